@@ -1,0 +1,38 @@
+#pragma once
+// What is known of the variables of an expression while it is simplified or proved.
+//
+//   Facts f;  f.bound(i, 0, 63);  f.range(j, index(0), sub(N, index(1)));  f.multiple(N, 16);  f.assume(lt(i, j));
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <ashlar/ir/build.h>
+#include <ashlar/ir/program.h>
+
+namespace ashlar::analysis {
+
+struct VarFacts {
+  ir::Id id = 0;
+  std::optional<std::int64_t> min, max;  // inclusive constants
+  Expr lo, hi;                           // inclusive, symbolic, over variables bound before this one; may be empty
+  std::int64_t multiple_of = 1;
+};
+
+class Facts {
+ public:
+  void bound(ir::Id var, std::optional<std::int64_t> min, std::optional<std::int64_t> max);
+  void range(ir::Id var, const Expr& lo, const Expr& hi);  // lo <= var <= hi; constants in them also become min/max
+  void multiple(ir::Id var, std::int64_t of);
+  void assume(const Expr& condition);                      // a conjunction is taken apart
+  const VarFacts* of(ir::Id var) const;
+  const std::vector<Expr>& conditions() const { return conditions_; }
+  const std::vector<VarFacts>& vars() const { return vars_; }  // in the order they were bound
+
+ private:
+  std::vector<VarFacts> vars_;
+  std::vector<Expr> conditions_;
+};
+
+Facts facts_of_arguments(const ir::Program&);  // symbols with their facts (extents are at least 0), and the assumptions
+
+}  // namespace ashlar::analysis

@@ -1,0 +1,73 @@
+#pragma once
+// The lowered form: one flat function of loops, guards, stores and addresses, which a back end translates one to one.
+//
+// Expressions are the same nodes, with these differences from a Program:
+//   load   has one operand, the element address inside the buffer (scalar index, or an index vector: ramp = contiguous when
+//          its stride is 1), and optionally a second, a bool (vector) mask: lanes that are false read nothing and give 0.
+//   types  may have lanes > 1; ramp and broadcast occur. Math functions (exp, …) and f16/bf16 arithmetic have been
+//          expanded; what remains is listed in docs/ir.md, "Lowered form".
+//   vars   refer to loops, lets, symbols, scalars and argument strides by id.
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <ashlar/ir/expr.h>
+#include <ashlar/ir/program.h>
+
+namespace ashlar::ir {
+
+enum class Storage {
+  argument,   // a pointer of the call
+  stack,      // constant bytes, in the frame of the function or parallel body that holds the alloc
+  registers,  // as stack, and every address is a constant: promoted to SSA values
+  workspace,  // a slice of the call's workspace at `offset`; inside a parallel loop one slice for each worker slot
+};
+
+struct KBuffer {
+  Id id = 0;
+  std::string name;
+  Type type;
+  Storage storage = Storage::argument;
+  Expr elements;            // stack, registers: int_const. workspace: over symbols and strides only
+  std::int64_t align = 64;  // bytes; arguments: what entry checked
+  bool written = false;     // arguments: an output
+  Expr offset;              // workspace: bytes from the start of its region, over symbols; a multiple of align
+  bool per_worker = false;  // workspace: lies in the region that exists once for each worker slot
+};
+
+struct KStmt {
+  enum class Kind { for_, if_, let, store, prefetch };
+  Kind kind = Kind::store;
+  Where where = {};
+  std::vector<KStmt> body;       // for_, if_: executed in order. let: the scope of the variable
+  std::vector<KStmt> otherwise;  // if_
+
+  Id var = 0;                    // for_, let
+  std::string name;              // for_, let: for people
+  Expr begin, extent;            // for_: var runs over [begin, begin + extent), not at all if extent <= 0
+  LoopKind loop_kind = LoopKind::serial;  // for_: only serial or parallel remain after lowering
+  Expr value;                    // let: the value. store: what is stored. if_: the condition (scalar bool)
+  Id buffer = 0;                 // store, prefetch
+  Expr address;                  // store, prefetch: as a load's
+  Expr mask;                     // store: empty, or a bool (vector): lanes that are false write nothing
+};
+
+struct StrideArg { Id id = 0; Id buffer = 0; int dim = 0; };  // the element stride of a dimension of an argument; a var
+
+struct Kernel {
+  std::string name;
+  std::vector<Argument> arguments;  // in the order of declaration
+  std::map<Id, Symbol> symbols;
+  std::map<Id, ScalarArg> scalars;
+  std::vector<StrideArg> strides;   // those that are not known to be 1
+  std::map<Id, Buffer> argument_buffers;  // shapes, facts, alignment: what entry checks
+  std::map<Id, KBuffer> buffers;
+  std::vector<KStmt> body;
+  std::vector<Expr> assumptions;
+  Expr workspace_shared;            // bytes of the region that exists once; over symbols
+  Expr workspace_per_worker;        // bytes for each worker slot
+  std::int64_t workspace_align = 64;
+};
+
+}  // namespace ashlar::ir

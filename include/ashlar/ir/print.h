@@ -1,0 +1,16 @@
+#pragma once
+// Text of expressions, programs and kernels, for people, goldens and messages. The same program prints the same text on
+// every machine: names are made unique by order of appearance, ids are never printed (except by print_with_ids, for debugging).
+#include <string>
+
+#include <ashlar/ir/kernel.h>
+#include <ashlar/ir/program.h>
+
+namespace ashlar::ir {
+
+std::string text(Type);                       // "f32", "u8x16", "index"
+std::string text(const Expr&);                // infix, minimal parentheses: "min(i * 32 + 4, M)"; loads as name[i, j]
+std::string text(const Program&);             // the loop tree, two spaces an indent
+std::string text(const Kernel&);
+
+}  // namespace ashlar::ir

@@ -1,0 +1,217 @@
+#pragma once
+// The program: what the algorithm defines (arguments, buffers, stages) and how it is carried out (a tree of nests, loops,
+// blocks and allocations). Every schedule step maps one Program to another; nothing else changes a Program.
+//
+//   Stage   a definition: iteration variables, domain, values, reducer. Bodies index buffers in absolute coordinates.
+//   Nest    one place where a stage is computed: for each iteration variable the box [begin, begin+extent) computed there.
+//           The box of a nest that is not a stage's declared domain is *derived* from what its readers need
+//           (analysis/regions.h) after every step; it is never stale.
+//   Axis    one loop variable of a nest, counting from 0, and where it came from (root, split, fuse). A root axis r of
+//           iteration variable v means v = begin + r. Extents follow from the roots along the provenance.
+//   Loop    a statement running over an axis, or over a stated part of it (peeled loops share their axis).
+//   Block   a piece of a stage at the leaves: reads the axes around it through the provenance, writes its buffer.
+//   Alloc   a position; the box of the buffer is derived from what the loops below touch.
+//
+// Example, after tile(i, j, 32, 32) and compute_at(P, jo):
+//
+//   nest C [0, M) x [0, N)
+//     for io in M /^ 32        parallel
+//       for jo in N /^ 32
+//         alloc P
+//         nest P [io*32, …) x [jo*32, …)
+//           for i … for j … block P
+//         for ii in 32
+//           for ji in 32       vectorized
+//             block C          where io*32 + ii < M, jo*32 + ji < N
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <ashlar/ir/expr.h>
+#include <ashlar/ir/scope.h>
+
+namespace ashlar::ir {
+
+// ---- arguments -------------------------------------------------------------------------------------------------------
+struct Symbol {  // an extent known at the call; var nodes with this id stand for it
+  Id id = 0;
+  std::string name;
+  std::int64_t min = 0, max = INT64_MAX, multiple_of = 1;
+  Where where = {};
+};
+struct ScalarArg { Id id = 0; std::string name; Type type; Where where = {}; };  // by value; var nodes with this id
+
+enum class ArgumentKind { input, output, scalar };
+struct Argument { ArgumentKind kind; Id id; };  // id of a buffer or a scalar; in the order of declaration
+
+// ---- buffers and layout ----------------------------------------------------------------------------------------------
+// One Layout maps logical indices to physical coordinates and those to an address.
+//   map      physical coordinate p = map[p] over vars (vars[d] is logical index d). Empty: the identity.
+//   strides  element strides of the physical dimensions: given for arguments (symbolic), empty for temporaries, whose
+//            physical box is derived and stored densely, row-major, each row padded to `pad_to` elements.
+//   A panel layout at(n / 16, k, n % 16) and a ring at(y % 8, x) are both values of `map`.
+struct Layout {
+  std::vector<Id> vars;
+  std::vector<Expr> map;
+  std::vector<Expr> strides;
+  std::int64_t align_dim = -1, pad_to = 1;  // the extent of physical dimension align_dim is rounded up to a multiple of pad_to
+};
+
+enum class Role { input, output, temporary };
+
+struct Buffer {
+  Id id = 0;
+  std::string name;
+  Type type;
+  int rank = 0;
+  Role role = Role::temporary;
+  Id stage = 0;               // the stage that writes it; 0 for inputs
+  std::vector<Expr> extents;  // arguments: the declared shape, all mins zero. Temporaries: empty, the box is derived
+  Scope scope = Scope::global;
+  Layout layout;
+  std::int64_t align = 0;     // bytes promised (arguments) or wanted (temporaries); 0: the element's own
+  bool may_alias_inputs = false;
+  enum class Order { inner_unit_stride, dense, any } order = Order::inner_unit_stride;  // what the caller promises
+  // A packed argument: the caller has laid it out by `layout` (Pack::by_caller).
+  bool packed_by_caller = false;
+  Where where = {};
+};
+
+// ---- stages ----------------------------------------------------------------------------------------------------------
+enum class IterKind { spatial, reduce, ordered };
+
+struct IterVar {
+  Id id = 0;
+  std::string name;
+  IterKind kind = IterKind::spatial;
+  Expr begin, end;  // the declared domain, half open; both empty: inferred from the readers
+  Where where = {};
+};
+
+enum class ReducerKind { none, sum, strict_sum, product, minimum, maximum, custom };
+struct Reducer {
+  ReducerKind kind = ReducerKind::none;
+  enum class Order { exact, regroup, any } order = Order::any;  // what a schedule may do: nothing; associate; and commute
+  std::string name;                                            // custom
+  std::vector<Id> left, right;                                 // custom: the placeholders of `combine`
+  std::vector<Expr> combine;
+};
+
+struct Stage {
+  Id id = 0;
+  std::string name;
+  Where where = {};
+  std::vector<IterVar> iters;  // spatial (in the definition's order), then reduce
+  std::vector<Expr> domain;    // further atoms (`where`, bounds of triangles)
+  std::vector<Expr> values;    // one a component; over the iteration variables, with loads of buffers
+  std::vector<Expr> inits;     // reductions: what the accumulation starts from (identity or `.from`), over spatial iters
+  Reducer reducer;
+  std::vector<Id> buffers;     // one a component; written at the spatial iteration variables, in order
+  // What this stage is of another: an identity copy made by cache_read/cache_write, a partial made by rfactor. 0: user's own.
+  enum class Origin { user, cache_read, cache_write, rfactor } origin = Origin::user;
+  Id origin_of = 0;            // the buffer copied (caches) or the stage factored
+  bool has_fill = false;       // cache_read with a fill value: reads outside the source's box give `fill`
+  Expr fill;
+
+  bool is_reduction() const { return reducer.kind != ReducerKind::none; }
+  int spatial_rank() const { int n = 0; for (const IterVar& v : iters) n += v.kind != IterKind::reduce; return n; }
+};
+
+// ---- the tree --------------------------------------------------------------------------------------------------------
+enum class Tail { guard, predicate, shift, pad, peel, exact };
+
+struct Axis {
+  Id id = 0;
+  std::string name;
+  Where where = {};
+  enum class Origin { root, split_outer, split_inner, fused } origin = Origin::root;
+  Id iter = 0;              // root: the iteration variable
+  Id parent = 0;            // splits: the axis that was split
+  Expr factor;              // splits: extent of the inner axis (a constant, or symbolic for split into Parts)
+  Tail tail = Tail::guard;  // splits (peel is guard with the loop parts taken apart)
+  Id outer = 0, inner = 0;  // fused: what was fused
+  bool reduce = false;      // comes from reduce iteration variables
+  Expr extent;              // derived from the nest's box along the provenance
+};
+
+// Which iterations of its axis a loop runs over. Peeling makes siblings whose parts cover the axis, each iteration once.
+enum class Part {
+  all,
+  first, but_first,  // [0, 1) and [1, extent)
+  last, but_last,    // [extent-1, extent) and [0, extent-1)
+  full, rest,        // outer axes of a split: the iterations whose whole inner range lies inside the domain, and the others
+};
+
+enum class LoopKind { serial, parallel, vectorized, unrolled };
+
+struct Root { Id iter = 0, axis = 0; Expr begin, extent; };  // of a nest; extent may be 0, never negative
+
+// slide: this nest computes, at every iteration of `loop` but its first, only what earlier iterations have not.
+struct Slide { Id loop = 0; Id iter = 0; Where where = {}; };
+
+struct Stmt {
+  enum class Kind { nest, loop, block, alloc, prefetch };
+  Kind kind = Kind::block;
+  Id id = 0;        // of the nest, loop or block itself; handles refer to it
+  Id copy_of = 0;   // the statement this is a copy of (peel), for people
+  Where where = {};
+  std::vector<Stmt> body;  // nest, loop: in order of execution
+
+  // nest
+  Id stage = 0;            // nest, block
+  std::vector<Root> roots; // one for each iteration variable of the stage
+  std::vector<Slide> slides;
+  // loop
+  Id axis = 0;
+  LoopKind loop_kind = LoopKind::serial;
+  Part part = Part::all;
+  // block
+  enum class Piece { whole, init, update } piece = Piece::whole;  // whole: plain store, or init and update of a reduction
+  bool first_stores = false;  // reductions: the first step stores its value instead of combining it with an init
+  std::vector<Expr> when;     // further conditions, over axis variables
+  // alloc, prefetch
+  Id buffer = 0;
+  // prefetch: asks for the line `ahead` iterations of `loop` from now, of what `reader` will read of `buffer`
+  Id loop = 0;
+  std::int64_t ahead = 0;
+};
+
+struct Program {
+  std::string name;
+  std::vector<Argument> arguments;
+  std::map<Id, Symbol> symbols;
+  std::map<Id, ScalarArg> scalars;
+  std::map<Id, Buffer> buffers;
+  std::map<Id, Stage> stages;   // ids ascend in order of definition: a stage only reads stages of smaller id, or copies
+  std::map<Id, Axis> axes;
+  std::vector<Stmt> body;
+  std::vector<Expr> assumptions;  // checked at entry, used by every proof
+  Id next_id = 1;                 // ids inside a Program are dense and deterministic, so they may be printed and saved
+  Id fresh() { return next_id++; }
+
+  // Arguments that are checked as a shape: the order in which symbols are solved at entry follows `arguments`.
+  const Buffer& buffer(Id id) const;
+  const Stage& stage(Id id) const;
+  const Axis& axis(Id id) const;
+};
+
+// ---- walking the tree ------------------------------------------------------------------------------------------------
+// The chain of statements from the top to `id` (both nests and loops), outermost first, ending with the statement itself;
+// empty if there is none.
+std::vector<const Stmt*> path_to(const Program&, Id statement);
+Stmt* find(Program&, Id statement);
+const Stmt* find(const Program&, Id statement);
+std::vector<const Stmt*> nests_of(const Program&, Id stage);
+std::vector<const Stmt*> blocks_of(const Program&, Id stage);
+// Calls enter for every statement top-down, in order of execution.
+void walk(const std::vector<Stmt>&, const std::function<void(const Stmt&)>& enter);
+const Stmt* alloc_of(const Program&, Id buffer);
+
+// The value of a root axis, or of an iteration variable of a nest, in terms of the variables of its leaf axes
+// (var nodes carry the axis id). Tails: shift gives min(o * f, E - f) + i.
+Expr axis_value(const Program&, Id axis, const std::vector<Id>& leaves_in_scope);
+Expr axis_var(const Program&, Id axis);
+
+}  // namespace ashlar::ir

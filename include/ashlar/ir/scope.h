@@ -1,0 +1,20 @@
+#pragma once
+// Where a temporary lives. A class, not an enum: users add scratchpads.
+//
+//   global     the workspace (or the allocator of the context); any size known at the call
+//   stack      the stack of the thread that computes it: needs a constant bound of at most 256 KiB
+//   registers  a contract: after unrolling and vectorizing every index is constant and the values fit the register file
+//   shared, fragment, tile   memories of parallel hardware
+#include <cstdint>
+
+namespace ashlar {
+
+struct Scope {
+  struct Limits { std::int64_t bytes = 0; int align = 1; int address_space = 0; const char* c_qualifier = ""; };
+  const char* name;
+  Limits limits = {};
+  static const Scope global, stack, shared, registers, fragment, tile;
+  friend bool operator==(const Scope& a, const Scope& b) { return a.name == b.name; }  // names of scopes are interned constants
+};
+
+}  // namespace ashlar
