@@ -1,0 +1,103 @@
+// Walking and rewriting expressions; shared nodes are visited once.
+#include <unordered_map>
+#include <unordered_set>
+
+#include <ashlar/ir/build.h>
+
+namespace ashlar::ir {
+
+Expr rebuild(const Expr& e, std::span<const Expr> args) {
+  const Node* n = e.node();
+  bool changed = false;
+  for (std::uint32_t k = 0; k < n->count; ++k) changed |= args[k].node() != n->args[k].node();
+  if (!changed) return e;
+  switch (n->op) {
+    case Op::load: return load(n->id, n->name, n->type, args, n->where);
+    case Op::cast: return cast(n->type, args[0]);
+    case Op::select: return select(args[0], args[1], args[2]);
+    case Op::neg: case Op::logic_not: return unary(n->op, args[0]);
+    case Op::add: case Op::sub: case Op::mul: case Op::div: case Op::mod: case Op::min: case Op::max: case Op::logic_and: case Op::logic_or:
+    case Op::eq: case Op::ne: case Op::lt: case Op::le: case Op::gt: case Op::ge: return binary(n->op, args[0], args[1]);
+    default: return make(n->op, n->type, args, n->where);
+  }
+}
+
+namespace {
+
+struct Transformer {
+  const std::function<Expr(const Expr&)>& f;
+  std::unordered_map<const Node*, Expr> done;
+  Expr visit(const Expr& e) {
+    if (auto it = done.find(e.node()); it != done.end()) return it->second;
+    Expr current = e;
+    if (const auto args = args_of(e); !args.empty()) {
+      std::vector<Expr> fresh;
+      fresh.reserve(args.size());
+      for (const Expr& a : args) fresh.push_back(visit(a));
+      current = rebuild(e, fresh);
+    }
+    current = f(current);
+    done.emplace(e.node(), current);
+    return current;
+  }
+};
+
+}  // namespace
+
+Expr transform(const Expr& e, const std::function<Expr(const Expr&)>& after_children) {
+  if (e.empty()) return e;
+  return Transformer{after_children, {}}.visit(e);
+}
+
+Expr substitute(const Expr& e, const Substitution& variables) {
+  if (e.empty() || variables.empty()) return e;
+  return transform(e, [&](const Expr& x) {
+    if (is(x, Op::var))
+      for (const auto& [id, value] : variables)
+        if (x.node()->id == id) return value;
+    return x;
+  });
+}
+
+void walk(const Expr& e, const std::function<bool(const Expr&)>& enter) {
+  if (e.empty()) return;
+  std::unordered_set<const Node*> seen;
+  std::vector<const Expr*> pending{&e};
+  while (!pending.empty()) {
+    const Expr& x = *pending.back();
+    pending.pop_back();
+    if (!seen.insert(x.node()).second || !enter(x)) continue;
+    const auto args = args_of(x);
+    for (std::size_t k = args.size(); k-- > 0;) pending.push_back(&args[k]);
+  }
+}
+
+bool uses_var(const Expr& e, Id id) {
+  bool found = false;
+  walk(e, [&](const Expr& x) {
+    found |= is(x, Op::var) && x.node()->id == id;
+    return !found;
+  });
+  return found;
+}
+
+std::vector<Id> free_vars(const Expr& e) {
+  std::vector<Id> ids;
+  walk(e, [&](const Expr& x) {
+    if (is(x, Op::var)) {
+      for (Id id : ids)
+        if (id == x.node()->id) return true;
+      ids.push_back(x.node()->id);
+    }
+    return true;
+  });
+  return ids;
+}
+
+std::size_t node_count(const Expr& e) {
+  std::size_t count = 0;
+  walk(e, [&](const Expr&) { return ++count, true; });
+  return count;
+}
+
+}  // namespace ashlar::ir
