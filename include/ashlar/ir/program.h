@@ -29,7 +29,7 @@
 #include <string>
 #include <vector>
 
-#include <ashlar/ir/expr.h>
+#include <ashlar/ir/build.h>
 #include <ashlar/ir/scope.h>
 
 namespace ashlar::ir {
@@ -129,10 +129,12 @@ struct Axis {
   enum class Origin { root, split_outer, split_inner, fused } origin = Origin::root;
   Id iter = 0;              // root: the iteration variable
   Id parent = 0;            // splits: the axis that was split
-  Expr factor;              // splits: extent of the inner axis (a constant, or symbolic for split into Parts)
+  Expr factor;              // splits: extent of the inner axis
+  std::int64_t parts = 0;   // split into Parts: the factor follows the extent, ceil(extent / parts)
   Tail tail = Tail::guard;  // splits (peel is guard with the loop parts taken apart)
   Id outer = 0, inner = 0;  // fused: what was fused
   bool reduce = false;      // comes from reduce iteration variables
+  std::vector<Id> became;   // {outer, inner} after split, {fused} after fuse; empty: a leaf, loops run over it
   Expr extent;              // derived from the nest's box along the provenance
 };
 
@@ -163,6 +165,7 @@ struct Stmt {
   Id stage = 0;            // nest, block
   std::vector<Root> roots; // one for each iteration variable of the stage
   std::vector<Slide> slides;
+  Id after = 0;            // reverse_compute_at: the producing stage whose finished points decide this nest's box
   // loop
   Id axis = 0;
   LoopKind loop_kind = LoopKind::serial;
@@ -209,9 +212,23 @@ std::vector<const Stmt*> blocks_of(const Program&, Id stage);
 void walk(const std::vector<Stmt>&, const std::function<void(const Stmt&)>& enter);
 const Stmt* alloc_of(const Program&, Id buffer);
 
-// The value of a root axis, or of an iteration variable of a nest, in terms of the variables of its leaf axes
-// (var nodes carry the axis id). Tails: shift gives min(o * f, E - f) + i.
-Expr axis_value(const Program&, Id axis, const std::vector<Id>& leaves_in_scope);
-Expr axis_var(const Program&, Id axis);
+// An axis as an expression over the variables of the loops that it became (var nodes carry the axis id):
+// split: outer * f + inner, with Tail::shift min(outer * f, E - f) + inner; fused: f / E_inner and f % E_inner.
+Expr axis_var(const Program&, Id axis);    // its own variable
+Expr axis_value(const Program&, Id axis);
+bool is_leaf(const Program&, Id axis);     // it was neither split nor fused: loops run over it
+// What one axis was split or fused into: {outer, inner}, {fused}, or nothing for a leaf.
+std::vector<Id> successors(const Program&, Id axis);
+// The root axes that a leaf came from (several after fuse), and all leaves of a root axis.
+std::vector<Id> roots_of(const Program&, Id axis);
+std::vector<Id> leaves_of(const Program&, Id axis);
+
+// The iterations [begin, end) of its axis that a loop runs over.
+struct LoopRange { Expr begin, end; };
+LoopRange range_of(const Program&, const Stmt& loop);
+
+// An iteration variable of a nest: root begin + axis_value(root axis).
+Expr iter_value(const Program&, const Stmt& nest, Id iter);
+Substitution iter_values(const Program&, const Stmt& nest);  // for all of them: bodies are over iteration variables
 
 }  // namespace ashlar::ir

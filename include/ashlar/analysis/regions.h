@@ -1,0 +1,59 @@
+#pragma once
+// Regions: which box of each stage is computed at each nest, and which box of each buffer is stored at its alloc. Both are
+// derived from the tree after every schedule step and never stored beside it, so they cannot be stale.
+//
+//   consumer C reads P at y-1, y, y+1; P is computed inside C's loop over y:
+//     nest P    [y - 1, y + 2)
+//   C runs over io*64 + ii with a guard against H, P is computed inside io:
+//     nest P    [io*64 - 1, min(io*64 + 63, H - 1) + 2)
+//
+// Rules. A nest with a declared domain placed at the top computes all of it; placed inside a loop, the part that the readers
+// in the same body need, clipped to the domain (a read outside it is refused by cover.h). A stage with an inferred domain
+// computes the hull of what its readers need. Hulls are boxes. A nest that slides (Slide) starts, but for the first
+// iteration of its loop, where the iteration before ended. A nest put after its producer (Stmt::after) computes the points
+// the producer finishes in the same body.
+#include <vector>
+
+#include <ashlar/analysis/interval.h>
+#include <ashlar/ir/program.h>
+
+namespace ashlar::analysis {
+
+// Fills roots of all nests and extents of all axes. Refuses, at the reader's line, an index that has no bound.
+void derive_regions(ir::Program&);
+
+// What the readers in its body need of the stage of this nest, before sliding: one interval a spatial iteration variable,
+// over the variables of the loops around the nest. Unbounded ends are empty. Regions must have been derived.
+std::vector<Interval> required_region(const ir::Program&, ir::Id nest);
+
+struct Box { std::vector<Expr> lo, extent; };
+// The logical box of a temporary: the hull of what the blocks below its alloc read and write; over the variables of the
+// loops around the alloc. And the box of its physical coordinates, after Layout::map and padding.
+Box logical_box(const ir::Program&, ir::Id buffer);
+Box physical_box(const ir::Program&, ir::Id buffer);
+// Bounds of the physical extents over symbols only, whatever the loops around the alloc do; empty Exprs where there is none.
+std::vector<Expr> storage_extents(const ir::Program&, ir::Id buffer);
+
+// Facts that hold at a statement: the arguments', and the ranges of the loops around it.
+Facts facts_at(const ir::Program&, const std::vector<const ir::Stmt*>& path);
+Facts facts_at(const ir::Program&, ir::Id statement);
+
+// The conditions under which a block executes, over axis variables, those left out that the loops around it imply: one
+// `value < extent` for each split with a guard, the stage's domain atoms, the block's own. With `spatial_only` (an init) those
+// of reduce axes are left out. The path ends at the block.
+std::vector<Expr> conditions_of(const ir::Program&, const std::vector<const ir::Stmt*>& path, bool spatial_only = false);
+
+// The ranges of the loops strictly below `outer` on the path (innermost first), for eliminating them; outer = 0: all loops.
+std::vector<VarRange> loops_below(const ir::Program&, const std::vector<const ir::Stmt*>& path, ir::Id outer);
+
+// The iterations a root axis really covers: its extent, or more where a split pads.
+Expr covered_extent(const ir::Program&, ir::Id axis);
+
+// Every load of a stage's values (and inits), with the conditions of the selects around it.
+struct Read { Expr load; std::vector<Expr> conditions; };
+std::vector<Read> reads_of(const ir::Stage&);
+
+// Stage ids, consumers before producers.
+std::vector<ir::Id> consumers_first(const ir::Program&);
+
+}  // namespace ashlar::analysis

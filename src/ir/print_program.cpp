@@ -1,0 +1,242 @@
+#include <ashlar/ir/build.h>
+
+#include "ir/print.h"
+
+namespace ashlar::ir {
+namespace {
+
+const char* reducer_name(ReducerKind k) {
+  switch (k) {
+    case ReducerKind::none: return "";
+    case ReducerKind::sum: return "sum";
+    case ReducerKind::strict_sum: return "strict_sum";
+    case ReducerKind::product: return "product";
+    case ReducerKind::minimum: return "minimum";
+    case ReducerKind::maximum: return "maximum";
+    case ReducerKind::custom: return "reduce";
+  }
+  return "";
+}
+
+const char* part_name(Part p) {
+  switch (p) {
+    case Part::all: return "";
+    case Part::first: return "first of ";
+    case Part::but_first: return "all but the first of ";
+    case Part::last: return "last of ";
+    case Part::but_last: return "all but the last of ";
+    case Part::full: return "full ones of ";
+    case Part::rest: return "rest of ";
+  }
+  return "";
+}
+
+const char* kind_name(LoopKind k) {
+  switch (k) {
+    case LoopKind::serial: return "";
+    case LoopKind::parallel: return "parallel";
+    case LoopKind::vectorized: return "vectorized";
+    case LoopKind::unrolled: return "unrolled";
+  }
+  return "";
+}
+
+struct ProgramWriter {
+  const Program& p;
+  Namer names;
+  std::string out;
+
+  std::string show(const Expr& e) { return text(e, names); }
+  std::string show(const std::vector<Expr>& list, const char* between) {
+    std::string s;
+    for (std::size_t k = 0; k < list.size(); ++k) s += (k ? between : "") + show(list[k]);
+    return s;
+  }
+  void line(int depth, std::string left, const std::string& right = {}) {
+    std::string s(static_cast<std::size_t>(depth) * 2, ' ');
+    s += left;
+    if (!right.empty()) {
+      if (s.size() < 44) s.append(44 - s.size(), ' ');
+      s += "  " + right;
+    }
+    while (!s.empty() && s.back() == ' ') s.pop_back();
+    out += s + "\n";
+  }
+
+  void header() {
+    out += "program " + p.name + "\n";
+    for (const auto& [id, s] : p.symbols) {
+      std::string facts;
+      if (s.min != 0) facts += ", min " + std::to_string(s.min);
+      if (s.max != INT64_MAX) facts += ", max " + std::to_string(s.max);
+      if (s.multiple_of != 1) facts += ", multiple of " + std::to_string(s.multiple_of);
+      line(1, "symbol " + names(id, s.name) + facts);
+    }
+    for (const Argument& a : p.arguments) {
+      if (a.kind == ArgumentKind::scalar) {
+        const ScalarArg& s = p.scalars.at(a.id);
+        line(1, "scalar " + names(a.id, s.name) + ": " + text(s.type));
+        continue;
+      }
+      const Buffer& b = p.buffer(a.id);
+      line(1, std::string(a.kind == ArgumentKind::input ? "input " : "output ") + names(b.id, b.name) + ": " + text(b.type) + "[" +
+                  show(b.extents, ", ") + "]",
+           layout(b));
+    }
+    for (const auto& [id, s] : p.stages) line(1, definition(s));
+    for (const Expr& a : p.assumptions) line(1, "assume " + show(a));
+  }
+  std::string definition(const Stage& s) {
+    std::string text_ = names(s.buffers.front(), p.buffer(s.buffers.front()).name) + "[";
+    bool first = true;
+    for (const IterVar& v : s.iters)
+      if (v.kind != IterKind::reduce) {
+        text_ += (first ? "" : ", ") + names(v.id, v.name);
+        first = false;
+      }
+    text_ += "] = ";
+    if (s.is_reduction()) {
+      text_ += std::string(reducer_name(s.reducer.kind)) + " over ";
+      first = true;
+      for (const IterVar& v : s.iters)
+        if (v.kind == IterKind::reduce) {
+          text_ += (first ? "" : ", ") + names(v.id, v.name) + " in [" + show(v.begin) + ", " + show(v.end) + ")";
+          first = false;
+        }
+      text_ += " of ";
+    }
+    text_ += show(s.values, "; ");
+    if (s.is_reduction()) text_ += " from " + show(s.inits, "; ");
+    if (!s.domain.empty()) text_ += " where " + show(s.domain, ", ");
+    return text_;
+  }
+  std::string layout(const Buffer& b) {
+    std::string s;
+    if (!b.layout.map.empty()) {
+      s += "layout (";
+      for (std::size_t d = 0; d < b.layout.vars.size(); ++d)
+        s += (d ? ", " : "") + names(b.layout.vars[d], "d" + std::to_string(d));
+      s += ") -> (" + show(b.layout.map, ", ") + ")";
+    }
+    if (b.packed_by_caller) s += " packed by the caller";
+    return s;
+  }
+  void body(const std::vector<Stmt>& list, int depth) {
+    for (const Stmt& s : list) statement(s, depth);
+  }
+  void statement(const Stmt& s, int depth) {
+    switch (s.kind) {
+      case Stmt::Kind::nest: {
+        const Stage& stage = p.stage(s.stage);
+        std::string box;
+        for (const Root& r : s.roots) {
+          const std::string name = names(r.iter, iter_name(stage, r.iter));
+          box += " " + name;
+          if (!r.extent.empty()) box += " [" + show(r.begin) + ", +" + show(r.extent) + ")";
+        }
+        for (const Slide& slide : s.slides) box += " slides along " + iter_name(stage, slide.iter);
+        line(depth, "nest " + stage.name + box);
+        break;
+      }
+      case Stmt::Kind::loop: {
+        const Axis& a = p.axis(s.axis);
+        std::string extent = a.extent.empty() ? std::string("?") : show(a.extent);
+        line(depth, "for " + names(a.id, a.name) + " in " + part_name(s.part) + extent, kind_name(s.loop_kind));
+        break;
+      }
+      case Stmt::Kind::block: {
+        const Stage& stage = p.stage(s.stage);
+        std::string what = s.piece == Stmt::Piece::init ? "init " : s.piece == Stmt::Piece::update ? "update " : "block ";
+        std::string right = s.first_stores ? "first stores" : "";
+        if (!s.when.empty()) right += (right.empty() ? "" : ", ") + ("when " + show(s.when, ", "));
+        line(depth, what + stage.name, right);
+        break;
+      }
+      case Stmt::Kind::alloc: {
+        const Buffer& b = p.buffer(s.buffer);
+        line(depth, "alloc " + names(b.id, b.name) + ": " + text(b.type) + " in " + b.scope.name, layout(b));
+        break;
+      }
+      case Stmt::Kind::prefetch:
+        line(depth, "prefetch " + names(s.buffer, p.buffer(s.buffer).name) + " " + std::to_string(s.ahead) + " ahead");
+        break;
+    }
+    body(s.body, depth + 1);
+  }
+  static std::string iter_name(const Stage& stage, Id iter) {
+    for (const IterVar& v : stage.iters)
+      if (v.id == iter) return v.name;
+    return "?";
+  }
+};
+
+struct KernelWriter {
+  const Kernel& k;
+  Namer names;
+  std::string out;
+  std::string show(const Expr& e) { return text(e, names); }
+  void line(int depth, const std::string& s) { out += std::string(static_cast<std::size_t>(depth) * 2, ' ') + s + "\n"; }
+  void body(const std::vector<KStmt>& list, int depth) {
+    for (const KStmt& s : list) statement(s, depth);
+  }
+  void statement(const KStmt& s, int depth) {
+    switch (s.kind) {
+      case KStmt::Kind::for_:
+        line(depth, std::string(s.loop_kind == LoopKind::parallel ? "parallel " : "") + "for " + names(s.var, s.name) + " in [" + show(s.begin) +
+                        ", +" + show(s.extent) + ")");
+        body(s.body, depth + 1);
+        break;
+      case KStmt::Kind::if_:
+        line(depth, "if " + show(s.value));
+        body(s.body, depth + 1);
+        if (!s.otherwise.empty()) {
+          line(depth, "else");
+          body(s.otherwise, depth + 1);
+        }
+        break;
+      case KStmt::Kind::let:
+        line(depth, names(s.var, s.name) + " = " + show(s.value));
+        body(s.body, depth);
+        break;
+      case KStmt::Kind::store:
+        line(depth, names(s.buffer, k.buffers.at(s.buffer).name) + "[" + show(s.address) + "] = " + show(s.value) +
+                        (s.mask.empty() ? "" : "  where " + show(s.mask)));
+        break;
+      case KStmt::Kind::prefetch: line(depth, "prefetch " + names(s.buffer, k.buffers.at(s.buffer).name) + "[" + show(s.address) + "]"); break;
+    }
+  }
+};
+
+const char* storage_name(Storage s) {
+  switch (s) {
+    case Storage::argument: return "argument";
+    case Storage::stack: return "stack";
+    case Storage::registers: return "registers";
+    case Storage::workspace: return "workspace";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string text(const Program& p) {
+  ProgramWriter w{p, {}, {}};
+  w.header();
+  w.body(p.body, 0);
+  return w.out;
+}
+
+std::string text(const Kernel& k) {
+  KernelWriter w{k, {}, {}};
+  w.out = "kernel " + k.name + "\n";
+  for (const auto& [id, b] : k.buffers) {
+    std::string s = std::string(storage_name(b.storage)) + " " + w.names(id, b.name) + ": " + text(b.type);
+    if (!b.elements.empty()) s += "[" + w.show(b.elements) + "]";
+    if (b.storage == Storage::workspace && !b.offset.empty()) s += " at " + w.show(b.offset) + (b.per_worker ? " of each worker" : "");
+    w.line(1, s);
+  }
+  w.body(k.body, 0);
+  return w.out;
+}
+
+}  // namespace ashlar::ir

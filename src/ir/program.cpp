@@ -1,0 +1,154 @@
+#include <ashlar/ir/program.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include <ashlar/ir/build.h>
+#include <ashlar/ir/refusal.h>
+
+namespace ashlar::ir {
+namespace {
+
+template <class Map>
+const typename Map::mapped_type& at(const Map& map, Id id, const char* what) {
+  const auto it = map.find(id);
+  if (it == map.end()) throw InternalError(std::string("no ") + what + " with id " + std::to_string(id));
+  return it->second;
+}
+
+bool find_path(const std::vector<Stmt>& body, Id id, std::vector<const Stmt*>& path) {
+  for (const Stmt& s : body) {
+    path.push_back(&s);
+    if (s.id == id || find_path(s.body, id, path)) return true;
+    path.pop_back();
+  }
+  return false;
+}
+
+Stmt* find_in(std::vector<Stmt>& body, Id id) {
+  for (Stmt& s : body) {
+    if (s.id == id) return &s;
+    if (Stmt* found = find_in(s.body, id)) return found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const Buffer& Program::buffer(Id id) const { return at(buffers, id, "buffer"); }
+const Stage& Program::stage(Id id) const { return at(stages, id, "stage"); }
+const Axis& Program::axis(Id id) const { return at(axes, id, "axis"); }
+
+std::vector<const Stmt*> path_to(const Program& p, Id statement) {
+  std::vector<const Stmt*> path;
+  find_path(p.body, statement, path);
+  return path;
+}
+Stmt* find(Program& p, Id statement) { return find_in(p.body, statement); }
+const Stmt* find(const Program& p, Id statement) { return find_in(const_cast<std::vector<Stmt>&>(p.body), statement); }
+
+void walk(const std::vector<Stmt>& body, const std::function<void(const Stmt&)>& enter) {
+  for (const Stmt& s : body) {
+    enter(s);
+    walk(s.body, enter);
+  }
+}
+
+namespace {
+std::vector<const Stmt*> collect(const Program& p, Stmt::Kind kind, Id stage) {
+  std::vector<const Stmt*> found;
+  walk(p.body, [&](const Stmt& s) {
+    if (s.kind == kind && s.stage == stage) found.push_back(&s);
+  });
+  return found;
+}
+}  // namespace
+
+std::vector<const Stmt*> nests_of(const Program& p, Id stage) { return collect(p, Stmt::Kind::nest, stage); }
+std::vector<const Stmt*> blocks_of(const Program& p, Id stage) { return collect(p, Stmt::Kind::block, stage); }
+
+const Stmt* alloc_of(const Program& p, Id buffer) {
+  const Stmt* found = nullptr;
+  walk(p.body, [&](const Stmt& s) {
+    if (s.kind == Stmt::Kind::alloc && s.buffer == buffer && !found) found = &s;
+  });
+  return found;
+}
+
+// ---- provenance --------------------------------------------------------------------------------------------------------
+
+Expr axis_var(const Program& p, Id axis) { return var(axis, p.axis(axis).name); }
+
+std::vector<Id> successors(const Program& p, Id axis) { return p.axis(axis).became; }
+
+bool is_leaf(const Program& p, Id axis) { return successors(p, axis).empty(); }
+
+Expr axis_value(const Program& p, Id axis) {
+  const auto next = successors(p, axis);
+  if (next.empty()) return axis_var(p, axis);
+  if (next.size() == 2) {
+    const Axis& outer = p.axis(next[0]);
+    Expr base = mul(axis_value(p, next[0]), outer.factor);
+    if (outer.tail == Tail::shift) base = min(base, sub(p.axis(axis).extent, outer.factor));
+    return add(base, axis_value(p, next[1]));
+  }
+  const Axis& fused = p.axis(next[0]);
+  const Expr value = axis_value(p, fused.id);
+  const Expr& width = p.axis(fused.inner).extent;
+  return fused.outer == axis ? div(value, width) : mod(value, width);
+}
+
+std::vector<Id> roots_of(const Program& p, Id axis) {
+  const Axis& a = p.axis(axis);
+  switch (a.origin) {
+    case Axis::Origin::root: return {axis};
+    case Axis::Origin::split_outer:
+    case Axis::Origin::split_inner: return roots_of(p, a.parent);
+    case Axis::Origin::fused: {
+      auto roots = roots_of(p, a.outer);
+      for (Id r : roots_of(p, a.inner))
+        if (std::find(roots.begin(), roots.end(), r) == roots.end()) roots.push_back(r);
+      return roots;
+    }
+  }
+  return {};
+}
+
+std::vector<Id> leaves_of(const Program& p, Id axis) {
+  const auto next = successors(p, axis);
+  if (next.empty()) return {axis};
+  std::vector<Id> leaves;
+  for (Id n : next)
+    for (Id l : leaves_of(p, n))
+      if (std::find(leaves.begin(), leaves.end(), l) == leaves.end()) leaves.push_back(l);
+  return leaves;
+}
+
+LoopRange range_of(const Program& p, const Stmt& loop) {
+  const Axis& a = p.axis(loop.axis);
+  const Expr zero = index(0), one = index(1);
+  switch (loop.part) {
+    case Part::all: return {zero, a.extent};
+    case Part::first: return {zero, min(one, a.extent)};
+    case Part::but_first: return {one, a.extent};
+    case Part::last: return {max(zero, sub(a.extent, one)), a.extent};
+    case Part::but_last: return {zero, sub(a.extent, one)};
+    case Part::full: return {zero, div(p.axis(a.parent).extent, a.factor)};
+    case Part::rest: return {div(p.axis(a.parent).extent, a.factor), a.extent};
+  }
+  return {};
+}
+
+Expr iter_value(const Program& p, const Stmt& nest, Id iter) {
+  for (const Root& r : nest.roots)
+    if (r.iter == iter) return add(r.begin, axis_value(p, r.axis));
+  throw InternalError("a nest lacks a root for an iteration variable");
+}
+
+Substitution iter_values(const Program& p, const Stmt& nest) {
+  Substitution s;
+  for (const Root& r : nest.roots) s.emplace_back(r.iter, add(r.begin, axis_value(p, r.axis)));
+  return s;
+}
+
+}  // namespace ashlar::ir
