@@ -432,10 +432,10 @@ std::vector<Expr> conditions_of(const Program& p, const Path& path, bool spatial
   return result;
 }
 
-Box logical_box(const Program& p, Id buffer_id) {
-  const ir::Buffer& buffer = p.buffer(buffer_id);
-  const Stmt* alloc = ir::alloc_of(p, buffer_id);
-  if (!alloc) throw InternalError("no alloc of " + buffer.name);
+Box logical_box(const Program& p, Id id) {
+  const Stmt* alloc = ir::alloc_of(p, id);
+  if (!alloc) throw InternalError("no alloc with id " + std::to_string(id));
+  const ir::Buffer& buffer = p.buffer(alloc->buffer);
   const Path here = ir::path_to(p, alloc->id);
   const Id parent = parent_of(here);
   const Facts facts = facts_down_to(p, here, parent);
@@ -458,11 +458,12 @@ Box logical_box(const Program& p, Id buffer_id) {
   return result;
 }
 
-Box physical_box(const Program& p, Id buffer_id) {
-  const ir::Buffer& buffer = p.buffer(buffer_id);
+Box physical_box(const Program& p, Id id) {
+  Box box = logical_box(p, id);
+  const Stmt* alloc = ir::alloc_of(p, id);
+  const ir::Buffer& buffer = p.buffer(alloc->buffer);
   const ir::Layout& layout = buffer.layout;
-  Box box = logical_box(p, buffer_id);
-  const Facts facts = facts_at(p, ir::alloc_of(p, buffer_id)->id);
+  const Facts facts = facts_at(p, alloc->id);
   if (!layout.map.empty()) {
     std::vector<VarRange> ranges;
     for (std::size_t d = 0; d < layout.vars.size(); ++d)
@@ -484,14 +485,14 @@ Box physical_box(const Program& p, Id buffer_id) {
   return box;
 }
 
-std::vector<Expr> storage_extents(const Program& p, Id buffer_id) {
-  const Stmt* alloc = ir::alloc_of(p, buffer_id);
-  if (!alloc) throw InternalError("no alloc of " + p.buffer(buffer_id).name);
+std::vector<Expr> storage_extents(const Program& p, Id id) {
+  const Stmt* alloc = ir::alloc_of(p, id);
+  if (!alloc) throw InternalError("no alloc with id " + std::to_string(id));
   const Path path = ir::path_to(p, alloc->id);
   const auto loops = loops_below(p, path, 0);
   const Facts facts = facts_of_arguments(p);
   std::vector<Expr> result;
-  for (const Expr& e : physical_box(p, buffer_id).extent) result.push_back(upper_bound(e, loops, facts));
+  for (const Expr& e : physical_box(p, id).extent) result.push_back(upper_bound(e, loops, facts));
   return result;
 }
 

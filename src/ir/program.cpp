@@ -67,10 +67,10 @@ std::vector<const Stmt*> collect(const Program& p, Stmt::Kind kind, Id stage) {
 std::vector<const Stmt*> nests_of(const Program& p, Id stage) { return collect(p, Stmt::Kind::nest, stage); }
 std::vector<const Stmt*> blocks_of(const Program& p, Id stage) { return collect(p, Stmt::Kind::block, stage); }
 
-const Stmt* alloc_of(const Program& p, Id buffer) {
+const Stmt* alloc_of(const Program& p, Id id) {
   const Stmt* found = nullptr;
   walk(p.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::alloc && s.buffer == buffer && !found) found = &s;
+    if (s.kind == Stmt::Kind::alloc && (s.buffer == id || s.id == id) && !found) found = &s;
   });
   return found;
 }

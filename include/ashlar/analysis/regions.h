@@ -28,11 +28,12 @@ std::vector<Interval> required_region(const ir::Program&, ir::Id nest);
 
 struct Box { std::vector<Expr> lo, extent; };
 // The logical box of a temporary: the hull of what the blocks below its alloc read and write; over the variables of the
-// loops around the alloc. And the box of its physical coordinates, after Layout::map and padding.
-Box logical_box(const ir::Program&, ir::Id buffer);
-Box physical_box(const ir::Program&, ir::Id buffer);
+// loops around the alloc. And the box of its physical coordinates, after Layout::map and padding. The id is that of the alloc
+// statement (a peeled loop may hold a copy of an alloc, with a box of its own), or of the buffer where it has only one.
+Box logical_box(const ir::Program&, ir::Id alloc_or_buffer);
+Box physical_box(const ir::Program&, ir::Id alloc_or_buffer);
 // Bounds of the physical extents over symbols only, whatever the loops around the alloc do; empty Exprs where there is none.
-std::vector<Expr> storage_extents(const ir::Program&, ir::Id buffer);
+std::vector<Expr> storage_extents(const ir::Program&, ir::Id alloc_or_buffer);
 
 // Facts that hold at a statement: the arguments', and the ranges of the loops around it.
 Facts facts_at(const ir::Program&, const std::vector<const ir::Stmt*>& path);

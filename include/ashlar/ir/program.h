@@ -94,6 +94,8 @@ enum class ReducerKind { none, sum, strict_sum, product, minimum, maximum, custo
 struct Reducer {
   ReducerKind kind = ReducerKind::none;
   enum class Order { exact, regroup, any } order = Order::any;  // what a schedule may do: nothing; associate; and commute
+  // A sum whose term was a product when it was defined: it accumulates by fma (numeric contract). Inlining does not change it.
+  bool fused = false;
   std::string name;                                            // custom
   std::vector<Id> left, right;                                 // custom: the placeholders of `combine`
   std::vector<Expr> combine;
@@ -172,7 +174,9 @@ struct Stmt {
   Part part = Part::all;
   // block
   enum class Piece { whole, init, update } piece = Piece::whole;  // whole: plain store, or init and update of a reduction
-  bool first_stores = false;  // reductions: the first step stores its value instead of combining it with an init
+  // Reductions: the step at which all reduce variables are at their begin combines its value with the init expression instead of
+  // with memory, so no init pass is needed but where the reduce domain is empty (lowering guards for that).
+  bool first_stores = false;
   std::vector<Expr> when;     // further conditions, over axis variables
   // alloc, prefetch
   Id buffer = 0;
@@ -210,7 +214,8 @@ std::vector<const Stmt*> nests_of(const Program&, Id stage);
 std::vector<const Stmt*> blocks_of(const Program&, Id stage);
 // Calls enter for every statement top-down, in order of execution.
 void walk(const std::vector<Stmt>&, const std::function<void(const Stmt&)>& enter);
-const Stmt* alloc_of(const Program&, Id buffer);
+// The alloc statement with this id, or of this buffer (copies made by peel are told apart by their statement id).
+const Stmt* alloc_of(const Program&, Id alloc_or_buffer);
 
 // An axis as an expression over the variables of the loops that it became (var nodes carry the axis id):
 // split: outer * f + inner, with Tail::shift min(outer * f, E - f) + inner; fused: f / E_inner and f % E_inner.
