@@ -1,0 +1,133 @@
+#include "interp/tape.h"
+
+#include <ashlar/interp/interpreter.h>
+#include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
+
+namespace ashlar::interp {
+
+using ir::Op;
+
+int Slots::slot(Id id, int lanes) {
+  const auto [at, fresh] = slots_.try_emplace(id, static_cast<int>(values_.size()));
+  if (fresh) values_.resize(values_.size() + static_cast<std::size_t>(lanes));
+  return at->second;
+}
+
+Tape::Tape(const Expr& e, Slots& slots, Memory& memory, Select select) : slots_(&slots), memory_(&memory) {
+  std::unordered_map<const ir::Node*, int> seen;
+  add(e, slots, memory, seen, select);
+  lanes_ = e.node()->type.lanes;
+}
+
+int Tape::add(const Expr& e, Slots& slots, Memory& memory, std::unordered_map<const ir::Node*, int>& seen, Select select) {
+  const ir::Node* n = e.node();
+  if (!n) throw InternalError("interpreter: an empty expression");
+  if (const auto at = seen.find(n); at != seen.end()) return at->second;
+  Node node{n->op, n->type.element(), n->type.lanes > 1, false, 0, n->count, -1, n->name, {}, 0};
+  if (n->op == Op::int_const || n->op == Op::float_const) node.value = ir::value_of(e);
+  if (n->op == Op::var) node.slot = slots.slot(n->id, n->type.lanes);
+  if (n->op == Op::load) node.slot = memory.resolve(n->id, n->name);
+  if (n->op == Op::select && select == Select::lazy) {
+    bool loads = false;
+    for (const Expr& arm : ir::args_of(e).subspan(1))
+      ir::walk(arm, [&](const Expr& x) { return !(loads = loads || ir::is(x, Op::load) || ir::is(x, Op::in_range)); });
+    node.lazy_select = loads;
+    lazy_ = lazy_ || loads;
+  }
+  std::vector<int> operands;
+  for (const Expr& arg : ir::args_of(e)) operands.push_back(add(arg, slots, memory, seen, select));
+  node.first = static_cast<std::uint32_t>(operands_.size());
+  operands_.insert(operands_.end(), operands.begin(), operands.end());
+  nodes_.push_back(node);
+  const int index = static_cast<int>(nodes_.size()) - 1;
+  seen.emplace(n, index);
+  return index;
+}
+
+void Tape::compute(Node& n, int lane) {
+  const auto operand = [&](std::uint32_t k) -> const Value& {
+    return nodes_[static_cast<std::size_t>(operands_[n.first + k])].value;
+  };
+  switch (n.op) {
+    case Op::int_const: case Op::float_const: return;
+    case Op::var: {
+      n.value = slots_->value(n.slot + (n.vector ? lane : 0));
+      if (n.value.type.code == Type::Code::handle)
+        throw InternalError(std::string("interpreter: the variable ") + (n.name ? n.name : "?") + " has no value in " + memory_->where());
+      return;
+    }
+    case Op::load: {
+      std::int64_t index[8] = {};
+      if (n.count > 8) throw InternalError("interpreter: a load with more than 8 operands");
+      int rank = static_cast<int>(n.count);
+      for (std::uint32_t k = 0; k < n.count; ++k) {
+        const Value& v = operand(k);
+        if (v.type.is_bool()) {  // the mask of a lowered load: a lane that is false reads nothing and gives 0
+          rank = static_cast<int>(k);
+          if (!v.i) {
+            n.value = n.type.is_float() ? ir::float_value(n.type, 0) : ir::int_value(n.type, 0);
+            return;
+          }
+        } else {
+          index[k] = v.i;
+        }
+      }
+      n.value = memory_->read(n.slot, index, rank);
+      if (n.value.type != n.type) throw InternalError("interpreter: a load of " + ir::text(n.type) + " from a buffer of " + ir::text(n.value.type));
+      return;
+    }
+    case Op::ramp: {
+      const Value step[2] = {ir::int_value(operand(1).type, lane), operand(1)};
+      const auto offset = ir::evaluate(Op::mul, n.type, step);
+      if (offset) {
+        const Value sum[2] = {operand(0), *offset};
+        if (const auto v = ir::evaluate(Op::add, n.type, sum)) { n.value = *v; return; }
+      }
+      throw RunError(RunError::Kind::overflow, memory_->where() + ": index arithmetic leaves 63 bits");
+    }
+    case Op::broadcast: n.value = operand(0); return;
+    case Op::in_range:
+      if (operand(0).i < operand(1).i || operand(0).i >= operand(2).i)
+        throw RunError(RunError::Kind::broken_promise, memory_->where() + ": in_range promised [" + text(operand(1)) + ", " +
+                                                           text(operand(2)) + "), found " + text(operand(0)));
+      n.value = operand(0);
+      return;
+    default: break;
+  }
+  Value args[3];
+  if (n.count > 3) throw InternalError("interpreter: an operator with more than 3 operands");
+  for (std::uint32_t k = 0; k < n.count; ++k) args[k] = operand(k);
+  const auto v = ir::evaluate(n.op, n.type, {args, n.count});
+  if (!v) throw RunError(RunError::Kind::overflow, memory_->where() + ": index arithmetic leaves 63 bits");
+  n.value = *v;
+}
+
+const Value& Tape::need(int index, int lane) {
+  Node& n = nodes_[static_cast<std::size_t>(index)];
+  const std::uint64_t now = n.vector ? lane_epoch_ : epoch_;
+  if (n.stamp >= now) return n.value;
+  if (n.lazy_select) {
+    const bool taken = need(operands_[n.first], lane).i != 0;
+    n.value = need(operands_[n.first + (taken ? 1 : 2)], lane);
+  } else {
+    for (std::uint32_t k = 0; k < n.count; ++k) need(operands_[n.first + k], lane);
+    compute(n, lane);
+  }
+  n.stamp = now;
+  return n.value;
+}
+
+Value Tape::run(int lane) {
+  const int root = static_cast<int>(nodes_.size()) - 1;
+  if (lazy_) {
+    if (lane == 0) epoch_ = ++lane_epoch_;
+    else ++lane_epoch_;
+    return need(root, lane);
+  }
+  for (Node& n : nodes_)
+    if (lane == 0 || n.vector) compute(n, lane);
+  return nodes_[static_cast<std::size_t>(root)].value;
+}
+
+}  // namespace ashlar::interp

@@ -1,0 +1,88 @@
+#pragma once
+// Expressions compiled to an array of nodes in topological order, so that shared nodes are evaluated once.
+//
+// A Tape evaluates lazily where the language promises it: the arm of `select` that is not taken is not evaluated. Vector
+// expressions are evaluated a lane at a time; nodes of one lane are evaluated once for all lanes.
+//
+//   Slots slots;  slots.set(i_id, int_value(index_type, 3));
+//   Tape t(expr, slots, memory, Select::lazy);
+//   Value v = t.run();
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <ashlar/ir/build.h>
+#include <ashlar/ir/numeric.h>
+
+namespace ashlar::interp {
+
+using ir::Id;
+using ir::Value;
+
+// Values of variables by dense slot. A variable of n lanes takes n slots.
+class Slots {
+ public:
+  int slot(Id id, int lanes = 1);
+  void set(Id id, const Value& v, int lane = 0) { values_[static_cast<std::size_t>(slot(id) + lane)] = v; }
+  void set_slot(int slot, const Value& v) { values_[static_cast<std::size_t>(slot)] = v; }
+  void set_index(int slot, std::int64_t i) {
+    Value& v = values_[static_cast<std::size_t>(slot)];
+    v.type = ir::index_type;
+    v.i = i;
+  }
+  const Value& value(int slot) const { return values_[static_cast<std::size_t>(slot)]; }  // type code handle: not bound
+
+ private:
+  std::unordered_map<Id, int> slots_;  // never iterated over
+  std::vector<Value> values_;
+};
+
+// What loads read.
+class Memory {
+ public:
+  virtual int resolve(Id buffer, const char* name) = 0;                              // once, when a Tape is made
+  virtual Value read(int buffer, const std::int64_t* index, int rank) = 0;           // throws RunError
+  virtual std::string where() const = 0;                                             // "stage `C` at i = 3, j = 4", for messages
+
+ protected:
+  ~Memory() = default;
+};
+
+enum class Select { lazy, strict };
+
+class Tape {
+ public:
+  Tape() = default;
+  Tape(const Expr&, Slots&, Memory&, Select);
+  Value run(int lane = 0);           // lanes of one evaluation are asked for in ascending order, from 0
+  std::int64_t run_index() { return run().i; }
+  int lanes() const { return lanes_; }
+  bool empty() const { return nodes_.empty(); }
+
+ private:
+  struct Node {
+    ir::Op op;
+    Type type;              // of one lane
+    bool vector;            // more than one lane
+    bool lazy_select;
+    std::uint32_t first, count;
+    int slot;               // var: slot; load: what Memory::resolve gave
+    const char* name;
+    Value value;            // the latest result; constants: theirs for ever
+    std::uint64_t stamp;    // when it was computed
+  };
+  int add(const Expr&, Slots&, Memory&, std::unordered_map<const ir::Node*, int>&, Select);
+  void compute(Node&, int lane);
+  const Value& need(int node, int lane);  // recursive, for lazy tapes
+
+  std::vector<Node> nodes_;
+  std::vector<int> operands_;
+  Slots* slots_ = nullptr;
+  Memory* memory_ = nullptr;
+  bool lazy_ = false;
+  int lanes_ = 1;
+  std::uint64_t epoch_ = 0, lane_epoch_ = 0;
+};
+
+}  // namespace ashlar::interp
