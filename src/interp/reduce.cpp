@@ -13,8 +13,9 @@ Combiner::Combiner(const ir::Stage& stage, Slots& slots, Memory& memory) : kind_
     Component part;
     part.type = e.type();
     part.value = Tape(e, slots, memory, Select::lazy);
-    part.fused = (kind_ == ReducerKind::sum || kind_ == ReducerKind::strict_sum) && ir::is(e, Op::mul) && part.type.is_float();
+    part.fused = stage.reducer.fused && part.type.is_float();
     if (part.fused) {
+      if (!ir::is(e, Op::mul)) throw InternalError("the fused sum " + stage.name + " has no product for a term");
       part.left = Tape(ir::args_of(e)[0], slots, memory, Select::lazy);
       part.right = Tape(ir::args_of(e)[1], slots, memory, Select::lazy);
     }

@@ -73,6 +73,7 @@ struct Maker {
     s.iters = std::move(iters);
     s.values = {value};
     s.reducer.kind = reducer;
+    s.reducer.fused = reducer == ir::ReducerKind::sum && ir::is(value, ir::Op::mul);
     if (reducer != ir::ReducerKind::none) s.inits = {init};
     s.buffers = {buffer};
     ir::Buffer& b = p.buffers.at(buffer);

@@ -1,0 +1,524 @@
+// A scheduled program, run as its tree stands.
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include <ashlar/analysis/regions.h>
+#include <ashlar/interp/interpreter.h>
+#include <ashlar/ir/refusal.h>
+
+#include "interp/arguments.h"
+#include "interp/order.h"
+#include "interp/reduce.h"
+#include "interp/storage.h"
+
+namespace ashlar::interp {
+namespace {
+
+using ir::Stmt;
+
+// A condition of execution, and whether it is a guard (skips) or a promise of the schedule (reported when broken).
+struct Guard {
+  Tape condition;
+  bool promise = false;
+};
+
+// What one block of the tree needs at every execution.
+struct BlockCode {
+  const ir::Stage* stage = nullptr;
+  std::vector<std::pair<int, Tape>> iters;         // slot of each iteration variable, its value over axis variables
+  std::vector<Guard> guards, spatial_guards;       // the latter: of an initialisation, where reduce axes have no value
+  struct Reduce { int slot; Tape begin, extent; };
+  std::vector<Reduce> reduces;                     // the reduce variables, with the nest's range of each
+  bool in_reduce_loop = false;
+};
+
+struct Code {
+  const Stmt* stmt = nullptr;
+  std::vector<Code> body;
+  Tape begin, end;                                 // loop
+  int slot = -1;                                   // loop: of its axis
+  bool reduce = false;                             // loop: over a reduce axis
+  std::vector<const Code*> inits;                  // loop: blocks whose points are initialised before it starts
+  int block = -1;                                  // block: index into blocks_
+  std::vector<Tape> logical_begin, logical_extent, physical_begin, physical_extent;  // alloc
+};
+
+struct StageCode {
+  std::vector<int> spatial, all;                   // slots
+  std::vector<std::string> names;                  // of all
+  std::vector<Tape> inits;
+  std::optional<Tape> fill;
+  Combiner combiner;
+  std::int64_t evaluations = 0;
+};
+
+struct Place {  // a buffer while the program runs
+  const ir::Buffer* info = nullptr;
+  Array* array = nullptr;              // arguments
+  std::vector<bool> written;           // outputs
+  Storage* storage = nullptr;          // temporaries that are alive
+  std::vector<int> layout_vars;
+  std::vector<Tape> layout;
+  std::vector<Tape> domain_begin, domain_end;  // temporaries with a declared domain: what a fill value surrounds
+};
+
+class Scheduled final : public Memory {
+ public:
+  Scheduled(const ir::Program& p, Arguments& arguments, const Options& options) : program_(p), order_(options) {
+    const auto symbols = solve_symbols(p.arguments, p.buffers, p.symbols, p.assumptions, arguments);
+    bind_values(p.arguments, p.scalars, symbols, arguments, slots_);
+    for (std::size_t k = 0; k < p.arguments.size(); ++k)
+      if (p.arguments[k].kind != ir::ArgumentKind::scalar) arrays_[p.arguments[k].id] = &arguments[k].array;
+    for (const auto& [id, stage] : p.stages) compile_stage(stage);
+    std::vector<const Stmt*> path;
+    code_ = compile(p.body, path);
+    attach_inits(code_, nullptr);
+  }
+
+  Counters run() {
+    execute(code_);
+    for (const auto& [id, array] : arrays_) {
+      const Place& place = places_[static_cast<std::size_t>(resolve(id, nullptr))];
+      if (place.info->role != ir::Role::output) continue;
+      const auto hole = std::find(place.written.begin(), place.written.end(), false);
+      if (hole != place.written.end())
+        throw RunError(RunError::Kind::uninitialised, "the output " + place.info->name + " was not written everywhere: element " +
+                                                          std::to_string(hole - place.written.begin()) + " in row-major order is missing");
+    }
+    for (const auto& [id, s] : stage_code_) counters_.evaluations[id] = s.evaluations;
+    return counters_;
+  }
+
+  int resolve(Id buffer, const char* name) override {
+    for (std::size_t k = 0; k < places_.size(); ++k)
+      if (places_[k].info->id == buffer) return static_cast<int>(k);
+    const auto at = program_.buffers.find(buffer);
+    if (at == program_.buffers.end()) throw InternalError(std::string("a load of an unknown buffer ") + (name ? name : ""));
+    Place place;
+    place.info = &at->second;
+    if (const auto a = arrays_.find(buffer); a != arrays_.end()) {
+      place.array = a->second;
+      if (place.info->role == ir::Role::output) place.written.resize(static_cast<std::size_t>(place.array->elements()));
+    } else {
+      for (Id v : place.info->layout.vars) place.layout_vars.push_back(slots_.slot(v));
+      for (const Expr& e : place.info->layout.map) place.layout.emplace_back(e, slots_, *this, Select::lazy);
+    }
+    places_.push_back(std::move(place));
+    return static_cast<int>(places_.size()) - 1;
+  }
+
+  Value read(int source, const std::int64_t* index, int rank) override {
+    Place& place = places_[static_cast<std::size_t>(source)];
+    const std::span<const std::int64_t> at(index, static_cast<std::size_t>(rank));
+    const Value v = peek(place, at, "reads");
+    if (v.type.code == Type::Code::handle)
+      throw RunError(RunError::Kind::uninitialised, where() + " reads " + place.info->name + text_of_index(at) + ", which was not written");
+    return v;
+  }
+
+  std::string where() const override {
+    if (!current_) return "the schedule";
+    const StageCode& s = stage_code_.at(current_->id);
+    std::string text = "stage `" + current_->name + "`";
+    for (std::size_t k = 0; k < s.all.size(); ++k)
+      if (slots_.value(s.all[k]).type.code != Type::Code::handle)
+        text += (k == 0 ? " at " : ", ") + s.names[k] + " = " + std::to_string(slots_.value(s.all[k]).i);
+    return text;
+  }
+
+ private:
+  // ---- access ----------------------------------------------------------------------------------------------------------
+  [[noreturn]] void outside(const Place& place, std::span<const std::int64_t> at, const char* verb, const std::string& box) const {
+    throw RunError(RunError::Kind::out_of_bounds, where() + " " + verb + " " + place.info->name + text_of_index(at) + ", outside " + box);
+  }
+
+  std::size_t array_element(const Place& place, std::span<const std::int64_t> at, const char* verb) const {
+    std::int64_t flat = 0;
+    for (std::size_t d = 0; d < at.size(); ++d) {
+      if (at[d] < 0 || at[d] >= place.array->shape.at(d)) outside(place, at, verb, "its extents " + text_of_index(place.array->shape));
+      flat = flat * place.array->shape[d] + at[d];
+    }
+    return static_cast<std::size_t>(flat);
+  }
+
+  // The element of a temporary that holds a logical point.
+  std::size_t element(Place& place, std::span<const std::int64_t> at, const char* verb) {
+    if (!place.storage) throw InternalError(where() + " " + verb + " " + place.info->name + " outside the life of its alloc");
+    const Storage& s = *place.storage;
+    if (!s.logical.contains(at)) outside(place, at, verb, "its box " + s.logical.text());
+    std::array<std::int64_t, 8> physical{};
+    std::span<const std::int64_t> where_to = at;
+    if (!place.layout.empty()) {
+      for (std::size_t d = 0; d < at.size(); ++d) slots_.set_index(place.layout_vars[d], at[d]);
+      for (std::size_t d = 0; d < place.layout.size(); ++d) physical[d] = place.layout[d].run_index();
+      where_to = {physical.data(), place.layout.size()};
+      if (!s.physical.contains(where_to)) outside(place, at, verb, "its physical box " + s.physical.text());
+    }
+    return static_cast<std::size_t>(s.physical.flat(where_to));
+  }
+
+  Value peek(Place& place, std::span<const std::int64_t> at, const char* verb) {
+    if (place.array) {
+      const std::size_t e = array_element(place, at, verb);
+      return place.info->role == ir::Role::output && !place.written[e] ? Value{} : place.array->at(at);
+    }
+    const std::size_t e = element(place, at, verb);
+    const Value v = place.storage->elements[e];
+    if (v.type.code != Type::Code::handle && place.storage->tags[e] != tag_of(at))
+      throw RunError(RunError::Kind::uninitialised, where() + " " + verb + " " + place.info->name + text_of_index(at) +
+                                                        ", whose storage now holds another point");
+    return v;
+  }
+
+  void write(Place& place, std::span<const std::int64_t> at, const Value& v) {
+    if (v.type != place.info->type) throw InternalError(where() + ": a value of another type than " + place.info->name);
+    if (place.array) {
+      place.written[array_element(place, at, "writes")] = true;
+      place.array->set(at, v);
+      return;
+    }
+    const std::size_t e = element(place, at, "writes");
+    place.storage->elements[e] = v;
+    place.storage->tags[e] = tag_of(at);
+  }
+
+  // ---- compiling the tree ----------------------------------------------------------------------------------------------
+  Tape tape(const Expr& e) { return Tape(e, slots_, *this, Select::lazy); }
+
+  void compile_stage(const ir::Stage& stage) {
+    StageCode& s = stage_code_[stage.id];
+    for (const ir::IterVar& v : stage.iters) {
+      s.all.push_back(slots_.slot(v.id));
+      s.names.push_back(v.name);
+      if (v.kind != ir::IterKind::reduce) s.spatial.push_back(s.all.back());
+    }
+    for (const Expr& e : stage.inits) s.inits.push_back(tape(e));
+    if (stage.has_fill) s.fill = tape(stage.fill);
+    s.combiner = Combiner(stage, slots_, *this);
+  }
+
+  std::vector<Code> compile(const std::vector<Stmt>& body, std::vector<const Stmt*>& path) {
+    std::vector<Code> result;
+    for (const Stmt& s : body) {
+      path.push_back(&s);
+      Code c;
+      c.stmt = &s;
+      if (s.kind == Stmt::Kind::loop) {
+        const ir::LoopRange range = ir::range_of(program_, s);
+        c.begin = tape(range.begin);
+        c.end = tape(range.end);
+        c.slot = slots_.slot(s.axis);
+        c.reduce = program_.axis(s.axis).reduce;
+      } else if (s.kind == Stmt::Kind::alloc) {
+        const analysis::Box logical = analysis::logical_box(program_, s.id), physical = analysis::physical_box(program_, s.id);
+        for (const Expr& e : logical.lo) c.logical_begin.push_back(tape(e));
+        for (const Expr& e : logical.extent) c.logical_extent.push_back(tape(e));
+        for (const Expr& e : physical.lo) c.physical_begin.push_back(tape(e));
+        for (const Expr& e : physical.extent) c.physical_extent.push_back(tape(e));
+      } else if (s.kind == Stmt::Kind::block) {
+        c.block = static_cast<int>(blocks_.size());
+        blocks_.push_back(compile_block(s, path));
+      }
+      c.body = compile(s.body, path);
+      path.pop_back();
+      result.push_back(std::move(c));
+    }
+    return result;
+  }
+
+  BlockCode compile_block(const Stmt& block, const std::vector<const Stmt*>& path) {
+    BlockCode b;
+    b.stage = &program_.stage(block.stage);
+    const Stmt* nest = nullptr;
+    for (const Stmt* s : path) {
+      if (s->kind == Stmt::Kind::nest) {
+        nest = s;
+        b.in_reduce_loop = false;
+      }
+      if (s->kind == Stmt::Kind::loop && program_.axis(s->axis).reduce) b.in_reduce_loop = true;
+    }
+    if (!nest || nest->stage != block.stage) throw InternalError("a block of " + b.stage->name + " outside its nest");
+    const ir::Substitution values = ir::iter_values(program_, *nest);
+    for (const auto& [id, value] : values) b.iters.emplace_back(slots_.slot(id), tape(value));
+    auto add = [&](const Expr& condition, bool uses_reduce, bool promise) {
+      b.guards.push_back({tape(condition), promise});
+      if (!uses_reduce) b.spatial_guards.push_back({tape(condition), promise});
+    };
+    for (const ir::Root& root : nest->roots) {
+      add_axis_guards(root.axis, add);
+      if (program_.axis(root.axis).reduce) b.reduces.push_back({slots_.slot(root.iter), tape(root.begin), tape(root.extent)});
+    }
+    for (const Expr& atom : b.stage->domain) {
+      bool uses_reduce = false;
+      for (const ir::IterVar& v : b.stage->iters) uses_reduce |= v.kind == ir::IterKind::reduce && ir::uses_var(atom, v.id);
+      add(ir::substitute(atom, values), uses_reduce, false);
+    }
+    for (const Expr& e : block.when) {
+      bool uses_reduce = false;
+      for (Id v : ir::free_vars(e)) uses_reduce |= program_.axes.count(v) && program_.axis(v).reduce;
+      add(e, uses_reduce, false);
+    }
+    return b;
+  }
+
+  // One condition for each split below an axis: a guard where the tail says so; where it says exact, a promise.
+  template <class Add> void add_axis_guards(Id id, Add& add) {
+    const ir::Axis& a = program_.axis(id);
+    for (Id next : a.became) add_axis_guards(next, add);
+    if (a.became.size() != 2) return;
+    const ir::Tail tail = program_.axis(a.became[0]).tail;
+    if (tail == ir::Tail::pad) return;
+    add(ir::lt(ir::axis_value(program_, id), a.extent), a.reduce, tail == ir::Tail::exact || tail == ir::Tail::shift);
+  }
+
+  // The blocks of a nest's own stage below `c`, those of nests inside left out.
+  static void whole_reductions(const Code& c, Id stage, std::vector<const Code*>& found) {
+    for (const Code& inner : c.body) {
+      if (inner.stmt->kind == Stmt::Kind::block && inner.stmt->stage == stage && inner.stmt->piece == Stmt::Piece::whole) found.push_back(&inner);
+      if (inner.stmt->kind != Stmt::Kind::nest) whole_reductions(inner, stage, found);
+    }
+  }
+
+  // Finds each outermost reduction loop and gives it the blocks to initialise. Peeled parts of one axis are one loop: only
+  // the first of them initialises.
+  void attach_inits(std::vector<Code>& body, const ir::Stage* stage) {
+    std::vector<Id> started;
+    for (Code& c : body) {
+      if (c.stmt->kind == Stmt::Kind::nest) {
+        attach_inits(c.body, &program_.stage(c.stmt->stage));
+        continue;
+      }
+      if (c.stmt->kind != Stmt::Kind::loop) continue;
+      if (!c.reduce || !stage) {
+        attach_inits(c.body, stage);
+        continue;
+      }
+      nests_inside(c);
+      const Id axis = c.stmt->axis;
+      if (std::find(started.begin(), started.end(), axis) != started.end()) continue;
+      started.push_back(axis);
+      whole_reductions(c, stage->id, c.inits);
+    }
+  }
+
+  void nests_inside(Code& c) {
+    for (Code& inner : c.body) {
+      if (inner.stmt->kind == Stmt::Kind::nest) attach_inits(inner.body, &program_.stage(inner.stmt->stage));
+      else nests_inside(inner);
+    }
+  }
+
+  // ---- running ---------------------------------------------------------------------------------------------------------
+  void execute(std::vector<Code>& body) {
+    std::vector<std::pair<int, Storage*>> alive;  // places to give back, with what they held before
+    std::vector<std::unique_ptr<Storage>> storages;
+    for (Code& c : body) {
+      switch (c.stmt->kind) {
+        case Stmt::Kind::nest: execute(c.body); break;
+        case Stmt::Kind::prefetch: break;
+        case Stmt::Kind::alloc: {
+          storages.push_back(allocate(c));
+          const int place = resolve(c.stmt->buffer, nullptr);
+          alive.emplace_back(place, places_[static_cast<std::size_t>(place)].storage);
+          places_[static_cast<std::size_t>(place)].storage = storages.back().get();
+          break;
+        }
+        case Stmt::Kind::loop: execute_loop(c); break;
+        case Stmt::Kind::block: execute_block(c); break;
+      }
+    }
+    for (auto it = alive.rbegin(); it != alive.rend(); ++it) {
+      Place& place = places_[static_cast<std::size_t>(it->first)];
+      live_bytes_ -= place.storage->bytes;
+      place.storage = it->second;
+    }
+  }
+
+  std::unique_ptr<Storage> allocate(Code& c) {
+    auto s = std::make_unique<Storage>();
+    auto fill = [](std::vector<Tape>& tapes, std::vector<std::int64_t>& out) {
+      for (Tape& t : tapes) out.push_back(t.run_index());
+    };
+    fill(c.logical_begin, s->logical.begin);
+    fill(c.logical_extent, s->logical.extent);
+    fill(c.physical_begin, s->physical.begin);
+    fill(c.physical_extent, s->physical.extent);
+    const std::int64_t n = s->physical.elements();
+    s->elements.resize(static_cast<std::size_t>(n));
+    s->tags.resize(static_cast<std::size_t>(n));
+    s->bytes = n * program_.buffer(c.stmt->buffer).type.bytes();
+    live_bytes_ += s->bytes;
+    counters_.peak_bytes = std::max(counters_.peak_bytes, live_bytes_);
+    ++counters_.allocations;
+    std::int64_t& largest = counters_.bytes_of[c.stmt->buffer];
+    largest = std::max(largest, s->bytes);
+    return s;
+  }
+
+  void execute_loop(Code& c) {
+    for (const Code* block : c.inits) initialise(c, *block);
+    const std::int64_t begin = c.begin.run_index(), end = c.end.run_index();
+    if (c.stmt->loop_kind == ir::LoopKind::parallel) {
+      for (std::int64_t x : order_.of(begin, end)) {
+        slots_.set_index(c.slot, x);
+        execute(c.body);
+      }
+    } else {
+      for (std::int64_t x = begin; x < end; ++x) {
+        slots_.set_index(c.slot, x);
+        execute(c.body);
+      }
+    }
+    slots_.set_slot(c.slot, {});
+  }
+
+  // Stores the init of every spatial point that `block` reaches below the reduction loop `loop`; for a block whose first step
+  // starts from the init itself, only where there is no first step.
+  void initialise(Code& loop, const Code& block) {
+    for (Code& c : loop.body) {
+      if (&c == &block) {
+        BlockCode& b = blocks_[static_cast<std::size_t>(block.block)];
+        if (enter(b, b.spatial_guards, true) && (!block.stmt->first_stores || empty_domain(b))) store_inits(b);
+        current_ = nullptr;
+      } else if (c.stmt->kind == Stmt::Kind::loop && contains(c, block)) {
+        if (c.reduce) {
+          initialise(c, block);
+          continue;
+        }
+        const std::int64_t begin = c.begin.run_index(), end = c.end.run_index();
+        for (std::int64_t x = begin; x < end; ++x) {
+          slots_.set_index(c.slot, x);
+          initialise(c, block);
+        }
+        slots_.set_slot(c.slot, {});
+      }
+    }
+  }
+
+  static bool contains(const Code& c, const Code& block) {
+    return std::any_of(c.body.begin(), c.body.end(), [&](const Code& inner) { return &inner == &block || contains(inner, block); });
+  }
+
+  // Gives the iteration variables their values; false where a guard says that the block does not execute.
+  bool enter(BlockCode& b, std::vector<Guard>& guards, bool spatial_only) {
+    current_ = b.stage;
+    for (int slot : stage_code_.at(b.stage->id).all) slots_.set_slot(slot, {});
+    for (std::size_t k = 0; k < b.iters.size(); ++k) {
+      if (spatial_only && b.stage->iters[k].kind == ir::IterKind::reduce) continue;
+      slots_.set_slot(b.iters[k].first, b.iters[k].second.run());
+    }
+    for (Guard& g : guards) {
+      if (g.condition.run().i) continue;
+      if (g.promise) throw RunError(RunError::Kind::broken_promise, where() + " leaves a split that was proved exact");
+      return false;
+    }
+    return true;
+  }
+
+  std::span<const std::int64_t> point_of(const StageCode& s) {
+    for (std::size_t d = 0; d < s.spatial.size(); ++d) point_[d] = slots_.value(s.spatial[d]).i;
+    return {point_.data(), s.spatial.size()};
+  }
+
+  void store_inits(BlockCode& b) {
+    StageCode& s = stage_code_.at(b.stage->id);
+    for (std::size_t c = 0; c < s.inits.size(); ++c) {
+      const Value v = s.inits[c].run();
+      write(places_[static_cast<std::size_t>(resolve(b.stage->buffers[c], nullptr))], point_of(s), v);
+    }
+  }
+
+  void execute_block(Code& c) {
+    BlockCode& b = blocks_[static_cast<std::size_t>(c.block)];
+    StageCode& s = stage_code_.at(b.stage->id);
+    const bool init_only = c.stmt->piece == Stmt::Piece::init;
+    if (enter(b, init_only ? b.spatial_guards : b.guards, init_only)) {
+      const bool reduces = b.stage->is_reduction();
+      const bool first = reduces && c.stmt->first_stores && at_first_step(b);
+      if (init_only || (reduces && c.stmt->piece == Stmt::Piece::whole && !b.in_reduce_loop && !c.stmt->first_stores)) store_inits(b);
+      if (!init_only) {
+        std::vector<Value> result;
+        if (reduces) {
+          for (std::size_t k = 0; k < b.stage->buffers.size(); ++k) {
+            const auto at = point_of(s);
+            result.push_back(first ? s.inits[k].run() : read(resolve(b.stage->buffers[k], nullptr), at.data(), static_cast<int>(at.size())));
+          }
+          ++s.evaluations;
+          s.combiner.step(result);
+        } else if (s.fill && outside_source(b)) {
+          result.push_back(s.fill->run());
+        } else {
+          ++s.evaluations;
+          s.combiner.values(result);
+        }
+        for (std::size_t k = 0; k < result.size(); ++k)
+          write(places_[static_cast<std::size_t>(resolve(b.stage->buffers[k], nullptr))], point_of(s), result[k]);
+      }
+    }
+    current_ = nullptr;
+  }
+
+  static bool empty_domain(BlockCode& b) {
+    return std::any_of(b.reduces.begin(), b.reduces.end(), [](BlockCode::Reduce& r) { return r.extent.run_index() <= 0; });
+  }
+  bool at_first_step(BlockCode& b) {
+    return std::all_of(b.reduces.begin(), b.reduces.end(), [&](BlockCode::Reduce& r) { return slots_.value(r.slot).i == r.begin.run_index(); });
+  }
+
+  // A cache with a fill value: does this point lie outside the box of what it copies?
+  bool outside_source(BlockCode& b) {
+    Place& source = places_[static_cast<std::size_t>(resolve(b.stage->origin_of, nullptr))];
+    const auto at = point_of(stage_code_.at(b.stage->id));
+    if (source.array) {
+      for (std::size_t d = 0; d < at.size(); ++d)
+        if (at[d] < 0 || at[d] >= source.array->shape[d]) return true;
+      return false;
+    }
+    if (!source.storage) throw InternalError("a cache of " + source.info->name + " outside the life of its alloc");
+    const ir::Stage& from = program_.stage(source.info->stage);
+    if (source.domain_begin.empty() && !from.iters.empty() && !from.iters.front().begin.empty())
+      for (const ir::IterVar& v : from.iters)
+        if (v.kind != ir::IterKind::reduce) {
+          source.domain_begin.push_back(tape(v.begin));
+          source.domain_end.push_back(tape(v.end));
+        }
+    if (source.domain_begin.empty()) return !source.storage->logical.contains(at);
+    for (std::size_t d = 0; d < at.size(); ++d)
+      if (at[d] < source.domain_begin[d].run_index() || at[d] >= source.domain_end[d].run_index()) return true;
+    return false;
+  }
+
+  const ir::Program& program_;
+  IterationOrder order_;
+  Slots slots_;
+  std::map<Id, Array*> arrays_;
+  std::deque<Place> places_;
+  std::map<Id, StageCode> stage_code_;
+  std::deque<BlockCode> blocks_;
+  std::vector<Code> code_;
+  const ir::Stage* current_ = nullptr;
+  std::array<std::int64_t, 8> point_{};
+  std::int64_t live_bytes_ = 0;
+  Counters counters_;
+};
+
+bool regions_are_known(const ir::Program& p) {
+  bool known = true;
+  ir::walk(p.body, [&](const Stmt& s) {
+    for (const ir::Root& r : s.roots) known = known && !r.begin.empty() && !r.extent.empty();
+  });
+  return known;
+}
+
+}  // namespace
+
+Counters run(const ir::Program& p, Arguments& arguments, const Options& options) {
+  if (regions_are_known(p)) return Scheduled(p, arguments, options).run();
+  ir::Program derived = p;
+  analysis::derive_regions(derived);
+  return Scheduled(derived, arguments, options).run();
+}
+
+}  // namespace ashlar::interp
