@@ -1,0 +1,225 @@
+/* The default pool: detached threads that pull bodies from one job.
+ *
+ * `work` holds the number of the next body and how many there are; a thread that moves `next` on by compare-and-swap owns that
+ * body. The job's other fields are written only while no body is owned (all of the last job have been counted in `done`), so a
+ * thread that owns a body may read them, however long it slept before. A second kernel that comes while the pool is busy, and a
+ * parallel loop inside a body, run on their own thread: every body there is, in order.
+ *
+ * Waiting spins for a while, so that a loop of kernels forks and joins in microseconds, and then sleeps; where there are more
+ * threads than processors it sleeps at once. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+enum { kMostThreads = 1024, kSpinNanoseconds = 50000, kLine = 64 };
+
+static struct {
+  _Alignas(kLine) _Atomic(uint64_t) work; /* count << 32 | next */
+  int (*body)(void *closure, int32_t slot);
+  void *closure;
+  _Atomic(int) result;                    /* the first that was not 0 */
+  _Alignas(kLine) _Atomic(uint32_t) done; /* bodies that have returned */
+  _Alignas(kLine) _Atomic(bool) busy;     /* a job has the pool */
+  _Atomic(int32_t) sleepers;              /* workers in pthread_cond_wait, or about to be */
+  _Atomic(bool) owner_sleeps;
+  _Atomic(int32_t) threads;               /* wanted, the caller's included; 0: not decided yet */
+  _Atomic(int32_t) spin;                  /* nanoseconds */
+  int32_t workers;                        /* started; touched by whoever made the pool busy */
+  bool fork_handled;
+  pthread_mutex_t mutex;
+  pthread_cond_t wake, finished;
+} pool = {.mutex = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, .finished = PTHREAD_COND_INITIALIZER};
+
+static ASHLAR_THREAD_LOCAL bool inside; /* this thread runs a body */
+
+/* ---- how many threads ---------------------------------------------------------------------------------------------- */
+
+static int32_t processors(void) {
+#if defined(__linux__)
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+#endif
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
+  return online > 0 && online <= kMostThreads ? (int32_t)online : 1;
+}
+
+static int32_t wanted_threads(void) {
+  int32_t count = processors();
+  if (count > kMostThreads) count = kMostThreads;
+  const char *text = getenv("ASHLAR_NUM_THREADS");
+  if (text == NULL) return count;
+  char *end = NULL;
+  const long value = strtol(text, &end, 10);
+  if (end != text && *end == '\0' && value >= 1 && value <= kMostThreads) return (int32_t)value;
+  fprintf(stderr, "ashlar: ASHLAR_NUM_THREADS is \"%s\", expected a whole number from 1 to %d; using %d\n", text, (int)kMostThreads,
+          (int)count);
+  return count;
+}
+
+static void set_threads(int32_t threads) {
+  atomic_store(&pool.spin, threads > processors() ? 0 : kSpinNanoseconds);
+  atomic_store(&pool.threads, threads);
+}
+
+int32_t ashlar_threads(void) {
+  int32_t threads = atomic_load_explicit(&pool.threads, memory_order_relaxed);
+  if (threads == 0) set_threads(threads = wanted_threads());
+  return threads;
+}
+
+int ashlar_set_threads(int32_t threads) {
+  if (threads < 0 || threads > kMostThreads)
+    return ashlar_error_record(ashlar_last_error_slot(), ASHLAR_E_LAUNCH, -1, -1, kMostThreads, threads,
+                               "ashlar_set_threads: {found} threads, expected 0 to {expected}");
+  set_threads(threads == 0 ? wanted_threads() : threads);
+  return ASHLAR_OK;
+}
+
+/* ---- waiting ------------------------------------------------------------------------------------------------------- */
+
+static void relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+  __asm__ volatile("yield");
+#endif
+}
+
+static int64_t now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static bool has_work(uint64_t work) { return (uint32_t)work < (uint32_t)(work >> 32); }
+static bool work_waits(void) { return has_work(atomic_load(&pool.work)); }
+static bool job_is_done(uint32_t count) { return atomic_load(&pool.done) == count; }
+
+static void wait_for_work(void) {
+  const int32_t spin = atomic_load_explicit(&pool.spin, memory_order_relaxed);
+  for (int64_t start = spin > 0 ? now() : 0; spin > 0 && now() - start < spin;)
+    for (int k = 0; k < 32; ++k, relax())
+      if (work_waits()) return;
+  pthread_mutex_lock(&pool.mutex);
+  atomic_fetch_add(&pool.sleepers, 1); /* before work is looked at: one who publishes work sees the sleeper, or this sees the work */
+  while (!work_waits()) pthread_cond_wait(&pool.wake, &pool.mutex);
+  atomic_fetch_sub(&pool.sleepers, 1);
+  pthread_mutex_unlock(&pool.mutex);
+}
+
+static void wait_for_end(uint32_t count) {
+  const int32_t spin = atomic_load_explicit(&pool.spin, memory_order_relaxed);
+  for (int64_t start = spin > 0 ? now() : 0; spin > 0 && now() - start < spin;)
+    for (int k = 0; k < 32; ++k, relax())
+      if (job_is_done(count)) return;
+  pthread_mutex_lock(&pool.mutex);
+  atomic_store(&pool.owner_sleeps, true);
+  while (!job_is_done(count)) pthread_cond_wait(&pool.finished, &pool.mutex);
+  atomic_store(&pool.owner_sleeps, false);
+  pthread_mutex_unlock(&pool.mutex);
+}
+
+/* ---- bodies -------------------------------------------------------------------------------------------------------- */
+
+/* Runs bodies of the job until all are owned. Whoever counts the last one wakes the owner. */
+static void run_bodies(void) {
+  inside = true;
+  uint64_t work = atomic_load_explicit(&pool.work, memory_order_acquire);
+  while (has_work(work)) {
+    if (!atomic_compare_exchange_weak_explicit(&pool.work, &work, work + 1, memory_order_acquire, memory_order_acquire)) continue;
+    const uint32_t count = (uint32_t)(work >> 32);
+    const int rc = pool.body(pool.closure, (int32_t)(uint32_t)work);
+    int none = 0;
+    if (rc != 0) atomic_compare_exchange_strong(&pool.result, &none, rc);
+    if (atomic_fetch_add(&pool.done, 1) + 1 == count && atomic_load(&pool.owner_sleeps)) {
+      pthread_mutex_lock(&pool.mutex);
+      pthread_cond_signal(&pool.finished);
+      pthread_mutex_unlock(&pool.mutex);
+    }
+    work = atomic_load_explicit(&pool.work, memory_order_acquire);
+  }
+  inside = false;
+}
+
+static void *worker(void *unused) {
+  (void)unused;
+  for (;;) {
+    wait_for_work();
+    run_bodies();
+  }
+  return NULL;
+}
+
+/* ---- threads and fork ---------------------------------------------------------------------------------------------- */
+
+static void after_fork_in_child(void) { /* the workers stayed behind, perhaps with the mutex */
+  const pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  const pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+  pool.mutex = mutex, pool.wake = condition, pool.finished = condition;
+  pool.workers = 0;
+  atomic_store(&pool.work, 0);
+  atomic_store(&pool.sleepers, 0);
+  atomic_store(&pool.owner_sleeps, false);
+  atomic_store(&pool.busy, false);
+}
+
+/* Starts what is missing. Fewer than wanted is no error: the caller runs the bodies that nobody else takes. */
+static void start_workers(int32_t wanted) {
+  if (pool.workers >= wanted) return;
+  if (!pool.fork_handled) pool.fork_handled = pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
+  if (!pool.fork_handled) return;
+  sigset_t all, old;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are for the program's own threads */
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) == 0) {
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_t thread;
+    while (pool.workers < wanted && pthread_create(&thread, &attributes, worker, NULL) == 0) ++pool.workers;
+    pthread_attr_destroy(&attributes);
+  }
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+static int run_here(int32_t count, int (*body)(void *closure, int32_t slot), void *closure) {
+  int result = 0;
+  for (int32_t slot = 0; slot < count; ++slot) {
+    const int rc = body(closure, slot);
+    if (result == 0) result = rc;
+  }
+  return result;
+}
+
+int ashlar_pool_run(void *user, int32_t count, int (*body)(void *closure, int32_t slot), void *closure) {
+  (void)user;
+  const int32_t threads = ashlar_threads();
+  bool idle = false;
+  if (count <= 1 || threads <= 1 || inside || !atomic_compare_exchange_strong(&pool.busy, &idle, true))
+    return run_here(count, body, closure);
+  start_workers((count < threads ? count : threads) - 1);
+  pool.body = body, pool.closure = closure;
+  atomic_store(&pool.result, 0);
+  atomic_store(&pool.done, 0);
+  atomic_store(&pool.work, (uint64_t)count << 32);
+  int32_t sleepers = atomic_load(&pool.sleepers);
+  if (sleepers > 0) {
+    if (sleepers > count - 1) sleepers = count - 1;
+    pthread_mutex_lock(&pool.mutex);
+    while (sleepers-- > 0) pthread_cond_signal(&pool.wake);
+    pthread_mutex_unlock(&pool.mutex);
+  }
+  run_bodies();
+  wait_for_end((uint32_t)count);
+  const int result = atomic_load(&pool.result);
+  atomic_store(&pool.busy, false);
+  return result;
+}
