@@ -1,0 +1,65 @@
+#pragma once
+// What every operator computes, said in LLVM IR: the same values as ir/numeric.h, bit for bit (but for the payloads of NaNs).
+//
+// Values in registers: index is i64; bool is i1; f32 and f64 are themselves; f16, bf16 and the 8-bit floats are integers that
+// hold their bits, widened to f32 for arithmetic and rounded once more. A vector type has the lanes of the IR's type.
+// Invariant: nothing here turns into a call; where the target has no instruction a sequence is emitted.
+//
+//   Arithmetic a(builder, target);   a.binary(Op::div, i32, x, y)   floors, x / 0 is 0
+#include <optional>
+
+#include <llvm/IR/IRBuilder.h>
+
+#include <ashlar/ir/build.h>
+#include <ashlar/schedule/target.h>
+
+namespace ashlar::codegen {
+
+inline bool is_narrow_float(Type t) { return t.is_float() && t.bits < 32; }
+
+class Arithmetic {
+ public:
+  Arithmetic(llvm::IRBuilder<>& builder, const Target& target);
+
+  llvm::Type* type(Type) const;         // in a register
+  llvm::Type* memory_type(Type) const;  // in memory: bool is a byte
+  llvm::Constant* integer(Type, std::int64_t) const;  // of any type that is an integer in a register, splatted
+  llvm::Constant* real(Type, double) const;           // f32 or f64
+  llvm::Value* from_memory(Type, llvm::Value*);
+  llvm::Value* to_memory(Type, llvm::Value*);
+
+  // Operands have type t (its lanes included); the result has it too, except for isnan, isinf and comparisons: bool.
+  llvm::Value* unary(ir::Op, Type t, llvm::Value*);
+  llvm::Value* binary(ir::Op, Type t, llvm::Value*, llvm::Value*);
+  llvm::Value* comparison(ir::Op, Type t, llvm::Value*, llvm::Value*);
+  // div, mod, trunc_div, trunc_rem by a constant: no test for zero or for overflow
+  llvm::Value* divide_by(ir::Op, Type t, llvm::Value*, std::int64_t divisor);
+  llvm::Value* shift(ir::Op, Type t, llvm::Value*, Type amount_type, llvm::Value* amount);
+  llvm::Value* fma(Type t, llvm::Value*, llvm::Value*, llvm::Value*);
+  llvm::Value* convert(Type to, Type from, llvm::Value*);
+  llvm::Value* saturate(Type to, Type from, llvm::Value*);
+  llvm::Value* bitcast(Type to, Type from, llvm::Value*);
+  llvm::Value* widen(Type narrow, llvm::Value*);   // to f32, exact
+  llvm::Value* narrow(Type narrow, llvm::Value*);  // from f32, to nearest even
+
+ private:
+  llvm::Value* intrinsic(llvm::Intrinsic::ID, std::initializer_list<llvm::Value*>);
+  llvm::Type* lane_type(Type, bool memory) const;
+  llvm::Type* vector_of(llvm::Type*, int lanes) const;
+  llvm::Value* divide(ir::Op, Type t, llvm::Value*, llvm::Value*);
+  llvm::Value* shifted_right(Type t, llvm::Value*, llvm::Value* amount);
+  llvm::Value* mul_high_rounding(Type t, llvm::Value*, llvm::Value*);
+  llvm::Value* float_unary(ir::Op, Type t, llvm::Value*);
+  llvm::Value* float_binary(ir::Op, Type t, llvm::Value*, llvm::Value*);
+  llvm::Value* rounded(ir::Op, Type t, llvm::Value*);  // floor, ceil, round, trunc
+  llvm::Value* fma_in_doubles(Type t, llvm::Value*, llvm::Value*, llvm::Value*);
+  llvm::Value* float_to_integer(Type to, Type from, llvm::Value*);
+  llvm::Value* bits_of(Type t, llvm::Value*);              // f32, f64: as integers
+  llvm::Value* float_of(Type t, llvm::Value*);             // and back
+
+  llvm::IRBuilder<>& b_;
+  const Target& target_;
+  bool rounds_ = false, fuses_ = false, converts_halves_ = false;  // sse4.1, fma, f16c
+};
+
+}  // namespace ashlar::codegen

@@ -1,0 +1,143 @@
+// Conversions between types, the narrow floats included.
+#include <cmath>
+
+#include <llvm/IR/Intrinsics.h>
+
+#include <ashlar/ir/numeric.h>
+#include <ashlar/ir/refusal.h>
+
+#include "codegen/llvm/arithmetic.h"
+
+namespace ashlar::codegen {
+
+using ir::Op;
+using llvm::Value;
+
+namespace {
+
+// A binary format held in an integer: `mantissa` stored bits, exponents biased by `bias`, what overflow turns into.
+struct Format {
+  int mantissa, bias;
+  std::int64_t top;     // infinity, or the NaN of a format without infinities
+  std::int64_t nan;
+  double largest;
+};
+
+Format format_of(Type t) {
+  switch (t.code) {
+    case Type::Code::ieee: return {10, 15, 0x7C00, 0x7E00, 65504.0};
+    case Type::Code::bfloat: return {7, 127, 0x7F80, 0x7FC0, 0x1.FEp127};
+    case Type::Code::e4m3: return {3, 7, 0x7F, 0x7F, 448.0};
+    default: return {2, 15, 0x7C, 0x7E, 57344.0};  // e5m2
+  }
+}
+
+}  // namespace
+
+Value* Arithmetic::widen(Type t, Value* x) {
+  const Type wide = f32.with_lanes(t.lanes), word = i32.with_lanes(t.lanes);
+  if (t.code == Type::Code::bfloat) return float_of(wide, b_.CreateShl(b_.CreateZExt(x, type(word)), integer(word, 16)));
+  if (t.code == Type::Code::ieee && converts_halves_)
+    return b_.CreateFPExt(b_.CreateBitCast(x, vector_of(b_.getHalfTy(), t.lanes)), type(wide));
+  // The bits moved into place are the value times 2^(bias - 127), subnormals included.
+  const Format f = format_of(t);
+  Value* bits = b_.CreateZExt(x, type(word));
+  Value* magnitude = b_.CreateAnd(bits, integer(word, (std::int64_t{1} << (t.bits - 1)) - 1));
+  Value* placed = b_.CreateShl(magnitude, integer(word, 23 - f.mantissa));
+  Value* scaled = bits_of(wide, b_.CreateFMul(float_of(wide, placed), real(wide, std::ldexp(1.0, 127 - f.bias))));
+  Value* special = t.code == Type::Code::e4m3 ? b_.CreateICmpEQ(magnitude, integer(word, f.nan)) : b_.CreateICmpUGE(magnitude, integer(word, f.top));
+  Value* unsigned_ = b_.CreateSelect(special, b_.CreateOr(placed, integer(word, 0x7F800000)), scaled);
+  Value* sign = b_.CreateShl(b_.CreateLShr(bits, integer(word, t.bits - 1)), integer(word, 31));
+  return float_of(wide, b_.CreateOr(unsigned_, sign));
+}
+
+Value* Arithmetic::narrow(Type t, Value* x) {
+  const Type wide = f32.with_lanes(t.lanes), word = u32.with_lanes(t.lanes);
+  if (t.code == Type::Code::ieee && converts_halves_)
+    return b_.CreateBitCast(b_.CreateFPTrunc(x, vector_of(b_.getHalfTy(), t.lanes)), type(t));
+  const Format f = format_of(t);
+  Value* bits = bits_of(wide, x);
+  const int shift = 23 - f.mantissa;
+  Value* sign = b_.CreateShl(b_.CreateLShr(bits, integer(word, 31)), integer(word, t.bits - 1));
+  Value* magnitude = b_.CreateAnd(bits, integer(word, 0x7FFFFFFF));
+  Value* is_nan = b_.CreateICmpUGT(magnitude, integer(word, 0x7F800000));
+  // Normal results: half a unit less one, plus the last bit kept, carries exactly when nearest even rounds up.
+  Value* last = b_.CreateAnd(b_.CreateLShr(magnitude, integer(word, shift)), integer(word, 1));
+  Value* carried = b_.CreateAdd(b_.CreateAdd(magnitude, integer(word, (std::int64_t{1} << (shift - 1)) - 1)), last);
+  Value* rebiased = b_.CreateSub(carried, integer(word, static_cast<std::int64_t>(127 - f.bias) << 23));
+  Value* result = intrinsic(llvm::Intrinsic::umin, {b_.CreateLShr(rebiased, integer(word, shift)), integer(word, f.top)});
+  if (f.bias != 127) {  // bf16 has the exponents of f32: its subnormals round as its normals do
+    // Subnormal results: added to a power of two whose last place is theirs, the sum's low bits are the result.
+    const double magic = std::ldexp(1.0, 1 - f.bias - f.mantissa + 23);
+    Value* sum = b_.CreateFAdd(float_of(wide, magnitude), real(wide, magic));
+    Value* low = b_.CreateSub(bits_of(wide, sum), bits_of(wide, real(wide, magic)));
+    result = b_.CreateSelect(b_.CreateICmpULT(magnitude, integer(word, static_cast<std::int64_t>(128 - f.bias) << 23)), low, result);
+  }
+  result = b_.CreateSelect(is_nan, integer(word, f.nan), result);
+  return b_.CreateTrunc(b_.CreateOr(result, sign), type(t));
+}
+
+// Truncates towards zero, clamps to the type, NaN gives 0.
+Value* Arithmetic::float_to_integer(Type to, Type from, Value* x) {
+  const auto id = to.is_unsigned() ? llvm::Intrinsic::fptoui_sat : llvm::Intrinsic::fptosi_sat;
+  return b_.CreateIntrinsic(id, {type(to), type(from)}, {x});
+}
+
+Value* Arithmetic::convert(Type to, Type from, Value* x) {
+  const int lanes = from.lanes;
+  if (to.lanes != from.lanes) throw InternalError("codegen: a cast changes the number of lanes");
+  if (to == from) return x;
+  const Type wide = f32.with_lanes(lanes);
+  if (is_narrow_float(from)) return convert(to, wide, widen(from, x));
+  if (is_narrow_float(to)) return narrow(to, convert(wide, from, x));
+  if (to.is_bool())
+    return from.is_float() ? b_.CreateFCmpUNE(x, real(from, 0)) : b_.CreateICmpNE(x, integer(from, 0));
+  const bool no_sign = from.is_unsigned() || from.is_bool();
+  if (to.is_float()) {
+    if (from.is_float()) return to.bits > from.bits ? b_.CreateFPExt(x, type(to)) : b_.CreateFPTrunc(x, type(to));
+    return no_sign ? b_.CreateUIToFP(x, type(to)) : b_.CreateSIToFP(x, type(to));
+  }
+  if (from.is_float()) return float_to_integer(to, from, x);
+  if (to.bits <= from.bits) return b_.CreateZExtOrTrunc(x, type(to));
+  return no_sign ? b_.CreateZExt(x, type(to)) : b_.CreateSExt(x, type(to));
+}
+
+Value* Arithmetic::saturate(Type to, Type from, Value* x) {
+  if (to == from && !to.is_float()) return x;
+  if (to.is_bool()) return convert(to, from, x);
+  const int lanes = from.lanes;
+  if (is_narrow_float(from)) return saturate(to, f32.with_lanes(lanes), widen(from, x));
+  if (to.is_float()) {
+    if (from.is_bool() || (!from.is_float() && to.bits >= 32)) return convert(to, from, x);
+    // Beyond the largest finite value: that value with the sign; NaN stays.
+    const double largest = to.bits == 64 ? 0x1.FFFFFFFFFFFFFp1023 : to.bits == 32 ? 0x1.FFFFFEp127 : format_of(to).largest;
+    Type middle = from.is_float() && from.bits == 64 ? f64.with_lanes(lanes) : f32.with_lanes(lanes);
+    if (to.bits == 64) middle = f64.with_lanes(lanes);
+    Value* v = convert(middle, from, x);
+    Value* magnitude = intrinsic(llvm::Intrinsic::fabs, {v});
+    Value* limit = intrinsic(llvm::Intrinsic::copysign, {real(middle, largest), v});
+    return convert(to, middle, b_.CreateSelect(b_.CreateFCmpOGT(magnitude, real(middle, largest)), limit, v));
+  }
+  if (from.is_float()) return float_to_integer(to, from, rounded(Op::round, from, x));
+  if (from.is_bool()) return convert(to, from, x);
+  // Integer to integer: clamp in the source's type by those limits that it can exceed.
+  using ir::highest_of, ir::lowest_of;
+  const Type source = from.element(), target = to.element();
+  if (source.is_unsigned()) {
+    if (static_cast<std::uint64_t>(highest_of(target)) < static_cast<std::uint64_t>(highest_of(source)))
+      x = intrinsic(llvm::Intrinsic::umin, {x, integer(from, highest_of(target))});
+    return convert(to, from, x);
+  }
+  if (lowest_of(target) > lowest_of(source)) x = intrinsic(llvm::Intrinsic::smax, {x, integer(from, lowest_of(target))});
+  const bool fits = target.is_unsigned() && target.bits >= 64;
+  if (!fits && highest_of(target) < highest_of(source)) x = intrinsic(llvm::Intrinsic::smin, {x, integer(from, highest_of(target))});
+  return convert(to, from, x);
+}
+
+Value* Arithmetic::bitcast(Type to, Type from, Value* x) {
+  if (to.is_bool()) return b_.CreateICmpNE(x, llvm::Constant::getNullValue(x->getType()));
+  if (from.is_bool()) return b_.CreateZExt(x, type(to));
+  return b_.CreateBitCast(x, type(to));
+}
+
+}  // namespace ashlar::codegen

@@ -1,0 +1,101 @@
+// Floating point: IEEE, no contraction but where fma is written; sequences where the target has no instruction.
+#include <llvm/IR/Intrinsics.h>
+
+#include <ashlar/ir/refusal.h>
+
+#include "codegen/llvm/arithmetic.h"
+
+namespace ashlar::codegen {
+
+using ir::Op;
+using llvm::Value;
+
+Value* Arithmetic::bits_of(Type t, Value* x) { return b_.CreateBitCast(x, vector_of(b_.getIntNTy(t.bits), t.lanes)); }
+Value* Arithmetic::float_of(Type t, Value* x) { return b_.CreateBitCast(x, type(t)); }
+
+Value* Arithmetic::float_unary(Op op, Type t, Value* x) {
+  if (is_narrow_float(t)) return narrow(t, float_unary(op, f32.with_lanes(t.lanes), widen(t, x)));
+  switch (op) {
+    case Op::neg: return b_.CreateFNeg(x);
+    case Op::abs: return intrinsic(llvm::Intrinsic::fabs, {x});
+    case Op::sqrt: return intrinsic(llvm::Intrinsic::sqrt, {x});
+    case Op::floor: case Op::ceil: case Op::round: case Op::trunc: return rounded(op, t, x);
+    default: throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
+  }
+}
+
+Value* Arithmetic::float_binary(Op op, Type t, Value* x, Value* y) {
+  if (is_narrow_float(t)) {
+    const Type wide = f32.with_lanes(t.lanes);
+    return narrow(t, float_binary(op, wide, widen(t, x), widen(t, y)));
+  }
+  switch (op) {
+    case Op::add: return b_.CreateFAdd(x, y);
+    case Op::sub: return b_.CreateFSub(x, y);
+    case Op::mul: return b_.CreateFMul(x, y);
+    case Op::div: return b_.CreateFDiv(x, y);
+    case Op::min: return intrinsic(llvm::Intrinsic::minimum, {x, y});
+    case Op::max: return intrinsic(llvm::Intrinsic::maximum, {x, y});
+    case Op::copysign: return intrinsic(llvm::Intrinsic::copysign, {x, y});
+    default: throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
+  }
+}
+
+// Without roundps: adding and taking away 2^23 (f32) or 2^52 (f64) rounds a smaller magnitude to an integer, to nearest even;
+// the other three correct that by one. Larger magnitudes, infinities and NaNs are integers or stay what they are.
+Value* Arithmetic::rounded(Op op, Type t, Value* x) {
+  if (rounds_) {
+    const auto id = op == Op::floor ? llvm::Intrinsic::floor : op == Op::ceil ? llvm::Intrinsic::ceil
+                  : op == Op::trunc ? llvm::Intrinsic::trunc : llvm::Intrinsic::roundeven;
+    return intrinsic(id, {x});
+  }
+  Value* big = real(t, t.bits == 32 ? 0x1p23 : 0x1p52);
+  Value* one = real(t, 1);
+  Value* zero = real(t, 0);
+  Value* magnitude = intrinsic(llvm::Intrinsic::fabs, {x});
+  Value* nearest = b_.CreateFSub(b_.CreateFAdd(magnitude, big), big);
+  Value* result = nearest;
+  if (op == Op::trunc) {
+    result = b_.CreateFSub(nearest, b_.CreateSelect(b_.CreateFCmpOGT(nearest, magnitude), one, zero));
+  } else if (op != Op::round) {
+    Value* with_sign = intrinsic(llvm::Intrinsic::copysign, {nearest, x});
+    result = op == Op::floor ? b_.CreateFSub(with_sign, b_.CreateSelect(b_.CreateFCmpOGT(with_sign, x), one, zero))
+                             : b_.CreateFAdd(with_sign, b_.CreateSelect(b_.CreateFCmpOLT(with_sign, x), one, zero));
+  }
+  return b_.CreateSelect(b_.CreateFCmpOLT(magnitude, big), intrinsic(llvm::Intrinsic::copysign, {result, x}), x);
+}
+
+Value* Arithmetic::fma(Type t, Value* x, Value* y, Value* z) {
+  if (!t.is_float()) return binary(Op::add, t, binary(Op::mul, t, x, y), z);
+  if (is_narrow_float(t)) return narrow(t, fma(f32.with_lanes(t.lanes), widen(t, x), widen(t, y), widen(t, z)));
+  if (fuses_) return intrinsic(llvm::Intrinsic::fma, {x, y, z});
+  return fma_in_doubles(t, x, y, z);
+}
+
+// Without vfmadd. The product of two f32 is exact in f64. Its sum with the third, rounded to odd there (truncated, and the last
+// bit set when anything was lost), rounds to f32 as the exact sum does, because f64 has more than two bits to spare
+// (S. Boldo, G. Melquiond: Emulation of FMA and correctly rounded sums, IEEE Trans. Computers 57, 2008). What the sum lost is
+// the error term of Knuth's TwoSum, exact since no f32 operand can make an f64 overflow or underflow.
+Value* Arithmetic::fma_in_doubles(Type t, Value* x, Value* y, Value* z) {
+  if (t.bits == 64)
+    refuse("target", "a target with the feature fma (x86-64-v3 or later, or " + std::string(target_.text()) + "+fma)",
+           "a fused multiply-add of f64 for " + std::string(target_.text()) + ", which has no instruction for it", Where{});
+  const Type wide = f64.with_lanes(t.lanes), integers = i64.with_lanes(t.lanes);
+  auto extended = [&](Value* v) { return b_.CreateFPExt(v, type(wide)); };
+  Value* p = b_.CreateFMul(extended(x), extended(y));
+  Value* c = extended(z);
+  Value* s = b_.CreateFAdd(p, c);
+  Value* c_part = b_.CreateFSub(s, p);
+  Value* lost = b_.CreateFAdd(b_.CreateFSub(p, b_.CreateFSub(s, c_part)), b_.CreateFSub(c, c_part));
+  Value* bits = bits_of(wide, s);
+  Value* zero = real(wide, 0);
+  Value* inexact = b_.CreateFCmpONE(lost, zero);  // false for the NaN that infinities leave
+  Value* even = b_.CreateICmpEQ(b_.CreateAnd(bits, integer(integers, 1)), integer(integers, 0));
+  // towards what was lost: away from zero when it has the sign of the sum
+  Value* same_sign = b_.CreateICmpSGE(b_.CreateXor(bits, bits_of(wide, lost)), integer(integers, 0));
+  Value* odd = b_.CreateAdd(bits, b_.CreateSelect(same_sign, integer(integers, 1), integer(integers, -1)));
+  Value* chosen = b_.CreateSelect(b_.CreateAnd(inexact, even), odd, bits);
+  return b_.CreateFPTrunc(float_of(wide, chosen), type(t));
+}
+
+}  // namespace ashlar::codegen

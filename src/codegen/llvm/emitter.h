@@ -1,0 +1,94 @@
+#pragma once
+// Emission of one function of a kernel: its expressions, memory accesses and statements.
+//
+// Values of expressions are memoised on nodes while one root expression is emitted. What may not be evaluated
+// unconditionally (the arm of a select that holds loads) is emitted under a guard: a scalar condition becomes a branch, a
+// vector condition is and-ed into the masks of the loads inside. A memo made under a guard is dropped with it.
+//
+//   Emitter e(unit, function);  e.bind(i, value);  e.expr(ir::add(i_var, ir::index(1)))
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include <ashlar/ir/build.h>
+
+#include "codegen/llvm/arithmetic.h"
+#include "codegen/llvm/unit.h"
+
+namespace ashlar::codegen {
+
+// A vector of addresses of the form base + lane * stride.
+struct Ramp {
+  Expr base;    // scalar
+  Expr stride;  // scalar
+};
+std::optional<Ramp> as_ramp(const Expr&);
+
+class Emitter {
+ public:
+  Emitter(Unit&, llvm::Function*);
+
+  Unit& unit;
+  llvm::Function* function;
+  llvm::IRBuilder<> b;
+  Arithmetic math;
+
+  // ---- expressions (expr.cpp)
+  void bind(ir::Id var, llvm::Value* value, std::int64_t multiple_of = 1);
+  llvm::Value* value_of(ir::Id var) const;  // InternalError when nothing is bound
+  llvm::Value* expr(const Expr&);           // a root
+  // Whether index arithmetic inside overflowed is or-ed into `overflow` (an i1) while it is not null.
+  llvm::Value* checked(const Expr&, llvm::Value** overflow);
+  std::int64_t known_multiple(const Expr&) const;
+
+  // ---- memory (memory.cpp)
+  void bind_buffer(ir::Id, llvm::Value* base);
+  llvm::Value* base_of(ir::Id buffer) const;
+  void store(const ir::KStmt&);
+  void prefetch(const ir::KStmt&);
+
+  // ---- control (statements.cpp, parallel.cpp)
+  llvm::BasicBlock* block(const char* name);
+  llvm::AllocaInst* local(llvm::Type*, llvm::Align, const char* name);  // in the entry block
+  void when(llvm::Value* condition, const std::function<void()>& then);
+  void statements(const std::vector<ir::KStmt>&);
+  // for i in [begin, end), at least once where `runs` is true, with body(i)
+  void loop(llvm::Value* begin, llvm::Value* end, bool runs, const std::function<void(llvm::Value*)>& body);
+  void allocate_stack(const std::vector<ir::KStmt>& region);  // buffers of the frame that `region`'s function holds
+
+  // What a parallel loop needs of the call; null in a body, where parallel loops run in the slot at hand.
+  llvm::Value* context = nullptr;            // ashlar_context*
+  llvm::Value* slots = nullptr;              // i32: slots the workspace has
+  llvm::Value* worker_bytes = nullptr;       // i64: distance of two slots' slices
+  std::map<ir::Id, llvm::Value*> vars;
+  std::map<ir::Id, llvm::Value*> buffers;    // base addresses; per-worker ones of this function's slot
+  std::map<ir::Id, std::int64_t> multiples;  // of index variables, where more than 1
+
+ private:
+  llvm::Value* emit(const Expr&);
+  llvm::Value* emit_node(const Expr&);
+  llvm::Value* index_arithmetic(ir::Op, Type, llvm::Value*, llvm::Value*);
+  llvm::Value* select(const Expr&);
+  llvm::Value* constant(const ir::Node&);
+  bool must_guard(const Expr&);  // holds a load that may only be executed when its value is wanted
+  llvm::Value* guarded_lanes(llvm::Value* lanes, const Expr&);  // under a vector condition
+
+  llvm::Value* load(const Expr&);
+  llvm::Value* load_vector(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
+  llvm::Value* load_strided(const ir::KBuffer&, Type, llvm::Value* base, std::int64_t stride, llvm::Align);
+  llvm::Value* load_scalar(const ir::KBuffer&, Type, llvm::Value* element);
+  void store_vector(const ir::KBuffer&, Type, const Expr& address, llvm::Value* value, llvm::Value* mask);
+  llvm::Value* element(const ir::KBuffer&, llvm::Value* index);  // addresses of elements, scalar or vector
+  llvm::Align alignment(const ir::KBuffer&, const Expr& address) const;
+
+  void for_loop(const ir::KStmt&);
+  void parallel_for(const ir::KStmt&);
+
+  std::vector<std::unordered_map<const ir::Node*, llvm::Value*>> memo_;
+  std::unordered_map<const ir::Node*, bool> must_guard_;
+  std::vector<Expr> kept_;                 // keeps memoised temporaries alive
+  llvm::Value* lane_guard_ = nullptr;      // vector condition around what is being emitted
+  llvm::Value** overflow_ = nullptr;
+};
+
+}  // namespace ashlar::codegen

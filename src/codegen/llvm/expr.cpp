@@ -1,0 +1,217 @@
+// Expressions: one case an operator; selects that must not read what they do not take.
+#include <numeric>
+
+#include <llvm/IR/Intrinsics.h>
+
+#include <ashlar/ir/numeric.h>
+#include <ashlar/ir/refusal.h>
+
+#include "codegen/llvm/emitter.h"
+
+namespace ashlar::codegen {
+
+using ir::Op;
+using llvm::Value;
+
+Emitter::Emitter(Unit& u, llvm::Function* f) : unit(u), function(f), b(*u.context), math(b, u.target) {
+  b.SetInsertPoint(llvm::BasicBlock::Create(*u.context, "entry", f));
+}
+
+void Emitter::bind(ir::Id var, Value* value, std::int64_t multiple_of) {
+  vars[var] = value;
+  if (multiple_of > 1) multiples[var] = multiple_of;
+  else multiples.erase(var);
+}
+
+Value* Emitter::value_of(ir::Id var) const {
+  const auto it = vars.find(var);
+  if (it == vars.end()) throw InternalError("codegen: kernel " + unit.name + " uses a variable outside its scope");
+  return it->second;
+}
+
+Value* Emitter::expr(const Expr& e) {
+  if (e.empty()) throw InternalError("codegen: kernel " + unit.name + " lacks an expression");
+  memo_.assign(1, {});
+  must_guard_.clear();
+  kept_.clear();
+  return emit(e);
+}
+
+Value* Emitter::checked(const Expr& e, Value** overflow) {
+  overflow_ = overflow;
+  Value* v = expr(e);
+  overflow_ = nullptr;
+  return v;
+}
+
+Value* Emitter::emit(const Expr& e) {
+  for (const auto& layer : memo_)
+    if (const auto it = layer.find(e.node()); it != layer.end()) return it->second;
+  Value* v = emit_node(e);
+  if (v->getType() != math.type(e.type()))
+    throw InternalError(std::string("codegen: ") + ir::op_name(ir::op_of(e)) + " has operands that do not fit its type");
+  memo_.back()[e.node()] = v;
+  return v;
+}
+
+Value* Emitter::constant(const ir::Node& n) {
+  if (n.op == Op::int_const) return math.integer(n.type, n.i);
+  if (is_narrow_float(n.type))
+    return math.integer(n.type, static_cast<std::int64_t>(ir::to_bits(ir::float_value(n.type.element(), n.f))));
+  return math.real(n.type, n.f);
+}
+
+// Index arithmetic is that of mathematical integers inside 63 bits, which entry made sure of; where it is still to be made sure
+// of, overflow is recorded.
+Value* Emitter::index_arithmetic(Op op, Type t, Value* x, Value* y) {
+  if (!overflow_ || t.lanes != 1) return math.binary(op, t, x, y);
+  const auto id = op == Op::add ? llvm::Intrinsic::sadd_with_overflow
+                : op == Op::sub ? llvm::Intrinsic::ssub_with_overflow : llvm::Intrinsic::smul_with_overflow;
+  Value* pair = b.CreateBinaryIntrinsic(id, x, y);
+  *overflow_ = b.CreateOr(*overflow_, b.CreateExtractValue(pair, 1));
+  return b.CreateExtractValue(pair, 0);
+}
+
+Value* Emitter::emit_node(const Expr& e) {
+  const ir::Node& n = *e.node();
+  const auto args = ir::args_of(e);
+  const Type t = n.type;
+  auto operand_type = [&](std::size_t k) { return args[k].type(); };
+  switch (n.op) {
+    case Op::int_const: case Op::float_const: return constant(n);
+    case Op::var: return value_of(n.id);
+    case Op::load: return load(e);
+    case Op::fast: case Op::in_range: return emit(args[0]);
+    case Op::cast: return math.convert(t, operand_type(0), emit(args[0]));
+    case Op::saturate: return math.saturate(t, operand_type(0), emit(args[0]));
+    case Op::bitcast: return math.bitcast(t, operand_type(0), emit(args[0]));
+    case Op::eq: case Op::ne: case Op::lt: case Op::le: case Op::gt: case Op::ge: {
+      Value* x = emit(args[0]);
+      return math.comparison(n.op, operand_type(0), x, emit(args[1]));
+    }
+    case Op::select: return select(e);
+    case Op::fma: {
+      Value* x = emit(args[0]);
+      Value* y = emit(args[1]);
+      return math.fma(t, x, y, emit(args[2]));
+    }
+    case Op::broadcast: {
+      Value* lane = emit(args[0]);
+      return t.lanes == 1 ? lane : b.CreateVectorSplat(t.lanes, lane);
+    }
+    case Op::ramp: {
+      Value* base = emit(args[0]);
+      Value* stride = emit(args[1]);
+      if (t.lanes == 1) return base;
+      std::vector<llvm::Constant*> lanes;
+      for (int k = 0; k < t.lanes; ++k) lanes.push_back(math.integer(t.element(), k));
+      Value* steps = b.CreateMul(llvm::ConstantVector::get(lanes), b.CreateVectorSplat(t.lanes, stride));
+      return b.CreateAdd(b.CreateVectorSplat(t.lanes, base), steps);
+    }
+    case Op::div: case Op::mod: case Op::trunc_div: case Op::trunc_rem:
+      if (t.is_integer()) {
+        std::int64_t divisor = 0;
+        const Expr& by = ir::is(args[1], Op::broadcast) ? ir::args_of(args[1])[0] : args[1];
+        Value* x = emit(args[0]);
+        return ir::is_int(by, &divisor) ? math.divide_by(n.op, t, x, divisor) : math.binary(n.op, t, x, emit(args[1]));
+      }
+      break;
+    case Op::add: case Op::sub: case Op::mul:
+      if (t.is_index()) {
+        Value* x = emit(args[0]);
+        return index_arithmetic(n.op, t, x, emit(args[1]));
+      }
+      break;
+    case Op::shl: case Op::shr: case Op::rounding_shr: {
+      Value* x = emit(args[0]);
+      return math.shift(n.op, t, x, operand_type(1), emit(args[1]));
+    }
+    default: break;
+  }
+  if (n.count == 1) return math.unary(n.op, operand_type(0), emit(args[0]));
+  if (n.count != 2) throw InternalError(std::string("codegen: ") + ir::op_name(n.op) + " is no operator of the lowered form");
+  Value* x = emit(args[0]);
+  return math.binary(n.op, operand_type(0), x, emit(args[1]));
+}
+
+// A load at a constant address of the kernel's own storage can be executed at any time; every other one reads what the
+// guard around it may be there to protect.
+bool Emitter::must_guard(const Expr& e) {
+  if (const auto it = must_guard_.find(e.node()); it != must_guard_.end()) return it->second;
+  bool found = false;
+  if (ir::is(e, Op::load)) {
+    const ir::Storage storage = unit.kernel.buffers.at(e.node()->id).storage;
+    const Expr& address = ir::args_of(e)[0];
+    found = storage == ir::Storage::argument || storage == ir::Storage::workspace ||
+            !(ir::is_int(address) || (ir::is(address, Op::ramp) && ir::is_int(ir::args_of(address)[0])));
+  }
+  for (const Expr& a : ir::args_of(e)) found = found || must_guard(a);
+  return must_guard_[e.node()] = found;
+}
+
+Value* Emitter::guarded_lanes(Value* lanes, const Expr& e) {
+  if (!must_guard(e)) return emit(e);
+  Value* outer = lane_guard_;
+  lane_guard_ = outer ? b.CreateAnd(outer, lanes) : lanes;
+  memo_.emplace_back();
+  Value* v = emit(e);
+  memo_.pop_back();
+  lane_guard_ = outer;
+  return v;
+}
+
+Value* Emitter::select(const Expr& e) {
+  const auto args = ir::args_of(e);
+  Value* condition = emit(args[0]);
+  const bool guard_a = must_guard(args[1]), guard_b = must_guard(args[2]);
+  if (args[0].type().lanes > 1) {
+    Value* x = guarded_lanes(condition, args[1]);
+    Value* y = guarded_lanes(b.CreateNot(condition), args[2]);
+    return b.CreateSelect(condition, x, y);
+  }
+  if (!guard_a && !guard_b) {
+    Value* x = emit(args[1]);
+    return b.CreateSelect(condition, x, emit(args[2]));
+  }
+  llvm::BasicBlock *taken = block("taken"), *other = block("other"), *joined = block("joined");
+  b.CreateCondBr(condition, taken, other);
+  auto arm = [&](llvm::BasicBlock* at, const Expr& value) {
+    b.SetInsertPoint(at);
+    memo_.emplace_back();
+    Value* v = emit(value);
+    memo_.pop_back();
+    llvm::BasicBlock* end = b.GetInsertBlock();
+    b.CreateBr(joined);
+    return std::pair(v, end);
+  };
+  const auto [x, x_end] = arm(taken, args[1]);
+  const auto [y, y_end] = arm(other, args[2]);
+  b.SetInsertPoint(joined);
+  llvm::PHINode* phi = b.CreatePHI(x->getType(), 2);
+  phi->addIncoming(x, x_end);
+  phi->addIncoming(y, y_end);
+  return phi;
+}
+
+// A number that the value is always a multiple of; 0 for the constant 0.
+std::int64_t Emitter::known_multiple(const Expr& e) const {
+  const auto args = ir::args_of(e);
+  switch (ir::op_of(e)) {
+    case Op::int_const: return e.node()->i < 0 ? -e.node()->i : e.node()->i;
+    case Op::var: {
+      const auto it = multiples.find(e.node()->id);
+      return it == multiples.end() ? 1 : it->second;
+    }
+    case Op::add: case Op::sub: case Op::min: case Op::max: return std::gcd(known_multiple(args[0]), known_multiple(args[1]));
+    case Op::mul: {
+      // only small powers of two matter for alignment; beyond 2^20 the product is capped to stay in range
+      const std::int64_t x = known_multiple(args[0]), y = known_multiple(args[1]);
+      return std::gcd(x, std::int64_t{1} << 20) * std::gcd(y, std::int64_t{1} << 20);
+    }
+    case Op::select: return std::gcd(known_multiple(args[1]), known_multiple(args[2]));
+    case Op::in_range: return known_multiple(args[0]);
+    default: return 1;
+  }
+}
+
+}  // namespace ashlar::codegen

@@ -1,0 +1,242 @@
+// Loads, stores and prefetches: which instruction an address and a mask lead to.
+//
+//   scalar                     a load or store; under a condition, a branch around it
+//   ramp of stride 1           one vector access, masked where there is a mask
+//   ramp of stride 0           one scalar, in every lane (loads)
+//   strides -4 .. 4            vector loads of exactly the span between first and last element, shuffled (no mask)
+//   anything else              a gather or scatter; one element after another where the target has none
+#include <cstdlib>
+#include <numeric>
+
+#include <llvm/IR/Intrinsics.h>
+
+#include <ashlar/ir/refusal.h>
+
+#include "codegen/llvm/emitter.h"
+
+namespace ashlar::codegen {
+
+using ir::Op;
+using llvm::Value;
+
+namespace {
+
+const ir::KBuffer& buffer_of(const Unit& unit, ir::Id id) {
+  const auto it = unit.kernel.buffers.find(id);
+  if (it == unit.kernel.buffers.end()) throw InternalError("codegen: kernel " + unit.name + " accesses an unknown buffer");
+  return it->second;
+}
+
+bool all_true(Value* mask) {
+  auto* c = llvm::dyn_cast<llvm::Constant>(mask);
+  return c && c->isAllOnesValue();
+}
+
+std::optional<std::int64_t> constant_stride(const Ramp& r) {
+  std::int64_t s = 0;
+  return ir::is_int(r.stride, &s) ? std::optional(s) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Ramp> as_ramp(const Expr& e) {
+  const auto args = ir::args_of(e);
+  switch (ir::op_of(e)) {
+    case Op::ramp: return args[0].type().lanes == 1 ? std::optional(Ramp{args[0], args[1]}) : std::nullopt;
+    case Op::broadcast: return Ramp{args[0], ir::index(0)};
+    case Op::in_range: return as_ramp(args[0]);
+    case Op::add: case Op::sub: {
+      const auto x = as_ramp(args[0]), y = as_ramp(args[1]);
+      if (!x || !y) return std::nullopt;
+      const bool plus = ir::is(e, Op::add);
+      return plus ? Ramp{ir::add(x->base, y->base), ir::add(x->stride, y->stride)}
+                  : Ramp{ir::sub(x->base, y->base), ir::sub(x->stride, y->stride)};
+    }
+    case Op::mul: {
+      const auto x = as_ramp(args[0]), y = as_ramp(args[1]);
+      if (!x || !y) return std::nullopt;
+      if (ir::is_int(y->stride, std::int64_t{0})) return Ramp{ir::mul(x->base, y->base), ir::mul(x->stride, y->base)};
+      if (ir::is_int(x->stride, std::int64_t{0})) return Ramp{ir::mul(y->base, x->base), ir::mul(y->stride, x->base)};
+      return std::nullopt;
+    }
+    default: return std::nullopt;
+  }
+}
+
+void Emitter::bind_buffer(ir::Id id, Value* base) { buffers[id] = base; }
+
+Value* Emitter::base_of(ir::Id id) const {
+  const auto it = buffers.find(id);
+  if (it == buffers.end())
+    throw InternalError("codegen: buffer " + buffer_of(unit, id).name + " of kernel " + unit.name + " has no storage here");
+  return it->second;
+}
+
+Value* Emitter::element(const ir::KBuffer& buffer, Value* index) {
+  return b.CreateGEP(math.memory_type(buffer.type.element()), base_of(buffer.id), index);
+}
+
+llvm::Align Emitter::alignment(const ir::KBuffer& buffer, const Expr& address) const {
+  const std::int64_t bytes = buffer.type.bytes();
+  const std::int64_t known = std::max(buffer.align, bytes);
+  const std::int64_t a = std::gcd(known, std::gcd(known_multiple(address), std::int64_t{1} << 20) * bytes);
+  return llvm::Align(static_cast<std::uint64_t>(a & -a));
+}
+
+// ---- loads -----------------------------------------------------------------------------------------------------------
+Value* Emitter::load(const Expr& e) {
+  const ir::KBuffer& buffer = buffer_of(unit, e.node()->id);
+  const auto args = ir::args_of(e);
+  const Type t = e.type();
+  Value* mask = args.size() > 1 ? emit(args[1]) : nullptr;
+  if (lane_guard_ && must_guard(e)) {
+    const auto lanes = llvm::cast<llvm::FixedVectorType>(lane_guard_->getType())->getNumElements();
+    if (t.lanes != 1 && t.lanes != lanes) throw InternalError("codegen: a load under a condition of other lanes");
+    Value* guard = t.lanes == 1 ? b.CreateOrReduce(lane_guard_) : lane_guard_;
+    if (mask && mask->getType() != guard->getType()) mask = b.CreateVectorSplat(t.lanes, mask);
+    mask = mask ? b.CreateAnd(mask, guard) : guard;
+  }
+  if (mask && t.lanes > 1 && !mask->getType()->isVectorTy()) mask = b.CreateVectorSplat(t.lanes, mask);
+  if (mask && all_true(mask)) mask = nullptr;
+  if (t.lanes > 1) return math.from_memory(t, load_vector(buffer, t, args[0], mask));
+  Value* index = emit(args[0]);
+  if (!mask) return math.from_memory(t, load_scalar(buffer, t, element(buffer, index)));
+  llvm::BasicBlock *before = b.GetInsertBlock(), *reads = block("reads"), *joined = block("joined");
+  b.CreateCondBr(mask, reads, joined);
+  b.SetInsertPoint(reads);
+  Value* v = load_scalar(buffer, t, element(buffer, index));
+  b.CreateBr(joined);
+  b.SetInsertPoint(joined);
+  llvm::PHINode* phi = b.CreatePHI(v->getType(), 2);
+  phi->addIncoming(v, reads);
+  phi->addIncoming(llvm::Constant::getNullValue(v->getType()), before);
+  return math.from_memory(t, phi);
+}
+
+Value* Emitter::load_scalar(const ir::KBuffer& buffer, Type t, Value* at) {
+  llvm::LoadInst* v = b.CreateAlignedLoad(math.memory_type(t.element()), at, llvm::Align(static_cast<std::uint64_t>(t.bytes())));
+  unit.tag_access(v, buffer.id);
+  return v;
+}
+
+Value* Emitter::load_vector(const ir::KBuffer& buffer, Type t, const Expr& address, Value* mask) {
+  llvm::Type* type = math.memory_type(t);
+  Value* zero = llvm::Constant::getNullValue(type);
+  const auto ramp = as_ramp(address);
+  const auto stride = ramp ? constant_stride(*ramp) : std::nullopt;
+  if (ramp) kept_.push_back(ramp->base), kept_.push_back(ramp->stride);
+  if (stride == 1) {
+    Value* at = element(buffer, emit(ramp->base));
+    const llvm::Align align = alignment(buffer, ramp->base);
+    llvm::Instruction* v = mask ? static_cast<llvm::Instruction*>(b.CreateMaskedLoad(type, at, align, mask, zero))
+                                : b.CreateAlignedLoad(type, at, align);
+    unit.tag_access(v, buffer.id);
+    return v;
+  }
+  if (!mask && stride == 0) return b.CreateVectorSplat(t.lanes, load_scalar(buffer, t, element(buffer, emit(ramp->base))));
+  const llvm::Align align(static_cast<std::uint64_t>(t.bytes()));
+  if (!mask && stride && std::abs(*stride) <= 4) return load_strided(buffer, t, emit(ramp->base), *stride, align);
+  const bool gathers = t.bits >= 32 && unit.target.has("avx2") && t.lanes >= 4;
+  if (!mask && !gathers) {
+    Value* v = llvm::PoisonValue::get(type);
+    Value* index = ramp ? nullptr : emit(address);
+    Value* base = ramp ? emit(ramp->base) : nullptr;
+    Value* step = ramp ? emit(ramp->stride) : nullptr;
+    for (int k = 0; k < t.lanes; ++k) {
+      Value* at = ramp ? b.CreateAdd(base, b.CreateMul(step, b.getInt64(static_cast<std::uint64_t>(k))))
+                       : b.CreateExtractElement(index, static_cast<std::uint64_t>(k));
+      v = b.CreateInsertElement(v, load_scalar(buffer, t, element(buffer, at)), static_cast<std::uint64_t>(k));
+    }
+    return v;
+  }
+  llvm::CallInst* v = b.CreateMaskedGather(type, element(buffer, emit(address)), align, mask, zero);
+  unit.tag_access(v, buffer.id);
+  return v;
+}
+
+// Elements base + k * stride for k < n. With s = |stride|, s vectors of n consecutive elements are read: the first s - 1 side by
+// side from the lowest address on, the last one so that it ends with the highest element. Nothing outside is touched.
+Value* Emitter::load_strided(const ir::KBuffer& buffer, Type t, Value* base, std::int64_t stride, llvm::Align align) {
+  const int n = t.lanes, s = static_cast<int>(std::abs(stride));
+  const int last = s * (n - 1) + 1 - n;
+  if (stride < 0) base = b.CreateAdd(base, b.getInt64(static_cast<std::uint64_t>(stride * (n - 1))));
+  std::vector<Value*> parts;
+  for (int j = 0; j < s; ++j) {
+    Value* at = element(buffer, b.CreateAdd(base, b.getInt64(static_cast<std::uint64_t>(j < s - 1 ? j * n : last))));
+    llvm::LoadInst* part = b.CreateAlignedLoad(math.memory_type(t), at, align);
+    unit.tag_access(part, buffer.id);
+    parts.push_back(part);
+  }
+  std::vector<int> part_of(static_cast<std::size_t>(n)), offset(static_cast<std::size_t>(n));
+  for (int k = 0; k < n; ++k) {
+    const int position = s * (stride < 0 ? n - 1 - k : k);
+    const int p = std::min(position / n, s - 1);
+    part_of[static_cast<std::size_t>(k)] = p;
+    offset[static_cast<std::size_t>(k)] = position - (p < s - 1 ? p * n : last);
+  }
+  Value* result = nullptr;
+  for (int p = 0; p < s; ++p) {
+    std::vector<int> pick(static_cast<std::size_t>(n));
+    for (std::size_t k = 0; k < pick.size(); ++k)
+      pick[k] = part_of[k] == p ? offset[k] + (result ? n : 0) : part_of[k] < p && result ? static_cast<int>(k) : -1;
+    result = result ? b.CreateShuffleVector(result, parts[static_cast<std::size_t>(p)], pick)
+                    : b.CreateShuffleVector(parts[static_cast<std::size_t>(p)], pick);
+  }
+  return result;
+}
+
+// ---- stores ----------------------------------------------------------------------------------------------------------
+void Emitter::store(const ir::KStmt& s) {
+  const ir::KBuffer& buffer = buffer_of(unit, s.buffer);
+  const Type t = s.value.type();
+  if (t.element() != buffer.type.element()) throw InternalError("codegen: a store of another type than " + buffer.name + " has");
+  Value* v = math.to_memory(t, expr(s.value));
+  Value* mask = s.mask.empty() ? nullptr : expr(s.mask);
+  if (mask && all_true(mask)) mask = nullptr;
+  if (t.lanes > 1) {
+    if (mask && !mask->getType()->isVectorTy()) {
+      when(mask, [&] { store_vector(buffer, t, s.address, v, nullptr); });
+      return;
+    }
+    store_vector(buffer, t, s.address, v, mask);
+    return;
+  }
+  auto write = [&] {
+    Value* at = element(buffer, expr(s.address));
+    unit.tag_access(b.CreateAlignedStore(v, at, llvm::Align(static_cast<std::uint64_t>(t.bytes()))), buffer.id);
+  };
+  if (mask) when(mask, write);
+  else write();
+}
+
+void Emitter::store_vector(const ir::KBuffer& buffer, Type t, const Expr& address, Value* v, Value* mask) {
+  const auto ramp = as_ramp(address);
+  const llvm::Align element_align(static_cast<std::uint64_t>(t.bytes()));
+  if (ramp && ir::is_int(ramp->stride, 1)) {
+    Value* at = element(buffer, expr(ramp->base));
+    const llvm::Align align = alignment(buffer, ramp->base);
+    llvm::Instruction* access = mask ? static_cast<llvm::Instruction*>(b.CreateMaskedStore(v, at, align, mask))
+                                     : b.CreateAlignedStore(v, at, align);
+    unit.tag_access(access, buffer.id);
+    return;
+  }
+  Value* index = expr(address);
+  if (mask || (unit.target.has("avx512f") && t.bits >= 32 && t.lanes >= 4)) {
+    unit.tag_access(b.CreateMaskedScatter(v, element(buffer, index), element_align, mask), buffer.id);
+    return;
+  }
+  for (int k = 0; k < t.lanes; ++k) {
+    const auto lane = static_cast<std::uint64_t>(k);
+    Value* at = element(buffer, b.CreateExtractElement(index, lane));
+    unit.tag_access(b.CreateAlignedStore(b.CreateExtractElement(v, lane), at, element_align), buffer.id);
+  }
+}
+
+void Emitter::prefetch(const ir::KStmt& s) {
+  Value* index = expr(s.address);
+  if (index->getType()->isVectorTy()) index = b.CreateExtractElement(index, std::uint64_t{0});
+  Value* at = element(buffer_of(unit, s.buffer), index);
+  b.CreateIntrinsic(llvm::Intrinsic::prefetch, {at->getType()}, {at, b.getInt32(0), b.getInt32(3), b.getInt32(1)});
+}
+
+}  // namespace ashlar::codegen

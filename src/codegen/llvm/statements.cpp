@@ -1,0 +1,117 @@
+// Statements: loops, guards, lets; where the storage of a function's own buffers lies.
+#include <numeric>
+#include <set>
+
+#include <ashlar/ir/refusal.h>
+
+#include "codegen/llvm/emitter.h"
+#include "codegen/llvm/uses.h"
+
+namespace ashlar::codegen {
+
+using llvm::Value;
+
+llvm::BasicBlock* Emitter::block(const char* name) { return llvm::BasicBlock::Create(*unit.context, name, function); }
+
+llvm::AllocaInst* Emitter::local(llvm::Type* type, llvm::Align align, const char* name) {
+  llvm::BasicBlock& entry = function->getEntryBlock();
+  llvm::IRBuilder<> at(&entry, entry.getFirstInsertionPt());
+  llvm::AllocaInst* a = at.CreateAlloca(type, nullptr, name);
+  a->setAlignment(align);
+  return a;
+}
+
+void Emitter::when(Value* condition, const std::function<void()>& then) {
+  llvm::BasicBlock *inside = block("then"), *after = block("after");
+  b.CreateCondBr(condition, inside, after);
+  b.SetInsertPoint(inside);
+  then();
+  b.CreateBr(after);
+  b.SetInsertPoint(after);
+}
+
+void Emitter::loop(Value* begin, Value* end, bool runs, const std::function<void(Value*)>& body) {
+  llvm::BasicBlock *before = b.GetInsertBlock(), *inside = block("loop"), *after = block("done");
+  if (runs) b.CreateBr(inside);
+  else b.CreateCondBr(b.CreateICmpSLT(begin, end), inside, after);
+  b.SetInsertPoint(inside);
+  llvm::PHINode* i = b.CreatePHI(b.getInt64Ty(), 2, "i");
+  i->addIncoming(begin, before);
+  body(i);
+  Value* next = b.CreateNSWAdd(i, b.getInt64(1));
+  i->addIncoming(next, b.GetInsertBlock());
+  b.CreateCondBr(b.CreateICmpSLT(next, end), inside, after);
+  b.SetInsertPoint(after);
+}
+
+void Emitter::for_loop(const ir::KStmt& s) {
+  std::int64_t extent = -1;
+  const bool constant = ir::is_int(s.extent, &extent);
+  if (constant && extent <= 0) return;
+  Value* begin = expr(s.begin);
+  if (constant && extent == 1) {
+    bind(s.var, begin, known_multiple(s.begin));
+    statements(s.body);
+  } else {
+    Value* end = b.CreateAdd(begin, expr(s.extent));
+    loop(begin, end, constant, [&](Value* i) {
+      bind(s.var, i);
+      statements(s.body);
+    });
+  }
+  vars.erase(s.var);
+}
+
+void Emitter::statements(const std::vector<ir::KStmt>& list) {
+  for (const ir::KStmt& s : list) {
+    switch (s.kind) {
+      case ir::KStmt::Kind::for_:
+        if (s.loop_kind == ir::LoopKind::parallel && context) parallel_for(s);
+        else if (s.loop_kind == ir::LoopKind::serial || s.loop_kind == ir::LoopKind::parallel) for_loop(s);
+        else throw InternalError("codegen: loop " + s.name + " of kernel " + unit.name + " was not vectorized or unrolled");
+        break;
+      case ir::KStmt::Kind::if_: {
+        Value* condition = expr(s.value);
+        if (s.otherwise.empty()) {
+          when(condition, [&] { statements(s.body); });
+          break;
+        }
+        llvm::BasicBlock *taken = block("taken"), *other = block("other"), *after = block("after");
+        b.CreateCondBr(condition, taken, other);
+        b.SetInsertPoint(taken);
+        statements(s.body);
+        b.CreateBr(after);
+        b.SetInsertPoint(other);
+        statements(s.otherwise);
+        b.CreateBr(after);
+        b.SetInsertPoint(after);
+        break;
+      }
+      case ir::KStmt::Kind::let: {
+        Value* v = expr(s.value);
+        bind(s.var, v, s.value.type().is_index() && s.value.type().lanes == 1 ? known_multiple(s.value) : 1);
+        statements(s.body);
+        vars.erase(s.var);
+        break;
+      }
+      case ir::KStmt::Kind::store: store(s); break;
+      case ir::KStmt::Kind::prefetch: prefetch(s); break;
+    }
+  }
+}
+
+// A stack or register buffer belongs to the one parallel body that uses it, otherwise to the function around them.
+void Emitter::allocate_stack(const std::vector<ir::KStmt>& region) {
+  for (const auto& [id, buffer] : unit.kernel.buffers) {
+    if (buffer.storage != ir::Storage::stack && buffer.storage != ir::Storage::registers) continue;
+    if (buffers.contains(id) || !used_here(region, id, context != nullptr)) continue;
+    std::int64_t elements = 0;
+    if (!ir::is_int(buffer.elements, &elements) || elements < 0)
+      throw InternalError("codegen: buffer " + buffer.name + " lies on the stack but its size is no constant");
+    auto* type = llvm::ArrayType::get(math.memory_type(buffer.type.element()), static_cast<std::uint64_t>(elements));
+    const std::int64_t align = std::max<std::int64_t>(buffer.align, buffer.type.bytes());
+    bind_buffer(id, local(type, llvm::Align(static_cast<std::uint64_t>(align & -align)), buffer.name.c_str()));
+  }
+}
+
+}  // namespace ashlar::codegen

@@ -1,0 +1,78 @@
+#include "codegen/llvm/unit.h"
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/GlobalVariable.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/MDBuilder.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/TargetParser/Triple.h>
+
+#include <ashlar/ir/build.h>
+
+namespace ashlar::codegen {
+
+Unit::Unit(const ir::Kernel& k, const Target& t)
+    : context(std::make_unique<llvm::LLVMContext>()), module(std::make_unique<llvm::Module>(k.name, *context)), kernel(k), target(t),
+      layout(abi_layout(k)), name(c_identifier(k.name)) {
+  module->setTargetTriple(llvm::Triple(std::string(t.triple())));
+  module->setModuleFlag(llvm::Module::Max, "PIC Level", 2u);
+  llvm::MDBuilder metadata(*context);
+  llvm::MDNode* domain = metadata.createAnonymousAliasScopeDomain(name);
+  for (const auto& [id, buffer] : k.buffers) scope_of_[id] = metadata.createAnonymousAliasScope(domain, buffer.name);
+  for (const auto& [id, buffer] : k.buffers) {
+    std::vector<llvm::Metadata*> apart;
+    for (const auto& [other, b] : k.buffers)
+      if (other != id && !may_overlap(buffer, b)) apart.push_back(scope_of_[other]);
+    apart_from_[id] = llvm::MDNode::get(*context, apart);
+  }
+}
+
+bool Unit::may_overlap(const ir::KBuffer& a, const ir::KBuffer& b) const {
+  using ir::Storage;
+  if (a.storage != b.storage) return false;
+  if (a.storage == Storage::argument) {
+    if (!a.written && !b.written) return true;  // two inputs may be the same memory
+    auto aliasing = [&](const ir::KBuffer& x) {
+      const auto it = kernel.argument_buffers.find(x.id);
+      return it != kernel.argument_buffers.end() && it->second.may_alias_inputs;
+    };
+    return a.written != b.written && aliasing(a.written ? a : b);
+  }
+  return a.storage == Storage::workspace && a.per_worker == b.per_worker && ir::same(a.offset, b.offset);
+}
+
+void Unit::tag_access(llvm::Instruction* access, ir::Id buffer) const {
+  access->setMetadata(llvm::LLVMContext::MD_alias_scope, llvm::MDNode::get(*context, {scope_of_.at(buffer)}));
+  if (apart_from_.at(buffer)->getNumOperands() > 0) access->setMetadata(llvm::LLVMContext::MD_noalias, apart_from_.at(buffer));
+}
+
+llvm::Function* Unit::function(const std::string& suffix, llvm::FunctionType* type, Visibility visibility) {
+  const auto linkage = visibility == Visibility::internal ? llvm::GlobalValue::InternalLinkage : llvm::GlobalValue::ExternalLinkage;
+  llvm::Function* f = llvm::Function::Create(type, linkage, name + suffix, module.get());
+  if (visibility == Visibility::hidden) f->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  std::string features;
+  for (const std::string& feature : Target::features())
+    features += (features.empty() ? "" : ",") + std::string(target.has(feature.c_str()) ? "+" : "-") + feature;
+  f->addFnAttr("target-cpu", std::string(target.cpu()));
+  f->addFnAttr("target-features", features);
+  if (target.is_host()) f->addFnAttr("tune-cpu", llvm::sys::getHostCPUName());
+  f->addFnAttr("prefer-vector-width", std::to_string(target.vector_bits()));
+  f->addFnAttr("no-trapping-math", "true");
+  f->addFnAttr("frame-pointer", "none");
+  f->addFnAttr(llvm::Attribute::NoUnwind);
+  f->setDSOLocal(true);
+  return f;
+}
+
+llvm::Constant* Unit::text(const std::string& s) {
+  llvm::Constant*& known = texts_[s];
+  if (known) return known;
+  llvm::Constant* bytes = llvm::ConstantDataArray::getString(*context, s);
+  auto* global = new llvm::GlobalVariable(*module, bytes->getType(), true, llvm::GlobalValue::PrivateLinkage, bytes, name + ".text");
+  global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+  global->setAlignment(llvm::Align(1));
+  return known = global;
+}
+
+}  // namespace ashlar::codegen

@@ -1,0 +1,51 @@
+#pragma once
+// One kernel on its way to an object: the LLVM module, and what all of its functions share.
+//
+// Invariant: every access to a buffer carries an alias scope of its own and the scopes of all buffers it cannot touch. That is
+// sound because entry checks that outputs overlap no other argument (unless a buffer says it may), because each stack and
+// register buffer is an object of its own, and because the workspace slices of two buffers are disjoint (ir/kernel.h).
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Metadata.h>
+#include <llvm/IR/Module.h>
+
+#include <ashlar/codegen/abi_layout.h>
+#include <ashlar/ir/kernel.h>
+#include <ashlar/schedule/target.h>
+
+namespace ashlar::codegen {
+
+class Unit {
+ public:
+  Unit(const ir::Kernel&, const Target&);
+
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> module;
+  const ir::Kernel& kernel;
+  const Target& target;
+  const AbiLayout layout;
+  const std::string name;  // of the simple entry; every other symbol starts with it
+
+  enum class Visibility { internal, hidden, exported };
+  llvm::Function* function(const std::string& suffix, llvm::FunctionType*, Visibility);
+  void tag_access(llvm::Instruction*, ir::Id buffer) const;
+  llvm::Constant* text(const std::string&);  // a constant string; its address
+
+ private:
+  bool may_overlap(const ir::KBuffer&, const ir::KBuffer&) const;
+
+  std::map<ir::Id, llvm::MDNode*> scope_of_, apart_from_;
+  std::map<std::string, llvm::Constant*> texts_;
+};
+
+// The passes over one kernel, each adding functions to the unit.
+llvm::Function* emit_body(Unit&);                            // int f.body(args*, ctx*): everything checked, workspace set
+llvm::Function* emit_workspace_size(Unit&);                  // size_t f_workspace_bytes(args*, ctx*)
+llvm::Function* emit_run(Unit&, llvm::Function* body, llvm::Function* workspace_bytes);  // int f_run(args*, ctx*)
+void emit_tensor_entries(Unit&, llvm::Function* body, llvm::Function* workspace_bytes);  // the descriptor, f and f_with
+
+}  // namespace ashlar::codegen

@@ -1,0 +1,60 @@
+#include "codegen/llvm/uses.h"
+
+#include <ashlar/ir/build.h>
+
+namespace ashlar::codegen {
+
+namespace {
+
+void collect(const Expr& e, Uses& uses) {
+  if (e.empty()) return;
+  ir::walk(e, [&](const Expr& x) {
+    if (ir::is(x, ir::Op::var)) uses.vars.insert(x.node()->id);
+    if (ir::is(x, ir::Op::load)) uses.buffers.insert(x.node()->id);
+    return true;
+  });
+}
+
+void collect(const std::vector<ir::KStmt>& region, Uses& uses, std::set<ir::Id>& bound) {
+  for (const ir::KStmt& s : region) {
+    for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask}) collect(*e, uses);
+    if (s.buffer) uses.buffers.insert(s.buffer);
+    if (s.var) bound.insert(s.var);
+    collect(s.body, uses, bound);
+    collect(s.otherwise, uses, bound);
+  }
+}
+
+// How many functions of `region` use the buffer: 0, 1 (`inside` one parallel loop or not), or 2 for more.
+void count(const std::vector<ir::KStmt>& region, ir::Id buffer, bool outlines, int& loops, bool& outside) {
+  for (const ir::KStmt& s : region) {
+    if (outlines && s.kind == ir::KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::parallel) {
+      loops += uses_of(s.body).buffers.contains(buffer);
+      continue;
+    }
+    Uses own;
+    for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask}) collect(*e, own);
+    outside = outside || s.buffer == buffer || own.buffers.contains(buffer);
+    count(s.body, buffer, outlines, loops, outside);
+    count(s.otherwise, buffer, outlines, loops, outside);
+  }
+}
+
+}  // namespace
+
+Uses uses_of(const std::vector<ir::KStmt>& region) {
+  Uses uses;
+  std::set<ir::Id> bound;
+  collect(region, uses, bound);
+  for (ir::Id id : bound) uses.vars.erase(id);
+  return uses;
+}
+
+bool used_here(const std::vector<ir::KStmt>& region, ir::Id buffer, bool outlines) {
+  int loops = 0;
+  bool outside = false;
+  count(region, buffer, outlines, loops, outside);
+  return outside || loops > 1;
+}
+
+}  // namespace ashlar::codegen

@@ -1,0 +1,21 @@
+#pragma once
+// Which variables and buffers a region of statements needs from outside.
+#include <set>
+#include <vector>
+
+#include <ashlar/ir/kernel.h>
+
+namespace ashlar::codegen {
+
+struct Uses {
+  std::set<ir::Id> vars;     // read but not bound inside
+  std::set<ir::Id> buffers;  // read or written
+};
+
+Uses uses_of(const std::vector<ir::KStmt>&);
+
+// Whether the function that executes `region` must hold the storage of a stack buffer: it is used outside parallel loops, or in
+// more than one of them. Parallel loops are functions of their own when `outlines` is set.
+bool used_here(const std::vector<ir::KStmt>& region, ir::Id buffer, bool outlines);
+
+}  // namespace ashlar::codegen
