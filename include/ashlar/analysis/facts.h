@@ -1,6 +1,9 @@
 #pragma once
 // What is known of the variables of an expression while it is simplified or proved.
 //
+// Invariant: facts only narrow. Saying a second thing of a variable keeps the first; a variable that nothing is said of may be
+// any integer. Symbolic ends may use symbols and variables that were bound earlier, never later ones.
+//
 //   Facts f;  f.bound(i, 0, 63);  f.range(j, index(0), sub(N, index(1)));  f.multiple(N, 16);  f.assume(lt(i, j));
 #include <cstdint>
 #include <optional>
@@ -23,12 +26,14 @@ class Facts {
   void bound(ir::Id var, std::optional<std::int64_t> min, std::optional<std::int64_t> max);
   void range(ir::Id var, const Expr& lo, const Expr& hi);  // lo <= var <= hi; constants in them also become min/max
   void multiple(ir::Id var, std::int64_t of);
-  void assume(const Expr& condition);                      // a conjunction is taken apart
+  void assume(const Expr& condition);  // a conjunction is taken apart; v < 8 and v % 16 == 0 also become facts of v alone
   const VarFacts* of(ir::Id var) const;
   const std::vector<Expr>& conditions() const { return conditions_; }
   const std::vector<VarFacts>& vars() const { return vars_; }  // in the order they were bound
 
  private:
+  VarFacts& entry(ir::Id var);
+
   std::vector<VarFacts> vars_;
   std::vector<Expr> conditions_;
 };

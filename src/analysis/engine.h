@@ -1,0 +1,99 @@
+#pragma once
+// The machine behind simplify, prove and bounds_over: one Engine answers many questions under one set of facts and remembers
+// what it has simplified. It never outlives the Facts it was given.
+//
+//   Engine e(facts);  Expr s = e.simplify(x);  bool yes = e.nonneg(e.linear(sub(n, x)));
+//
+// Invariant: what simplify returns is a fixed point: simplify(simplify(e)) is the same tree.
+#include <array>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include <ashlar/analysis/simplify.h>
+
+#include "analysis/linear.h"
+
+namespace ashlar::analysis {
+
+struct Rule;
+
+struct Range {  // constant bounds, inclusive; INT64_MIN and INT64_MAX stand for "none"
+  std::int64_t lo = INT64_MIN, hi = INT64_MAX;
+  bool has_lo() const { return lo != INT64_MIN; }
+  bool has_hi() const { return hi != INT64_MAX; }
+  bool is_constant() const { return lo == hi && has_lo() && has_hi(); }
+};
+
+enum class Truth { yes, no, open };  // always true, always false, neither shown
+
+enum class Direction { flat, up, down, mixed };  // how an expression moves as one variable grows
+
+class Engine {
+ public:
+  explicit Engine(const Facts& facts) : facts_(facts) {}
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  Expr simplify(const Expr&);
+  Linear linear(const Expr&);  // simplifies first
+  Truth decide(const Expr& simplified_condition);
+
+  Range range(const Expr& canonical);
+  Range range(const Linear&);
+  Congruence congruence(const Expr& canonical);
+  Congruence congruence(const Linear&);
+
+  bool nonneg(const Linear&);   // within the budget of one question
+  bool positive(const Expr& canonical);
+  void set_budget(int steps) { budget_ = steps; }
+  Direction direction(const Expr& canonical, ir::Id var);
+  Direction direction(const Linear&, ir::Id var);
+  const Facts& facts() const { return facts_; }
+
+ private:
+  friend class RuleMatch;
+  // simplify.cpp
+  Expr visit(const Expr&);
+  Expr visit_data(const Expr&);
+  Expr visit_select(const Expr&);
+  Expr visit_compare(const Expr&);
+  Expr compare_linear(const Linear& slack);                 // slack >= 0
+  Expr equal_linear(const Linear& difference, bool equal);
+  void gather(const Expr&, std::int64_t factor, Linear& out);
+  void normalise(Linear&);
+  bool normalise_terms(Linear&);
+  bool normalise_pairs(Linear&);
+  bool normalise_remainders(Linear&);
+  bool push_into_minmax(Linear&);
+  Expr minmax(ir::Op, const Expr&, const Expr&);
+  // match.cpp
+  std::optional<Expr> rewrite(const Expr&);                  // the first rule of the table that applies
+  // range.cpp
+  Range var_range(const Expr& var);
+  Range atom_range(const Expr&);
+  Congruence var_congruence(const Expr& var);
+  // decide.cpp
+  bool search(const Linear&, std::uint64_t hypotheses_used, int depth);
+  bool search_minmax(const Linear&, std::uint64_t used, int depth, bool* decided);
+  bool search_variables(const Linear&, std::uint64_t used, int depth);
+  bool search_quotients(const Linear&, std::uint64_t used, int depth);
+  bool search_hypotheses(const Linear&, std::uint64_t used, int depth);
+  void tighten(Linear&);
+  void load_hypotheses();
+  Truth decide_linear(const Linear& slack);
+
+  const Facts& facts_;
+  std::array<std::unordered_map<const ir::Node*, Expr>, 2> done_;  // [1]: inside a proof, where fewer steps are spent
+  std::unordered_map<const ir::Node*, Range> ranges_;
+  std::vector<Expr> keep_;            // keeps the keys of the maps alive
+  std::vector<Linear> hypotheses_;    // each is >= 0
+  bool hypotheses_loaded_ = false;
+  bool use_conditions_ = true;
+  int proof_depth_ = 0;               // > 0 while a proof runs inside a simplification
+  int rewrite_depth_ = 0;
+  int range_depth_ = 0;
+  int budget_ = 0;
+};
+
+}  // namespace ashlar::analysis

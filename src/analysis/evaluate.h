@@ -1,0 +1,45 @@
+#pragma once
+// Values of expressions under an assignment, and the search for an assignment that shows a claim to be false.
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <ashlar/analysis/facts.h>
+
+namespace ashlar::analysis {
+
+struct Binding {
+  ir::Id id = 0;
+  const char* name = nullptr;
+  std::int64_t value = 0;
+};
+using Assignment = std::vector<Binding>;
+
+// Of an index or bool expression over assigned variables; empty if a variable is missing, the expression reads memory or
+// computes on data, or the value leaves 63 bits. The arm of a select that is not taken is not evaluated.
+std::optional<std::int64_t> evaluate(const Expr&, const Assignment&);
+
+// "i = 3, N = 5": variables by order of binding.
+std::string text(const Assignment&);
+
+// Draws assignments that satisfy every fact, of the variables of `expressions` and of the facts about them: either every point
+// of a small constant box, in order, or pseudo-random ones (the same in every run) that favour the ends of ranges.
+class Sampler {
+ public:
+  Sampler(std::span<const Expr> expressions, const Facts& facts);
+  bool complete(std::int64_t limit) const;          // the variables span a constant box of at most `limit` points
+  bool next_point();                                // of that box, in order; false after the last
+  bool sample(std::uint64_t seed);                  // draws an assignment; false if this one breaks a fact
+  const Assignment& assignment() const { return values_; }
+
+ private:
+  bool consistent() const;
+  const Facts& facts_;
+  Assignment values_;
+  std::vector<const VarFacts*> known_;
+  bool started_ = false;
+};
+
+}  // namespace ashlar::analysis

@@ -1,0 +1,95 @@
+#include <ashlar/analysis/facts.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "analysis/linear.h"
+
+namespace ashlar::analysis {
+
+using ir::Op;
+
+VarFacts& Facts::entry(ir::Id var) {
+  for (VarFacts& v : vars_)
+    if (v.id == var) return v;
+  vars_.push_back({});
+  vars_.back().id = var;
+  return vars_.back();
+}
+
+const VarFacts* Facts::of(ir::Id var) const {
+  for (const VarFacts& v : vars_)
+    if (v.id == var) return &v;
+  return nullptr;
+}
+
+void Facts::bound(ir::Id var, std::optional<std::int64_t> min, std::optional<std::int64_t> max) {
+  VarFacts& v = entry(var);
+  if (min && (!v.min || *v.min < *min)) v.min = min;
+  if (max && (!v.max || *v.max > *max)) v.max = max;
+}
+
+void Facts::range(ir::Id var, const Expr& lo, const Expr& hi) {
+  std::int64_t a = 0, b = 0;
+  const bool constant_lo = !lo.empty() && ir::is_int(lo, &a), constant_hi = !hi.empty() && ir::is_int(hi, &b);
+  bound(var, constant_lo ? std::optional(a) : std::nullopt, constant_hi ? std::optional(b) : std::nullopt);
+  VarFacts& v = entry(var);
+  if (!lo.empty() && !constant_lo) v.lo = lo;
+  if (!hi.empty() && !constant_hi) v.hi = hi;
+}
+
+void Facts::multiple(ir::Id var, std::int64_t of) {
+  if (of > 1) entry(var).multiple_of = std::lcm(entry(var).multiple_of, of);
+}
+
+void Facts::assume(const Expr& condition) {
+  const auto args = ir::args_of(condition);
+  if (ir::is(condition, Op::logic_and)) {
+    assume(args[0]);
+    assume(args[1]);
+    return;
+  }
+  if (ir::is_int(condition) && condition.node()->i != 0) return;
+  conditions_.push_back(condition);
+  if (!ir::is_comparison(ir::op_of(condition)) || !is_scalar_index(args[0])) return;
+  // What says something about one variable alone also becomes a bound of it.
+  std::int64_t c = 0, k = 0;
+  const auto one_side = [&](const Expr& var, Op op, std::int64_t value) {
+    const ir::Id id = var.node()->id;
+    switch (op) {
+      case Op::lt: if (value != INT64_MIN) bound(id, {}, value - 1); break;
+      case Op::le: bound(id, {}, value); break;
+      case Op::gt: if (value != INT64_MAX) bound(id, value + 1, {}); break;
+      case Op::ge: bound(id, value, {}); break;
+      case Op::eq: bound(id, value, value); break;
+      default: break;
+    }
+  };
+  const auto mirrored = [](Op op) {
+    switch (op) {
+      case Op::lt: return Op::gt;
+      case Op::le: return Op::ge;
+      case Op::gt: return Op::lt;
+      case Op::ge: return Op::le;
+      default: return op;
+    }
+  };
+  const Op op = ir::op_of(condition);
+  if (ir::is(args[0], Op::var) && ir::is_int(args[1], &c)) one_side(args[0], op, c);
+  else if (ir::is(args[1], Op::var) && ir::is_int(args[0], &c)) one_side(args[1], mirrored(op), c);
+  else if (op == Op::eq && ir::is(args[0], Op::mod) && ir::is(ir::args_of(args[0])[0], Op::var) &&
+           ir::is_int(ir::args_of(args[0])[1], &k) && k > 0 && ir::is_int(args[1], std::int64_t{0}))
+    multiple(ir::args_of(args[0])[0].node()->id, k);
+}
+
+Facts facts_of_arguments(const ir::Program& program) {
+  Facts f;
+  for (const auto& [id, s] : program.symbols) {
+    f.bound(id, std::max<std::int64_t>(s.min, 0), s.max == INT64_MAX ? std::nullopt : std::optional(s.max));
+    f.multiple(id, s.multiple_of);
+  }
+  for (const Expr& condition : program.assumptions) f.assume(condition);
+  return f;
+}
+
+}  // namespace ashlar::analysis

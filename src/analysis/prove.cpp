@@ -1,0 +1,58 @@
+// Proof with an answer for people: proved, refuted by an assignment, or the term that could not be bounded.
+#include <ashlar/analysis/simplify.h>
+
+#include <ashlar/ir/print.h>
+
+#include "analysis/engine.h"
+#include "analysis/evaluate.h"
+
+namespace ashlar::analysis {
+
+using ir::Op;
+
+namespace {
+
+constexpr int steps_of_a_proof = 400;
+constexpr std::int64_t small_box = 4096;
+constexpr int samples = 256;
+
+std::string witness(const Assignment& at) { return at.empty() ? "false for every value of its variables" : text(at); }
+
+}  // namespace
+
+bool can_prove(const Expr& condition, const Facts& facts) {
+  if (ir::is_int(condition)) return condition.node()->i != 0;
+  try {
+    Engine engine(facts);
+    engine.set_budget(steps_of_a_proof);
+    return engine.decide(condition) == Truth::yes;
+  } catch (const Overflow&) {
+    return false;
+  }
+}
+
+Proof prove(const Expr& condition, const Facts& facts) {
+  if (can_prove(condition, facts)) return {Answer::proved, {}};
+  const Expr wanted[] = {condition};
+  Sampler sampler(wanted, facts);
+  if (sampler.complete(small_box)) {
+    bool evaluated = true;
+    while (sampler.next_point()) {
+      const auto v = evaluate(condition, sampler.assignment());
+      if (!v) evaluated = false;
+      else if (!*v) return {Answer::refuted, witness(sampler.assignment())};
+    }
+    if (evaluated) return {Answer::proved, {}};
+  } else {
+    for (std::uint64_t seed = 0; seed < samples; ++seed) {
+      if (!sampler.sample(seed)) continue;
+      const auto v = evaluate(condition, sampler.assignment());
+      if (v && !*v) return {Answer::refuted, witness(sampler.assignment())};
+    }
+  }
+  const Expr left = simplify(condition, facts);
+  if (ir::is_int(left)) return {Answer::refuted, "false for every value of its variables"};
+  return {Answer::unknown, "could not decide " + ir::text(left)};
+}
+
+}  // namespace ashlar::analysis

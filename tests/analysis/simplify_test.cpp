@@ -1,0 +1,123 @@
+// The canonical form and the rules, on the expressions that schedules and lowering produce.
+#include <ashlar/analysis/simplify.h>
+#include <ashlar/ir/print.h>
+
+#include <doctest/doctest.h>
+
+using namespace ashlar;
+using namespace ashlar::analysis;
+using namespace ashlar::ir;
+
+namespace {
+
+struct Names {
+  Expr io = var(1, "io"), ii = var(2, "ii"), M = var(3, "M"), N = var(4, "N"), K = var(5, "K"), o = var(6, "o"), f = var(7, "f"),
+       i = var(8, "i"), x = var(9, "x"), y = var(10, "y"), a = var(11, "a"), b = var(12, "b");
+};
+Expr n(std::int64_t v) { return index(v); }
+std::string simple(const Expr& e, const Facts& facts = {}) { return text(simplify(e, facts)); }
+
+}  // namespace
+
+TEST_CASE("sums are brought to one form, and what cancels is gone") {
+  Names v;
+  CHECK(simple(add(sub(add(mul(v.io, n(64)), v.ii), mul(v.io, n(64))), n(3))) == "ii + 3");
+  CHECK(simple(add(add(v.ii, mul(v.io, n(64))), n(0))) == "io * 64 + ii");
+  CHECK(simple(sub(v.N, add(v.y, n(1)))) == "N - y - 1");
+  CHECK(simple(mul(add(v.x, n(1)), sub(v.x, n(1)))) == "x * x - 1");
+  CHECK(simple(sub(mul(v.o, add(v.f, n(1))), v.o)) == "f * o");
+  CHECK(same(simplify(add(v.a, v.b)), simplify(add(v.b, v.a))));
+}
+
+TEST_CASE("splits divide back") {
+  Names v;
+  Facts facts;
+  facts.bound(2, 0, 63);
+  CHECK(simple(div(add(mul(v.io, n(64)), v.ii), n(64)), facts) == "io");
+  CHECK(simple(mod(add(mul(v.io, n(64)), v.ii), n(64)), facts) == "ii");
+  CHECK(simple(div(add(mul(v.io, n(64)), v.ii), n(8)), facts) == "io * 8 + ii / 8");
+  CHECK(simple(add(mul(div(v.ii, n(8)), n(8)), mod(v.ii, n(8)))) == "ii");
+  CHECK(simple(sub(v.ii, mul(div(v.ii, n(8)), n(8)))) == "ii % 8");
+  CHECK(simple(div(div(v.x, n(4)), n(8))) == "x / 32");
+  CHECK(simple(mod(mod(v.x, n(32)), n(8))) == "x % 8");
+  CHECK(simple(div(add(v.x, n(70)), n(64))) == "(x + 6) / 64 + 1");
+}
+
+TEST_CASE("symbolic factors divide back, too") {
+  Names v;
+  const Expr E = v.N;
+  Facts facts;
+  facts.bound(4, 1, {});                                   // N >= 1
+  facts.bound(7, 1, {});                                   // f >= 1
+  facts.range(6, n(0), {});
+  facts.range(8, n(0), sub(v.f, n(1)));                    // 0 <= i < f
+  CHECK(simple(div(add(mul(v.o, v.f), v.i), v.f), facts) == "o");
+  CHECK(simple(mod(add(mul(v.o, v.f), v.i), v.f), facts) == "i");
+  const Expr g = ceil_div(E, n(8));                        // the extent of a split into 8 parts
+  facts.range(2, n(0), sub(g, n(1)));
+  CHECK(simple(div(add(mul(v.io, g), v.ii), g), facts) == "io");
+  CHECK(simple(mod(add(mul(v.io, g), v.ii), g), facts) == "ii");
+}
+
+TEST_CASE("congruences decide divisions") {
+  Names v;
+  Facts facts;
+  facts.multiple(5, 16);
+  facts.bound(5, 0, {});
+  CHECK(simple(mul(div(v.K, n(16)), n(16)), facts) == "K");
+  CHECK(simple(mod(v.K, n(8)), facts) == "0");
+  CHECK(simple(ceil_div(v.K, n(16)), facts) == "K / 16");
+  CHECK(simple(mod(add(v.K, n(5)), n(8)), facts) == "5");
+}
+
+TEST_CASE("minimum and maximum keep the arms that may decide") {
+  Names v;
+  CHECK(simple(min(add(v.y, n(2)), add(v.y, n(5)))) == "y + 2");
+  CHECK(simple(max(add(v.y, n(2)), add(v.y, n(5)))) == "y + 5");
+  CHECK(simple(min(min(v.a, v.b), v.a)) == "min(a, b)");
+  const Expr kept = min(add(mul(v.io, n(64)), n(63)), sub(v.M, n(1)));
+  CHECK(simple(kept) == "min(io * 64 + 63, M - 1)");
+  CHECK(simple(add(sub(kept, mul(v.io, n(64))), n(1))) == "min(M - io * 64, 64)");
+  CHECK(simple(min(add(v.a, v.x), add(v.b, v.x))) == "x + min(a, b)");
+}
+
+TEST_CASE("comparisons read as they are written") {
+  Names v;
+  CHECK(simple(lt(add(mul(v.io, n(64)), v.ii), v.M)) == "io * 64 + ii < M");
+  CHECK(simple(ge(v.x, n(3))) == "x >= 3");
+  CHECK(simple(lt(add(v.x, n(1)), add(v.x, n(2)))) == "true");
+}
+
+TEST_CASE("guards are proved from the extents of loops") {
+  Names v;
+  Facts facts;
+  facts.bound(3, 1, {});                                             // M >= 1
+  facts.range(1, n(0), sub(ceil_div(v.M, n(64)), n(1)));             // io < ceil(M / 64)
+  facts.bound(2, 0, 63);
+  const Expr base = mul(v.io, n(64));
+  CHECK(can_prove(le(base, sub(v.M, n(1))), facts));
+  CHECK_FALSE(can_prove(lt(add(base, v.ii), v.M), facts));
+  const Proof p = prove(lt(add(base, v.ii), v.M), facts);
+  CHECK(p.answer == Answer::refuted);
+  CHECK(p.why.find("M = ") != std::string::npos);
+  facts.multiple(3, 64);
+  CHECK(can_prove(le(add(base, n(63)), sub(v.M, n(1))), facts));
+  CHECK(can_prove(lt(add(base, v.ii), v.M), facts));
+}
+
+TEST_CASE("a shifted tail stays inside") {
+  Names v;
+  Facts facts;
+  facts.bound(7, 1, {});
+  facts.assume(ge(v.N, v.f));
+  facts.range(6, n(0), {});
+  facts.range(8, n(0), sub(v.f, n(1)));
+  const Expr at = add(min(mul(v.o, v.f), sub(v.N, v.f)), v.i);
+  CHECK(can_prove(lt(at, v.N), facts));
+  CHECK(can_prove(ge(at, n(0)), facts));
+  Facts without;
+  without.bound(7, 1, {});
+  without.range(6, n(0), {});
+  without.range(8, n(0), sub(v.f, n(1)));
+  CHECK(prove(ge(at, n(0)), without).answer == Answer::refuted);
+}
