@@ -180,6 +180,7 @@ struct Stmt {
   std::vector<Expr> when;     // further conditions, over axis variables
   // alloc, prefetch
   Id buffer = 0;
+  bool pinned = false;  // alloc: put here by store_at; compute_at further in leaves it
   // prefetch: asks for the line `ahead` iterations of `loop` from now, of what `reader` will read of `buffer`
   Id loop = 0;
   std::int64_t ahead = 0;

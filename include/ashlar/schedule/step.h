@@ -1,0 +1,72 @@
+#pragma once
+// A schedule step as a value: the name of a primitive and its arguments. Applying, printing, saving and replaying all work
+// on this record, and one function, apply, is the only thing that changes a Program.
+//
+//   Step{"split", {loop(12), 32, "guard"}} applied to a program gives the loops {17, 18}
+//
+// Ids inside a Program are dense and deterministic, so the steps of one run mean the same in the next.
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ashlar/ir/program.h>
+#include <ashlar/schedule/target.h>
+
+namespace ashlar::schedule {
+
+struct Arg {
+  enum class Kind { stage, loop, buffer, integer, word, exprs } kind = Kind::integer;
+  ir::Id id = 0;                // stage, loop, buffer
+  std::int64_t value = 0;       // integer
+  std::string word;             // word: a tail, a scope, ...
+  Scope scope = Scope::global;  // word: the scope it names, where it names one
+  std::vector<ir::Id> vars;     // exprs: the parameters of an index map
+  std::vector<Expr> exprs;      // exprs: an index map, or one value
+
+  static Arg stage(ir::Id id) { Arg a; a.kind = Kind::stage, a.id = id; return a; }
+  static Arg loop(ir::Id id) { Arg a; a.kind = Kind::loop, a.id = id; return a; }
+  static Arg buffer(ir::Id id) { Arg a; a.kind = Kind::buffer, a.id = id; return a; }
+  static Arg integer(std::int64_t v) { Arg a; a.value = v; return a; }
+  static Arg text(std::string_view w) { Arg a; a.kind = Kind::word, a.word = w; return a; }
+  static Arg place(const Scope& s) { Arg a = text(s.name); a.scope = s; return a; }
+  static Arg map(std::vector<ir::Id> vars, std::vector<Expr> exprs) {
+    Arg a;
+    a.kind = Kind::exprs, a.vars = std::move(vars), a.exprs = std::move(exprs);
+    return a;
+  }
+};
+
+struct Step {
+  std::string primitive;
+  std::vector<Arg> args;
+  Where where = {};
+  std::string place;            // "matmul.cpp:31": where it was written, kept when it is saved and replayed
+  std::vector<ir::Id> results;  // loops or stages it made, filled by apply
+};
+
+// What became of loops and stages that are no more: "was split into io and ii at matmul.cpp:31".
+struct Consumed { std::string name, reason; std::vector<ir::Id> successors; };
+
+struct Scheduled {
+  ir::Program program;
+  std::map<ir::Id, Consumed> consumed;
+  std::vector<Step> trace;
+};
+
+// Applies one step: all of it or, with a RefusalError, nothing. On success the step, with its results, is the trace's last.
+// After the primitive itself: regions are derived again, and every obligation that an earlier step took on (parallel and
+// vectorized loops, exact and shifting tails, slides, folds, reads inside domains) is proved again.
+const std::vector<ir::Id>& apply(Scheduled&, Step, const Target&);
+
+// What must hold once the schedule is complete, beside what holds after each step: capacities (stack, registers).
+void finish(const Scheduled&, const Target&);
+
+std::vector<std::string_view> primitive_names();
+
+std::string text(const Scheduled&, const Step&);      // "split(k of C, 256, guard) -> ko, ki   matmul.cpp:31"
+std::string json(const std::vector<Step>&);           // an array of steps
+std::vector<Step> steps_from_json(std::string_view);  // refuses what is not one, naming the entry
+
+}  // namespace ashlar::schedule

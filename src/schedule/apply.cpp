@@ -1,0 +1,63 @@
+#include <ashlar/schedule/step.h>
+
+#include "schedule/primitives.h"
+
+namespace ashlar::schedule {
+
+std::span<const Primitive> primitives() {
+  static constexpr Primitive table[] = {
+      {"split", apply_split},
+      {"split_parts", apply_split_parts},
+      {"fuse", apply_fuse},
+      {"reorder", apply_reorder},
+      {"peel", apply_peel},
+      {"unroll", apply_unroll},
+      {"vectorize", apply_vectorize},
+      {"parallel", apply_parallel},
+      {"compute_at", apply_compute_at},
+      {"compute_root", apply_compute_root},
+      {"inline", apply_inline},
+      {"store_at", apply_store_at},
+      {"slide", apply_slide},
+      {"fold", apply_fold},
+      {"fuse_into", apply_fuse_into},
+      {"cache_read", apply_cache_read},
+      {"cache_write", apply_cache_write},
+      {"set_layout", apply_set_layout},
+      {"align", apply_align},
+      {"set_scope", apply_set_scope},
+      {"pack_argument", apply_pack_argument},
+      {"rfactor", apply_rfactor},
+      {"prefetch", apply_prefetch},
+  };
+  return table;
+}
+
+std::vector<std::string_view> primitive_names() {
+  std::vector<std::string_view> names;
+  for (const Primitive& p : primitives()) names.push_back(p.name);
+  return names;
+}
+
+const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target) {
+  const Primitive* primitive = nullptr;
+  for (const Primitive& p : primitives())
+    if (step.primitive == p.name) primitive = &p;
+  if (!primitive) {
+    std::vector<std::string> names;
+    for (const Primitive& p : primitives()) names.push_back(p.name);
+    refuse(step.primitive, "one of " + list_names(names), "\"" + step.primitive + "\"", step.where);
+  }
+  if (step.place.empty()) step.place = location(step.where);
+  Scheduled next = state;  // a refusal below leaves `state` as it was
+  Context context{next, next.program, target, step, {}};
+  primitive->apply(context);
+  analysis::derive_regions(next.program);
+  recheck(context);
+  step.results = std::move(context.results);
+  next.trace.push_back(std::move(step));
+  state = std::move(next);
+  return state.trace.back().results;
+}
+
+}  // namespace ashlar::schedule

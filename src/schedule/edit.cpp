@@ -1,0 +1,276 @@
+#include "schedule/edit.h"
+
+#include <algorithm>
+
+namespace ashlar::schedule {
+
+// ---- context ---------------------------------------------------------------------------------------------------------------
+
+void Context::refuse(const std::string& expected, const std::string& found, const std::string& conflict) const {
+  ashlar::refuse(step.primitive, expected, found, step.where, conflict);
+}
+
+const Arg& Context::arg(std::size_t k) const {
+  if (k >= step.args.size()) refuse("at least " + std::to_string(k + 1) + " arguments", std::to_string(step.args.size()));
+  return step.args[k];
+}
+
+Stmt& Context::loop(std::size_t k) const {
+  const Arg& a = arg(k);
+  if (a.kind != Arg::Kind::loop) refuse("a loop as argument " + std::to_string(k + 1), "something else");
+  if (const auto it = state.consumed.find(a.id); it != state.consumed.end())
+    refuse("a loop of the program as it stands", it->second.name + ", which " + it->second.reason);
+  Stmt* s = ir::find(p, a.id);
+  if (!s || s->kind != Stmt::Kind::loop) refuse("a loop of this schedule", "a handle that names none");
+  return *s;
+}
+
+ir::Stage& Context::stage(std::size_t k) const {
+  const Arg& a = arg(k);
+  if (a.kind != Arg::Kind::stage) refuse("a stage as argument " + std::to_string(k + 1), "something else");
+  if (const auto it = state.consumed.find(a.id); it != state.consumed.end())
+    refuse("a stage of the program as it stands", it->second.name + ", which " + it->second.reason);
+  const auto it = p.stages.find(a.id);
+  if (it == p.stages.end()) refuse("a stage of this schedule", "a handle that names none");
+  return it->second;
+}
+
+std::int64_t Context::integer(std::size_t k) const {
+  if (arg(k).kind != Arg::Kind::integer) refuse("a number as argument " + std::to_string(k + 1), "something else");
+  return arg(k).value;
+}
+
+const std::string& Context::word(std::size_t k) const {
+  if (arg(k).kind != Arg::Kind::word) refuse("a word as argument " + std::to_string(k + 1), "something else");
+  return arg(k).word;
+}
+
+void Context::consume(Id id, const std::string& name, const std::string& verb, const std::vector<Id>& successors) {
+  std::vector<std::string> names;
+  for (Id s : successors) {
+    const Stmt* loop = ir::find(p, s);
+    names.push_back(loop && loop->kind == Stmt::Kind::loop ? p.axis(loop->axis).name : "?");
+  }
+  state.consumed[id] = {name, verb + (names.empty() ? "" : " " + list_names(names)) + " at " + step.place, successors};
+}
+
+// ---- finding ---------------------------------------------------------------------------------------------------------------
+
+namespace {
+bool locate_in(std::vector<Stmt>& body, Id id, Spot& spot) {
+  for (std::size_t k = 0; k < body.size(); ++k) {
+    if (body[k].id == id) {
+      spot = {&body, k};
+      return true;
+    }
+    if (locate_in(body[k].body, id, spot)) return true;
+  }
+  return false;
+}
+}  // namespace
+
+Spot locate(Program& p, Id statement) {
+  Spot spot{nullptr, 0};
+  if (!locate_in(p.body, statement, spot)) throw InternalError("a statement that is not in the tree");
+  return spot;
+}
+
+const Stmt& nest_of(const Program& p, Id statement) {
+  const auto path = ir::path_to(p, statement);
+  for (std::size_t k = path.size(); k-- > 0;)
+    if (path[k]->kind == Stmt::Kind::nest) return *path[k];
+  throw InternalError("a statement outside of any nest");
+}
+Stmt& nest_of(Program& p, Id statement) { return const_cast<Stmt&>(nest_of(static_cast<const Program&>(p), statement)); }
+
+Stmt& only_nest(Context& c, const ir::Stage& stage) {
+  const auto nests = ir::nests_of(c.p, stage.id);
+  if (nests.size() != 1)
+    c.refuse("a stage that is computed at one place", stage.name + ", computed at " + std::to_string(nests.size()) +
+             " (move this call before the peel that copied it)");
+  return const_cast<Stmt&>(*nests.front());
+}
+
+bool encloses(const Program& p, Id ancestor, Id statement) {
+  if (ancestor == statement) return false;
+  for (const Stmt* s : ir::path_to(p, statement))
+    if (s->id == ancestor) return true;
+  return false;
+}
+
+std::string name_of(const Program& p, const Stmt& loop) {
+  return p.axis(loop.axis).name + " of " + p.stage(nest_of(p, loop.id).stage).name;
+}
+
+std::string list_names(const std::vector<std::string>& names) {
+  std::string s;
+  for (std::size_t k = 0; k < names.size(); ++k) s += (k == 0 ? "" : k + 1 == names.size() ? " and " : ", ") + names[k];
+  return s;
+}
+
+bool reads_buffer(const ir::Stage& stage, Id buffer) {
+  const auto reads = analysis::reads_of(stage);
+  return std::any_of(reads.begin(), reads.end(), [&](const analysis::Read& r) { return r.load.node()->id == buffer; });
+}
+
+namespace {
+template <class F>
+bool any_block(const Stmt& s, const F& test) {
+  if (s.kind == Stmt::Kind::block && test(s)) return true;
+  return std::any_of(s.body.begin(), s.body.end(), [&](const Stmt& b) { return any_block(b, test); });
+}
+}  // namespace
+
+bool subtree_reads(const Program& p, const Stmt& s, Id buffer) {
+  return any_block(s, [&](const Stmt& b) { return reads_buffer(p.stage(b.stage), buffer); });
+}
+bool subtree_writes(const Program& p, const Stmt& s, Id buffer) {
+  return any_block(s, [&](const Stmt& b) {
+    const auto& buffers = p.stage(b.stage).buffers;
+    return std::find(buffers.begin(), buffers.end(), buffer) != buffers.end();
+  });
+}
+
+void require_serial(const Context& c, const Stmt& loop) {
+  static constexpr const char* names[] = {"serial", "parallel", "vectorized", "unrolled"};
+  if (loop.loop_kind != ir::LoopKind::serial)
+    c.refuse("a loop without a kind yet", name_of(c.p, loop) + ", which was " + names[static_cast<int>(loop.loop_kind)] + " at " +
+             location(loop.where) + " (move this call before it)");
+}
+
+void require_whole(const Context& c, const Stmt& loop) {
+  if (loop.part != ir::Part::all)
+    c.refuse("a whole loop", name_of(c.p, loop) + ", of which iterations were peeled at " + location(loop.where) +
+             " (move this call before it)");
+}
+
+// ---- editing ---------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+void rename_in(Program& p, Stmt& s, std::map<Id, Id>& loops) {
+  const Id old = s.id;
+  s.copy_of = old;
+  s.id = p.fresh();
+  if (s.kind == Stmt::Kind::loop) loops[old] = s.id;
+  for (ir::Slide& slide : s.slides)
+    if (loops.count(slide.loop)) slide.loop = loops[slide.loop];
+  if (s.kind == Stmt::Kind::prefetch && loops.count(s.loop)) s.loop = loops[s.loop];
+  for (Stmt& b : s.body) rename_in(p, b, loops);
+}
+
+void own_axes(Program& p, Stmt& s);
+
+// The nest gets axes of its own; its loops and conditions follow. Axes of nests around it stay.
+void fresh_axes(Program& p, Stmt& nest) {
+  std::map<Id, Id> to;
+  std::vector<Id> pending;
+  for (const ir::Root& r : nest.roots) pending.push_back(r.axis);
+  while (!pending.empty()) {
+    const Id a = pending.back();
+    pending.pop_back();
+    if (to.count(a)) continue;
+    to[a] = p.fresh();
+    for (Id n : p.axis(a).became) pending.push_back(n);
+  }
+  ir::Substitution vars;
+  for (const auto& [from, id] : to) {
+    ir::Axis a = p.axis(from);
+    a.id = id;
+    auto moved = [&](Id& x) {
+      if (const auto it = to.find(x); it != to.end()) x = it->second;
+    };
+    moved(a.parent), moved(a.outer), moved(a.inner);
+    for (Id& b : a.became) moved(b);
+    p.axes[id] = a;
+    vars.emplace_back(from, ir::var(id, a.name));
+  }
+  for (ir::Root& r : nest.roots) r.axis = to.at(r.axis);
+  const std::function<void(Stmt&)> visit = [&](Stmt& s) {
+    if (s.kind == Stmt::Kind::loop)
+      if (const auto it = to.find(s.axis); it != to.end()) s.axis = it->second;
+    for (Expr& w : s.when) w = ir::substitute(w, vars);
+    for (Stmt& b : s.body) visit(b);
+  };
+  for (Stmt& b : nest.body) visit(b);
+}
+
+void own_axes(Program& p, Stmt& s) {
+  if (s.kind == Stmt::Kind::nest) fresh_axes(p, s);
+  for (Stmt& b : s.body) own_axes(p, b);
+}
+
+}  // namespace
+
+Stmt copy_subtree(Program& p, const Stmt& s) {
+  Stmt copy = s;
+  std::map<Id, Id> loops;
+  rename_in(p, copy, loops);
+  for (Stmt& b : copy.body) own_axes(p, b);
+  return copy;
+}
+
+void replace_axis(std::vector<Stmt>& body, Id axis, const Expr& value) {
+  for (Stmt& s : body) {
+    for (Expr& w : s.when) w = ir::substitute(w, {{axis, value}});
+    replace_axis(s.body, axis, value);
+  }
+}
+
+Stmt fresh_alloc(Program& p, Id buffer, Where where) {
+  Stmt s;
+  s.kind = Stmt::Kind::alloc;
+  s.id = p.fresh();
+  s.where = where;
+  s.buffer = buffer;
+  return s;
+}
+
+Stmt fresh_nest(Program& p, const ir::Stage& stage, Where where) {
+  Stmt nest;
+  nest.kind = Stmt::Kind::nest;
+  nest.id = p.fresh();
+  nest.where = where;
+  nest.stage = stage.id;
+  Stmt inner;
+  inner.kind = Stmt::Kind::block;
+  inner.id = p.fresh();
+  inner.where = where;
+  inner.stage = stage.id;
+  for (std::size_t k = stage.iters.size(); k-- > 0;) {
+    const ir::IterVar& v = stage.iters[k];
+    ir::Axis axis;
+    axis.id = p.fresh();
+    axis.name = v.name;
+    axis.where = v.where;
+    axis.iter = v.id;
+    axis.reduce = v.kind == ir::IterKind::reduce;
+    nest.roots.insert(nest.roots.begin(), ir::Root{v.id, axis.id, {}, {}});
+    Stmt loop;
+    loop.kind = Stmt::Kind::loop;
+    loop.id = p.fresh();
+    loop.where = where;
+    loop.axis = axis.id;
+    p.axes[axis.id] = axis;
+    loop.body.push_back(std::move(inner));
+    inner = std::move(loop);
+  }
+  nest.body.push_back(std::move(inner));
+  return nest;
+}
+
+void insert_before_use(Program& p, std::vector<Stmt>& body, std::vector<Stmt> statements, Id buffer) {
+  auto it = std::find_if(body.begin(), body.end(), [&](const Stmt& s) {
+    return subtree_reads(p, s, buffer) || subtree_writes(p, s, buffer) || (s.kind == Stmt::Kind::prefetch && s.buffer == buffer);
+  });
+  body.insert(it, std::make_move_iterator(statements.begin()), std::make_move_iterator(statements.end()));
+}
+
+Stmt take(Program& p, Id statement) {
+  const Spot spot = locate(p, statement);
+  Stmt s = std::move(*spot);
+  spot.body->erase(spot.body->begin() + static_cast<std::ptrdiff_t>(spot.index));
+  return s;
+}
+
+}  // namespace ashlar::schedule

@@ -1,0 +1,30 @@
+#pragma once
+// The obligations that primitives owe (program-model section 5), each a function that returns when it is proved and refuses,
+// at the line of the current step, when it is refuted (with two conflicting iterations) or cannot be decided (with the term).
+//
+//   ORDER       prove_reassociation, prove_order        DISJOINT    prove_parallel, prove_vectorizable
+//   COVER       prove_reads                             OVERCOMPUTE prove_tail (pad)
+//   IDEMPOTENT  prove_tail (shift)                      REASSOC     prove_reassociation
+//   BIJECT      prove_bijective                         CAPACITY    prove_constant_extent, prove_fold, finish
+#include "schedule/edit.h"
+
+namespace ashlar::schedule {
+
+void prove_tail(Context&, const Stmt& loop, const Expr& factor, ir::Tail);        // at the call, before the split
+void prove_split(Context&, const Stmt& nest, const ir::Axis& outer);              // again, on a split that stands
+void prove_constant_extent(Context&, const Stmt& loop, std::int64_t most);
+void prove_vectorizable(Context&, const Stmt& loop);
+void prove_parallel(Context&, const Stmt& loop);
+void prove_reassociation(Context&, const ir::Stage&, const std::string& because);
+void prove_slide(Context&, const Stmt& nest, const ir::Slide&);
+void prove_fold(Context&, const ir::Buffer&);
+void prove_bijective(Context&, const ir::Buffer&, const std::vector<Id>& vars, const std::vector<Expr>& map);
+void prove_after(Context&, const Stmt& nest);      // a nest put after its producer sees finished points, each once
+void prove_order(Context&);                        // every read finds its buffer allocated around it and computed before it
+void prove_reads(Context&);                        // every read lies in the domain of what it reads
+
+// Whether a value is the identity of its sum (zero) for every k >= end: reads of zero-filled caches past their source, products
+// of such, selects on k.
+bool zero_from(const Program&, const Expr& value, Id k, const Expr& end);
+
+}  // namespace ashlar::schedule

@@ -1,0 +1,261 @@
+// Obligations of loops: tails, kinds, order of accumulation.
+#include <algorithm>
+
+#include "schedule/legality.h"
+
+namespace ashlar::schedule {
+
+using analysis::Facts;
+using analysis::Interval;
+
+namespace {
+
+Facts facts_around(const Program& p, const Stmt& loop) {
+  auto path = ir::path_to(p, loop.id);
+  path.pop_back();
+  return analysis::facts_at(p, path);
+}
+
+bool derives_from(const Program& p, Id axis, Id ancestor) {
+  if (axis == ancestor) return true;
+  const ir::Axis& a = p.axis(axis);
+  switch (a.origin) {
+    case ir::Axis::Origin::root: return false;
+    case ir::Axis::Origin::fused: return derives_from(p, a.outer, ancestor) || derives_from(p, a.inner, ancestor);
+    default: return derives_from(p, a.parent, ancestor);
+  }
+}
+
+// The split by shift whose outer axis this loop comes from; its iterations overlap. Null if there is none.
+const ir::Axis* shifted_origin(const Program& p, Id axis) {
+  for (const auto& [id, a] : p.axes)
+    if (a.origin == ir::Axis::Origin::split_outer && a.tail == ir::Tail::shift && derives_from(p, axis, id)) return &a;
+  return nullptr;
+}
+
+void prove_shift_outside_reduction(Context& c, const Stmt& nest, const ir::Axis& outer) {
+  // A tile that is computed again must start from its init: no reduction loop may stand around the tile loop.
+  std::vector<const Stmt*> loops;
+  const std::function<void(const Stmt&, std::vector<const Stmt*>&)> visit = [&](const Stmt& s, std::vector<const Stmt*>& around) {
+    if (s.kind == Stmt::Kind::loop) {
+      if (derives_from(c.p, s.axis, outer.id))
+        for (const Stmt* r : around)
+          if (c.p.axis(r->axis).reduce)
+            c.refuse("a loop with Tail::shift outside of the reduction loops", c.p.axis(s.axis).name + " inside " + c.p.axis(r->axis).name,
+                     "the last two tiles overlap; each step of " + c.p.axis(r->axis).name + " would accumulate twice into their common points");
+      around.push_back(&s);
+    }
+    for (const Stmt& b : s.body)
+      if (b.kind != Stmt::Kind::nest) visit(b, around);
+    if (s.kind == Stmt::Kind::loop) around.pop_back();
+  };
+  visit(nest, loops);
+}
+
+void prove_pad(Context& c, const ir::Stage& stage, Id axis) {
+  const ir::Axis* a = &c.p.axis(axis);
+  while (a->origin == ir::Axis::Origin::split_outer) a = &c.p.axis(a->parent);
+  if (a->origin != ir::Axis::Origin::root)
+    c.refuse("Tail::pad on a loop that runs over a whole dimension (or the outer part of one)", c.p.axis(axis).name + " is an inner part");
+  for (Id b : stage.buffers)
+    if (!a->reduce && c.p.buffer(b).role != ir::Role::temporary)
+      c.refuse("Tail::pad on a stage with storage of its own", stage.name + " writes the argument " + c.p.buffer(b).name +
+               ", which has no room past its extent (cache_write it first)");
+  if (!a->reduce) return;
+  const ir::IterVar* k = nullptr;
+  for (const ir::IterVar& v : stage.iters)
+    if (v.id == a->iter) k = &v;
+  if (!k) throw InternalError("an axis without its iteration variable");
+  if (stage.reducer.kind != ir::ReducerKind::sum && stage.reducer.kind != ir::ReducerKind::strict_sum)
+    c.refuse("Tail::pad on a sum (padding adds zeros)", "the reduction of " + stage.name);
+  for (const Expr& v : stage.values)
+    if (!zero_from(c.p, v, k->id, k->end))
+      c.refuse("terms that are zero past the end of " + k->name + " (cache_read both factors with fill 0: 0 * NaN is NaN)",
+               ir::text(v));
+}
+
+}  // namespace
+
+bool zero_from(const Program& p, const Expr& value, Id k, const Expr& end) {
+  const auto args = ir::args_of(value);
+  switch (ir::op_of(value)) {
+    case ir::Op::int_const: return value.node()->i == 0;
+    case ir::Op::float_const: return value.node()->f == 0;
+    case ir::Op::mul: return zero_from(p, args[0], k, end) && zero_from(p, args[1], k, end);
+    case ir::Op::cast: return zero_from(p, args[0], k, end);
+    case ir::Op::select: {
+      Facts facts = analysis::facts_of_arguments(p);
+      facts.range(k, end, {});
+      return analysis::can_prove(ir::logic_not(args[0]), facts) && zero_from(p, args[2], k, end);
+    }
+    case ir::Op::load: {
+      const ir::Buffer& b = p.buffer(value.node()->id);
+      if (!b.stage) return false;
+      const ir::Stage& s = p.stage(b.stage);
+      if (!s.has_fill || !zero_from(p, s.fill, k, end)) return false;
+      const ir::Buffer& source = p.buffer(s.origin_of);
+      for (std::size_t d = 0; d < args.size(); ++d) {
+        Facts facts = analysis::facts_of_arguments(p);
+        facts.range(k, end, {});
+        if (d < source.extents.size() && analysis::can_prove(ir::ge(args[d], source.extents[d]), facts)) return true;
+      }
+      return false;
+    }
+    default: return false;
+  }
+}
+
+void prove_tail(Context& c, const Stmt& loop, const Expr& factor, ir::Tail tail) {
+  const ir::Axis& axis = c.p.axis(loop.axis);
+  const ir::Stage& stage = c.p.stage(nest_of(c.p, loop.id).stage);
+  const Facts facts = facts_around(c.p, loop);
+  const std::string name = name_of(c.p, loop);
+  switch (tail) {
+    case ir::Tail::exact: {
+      const auto proof = analysis::prove(ir::eq(ir::mod(axis.extent, factor), ir::index(0)), facts);
+      if (!proof)
+        c.refuse("an extent of " + name + " that " + ir::text(factor) + " divides (a constant, or a Symbol with multiple_of)",
+                 ir::text(axis.extent), proof.why);
+      break;
+    }
+    case ir::Tail::shift: {
+      if (axis.reduce)
+        c.refuse("Tail::shift on a spatial loop", name + ", a reduction: the overlap would be accumulated twice");
+      const auto proof = analysis::prove(ir::ge(axis.extent, factor), facts);
+      if (!proof)
+        c.refuse("an extent of " + name + " of at least " + ir::text(factor) + " (a Symbol with min), so that the last tile fits",
+                 ir::text(axis.extent), proof.why);
+      break;
+    }
+    case ir::Tail::pad: prove_pad(c, stage, loop.axis); break;
+    default: break;
+  }
+}
+
+void prove_split(Context& c, const Stmt& nest, const ir::Axis& outer) {
+  const ir::Axis& parent = c.p.axis(outer.parent);
+  auto path = ir::path_to(c.p, nest.id);
+  const Facts facts = analysis::facts_at(c.p, path);
+  const std::string split = parent.name + " of " + c.p.stage(nest.stage).name + ", split at " + location(outer.where);
+  if (outer.tail == ir::Tail::exact) {
+    const auto proof = analysis::prove(ir::eq(ir::mod(parent.extent, outer.factor), ir::index(0)), facts);
+    if (!proof) c.refuse("an extent that " + ir::text(outer.factor) + " still divides for " + split, ir::text(parent.extent), proof.why);
+  }
+  if (outer.tail == ir::Tail::shift) {
+    const auto proof = analysis::prove(ir::ge(parent.extent, outer.factor), facts);
+    if (!proof)
+      c.refuse("an extent still of at least " + ir::text(outer.factor) + " for " + split, ir::text(parent.extent), proof.why);
+    prove_shift_outside_reduction(c, nest, outer);
+  }
+}
+
+void prove_constant_extent(Context& c, const Stmt& loop, std::int64_t most) {
+  const ir::LoopRange r = ir::range_of(c.p, loop);
+  const Expr extent = analysis::simplify(ir::sub(r.end, r.begin), facts_around(c.p, loop));
+  std::int64_t n = 0;
+  if (!ir::is_int(extent, &n))
+    c.refuse("a loop of constant extent (split it first)", name_of(c.p, loop) + " in " + ir::text(extent));
+  if (n > most) c.refuse("an extent of at most " + std::to_string(most), name_of(c.p, loop) + " in " + std::to_string(n));
+}
+
+namespace {
+
+void no_kind_around_or_inside(Context& c, const Stmt& loop, ir::LoopKind kind, const std::string& expected) {
+  for (const Stmt* s : ir::path_to(c.p, loop.id))
+    if (s->kind == Stmt::Kind::loop && s->id != loop.id && s->loop_kind == kind) c.refuse(expected, name_of(c.p, loop) + " inside " + name_of(c.p, *s));
+  ir::walk(loop.body, [&](const Stmt& s) {
+    if (s.kind == Stmt::Kind::loop && s.loop_kind == kind) c.refuse(expected, name_of(c.p, s) + " inside " + name_of(c.p, loop));
+  });
+}
+
+// Two iterations of a reduction loop, as text.
+std::string two_updates(const Program& p, const Stmt& loop, const ir::Stage& stage) {
+  const std::string k = p.axis(loop.axis).name;
+  std::string at;
+  for (const ir::IterVar& v : stage.iters)
+    if (v.kind != ir::IterKind::reduce) at += (at.empty() ? "" : ", ") + v.name;
+  return "iterations " + k + " = 0 and " + k + " = 1 both update " + stage.name + "[" + at + "]";
+}
+
+}  // namespace
+
+void prove_vectorizable(Context& c, const Stmt& loop) {
+  const ir::Axis& axis = c.p.axis(loop.axis);
+  const ir::Stage& stage = c.p.stage(nest_of(c.p, loop.id).stage);
+  if (axis.reduce)
+    c.refuse("a loop whose iterations are independent (rfactor makes lanes of a reduction)", name_of(c.p, loop) + ", a reduction",
+             two_updates(c.p, loop, stage));
+  if (stage.is_reduction() && shifted_origin(c.p, loop.axis))
+    c.refuse("a loop whose iterations are independent", name_of(c.p, loop) + ", tiles that overlap by Tail::shift",
+             "the last two tiles both accumulate into their common points");
+  no_kind_around_or_inside(c, loop, ir::LoopKind::vectorized, "one vectorized loop on a path");
+  no_kind_around_or_inside(c, loop, ir::LoopKind::parallel, "parallel loops outside of vectorized ones");
+  ir::walk(loop.body, [&](const Stmt& s) {
+    if (s.kind == Stmt::Kind::nest)
+      c.refuse("a vectorized loop with nothing computed inside it", c.p.stage(s.stage).name + " is computed inside " + name_of(c.p, loop));
+    if (s.kind == Stmt::Kind::loop) {
+      const ir::LoopRange r = ir::range_of(c.p, s);
+      if (ir::uses_var(r.begin, axis.id) || ir::uses_var(r.end, axis.id))
+        c.refuse("inner loops that run alike in every lane", name_of(c.p, s) + " in " + ir::text(r.end));
+    }
+  });
+  for (const Stmt* s : ir::path_to(c.p, loop.id))
+    if (s->kind == Stmt::Kind::loop && s->loop_kind == ir::LoopKind::parallel && s->id == loop.id) throw InternalError("a loop of two kinds");
+}
+
+void prove_parallel(Context& c, const Stmt& loop) {
+  const Program& p = c.p;
+  const ir::Axis& axis = p.axis(loop.axis);
+  const Stmt& nest = nest_of(p, loop.id);
+  const ir::Stage& stage = p.stage(nest.stage);
+  const std::string independent = "a loop whose iterations are independent";
+  if (axis.reduce) c.refuse(independent, name_of(p, loop) + ", a reduction", two_updates(p, loop, stage));
+  if (stage.is_reduction())
+    if (shifted_origin(p, loop.axis))
+      c.refuse(independent, name_of(p, loop) + ", tiles that overlap by Tail::shift",
+               "the last two tiles both accumulate into their common points of " + stage.name);
+  no_kind_around_or_inside(c, loop, ir::LoopKind::parallel, "one parallel loop on a path (fuse them)");
+  for (const Stmt* s : ir::path_to(p, loop.id))
+    if (s->kind == Stmt::Kind::loop && s->loop_kind == ir::LoopKind::vectorized && s->id != loop.id)
+      c.refuse("parallel loops outside of vectorized ones", name_of(p, loop) + " inside " + name_of(p, *s));
+  // what other stages write inside must be private to an iteration, or lie in places of its own
+  ir::walk(loop.body, [&](const Stmt& s) {
+    if (s.kind != Stmt::Kind::nest || s.stage == stage.id) return;
+    const ir::Stage& inner = p.stage(s.stage);
+    for (const ir::Slide& slide : s.slides)
+      if (slide.loop == loop.id)
+        c.refuse(independent, name_of(p, loop) + ", along which " + inner.name + " slides",
+                 "iteration " + axis.name + " = 1 reads what iteration " + axis.name + " = 0 computed");
+    if (s.after == stage.id && !shifted_origin(p, loop.axis)) return;  // at the points its producer owns
+    for (Id b : inner.buffers) {
+      const Stmt* alloc = ir::alloc_of(p, b);
+      if (alloc && encloses(p, loop.id, alloc->id)) continue;
+      bool apart = false;
+      std::string shared;
+      auto path = ir::path_to(p, s.id);
+      const Facts facts = analysis::facts_at(p, path);
+      const auto below = analysis::loops_below(p, path, loop.id);
+      for (const ir::Root& r : s.roots) {
+        const Expr last = ir::sub(ir::add(r.begin, analysis::covered_extent(p, r.axis)), ir::index(1));
+        const Interval lo = analysis::bounds_over(r.begin, below, facts), hi = analysis::bounds_over(last, below, facts);
+        if (lo.lo.empty() || hi.hi.empty()) continue;
+        const Expr next = ir::substitute(lo.lo, {{axis.id, ir::add(ir::axis_var(p, axis.id), ir::index(1))}});
+        if (analysis::can_prove(ir::lt(hi.hi, next), facts)) apart = true;
+        shared = ir::text(hi.hi) + " of iteration " + axis.name + " against " + ir::text(next) + " of the next";
+      }
+      if (!apart)
+        c.refuse("storage of its own for each iteration of " + name_of(p, loop) + " (store " + inner.name + " inside it)",
+                 inner.name + " is computed inside and stored outside", "iterations " + axis.name + " = 0 and " + axis.name +
+                 " = 1 both write " + p.buffer(b).name + ": " + shared);
+    }
+  });
+}
+
+void prove_reassociation(Context& c, const ir::Stage& stage, const std::string& because) {
+  if (!stage.is_reduction()) return;
+  if (stage.reducer.kind == ir::ReducerKind::strict_sum || stage.reducer.order != ir::Reducer::Order::any)
+    c.refuse("a reduction that may be regrouped (sum, not strict_sum)", stage.name + " is accumulated in order; " + because,
+             "k = 0 before k = 1 in the definition, after it in the schedule");
+}
+
+}  // namespace ashlar::schedule

@@ -1,0 +1,256 @@
+// Obligations of storage and placement: windows, rings, domains, order of computation.
+#include <algorithm>
+#include <set>
+
+#include "schedule/legality.h"
+
+namespace ashlar::schedule {
+
+using analysis::Facts;
+using analysis::Interval;
+
+namespace {
+
+const Stmt& loop_around(const Program& p, const Stmt& nest, Id loop) {
+  for (const Stmt* s : ir::path_to(p, nest.id))
+    if (s->id == loop && s->kind == Stmt::Kind::loop) return *s;
+  throw InternalError("a nest slides along a loop that is not around it");
+}
+
+Expr at_axis(const Expr& e, Id axis, const Expr& value) { return ir::substitute(e, {{axis, value}}); }
+
+}  // namespace
+
+// For every iteration r of the loop but the first: the window moves forward (lo and hi do not fall), leaves no gap
+// (lo(r) <= hi(r-1) + 1), and in the other dimensions it stays where it is.
+void prove_slide(Context& c, const Stmt& nest, const ir::Slide& slide) {
+  const Program& p = c.p;
+  const ir::Stage& stage = p.stage(nest.stage);
+  const Stmt& loop = loop_around(p, nest, slide.loop);
+  const ir::Axis& axis = p.axis(loop.axis);
+  const std::string where = stage.name + " along " + name_of(p, loop);
+  if (loop.loop_kind != ir::LoopKind::serial)
+    c.refuse("a serial loop to slide along", name_of(p, loop) + ", which is not", "iteration " + axis.name + " = 1 reads what " + axis.name + " = 0 computed");
+  const auto path = ir::path_to(p, nest.id);
+  if (path.size() < 2 || path[path.size() - 2]->id != loop.id)
+    c.refuse("the stage to be computed directly inside the loop it slides along", where + " (compute_at that loop first)");
+  for (Id b : stage.buffers) {
+    const Stmt* alloc = ir::alloc_of(p, b);
+    if (!alloc || encloses(p, loop.id, alloc->id))
+      c.refuse("storage outside of the loop it slides along (store_at an outer loop)", p.buffer(b).name + " is stored inside " + name_of(p, loop));
+  }
+  Facts facts = analysis::facts_at(p, path);
+  const ir::LoopRange range = ir::range_of(p, loop);
+  facts.range(axis.id, ir::add(range.begin, ir::index(1)), ir::sub(range.end, ir::index(1)));
+  const auto window = analysis::required_region(p, nest.id);
+  const Expr before = ir::sub(ir::axis_var(p, axis.id), ir::index(1));
+  std::size_t d = 0;
+  for (const ir::IterVar& v : stage.iters) {
+    if (v.kind == ir::IterKind::reduce) continue;
+    const Interval now = window.at(d++);
+    const Interval earlier{at_axis(now.lo, axis.id, before), at_axis(now.hi, axis.id, before)};
+    const std::string shows = "[" + ir::text(now.lo) + ", " + ir::text(now.hi) + "]";
+    if (v.id != slide.iter) {
+      if (ir::uses_var(now.lo, axis.id) || ir::uses_var(now.hi, axis.id))
+        c.refuse("a window that moves in one dimension", where + " moves in " + v.name + " too: " + shows);
+      continue;
+    }
+    for (const auto& [condition, fault] :
+         {std::pair{ir::ge(now.lo, earlier.lo), "begins before the one of the iteration before"},
+          std::pair{ir::ge(now.hi, earlier.hi), "ends before the one of the iteration before"},
+          std::pair{ir::le(now.lo, ir::add(earlier.hi, ir::index(1))), "leaves a gap after the one of the iteration before"}}) {
+      const auto proof = analysis::prove(condition, facts);
+      if (!proof) c.refuse("a window that moves forward without gaps", where + ": " + v.name + " in " + shows + " " + fault, proof.why);
+    }
+  }
+}
+
+// A ring of n: everything that is live at once in that dimension, the window a reader needs while the stage is computed for
+// it, fits n. The layout's map is v % n in the folded dimension.
+void prove_fold(Context& c, const ir::Buffer& buffer) {
+  const Program& p = c.p;
+  for (std::size_t k = 0; k < buffer.layout.map.size(); ++k) {
+    const Expr& e = buffer.layout.map[k];
+    std::int64_t n = 0;
+    if (!ir::is(e, ir::Op::mod) || !ir::is(ir::args_of(e)[0], ir::Op::var) || !ir::is_int(ir::args_of(e)[1], &n)) continue;
+    std::size_t dim = buffer.layout.vars.size();
+    int uses = 0;
+    for (std::size_t d = 0; d < buffer.layout.vars.size(); ++d)
+      if (buffer.layout.vars[d] == ir::args_of(e)[0].node()->id) dim = d;
+    if (dim == buffer.layout.vars.size()) continue;
+    for (const Expr& other : buffer.layout.map) uses += ir::uses_var(other, buffer.layout.vars[dim]);
+    if (uses != 1) continue;  // a digit of a panel, not a ring
+    for (const Stmt* nest : ir::nests_of(p, buffer.stage)) {
+      auto path = ir::path_to(p, nest->id);
+      const Facts facts = analysis::facts_at(p, path);
+      const auto window = analysis::required_region(p, nest->id);
+      Interval live = window.at(dim);
+      for (const ir::Root& r : nest->roots)
+        if (r.iter == p.stage(buffer.stage).iters[dim].id) {
+          const Expr covered = analysis::covered_extent(p, r.axis);
+          if (!ir::same(covered, r.extent)) live.hi = ir::add(live.hi, ir::sub(covered, r.extent));
+        }
+      const Expr extent = analysis::simplify(ir::add(ir::sub(live.hi, live.lo), ir::index(1)), facts);
+      const auto proof = analysis::prove(ir::le(extent, ir::index(n)), facts);
+      if (!proof)
+        c.refuse("a ring with room for what is live at once: dimension " + std::to_string(dim) + " of " + buffer.name + " holds " + ir::text(extent),
+                 std::to_string(n), proof.why);
+    }
+  }
+}
+
+// Reverse compute_at: the nest runs where its producer's points are finished, each point once.
+void prove_after(Context& c, const Stmt& nest) {
+  const Program& p = c.p;
+  const auto path = ir::path_to(p, nest.id);
+  const ir::Stage& producer = p.stage(nest.after);
+  for (const Stmt* s : path) {
+    if (s->kind != Stmt::Kind::loop || nest_of(p, s->id).stage != producer.id || !p.axis(s->axis).reduce) continue;
+    // inside a reduction loop: its last iteration alone, which must exist
+    const Facts facts = analysis::facts_of_arguments(p);
+    const auto proof = analysis::prove(ir::ge(p.axis(s->axis).extent, ir::index(1)), facts);
+    if (!proof)
+      c.refuse("a reduction with at least one step (a Symbol with min 1), else " + p.stage(nest.stage).name + " would never be computed",
+               p.axis(s->axis).name + " in " + ir::text(p.axis(s->axis).extent), proof.why);
+    const ir::LoopRange r = ir::range_of(p, *s);
+    const Expr last = ir::sub(p.axis(s->axis).extent, ir::index(1));
+    if (s->part == ir::Part::but_last || s->part == ir::Part::first || s->part == ir::Part::full)
+      c.refuse("the loop that holds the last step of the reduction", name_of(p, *s) + " in [" + ir::text(r.begin) + ", " + ir::text(r.end) +
+               "), while the last is " + ir::text(last));
+  }
+}
+
+// ---- order -----------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+struct OrderChecker {
+  Context& c;
+  std::set<Id> allocated, computed;
+
+  void body(const std::vector<Stmt>& list) {
+    std::vector<Id> here;
+    for (const Stmt& s : list) {
+      if (s.kind == Stmt::Kind::alloc) {
+        if (!allocated.insert(s.buffer).second)
+          throw InternalError("two allocations of " + c.p.buffer(s.buffer).name + " in one scope");
+        here.push_back(s.buffer);
+      }
+      if (s.kind == Stmt::Kind::block) block(s);
+      body(s.body);
+      if (s.kind == Stmt::Kind::nest)
+        for (Id b : c.p.stage(s.stage).buffers) computed.insert(b);
+    }
+    for (Id b : here) allocated.erase(b), computed.erase(b);
+  }
+  void block(const Stmt& s) {
+    const ir::Stage& stage = c.p.stage(s.stage);
+    for (Id b : stage.buffers)
+      if (c.p.buffer(b).role == ir::Role::temporary && !allocated.count(b))
+        c.refuse(stage.name + " to be stored around where it is computed", "no storage of it there");
+    for (const analysis::Read& r : analysis::reads_of(stage)) {
+      const ir::Buffer& b = c.p.buffer(r.load.node()->id);
+      if (!b.stage || b.stage == stage.id) continue;
+      if (b.role == ir::Role::temporary && !allocated.count(b.id))
+        c.refuse(b.name + " to be stored around its reader " + stage.name, b.name + " is stored inside a loop that " + stage.name + " is outside of");
+      if (!computed.count(b.id)) {
+        // read inside the nest that computes it: allowed for a nest put after its producer
+        const Stmt& nest = nest_of(c.p, s.id);
+        if (nest.after == b.stage) continue;
+        c.refuse(b.name + " to be computed before its reader " + stage.name, b.name + " is computed later, or in a loop that " + stage.name + " is outside of");
+      }
+    }
+  }
+};
+
+}  // namespace
+
+void prove_order(Context& c) {
+  OrderChecker checker{c, {}, {}};
+  checker.body(c.p.body);
+}
+
+// ---- reads lie in domains ------------------------------------------------------------------------------------------------
+
+void prove_reads(Context& c) {
+  const Program& p = c.p;
+  const Facts arguments = analysis::facts_of_arguments(p);
+  // The domain over which each stage may be computed anywhere: declared, or the hull of what its readers read over theirs.
+  std::map<Id, std::vector<Interval>> domains;
+  std::map<Id, std::int64_t> overshoot;  // of an iteration variable, by padded splits
+  for (const auto& [id, a] : p.axes) {
+    if (a.origin != ir::Axis::Origin::split_outer || a.tail != ir::Tail::pad) continue;
+    std::int64_t f = 1;
+    const ir::Axis* root = &a;
+    Expr unit = a.factor;
+    while (root->origin == ir::Axis::Origin::split_outer) {
+      root = &p.axis(root->parent);
+      if (root->origin == ir::Axis::Origin::split_outer) unit = ir::mul(unit, root->factor);
+    }
+    if (!ir::is_int(unit, &f)) throw InternalError("a padded split by a factor that is not constant");
+    if (analysis::can_prove(ir::eq(ir::mod(root->extent, ir::index(f)), ir::index(0)), arguments)) continue;
+    auto& o = overshoot[root->iter];
+    o = std::max(o, f - 1);
+  }
+  for (Id id : analysis::consumers_first(p)) {
+    const ir::Stage& stage = p.stage(id);
+    std::vector<Interval>& domain = domains[id];
+    std::vector<Interval> hulls(stage.iters.size());
+    const bool inferred = !stage.iters.empty() && stage.iters.front().begin.empty();
+    if (inferred) {
+      bool first = true;
+      for (const auto& [reader_id, reader] : p.stages) {
+        const auto it = domains.find(reader_id);
+        if (it == domains.end() || reader_id == id) continue;
+        std::vector<analysis::VarRange> ranges;
+        for (std::size_t k = reader.iters.size(); k-- > 0;) ranges.push_back({reader.iters[k].id, it->second[k]});
+        for (const analysis::Read& r : analysis::reads_of(reader)) {
+          if (p.buffer(r.load.node()->id).stage != id) continue;
+          for (std::size_t d = 0; d < ir::args_of(r.load).size(); ++d) {
+            const Interval i = analysis::bounds_over(ir::args_of(r.load)[d], ranges, arguments);
+            if (!i.bounded())
+              ashlar::refuse("region", "an index of " + stage.name + " with a bound (clamp it, or promise one with in_range)",
+                             ir::text(ir::args_of(r.load)[d]), r.load.node()->where);
+            hulls[d] = first ? i : analysis::hull(hulls[d], i, arguments);
+          }
+          first = false;
+        }
+      }
+    }
+    for (std::size_t k = 0; k < stage.iters.size(); ++k) {
+      const ir::IterVar& v = stage.iters[k];
+      Interval i = inferred && v.kind != ir::IterKind::reduce ? hulls[k] : Interval{v.begin, ir::sub(v.end, ir::index(1))};
+      if (const auto it = overshoot.find(v.id); it != overshoot.end()) i.hi = ir::add(i.hi, ir::index(it->second));
+      domain.push_back(i);
+    }
+  }
+  for (const auto& [id, stage] : p.stages) {
+    Facts facts = arguments;
+    for (std::size_t k = 0; k < stage.iters.size(); ++k) facts.range(stage.iters[k].id, domains[id][k].lo, domains[id][k].hi);
+    for (const Expr& atom : stage.domain) facts.assume(atom);
+    for (const analysis::Read& r : analysis::reads_of(stage)) {
+      const ir::Buffer& b = p.buffer(r.load.node()->id);
+      const bool declared = b.stage == 0 || (!p.stage(b.stage).iters.empty() && !p.stage(b.stage).iters.front().begin.empty());
+      if (!declared) continue;
+      Facts here = facts;
+      for (const Expr& condition : r.conditions) here.assume(condition);
+      for (std::size_t d = 0; d < ir::args_of(r.load).size(); ++d) {
+        const Expr& e = ir::args_of(r.load)[d];
+        const Expr begin = b.stage ? p.stage(b.stage).iters[d].begin : ir::index(0);
+        const Expr end = b.stage ? p.stage(b.stage).iters[d].end : b.extents[d];
+        for (const auto& [condition, side] : {std::pair{ir::ge(e, begin), "below its begin "}, std::pair{ir::lt(e, end), "past its end "}}) {
+          const auto proof = analysis::prove(condition, here);
+          if (!proof)
+            ashlar::refuse(c.step.primitive.empty() ? "read" : c.step.primitive,
+                           "reads of " + b.name + " inside of it (clamp the index, use a boundary, or state a fact of the Symbols)",
+                           stage.name + " reads " + b.name + " at " + ir::text(e) + " in dimension " + std::to_string(d) +
+                               (proof.answer == analysis::Answer::refuted ? ", " : ", perhaps ") + side +
+                               ir::text(side[0] == 'b' ? begin : end),
+                           c.step.primitive.empty() ? r.load.node()->where : c.step.where, proof.why);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace ashlar::schedule

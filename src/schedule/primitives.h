@@ -1,0 +1,38 @@
+#pragma once
+// The table of primitives: a name, and the function of its file.
+#include "schedule/edit.h"
+
+namespace ashlar::schedule {
+
+struct Primitive { const char* name; void (*apply)(Context&); };
+
+void apply_split(Context&);          // loop, factor, tail            -> outer, inner
+void apply_split_parts(Context&);    // loop, parts, tail             -> outer, inner
+void apply_fuse(Context&);           // outer, inner                  -> fused
+void apply_reorder(Context&);        // loops, outermost first
+void apply_peel(Context&);           // loop, "first" | "last"        -> the loop of the peeled iteration
+void apply_unroll(Context&);         // loop
+void apply_vectorize(Context&);      // loop
+void apply_parallel(Context&);       // loop
+void apply_compute_at(Context&);     // stage, loop
+void apply_compute_root(Context&);   // stage
+void apply_inline(Context&);         // stage
+void apply_store_at(Context&);       // stage, loop
+void apply_slide(Context&);          // stage, loop
+void apply_fold(Context&);           // stage, dim, extent
+void apply_fuse_into(Context&);      // stage, loop of its producer
+void apply_cache_read(Context&);     // buffer, scope, has fill, [fill], readers...  -> stage
+void apply_cache_write(Context&);    // stage, scope                  -> stage
+void apply_set_layout(Context&);     // stage, map
+void apply_align(Context&);          // stage, dim, multiple
+void apply_set_scope(Context&);      // stage, scope
+void apply_pack_argument(Context&);  // buffer, map
+void apply_rfactor(Context&);        // stage, loop                   -> stage
+void apply_prefetch(Context&);       // loop, buffer, ahead
+
+std::span<const Primitive> primitives();
+
+// Obligations that stay on a program after a step; each proves or throws through the context of the current step.
+void recheck(Context&);
+
+}  // namespace ashlar::schedule

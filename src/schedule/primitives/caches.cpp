@@ -1,0 +1,178 @@
+// cache_read(source, readers, scope, fill): a new stage holds a copy of what the readers read; with a fill value it holds
+// that value where the source has no element, so that readers may read past its end.
+// cache_write(stage, scope): the stage's computation moves to a new stage; the stage itself becomes a copy of it.
+//
+//   C[i, j] = sum A[i, k] * B[k, j]     cache_read(B, {C}):   Bc[k, j] = B[k, j]
+//                                                             C[i, j] = sum A[i, k] * Bc[k, j]
+//
+// Both new stages are computed at root, just before their reader; compute_at places them.
+#include <algorithm>
+
+#include "schedule/primitives.h"
+
+namespace ashlar::schedule {
+namespace {
+
+std::vector<std::string> index_names(const Program& p, const ir::Buffer& b) {
+  std::vector<std::string> names;
+  if (b.stage)
+    for (const ir::IterVar& v : p.stage(b.stage).iters)
+      if (v.kind != ir::IterKind::reduce) names.push_back(v.name);
+  for (std::size_t d = names.size(); d < static_cast<std::size_t>(b.rank); ++d) names.push_back("d" + std::to_string(d));
+  return names;
+}
+
+ir::Buffer& new_buffer(Context& c, const ir::Buffer& like, const std::string& name, const Scope& scope) {
+  ir::Buffer b;
+  b.id = c.p.fresh();
+  b.name = name;
+  b.type = like.type;
+  b.rank = like.rank;
+  b.scope = scope;
+  b.where = c.step.where;
+  return c.p.buffers[b.id] = b;
+}
+
+void redirect(std::vector<Expr>& values, Id from, const ir::Buffer& to) {
+  for (Expr& v : values)
+    v = ir::transform(v, [&](const Expr& x) {
+      return ir::is(x, ir::Op::load) && x.node()->id == from ? ir::load(to.id, to.name, to.type, ir::args_of(x), x.node()->where) : x;
+    });
+}
+
+}  // namespace
+
+// arguments: source buffer, scope, 1 and the fill value as a map of no variables (or 0), the readers
+void apply_cache_read(Context& c) {
+  // match
+  const Arg& source_arg = c.arg(0);
+  if (source_arg.kind != Arg::Kind::buffer || !c.p.buffers.count(source_arg.id)) c.refuse("a tensor of this program", "another");
+  const Id source = source_arg.id;
+  c.word(1);
+  const Scope scope = c.arg(1).scope;
+  const bool fills = c.integer(2) != 0;
+  const std::size_t first_reader = fills ? 4 : 3;
+  if (c.count() <= first_reader) c.refuse("at least one reader", "none");
+  std::vector<Id> readers;
+  for (std::size_t k = first_reader; k < c.count(); ++k) {
+    const ir::Stage& reader = c.stage(k);
+    if (!reads_buffer(reader, source)) c.refuse("readers of " + c.p.buffer(source).name, reader.name + ", which does not read it");
+    for (const Stmt* n : ir::nests_of(c.p, reader.id))
+      if (n->after && n->after == c.p.buffer(source).stage)
+        c.refuse("a reader that is computed after its source (move this call before fuse_into)", reader.name);
+    readers.push_back(reader.id);
+  }
+  const ir::Buffer from = c.p.buffer(source);
+  if (fills && from.stage) c.refuse("a fill value where the source is an input", from.name + ", a stage");
+  Expr fill;
+  if (fills) {
+    const Arg& value = c.arg(3);
+    if (value.kind != Arg::Kind::exprs || value.exprs.size() != 1 || !(value.exprs.front().type() == from.type))
+      c.refuse("a fill value of type " + ir::text(from.type), "another");
+    fill = value.exprs.front();
+  }
+  // rewrite
+  const ir::Buffer to = new_buffer(c, from, from.name + "_cache", scope);
+  ir::Stage stage;
+  stage.id = c.p.fresh();
+  stage.name = to.name;
+  stage.where = c.step.where;
+  stage.buffers = {to.id};
+  stage.origin = ir::Stage::Origin::cache_read;
+  stage.origin_of = source;
+  stage.has_fill = fills;
+  stage.fill = fill;
+  std::vector<Expr> at;
+  Expr inside = ir::boolean(true);
+  const auto names = index_names(c.p, from);
+  for (std::size_t d = 0; d < names.size(); ++d) {
+    ir::IterVar v;
+    v.id = c.p.fresh();
+    v.name = names[d];
+    v.where = c.step.where;
+    stage.iters.push_back(v);
+    at.push_back(ir::var(v.id, v.name));
+    if (fills)
+      inside = ir::logic_and(inside, ir::logic_and(ir::ge(at.back(), ir::index(0)), ir::lt(at.back(), from.extents[d])));
+  }
+  Expr value = ir::load(source, from.name, from.type, at, c.step.where);
+  if (fills && !at.empty()) value = ir::select(inside, value, fill);
+  stage.values = {value};
+  c.p.stages[stage.id] = stage;
+  c.p.buffers[to.id].stage = stage.id;
+  for (Id r : readers) {
+    redirect(c.p.stages[r].values, source, to);
+    redirect(c.p.stages[r].inits, source, to);
+  }
+  std::vector<Stmt> made;
+  made.push_back(fresh_alloc(c.p, to.id, c.step.where));
+  made.push_back(fresh_nest(c.p, c.p.stage(stage.id), c.step.where));
+  // at root, where the source is there already; beside the source where that is computed inside a loop
+  std::vector<Stmt>* body = &c.p.body;
+  if (from.stage) {
+    const auto path = ir::path_to(c.p, only_nest(c, c.p.stage(from.stage)).id);
+    if (path.size() > 1) body = &const_cast<Stmt*>(path[path.size() - 2])->body;
+  }
+  insert_before_use(c.p, *body, std::move(made), to.id);
+  // remap
+  c.results = {stage.id};
+}
+
+void apply_cache_write(Context& c) {
+  // match
+  ir::Stage& stage = c.stage(0);
+  c.word(1);
+  const Scope scope = c.arg(1).scope;
+  if (stage.buffers.size() != 1) c.refuse("a stage with one value", stage.name);
+  Stmt& nest = only_nest(c, stage);
+  for (const ir::Root& r : nest.roots)
+    if (!c.p.axis(r.axis).became.empty())
+      c.refuse("a stage whose loops were not scheduled yet (move cache_write before the splits)", c.p.axis(r.axis).name + " of " + stage.name);
+  ir::walk(nest.body, [&](const Stmt& s) {
+    if (s.kind == Stmt::Kind::nest) c.refuse("a stage with nothing placed in it yet", c.p.stage(s.stage).name + " inside " + stage.name);
+  });
+  if (nest.after || !nest.slides.empty()) c.refuse("a stage that was not placed yet", stage.name);
+  // rewrite: the definition goes to the new stage, with its iteration variables; the old one copies
+  const Id target = stage.buffers.front();
+  const ir::Buffer from = c.p.buffer(target);
+  ir::Buffer& to = new_buffer(c, from, from.name + "_cache", scope);
+  ir::Stage computed = stage;
+  computed.id = c.p.fresh();
+  computed.name = to.name;
+  computed.buffers = {to.id};
+  computed.origin = ir::Stage::Origin::cache_write;
+  computed.origin_of = target;
+  to.stage = computed.id;
+  ir::Stage copy;
+  copy.id = stage.id;
+  copy.name = stage.name;
+  copy.where = stage.where;
+  copy.buffers = stage.buffers;
+  std::vector<Expr> at;
+  for (const ir::IterVar& v : stage.iters) {
+    if (v.kind == ir::IterKind::reduce) continue;
+    ir::IterVar w = v;
+    w.id = c.p.fresh();
+    copy.iters.push_back(w);
+    at.push_back(ir::var(w.id, w.name));
+  }
+  copy.values = {ir::load(to.id, to.name, to.type, at, stage.where)};
+  const Id id = stage.id, made = computed.id;
+  c.p.stages[made] = computed;
+  c.p.stages[id] = copy;
+  const Id nest_id = nest.id;
+  Stmt fresh = fresh_nest(c.p, c.p.stage(id), nest.where);
+  Stmt below = fresh_nest(c.p, c.p.stage(made), c.step.where);
+  Stmt alloc = fresh_alloc(c.p, to.id, c.step.where);
+  const Spot spot = locate(c.p, nest_id);
+  *spot = std::move(fresh);
+  std::vector<Stmt> before;
+  before.push_back(std::move(alloc));
+  before.push_back(std::move(below));
+  spot.body->insert(spot.body->begin() + static_cast<std::ptrdiff_t>(spot.index), std::make_move_iterator(before.begin()),
+                    std::make_move_iterator(before.end()));
+  // remap
+  c.results = {made};
+}
+
+}  // namespace ashlar::schedule

@@ -1,0 +1,37 @@
+// peel(loop, first | last): one iteration is taken out of the loop, with a copy of the body.
+//
+//   for ko in K / 256            for ko in all but the last of K / 256
+//     body               ->        body
+//                                for ko in last of K / 256
+//                                  body (copy)
+//
+// The two loops share their axis: conditions on it, such as "ko is the last", are decided in each of them.
+#include "schedule/primitives.h"
+
+namespace ashlar::schedule {
+
+void apply_peel(Context& c) {
+  // match
+  Stmt& loop = c.loop(0);
+  require_serial(c, loop);
+  require_whole(c, loop);
+  const std::string& which = c.word(1);
+  if (which != "first" && which != "last") c.refuse("first or last", "\"" + which + "\"");
+  const Id id = loop.id;
+  ir::walk(c.p.body, [&](const Stmt& s) {
+    for (const ir::Slide& slide : s.slides)
+      if (slide.loop == id) c.refuse("a loop that no stage slides along", name_of(c.p, *ir::find(c.p, id)) + " (its warm-up is its first iteration)");
+  });
+  // rewrite: the iterations stay in their order, so there is nothing to prove
+  Stmt copy = copy_subtree(c.p, loop);
+  copy.where = loop.where = c.step.where;
+  loop.part = which == "last" ? ir::Part::but_last : ir::Part::but_first;
+  copy.part = which == "last" ? ir::Part::last : ir::Part::first;
+  c.results = {copy.id};
+  const Spot spot = locate(c.p, id);
+  const auto at = spot.body->begin() + static_cast<std::ptrdiff_t>(spot.index) + (which == "last" ? 1 : 0);
+  spot.body->insert(at, std::move(copy));
+  // remap: the loop keeps its id; the copies know what they are copies of
+}
+
+}  // namespace ashlar::schedule

@@ -1,0 +1,112 @@
+// compute_at(stage, loop), compute_root(stage): where a stage is computed.
+//
+//   for i in M                   for io in M / 32
+//     block P            ->        alloc P
+//   for io in M / 32               for i in what this tile of C reads of P
+//     ... block C                    block P
+//                                  ... block C
+//
+// The nest moves; its box is derived from the readers that stay around it, so work shrinks and storage follows. Its own
+// loops may already be split: their extents follow the box.
+#include <algorithm>
+
+#include "schedule/legality.h"
+#include "schedule/primitives.h"
+
+namespace ashlar::schedule {
+namespace {
+
+// match: a stage whose place may change
+Stmt& movable(Context& c, const ir::Stage& stage) {
+  Stmt& nest = only_nest(c, stage);
+  if (nest.after)
+    c.refuse("a stage computed before its readers", stage.name + ", which was put after its producer by fuse_into");
+  if (!nest.slides.empty())
+    c.refuse("a stage that does not slide yet (move this call before slide)", stage.name);
+  ir::walk(nest.body, [&](const Stmt& s) {
+    if (s.kind == Stmt::Kind::nest && s.after)
+      c.refuse("a stage with nothing put after it (move this call before fuse_into)", c.p.stage(s.stage).name + " inside " + stage.name);
+  });
+  return nest;
+}
+
+// prove: every reader lies inside the loop; the loop is not the stage's own
+void prove_placement(Context& c, const ir::Stage& stage, const Stmt& nest, const Stmt& loop) {
+  for (Id b : stage.buffers)
+    if (c.p.buffer(b).role != ir::Role::temporary)
+      c.refuse("a stage that is not an output (an output is computed at root)", stage.name);
+  if (encloses(c.p, nest.id, loop.id)) c.refuse("a loop of another stage", name_of(c.p, loop) + ", a loop of " + stage.name + " itself");
+  for (const Stmt* s : ir::path_to(c.p, loop.id))
+    if (s->kind == Stmt::Kind::loop && s->loop_kind == ir::LoopKind::vectorized)
+      c.refuse("a loop outside of vectorized ones", name_of(c.p, loop) + (s->id == loop.id ? ", which is vectorized" : " inside " + name_of(c.p, *s)));
+  bool any = false;
+  for (const auto& [id, reader] : c.p.stages) {
+    if (id == stage.id || std::none_of(stage.buffers.begin(), stage.buffers.end(), [&](Id b) { return reads_buffer(reader, b); })) continue;
+    for (const Stmt* block : ir::blocks_of(c.p, id)) {
+      if (!encloses(c.p, loop.id, block->id))
+        c.refuse("a loop around every reader of " + stage.name, name_of(c.p, loop) + " does not hold " + reader.name);
+      any = true;
+    }
+  }
+  if (!any) c.refuse("a stage that something reads", stage.name);
+}
+
+// rewrite: nest and (unless store_at put it further out, around the loop) alloc go into the loop
+void move_into(Context& c, const ir::Stage& stage, Id loop_id) {
+  const Id nest_id = only_nest(c, stage).id;
+  std::vector<Stmt> moved;
+  for (Id b : stage.buffers) {
+    const Stmt* alloc = ir::alloc_of(c.p, b);
+    if (!alloc) continue;
+    const auto path = ir::path_to(c.p, alloc->id);
+    const Stmt* holder = path.size() > 1 ? path[path.size() - 2] : nullptr;
+    const bool stays = alloc->pinned && (!holder || holder->id == loop_id || encloses(c.p, holder->id, loop_id));
+    if (stays) continue;
+    Stmt a = take(c.p, alloc->id);
+    a.pinned = false;
+    moved.push_back(std::move(a));
+  }
+  moved.push_back(take(c.p, nest_id));
+  std::vector<Stmt>& body = loop_id ? ir::find(c.p, loop_id)->body : c.p.body;
+  insert_before_use(c.p, body, std::move(moved), stage.buffers.front());
+}
+
+}  // namespace
+
+void apply_compute_at(Context& c) {
+  const ir::Stage& stage = c.stage(0);
+  const Stmt& loop = c.loop(1);
+  const Stmt& nest = movable(c, stage);
+  prove_placement(c, stage, nest, loop);
+  move_into(c, stage, loop.id);
+}
+
+void apply_compute_root(Context& c) {
+  const ir::Stage& stage = c.stage(0);
+  movable(c, stage);
+  move_into(c, stage, 0);
+}
+
+// store_at(stage, loop): its storage begins at this loop, around where it is computed; a stage computed further out is
+// first computed there.
+void apply_store_at(Context& c) {
+  const ir::Stage& stage = c.stage(0);
+  const Stmt& loop = c.loop(1);
+  const Stmt& nest = only_nest(c, stage);
+  const Id loop_id = loop.id;
+  if (!encloses(c.p, loop_id, nest.id)) {
+    movable(c, stage);
+    prove_placement(c, stage, nest, loop);
+    move_into(c, stage, loop_id);
+  }
+  for (Id b : stage.buffers) {
+    if (c.p.buffer(b).role != ir::Role::temporary) c.refuse("a stage with storage of its own", stage.name + ", an output");
+    Stmt a = take(c.p, ir::alloc_of(c.p, b)->id);
+    a.pinned = true;
+    std::vector<Stmt> one;
+    one.push_back(std::move(a));
+    insert_before_use(c.p, ir::find(c.p, loop_id)->body, std::move(one), b);
+  }
+}
+
+}  // namespace ashlar::schedule

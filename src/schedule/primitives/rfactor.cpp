@@ -1,0 +1,221 @@
+// rfactor(stage, loop): the reduction is taken apart at one of its loops. A new stage, the partial, reduces over all other
+// reduction loops, with the iterations of the loop as a last dimension of its own; the stage reduces the partials over it.
+//
+//   C[i] = sum A[i, ko * 8 + ki]           C_rf[i, ki] = sum over ko of A[i, ko * 8 + ki]
+//     loops i, ko, ki; rfactor(ki)   ->    C[i]        = sum over ki of C_rf[i, ki]
+//
+// The stage keeps its loops but for the other reduction loops; the partial is computed just before it, and compute_at places
+// it. With the loop outside of the tile loops this is accumulation through memory: partial sums of a block of k in registers,
+// added to the stage's storage at every step, of which the first stores.
+//
+// Legality: REASSOC (Suriana, Adams, Kamil: Parallel associative reductions in Halide, CGO 2017, gives the method).
+#include <algorithm>
+
+#include "schedule/legality.h"
+#include "schedule/primitives.h"
+
+namespace ashlar::schedule {
+namespace {
+
+Expr identity_of(const Context& c, const ir::Stage& stage, Type t) {
+  switch (stage.reducer.kind) {
+    case ir::ReducerKind::sum: return t.is_float() ? ir::float_const(t, 0) : ir::int_const(t, 0);
+    case ir::ReducerKind::product: return t.is_float() ? ir::float_const(t, 1) : ir::int_const(t, 1);
+    case ir::ReducerKind::minimum:
+    case ir::ReducerKind::maximum: {
+      const bool low = stage.reducer.kind == ir::ReducerKind::maximum;
+      if (t.is_float()) return ir::float_const(t, low ? -__builtin_inf() : __builtin_inf());
+      if (t.is_unsigned() || t.is_bool()) return ir::int_const(t, low ? 0 : -1);
+      const std::int64_t top = static_cast<std::int64_t>((std::uint64_t{1} << (t.bits - 1)) - 1);
+      return ir::int_const(t, low ? -top - 1 : top);
+    }
+    default: c.refuse("a sum, product, minimum or maximum", "the reduction of " + stage.name);
+  }
+}
+
+// Removes the loops over other reduction axes from the nest: their bodies take their places.
+void drop_reductions(const Program& p, std::vector<Stmt>& body, Id keep) {
+  for (std::size_t k = 0; k < body.size();) {
+    Stmt& s = body[k];
+    drop_reductions(p, s.body, keep);
+    if (s.kind == Stmt::Kind::loop && p.axis(s.axis).reduce && s.axis != keep) {
+      std::vector<Stmt> inner = std::move(s.body);
+      body.erase(body.begin() + static_cast<std::ptrdiff_t>(k));
+      body.insert(body.begin() + static_cast<std::ptrdiff_t>(k), std::make_move_iterator(inner.begin()), std::make_move_iterator(inner.end()));
+      k += inner.size();
+    } else {
+      ++k;
+    }
+  }
+}
+
+}  // namespace
+
+void apply_rfactor(Context& c) {
+  // match
+  ir::Stage& stage = c.stage(0);
+  Stmt& loop = c.loop(1);
+  require_serial(c, loop), require_whole(c, loop);
+  Stmt& nest = only_nest(c, stage);
+  if (nest_of(c.p, loop.id).id != nest.id) c.refuse("a loop of " + stage.name, name_of(c.p, loop));
+  const ir::Axis axis = c.p.axis(loop.axis);
+  if (!axis.reduce) c.refuse("a reduction loop", name_of(c.p, loop) + ", a spatial one");
+  if (stage.buffers.size() != 1) c.refuse("a reduction of one value", stage.name);
+  ir::walk(nest.body, [&](const Stmt& s) {
+    if (s.kind == Stmt::Kind::nest)
+      c.refuse("a stage with nothing placed in it yet (move rfactor before compute_at of its producers)", c.p.stage(s.stage).name + " inside " + stage.name);
+    if (s.kind == Stmt::Kind::loop && s.part != ir::Part::all) c.refuse("a stage that was not peeled yet", name_of(c.p, s));
+  });
+  std::vector<Id> others;  // the other reduction leaves, in the order of their loops
+  ir::walk(nest.body, [&](const Stmt& s) {
+    if (s.kind == Stmt::Kind::loop && c.p.axis(s.axis).reduce && s.axis != axis.id) others.push_back(s.axis);
+  });
+  // prove
+  prove_reassociation(c, stage, "rfactor sums its parts apart");
+  const Type type = c.p.buffer(stage.buffers.front()).type;
+  const Expr identity = identity_of(c, stage, type);
+  for (const ir::IterVar& v : stage.iters)
+    if (v.kind == ir::IterKind::reduce)
+      for (const ir::IterVar& w : stage.iters)
+        if (ir::uses_var(v.begin, w.id) || ir::uses_var(v.end, w.id))
+          c.refuse("a reduction over a box", v.name + " in [" + ir::text(v.begin) + ", " + ir::text(v.end) + ")");
+  for (const auto& [id, a] : c.p.axes)
+    if (a.reduce && a.origin == ir::Axis::Origin::split_outer && a.tail == ir::Tail::shift) throw InternalError("a reduction split by shift");
+  // rewrite: the partial's definition
+  ir::Stage partial;
+  partial.id = c.p.fresh();
+  partial.name = stage.name + "_rf";
+  partial.where = c.step.where;
+  partial.reducer = stage.reducer;
+  partial.inits = {identity};
+  partial.origin = ir::Stage::Origin::rfactor;
+  partial.origin_of = stage.id;
+  ir::Substitution to;  // iteration variables and leaf axes of the stage -> those of the partial
+  std::vector<Expr> reads;
+  for (const ir::IterVar& v : stage.iters) {
+    if (v.kind == ir::IterKind::reduce) continue;
+    ir::IterVar w = v;
+    w.id = c.p.fresh();
+    w.begin = w.end = Expr();  // what the stage needs of it
+    partial.iters.push_back(w);
+    to.emplace_back(v.id, ir::var(w.id, w.name));
+    reads.push_back(ir::var(v.id, v.name));
+  }
+  ir::IterVar step;
+  step.id = c.p.fresh();
+  step.name = axis.name;
+  step.where = c.step.where;
+  partial.iters.push_back(step);
+  ir::Substitution leaves{{axis.id, ir::var(step.id, step.name)}};
+  for (Id other : others) {
+    ir::IterVar w;
+    w.id = c.p.fresh();
+    w.name = c.p.axis(other).name;
+    w.kind = ir::IterKind::reduce;
+    w.begin = ir::index(0);
+    w.end = c.p.axis(other).extent;
+    w.where = c.step.where;
+    partial.iters.push_back(w);
+    leaves.emplace_back(other, ir::var(w.id, w.name));
+  }
+  analysis::Facts facts = analysis::facts_of_arguments(c.p);
+  facts.range(step.id, ir::index(0), ir::sub(axis.extent, ir::index(1)));
+  for (const ir::IterVar& w : partial.iters)
+    if (w.kind == ir::IterKind::reduce) facts.range(w.id, w.begin, ir::sub(w.end, ir::index(1)));
+  bool padded = false;
+  for (const ir::Root& r : nest.roots) {
+    if (!c.p.axis(r.axis).reduce) continue;
+    to.emplace_back(r.iter, analysis::simplify(ir::add(r.begin, ir::substitute(ir::axis_value(c.p, r.axis), leaves)), facts));
+    std::vector<Id> pending{r.axis};
+    while (!pending.empty()) {
+      const ir::Axis& a = c.p.axis(pending.back());
+      pending.pop_back();
+      for (Id n : a.became) pending.push_back(n);
+      if (a.became.size() != 2) continue;
+      const ir::Axis& outer = c.p.axis(a.became[0]);
+      if (outer.tail == ir::Tail::exact) continue;
+      if (outer.tail == ir::Tail::pad) {
+        padded = true;
+        continue;
+      }
+      const Expr atom = analysis::simplify(ir::lt(ir::substitute(ir::axis_value(c.p, a.id), leaves), a.extent), facts);
+      if (!ir::is_int(atom, 1) && !analysis::can_prove(atom, facts)) partial.domain.push_back(atom);
+    }
+  }
+  (void)padded;  // padded terms are zero, whoever sums them
+  for (const Expr& v : stage.values) partial.values.push_back(ir::substitute(v, to));
+  for (const Expr& atom : stage.domain) partial.domain.push_back(ir::substitute(atom, to));
+  ir::Buffer buffer;
+  buffer.id = c.p.fresh();
+  buffer.name = partial.name;
+  buffer.type = type;
+  buffer.rank = static_cast<int>(reads.size()) + 1;
+  buffer.stage = partial.id;
+  buffer.where = c.step.where;
+  partial.buffers = {buffer.id};
+  c.p.buffers[buffer.id] = buffer;
+  // the stage: one reduction loop, over the partials
+  ir::IterVar over;
+  over.id = c.p.fresh();
+  over.name = axis.name;
+  over.kind = ir::IterKind::reduce;
+  over.begin = ir::index(0);
+  over.end = axis.extent;
+  over.where = c.step.where;
+  std::vector<ir::IterVar> kept;
+  for (const ir::IterVar& v : stage.iters)
+    if (v.kind != ir::IterKind::reduce) kept.push_back(v);
+  kept.push_back(over);
+  reads.push_back(ir::var(over.id, over.name));
+  stage.iters = std::move(kept);
+  stage.values = {ir::load(buffer.id, buffer.name, type, reads, c.step.where)};
+  stage.domain.clear();
+  stage.reducer.fused = false;
+  const Id stage_id = stage.id;
+  c.p.stages[partial.id] = partial;
+  // the tree
+  ir::Axis& root = c.p.axes.at(axis.id);
+  root.origin = ir::Axis::Origin::root;
+  root.iter = over.id;
+  root.parent = root.outer = root.inner = 0;
+  root.parts = 0;
+  root.factor = Expr();
+  std::vector<ir::Root> roots;
+  std::vector<Id> dead;
+  for (const ir::Root& r : nest.roots) (c.p.axis(r.axis).reduce && r.axis != axis.id ? dead.push_back(r.axis), void() : roots.push_back(r));
+  roots.erase(std::remove_if(roots.begin(), roots.end(), [&](const ir::Root& r) { return r.axis == axis.id; }), roots.end());
+  roots.push_back({over.id, axis.id, ir::index(0), axis.extent});
+  nest.roots = std::move(roots);
+  const Id nest_id = nest.id;
+  std::vector<std::pair<Id, std::string>> gone;
+  ir::walk(nest.body, [&](const Stmt& s) {
+    if (s.kind == Stmt::Kind::loop && c.p.axis(s.axis).reduce && s.axis != axis.id) gone.emplace_back(s.id, name_of(c.p, s));
+  });
+  drop_reductions(c.p, nest.body, axis.id);
+  const std::function<void(Stmt&)> mark = [&](Stmt& s) {
+    if (s.kind == Stmt::Kind::block) s.first_stores = true;
+    for (Stmt& b : s.body) mark(b);
+  };
+  mark(*ir::find(c.p, nest_id));
+  while (!dead.empty()) {
+    const Id a = dead.back();
+    dead.pop_back();
+    if (a == axis.id || !c.p.axes.count(a)) continue;
+    for (Id n : c.p.axis(a).became) dead.push_back(n);
+    c.p.axes.erase(a);
+  }
+  Stmt alloc = fresh_alloc(c.p, buffer.id, c.step.where);
+  Stmt below = fresh_nest(c.p, c.p.stage(partial.id), c.step.where);
+  const Spot spot = locate(c.p, nest_id);
+  std::vector<Stmt> before;
+  before.push_back(std::move(alloc));
+  before.push_back(std::move(below));
+  spot.body->insert(spot.body->begin() + static_cast<std::ptrdiff_t>(spot.index), std::make_move_iterator(before.begin()),
+                    std::make_move_iterator(before.end()));
+  // remap
+  c.results = {partial.id};
+  for (const auto& [id, name] : gone) c.consume(id, name, "went to " + partial.name + " by rfactor", {});
+  (void)stage_id;
+}
+
+}  // namespace ashlar::schedule

@@ -1,0 +1,115 @@
+// split(loop, factor, tail): v = outer * factor + inner.
+//
+//   for i in M                   for io in (M + 31) / 32
+//     block C            ->        for ii in 32
+//                                    block C              where io * 32 + ii < M       (Tail::guard)
+//
+// Tails: guard adds that condition; exact proves that the factor divides the extent; shift moves the last tile back,
+// min(io * f, M - f), and computes some iterations twice; pad computes past the extent, over storage nobody misses; peel takes
+// the iterations of the outer loop with incomplete tiles apart.
+#include "schedule/legality.h"
+#include "schedule/primitives.h"
+
+namespace ashlar::schedule {
+namespace {
+
+ir::Tail tail_of(const Context& c, const std::string& word) {
+  if (word == "guard") return ir::Tail::guard;
+  if (word == "predicate") return ir::Tail::predicate;
+  if (word == "shift") return ir::Tail::shift;
+  if (word == "pad") return ir::Tail::pad;
+  if (word == "peel") return ir::Tail::peel;
+  if (word == "exact") return ir::Tail::exact;
+  c.refuse("a tail: guard, predicate, shift, pad, peel or exact", "\"" + word + "\"");
+}
+
+bool slides_along(const std::vector<Stmt>& body, Id loop) {
+  for (const Stmt& s : body) {
+    for (const ir::Slide& slide : s.slides)
+      if (slide.loop == loop) return true;
+    if (slides_along(s.body, loop)) return true;
+  }
+  return false;
+}
+
+// match
+Stmt& splittable(Context& c) {
+  Stmt& loop = c.loop(0);
+  require_serial(c, loop);
+  require_whole(c, loop);
+  int over = 0;
+  ir::walk(c.p.body, [&](const Stmt& s) { over += s.kind == Stmt::Kind::loop && s.axis == loop.axis; });
+  if (over != 1)
+    c.refuse("a loop that stands at one place", name_of(c.p, loop) + ", which peel copied (move the split before the peel)");
+  if (slides_along(c.p.body, loop.id))
+    c.refuse("a loop that no stage slides along", name_of(c.p, loop) + " (move the split before the slide)");
+  return loop;
+}
+
+// rewrite: the loop becomes outer { inner { body } }
+void rewrite(Context& c, Stmt& loop, const Expr& factor, std::int64_t parts, ir::Tail tail) {
+  const Id axis = loop.axis;
+  const ir::Axis old = c.p.axis(axis);
+  ir::Axis outer = old, inner = old;
+  outer.became.clear(), inner.became.clear();
+  outer.id = c.p.fresh(), inner.id = c.p.fresh();
+  outer.name = old.name + "o", inner.name = old.name + "i";
+  outer.origin = ir::Axis::Origin::split_outer, inner.origin = ir::Axis::Origin::split_inner;
+  for (ir::Axis* a : {&outer, &inner}) {
+    a->parent = axis, a->factor = factor, a->parts = parts, a->tail = tail, a->where = c.step.where;
+    a->iter = a->outer = a->inner = 0;
+  }
+  outer.extent = ir::ceil_div(old.extent, factor);
+  inner.extent = factor;
+  c.p.axes[outer.id] = outer, c.p.axes[inner.id] = inner;
+  c.p.axes[axis].became = {outer.id, inner.id};
+
+  const std::string name = name_of(c.p, loop);
+  const Id old_id = loop.id;
+  Stmt in;
+  in.kind = Stmt::Kind::loop;
+  in.where = c.step.where;
+  in.axis = inner.id;
+  in.body = std::move(loop.body);
+  replace_axis(in.body, axis, ir::axis_value(c.p, axis));
+  loop.id = c.p.fresh(), in.id = c.p.fresh();
+  loop.axis = outer.id;
+  loop.where = c.step.where;
+  c.results = {loop.id, in.id};
+  loop.body.clear();
+  loop.body.push_back(std::move(in));
+
+  if (tail == ir::Tail::peel) {  // whole tiles, then the rest
+    Stmt rest = copy_subtree(c.p, loop);
+    loop.part = ir::Part::full;
+    rest.part = ir::Part::rest;
+    const Spot spot = locate(c.p, loop.id);
+    spot.body->insert(spot.body->begin() + static_cast<std::ptrdiff_t>(spot.index) + 1, std::move(rest));
+  }
+  // remap
+  c.consume(old_id, name, "was split into", c.results);
+}
+
+}  // namespace
+
+void apply_split(Context& c) {
+  Stmt& loop = splittable(c);
+  const std::int64_t factor = c.integer(1);
+  const ir::Tail tail = tail_of(c, c.word(2));
+  if (factor < 1) c.refuse("a factor of at least 1", std::to_string(factor));
+  prove_tail(c, loop, ir::index(factor), tail);
+  rewrite(c, loop, ir::index(factor), 0, tail);
+}
+
+void apply_split_parts(Context& c) {
+  Stmt& loop = splittable(c);
+  const std::int64_t parts = c.integer(1);
+  const ir::Tail tail = tail_of(c, c.word(2));
+  if (parts < 1) c.refuse("at least 1 part", std::to_string(parts));
+  if (tail != ir::Tail::guard && tail != ir::Tail::predicate)
+    c.refuse("Tail::guard where a loop is split into parts", c.word(2));
+  const Expr factor = ir::max(ir::index(1), ir::ceil_div(c.p.axis(loop.axis).extent, ir::index(parts)));
+  rewrite(c, loop, factor, parts, tail);
+}
+
+}  // namespace ashlar::schedule

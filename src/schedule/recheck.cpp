@@ -1,0 +1,75 @@
+// What is proved again after every step, and what must hold when the schedule is complete.
+#include <algorithm>
+
+#include "schedule/legality.h"
+#include "schedule/primitives.h"
+
+namespace ashlar::schedule {
+namespace {
+
+bool changes_reads(const std::string& primitive) {
+  static constexpr const char* names[] = {"inline", "cache_read", "cache_write", "rfactor", "pack_argument", "split", "split_parts", "peel"};
+  return std::any_of(std::begin(names), std::end(names), [&](const char* n) { return primitive == n; });
+}
+
+// Kinds alone change neither the tree's shape nor any region.
+bool annotates(const std::string& primitive) {
+  return primitive == "unroll" || primitive == "vectorize" || primitive == "parallel" || primitive == "set_scope";
+}
+
+}  // namespace
+
+void recheck(Context& c) {
+  const Program& p = c.p;
+  if (!annotates(c.step.primitive)) prove_order(c);
+  std::vector<const Stmt*> nests;
+  ir::walk(p.body, [&](const Stmt& s) {
+    if (s.kind == Stmt::Kind::nest) nests.push_back(&s);
+    if (s.kind == Stmt::Kind::loop) {
+      if (s.loop_kind == ir::LoopKind::parallel) prove_parallel(c, s);
+      if (s.loop_kind == ir::LoopKind::vectorized) prove_constant_extent(c, s, 1024), prove_vectorizable(c, s);
+      if (s.loop_kind == ir::LoopKind::unrolled) prove_constant_extent(c, s, 1024);
+    }
+    if (s.kind == Stmt::Kind::alloc && !p.buffer(s.buffer).layout.map.empty()) prove_fold(c, p.buffer(s.buffer));
+  });
+  for (const Stmt* nest : nests) {
+    std::vector<Id> pending;
+    for (const ir::Root& r : nest->roots) pending.push_back(r.axis);
+    while (!pending.empty()) {
+      const ir::Axis& a = p.axis(pending.back());
+      pending.pop_back();
+      for (Id n : a.became) pending.push_back(n);
+      if (a.became.size() == 2) prove_split(c, *nest, p.axis(a.became[0]));
+    }
+    for (const ir::Slide& slide : nest->slides) prove_slide(c, *nest, slide);
+    if (nest->after) prove_after(c, *nest);
+  }
+  if (changes_reads(c.step.primitive)) prove_reads(c);
+}
+
+void finish(const Scheduled& state, const Target& target) {
+  Scheduled copy = state;
+  Step step;
+  step.primitive = "schedule";
+  Context c{copy, copy.program, target, step, {}};
+  for (const auto& [id, b] : copy.program.buffers) {
+    if (b.role != ir::Role::temporary) continue;
+    if (!(b.scope == Scope::stack) && !(b.scope == Scope::registers)) continue;
+    const Stmt* alloc = ir::alloc_of(copy.program, id);
+    if (!alloc) throw InternalError("no alloc of " + b.name);
+    const std::int64_t most = b.scope == Scope::stack ? Scope::stack.limits.bytes : 16 * 1024;
+    std::int64_t bytes = b.type.bytes();
+    for (const Expr& e : analysis::storage_extents(copy.program, alloc->id)) {
+      std::int64_t n = 0;
+      if (e.empty() || !ir::is_int(e, &n))
+        ashlar::refuse("set_scope", "a constant size for " + b.name + " in " + b.scope.name + " (place it inside a tile of constant extent, or use Scope::global)",
+                       e.empty() ? "an extent without bound" : "an extent of " + ir::text(e), b.where);
+      bytes *= n;
+      if (bytes > most) break;
+    }
+    if (bytes > most)
+      ashlar::refuse("set_scope", "at most " + std::to_string(most) + " bytes in " + b.scope.name, b.name + " of " + std::to_string(bytes) + " or more", b.where);
+  }
+}
+
+}  // namespace ashlar::schedule
