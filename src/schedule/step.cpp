@@ -1,0 +1,187 @@
+// Steps as text and as JSON.
+//
+//   {"primitive": "split", "args": [{"loop": 12}, 32, "guard"], "place": "matmul.cpp:31", "results": [17, 18]}
+//
+// Index maps are saved node by node: {"map": [...], "vars": [...]}, an expression being a number, {"var": id} or
+// {"op": name, "args": [...]}.
+#include <ashlar/schedule/step.h>
+
+#include <nlohmann/json.hpp>
+
+#include "schedule/edit.h"
+
+namespace ashlar::schedule {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+[[noreturn]] void bad(std::size_t entry, const std::string& expected, const Json& found) {
+  refuse("schedule JSON", expected + " in entry " + std::to_string(entry), found.dump().substr(0, 80), Where::current());
+}
+
+Json expr_json(const Expr& e) {
+  std::int64_t n = 0;
+  if (e.type().is_index() && ir::is_int(e, &n)) return n;
+  if (ir::is(e, ir::Op::var)) return Json{{"var", e.node()->id}};
+  Json j{{"op", ir::op_name(ir::op_of(e))}};
+  if (!e.type().is_index() && !e.type().is_bool()) j["type"] = ir::text(e.type());
+  if (ir::is(e, ir::Op::int_const)) j["value"] = e.node()->i;
+  if (ir::is(e, ir::Op::float_const)) j["value"] = e.node()->f;
+  Json args = Json::array();
+  for (const Expr& a : ir::args_of(e)) args.push_back(expr_json(a));
+  if (!args.empty()) j["args"] = args;
+  return j;
+}
+
+Type type_from(const std::string& name, std::size_t entry) {
+  for (Type t : {i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, f64, bf16, bool_})
+    if (ir::text(t) == name) return t;
+  bad(entry, "a type", name);
+}
+
+Expr expr_from(const Json& j, std::size_t entry, int depth = 0) {
+  if (depth > 64) bad(entry, "an expression of at most 64 levels", j);
+  if (j.is_number_integer()) return ir::index(j.get<std::int64_t>());
+  if (!j.is_object()) bad(entry, "an expression", j);
+  if (j.contains("var")) {
+    if (!j["var"].is_number_unsigned()) bad(entry, "the id of a variable", j);
+    const auto id = j["var"].get<Id>();
+    return ir::var(id, "d" + std::to_string(id));
+  }
+  if (!j.contains("op") || !j["op"].is_string()) bad(entry, "an operator", j);
+  const std::string op = j["op"];
+  if (op == "int_const" || op == "float_const") {
+    if (!j.contains("type") || !j["type"].is_string() || !j.contains("value") || !j["value"].is_number()) bad(entry, "a typed constant", j);
+    const Type t = type_from(j["type"], entry);
+    if (t.is_float() != (op == "float_const")) bad(entry, "a constant of its type", j);
+    return t.is_float() ? ir::float_const(t, j["value"].get<double>()) : ir::int_const(t, j["value"].get<std::int64_t>());
+  }
+  if (!j.contains("args") || !j["args"].is_array()) bad(entry, "operands", j);
+  std::vector<Expr> args;
+  for (const Json& a : j["args"]) args.push_back(expr_from(a, entry, depth + 1));
+  for (int k = 0; k <= static_cast<int>(ir::Op::broadcast); ++k) {
+    const auto o = static_cast<ir::Op>(k);
+    if (op != ir::op_name(o)) continue;
+    const bool arithmetic = (o >= ir::Op::add && o <= ir::Op::mod) || o == ir::Op::min || o == ir::Op::max ||
+                            (o >= ir::Op::bit_and && o <= ir::Op::shr);
+    if (arithmetic && args.size() == 2 && args[0].type() == args[1].type()) return ir::binary(o, args[0], args[1]);
+  }
+  bad(entry, "index arithmetic (add, sub, mul, div, mod, min, max, bit operations)", j);
+}
+
+const char* key_of(Arg::Kind k) {
+  switch (k) {
+    case Arg::Kind::stage: return "stage";
+    case Arg::Kind::loop: return "loop";
+    case Arg::Kind::buffer: return "tensor";
+    default: return "";
+  }
+}
+
+std::string show(const Scheduled& s, const Arg& a) {
+  const Program& p = s.program;
+  switch (a.kind) {
+    case Arg::Kind::integer: return std::to_string(a.value);
+    case Arg::Kind::word: return a.word;
+    case Arg::Kind::exprs: {
+      std::string t = a.vars.empty() ? "" : "(";
+      for (std::size_t k = 0; k < a.exprs.size(); ++k) t += (k ? ", " : "") + ir::text(a.exprs[k]);
+      return t + (a.vars.empty() ? "" : ")");
+    }
+    case Arg::Kind::buffer: return p.buffers.count(a.id) ? p.buffer(a.id).name : "?";
+    case Arg::Kind::stage:
+      if (p.stages.count(a.id)) return p.stage(a.id).name;
+      break;
+    case Arg::Kind::loop:
+      if (const Stmt* l = ir::find(p, a.id); l && l->kind == Stmt::Kind::loop) return name_of(p, *l);
+      break;
+  }
+  const auto it = s.consumed.find(a.id);
+  return it == s.consumed.end() ? "?" : it->second.name;
+}
+
+}  // namespace
+
+std::string text(const Scheduled& s, const Step& step) {
+  std::string t = step.primitive + "(";
+  for (std::size_t k = 0; k < step.args.size(); ++k) t += (k ? ", " : "") + show(s, step.args[k]);
+  t += ")";
+  std::vector<std::string> names;
+  for (Id r : step.results) {
+    const Arg loop = Arg::loop(r), stage = Arg::stage(r);
+    names.push_back(show(s, s.program.stages.count(r) ? stage : loop));
+  }
+  if (!names.empty()) t += " -> " + list_names(names);
+  if (t.size() < 60) t.append(60 - t.size(), ' ');
+  return t + "  " + step.place;
+}
+
+std::string json(const std::vector<Step>& steps) {
+  Json list = Json::array();
+  for (const Step& s : steps) {
+    Json j{{"primitive", s.primitive}, {"args", Json::array()}, {"place", s.place}, {"results", s.results}};
+    for (const Arg& a : s.args) {
+      if (a.kind == Arg::Kind::integer) {
+        j["args"].push_back(a.value);
+      } else if (a.kind == Arg::Kind::word) {
+        j["args"].push_back(a.word);
+      } else if (a.kind == Arg::Kind::exprs) {
+        Json map = Json::array();
+        for (const Expr& e : a.exprs) map.push_back(expr_json(e));
+        j["args"].push_back(Json{{"map", map}, {"vars", a.vars}});
+      } else {
+        j["args"].push_back(Json{{key_of(a.kind), a.id}});
+      }
+    }
+    list.push_back(j);
+  }
+  return list.dump(2) + "\n";
+}
+
+std::vector<Step> steps_from_json(std::string_view source) {
+  const Json list = Json::parse(source, nullptr, false);
+  if (list.is_discarded() || !list.is_array()) refuse("schedule JSON", "an array of steps", std::string(source.substr(0, 40)), Where::current());
+  std::vector<Step> steps;
+  for (std::size_t n = 0; n < list.size(); ++n) {
+    const Json& j = list[n];
+    if (!j.is_object() || !j.contains("primitive") || !j["primitive"].is_string() || !j.contains("args") || !j["args"].is_array())
+      bad(n, "a step with \"primitive\" and \"args\"", j);
+    Step s;
+    s.primitive = j["primitive"];
+    if (j.contains("place") && j["place"].is_string()) s.place = j["place"];
+    for (const Json& a : j["args"]) {
+      if (a.is_number_integer()) {
+        s.args.push_back(Arg::integer(a.get<std::int64_t>()));
+      } else if (a.is_string()) {
+        Arg w = Arg::text(a.get<std::string>());
+        for (const Scope& scope : {Scope::global, Scope::stack, Scope::shared, Scope::registers, Scope::fragment, Scope::tile})
+          if (w.word == scope.name) w.scope = scope;
+        s.args.push_back(w);
+      } else if (a.is_object() && a.contains("map") && a["map"].is_array() && a.contains("vars") && a["vars"].is_array()) {
+        std::vector<Id> vars;
+        std::vector<Expr> exprs;
+        for (const Json& v : a["vars"]) {
+          if (!v.is_number_unsigned()) bad(n, "ids of variables", a);
+          vars.push_back(v.get<Id>());
+        }
+        for (const Json& e : a["map"]) exprs.push_back(expr_from(e, n));
+        s.args.push_back(Arg::map(vars, exprs));
+      } else {
+        bool known = false;
+        for (Arg::Kind k : {Arg::Kind::stage, Arg::Kind::loop, Arg::Kind::buffer})
+          if (a.is_object() && a.contains(key_of(k)) && a[key_of(k)].is_number_unsigned()) {
+            Arg id;
+            id.kind = k;
+            id.id = a[key_of(k)].get<Id>();
+            s.args.push_back(id);
+            known = true;
+          }
+        if (!known) bad(n, "an argument: a number, a word, {\"loop\": id}, {\"stage\": id}, {\"tensor\": id} or {\"map\": ...}", a);
+      }
+    }
+    steps.push_back(std::move(s));
+  }
+  return steps;
+}
+
+}  // namespace ashlar::schedule
