@@ -16,6 +16,8 @@ constexpr int steps_of_a_proof = 400;
 constexpr std::int64_t small_box = 4096;
 constexpr int samples = 256;
 
+std::string witness(const Assignment& at) { return at.empty() ? "false for every value of its variables" : text(at); }
+
 }  // namespace
 
 bool can_prove(const Expr& condition, const Facts& facts) {
@@ -38,17 +40,19 @@ Proof prove(const Expr& condition, const Facts& facts) {
     while (sampler.next_point()) {
       const auto v = evaluate(condition, sampler.assignment());
       if (!v) evaluated = false;
-      else if (!*v) return {Answer::refuted, text(sampler.assignment())};
+      else if (!*v) return {Answer::refuted, witness(sampler.assignment())};
     }
     if (evaluated) return {Answer::proved, {}};
   } else {
     for (std::uint64_t seed = 0; seed < samples; ++seed) {
       if (!sampler.sample(seed)) continue;
       const auto v = evaluate(condition, sampler.assignment());
-      if (v && !*v) return {Answer::refuted, text(sampler.assignment())};
+      if (v && !*v) return {Answer::refuted, witness(sampler.assignment())};
     }
   }
-  return {Answer::unknown, "could not decide " + ir::text(simplify(condition, facts))};
+  const Expr left = simplify(condition, facts);
+  if (ir::is_int(left)) return {Answer::refuted, "false for every value of its variables"};
+  return {Answer::unknown, "could not decide " + ir::text(left)};
 }
 
 }  // namespace ashlar::analysis

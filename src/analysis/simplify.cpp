@@ -33,6 +33,13 @@ const std::int64_t* coefficient(const Linear& l, const Expr& atom) {
   return nullptr;
 }
 
+int count_choices(const Expr& e, int enough) {  // min, max, select, and conditions on them
+  const ir::Node* n = e.node();
+  int count = n->op == Op::min || n->op == Op::max || n->op == Op::select || ir::is_comparison(n->op);
+  for (std::uint32_t k = 0; k < n->count && count < enough; ++k) count += count_choices(n->args[k], enough - count);
+  return std::min(count, enough);
+}
+
 struct Depth {  // counts nested entries; a chain of rewrites this long means that two rules undo each other
   explicit Depth(int& d) : depth(d) {
     if (++depth > 400) throw InternalError("the rewrite rules do not come to an end");
@@ -45,7 +52,17 @@ struct Depth {  // counts nested entries; a chain of rewrites this long means th
 
 }  // namespace
 
-Expr Engine::simplify(const Expr& e) { return visit(e); }
+Expr Engine::simplify(const Expr& e) {
+  Expr r = visit(e);
+  // What a sum pushes into a min may let the arms fall apart differently: then once more, from the result.
+  for (int round = 0; round < 4 && (e.node()->type.is_index() || e.node()->type.is_bool()) && count_choices(r, 2) == 2; ++round) {
+    done_[0].clear();
+    const Expr next = visit(r);
+    if (ir::same(next, r)) break;
+    r = next;
+  }
+  return r;
+}
 
 Linear Engine::linear(const Expr& e) {
   Linear l;
@@ -59,7 +76,7 @@ Linear Engine::linear(const Expr& e) {
 void Engine::gather(const Expr& e, std::int64_t factor, Linear& out) {
   const ir::Node* n = e.node();
   if (!is_scalar_index(e)) return add_term(out, visit(e), factor);
-  if (is_sum(n->op) && n->op != Op::int_const && n->refs > 2) {  // shared: through the memo, lest sharing be walked as a tree
+  if (is_sum(n->op) && n->op != Op::int_const && n->refs > 1) {  // shared: through the memo, lest sharing be walked as a tree
     return read_into(visit(e), factor, out);
   }
   switch (n->op) {
