@@ -4,13 +4,13 @@
 
 #include "internal.h"
 
-static int fail_abi(Call *call, int64_t expected, int64_t found, const char *what) {
+static int fail_abi(Call* call, int64_t expected, int64_t found, const char* what) {
   return ashlar_error_record(call->error, ASHLAR_E_ABI, -1, -1, expected, found, "%s: %s is {found}, expected %s{expected}",
                              call->desc->name, what, expected < found ? "at most " : "at least ");
 }
 
 /* The fields of the context that the caller's version has; the defaults where there is no context. */
-static int take_context(Call *call, const ashlar_context *given, ashlar_context *ctx) {
+static int take_context(Call* call, const ashlar_context* given, ashlar_context* ctx) {
   if (given == NULL) {
     ashlar_default_context(ctx);
   } else {
@@ -23,17 +23,19 @@ static int take_context(Call *call, const ashlar_context *given, ashlar_context 
   return ASHLAR_OK;
 }
 
-static int check_descriptor(Call *call) {
-  const ashlar_abi1_desc *d = call->desc;
+static int check_descriptor(Call* call) {
+  const ashlar_abi1_desc* d = call->desc;
   if (d->abi != 1)
     return ashlar_error_record(call->error, ASHLAR_E_ABI, -1, -1, 1, d->abi,
                                "%s: made for abi {found}, expected abi {expected}, the runtime's", d->name);
   if (d->size < sizeof *d) return fail_abi(call, (int64_t)sizeof *d, d->size, "the descriptor's size");
-  const struct { int64_t most, found; const char *what; } limits[] = {
-      {ASHLAR_ABI1_MAX_ARGUMENTS, d->argument_count, "the number of arguments"},
-      {ASHLAR_ABI1_MAX_SYMBOLS, d->symbol_count, "the number of symbols"},
-      {ASHLAR_ABI1_MAX_COMPUTED, d->computed_count, "the number of computed extents"},
-      {ASHLAR_ABI1_MAX_ARGS_BYTES, d->args_bytes, "the size of the argument structure"}};
+  const struct {
+    int64_t most, found;
+    const char* what;
+  } limits[] = {{ASHLAR_ABI1_MAX_ARGUMENTS, d->argument_count, "the number of arguments"},
+                {ASHLAR_ABI1_MAX_SYMBOLS, d->symbol_count, "the number of symbols"},
+                {ASHLAR_ABI1_MAX_COMPUTED, d->computed_count, "the number of computed extents"},
+                {ASHLAR_ABI1_MAX_ARGS_BYTES, d->args_bytes, "the size of the argument structure"}};
   for (size_t k = 0; k < sizeof limits / sizeof *limits; ++k)
     if (limits[k].found > limits[k].most) return fail_abi(call, limits[k].most, limits[k].found, limits[k].what);
   for (int32_t n = 0; n < d->argument_count; ++n)
@@ -42,7 +44,7 @@ static int check_descriptor(Call *call) {
   return ASHLAR_OK;
 }
 
-static int check_cpu(Call *call) {
+static int check_cpu(Call* call) {
   const int32_t needed = call->desc->x86_level;
   const int level = needed > 1 ? ashlar_abi1_x86_level() : needed;
   if (level >= needed) return ASHLAR_OK;
@@ -50,23 +52,23 @@ static int check_cpu(Call *call) {
                              "%s: made for x86-64-v{expected}, found a processor of x86-64-v{found}", call->desc->name);
 }
 
-static bool nothing_to_write(const Call *call) {
+static bool nothing_to_write(const Call* call) {
   for (int32_t n = 0; n < call->desc->argument_count; ++n)
     if (ashlar_is_written(&call->desc->arguments[n]) && !call->views[n].empty) return false;
   return true;
 }
 
-static void fill_args(const Call *call, const void *const *arguments, unsigned char *args) {
-  const ashlar_abi1_desc *desc = call->desc;
+static void fill_args(const Call* call, const void* const* arguments, unsigned char* args) {
+  const ashlar_abi1_desc* desc = call->desc;
   memset(args, 0, (size_t)desc->args_bytes);
   for (int32_t n = 0; n < desc->argument_count; ++n) {
-    const ashlar_abi1_argument *a = &desc->arguments[n];
+    const ashlar_abi1_argument* a = &desc->arguments[n];
     if (!ashlar_is_tensor(a)) {
       memcpy(args + a->field, arguments[n], (size_t)a->scalar_bytes);
       continue;
     }
-    const View *v = &call->views[n];
-    const void *data = v->tensor->data == NULL ? NULL : (const void *)v->address;
+    const View* v = &call->views[n];
+    const void* data = v->tensor->data == NULL ? NULL : (const void*)v->address;
     memcpy(args + a->field, &data, sizeof data);
     for (int d = 0; a->stride_fields != NULL && d < v->rank; ++d)
       if (a->stride_fields[d] >= 0) memcpy(args + a->stride_fields[d], &v->strides[d], sizeof v->strides[d]);
@@ -76,8 +78,8 @@ static void fill_args(const Call *call, const void *const *arguments, unsigned c
 }
 
 /* A workspace that was given is checked; otherwise one is allocated and *owned says so. */
-static int take_workspace(Call *call, const void *args, ashlar_context *ctx, bool *owned) {
-  const ashlar_abi1_desc *desc = call->desc;
+static int take_workspace(Call* call, const void* args, ashlar_context* ctx, bool* owned) {
+  const ashlar_abi1_desc* desc = call->desc;
   *owned = false;
   const size_t bytes = desc->workspace_bytes == NULL ? 0 : desc->workspace_bytes(args, ctx);
   const size_t align = desc->workspace_align > 0 ? desc->workspace_align : 1;
@@ -87,10 +89,11 @@ static int take_workspace(Call *call, const void *args, ashlar_context *ctx, boo
       return ashlar_error_record(call->error, ASHLAR_E_MEMORY, -1, -1, (int64_t)bytes, (int64_t)ctx->workspace_bytes,
                                  "%s: the workspace has {found} bytes, expected at least {expected}", desc->name);
     if ((uintptr_t)ctx->workspace % align != 0)
-      return ashlar_error_record(call->error, ASHLAR_E_ALIGN, -1, -1, (int64_t)align, (int64_t)((uintptr_t)ctx->workspace % align),
-                                 "%s: the workspace begins {found} bytes past a multiple of {expected} bytes, expected a multiple of "
-                                 "{expected}",
-                                 desc->name);
+      return ashlar_error_record(
+          call->error, ASHLAR_E_ALIGN, -1, -1, (int64_t)align, (int64_t)((uintptr_t)ctx->workspace % align),
+          "%s: the workspace begins {found} bytes past a multiple of {expected} bytes, expected a multiple of "
+          "{expected}",
+          desc->name);
     return ASHLAR_OK;
   }
   ctx->workspace = ashlar_abi1_alloc(ctx, bytes, align);
@@ -102,14 +105,14 @@ static int take_workspace(Call *call, const void *args, ashlar_context *ctx, boo
   return ASHLAR_OK;
 }
 
-static int check_and_run(Call *call, const void *const *arguments, const ashlar_context *given) {
-  const ashlar_abi1_desc *desc = call->desc;
+static int check_and_run(Call* call, const void* const* arguments, const ashlar_context* given) {
+  const ashlar_abi1_desc* desc = call->desc;
   int rc = check_descriptor(call);
   ashlar_context ctx;
   if (rc == ASHLAR_OK) rc = take_context(call, given, &ctx);
   if (rc != ASHLAR_OK) return rc;
   for (int32_t n = 0; n < desc->argument_count; ++n)
-    if (ashlar_is_tensor(&desc->arguments[n])) call->views[n].tensor = arguments[n];
+    if (ashlar_is_tensor(&desc->arguments[n])) call->views[n].tensor = (const ashlar_tensor*)arguments[n];
   rc = ashlar_inspect_kinds(call);
   if (rc == ASHLAR_OK) rc = ashlar_solve_symbols(call);
   if (rc == ASHLAR_OK) rc = ashlar_inspect_memory(call);
@@ -125,17 +128,18 @@ static int check_and_run(Call *call, const void *const *arguments, const ashlar_
   rc = desc->run(args, &ctx);
   if (owned) ashlar_abi1_release(&ctx, ctx.workspace);
   if (rc != ASHLAR_OK && call->error->code != rc)
-    return ashlar_error_record(call->error, rc, -1, -1, 0, rc, "%s: the kernel returned {found}, expected {expected}", desc->name);
+    return ashlar_error_record(call->error, rc, -1, -1, 0, rc, "%s: the kernel returned {found}, expected {expected}",
+                               desc->name);
   return rc;
 }
 
-int ashlar_abi1_call(const ashlar_abi1_desc *desc, const void *const *arguments, const ashlar_context *ctx) {
+int ashlar_abi1_call(const ashlar_abi1_desc* desc, const void* const* arguments, const ashlar_context* ctx) {
   ashlar_error error = {0, -1, -1, 0, 0, ""};
   Call call;
   call.desc = desc, call.error = &error;
   const int rc = check_and_run(&call, arguments, ctx);
   if (rc == ASHLAR_OK) return rc;
-  ashlar_error *target = ctx == NULL ? ashlar_last_error_slot() : ctx->size < sizeof *ctx ? NULL : ctx->error;
+  ashlar_error* target = ctx == NULL ? ashlar_last_error_slot() : ctx->size < sizeof *ctx ? NULL : ctx->error;
   if (target != NULL) *target = error;
   return rc;
 }

@@ -6,32 +6,32 @@
 
 #include "internal.h"
 
-const char *ashlar_version(void) { return ASHLAR_VERSION; }
+const char* ashlar_version(void) { return ASHLAR_VERSION; }
 
 /* ---- the allocator ------------------------------------------------------------------------------------------------- */
 
 static struct {
-  void *(*allocate)(void *user, size_t bytes, size_t align, int32_t device_type, int32_t device_id);
-  void (*release)(void *user, void *block, int32_t device_type, int32_t device_id);
-  void *user;
+  void* (*allocate)(void* user, size_t bytes, size_t align, int32_t device_type, int32_t device_id);
+  void (*release)(void* user, void* block, int32_t device_type, int32_t device_id);
+  void* user;
 } allocator; /* NULL: malloc's */
 
-void ashlar_set_allocator(void *(*allocate)(void *user, size_t bytes, size_t align, int32_t device_type, int32_t device_id),
-                          void (*release)(void *user, void *block, int32_t device_type, int32_t device_id), void *user) {
+void ashlar_set_allocator(void* (*allocate)(void* user, size_t bytes, size_t align, int32_t device_type, int32_t device_id),
+                          void (*release)(void* user, void* block, int32_t device_type, int32_t device_id), void* user) {
   allocator.allocate = allocate, allocator.release = release, allocator.user = user;
 }
 
 enum { kHost = 1 };
 
-void *ashlar_abi1_alloc(const ashlar_context *ctx, size_t bytes, size_t align) {
+void* ashlar_abi1_alloc(const ashlar_context* ctx, size_t bytes, size_t align) {
   if (ctx != NULL && ctx->allocate != NULL) return ctx->allocate(ctx->user, bytes, align, kHost, 0);
   if (allocator.allocate != NULL) return allocator.allocate(allocator.user, bytes, align, kHost, 0);
-  void *block = NULL;
-  if (align < sizeof(void *)) align = sizeof(void *);
+  void* block = NULL;
+  if (align < sizeof(void*)) align = sizeof(void*);
   return posix_memalign(&block, align, bytes > 0 ? bytes : 1) == 0 ? block : NULL;
 }
 
-void ashlar_abi1_release(const ashlar_context *ctx, void *block) {
+void ashlar_abi1_release(const ashlar_context* ctx, void* block) {
   if (block == NULL) return;
   if (ctx != NULL && ctx->allocate != NULL) { /* without a release hook the allocator frees all at once, later */
     if (ctx->release != NULL) ctx->release(ctx->user, block, kHost, 0);
@@ -46,17 +46,17 @@ void ashlar_abi1_release(const ashlar_context *ctx, void *block) {
 
 static struct {
   int32_t parallelism;
-  int (*parallel_for)(void *user, int32_t count, int (*body)(void *closure, int32_t slot), void *closure);
-  void *user;
+  int (*parallel_for)(void* user, int32_t count, int (*body)(void* closure, int32_t slot), void* closure);
+  void* user;
 } pool; /* parallel_for NULL: the runtime's own */
 
 void ashlar_set_pool(int32_t parallelism,
-                     int (*parallel_for)(void *user, int32_t count, int (*body)(void *closure, int32_t slot), void *closure),
-                     void *user) {
+                     int (*parallel_for)(void* user, int32_t count, int (*body)(void* closure, int32_t slot), void* closure),
+                     void* user) {
   pool.parallelism = parallelism, pool.parallel_for = parallel_for, pool.user = user;
 }
 
-void ashlar_default_context(ashlar_context *ctx) {
+void ashlar_default_context(ashlar_context* ctx) {
   memset(ctx, 0, sizeof *ctx);
   ctx->size = sizeof *ctx;
   const bool own = pool.parallel_for == NULL;
@@ -68,16 +68,16 @@ void ashlar_default_context(ashlar_context *ctx) {
 /* ---- parallel loops ------------------------------------------------------------------------------------------------ */
 
 typedef struct Loop {
-  int (*body)(void *closure, int64_t i, int32_t slot);
-  void *closure;
+  int (*body)(void* closure, int64_t i, int32_t slot);
+  void* closure;
   int64_t end, slots;
   _Atomic(int64_t) next;
   _Atomic(int) result;
 } Loop;
 
 /* Takes pieces of the loop until none is left: a share of what remains, so that the last pieces are single iterations. */
-static int run_slot(void *closure, int32_t slot) {
-  Loop *loop = closure;
+static int run_slot(void* closure, int32_t slot) {
+  Loop* loop = closure;
   int64_t begin = atomic_load_explicit(&loop->next, memory_order_relaxed);
   while (begin < loop->end && atomic_load_explicit(&loop->result, memory_order_relaxed) == 0) {
     const int64_t share = (loop->end - begin) / (4 * loop->slots), end = begin + (share > 0 ? share : 1);
@@ -94,8 +94,8 @@ static int run_slot(void *closure, int32_t slot) {
   return 0;
 }
 
-int ashlar_abi1_parallel(const ashlar_context *ctx, int64_t begin, int64_t extent,
-                         int (*body)(void *closure, int64_t i, int32_t slot), void *closure) {
+int ashlar_abi1_parallel(const ashlar_context* ctx, int64_t begin, int64_t extent,
+                         int (*body)(void* closure, int64_t i, int32_t slot), void* closure) {
   int64_t slots = ctx == NULL || ctx->parallel_for == NULL || ctx->parallelism < 1 ? 1 : ctx->parallelism;
   if (slots > extent) slots = extent;
   if (slots <= 1) {

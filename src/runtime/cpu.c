@@ -15,7 +15,8 @@ static bool has(unsigned word, unsigned bits) { return (word & bits) == bits; }
 int ashlar_abi1_x86_level(void) {
   unsigned a = 0, b = 0, c1 = 0, d = 0, b7 = 0, c = 0, c81 = 0;
   if (!__get_cpuid(1, &a, &b, &c1, &d) || !__get_cpuid(0x80000001u, &a, &b, &c81, &d)) return 1;
-  if (!has(c1, bit_SSE3 | bit_SSSE3 | bit_SSE4_1 | bit_SSE4_2 | bit_POPCNT | bit_CMPXCHG16B) || !has(c81, bit_LAHF_LM)) return 1;
+  if (!has(c1, bit_SSE3 | bit_SSSE3 | bit_SSE4_1 | bit_SSE4_2 | bit_POPCNT | bit_CMPXCHG16B) || !has(c81, bit_LAHF_LM))
+    return 1;
   if (!__get_cpuid_count(7, 0, &a, &b7, &c, &d) || !has(c1, bit_OSXSAVE)) return 2;
   const unsigned long long state = enabled_state();
   const bool v3 = has(c1, bit_AVX | bit_F16C | bit_FMA | bit_MOVBE) && has(b7, bit_AVX2 | bit_BMI | bit_BMI2) &&

@@ -5,18 +5,19 @@ static int64_t packed_type(int code, int bits, int lanes) { return code | (int64
 
 static int64_t packed_device(int64_t type, int64_t id) { return type | id << 32; }
 
-static int64_t element_bytes(const View *v) { return (v->bits + 7) / 8; }
+static int64_t element_bytes(const View* v) { return (v->bits + 7) / 8; }
 
-int ashlar_inspect_kinds(Call *call) {
-  const ashlar_abi1_desc *desc = call->desc;
+int ashlar_inspect_kinds(Call* call) {
+  const ashlar_abi1_desc* desc = call->desc;
   int32_t device_id = -1;
   for (int32_t n = 0; n < desc->argument_count; ++n) {
-    const ashlar_abi1_argument *a = &desc->arguments[n];
+    const ashlar_abi1_argument* a = &desc->arguments[n];
     if (!ashlar_is_tensor(a)) continue;
-    View *v = &call->views[n];
-    const ashlar_tensor *t = v->tensor;
+    View* v = &call->views[n];
+    const ashlar_tensor* t = v->tensor;
     if (t == NULL)
-      return ashlar_error_record(call->error, ASHLAR_E_NULL, n, -1, 1, 0, "%s: %s is NULL, expected a tensor", desc->name, a->name);
+      return ashlar_error_record(call->error, ASHLAR_E_NULL, n, -1, 1, 0, "%s: %s is NULL, expected a tensor", desc->name,
+                                 a->name);
     if (!(t->device_type == desc->device_type || (desc->device_type == 1 && t->device_type == 3)))
       return ashlar_error_record(call->error, ASHLAR_E_DEVICE, n, -1, desc->device_type, t->device_type,
                                  "%s: %s lies on {found}, expected {expected}", desc->name, a->name);
@@ -25,12 +26,13 @@ int ashlar_inspect_kinds(Call *call) {
       if (t->device_id != device_id)
         return ashlar_error_record(call->error, ASHLAR_E_DEVICE, n, -1, packed_device(t->device_type, device_id),
                                    packed_device(t->device_type, t->device_id),
-                                   "%s: %s lies on {found}, expected {expected}, as the tensors before it", desc->name, a->name);
+                                   "%s: %s lies on {found}, expected {expected}, as the tensors before it", desc->name,
+                                   a->name);
     }
     if (t->type_code != a->type_code || t->type_bits != a->type_bits || t->type_lanes != 1)
       return ashlar_error_record(call->error, ASHLAR_E_TYPE, n, -1, packed_type(a->type_code, a->type_bits, 1),
-                                 packed_type(t->type_code, t->type_bits, t->type_lanes), "%s: %s is {found}, expected {expected}",
-                                 desc->name, a->name);
+                                 packed_type(t->type_code, t->type_bits, t->type_lanes),
+                                 "%s: %s is {found}, expected {expected}", desc->name, a->name);
     if (t->ndim != a->rank)
       return ashlar_error_record(call->error, ASHLAR_E_RANK, n, -1, a->rank, t->ndim,
                                  "%s: %s has rank {found}, expected rank {expected}", desc->name, a->name);
@@ -53,14 +55,15 @@ static int64_t at_least_one(int64_t extent) { return extent > 0 ? extent : 1; }
 
 /* The strides that will be passed on: given or dense. A dimension of at most one element has no stride that matters; it gets
  * the dense one, so that the kernel's own address arithmetic stays small. */
-static int set_strides(Call *call, int32_t n, View *v) {
+static int set_strides(Call* call, int32_t n, View* v) {
   const char *function = call->desc->name, *name = call->desc->arguments[n].name;
   for (int d = v->rank - 1; d >= 0; --d) {
     int64_t dense = 1;
     if (d < v->rank - 1 && __builtin_mul_overflow(v->strides[d + 1], at_least_one(v->extents[d + 1]), &dense)) {
       if (v->tensor->strides == NULL)
         return ashlar_error_record(call->error, ASHLAR_E_OVERFLOW, n, d + 1, INT64_MAX, v->extents[d + 1],
-                                   "%s: %s.shape[%d] is {found}: the tensor would reach past {expected} bytes", function, name, d + 1);
+                                   "%s: %s.shape[%d] is {found}: the tensor would reach past {expected} bytes", function, name,
+                                   d + 1);
       dense = v->strides[d + 1];
     }
     const bool given = v->tensor->strides != NULL && v->extents[d] > 1 && !v->empty;
@@ -70,7 +73,7 @@ static int set_strides(Call *call, int32_t n, View *v) {
 }
 
 /* What is touched, in bytes from element 0; refuses what 63 bits do not hold. */
-static int set_span(Call *call, int32_t n, View *v) {
+static int set_span(Call* call, int32_t n, View* v) {
   const char *function = call->desc->name, *name = call->desc->arguments[n].name;
   int64_t low = 0, high = 0;
   for (int d = 0; d < v->rank; ++d) {
@@ -99,9 +102,9 @@ static int set_span(Call *call, int32_t n, View *v) {
   return ASHLAR_OK;
 }
 
-static int check_order(Call *call, int32_t n, const View *v) {
-  const ashlar_abi1_desc *desc = call->desc;
-  const ashlar_abi1_argument *a = &desc->arguments[n];
+static int check_order(Call* call, int32_t n, const View* v) {
+  const ashlar_abi1_desc* desc = call->desc;
+  const ashlar_abi1_argument* a = &desc->arguments[n];
   int64_t dense = 1;
   for (int d = v->rank - 1; d >= 0; --d) {
     const bool field = a->stride_fields != NULL && a->stride_fields[d] >= 0, inner = d == v->rank - 1;
@@ -109,7 +112,8 @@ static int check_order(Call *call, int32_t n, const View *v) {
     if (v->extents[d] > 1) {
       if (inner && stride != 1 && (!field || a->order != ASHLAR_ABI1_ANY))
         return ashlar_error_record(call->error, ASHLAR_E_STRIDE, n, d, 1, stride,
-                                   "%s: %s.strides[%d] is {found}, expected {expected} (the innermost)", desc->name, a->name, d);
+                                   "%s: %s.strides[%d] is {found}, expected {expected} (the innermost)", desc->name, a->name,
+                                   d);
       if (!inner && stride != dense && (!field || a->order == ASHLAR_ABI1_DENSE))
         return ashlar_error_record(call->error, ASHLAR_E_STRIDE, n, d, dense, stride,
                                    "%s: %s.strides[%d] is {found}, expected {expected} (dense)", desc->name, a->name, d);
@@ -126,9 +130,9 @@ static int check_order(Call *call, int32_t n, const View *v) {
   return ASHLAR_OK;
 }
 
-static int check_data(Call *call, int32_t n, const View *v) {
-  const char *function = call->desc->name;
-  const ashlar_abi1_argument *a = &call->desc->arguments[n];
+static int check_data(Call* call, int32_t n, const View* v) {
+  const char* function = call->desc->name;
+  const ashlar_abi1_argument* a = &call->desc->arguments[n];
   if (v->empty) return ASHLAR_OK; /* nothing is touched */
   if (v->tensor->data == NULL)
     return ashlar_error_record(call->error, ASHLAR_E_NULL, n, -1, v->high - v->low, 0,
@@ -136,22 +140,23 @@ static int check_data(Call *call, int32_t n, const View *v) {
   const int64_t align = a->align > element_bytes(v) ? a->align : element_bytes(v);
   const int64_t past = (int64_t)(v->address % (uintptr_t)align);
   if (past != 0)
-    return ashlar_error_record(call->error, ASHLAR_E_ALIGN, n, -1, align, past,
-                               "%s: %s begins {found} bytes past a multiple of {expected} bytes, expected a multiple of {expected}",
-                               function, a->name);
+    return ashlar_error_record(
+        call->error, ASHLAR_E_ALIGN, n, -1, align, past,
+        "%s: %s begins {found} bytes past a multiple of {expected} bytes, expected a multiple of {expected}", function,
+        a->name);
   if (v->bits < 8) /* rows of packed elements start on bytes */
     for (int d = 0; d + 1 < v->rank; ++d)
       if (v->extents[d] > 1 && v->strides[d] % (8 / v->bits) != 0)
         return ashlar_error_record(call->error, ASHLAR_E_STRIDE, n, d, 8 / v->bits, v->strides[d],
-                                   "%s: %s.strides[%d] is {found}, expected a multiple of {expected} (rows start on bytes)", function,
-                                   a->name, d);
+                                   "%s: %s.strides[%d] is {found}, expected a multiple of {expected} (rows start on bytes)",
+                                   function, a->name, d);
   return ASHLAR_OK;
 }
 
-int ashlar_inspect_memory(Call *call) {
+int ashlar_inspect_memory(Call* call) {
   for (int32_t n = 0; n < call->desc->argument_count; ++n) {
     if (!ashlar_is_tensor(&call->desc->arguments[n])) continue;
-    View *v = &call->views[n];
+    View* v = &call->views[n];
     v->address = (uintptr_t)v->tensor->data + (uintptr_t)v->tensor->byte_offset;
     int rc = set_strides(call, n, v);
     if (rc == ASHLAR_OK) rc = set_span(call, n, v);
@@ -162,19 +167,19 @@ int ashlar_inspect_memory(Call *call) {
   return ASHLAR_OK;
 }
 
-static bool same_elements(const View *a, const View *b) {
+static bool same_elements(const View* a, const View* b) {
   if (a->address != b->address || a->bits != b->bits || a->rank != b->rank) return false;
   for (int d = 0; d < a->rank; ++d)
     if (a->extents[d] != b->extents[d] || a->strides[d] != b->strides[d]) return false;
   return true;
 }
 
-int ashlar_check_overlap(Call *call) {
-  const ashlar_abi1_desc *desc = call->desc;
+int ashlar_check_overlap(Call* call) {
+  const ashlar_abi1_desc* desc = call->desc;
   for (int32_t n = 0; n < desc->argument_count; ++n) {
-    const ashlar_abi1_argument *out = &desc->arguments[n];
+    const ashlar_abi1_argument* out = &desc->arguments[n];
     if (!ashlar_is_written(out)) continue;
-    const View *v = &call->views[n];
+    const View* v = &call->views[n];
     int dimension = -1;
     int64_t least = 0;
     if (ashlar_overlaps_itself(v, &dimension, &least))
@@ -182,16 +187,16 @@ int ashlar_check_overlap(Call *call) {
                                  "%s: %s overlaps itself: %s.strides[%d] is {found}, expected at least {expected}", desc->name,
                                  out->name, out->name, dimension);
     for (int32_t m = 0; m < desc->argument_count; ++m) {
-      const ashlar_abi1_argument *other = &desc->arguments[m];
+      const ashlar_abi1_argument* other = &desc->arguments[m];
       if (m == n || !ashlar_is_tensor(other) || (ashlar_is_written(other) && m > n)) continue;
-      const View *w = &call->views[m];
+      const View* w = &call->views[m];
       if (!ashlar_overlaps(v, w)) continue;
       const bool may = (out->flags & ASHLAR_ABI1_MAY_ALIAS) != 0 && !ashlar_is_written(other);
       if (may && same_elements(v, w)) continue;
-      return ashlar_error_record(call->error, ASHLAR_E_ALIAS, n, -1, -1, m,
-                                 may ? "%s: %s overlaps %s, expected the same elements or none"
-                                     : "%s: %s overlaps %s, expected memory of its own",
-                                 desc->name, out->name, other->name);
+      return ashlar_error_record(
+          call->error, ASHLAR_E_ALIAS, n, -1, -1, m,
+          may ? "%s: %s overlaps %s, expected the same elements or none" : "%s: %s overlaps %s, expected memory of its own",
+          desc->name, out->name, other->name);
     }
   }
   return ASHLAR_OK;

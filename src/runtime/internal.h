@@ -12,48 +12,48 @@
 #define ASHLAR_THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
 
 typedef struct View { /* one tensor argument, as it will be passed on */
-  const ashlar_tensor *tensor;
+  const ashlar_tensor* tensor;
   int64_t extents[ASHLAR_ABI1_MAX_RANK];
   int64_t strides[ASHLAR_ABI1_MAX_RANK]; /* in elements; where the extent is at most 1: the dense value, whatever was given */
   int64_t low, high;                     /* bytes from `address` that are touched: [low, high) */
   uintptr_t address;                     /* of element 0; byte_offset is added */
   int rank, bits;
-  bool empty;                            /* an extent is 0 */
+  bool empty; /* an extent is 0 */
 } View;
 
 typedef struct Call {
-  const ashlar_abi1_desc *desc;
-  ashlar_error *error; /* never NULL */
+  const ashlar_abi1_desc* desc;
+  ashlar_error* error;                   /* never NULL */
   View views[ASHLAR_ABI1_MAX_ARGUMENTS]; /* by argument; those of scalars are unused */
   int64_t symbols[ASHLAR_ABI1_MAX_SYMBOLS];
   int32_t from_argument[ASHLAR_ABI1_MAX_SYMBOLS], from_dim[ASHLAR_ABI1_MAX_SYMBOLS]; /* where a symbol was solved */
 } Call;
 
-static inline bool ashlar_is_tensor(const ashlar_abi1_argument *a) { return a->kind != ASHLAR_ABI1_SCALAR; }
-static inline bool ashlar_is_written(const ashlar_abi1_argument *a) {
+static inline bool ashlar_is_tensor(const ashlar_abi1_argument* a) { return a->kind != ASHLAR_ABI1_SCALAR; }
+static inline bool ashlar_is_written(const ashlar_abi1_argument* a) {
   return a->kind == ASHLAR_ABI1_OUTPUT || a->kind == ASHLAR_ABI1_INOUT;
 }
 
 /* Each fills call->error and returns its code on failure, ASHLAR_OK otherwise. */
-int ashlar_inspect_kinds(Call *);    /* null, device, type, rank, extents not negative; sets tensor, extents, rank, bits, empty */
-int ashlar_solve_symbols(Call *);    /* symbols, their facts, shapes, assumptions */
-int ashlar_inspect_memory(Call *);   /* strides, order, overflow, data, alignment; sets strides, low, high, address */
-int ashlar_check_overlap(Call *);    /* outputs with themselves, with each other, with inputs */
+int ashlar_inspect_kinds(Call*);  /* null, device, type, rank, extents not negative; sets tensor, extents, rank, bits, empty */
+int ashlar_solve_symbols(Call*);  /* symbols, their facts, shapes, assumptions */
+int ashlar_inspect_memory(Call*); /* strides, order, overflow, data, alignment; sets strides, low, high, address */
+int ashlar_check_overlap(Call*);  /* outputs with themselves, with each other, with inputs */
 
 /* Records an error whose template is formatted as by printf; {found} and {expected} in it are filled in by ashlar_error_text.
  * The formatted template is kept for the life of the process, one copy of each. Returns code. */
-int ashlar_error_record(ashlar_error *, int32_t code, int32_t argument, int32_t dimension, int64_t expected, int64_t found,
-                        const char *format, ...) __attribute__((format(printf, 7, 8)));
+int ashlar_error_record(ashlar_error*, int32_t code, int32_t argument, int32_t dimension, int64_t expected, int64_t found,
+                        const char* format, ...) __attribute__((format(printf, 7, 8)));
 
-ashlar_error *ashlar_last_error_slot(void);
+ashlar_error* ashlar_last_error_slot(void);
 
 /* Whether distinct elements of the view share memory; if so, *dimension is the first one at fault, and *least the smallest
  * stride that would do. Exact within a budget of steps; beyond it the answer is yes. */
-bool ashlar_overlaps_itself(const View *, int *dimension, int64_t *least);
+bool ashlar_overlaps_itself(const View*, int* dimension, int64_t* least);
 /* Whether the two views share a byte. Exact within a budget of steps for types of whole bytes; beyond it the answer is yes. */
-bool ashlar_overlaps(const View *, const View *);
+bool ashlar_overlaps(const View*, const View*);
 
 /* The runtime's own pool, as a parallel_for hook. */
-int ashlar_pool_run(void *user, int32_t count, int (*body)(void *closure, int32_t slot), void *closure);
+int ashlar_pool_run(void* user, int32_t count, int (*body)(void* closure, int32_t slot), void* closure);
 
 #endif

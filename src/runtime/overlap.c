@@ -12,7 +12,9 @@ enum { kBudget = 20000, kTerms = 2 * ASHLAR_ABI1_MAX_RANK };
 
 static const int64_t kLargest = INT64_MAX / 8; /* spans up to here are added without overflow; larger ones are no real memory */
 
-typedef struct Term { int64_t stride, low, high; } Term; /* stride > 0; low <= x <= high */
+typedef struct Term {
+  int64_t stride, low, high;
+} Term; /* stride > 0; low <= x <= high */
 typedef struct Search {
   Term terms[kTerms];
   int64_t reach_low[kTerms + 1], reach_high[kTerms + 1]; /* what terms[k..] can add up to */
@@ -23,7 +25,7 @@ static int64_t magnitude(int64_t x) { return x < 0 ? -x : x; }
 static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && a < 0); } /* b > 0 */
 static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0 && a > 0); }
 
-static void add_term(Search *s, int64_t stride, int64_t low, int64_t high) {
+static void add_term(Search* s, int64_t stride, int64_t low, int64_t high) {
   if (stride < 0) {
     const int64_t old_low = low;
     low = -high, high = -old_low, stride = -stride;
@@ -31,7 +33,7 @@ static void add_term(Search *s, int64_t stride, int64_t low, int64_t high) {
   s->terms[s->count++] = (Term){stride, low, high};
 }
 
-static void merge_term(Search *s, int64_t stride, int64_t low, int64_t high) { /* x and y with one stride: x + y */
+static void merge_term(Search* s, int64_t stride, int64_t low, int64_t high) { /* x and y with one stride: x + y */
   for (int k = 0; k < s->count; ++k)
     if (s->terms[k].stride == magnitude(stride)) {
       s->terms[k].low += stride < 0 ? -high : low, s->terms[k].high += stride < 0 ? -low : high;
@@ -40,7 +42,7 @@ static void merge_term(Search *s, int64_t stride, int64_t low, int64_t high) { /
   add_term(s, stride, low, high);
 }
 
-static void prepare(Search *s) {
+static void prepare(Search* s) {
   for (int k = 1; k < s->count; ++k) /* descending by stride */
     for (int m = k; m > 0 && s->terms[m].stride > s->terms[m - 1].stride; --m) {
       const Term t = s->terms[m];
@@ -56,11 +58,11 @@ static void prepare(Search *s) {
 
 /* Whether terms[k..] can add up to a number in [low, high]. With `trivial`, every x so far was 0 and the all-zero answer does
  * not count; by symmetry the first x that is not 0 may then be taken positive. */
-static bool reaches(Search *s, int k, int64_t low, int64_t high, bool trivial) {
+static bool reaches(Search* s, int k, int64_t low, int64_t high, bool trivial) {
   if (--s->budget < 0) return true;
   if (k == s->count) return !trivial && low <= 0 && 0 <= high;
   if (low > s->reach_high[k] || high < s->reach_low[k]) return false;
-  const Term *t = &s->terms[k];
+  const Term* t = &s->terms[k];
   int64_t first = ceil_div(low - s->reach_high[k + 1], t->stride), last = floor_div(high - s->reach_low[k + 1], t->stride);
   if (first < t->low) first = t->low;
   if (last > t->high) last = t->high;
@@ -70,7 +72,7 @@ static bool reaches(Search *s, int k, int64_t low, int64_t high, bool trivial) {
   return false;
 }
 
-bool ashlar_overlaps_itself(const View *v, int *dimension, int64_t *least) {
+bool ashlar_overlaps_itself(const View* v, int* dimension, int64_t* least) {
   if (v->empty) return false;
   Search s = {.count = 0};
   int order[ASHLAR_ABI1_MAX_RANK], n = 0; /* dimensions with more than one element, ascending by stride */
@@ -95,7 +97,7 @@ bool ashlar_overlaps_itself(const View *v, int *dimension, int64_t *least) {
   return reaches(&s, 0, 0, 0, true);
 }
 
-bool ashlar_overlaps(const View *a, const View *b) {
+bool ashlar_overlaps(const View* a, const View* b) {
   if (a->empty || b->empty) return false;
   const uintptr_t begin_a = a->address + (uintptr_t)a->low, end_a = a->address + (uintptr_t)a->high;
   const uintptr_t begin_b = b->address + (uintptr_t)b->low, end_b = b->address + (uintptr_t)b->high;

@@ -24,16 +24,16 @@ enum { kMostThreads = 1024, kSpinNanoseconds = 50000, kLine = 64 };
 
 static struct {
   _Alignas(kLine) _Atomic(uint64_t) work; /* count << 32 | next */
-  int (*body)(void *closure, int32_t slot);
-  void *closure;
+  int (*body)(void* closure, int32_t slot);
+  void* closure;
   _Atomic(int) result;                    /* the first that was not 0 */
   _Alignas(kLine) _Atomic(uint32_t) done; /* bodies that have returned */
   _Alignas(kLine) _Atomic(bool) busy;     /* a job has the pool */
   _Atomic(int32_t) sleepers;              /* workers in pthread_cond_wait, or about to be */
   _Atomic(bool) owner_sleeps;
-  _Atomic(int32_t) threads;               /* wanted, the caller's included; 0: not decided yet */
-  _Atomic(int32_t) spin;                  /* nanoseconds */
-  int32_t workers;                        /* started; touched by whoever made the pool busy */
+  _Atomic(int32_t) threads; /* wanted, the caller's included; 0: not decided yet */
+  _Atomic(int32_t) spin;    /* nanoseconds */
+  int32_t workers;          /* started; touched by whoever made the pool busy */
   bool fork_handled;
   pthread_mutex_t mutex;
   pthread_cond_t wake, finished;
@@ -55,13 +55,13 @@ static int32_t processors(void) {
 static int32_t wanted_threads(void) {
   int32_t count = processors();
   if (count > kMostThreads) count = kMostThreads;
-  const char *text = getenv("ASHLAR_NUM_THREADS");
+  const char* text = getenv("ASHLAR_NUM_THREADS");
   if (text == NULL) return count;
-  char *end = NULL;
+  char* end = NULL;
   const long value = strtol(text, &end, 10);
   if (end != text && *end == '\0' && value >= 1 && value <= kMostThreads) return (int32_t)value;
-  fprintf(stderr, "ashlar: ASHLAR_NUM_THREADS is \"%s\", expected a whole number from 1 to %d; using %d\n", text, (int)kMostThreads,
-          (int)count);
+  fprintf(stderr, "ashlar: ASHLAR_NUM_THREADS is \"%s\", expected a whole number from 1 to %d; using %d\n", text,
+          (int)kMostThreads, (int)count);
   return count;
 }
 
@@ -110,7 +110,8 @@ static void wait_for_work(void) {
     for (int k = 0; k < 32; ++k, relax())
       if (work_waits()) return;
   pthread_mutex_lock(&pool.mutex);
-  atomic_fetch_add(&pool.sleepers, 1); /* before work is looked at: one who publishes work sees the sleeper, or this sees the work */
+  atomic_fetch_add(&pool.sleepers,
+                   1); /* before work is looked at: one who publishes work sees the sleeper, or this sees the work */
   while (!work_waits()) pthread_cond_wait(&pool.wake, &pool.mutex);
   atomic_fetch_sub(&pool.sleepers, 1);
   pthread_mutex_unlock(&pool.mutex);
@@ -135,7 +136,8 @@ static void run_bodies(void) {
   inside = true;
   uint64_t work = atomic_load_explicit(&pool.work, memory_order_acquire);
   while (has_work(work)) {
-    if (!atomic_compare_exchange_weak_explicit(&pool.work, &work, work + 1, memory_order_acquire, memory_order_acquire)) continue;
+    if (!atomic_compare_exchange_weak_explicit(&pool.work, &work, work + 1, memory_order_acquire, memory_order_acquire))
+      continue;
     const uint32_t count = (uint32_t)(work >> 32);
     const int rc = pool.body(pool.closure, (int32_t)(uint32_t)work);
     int none = 0;
@@ -150,7 +152,7 @@ static void run_bodies(void) {
   inside = false;
 }
 
-static void *worker(void *unused) {
+static void* worker(void* unused) {
   (void)unused;
   for (;;) {
     wait_for_work();
@@ -190,7 +192,7 @@ static void start_workers(int32_t wanted) {
   pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-static int run_here(int32_t count, int (*body)(void *closure, int32_t slot), void *closure) {
+static int run_here(int32_t count, int (*body)(void* closure, int32_t slot), void* closure) {
   int result = 0;
   for (int32_t slot = 0; slot < count; ++slot) {
     const int rc = body(closure, slot);
@@ -199,7 +201,7 @@ static int run_here(int32_t count, int (*body)(void *closure, int32_t slot), voi
   return result;
 }
 
-int ashlar_pool_run(void *user, int32_t count, int (*body)(void *closure, int32_t slot), void *closure) {
+int ashlar_pool_run(void* user, int32_t count, int (*body)(void* closure, int32_t slot), void* closure) {
   (void)user;
   const int32_t threads = ashlar_threads();
   bool idle = false;

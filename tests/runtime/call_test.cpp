@@ -48,14 +48,19 @@ TEST_CASE("zero extents succeed, with NULL data too, and the other checks stay")
 }
 
 namespace {
-struct Counted { int allocated = 0, released = 0; std::size_t bytes = 0; };
+struct Counted {
+  int allocated = 0, released = 0;
+  std::size_t bytes = 0;
+};
 void* count_allocate(void* user, std::size_t bytes, std::size_t align, std::int32_t device, std::int32_t) {
   auto* c = static_cast<Counted*>(user);
   ++c->allocated, c->bytes = bytes;
   CHECK(device == 1);
   return std::aligned_alloc(align, (bytes + align - 1) / align * align);
 }
-void count_release(void* user, void* block, std::int32_t, std::int32_t) { ++static_cast<Counted*>(user)->released, std::free(block); }
+void count_release(void* user, void* block, std::int32_t, std::int32_t) {
+  ++static_cast<Counted*>(user)->released, std::free(block);
+}
 
 struct Matrices {
   Array<float> A{{4, 4}, 1}, B{{4, 4}, 1}, bias{{4}, 0};
@@ -93,13 +98,19 @@ TEST_CASE("the workspace: given, from the context's hook, from the runtime's all
 TEST_CASE("a symbol with a coefficient, found later than it is used") {
   // p: [2 * N, M + N], q: [N]: N comes from p.shape[0], M from p.shape[1]
   static const ashlar_abi1_term twice_n[] = {{2, 1}}, sum[] = {{1, 0}, {1, 1}}, just_n[] = {{1, 1}};
-  static const ashlar_abi1_dim p_dims[] = {{"M + N", 0, sum, 2, -1}, {"2 * N", 0, twice_n, 1, -1}}, q_dims[] = {{"N", 0, just_n, 1, -1}};
-  struct Args { const float* p; float* q; std::int64_t M, N; };
+  static const ashlar_abi1_dim p_dims[] = {{"M + N", 0, sum, 2, -1}, {"2 * N", 0, twice_n, 1, -1}},
+                               q_dims[] = {{"N", 0, just_n, 1, -1}};
+  struct Args {
+    const float* p;
+    float* q;
+    std::int64_t M, N;
+  };
   static std::int64_t seen_m, seen_n;
   const ashlar_abi1_argument arguments[] = {
       {"p", p_dims, nullptr, 0, ASHLAR_ABI1_INPUT, 2, ASHLAR_ABI1_DENSE, 0, offsetof(Args, p), 0, 2, 32, {}},
       {"q", q_dims, nullptr, 0, ASHLAR_ABI1_OUTPUT, 1, ASHLAR_ABI1_DENSE, 0, offsetof(Args, q), 0, 2, 32, {}}};
-  const ashlar_abi1_symbol symbols[] = {{"M", 0, INT64_MAX, 1, offsetof(Args, M), 0}, {"N", 0, INT64_MAX, 1, offsetof(Args, N), 0}};
+  const ashlar_abi1_symbol symbols[] = {{"M", 0, INT64_MAX, 1, offsetof(Args, M), 0},
+                                        {"N", 0, INT64_MAX, 1, offsetof(Args, N), 0}};
   ashlar_abi1_desc desc = affine;
   desc.name = "pq", desc.arguments = arguments, desc.argument_count = 2, desc.symbols = symbols, desc.symbol_count = 2;
   desc.args_bytes = sizeof(Args), desc.workspace_bytes = nullptr;

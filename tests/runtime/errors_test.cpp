@@ -237,7 +237,8 @@ TEST_CASE("context, workspace and processor") {
   const void* values[] = {&f.A, &f.B, &f.bias, &alpha, &f.C};
   desc.x86_level = 9;
   CHECK(ashlar_abi1_call(&desc, values, &f.ctx) == ASHLAR_E_TARGET);
-  CHECK(sentence(f.error) == "affine: made for x86-64-v9, found a processor of x86-64-v" + std::to_string(ashlar_abi1_x86_level()));
+  CHECK(sentence(f.error) ==
+        "affine: made for x86-64-v9, found a processor of x86-64-v" + std::to_string(ashlar_abi1_x86_level()));
   desc = affine, desc.abi = 2;
   CHECK(ashlar_abi1_call(&desc, values, &f.ctx) == ASHLAR_E_ABI);
   CHECK(sentence(f.error) == "affine: made for abi 2, expected abi 1, the runtime's");

@@ -12,11 +12,22 @@ const ashlar_abi1_dim kMK[] = {{"M", 0, kM, 1, -1}, {"K", 0, kK, 1, -1}}, kKN[] 
 const std::int32_t kStrideA[] = {offsetof(affine_args, A_stride0), -1}, kStrideB[] = {offsetof(affine_args, B_stride0), -1},
                    kStrideC[] = {offsetof(affine_args, C_stride0), -1};
 
-constexpr ashlar_abi1_argument argument(const char* name, int kind, int rank, const ashlar_abi1_dim* dims, const std::int32_t* strides,
-                                        std::size_t field, int code, int bits, int order = ASHLAR_ABI1_INNER_UNIT_STRIDE,
-                                        std::int64_t align = 0, int flags = 0) {
-  return {name, dims, strides, align, kind, rank, order, flags, static_cast<std::int32_t>(field), kind == ASHLAR_ABI1_SCALAR ? bits / 8 : 0,
-          static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(bits), {}};
+constexpr ashlar_abi1_argument argument(const char* name, int kind, int rank, const ashlar_abi1_dim* dims,
+                                        const std::int32_t* strides, std::size_t field, int code, int bits,
+                                        int order = ASHLAR_ABI1_INNER_UNIT_STRIDE, std::int64_t align = 0, int flags = 0) {
+  return {name,
+          dims,
+          strides,
+          align,
+          kind,
+          rank,
+          order,
+          flags,
+          static_cast<std::int32_t>(field),
+          kind == ASHLAR_ABI1_SCALAR ? bits / 8 : 0,
+          static_cast<std::uint8_t>(code),
+          static_cast<std::uint8_t>(bits),
+          {}};
 }
 const ashlar_abi1_argument kAffineArguments[] = {
     argument("A", ASHLAR_ABI1_INPUT, 2, kMK, kStrideA, offsetof(affine_args, A), 2, 32),
@@ -33,7 +44,10 @@ std::size_t affine_workspace(const void* p, const ashlar_context* ctx) {
   const std::size_t slots = static_cast<std::size_t>(ctx->parallelism > 1 ? ctx->parallelism : 1);
   return slots * static_cast<std::size_t>(static_cast<const affine_args*>(p)->N) * sizeof(float);
 }
-struct Rows { const affine_args* a; float* scratch; };
+struct Rows {
+  const affine_args* a;
+  float* scratch;
+};
 int affine_row(void* closure, std::int64_t i, std::int32_t slot) {
   const Rows& rows = *static_cast<const Rows*>(closure);
   const affine_args& a = *rows.a;
@@ -74,8 +88,25 @@ int window_run(const void* p, const ashlar_context* ctx) {
 
 }  // namespace
 
-const ashlar_abi1_desc affine = {1, sizeof(ashlar_abi1_desc), "affine", 1, 0, 0, 5, 3, 0, 0, sizeof(affine_args), kAffineArguments,
-                                 kAffineSymbols, nullptr, nullptr, nullptr, affine_workspace, 64, affine_run};
+const ashlar_abi1_desc affine = {1,
+                                 sizeof(ashlar_abi1_desc),
+                                 "affine",
+                                 1,
+                                 0,
+                                 0,
+                                 5,
+                                 3,
+                                 0,
+                                 0,
+                                 sizeof(affine_args),
+                                 kAffineArguments,
+                                 kAffineSymbols,
+                                 nullptr,
+                                 nullptr,
+                                 nullptr,
+                                 affine_workspace,
+                                 64,
+                                 affine_run};
 int affine_with(const ashlar_tensor* A, const ashlar_tensor* B, const ashlar_tensor* bias, float alpha, ashlar_tensor* C,
                 const ashlar_context* ctx) {
   const void* arguments[] = {A, B, bias, &alpha, C};
@@ -85,8 +116,25 @@ int affine_f(const ashlar_tensor* A, const ashlar_tensor* B, const ashlar_tensor
   return affine_with(A, B, bias, alpha, C, nullptr);
 }
 
-const ashlar_abi1_desc window = {1, sizeof(ashlar_abi1_desc), "window", 1, 0, 0, 3, 1, 1, 1, sizeof(window_args), kWindowArguments,
-                                 kWindowSymbols, kWindowAssumptions, window_shape, window_assume, nullptr, 1, window_run};
+const ashlar_abi1_desc window = {1,
+                                 sizeof(ashlar_abi1_desc),
+                                 "window",
+                                 1,
+                                 0,
+                                 0,
+                                 3,
+                                 1,
+                                 1,
+                                 1,
+                                 sizeof(window_args),
+                                 kWindowArguments,
+                                 kWindowSymbols,
+                                 kWindowAssumptions,
+                                 window_shape,
+                                 window_assume,
+                                 nullptr,
+                                 1,
+                                 window_run};
 int window_with(const ashlar_tensor* x, ashlar_tensor* y, ashlar_tensor* z, const ashlar_context* ctx) {
   const void* arguments[] = {x, y, z};
   return ashlar_abi1_call(&window, arguments, ctx);

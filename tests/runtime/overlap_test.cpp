@@ -12,7 +12,8 @@ extern "C" {
 
 namespace {
 
-View view(std::uintptr_t address, int bits, std::initializer_list<std::int64_t> extents, std::initializer_list<std::int64_t> strides) {
+View view(std::uintptr_t address, int bits, std::initializer_list<std::int64_t> extents,
+          std::initializer_list<std::int64_t> strides) {
   View v{};
   v.address = address, v.bits = bits, v.rank = static_cast<int>(extents.size());
   std::int64_t low = 0, high = 0;
@@ -26,14 +27,17 @@ View view(std::uintptr_t address, int bits, std::initializer_list<std::int64_t> 
 }
 
 // Visits the addresses of all elements.
-template <class F> void each(const View& v, F visit) {
+template <class F>
+void each(const View& v, F visit) {
   for (std::int64_t i = 0; i < v.extents[0]; ++i)
     for (std::int64_t j = 0; j < (v.rank > 1 ? v.extents[1] : 1); ++j)
       visit(static_cast<std::int64_t>(v.address) + (i * v.strides[0] + j * (v.rank > 1 ? v.strides[1] : 0)) * v.bits / 8);
 }
 std::set<std::int64_t> bytes(const View& v) {
   std::set<std::int64_t> all;
-  each(v, [&](std::int64_t at) { for (int b = 0; b < v.bits / 8; ++b) all.insert(at + b); });
+  each(v, [&](std::int64_t at) {
+    for (int b = 0; b < v.bits / 8; ++b) all.insert(at + b);
+  });
   return all;
 }
 bool share(const View& a, const View& b) {

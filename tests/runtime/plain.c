@@ -5,13 +5,13 @@
 #include <ashlar/runtime/runtime.h>
 
 typedef struct twice_args {
-  const float *x;
-  float *y;
+  const float* x;
+  float* y;
   int64_t N;
 } twice_args;
 
-static int twice_run(const void *p, const ashlar_context *ctx) {
-  const twice_args *a = (const twice_args *)p;
+static int twice_run(const void* p, const ashlar_context* ctx) {
+  const twice_args* a = (const twice_args*)p;
   int64_t i;
   (void)ctx;
   for (i = 0; i < a->N; ++i) a->y[i] = 2 * a->x[i];
@@ -24,16 +24,17 @@ static const ashlar_abi1_argument arguments[] = {
     {"x", n_dims, NULL, 0, ASHLAR_ABI1_INPUT, 1, ASHLAR_ABI1_DENSE, 0, offsetof(twice_args, x), 0, 2, 32, {0}},
     {"y", n_dims, NULL, 0, ASHLAR_ABI1_OUTPUT, 1, ASHLAR_ABI1_DENSE, 0, offsetof(twice_args, y), 0, 2, 32, {0}}};
 static const ashlar_abi1_symbol symbols[] = {{"N", 0, INT64_MAX, 1, offsetof(twice_args, N), 0}};
-static const ashlar_abi1_desc twice_desc = {1, sizeof(ashlar_abi1_desc), "twice", 1, 0, 0, 2, 1, 0, 0, sizeof(twice_args), arguments,
-                                            symbols, NULL, NULL, NULL, NULL, 1, twice_run};
+static const ashlar_abi1_desc twice_desc = {1,        sizeof(ashlar_abi1_desc), "twice",   1,       0,    0,    2,    1,    0,
+                                            0,        sizeof(twice_args),       arguments, symbols, NULL, NULL, NULL, NULL, 1,
+                                            twice_run};
 
-static int twice(const ashlar_tensor *x, ashlar_tensor *y) {
-  const void *values[2];
+static int twice(const ashlar_tensor* x, ashlar_tensor* y) {
+  const void* values[2];
   values[0] = x, values[1] = y;
   return ashlar_abi1_call(&twice_desc, values, NULL);
 }
 
-static ashlar_tensor vector(float *data, int64_t *shape) {
+static ashlar_tensor vector(float* data, int64_t* shape) {
   ashlar_tensor t;
   memset(&t, 0, sizeof t);
   t.data = data, t.device_type = 1, t.ndim = 1, t.type_code = 2, t.type_bits = 32, t.type_lanes = 1, t.shape = shape;

@@ -24,7 +24,10 @@ struct Threads {  // the number of threads for one test
   ~Threads() { CHECK(ashlar_set_threads(0) == ASHLAR_OK); }
 };
 
-struct Marks { std::vector<std::atomic<int>> of; explicit Marks(std::size_t n) : of(n) {} };
+struct Marks {
+  std::vector<std::atomic<int>> of;
+  explicit Marks(std::size_t n) : of(n) {}
+};
 int mark(void* closure, std::int32_t slot) { return ++static_cast<Marks*>(closure)->of[static_cast<std::size_t>(slot)], 0; }
 
 // One whole product, checked.
@@ -59,7 +62,10 @@ TEST_CASE("a result that is not zero comes back, and the other bodies have run")
   Threads three(3);
   const ashlar_context ctx = pooled();
   std::atomic<int> ran{0};
-  auto body = [](void* closure, std::int32_t slot) { ++*static_cast<std::atomic<int>*>(closure); return slot == 5 ? 42 : 0; };
+  auto body = [](void* closure, std::int32_t slot) {
+    ++*static_cast<std::atomic<int>*>(closure);
+    return slot == 5 ? 42 : 0;
+  };
   CHECK(ctx.parallel_for(ctx.user, 8, body, &ran) == 42);
   CHECK(ran == 8);
 }
@@ -67,7 +73,11 @@ TEST_CASE("a result that is not zero comes back, and the other bodies have run")
 TEST_CASE("a parallel loop visits each iteration once, ascending in a slot, in slots that exist") {
   Threads three(3);
   const ashlar_context ctx = pooled();
-  struct State { std::vector<std::atomic<int>> visits = std::vector<std::atomic<int>>(1000); std::int64_t last[3] = {-1, -1, -1}; bool good = true; } state;
+  struct State {
+    std::vector<std::atomic<int>> visits = std::vector<std::atomic<int>>(1000);
+    std::int64_t last[3] = {-1, -1, -1};
+    bool good = true;
+  } state;
   auto body = [](void* closure, std::int64_t i, std::int32_t slot) {
     State& s = *static_cast<State*>(closure);
     ++s.visits[static_cast<std::size_t>(i - 500)];
@@ -91,8 +101,15 @@ TEST_CASE("inside a body, a parallel loop runs in place") {
   auto outer = [](void* closure, std::int32_t) {
     auto inner = [](void* c, std::int32_t) { return ++*static_cast<std::atomic<int>*>(c), 0; };
     const auto here = std::this_thread::get_id();
-    struct Check { std::thread::id id; bool same = true; } check{here};
-    auto same = [](void* c, std::int32_t) { auto& k = *static_cast<Check*>(c); k.same = k.same && std::this_thread::get_id() == k.id; return 0; };
+    struct Check {
+      std::thread::id id;
+      bool same = true;
+    } check{here};
+    auto same = [](void* c, std::int32_t) {
+      auto& k = *static_cast<Check*>(c);
+      k.same = k.same && std::this_thread::get_id() == k.id;
+      return 0;
+    };
     const int rc = ctx.parallel_for(ctx.user, 3, inner, closure);
     return rc != 0 || ctx.parallel_for(ctx.user, 3, same, &check) != 0 || !check.same ? 1 : 0;
   };
@@ -105,7 +122,9 @@ TEST_CASE("kernels called at once from several threads are all right") {
   std::atomic<int> wrong{0};
   std::vector<std::thread> callers;
   for (int c = 0; c < 3; ++c)
-    callers.emplace_back([&wrong, c] { for (int repeat = 0; repeat < 300; ++repeat) wrong += !product_is_right(1 + (repeat * 7 + c) % 50); });
+    callers.emplace_back([&wrong, c] {
+      for (int repeat = 0; repeat < 300; ++repeat) wrong += !product_is_right(1 + (repeat * 7 + c) % 50);
+    });
   for (std::thread& t : callers) t.join();
   CHECK(wrong == 0);
 }

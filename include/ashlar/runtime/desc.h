@@ -32,66 +32,75 @@
 extern "C" {
 #endif
 
-enum { ASHLAR_ABI1_MAX_ARGUMENTS = 64, ASHLAR_ABI1_MAX_SYMBOLS = 64, ASHLAR_ABI1_MAX_COMPUTED = 128, ASHLAR_ABI1_MAX_RANK = 8,
-       ASHLAR_ABI1_MAX_ARGS_BYTES = 8192 };
+enum {
+  ASHLAR_ABI1_MAX_ARGUMENTS = 64,
+  ASHLAR_ABI1_MAX_SYMBOLS = 64,
+  ASHLAR_ABI1_MAX_COMPUTED = 128,
+  ASHLAR_ABI1_MAX_RANK = 8,
+  ASHLAR_ABI1_MAX_ARGS_BYTES = 8192
+};
 
 typedef struct ashlar_abi1_term { /* coefficient * symbols[symbol] */
   int64_t coefficient, symbol;
 } ashlar_abi1_term;
 
 typedef struct ashlar_abi1_dim { /* what the extent of one dimension must be */
-  const char *text;              /* as the user wrote it: "N + 4", "K", "3" */
+  const char* text;              /* as the user wrote it: "N + 4", "K", "3" */
   int64_t constant;              /* affine: constant + the sum of the terms */
-  const ashlar_abi1_term *terms; /* no symbol twice, no coefficient 0; NULL when term_count is 0 */
+  const ashlar_abi1_term* terms; /* no symbol twice, no coefficient 0; NULL when term_count is 0 */
   int32_t term_count;
-  int32_t computed;              /* -1: affine; otherwise results[computed] of desc.shape (max, division, products) */
+  int32_t computed; /* -1: affine; otherwise results[computed] of desc.shape (max, division, products) */
 } ashlar_abi1_dim;
 
 enum { ASHLAR_ABI1_INPUT = 0, ASHLAR_ABI1_OUTPUT = 1, ASHLAR_ABI1_SCALAR = 2, ASHLAR_ABI1_INOUT = 3 }; /* argument.kind */
-enum { ASHLAR_ABI1_INNER_UNIT_STRIDE = 0, /* argument.order: the last dimension has stride 1, no stride is negative */
-       ASHLAR_ABI1_DENSE = 1,             /* row-major without gaps */
-       ASHLAR_ABI1_ANY = 2 };             /* any strides, zero and negative ones too */
-enum { ASHLAR_ABI1_MAY_ALIAS = 1 };       /* argument.flags, outputs: may be exactly the memory, shape and strides of an input */
+enum {
+  ASHLAR_ABI1_INNER_UNIT_STRIDE = 0, /* argument.order: the last dimension has stride 1, no stride is negative */
+  ASHLAR_ABI1_DENSE = 1,             /* row-major without gaps */
+  ASHLAR_ABI1_ANY = 2,               /* any strides, zero and negative ones too */
+};
+enum { ASHLAR_ABI1_MAY_ALIAS = 1 }; /* argument.flags, outputs: may be exactly the memory, shape and strides of an input */
 
 typedef struct ashlar_abi1_argument { /* a tensor, or a scalar that travels by value */
-  const char *name;
-  const ashlar_abi1_dim *dims;      /* tensors: rank of them */
-  const int32_t *stride_fields;     /* tensors: rank byte offsets in args of int64_t strides, -1: no such field; NULL: none */
-  int64_t align;                    /* tensors: bytes that data + byte_offset is a multiple of; 0: the element's own size */
+  const char* name;
+  const ashlar_abi1_dim* dims;  /* tensors: rank of them */
+  const int32_t* stride_fields; /* tensors: rank byte offsets in args of int64_t strides, -1: no such field; NULL: none */
+  int64_t align;                /* tensors: bytes that data + byte_offset is a multiple of; 0: the element's own size */
   int32_t kind, rank, order, flags;
-  int32_t field;                    /* byte offset in args of the pointer, or of the scalar's value */
-  int32_t scalar_bytes;             /* scalars: sizeof the value (bool 1, f16 and bf16 2) */
-  uint8_t type_code, type_bits;     /* as in ashlar_tensor; lanes are always 1; bool is code 6, 8 bits */
+  int32_t field;                /* byte offset in args of the pointer, or of the scalar's value */
+  int32_t scalar_bytes;         /* scalars: sizeof the value (bool 1, f16 and bf16 2) */
+  uint8_t type_code, type_bits; /* as in ashlar_tensor; lanes are always 1; bool is code 6, 8 bits */
   uint8_t reserved[6];
 } ashlar_abi1_argument;
 
 typedef struct ashlar_abi1_symbol { /* an extent known at the call, with its facts */
-  const char *name;
-  int64_t min, max, multiple_of;    /* inclusive; 0, INT64_MAX, 1 where nothing is said */
-  int32_t field;                    /* byte offset in args of its int64_t; -1: the kernel has no such field */
+  const char* name;
+  int64_t min, max, multiple_of; /* inclusive; 0, INT64_MAX, 1 where nothing is said */
+  int32_t field;                 /* byte offset in args of its int64_t; -1: the kernel has no such field */
   int32_t reserved;
 } ashlar_abi1_symbol;
 
-enum { ASHLAR_ABI1_ZERO_STRIDE_IS_DENSE = 1 }; /* desc.flags: `run` takes a stride of 0 as dense, so a tensor that repeats an
-                                                * element by stride 0 is refused; unset: `run` takes strides as they are */
+enum {
+  ASHLAR_ABI1_ZERO_STRIDE_IS_DENSE = 1
+}; /* desc.flags: `run` takes a stride of 0 as dense, so a tensor that repeats an
+    * element by stride 0 is refused; unset: `run` takes strides as they are */
 
 typedef struct ashlar_abi1_desc {
-  uint32_t abi;                       /* 1 */
-  uint32_t size;                      /* sizeof(ashlar_abi1_desc) */
-  const char *name;                   /* the function, for sentences: "matmul_gelu" */
-  int32_t device_type;                /* where the tensors must lie: 1 host (pinned host memory, 3, is host memory too) */
+  uint32_t abi;        /* 1 */
+  uint32_t size;       /* sizeof(ashlar_abi1_desc) */
+  const char* name;    /* the function, for sentences: "matmul_gelu" */
+  int32_t device_type; /* where the tensors must lie: 1 host (pinned host memory, 3, is host memory too) */
   int32_t flags;
-  int32_t x86_level;                  /* the CPU needed: 1 .. 4 for x86-64 .. x86-64-v4; 0: not checked */
+  int32_t x86_level; /* the CPU needed: 1 .. 4 for x86-64 .. x86-64-v4; 0: not checked */
   int32_t argument_count, symbol_count, computed_count, assumption_count;
-  int32_t args_bytes;                 /* sizeof(f_args); bytes that no field covers are zero */
-  const ashlar_abi1_argument *arguments;
-  const ashlar_abi1_symbol *symbols;
-  const char *const *assumptions;     /* as the user wrote them: "M <= N" */
-  void (*shape)(const int64_t *symbols, int64_t *results); /* fills computed_count results; NULL when there are none */
-  int (*assume)(const int64_t *symbols);                   /* 0, or 1 + the index of the first assumption that is broken; may be NULL */
-  size_t (*workspace_bytes)(const void *args, const ashlar_context *); /* NULL: the kernel needs none */
+  int32_t args_bytes; /* sizeof(f_args); bytes that no field covers are zero */
+  const ashlar_abi1_argument* arguments;
+  const ashlar_abi1_symbol* symbols;
+  const char* const* assumptions;                          /* as the user wrote them: "M <= N" */
+  void (*shape)(const int64_t* symbols, int64_t* results); /* fills computed_count results; NULL when there are none */
+  int (*assume)(const int64_t* symbols); /* 0, or 1 + the index of the first assumption that is broken; may be NULL */
+  size_t (*workspace_bytes)(const void* args, const ashlar_context*); /* NULL: the kernel needs none */
   size_t workspace_align;
-  int (*run)(const void *args, const ashlar_context *);    /* never with a NULL context, its workspace is set */
+  int (*run)(const void* args, const ashlar_context*); /* never with a NULL context, its workspace is set */
 } ashlar_abi1_desc;
 
 /* ---- the closed list: what generated code may call ----------------------------------------------------------------- */
@@ -99,23 +108,25 @@ typedef struct ashlar_abi1_desc {
 /* The hosted entries. `arguments`, in the order of declaration: an ashlar_tensor for a tensor, the address of the value for a
  * scalar. ctx NULL: the runtime's own pool and allocator, and the error is kept for ashlar_last_error(). Returns ASHLAR_OK, a
  * code, or what `run` returned. */
-ASHLAR_API int ashlar_abi1_call(const ashlar_abi1_desc *, const void *const *arguments, const ashlar_context *ctx);
+ASHLAR_API int ashlar_abi1_call(const ashlar_abi1_desc*, const void* const* arguments, const ashlar_context* ctx);
 
 /* Host memory from ctx->allocate, or from the runtime's allocator where ctx or the hook is NULL. NULL when there is none. */
-ASHLAR_API void *ashlar_abi1_alloc(const ashlar_context *ctx, size_t bytes, size_t align);
-ASHLAR_API void ashlar_abi1_release(const ashlar_context *ctx, void *block); /* of ashlar_abi1_alloc with the same ctx; NULL: nothing */
+ASHLAR_API void* ashlar_abi1_alloc(const ashlar_context* ctx, size_t bytes, size_t align);
+ASHLAR_API void ashlar_abi1_release(const ashlar_context* ctx,
+                                    void* block); /* of ashlar_abi1_alloc with the same ctx; NULL: nothing */
 
 /* Runs body(closure, i, slot) for begin <= i < begin + extent on at most max(1, ctx->parallelism) slots: two iterations run at
  * the same time only with different slots, 0 <= slot < max(1, ctx->parallelism). In pieces, handed out as they are finished; a
  * slot sees its iterations in ascending order. Without ctx or ctx->parallel_for everything runs here, in slot 0. Returns 0, or
  * one of the non-zero results, after which no iterations are begun. A call inside a body must not use slots again: run that
  * loop in the slot at hand. */
-ASHLAR_API int ashlar_abi1_parallel(const ashlar_context *ctx, int64_t begin, int64_t extent,
-                                    int (*body)(void *closure, int64_t i, int32_t slot), void *closure);
+ASHLAR_API int ashlar_abi1_parallel(const ashlar_context* ctx, int64_t begin, int64_t extent,
+                                    int (*body)(void* closure, int64_t i, int32_t slot), void* closure);
 
-/* Records an error in ctx->error (where there is one) and returns `code`. `what` must live as long as the process: constant data. */
-ASHLAR_API int ashlar_abi1_fail(const ashlar_context *ctx, int32_t code, int32_t argument, int32_t dimension, int64_t expected,
-                                int64_t found, const char *what);
+/* Records an error in ctx->error (where there is one) and returns `code`. `what` must live as long as the process: constant
+ * data. */
+ASHLAR_API int ashlar_abi1_fail(const ashlar_context* ctx, int32_t code, int32_t argument, int32_t dimension, int64_t expected,
+                                int64_t found, const char* what);
 
 /* 1 .. 4: the highest of x86-64 .. x86-64-v4 that this CPU and its operating system support; 0 on other machines. */
 ASHLAR_API int ashlar_abi1_x86_level(void);

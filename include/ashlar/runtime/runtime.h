@@ -18,35 +18,39 @@
 extern "C" {
 #endif
 
-ASHLAR_API const char *ashlar_version(void);  /* "0.1.0" */
-ASHLAR_API const char *ashlar_code_name(int code);  /* "ASHLAR_E_SHAPE"; "unknown code" for others */
+ASHLAR_API const char* ashlar_version(void);       /* "0.1.0" */
+ASHLAR_API const char* ashlar_code_name(int code); /* "ASHLAR_E_SHAPE"; "unknown code" for others */
 
 /* Writes the sentence for an error into text, cut to room - 1 characters and terminated (room 0: nothing is written). Returns
  * the length of the whole sentence, as snprintf does. */
-ASHLAR_API size_t ashlar_error_text(const ashlar_error *, char *text, size_t room);
+ASHLAR_API size_t ashlar_error_text(const ashlar_error*, char* text, size_t room);
 
 /* The latest failure of a simple entry (one without a context) on this thread; code ASHLAR_OK where there was none. */
-ASHLAR_API const ashlar_error *ashlar_last_error(void);
+ASHLAR_API const ashlar_error* ashlar_last_error(void);
 
 /* ---- the default pool ---------------------------------------------------------------------------------------------- */
 
 /* Threads that the simple entries use, the caller's included: ASHLAR_NUM_THREADS, else the CPUs this process may run on. */
 ASHLAR_API int32_t ashlar_threads(void);
-/* From now on; at least 1, at most 1024 (others are refused with ASHLAR_E_LAUNCH). 0: as at the start. Not while a kernel runs. */
+/* From now on; at least 1, at most 1024 (others are refused with ASHLAR_E_LAUNCH). 0: as at the start. Not while a kernel runs.
+ */
 ASHLAR_CHECKED ASHLAR_API int ashlar_set_threads(int32_t threads);
 
 /* Puts the caller's pool in place of the default one for all simple entries. parallel_for as in ashlar_context; NULL brings the
  * runtime's own back. Not while a kernel runs. Two libraries share one pool when one is given the other's. */
 ASHLAR_API void ashlar_set_pool(int32_t parallelism,
-                                int (*parallel_for)(void *user, int32_t count, int (*body)(void *closure, int32_t slot), void *closure),
-                                void *user);
+                                int (*parallel_for)(void* user, int32_t count, int (*body)(void* closure, int32_t slot),
+                                                    void* closure),
+                                void* user);
 /* Puts the caller's allocator in place of malloc's for all simple entries, and for contexts without one; both NULL: malloc's
  * again. Not while a kernel runs. */
-ASHLAR_API void ashlar_set_allocator(void *(*allocate)(void *user, size_t bytes, size_t align, int32_t device_type, int32_t device_id),
-                                     void (*release)(void *user, void *block, int32_t device_type, int32_t device_id), void *user);
+ASHLAR_API void ashlar_set_allocator(void* (*allocate)(void* user, size_t bytes, size_t align, int32_t device_type,
+                                                       int32_t device_id),
+                                     void (*release)(void* user, void* block, int32_t device_type, int32_t device_id),
+                                     void* user);
 
 /* Fills a context with the default pool and allocator: what the simple entries use. */
-ASHLAR_API void ashlar_default_context(ashlar_context *);
+ASHLAR_API void ashlar_default_context(ashlar_context*);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""The layers face one way: a file includes its own layer and those below it, nothing above.
+
+Read from the #include lines of include/ashlar/, src/, apps/ and generators/. Also checked: which layers may see which library
+(LLVM only in codegen/llvm and jit, isl only in analysis, nothing heavy in a public header), and that the headers a user's lambda
+touches stay light: no <memory>, <functional>, <ranges>, <iostream> in them, and at most 50,000 lines after preprocessing.
+
+  scripts/check_layers.py [--compiler g++] [ROOT]      prints every offence, exit code 1 if there is one
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+LAYERS = ["runtime", "ir", "lang", "analysis", "interp", "schedule", "lower", "codegen", "jit", "generator", "ops", "schedules",
+          "apps", "generators"]
+RANK = {name: i for i, name in enumerate(LAYERS)}
+# Headers directly in include/ashlar/ gather a layer for users.
+UMBRELLAS = {"ashlar.h": "lang", "lang.h": "lang", "expr.h": "lang", "schedule.h": "schedule", "generator.h": "generator",
+             "jit.h": "jit", "runtime.h": "runtime"}
+LIBRARIES = [  # (what is included, the folders that may, in words)
+    (re.compile(r"^(llvm|llvm-c|lld|clang)/"), ("src/codegen/llvm/", "src/jit/", "tests/"), "LLVM"),
+    (re.compile(r"^isl/"), ("src/analysis/", "tests/analysis/"), "isl"),
+    (re.compile(r"^nlohmann/"), ("src/schedule/", "src/generator/", "bench/", "tests/"), "the JSON library"),
+    (re.compile(r"^CLI/"), ("src/generator/", "apps/", "bench/", "tests/"), "the command line library"),
+    (re.compile(r"^fmt/"), ("src/generator/", "apps/", "bench/", "tests/"), "the formatting library"),
+]
+HEAVY = {"memory", "functional", "ranges", "iostream"}
+MOST_LINES = 50_000
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+
+
+def files(root):
+    for top in ("include", "src", "ops", "schedules", "apps", "generators"):
+        for folder, dirs, names in os.walk(os.path.join(root, top)):
+            dirs.sort()
+            for name in sorted(names):
+                if name.endswith((".h", ".c", ".cpp", ".inc", ".def")):
+                    yield os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
+
+
+def layer_of(path):
+    """The layer of a file of the tree, or None."""
+    parts = path.split("/")
+    if parts[:2] == ["include", "ashlar"]:
+        return layer_of_include("/".join(parts[1:]))
+    return parts[1] if parts[0] == "src" and parts[1] in RANK else parts[0] if parts[0] in RANK else None
+
+
+def layer_of_include(name):
+    """The layer that an include names: "ashlar/ir/type.h", "ir/print.h"; None for other libraries."""
+    parts = name.split("/")
+    if parts[0] == "ashlar":
+        parts = parts[1:]
+        if len(parts) == 1:
+            return UMBRELLAS.get(parts[0], "unknown")
+        return parts[0] if parts[0] in RANK else "unknown"
+    return parts[0] if len(parts) > 1 and parts[0] in RANK else None
+
+
+def check_includes(root, say):
+    count = 0
+    for path in files(root):
+        layer = layer_of(path)
+        if layer is None or layer == "unknown":
+            say(f"{path}: expected a file of a known layer ({', '.join(LAYERS)})")
+            continue
+        with open(os.path.join(root, path), encoding="utf-8") as f:
+            text = f.read()
+        for match in INCLUDE.finditer(text):
+            count += 1
+            name, line = match[2], text.count("\n", 0, match.start()) + 1
+            target = layer_of_include(name)
+            if target == "unknown":
+                say(f"{path}:{line}: {name}: expected a header of a known layer")
+            elif target is not None and RANK[target] > RANK[layer]:
+                say(f"{path}:{line}: {layer} includes {name}, of the layer {target} above it")
+            for pattern, places, words in LIBRARIES:
+                if pattern.match(name) and not path.startswith(places):
+                    say(f"{path}:{line}: includes {words} ({name}), expected only in {', '.join(places)}")
+    return count
+
+
+def check_light(root, compiler, say):
+    """What a user's lambda touches: ashlar/ashlar.h and all it includes of this project."""
+    top = "include/ashlar/ashlar.h"
+    if not os.path.exists(os.path.join(root, top)):
+        return None
+    run = subprocess.run([compiler, "-std=c++20", "-E", "-Iinclude", top], cwd=root, capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        say(f"{top}: {compiler} could not preprocess it:\n{run.stderr}")
+        return None
+    lines, ours = 0, set()
+    for line in run.stdout.splitlines():
+        marker = re.match(r'# \d+ "([^"]+)"', line)
+        if marker:
+            if marker[1].startswith("include/ashlar/"):
+                ours.add(marker[1])
+        elif line.strip():
+            lines += 1
+    if lines > MOST_LINES:
+        say(f"{top}: {lines} lines after preprocessing, expected at most {MOST_LINES}")
+    for path in sorted(ours):
+        with open(os.path.join(root, path), encoding="utf-8") as f:
+            for match in INCLUDE.finditer(f.read()):
+                if match[2] in HEAVY:
+                    say(f"{path}: includes <{match[2]}>, which is too heavy for what a lambda touches")
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("root", nargs="?", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    parser.add_argument("--compiler", default="g++")
+    arguments = parser.parse_args()
+    offences = []
+    count = check_includes(arguments.root, offences.append)
+    if count == 0:
+        offences.append(f"{arguments.root}: no #include line found")
+    lines = check_light(arguments.root, arguments.compiler, offences.append)
+    for offence in offences:
+        print(offence, file=sys.stderr)
+    light = "" if lines is None else f", ashlar/ashlar.h has {lines} preprocessed lines"
+    print(f"layers: {count} includes read{light}, {len(offences)} offences")
+    return 1 if offences else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""What tracked files must not hold: a path of somebody's machine, a file over the budget of 600 lines, a note of unfinished work.
+
+  scripts/check_tree.py      prints every offence, exit code 1 if there is one
+"""
+import re
+import subprocess
+import sys
+
+MACHINE_PATH = re.compile(r"(?<![\w.])/(?:home|work|root|Users)/[A-Za-z0-9_.-]")
+UNFINISHED = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X)\b")
+CODE = (".h", ".c", ".cpp", ".py", ".cmake", ".txt", ".md", ".in", "dev", "run")
+MOST_LINES = 600
+
+
+def main():
+    names = subprocess.run(["git", "ls-files", "-z"], capture_output=True, text=True, check=True).stdout.split("\0")
+    offences = []
+    for name in filter(None, names):
+        if not name.endswith(CODE):
+            continue
+        with open(name, encoding="utf-8") as f:
+            lines = f.read().splitlines()
+        if len(lines) > MOST_LINES and name.endswith((".h", ".c", ".cpp")):
+            offences.append(f"{name}: {len(lines)} lines, expected at most {MOST_LINES}: it holds two ideas")
+        for number, line in enumerate(lines, 1):
+            if MACHINE_PATH.search(line):
+                offences.append(f"{name}:{number}: a path of one machine: {line.strip()}")
+            if UNFINISHED.search(line):
+                offences.append(f"{name}:{number}: unfinished: {line.strip()}")
+    for offence in offences:
+        print(offence, file=sys.stderr)
+    print(f"tree: {len(names) - 1} files, {len(offences)} offences")
+    return 1 if offences else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
