@@ -1,0 +1,47 @@
+#pragma once
+// Lowering: from a scheduled program to one flat kernel that a back end translates one to one.
+//
+// Passes run in the order of a table (src/lower/lower.cpp):
+//
+//   inits       the init of every reduction becomes a nest of its own                 Program -> Program
+//   flatten     boxes become storage, blocks become guarded stores to flat addresses  Program -> Kernel
+//   guards      a condition is tested at the outermost loop where it is known
+//   math        functions become polynomials, narrow floats compute in f32
+//   vectorize   a vectorized loop becomes vector expressions; conditions on lanes become masks
+//   unroll      an unrolled loop becomes its iterations
+//   tidy        loops of one iteration, decided conditions and empty bodies disappear
+//   registers   the contract of Scope::registers: constant addresses that fit the register file
+//
+// Lowering is total on programs that a Schedule accepted. What can still be refused depends on the target: buffers in
+// Scope::registers or Scope::stack that do not fit, at the line that put them there.
+//
+//   ir::Program p = ...;  analysis::derive_regions(p);
+//   ir::Kernel k = lower(p, {.vector_bits = 512, .vector_registers = 32});
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ashlar/ir/kernel.h>
+#include <ashlar/ir/program.h>
+
+namespace ashlar {
+
+struct PassTime {
+  std::string pass;
+  double cpu_ms = 0;  // of the thread that lowers
+};
+
+struct LowerOptions {
+  int vector_bits = 256;      // of one vector register
+  int vector_registers = 16;  // in the file
+  std::int64_t stack_limit = 256 * 1024;  // bytes of one buffer in Scope::stack
+  // Called after every pass with its name and the text of what it made. Text is only made where this is set.
+  std::function<void(std::string_view pass, const std::string& text)> observe;
+  std::vector<PassTime>* times = nullptr;  // one entry a pass is added
+};
+
+// The regions of the program must have been derived (analysis::derive_regions).
+ir::Kernel lower(const ir::Program&, const LowerOptions& = {});
+
+}  // namespace ashlar

@@ -1,0 +1,101 @@
+#include "lower/body.h"
+
+#include <ashlar/ir/refusal.h>
+
+#include "lower/passes.h"
+
+namespace ashlar::lower_impl {
+
+using ir::Op;
+
+Expr Body::address(ir::Id buffer, const std::vector<Expr>& index) {
+  return analysis::simplify(place_of_(buffer).address(index), facts_);
+}
+
+bool Body::in_bounds(const Place& place, const std::vector<Expr>& index) {
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    const Expr from = ir::sub(index[d], place.logical_lo[d]);
+    if (!analysis::can_prove(ir::ge(from, ir::index(0)), facts_) || !analysis::can_prove(ir::lt(from, place.logical_extent[d]), facts_))
+      return false;
+  }
+  return true;
+}
+
+Expr Body::visit_load(const Expr& e, const Expr& mask) {
+  std::vector<Expr> index;
+  for (const Expr& a : ir::args_of(e)) index.push_back(visit(a, mask));
+  const Place& place = place_of_(e.node()->id);
+  std::vector<Expr> args{address(e.node()->id, index)};
+  if ((!mask.empty() || !lanes_.empty()) && !in_bounds(place, index))
+    args.push_back(mask.empty() ? lanes_ : lanes_.empty() ? mask : ir::logic_and(lanes_, mask));
+  return ir::load(place.kbuffer, place.buffer->name, e.type(), args, e.node()->where);
+}
+
+Expr Body::visit(const Expr& e, const Expr& mask) {
+  const auto key = std::make_pair(e.node(), mask.node());
+  if (auto it = done_.find(key); it != done_.end()) return it->second;
+  const auto args = ir::args_of(e);
+  Expr result = e;
+  switch (ir::op_of(e)) {
+    case Op::var:
+      for (const auto& [id, value] : values_)
+        if (id == e.node()->id) result = value;
+      break;
+    case Op::load: result = visit_load(e, mask); break;
+    case Op::in_range: result = visit(args[0], mask); break;
+    case Op::select: {
+      Expr condition = visit(args[0], mask);
+      if (!has_load(condition)) condition = analysis::simplify(condition, facts_);
+      std::int64_t known = 0;
+      if (ir::is_int(condition, &known)) {
+        result = visit(args[known ? 1 : 2], mask);
+        break;
+      }
+      auto under = [&](const Expr& c) {
+        masks_.push_back(mask.empty() ? c : ir::logic_and(mask, c));
+        return masks_.back();
+      };
+      const Expr yes = visit(args[1], under(condition)), no = visit(args[2], under(ir::logic_not(condition)));
+      result = ir::select(condition, yes, no);
+      break;
+    }
+    default: {
+      if (args.empty()) break;
+      std::vector<Expr> fresh;
+      for (const Expr& a : args) fresh.push_back(visit(a, mask));
+      result = ir::rebuild(e, fresh);
+    }
+  }
+  done_.emplace(key, result);
+  return result;
+}
+
+std::vector<Expr> combine(const ir::Stage& stage, const std::vector<Expr>& accumulated, const std::vector<Expr>& values) {
+  std::vector<Expr> result;
+  if (stage.reducer.kind == ir::ReducerKind::custom) {
+    ir::Substitution s;
+    for (std::size_t c = 0; c < values.size(); ++c) {
+      s.emplace_back(stage.reducer.left.at(c), accumulated[c]);
+      s.emplace_back(stage.reducer.right.at(c), values[c]);
+    }
+    for (const Expr& e : stage.reducer.combine) result.push_back(ir::substitute(e, s));
+    return result;
+  }
+  for (std::size_t c = 0; c < values.size(); ++c) {
+    const Expr &acc = accumulated[c], &v = values[c];
+    switch (stage.reducer.kind) {
+      case ir::ReducerKind::sum:
+      case ir::ReducerKind::strict_sum:
+        if (stage.reducer.fused && ir::is(v, Op::mul) && v.type().is_float()) result.push_back(ir::fma(ir::args_of(v)[0], ir::args_of(v)[1], acc));
+        else result.push_back(ir::add(acc, v));
+        break;
+      case ir::ReducerKind::product: result.push_back(ir::mul(acc, v)); break;
+      case ir::ReducerKind::minimum: result.push_back(ir::min(acc, v)); break;
+      case ir::ReducerKind::maximum: result.push_back(ir::max(acc, v)); break;
+      default: throw InternalError("a step of a stage that is no reduction");
+    }
+  }
+  return result;
+}
+
+}  // namespace ashlar::lower_impl

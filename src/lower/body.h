@@ -1,0 +1,44 @@
+#pragma once
+// Expressions of block bodies: iteration variables become loop variables, loads get flat addresses, and masks where what they
+// stand under may be false.
+//
+//   select(x > 0, A[x - 1], 0)      becomes   select(x > 0, A[x - 1 where x > 0], 0)
+//
+// Invariant: a load without a mask reads inside its buffer whenever the block's uniform guards hold.
+#include <functional>
+#include <map>
+#include <unordered_map>
+
+#include <ashlar/analysis/simplify.h>
+
+#include "lower/storage.h"
+
+namespace ashlar::lower_impl {
+
+class Body {
+ public:
+  // `values`: what the variables of the expressions stand for. `facts`: loops around the block and its uniform guards.
+  // `lanes`: the guards that differ between lanes (empty: none). `place_of` finds the storage of a buffer.
+  Body(ir::Substitution values, const analysis::Facts& facts, Expr lanes, std::function<const Place&(ir::Id)> place_of)
+      : values_(std::move(values)), facts_(facts), lanes_(std::move(lanes)), place_of_(std::move(place_of)) {}
+
+  Expr lower(const Expr& e) { return visit(e, Expr()); }
+  Expr address(ir::Id buffer, const std::vector<Expr>& lowered_index);  // of an access, simplified
+
+ private:
+  Expr visit(const Expr&, const Expr& mask);
+  Expr visit_load(const Expr&, const Expr& mask);
+  bool in_bounds(const Place&, const std::vector<Expr>& index);
+
+  ir::Substitution values_;
+  const analysis::Facts& facts_;
+  Expr lanes_;
+  std::function<const Place&(ir::Id)> place_of_;
+  std::map<std::pair<const ir::Node*, const ir::Node*>, Expr> done_;
+  std::vector<Expr> masks_;  // keeps the keys alive
+};
+
+// One step of a reduction: what the accumulators become.
+std::vector<Expr> combine(const ir::Stage&, const std::vector<Expr>& accumulated, const std::vector<Expr>& values);
+
+}  // namespace ashlar::lower_impl

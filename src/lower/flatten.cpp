@@ -1,0 +1,417 @@
+// From the tree of nests, loops and blocks to flat statements. One walk in order of execution that carries what is known at
+// each place: the facts of the loops around, the variables that have one value only, the storage of every buffer in sight.
+//
+//   nest C                               for io in [0, +(M + 31) / 32)
+//     for io in (M + 31) / 32              for ii in [0, +32)
+//       for ii in 32               becomes   if io * 32 + ii < M
+//         block C                              C[(io * 32 + ii) * C_stride0] = ...
+//
+// Loops keep their kinds; conditions stand directly around the block, those that depend on the outermost loops outside.
+// Below a vectorized loop every loop is uniform: where its bounds depend on the lane it runs over their hull and the lane's own
+// bounds become conditions. A vectorized loop around another one is unrolled: the inner one takes the lanes.
+#include <algorithm>
+
+#include <ashlar/analysis/inits.h>
+#include <ashlar/analysis/interval.h>
+#include <ashlar/ir/refusal.h>
+
+#include "lower/body.h"
+#include "lower/passes.h"
+
+namespace ashlar::lower_impl {
+namespace {
+
+using analysis::Facts;
+using ir::Id;
+using ir::KStmt;
+using ir::LoopKind;
+using ir::Part;
+using ir::Stmt;
+
+using Statements = std::vector<KStmt>;
+
+bool contains_vectorized(const std::vector<Stmt>& body) {
+  for (const Stmt& s : body)
+    if ((s.kind == Stmt::Kind::loop && s.loop_kind == LoopKind::vectorized) || contains_vectorized(s.body)) return true;
+  return false;
+}
+
+class Flattener {
+ public:
+  Flattener(ir::Program& p, const LowerOptions& options) : p_(p), options_(options), facts_(analysis::facts_of_arguments(p)) {}
+
+  Draft run() {
+    ir::Kernel& k = draft_.kernel;
+    k.name = p_.name;
+    k.arguments = p_.arguments;
+    k.symbols = p_.symbols;
+    k.scalars = p_.scalars;
+    k.assumptions = p_.assumptions;
+    for (const ir::Argument& a : p_.arguments) {
+      if (a.kind == ir::ArgumentKind::scalar) continue;
+      const ir::Buffer& b = p_.buffer(a.id);
+      k.argument_buffers.emplace(b.id, b);
+      current_[b.id] = places_.size();
+      places_.push_back(place_argument(k, p_, b));
+      last_use_.push_back(0);
+    }
+    k.body = body(p_.body);
+    plan_workspace(k, p_, lives_);
+    return std::move(draft_);
+  }
+
+ private:
+  struct Around {  // a loop around the current statement
+    Id axis = 0;
+    LoopKind kind = LoopKind::serial;
+  };
+
+  Statements body(const std::vector<Stmt>& list) {
+    Statements out;
+    std::vector<std::pair<std::size_t, std::size_t>> allocs;  // place, life
+    const auto outside = current_;
+    for (const Stmt& s : list) {
+      const std::size_t before = position_;
+      path_.push_back(&s);
+      if (s.kind == Stmt::Kind::alloc) {
+        allocs.emplace_back(places_.size(), lives_.size());
+        alloc(s);
+        if (draft_.kernel.buffers.at(places_.back().kbuffer).storage == ir::Storage::workspace)
+          lives_.push_back({places_.back().kbuffer, position_, position_});
+        else
+          allocs.pop_back();
+      } else {
+        for (KStmt& k : statement(s)) out.push_back(std::move(k));
+        for (const auto& [place, life] : allocs)
+          if (last_use_[place] > before) lives_[life].to = position_;
+      }
+      path_.pop_back();
+    }
+    if (!allocs.empty() || current_.size() != outside.size()) current_ = outside;
+    return out;
+  }
+
+  Statements statement(const Stmt& s) {
+    switch (s.kind) {
+      case Stmt::Kind::nest: return body(s.body);
+      case Stmt::Kind::loop: return loop(s);
+      case Stmt::Kind::block: ++position_; return block(s);
+      case Stmt::Kind::prefetch: return prefetch(s);
+      case Stmt::Kind::alloc: break;
+    }
+    return {};
+  }
+
+  void alloc(const Stmt& s) {
+    ++position_;
+    std::vector<Lane> lanes;
+    bool per_worker = false;
+    for (const Around& a : around_) {
+      per_worker |= a.kind == LoopKind::parallel;
+      if (a.kind == LoopKind::vectorized) lanes.push_back({ir::sub(ir::axis_var(p_, a.axis), lane_begin_), lane_count_});
+    }
+    const Id id = draft_.kernel.buffers.count(s.buffer) ? s.id : s.buffer;
+    Place place = place_alloc(draft_.kernel, p_, s, id, std::move(lanes), per_worker, options_);
+    for (auto* list : {&place.lo, &place.logical_lo, &place.logical_extent})
+      for (Expr& e : *list) e = known(e);
+    draft_.alloc_lines.emplace(id, s.where);
+    current_[s.buffer] = places_.size();
+    places_.push_back(std::move(place));
+    last_use_.push_back(0);
+  }
+
+  // With the variables of loops that run once replaced by their value.
+  Expr known(const Expr& e) const { return ir::substitute(e, single_); }
+
+  bool lane_varying(const Expr& e) const { return lane_ != 0 && ir::uses_var(e, lane_); }
+
+  Statements loop(const Stmt& s) {
+    const ir::LoopRange range = ir::range_of(p_, s);
+    const ir::Axis& axis = p_.axis(s.axis);
+    const Facts outside = facts_;
+    const auto conditions_outside = conditions_.size();
+    Expr begin = known(range.begin), end = known(range.end);
+    if (lane_varying(begin) || lane_varying(end)) {
+      const Expr v = ir::axis_var(p_, s.axis);
+      const analysis::VarRange lanes{lane_, {lane_begin_, ir::add(lane_begin_, ir::index(lane_count_ - 1))}};
+      if (lane_varying(begin)) {
+        conditions_.push_back(ir::ge(v, begin));
+        begin = hull(begin, lanes).lo;
+      }
+      if (lane_varying(end)) {
+        conditions_.push_back(ir::lt(v, end));
+        end = hull(end, lanes).hi;
+      }
+    }
+    begin = analysis::simplify(begin, facts_);
+    Expr extent = analysis::simplify(ir::sub(end, begin), facts_);
+    std::int64_t count = 0;
+    Statements out;
+    if (ir::is_int(extent, &count) && count <= 0) {
+      conditions_.resize(conditions_outside);
+      return out;
+    }
+    const bool one = ir::is_int(extent, 1);
+    if (one || s.part == Part::first || s.part == Part::last) {
+      if (!one) begin = analysis::simplify(s.part == Part::first ? ir::index(0) : ir::sub(known(axis.extent), ir::index(1)), facts_);
+      const Expr any = one ? ir::boolean(true) : analysis::simplify(ir::gt(extent, ir::index(0)), facts_);
+      facts_.range(s.axis, begin, begin);
+      if (!ir::is_int(any, 1)) facts_.assume(any);
+      single_.emplace_back(s.axis, begin);
+      out = body(s.body);
+      single_.pop_back();
+      if (!ir::is_int(any, 1) && !out.empty()) {
+        KStmt guard = if_stmt(any, std::move(out), s.where);
+        out.clear();
+        out.push_back(std::move(guard));
+      }
+    } else {
+      out = many(s, axis, begin, extent);
+    }
+    facts_ = outside;
+    conditions_.resize(conditions_outside);
+    return out;
+  }
+
+  analysis::Interval hull(const Expr& e, const analysis::VarRange& over) const {
+    const analysis::Interval i = analysis::bounds_over(e, std::span(&over, 1), facts_);
+    if (!i.bounded()) throw InternalError("the bounds of a loop inside a vectorized one have no hull");
+    return i;
+  }
+
+  Statements many(const Stmt& s, const ir::Axis& axis, const Expr& begin, Expr extent) {
+    LoopKind kind = s.loop_kind;
+    if (kind == LoopKind::vectorized && contains_vectorized(s.body)) kind = LoopKind::unrolled;
+    if (kind == LoopKind::vectorized || kind == LoopKind::unrolled) {
+      std::int64_t count = 0;
+      if (!ir::is_int(extent, &count)) {
+        const auto most = analysis::constant_max(extent, facts_);
+        if (!most) throw InternalError("loop " + axis.name + " has no constant extent to be vectorized or unrolled by");
+        conditions_.push_back(ir::lt(ir::axis_var(p_, s.axis), ir::add(begin, extent)));
+        extent = ir::index(*most);
+      }
+    }
+    facts_.range(s.axis, begin, ir::sub(ir::add(begin, extent), ir::index(1)));
+    const Id lane = lane_;
+    const Expr lane_begin = lane_begin_;
+    const std::int64_t lane_count = lane_count_;
+    if (kind == LoopKind::vectorized) {
+      lane_ = s.axis;
+      lane_begin_ = begin;
+      ir::is_int(extent, &lane_count_);
+    }
+    around_.push_back({s.axis, kind});
+    KStmt k;
+    k.kind = KStmt::Kind::for_;
+    k.where = s.where;
+    k.var = s.axis;
+    k.name = axis.name;
+    k.begin = begin;
+    k.extent = extent;
+    k.loop_kind = kind;
+    k.body = body(s.body);
+    around_.pop_back();
+    lane_ = lane;
+    lane_begin_ = lane_begin;
+    lane_count_ = lane_count;
+    Statements out;
+    if (!k.body.empty()) out.push_back(std::move(k));
+    return out;
+  }
+
+  // The number of loops around that decide a condition: 0 for none.
+  std::size_t depth_of(const Expr& condition) const {
+    if (has_load(condition)) return around_.size() + 1;
+    std::size_t depth = 0;
+    for (Id v : ir::free_vars(condition))
+      for (std::size_t k = 0; k < around_.size(); ++k)
+        if (around_[k].axis == v) depth = std::max(depth, k + 1);
+    return depth;
+  }
+
+  const Place& place_of(Id buffer) {
+    const auto it = current_.find(buffer);
+    if (it == current_.end()) throw InternalError("an access to " + p_.buffer(buffer).name + " outside of the life of its storage");
+    last_use_[it->second] = position_;
+    return places_[it->second];
+  }
+
+  const Stmt& nest() const {
+    for (std::size_t k = path_.size(); k-- > 0;)
+      if (path_[k]->kind == Stmt::Kind::nest) return *path_[k];
+    throw InternalError("a block outside of any nest");
+  }
+
+  ir::Substitution values_at(const Stmt& nest) const {
+    ir::Substitution values = ir::iter_values(p_, nest);
+    for (auto& [id, value] : values) value = known(value);
+    return values;
+  }
+
+  Statements block(const Stmt& s) {
+    const Stmt& in = nest();
+    const ir::Stage& stage = p_.stage(s.stage);
+    // what must hold: uniform conditions from the outermost loop inwards, then those of lanes
+    std::vector<std::pair<std::size_t, Expr>> uniform;
+    Expr lanes;
+    Facts facts = facts_;
+    std::vector<Expr> all = analysis::conditions_of(p_, path_, s.piece == Stmt::Piece::init);
+    all.insert(all.end(), conditions_.begin(), conditions_.end());
+    for (const Expr& c : all) {
+      const Expr condition = single_.empty() ? c : analysis::simplify(known(c), facts_);
+      if (ir::is_int(condition, 1)) continue;
+      if (ir::is_int(condition, std::int64_t{0})) return {};
+      if (lane_varying(condition)) {
+        lanes = lanes.empty() ? condition : ir::logic_and(lanes, condition);
+      } else {
+        if (!has_load(condition)) facts.assume(condition);
+        uniform.emplace_back(depth_of(condition), condition);
+      }
+    }
+    std::stable_sort(uniform.begin(), uniform.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+
+    auto find = [this](Id buffer) -> const Place& { return place_of(buffer); };
+    Body expressions(values_at(in), facts, lanes, find);
+    Body guards(ir::Substitution{}, facts, Expr(), find);
+    Statements out = stores(s, in, stage, expressions, facts);
+    if (!lanes.empty()) out = guarded(guards.lower(lanes), std::move(out), s.where);
+    for (std::size_t k = uniform.size(); k-- > 0;) out = guarded(guards.lower(uniform[k].second), std::move(out), s.where);
+    return out;
+  }
+
+  static Statements guarded(Expr condition, Statements body, Where where) {
+    Statements out;
+    out.push_back(if_stmt(std::move(condition), std::move(body), where));
+    return out;
+  }
+
+  Statements stores(const Stmt& s, const Stmt& in, const ir::Stage& stage, Body& expressions, const Facts& facts) {
+    std::vector<Expr> index;  // the stage's own point
+    for (const ir::IterVar& v : stage.iters)
+      if (v.kind != ir::IterKind::reduce) index.push_back(ir::var(v.id, v.name));
+    auto lowered_all = [&](const std::vector<Expr>& list) {
+      std::vector<Expr> result;
+      for (const Expr& e : list) result.push_back(expressions.lower(e));
+      return result;
+    };
+    auto accumulators = [&] {
+      std::vector<Expr> loads;
+      for (Id b : stage.buffers) loads.push_back(ir::load(b, p_.buffer(b).name, p_.buffer(b).type, index, stage.where));
+      return lowered_all(loads);
+    };
+    if (!stage.is_reduction()) return store_all(s, stage, index, lowered_all(stage.values), expressions);
+    if (s.piece == Stmt::Piece::init) return store_all(s, stage, index, lowered_all(stage.inits), expressions);
+    const std::vector<Expr> terms = lowered_all(stage.values);
+    if (!s.first_stores) return store_all(s, stage, index, combine(stage, accumulators(), terms), expressions);
+    Expr first = ir::boolean(true);
+    for (const ir::Root& r : in.roots) {
+      if (!p_.axis(r.axis).reduce) continue;
+      for (Id leaf : ir::leaves_of(p_, r.axis))
+        first = ir::logic_and(first, analysis::simplify(ir::eq(known(ir::axis_var(p_, leaf)), ir::index(0)), facts));
+    }
+    std::int64_t decided = 0;
+    const bool is_decided = ir::is_int(first, &decided);
+    Statements start, go_on;
+    if (!is_decided || decided) start = store_all(s, stage, index, combine(stage, lowered_all(stage.inits), terms), expressions);
+    if (is_decided && decided) return start;
+    go_on = store_all(s, stage, index, combine(stage, accumulators(), terms), expressions);
+    if (is_decided) return go_on;
+    Statements out = guarded(first, std::move(start), s.where);
+    out.front().otherwise = std::move(go_on);
+    return out;
+  }
+
+  // Stores one value for each component; several are all computed before the first is stored.
+  Statements store_all(const Stmt& s, const ir::Stage& stage, const std::vector<Expr>& index, std::vector<Expr> values, Body& expressions) {
+    std::vector<Expr> at;
+    for (const Expr& i : index) at.push_back(expressions.lower(i));
+    std::vector<std::pair<Id, Expr>> lets;
+    if (values.size() > 1)
+      for (Expr& v : values) {
+        lets.emplace_back(p_.fresh(), v);
+        v = ir::var(lets.back().first, stage.name + "_new", v.type(), v.node()->where);
+      }
+    Statements out;
+    for (std::size_t c = 0; c < values.size(); ++c)
+      out.push_back(store_stmt(place_of(stage.buffers[c]).kbuffer, expressions.address(stage.buffers[c], at), values[c], s.where));
+    for (std::size_t c = lets.size(); c-- > 0;) {
+      KStmt let = let_stmt(lets[c].first, stage.name + "_new", lets[c].second, std::move(out), s.where);
+      out.clear();
+      out.push_back(std::move(let));
+    }
+    return out;
+  }
+
+  Statements prefetch(const Stmt& s);
+
+  ir::Program& p_;
+  const LowerOptions& options_;
+  Draft draft_;
+  Facts facts_;
+  std::vector<const Stmt*> path_;
+  std::vector<Around> around_;
+  ir::Substitution single_;
+  std::vector<Expr> conditions_;  // that loops around have left to their blocks
+  Id lane_ = 0;                   // the variable of the vectorized loop around
+  Expr lane_begin_;
+  std::int64_t lane_count_ = 0;
+  std::vector<Place> places_;
+  std::vector<std::size_t> last_use_;  // position, a place
+  std::map<Id, std::size_t> current_;  // buffer -> place
+  std::vector<Life> lives_;
+  std::size_t position_ = 0;
+};
+
+// The line that the first reader below the loop will read, `ahead` iterations from now: inner loops stand at their begin.
+Statements Flattener::prefetch(const Stmt& s) {
+  const Stmt* loop = nullptr;
+  for (const Stmt* on : path_)
+    if (on->id == s.loop) loop = on;
+  if (!loop) throw InternalError("a prefetch along a loop that is not around it");
+  std::vector<const Stmt*> reader;
+  std::vector<const Stmt*> here{path_.begin(), std::find(path_.begin(), path_.end(), loop)};
+  const ir::Node* what = nullptr;
+  auto search = [&](auto&& self, const Stmt& at) -> bool {
+    here.push_back(&at);
+    if (at.kind == Stmt::Kind::block && at.piece != Stmt::Piece::init)
+      for (const analysis::Read& r : analysis::reads_of(p_.stage(at.stage)))
+        if (r.load.node()->id == s.buffer && std::none_of(ir::args_of(r.load).begin(), ir::args_of(r.load).end(), has_load)) {
+          what = r.load.node();
+          reader = here;
+          return true;
+        }
+    for (const Stmt& inner : at.body)
+      if (self(self, inner)) return true;
+    here.pop_back();
+    return false;
+  };
+  if (!search(search, *loop)) throw InternalError("a prefetch of " + p_.buffer(s.buffer).name + " that nothing in its loop reads");
+  const Stmt* in = nullptr;
+  ir::Substitution begins;
+  for (const Stmt* on : reader) {
+    if (on->kind == Stmt::Kind::nest) in = on;
+    if (on->kind != Stmt::Kind::loop) continue;
+    if (on == loop) begins.emplace_back(on->axis, ir::add(ir::axis_var(p_, on->axis), ir::index(s.ahead)));
+    else if (std::find(path_.begin(), path_.end(), on) == path_.end())
+      begins.emplace_back(on->axis, ir::substitute(ir::range_of(p_, *on).begin, begins));
+  }
+  ir::Substitution values = ir::iter_values(p_, *in);
+  for (auto& [id, value] : values) value = known(ir::substitute(value, begins));
+  Body expressions(values, facts_, Expr(), [this](Id buffer) -> const Place& { return place_of(buffer); });
+  std::vector<Expr> index;
+  for (std::uint32_t d = 0; d < what->count; ++d) index.push_back(expressions.lower(what->args[d]));
+  KStmt k;
+  k.kind = KStmt::Kind::prefetch;
+  k.where = s.where;
+  k.buffer = place_of(s.buffer).kbuffer;
+  k.address = expressions.address(s.buffer, index);
+  Statements out;
+  out.push_back(std::move(k));
+  return out;
+}
+
+}  // namespace
+
+Draft flatten(ir::Program p, const LowerOptions& options) { return Flattener(p, options).run(); }
+
+}  // namespace ashlar::lower_impl

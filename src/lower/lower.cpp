@@ -1,0 +1,62 @@
+#include <ashlar/lower/lower.h>
+
+#include <ctime>
+
+#include <ashlar/analysis/inits.h>
+#include <ashlar/ir/print.h>
+
+#include "lower/passes.h"
+
+namespace ashlar {
+namespace {
+
+using lower_impl::Draft;
+
+double cpu_ms() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
+}
+
+// What the passes hand on: a program until `flatten`, a draft of the kernel after it.
+struct State {
+  ir::Program program;
+  Draft draft;
+  bool flat = false;
+  std::string text() const { return flat ? ir::text(draft.kernel) : ir::text(program); }
+};
+
+struct Pass {
+  const char* name;
+  void (*run)(State&, const LowerOptions&);
+};
+
+constexpr Pass passes[] = {
+    {"inits", [](State& s, const LowerOptions&) { s.program = analysis::materialise_inits(s.program); }},
+    {"flatten",
+     [](State& s, const LowerOptions& o) {
+       s.draft = lower_impl::flatten(std::move(s.program), o);
+       s.flat = true;
+     }},
+    {"guards", [](State& s, const LowerOptions&) { lower_impl::hoist_guards(s.draft); }},
+    {"math", [](State& s, const LowerOptions&) { lower_impl::expand_functions(s.draft); }},
+    {"vectorize", [](State& s, const LowerOptions&) { lower_impl::vectorize(s.draft); }},
+    {"unroll", [](State& s, const LowerOptions&) { lower_impl::unroll(s.draft); }},
+    {"tidy", [](State& s, const LowerOptions&) { lower_impl::tidy(s.draft); }},
+    {"registers", [](State& s, const LowerOptions& o) { lower_impl::check_registers(s.draft, o); }},
+};
+
+}  // namespace
+
+ir::Kernel lower(const ir::Program& program, const LowerOptions& options) {
+  State state{program, {}, false};
+  for (const Pass& pass : passes) {
+    const double start = options.times ? cpu_ms() : 0;
+    pass.run(state, options);
+    if (options.times) options.times->push_back({pass.name, cpu_ms() - start});
+    if (options.observe) options.observe(pass.name, state.text());
+  }
+  return std::move(state.draft.kernel);
+}
+
+}  // namespace ashlar

@@ -1,0 +1,40 @@
+#pragma once
+// The passes of lowering, one file each; lower.h lists them in order, lower.cpp runs them.
+#include <map>
+#include <vector>
+
+#include <ashlar/ir/kernel.h>
+#include <ashlar/lower/lower.h>
+
+namespace ashlar::lower_impl {
+
+// A kernel on its way: some loops are still marked vectorized or unrolled.
+struct Draft {
+  ir::Kernel kernel;
+  std::map<ir::Id, Where> alloc_lines;  // of the buffers that were allocated: where the user placed them
+};
+
+Draft flatten(ir::Program, const LowerOptions&);  // the program has explicit inits
+void hoist_guards(Draft&);
+void expand_functions(Draft&);
+void vectorize(Draft&);
+void unroll(Draft&);
+void tidy(Draft&);
+void check_registers(const Draft&, const LowerOptions&);
+
+// ---- small helpers over statements -------------------------------------------------------------------------------------
+ir::KStmt store_stmt(ir::Id buffer, Expr address, Expr value, Where);
+ir::KStmt if_stmt(Expr condition, std::vector<ir::KStmt> body, Where);
+ir::KStmt let_stmt(ir::Id var, std::string name, Expr value, std::vector<ir::KStmt> body, Where);
+bool has_load(const Expr&);
+// Calls f on every expression slot of a statement itself (not of its body).
+template <class F> void for_each_expr(ir::KStmt& s, F&& f) {
+  for (Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask})
+    if (!e->empty()) f(*e);
+}
+template <class F> void for_each_expr(const ir::KStmt& s, F&& f) {
+  for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask})
+    if (!e->empty()) f(*e);
+}
+
+}  // namespace ashlar::lower_impl

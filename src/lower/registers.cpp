@@ -1,0 +1,93 @@
+// The contract of Scope::registers. After vectorizing and unrolling every access to such a buffer has a constant address, and
+// the values alive fit the register file with room for two operands; otherwise the user is told at the line of the contract.
+//
+//   refused:  set_scope: expected accumulators in at most 30 of 32 vector registers, found 36 for acc (36 x 16 f32)
+#include "lower/passes.h"
+
+#include <set>
+
+#include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
+
+namespace ashlar::lower_impl {
+namespace {
+
+using ir::Id;
+using ir::KStmt;
+
+struct Use {
+  std::set<std::int64_t> slots;  // registers of the buffer, by the number of their first element
+  std::size_t first = SIZE_MAX, last = 0;
+};
+
+class Contract {
+ public:
+  Contract(const Draft& draft, const LowerOptions& options) : draft_(draft), options_(options) {}
+
+  void check() {
+    bool any = false;
+    for (const auto& [id, b] : draft_.kernel.buffers) any |= b.storage == ir::Storage::registers;
+    if (!any) return;
+    visit(draft_.kernel.body);
+    for (const auto& [id, use] : uses_) {
+      std::size_t live = 0;
+      for (const auto& [other, o] : uses_)
+        if (o.first <= use.last && use.first <= o.last) live += o.slots.size();
+      const int room = options_.vector_registers - 2;
+      if (live > static_cast<std::size_t>(room))
+        refuse("set_scope", "values of " + name(id) + " in at most " + std::to_string(room) + " of " + std::to_string(options_.vector_registers) +
+                   " vector registers", std::to_string(live) + " alive at once", where(id));
+    }
+  }
+
+ private:
+  const std::string& name(Id id) const { return draft_.kernel.buffers.at(id).name; }
+  Where where(Id id) const {
+    const auto it = draft_.alloc_lines.find(id);
+    return it == draft_.alloc_lines.end() ? Where{} : it->second;
+  }
+
+  void access(Id id, const Expr& address) {
+    const ir::KBuffer& b = draft_.kernel.buffers.at(id);
+    if (b.storage != ir::Storage::registers) return;
+    const Expr base = ir::is(address, ir::Op::ramp) ? ir::args_of(address)[0] : address;
+    std::int64_t at = 0, stride = 1;
+    if (!ir::is_int(base, &at) || (ir::is(address, ir::Op::ramp) && !ir::is_int(ir::args_of(address)[1], &stride)))
+      refuse("set_scope", "constant indices into " + b.name + " in Scope::registers (unroll or vectorize the loops over it)",
+             "[" + ir::text(address) + "]", where(id));
+    Use& use = uses_[id];
+    const std::int64_t lanes_a_register = std::max(1, options_.vector_bits / b.type.bits);
+    const std::int64_t lanes = address.type().lanes;
+    if (lanes == 1) use.slots.insert(at);
+    else
+      for (std::int64_t k = 0; k < lanes; k += lanes_a_register) use.slots.insert(at + k * stride);
+    use.first = std::min(use.first, position_);
+    use.last = std::max(use.last, position_);
+  }
+
+  void visit(const std::vector<KStmt>& list) {
+    for (const KStmt& s : list) {
+      ++position_;
+      for_each_expr(s, [&](const Expr& e) {
+        ir::walk(e, [&](const Expr& x) {
+          if (ir::is(x, ir::Op::load)) access(x.node()->id, ir::args_of(x)[0]);
+          return true;
+        });
+      });
+      if (s.kind == KStmt::Kind::store) access(s.buffer, s.address);
+      visit(s.body);
+      visit(s.otherwise);
+    }
+  }
+
+  const Draft& draft_;
+  const LowerOptions& options_;
+  std::map<Id, Use> uses_;
+  std::size_t position_ = 0;
+};
+
+}  // namespace
+
+void check_registers(const Draft& draft, const LowerOptions& options) { Contract(draft, options).check(); }
+
+}  // namespace ashlar::lower_impl

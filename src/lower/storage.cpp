@@ -1,0 +1,194 @@
+#include "lower/storage.h"
+
+#include <algorithm>
+
+#include <ashlar/analysis/interval.h>
+#include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
+
+namespace ashlar::lower_impl {
+
+using ir::Id;
+using ir::KBuffer;
+
+namespace {
+
+// Row-major strides over the extents, the last one 1.
+std::vector<Expr> dense_strides(const std::vector<Expr>& extents, const analysis::Facts& facts) {
+  std::vector<Expr> strides(extents.size());
+  Expr running = ir::index(1);
+  for (std::size_t d = extents.size(); d-- > 0;) {
+    strides[d] = running;
+    if (d > 0) running = analysis::simplify(ir::mul(extents[d], running), facts);
+  }
+  return strides;
+}
+
+Expr product(const std::vector<Expr>& extents) {
+  Expr n = ir::index(1);
+  for (const Expr& e : extents) n = ir::mul(n, e);
+  return n;
+}
+
+Expr round_up(const Expr& bytes, std::int64_t to) { return ir::mul(ir::ceil_div(bytes, ir::index(to)), ir::index(to)); }
+
+}  // namespace
+
+Expr Place::address(const std::vector<Expr>& logical_index) const {
+  std::vector<Expr> physical;
+  if (buffer->layout.map.empty()) {
+    physical = logical_index;
+  } else {
+    ir::Substitution s;
+    for (std::size_t d = 0; d < buffer->layout.vars.size(); ++d) s.emplace_back(buffer->layout.vars[d], logical_index.at(d));
+    for (const Expr& e : buffer->layout.map) physical.push_back(ir::substitute(e, s));
+  }
+  if (physical.size() != stride.size()) throw InternalError("an access to " + buffer->name + " with the wrong number of indices");
+  Expr sum = ir::index(0);
+  for (std::size_t d = 0; d < physical.size(); ++d) sum = ir::add(sum, ir::mul(ir::sub(physical[d], lo[d]), stride[d]));
+  for (const Lane& l : lanes) sum = ir::add(ir::mul(sum, ir::index(l.lanes)), l.value);
+  return sum;
+}
+
+Place place_argument(ir::Kernel& k, ir::Program& p, const ir::Buffer& b) {
+  const analysis::Facts facts = analysis::facts_of_arguments(p);
+  Place place;
+  place.buffer = &b;
+  place.kbuffer = b.id;
+  place.logical_lo.assign(b.extents.size(), ir::index(0));
+  place.logical_extent = b.extents;
+  std::vector<Expr> extents = b.extents;
+  place.lo = place.logical_lo;
+  if (!b.layout.map.empty()) {
+    std::vector<analysis::VarRange> ranges;
+    for (std::size_t d = 0; d < b.layout.vars.size(); ++d)
+      ranges.push_back({b.layout.vars[d], {ir::index(0), ir::sub(b.extents[d], ir::index(1))}});
+    extents.clear();
+    place.lo.clear();
+    for (const Expr& e : b.layout.map) {
+      const analysis::Interval i = analysis::bounds_over(e, ranges, facts);
+      if (!i.bounded()) throw InternalError("the layout of " + b.name + " has no bound");
+      place.lo.push_back(ir::index(0));
+      extents.push_back(analysis::simplify(ir::add(i.hi, ir::index(1)), facts));
+    }
+  }
+  if (b.layout.align_dim >= 0) {
+    Expr& e = extents.at(static_cast<std::size_t>(b.layout.align_dim));
+    e = analysis::simplify(round_up(e, b.layout.pad_to), facts);
+  }
+  const std::size_t rank = extents.size();
+  if (!b.layout.strides.empty()) {
+    place.stride = b.layout.strides;
+    for (std::size_t d = 0; d < rank; ++d)
+      if (ir::is(place.stride[d], ir::Op::var) && !p.symbols.count(place.stride[d].node()->id))
+        k.strides.push_back({place.stride[d].node()->id, b.id, static_cast<int>(d)});
+  } else if (b.packed_by_caller || b.order == ir::Buffer::Order::dense) {
+    place.stride = dense_strides(extents, facts);
+  } else {
+    for (std::size_t d = 0; d < rank; ++d) {
+      if (d + 1 == rank && b.order == ir::Buffer::Order::inner_unit_stride) {
+        place.stride.push_back(ir::index(1));
+        continue;
+      }
+      const Id id = p.fresh();
+      k.strides.push_back({id, b.id, static_cast<int>(d)});
+      place.stride.push_back(ir::var(id, b.name + "_stride" + std::to_string(d)));
+    }
+  }
+  KBuffer kb;
+  kb.id = b.id;
+  kb.name = b.name;
+  kb.type = b.type;
+  kb.storage = ir::Storage::argument;
+  kb.align = std::max<std::int64_t>(b.align, b.type.bytes());
+  kb.written = b.role == ir::Role::output;
+  k.buffers.emplace(kb.id, kb);
+  return place;
+}
+
+Place place_alloc(ir::Kernel& k, const ir::Program& p, const ir::Stmt& alloc, Id kbuffer, std::vector<Lane> lanes, bool per_worker,
+                  const LowerOptions& options) {
+  const ir::Buffer& b = p.buffer(alloc.buffer);
+  const analysis::Facts facts = analysis::facts_of_arguments(p);
+  Place place;
+  place.buffer = &b;
+  place.kbuffer = kbuffer;
+  analysis::Box logical = analysis::logical_box(p, alloc.id);
+  place.logical_lo = std::move(logical.lo);
+  place.logical_extent = std::move(logical.extent);
+  place.lo = b.layout.map.empty() ? place.logical_lo : analysis::physical_box(p, alloc.id).lo;
+  std::vector<Expr> extents = analysis::storage_extents(p, alloc.id);
+  for (const Expr& e : extents)
+    if (e.empty()) refuse("lower", "storage of " + b.name + " with a bound over the symbols", "a box that has none", alloc.where);
+  place.stride = dense_strides(extents, facts);
+  place.lanes = std::move(lanes);
+  for (const Lane& l : place.lanes) extents.push_back(ir::index(l.lanes));
+
+  KBuffer kb;
+  kb.id = kbuffer;
+  kb.name = b.name;
+  kb.type = b.type;
+  kb.align = std::max<std::int64_t>(64, b.align);
+  kb.elements = analysis::simplify(ir::max(ir::index(0), product(extents)), facts);
+  kb.per_worker = per_worker;
+  std::int64_t count = 0;
+  const bool constant = ir::is_int(kb.elements, &count);
+  if (b.scope == Scope::registers || b.scope == Scope::stack) {
+    const bool registers = b.scope == Scope::registers;
+    if (!constant)
+      refuse("set_scope", "a constant size for " + b.name + " in Scope::" + b.scope.name, ir::text(kb.elements) + " elements",
+             alloc.where);
+    if (!registers && count * b.type.bytes() > options.stack_limit)
+      refuse("set_scope", "at most " + std::to_string(options.stack_limit) + " bytes for " + b.name + " in Scope::stack",
+             std::to_string(count * b.type.bytes()) + " bytes", alloc.where);
+    kb.storage = registers ? ir::Storage::registers : ir::Storage::stack;
+    kb.per_worker = false;
+  } else {
+    kb.storage = ir::Storage::workspace;
+  }
+  k.buffers.emplace(kb.id, kb);
+  return place;
+}
+
+void plan_workspace(ir::Kernel& k, const ir::Program& p, const std::vector<Life>& lives) {
+  const analysis::Facts facts = analysis::facts_of_arguments(p);
+  struct Slot {
+    Expr bytes;
+    bool per_worker = false;
+    std::size_t free_from = 0;
+    std::vector<Id> members;
+  };
+  std::vector<Slot> slots;
+  std::int64_t align = 64;
+  for (const Life& life : lives) align = std::max(align, k.buffers.at(life.kbuffer).align);
+  std::vector<Life> order = lives;
+  std::stable_sort(order.begin(), order.end(), [](const Life& a, const Life& b) { return a.from < b.from; });
+  for (const Life& life : order) {
+    const KBuffer& b = k.buffers.at(life.kbuffer);
+    const Expr bytes = analysis::simplify(round_up(ir::mul(b.elements, ir::index(b.type.bytes())), align), facts);
+    Slot* best = nullptr;
+    for (Slot& s : slots) {
+      if (s.free_from > life.from || s.per_worker != b.per_worker) continue;
+      if (ir::same(s.bytes, bytes)) {
+        best = &s;
+        break;
+      }
+      if (!best) best = &s;
+    }
+    if (best && !ir::same(best->bytes, bytes)) best->bytes = analysis::simplify(ir::max(best->bytes, bytes), facts);
+    if (!best) best = &slots.emplace_back(Slot{bytes, b.per_worker, 0, {}});
+    best->free_from = life.to + 1;
+    best->members.push_back(life.kbuffer);
+  }
+  Expr total[2] = {ir::index(0), ir::index(0)};
+  for (const Slot& s : slots) {
+    Expr& end = total[s.per_worker];
+    for (Id id : s.members) k.buffers.at(id).offset = end;
+    end = analysis::simplify(ir::add(end, s.bytes), facts);
+  }
+  k.workspace_shared = total[0];
+  k.workspace_per_worker = total[1];
+  k.workspace_align = align;
+}
+
+}  // namespace ashlar::lower_impl

@@ -1,0 +1,109 @@
+// An unrolled loop becomes its iterations, each with the loop variable replaced by its value; builders fold what becomes constant.
+//
+//   for i in [0, +2) unrolled        acc[j] = ...
+//     acc[i * 16 + j] = ...          acc[16 + j] = ...
+//
+// Nested unrolled loops are expanded together: every expression is rewritten once for each copy it ends in.
+#include "lower/passes.h"
+
+#include <ashlar/ir/build.h>
+#include <ashlar/ir/refusal.h>
+
+namespace ashlar::lower_impl {
+namespace {
+
+using ir::KStmt;
+
+// Does anything below still have to change: an unrolled loop?
+bool has_unrolled(const std::vector<KStmt>& list) {
+  for (const KStmt& s : list)
+    if ((s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::unrolled) || has_unrolled(s.body) || has_unrolled(s.otherwise)) return true;
+  return false;
+}
+
+// A value of an index vector or sum: constants are gathered to the right, so that copies differ in one number only.
+Expr tidy_sum(const Expr& e) {
+  if (!e.type().is_index() || e.type().lanes != 1) return e;
+  if (!ir::is(e, ir::Op::add)) return e;
+  const auto args = ir::args_of(e);
+  std::int64_t a = 0, b = 0;
+  const bool left_const = ir::is_int(args[0], &a);
+  if (left_const && !ir::is_int(args[1])) return tidy_sum(ir::add(args[1], args[0]));
+  auto ends_in = [](const Expr& x, std::int64_t* c) { return ir::is(x, ir::Op::add) && ir::is_int(ir::args_of(x)[1], c); };
+  if (ir::is_int(args[1], &b) && ends_in(args[0], &a)) return ir::add(ir::args_of(args[0])[0], ir::index(a + b));
+  if (!ir::is_int(args[1]) && ends_in(args[0], &a)) return ir::add(ir::add(ir::args_of(args[0])[0], args[1]), ir::index(a));
+  if (!ir::is_int(args[0]) && ends_in(args[1], &b)) return tidy_sum(ir::add(ir::add(args[0], ir::args_of(args[1])[0]), ir::index(b)));
+  return e;
+}
+
+Expr put_in(const Expr& e, const ir::Substitution& values) {
+  bool uses = false;
+  ir::walk(e, [&](const Expr& x) {
+    if (ir::is(x, ir::Op::var))
+      for (const auto& entry : values) uses |= entry.first == x.node()->id;
+    return !uses;
+  });
+  if (!uses) return e;
+  return ir::transform(e, [&](const Expr& x) {
+    if (ir::is(x, ir::Op::var)) {
+      for (const auto& [id, value] : values)
+        if (x.node()->id == id) return value;
+      return x;
+    }
+    return tidy_sum(x);
+  });
+}
+
+void expand(std::vector<KStmt>& out, const std::vector<KStmt>& list, ir::Substitution& values);
+
+void expand(std::vector<KStmt>& out, const KStmt& s, ir::Substitution& values) {
+  if (s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::unrolled) {
+    std::int64_t begin = 0, extent = 0;
+    const Expr first = put_in(s.begin, values);
+    if (!ir::is_int(put_in(s.extent, values), &extent)) throw InternalError("an unrolled loop without a constant extent");
+    const bool constant = ir::is_int(first, &begin);
+    for (std::int64_t k = 0; k < extent; ++k) {
+      values.emplace_back(s.var, constant ? ir::index(begin + k) : ir::add(first, ir::index(k)));
+      expand(out, s.body, values);
+      values.pop_back();
+    }
+    return;
+  }
+  KStmt copy;
+  copy.kind = s.kind;
+  copy.where = s.where;
+  copy.var = s.var;
+  copy.name = s.name;
+  copy.loop_kind = s.loop_kind;
+  copy.buffer = s.buffer;
+  copy.begin = s.begin;
+  copy.extent = s.extent;
+  copy.value = s.value;
+  copy.address = s.address;
+  copy.mask = s.mask;
+  for_each_expr(copy, [&](Expr& e) { e = put_in(e, values); });
+  std::int64_t known = 0;
+  if (copy.kind == KStmt::Kind::if_ && ir::is_int(copy.value, &known)) {
+    expand(out, known ? s.body : s.otherwise, values);
+    return;
+  }
+  expand(copy.body, s.body, values);
+  expand(copy.otherwise, s.otherwise, values);
+  out.push_back(std::move(copy));
+}
+
+void expand(std::vector<KStmt>& out, const std::vector<KStmt>& list, ir::Substitution& values) {
+  for (const KStmt& s : list) expand(out, s, values);
+}
+
+}  // namespace
+
+void unroll(Draft& draft) {
+  if (!has_unrolled(draft.kernel.body)) return;
+  std::vector<KStmt> body;
+  ir::Substitution values;
+  expand(body, draft.kernel.body, values);
+  draft.kernel.body = std::move(body);
+}
+
+}  // namespace ashlar::lower_impl

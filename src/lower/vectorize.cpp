@@ -1,0 +1,220 @@
+// A vectorized loop becomes its body over vectors, one lane an iteration.
+//
+//   for j in [0, +16) vectorized                 acc[ramp(0, 1, 16)] = fma(broadcast(A[k]), B[ramp(k * 16, 1, 16)], ...)
+//     acc[j] = fma(A[k], B[k * 16 + j], ...)
+//
+// The loop variable is a ramp; what does not depend on it stays scalar until it meets something that does (broadcast as late as
+// possible); sums and constant multiples of ramps are ramps again, so that contiguous accesses are seen as such. A condition on
+// lanes becomes the mask of the stores below it (loads were given theirs when the block was flattened). Loops inside stay loops.
+//
+// Invariant: a store writes each element from at most one lane; a store of one element for all lanes is made once and only of
+// a value that is the same for all.
+#include "lower/passes.h"
+
+#include <set>
+#include <unordered_map>
+
+#include <ashlar/ir/build.h>
+#include <ashlar/ir/refusal.h>
+
+namespace ashlar::lower_impl {
+namespace {
+
+using ir::Id;
+using ir::KStmt;
+using ir::Op;
+
+class Lanes {
+ public:
+  Lanes(Id var, Expr begin, int lanes) : var_(var), begin_(std::move(begin)), lanes_(lanes) {}
+
+  std::vector<KStmt> body(std::vector<KStmt> list, const Expr& mask) {
+    std::vector<KStmt> out;
+    for (KStmt& s : list) statement(out, std::move(s), mask);
+    return out;
+  }
+
+ private:
+  static bool is_vector(const Expr& e) { return e.type().lanes > 1; }
+  Expr widened(const Expr& e) const { return is_vector(e) ? e : ir::broadcast(e, lanes_); }
+
+  void statement(std::vector<KStmt>& out, KStmt s, const Expr& mask) {
+    switch (s.kind) {
+      case KStmt::Kind::store: store(s, mask); break;
+      case KStmt::Kind::let:
+        s.value = visit(s.value);
+        if (is_vector(s.value)) varying_.insert(s.var);
+        s.body = body(std::move(s.body), mask);
+        break;
+      case KStmt::Kind::for_:
+        s.begin = visit(s.begin);
+        s.extent = visit(s.extent);
+        if (is_vector(s.begin) || is_vector(s.extent)) throw InternalError("a loop inside a vectorized one has bounds of its own in each lane");
+        s.body = body(std::move(s.body), mask);
+        break;
+      case KStmt::Kind::prefetch:  // of the first lane's line
+        s.address = ir::substitute(s.address, {{var_, begin_}});
+        break;
+      case KStmt::Kind::if_: {
+        s.value = visit(s.value);
+        if (!is_vector(s.value)) {
+          s.body = body(std::move(s.body), mask);
+          s.otherwise = body(std::move(s.otherwise), mask);
+          break;
+        }
+        auto under = [&](const Expr& c) { return mask.empty() ? c : ir::logic_and(mask, c); };
+        for (KStmt& k : body(std::move(s.body), under(s.value))) out.push_back(std::move(k));
+        if (!s.otherwise.empty())
+          for (KStmt& k : body(std::move(s.otherwise), under(ir::logic_not(s.value)))) out.push_back(std::move(k));
+        return;
+      }
+    }
+    out.push_back(std::move(s));
+  }
+
+  void store(KStmt& s, const Expr& mask) {
+    s.address = visit(s.address);
+    s.value = visit(s.value);
+    Expr own = s.mask.empty() ? Expr() : visit(s.mask);
+    if (!mask.empty()) own = own.empty() ? mask : ir::logic_and(mask, widened(own));
+    if (!is_vector(s.address)) {
+      if (is_vector(s.value)) throw InternalError("all lanes of a vectorized loop store to one element");
+      bool reads_itself = false;
+      ir::walk(s.value, [&](const Expr& x) {
+        reads_itself |= ir::is(x, Op::load) && x.node()->id == s.buffer && ir::same(ir::args_of(x)[0], s.address);
+        return true;
+      });
+      if (reads_itself) throw InternalError("all lanes of a vectorized loop update one element");
+      if (!own.empty() && is_vector(own)) own = any_lane(own);
+    } else {
+      s.value = widened(s.value);
+      if (!own.empty()) own = widened(own);
+    }
+    s.mask = own;
+  }
+
+  Expr visit(const Expr& e) {
+    if (auto it = done_.find(e.node()); it != done_.end()) return it->second;
+    Expr result = widen(e);
+    keep_.push_back(e);
+    done_.emplace(e.node(), result);
+    return result;
+  }
+
+  Expr widen(const Expr& e) {
+    if (ir::is(e, Op::var)) {
+      if (e.node()->id == var_) return ir::ramp(begin_, ir::index(1), lanes_);
+      return varying_.count(e.node()->id) ? ir::var(e.node()->id, e.node()->name, e.type().with_lanes(lanes_), e.node()->where) : e;
+    }
+    const auto args = ir::args_of(e);
+    if (args.empty()) return e;
+    std::vector<Expr> fresh;
+    bool vector = false;
+    for (const Expr& a : args) {
+      fresh.push_back(visit(a));
+      vector |= is_vector(fresh.back());
+    }
+    if (!vector) return ir::rebuild(e, fresh);
+    const Type type = e.type().with_lanes(lanes_);
+    if (ir::is(e, Op::load)) return load(e, fresh);
+    if (Expr folded = fold_ramp(ir::op_of(e), fresh); !folded.empty()) return folded;
+    for (Expr& a : fresh) a = widened(a);
+    return ir::make(ir::op_of(e), type, fresh, e.node()->where);
+  }
+
+  Expr load(const Expr& e, std::vector<Expr>& args) {
+    if (!is_vector(args[0])) {
+      // one element for all lanes, read if any lane asks
+      if (const Expr any = any_lane(args[1]); !any.empty()) {
+        args[1] = any;
+        return ir::load(e.node()->id, e.node()->name, e.type(), args, e.node()->where);
+      }
+      args[0] = widened(args[0]);
+    }
+    if (args.size() > 1) args[1] = widened(args[1]);
+    return ir::load(e.node()->id, e.node()->name, e.type().with_lanes(lanes_), args, e.node()->where);
+  }
+
+  // ramp(b, s) + x = ramp(b + x, s) and its like; what turns out to have stride 0 is a scalar again.
+  Expr fold_ramp(Op op, const std::vector<Expr>& args) const {
+    if (args.size() != 2 || !args[0].type().is_index()) return {};
+    auto part = [](const Expr& e, int which) {
+      if (ir::is(e, Op::ramp)) return ir::args_of(e)[static_cast<std::size_t>(which)];
+      return is_vector(e) ? Expr() : which == 0 ? e : ir::index(0);
+    };
+    const Expr b0 = part(args[0], 0), s0 = part(args[0], 1), b1 = part(args[1], 0), s1 = part(args[1], 1);
+    if (b0.empty() || b1.empty()) return {};
+    Expr base, stride;
+    switch (op) {
+      case Op::add: base = ir::add(b0, b1), stride = ir::add(s0, s1); break;
+      case Op::sub: base = ir::sub(b0, b1), stride = ir::sub(s0, s1); break;
+      case Op::mul:
+        if (is_vector(args[0]) && is_vector(args[1])) return {};
+        base = ir::mul(b0, b1);
+        stride = is_vector(args[0]) ? ir::mul(s0, b1) : ir::mul(s1, b0);
+        break;
+      default: return {};
+    }
+    return ir::is_int(stride, std::int64_t{0}) ? base : ir::ramp(base, stride, lanes_);
+  }
+
+  // A scalar condition that holds exactly when some lane of the mask does; empty if none can be given. A comparison that goes
+  // on for the first lanes, or for the last ones, is decided by one of them.
+  Expr any_lane(const Expr& mask) const {
+    if (!is_vector(mask)) return mask;
+    if (ir::is(mask, Op::broadcast)) return ir::args_of(mask)[0];
+    if (ir::is(mask, Op::logic_and)) {
+      const Expr &a = ir::args_of(mask)[0], &b = ir::args_of(mask)[1];
+      if (ir::is(a, Op::broadcast) || ir::is(b, Op::broadcast)) {
+        const Expr x = any_lane(a), y = any_lane(b);
+        return x.empty() || y.empty() ? Expr() : ir::logic_and(x, y);
+      }
+      return {};
+    }
+    if (!ir::is_comparison(ir::op_of(mask))) return {};
+    const Expr &a = ir::args_of(mask)[0], &b = ir::args_of(mask)[1];
+    std::int64_t stride = 0;
+    auto at = [&](const Expr& e, bool last) {
+      if (ir::is(e, Op::broadcast)) return ir::args_of(e)[0];
+      const Expr &base = ir::args_of(e)[0], &step = ir::args_of(e)[1];
+      return last ? ir::add(base, ir::mul(step, ir::index(lanes_ - 1))) : base;
+    };
+    const bool left = ir::is(a, Op::ramp) && ir::is(b, Op::broadcast) && ir::is_int(ir::args_of(a)[1], &stride);
+    const bool right = ir::is(b, Op::ramp) && ir::is(a, Op::broadcast) && ir::is_int(ir::args_of(b)[1], &stride);
+    if (!left && !right) return {};
+    const Op op = ir::op_of(mask);
+    if (op == Op::eq || op == Op::ne) return {};
+    const bool wants_small = (op == Op::lt || op == Op::le) == left;  // of the ramp
+    const bool last = wants_small != (stride >= 0);
+    return ir::binary(op, at(a, last), at(b, last));
+  }
+
+  Id var_;
+  Expr begin_;
+  int lanes_;
+  std::set<Id> varying_;  // lets with a value of their own in each lane
+  std::unordered_map<const ir::Node*, Expr> done_;
+  std::vector<Expr> keep_;  // keeps the keys alive
+};
+
+void visit(std::vector<KStmt>& list) {
+  std::vector<KStmt> out;
+  for (KStmt& s : list) {
+    visit(s.body);
+    visit(s.otherwise);
+    if (s.kind != KStmt::Kind::for_ || s.loop_kind != ir::LoopKind::vectorized) {
+      out.push_back(std::move(s));
+      continue;
+    }
+    std::int64_t lanes = 0;
+    if (!ir::is_int(s.extent, &lanes) || lanes > UINT16_MAX) throw InternalError("a vectorized loop without a constant number of lanes");
+    for (KStmt& k : Lanes(s.var, s.begin, static_cast<int>(lanes)).body(std::move(s.body), Expr())) out.push_back(std::move(k));
+  }
+  list = std::move(out);
+}
+
+}  // namespace
+
+void vectorize(Draft& draft) { visit(draft.kernel.body); }
+
+}  // namespace ashlar::lower_impl
