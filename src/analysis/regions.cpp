@@ -179,8 +179,8 @@ void update_axis(Program& p, Id id, const Expr& extent, const Facts& facts) {
 
 void set_root(Program& p, ir::Root& root, const Expr& begin, const Expr& extent, const Facts& facts) {
   root.begin = simplify(begin, facts);
-  root.extent = simplify(extent, facts);
-  update_axis(p, root.axis, root.extent, facts);
+  update_axis(p, root.axis, simplify(extent, facts), facts);
+  root.extent = p.axes.at(root.axis).extent;
 }
 
 // The box of a nest put after its producer: the points that the producer's blocks in the same body finish.

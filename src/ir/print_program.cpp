@@ -140,7 +140,7 @@ struct ProgramWriter {
       }
       case Stmt::Kind::loop: {
         const Axis& a = p.axis(s.axis);
-        std::string extent = a.extent.empty() ? std::string("?") : show(a.extent);
+        std::string extent = a.extent.empty() ? std::string("?") : show(s.tight ? range_of(p, s).end : a.extent);
         line(depth, "for " + names(a.id, a.name) + " in " + part_name(s.part) + extent, kind_name(s.loop_kind));
         break;
       }

@@ -127,6 +127,8 @@ std::vector<Id> leaves_of(const Program& p, Id axis) {
 LoopRange range_of(const Program& p, const Stmt& loop) {
   const Axis& a = p.axis(loop.axis);
   const Expr zero = index(0), one = index(1);
+  if (loop.tight)
+    return {zero, min(a.extent, sub(p.axis(a.parent).extent, mul(axis_value(p, p.axis(a.parent).became.front()), a.factor)))};
   switch (loop.part) {
     case Part::all: return {zero, a.extent};
     case Part::first: return {zero, min(one, a.extent)};

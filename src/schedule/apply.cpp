@@ -11,6 +11,7 @@ std::span<const Primitive> primitives() {
       {"fuse", apply_fuse},
       {"reorder", apply_reorder},
       {"peel", apply_peel},
+      {"tighten", apply_tighten},
       {"unroll", apply_unroll},
       {"vectorize", apply_vectorize},
       {"parallel", apply_parallel},

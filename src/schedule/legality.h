@@ -12,6 +12,7 @@ namespace ashlar::schedule {
 
 void prove_tail(Context&, const Stmt& loop, const Expr& factor, ir::Tail);        // at the call, before the split
 void prove_split(Context&, const Stmt& nest, const ir::Axis& outer);              // again, on a split that stands
+void prove_tight(Context&, const Stmt& loop);                                       // its outer loops stand around it
 void prove_constant_extent(Context&, const Stmt& loop, std::int64_t most);
 void prove_vectorizable(Context&, const Stmt& loop);
 void prove_parallel(Context&, const Stmt& loop);

@@ -149,6 +149,18 @@ void prove_split(Context& c, const Stmt& nest, const ir::Axis& outer) {
   }
 }
 
+void prove_tight(Context& c, const Stmt& loop) {
+  const ir::Axis& a = c.p.axis(loop.axis);
+  if (a.origin != ir::Axis::Origin::split_inner || (a.tail != ir::Tail::guard && a.tail != ir::Tail::predicate))
+    c.refuse("the inner loop of a split with Tail::guard", name_of(c.p, loop));
+  for (Id leaf : ir::leaves_of(c.p, c.p.axis(a.parent).became.front())) {
+    bool around = false;
+    for (const Stmt* s : ir::path_to(c.p, loop.id)) around |= s->kind == Stmt::Kind::loop && s->axis == leaf && s->id != loop.id;
+    if (!around)
+      c.refuse("the loops that " + name_of(c.p, loop) + " was split from to stand around it", c.p.axis(leaf).name + " inside it");
+  }
+}
+
 void prove_constant_extent(Context& c, const Stmt& loop, std::int64_t most) {
   const ir::LoopRange r = ir::range_of(c.p, loop);
   const Expr extent = analysis::simplify(ir::sub(r.end, r.begin), facts_around(c.p, loop));
@@ -189,18 +201,16 @@ void prove_vectorizable(Context& c, const Stmt& loop) {
     c.refuse("a loop whose iterations are independent", name_of(c.p, loop) + ", tiles that overlap by Tail::shift",
              "the last two tiles both accumulate into their common points");
   no_kind_around_or_inside(c, loop, ir::LoopKind::vectorized, "one vectorized loop on a path");
-  no_kind_around_or_inside(c, loop, ir::LoopKind::parallel, "parallel loops outside of vectorized ones");
   ir::walk(loop.body, [&](const Stmt& s) {
     if (s.kind == Stmt::Kind::nest)
       c.refuse("a vectorized loop with nothing computed inside it", c.p.stage(s.stage).name + " is computed inside " + name_of(c.p, loop));
     if (s.kind == Stmt::Kind::loop) {
+      if (s.loop_kind == ir::LoopKind::parallel) c.refuse("parallel loops outside of vectorized ones", name_of(c.p, s) + " inside " + name_of(c.p, loop));
       const ir::LoopRange r = ir::range_of(c.p, s);
       if (ir::uses_var(r.begin, axis.id) || ir::uses_var(r.end, axis.id))
         c.refuse("inner loops that run alike in every lane", name_of(c.p, s) + " in " + ir::text(r.end));
     }
   });
-  for (const Stmt* s : ir::path_to(c.p, loop.id))
-    if (s->kind == Stmt::Kind::loop && s->loop_kind == ir::LoopKind::parallel && s->id == loop.id) throw InternalError("a loop of two kinds");
 }
 
 void prove_parallel(Context& c, const Stmt& loop) {

@@ -11,6 +11,7 @@ void apply_split_parts(Context&);    // loop, parts, tail             -> outer, 
 void apply_fuse(Context&);           // outer, inner                  -> fused
 void apply_reorder(Context&);        // loops, outermost first
 void apply_peel(Context&);           // loop, "first" | "last"        -> the loop of the peeled iteration
+void apply_tighten(Context&);        // loop
 void apply_unroll(Context&);         // loop
 void apply_vectorize(Context&);      // loop
 void apply_parallel(Context&);       // loop

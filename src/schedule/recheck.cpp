@@ -26,6 +26,7 @@ void recheck(Context& c) {
   ir::walk(p.body, [&](const Stmt& s) {
     if (s.kind == Stmt::Kind::nest) nests.push_back(&s);
     if (s.kind == Stmt::Kind::loop) {
+      if (s.tight) prove_tight(c, s);
       if (s.loop_kind == ir::LoopKind::parallel) prove_parallel(c, s);
       if (s.loop_kind == ir::LoopKind::vectorized) prove_constant_extent(c, s, 1024), prove_vectorizable(c, s);
       if (s.loop_kind == ir::LoopKind::unrolled) prove_constant_extent(c, s, 1024);

@@ -172,6 +172,9 @@ struct Stmt {
   Id axis = 0;
   LoopKind loop_kind = LoopKind::serial;
   Part part = Part::all;
+  // The inner loop of a split, inside its outer one, ends where the axis that was split ends: min(f, E - outer * f)
+  // iterations, so that no guard is left.
+  bool tight = false;
   // block
   enum class Piece { whole, init, update } piece = Piece::whole;  // whole: plain store, or init and update of a reduction
   // Reductions: the step at which all reduce variables are at their begin combines its value with the init expression instead of

@@ -40,13 +40,13 @@ void apply_reorder(Context& c) {
     }
   }
   // prove
-  struct Header { Id id, axis, copy_of; Where where; ir::LoopKind kind; ir::Part part; };
+  struct Header { Id id, axis, copy_of; Where where; ir::LoopKind kind; ir::Part part; bool tight; };
   std::vector<Header> headers(chain.size());
   std::size_t next = 0;
   for (std::size_t k = 0; k < chain.size(); ++k) {
     const bool named = std::find(wanted.begin(), wanted.end(), chain[k]->id) != wanted.end();
     const Stmt& from = named ? *ir::find(c.p, wanted[next++]) : *chain[k];
-    headers[k] = {from.id, from.axis, from.copy_of, from.where, from.loop_kind, from.part};
+    headers[k] = {from.id, from.axis, from.copy_of, from.where, from.loop_kind, from.part, from.tight};
   }
   std::vector<Id> before, after;
   for (std::size_t k = 0; k < chain.size(); ++k) {
@@ -63,7 +63,7 @@ void apply_reorder(Context& c) {
   // rewrite; every loop keeps its id, so handles stay as they are
   for (std::size_t k = 0; k < chain.size(); ++k) {
     chain[k]->id = headers[k].id, chain[k]->axis = headers[k].axis, chain[k]->copy_of = headers[k].copy_of;
-    chain[k]->where = headers[k].where, chain[k]->loop_kind = headers[k].kind, chain[k]->part = headers[k].part;
+    chain[k]->where = headers[k].where, chain[k]->loop_kind = headers[k].kind, chain[k]->part = headers[k].part, chain[k]->tight = headers[k].tight;
   }
 }
 

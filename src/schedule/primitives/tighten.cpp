@@ -1,0 +1,19 @@
+// tighten(loop): the inner loop of a guarded split ends where the domain ends, so that its guard is not needed.
+//
+//   for io in (M + 31) / 32                          for io in (M + 31) / 32
+//     for ii in 32                          ->         for ii in min(32, M - io * 32)
+//       block C     where io * 32 + ii < M               block C
+#include "schedule/legality.h"
+#include "schedule/primitives.h"
+
+namespace ashlar::schedule {
+
+void apply_tighten(Context& c) {
+  Stmt& loop = c.loop(0);
+  require_serial(c, loop);
+  require_whole(c, loop);
+  prove_tight(c, loop);
+  loop.tight = true;
+}
+
+}  // namespace ashlar::schedule
