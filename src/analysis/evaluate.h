@@ -10,19 +10,9 @@
 
 namespace ashlar::analysis {
 
-struct Binding {
-  ir::Id id = 0;
-  const char* name = nullptr;
-  std::int64_t value = 0;
-};
-using Assignment = std::vector<Binding>;
-
 // Of an index or bool expression over assigned variables; empty if a variable is missing, the expression reads memory or
 // computes on data, or the value leaves 63 bits. The arm of a select that is not taken is not evaluated.
 std::optional<std::int64_t> evaluate(const Expr&, const Assignment&);
-
-// "i = 3, N = 5": variables by order of binding.
-std::string text(const Assignment&);
 
 // Draws assignments that satisfy every fact, of the variables of `expressions` and of the facts about them: either every point
 // of a small constant box, in order, or pseudo-random ones (the same in every run) that favour the ends of ranges.

@@ -16,7 +16,9 @@ constexpr int steps_of_a_proof = 400;
 constexpr std::int64_t small_box = 4096;
 constexpr int samples = 256;
 
-std::string witness(const Assignment& at) { return at.empty() ? "false for every value of its variables" : text(at); }
+Proof refuted_at(const Assignment& at) {
+  return {Answer::refuted, at.empty() ? "false for every value of its variables" : text(at), at};
+}
 
 }  // namespace
 
@@ -32,7 +34,7 @@ bool can_prove(const Expr& condition, const Facts& facts) {
 }
 
 Proof prove(const Expr& condition, const Facts& facts) {
-  if (can_prove(condition, facts)) return {Answer::proved, {}};
+  if (can_prove(condition, facts)) return {Answer::proved, {}, {}};
   const Expr wanted[] = {condition};
   Sampler sampler(wanted, facts);
   if (sampler.complete(small_box)) {
@@ -40,19 +42,19 @@ Proof prove(const Expr& condition, const Facts& facts) {
     while (sampler.next_point()) {
       const auto v = evaluate(condition, sampler.assignment());
       if (!v) evaluated = false;
-      else if (!*v) return {Answer::refuted, witness(sampler.assignment())};
+      else if (!*v) return refuted_at(sampler.assignment());
     }
-    if (evaluated) return {Answer::proved, {}};
+    if (evaluated) return {Answer::proved, {}, {}};
   } else {
     for (std::uint64_t seed = 0; seed < samples; ++seed) {
       if (!sampler.sample(seed)) continue;
       const auto v = evaluate(condition, sampler.assignment());
-      if (v && !*v) return {Answer::refuted, witness(sampler.assignment())};
+      if (v && !*v) return refuted_at(sampler.assignment());
     }
   }
   const Expr left = simplify(condition, facts);
-  if (ir::is_int(left)) return {Answer::refuted, "false for every value of its variables"};
-  return {Answer::unknown, "could not decide " + ir::text(left)};
+  if (ir::is_int(left)) return refuted_at({});
+  return {Answer::unknown, "could not decide " + ir::text(left), {}};
 }
 
 }  // namespace ashlar::analysis

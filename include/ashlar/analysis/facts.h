@@ -7,6 +7,7 @@
 //   Facts f;  f.bound(i, 0, 63);  f.range(j, index(0), sub(N, index(1)));  f.multiple(N, 16);  f.assume(lt(i, j));
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <ashlar/ir/build.h>
@@ -37,6 +38,15 @@ class Facts {
   std::vector<VarFacts> vars_;
   std::vector<Expr> conditions_;
 };
+
+// Values of variables: what a witness is made of.
+struct Binding {
+  ir::Id id = 0;
+  const char* name = nullptr;
+  std::int64_t value = 0;
+};
+using Assignment = std::vector<Binding>;
+std::string text(const Assignment&);  // "i = 3, N = 5"
 
 Facts facts_of_arguments(const ir::Program&);  // symbols with their facts (extents are at least 0), and the assumptions
 

@@ -22,7 +22,8 @@ Expr simplify(const Expr&, const Facts& = {});
 enum class Answer { proved, refuted, unknown };
 struct Proof {
   Answer answer = Answer::unknown;
-  std::string why;  // refuted: a witness ("i = 3, N = 5"); unknown: the term that could not be bounded
+  std::string why;     // refuted: a witness ("i = 3, N = 5"); unknown: the term that could not be bounded
+  Assignment witness;  // refuted: the same as values
   explicit operator bool() const { return answer == Answer::proved; }
 };
 // proved: true for every value the facts allow. refuted: false for some such value, given in `why`. Ladder steps 2 (intervals,
