@@ -8,7 +8,7 @@
 
 #include <ashlar/ir/refusal.h>
 
-#include "ir/math_table.h"
+#include "ir/math_value.h"
 
 namespace ashlar::ir {
 

@@ -1,0 +1,24 @@
+#pragma once
+// Math functions as arithmetic. exp, log, sin, … are replaced by expressions over +, *, fma, select, comparisons, bit casts and
+// shifts, so that the interpreter, x86, ARM and bare metal agree bit for bit, and so that they vectorise.
+//
+//   Expr e = ir::expand_math(ir::unary(Op::exp, x));    // x: f32, or f64, or a vector of them
+//
+// Functions of f16 and bf16 are computed in f32 and rounded. Measured error bounds stand in docs/ir.md, "Math functions".
+// Refused (naming the function and the type): pow of f64; every function of 8-bit floats.
+#include <optional>
+#include <span>
+
+#include <ashlar/ir/expr.h>
+#include <ashlar/ir/numeric.h>
+
+namespace ashlar::ir {
+
+// Replaces every math function inside: rsqrt, cbrt, exp, exp2, expm1, log, log2, log1p, sin, cos, tan, asin, acos, atan, sinh,
+// cosh, tanh, erf, erfc, pow, atan2 and mod of floats. What remains is native: sqrt, floor, ceil, round, trunc, abs, copysign.
+Expr expand_math(const Expr&);
+
+bool is_expanded_math(Op, Type operand);  // whether expand_math replaces the operator on operands of this type
+Expr expand_math_call(Op, std::span<const Expr> args);  // one call, on operands that are expanded already
+
+}  // namespace ashlar::ir
