@@ -1,0 +1,329 @@
+// The lowered form: flat addresses, lanes, masks, and the workspace plan with its shared slots, byte for byte.
+#include <algorithm>
+#include <deque>
+#include <memory>
+
+#include <ashlar/analysis/interval.h>
+#include <ashlar/interp/interpreter.h>
+#include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
+
+#include "interp/arguments.h"
+#include "interp/order.h"
+
+namespace ashlar::interp {
+namespace {
+
+using ir::KStmt;
+
+// Bytes, and for each who wrote it last: reading what another buffer, or nobody, wrote is an error. Owners of an earlier epoch
+// count as nobody; the memory of a worker starts a new epoch at every iteration of a parallel loop.
+struct Region {
+  std::vector<std::byte> bytes;
+  std::vector<std::int64_t> owner;
+  std::int64_t epoch = 1;
+  explicit Region(std::int64_t n) : bytes(static_cast<std::size_t>(n)), owner(static_cast<std::size_t>(n)) {}
+};
+
+struct Target {  // a buffer of the kernel
+  const ir::KBuffer* info = nullptr;
+  Region* region = nullptr;     // stack, registers, workspace
+  std::int64_t offset = 0;      // bytes, in the region
+  std::int64_t elements = 0;
+  Array* array = nullptr;       // arguments
+  std::vector<char> state;      // arguments, one an element: 0 padding between rows, 1 not written, 2 readable
+  bool output = false;
+};
+
+struct Code {
+  const KStmt* stmt = nullptr;
+  std::vector<Code> body, otherwise;
+  Tape begin, extent, value, address, mask;
+  int slot = -1, lanes = 1, buffer = -1;
+};
+
+class KernelRun final : public Memory {
+ public:
+  KernelRun(const ir::Kernel& k, Arguments& arguments, const Options& options) : kernel_(k), order_(options) {
+    const auto symbols = solve_symbols(k.arguments, k.argument_buffers, k.symbols, k.assumptions, arguments);
+    bind_values(k.arguments, k.scalars, symbols, arguments, slots_);
+    std::map<Id, Array*> arrays;
+    for (std::size_t a = 0; a < k.arguments.size(); ++a)
+      if (k.arguments[a].kind != ir::ArgumentKind::scalar) arrays[k.arguments[a].id] = &arguments[a].array;
+    for (auto& [id, array] : arrays)
+      if (k.argument_buffers.at(id).packed_by_caller) array = pack(k.argument_buffers.at(id), *array);
+    for (const ir::StrideArg& s : k.strides) slots_.set(s.id, ir::int_value(ir::index_type, stride_of(*arrays.at(s.buffer), static_cast<std::size_t>(s.dim))));
+    shared_ = std::make_unique<Region>(bytes_of(k.workspace_shared));
+    worker_ = std::make_unique<Region>(bytes_of(k.workspace_per_worker));
+    counters_.peak_bytes = static_cast<std::int64_t>(shared_->bytes.size() + worker_->bytes.size());
+    for (const auto& [id, b] : k.buffers) add_target(b, arrays);
+    code_ = compile(k.body);
+    find_private();
+  }
+
+  Counters run() {
+    execute(code_);
+    for (const Target& t : targets_)
+      if (t.output)
+        for (std::size_t e = 0; e < t.state.size(); ++e)
+          if (t.state[e] == 1)
+            throw RunError(RunError::Kind::uninitialised, "kernel `" + kernel_.name + "`: element " + std::to_string(e) + " of the output " +
+                                                              t.info->name + " was not written");
+    return counters_;
+  }
+
+  int resolve(Id buffer, const char* name) override {
+    for (std::size_t k = 0; k < targets_.size(); ++k)
+      if (targets_[k].info->id == buffer) return static_cast<int>(k);
+    throw InternalError(std::string("the kernel has no buffer ") + (name ? name : ""));
+  }
+
+  Value read(int source, const std::int64_t* index, int rank) override {
+    Target& t = targets_[static_cast<std::size_t>(source)];
+    if (rank != 1) throw InternalError("a lowered load has one address");
+    const std::int64_t at = index[0];
+    check(t, at, "reads");
+    const auto size = static_cast<std::size_t>(t.info->type.bytes());
+    if (t.array) {
+      if (t.state[static_cast<std::size_t>(at)] != 2) unwritten(t, at);
+      return ir::read_value(t.info->type, t.array->bytes.data() + static_cast<std::size_t>(at) * size);
+    }
+    const std::size_t from = static_cast<std::size_t>(t.offset) + static_cast<std::size_t>(at) * size;
+    for (std::size_t b = from; b < from + size; ++b)
+      if (t.region->owner[b] != owner_mark(source)) unwritten(t, at);
+    return ir::read_value(t.info->type, t.region->bytes.data() + from);
+  }
+
+  std::string where() const override {
+    std::string text = "kernel `" + kernel_.name + "`";
+    for (std::size_t k = 0; k < loops_.size(); ++k)
+      text += (k == 0 ? " at " : ", ") + loops_[k]->stmt->name + " = " + std::to_string(slots_.value(loops_[k]->slot).i);
+    return text;
+  }
+
+ private:
+  // ---- memory ----------------------------------------------------------------------------------------------------------
+  std::int64_t owner_mark(int buffer) const {
+    const Target& t = targets_[static_cast<std::size_t>(buffer)];
+    return t.region->epoch * static_cast<std::int64_t>(targets_.size()) + buffer;
+  }
+
+  void check(const Target& t, std::int64_t at, const char* verb) const {
+    if (at < 0 || at >= t.elements || (t.array && t.state[static_cast<std::size_t>(at)] == 0))
+      throw RunError(RunError::Kind::out_of_bounds, where() + " " + verb + " " + t.info->name + "[" + std::to_string(at) + "], outside its " +
+                                                        std::to_string(t.elements) + " elements");
+  }
+
+  [[noreturn]] void unwritten(const Target& t, std::int64_t at) const {
+    throw RunError(RunError::Kind::uninitialised, where() + " reads " + t.info->name + "[" + std::to_string(at) + "], which was not written");
+  }
+
+  void write(int buffer, std::int64_t at, const Value& v) {
+    Target& t = targets_[static_cast<std::size_t>(buffer)];
+    check(t, at, "writes");
+    if (v.type != t.info->type) throw InternalError("kernel: a store of " + ir::text(v.type) + " into " + t.info->name + " of " + ir::text(t.info->type));
+    const auto size = static_cast<std::size_t>(t.info->type.bytes());
+    if (t.array) {
+      if (!t.output) throw InternalError("kernel: a store into the input " + t.info->name);
+      t.state[static_cast<std::size_t>(at)] = 2;
+      ir::write_value(t.array->bytes.data() + static_cast<std::size_t>(at) * size, v);
+      return;
+    }
+    const std::size_t from = static_cast<std::size_t>(t.offset) + static_cast<std::size_t>(at) * size;
+    ir::write_value(t.region->bytes.data() + from, v);
+    for (std::size_t b = from; b < from + size; ++b) t.region->owner[b] = owner_mark(buffer);
+  }
+
+  static std::int64_t stride_of(const Array& a, std::size_t dim) {
+    if (!a.strides.empty()) return a.strides.at(dim);
+    std::int64_t s = 1;
+    for (std::size_t d = dim + 1; d < a.shape.size(); ++d) s *= a.shape[d];
+    return s;
+  }
+
+  std::int64_t bytes_of(const Expr& e) { return e.empty() ? 0 : Tape(e, slots_, *this, Select::strict).run_index(); }
+
+  void add_target(const ir::KBuffer& b, const std::map<Id, Array*>& arrays) {
+    Target t;
+    t.info = &b;
+    if (b.storage == ir::Storage::argument) {
+      t.array = arrays.at(b.id);
+      t.output = b.written;
+      t.elements = static_cast<std::int64_t>(t.array->bytes.size()) / b.type.bytes();
+      t.state.resize(static_cast<std::size_t>(t.elements));
+      for_each_index(t.array->shape, [&](std::span<const std::int64_t> at) {
+        t.state[static_cast<std::size_t>(t.array->offset(at))] = t.output ? 1 : 2;
+      });
+    } else {
+      t.elements = bytes_of(b.elements);
+      const std::int64_t bytes = t.elements * b.type.bytes();
+      counters_.bytes_of[b.id] = bytes;
+      if (b.storage == ir::Storage::workspace) {
+        t.region = b.per_worker ? worker_.get() : shared_.get();
+        t.offset = bytes_of(b.offset);
+        if (t.offset < 0 || t.offset + bytes > static_cast<std::int64_t>(t.region->bytes.size()))
+          throw InternalError("kernel: " + b.name + " lies outside the workspace");
+        if (t.offset % kernel_.workspace_align != 0) throw InternalError("kernel: " + b.name + " is not aligned in the workspace");
+      } else {
+        frames_.push_back(std::make_unique<Region>(bytes));
+        t.region = frames_.back().get();
+      }
+    }
+    targets_.push_back(std::move(t));
+  }
+
+  // What the caller of a packed argument hands over: the logical array in its layout, the rest zero.
+  Array* pack(const ir::Buffer& b, const Array& logical) {
+    const analysis::Facts facts;
+    Array physical;
+    physical.type = logical.type;
+    std::vector<analysis::VarRange> ranges;
+    for (std::size_t d = 0; d < b.layout.vars.size(); ++d)
+      ranges.push_back({b.layout.vars[d], {ir::index(0), ir::index(logical.shape[d] - 1)}});
+    std::vector<Tape> map;
+    for (const Expr& e : b.layout.map) {
+      const analysis::Interval i = analysis::bounds_over(e, ranges, facts);
+      physical.shape.push_back(std::max<std::int64_t>(0, Tape(i.hi, slots_, *this, Select::lazy).run_index() + 1));
+      map.emplace_back(e, slots_, *this, Select::lazy);
+    }
+    if (b.layout.align_dim >= 0) {
+      std::int64_t& e = physical.shape.at(static_cast<std::size_t>(b.layout.align_dim));
+      e = ir::floor_div(e + b.layout.pad_to - 1, b.layout.pad_to) * b.layout.pad_to;
+    }
+    packed_.push_back(Array::zeros(physical.type, physical.shape));
+    Array& result = packed_.back();
+    std::vector<std::int64_t> to(map.size());
+    for_each_index(logical.shape, [&](std::span<const std::int64_t> at) {
+      for (std::size_t d = 0; d < at.size(); ++d) slots_.set(b.layout.vars[d], ir::int_value(ir::index_type, at[d]));
+      for (std::size_t d = 0; d < map.size(); ++d) to[d] = map[d].run_index();
+      result.set(to, logical.at(at));
+    });
+    return &result;
+  }
+
+  // ---- code ------------------------------------------------------------------------------------------------------------
+  Tape tape(const Expr& e) { return e.empty() ? Tape() : Tape(e, slots_, *this, Select::strict); }
+
+  std::vector<Code> compile(const std::vector<KStmt>& body) {
+    std::vector<Code> result;
+    for (const KStmt& s : body) {
+      Code c;
+      c.stmt = &s;
+      if (s.kind == KStmt::Kind::let) c.lanes = s.value.type().lanes;
+      if (s.kind == KStmt::Kind::let || s.kind == KStmt::Kind::for_) c.slot = slots_.slot(s.var, c.lanes);
+      if (s.kind != KStmt::Kind::prefetch) {
+        c.begin = tape(s.begin);
+        c.extent = tape(s.extent);
+        c.value = tape(s.value);
+        c.address = tape(s.address);
+        c.mask = tape(s.mask);
+      }
+      if (s.kind == KStmt::Kind::store) {
+        c.buffer = resolve(s.buffer, nullptr);
+        c.lanes = s.value.type().lanes;
+        if (s.address.type().lanes != c.lanes) throw InternalError("kernel: a store of " + ir::text(s.value.type()) + " to addresses of " + ir::text(s.address.type()));
+      }
+      c.body = compile(s.body);
+      c.otherwise = compile(s.otherwise);
+      result.push_back(std::move(c));
+    }
+    return result;
+  }
+
+  void execute(std::vector<Code>& body) {
+    for (Code& c : body) {
+      switch (c.stmt->kind) {
+        case KStmt::Kind::prefetch: break;
+        case KStmt::Kind::let:
+          for (int lane = 0; lane < c.lanes; ++lane) slots_.set_slot(c.slot + lane, c.value.run(lane));
+          execute(c.body);
+          break;
+        case KStmt::Kind::if_: execute(c.value.run().i ? c.body : c.otherwise); break;
+        case KStmt::Kind::for_: loop(c); break;
+        case KStmt::Kind::store: store(c); break;
+      }
+    }
+  }
+
+  void loop(Code& c) {
+    const std::int64_t begin = c.begin.run_index(), end = begin + std::max<std::int64_t>(0, c.extent.run_index());
+    loops_.push_back(&c);
+    if (c.stmt->loop_kind == ir::LoopKind::parallel) {
+      const bool outermost = parallel_depth_++ == 0;
+      for (std::int64_t x : order_.of(begin, end)) {
+        if (outermost) {
+          ++worker_->epoch;
+          for (Region* r : private_[c.stmt]) ++r->epoch;
+        }
+        slots_.set_index(c.slot, x);
+        execute(c.body);
+      }
+      --parallel_depth_;
+    } else {
+      for (std::int64_t x = begin; x < end; ++x) {
+        slots_.set_index(c.slot, x);
+        execute(c.body);
+      }
+    }
+    loops_.pop_back();
+  }
+
+  // Every lane is read before any is written.
+  void store(Code& c) {
+    pending_.clear();
+    for (int lane = 0; lane < c.lanes; ++lane) {
+      const bool on = c.mask.empty() || c.mask.run(c.mask.lanes() == 1 ? 0 : lane).i != 0;
+      const std::int64_t at = c.address.run(lane).i;
+      const Value v = c.value.run(lane);
+      if (on) pending_.emplace_back(at, v);
+    }
+    for (const auto& [at, v] : pending_) write(c.buffer, at, v);
+  }
+
+  // Frame buffers that only one outermost parallel loop uses live in the frame of its body: new at every iteration.
+  void find_private() {
+    std::map<const Region*, std::vector<const KStmt*>> users;  // nullptr: outside of any parallel loop
+    std::function<void(const std::vector<KStmt>&, const KStmt*)> visit = [&](const std::vector<KStmt>& body, const KStmt* inside) {
+      for (const KStmt& s : body) {
+        auto use = [&](Id id) { users[targets_[static_cast<std::size_t>(resolve(id, nullptr))].region].push_back(inside); };
+        if (s.kind == KStmt::Kind::store) use(s.buffer);
+        if (s.kind != KStmt::Kind::prefetch)
+          for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask})
+            if (!e->empty())
+              ir::walk(*e, [&](const Expr& x) {
+                if (ir::is(x, ir::Op::load)) use(x.node()->id);
+                return true;
+              });
+        const KStmt* deeper = inside ? inside : s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::parallel ? &s : nullptr;
+        visit(s.body, deeper);
+        visit(s.otherwise, deeper);
+      }
+    };
+    visit(kernel_.body, nullptr);
+    for (const auto& frame : frames_) {
+      const auto& list = users[frame.get()];
+      if (!list.empty() && list.front() && std::all_of(list.begin(), list.end(), [&](const KStmt* s) { return s == list.front(); }))
+        private_[list.front()].push_back(frame.get());
+    }
+  }
+
+  const ir::Kernel& kernel_;
+  IterationOrder order_;
+  Slots slots_;
+  std::deque<Array> packed_;
+  std::vector<Target> targets_;
+  std::unique_ptr<Region> shared_, worker_;
+  std::vector<std::unique_ptr<Region>> frames_;
+  std::map<const KStmt*, std::vector<Region*>> private_;
+  std::vector<Code> code_;
+  std::vector<const Code*> loops_;
+  int parallel_depth_ = 0;
+  std::vector<std::pair<std::int64_t, Value>> pending_;
+  Counters counters_;
+};
+
+}  // namespace
+
+Counters run(const ir::Kernel& k, Arguments& arguments, const Options& options) { return KernelRun(k, arguments, options).run(); }
+
+}  // namespace ashlar::interp

@@ -1,0 +1,168 @@
+// The lowered form: lanes, masks, shared workspace slots, worker memory, strided arguments.
+#include <doctest/doctest.h>
+
+#include <ashlar/interp/interpreter.h>
+
+#include "build_programs.h"
+
+using namespace ashlar;
+using interp::Array;
+using interp::RunError;
+using ir::KStmt;
+
+namespace {
+
+const ir::Id N = 1, in = 2, out = 3, i = 4, t = 5, u = 6, stride = 7;
+
+Expr index_var(ir::Id id, const char* name) { return ir::var(id, name); }
+
+ir::Kernel copy_kernel() {
+  ir::Kernel k;
+  k.name = "copy";
+  k.symbols[N] = {N, "N", 0, INT64_MAX, 1, {}};
+  for (ir::Id id : {in, out}) {
+    k.arguments.push_back({id == in ? ir::ArgumentKind::input : ir::ArgumentKind::output, id});
+    ir::Buffer b;
+    b.id = id;
+    b.name = id == in ? "in" : "out";
+    b.type = f32;
+    b.rank = 1;
+    b.extents = {index_var(N, "N")};
+    k.argument_buffers[id] = b;
+    ir::KBuffer kb;
+    kb.id = id;
+    kb.name = b.name;
+    kb.type = f32;
+    kb.written = id == out;
+    k.buffers[id] = kb;
+  }
+  return k;
+}
+
+KStmt loop(ir::Id var, const char* name, Expr extent, std::vector<KStmt> body) {
+  KStmt s;
+  s.kind = KStmt::Kind::for_;
+  s.var = var;
+  s.name = name;
+  s.begin = ir::index(0);
+  s.extent = extent;
+  s.body = std::move(body);
+  return s;
+}
+
+KStmt store(ir::Id buffer, Expr address, Expr value, Expr mask = {}) {
+  KStmt s;
+  s.kind = KStmt::Kind::store;
+  s.buffer = buffer;
+  s.address = address;
+  s.value = value;
+  s.mask = mask;
+  return s;
+}
+
+void add_workspace(ir::Kernel& k, ir::Id id, const char* name, Expr offset, bool per_worker) {
+  ir::KBuffer b;
+  b.id = id;
+  b.name = name;
+  b.type = f32;
+  b.storage = ir::Storage::workspace;
+  b.elements = ir::index(16);
+  b.offset = offset;
+  b.per_worker = per_worker;
+  k.buffers[id] = b;
+}
+
+Expr load1(ir::Id buffer, const char* name, Expr address, Type type = f32) { return ir::load(buffer, name, type, {&address, 1}); }
+Array counting(std::int64_t n) { return Array::make(f32, {n}, [](auto at) { return static_cast<double>(at[0] + 1); }); }
+
+}  // namespace
+
+TEST_CASE("lanes and masks: a vector copy with a masked tail") {
+  ir::Kernel k = copy_kernel();
+  const Expr n = index_var(N, "N"), base = ir::mul(index_var(i, "i"), ir::index(4));
+  const Expr address = ir::ramp(base, ir::index(1), 4), mask = ir::lt(address, ir::broadcast(n, 4));
+  const Expr operands[2] = {address, mask};
+  SUBCASE("masked") {
+    k.body = {loop(i, "i", ir::ceil_div(n, ir::index(4)), {store(out, address, ir::load(in, "in", f32.with_lanes(4), operands), mask)})};
+    interp::Arguments args{counting(10), Array::zeros(f32, {10})};
+    interp::run(k, args);
+    CHECK(interp::difference(args[1].array, args[0].array) == "");
+  }
+  SUBCASE("the load lacks its mask") {
+    k.body = {loop(i, "i", ir::ceil_div(n, ir::index(4)), {store(out, address, load1(in, "in", address, f32.with_lanes(4)), mask)})};
+    interp::Arguments args{counting(10), Array::zeros(f32, {10})};
+    CHECK_THROWS_WITH_AS(interp::run(k, args), "kernel `copy` at i = 2 reads in[10], outside its 10 elements", RunError);
+  }
+  SUBCASE("the loop stops early") {
+    k.body = {loop(i, "i", ir::div(n, ir::index(4)), {store(out, address, load1(in, "in", address, f32.with_lanes(4)))})};
+    interp::Arguments args{counting(10), Array::zeros(f32, {10})};
+    CHECK_THROWS_WITH_AS(interp::run(k, args), "kernel `copy`: element 8 of the output out was not written", RunError);
+  }
+}
+
+TEST_CASE("buffers that share a workspace slot: the last writer owns the bytes") {
+  ir::Kernel k = copy_kernel();
+  k.workspace_shared = ir::index(64);
+  add_workspace(k, t, "t", ir::index(0), false);
+  add_workspace(k, u, "u", ir::index(0), false);
+  const Expr v = index_var(i, "i"), n = index_var(N, "N");
+  const KStmt fill_t = loop(i, "i", n, {store(t, v, load1(in, "in", v))}), fill_u = loop(i, "i", n, {store(u, v, load1(in, "in", v))});
+  const KStmt from_t = loop(i, "i", n, {store(out, v, load1(t, "t", v))});
+  interp::Arguments args{counting(9), Array::zeros(f32, {9})};
+  k.body = {fill_u, fill_t, from_t};
+  interp::run(k, args);
+  CHECK(interp::difference(args[1].array, args[0].array) == "");
+  k.body = {fill_t, fill_u, from_t};
+  CHECK_THROWS_WITH_AS(interp::run(k, args), "kernel `copy` at i = 0 reads t[0], which was not written", RunError);
+}
+
+TEST_CASE("the memory of a worker is new at every iteration of a parallel loop") {
+  ir::Kernel k = copy_kernel();
+  k.workspace_per_worker = ir::index(64);
+  add_workspace(k, t, "t", ir::index(0), true);
+  const Expr v = index_var(i, "i"), n = index_var(N, "N");
+  KStmt guarded;  // only the first iteration fills t[0]
+  guarded.kind = KStmt::Kind::if_;
+  guarded.value = ir::eq(v, ir::index(0));
+  guarded.body = {store(t, ir::index(0), load1(in, "in", ir::index(0)))};
+  KStmt parallel = loop(i, "i", n, {guarded, store(out, v, load1(t, "t", ir::index(0)))});
+  parallel.loop_kind = ir::LoopKind::parallel;
+  k.body = {parallel};
+  interp::Arguments args{counting(3), Array::zeros(f32, {3})};
+  CHECK_THROWS_WITH_AS(interp::run(k, args), "kernel `copy` at i = 1 reads t[0], which was not written", RunError);
+}
+
+TEST_CASE("strided arguments: the stride is a variable of the kernel, the padding is not touched") {
+  ir::Kernel k = copy_kernel();
+  k.strides = {{stride, in, 0}};
+  const Expr v = index_var(i, "i"), n = index_var(N, "N");
+  Array wide = counting(6);
+  Array strided{f32, {3}, {2}, wide.bytes};
+  SUBCASE("by the stride") {
+    k.body = {loop(i, "i", n, {store(out, v, load1(in, "in", ir::mul(v, index_var(stride, "in_stride0"))))})};
+    interp::Arguments args{strided, Array::zeros(f32, {3})};
+    interp::run(k, args);
+    CHECK(args[1].array.real({2}) == 5);
+  }
+  SUBCASE("as if it were dense") {
+    k.body = {loop(i, "i", n, {store(out, v, load1(in, "in", v))})};
+    interp::Arguments args{strided, Array::zeros(f32, {3})};
+    CHECK_THROWS_AS(interp::run(k, args), RunError);
+  }
+}
+
+TEST_CASE("lets hold vectors") {
+  ir::Kernel k = copy_kernel();
+  KStmt let;
+  let.kind = KStmt::Kind::let;
+  let.var = t;
+  let.name = "t";
+  const Expr address = ir::ramp(ir::index(0), ir::index(1), 4);
+  let.value = load1(in, "in", address, f32.with_lanes(4));
+  const Expr held = ir::var(t, "t", f32.with_lanes(4));
+  let.body = {store(out, address, ir::add(held, held))};
+  k.body = {let};
+  interp::Arguments args{counting(4), Array::zeros(f32, {4})};
+  interp::run(k, args);
+  CHECK(args[1].array.real({3}) == 8);
+}
