@@ -95,7 +95,8 @@ class Expr {
   static Expr adopt(const ir::Node* node) { Expr e; e.node_ = node; return e; }
   template <std::same_as<bool> B> explicit operator B() const {
     static_assert(detail::never<B>, "an Expr has no value while the program is being built: use select(c, a, b) for a choice "
-                                    "made by the kernel, a Param for a choice made by the generator");
+                                    "made by the kernel (and ashlar::min, max or clamp, not std::), a Param for a choice made by "
+                                    "the generator");
     return false;
   }
 

@@ -1,0 +1,3 @@
+#pragma once
+// Types and expressions.
+#include <ashlar/lang/math.h>

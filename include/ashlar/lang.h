@@ -1,0 +1,5 @@
+#pragma once
+// The algorithm: index variables, tensors and the ways to define one.
+#include <ashlar/lang/boundary.h>
+#include <ashlar/lang/compute.h>
+#include <ashlar/lang/recur.h>

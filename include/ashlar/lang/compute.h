@@ -1,0 +1,106 @@
+#pragma once
+// compute: the definition of a tensor, element by element. Each is one stage.
+//
+//   compute("C", {M, N}, [&](Var i, Var j) { return A(i, j) * 2; })      exactly this domain
+//   compute("bx", [&](Var y, Var x) { return ...; })                     what its readers need: a stencil's halo
+//   compute("y", x.shape(), [&](Indices i) { return exp(x(i)); })        any rank
+//
+// The lambda is called exactly once, before the call returns: capture by reference, [&]. Several values, values(a, b), give a
+// std::array of tensors. Braces are an array reference, so the lambda's arity is checked against them at compile time.
+#include <array>
+#include <type_traits>
+#include <utility>
+
+#include <ashlar/lang/reduce.h>
+#include <ashlar/lang/tensor.h>
+
+namespace ashlar {
+namespace detail {
+
+struct Site {  // of a definition
+  const char* name;
+  const Extent* extents;  // null: the domain is inferred
+  const Indices& at;      // one Var for each dimension
+  Where where;
+};
+Indices new_indices(const Extent* extents, std::size_t rank);  // fresh Vars, named by the labels of the extents
+
+struct Access {
+  static Var var(const Indices& at, std::size_t dim) { return Var(at.at_[dim]); }
+  static void append(Indices& at, const Expr& e) { at.at_[at.rank_++] = e; }
+  static Tensor tensor(ir::Id id) { return Tensor(id); }
+  template <std::size_t N>
+  static Reduction<N> reduction(Reduce kind, const Values<N>& terms, AxisList axes, Where where) {
+    return Reduction<N>(kind, terms, std::move(axes), where);
+  }
+  template <std::size_t N> static Reduce kind(const Reduction<N>& r) { return r.kind_; }
+  template <std::size_t N> static const AxisList& axes(const Reduction<N>& r) { return r.axes_; }
+  template <std::size_t N> static const Values<N>& terms(const Reduction<N>& r) { return r.terms_; }
+  template <std::size_t N> static const Values<N>& initial(const Reduction<N>& r) { return r.initial_; }
+  template <std::size_t N> static Where where(const Reduction<N>& r) { return r.where_; }
+};
+
+void define_values(const Site&, const Expr* values, std::size_t count, Tensor* results);
+Tensor define(const Site&, Operand value);
+Tensor define(const Site&, const Reduction<1>&);
+template <std::size_t N> std::array<Tensor, N> define(const Site& site, const Values<N>& values) {
+  std::array<Tensor, N> results;
+  define_values(site, values.data(), N, results.data());
+  return results;
+}
+template <std::size_t N> requires(N > 1) std::array<Tensor, N> define(const Site& site, const Reduction<N>&) {
+  not_in_this_version("a reduction of several values", site.where);
+}
+
+template <std::size_t> using VarAt = Var;
+template <class F, class> struct takes_vars;
+template <class F, std::size_t... I>
+struct takes_vars<F, std::index_sequence<I...>> : std::is_invocable<F, VarAt<I>...> {};
+template <class F, std::size_t N> inline constexpr bool one_var_per_dimension = takes_vars<F, std::make_index_sequence<N>>::value;
+// A lambda whose body does not compile is invocable with no number of Vars: the compiler has said why, so we stay silent.
+template <class F, std::size_t... N> inline constexpr bool takes_any_of = (one_var_per_dimension<F, N> || ...);
+template <class F, std::size_t... I> auto call(F& f, const Indices& at, std::index_sequence<I...>) {
+  return f(Access::var(at, I)...);
+}
+
+// the rank of a lambda whose parameters are written out
+template <class> struct arity {};
+template <class R, class C, class... A> struct arity<R (C::*)(A...) const> { static constexpr std::size_t value = sizeof...(A); };
+template <class R, class C, class... A> struct arity<R (C::*)(A...)> { static constexpr std::size_t value = sizeof...(A); };
+template <class R, class C, class... A> struct arity<R (C::*)(A...) const noexcept> { static constexpr std::size_t value = sizeof...(A); };
+template <class R, class C, class... A> struct arity<R (C::*)(A...) noexcept> { static constexpr std::size_t value = sizeof...(A); };
+template <class F> concept written_out_parameters = requires { &std::remove_cvref_t<F>::operator(); };
+
+template <std::size_t N, class F> auto build(const char* name, const Extent* extents, F& body, Where where) {
+  static_assert(N <= max_rank, "compute: a tensor has at most 8 dimensions");
+  if constexpr (one_var_per_dimension<F, N>) {
+    const Indices at = new_indices(extents, N);
+    return define(Site{name, extents, at, where}, call(body, at, std::make_index_sequence<N>{}));
+  } else {
+    static_assert(!takes_any_of<F, 0, 1, 2, 3, 4, 5, 6, 7, 8>, "compute: the lambda takes one Var for each extent in the braces");
+    return Tensor{};
+  }
+}
+}  // namespace detail
+
+template <std::size_t N, class F>
+auto compute(const char* name, const Extent (&extents)[N], F&& body, Where where = Where::current()) {
+  return detail::build<N>(name, extents, body, where);
+}
+
+template <class F> auto compute(const char* name, F&& body, Where where = Where::current()) {
+  static_assert(detail::written_out_parameters<F>,
+                "compute without extents: write the parameters as Var, not auto, so that the rank is known");
+  if constexpr (detail::written_out_parameters<F>)
+    return detail::build<detail::arity<decltype(&std::remove_cvref_t<F>::operator())>::value>(name, nullptr, body, where);
+  else
+    return Tensor{};
+}
+
+template <class F> requires std::is_invocable_v<F, Indices>
+auto compute(const char* name, const Shape& shape, F&& body, Where where = Where::current()) {
+  const Indices at = detail::new_indices(shape.extents().data(), shape.extents().size());
+  return detail::define(detail::Site{name, shape.extents().data(), at, where}, body(at));
+}
+
+}  // namespace ashlar

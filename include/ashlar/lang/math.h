@@ -1,0 +1,80 @@
+#pragma once
+// Elementwise functions. Each takes operands of one type by the rules of lang/operand.h; which types a function takes is said
+// beside it, anything else is refused. Corner values (NaN, overflow, shifts too far) are stated in docs/ir.md.
+//
+//   select(i > 0, A(i - 1), 0)     the arm that is not taken is not read: no clamp is needed
+//   saturate(i8, f32(x) * scale)   rounds to nearest even, then clamps; NaN gives 0
+#include <ashlar/lang/expr.h>
+
+namespace ashlar {
+
+Expr select(Operand condition, Operand if_true, Operand if_false);
+template <std::size_t N>
+std::array<Expr, N> select(Operand condition, const std::array<Expr, N>& if_true, const std::array<Expr, N>& if_false) {
+  std::array<Expr, N> chosen;
+  for (std::size_t k = 0; k < N; ++k) chosen[k] = select(condition, Operand(if_true[k], condition.where()), Operand(if_false[k], condition.where()));
+  return chosen;
+}
+
+// any number
+Expr min(Operand, Operand);
+Expr max(Operand, Operand);
+Expr clamp(Operand value, Operand low, Operand high);  // both ends included: max(min(value, high), low)
+Expr min(const Expr&, const Expr&, Where = Where::current());  // exact matches: survive `using namespace std` as well
+Expr max(const Expr&, const Expr&, Where = Where::current());
+Expr clamp(const Expr&, const Expr&, const Expr&, Where = Where::current());
+Expr abs(Operand);
+Expr in_range(Operand value, Operand low, Operand high);  // a promise (half open), checked by the interpreter and the checked build
+Expr fast(Operand);                                       // this expression only: reassociate, contract, approximate
+
+// floating types
+Expr sqrt(Operand);
+Expr rsqrt(Operand);
+Expr cbrt(Operand);
+Expr exp(Operand);
+Expr exp2(Operand);
+Expr expm1(Operand);
+Expr log(Operand);
+Expr log2(Operand);
+Expr log1p(Operand);
+Expr sin(Operand);
+Expr cos(Operand);
+Expr tan(Operand);
+Expr asin(Operand);
+Expr acos(Operand);
+Expr atan(Operand);
+Expr atan2(Operand y, Operand x);
+Expr sinh(Operand);
+Expr cosh(Operand);
+Expr tanh(Operand);
+Expr erf(Operand);
+Expr erfc(Operand);
+Expr pow(Operand base, Operand exponent);
+Expr floor(Operand);
+Expr ceil(Operand);
+Expr round(Operand);  // to nearest, ties to even
+Expr trunc(Operand);
+Expr copysign(Operand magnitude, Operand sign);
+Expr fma(Operand a, Operand b, Operand c);  // a * b + c, rounded once
+Expr isnan(Operand);
+Expr isinf(Operand);
+
+// integer types
+Expr trunc_div(Operand, Operand);
+Expr trunc_rem(Operand, Operand);
+Expr popcount(Operand);
+Expr clz(Operand);
+Expr ctz(Operand);
+Expr rounding_shr(Operand value, Operand bits);  // rounds to nearest (CMSIS-NN, gemmlowp)
+Expr mul_high_rounding(Operand a, Operand b);     // (2ab + 2^(n-1)) >> n, saturating: SQRDMULH
+
+// conversions by name, beside f32(x)
+Expr saturate(Type, Operand);
+Expr bitcast(Type, Operand);  // the same bits; the types have the same width
+
+// constants
+Expr lowest(Type);    // minus infinity for floating types
+Expr highest(Type);   // plus infinity for floating types
+Expr infinity(Type);  // floating types only
+
+}  // namespace ashlar

@@ -1,0 +1,359 @@
+#include <ashlar/lang/build_program.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
+
+#include "lang/definition.h"
+
+namespace ashlar::lang {
+namespace {
+
+using ir::Program;
+using ir::Stmt;
+
+bool is_identifier(const std::string& s) {
+  const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; };
+  return !s.empty() && letter(s[0]) &&
+         std::all_of(s.begin(), s.end(), [&](char c) { return letter(c) || std::isdigit(static_cast<unsigned char>(c)); });
+}
+
+// Tensors that a stage reads, in order of first appearance.
+std::vector<Id> reads_of(const StageDef& s) {
+  std::vector<Id> ids;
+  for (const auto* list : {&s.values, &s.inits, &s.conditions})
+    for (const Expr& e : *list)
+      ir::walk(e, [&](const Expr& x) {
+        if (ir::is(x, ir::Op::load) && std::find(ids.begin(), ids.end(), x.node()->id) == ids.end()) ids.push_back(x.node()->id);
+        return true;
+      });
+  return ids;
+}
+
+struct Builder {
+  Built out;
+  Program& p = out.program;
+  Where where;
+  std::vector<const TensorDef*> outputs;
+  std::map<Id, const TensorDef*> direct;  // tensor of a stage -> the output that it is computed in
+  std::set<Id> read;                      // tensors that some stage needed reads
+  std::set<Id> emitted;                   // stages
+
+  // ---- arguments ---------------------------------------------------------------------------------------------------------
+  void arguments(const std::vector<ArgumentRef>& list) {
+    std::set<std::string> names;
+    for (const ArgumentRef& a : list) {
+      std::string name;
+      if (!a.scalar.empty()) {
+        name = scalar(a.scalar);
+      } else {
+        const TensorDef& t = tensor(a.tensor.id(), where);
+        if (t.kind != TensorDef::Kind::input && t.kind != TensorDef::Kind::output)
+          refuse(p.name, "arguments that are inputs, outputs or scalars", "the stage " + t.name, t.where);
+        name = t.name;
+        tensor_argument(t);
+      }
+      if (!is_identifier(name)) refuse(p.name, "argument names that are C identifiers", "\"" + name + "\"", where);
+      if (!names.insert(name).second) refuse(p.name, "one argument of each name", "two called " + name, where);
+    }
+  }
+  std::string scalar(const Expr& e) {
+    const VariableDef* v = ir::is(e, ir::Op::var) ? find_variable(e.node()->id) : nullptr;
+    if (!v || v->kind != VariableDef::Kind::scalar) refuse(p.name, "arguments that are inputs, outputs or scalars", ir::text(e), where);
+    const Id id = p.fresh();
+    out.variable_of[e.node()->id] = id;
+    p.scalars[id] = {id, v->name, v->type, v->where};
+    p.arguments.push_back({ir::ArgumentKind::scalar, id});
+    return v->name;
+  }
+  void tensor_argument(const TensorDef& t) {
+    for (const Bounds& b : t.shape)
+      ir::walk(b.end, [&](const Expr& x) {
+        if (ir::is(x, ir::Op::var) && !out.variable_of.count(x.node()->id)) {
+          const VariableDef& v = variable(x.node()->id, t.where);
+          const Id id = p.fresh();
+          out.variable_of[x.node()->id] = id;
+          p.symbols[id] = {id, v.name, v.facts.min, v.facts.max, v.facts.multiple_of, v.where};
+        }
+        return true;
+      });
+    ir::Buffer b;
+    b.id = p.fresh();
+    b.name = t.name;
+    b.type = t.type;
+    b.rank = t.rank;
+    b.role = t.kind == TensorDef::Kind::input ? ir::Role::input : ir::Role::output;
+    for (const Bounds& e : t.shape) b.extents.push_back(rewritten(e.end, {}, t.where));
+    b.align = t.layout.align;
+    b.may_alias_inputs = t.layout.may_alias_inputs;
+    b.order = static_cast<ir::Buffer::Order>(t.layout.order);
+    b.where = t.where;
+    p.arguments.push_back({t.kind == TensorDef::Kind::input ? ir::ArgumentKind::input : ir::ArgumentKind::output, b.id});
+    out.buffer_of[t.id] = b.id;
+    if (t.kind == TensorDef::Kind::output) outputs.push_back(&t);
+    p.buffers[b.id] = std::move(b);
+  }
+
+  // ---- which outputs are computed in place ---------------------------------------------------------------------------------
+  void plan() {
+    std::vector<Id> pending;
+    for (const TensorDef* o : outputs) {
+      if (!o->bound)
+        refuse(p.name, "a definition of every output: " + o->name + " = compute(...)", "the output " + o->name + " without one", o->where);
+      note_stages(o->bound, pending);
+    }
+    std::set<Id> seen;
+    while (!pending.empty()) {
+      const Id id = pending.back();
+      pending.pop_back();
+      if (!seen.insert(id).second) continue;
+      for (Id r : reads_of(stage(id, where))) {
+        read.insert(r);
+        if (tensor(r, where).kind == TensorDef::Kind::stage) pending.push_back(tensor(r, where).stage);
+      }
+    }
+    for (const TensorDef* o : outputs) {
+      const TensorDef& t = tensor(o->bound, o->where);
+      if (t.kind == TensorDef::Kind::stage && !direct.count(t.id) && computed_in_place(*o, stage(t.stage, o->where))) direct[t.id] = o;
+    }
+  }
+  // The stages below a tensor that is bound: its own, or those of the tensor that a view reads.
+  void note_stages(Id id, std::vector<Id>& pending) {
+    const TensorDef& t = resolve(id, where);
+    if (t.kind == TensorDef::Kind::stage) pending.push_back(t.stage);
+    if (t.kind == TensorDef::Kind::view) {
+      read.insert(resolve(t.view.source, where).id);
+      note_stages(t.view.source, pending);
+    }
+  }
+  bool computed_in_place(const TensorDef& output, const StageDef& s) const {
+    if (!s.inferred) return true;
+    return std::all_of(s.tensors.begin(), s.tensors.end(), [&](Id t) {
+      if (read.count(t)) return false;
+      const auto other = direct.find(t);
+      return other == direct.end() || same_shape(*other->second, output);
+    });
+  }
+  static bool same_shape(const TensorDef& a, const TensorDef& b) {
+    for (std::size_t d = 0; d < a.shape.size(); ++d)
+      if (!ir::same(a.shape[d].end, b.shape[d].end)) return false;
+    return true;
+  }
+
+  // ---- stages ------------------------------------------------------------------------------------------------------------
+  // Producers first; iterative, so that chains of any length pass.
+  void emit_needed(Id root) {
+    struct Frame { Id stage; std::vector<Id> reads; std::size_t next; };
+    std::vector<Frame> stack;
+    std::set<Id> open;
+    const auto enter = [&](Id id) {
+      if (emitted.count(id)) return;
+      if (!open.insert(id).second) refuse(stage(id, where).name, "a definition that does not need itself", "a cycle", stage(id, where).where);
+      stack.push_back({id, reads_of(stage(id, where)), 0});
+    };
+    enter(root);
+    while (!stack.empty()) {
+      Frame& f = stack.back();
+      if (f.next < f.reads.size()) {
+        const TensorDef& t = tensor(f.reads[f.next++], where);
+        if (t.kind == TensorDef::Kind::stage) enter(t.stage);
+        else if (!out.buffer_of.count(t.id))
+          refuse(stage(f.stage, where).name, "inputs that are arguments of " + p.name, "the input " + t.name + ", which is none",
+                 stage(f.stage, where).where);
+        continue;
+      }
+      const Id id = f.stage;
+      stack.pop_back();
+      open.erase(id);
+      emitted.insert(id);
+      emit(stage(id, where), nullptr);
+    }
+  }
+
+  // An identity stage that writes an output whose tensor is computed elsewhere.
+  void emit_copy(const TensorDef& output) {
+    const TensorDef& source = resolve(output.bound, output.where);
+    StageDef s;
+    s.name = output.name;
+    s.where = output.where;
+    s.domain = output.shape;
+    std::vector<Expr> at;
+    for (int d = 0; d < output.rank; ++d) {
+      VariableDef v;
+      v.name = "i" + std::to_string(d);
+      at.push_back(ir::var(add(v), v.name));
+      s.dimensions.push_back(at.back().node()->id);
+    }
+    s.values = {access(source.id, at, output.where)};
+    for (Id r : reads_of(s)) {
+      const TensorDef& t = tensor(r, where);
+      if (t.kind == TensorDef::Kind::stage) emit_needed(t.stage);
+    }
+    emit(s, &output);
+  }
+
+  void emit(const StageDef& s, const TensorDef* copied_to) {
+    ir::Stage r;
+    r.name = s.name;
+    r.where = s.where;
+    const TensorDef* shaped_by = nullptr;  // an output that gives an inferred domain its extents
+    if (copied_to) r.buffers.push_back(out.buffer_of.at(copied_to->id));
+    for (Id t : s.tensors) {
+      const auto it = direct.find(t);
+      if (it != direct.end() && !shaped_by) shaped_by = it->second;
+      r.buffers.push_back(it != direct.end() ? out.buffer_of.at(it->second->id) : new_temporary(tensor(t, s.where)));
+      out.buffer_of[t] = r.buffers.back();
+    }
+    r.id = p.fresh();
+    for (Id b : r.buffers) p.buffers.at(b).stage = r.id;
+    for (Id t : s.tensors) {
+      out.stage_of[t] = r.id;
+      if (const auto it = direct.find(t); it != direct.end()) out.stage_of[it->second->id] = r.id;
+    }
+    if (copied_to) out.stage_of[copied_to->id] = r.id;
+
+    ir::Substitution local;  // the stage's own variables
+    const auto iterate = [&](Id var, ir::IterKind kind, const Expr& begin, const Expr& end) {
+      const VariableDef& v = variable(var, s.where);
+      ir::IterVar i;
+      i.id = p.fresh();
+      i.name = v.name;
+      i.kind = kind;
+      i.where = kind == ir::IterKind::reduce ? v.where : s.where;
+      if (!begin.empty()) i.begin = rewritten(begin, local, s.where), i.end = rewritten(end, local, s.where);
+      local.emplace_back(var, ir::var(i.id, i.name, ir::index_type, i.where));
+      out.iter_of[{r.id, var}] = i.id;
+      r.iters.push_back(std::move(i));
+    };
+    for (std::size_t d = 0; d < s.dimensions.size(); ++d) {
+      const std::vector<Bounds>* bounds = !s.domain.empty() ? &s.domain : shaped_by ? &shaped_by->shape : nullptr;
+      iterate(s.dimensions[d], ir::IterKind::spatial, bounds ? (*bounds)[d].begin : Expr(), bounds ? (*bounds)[d].end : Expr());
+    }
+    for (Id a : s.axes) iterate(a, ir::IterKind::reduce, variable(a, s.where).begin, variable(a, s.where).end);
+    for (const Expr& e : s.conditions) r.domain.push_back(rewritten(e, local, s.where));
+    for (const Expr& e : s.values) r.values.push_back(rewritten(e, local, s.where));
+    for (const Expr& e : s.inits) r.inits.push_back(rewritten(e, local, s.where));
+    r.reducer = s.reducer;
+    place(r);
+    p.stages[r.id] = std::move(r);
+  }
+
+  Id new_temporary(const TensorDef& t) {
+    ir::Buffer b;
+    b.id = p.fresh();
+    b.name = t.name;
+    b.type = t.type;
+    b.rank = t.rank;
+    b.where = t.where;
+    const Id id = b.id;
+    p.buffers[id] = std::move(b);
+    return id;
+  }
+
+  // Variables and loads in the program's ids. Every node is made anew, so hashes follow from the program alone.
+  Expr rewritten(const Expr& e, const ir::Substitution& local, Where at) {
+    return ir::transform(e, [&](const Expr& x) -> Expr {
+      if (ir::is(x, ir::Op::load)) {
+        const Id buffer = out.buffer_of.at(x.node()->id);
+        return ir::load(buffer, p.buffer(buffer).name, x.type(), ir::args_of(x), x.node()->where);
+      }
+      if (!ir::is(x, ir::Op::var)) return x;
+      for (const auto& [id, value] : local)
+        if (id == x.node()->id) return value;
+      const auto it = out.variable_of.find(x.node()->id);
+      if (it == out.variable_of.end()) undetermined(x, at);
+      return ir::var(it->second, x.node()->name, x.type(), x.node()->where);
+    });
+  }
+  [[noreturn]] void undetermined(const Expr& x, Where at) {
+    const VariableDef& v = variable(x.node()->id, at);
+    if (v.kind == VariableDef::Kind::scalar)
+      refuse(p.name, "scalars that are arguments", "the scalar " + v.name + ", which is none", v.where);
+    refuse(p.name, "symbols that the shape of some argument determines", "the symbol " + v.name + ", which is in none", v.where);
+  }
+
+  // At the top, in order of definition.
+  void place(const ir::Stage& s) {
+    for (Id b : s.buffers) {
+      if (p.buffer(b).role != ir::Role::temporary) continue;
+      Stmt alloc;
+      alloc.kind = Stmt::Kind::alloc;
+      alloc.id = p.fresh();
+      alloc.where = s.where;
+      alloc.buffer = b;
+      p.body.push_back(std::move(alloc));
+    }
+    Stmt nest;
+    nest.kind = Stmt::Kind::nest;
+    nest.id = p.fresh();
+    nest.where = s.where;
+    nest.stage = s.id;
+    std::vector<Stmt> loops;
+    for (const ir::IterVar& v : s.iters) {
+      ir::Axis a;
+      a.id = p.fresh();
+      a.name = v.name;
+      a.where = v.where;
+      a.iter = v.id;
+      a.reduce = v.kind == ir::IterKind::reduce;
+      nest.roots.push_back({v.id, a.id, {}, {}});
+      Stmt loop;
+      loop.kind = Stmt::Kind::loop;
+      loop.id = p.fresh();
+      loop.where = v.where;
+      loop.axis = a.id;
+      loops.push_back(std::move(loop));
+      p.axes[a.id] = std::move(a);
+    }
+    Stmt block;
+    block.kind = Stmt::Kind::block;
+    block.id = p.fresh();
+    block.where = s.where;
+    block.stage = s.id;
+    std::vector<Stmt> inner;
+    inner.push_back(std::move(block));
+    for (; !loops.empty(); loops.pop_back()) {
+      loops.back().body = std::move(inner);
+      inner.clear();
+      inner.push_back(std::move(loops.back()));
+    }
+    nest.body = std::move(inner);
+    p.body.push_back(std::move(nest));
+  }
+
+  void build() {
+    plan();
+    for (const TensorDef* o : outputs) {
+      const TensorDef& t = tensor(o->bound, o->where);
+      const auto it = direct.find(t.id);
+      if (it != direct.end() && it->second == o) emit_needed(t.stage);
+      else emit_copy(*o);
+    }
+  }
+};
+
+}  // namespace
+
+Built build_program(const std::string& name, const std::vector<ArgumentRef>& arguments, Where where) {
+  Builder b;
+  b.p.name = name;
+  b.where = where;
+  b.arguments(arguments);
+  b.build();
+  return std::move(b.out);
+}
+
+Expr Built::in_program(const Expr& e, Where where) const {
+  return ir::transform(e, [&](const Expr& x) -> Expr {
+    if (ir::is(x, ir::Op::load)) refuse("expression", "one over symbols and scalars", ir::text(e), where);
+    if (!ir::is(x, ir::Op::var)) return x;
+    const auto it = variable_of.find(x.node()->id);
+    if (it == variable_of.end()) refuse("expression", "one over symbols and scalars of the arguments", ir::text(e), where);
+    return ir::var(it->second, x.node()->name, x.type(), x.node()->where);
+  });
+}
+
+}  // namespace ashlar::lang

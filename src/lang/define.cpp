@@ -1,0 +1,305 @@
+// Definitions of stages: compute and the reductions, with what a definition must satisfy.
+#include <algorithm>
+
+#include <ashlar/ir/numeric.h>
+#include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
+#include <ashlar/lang/compute.h>
+
+#include "lang/definition.h"
+#include "lang/operand.h"
+
+namespace ashlar {
+
+using lang::Bounds;
+using lang::StageDef;
+using lang::VariableDef;
+
+namespace {
+
+// A stage stores data: an index is kept as i64, which holds it exactly.
+Expr stored(const Operand& value, const char* what) {
+  const Expr e = lang::as_expr(value, what);
+  if (e.type().is_index()) return ir::cast(i64, e);
+  lang::require_data_type(e.type(), what, value.where());
+  return e;
+}
+
+// What a definition may use: its own variables, symbols and scalars.
+struct Checker {
+  const std::string& name;
+  Where where;
+  std::vector<ir::Id> allowed;
+
+  void check(const Expr& e) const {
+    ir::walk(e, [&](const Expr& x) {
+      if (ir::is(x, ir::Op::var)) check_variable(x.node()->id);
+      return true;
+    });
+  }
+  void check_variable(ir::Id id) const {
+    if (std::find(allowed.begin(), allowed.end(), id) != allowed.end()) return;
+    const VariableDef& v = lang::variable(id, where);
+    if (v.kind == VariableDef::Kind::axis)
+      refuse(name, "axes only inside the reduction over them: sum(..., " + v.name + ")", "the axis " + v.name + " outside of a reduction over it", where);
+    if (v.kind == VariableDef::Kind::dimension)
+      refuse(name, "the Vars of its own lambda", "the Var " + v.name + " of another definition", where);
+  }
+};
+
+std::vector<Bounds> domain_of(const Extent* extents, std::size_t rank, const std::string& what, Where where) {
+  std::vector<Bounds> domain;
+  for (std::size_t d = 0; d < rank; ++d) {
+    const Extent& e = extents[d];
+    Bounds b;
+    b.begin = e.begin().empty() ? ir::index(0) : lang::to_index(Operand(e.begin(), where), what);
+    b.end = lang::to_index(Operand(e.end(), where), what);
+    if (e.label()) b.label = e.label();
+    std::int64_t length = 0;
+    if (ir::is_int(ir::sub(b.end, b.begin), &length) && length < 0)
+      refuse(what, "extents that are not negative", std::to_string(length) + " in dimension " + std::to_string(d), where);
+    for (const Expr* bound : {&b.begin, &b.end})
+      ir::walk(*bound, [&](const Expr& x) {
+        if (ir::is(x, ir::Op::load)) refuse(what, "extents over symbols and numbers", ir::text(*bound), where);
+        return true;
+      });
+    domain.push_back(b);
+  }
+  return domain;
+}
+
+StageDef new_stage(const detail::Site& site) {
+  if (!site.name || !*site.name) refuse("compute", "a name", "none", site.where);
+  StageDef s;
+  s.name = site.name;
+  s.where = site.where;
+  s.inferred = site.extents == nullptr;
+  const auto rank = static_cast<std::size_t>(site.at.rank());
+  if (!s.inferred) s.domain = domain_of(site.extents, rank, s.name, site.where);
+  for (int d = 0; d < site.at.rank(); ++d) s.dimensions.push_back(site.at[d].node()->id);
+  for (const Bounds& b : s.domain)
+    for (const Expr* bound : {&b.begin, &b.end}) Checker{s.name, s.where, {}}.check(*bound);
+  return s;
+}
+
+void add_stage(StageDef s, Tensor* results) {
+  std::vector<ir::Id> tensors;
+  const std::size_t count = s.values.size();
+  const StageDef& d = s;
+  for (std::size_t c = 0; c < count; ++c) {
+    lang::TensorDef t;
+    t.kind = lang::TensorDef::Kind::stage;
+    t.name = count == 1 ? d.name : d.name + std::to_string(c);
+    t.type = d.values[c].type();
+    t.rank = static_cast<int>(d.dimensions.size());
+    t.where = d.where;
+    t.component = c;
+    tensors.push_back(lang::add(std::move(t)));
+    results[c] = detail::Access::tensor(tensors.back());
+  }
+  s.tensors = tensors;
+  const Where where = s.where;
+  const ir::Id id = lang::add(std::move(s));
+  for (ir::Id t : tensors) lang::tensor(t, where).stage = id;
+}
+
+ir::ReducerKind kind_of(detail::Reduce r) {
+  switch (r) {
+    case detail::Reduce::sum: return ir::ReducerKind::sum;
+    case detail::Reduce::strict_sum: return ir::ReducerKind::strict_sum;
+    case detail::Reduce::product: return ir::ReducerKind::product;
+    case detail::Reduce::minimum: return ir::ReducerKind::minimum;
+    case detail::Reduce::maximum: return ir::ReducerKind::maximum;
+  }
+  return ir::ReducerKind::none;
+}
+
+Expr number(Type t, std::int64_t v) { return t.is_float() ? ir::float_const(t, static_cast<double>(v)) : ir::int_const(t, v); }
+
+Expr identity(ir::ReducerKind kind, Type t) {
+  switch (kind) {
+    case ir::ReducerKind::product: return number(t, 1);
+    case ir::ReducerKind::minimum: return highest(t);
+    case ir::ReducerKind::maximum: return lowest(t);
+    default: return number(t, 0);
+  }
+}
+
+Reduction<> reduce(detail::Reduce kind, const char* what, const Operand& term, AxisList axes, Where where) {
+  const Expr e = stored(term, what);
+  if (e.type().is_bool()) refuse(what, "a number (convert by name: i32(x))", "bool", term.where());
+  if (axes.axes().empty()) refuse(what, "at least one Axis", "none", where);
+  return detail::Access::reduction<1>(kind, Values<1>{e}, std::move(axes), where);
+}
+
+}  // namespace
+
+namespace detail {
+
+void define_values(const Site& site, const Expr* values, std::size_t count, Tensor* results) {
+  StageDef s = new_stage(site);
+  const Checker checker{s.name, s.where, s.dimensions};
+  for (std::size_t c = 0; c < count; ++c) {
+    const Expr e = stored(Operand(values[c], site.where), site.name);
+    checker.check(e);
+    s.values.push_back(e);
+  }
+  add_stage(std::move(s), results);
+}
+
+Tensor define(const Site& site, Operand value) {
+  const Expr e = lang::as_expr(value.is_number() ? value : Operand(value.expr(), site.where), site.name ? site.name : "compute");
+  Tensor result;
+  define_values(site, &e, 1, &result);
+  return result;
+}
+
+Tensor define(const Site& site, const Reduction<1>& r) {
+  StageDef s = new_stage(site);
+  s.reducer.kind = kind_of(Access::kind(r));
+  s.reducer.order = s.reducer.kind == ir::ReducerKind::strict_sum ? ir::Reducer::Order::exact : ir::Reducer::Order::any;
+  const Expr& term = Access::terms(r)[0];
+  const Expr& initial = Access::initial(r)[0];
+  const bool sums = s.reducer.kind == ir::ReducerKind::sum || s.reducer.kind == ir::ReducerKind::strict_sum;
+  s.reducer.fused = sums && term.type().is_float() && ir::is(term, ir::Op::mul);
+  Checker checker{s.name, s.where, s.dimensions};
+  if (!initial.empty()) checker.check(initial);  // over the dimensions alone: it sits outside the reduction
+  for (const Axis& a : Access::axes(r).axes()) {
+    const ir::Id id = a.node()->id;
+    const VariableDef& v = lang::variable(id, Access::where(r));
+    if (std::find(s.axes.begin(), s.axes.end(), id) != s.axes.end())
+      refuse(s.name, "each Axis once", v.name + " twice", Access::where(r));
+    checker.check(v.begin);
+    checker.check(v.end);
+    s.axes.push_back(id);
+    checker.allowed.push_back(id);
+  }
+  for (const Expr& c : Access::axes(r).conditions()) {
+    checker.check(c);
+    s.conditions.push_back(c);
+  }
+  checker.check(term);
+  s.values = {term};
+  s.inits = {initial.empty() ? identity(s.reducer.kind, term.type()) : initial};
+  Tensor result;
+  add_stage(std::move(s), &result);
+  return result;
+}
+
+}  // namespace detail
+
+Reduction<> sum(Operand x, AxisList k, Where w) { return reduce(detail::Reduce::sum, "sum", x, std::move(k), w); }
+Reduction<> strict_sum(Operand x, AxisList k, Where w) { return reduce(detail::Reduce::strict_sum, "strict_sum", x, std::move(k), w); }
+Reduction<> product(Operand x, AxisList k, Where w) { return reduce(detail::Reduce::product, "product", x, std::move(k), w); }
+Reduction<> minimum(Operand x, AxisList k, Where w) { return reduce(detail::Reduce::minimum, "minimum", x, std::move(k), w); }
+Reduction<> maximum(Operand x, AxisList k, Where w) { return reduce(detail::Reduce::maximum, "maximum", x, std::move(k), w); }
+Reduction<2> argmax(Operand, AxisList, Where w) { detail::not_in_this_version("argmax", w); }
+Reduction<2> argmin(Operand, AxisList, Where w) { detail::not_in_this_version("argmin", w); }
+
+// ---- arguments -------------------------------------------------------------------------------------------------------------
+namespace lang {
+namespace {
+
+Tensor argument(TensorDef::Kind kind, const char* name, Type type, const std::vector<Extent>& extents, ArgumentLayout layout, Where where) {
+  const char* what = kind == TensorDef::Kind::input ? "Input" : "Output";
+  if (!name || !*name) refuse(what, "a name", "none", where);
+  if (extents.size() > static_cast<std::size_t>(max_rank)) refuse(name, "at most 8 dimensions", std::to_string(extents.size()), where);
+  require_data_type(type, name, where);
+  TensorDef t;
+  t.kind = kind;
+  t.name = name;
+  t.type = type;
+  t.rank = static_cast<int>(extents.size());
+  t.where = where;
+  t.layout = layout;
+  t.shape = domain_of(extents.data(), extents.size(), name, where);
+  for (const Bounds& b : t.shape) {
+    if (!ir::is_int(b.begin, std::int64_t{0})) refuse(name, "extents of an argument, which begin at 0", ir::text(b.begin) + " to " + ir::text(b.end), where);
+    ir::walk(b.end, [&](const Expr& x) {
+      if (ir::is(x, ir::Op::var) && variable(x.node()->id, where).kind != VariableDef::Kind::symbol)
+        refuse(name, "extents over Symbols and numbers", ir::text(b.end), where);
+      return true;
+    });
+  }
+  return detail::Access::tensor(add(std::move(t)));
+}
+
+// e = constant + sum of coefficient * atom; enough to see that M + 1 and 1 + M are one extent.
+struct Linear {
+  std::vector<std::pair<Expr, std::int64_t>> terms;
+  std::int64_t constant = 0;
+  void add(const Expr& e, std::int64_t factor) {
+    std::int64_t v = 0;
+    const auto args = ir::args_of(e);
+    if (ir::is_int(e, &v)) constant += factor * v;
+    else if (ir::is(e, ir::Op::add)) add(args[0], factor), add(args[1], factor);
+    else if (ir::is(e, ir::Op::sub)) add(args[0], factor), add(args[1], -factor);
+    else if (ir::is(e, ir::Op::neg)) add(args[0], -factor);
+    else if (ir::is(e, ir::Op::mul) && ir::is_int(args[1], &v)) add(args[0], factor * v);
+    else if (ir::is(e, ir::Op::mul) && ir::is_int(args[0], &v)) add(args[1], factor * v);
+    else atom(e, factor);
+  }
+  void atom(const Expr& e, std::int64_t factor) {
+    for (auto& [term, f] : terms)
+      if (ir::same(term, e)) {
+        f += factor;
+        return;
+      }
+    terms.emplace_back(e, factor);
+  }
+  bool zero() const {
+    return constant == 0 && std::all_of(terms.begin(), terms.end(), [](const auto& t) { return t.second == 0; });
+  }
+};
+
+bool equal(const Expr& a, const Expr& b) {
+  Linear difference;
+  difference.add(a, 1);
+  difference.add(b, -1);
+  return difference.zero();
+}
+
+}  // namespace
+
+Tensor make_input(const char* name, Type type, const std::vector<Extent>& extents, ArgumentLayout layout, Where where) {
+  return argument(TensorDef::Kind::input, name, type, extents, layout, where);
+}
+Tensor make_output(const char* name, Type type, const std::vector<Extent>& extents, ArgumentLayout layout, Where where) {
+  return argument(TensorDef::Kind::output, name, type, extents, layout, where);
+}
+Expr make_scalar(const char* name, Type type, Where where) {
+  if (!name || !*name) refuse("Scalar", "a name", "none", where);
+  require_data_type(type, name, where);
+  VariableDef v;
+  v.kind = VariableDef::Kind::scalar;
+  v.name = name;
+  v.type = type;
+  v.where = where;
+  return ir::var(add(std::move(v)), name, type, where);
+}
+
+void bind(const Tensor& output, const Tensor& value, Where where) {
+  TensorDef& o = tensor(output.id(), where);
+  if (o.kind != TensorDef::Kind::output) refuse(o.name, "an output", "a tensor that is none", where);
+  if (o.bound) refuse(o.name, "one definition of each output", "a second one; the first stands at " + location(resolve(o.bound, where).where), where);
+  const TensorDef& v = resolve(value.id(), where);
+  if (v.type != o.type)
+    refuse(o.name, "values of type " + ir::text(o.type) + ", as declared (convert by name: " + ir::text(o.type) + "(x))", ir::text(v.type), where);
+  if (v.rank != o.rank)
+    refuse(o.name, std::to_string(o.rank) + " dimensions, as declared", std::to_string(v.rank) + " in " + v.name, where);
+  const bool domain_given = v.kind == TensorDef::Kind::input || (v.kind == TensorDef::Kind::stage && !stage(v.stage, where).inferred);
+  if (domain_given) {
+    std::vector<Bounds> domain;
+    bool same = true;
+    for (int d = 0; d < v.rank; ++d) {
+      domain.push_back(bounds_of(v, d, where));
+      const Bounds& declared = o.shape[static_cast<std::size_t>(d)];
+      same = same && equal(domain.back().begin, declared.begin) && equal(domain.back().end, declared.end);
+    }
+    if (!same) refuse(o.name, "the declared shape " + shape_text(o.shape), v.name + shape_text(domain), where);
+  }
+  o.bound = v.id;
+}
+
+}  // namespace lang
+}  // namespace ashlar

@@ -1,0 +1,80 @@
+#pragma once
+// What handles stand for. Variables, tensors and stages are entries of an arena, found by id: a Tensor is an id, a load node
+// holds the id of a tensor, so an Expr keeps nothing alive and nothing can dangle.
+//
+// Invariants: an entry does not change after it is made, but for the binding of an output. A stage's values are over its own
+// variables, symbols and scalars, and load tensors that were defined before it.
+#include <string>
+#include <vector>
+
+#include <ashlar/ir/build.h>
+#include <ashlar/ir/program.h>
+#include <ashlar/lang/arguments.h>
+#include <ashlar/lang/reduce.h>
+
+namespace ashlar::lang {
+
+using ir::Id;
+
+struct VariableDef {
+  enum class Kind { dimension, symbol, axis, scalar } kind = Kind::dimension;
+  std::string name;
+  Where where = {};
+  Type type = ir::index_type;
+  Symbol::Facts facts;  // symbols
+  Expr begin, end;      // axes
+};
+
+struct Bounds { Expr begin, end; std::string label; };  // half open; both Exprs of type index
+
+struct StageDef {
+  std::string name;
+  Where where = {};
+  std::vector<Id> dimensions;  // Vars
+  std::vector<Bounds> domain;  // one a dimension; empty: inferred
+  bool inferred = false;
+  std::vector<Id> axes;        // of the reduction, outermost first
+  std::vector<Expr> conditions;
+  std::vector<Expr> values, inits;
+  ir::Reducer reducer;
+  std::vector<Id> tensors;     // one a value
+};
+
+struct ViewDef {  // a boundary of `source`
+  enum class Kind { repeat, mirror, reflect, wrap, constant } kind = Kind::repeat;
+  Id source = 0;
+  std::vector<bool> extends;  // which dimensions
+  Expr value;                 // constant
+};
+
+struct TensorDef {
+  enum class Kind { input, output, stage, view } kind = Kind::stage;
+  Id id = 0;
+  std::string name;
+  Type type;
+  int rank = 0;
+  Where where = {};
+  std::vector<Bounds> shape;  // inputs and outputs
+  ArgumentLayout layout;
+  Id bound = 0;               // outputs: the tensor bound to it
+  Id stage = 0;               // stages
+  std::size_t component = 0;
+  ViewDef view;
+};
+
+Id add(VariableDef);
+Id add(StageDef);
+Id add(TensorDef);
+const VariableDef* find_variable(Id);  // null: not a variable of the language (any more)
+const VariableDef& variable(Id, Where);
+const StageDef& stage(Id, Where);
+TensorDef& tensor(Id, Where);          // refused for 0 (an empty Tensor) and for tensors of an ended scope
+const TensorDef& resolve(Id, Where);   // outputs give what they are bound to; refused when they are not
+
+std::string shape_text(const std::vector<Bounds>&);
+// The domain of one dimension; refused where it is inferred or infinite.
+Bounds bounds_of(const TensorDef&, int dim, Where);
+// The element at indices of type index, views expanded.
+Expr access(Id tensor, const std::vector<Expr>& indices, Where);
+
+}  // namespace ashlar::lang

@@ -1,0 +1,260 @@
+// Operators and elementwise functions: types by the rules of operands, then one node.
+#include <array>
+#include <limits>
+
+#include <ashlar/ir/numeric.h>
+#include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
+#include <ashlar/lang/math.h>
+
+#include "lang/operand.h"
+
+namespace ashlar {
+namespace {
+
+using ir::Op;
+using lang::as_expr;
+
+enum class Domain { number, floating, integer, data_integer, signed_integer, boolean };
+
+bool admits(Domain d, Type t) {
+  switch (d) {
+    case Domain::number: return t.is_integer() || t.is_float();
+    case Domain::floating: return t.is_float();
+    case Domain::integer: return t.is_integer();
+    case Domain::data_integer: return t.is_data_integer();
+    case Domain::signed_integer: return t.is_signed();
+    case Domain::boolean: return t.is_bool();
+  }
+  return false;
+}
+
+const char* describe(Domain d) {
+  switch (d) {
+    case Domain::number: return "numbers";
+    case Domain::floating: return "a floating type (convert by name: f32(x))";
+    case Domain::integer: return "integers (convert by name: i32(x))";
+    case Domain::data_integer: return "integers of 8 to 64 bits (convert by name: i32(x))";
+    case Domain::signed_integer: return "signed integers (convert by name: i32(x))";
+    case Domain::boolean: return "bool: a comparison, or x != 0";
+  }
+  return "";
+}
+
+void require(Domain d, const Expr& e, const char* what, Where where) {
+  if (!admits(d, e.type())) refuse(what, describe(d), ir::text(e.type()), where);
+}
+
+// Index and bool arithmetic folds; everything else keeps the user's formula and line.
+Expr node(Op op, Type result, std::initializer_list<Expr> args, Where where) {
+  const std::span<const Expr> list(args.begin(), args.size());
+  const Type t = list.front().type();
+  if (list.size() == 2 && (t.is_index() || t.is_bool())) return ir::binary(op, list[0], list[1]);
+  if (op == Op::neg && t.is_index()) return ir::unary(op, list[0]);
+  return ir::make(op, result, list, where);
+}
+
+Expr unary(Op op, Domain d, const char* what, const Operand& a) {
+  const Expr x = as_expr(a, what);
+  require(d, x, what, a.where());
+  return node(op, x.type(), {x}, a.where());
+}
+
+Expr binary(Op op, Domain d, const char* what, const Operand& a, const Operand& b) {
+  const auto x = lang::unify({&a, &b}, what);
+  require(d, x[0], what, a.where());
+  return node(op, x[0].type(), {x[0], x[1]}, a.where());
+}
+
+Condition compare(Op op, const char* what, const Operand& a, const Operand& b) {
+  const auto x = lang::unify({&a, &b}, what);
+  const bool equality = op == Op::eq || op == Op::ne;
+  if (!(equality && x[0].type().is_bool())) require(Domain::number, x[0], what, a.where());
+  if (x[0].type().is_index()) return Condition(ir::binary(op, x[0], x[1]));
+  return Condition(ir::make(op, bool_, x, a.where()));
+}
+
+Expr bits(Op op, Op on_bool, const char* what, const Operand& a, const Operand& b) {
+  const auto x = lang::unify({&a, &b}, what);
+  if (x[0].type().is_bool()) return ir::make(on_bool, bool_, x, a.where());
+  require(Domain::integer, x[0], what, a.where());
+  return node(op, x[0].type(), {x[0], x[1]}, a.where());
+}
+
+Expr logic(Op op, const char* what, const Operand& a, const Operand& b) {
+  const Expr x = as_expr(a, what), y = as_expr(b, what);
+  require(Domain::boolean, x, what, a.where());
+  require(Domain::boolean, y, what, b.where());
+  return ir::binary(op, x, y);
+}
+
+Expr clamped(const Expr& value, const Expr& low, const Expr& high, Where where) {
+  return node(Op::max, value.type(), {node(Op::min, value.type(), {value, high}, where), low}, where);
+}
+
+}  // namespace
+
+// ---- conversions ---------------------------------------------------------------------------------------------------------
+
+Expr Type::operator()(Operand value) const {
+  lang::require_data_type(*this, "conversion", value.where());
+  const Expr x = as_expr(value, "conversion");
+  if (x.type() == *this) return x;
+  if (value.is_number()) {
+    const ir::Value v = ir::convert(*this, ir::value_of(x));
+    return is_float() ? ir::float_const(*this, v.f, value.where()) : ir::int_const(*this, v.i, value.where());
+  }
+  return ir::make(Op::cast, *this, std::span(&x, 1), value.where());
+}
+
+Expr saturate(Type to, Operand value) {
+  lang::require_data_type(to, "saturate", value.where());
+  if (!to.is_data_integer()) refuse("saturate", "an integer type (f32(x) converts to a floating one)", ir::text(to), value.where());
+  const Expr x = as_expr(value, "saturate");
+  require(Domain::number, x, "saturate", value.where());
+  if (x.type() == to) return x;
+  return ir::make(Op::saturate, to, std::span(&x, 1), value.where());
+}
+
+Expr bitcast(Type to, Operand value) {
+  lang::require_data_type(to, "bitcast", value.where());
+  const Expr x = as_expr(value, "bitcast");
+  if (x.type().is_index() || x.type().is_bool() || to.is_bool() || x.type().bits != to.bits)
+    refuse("bitcast", "types of the same width, neither index nor bool", ir::text(x.type()) + " to " + ir::text(to), value.where());
+  if (x.type() == to) return x;
+  return ir::make(Op::bitcast, to, std::span(&x, 1), value.where());
+}
+
+// ---- operators -----------------------------------------------------------------------------------------------------------
+
+Expr operator+(Operand a, Operand b) { return binary(Op::add, Domain::number, "+", a, b); }
+Expr operator-(Operand a, Operand b) { return binary(Op::sub, Domain::number, "-", a, b); }
+Expr operator*(Operand a, Operand b) { return binary(Op::mul, Domain::number, "*", a, b); }
+Expr operator/(Operand a, Operand b) { return binary(Op::div, Domain::number, "/", a, b); }
+Expr operator%(Operand a, Operand b) { return binary(Op::mod, Domain::number, "%", a, b); }
+Expr operator&(Operand a, Operand b) { return bits(Op::bit_and, Op::logic_and, "&", a, b); }
+Expr operator|(Operand a, Operand b) { return bits(Op::bit_or, Op::logic_or, "|", a, b); }
+Expr operator^(Operand a, Operand b) { return bits(Op::bit_xor, Op::ne, "^", a, b); }
+Expr operator<<(Operand a, Operand b) { return binary(Op::shl, Domain::integer, "<<", a, b); }
+Expr operator>>(Operand a, Operand b) { return binary(Op::shr, Domain::integer, ">>", a, b); }
+Condition operator==(Operand a, Operand b) { return compare(Op::eq, "==", a, b); }
+Condition operator!=(Operand a, Operand b) { return compare(Op::ne, "!=", a, b); }
+Condition operator<(Operand a, Operand b) { return compare(Op::lt, "<", a, b); }
+Condition operator<=(Operand a, Operand b) { return compare(Op::le, "<=", a, b); }
+Condition operator>(Operand a, Operand b) { return compare(Op::gt, ">", a, b); }
+Condition operator>=(Operand a, Operand b) { return compare(Op::ge, ">=", a, b); }
+Expr operator&&(const Expr& a, const Expr& b) { return logic(Op::logic_and, "&&", a, b); }
+Expr operator&&(const Expr& a, Operand b) { return logic(Op::logic_and, "&&", Operand(a, b.where()), b); }
+Expr operator&&(Operand a, const Expr& b) { return logic(Op::logic_and, "&&", a, Operand(b, a.where())); }
+Expr operator||(const Expr& a, const Expr& b) { return logic(Op::logic_or, "||", a, b); }
+Expr operator||(const Expr& a, Operand b) { return logic(Op::logic_or, "||", Operand(a, b.where()), b); }
+Expr operator||(Operand a, const Expr& b) { return logic(Op::logic_or, "||", a, Operand(b, a.where())); }
+Expr operator!(const Expr& a) {
+  const Where where = a.empty() ? Where::current() : a.node()->where;
+  const Expr x = as_expr(Operand(a, where), "!");
+  require(Domain::boolean, x, "!", where);
+  return ir::logic_not(x);
+}
+Expr operator-(Operand a) { return unary(Op::neg, Domain::number, "-", a); }
+Expr operator~(Operand a) { return unary(Op::bit_not, Domain::data_integer, "~", a); }
+
+// ---- functions -----------------------------------------------------------------------------------------------------------
+
+Expr select(Operand condition, Operand if_true, Operand if_false) {
+  const Expr c = as_expr(condition, "select");
+  if (!c.type().is_bool())
+    refuse("select", "a bool as condition: a comparison, or x != 0", ir::text(c.type()), condition.where());
+  const auto arms = lang::unify({&if_true, &if_false}, "select");
+  std::int64_t known = 0;
+  if (ir::is_int(c, &known)) return known ? arms[0] : arms[1];
+  const std::array<Expr, 3> args{c, arms[0], arms[1]};
+  return ir::make(Op::select, arms[0].type(), args, condition.where());
+}
+
+Expr min(Operand a, Operand b) { return binary(Op::min, Domain::number, "min", a, b); }
+Expr max(Operand a, Operand b) { return binary(Op::max, Domain::number, "max", a, b); }
+Expr min(const Expr& a, const Expr& b, Where where) { return min(Operand(a, where), Operand(b, where)); }
+Expr max(const Expr& a, const Expr& b, Where where) { return max(Operand(a, where), Operand(b, where)); }
+Expr clamp(Operand value, Operand low, Operand high) {
+  const auto x = lang::unify({&value, &low, &high}, "clamp");
+  require(Domain::number, x[0], "clamp", value.where());
+  return clamped(x[0], x[1], x[2], value.where());
+}
+Expr clamp(const Expr& value, const Expr& low, const Expr& high, Where where) {
+  return clamp(Operand(value, where), Operand(low, where), Operand(high, where));
+}
+Expr in_range(Operand value, Operand low, Operand high) {
+  const auto x = lang::unify({&value, &low, &high}, "in_range");
+  require(Domain::integer, x[0], "in_range", value.where());
+  return ir::make(Op::in_range, x[0].type(), x, value.where());
+}
+Expr fast(Operand value) { return unary(Op::fast, Domain::number, "fast", value); }
+Expr abs(Operand a) { return unary(Op::abs, Domain::number, "abs", a); }
+
+Expr sqrt(Operand a) { return unary(Op::sqrt, Domain::floating, "sqrt", a); }
+Expr rsqrt(Operand a) { return unary(Op::rsqrt, Domain::floating, "rsqrt", a); }
+Expr cbrt(Operand a) { return unary(Op::cbrt, Domain::floating, "cbrt", a); }
+Expr exp(Operand a) { return unary(Op::exp, Domain::floating, "exp", a); }
+Expr exp2(Operand a) { return unary(Op::exp2, Domain::floating, "exp2", a); }
+Expr expm1(Operand a) { return unary(Op::expm1, Domain::floating, "expm1", a); }
+Expr log(Operand a) { return unary(Op::log, Domain::floating, "log", a); }
+Expr log2(Operand a) { return unary(Op::log2, Domain::floating, "log2", a); }
+Expr log1p(Operand a) { return unary(Op::log1p, Domain::floating, "log1p", a); }
+Expr sin(Operand a) { return unary(Op::sin, Domain::floating, "sin", a); }
+Expr cos(Operand a) { return unary(Op::cos, Domain::floating, "cos", a); }
+Expr tan(Operand a) { return unary(Op::tan, Domain::floating, "tan", a); }
+Expr asin(Operand a) { return unary(Op::asin, Domain::floating, "asin", a); }
+Expr acos(Operand a) { return unary(Op::acos, Domain::floating, "acos", a); }
+Expr atan(Operand a) { return unary(Op::atan, Domain::floating, "atan", a); }
+Expr sinh(Operand a) { return unary(Op::sinh, Domain::floating, "sinh", a); }
+Expr cosh(Operand a) { return unary(Op::cosh, Domain::floating, "cosh", a); }
+Expr tanh(Operand a) { return unary(Op::tanh, Domain::floating, "tanh", a); }
+Expr erf(Operand a) { return unary(Op::erf, Domain::floating, "erf", a); }
+Expr erfc(Operand a) { return unary(Op::erfc, Domain::floating, "erfc", a); }
+Expr floor(Operand a) { return unary(Op::floor, Domain::floating, "floor", a); }
+Expr ceil(Operand a) { return unary(Op::ceil, Domain::floating, "ceil", a); }
+Expr round(Operand a) { return unary(Op::round, Domain::floating, "round", a); }
+Expr trunc(Operand a) { return unary(Op::trunc, Domain::floating, "trunc", a); }
+Expr pow(Operand a, Operand b) { return binary(Op::pow, Domain::floating, "pow", a, b); }
+Expr atan2(Operand y, Operand x) { return binary(Op::atan2, Domain::floating, "atan2", y, x); }
+Expr copysign(Operand a, Operand b) { return binary(Op::copysign, Domain::floating, "copysign", a, b); }
+Expr fma(Operand a, Operand b, Operand c) {
+  const auto x = lang::unify({&a, &b, &c}, "fma");
+  require(Domain::floating, x[0], "fma", a.where());
+  return ir::make(Op::fma, x[0].type(), x, a.where());
+}
+Expr isnan(Operand a) {
+  const Expr x = as_expr(a, "isnan");
+  require(Domain::floating, x, "isnan", a.where());
+  return ir::make(Op::isnan, bool_, std::span(&x, 1), a.where());
+}
+Expr isinf(Operand a) {
+  const Expr x = as_expr(a, "isinf");
+  require(Domain::floating, x, "isinf", a.where());
+  return ir::make(Op::isinf, bool_, std::span(&x, 1), a.where());
+}
+
+Expr trunc_div(Operand a, Operand b) { return binary(Op::trunc_div, Domain::integer, "trunc_div", a, b); }
+Expr trunc_rem(Operand a, Operand b) { return binary(Op::trunc_rem, Domain::integer, "trunc_rem", a, b); }
+Expr popcount(Operand a) { return unary(Op::popcount, Domain::data_integer, "popcount", a); }
+Expr clz(Operand a) { return unary(Op::clz, Domain::data_integer, "clz", a); }
+Expr ctz(Operand a) { return unary(Op::ctz, Domain::data_integer, "ctz", a); }
+Expr rounding_shr(Operand a, Operand b) { return binary(Op::rounding_shr, Domain::data_integer, "rounding_shr", a, b); }
+Expr mul_high_rounding(Operand a, Operand b) { return binary(Op::mul_high_rounding, Domain::data_integer, "mul_high_rounding", a, b); }
+
+Expr lowest(Type t) {
+  if (t.is_float()) return ir::float_const(t, -std::numeric_limits<double>::infinity());
+  lang::require_data_type(t, "lowest", Where::current());
+  return ir::int_const(t, ir::lowest_of(t));
+}
+Expr highest(Type t) {
+  if (t.is_float()) return ir::float_const(t, std::numeric_limits<double>::infinity());
+  lang::require_data_type(t, "highest", Where::current());
+  return ir::int_const(t, ir::highest_of(t));
+}
+Expr infinity(Type t) {
+  if (!t.is_float()) refuse("infinity", "a floating type", ir::text(t), Where::current());
+  return ir::float_const(t, std::numeric_limits<double>::infinity());
+}
+
+}  // namespace ashlar
