@@ -96,7 +96,7 @@ static int take_workspace(Call* call, const void* args, ashlar_context* ctx, boo
           desc->name);
     return ASHLAR_OK;
   }
-  ctx->workspace = ashlar_abi1_alloc(ctx, bytes, align);
+  ctx->workspace = ashlar_allocate(ctx, bytes, align);
   if (ctx->workspace == NULL)
     return ashlar_error_record(call->error, ASHLAR_E_MEMORY, -1, -1, (int64_t)bytes, 0,
                                "%s: no memory for a workspace of {expected} bytes", desc->name);
@@ -126,7 +126,7 @@ static int check_and_run(Call* call, const void* const* arguments, const ashlar_
   rc = take_workspace(call, args, &ctx, &owned);
   if (rc != ASHLAR_OK) return rc;
   rc = desc->run(args, &ctx);
-  if (owned) ashlar_abi1_release(&ctx, ctx.workspace);
+  if (owned) ashlar_release(&ctx, ctx.workspace);
   if (rc != ASHLAR_OK && call->error->code != rc)
     return ashlar_error_record(call->error, rc, -1, -1, 0, rc, "%s: the kernel returned {found}, expected {expected}",
                                desc->name);

@@ -77,14 +77,6 @@ int ashlar_error_record(ashlar_error* error, int32_t code, int32_t argument, int
   return code;
 }
 
-int ashlar_abi1_fail(const ashlar_context* ctx, int32_t code, int32_t argument, int32_t dimension, int64_t expected,
-                     int64_t found, const char* what) {
-  if (ctx != NULL && ctx->error != NULL)
-    *ctx->error = (ashlar_error){
-        .code = code, .argument = argument, .dimension = dimension, .expected = expected, .found = found, .what = what};
-  return code;
-}
-
 static ASHLAR_THREAD_LOCAL ashlar_error last_error = {0, -1, -1, 0, 0, ""};
 
 ashlar_error* ashlar_last_error_slot(void) { return &last_error; }

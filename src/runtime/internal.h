@@ -47,6 +47,10 @@ int ashlar_error_record(ashlar_error*, int32_t code, int32_t argument, int32_t d
 
 ashlar_error* ashlar_last_error_slot(void);
 
+/* Host memory from ctx->allocate, else from the runtime's allocator. NULL when there is none. */
+void* ashlar_allocate(const ashlar_context* ctx, size_t bytes, size_t align);
+void ashlar_release(const ashlar_context* ctx, void* block); /* of ashlar_allocate with the same ctx */
+
 /* Whether distinct elements of the view share memory; if so, *dimension is the first one at fault, and *least the smallest
  * stride that would do. Exact within a budget of steps; beyond it the answer is yes. */
 bool ashlar_overlaps_itself(const View*, int* dimension, int64_t* least);

@@ -1,5 +1,6 @@
 #include "kernels.h"
 
+#include <atomic>
 #include <cstddef>
 
 namespace kernels {
@@ -47,20 +48,23 @@ std::size_t affine_workspace(const void* p, const ashlar_context* ctx) {
 struct Rows {
   const affine_args* a;
   float* scratch;
+  std::atomic<std::int64_t> next{0};
 };
-int affine_row(void* closure, std::int64_t i, std::int32_t slot) {
-  const Rows& rows = *static_cast<const Rows*>(closure);
-  const affine_args& a = *rows.a;
-  float* sums = rows.scratch + slot * a.N;
+void affine_row(const affine_args& a, std::int64_t i, float* sums) {
   for (std::int64_t j = 0; j < a.N; ++j) sums[j] = 0;
   for (std::int64_t k = 0; k < a.K; ++k)
     for (std::int64_t j = 0; j < a.N; ++j) sums[j] += a.A[i * a.A_stride0 + k] * a.B[k * a.B_stride0 + j];
   for (std::int64_t j = 0; j < a.N; ++j) a.C[i * a.C_stride0 + j] = a.alpha * sums[j] + a.bias[j];
+}
+int affine_slot(void* closure, std::int32_t slot) {  // one slot: pulls rows until none is left
+  Rows& rows = *static_cast<Rows*>(closure);
+  for (std::int64_t i; (i = rows.next++) < rows.a->M;) affine_row(*rows.a, i, rows.scratch + slot * rows.a->N);
   return 0;
 }
 int affine_run(const void* p, const ashlar_context* ctx) {
   Rows rows{static_cast<const affine_args*>(p), static_cast<float*>(ctx->workspace)};
-  return ashlar_abi1_parallel(ctx, 0, rows.a->M, affine_row, &rows);
+  if (ctx->parallelism <= 1) return affine_slot(&rows, 0);
+  return ctx->parallel_for(ctx->user, ctx->parallelism, affine_slot, &rows);
 }
 
 // ---- window ----------------------------------------------------------------------------------------------------------
@@ -79,7 +83,10 @@ void window_shape(const std::int64_t* symbols, std::int64_t* results) { results[
 int window_assume(const std::int64_t* symbols) { return symbols[0] <= 100 ? 0 : 1; }
 int window_run(const void* p, const ashlar_context* ctx) {
   const window_args& a = *static_cast<const window_args*>(p);
-  if (a.N == 99) return ashlar_abi1_fail(ctx, ASHLAR_E_LAUNCH, -1, -1, 0, 99, "window: the device answered {found}");
+  if (a.N == 99) {
+    *ctx->error = {ASHLAR_E_LAUNCH, -1, -1, 0, 99, "window: the device answered {found}"};
+    return ASHLAR_E_LAUNCH;
+  }
   if (a.N == 98) return 7;
   for (std::int64_t i = 0; i < a.N; ++i) a.y[i] = a.x[i * a.x_stride0] + a.x[(i + 4) * a.x_stride0];
   for (std::int64_t i = 0; i < (a.N > 2 ? a.N : 2); ++i) a.z[i] = 1;

@@ -70,30 +70,6 @@ TEST_CASE("a result that is not zero comes back, and the other bodies have run")
   CHECK(ran == 8);
 }
 
-TEST_CASE("a parallel loop visits each iteration once, ascending in a slot, in slots that exist") {
-  Threads three(3);
-  const ashlar_context ctx = pooled();
-  struct State {
-    std::vector<std::atomic<int>> visits = std::vector<std::atomic<int>>(1000);
-    std::int64_t last[3] = {-1, -1, -1};
-    bool good = true;
-  } state;
-  auto body = [](void* closure, std::int64_t i, std::int32_t slot) {
-    State& s = *static_cast<State*>(closure);
-    ++s.visits[static_cast<std::size_t>(i - 500)];
-    if (slot < 0 || slot >= 3 || s.last[slot] >= i) s.good = false;
-    s.last[slot] = i;
-    return 0;
-  };
-  REQUIRE(ashlar_abi1_parallel(&ctx, 500, 1000, body, &state) == 0);
-  CHECK(state.good);
-  for (const auto& v : state.visits) CHECK(v == 1);
-  auto fails = [](void*, std::int64_t i, std::int32_t) { return i == 700 ? 9 : 0; };
-  CHECK(ashlar_abi1_parallel(&ctx, 500, 1000, fails, nullptr) == 9);
-  CHECK(ashlar_abi1_parallel(nullptr, 500, 1000, fails, nullptr) == 9);
-  CHECK(ashlar_abi1_parallel(&ctx, 0, -3, fails, nullptr) == 0);
-}
-
 TEST_CASE("inside a body, a parallel loop runs in place") {
   Threads four(4);
   static const ashlar_context ctx = pooled();

@@ -12,7 +12,7 @@ set(allowed
   # what compilers add
   _GLOBAL_OFFSET_TABLE_ __stack_chk_fail __fprintf_chk __snprintf_chk __vsnprintf_chk __isoc23_strtol __memcpy_chk)
 set(api
-  ashlar_abi1_alloc ashlar_abi1_call ashlar_abi1_fail ashlar_abi1_parallel ashlar_abi1_release ashlar_abi1_x86_level
+  ashlar_abi1_call ashlar_abi1_x86_level
   ashlar_code_name ashlar_default_context ashlar_error_text ashlar_last_error ashlar_set_allocator ashlar_set_pool
   ashlar_set_threads ashlar_threads ashlar_version)
 

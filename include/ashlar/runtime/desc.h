@@ -110,25 +110,8 @@ typedef struct ashlar_abi1_desc {
  * code, or what `run` returned. */
 ASHLAR_API int ashlar_abi1_call(const ashlar_abi1_desc*, const void* const* arguments, const ashlar_context* ctx);
 
-/* Host memory from ctx->allocate, or from the runtime's allocator where ctx or the hook is NULL. NULL when there is none. */
-ASHLAR_API void* ashlar_abi1_alloc(const ashlar_context* ctx, size_t bytes, size_t align);
-ASHLAR_API void ashlar_abi1_release(const ashlar_context* ctx,
-                                    void* block); /* of ashlar_abi1_alloc with the same ctx; NULL: nothing */
-
-/* Runs body(closure, i, slot) for begin <= i < begin + extent on at most max(1, ctx->parallelism) slots: two iterations run at
- * the same time only with different slots, 0 <= slot < max(1, ctx->parallelism). In pieces, handed out as they are finished; a
- * slot sees its iterations in ascending order. Without ctx or ctx->parallel_for everything runs here, in slot 0. Returns 0, or
- * one of the non-zero results, after which no iterations are begun. A call inside a body must not use slots again: run that
- * loop in the slot at hand. */
-ASHLAR_API int ashlar_abi1_parallel(const ashlar_context* ctx, int64_t begin, int64_t extent,
-                                    int (*body)(void* closure, int64_t i, int32_t slot), void* closure);
-
-/* Records an error in ctx->error (where there is one) and returns `code`. `what` must live as long as the process: constant
- * data. */
-ASHLAR_API int ashlar_abi1_fail(const ashlar_context* ctx, int32_t code, int32_t argument, int32_t dimension, int64_t expected,
-                                int64_t found, const char* what);
-
-/* 1 .. 4: the highest of x86-64 .. x86-64-v4 that this CPU and its operating system support; 0 on other machines. */
+/* 1 .. 4: the highest of x86-64 .. x86-64-v4 that this CPU and its operating system support; 0 on other machines. For objects
+ * that hold a kernel for several levels. */
 ASHLAR_API int ashlar_abi1_x86_level(void);
 
 #ifdef __cplusplus
