@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
 #include <thread>
 
 #include "kernels.h"
@@ -150,4 +153,25 @@ TEST_CASE("the number of threads: refused, and from the environment") {
   unsetenv("ASHLAR_NUM_THREADS");
   CHECK(ashlar_set_threads(0) == ASHLAR_OK);
   CHECK(ashlar_threads() >= 1);
+}
+
+TEST_CASE("a number of threads in the environment that is none is said on stderr") {
+  std::FILE* file = std::tmpfile();
+  REQUIRE(file != nullptr);
+  const int saved = dup(2);
+  dup2(fileno(file), 2);
+  setenv("ASHLAR_NUM_THREADS", "many", 1);
+  const int rc = ashlar_set_threads(0);
+  const std::string fallback = std::to_string(ashlar_threads());
+  unsetenv("ASHLAR_NUM_THREADS");
+  std::fflush(stderr);
+  dup2(saved, 2);
+  close(saved);
+  std::rewind(file);
+  char text[200] = "";
+  CHECK(std::fgets(text, sizeof text, file) != nullptr);
+  std::fclose(file);
+  CHECK(rc == ASHLAR_OK);
+  CHECK(std::string(text) ==
+        "ashlar: ASHLAR_NUM_THREADS is \"many\", expected a whole number from 1 to 1024; using " + fallback + "\n");
 }

@@ -6,7 +6,6 @@
 //   matmul.cpp:31: vectorize(k): expected a loop whose iterations are independent, found a reduction of `C`
 //     conflict: iterations k=0 and k=1 both update C[0, 0]
 #include <exception>
-#include <utility>
 #include <string>
 #include <utility>
 
