@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/math.h>
 
 namespace ashlar::lower_impl {
 namespace {
@@ -42,6 +43,7 @@ class Spelled {
       case Op::ramp: case Op::broadcast: case Op::fast: case Op::in_range: return e;
       default: break;
     }
+    if (!args.empty() && ir::is_expanded_math(ir::op_of(e), args[0].type())) return ir::expand_math_call(ir::op_of(e), args);
     if (args.empty() || !is_narrow(args[0].type())) return e;
     for (Expr& a : args)
       if (is_narrow(a.type())) a = ir::cast(f32, a);
