@@ -25,6 +25,8 @@ const char* part_name(Part p) {
     case Part::but_first: return "all but the first of ";
     case Part::last: return "last of ";
     case Part::but_last: return "all but the last of ";
+    case Part::middle: return "all but the ends of ";
+    case Part::end: return "last, if not first, of ";
     case Part::full: return "full ones of ";
     case Part::rest: return "rest of ";
   }

@@ -135,6 +135,8 @@ LoopRange range_of(const Program& p, const Stmt& loop) {
     case Part::but_first: return {one, a.extent};
     case Part::last: return {max(zero, sub(a.extent, one)), a.extent};
     case Part::but_last: return {zero, sub(a.extent, one)};
+    case Part::middle: return {one, sub(a.extent, one)};
+    case Part::end: return {max(one, sub(a.extent, one)), a.extent};
     case Part::full: return {zero, div(p.axis(a.parent).extent, a.factor)};
     case Part::rest: return {div(p.axis(a.parent).extent, a.factor), a.extent};
   }

@@ -53,7 +53,7 @@ const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target) 
   Scheduled next = state;  // a refusal below leaves `state` as it was
   Context context{next, next.program, target, step, {}};
   primitive->apply(context);
-  analysis::derive_regions(next.program);
+  if (!annotates(step.primitive)) analysis::derive_regions(next.program);
   recheck(context);
   step.results = std::move(context.results);
   next.trace.push_back(std::move(step));

@@ -35,5 +35,6 @@ std::span<const Primitive> primitives();
 
 // Obligations that stay on a program after a step; each proves or throws through the context of the current step.
 void recheck(Context&);
+bool annotates(const std::string& primitive);  // changes kinds or scopes alone: no region, no order, no read
 
 }  // namespace ashlar::schedule

@@ -12,12 +12,11 @@ bool changes_reads(const std::string& primitive) {
   return std::any_of(std::begin(names), std::end(names), [&](const char* n) { return primitive == n; });
 }
 
-// Kinds alone change neither the tree's shape nor any region.
+}  // namespace
+
 bool annotates(const std::string& primitive) {
   return primitive == "unroll" || primitive == "vectorize" || primitive == "parallel" || primitive == "set_scope";
 }
-
-}  // namespace
 
 void recheck(Context& c) {
   const Program& p = c.p;

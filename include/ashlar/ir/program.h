@@ -145,6 +145,7 @@ enum class Part {
   all,
   first, but_first,  // [0, 1) and [1, extent)
   last, but_last,    // [extent-1, extent) and [0, extent-1)
+  middle, end,       // with `first`: [1, extent-1) and [max(1, extent-1), extent)
   full, rest,        // outer axes of a split: the iterations whose whole inner range lies inside the domain, and the others
 };
 

@@ -1,4 +1,4 @@
-// peel(loop, first | last): one iteration is taken out of the loop, with a copy of the body.
+// peel(loop, first | last | both): an iteration at one or both ends is taken out of the loop, with a copy of the body.
 //
 //   for ko in K / 256            for ko in all but the last of K / 256
 //     body               ->        body
@@ -16,7 +16,7 @@ void apply_peel(Context& c) {
   require_serial(c, loop);
   require_whole(c, loop);
   const std::string& which = c.word(1);
-  if (which != "first" && which != "last") c.refuse("first or last", "\"" + which + "\"");
+  if (which != "first" && which != "last" && which != "both") c.refuse("first, last or both", "\"" + which + "\"");
   const Id id = loop.id;
   ir::walk(c.p.body, [&](const Stmt& s) {
     for (const ir::Slide& slide : s.slides)
@@ -25,9 +25,16 @@ void apply_peel(Context& c) {
   // rewrite: the iterations stay in their order, so there is nothing to prove
   Stmt copy = copy_subtree(c.p, loop);
   copy.where = loop.where = c.step.where;
-  loop.part = which == "last" ? ir::Part::but_last : ir::Part::but_first;
+  loop.part = which == "last" ? ir::Part::but_last : which == "first" ? ir::Part::but_first : ir::Part::middle;
   copy.part = which == "last" ? ir::Part::last : ir::Part::first;
   c.results = {copy.id};
+  if (which == "both") {
+    Stmt tail = copy_subtree(c.p, loop);
+    tail.part = ir::Part::end;
+    c.results.push_back(tail.id);
+    const Spot spot = locate(c.p, id);
+    spot.body->insert(spot.body->begin() + static_cast<std::ptrdiff_t>(spot.index) + 1, std::move(tail));
+  }
   const Spot spot = locate(c.p, id);
   const auto at = spot.body->begin() + static_cast<std::ptrdiff_t>(spot.index) + (which == "last" ? 1 : 0);
   spot.body->insert(at, std::move(copy));

@@ -47,7 +47,7 @@ Stmt& splittable(Context& c) {
 }
 
 // rewrite: the loop becomes outer { inner { body } }
-void rewrite(Context& c, Stmt& loop, const Expr& factor, std::int64_t parts, ir::Tail tail) {
+void rewrite(Context& c, Stmt& loop, const Expr& factor, std::int64_t parts, ir::Tail tail, bool keep) {
   const Id axis = loop.axis;
   const ir::Axis old = c.p.axis(axis);
   ir::Axis outer = old, inner = old;
@@ -72,7 +72,8 @@ void rewrite(Context& c, Stmt& loop, const Expr& factor, std::int64_t parts, ir:
   in.axis = inner.id;
   in.body = std::move(loop.body);
   replace_axis(in.body, axis, ir::axis_value(c.p, axis));
-  loop.id = c.p.fresh(), in.id = c.p.fresh();
+  if (!keep) loop.id = c.p.fresh();
+  in.id = c.p.fresh();
   loop.axis = outer.id;
   loop.where = c.step.where;
   c.results = {loop.id, in.id};
@@ -86,8 +87,8 @@ void rewrite(Context& c, Stmt& loop, const Expr& factor, std::int64_t parts, ir:
     const Spot spot = locate(c.p, loop.id);
     spot.body->insert(spot.body->begin() + static_cast<std::ptrdiff_t>(spot.index) + 1, std::move(rest));
   }
-  // remap
-  c.consume(old_id, name, "was split into", c.results);
+  // remap: with `keep` the handle stays, as that of the outer loop
+  if (!keep) c.consume(old_id, name, "was split into", c.results);
 }
 
 }  // namespace
@@ -98,7 +99,8 @@ void apply_split(Context& c) {
   const ir::Tail tail = tail_of(c, c.word(2));
   if (factor < 1) c.refuse("a factor of at least 1", std::to_string(factor));
   prove_tail(c, loop, ir::index(factor), tail);
-  rewrite(c, loop, ir::index(factor), 0, tail);
+  const bool keep = c.count() > 3 && c.word(3) == "keep";
+  rewrite(c, loop, ir::index(factor), 0, tail, keep);
 }
 
 void apply_split_parts(Context& c) {
@@ -109,7 +111,7 @@ void apply_split_parts(Context& c) {
   if (tail != ir::Tail::guard && tail != ir::Tail::predicate)
     c.refuse("Tail::guard where a loop is split into parts", c.word(2));
   const Expr factor = ir::max(ir::index(1), ir::ceil_div(c.p.axis(loop.axis).extent, ir::index(parts)));
-  rewrite(c, loop, factor, parts, tail);
+  rewrite(c, loop, factor, parts, tail, false);
 }
 
 }  // namespace ashlar::schedule

@@ -1,0 +1,391 @@
+// The handles of schedule.h over the steps of step.h. Composites (tile, vectorize by lanes) are several steps, all or none.
+#include <ashlar/schedule/schedule.h>
+
+#include <algorithm>
+
+#include <ashlar/lang/operand.h>
+
+#include "schedule/legality.h"
+#include "schedule/primitives.h"
+
+namespace ashlar {
+
+using schedule::Arg;
+
+namespace detail {
+
+struct ScheduleState {
+  schedule::Scheduled scheduled;
+  Target target;
+  std::vector<std::pair<ir::Id, ir::Id>> tensors, axes;  // of the language -> buffers and iteration variables of the program
+  void (*observer)(void*, const std::string&, const std::string&) = nullptr;
+  void* observer_data = nullptr;
+
+  const std::vector<ir::Id>& apply(schedule::Step step) {
+    schedule::apply(scheduled, std::move(step), target);
+    const schedule::Step& done = scheduled.trace.back();
+    if (observer) observer(observer_data, schedule::text(scheduled, done), ir::text(scheduled.program));
+    return done.results;
+  }
+};
+
+namespace {
+
+// Several steps that count as one: undone together.
+class Together {
+ public:
+  explicit Together(ScheduleState& s) : state_(s), before_(s.scheduled) {}
+  ~Together() {
+    if (!done_) state_.scheduled = std::move(before_);
+  }
+  void keep() { done_ = true; }
+
+ private:
+  ScheduleState& state_;
+  schedule::Scheduled before_;
+  bool done_ = false;
+};
+
+const char* word(Tail t) {
+  static constexpr const char* names[] = {"guard", "predicate", "shift", "pad", "peel", "exact"};
+  return names[static_cast<int>(t)];
+}
+
+Arg index_map(const std::vector<Expr>& vars, const std::vector<Expr>& map) {
+  std::vector<ir::Id> ids;
+  for (const Expr& v : vars) ids.push_back(v.node()->id);
+  return Arg::map(std::move(ids), map);
+}
+
+}  // namespace
+}  // namespace detail
+
+// ---- loops and stages --------------------------------------------------------------------------------------------------
+
+namespace {
+const ir::Stmt& statement(const detail::ScheduleState* state, ir::Id id, const char* what, Where where) {
+  if (!state) refuse(what, "a loop of a schedule", "an empty handle", where);
+  const auto& s = state->scheduled;
+  if (const auto it = s.consumed.find(id); it != s.consumed.end())
+    refuse(what, "a loop of the program as it stands", it->second.name + ", which " + it->second.reason, where);
+  const ir::Stmt* loop = ir::find(s.program, id);
+  if (!loop || loop->kind != ir::Stmt::Kind::loop) refuse(what, "a loop of this schedule", "a handle that names none", where);
+  return *loop;
+}
+}  // namespace
+
+Expr Loop::extent() const {
+  const ir::Stmt& s = statement(state_, id_, "extent", Where::current());
+  const ir::LoopRange r = ir::range_of(state_->scheduled.program, s);
+  return analysis::simplify(ir::sub(r.end, r.begin), analysis::facts_of_arguments(state_->scheduled.program));
+}
+std::string_view Loop::label() const {
+  return state_->scheduled.program.axis(statement(state_, id_, "label", Where::current()).axis).name;
+}
+
+StageRef::StageRef(const Stage& s) : stage_(s.id()) {}
+
+const std::vector<ir::Id>& Stage::apply(const char* primitive, std::vector<Arg> args, Where where) const {
+  schedule::Step step;
+  step.primitive = primitive;
+  step.args = std::move(args);
+  step.where = where;
+  return state_->apply(std::move(step));
+}
+
+const char* Stage::name() const { return state_->scheduled.program.stage(id_).name.c_str(); }
+
+std::vector<Loop> Stage::roots_(bool reduce, std::size_t expected, Where where) const {
+  const auto& s = state_->scheduled;
+  const char* what = reduce ? "reduction" : "spatial";
+  if (const auto it = s.consumed.find(id_); it != s.consumed.end())
+    refuse(what, "a stage of the program as it stands", it->second.name + ", which " + it->second.reason, where);
+  const ir::Stage& stage = s.program.stage(id_);
+  const auto nests = ir::nests_of(s.program, id_);
+  std::vector<Loop> loops;
+  for (const ir::IterVar& v : stage.iters) {
+    if ((v.kind == ir::IterKind::reduce) != reduce) continue;
+    for (const ir::Root& r : nests.front()->roots) {
+      if (r.iter != v.id) continue;
+      const ir::Axis& axis = s.program.axis(r.axis);
+      if (!axis.became.empty()) {
+        std::vector<std::string> names;
+        for (ir::Id n : axis.became) names.push_back(s.program.axis(n).name);
+        refuse(what, "loops that were not consumed", axis.name + " of " + stage.name + ", which became " + schedule::list_names(names) + " at " +
+               location(s.program.axis(axis.became.front()).where), where);
+      }
+      ir::Id found = 0;
+      ir::walk(nests.front()->body, [&](const ir::Stmt& l) {
+        if (l.kind == ir::Stmt::Kind::loop && l.axis == axis.id && !found) found = l.id;
+      });
+      loops.push_back(Loop(found, state_));
+    }
+  }
+  if (loops.size() != expected)
+    refuse(what, std::to_string(loops.size()) + " loops of " + stage.name, std::to_string(expected), where);
+  return loops;
+}
+
+Loop Stage::reduction(Where where) const { return roots_(true, 1, where).front(); }
+
+Loop Stage::loop(const Axis& axis, Where where) const {
+  const auto& s = state_->scheduled;
+  const ir::Id definition = axis.node()->id;
+  for (const auto& [from, to] : state_->axes) {
+    if (from != definition) continue;
+    for (const ir::Stmt* nest : ir::nests_of(s.program, id_))
+      for (const ir::Root& r : nest->roots) {
+        if (r.iter != to) continue;
+        const ir::Axis& root = s.program.axis(r.axis);
+        if (!root.became.empty())
+          refuse("loop", "a loop that was not consumed", root.name + ", which became " + s.program.axis(root.became.front()).name + " at " +
+                 location(s.program.axis(root.became.front()).where), where);
+        ir::Id found = 0;
+        ir::walk(nest->body, [&](const ir::Stmt& l) {
+          if (l.kind == ir::Stmt::Kind::loop && l.axis == root.id && !found) found = l.id;
+        });
+        return Loop(found, state_);
+      }
+  }
+  refuse("loop", "an Axis that " + s.program.stage(id_).name + " reduces over", axis.node()->name, where);
+}
+
+std::vector<Loop> Stage::nest(Where) const {
+  const auto& p = state_->scheduled.program;
+  std::vector<Loop> loops;
+  const auto blocks = ir::blocks_of(p, id_);
+  for (const ir::Stmt* s : ir::path_to(p, blocks.front()->id))
+    if (s->kind == ir::Stmt::Kind::loop && schedule::nest_of(p, s->id).stage == id_) loops.push_back(Loop(s->id, state_));
+  return loops;
+}
+
+Loop Stage::copy(Loop of, Loop peeled, Where where) const {
+  const ir::Stmt& root = statement(state_, peeled.id(), "copy", where);
+  ir::Id found = root.copy_of == of.id() ? root.id : 0;
+  ir::walk(root.body, [&](const ir::Stmt& s) {
+    if (s.kind == ir::Stmt::Kind::loop && s.copy_of == of.id()) found = s.id;
+  });
+  if (!found) refuse("copy", "a loop with a copy inside " + std::string(peeled.label()), std::string(of.label()), where);
+  return Loop(found, state_);
+}
+
+// ---- primitives ------------------------------------------------------------------------------------------------------------
+
+Split Stage::split(Loop l, Factor f, Tail tail, Where w) const {
+  const auto& r = apply("split", {Arg::loop(l.id()), Arg::integer(f.value()), Arg::text(detail::word(tail))}, w);
+  return {Loop(r[0], state_), Loop(r[1], state_)};
+}
+Split Stage::split(Loop l, Parts parts, Tail tail, Where w) const {
+  const auto& r = apply("split_parts", {Arg::loop(l.id()), Arg::integer(parts.count.value()), Arg::text(detail::word(tail))}, w);
+  return {Loop(r[0], state_), Loop(r[1], state_)};
+}
+Loop Stage::fuse(Loop outer, Loop inner, Where w) const {
+  return Loop(apply("fuse", {Arg::loop(outer.id()), Arg::loop(inner.id())}, w)[0], state_);
+}
+Tiles Stage::tile(Loop i, Loop j, Factor fi, Factor fj, Tail tail, Where w) const {
+  detail::Together together(*state_);
+  const Split a = split(i, fi, tail, w), b = split(j, fj, tail, w);
+  const Loop loops[] = {a.outer, b.outer, a.inner, b.inner};
+  reorder_(loops, 4, w);
+  together.keep();
+  return {a.outer, b.outer, a.inner, b.inner};
+}
+Stage Stage::reorder_(const Loop* loops, std::size_t count, Where w) const {
+  std::vector<Arg> args;
+  for (std::size_t k = 0; k < count; ++k) args.push_back(Arg::loop(loops[k].id()));
+  apply("reorder", std::move(args), w);
+  return *this;
+}
+Loop Stage::peel(Loop l, Peel which, Where w) const {
+  return Loop(apply("peel", {Arg::loop(l.id()), Arg::text(which == Peel::first ? "first" : "last")}, w)[0], state_);
+}
+Ends Stage::peel(Loop l, Where w) const {
+  const auto& r = apply("peel", {Arg::loop(l.id()), Arg::text("both")}, w);
+  return {Loop(r[0], state_), Loop(r[1], state_)};
+}
+Stage Stage::tighten(Loop l, Where w) const { return apply("tighten", {Arg::loop(l.id())}, w), *this; }
+Stage Stage::vectorize(Loop l, Where w) const { return apply("vectorize", {Arg::loop(l.id())}, w), *this; }
+Stage Stage::unroll(Loop l, Where w) const { return apply("unroll", {Arg::loop(l.id())}, w), *this; }
+Stage Stage::parallel(Loop l, Where w) const { return apply("parallel", {Arg::loop(l.id())}, w), *this; }
+Stage Stage::vectorize(Loop l, Factor lanes, Where w) const {
+  detail::Together together(*state_);
+  const ir::Id inner = apply("split", {Arg::loop(l.id()), Arg::integer(lanes.value()), Arg::text("guard"), Arg::text("keep")}, w)[1];
+  apply("vectorize", {Arg::loop(inner)}, w);
+  together.keep();
+  return *this;
+}
+Stage Stage::unroll(Loop l, Factor by, Where w) const {
+  detail::Together together(*state_);
+  const ir::Id inner = apply("split", {Arg::loop(l.id()), Arg::integer(by.value()), Arg::text("guard"), Arg::text("keep")}, w)[1];
+  apply("unroll", {Arg::loop(inner)}, w);
+  together.keep();
+  return *this;
+}
+Stage Stage::compute_at(Loop l, Where w) const { return apply("compute_at", {Arg::stage(id_), Arg::loop(l.id())}, w), *this; }
+Stage Stage::compute_root(Where w) const { return apply("compute_root", {Arg::stage(id_)}, w), *this; }
+Stage Stage::inline_(Where w) const { return apply("inline", {Arg::stage(id_)}, w), *this; }
+Stage Stage::fuse_into(Loop l, Where w) const { return apply("fuse_into", {Arg::stage(id_), Arg::loop(l.id())}, w), *this; }
+Stage Stage::store_at(Loop l, Where w) const { return apply("store_at", {Arg::stage(id_), Arg::loop(l.id())}, w), *this; }
+Stage Stage::slide(Loop l, Where w) const { return apply("slide", {Arg::stage(id_), Arg::loop(l.id())}, w), *this; }
+Stage Stage::fold(int dim, Factor n, Where w) const {
+  return apply("fold", {Arg::stage(id_), Arg::integer(dim), Arg::integer(n.value())}, w), *this;
+}
+Stage Stage::store_in(Scope scope, Where w) const { return apply("set_scope", {Arg::stage(id_), Arg::place(scope)}, w), *this; }
+Stage Stage::align(int dim, Factor to, Where w) const {
+  return apply("align", {Arg::stage(id_), Arg::integer(dim), Arg::integer(to.value())}, w), *this;
+}
+Stage Stage::set_layout_(const std::vector<Expr>& vars, const std::vector<Expr>& map, Where w) const {
+  return apply("set_layout", {Arg::stage(id_), detail::index_map(vars, map)}, w), *this;
+}
+Stage Stage::rfactor(Loop l, Where w) const {
+  return Stage(apply("rfactor", {Arg::stage(id_), Arg::loop(l.id())}, w)[0], state_);
+}
+
+namespace {
+ir::Id buffer_of_tensor(const detail::ScheduleState& s, ir::Id tensor, const char* what, Where where) {
+  for (const auto& [from, to] : s.tensors)
+    if (from == tensor) return to;
+  refuse(what, "a tensor of this program", "one that nothing the outputs need reads", where);
+}
+}  // namespace
+
+Stage Stage::prefetch(Loop l, const Tensor& t, Factor ahead, Where w) const {
+  apply("prefetch", {Arg::loop(l.id()), Arg::buffer(buffer_of_tensor(*state_, t.id(), "prefetch", w)), Arg::integer(ahead.value())}, w);
+  return *this;
+}
+
+// ---- the schedule ----------------------------------------------------------------------------------------------------------
+
+Schedule::Schedule(ir::Program p, const Target& target, std::vector<std::pair<ir::Id, ir::Id>> tensors,
+                   std::vector<std::pair<ir::Id, ir::Id>> axes)
+    : state_(new detail::ScheduleState{{std::move(p), {}, {}}, target, std::move(tensors), std::move(axes)}) {
+  try {
+    analysis::derive_regions(state_->scheduled.program);
+    schedule::Step none;
+    schedule::Context c{state_->scheduled, state_->scheduled.program, target, none, {}};
+    schedule::prove_order(c);
+    schedule::prove_reads(c);
+  } catch (...) {
+    delete state_;
+    throw;
+  }
+}
+Schedule::Schedule(const Schedule& other) : state_(new detail::ScheduleState(*other.state_)) {}
+Schedule& Schedule::operator=(const Schedule& other) {
+  if (this != &other) *state_ = *other.state_;  // handles to this schedule stay handles to it
+  return *this;
+}
+Schedule::~Schedule() { delete state_; }
+
+ir::Id Schedule::buffer_of(StageRef r, Where where) const {
+  if (r.tensor_) return buffer_of_tensor(*state_, r.tensor_, "schedule", where);
+  return state_->scheduled.program.stage(r.stage_).buffers.front();
+}
+ir::Id Schedule::stage_of(StageRef r, Where where) const {
+  if (!r.tensor_) return r.stage_;
+  const auto& s = state_->scheduled;
+  const ir::Id id = buffer_of_tensor(*state_, r.tensor_, "schedule", where);
+  const auto it = s.program.buffers.find(id);
+  if (it == s.program.buffers.end()) refuse("schedule", "a stage of the program as it stands", "a tensor that was inlined", where);
+  if (!it->second.stage)
+    refuse("schedule", "a tensor that is computed", it->second.name + ", an input (cache_read makes a stage of it)", where);
+  return it->second.stage;
+}
+
+Stage Schedule::operator[](const Tensor& t) const { return Stage(stage_of(StageRef(t), Where::current()), state_); }
+
+std::vector<Arg> Schedule::reader_args(StageRef source, std::initializer_list<StageRef> readers, const Scope& scope, const Operand* fill,
+                                       Where where) const {
+  const ir::Id buffer = buffer_of(source, where);
+  std::vector<Arg> args{Arg::buffer(buffer), Arg::place(scope), Arg::integer(fill ? 1 : 0)};
+  if (fill) {
+    const Type type = state_->scheduled.program.buffer(buffer).type;
+    if (!fill->is_number()) refuse("cache_read", "a number to fill with", "an Expr", where);
+    Expr value;
+    if (type.is_float())
+      value = ir::float_const(type, fill->number_type().is_float() ? fill->real() : static_cast<double>(fill->integer()));
+    else if (!fill->number_type().is_float())
+      value = ir::int_const(type, fill->integer());
+    else
+      refuse("cache_read", "an integer to fill " + ir::text(type) + " with", "a floating number", where);
+    args.push_back(Arg::map({}, {value}));
+  }
+  for (const StageRef& r : readers) args.push_back(Arg::stage(stage_of(r, where)));
+  return args;
+}
+
+Stage Schedule::cache_read(StageRef source, std::initializer_list<StageRef> readers, Scope scope, Where w) {
+  const Stage any(0, state_);
+  return Stage(any.apply("cache_read", reader_args(source, readers, scope, nullptr, w), w)[0], state_);
+}
+Stage Schedule::cache_read(StageRef source, std::initializer_list<StageRef> readers, Scope scope, Operand fill, Where w) {
+  const Stage any(0, state_);
+  return Stage(any.apply("cache_read", reader_args(source, readers, scope, &fill, w), w)[0], state_);
+}
+Stage Schedule::cache_write(StageRef stage, Scope scope, Where w) {
+  const Stage any(0, state_);
+  return Stage(any.apply("cache_write", {Arg::stage(stage_of(stage, w)), Arg::place(scope)}, w)[0], state_);
+}
+
+void Schedule::pack_argument_(const Tensor& input, const std::vector<Expr>& vars, const std::vector<Expr>& map, Pack pack, Where w) {
+  const ir::Id buffer = buffer_of_tensor(*state_, input.id(), "pack_argument", w);
+  const Stage any(0, state_);
+  if (pack == Pack::by_caller) {
+    any.apply("pack_argument", {Arg::buffer(buffer), detail::index_map(vars, map)}, w);
+    return;
+  }
+  // at entry: a copy in that layout, made before anything else
+  detail::Together together(*state_);
+  std::vector<Arg> args{Arg::buffer(buffer), Arg::place(Scope::global), Arg::integer(0)};
+  for (const auto& [id, stage] : state_->scheduled.program.stages)
+    if (schedule::reads_buffer(stage, buffer)) args.push_back(Arg::stage(id));
+  const ir::Id packed = any.apply("cache_read", std::move(args), w)[0];
+  any.apply("set_layout", {Arg::stage(packed), detail::index_map(vars, map)}, w);
+  together.keep();
+}
+
+std::optional<Refusal> Schedule::attempt_(void (*call)(void*), void* steps) {
+  const schedule::Scheduled before = state_->scheduled;
+  try {
+    call(steps);
+    return std::nullopt;
+  } catch (const RefusalError& e) {
+    state_->scheduled = before;
+    return e.refusal;
+  } catch (...) {
+    state_->scheduled = before;
+    throw;
+  }
+}
+
+const Target& Schedule::target() const { return state_->target; }
+const schedule::Scheduled& Schedule::scheduled() const { return state_->scheduled; }
+std::string Schedule::text() const { return ir::text(state_->scheduled.program); }
+std::string Schedule::json() const { return schedule::json(state_->scheduled.trace); }
+std::string Schedule::trace() const {
+  std::string t;
+  for (const schedule::Step& s : state_->scheduled.trace) t += schedule::text(state_->scheduled, s) + "\n";
+  return t;
+}
+void Schedule::observe(void (*f)(void*, const std::string&, const std::string&), void* data) {
+  state_->observer = f;
+  state_->observer_data = data;
+}
+
+void Schedule::replay(std::string_view json, Where where) {
+  detail::Together together(*state_);
+  for (schedule::Step& step : schedule::steps_from_json(json)) {
+    step.where = where;
+    const std::string place = step.place;
+    try {
+      state_->apply(std::move(step));
+    } catch (const RefusalError& e) {
+      Refusal r = e.refusal;
+      r.primitive += " (replayed from " + place + ")";
+      throw RefusalError(r);
+    }
+  }
+  together.keep();
+}
+
+}  // namespace ashlar
