@@ -4,6 +4,7 @@
 #include <array>
 
 #include "analysis/engine.h"
+#include "analysis/memo.h"
 
 namespace ashlar::analysis {
 
@@ -225,13 +226,21 @@ void choices(const Linear& l, std::vector<Linear>& out, Engine& engine, std::siz
 
 Interval bounds_over(const Expr& e, std::span<const VarRange> eliminate, const Facts& facts) {
   if (e.empty()) return {};
+  const Facts all = with_ranges(facts, eliminate);
+  std::vector<ir::Id> ids;
+  for (const VarRange& v : eliminate) ids.push_back(v.id);
+  const auto it = memo_for(all).bounds.find(e);
+  if (it != memo_for(all).bounds.end())
+    for (const MemoTable::Bounds& b : it->second)
+      if (b.eliminated == ids) return b.interval;
+  Interval result;
   try {
-    const Facts all = with_ranges(facts, eliminate);
     Engine engine(all);
-    return eliminate_all(engine.simplify(e), eliminate, engine);
-  } catch (const Overflow&) {
-    return {};
+    result = eliminate_all(engine.simplify(e), eliminate, engine);
+  } catch (const Overflow&) {  // unbounded
   }
+  memo_for(all).bounds[e].push_back({ids, result});
+  return result;
 }
 
 Interval hull(const Interval& a, const Interval& b, const Facts& facts) {

@@ -5,6 +5,7 @@
 
 #include "analysis/engine.h"
 #include "analysis/evaluate.h"
+#include "analysis/memo.h"
 
 namespace ashlar::analysis {
 
@@ -24,13 +25,16 @@ Proof refuted_at(const Assignment& at) {
 
 bool can_prove(const Expr& condition, const Facts& facts) {
   if (ir::is_int(condition)) return condition.node()->i != 0;
+  if (const auto& known = memo_for(facts).decided; known.count(condition)) return known.at(condition);
+  bool proved = false;
   try {
     Engine engine(facts);
     engine.set_budget(steps_of_a_proof);
-    return engine.decide(condition) == Truth::yes;
+    proved = engine.decide(condition) == Truth::yes;
   } catch (const Overflow&) {
-    return false;
   }
+  memo_for(facts).decided.emplace(condition, proved);
+  return proved;
 }
 
 Proof prove(const Expr& condition, const Facts& facts) {

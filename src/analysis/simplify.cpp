@@ -9,6 +9,7 @@
 #include <ashlar/ir/refusal.h>
 
 #include "analysis/engine.h"
+#include "analysis/memo.h"
 #include "analysis/rules.h"
 
 namespace ashlar::analysis {
@@ -457,12 +458,19 @@ Expr Engine::equal_linear(const Linear& l, bool equal) {
 
 Expr simplify(const Expr& e, const Facts& facts) {
   if (e.empty() || ir::is(e, Op::int_const) || ir::is(e, Op::float_const)) return e;
+  const bool keep = memorable(e);
+  if (keep) {
+    const auto& known = memo_for(facts).simplified;
+    if (const auto it = known.find(e); it != known.end()) return it->second;
+  }
+  Expr result = e;
   try {
     Engine engine(facts);
-    return engine.simplify(e);
-  } catch (const Overflow&) {
-    return e;  // a coefficient beyond 64 bits: the expression stays as it was written
+    result = engine.simplify(e);
+  } catch (const Overflow&) {  // a coefficient beyond 64 bits: the expression stays as it was written
   }
+  if (keep) memo_for(facts).simplified.emplace(e, result);
+  return result;
 }
 
 std::optional<std::int64_t> constant_min(const Expr& e, const Facts& facts) {

@@ -1,0 +1,64 @@
+#include "analysis/memo.h"
+
+#include <memory>
+
+namespace ashlar::analysis {
+namespace {
+
+constexpr std::size_t most_tables = 1'024, most_answers = 16'384;
+
+std::uint64_t mix(std::uint64_t h, std::uint64_t v) { return (h ^ v) * 0x9e3779b97f4a7c15ull + (h >> 29); }
+
+std::uint64_t fingerprint(const Facts& f) {
+  std::uint64_t h = f.vars().size();
+  for (const VarFacts& v : f.vars()) {
+    h = mix(h, v.id);
+    h = mix(h, v.min ? static_cast<std::uint64_t>(*v.min) : 0x51u);
+    h = mix(h, v.max ? static_cast<std::uint64_t>(*v.max) : 0x52u);
+    h = mix(h, ir::hash_of(v.lo));
+    h = mix(h, ir::hash_of(v.hi));
+    h = mix(h, static_cast<std::uint64_t>(v.multiple_of));
+  }
+  for (const Expr& c : f.conditions()) h = mix(h, ir::hash_of(c));
+  return h;
+}
+
+bool equal(const Facts& a, const Facts& b) {
+  if (a.vars().size() != b.vars().size() || a.conditions().size() != b.conditions().size()) return false;
+  for (std::size_t k = 0; k < a.vars().size(); ++k) {
+    const VarFacts &x = a.vars()[k], &y = b.vars()[k];
+    if (x.id != y.id || x.min != y.min || x.max != y.max || x.multiple_of != y.multiple_of || !ir::same(x.lo, y.lo) || !ir::same(x.hi, y.hi))
+      return false;
+  }
+  for (std::size_t k = 0; k < a.conditions().size(); ++k)
+    if (!ir::same(a.conditions()[k], b.conditions()[k])) return false;
+  return true;
+}
+
+struct Memo {
+  std::unordered_map<std::uint64_t, std::vector<std::unique_ptr<MemoTable>>> tables;
+  std::size_t count = 0;
+};
+
+}  // namespace
+
+MemoTable& memo_for(const Facts& facts) {
+  thread_local Memo memo;
+  if (memo.count >= most_tables) memo = {};
+  auto& bucket = memo.tables[fingerprint(facts)];
+  for (const auto& t : bucket)
+    if (equal(t->facts, facts)) {
+      if (t->simplified.size() > most_answers) t->simplified.clear();
+      if (t->decided.size() > most_answers) t->decided.clear();
+      if (t->bounds.size() > most_answers) t->bounds.clear();
+      return *t;
+    }
+  bucket.push_back(std::make_unique<MemoTable>());
+  bucket.back()->facts = facts;
+  ++memo.count;
+  return *bucket.back();
+}
+
+bool memorable(const Expr& e) { return (e.type().is_index() || e.type().is_bool()) && e.type().lanes == 1 && !ir::args_of(e).empty(); }
+
+}  // namespace ashlar::analysis
