@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <ashlar/lang/operand.h>
+#include <ashlar/lang/build_program.h>
 
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
@@ -17,7 +17,8 @@ namespace detail {
 struct ScheduleState {
   schedule::Scheduled scheduled;
   Target target;
-  std::vector<std::pair<ir::Id, ir::Id>> tensors, axes;  // of the language -> buffers and iteration variables of the program
+  std::map<ir::Id, ir::Id> buffer_of;                    // tensors of the language -> buffers of the program
+  std::map<std::pair<ir::Id, ir::Id>, ir::Id> iter_of;  // {stage, Axis of the language} -> iteration variable
   void (*observer)(void*, const std::string&, const std::string&) = nullptr;
   void* observer_data = nullptr;
 
@@ -52,9 +53,16 @@ const char* word(Tail t) {
 }
 
 Arg index_map(const std::vector<Expr>& vars, const std::vector<Expr>& map) {
+  // numbered 1, 2, ... : what the language numbers must not reach what is saved
   std::vector<ir::Id> ids;
-  for (const Expr& v : vars) ids.push_back(v.node()->id);
-  return Arg::map(std::move(ids), map);
+  ir::Substitution numbered;
+  for (std::size_t k = 0; k < vars.size(); ++k) {
+    ids.push_back(k + 1);
+    numbered.emplace_back(vars[k].node()->id, ir::var(k + 1, vars[k].node()->name));
+  }
+  std::vector<Expr> exprs;
+  for (const Expr& e : map) exprs.push_back(ir::substitute(e, numbered));
+  return Arg::map(std::move(ids), std::move(exprs));
 }
 
 }  // namespace
@@ -130,12 +138,10 @@ Loop Stage::reduction(Where where) const { return roots_(true, 1, where).front()
 
 Loop Stage::loop(const Axis& axis, Where where) const {
   const auto& s = state_->scheduled;
-  const ir::Id definition = axis.node()->id;
-  for (const auto& [from, to] : state_->axes) {
-    if (from != definition) continue;
+  if (const auto it = state_->iter_of.find({id_, axis.node()->id}); it != state_->iter_of.end()) {
     for (const ir::Stmt* nest : ir::nests_of(s.program, id_))
       for (const ir::Root& r : nest->roots) {
-        if (r.iter != to) continue;
+        if (r.iter != it->second) continue;
         const ir::Axis& root = s.program.axis(r.axis);
         if (!root.became.empty())
           refuse("loop", "a loop that was not consumed", root.name + ", which became " + s.program.axis(root.became.front()).name + " at " +
@@ -243,8 +249,7 @@ Stage Stage::rfactor(Loop l, Where w) const {
 
 namespace {
 ir::Id buffer_of_tensor(const detail::ScheduleState& s, ir::Id tensor, const char* what, Where where) {
-  for (const auto& [from, to] : s.tensors)
-    if (from == tensor) return to;
+  if (const auto it = s.buffer_of.find(tensor); it != s.buffer_of.end()) return it->second;
   refuse(what, "a tensor of this program", "one that nothing the outputs need reads", where);
 }
 }  // namespace
@@ -256,9 +261,8 @@ Stage Stage::prefetch(Loop l, const Tensor& t, Factor ahead, Where w) const {
 
 // ---- the schedule ----------------------------------------------------------------------------------------------------------
 
-Schedule::Schedule(ir::Program p, const Target& target, std::vector<std::pair<ir::Id, ir::Id>> tensors,
-                   std::vector<std::pair<ir::Id, ir::Id>> axes)
-    : state_(new detail::ScheduleState{{std::move(p), {}, {}}, target, std::move(tensors), std::move(axes)}) {
+Schedule::Schedule(lang::Built built, const Target& target)
+    : state_(new detail::ScheduleState{{std::move(built.program), {}, {}}, target, std::move(built.buffer_of), std::move(built.iter_of)}) {
   try {
     analysis::derive_regions(state_->scheduled.program);
     schedule::Step none;

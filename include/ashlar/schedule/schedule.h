@@ -31,6 +31,9 @@ namespace schedule {
 struct Scheduled;
 struct Arg;
 }
+namespace lang {
+struct Built;
+}
 namespace detail {
 struct ScheduleState;
 }
@@ -206,8 +209,8 @@ class Schedule {  // a value: copying is deep
   std::string json() const;          // the steps, to save and replay
   void replay(std::string_view json, Where = Where::current());  // all or nothing; a step that no longer holds is refused by its place
 
-  // For the layers above: a program with the ids of the tensors and axes it was built from.
-  Schedule(ir::Program, const Target&, std::vector<std::pair<ir::Id, ir::Id>> tensors, std::vector<std::pair<ir::Id, ir::Id>> axes);
+  // For the layers above: a program with what it was built from. Refused: reads that are not inside what they read.
+  Schedule(lang::Built, const Target&);
   const schedule::Scheduled& scheduled() const;
   // Called after every step with its text and the program's; null: nobody listens.
   void observe(void (*)(void*, const std::string& step, const std::string& program), void*);
