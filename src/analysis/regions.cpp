@@ -241,6 +241,7 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path) {
       if (r.iter == v.id) root = &r;
     if (!root) throw InternalError("a nest lacks a root for an iteration variable");
     const bool own_domain = v.kind == ir::IterKind::reduce || (top && declared);
+    Expr extent;
     Interval i = own_domain ? Interval{v.begin, ir::sub(v.end, ir::index(1))} : box[k];
     if (own_domain) {  // bounds of a reduction may use the spatial variables
       i.lo = ir::substitute(i.lo, values);
@@ -255,11 +256,16 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path) {
         if (!loop) throw InternalError("a nest slides along a loop that is not around it");
         const ir::LoopRange range = ir::range_of(p, *loop);
         const Expr var = ir::axis_var(p, loop->axis);
-        Expr before = ir::add(shifted(i.hi, loop->axis, ir::sub(var, ir::index(1))), ir::index(1));
-        i.lo = ir::select(ir::eq(var, range.begin), shifted(i.lo, loop->axis, range.begin), before);
+        const Expr next = ir::add(shifted(i.hi, loop->axis, ir::sub(var, ir::index(1))), ir::index(1));
+        const Expr warm_up = shifted(i.lo, loop->axis, range.begin);
+        const Expr warm_end = shifted(i.hi, loop->axis, range.begin);
+        const Expr first = ir::eq(var, range.begin);
+        const auto from = [&](const Expr& lo, const Expr& hi) { return simplify(ir::add(ir::sub(hi, lo), ir::index(1)), facts); };
+        extent = ir::select(first, from(warm_up, warm_end), from(next, i.hi));
+        i.lo = ir::select(first, warm_up, next);
       }
     }
-    const Expr extent = ir::add(ir::sub(i.hi, i.lo), ir::index(1));
+    if (extent.empty()) extent = ir::add(ir::sub(i.hi, i.lo), ir::index(1));
     set_root(p, *root, i.lo, can_prove(ir::ge(extent, ir::index(0)), facts) ? extent : ir::max(ir::index(0), extent), facts);
     values.emplace_back(v.id, ir::add(root->begin, ir::axis_value(p, root->axis)));
   }

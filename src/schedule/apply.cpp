@@ -56,6 +56,8 @@ const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target) 
   if (!annotates(step.primitive)) analysis::derive_regions(next.program);
   recheck(context);
   step.results = std::move(context.results);
+  step.text = call_text(state, step);
+  if (!step.results.empty()) step.text += " -> " + result_text(next, step);
   next.trace.push_back(std::move(step));
   state = std::move(next);
   return state.trace.back().results;

@@ -177,6 +177,8 @@ void prove_reads(Context& c) {
   const Facts arguments = analysis::facts_of_arguments(p);
   // The domain over which each stage may be computed anywhere: declared, or the hull of what its readers read over theirs.
   std::map<Id, std::vector<Interval>> domains;
+  // What holds wherever a stage has a point at all: its declared extents, or what all its readers have in common, are not 0.
+  std::map<Id, std::vector<Expr>> inhabited;
   std::map<Id, std::int64_t> overshoot;  // of an iteration variable, by padded splits
   for (const auto& [id, a] : p.axes) {
     if (a.origin != ir::Axis::Origin::split_outer || a.tail != ir::Tail::pad) continue;
@@ -202,6 +204,16 @@ void prove_reads(Context& c) {
       for (const auto& [reader_id, reader] : p.stages) {
         const auto it = domains.find(reader_id);
         if (it == domains.end() || reader_id == id) continue;
+        bool reads = false;
+        for (Id b : stage.buffers) reads |= reads_buffer(reader, b);
+        if (!reads) continue;
+        const std::vector<Expr>& theirs = inhabited[reader_id];
+        std::vector<Expr>& common = inhabited[id];
+        if (first) common = theirs;
+        else
+          common.erase(std::remove_if(common.begin(), common.end(), [&](const Expr& e) {
+            return std::none_of(theirs.begin(), theirs.end(), [&](const Expr& t) { return ir::same(e, t); });
+          }), common.end());
         std::vector<analysis::VarRange> ranges;
         for (std::size_t k = reader.iters.size(); k-- > 0;) ranges.push_back({reader.iters[k].id, it->second[k]});
         for (const analysis::Read& r : analysis::reads_of(reader)) {
@@ -222,12 +234,14 @@ void prove_reads(Context& c) {
       Interval i = inferred && v.kind != ir::IterKind::reduce ? hulls[k] : Interval{v.begin, ir::sub(v.end, ir::index(1))};
       if (const auto it = overshoot.find(v.id); it != overshoot.end()) i.hi = ir::add(i.hi, ir::index(it->second));
       domain.push_back(i);
+      if (!inferred && v.kind != ir::IterKind::reduce) inhabited[id].push_back(ir::ge(ir::sub(v.end, v.begin), ir::index(1)));
     }
   }
   for (const auto& [id, stage] : p.stages) {
     Facts facts = arguments;
     for (std::size_t k = 0; k < stage.iters.size(); ++k) facts.range(stage.iters[k].id, domains[id][k].lo, domains[id][k].hi);
     for (const Expr& atom : stage.domain) facts.assume(atom);
+    for (const Expr& e : inhabited[id]) facts.assume(e);
     for (const analysis::Read& r : analysis::reads_of(stage)) {
       const ir::Buffer& b = p.buffer(r.load.node()->id);
       const bool declared = b.stage == 0 || (!p.stage(b.stage).iters.empty() && !p.stage(b.stage).iters.front().begin.empty());

@@ -33,6 +33,10 @@ void apply_prefetch(Context&);       // loop, buffer, ahead
 
 std::span<const Primitive> primitives();
 
+// The call as text, with the names that its arguments have before it; and what it made, with those after it.
+std::string call_text(const Scheduled&, const Step&);
+std::string result_text(const Scheduled&, const Step&);
+
 // Obligations that stay on a program after a step; each proves or throws through the context of the current step.
 void recheck(Context&);
 bool annotates(const std::string& primitive);  // changes kinds or scopes alone: no region, no order, no read

@@ -25,7 +25,7 @@ struct ScheduleState {
   const std::vector<ir::Id>& apply(schedule::Step step) {
     schedule::apply(scheduled, std::move(step), target);
     const schedule::Step& done = scheduled.trace.back();
-    if (observer) observer(observer_data, schedule::text(scheduled, done), ir::text(scheduled.program));
+    if (observer) observer(observer_data, schedule::text(done), ir::text(scheduled.program));
     return done.results;
   }
 };
@@ -368,7 +368,7 @@ std::string Schedule::text() const { return ir::text(state_->scheduled.program);
 std::string Schedule::json() const { return schedule::json(state_->scheduled.trace); }
 std::string Schedule::trace() const {
   std::string t;
-  for (const schedule::Step& s : state_->scheduled.trace) t += schedule::text(state_->scheduled, s) + "\n";
+  for (const schedule::Step& s : state_->scheduled.trace) t += schedule::text(s) + "\n";
   return t;
 }
 void Schedule::observe(void (*f)(void*, const std::string&, const std::string&), void* data) {

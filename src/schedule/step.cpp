@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "schedule/edit.h"
+#include "schedule/primitives.h"
 
 namespace ashlar::schedule {
 namespace {
@@ -102,16 +102,20 @@ std::string show(const Scheduled& s, const Arg& a) {
 
 }  // namespace
 
-std::string text(const Scheduled& s, const Step& step) {
+std::string call_text(const Scheduled& s, const Step& step) {
   std::string t = step.primitive + "(";
   for (std::size_t k = 0; k < step.args.size(); ++k) t += (k ? ", " : "") + show(s, step.args[k]);
-  t += ")";
+  return t + ")";
+}
+
+std::string result_text(const Scheduled& s, const Step& step) {
   std::vector<std::string> names;
-  for (Id r : step.results) {
-    const Arg loop = Arg::loop(r), stage = Arg::stage(r);
-    names.push_back(show(s, s.program.stages.count(r) ? stage : loop));
-  }
-  if (!names.empty()) t += " -> " + list_names(names);
+  for (Id r : step.results) names.push_back(show(s, s.program.stages.count(r) ? Arg::stage(r) : Arg::loop(r)));
+  return list_names(names);
+}
+
+std::string text(const Step& step) {
+  std::string t = step.text;
   if (t.size() < 60) t.append(60 - t.size(), ' ');
   return t + "  " + step.place;
 }

@@ -44,6 +44,7 @@ struct Step {
   Where where = {};
   std::string place;            // "matmul.cpp:31": where it was written, kept when it is saved and replayed
   std::vector<ir::Id> results;  // loops or stages it made, filled by apply
+  std::string text;             // for people, made by apply: "split(k of C, 256, guard) -> ko of C and ki of C"
 };
 
 // What became of loops and stages that are no more: "was split into io and ii at matmul.cpp:31".
@@ -65,7 +66,7 @@ void finish(const Scheduled&, const Target&);
 
 std::vector<std::string_view> primitive_names();
 
-std::string text(const Scheduled&, const Step&);      // "split(k of C, 256, guard) -> ko, ki   matmul.cpp:31"
+std::string text(const Step&);                        // "split(k of C, 256, guard) -> ko of C and ki of C   matmul.cpp:31"
 std::string json(const std::vector<Step>&);           // an array of steps
 std::vector<Step> steps_from_json(std::string_view);  // refuses what is not one, naming the entry
 
