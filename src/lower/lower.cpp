@@ -38,6 +38,7 @@ constexpr Pass passes[] = {
        s.draft = lower_impl::flatten(std::move(s.program), o);
        s.flat = true;
      }},
+    {"interior", [](State& s, const LowerOptions&) { lower_impl::specialise_interior(s.draft); }},
     {"guards", [](State& s, const LowerOptions&) { lower_impl::hoist_guards(s.draft); }},
     {"math", [](State& s, const LowerOptions&) { lower_impl::expand_functions(s.draft); }},
     {"vectorize", [](State& s, const LowerOptions&) { lower_impl::vectorize(s.draft); }},

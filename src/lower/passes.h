@@ -3,6 +3,7 @@
 #include <map>
 #include <vector>
 
+#include <ashlar/analysis/facts.h>
 #include <ashlar/ir/kernel.h>
 #include <ashlar/lower/lower.h>
 
@@ -15,6 +16,7 @@ struct Draft {
 };
 
 Draft flatten(ir::Program, const LowerOptions&);  // the program has explicit inits
+void specialise_interior(Draft&);
 void hoist_guards(Draft&);
 void expand_functions(Draft&);
 void vectorize(Draft&);
@@ -27,6 +29,7 @@ ir::KStmt store_stmt(ir::Id buffer, Expr address, Expr value, Where);
 ir::KStmt if_stmt(Expr condition, std::vector<ir::KStmt> body, Where);
 ir::KStmt let_stmt(ir::Id var, std::string name, Expr value, std::vector<ir::KStmt> body, Where);
 bool has_load(const Expr&);
+analysis::Facts facts_of(const ir::Kernel&);  // symbols and assumptions
 // Calls f on every expression slot of a statement itself (not of its body).
 template <class F> void for_each_expr(ir::KStmt& s, F&& f) {
   for (Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask})

@@ -5,7 +5,8 @@
 //
 //   inits       the init of every reduction becomes a nest of its own                 Program -> Program
 //   flatten     boxes become storage, blocks become guarded stores to flat addresses  Program -> Kernel
-//   guards      a condition is tested at the outermost loop where it is known
+//   interior    vectors whose lanes are all active and inside get a version without masks and clamps
+//   guards      a condition is tested at the outermost loop where it is known, or becomes a bound of its loop
 //   math        functions become polynomials, narrow floats compute in f32
 //   vectorize   a vectorized loop becomes vector expressions; conditions on lanes become masks
 //   unroll      an unrolled loop becomes its iterations

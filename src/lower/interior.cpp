@@ -1,0 +1,288 @@
+// Vectors and unrolled tiles that lie wholly inside run without masks, guards and clamps.
+//
+//   for x in [0, +16) vectorized                      if xo * 16 - 1 >= 0 && xo * 16 + 15 < W
+//     if xo * 16 + x < W                                for x in [0, +16) vectorized
+//       out[...] = in[max(xo * 16 + x - 1, 0)]   ->       out[...] = in[xo * 16 + x - 1]
+//                                                     else
+//                                                       the loop as it was
+//
+// A tile is an unrolled or vectorized loop with those that stand directly in it. The conditions that differ between the points
+// of a tile are gathered: guards, masks, and the min, max, mod and select through which a boundary condition computes its
+// index. Each gives a scalar inequality that decides it for all points at once; those that follow from others are dropped. The
+// guards pass then moves the test outwards and takes the loop around the tile apart.
+//
+// Invariant: under the test, every replaced expression equals the one it replaces at every point of the tile.
+#include "lower/passes.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <ashlar/analysis/interval.h>
+#include <ashlar/analysis/regions.h>
+#include <ashlar/ir/refusal.h>
+
+namespace ashlar::lower_impl {
+namespace {
+
+using analysis::Facts;
+using analysis::VarRange;
+using ir::Id;
+using ir::KStmt;
+using ir::Op;
+
+using Replacements = std::unordered_map<Expr, Expr, ir::ExprHash, ir::ExprSame>;
+
+bool is_tile(const KStmt& s) {
+  return s.kind == KStmt::Kind::for_ && (s.loop_kind == ir::LoopKind::vectorized || s.loop_kind == ir::LoopKind::unrolled);
+}
+
+VarRange range_of(const KStmt& loop) { return {loop.var, {loop.begin, ir::sub(ir::add(loop.begin, loop.extent), ir::index(1))}}; }
+
+// What is assumed of one tile.
+class Interior {
+ public:
+  Interior(const KStmt& tile, const Facts& facts) : facts_(facts) { loop(tile, true); }
+  bool anything() const { return !replaced_.empty(); }
+
+  // The test, over the variables around the loop; false where it can never hold.
+  Expr test() const {
+    Expr all = ir::boolean(true);
+    for (const Expr& slack : slacks_) all = ir::logic_and(all, ir::ge(slack, ir::index(0)));
+    return all;
+  }
+
+  std::vector<KStmt> body(const std::vector<KStmt>& list) {
+    std::vector<KStmt> out;
+    for (const KStmt& s : list) {
+      KStmt copy = s;
+      for_each_expr(copy, [&](Expr& e) { e = visit(e); });
+      if (!copy.mask.empty() && ir::is_int(copy.mask, 1)) copy.mask = Expr();
+      copy.body = body(s.body);
+      copy.otherwise = body(s.otherwise);
+      std::int64_t known = 0;
+      if (s.kind == KStmt::Kind::if_ && ir::is_int(copy.value, &known)) {
+        for (KStmt& k : known ? copy.body : copy.otherwise) out.push_back(std::move(k));
+        continue;
+      }
+      out.push_back(std::move(copy));
+    }
+    return out;
+  }
+
+ private:
+  static bool uses_any(const Expr& e, const std::vector<Id>& vars) {
+    return std::any_of(vars.begin(), vars.end(), [&](Id v) { return ir::uses_var(e, v); });
+  }
+  // Differs between points of the tile, and can be decided for all of them.
+  bool moves(const Expr& e) const { return uses_any(e, points_) && !uses_any(e, other_points_) && !has_load(e); }
+
+  void loop(const KStmt& s, bool direct) {
+    auto& points = direct ? points_ : other_points_;
+    if (is_tile(s)) points.push_back(s.var);
+    ranges_.insert(ranges_.begin(), range_of(s));
+    gather(s.body, direct && is_tile(s));
+    ranges_.erase(ranges_.begin());
+  }
+
+  void gather(const std::vector<KStmt>& list, bool direct) {
+    for (const KStmt& s : list) {
+      if (s.kind == KStmt::Kind::for_) {
+        loop(s, direct && is_tile(s));
+        continue;
+      }
+      std::unordered_set<const ir::Node*> seen;
+      for_each_expr(s, [&](const Expr& e) { bottom_up(e, seen); });
+      if (s.kind == KStmt::Kind::if_) condition(s.value, true);
+      gather(s.body, direct);
+      gather(s.otherwise, direct);
+    }
+  }
+
+  void bottom_up(const Expr& e, std::unordered_set<const ir::Node*>& seen) {
+    if (!seen.insert(e.node()).second) return;
+    for (const Expr& a : ir::args_of(e)) bottom_up(a, seen);
+    expression(e);
+  }
+
+  // Assumes a condition to have one value in all lanes.
+  void condition(const Expr& c, bool value) {
+    if (ir::is(c, Op::logic_not)) return condition(ir::args_of(c)[0], !value);
+    if (value && ir::is(c, Op::logic_and))
+      for (const Expr& a : ir::args_of(c)) condition(a, true);
+    if (!value && ir::is(c, Op::logic_or))
+      for (const Expr& a : ir::args_of(c)) condition(a, false);
+    if (!ir::is_comparison(ir::op_of(c)) || !moves(c) || !ir::args_of(c)[0].type().is_index()) return;
+    const Expr &a = ir::args_of(c)[0], &b = ir::args_of(c)[1];
+    switch (ir::op_of(c)) {
+      case Op::lt: value ? assume(c, ir::boolean(true), {below(a, b)}) : assume(c, ir::boolean(false), {at_most(b, a)}); break;
+      case Op::le: value ? assume(c, ir::boolean(true), {at_most(a, b)}) : assume(c, ir::boolean(false), {below(b, a)}); break;
+      case Op::gt: value ? assume(c, ir::boolean(true), {below(b, a)}) : assume(c, ir::boolean(false), {at_most(a, b)}); break;
+      case Op::ge: value ? assume(c, ir::boolean(true), {at_most(b, a)}) : assume(c, ir::boolean(false), {below(a, b)}); break;
+      default: break;
+    }
+  }
+
+  static Expr at_most(const Expr& a, const Expr& b) { return ir::sub(b, a); }                        // a <= b, as a value >= 0
+  static Expr below(const Expr& a, const Expr& b) { return ir::sub(ir::sub(b, a), ir::index(1)); }  // a < b
+
+  void expression(const Expr& e) {
+    const auto args = ir::args_of(e);
+    if (ir::is(e, Op::select)) return choice(e);
+    if (args.size() != 2 || !e.type().is_index() || !moves(e)) return;
+    const bool left = uses_any(args[0], points_), right = uses_any(args[1], points_);
+    if (left == right) return;
+    const Expr &a = left ? args[0] : args[1], &b = left ? args[1] : args[0];  // a moves with the point
+    switch (ir::op_of(e)) {
+      case Op::min: assume(e, a, {at_most(a, b)}); break;
+      case Op::max: assume(e, a, {at_most(b, a)}); break;
+      case Op::mod:
+        if (left) assume(e, a, {a, below(a, b)});
+        break;
+      case Op::div:
+        if (left) assume(e, ir::index(0), {a, below(a, b)});
+        break;
+      default: break;
+    }
+  }
+
+  // The arm that is likely inside: of data the one that reads, of an index the shorter one.
+  void choice(const Expr& e) {
+    const auto args = ir::args_of(e);
+    const bool yes = has_load(args[1]), no = has_load(args[2]);
+    if (yes != no) condition(args[0], yes);
+    else if (e.type().is_index() && moves(e)) condition(args[0], ir::node_count(args[1]) <= ir::node_count(args[2]));
+  }
+
+  void assume(const Expr& e, const Expr& equals, const std::vector<Expr>& nonnegative) {
+    if (replaced_.count(e)) return;
+    std::vector<Expr> slacks;
+    for (const Expr& n : nonnegative) {
+      const Expr slack = analysis::bounds_over(replaced(n), ranges_, facts_).lo;
+      if (slack.empty() || has_load(slack)) return;
+      std::int64_t known = 0;
+      if (ir::is_int(slack, &known)) {
+        if (known < 0) return;
+        continue;
+      }
+      slacks.push_back(slack);
+    }
+    replaced_.emplace(e, equals);
+    for (const Expr& s : slacks) require(s);
+  }
+
+  void require(const Expr& slack) {
+    if (analysis::can_prove(ir::ge(slack, ir::index(0)), facts_)) return;
+    for (Expr& kept : slacks_) {
+      std::int64_t more = 0;
+      if (!ir::is_int(analysis::simplify(ir::sub(slack, kept), facts_), &more)) continue;
+      if (more < 0) kept = slack;
+      return;
+    }
+    slacks_.push_back(slack);
+  }
+
+  Expr replaced(const Expr& e) const {
+    return ir::transform(e, [&](const Expr& x) {
+      const auto it = replaced_.find(x);
+      return it == replaced_.end() ? x : it->second;
+    });
+  }
+
+  Expr visit(const Expr& e) {
+    if (auto it = done_.find(e.node()); it != done_.end()) return it->second;
+    Expr result = e;
+    if (const auto it = replaced_.find(e); it != replaced_.end()) {
+      result = visit(it->second);
+    } else if (const auto args = ir::args_of(e); !args.empty()) {
+      std::vector<Expr> fresh;
+      for (const Expr& a : args) fresh.push_back(visit(a));
+      if (ir::is(e, Op::load) && fresh.size() == 2 && ir::is_int(fresh[1], 1)) fresh.pop_back();
+      result = fresh.size() == args.size() ? ir::rebuild(e, fresh) : ir::load(e.node()->id, e.node()->name, e.type(), fresh, e.node()->where);
+    }
+    keep_.push_back(e);
+    done_.emplace(e.node(), result);
+    return result;
+  }
+
+  const Facts& facts_;
+  std::vector<Id> points_;        // the variables of the tile
+  std::vector<Id> other_points_;  // of tiles below serial loops in it, which are looked at on their own
+  std::vector<VarRange> ranges_;  // of all loops from the current statement to the tile, innermost first
+  Replacements replaced_;
+  std::vector<Expr> slacks_;      // each >= 0 is required
+  std::unordered_map<const ir::Node*, Expr> done_;
+  std::vector<Expr> keep_;        // keeps the keys alive
+};
+
+void visit(std::vector<KStmt>& list, const Facts& facts);
+
+void visit_body(KStmt& loop, const Facts& facts) {
+  Facts inner = facts;
+  const VarRange r = range_of(loop);
+  inner.range(r.id, r.range.lo, r.range.hi);
+  visit(loop.body, inner);
+}
+
+// Looks for tiles below the serial loops of a tile.
+void visit_below(KStmt& tile, const Facts& facts) {
+  Facts inner = facts;
+  const VarRange r = range_of(tile);
+  inner.range(r.id, r.range.lo, r.range.hi);
+  auto descend = [&](auto&& self, std::vector<KStmt>& list) -> void {
+    for (KStmt& s : list) {
+      if (is_tile(s)) visit_below(s, inner);
+      else if (s.kind == KStmt::Kind::for_) visit_body(s, inner);
+      else self(self, s.body), self(self, s.otherwise);
+    }
+  };
+  descend(descend, tile.body);
+}
+
+void visit(std::vector<KStmt>& list, const Facts& facts) {
+  for (KStmt& s : list) {
+    if (s.kind == KStmt::Kind::for_ && !is_tile(s)) {
+      visit_body(s, facts);
+      continue;
+    }
+    if (!is_tile(s)) {
+      visit(s.body, facts);
+      visit(s.otherwise, facts);
+      continue;
+    }
+    Interior interior(s, facts);
+    const Expr test = interior.anything() ? analysis::simplify(interior.test(), facts) : ir::boolean(false);
+    if (ir::is_int(test, std::int64_t{0})) {
+      visit_below(s, facts);
+      continue;
+    }
+    KStmt full = s;
+    full.body = interior.body(s.body);
+    visit_below(full, facts);
+    if (ir::is_int(test, 1)) {
+      s = std::move(full);
+      continue;
+    }
+    visit_below(s, facts);
+    const Where where = s.where;
+    std::vector<KStmt> inside, outside;
+    inside.push_back(std::move(full));
+    outside.push_back(std::move(s));
+    s = if_stmt(test, std::move(inside), where);
+    s.otherwise = std::move(outside);
+  }
+}
+
+}  // namespace
+
+Facts facts_of(const ir::Kernel& k) {
+  ir::Program p;
+  p.symbols = k.symbols;
+  p.scalars = k.scalars;
+  p.assumptions = k.assumptions;
+  return analysis::facts_of_arguments(p);
+}
+
+void specialise_interior(Draft& draft) { visit(draft.kernel.body, facts_of(draft.kernel)); }
+
+}  // namespace ashlar::lower_impl
