@@ -86,7 +86,8 @@ class Inits {
       init.id = p_.fresh();
       init.piece = Stmt::Piece::init;
       init.when = spatial_conditions(*piece.block);
-      if (init.first_stores) {
+      const bool only_if_empty = init.first_stores;
+      if (only_if_empty) {
         const Expr empty = reduction_is_empty(p_, nest, facts_);
         if (ir::is_int(empty, std::int64_t{0})) continue;
         init.first_stores = false;
@@ -94,6 +95,7 @@ class Inits {
       }
       for (std::size_t k = piece.spatial.size(); k-- > 0;) {
         Stmt loop = header(*piece.spatial[k]);
+        if (only_if_empty) loop.loop_kind = ir::LoopKind::serial;  // rare: small code, not fast code
         loop.body.push_back(std::move(init));
         init = std::move(loop);
       }

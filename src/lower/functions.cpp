@@ -4,7 +4,8 @@
 //   a + b            in f16     becomes   f16(f32(a) + f32(b))
 //   exp(x)           in f32     becomes   the operators of its expansion
 //
-// Moving bits (loads, stores, selects, bitcasts) and conversions stay in the narrow type.
+// Moving bits (loads, stores, selects, bitcasts) and conversions stay in the narrow type. `fast` allows more than is done here:
+// its operand is computed as written.
 #include "lower/passes.h"
 
 #include <unordered_map>
@@ -40,13 +41,16 @@ class Spelled {
   Expr spell(const Expr& e, std::vector<Expr>& args) {
     switch (ir::op_of(e)) {
       case Op::int_const: case Op::float_const: case Op::var: case Op::load: case Op::cast: case Op::saturate: case Op::bitcast: case Op::select:
-      case Op::ramp: case Op::broadcast: case Op::fast: case Op::in_range: return e;
+      case Op::ramp: case Op::broadcast: return e;
+      case Op::fast: case Op::in_range: return args[0];
       default: break;
     }
-    if (!args.empty() && ir::is_expanded_math(ir::op_of(e), args[0].type())) return ir::expand_math_call(ir::op_of(e), args);
-    if (args.empty() || !is_narrow(args[0].type())) return e;
+    const bool narrow = is_narrow(args[0].type());
+    const bool function = ir::is_expanded_math(ir::op_of(e), args[0].type().element());
+    if (!narrow && !function) return e;
     for (Expr& a : args)
       if (is_narrow(a.type())) a = ir::cast(f32, a);
+    if (function) return ir::cast(e.type().element(), ir::expand_math_call(ir::op_of(e), args));
     const Type wide = e.type().is_float() ? f32.with_lanes(e.type().lanes) : e.type();
     const Expr computed = ir::make(ir::op_of(e), wide, args, e.node()->where);
     return e.type().is_float() ? ir::cast(e.type().element(), computed) : computed;

@@ -120,6 +120,9 @@ Place place_alloc(ir::Kernel& k, const ir::Program& p, const ir::Stmt& alloc, Id
   std::vector<Expr> extents = analysis::storage_extents(p, alloc.id);
   for (const Expr& e : extents)
     if (e.empty()) refuse("lower", "storage of " + b.name + " with a bound over the symbols", "a box that has none", alloc.where);
+  if (b.scope == Scope::registers || b.scope == Scope::stack)
+    for (Expr& e : extents)
+      if (const auto most = analysis::constant_max(e, facts)) e = ir::index(std::max<std::int64_t>(0, *most));
   place.stride = dense_strides(extents, facts);
   place.lanes = std::move(lanes);
   for (const Lane& l : place.lanes) extents.push_back(ir::index(l.lanes));

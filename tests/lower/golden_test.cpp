@@ -1,0 +1,32 @@
+// What small kernels look like after lowering. ASHLAR_BLESS=1 writes the goldens anew.
+#include "check.h"
+#include "programs.h"
+
+using namespace handmade;
+
+TEST_CASE("a vectorized loop with a tail runs whole vectors without a mask") {
+  Elementwise e;
+  e.kind(e.split(e.axis(e.stage_b, "i"), 16).second, LoopKind::vectorized);
+  golden("scale_vectorized", ir::text(e.lowered()));
+}
+
+TEST_CASE("repeated borders: the interior reads contiguous vectors") {
+  Blur b;
+  b.kind(b.split(b.axis(b.stage_across, "x"), 8).second, LoopKind::vectorized);
+  b.kind(b.split(b.axis(b.stage_out, "x"), 8).second, LoopKind::vectorized);
+  const auto [yo, yi] = b.split(b.axis(b.stage_out, "y"), 32);
+  b.compute_at(b.stage_across, yo);
+  b.kind(yo, LoopKind::parallel);
+  golden("blur", ir::text(b.lowered()));
+}
+
+TEST_CASE("a tiled product") {
+  Matmul m;
+  const auto [io, ii] = m.split(m.axis(m.product, "i"), 2);
+  const auto [jo, ji] = m.split(m.axis(m.product, "j"), 16);
+  const auto [ko, ki] = m.split(m.axis(m.product, "k"), 64);
+  m.reorder({io, jo, ko, ki, ii, ji});
+  m.kind(ii, LoopKind::unrolled);
+  m.kind(ji, LoopKind::vectorized);
+  golden("matmul_tiled", ir::text(m.lowered()));
+}
