@@ -24,7 +24,6 @@
 namespace ashlar::lower_impl {
 namespace {
 
-using analysis::Facts;
 using ir::KStmt;
 
 bool is_if(const KStmt& s) { return s.kind == KStmt::Kind::if_; }
@@ -58,35 +57,47 @@ KStmt with_body(const KStmt& loop, std::vector<KStmt> body) {
   return s;
 }
 
+// What is known around a statement.
+struct Known {
+  analysis::Facts facts;
+  ir::Id lane = 0;  // the variable of the vectorized loop around
+  Known inside(const KStmt& loop) const {
+    Known k = *this;
+    k.facts.range(loop.var, loop.begin, ir::sub(ir::add(loop.begin, loop.extent), ir::index(1)));
+    if (loop.loop_kind == ir::LoopKind::vectorized) k.lane = loop.var;
+    return k;
+  }
+};
+
 // The iterations of a loop at which a condition holds: [begin, end), where given.
 struct Held { Expr begin, end; };
 
 // slack(v) >= 0 as bounds of v, if the slack is linear in it.
-bool solve(const Expr& slack, ir::Id v, const Expr& var, const Facts& facts, Held& held) {
+bool solve(const Expr& slack, ir::Id v, const Expr& var, const Known& known, Held& held) {
   std::int64_t step = 0;
   if (!ir::is_int(analysis::simplify(ir::sub(ir::substitute(slack, {{v, ir::add(var, ir::index(1))}}), slack)), &step) || step == 0) return false;
   const Expr at_zero = ir::substitute(slack, {{v, ir::index(0)}});
   if (step > 0) {  // v >= -at_zero / step
-    const Expr from = analysis::simplify(ir::ceil_div(ir::sub(ir::index(0), at_zero), ir::index(step)), facts);
+    const Expr from = analysis::simplify(ir::ceil_div(ir::sub(ir::index(0), at_zero), ir::index(step)), known.facts);
     held.begin = held.begin.empty() ? from : ir::max(held.begin, from);
   } else {  // v <= at_zero / -step
-    const Expr to = analysis::simplify(ir::add(ir::div(at_zero, ir::index(-step)), ir::index(1)), facts);
+    const Expr to = analysis::simplify(ir::add(ir::div(at_zero, ir::index(-step)), ir::index(1)), known.facts);
     held.end = held.end.empty() ? to : ir::min(held.end, to);
   }
   return true;
 }
 
 // All of a conjunction of index comparisons as bounds of the loop's variable.
-bool bounds_of(const Expr& c, ir::Id v, const Facts& facts, Held& held) {
+bool bounds_of(const Expr& c, ir::Id v, const Known& known, Held& held) {
   const auto args = ir::args_of(c);
-  if (ir::is(c, ir::Op::logic_and)) return bounds_of(args[0], v, facts, held) && bounds_of(args[1], v, facts, held);
+  if (ir::is(c, ir::Op::logic_and)) return bounds_of(args[0], v, known, held) && bounds_of(args[1], v, known, held);
   if (!ir::is_comparison(ir::op_of(c)) || !args[0].type().is_index() || !ir::uses_var(c, v)) return false;
   const Expr &a = args[0], &b = args[1], one = ir::index(1), var = ir::var(v, "v");
   switch (ir::op_of(c)) {
-    case ir::Op::lt: return solve(ir::sub(ir::sub(b, a), one), v, var, facts, held);
-    case ir::Op::le: return solve(ir::sub(b, a), v, var, facts, held);
-    case ir::Op::gt: return solve(ir::sub(ir::sub(a, b), one), v, var, facts, held);
-    case ir::Op::ge: return solve(ir::sub(a, b), v, var, facts, held);
+    case ir::Op::lt: return solve(ir::sub(ir::sub(b, a), one), v, var, known, held);
+    case ir::Op::le: return solve(ir::sub(b, a), v, var, known, held);
+    case ir::Op::gt: return solve(ir::sub(ir::sub(a, b), one), v, var, known, held);
+    case ir::Op::ge: return solve(ir::sub(a, b), v, var, known, held);
     default: return false;
   }
 }
@@ -101,41 +112,45 @@ void split_terms(const Expr& c, ir::Id v, Expr& moving, Expr& still) {
   to = to.empty() ? c : ir::logic_and(to, c);
 }
 
-void hoist(std::vector<KStmt>& list, const Facts& facts);
+void hoist(std::vector<KStmt>& list, const Known& known);
 // Appends the loop, whose body is done, with its guard moved outwards.
-void hoist_out_of(std::vector<KStmt>& out, KStmt loop, const Facts& facts);
+void hoist_out_of(std::vector<KStmt>& out, KStmt loop, const Known& known);
 
 // The loop and the condition that is the whole of its body change places.
-void interchange(std::vector<KStmt>& out, const KStmt& loop, KStmt guard, const Facts& facts) {
+void interchange(std::vector<KStmt>& out, const KStmt& loop, KStmt guard, const Known& known) {
   KStmt outer = if_stmt(guard.value, {}, guard.where);
-  if (!guard.body.empty()) hoist_out_of(outer.body, with_body(loop, std::move(guard.body)), facts);
-  if (!guard.otherwise.empty()) hoist_out_of(outer.otherwise, with_body(loop, std::move(guard.otherwise)), facts);
+  if (!guard.body.empty()) hoist_out_of(outer.body, with_body(loop, std::move(guard.body)), known);
+  if (!guard.otherwise.empty()) hoist_out_of(outer.otherwise, with_body(loop, std::move(guard.otherwise)), known);
   out.push_back(std::move(outer));
 }
 
 // The loop runs over the iterations at which the condition holds, and over the others apart.
-void take_apart(std::vector<KStmt>& out, const KStmt& loop, KStmt guard, const Held& held, const Facts& facts) {
+void take_apart(std::vector<KStmt>& out, const KStmt& loop, KStmt guard, const Held& held, const Known& known) {
   const Expr end = ir::add(loop.begin, loop.extent);
-  const Expr from = held.begin.empty() ? loop.begin : analysis::simplify(ir::min(ir::max(held.begin, loop.begin), end), facts);
-  const Expr to = held.end.empty() ? end : analysis::simplify(ir::min(ir::max(held.end, from), end), facts);
+  const Expr from = held.begin.empty() ? loop.begin : analysis::simplify(ir::min(ir::max(held.begin, loop.begin), end), known.facts);
+  const Expr to = held.end.empty() ? end : analysis::simplify(ir::min(ir::max(held.end, from), end), known.facts);
   auto part = [&](const Expr& begin, const Expr& stop, std::vector<KStmt> body) {
     KStmt l = with_body(loop, std::move(body));
     l.begin = begin;
-    l.extent = analysis::simplify(ir::sub(stop, begin), facts);
-    hoist_out_of(out, std::move(l), facts);
+    l.extent = analysis::simplify(ir::sub(stop, begin), known.facts);
+    hoist_out_of(out, std::move(l), known);
   };
   if (!held.begin.empty() && !guard.otherwise.empty()) part(loop.begin, from, guard.otherwise);
   part(from, to, std::move(guard.body));
   if (!held.end.empty() && !guard.otherwise.empty()) part(to, end, std::move(guard.otherwise));
 }
 
-void hoist_out_of(std::vector<KStmt>& out, KStmt s, const Facts& facts) {
+void hoist_out_of(std::vector<KStmt>& out, KStmt s, const Known& known) {
   if (s.body.size() != 1 || !is_if(s.body.front()) || has_load(s.body.front().value)) {
     out.push_back(std::move(s));
     return;
   }
   KStmt& guard = s.body.front();
-  if (!ir::uses_var(guard.value, s.var)) return interchange(out, s, std::move(guard), facts);
+  if (!ir::uses_var(guard.value, s.var)) return interchange(out, s, std::move(guard), known);
+  if (known.lane && ir::uses_var(guard.value, known.lane)) {  // bounds are the same for all lanes
+    out.push_back(std::move(s));
+    return;
+  }
   const bool runs_serially = s.loop_kind == ir::LoopKind::serial;
   if (!runs_serially && (s.loop_kind != ir::LoopKind::parallel || !guard.otherwise.empty())) {
     out.push_back(std::move(s));
@@ -151,27 +166,25 @@ void hoist_out_of(std::vector<KStmt>& out, KStmt s, const Facts& facts) {
     list.push_back(std::move(inner));
     outer.body = std::move(list);
     outer.otherwise = std::move(guard.otherwise);
-    return interchange(out, s, std::move(outer), facts);
+    return interchange(out, s, std::move(outer), known);
   }
   Held held;
-  if (!bounds_of(moving, s.var, facts, held)) {
+  if (!bounds_of(moving, s.var, known, held)) {
     out.push_back(std::move(s));
     return;
   }
-  take_apart(out, s, std::move(guard), held, facts);
+  take_apart(out, s, std::move(guard), held, known);
 }
 
-void hoist(std::vector<KStmt>& list, const Facts& facts) {
+void hoist(std::vector<KStmt>& list, const Known& known) {
   std::vector<KStmt> out;
   for (KStmt& s : list) {
     if (s.kind == KStmt::Kind::for_) {
-      Facts inner = facts;
-      inner.range(s.var, s.begin, ir::sub(ir::add(s.begin, s.extent), ir::index(1)));
-      hoist(s.body, inner);
-      hoist_out_of(out, std::move(s), facts);
+      hoist(s.body, known.inside(s));
+      hoist_out_of(out, std::move(s), known);
     } else {
-      hoist(s.body, facts);
-      hoist(s.otherwise, facts);
+      hoist(s.body, known);
+      hoist(s.otherwise, known);
       out.push_back(std::move(s));
     }
   }
@@ -181,6 +194,6 @@ void hoist(std::vector<KStmt>& list, const Facts& facts) {
 
 }  // namespace
 
-void hoist_guards(Draft& draft) { hoist(draft.kernel.body, facts_of(draft.kernel)); }
+void hoist_guards(Draft& draft) { hoist(draft.kernel.body, {facts_of(draft.kernel), 0}); }
 
 }  // namespace ashlar::lower_impl
