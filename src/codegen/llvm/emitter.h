@@ -6,6 +6,7 @@
 // vector condition is and-ed into the masks of the loads inside. A memo made under a guard is dropped with it.
 //
 //   Emitter e(unit, function);  e.bind(i, value);  e.expr(ir::add(i_var, ir::index(1)))
+#include <functional>
 #include <map>
 #include <unordered_map>
 #include <vector>
@@ -37,8 +38,10 @@ class Emitter {
   void bind(ir::Id var, llvm::Value* value, std::int64_t multiple_of = 1);
   llvm::Value* value_of(ir::Id var) const;  // InternalError when nothing is bound
   llvm::Value* expr(const Expr&);           // a root
-  // Whether index arithmetic inside overflowed is or-ed into `overflow` (an i1) while it is not null.
+  // A root; whether an index inside left 63 bits is or-ed into *overflow, an i1.
   llvm::Value* checked(const Expr&, llvm::Value** overflow);
+  // add, sub or mul of two i64; likewise
+  llvm::Value* index_arithmetic(ir::Op, llvm::Value*, llvm::Value*, llvm::Value** overflow);
   std::int64_t known_multiple(const Expr&) const;
 
   // ---- memory (memory.cpp)
@@ -67,7 +70,6 @@ class Emitter {
  private:
   llvm::Value* emit(const Expr&);
   llvm::Value* emit_node(const Expr&);
-  llvm::Value* index_arithmetic(ir::Op, Type, llvm::Value*, llvm::Value*);
   llvm::Value* select(const Expr&);
   llvm::Value* constant(const ir::Node&);
   bool must_guard(const Expr&);  // holds a load that may only be executed when its value is wanted

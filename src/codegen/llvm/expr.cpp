@@ -61,14 +61,11 @@ Value* Emitter::constant(const ir::Node& n) {
   return math.real(n.type, n.f);
 }
 
-// Index arithmetic is that of mathematical integers inside 63 bits, which entry made sure of; where it is still to be made sure
-// of, overflow is recorded.
-Value* Emitter::index_arithmetic(Op op, Type t, Value* x, Value* y) {
-  if (!overflow_ || t.lanes != 1) return math.binary(op, t, x, y);
+Value* Emitter::index_arithmetic(Op op, Value* x, Value* y, Value** overflow) {
   const auto id = op == Op::add ? llvm::Intrinsic::sadd_with_overflow
                 : op == Op::sub ? llvm::Intrinsic::ssub_with_overflow : llvm::Intrinsic::smul_with_overflow;
   Value* pair = b.CreateBinaryIntrinsic(id, x, y);
-  *overflow_ = b.CreateOr(*overflow_, b.CreateExtractValue(pair, 1));
+  *overflow = b.CreateOr(*overflow, b.CreateExtractValue(pair, 1));
   return b.CreateExtractValue(pair, 0);
 }
 
@@ -117,9 +114,10 @@ Value* Emitter::emit_node(const Expr& e) {
       }
       break;
     case Op::add: case Op::sub: case Op::mul:
-      if (t.is_index()) {
+      // index arithmetic is that of integers inside 63 bits, which entry made sure of, or is just making sure of
+      if (t.is_index() && t.lanes == 1 && overflow_) {
         Value* x = emit(args[0]);
-        return index_arithmetic(n.op, t, x, emit(args[1]));
+        return index_arithmetic(n.op, x, emit(args[1]), overflow_);
       }
       break;
     case Op::shl: case Op::shr: case Op::rounding_shr: {

@@ -32,9 +32,11 @@ bool all_true(Value* mask) {
   return c && c->isAllOnesValue();
 }
 
-std::optional<std::int64_t> constant_stride(const Ramp& r) {
+constexpr std::int64_t kUnknown = INT64_MIN;
+
+std::int64_t constant_stride(const Ramp& r) {
   std::int64_t s = 0;
-  return ir::is_int(r.stride, &s) ? std::optional(s) : std::nullopt;
+  return ir::is_int(r.stride, &s) ? s : kUnknown;
 }
 
 }  // namespace
@@ -123,7 +125,7 @@ Value* Emitter::load_vector(const ir::KBuffer& buffer, Type t, const Expr& addre
   llvm::Type* type = math.memory_type(t);
   Value* zero = llvm::Constant::getNullValue(type);
   const auto ramp = as_ramp(address);
-  const auto stride = ramp ? constant_stride(*ramp) : std::nullopt;
+  const std::int64_t stride = ramp ? constant_stride(*ramp) : kUnknown;
   if (ramp) kept_.push_back(ramp->base), kept_.push_back(ramp->stride);
   if (stride == 1) {
     Value* at = element(buffer, emit(ramp->base));
@@ -135,7 +137,7 @@ Value* Emitter::load_vector(const ir::KBuffer& buffer, Type t, const Expr& addre
   }
   if (!mask && stride == 0) return b.CreateVectorSplat(t.lanes, load_scalar(buffer, t, element(buffer, emit(ramp->base))));
   const llvm::Align align(static_cast<std::uint64_t>(t.bytes()));
-  if (!mask && stride && std::abs(*stride) <= 4) return load_strided(buffer, t, emit(ramp->base), *stride, align);
+  if (!mask && stride >= -4 && stride <= 4) return load_strided(buffer, t, emit(ramp->base), stride, align);
   const bool gathers = t.bits >= 32 && unit.target.has("avx2") && t.lanes >= 4;
   if (!mask && !gathers) {
     Value* v = llvm::PoisonValue::get(type);

@@ -15,7 +15,9 @@ namespace ashlar::codegen {
 Unit::Unit(const ir::Kernel& k, const Target& t)
     : context(std::make_unique<llvm::LLVMContext>()), module(std::make_unique<llvm::Module>(k.name, *context)), kernel(k), target(t),
       layout(abi_layout(k)), name(c_identifier(k.name)) {
-  module->setTargetTriple(llvm::Triple(std::string(t.triple())));
+  const llvm::Triple triple{std::string(t.triple())};
+  module->setTargetTriple(triple);
+  module->setDataLayout(triple.computeDataLayout());
   module->setModuleFlag(llvm::Module::Max, "PIC Level", 2u);
   llvm::MDBuilder metadata(*context);
   llvm::MDNode* domain = metadata.createAnonymousAliasScopeDomain(name);

@@ -1,0 +1,34 @@
+#pragma once
+// From a lowered kernel to bytes: object, static library, assembly or LLVM IR for an x86-64 target, through LLVM.
+//
+//   std::string object = codegen::emit(kernel, Target::parse("x86-64-v3"), codegen::Output::object);
+//
+// The object defines f, f_with, f_run and f_workspace_bytes (f is the kernel's name as a C identifier; with no operating system
+// only the last two) and a hidden descriptor f_abi1_desc; it refers to nothing but the functions of allowed_references().
+// Invariant: the bytes are a function of the kernel and the target alone: no paths, no times.
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ashlar/ir/kernel.h>
+#include <ashlar/schedule/target.h>
+
+namespace ashlar::codegen {
+
+enum class Output { object, static_library, assembly, llvm };
+
+struct Seconds {       // of wall time
+  double build = 0;    // making LLVM IR out of the kernel
+  double llvm = 0;     // LLVM's passes and its code generator
+};
+
+// Refused (RefusalError) when the target cannot compute what the kernel asks for.
+std::string emit(const ir::Kernel&, const Target&, Output, Seconds* = nullptr);
+std::vector<std::string> emit(const ir::Kernel&, const Target&, std::span<const Output>, Seconds* = nullptr);  // one pass for all
+
+std::span<const std::string_view> allowed_references();  // the closed list of what an object may leave undefined
+std::string llvm_version();                              // "22.1.0"
+
+}  // namespace ashlar::codegen

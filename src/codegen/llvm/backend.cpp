@@ -1,0 +1,85 @@
+#include "codegen/llvm/backend.h"
+
+#include <mutex>
+
+#include <llvm/Analysis/CGSCCPassManager.h>
+#include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/SmallVectorMemoryBuffer.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <ashlar/ir/refusal.h>
+
+namespace ashlar::codegen {
+
+namespace {
+
+// Scalars of memory first; then what is loop-invariant leaves its loop, and what was computed twice is computed once. No loop
+// vectoriser, no SLP, no unroller: a schedule says these things, and a register tile that was counted must stay as it is.
+constexpr const char* kPasses =
+    "function("
+    "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
+    "loop-simplify,lcssa,loop-mssa(licm<no-allowspeculation>),"
+    "gvn,sroa<modify-cfg>,instcombine<no-verify-fixpoint>,"
+    "loop-simplify,lcssa,loop-mssa(licm<allowspeculation>),"
+    "dse,adce,simplifycfg,instcombine<no-verify-fixpoint>"
+    "),globaldce";
+
+void initialise() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser();
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<llvm::TargetMachine> target_machine(const Target& t) {
+  initialise();
+  const llvm::Triple triple{std::string(t.triple())};
+  std::string error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target) throw InternalError("codegen: " + error);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // fma is written where it is meant
+  options.FunctionSections = true;
+  auto* machine = target->createTargetMachine(triple, std::string(t.cpu()), "", options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive);
+  if (!machine) throw InternalError("codegen: no machine for " + std::string(t.triple()));
+  return std::unique_ptr<llvm::TargetMachine>(machine);
+}
+
+void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::PassBuilder builder(&machine);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::ModulePassManager passes;
+  if (auto error = builder.parsePassPipeline(passes, kPasses)) throw InternalError("codegen: " + llvm::toString(std::move(error)));
+  passes.run(module, modules);
+}
+
+std::string machine_code(llvm::Module& module, llvm::TargetMachine& machine, bool assembly) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream out(bytes);
+  llvm::legacy::PassManager passes;
+  const auto kind = assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
+  if (machine.addPassesToEmitFile(passes, out, nullptr, kind)) throw InternalError("codegen: this target writes no such file");
+  passes.run(module);
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace ashlar::codegen

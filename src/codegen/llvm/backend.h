@@ -1,0 +1,20 @@
+#pragma once
+// LLVM's part: the passes, the machine code, the check of what it refers to.
+#include <memory>
+#include <string>
+
+#include <ashlar/codegen/emit.h>
+
+#include "codegen/llvm/unit.h"
+
+namespace llvm { class TargetMachine; }
+
+namespace ashlar::codegen {
+
+std::unique_ptr<llvm::TargetMachine> target_machine(const Target&);
+void optimise(llvm::Module&, llvm::TargetMachine&);
+std::string machine_code(llvm::Module&, llvm::TargetMachine&, bool assembly);  // consumes the module's IR
+std::string archive(const std::string& object, const std::string& member);
+void check_references(const std::string& object, const std::string& name);     // InternalError beyond allowed_references()
+
+}  // namespace ashlar::codegen

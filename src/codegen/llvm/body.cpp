@@ -1,0 +1,106 @@
+// The function that does the work, once everything is checked: f.body(args*, ctx*).
+#include <ashlar/ir/refusal.h>
+
+#include "codegen/llvm/context_fields.h"
+#include "codegen/llvm/uses.h"
+
+namespace ashlar::codegen {
+
+using llvm::Value;
+
+void bind_arguments(Emitter& e, Value* args) {
+  const ir::Kernel& k = e.unit.kernel;
+  for (const ArgField& f : e.unit.layout.fields) {
+    if (f.kind == ArgField::Kind::pointer) continue;
+    const auto align = llvm::Align(static_cast<std::uint64_t>(f.bytes));
+    Value* v = e.b.CreateAlignedLoad(e.math.memory_type(f.type), field_address(e.b, args, static_cast<std::size_t>(f.offset)), align, f.name);
+    std::int64_t multiple = 1;
+    if (f.kind == ArgField::Kind::symbol) multiple = k.symbols.at(f.id).multiple_of;
+    e.bind(f.id, e.math.from_memory(f.type, v), multiple);
+  }
+}
+
+Value* slots_of(Emitter& e, Value* context) {
+  Value* count = load_field(e.b, e.b.getInt32Ty(), context, offsetof(ashlar_context, parallelism));
+  Value* hook = load_field(e.b, e.b.getPtrTy(), context, offsetof(ashlar_context, parallel_for));
+  Value* many = e.b.CreateAnd(e.b.CreateIsNotNull(hook), e.b.CreateICmpSGT(count, e.b.getInt32(1)));
+  return e.b.CreateSelect(many, count, e.b.getInt32(1), "slots");
+}
+
+bool has_workspace(const ir::Kernel& k) {
+  for (const auto& [id, buffer] : k.buffers)
+    if (buffer.storage == ir::Storage::workspace) return true;
+  return false;
+}
+
+WorkspaceBytes workspace_bytes(Emitter& e, Value* slots) {
+  const ir::Kernel& k = e.unit.kernel;
+  WorkspaceBytes w;
+  w.overflow = e.b.getFalse();
+  auto arithmetic = [&](ir::Op op, Value* x, Value* y) { return e.index_arithmetic(op, x, y, &w.overflow); };
+  Value* align = e.b.getInt64(static_cast<std::uint64_t>(k.workspace_align));
+  auto padded = [&](const Expr& bytes) -> Value* {
+    if (bytes.empty()) return e.b.getInt64(0);
+    Value* up = arithmetic(ir::Op::add, e.checked(bytes, &w.overflow), e.b.CreateSub(align, e.b.getInt64(1)));
+    return e.b.CreateMul(e.b.CreateSDiv(up, align), align);
+  };
+  w.shared = padded(k.workspace_shared);
+  w.each = padded(k.workspace_per_worker);
+  w.total = arithmetic(ir::Op::add, w.shared, arithmetic(ir::Op::mul, w.each, e.b.CreateSExt(slots, e.b.getInt64Ty())));
+  w.overflow = e.b.CreateOr(w.overflow, e.b.CreateICmpSLT(w.total, e.b.getInt64(0)));
+  return w;
+}
+
+llvm::Function* emit_body(Unit& unit) {
+  llvm::LLVMContext& c = *unit.context;
+  auto* pointer = llvm::PointerType::get(c, 0);
+  auto* type = llvm::FunctionType::get(llvm::Type::getInt32Ty(c), {pointer, pointer}, false);
+  llvm::Function* f = unit.function(".body", type, Unit::Visibility::internal);
+  f->addFnAttr(llvm::Attribute::NoInline);
+  Emitter e(unit, f);
+  Value *args = f->getArg(0), *context = f->getArg(1);
+  bind_arguments(e, args);
+  for (const ArgField& field : unit.layout.fields) {
+    if (field.kind != ArgField::Kind::pointer) continue;
+    e.bind_buffer(field.id, load_field(e.b, e.b.getPtrTy(), args, static_cast<std::size_t>(field.offset)));
+  }
+  e.context = context;
+  e.slots = slots_of(e, context);
+  if (has_workspace(unit.kernel)) {
+    const WorkspaceBytes bytes = workspace_bytes(e, e.slots);
+    e.worker_bytes = bytes.each;
+    Value* shared = load_field(e.b, e.b.getPtrTy(), context, offsetof(ashlar_context, workspace));
+    Value* workers = e.b.CreateGEP(e.b.getInt8Ty(), shared, bytes.shared);
+    for (const auto& [id, buffer] : unit.kernel.buffers) {
+      if (buffer.storage != ir::Storage::workspace) continue;
+      e.bind_buffer(id, e.b.CreateGEP(e.b.getInt8Ty(), buffer.per_worker ? workers : shared, e.expr(buffer.offset), buffer.name));
+    }
+  }
+  e.allocate_stack(unit.kernel.body);
+  e.statements(unit.kernel.body);
+  e.b.CreateRet(e.b.getInt32(0));
+  return f;
+}
+
+llvm::Function* emit_workspace_size(Unit& unit) {
+  llvm::LLVMContext& c = *unit.context;
+  auto* pointer = llvm::PointerType::get(c, 0);
+  auto* type = llvm::FunctionType::get(llvm::Type::getInt64Ty(c), {pointer, pointer}, false);
+  llvm::Function* f = unit.function("_workspace_bytes", type, Unit::Visibility::exported);
+  Emitter e(unit, f);
+  if (!has_workspace(unit.kernel)) {
+    e.b.CreateRet(e.b.getInt64(0));
+    return f;
+  }
+  Value* context = f->getArg(1);
+  llvm::AllocaInst* slots = e.local(e.b.getInt32Ty(), llvm::Align(4), "slots");
+  e.b.CreateStore(e.b.getInt32(1), slots);
+  e.when(e.b.CreateIsNotNull(context), [&] { e.b.CreateStore(slots_of(e, context), slots); });
+  bind_dense_arguments(e, f->getArg(0));
+  const WorkspaceBytes bytes = workspace_bytes(e, e.b.CreateLoad(e.b.getInt32Ty(), slots));
+  // more than any memory holds where 63 bits do not: no allocation succeeds, and f_run refuses such extents
+  e.b.CreateRet(e.b.CreateSelect(bytes.overflow, e.b.getInt64(UINT64_MAX), bytes.total));
+  return f;
+}
+
+}  // namespace ashlar::codegen

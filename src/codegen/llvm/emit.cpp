@@ -1,0 +1,107 @@
+#include <ashlar/codegen/emit.h>
+
+#include <array>
+#include <chrono>
+
+#include <llvm/Config/llvm-config.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Object/ArchiveWriter.h>
+#include <llvm/Object/ObjectFile.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include <ashlar/ir/refusal.h>
+
+#include "codegen/llvm/backend.h"
+
+namespace ashlar::codegen {
+
+namespace {
+
+// What an object may leave undefined: the one entry of the runtime, and the three functions of memory that any C compiler may
+// call (none does today).
+constexpr std::array<std::string_view, 4> references = {"ashlar_abi1_call", "memcpy", "memmove", "memset"};
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void verify(const llvm::Module& module) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  if (llvm::verifyModule(module, &out)) throw InternalError("codegen: malformed LLVM IR: " + text);
+}
+
+}  // namespace
+
+std::span<const std::string_view> allowed_references() { return references; }
+std::string llvm_version() { return LLVM_VERSION_STRING; }
+
+std::string archive(const std::string& object, const std::string& member) {
+  std::vector<llvm::NewArchiveMember> members;
+  members.emplace_back(llvm::MemoryBufferRef(object, member));
+  auto buffer = llvm::writeArchiveToBuffer(members, llvm::SymtabWritingMode::NormalSymtab, llvm::object::Archive::K_GNU,
+                                           /*Deterministic=*/true, /*Thin=*/false);
+  if (!buffer) throw InternalError("codegen: " + llvm::toString(buffer.takeError()));
+  return (*buffer)->getBuffer().str();
+}
+
+void check_references(const std::string& object, const std::string& name) {
+  auto file = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, name));
+  if (!file) throw InternalError("codegen: " + llvm::toString(file.takeError()));
+  for (const llvm::object::SymbolRef& symbol : (*file)->symbols()) {
+    auto flags = symbol.getFlags();
+    auto text = symbol.getName();
+    if (!flags || !text) throw InternalError("codegen: an unreadable symbol in the object of " + name);
+    if (!(*flags & llvm::object::BasicSymbolRef::SF_Undefined) || text->empty()) continue;
+    if (std::find(references.begin(), references.end(), std::string_view(*text)) == references.end())
+      throw InternalError("codegen: the object of " + name + " refers to " + text->str() + ", which is not in the closed list");
+  }
+}
+
+std::vector<std::string> emit(const ir::Kernel& kernel, const Target& target, std::span<const Output> outputs, Seconds* seconds) {
+  const auto begin = std::chrono::steady_clock::now();
+  Unit unit(kernel, target);
+  llvm::Function* body = emit_body(unit);
+  llvm::Function* workspace_bytes = emit_workspace_size(unit);
+  emit_run(unit, body);
+  if (target.os() != "none") emit_tensor_entries(unit, body, workspace_bytes);
+  verify(*unit.module);
+  if (seconds) seconds->build += seconds_since(begin);
+
+  const auto passes = std::chrono::steady_clock::now();
+  const auto machine = target_machine(target);
+  if (machine->createDataLayout() != unit.module->getDataLayout()) throw InternalError("codegen: two data layouts for one target");
+  optimise(*unit.module, *machine);
+  std::string object;
+  std::vector<std::string> results;
+  for (const Output output : outputs) {
+    if (output == Output::llvm) {
+      std::string text;
+      llvm::raw_string_ostream out(text);
+      unit.module->print(out, nullptr);
+      results.push_back(std::move(text));
+      continue;
+    }
+    if (output == Output::assembly) {
+      const auto copy = llvm::CloneModule(*unit.module);
+      results.push_back(machine_code(*copy, *machine, true));
+      continue;
+    }
+    if (object.empty()) {
+      const auto copy = llvm::CloneModule(*unit.module);
+      object = machine_code(*copy, *machine, false);
+      check_references(object, unit.name);
+    }
+    results.push_back(output == Output::object ? object : archive(object, unit.name + ".o"));
+  }
+  if (seconds) seconds->llvm += seconds_since(passes);
+  return results;
+}
+
+std::string emit(const ir::Kernel& kernel, const Target& target, Output output, Seconds* seconds) {
+  return emit(kernel, target, std::span(&output, 1), seconds)[0];
+}
+
+}  // namespace ashlar::codegen

@@ -1,0 +1,81 @@
+#include <ashlar/codegen/jit.h>
+
+#include <cstring>
+
+#include <llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>
+#include <llvm/ExecutionEngine/Orc/LLJIT.h>
+
+#include <ashlar/codegen/abi_layout.h>
+#include <ashlar/ir/refusal.h>
+
+#include "codegen/llvm/backend.h"
+
+namespace ashlar::codegen {
+
+namespace {
+
+template <class T> T taken(llvm::Expected<T> value) {
+  if (!value) throw InternalError("codegen: " + llvm::toString(value.takeError()));
+  return std::move(*value);
+}
+
+void taken(llvm::Error error) {
+  if (error) throw InternalError("codegen: " + llvm::toString(std::move(error)));
+}
+
+}  // namespace
+
+struct Compiled::Code {
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  const ashlar_abi1_desc* descriptor = nullptr;
+  int (*run)(const void*, const ashlar_context*) = nullptr;
+  std::size_t (*workspace_bytes)(const void*, const ashlar_context*) = nullptr;
+};
+
+Compiled compile(const ir::Kernel& kernel, const Target& target, Seconds* seconds) {
+  std::string missing;
+  if (!target.runs_here(&missing))
+    refuse("compile", "a target that this machine can execute", std::string(target.text()) + ", which needs " + missing, Where{});
+  if (target.os() == "none") refuse("compile", "a target with an operating system", std::string(target.text()), Where{});
+  const std::string object = emit(kernel, target, Output::object, seconds);  // also initialises LLVM's target
+  const std::string name = c_identifier(kernel.name);
+  auto code = std::make_shared<Compiled::Code>();
+  auto builder = taken(llvm::orc::JITTargetMachineBuilder::detectHost());
+  code->jit = taken(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(builder)).create());
+  llvm::orc::LLJIT& jit = *code->jit;
+  llvm::orc::SymbolMap known;
+  auto provide = [&](const char* symbol, auto* function) {
+    known[jit.mangleAndIntern(symbol)] = {llvm::orc::ExecutorAddr::fromPtr(function), llvm::JITSymbolFlags::Exported};
+  };
+  provide("ashlar_abi1_call", &ashlar_abi1_call);
+  provide("memcpy", static_cast<void* (*)(void*, const void*, std::size_t)>(&std::memcpy));
+  provide("memmove", static_cast<void* (*)(void*, const void*, std::size_t)>(&std::memmove));
+  provide("memset", static_cast<void* (*)(void*, int, std::size_t)>(&std::memset));
+  taken(jit.getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(known))));
+  taken(jit.addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, name + ".o")));
+  auto find = [&](const std::string& suffix) { return taken(jit.lookup(name + suffix)); };
+  code->descriptor = find("_abi1_desc").toPtr<const ashlar_abi1_desc*>();
+  code->run = find("_run").toPtr<int (*)(const void*, const ashlar_context*)>();
+  code->workspace_bytes = find("_workspace_bytes").toPtr<std::size_t (*)(const void*, const ashlar_context*)>();
+  return Compiled(std::move(code));
+}
+
+int Compiled::call(std::span<const void* const> arguments, const ashlar_context* ctx) const {
+  if (arguments.size() != static_cast<std::size_t>(code_->descriptor->argument_count))
+    refuse("call", std::to_string(code_->descriptor->argument_count) + " arguments of " + code_->descriptor->name,
+           std::to_string(arguments.size()), Where{});
+  return ashlar_abi1_call(code_->descriptor, arguments.data(), ctx);
+}
+
+int Compiled::run(const void* args, const ashlar_context* ctx) const { return code_->run(args, ctx); }
+std::size_t Compiled::workspace_bytes(const void* args, const ashlar_context* ctx) const { return code_->workspace_bytes(args, ctx); }
+const ashlar_abi1_desc& Compiled::descriptor() const { return *code_->descriptor; }
+
+void* Compiled::address(const char* symbol) const {
+  auto found = code_->jit->lookup(symbol);
+  if (found) return found->toPtr<void*>();
+  llvm::consumeError(found.takeError());  // documented: null
+  return nullptr;
+}
+
+}  // namespace ashlar::codegen

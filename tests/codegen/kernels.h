@@ -1,0 +1,134 @@
+#pragma once
+// Kernels by hand, as lowering would make them: arguments, buffers, loops and stores in a few words.
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <ashlar/ir/build.h>
+#include <ashlar/ir/kernel.h>
+#include <ashlar/ir/numeric.h>
+#include <ashlar/schedule/target.h>
+
+namespace kernels {
+
+using namespace ashlar;
+using ir::KStmt;
+
+// Builds a Kernel; ids are handed out from 1.
+struct Maker {
+  ir::Kernel k;
+  ir::Id next = 1;
+
+  explicit Maker(const std::string& name) { k.name = name; }
+
+  Expr symbol(const std::string& name, std::int64_t min = 0, std::int64_t multiple_of = 1) {
+    ir::Symbol s;
+    s.id = next++;
+    s.name = name;
+    s.min = min;
+    s.multiple_of = multiple_of;
+    k.symbols[s.id] = s;
+    return ir::var(s.id, name);
+  }
+
+  Expr scalar(const std::string& name, Type t) {
+    const ir::Id id = next++;
+    k.scalars[id] = {id, name, t, {}};
+    k.arguments.push_back({ir::ArgumentKind::scalar, id});
+    return ir::var(id, name, t);
+  }
+
+  ir::Id tensor(const std::string& name, Type t, std::vector<Expr> extents, bool output = false, std::int64_t align = 0) {
+    ir::Buffer b;
+    b.id = next++;
+    b.name = name;
+    b.type = t;
+    b.rank = static_cast<int>(extents.size());
+    b.role = output ? ir::Role::output : ir::Role::input;
+    b.extents = std::move(extents);
+    b.align = align;
+    k.argument_buffers[b.id] = b;
+    k.arguments.push_back({output ? ir::ArgumentKind::output : ir::ArgumentKind::input, b.id});
+    ir::KBuffer kb;
+    kb.id = b.id;
+    kb.name = name;
+    kb.type = t;
+    kb.align = align ? align : t.bytes();
+    kb.written = output;
+    k.buffers[b.id] = kb;
+    return b.id;
+  }
+
+  Expr stride(ir::Id buffer, int dim) {
+    const ir::Id id = next++;
+    k.strides.push_back({id, buffer, dim});
+    return ir::var(id, "stride");
+  }
+
+  ir::Id storage(const std::string& name, Type t, ir::Storage where, Expr elements, Expr offset = {}, bool per_worker = false) {
+    ir::KBuffer kb;
+    kb.id = next++;
+    kb.name = name;
+    kb.type = t;
+    kb.storage = where;
+    kb.elements = std::move(elements);
+    kb.offset = std::move(offset);
+    kb.per_worker = per_worker;
+    k.buffers[kb.id] = kb;
+    return kb.id;
+  }
+
+  Expr load(ir::Id buffer, const Expr& address, const Expr& mask = {}) const {
+    const ir::KBuffer& b = k.buffers.at(buffer);
+    std::vector<Expr> args = {address};
+    if (!mask.empty()) args.push_back(mask);
+    return ir::load(buffer, b.name, b.type.with_lanes(address.type().lanes), args);
+  }
+};
+
+inline KStmt store(ir::Id buffer, const Expr& address, const Expr& value, const Expr& mask = {}) {
+  KStmt s;
+  s.kind = KStmt::Kind::store;
+  s.buffer = buffer;
+  s.address = address;
+  s.value = value;
+  s.mask = mask;
+  return s;
+}
+
+inline KStmt loop(const Expr& var, const Expr& extent, std::vector<KStmt> body, ir::LoopKind kind = ir::LoopKind::serial,
+                  const Expr& begin = ir::index(0)) {
+  KStmt s;
+  s.kind = KStmt::Kind::for_;
+  s.var = var.node()->id;
+  s.name = var.node()->name;
+  s.begin = begin;
+  s.extent = extent;
+  s.loop_kind = kind;
+  s.body = std::move(body);
+  return s;
+}
+
+inline KStmt when(const Expr& condition, std::vector<KStmt> body, std::vector<KStmt> otherwise = {}) {
+  KStmt s;
+  s.kind = KStmt::Kind::if_;
+  s.value = condition;
+  s.body = std::move(body);
+  s.otherwise = std::move(otherwise);
+  return s;
+}
+
+inline KStmt let(const Expr& var, const Expr& value, std::vector<KStmt> body) {
+  KStmt s;
+  s.kind = KStmt::Kind::let;
+  s.var = var.node()->id;
+  s.name = var.node()->name;
+  s.value = value;
+  s.body = std::move(body);
+  return s;
+}
+
+// The targets of this file's tests that this machine can execute; the others are named once and left out.
+std::vector<Target> runnable(std::initializer_list<const char*> names);
+
+}  // namespace kernels

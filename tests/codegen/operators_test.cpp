@@ -1,0 +1,291 @@
+// Every operator on every type, compiled and executed, against ir/numeric.h: edge values, scalar and vector, on each level.
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <random>
+
+#include <doctest/doctest.h>
+
+#include <ashlar/codegen/jit.h>
+#include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
+
+#include "tests/codegen/kernels.h"
+
+using namespace ashlar;
+using namespace ashlar::ir;
+using kernels::Maker;
+
+namespace kernels {
+std::vector<Target> runnable(std::initializer_list<const char*> names) {
+  std::vector<Target> here;
+  for (const char* name : names) {
+    std::string missing;
+    const Target t = Target::parse(name);
+    if (t.runs_here(&missing)) here.push_back(t);
+    else std::printf("skipped: %s, this machine lacks %s\n", name, missing.c_str());
+  }
+  return here;
+}
+}  // namespace kernels
+
+namespace {
+
+const auto kLevels = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+
+// Edge values of a type, as bits in memory.
+std::vector<Value> edges(Type t) {
+  std::vector<Value> all;
+  if (t.is_bool()) return {int_value(t, 0), int_value(t, 1)};
+  if (!t.is_float()) {
+    for (std::int64_t v : {0, 1, 2, 7, 31, 100}) {
+      all.push_back(int_value(t, v));
+      all.push_back(int_value(t, -v));
+      all.push_back(int_value(t, static_cast<std::int64_t>(static_cast<std::uint64_t>(highest_of(t)) - static_cast<std::uint64_t>(v))));
+      all.push_back(int_value(t, static_cast<std::int64_t>(static_cast<std::uint64_t>(lowest_of(t)) + static_cast<std::uint64_t>(v))));
+    }
+    return all;
+  }
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  for (double v : {0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.5, 3.5, 7.0, 127.5, 255.5, 300.7, 448.0, 464.0, 465.0, 32767.5, 65504.0, 65519.9, 65520.0,
+                   8388607.5, 8388609.0, 2147483647.5, 4294967296.0, 9.2233720368547758e18, 1.8446744073709552e19, 4503599627370497.5,
+                   1.1754943508222875e-38, 1e-40, 1.4e-45, 5e-324, 6e-8, 5.9e-8, 2.9e-8, 6.1e-5, 3.4e38, 1e300, inf}) {
+    all.push_back(float_value(t, v));
+    all.push_back(float_value(t, -v));
+  }
+  all.push_back(float_value(t, std::numeric_limits<double>::quiet_NaN()));
+  return all;
+}
+
+// One column of work: out[i] = op(in0[i], in1[i], …).
+struct Case {
+  Op op;
+  Type result;
+  std::vector<std::vector<Value>> inputs;
+  Expr constant;  // not empty: the second operand
+};
+
+void pad(std::vector<std::vector<Value>>& inputs, int lanes) {
+  while (inputs[0].size() % static_cast<std::size_t>(lanes) != 0)
+    for (auto& in : inputs) in.push_back(in[0]);
+}
+
+std::vector<std::vector<Value>> pairs(Type a, Type b) {
+  std::vector<std::vector<Value>> in(2);
+  for (const Value& x : edges(a))
+    for (const Value& y : edges(b)) {
+      in[0].push_back(x);
+      in[1].push_back(y);
+    }
+  return in;
+}
+
+// Compiles all cases into one kernel, a loop each, in vectors of `lanes` (0: what a register holds), and executes it.
+std::vector<std::vector<Value>> compiled(const Target& target, const std::vector<Case>& cases, int lanes) {
+  Maker m("op");
+  std::vector<std::vector<unsigned char>> memory;
+  std::vector<ir::Id> ids;
+  std::vector<bool> is_input;
+  std::vector<std::size_t> out_at;
+  for (const Case& c : cases) {
+    auto inputs = c.inputs;
+    const int width = lanes ? lanes : target.lanes(inputs[0][0].type);
+    pad(inputs, width);
+    const auto n = static_cast<std::int64_t>(inputs[0].size());
+    const Expr i = ir::var(m.next++, "i");
+    const Expr first = ir::mul(i, ir::index(width));
+    const Expr at = width == 1 ? first : ir::ramp(first, ir::index(1), width);
+    std::vector<Expr> operands;
+    for (const auto& in : inputs) {
+      const Type t = in[0].type;
+      std::vector<unsigned char> bytes(static_cast<std::size_t>(n * t.bytes()));
+      for (std::size_t k = 0; k < in.size(); ++k) write_value(bytes.data() + k * static_cast<std::size_t>(t.bytes()), in[k]);
+      ir::Id id = 0;  // cases share the inputs that are the same
+      for (std::size_t k = 0; k < memory.size(); ++k)
+        if (is_input[k] && m.k.buffers.at(ids[k]).type == t && memory[k] == bytes) id = ids[k];
+      if (!id) {
+        id = m.tensor("in" + std::to_string(memory.size()), t, {ir::index(n)});
+        ids.push_back(id);
+        is_input.push_back(true);
+        memory.push_back(std::move(bytes));
+      }
+      operands.push_back(m.load(id, at));
+    }
+    if (!c.constant.empty()) operands.push_back(width == 1 ? c.constant : ir::broadcast(c.constant, width));
+    const ir::Id out = m.tensor("out" + std::to_string(memory.size()), c.result, {ir::index(n)}, true);
+    out_at.push_back(memory.size());
+    ids.push_back(out);
+    is_input.push_back(false);
+    memory.emplace_back(static_cast<std::size_t>(n * c.result.bytes()), 0xAB);
+    m.k.body.push_back(kernels::loop(i, ir::index(n / width), {kernels::store(out, at, ir::make(c.op, c.result.with_lanes(width), operands))}));
+  }
+  const codegen::Compiled code = codegen::compile(m.k, target);
+  std::vector<const void*> args;
+  for (const auto& bytes : memory) args.push_back(bytes.data());
+  REQUIRE(code.run(args.data(), nullptr) == ASHLAR_OK);
+  std::vector<std::vector<Value>> results(cases.size());
+  for (std::size_t c = 0; c < cases.size(); ++c)
+    for (std::size_t k = 0; k < cases[c].inputs[0].size(); ++k)
+      results[c].push_back(read_value(cases[c].result, memory[out_at[c]].data() + k * static_cast<std::size_t>(cases[c].result.bytes())));
+  return results;
+}
+
+void compare(const Target& target, const std::vector<Case>& all) {
+  constexpr std::size_t together = 10;  // a kernel's entry compares every output with every other tensor
+  if (all.size() > together) {
+    for (std::size_t c = 0; c < all.size(); c += together)
+      compare(target, {all.begin() + static_cast<std::ptrdiff_t>(c), all.begin() + static_cast<std::ptrdiff_t>(std::min(c + together, all.size()))});
+    return;
+  }
+  const std::vector<Case>& cases = all;
+  for (int lanes : {1, 0}) {
+    const auto results = compiled(target, cases, lanes);
+    for (std::size_t c = 0; c < cases.size(); ++c) {
+      int wrong = 0;
+      for (std::size_t k = 0; k < results[c].size() && wrong < 4; ++k) {
+        std::vector<Value> args;
+        std::string shown;
+        for (const auto& in : cases[c].inputs) args.push_back(in[k]);
+        if (!cases[c].constant.empty()) args.push_back(value_of(cases[c].constant));
+        for (const Value& v : args) shown += ir::text(v) + " ";
+        const auto want = evaluate(cases[c].op, cases[c].result, args);
+        if (!want || same_value(*want, results[c][k])) continue;  // no value: an index beyond 63 bits
+        ++wrong;
+        MESSAGE(std::string(target.text()) << (lanes ? " " : " vector ") << op_name(cases[c].op) << " " << ir::text(args[0].type) << " -> "
+                                           << ir::text(cases[c].result) << " of " << shown << ": " << ir::text(results[c][k])
+                                           << ", expected " << ir::text(*want));
+      }
+      CHECK(wrong == 0);
+    }
+  }
+}
+
+const auto kIntegers = {i8, i16, i32, i64, u8, u16, u32, u64, index_type};
+const auto kFloats = {f16, bf16, f32, f64};
+
+}  // namespace
+
+TEST_CASE("integer operators") {
+  for (const Target& target : kernels::runnable({"x86-64-v2", "x86-64-v4"}))
+    for (Type t : kIntegers) {
+      std::vector<Case> cases;
+      for (Op op : {Op::add, Op::sub, Op::mul, Op::div, Op::mod, Op::trunc_div, Op::trunc_rem, Op::min, Op::max, Op::bit_and, Op::bit_or,
+                    Op::bit_xor, Op::shl, Op::shr, Op::rounding_shr, Op::mul_high_rounding})
+        if (!t.is_index() || op != Op::mul_high_rounding) cases.push_back({op, t, pairs(t, t), {}});
+      for (Op op : {Op::eq, Op::ne, Op::lt, Op::le, Op::gt, Op::ge}) cases.push_back({op, bool_, pairs(t, t), {}});
+      for (Op op : {Op::neg, Op::bit_not, Op::abs, Op::popcount, Op::clz, Op::ctz}) cases.push_back({op, t, {edges(t)}, {}});
+      compare(target, cases);
+    }
+}
+
+TEST_CASE("division by constants") {
+  for (const Target& target : kernels::runnable({"x86-64-v3"}))
+    for (Type t : kIntegers) {
+      std::vector<Case> cases;
+      for (std::int64_t c : {0, 1, 2, 3, 7, 8, 64, 100, -1, -3, -8})
+        for (Op op : {Op::div, Op::mod, Op::trunc_div, Op::trunc_rem})
+          if (!t.is_unsigned() || c >= 0) cases.push_back({op, t, {edges(t)}, ir::int_const(t, c)});
+      compare(target, cases);
+    }
+}
+
+TEST_CASE("bool operators") {
+  for (const Target& target : kernels::runnable(kLevels)) {
+    std::vector<Case> cases;
+    for (Op op : {Op::logic_and, Op::logic_or, Op::bit_xor, Op::min, Op::max, Op::eq, Op::ne, Op::lt})
+      cases.push_back({op, bool_, pairs(bool_, bool_), {}});
+    cases.push_back({Op::logic_not, bool_, {edges(bool_)}, {}});
+    compare(target, cases);
+  }
+}
+
+TEST_CASE("floating-point operators") {
+  for (const Target& target : kernels::runnable(kLevels))
+    for (Type t : kFloats) {
+      std::vector<Case> cases;
+      for (Op op : {Op::add, Op::sub, Op::mul, Op::div, Op::min, Op::max, Op::copysign}) cases.push_back({op, t, pairs(t, t), {}});
+      for (Op op : {Op::eq, Op::ne, Op::lt, Op::le, Op::gt, Op::ge}) cases.push_back({op, bool_, pairs(t, t), {}});
+      for (Op op : {Op::neg, Op::abs, Op::sqrt, Op::floor, Op::ceil, Op::round, Op::trunc}) cases.push_back({op, t, {edges(t)}, {}});
+      for (Op op : {Op::isnan, Op::isinf}) cases.push_back({op, bool_, {edges(t)}, {}});
+      compare(target, cases);
+    }
+}
+
+TEST_CASE("conversions, saturating conversions and bitcasts") {
+  const auto types = {i8, i16, i32, i64, u8, u16, u32, u64, index_type, f16, bf16, f32, f64, bool_, e4m3, e5m2};
+  for (const Target& target : kernels::runnable({"x86-64", "x86-64-v3", "x86-64-v4"}))
+    for (Type from : types) {
+      std::vector<Case> cases;
+      for (Type to : types) {
+        cases.push_back({Op::cast, to, {edges(from)}, {}});
+        if (!from.is_bool() && !to.is_index()) cases.push_back({Op::saturate, to, {edges(from)}, {}});
+        if (from.bits == to.bits && !(from == to)) cases.push_back({Op::bitcast, to, {edges(from)}, {}});
+      }
+      compare(target, cases);
+    }
+}
+
+TEST_CASE("narrow floats from every kind of f32") {
+  std::mt19937 random(7);
+  std::vector<Value> values;
+  for (int k = 0; k < 20000; ++k) values.push_back(from_bits(f32, random()));
+  for (int e = -30; e < 20; ++e)  // ties and their neighbours
+    for (std::uint32_t m = 0; m < 64; ++m) {
+      const double tie = std::ldexp(1.0 + m / 64.0, e);
+      for (double v : {tie, tie * (1 + 0x1p-23), tie * (1 - 0x1p-24), -tie}) values.push_back(float_value(f32, v));
+    }
+  for (const Target& target : kernels::runnable(kLevels)) {
+    std::vector<Case> cases;
+    for (Type t : {f16, bf16, e4m3, e5m2}) cases.push_back({Op::cast, t, {values}, {}});
+    compare(target, cases);
+  }
+}
+
+TEST_CASE("a fused multiply-add rounds once, with or without the instruction") {
+  std::mt19937 random(11);
+  std::vector<std::vector<Value>> in(3);
+  const std::vector<Value> values = edges(f32);
+  for (const Value& x : values)
+    for (const Value& y : values)
+      for (std::size_t k = 0; k < 6; ++k) {
+        in[0].push_back(x);
+        in[1].push_back(y);
+        in[2].push_back(values[random() % values.size()]);
+      }
+  for (int k = 0; k < 50000; ++k) {  // near cancellation and near ties, where rounding twice goes wrong
+    const Value x = from_bits(f32, (random() & 0x807FFFFF) | 0x3F000000), y = from_bits(f32, (random() & 0x807FFFFF) | 0x3F800000);
+    const double p = x.f * y.f;
+    in[0].push_back(x);
+    in[1].push_back(y);
+    in[2].push_back(float_value(f32, k % 3 == 0 ? -p : k % 3 == 1 ? p * 0x1p24 : p * 0x1p-25 * (1 + static_cast<int>(random() % 5))));
+  }
+  for (const Target& target : kernels::runnable(kLevels)) compare(target, {{Op::fma, f32, in, {}}});
+  std::vector<std::vector<Value>> wide(3);
+  for (std::size_t a = 0; a < 3; ++a)
+    for (const Value& v : in[a]) wide[a].push_back(float_value(f64, v.f));
+  for (const Target& target : kernels::runnable({"x86-64-v3", "x86-64-v4"})) compare(target, {{Op::fma, f64, wide, {}}});
+}
+
+TEST_CASE("f64 fma without the instruction is refused in a sentence") {
+  const std::vector<Value> one = {float_value(f64, 1)};
+  std::string text;
+  try {
+    compiled(Target::parse("x86-64-v2"), {{Op::fma, f64, {one, one, one}, {}}}, 1);
+  } catch (const RefusalError& e) { text = e.what(); }
+  CHECK(text.find("x86-64-v3") != std::string::npos);
+  CHECK(text.find("fused multiply-add of f64") != std::string::npos);
+}
+
+TEST_CASE("a product and a sum are not contracted") {
+  for (const Target& target : kernels::runnable({"x86-64-v3", "x86-64-v4"})) {
+    Maker m("apart");
+    const ir::Id x = m.tensor("x", f32, {ir::index(3)}), out = m.tensor("out", f32, {ir::index(1)}, true);
+    const auto at = [&](std::int64_t k) { return m.load(x, ir::index(k)); };
+    m.k.body = {kernels::store(out, ir::index(0), ir::add(ir::mul(at(0), at(1)), at(2)))};
+    const float in[3] = {1 + 0x1p-23f, 1 - 0x1p-23f, -1};
+    float result = 7;
+    const void* args[] = {in, &result};
+    REQUIRE(codegen::compile(m.k, target).run(args, nullptr) == ASHLAR_OK);
+    CHECK(result == 0);
+  }
+}
