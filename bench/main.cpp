@@ -1,0 +1,51 @@
+// ./dev bench: kernels against their peers, and all against what the machine can do.
+//
+//   ashlar_bench --filter 'matmul' --threads 2 --json bench.json
+#include <ashlar/runtime/runtime.h>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include "bench/peaks.h"
+#include "bench/suites.h"
+
+int main(int argc, char** argv) {
+  CLI::App app{"Measures ashlar's kernels beside OpenBLAS, oneDNN, Eigen and plain loops, and the machine's own peaks."};
+  std::string json, filter = ".";
+  int threads = ashlar_threads();
+  double seconds = 3;
+  app.add_option("--json", json, "write the records to this file");
+  app.add_option("--filter", filter, "only kernels whose name this regular expression is found in")->check([](const std::string& text) {
+    try {
+      std::regex parsed(text);
+      return std::string();
+    } catch (const std::regex_error& e) {
+      return "\"" + text + "\" is no regular expression: " + e.what();
+    }
+  });
+  app.add_option("--threads", threads, "measure on one thread and on this many")->check(CLI::Range(1, 1024));
+  app.add_option("--seconds", seconds, "that each comparison takes")->check(CLI::Range(0.0, 600.0));
+  CLI11_PARSE(app, argc, argv);
+
+  try {
+    bench::Report report(filter, seconds);
+    bench::Machine machine;
+    machine.threads = threads;
+    fmt::print("{}, {} threads of {}, {}\n", bench::cpu_model(), threads, ashlar_threads(), bench::fma_kind());
+    for (int k = 0; k < (threads > 1 ? 2 : 1); ++k) {
+      const int n = k == 0 ? 1 : threads;
+      machine.fma[k] = bench::fma_peak(n), machine.copy[k] = bench::copy_bandwidth(n), machine.triad[k] = bench::triad_bandwidth(n);
+      report.add({"peak", "fma f32", n, "machine", 0, 0, machine.fma[k], "GFLOP/s", 1});
+      report.add({"peak", "copy", n, "machine", 0, 0, machine.copy[k], "GB/s", 1});
+      report.add({"peak", "triad", n, "machine", 0, 0, machine.triad[k], "GB/s", 1});
+    }
+    bench::pool_suite(report, machine);
+    bench::matmul_suite(report, machine);
+    bench::unsharp_suite(report, machine);
+    if (!json.empty()) report.save(json);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "ashlar_bench: {}\n", e.what());
+    return 1;
+  }
+  return 0;
+}

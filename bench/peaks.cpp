@@ -1,0 +1,144 @@
+#include "bench/peaks.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "apps/support/timing.h"
+
+namespace bench {
+namespace {
+
+// Every kernel holds independent accumulators in registers, more than latency x throughput, and does nothing else.
+constexpr std::int64_t rounds = 400'000;
+
+#define TWELVE(row) row("2") row("3") row("4") row("5") row("6") row("7") row("8") row("9") row("10") row("11") row("12") row("13")
+
+double fma_512() {
+  std::int64_t n = rounds;
+#define ROW(k) "vfmadd231ps %%zmm0, %%zmm1, %%zmm" k "\n\t"
+#define CLEAR(k) "vpxord %%zmm" k ", %%zmm" k ", %%zmm" k "\n\t"
+  asm volatile(CLEAR("0") CLEAR("1") TWELVE(CLEAR)
+               "1:\n\t" TWELVE(ROW) TWELVE(ROW)
+               "dec %0\n\tjnz 1b\n\tvzeroupper"
+               : "+r"(n)
+               :
+               : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13");
+#undef ROW
+#undef CLEAR
+  return static_cast<double>(rounds) * 24 * 16 * 2;
+}
+
+double fma_256() {
+  std::int64_t n = rounds;
+#define ROW(k) "vfmadd231ps %%ymm0, %%ymm1, %%ymm" k "\n\t"
+#define CLEAR(k) "vxorps %%ymm" k ", %%ymm" k ", %%ymm" k "\n\t"
+  asm volatile(CLEAR("0") CLEAR("1") TWELVE(CLEAR)
+               "1:\n\t" TWELVE(ROW) TWELVE(ROW)
+               "dec %0\n\tjnz 1b\n\tvzeroupper"
+               : "+r"(n)
+               :
+               : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13");
+#undef ROW
+#undef CLEAR
+  return static_cast<double>(rounds) * 24 * 8 * 2;
+}
+
+double multiply_and_add_128() {  // no fma: multiplications and additions, half of each
+  std::int64_t n = rounds;
+#define CLEAR(k) "xorps %%xmm" k ", %%xmm" k "\n\t"
+#define MUL(k) "mulps %%xmm0, %%xmm" k "\n\t"
+#define ADD(k) "addps %%xmm0, %%xmm" k "\n\t"
+  asm volatile(CLEAR("0") CLEAR("1") TWELVE(CLEAR)
+               "1:\n\t" MUL("2") ADD("3") MUL("4") ADD("5") MUL("6") ADD("7") MUL("8") ADD("9") MUL("10") ADD("11") MUL("12") ADD("13")
+               "dec %0\n\tjnz 1b"
+               : "+r"(n)
+               :
+               : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13");
+#undef CLEAR
+#undef MUL
+#undef ADD
+  return static_cast<double>(rounds) * 12 * 4;
+}
+
+int widest() {
+  if (__builtin_cpu_supports("avx512f")) return 512;
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 256 : 128;
+}
+
+// Runs body(thread) on all threads at once, several times; the seconds of the fastest time.
+double together(int threads, int times, const std::function<void(int)>& body) {
+  double least = 1e30;
+  for (int t = 0; t < times; ++t) {
+    std::atomic<int> ready{0};
+    std::vector<double> begin(static_cast<std::size_t>(threads)), end(begin);
+    auto run = [&](int who) {
+      ready.fetch_add(1);
+      while (ready.load() < threads) std::this_thread::yield();
+      begin[static_cast<std::size_t>(who)] = apps::now();
+      body(who);
+      end[static_cast<std::size_t>(who)] = apps::now();
+    };
+    std::vector<std::thread> others;
+    for (int who = 1; who < threads; ++who) others.emplace_back(run, who);
+    run(0);
+    for (std::thread& other : others) other.join();
+    least = std::min(least, *std::max_element(end.begin(), end.end()) - *std::min_element(begin.begin(), begin.end()));
+  }
+  return least;
+}
+
+constexpr std::size_t elements = std::size_t{32} << 20;  // a thread's share of one array: 128 MB
+
+double bandwidth(int threads, double bytes, const std::function<void(std::vector<float>*)>& body) {
+  std::vector<std::vector<float>> arrays(3 * static_cast<std::size_t>(threads), std::vector<float>(elements, 1.0f));
+  const double seconds = together(threads, 7, [&](int who) { body(&arrays[3 * static_cast<std::size_t>(who)]); });
+  return bytes * static_cast<double>(elements) * threads / seconds / 1e9;
+}
+
+}  // namespace
+
+double fma_peak(int threads) {
+  double operations = 0;
+  const int bits = widest();
+  const double seconds = together(threads, 25, [&](int who) {
+    const double done = bits == 512 ? fma_512() : bits == 256 ? fma_256() : multiply_and_add_128();
+    if (who == 0) operations = done;
+  });
+  return operations * threads / seconds / 1e9;
+}
+
+std::string fma_kind() { return std::to_string(widest()) + (widest() == 128 ? "-bit vectors, no fma" : "-bit fma"); }
+
+double copy_bandwidth(int threads) {
+  return bandwidth(threads, 8, [](std::vector<float>* a) {
+    std::memcpy(a[1].data(), a[0].data(), elements * sizeof(float));
+    asm volatile("" : : "r"(a[1].data()) : "memory");
+  });
+}
+
+double triad_bandwidth(int threads) {
+  return bandwidth(threads, 12, [](std::vector<float>* a) {
+    float* __restrict to = a[0].data();
+    const float *__restrict x = a[1].data(), *__restrict y = a[2].data();
+    for (std::size_t k = 0; k < elements; ++k) to[k] = x[k] + 3.0f * y[k];
+    asm volatile("" : : "r"(to) : "memory");
+  });
+}
+
+std::string cpu_model() {
+  std::ifstream info("/proc/cpuinfo");
+  std::string line, model = "unknown", family, number;
+  auto field = [&](const char* name, std::string& to) {
+    if (line.rfind(name, 0) == 0 && line[std::strlen(name)] == '\t') to = line.substr(line.find(':') + 2);
+  };
+  while (std::getline(info, line) && !line.empty()) field("model name", model), field("cpu family", family), field("model", number);
+  return model + " (family " + family + ", model " + number + ")";
+}
+
+}  // namespace bench

@@ -1,0 +1,18 @@
+#pragma once
+// What the machine can do at most, measured: the floors that kernels are compared with.
+#include <string>
+
+namespace bench {
+
+// f32 fused multiply-adds on the widest vectors, all operands in registers, on `threads` threads at once. GFLOP/s.
+double fma_peak(int threads);
+std::string fma_kind();  // "512-bit vectors"
+
+// Of arrays far larger than a core's own caches, GB/s, counting what the program reads and writes (not what the hardware reads
+// in order to write).
+double copy_bandwidth(int threads);   // b = a; memcpy, which may write past the caches
+double triad_bandwidth(int threads);  // a = b + s * c; ordinary stores
+
+std::string cpu_model();
+
+}  // namespace bench

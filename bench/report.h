@@ -1,0 +1,57 @@
+#pragma once
+// What the bench prints and saves: one record for each contender of each race.
+//
+//   Report report("matmul.*", 2);
+//   if (report.wants("matmul", 2)) report.race({"matmul", "1024x1024x1024", 1, 2e9 * 1.07, "GFLOP/s", peak}, {{"ashlar", run}, …});
+//   report.print(); report.save("bench.json");
+//
+// Contenders are interleaved: in each round everybody runs once, so that a noisy moment of the machine hits all of them.
+#include <functional>
+#include <regex>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+struct Record {
+  std::string kernel, shape;
+  int threads = 1;
+  std::string impl;
+  double median_ns = 0, min_ns = 0;
+  double rate = 0;              // work / median
+  std::string unit;             // of the rate: GFLOP/s, GB/s, us
+  double fraction_of_peak = 0;  // of the peak measured in the same run; 0 where none applies
+};
+
+struct Race {
+  std::string kernel, shape;
+  int threads = 1;
+  double work = 0;     // a run's operations or bytes
+  std::string unit;    // of work / 1e9 a second
+  double peak = 0;     // in `unit`
+};
+
+struct Contender {
+  std::string impl;
+  std::function<void()> run;
+};
+
+class Report {
+ public:
+  Report(const std::string& filter, double seconds) : filter_(filter), seconds_(seconds) {}
+  bool wants(const std::string& kernel) const { return std::regex_search(kernel, filter_); }
+  void race(const Race&, const std::vector<Contender>&);
+  void add(Record);                  // prints it
+  void note(const std::string&);     // a line of text between the records
+  void save(const std::string& path) const;  // JSON; throws std::runtime_error when the file cannot be written
+  const std::vector<Record>& records() const { return records_; }
+  const Record* find(const std::string& kernel, const std::string& shape, int threads, const std::string& impl) const;
+
+ private:
+  std::regex filter_;
+  double seconds_;  // a race takes
+  std::vector<Record> records_;
+  bool headed_ = false;
+};
+
+}  // namespace bench
