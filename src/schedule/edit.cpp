@@ -266,6 +266,17 @@ void insert_before_use(Program& p, std::vector<Stmt>& body, std::vector<Stmt> st
   body.insert(it, std::make_move_iterator(statements.begin()), std::make_move_iterator(statements.end()));
 }
 
+ir::Buffer& new_buffer(Context& c, const ir::Buffer& like, const std::string& name, const Scope& scope) {
+  ir::Buffer b;
+  b.id = c.p.fresh();
+  b.name = name;
+  b.type = like.type;
+  b.rank = like.rank;
+  b.scope = scope;
+  b.where = c.step.where;
+  return c.p.buffers[b.id] = b;
+}
+
 Stmt take(Program& p, Id statement) {
   const Spot spot = locate(p, statement);
   Stmt s = std::move(*spot);

@@ -1,14 +1,17 @@
-// set_layout(stage, map), align(stage, dim, n), set_scope(stage, scope), pack_argument(input, map): how and where the
-// storage of a tensor lies. Bodies keep their logical indices; addresses follow when the program is lowered.
+// set_layout(stage, map): the storage of a stage lies by an index map. Bodies keep their logical indices; addresses follow when
+// the program is lowered.
 //
 //   set_layout(B_cache, (k, n) -> (n / 16, k, n % 16))      panels of 16 columns
+//
+// Legality: BIJECT, different elements lie at different places.
+#include "schedule/storage.h"
+
 #include <algorithm>
 
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
 
 namespace ashlar::schedule {
-namespace {
 
 ir::Buffer& storage_of(Context& c, const ir::Stage& stage, std::size_t k) {
   ir::Buffer& b = c.p.buffers.at(stage.buffers.at(k));
@@ -39,47 +42,9 @@ void set_map(Context& c, ir::Buffer& b, const Arg& map) {
   b.where = c.step.where;
 }
 
-}  // namespace
-
 void apply_set_layout(Context& c) {
   const ir::Stage& stage = c.stage(0);
   for (std::size_t k = 0; k < stage.buffers.size(); ++k) set_map(c, storage_of(c, stage, k), c.arg(1));
-}
-
-void apply_pack_argument(Context& c) {
-  const Arg& a = c.arg(0);
-  if (a.kind != Arg::Kind::buffer || !c.p.buffers.count(a.id)) c.refuse("an input of this program", "another tensor");
-  ir::Buffer& b = c.p.buffers.at(a.id);
-  if (b.role != ir::Role::input) c.refuse("an input", b.name);
-  set_map(c, b, c.arg(1));
-  b.packed_by_caller = true;
-}
-
-void apply_align(Context& c) {
-  const ir::Stage& stage = c.stage(0);
-  const std::int64_t dim = c.integer(1), to = c.integer(2);
-  if (to < 1) c.refuse("a multiple of at least 1", std::to_string(to));
-  for (std::size_t k = 0; k < stage.buffers.size(); ++k) {
-    ir::Buffer& b = storage_of(c, stage, k);
-    const std::int64_t rank = b.layout.map.empty() ? b.rank : static_cast<std::int64_t>(b.layout.map.size());
-    if (dim < 0 || dim >= rank) c.refuse("a stored dimension of " + b.name + " below " + std::to_string(rank), std::to_string(dim));
-    b.layout.align_dim = dim;
-    b.layout.pad_to = to;
-    b.where = c.step.where;
-  }
-}
-
-void apply_set_scope(Context& c) {
-  const ir::Stage& stage = c.stage(0);
-  c.word(1);
-  const Scope scope = c.arg(1).scope;
-  for (const Scope& s : {Scope::shared, Scope::fragment, Scope::tile})
-    if (scope == s) c.refuse("a scope of this target: global, stack or registers", s.name);
-  for (std::size_t k = 0; k < stage.buffers.size(); ++k) {
-    ir::Buffer& b = storage_of(c, stage, k);
-    b.scope = scope;
-    b.where = c.step.where;
-  }
 }
 
 }  // namespace ashlar::schedule

@@ -1,16 +1,15 @@
 // cache_read(source, readers, scope, fill): a new stage holds a copy of what the readers read; with a fill value it holds
 // that value where the source has no element, so that readers may read past its end.
-// cache_write(stage, scope): the stage's computation moves to a new stage; the stage itself becomes a copy of it.
 //
-//   C[i, j] = sum A[i, k] * B[k, j]     cache_read(B, {C}):   Bc[k, j] = B[k, j]
-//                                                             C[i, j] = sum A[i, k] * Bc[k, j]
+//   C[i, j] = sum A[i, k] * B[k, j]     cache_read(B, {C}):   B_cache[k, j] = B[k, j]
+//                                                             C[i, j] = sum A[i, k] * B_cache[k, j]
 //
-// Both new stages are computed at root, just before their reader; compute_at places them.
-#include <algorithm>
-
+// The new stage is computed just before its first reader; compute_at places it. Legality: COVER, with the reads of all stages.
+#include "schedule/legality.h"
 #include "schedule/primitives.h"
 
 namespace ashlar::schedule {
+
 namespace {
 
 std::vector<std::string> index_names(const Program& p, const ir::Buffer& b) {
@@ -20,17 +19,6 @@ std::vector<std::string> index_names(const Program& p, const ir::Buffer& b) {
       if (v.kind != ir::IterKind::reduce) names.push_back(v.name);
   for (std::size_t d = names.size(); d < static_cast<std::size_t>(b.rank); ++d) names.push_back("d" + std::to_string(d));
   return names;
-}
-
-ir::Buffer& new_buffer(Context& c, const ir::Buffer& like, const std::string& name, const Scope& scope) {
-  ir::Buffer b;
-  b.id = c.p.fresh();
-  b.name = name;
-  b.type = like.type;
-  b.rank = like.rank;
-  b.scope = scope;
-  b.where = c.step.where;
-  return c.p.buffers[b.id] = b;
 }
 
 void redirect(std::vector<Expr>& values, Id from, const ir::Buffer& to) {
@@ -116,63 +104,6 @@ void apply_cache_read(Context& c) {
   insert_before_use(c.p, *body, std::move(made), to.id);
   // remap
   c.results = {stage.id};
-}
-
-void apply_cache_write(Context& c) {
-  // match
-  ir::Stage& stage = c.stage(0);
-  c.word(1);
-  const Scope scope = c.arg(1).scope;
-  if (stage.buffers.size() != 1) c.refuse("a stage with one value", stage.name);
-  Stmt& nest = only_nest(c, stage);
-  for (const ir::Root& r : nest.roots)
-    if (!c.p.axis(r.axis).became.empty())
-      c.refuse("a stage whose loops were not scheduled yet (move cache_write before the splits)", c.p.axis(r.axis).name + " of " + stage.name);
-  ir::walk(nest.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::nest) c.refuse("a stage with nothing placed in it yet", c.p.stage(s.stage).name + " inside " + stage.name);
-  });
-  if (nest.after || !nest.slides.empty()) c.refuse("a stage that was not placed yet", stage.name);
-  // rewrite: the definition goes to the new stage, with its iteration variables; the old one copies
-  const Id target = stage.buffers.front();
-  const ir::Buffer from = c.p.buffer(target);
-  ir::Buffer& to = new_buffer(c, from, from.name + "_cache", scope);
-  ir::Stage computed = stage;
-  computed.id = c.p.fresh();
-  computed.name = to.name;
-  computed.buffers = {to.id};
-  computed.origin = ir::Stage::Origin::cache_write;
-  computed.origin_of = target;
-  to.stage = computed.id;
-  ir::Stage copy;
-  copy.id = stage.id;
-  copy.name = stage.name;
-  copy.where = stage.where;
-  copy.buffers = stage.buffers;
-  std::vector<Expr> at;
-  for (const ir::IterVar& v : stage.iters) {
-    if (v.kind == ir::IterKind::reduce) continue;
-    ir::IterVar w = v;
-    w.id = c.p.fresh();
-    copy.iters.push_back(w);
-    at.push_back(ir::var(w.id, w.name));
-  }
-  copy.values = {ir::load(to.id, to.name, to.type, at, stage.where)};
-  const Id id = stage.id, made = computed.id;
-  c.p.stages[made] = computed;
-  c.p.stages[id] = copy;
-  const Id nest_id = nest.id;
-  Stmt fresh = fresh_nest(c.p, c.p.stage(id), nest.where);
-  Stmt below = fresh_nest(c.p, c.p.stage(made), c.step.where);
-  Stmt alloc = fresh_alloc(c.p, to.id, c.step.where);
-  const Spot spot = locate(c.p, nest_id);
-  *spot = std::move(fresh);
-  std::vector<Stmt> before;
-  before.push_back(std::move(alloc));
-  before.push_back(std::move(below));
-  spot.body->insert(spot.body->begin() + static_cast<std::ptrdiff_t>(spot.index), std::make_move_iterator(before.begin()),
-                    std::make_move_iterator(before.end()));
-  // remap
-  c.results = {made};
 }
 
 }  // namespace ashlar::schedule

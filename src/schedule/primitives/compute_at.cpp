@@ -7,14 +7,15 @@
 //                                  ... block C
 //
 // The nest moves; its box is derived from the readers that stay around it, so work shrinks and storage follows. Its own
-// loops may already be split: their extents follow the box.
+// loops may already be split: their extents follow the box. Legality: COVER, every reader lies inside the loop.
+#include "schedule/placement.h"
+
 #include <algorithm>
 
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
 
 namespace ashlar::schedule {
-namespace {
 
 // match: a stage whose place may change
 Stmt& movable(Context& c, const ir::Stage& stage) {
@@ -71,8 +72,6 @@ void move_into(Context& c, const ir::Stage& stage, Id loop_id) {
   insert_before_use(c.p, body, std::move(moved), stage.buffers.front());
 }
 
-}  // namespace
-
 void apply_compute_at(Context& c) {
   const ir::Stage& stage = c.stage(0);
   const Stmt& loop = c.loop(1);
@@ -85,28 +84,6 @@ void apply_compute_root(Context& c) {
   const ir::Stage& stage = c.stage(0);
   movable(c, stage);
   move_into(c, stage, 0);
-}
-
-// store_at(stage, loop): its storage begins at this loop, around where it is computed; a stage computed further out is
-// first computed there.
-void apply_store_at(Context& c) {
-  const ir::Stage& stage = c.stage(0);
-  const Stmt& loop = c.loop(1);
-  const Stmt& nest = only_nest(c, stage);
-  const Id loop_id = loop.id;
-  if (!encloses(c.p, loop_id, nest.id)) {
-    movable(c, stage);
-    prove_placement(c, stage, nest, loop);
-    move_into(c, stage, loop_id);
-  }
-  for (Id b : stage.buffers) {
-    if (c.p.buffer(b).role != ir::Role::temporary) c.refuse("a stage with storage of its own", stage.name + ", an output");
-    Stmt a = take(c.p, ir::alloc_of(c.p, b)->id);
-    a.pinned = true;
-    std::vector<Stmt> one;
-    one.push_back(std::move(a));
-    insert_before_use(c.p, ir::find(c.p, loop_id)->body, std::move(one), b);
-  }
 }
 
 }  // namespace ashlar::schedule

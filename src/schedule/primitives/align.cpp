@@ -1,0 +1,23 @@
+// align(stage, dim, n): the extent of a stored dimension is rounded up to a multiple of n.
+#include "schedule/storage.h"
+
+#include "schedule/legality.h"
+#include "schedule/primitives.h"
+
+namespace ashlar::schedule {
+
+void apply_align(Context& c) {
+  const ir::Stage& stage = c.stage(0);
+  const std::int64_t dim = c.integer(1), to = c.integer(2);
+  if (to < 1) c.refuse("a multiple of at least 1", std::to_string(to));
+  for (std::size_t k = 0; k < stage.buffers.size(); ++k) {
+    ir::Buffer& b = storage_of(c, stage, k);
+    const std::int64_t rank = b.layout.map.empty() ? b.rank : static_cast<std::int64_t>(b.layout.map.size());
+    if (dim < 0 || dim >= rank) c.refuse("a stored dimension of " + b.name + " below " + std::to_string(rank), std::to_string(dim));
+    b.layout.align_dim = dim;
+    b.layout.pad_to = to;
+    b.where = c.step.where;
+  }
+}
+
+}  // namespace ashlar::schedule

@@ -1,0 +1,69 @@
+// cache_write(stage, scope): the stage's computation moves to a new stage; the stage itself becomes a copy of it.
+//
+//   C[i, j] = sum A[i, k] * B[k, j]     ->     C_cache[i, j] = sum A[i, k] * B[k, j]
+//                                              C[i, j] = C_cache[i, j]
+//
+// The new stage is computed at root, just before the copy; compute_at places it.
+#include "schedule/legality.h"
+#include "schedule/primitives.h"
+
+namespace ashlar::schedule {
+
+void apply_cache_write(Context& c) {
+  // match
+  ir::Stage& stage = c.stage(0);
+  c.word(1);
+  const Scope scope = c.arg(1).scope;
+  if (stage.buffers.size() != 1) c.refuse("a stage with one value", stage.name);
+  Stmt& nest = only_nest(c, stage);
+  for (const ir::Root& r : nest.roots)
+    if (!c.p.axis(r.axis).became.empty())
+      c.refuse("a stage whose loops were not scheduled yet (move cache_write before the splits)", c.p.axis(r.axis).name + " of " + stage.name);
+  ir::walk(nest.body, [&](const Stmt& s) {
+    if (s.kind == Stmt::Kind::nest) c.refuse("a stage with nothing placed in it yet", c.p.stage(s.stage).name + " inside " + stage.name);
+  });
+  if (nest.after || !nest.slides.empty()) c.refuse("a stage that was not placed yet", stage.name);
+  // rewrite: the definition goes to the new stage, with its iteration variables; the old one copies
+  const Id target = stage.buffers.front();
+  const ir::Buffer from = c.p.buffer(target);
+  ir::Buffer& to = new_buffer(c, from, from.name + "_cache", scope);
+  ir::Stage computed = stage;
+  computed.id = c.p.fresh();
+  computed.name = to.name;
+  computed.buffers = {to.id};
+  computed.origin = ir::Stage::Origin::cache_write;
+  computed.origin_of = target;
+  to.stage = computed.id;
+  ir::Stage copy;
+  copy.id = stage.id;
+  copy.name = stage.name;
+  copy.where = stage.where;
+  copy.buffers = stage.buffers;
+  std::vector<Expr> at;
+  for (const ir::IterVar& v : stage.iters) {
+    if (v.kind == ir::IterKind::reduce) continue;
+    ir::IterVar w = v;
+    w.id = c.p.fresh();
+    copy.iters.push_back(w);
+    at.push_back(ir::var(w.id, w.name));
+  }
+  copy.values = {ir::load(to.id, to.name, to.type, at, stage.where)};
+  const Id id = stage.id, made = computed.id;
+  c.p.stages[made] = computed;
+  c.p.stages[id] = copy;
+  const Id nest_id = nest.id;
+  Stmt fresh = fresh_nest(c.p, c.p.stage(id), nest.where);
+  Stmt below = fresh_nest(c.p, c.p.stage(made), c.step.where);
+  Stmt alloc = fresh_alloc(c.p, to.id, c.step.where);
+  const Spot spot = locate(c.p, nest_id);
+  *spot = std::move(fresh);
+  std::vector<Stmt> before;
+  before.push_back(std::move(alloc));
+  before.push_back(std::move(below));
+  spot.body->insert(spot.body->begin() + static_cast<std::ptrdiff_t>(spot.index), std::make_move_iterator(before.begin()),
+                    std::make_move_iterator(before.end()));
+  // remap
+  c.results = {made};
+}
+
+}  // namespace ashlar::schedule

@@ -1,0 +1,21 @@
+// parallel(loop): the iterations run on the threads of the pool, in any order.
+//
+// Legality: DISJOINT, independent iterations, with storage of their own for what is computed inside; or IDEMPOTENT, tiles that
+// overlap by Tail::shift and write the same values.
+#include "schedule/legality.h"
+#include "schedule/primitives.h"
+
+namespace ashlar::schedule {
+
+void apply_parallel(Context& c) {
+  // match
+  Stmt& loop = c.loop(0);
+  require_serial(c, loop);
+  // prove
+  prove_parallel(c, loop);
+  // rewrite; handles stay
+  loop.loop_kind = ir::LoopKind::parallel;
+  loop.where = c.step.where;
+}
+
+}  // namespace ashlar::schedule

@@ -1,0 +1,10 @@
+#pragma once
+// What the storage primitives share.
+#include "schedule/edit.h"
+
+namespace ashlar::schedule {
+
+ir::Buffer& storage_of(Context&, const ir::Stage&, std::size_t component);  // refused for outputs: the caller owns those
+void set_map(Context&, ir::Buffer&, const Arg& map);                        // proved injective, then set
+
+}  // namespace ashlar::schedule
