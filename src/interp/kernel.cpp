@@ -268,7 +268,7 @@ class KernelRun final : public Memory {
     loops_.pop_back();
   }
 
-  // Every lane is read before any is written.
+  // Every lane is read before any is written; no two may write one element.
   void store(Code& c) {
     pending_.clear();
     for (int lane = 0; lane < c.lanes; ++lane) {
@@ -277,6 +277,13 @@ class KernelRun final : public Memory {
       const Value v = c.value.run(lane);
       if (on) pending_.emplace_back(at, v);
     }
+    for (std::size_t a = 1; a < pending_.size(); ++a)
+      if (pending_[a].first <= pending_[a - 1].first) {  // not ascending: look at all pairs
+        for (std::size_t b = 0; b < a; ++b)
+          if (pending_[b].first == pending_[a].first)
+            throw RunError(RunError::Kind::broken_promise, where() + " stores two lanes into " + targets_[static_cast<std::size_t>(c.buffer)].info->name +
+                                                               "[" + std::to_string(pending_[a].first) + "]");
+      }
     for (const auto& [at, v] : pending_) write(c.buffer, at, v);
   }
 

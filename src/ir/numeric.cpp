@@ -65,12 +65,12 @@ std::optional<Value> integer_shift(Op op, Type t, const Value& x, const Value& s
 }
 
 Value mul_high_rounding(Type t, const Value& a, const Value& b) {
-  const Wide product = wide(a) * wide(b);  // unsigned 64 bits: at most 2^128 - 2^65 + 1, which needs the sign bit
-  if (t.is_unsigned() && t.bits == 64) {
+  if (t.is_unsigned() && t.bits == 64) {  // the product needs all 128 bits
     __extension__ typedef unsigned __int128 UWide;
     const UWide p = static_cast<UWide>(static_cast<std::uint64_t>(a.i)) * static_cast<std::uint64_t>(b.i);
     return int_value(t, static_cast<std::int64_t>(static_cast<std::uint64_t>(p >> 64) + (static_cast<std::uint64_t>(p >> 63) & 1)));
   }
+  const Wide product = wide(a) * wide(b);
   const int shift = t.is_unsigned() ? t.bits : t.bits - 1;
   const Wide rounded = (product + (static_cast<Wide>(1) << (shift - 1))) >> shift;
   const Wide high = static_cast<Wide>(highest_of(t));

@@ -166,3 +166,11 @@ TEST_CASE("lets hold vectors") {
   interp::run(k, args);
   CHECK(args[1].array.real({3}) == 8);
 }
+
+TEST_CASE("two lanes of one store may not write one element") {
+  ir::Kernel k = copy_kernel();
+  const Expr address = ir::ramp(ir::index(0), ir::index(1), 4);
+  k.body = {store(out, ir::broadcast(ir::index(0), 4), load1(in, "in", address, f32.with_lanes(4)))};
+  interp::Arguments args{counting(4), Array::zeros(f32, {4})};
+  CHECK_THROWS_WITH_AS(interp::run(k, args), "kernel `copy` stores two lanes into out[0]", RunError);
+}
