@@ -1,0 +1,93 @@
+// The math functions, expanded, compiled and executed: bit for bit what ir/numeric.h says, scalar and vector, on each level.
+#include <cmath>
+#include <cstdio>
+#include <random>
+
+#include <doctest/doctest.h>
+
+#include <ashlar/codegen/jit.h>
+#include <ashlar/ir/math.h>
+#include <ashlar/ir/print.h>
+
+#include "tests/codegen/kernels.h"
+
+using namespace ashlar;
+using namespace ashlar::ir;
+using kernels::Maker;
+
+namespace {
+
+const Op unary_functions[] = {Op::exp, Op::exp2, Op::expm1, Op::log, Op::log2, Op::log1p, Op::sin, Op::cos, Op::tan, Op::asin, Op::acos,
+                              Op::atan, Op::sinh, Op::cosh, Op::tanh, Op::erf, Op::erfc, Op::rsqrt, Op::cbrt};
+const Op binary_functions[] = {Op::atan2, Op::pow, Op::mod};
+
+// Numbers of every magnitude, and the corners; a multiple of 64 of them.
+std::vector<Value> samples(Type t, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> unit(-2, 2), exponent(-30, 30);
+  std::vector<Value> all;
+  for (double x : {0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1e-40, -1e-40, 88.8, -104.5, 709.9, -746.0, 131072.0, 1e30, -1e30, HUGE_VAL, -HUGE_VAL, std::nan("")})
+    all.push_back(float_value(t, x));
+  while (all.size() < 1024) {
+    all.push_back(float_value(t, unit(random) * std::exp2(exponent(random))));
+    all.push_back(float_value(t, 10 * unit(random)));
+  }
+  return all;
+}
+
+// out[i] = op(x[i], y[i]), as lowering would leave it.
+std::vector<Value> compiled(const Target& target, Op op, Type t, int lanes, const std::vector<Value>& x, const std::vector<Value>& y) {
+  const auto n = static_cast<std::int64_t>(x.size());
+  Maker m("math");
+  const ir::Id a = m.tensor("a", t, {ir::index(n)}), b = m.tensor("b", t, {ir::index(n)}), out = m.tensor("out", t, {ir::index(n)}, true);
+  const Expr i = ir::var(m.next++, "i"), first = ir::mul(i, ir::index(lanes));
+  const Expr at = lanes == 1 ? first : ir::ramp(first, ir::index(1), lanes);
+  const Expr operands[2] = {m.load(a, at), m.load(b, at)};
+  const bool two = op == Op::atan2 || op == Op::pow || op == Op::mod;
+  m.k.body = {kernels::loop(i, ir::index(n / lanes), {kernels::store(out, at, expand_math_call(op, std::span(operands).first(two ? 2 : 1)))})};
+  const auto width = static_cast<std::size_t>(t.bytes());
+  std::vector<unsigned char> memory[3];
+  for (auto& bytes : memory) bytes.resize(x.size() * width);
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    write_value(memory[0].data() + k * width, x[k]);
+    write_value(memory[1].data() + k * width, y[k]);
+  }
+  const codegen::Compiled code = codegen::compile(m.k, target);
+  const void* args[3] = {memory[0].data(), memory[1].data(), memory[2].data()};
+  REQUIRE(code.run(args, nullptr) == ASHLAR_OK);
+  std::vector<Value> results;
+  for (std::size_t k = 0; k < x.size(); ++k) results.push_back(read_value(t, memory[2].data() + k * width));
+  return results;
+}
+
+void compare(const Target& target, Op op, Type t, int lanes) {
+  const std::vector<Value> x = samples(t, 3), y = samples(t, 4);
+  const std::vector<Value> found = compiled(target, op, t, lanes, x, y);
+  int wrong = 0;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    const Value args[2] = {x[k], y[k]};
+    const bool two = op == Op::atan2 || op == Op::pow || op == Op::mod;
+    const Value want = evaluate(op, t, std::span(args).first(two ? 2 : 1)).value();
+    if (same_value(want, found[k]) || wrong++ > 3) continue;
+    MESSAGE(std::string(target.text()) << " " << op_name(op) << " " << ir::text(t) << " in " << lanes << " lanes of " << ir::text(x[k]) << ", "
+                                       << ir::text(y[k]) << ": " << ir::text(found[k]) << ", expected " << ir::text(want));
+  }
+  CHECK(wrong == 0);
+}
+
+}  // namespace
+
+TEST_CASE("math functions agree with the interpreter bit for bit") {
+  for (const Target& target : kernels::runnable({"x86-64-v2", "x86-64-v3", "x86-64-v4"})) {
+    const bool fused = target.text() != Target::parse("x86-64-v2").text();  // f64 is refused where it has no fma
+    for (Op op : unary_functions) {
+      compare(target, op, f32, target.lanes(f32));
+      if (fused) compare(target, op, f64, target.lanes(f64));
+    }
+    if (!fused) continue;
+    for (Op op : binary_functions) compare(target, op, f32, target.lanes(f32));
+    compare(target, Op::atan2, f64, 1);
+    compare(target, Op::exp, f16, target.lanes(f32));
+    compare(target, Op::tanh, bf16, 1);
+  }
+}
