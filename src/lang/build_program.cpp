@@ -24,7 +24,7 @@ bool is_identifier(const std::string& s) {
 // Tensors that a stage reads, in order of first appearance.
 std::vector<Id> reads_of(const StageDef& s) {
   std::vector<Id> ids;
-  for (const auto* list : {&s.values, &s.inits, &s.conditions})
+  for (const auto* list : {&s.values, &s.inits})
     for (const Expr& e : *list)
       ir::walk(e, [&](const Expr& x) {
         if (ir::is(x, ir::Op::load) && std::find(ids.begin(), ids.end(), x.node()->id) == ids.end()) ids.push_back(x.node()->id);

@@ -68,6 +68,11 @@ void require_dim(int dim, int count, const char* what, Where where) {
 Expr condition(Operand c) {
   const Expr e = lang::as_expr(c, "where");
   if (!e.type().is_bool()) refuse("where", "a bool: a comparison, or x != 0", ir::text(e.type()), c.where());
+  ir::walk(e, [&](const Expr& x) {
+    if (ir::is(x, ir::Op::load))
+      refuse("where", "a condition over variables (by value: reduce select(condition, term, identity))", ir::text(e), c.where());
+    return true;
+  });
   return e;
 }
 

@@ -92,6 +92,7 @@ TEST_CASE_FIXTURE(Fixture, "what definitions refuse") {
   CHECK(refusal([&] { Axis("d", 2, -2); }).found == "2 to -2");
   CHECK(refusal([&] { compute("y", {M}, [&](Var i) { return sum(A(i, k) > 0, k); }); }).found == "bool");
   CHECK(refusal([&] { sum(A(0, k), k.where(A(0, k))); }).expected == "a bool: a comparison, or x != 0");
+  CHECK(refusal([&] { sum(A(0, k), k.where(A(0, k) > 0)); }).found == "A[0, k] > 0i32");
   CHECK(refusal([&] { compute("y", {M}, [&](Var i) { return sum(A(i, k), k).from(0.5); }); }).found == "the number 0.5");
   CHECK(refusal([] { Symbol("S", {.min = 4, .max = 2}); }).found == "min 4, max 2, multiple_of 1");
   CHECK(refusal([] { Tensor()(0); }).found == "an empty Tensor");

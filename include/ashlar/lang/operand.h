@@ -22,6 +22,8 @@ concept Character = one_of<T, char, wchar_t, char8_t, char16_t, char32_t>;
 template <class T>
 concept Text = one_of<std::remove_cv_t<std::remove_pointer_t<std::decay_t<T>>>, char, wchar_t, char8_t> &&
     std::is_pointer_v<std::decay_t<T>>;
+template <class T>
+concept TensorLike = requires { typename T::is_tensor; };
 }  // namespace detail
 
 class Operand {
@@ -44,6 +46,9 @@ class Operand {
   }
   template <std::size_t N> Operand(const Reduction<N>& r, Where = Where::current()) {
     static_assert(detail::never<decltype(r)>, "a reduction is a whole stage: name it with compute(...), then use the tensor it gives");
+  }
+  template <detail::TensorLike T> Operand(const T&, Where = Where::current()) {
+    static_assert(detail::never<T>, "a tensor is not a value: write its element at indices, A(i, j)");
   }
 
   bool is_number() const { return type_.code != Type::Code::handle; }
