@@ -14,9 +14,9 @@
 
 namespace handmade {
 
-using Shape = std::map<std::string, std::int64_t>;  // symbol -> extent
+using Sizes = std::map<std::string, std::int64_t>;  // symbol -> extent
 
-inline interp::Arguments arguments_for(const ir::Program& p, const Shape& shape) {
+inline interp::Arguments arguments_for(const ir::Program& p, const Sizes& shape) {
   ir::Substitution values;
   for (const auto& [id, s] : p.symbols) values.emplace_back(id, ir::index(shape.at(s.name)));
   interp::Arguments args;
@@ -45,8 +45,8 @@ inline interp::Arguments arguments_for(const ir::Program& p, const Shape& shape)
 }
 
 // The kernel computes what the unscheduled algorithm says, whatever the order of parallel iterations.
-inline void check_kernel(const ir::Program& scheduled, const ir::Kernel& k, const std::vector<Shape>& shapes) {
-  for (const Shape& shape : shapes) {
+inline void check_kernel(const ir::Program& scheduled, const ir::Kernel& k, const std::vector<Sizes>& shapes) {
+  for (const Sizes& shape : shapes) {
     std::string name;
     for (const auto& [s, n] : shape) name += s + " = " + std::to_string(n) + " ";
     CAPTURE(name);
@@ -57,7 +57,7 @@ inline void check_kernel(const ir::Program& scheduled, const ir::Kernel& k, cons
       if (scheduled.arguments[n].kind == ir::ArgumentKind::output) CHECK(interp::difference(found[n].array, expected[n].array) == "");
   }
 }
-inline void check(Handmade& h, const std::vector<Shape>& shapes, const LowerOptions& options = {}) {
+inline void check(Handmade& h, const std::vector<Sizes>& shapes, const LowerOptions& options = {}) {
   const ir::Program p = h.derived();
   ir::Kernel k;
   REQUIRE_NOTHROW(k = lower(p, options));
