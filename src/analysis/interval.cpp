@@ -227,19 +227,21 @@ void choices(const Linear& l, std::vector<Linear>& out, Engine& engine, std::siz
 Interval bounds_over(const Expr& e, std::span<const VarRange> eliminate, const Facts& facts) {
   if (e.empty()) return {};
   const Facts all = with_ranges(facts, eliminate);
-  std::vector<ir::Id> ids;
-  for (const VarRange& v : eliminate) ids.push_back(v.id);
-  const auto it = memo_for(all).bounds.find(e);
-  if (it != memo_for(all).bounds.end())
+  const auto same_range = [](const VarRange& a, const VarRange& b) {
+    const SameWithNames same;
+    return a.id == b.id && same(a.range.lo, b.range.lo) && same(a.range.hi, b.range.hi);
+  };
+  const auto& known = memo_for(all).bounds;
+  if (const auto it = known.find(e); it != known.end())
     for (const MemoTable::Bounds& b : it->second)
-      if (b.eliminated == ids) return b.interval;
+      if (std::equal(b.eliminated.begin(), b.eliminated.end(), eliminate.begin(), eliminate.end(), same_range)) return b.interval;
   Interval result;
   try {
     Engine engine(all);
     result = eliminate_all(engine.simplify(e), eliminate, engine);
   } catch (const Overflow&) {  // unbounded
   }
-  memo_for(all).bounds[e].push_back({ids, result});
+  memo_for(all).bounds[e].push_back({{eliminate.begin(), eliminate.end()}, result});
   return result;
 }
 

@@ -23,15 +23,26 @@ std::uint64_t fingerprint(const Facts& f) {
   return h;
 }
 
+bool same_names(const Expr& a, const Expr& b) {  // of structurally equal trees; names are interned
+  const ir::Node *x = a.node(), *y = b.node();
+  if (x == y) return true;
+  if (x->name != y->name) return false;
+  for (std::uint32_t k = 0; k < x->count; ++k)
+    if (!same_names(x->args[k], y->args[k])) return false;
+  return true;
+}
+
+bool same(const Expr& a, const Expr& b) { return SameWithNames()(a, b); }
+
 bool equal(const Facts& a, const Facts& b) {
   if (a.vars().size() != b.vars().size() || a.conditions().size() != b.conditions().size()) return false;
   for (std::size_t k = 0; k < a.vars().size(); ++k) {
     const VarFacts &x = a.vars()[k], &y = b.vars()[k];
-    if (x.id != y.id || x.min != y.min || x.max != y.max || x.multiple_of != y.multiple_of || !ir::same(x.lo, y.lo) || !ir::same(x.hi, y.hi))
+    if (x.id != y.id || x.min != y.min || x.max != y.max || x.multiple_of != y.multiple_of || !same(x.lo, y.lo) || !same(x.hi, y.hi))
       return false;
   }
   for (std::size_t k = 0; k < a.conditions().size(); ++k)
-    if (!ir::same(a.conditions()[k], b.conditions()[k])) return false;
+    if (!same(a.conditions()[k], b.conditions()[k])) return false;
   return true;
 }
 
@@ -41,6 +52,8 @@ struct Memo {
 };
 
 }  // namespace
+
+bool SameWithNames::operator()(const Expr& a, const Expr& b) const { return ir::same(a, b) && same_names(a, b); }
 
 MemoTable& memo_for(const Facts& facts) {
   thread_local Memo memo;

@@ -1,5 +1,7 @@
 #include <ashlar/schedule/step.h>
 
+#include <ashlar/analysis/verify.h>
+
 #include "schedule/primitives.h"
 
 namespace ashlar::schedule {
@@ -55,6 +57,7 @@ const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target) 
   primitive->apply(context);
   if (!annotates(step.primitive)) analysis::derive_regions(next.program);
   recheck(context);
+  analysis::verify(next.program, step.primitive);
   step.results = std::move(context.results);
   step.text = call_text(state, step);
   if (!step.results.empty()) step.text += " -> " + result_text(next, step);

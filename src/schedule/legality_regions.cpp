@@ -84,6 +84,8 @@ void prove_fold(Context& c, const ir::Buffer& buffer) {
       auto path = ir::path_to(p, nest->id);
       const Facts facts = analysis::facts_at(p, path);
       const auto window = analysis::required_region(p, nest->id);
+      if (window.empty())
+        c.refuse("readers of " + buffer.name + " beside where it is computed", p.stage(buffer.stage).name + ", which has none there");
       Interval live = window.at(dim);
       for (const ir::Root& r : nest->roots)
         if (r.iter == p.stage(buffer.stage).iters[dim].id) {

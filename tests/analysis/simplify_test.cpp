@@ -121,3 +121,9 @@ TEST_CASE("a shifted tail stays inside") {
   without.range(8, n(0), sub(v.f, n(1)));
   CHECK(prove(ge(at, n(0)), without).answer == Answer::refuted);
 }
+
+TEST_CASE("two programs may give one id to different variables") {
+  const Expr first = add(var(1, "b"), add(var(2, "a"), n(1))), second = add(var(1, "x"), add(var(2, "y"), n(1)));
+  CHECK(simple(first) == "a + b + 1");
+  CHECK(simple(second) == "x + y + 1");
+}

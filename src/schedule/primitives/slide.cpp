@@ -18,6 +18,7 @@ void apply_slide(Context& c) {
     c.refuse("a loop that " + stage.name + " is computed inside (compute_at it first)", name_of(c.p, loop));
   if (!nest.slides.empty()) c.refuse("a stage that does not slide yet", stage.name);
   const auto window = analysis::required_region(c.p, nest.id);
+  if (window.empty()) c.refuse("a stage with readers beside it in " + name_of(c.p, loop), stage.name + ", which has none there");
   std::vector<Id> moving;
   std::size_t d = 0;
   for (const ir::IterVar& v : stage.iters) {

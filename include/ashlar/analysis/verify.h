@@ -1,0 +1,33 @@
+#pragma once
+// The verifier: what must hold of every Program between two schedule steps and of every Kernel between two passes, as a table of
+// named rules. A violation is a bug of the compiler, never the user's fault: InternalError, naming the rule and what broke it.
+//
+//   verify(program, "split");     internal error: after split: loop.own: a loop runs over a leaf of its nest's axes; found: loop io
+//
+// The rules are structural: they resolve ids, count pieces and compare types. What needs a proof (dependences, bounds, coverage by
+// conditions) is the business of the primitives.
+#include <span>
+#include <string_view>
+
+#include <ashlar/ir/kernel.h>
+#include <ashlar/ir/program.h>
+
+namespace ashlar::analysis {
+
+struct VerifierRule {
+  const char* name;      // "loop.own"
+  const char* sentence;  // "a loop runs over a leaf of its nest's axes"
+};
+std::span<const VerifierRule> program_rules();
+std::span<const VerifierRule> kernel_rules();
+
+// `after` names the step or pass that made it. Whether regions have been derived is seen from the nests' roots.
+void verify(const ir::Program&, std::string_view after = {});
+
+enum class KernelForm {
+  draft,     // between passes: loops may still be vectorized or unrolled
+  finished,  // what lowering hands to a back end: loops are serial or parallel
+};
+void verify(const ir::Kernel&, KernelForm = KernelForm::finished, std::string_view after = {});
+
+}  // namespace ashlar::analysis

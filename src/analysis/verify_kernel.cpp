@@ -1,0 +1,218 @@
+#include <ashlar/analysis/verify.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include <ashlar/ir/build.h>
+#include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
+
+#include "analysis/verify_expr.h"
+
+namespace ashlar::analysis {
+
+using ir::Id;
+using ir::KBuffer;
+using ir::Kernel;
+using ir::KStmt;
+using ir::Op;
+using ir::Storage;
+using Kind = KStmt::Kind;
+
+namespace {
+
+// One violation of one rule: the walk below checks all rules at once and says which one broke.
+enum RuleIndex {
+  vars_defined, vars_unique, types_operands, types_vars, buffers_exist, load_shape, load_mask, store_type, store_mask, store_output, loop_bounds,
+  loop_kinds, loop_parallel, branch_scalar, prefetch_shape, storage_elements, storage_offset, storage_constant, rule_count
+};
+
+constexpr std::array<VerifierRule, rule_count> rules{{
+    {"vars.defined", "a variable is a symbol, a scalar, a stride, or a loop or let around its use"},
+    {"vars.unique", "no loop or let defines a variable that is already defined around it"},
+    {"types.operands", "operands have the types that their operator takes"},
+    {"types.vars", "a variable has the type of its definition"},
+    {"buffers.exist", "loads, stores and prefetches name a buffer of the kernel"},
+    {"load.shape", "a load has one index address, its buffer's element type and a lane for each lane of the address"},
+    {"load.mask", "the mask of a load is bool, with its lanes"},
+    {"store.type", "a store has its buffer's element type and a lane for each lane of the address"},
+    {"store.mask", "the mask of a store is bool, with its lanes"},
+    {"store.output", "no store goes to an input"},
+    {"loop.bounds", "bounds of loops are scalar indices"},
+    {"loop.kinds", "a finished kernel has only serial and parallel loops"},
+    {"loop.parallel", "no parallel loop is inside another"},
+    {"branch.scalar", "the condition of an if is one bool"},
+    {"prefetch.shape", "a prefetch has one address"},
+    {"storage.elements", "buffers on the stack and in registers have a constant number of elements, those in the workspace one over symbols"},
+    {"storage.offset", "a buffer in the workspace has an offset over symbols, arguments have none"},
+    {"storage.constant", "registers of a finished kernel are addressed by constants"},
+}};
+
+struct Violation { RuleIndex rule; std::string found; };
+
+class Checker {
+ public:
+  Checker(const Kernel& k, KernelForm form) : k_(k), finished_(form == KernelForm::finished) {}
+
+  void run() {
+    for (const auto& [id, s] : k_.symbols) define(id, ir::index_type);
+    for (const auto& [id, s] : k_.scalars) define(id, s.type);
+    for (const auto& s : k_.strides) define(s.id, ir::index_type);
+    for (const auto& [id, b] : k_.buffers) buffer(b);
+    for (const Expr& e : k_.assumptions) expr(e);
+    for (const Expr* e : {&k_.workspace_shared, &k_.workspace_per_worker})
+      if (!e->empty()) expr(*e);
+    body(k_.body, false);
+  }
+
+ private:
+  [[noreturn]] static void fail(RuleIndex rule, std::string found) { throw Violation{rule, std::move(found)}; }
+  static void require(bool holds, RuleIndex rule, const std::string& found) {
+    if (!holds) fail(rule, found);
+  }
+
+  void define(Id id, Type type) { types_.emplace(id, type); }
+
+  void buffer(const KBuffer& b) {
+    switch (b.storage) {
+      case Storage::argument: require(b.offset.empty(), storage_offset, b.name); break;
+      case Storage::stack: case Storage::registers: require(ir::is_int(b.elements), storage_elements, b.name); break;
+      case Storage::workspace:
+        require(!b.elements.empty(), storage_elements, b.name);
+        expr(b.elements);
+        if (finished_) {
+          require(!b.offset.empty(), storage_offset, b.name);
+          expr(b.offset);
+        }
+    }
+  }
+
+  const KBuffer& known(Id id, const char* use) const {
+    const auto it = k_.buffers.find(id);
+    if (it == k_.buffers.end()) fail(buffers_exist, use);
+    return it->second;
+  }
+
+  // Nodes that were checked stay good while the variables they use are defined; each statement checks its own free variables.
+  void expr(const Expr& root) {
+    std::vector<const Expr*> pending{&root};
+    while (!pending.empty()) {
+      const Expr& e = *pending.back();
+      pending.pop_back();
+      const ir::Node* n = e.node();
+      if (n->op == Op::var) {
+        const auto it = types_.find(n->id);
+        if (it == types_.end()) fail(vars_defined, ir::text(e));
+        if (!(it->second == n->type)) fail(types_vars, ir::text(e) + " as " + ir::text(n->type) + ", defined as " + ir::text(it->second));
+        continue;
+      }
+      if (n->count == 0 && n->op != Op::load) continue;
+      if (!seen_.insert(n).second) continue;
+      keep_.push_back(e);
+      if (std::string wrong = wrong_types(e); !wrong.empty()) fail(types_operands, wrong);
+      if (n->op == Op::load) load(e);
+      for (const Expr& a : ir::args_of(e)) pending.push_back(&a);
+    }
+  }
+
+  void load(const Expr& e) {
+    const auto args = ir::args_of(e);
+    const KBuffer& b = known(e.node()->id, "a load");
+    const Type t = e.node()->type;
+    require((args.size() == 1 || args.size() == 2) && args[0].type().is_index() && args[0].type().lanes == t.lanes && b.type.element() == t.element(),
+            load_shape, ir::text(e) + " of " + b.name);
+    if (args.size() == 2) require(args[1].type().is_bool() && args[1].type().lanes == t.lanes, load_mask, ir::text(e));
+    constant_address(b, args[0]);
+  }
+
+  void constant_address(const KBuffer& b, const Expr& address) const {
+    if (!finished_ || b.storage != Storage::registers) return;
+    Expr base = address;
+    if (ir::is(base, Op::ramp)) {
+      require(ir::is_int(ir::args_of(base)[1]), storage_constant, b.name + " at " + ir::text(address));
+      base = ir::args_of(base)[0];
+    }
+    require(ir::is_int(base), storage_constant, b.name + " at " + ir::text(address));
+  }
+
+  void body(const std::vector<KStmt>& list, bool parallel) {
+    for (const KStmt& s : list) statement(s, parallel);
+  }
+
+  void statement(const KStmt& s, bool parallel) {
+    switch (s.kind) {
+      case Kind::store: {
+        const KBuffer& b = known(s.buffer, "a store");
+        expr(s.address);
+        expr(s.value);
+        require(s.address.type().is_index() && s.value.type().element() == b.type.element() && s.value.type().lanes == s.address.type().lanes, store_type,
+                ir::text(s.value.type()) + " to " + b.name + " of " + ir::text(b.type) + " at " + ir::text(s.address.type()));
+        require(b.storage != Storage::argument || b.written, store_output, b.name);
+        if (!s.mask.empty()) {
+          expr(s.mask);
+          require(s.mask.type().is_bool() && s.mask.type().lanes == s.value.type().lanes, store_mask, b.name + " under " + ir::text(s.mask.type()));
+        }
+        constant_address(b, s.address);
+        break;
+      }
+      case Kind::prefetch:
+        known(s.buffer, "a prefetch");
+        expr(s.address);
+        require(s.address.type() == ir::index_type, prefetch_shape, ir::text(s.address));
+        break;
+      case Kind::let:
+        expr(s.value);
+        scoped(s, s.value.type(), parallel);
+        break;
+      case Kind::for_: {
+        expr(s.begin);
+        expr(s.extent);
+        require(s.begin.type() == ir::index_type && s.extent.type() == ir::index_type, loop_bounds, s.name);
+        const bool spread = s.loop_kind == ir::LoopKind::parallel;
+        require(!finished_ || spread || s.loop_kind == ir::LoopKind::serial, loop_kinds, s.name);
+        require(!(spread && parallel), loop_parallel, s.name);
+        scoped(s, ir::index_type, parallel || spread);
+        break;
+      }
+      case Kind::if_:
+        expr(s.value);
+        require(s.value.type() == bool_, branch_scalar, ir::text(s.value));
+        body(s.body, parallel);
+        body(s.otherwise, parallel);
+        break;
+    }
+  }
+
+  void scoped(const KStmt& s, Type type, bool parallel) {
+    require(types_.emplace(s.var, type).second, vars_unique, s.name);
+    body(s.body, parallel);
+    types_.erase(s.var);
+    // What was seen inside may use the variable that is gone now.
+    seen_.clear();
+    keep_.clear();
+  }
+
+  const Kernel& k_;
+  bool finished_;
+  std::unordered_map<Id, Type> types_;
+  std::set<const ir::Node*> seen_;
+  std::vector<Expr> keep_;
+};
+
+}  // namespace
+
+std::span<const VerifierRule> kernel_rules() { return rules; }
+
+void verify(const Kernel& kernel, KernelForm form, std::string_view after) {
+  try {
+    Checker(kernel, form).run();
+  } catch (const Violation& v) {
+    const VerifierRule& r = rules[v.rule];
+    throw InternalError((after.empty() ? std::string() : "after " + std::string(after) + ": ") + r.name + ": " + r.sentence + "; found: " + v.found);
+  }
+}
+
+}  // namespace ashlar::analysis

@@ -1,0 +1,354 @@
+// The verifier: good programs and kernels pass; for every rule of both tables a program that breaks exactly it is refused, by name.
+#include <ashlar/analysis/verify.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include <ashlar/ashlar.h>
+#include <ashlar/analysis/inits.h>
+#include <ashlar/analysis/regions.h>
+#include <ashlar/ir/build.h>
+#include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
+#include <ashlar/lang/build_program.h>
+#include <doctest/doctest.h>
+
+using namespace ashlar;
+using namespace ashlar::analysis;
+using ir::Id;
+using ir::Program;
+using ir::Stmt;
+
+namespace {
+
+// P[x] = A[x] + 1;  C[i] = sum over k of P[i + k] * 2: a stage with an inferred domain, its storage, and a reduction.
+Program example() {
+  const lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor A = lang::make_input("A", f32, {N + 2});
+  const Tensor C = lang::make_output("C", f32, {N});
+  const Tensor P = compute("P", [&](Var x) { return A(x) + 1; });
+  const Axis k{"k", 3};
+  lang::bind(C, compute("C", {{"i", N}}, [&](Var i) { return sum(P(i + k) * 2, k); }));
+  Program p = lang::build_program("example", {A, C}).program;
+  derive_regions(p);
+  return p;
+}
+
+const ir::Stage& stage_named(const Program& p, const std::string& name) {
+  for (const auto& [id, s] : p.stages)
+    if (s.name == name) return s;
+  throw InternalError("no stage " + name);
+}
+ir::Stage& stage_named(Program& p, const std::string& name) { return p.stages.at(stage_named(std::as_const(p), name).id); }
+ir::Buffer& buffer_named(Program& p, const std::string& name) {
+  for (auto& [id, b] : p.buffers)
+    if (b.name == name) return b;
+  throw InternalError("no buffer " + name);
+}
+Stmt& first(Program& p, Stmt::Kind kind, const std::string& stage) {
+  Stmt* found = nullptr;
+  const std::function<void(std::vector<Stmt>&, bool)> walk = [&](std::vector<Stmt>& body, bool inside) {
+    for (Stmt& s : body) {
+      const bool here = inside || (s.kind == Stmt::Kind::nest && p.stage(s.stage).name == stage);
+      if (!found && here && s.kind == kind) found = &s;
+      walk(s.body, here);
+    }
+  };
+  walk(p.body, false);
+  if (!found) throw InternalError("no such statement in " + stage);
+  return *found;
+}
+Stmt& loop_over(Program& p, const std::string& axis) {
+  Id id = 0;
+  ir::walk(p.body, [&](const Stmt& s) {
+    if (s.kind == Stmt::Kind::loop && p.axis(s.axis).name == axis && !id) id = s.id;
+  });
+  if (!id) throw InternalError("no loop over " + axis);
+  return *ir::find(p, id);
+}
+
+std::string violated(const std::function<void()>& check) {
+  try {
+    check();
+  } catch (const InternalError& e) {
+    std::string s = e.what();
+    s.erase(0, std::string("internal error: ").size());
+    return s.substr(0, s.find(':'));
+  }
+  return "nothing";
+}
+
+using Break = std::function<void(Program&)>;
+
+const std::map<std::string, Break>& program_breaks() {
+  static const std::map<std::string, Break> table{
+      {"ids.resolve", [](Program& p) { first(p, Stmt::Kind::loop, "P").axis = 9999; }},
+      {"ids.unique", [](Program& p) { loop_over(p, "k").id = loop_over(p, "i").id; }},
+      {"ids.variables", [](Program& p) { first(p, Stmt::Kind::block, "C").when = {ir::lt(ir::var(9999, "ghost"), ir::index(3))}; }},
+      {"axis.provenance", [](Program& p) {
+         ir::Axis& a = p.axes.at(loop_over(p, "k").axis);
+         a.origin = ir::Axis::Origin::split_inner;
+         a.parent = loop_over(p, "i").axis;
+       }},
+      {"types.operands", [](Program& p) {
+         Expr& v = stage_named(p, "P").values[0];
+         v = ir::make(ir::Op::add, f32, std::vector<Expr>{v, ir::index(1)});
+       }},
+      {"types.loads", [](Program& p) {
+         Expr& v = stage_named(p, "P").values[0];
+         v = ir::transform(v, [](const Expr& e) { return ir::is(e, ir::Op::load) ? ir::load(e.node()->id, "A", f32, {}) : e; });
+       }},
+      {"types.conditions", [](Program& p) { first(p, Stmt::Kind::block, "C").when = {ir::index(1)}; }},
+      {"stage.components", [](Program& p) { stage_named(p, "P").values[0] = ir::float_const(f64, 1); }},
+      {"stage.rank", [](Program& p) {
+         ir::Buffer& b = buffer_named(p, "P");
+         const Id id = b.id;
+         b.rank = 2;
+         Expr& v = stage_named(p, "C").values[0];
+         v = ir::transform(v, [&](const Expr& e) {
+           if (!ir::is(e, ir::Op::load) || e.node()->id != id) return e;
+           return ir::load(id, "P", f32, std::vector<Expr>{ir::args_of(e)[0], ir::index(0)});
+         });
+       }},
+      {"stage.reduction", [](Program& p) { stage_named(p, "C").inits.clear(); }},
+      {"stage.scope", [](Program& p) {
+         ir::Stage& s = stage_named(p, "C");
+         s.inits[0] = ir::cast(f32, ir::var(s.iters[1].id, "k"));
+       }},
+      {"stage.acyclic", [](Program& p) {
+         ir::Stage& s = stage_named(p, "P");
+         s.values[0] = ir::load(s.buffers[0], "P", f32, std::vector<Expr>{ir::var(s.iters[0].id, "x")});
+       }},
+      {"buffer.arguments", [](Program& p) { p.arguments.pop_back(); }},
+      {"buffer.layout", [](Program& p) { buffer_named(p, "P").layout.pad_to = 0; }},
+      {"nest.roots", [](Program& p) { first(p, Stmt::Kind::nest, "C").roots.pop_back(); }},
+      {"loop.own", [](Program& p) { first(p, Stmt::Kind::loop, "P").axis = loop_over(p, "i").axis; }},
+      {"loop.once", [](Program& p) { loop_over(p, "k").axis = loop_over(p, "i").axis; }},
+      {"loop.parallel", [](Program& p) {
+         // Another axis of C, spatial, so that only the nesting is wrong.
+         loop_over(p, "i").loop_kind = ir::LoopKind::parallel;
+         loop_over(p, "k").loop_kind = ir::LoopKind::parallel;
+       }},
+      {"loop.constant", [](Program& p) { loop_over(p, "i").loop_kind = ir::LoopKind::unrolled; }},
+      {"loop.reduction", [](Program& p) { loop_over(p, "k").loop_kind = ir::LoopKind::vectorized; }},
+      {"block.own", [](Program& p) { first(p, Stmt::Kind::block, "C").stage = stage_named(p, "P").id; }},
+      {"block.leaves", [](Program& p) {
+         Stmt& i = loop_over(p, "i");
+         std::vector<Stmt> inner = std::move(loop_over(p, "k").body);
+         i.body = std::move(inner);
+       }},
+      {"block.cover", [](Program& p) { loop_over(p, "i").part = ir::Part::but_last; }},
+      {"block.init", [](Program& p) { first(p, Stmt::Kind::block, "C").piece = Stmt::Piece::update; }},
+      {"block.order", [](Program& p) {
+         // k is split and its halves run in the wrong order.
+         ir::Stage& s = stage_named(p, "C");
+         s.reducer.order = ir::Reducer::Order::exact;
+         Stmt& k = loop_over(p, "k");
+         const Id parent = k.axis;
+         ir::Axis outer = p.axis(parent), inner = outer;
+         outer.id = p.fresh(), inner.id = p.fresh();
+         outer.origin = ir::Axis::Origin::split_outer, inner.origin = ir::Axis::Origin::split_inner;
+         outer.parent = inner.parent = parent;
+         outer.factor = inner.factor = ir::index(2);
+         outer.extent = inner.extent = ir::index(2);
+         p.axes.at(parent).became = {outer.id, inner.id};
+         Stmt loop = k;
+         loop.id = p.fresh();
+         loop.axis = outer.id;
+         k.axis = inner.id;
+         k.body = {loop};
+         p.axes[outer.id] = outer;
+         p.axes[inner.id] = inner;
+       }},
+      {"storage.live", [](Program& p) { std::erase_if(p.body, [](const Stmt& s) { return s.kind == Stmt::Kind::alloc; }); }},
+      {"order.produced", [](Program& p) {
+         const auto nest = std::find_if(p.body.begin(), p.body.end(), [&](const Stmt& s) { return s.kind == Stmt::Kind::nest; });
+         p.body.erase(nest);  // P is never computed
+       }},
+      {"order.outputs", [](Program& p) { p.body.pop_back(); }},
+      {"slide.loop", [](Program& p) {
+         Stmt& nest = first(p, Stmt::Kind::nest, "P");
+         nest.slides.push_back({loop_over(p, "i").id, p.stage(nest.stage).iters[0].id, {}});
+       }},
+  };
+  return table;
+}
+
+// ---- kernels -----------------------------------------------------------------------------------------------------------
+
+// out[i] = in[i] * 2 for i in [0, N), eight lanes, through a buffer on the stack.
+constexpr Id in_id = 1, out_id = 2, tmp_id = 3, n_id = 4, i_id = 5, let_id = 6, work_id = 7;
+
+ir::KStmt store(Id buffer, Expr address, Expr value, Expr mask = {}) {
+  ir::KStmt s;
+  s.buffer = buffer;
+  s.address = std::move(address);
+  s.value = std::move(value);
+  s.mask = std::move(mask);
+  return s;
+}
+
+ir::Kernel kernel() {
+  const Expr n = ir::var(n_id, "N"), i = ir::var(i_id, "i"), first_address = ir::var(let_id, "at");
+  ir::Kernel k;
+  k.name = "twice";
+  k.symbols[n_id].id = n_id;
+  const auto buffer = [&](Id id, const char* name, ir::Storage storage, bool written) {
+    ir::KBuffer b;
+    b.id = id;
+    b.name = name;
+    b.type = f32;
+    b.storage = storage;
+    b.written = written;
+    if (storage != ir::Storage::argument) b.elements = ir::index(8);
+    k.buffers[id] = b;
+  };
+  buffer(in_id, "in", ir::Storage::argument, false);
+  buffer(out_id, "out", ir::Storage::argument, true);
+  buffer(tmp_id, "tmp", ir::Storage::registers, false);
+  buffer(work_id, "work", ir::Storage::workspace, false);
+  k.buffers[work_id].elements = n;
+  k.buffers[work_id].offset = ir::index(0);
+  const Expr lanes = ir::ramp(first_address, ir::index(1), 8), low = ir::ramp(ir::index(0), ir::index(1), 8);
+  const Expr mask = ir::lt(lanes, ir::broadcast(n, 8));
+  const Expr value = ir::load(in_id, "in", f32.with_lanes(8), std::vector<Expr>{lanes, mask});
+  ir::KStmt let, loop;
+  let.kind = ir::KStmt::Kind::let;
+  let.var = let_id;
+  let.name = "at";
+  let.value = ir::mul(i, ir::index(8));
+  let.body = {store(tmp_id, low, ir::mul(value, ir::broadcast(ir::float_const(f32, 2), 8))),
+              store(out_id, lanes, ir::load(tmp_id, "tmp", f32.with_lanes(8), std::vector<Expr>{low}), mask)};
+  loop.kind = ir::KStmt::Kind::for_;
+  loop.var = i_id;
+  loop.name = "i";
+  loop.begin = ir::index(0);
+  loop.extent = ir::ceil_div(n, ir::index(8));
+  loop.loop_kind = ir::LoopKind::parallel;
+  loop.body = {let};
+  k.body = {loop};
+  return k;
+}
+
+using KBreak = std::function<void(ir::Kernel&)>;
+
+const std::map<std::string, KBreak>& kernel_breaks() {
+  const auto let = [](ir::Kernel& k) -> ir::KStmt& { return k.body[0].body[0]; };
+  const auto first_store = [](ir::Kernel& k) -> ir::KStmt& { return k.body[0].body[0].body[0]; };
+  const auto last_store = [](ir::Kernel& k) -> ir::KStmt& { return k.body[0].body[0].body[1]; };
+  static const std::map<std::string, KBreak> table{
+      {"vars.defined", [=](ir::Kernel& k) { k.body.push_back(let(k)); }},  // uses i outside its loop
+      {"vars.unique", [=](ir::Kernel& k) { let(k).var = i_id; }},
+      {"types.operands", [=](ir::Kernel& k) { let(k).value = ir::make(ir::Op::add, ir::index_type, std::vector<Expr>{ir::index(1), ir::boolean(true)}); }},
+      {"types.vars", [=](ir::Kernel& k) { let(k).value = ir::cast(ir::index_type, ir::var(i_id, "i", i32)); }},
+      {"buffers.exist", [=](ir::Kernel& k) { last_store(k).buffer = 99; }},
+      {"load.shape", [=](ir::Kernel& k) { last_store(k).value = ir::load(in_id, "in", f32.with_lanes(8), std::vector<Expr>{ir::index(0)}); }},
+      {"load.mask", [=](ir::Kernel& k) {
+         const Expr& at = last_store(k).address;
+         last_store(k).value = ir::load(in_id, "in", f32.with_lanes(8), std::vector<Expr>{at, ir::boolean(true)});
+       }},
+      {"store.type", [=](ir::Kernel& k) { last_store(k).value = ir::float_const(f32, 0); }},
+      {"store.mask", [=](ir::Kernel& k) { last_store(k).mask = ir::boolean(true); }},
+      {"store.output", [=](ir::Kernel& k) { last_store(k).buffer = in_id; }},
+      {"loop.bounds", [=](ir::Kernel& k) { k.body[0].extent = ir::int_const(i32, 4); }},
+      {"loop.kinds", [=](ir::Kernel& k) { k.body[0].loop_kind = ir::LoopKind::vectorized; }},
+      {"loop.parallel", [=](ir::Kernel& k) {
+         ir::KStmt inner = k.body[0];
+         inner.var = 50;
+         inner.body.clear();
+         k.body[0].body.push_back(inner);
+       }},
+      {"branch.scalar", [=](ir::Kernel& k) {
+         ir::KStmt branch;
+         branch.kind = ir::KStmt::Kind::if_;
+         branch.value = last_store(k).mask;
+         branch.body = let(k).body;
+         let(k).body = {branch};
+       }},
+      {"prefetch.shape", [=](ir::Kernel& k) {
+         ir::KStmt p;
+         p.kind = ir::KStmt::Kind::prefetch;
+         p.buffer = in_id;
+         p.address = last_store(k).address;
+         let(k).body.push_back(p);
+       }},
+      {"storage.elements", [=](ir::Kernel& k) { k.buffers[tmp_id].elements = ir::var(n_id, "N"); }},
+      {"storage.offset", [=](ir::Kernel& k) { k.buffers[work_id].offset = {}; }},
+      {"storage.constant", [=](ir::Kernel& k) { first_store(k).address = last_store(k).address; }},
+  };
+  return table;
+}
+
+}  // namespace
+
+TEST_CASE("programs pass as they are built and with their inits made explicit") {
+  Program p = example();
+  CHECK_NOTHROW(verify(p));
+  CHECK_NOTHROW(verify(materialise_inits(p)));
+}
+
+TEST_CASE("every rule for programs is broken by a program made for it, and reported by name") {
+  std::set<std::string> known;
+  for (const VerifierRule& r : program_rules()) {
+    known.insert(r.name);
+    const auto it = program_breaks().find(r.name);
+    INFO("rule " << r.name);
+    REQUIRE(it != program_breaks().end());
+    Program p = example();
+    it->second(p);
+    CHECK(violated([&] { verify(p); }) == r.name);
+  }
+  for (const auto& [name, unused] : program_breaks()) CHECK(known.count(name) == 1);
+}
+
+TEST_CASE("peeled loops cover their axis once") {
+  Program p = example();
+  Stmt& i = loop_over(p, "i");
+  Stmt& nest = first(p, Stmt::Kind::nest, "C");
+  Stmt copy = i;
+  const std::function<void(Stmt&)> renumber = [&](Stmt& s) {
+    s.id = p.fresh();
+    for (Stmt& b : s.body) renumber(b);
+  };
+  renumber(copy);
+  i.part = ir::Part::but_last;
+  copy.part = ir::Part::last;
+  nest.body.push_back(copy);
+  CHECK_NOTHROW(verify(p));
+  first(p, Stmt::Kind::nest, "C").body.back().part = ir::Part::all;  // the last iteration is computed twice
+  CHECK(violated([&] { verify(p); }) == "block.cover");
+}
+
+TEST_CASE("a violation names the step that made it, the rule and what broke it") {
+  Program p = example();
+  loop_over(p, "k").loop_kind = ir::LoopKind::parallel;
+  try {
+    verify(p, "parallel");
+    FAIL("passed");
+  } catch (const InternalError& e) {
+    CHECK(std::string(e.what()) ==
+          "internal error: after parallel: loop.reduction: reduction loops are neither parallel nor vectorized; found: loop k");
+  }
+}
+
+TEST_CASE("a finished kernel passes") {
+  CHECK_NOTHROW(verify(kernel()));
+  ir::Kernel draft = kernel();
+  draft.body[0].loop_kind = ir::LoopKind::unrolled;
+  CHECK_NOTHROW(verify(draft, KernelForm::draft));
+}
+
+TEST_CASE("every rule for kernels is broken by a kernel made for it, and reported by name") {
+  for (const VerifierRule& r : kernel_rules()) {
+    const auto it = kernel_breaks().find(r.name);
+    INFO("rule " << r.name);
+    REQUIRE(it != kernel_breaks().end());
+    ir::Kernel k = kernel();
+    it->second(k);
+    CHECK(violated([&] { verify(k); }) == r.name);
+  }
+  CHECK(kernel_breaks().size() == kernel_rules().size());
+}
