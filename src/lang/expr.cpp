@@ -109,7 +109,7 @@ Expr Type::operator()(Operand value) const {
 
 Expr saturate(Type to, Operand value) {
   lang::require_data_type(to, "saturate", value.where());
-  if (!to.is_data_integer()) refuse("saturate", "an integer type (f32(x) converts to a floating one)", ir::text(to), value.where());
+  if (to.is_bool()) refuse("saturate", "a type of numbers", ir::text(to), value.where());
   const Expr x = as_expr(value, "saturate");
   require(Domain::number, x, "saturate", value.where());
   if (x.type() == to) return x;
@@ -215,7 +215,11 @@ Expr floor(Operand a) { return unary(Op::floor, Domain::floating, "floor", a); }
 Expr ceil(Operand a) { return unary(Op::ceil, Domain::floating, "ceil", a); }
 Expr round(Operand a) { return unary(Op::round, Domain::floating, "round", a); }
 Expr trunc(Operand a) { return unary(Op::trunc, Domain::floating, "trunc", a); }
-Expr pow(Operand a, Operand b) { return binary(Op::pow, Domain::floating, "pow", a, b); }
+Expr pow(Operand a, Operand b) {
+  const Expr e = binary(Op::pow, Domain::floating, "pow", a, b);
+  if (e.type() == f64) refuse("pow", "f32, f16 or bf16 (pow of f64 has no expansion yet: exp(y * log(x)), or f32(x))", "f64", a.where());
+  return e;
+}
 Expr atan2(Operand y, Operand x) { return binary(Op::atan2, Domain::floating, "atan2", y, x); }
 Expr copysign(Operand a, Operand b) { return binary(Op::copysign, Domain::floating, "copysign", a, b); }
 Expr fma(Operand a, Operand b, Operand c) {

@@ -148,7 +148,8 @@ TEST_CASE("conversions by name") {
   CHECK(saturate(i8, value(i32)).type() == i8);
   CHECK(bitcast(u32, value(f32)).type() == u32);
   CHECK_FALSE(refused([] { bitcast(u16, value(f32)); }).empty());
-  CHECK_FALSE(refused([] { saturate(f32, value(f64)); }).empty());
+  CHECK(saturate(f16, value(f32)).type() == f16);
+  CHECK_FALSE(refused([] { saturate(bool_, value(f32)); }).empty());
   CHECK_FALSE(refused([] { i4(value(i8)); }).empty());
   CHECK(lowest(f32).node()->f == -std::numeric_limits<double>::infinity());
   CHECK(highest(u8).node()->i == 255);
@@ -169,6 +170,7 @@ TEST_CASE("functions take the types they are said to take") {
     CHECK(f(value(f32), 2).type() == f32);
     CHECK_FALSE(refused([&] { f(value(i32), 2); }).empty());
   }
+  CHECK(refusal([] { pow(value(f64), 2); }).found == "f64");
   for (Unary f : {Unary(&popcount), Unary(&clz), Unary(&ctz)}) {
     CHECK(f(value(u32)).type() == u32);
     CHECK_FALSE(refused([&] { f(value(f32)); }).empty());

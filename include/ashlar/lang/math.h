@@ -49,7 +49,7 @@ Expr cosh(Operand);
 Expr tanh(Operand);
 Expr erf(Operand);
 Expr erfc(Operand);
-Expr pow(Operand base, Operand exponent);
+Expr pow(Operand base, Operand exponent);  // f64 is refused: docs/ir.md, "Math functions"
 Expr floor(Operand);
 Expr ceil(Operand);
 Expr round(Operand);  // to nearest, ties to even
@@ -69,7 +69,7 @@ Expr rounding_shr(Operand value, Operand bits);  // rounds to nearest (CMSIS-NN,
 Expr mul_high_rounding(Operand a, Operand b);     // (2ab + 2^(n-1)) >> n, saturating: SQRDMULH
 
 // conversions by name, beside f32(x)
-Expr saturate(Type, Operand);
+Expr saturate(Type, Operand);  // clamps to the range of the type; to the largest finite number of a floating one
 Expr bitcast(Type, Operand);  // the same bits; the types have the same width
 
 // constants
