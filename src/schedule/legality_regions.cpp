@@ -129,17 +129,23 @@ namespace {
 struct OrderChecker {
   Context& c;
   std::set<Id> allocated, computed;
+  std::vector<Id> reducing;  // the stages of the reduction loops around
 
   void body(const std::vector<Stmt>& list) {
     std::vector<Id> here;
     for (const Stmt& s : list) {
       if (s.kind == Stmt::Kind::alloc) {
+        if (std::find(reducing.begin(), reducing.end(), c.p.buffer(s.buffer).stage) != reducing.end())
+          c.refuse("storage of " + c.p.buffer(s.buffer).name + " around its reduction loops", "storage that begins anew at each of their steps");
         if (!allocated.insert(s.buffer).second)
           throw InternalError("two allocations of " + c.p.buffer(s.buffer).name + " in one scope");
         here.push_back(s.buffer);
       }
       if (s.kind == Stmt::Kind::block) block(s);
+      const bool reduces = s.kind == Stmt::Kind::loop && c.p.axis(s.axis).reduce;
+      if (reduces) reducing.push_back(nest_of(c.p, s.id).stage);
       body(s.body);
+      if (reduces) reducing.pop_back();
       if (s.kind == Stmt::Kind::nest)
         for (Id b : c.p.stage(s.stage).buffers) computed.insert(b);
     }
@@ -168,7 +174,7 @@ struct OrderChecker {
 }  // namespace
 
 void prove_order(Context& c) {
-  OrderChecker checker{c, {}, {}};
+  OrderChecker checker{c, {}, {}, {}};
   checker.body(c.p.body);
 }
 
