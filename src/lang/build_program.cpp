@@ -27,7 +27,8 @@ std::vector<Id> reads_of(const StageDef& s) {
   for (const auto* list : {&s.values, &s.inits})
     for (const Expr& e : *list)
       ir::walk(e, [&](const Expr& x) {
-        if (ir::is(x, ir::Op::load) && std::find(ids.begin(), ids.end(), x.node()->id) == ids.end()) ids.push_back(x.node()->id);
+        if (ir::is(x, ir::Op::load) && std::find(ids.begin(), ids.end(), x.node()->id) == ids.end())
+          ids.push_back(x.node()->id);
         return true;
       });
   return ids;
@@ -62,7 +63,8 @@ struct Builder {
   }
   std::string scalar(const Expr& e) {
     const VariableDef* v = ir::is(e, ir::Op::var) ? find_variable(e.node()->id) : nullptr;
-    if (!v || v->kind != VariableDef::Kind::scalar) refuse(p.name, "arguments that are inputs, outputs or scalars", ir::text(e), where);
+    if (!v || v->kind != VariableDef::Kind::scalar)
+      refuse(p.name, "arguments that are inputs, outputs or scalars", ir::text(e), where);
     const Id id = p.fresh();
     out.variable_of[e.node()->id] = id;
     p.scalars[id] = {id, v->name, v->type, v->where};
@@ -102,7 +104,8 @@ struct Builder {
     std::vector<Id> pending;
     for (const TensorDef* o : outputs) {
       if (!o->bound)
-        refuse(p.name, "a definition of every output: " + o->name + " = compute(...)", "the output " + o->name + " without one", o->where);
+        refuse(p.name, "a definition of every output: " + o->name + " = compute(...)", "the output " + o->name + " without one",
+               o->where);
       note_stages(o->bound, pending);
     }
     std::set<Id> seen;
@@ -117,7 +120,8 @@ struct Builder {
     }
     for (const TensorDef* o : outputs) {
       const TensorDef& t = tensor(o->bound, o->where);
-      if (t.kind == TensorDef::Kind::stage && !direct.count(t.id) && computed_in_place(*o, stage(t.stage, o->where))) direct[t.id] = o;
+      if (t.kind == TensorDef::Kind::stage && !direct.count(t.id) && computed_in_place(*o, stage(t.stage, o->where)))
+        direct[t.id] = o;
     }
   }
   // The stages below a tensor that is bound: its own, or those of the tensor that a view reads.
@@ -146,12 +150,17 @@ struct Builder {
   // ---- stages ------------------------------------------------------------------------------------------------------------
   // Producers first; iterative, so that chains of any length pass.
   void emit_needed(Id root) {
-    struct Frame { Id stage; std::vector<Id> reads; std::size_t next; };
+    struct Frame {
+      Id stage;
+      std::vector<Id> reads;
+      std::size_t next;
+    };
     std::vector<Frame> stack;
     std::set<Id> open;
     const auto enter = [&](Id id) {
       if (emitted.count(id)) return;
-      if (!open.insert(id).second) refuse(stage(id, where).name, "a definition that does not need itself", "a cycle", stage(id, where).where);
+      if (!open.insert(id).second)
+        refuse(stage(id, where).name, "a definition that does not need itself", "a cycle", stage(id, where).where);
       stack.push_back({id, reads_of(stage(id, where)), 0});
     };
     enter(root);
@@ -159,10 +168,11 @@ struct Builder {
       Frame& f = stack.back();
       if (f.next < f.reads.size()) {
         const TensorDef& t = tensor(f.reads[f.next++], where);
-        if (t.kind == TensorDef::Kind::stage) enter(t.stage);
+        if (t.kind == TensorDef::Kind::stage)
+          enter(t.stage);
         else if (!out.buffer_of.count(t.id))
-          refuse(stage(f.stage, where).name, "inputs that are arguments of " + p.name, "the input " + t.name + ", which is none",
-                 stage(f.stage, where).where);
+          refuse(stage(f.stage, where).name, "inputs that are arguments of " + p.name,
+                 "the input " + t.name + ", which is none", stage(f.stage, where).where);
         continue;
       }
       const Id id = f.stage;
@@ -272,7 +282,8 @@ struct Builder {
     const VariableDef& v = variable(x.node()->id, at);
     if (v.kind == VariableDef::Kind::scalar)
       refuse(p.name, "scalars that are arguments", "the scalar " + v.name + ", which is none", v.where);
-    refuse(p.name, "symbols that the shape of some argument determines", "the symbol " + v.name + ", which is in none", v.where);
+    refuse(p.name, "symbols that the shape of some argument determines", "the symbol " + v.name + ", which is in none",
+           v.where);
   }
 
   // At the top, in order of definition.
@@ -329,8 +340,10 @@ struct Builder {
     for (const TensorDef* o : outputs) {
       const TensorDef& t = tensor(o->bound, o->where);
       const auto it = direct.find(t.id);
-      if (it != direct.end() && it->second == o) emit_needed(t.stage);
-      else emit_copy(*o);
+      if (it != direct.end() && it->second == o)
+        emit_needed(t.stage);
+      else
+        emit_copy(*o);
     }
   }
 };

@@ -41,7 +41,8 @@ struct Checker {
     if (std::find(allowed.begin(), allowed.end(), id) != allowed.end()) return;
     const VariableDef& v = lang::variable(id, where);
     if (v.kind == VariableDef::Kind::axis)
-      refuse(name, "axes only inside the reduction over them: sum(..., " + v.name + ")", "the axis " + v.name + " outside of a reduction over it", where);
+      refuse(name, "axes only inside the reduction over them: sum(..., " + v.name + ")",
+             "the axis " + v.name + " outside of a reduction over it", where);
     if (v.kind == VariableDef::Kind::dimension)
       refuse(name, "the Vars of its own lambda", "the Var " + v.name + " of another definition", where);
   }
@@ -105,11 +106,16 @@ void add_stage(StageDef s, Tensor* results) {
 
 ir::ReducerKind kind_of(detail::Reduce r) {
   switch (r) {
-    case detail::Reduce::sum: return ir::ReducerKind::sum;
-    case detail::Reduce::strict_sum: return ir::ReducerKind::strict_sum;
-    case detail::Reduce::product: return ir::ReducerKind::product;
-    case detail::Reduce::minimum: return ir::ReducerKind::minimum;
-    case detail::Reduce::maximum: return ir::ReducerKind::maximum;
+    case detail::Reduce::sum:
+      return ir::ReducerKind::sum;
+    case detail::Reduce::strict_sum:
+      return ir::ReducerKind::strict_sum;
+    case detail::Reduce::product:
+      return ir::ReducerKind::product;
+    case detail::Reduce::minimum:
+      return ir::ReducerKind::minimum;
+    case detail::Reduce::maximum:
+      return ir::ReducerKind::maximum;
   }
   return ir::ReducerKind::none;
 }
@@ -118,10 +124,14 @@ Expr number(Type t, std::int64_t v) { return t.is_float() ? ir::float_const(t, s
 
 Expr identity(ir::ReducerKind kind, Type t) {
   switch (kind) {
-    case ir::ReducerKind::product: return number(t, 1);
-    case ir::ReducerKind::minimum: return highest(t);
-    case ir::ReducerKind::maximum: return lowest(t);
-    default: return number(t, 0);
+    case ir::ReducerKind::product:
+      return number(t, 1);
+    case ir::ReducerKind::minimum:
+      return highest(t);
+    case ir::ReducerKind::maximum:
+      return lowest(t);
+    default:
+      return number(t, 0);
   }
 }
 
@@ -148,7 +158,8 @@ void define_values(const Site& site, const Expr* values, std::size_t count, Tens
 }
 
 Tensor define(const Site& site, Operand value) {
-  const Expr e = lang::as_expr(value.is_number() ? value : Operand(value.expr(), site.where), site.name ? site.name : "compute");
+  const Expr e =
+      lang::as_expr(value.is_number() ? value : Operand(value.expr(), site.where), site.name ? site.name : "compute");
   Tensor result;
   define_values(site, &e, 1, &result);
   return result;
@@ -189,7 +200,9 @@ Tensor define(const Site& site, const Reduction<1>& r) {
 }  // namespace detail
 
 Reduction<> sum(Operand x, AxisList k, Where w) { return reduce(detail::Reduce::sum, "sum", x, std::move(k), w); }
-Reduction<> strict_sum(Operand x, AxisList k, Where w) { return reduce(detail::Reduce::strict_sum, "strict_sum", x, std::move(k), w); }
+Reduction<> strict_sum(Operand x, AxisList k, Where w) {
+  return reduce(detail::Reduce::strict_sum, "strict_sum", x, std::move(k), w);
+}
 Reduction<> product(Operand x, AxisList k, Where w) { return reduce(detail::Reduce::product, "product", x, std::move(k), w); }
 Reduction<> minimum(Operand x, AxisList k, Where w) { return reduce(detail::Reduce::minimum, "minimum", x, std::move(k), w); }
 Reduction<> maximum(Operand x, AxisList k, Where w) { return reduce(detail::Reduce::maximum, "maximum", x, std::move(k), w); }
@@ -200,10 +213,12 @@ Reduction<2> argmin(Operand, AxisList, Where w) { detail::not_in_this_version("a
 namespace lang {
 namespace {
 
-Tensor argument(TensorDef::Kind kind, const char* name, Type type, const std::vector<Extent>& extents, ArgumentLayout layout, Where where) {
+Tensor argument(TensorDef::Kind kind, const char* name, Type type, const std::vector<Extent>& extents, ArgumentLayout layout,
+                Where where) {
   const char* what = kind == TensorDef::Kind::input ? "Input" : "Output";
   if (!name || !*name) refuse(what, "a name", "none", where);
-  if (extents.size() > static_cast<std::size_t>(max_rank)) refuse(name, "at most 8 dimensions", std::to_string(extents.size()), where);
+  if (extents.size() > static_cast<std::size_t>(max_rank))
+    refuse(name, "at most 8 dimensions", std::to_string(extents.size()), where);
   require_data_type(type, name, where);
   TensorDef t;
   t.kind = kind;
@@ -214,7 +229,8 @@ Tensor argument(TensorDef::Kind kind, const char* name, Type type, const std::ve
   t.layout = layout;
   t.shape = domain_of(extents.data(), extents.size(), name, where);
   for (const Bounds& b : t.shape) {
-    if (!ir::is_int(b.begin, std::int64_t{0})) refuse(name, "extents of an argument, which begin at 0", ir::text(b.begin) + " to " + ir::text(b.end), where);
+    if (!ir::is_int(b.begin, std::int64_t{0}))
+      refuse(name, "extents of an argument, which begin at 0", ir::text(b.begin) + " to " + ir::text(b.end), where);
     ir::walk(b.end, [&](const Expr& x) {
       if (ir::is(x, ir::Op::var) && variable(x.node()->id, where).kind != VariableDef::Kind::symbol)
         refuse(name, "extents over Symbols and numbers", ir::text(b.end), where);
@@ -231,13 +247,20 @@ struct Linear {
   void add(const Expr& e, std::int64_t factor) {
     std::int64_t v = 0;
     const auto args = ir::args_of(e);
-    if (ir::is_int(e, &v)) constant += factor * v;
-    else if (ir::is(e, ir::Op::add)) add(args[0], factor), add(args[1], factor);
-    else if (ir::is(e, ir::Op::sub)) add(args[0], factor), add(args[1], -factor);
-    else if (ir::is(e, ir::Op::neg)) add(args[0], -factor);
-    else if (ir::is(e, ir::Op::mul) && ir::is_int(args[1], &v)) add(args[0], factor * v);
-    else if (ir::is(e, ir::Op::mul) && ir::is_int(args[0], &v)) add(args[1], factor * v);
-    else atom(e, factor);
+    if (ir::is_int(e, &v))
+      constant += factor * v;
+    else if (ir::is(e, ir::Op::add))
+      add(args[0], factor), add(args[1], factor);
+    else if (ir::is(e, ir::Op::sub))
+      add(args[0], factor), add(args[1], -factor);
+    else if (ir::is(e, ir::Op::neg))
+      add(args[0], -factor);
+    else if (ir::is(e, ir::Op::mul) && ir::is_int(args[1], &v))
+      add(args[0], factor * v);
+    else if (ir::is(e, ir::Op::mul) && ir::is_int(args[0], &v))
+      add(args[1], factor * v);
+    else
+      atom(e, factor);
   }
   void atom(const Expr& e, std::int64_t factor) {
     for (auto& [term, f] : terms)
@@ -281,13 +304,17 @@ Expr make_scalar(const char* name, Type type, Where where) {
 void bind(const Tensor& output, const Tensor& value, Where where) {
   TensorDef& o = tensor(output.id(), where);
   if (o.kind != TensorDef::Kind::output) refuse(o.name, "an output", "a tensor that is none", where);
-  if (o.bound) refuse(o.name, "one definition of each output", "a second one; the first stands at " + location(resolve(o.bound, where).where), where);
+  if (o.bound)
+    refuse(o.name, "one definition of each output",
+           "a second one; the first stands at " + location(resolve(o.bound, where).where), where);
   const TensorDef& v = resolve(value.id(), where);
   if (v.type != o.type)
-    refuse(o.name, "values of type " + ir::text(o.type) + ", as declared (convert by name: " + ir::text(o.type) + "(x))", ir::text(v.type), where);
+    refuse(o.name, "values of type " + ir::text(o.type) + ", as declared (convert by name: " + ir::text(o.type) + "(x))",
+           ir::text(v.type), where);
   if (v.rank != o.rank)
     refuse(o.name, std::to_string(o.rank) + " dimensions, as declared", std::to_string(v.rank) + " in " + v.name, where);
-  const bool domain_given = v.kind == TensorDef::Kind::input || (v.kind == TensorDef::Kind::stage && !stage(v.stage, where).inferred);
+  const bool domain_given =
+      v.kind == TensorDef::Kind::input || (v.kind == TensorDef::Kind::stage && !stage(v.stage, where).inferred);
   if (domain_given) {
     std::vector<Bounds> domain;
     bool same = true;

@@ -22,14 +22,16 @@ std::mutex process_mutex;
 thread_local Arena* innermost = nullptr;
 
 // Runs f on the arenas of this thread from the innermost out, then on that of the process, until it gives an entry.
-template <class F> auto look_up(F f) -> decltype(f(process_arena)) {
+template <class F>
+auto look_up(F f) -> decltype(f(process_arena)) {
   for (Arena* a = innermost; a; a = a->outer)
     if (auto found = f(*a)) return found;
   const std::lock_guard lock(process_mutex);
   return f(process_arena);
 }
 
-template <class T> Id insert(std::map<Id, std::unique_ptr<T>> Arena::*map, Id id, T entry) {
+template <class T>
+Id insert(std::map<Id, std::unique_ptr<T>> Arena::* map, Id id, T entry) {
   auto owned = std::make_unique<T>(std::move(entry));
   if (innermost) {
     (innermost->*map)[id] = std::move(owned);
@@ -40,7 +42,8 @@ template <class T> Id insert(std::map<Id, std::unique_ptr<T>> Arena::*map, Id id
   return id;
 }
 
-template <class T> T* find(std::map<Id, std::unique_ptr<T>> Arena::*map, Id id) {
+template <class T>
+T* find(std::map<Id, std::unique_ptr<T>> Arena::* map, Id id) {
   return look_up([&](Arena& a) -> T* {
     const auto it = (a.*map).find(id);
     return it == (a.*map).end() ? nullptr : it->second.get();
@@ -61,7 +64,8 @@ const VariableDef* find_variable(Id id) { return find(&Arena::variables, id); }
 
 const VariableDef& variable(Id id, Where where) {
   if (const VariableDef* v = find_variable(id)) return *v;
-  refuse("variable", "a Var, Axis, Symbol or Scalar", "one whose definitions were forgotten (its DefinitionScope ended)", where);
+  refuse("variable", "a Var, Axis, Symbol or Scalar", "one whose definitions were forgotten (its DefinitionScope ended)",
+         where);
 }
 const StageDef& stage(Id id, Where where) {
   if (const StageDef* s = find(&Arena::stages, id)) return *s;
@@ -75,7 +79,8 @@ TensorDef& tensor(Id id, Where where) {
 const TensorDef& resolve(Id id, Where where) {
   const TensorDef& t = tensor(id, where);
   if (t.kind != TensorDef::Kind::output) return t;
-  if (!t.bound) refuse(t.name, "an output that was defined before it is used: " + t.name + " = compute(...)", "none yet", where);
+  if (!t.bound)
+    refuse(t.name, "an output that was defined before it is used: " + t.name + " = compute(...)", "none yet", where);
   return resolve(t.bound, where);
 }
 
@@ -83,19 +88,21 @@ std::string shape_text(const std::vector<Bounds>& bounds) {
   std::string s = "[";
   for (std::size_t d = 0; d < bounds.size(); ++d) {
     s += d ? ", " : "";
-    if (ir::is_int(bounds[d].begin, std::int64_t{0})) s += ir::text(bounds[d].end);
-    else s += ir::text(bounds[d].begin) + " to " + ir::text(bounds[d].end);
+    if (ir::is_int(bounds[d].begin, std::int64_t{0}))
+      s += ir::text(bounds[d].end);
+    else
+      s += ir::text(bounds[d].begin) + " to " + ir::text(bounds[d].end);
   }
   return s + "]";
 }
 
 Bounds bounds_of(const TensorDef& t, int dim, Where where) {
-  if (dim < 0 || dim >= t.rank)
-    refuse(t.name, "a dimension below " + std::to_string(t.rank), std::to_string(dim), where);
+  if (dim < 0 || dim >= t.rank) refuse(t.name, "a dimension below " + std::to_string(t.rank), std::to_string(dim), where);
   const auto d = static_cast<std::size_t>(dim);
   switch (t.kind) {
     case TensorDef::Kind::input:
-    case TensorDef::Kind::output: return t.shape[d];
+    case TensorDef::Kind::output:
+      return t.shape[d];
     case TensorDef::Kind::stage: {
       const StageDef& s = stage(t.stage, where);
       if (s.inferred)
@@ -105,7 +112,8 @@ Bounds bounds_of(const TensorDef& t, int dim, Where where) {
     }
     case TensorDef::Kind::view:
       if (t.view.extends[d])
-        refuse(t.name, "the extents of the tensor that the boundary was made of", "a view without end in dimension " + std::to_string(dim), where);
+        refuse(t.name, "the extents of the tensor that the boundary was made of",
+               "a view without end in dimension " + std::to_string(dim), where);
       return bounds_of(resolve(t.view.source, where), dim, where);
   }
   return {};

@@ -25,7 +25,10 @@ struct VariableDef {
   Expr begin, end;      // axes
 };
 
-struct Bounds { Expr begin, end; std::string label; };  // half open; both Exprs of type index
+struct Bounds {
+  Expr begin, end;
+  std::string label;
+};  // half open; both Exprs of type index
 
 struct StageDef {
   std::string name;
@@ -33,11 +36,11 @@ struct StageDef {
   std::vector<Id> dimensions;  // Vars
   std::vector<Bounds> domain;  // one a dimension; empty: inferred
   bool inferred = false;
-  std::vector<Id> axes;        // of the reduction, outermost first
+  std::vector<Id> axes;  // of the reduction, outermost first
   std::vector<Expr> conditions;
   std::vector<Expr> values, inits;
   ir::Reducer reducer;
-  std::vector<Id> tensors;     // one a value
+  std::vector<Id> tensors;  // one a value
 };
 
 struct ViewDef {  // a boundary of `source`
@@ -56,8 +59,8 @@ struct TensorDef {
   Where where = {};
   std::vector<Bounds> shape;  // inputs and outputs
   ArgumentLayout layout;
-  Id bound = 0;               // outputs: the tensor bound to it
-  Id stage = 0;               // stages
+  Id bound = 0;  // outputs: the tensor bound to it
+  Id stage = 0;  // stages
   std::size_t component = 0;
   ViewDef view;
 };
@@ -68,8 +71,8 @@ Id add(TensorDef);
 const VariableDef* find_variable(Id);  // null: not a variable of the language (any more)
 const VariableDef& variable(Id, Where);
 const StageDef& stage(Id, Where);
-TensorDef& tensor(Id, Where);          // refused for 0 (an empty Tensor) and for tensors of an ended scope
-const TensorDef& resolve(Id, Where);   // outputs give what they are bound to; refused when they are not
+TensorDef& tensor(Id, Where);         // refused for 0 (an empty Tensor) and for tensors of an ended scope
+const TensorDef& resolve(Id, Where);  // outputs give what they are bound to; refused when they are not
 
 std::string shape_text(const std::vector<Bounds>&);
 // The domain of one dimension; refused where it is inferred or infinite.

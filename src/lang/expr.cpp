@@ -19,24 +19,36 @@ enum class Domain { number, floating, integer, data_integer, signed_integer, boo
 
 bool admits(Domain d, Type t) {
   switch (d) {
-    case Domain::number: return t.is_integer() || t.is_float();
-    case Domain::floating: return t.is_float();
-    case Domain::integer: return t.is_integer();
-    case Domain::data_integer: return t.is_data_integer();
-    case Domain::signed_integer: return t.is_signed();
-    case Domain::boolean: return t.is_bool();
+    case Domain::number:
+      return t.is_integer() || t.is_float();
+    case Domain::floating:
+      return t.is_float();
+    case Domain::integer:
+      return t.is_integer();
+    case Domain::data_integer:
+      return t.is_data_integer();
+    case Domain::signed_integer:
+      return t.is_signed();
+    case Domain::boolean:
+      return t.is_bool();
   }
   return false;
 }
 
 const char* describe(Domain d) {
   switch (d) {
-    case Domain::number: return "numbers";
-    case Domain::floating: return "a floating type (convert by name: f32(x))";
-    case Domain::integer: return "integers (convert by name: i32(x))";
-    case Domain::data_integer: return "integers of 8 to 64 bits (convert by name: i32(x))";
-    case Domain::signed_integer: return "signed integers (convert by name: i32(x))";
-    case Domain::boolean: return "bool: a comparison, or x != 0";
+    case Domain::number:
+      return "numbers";
+    case Domain::floating:
+      return "a floating type (convert by name: f32(x))";
+    case Domain::integer:
+      return "integers (convert by name: i32(x))";
+    case Domain::data_integer:
+      return "integers of 8 to 64 bits (convert by name: i32(x))";
+    case Domain::signed_integer:
+      return "signed integers (convert by name: i32(x))";
+    case Domain::boolean:
+      return "bool: a comparison, or x != 0";
   }
   return "";
 }
@@ -120,7 +132,8 @@ Expr bitcast(Type to, Operand value) {
   lang::require_data_type(to, "bitcast", value.where());
   const Expr x = as_expr(value, "bitcast");
   if (x.type().is_index() || x.type().is_bool() || to.is_bool() || x.type().bits != to.bits)
-    refuse("bitcast", "types of the same width, neither index nor bool", ir::text(x.type()) + " to " + ir::text(to), value.where());
+    refuse("bitcast", "types of the same width, neither index nor bool", ir::text(x.type()) + " to " + ir::text(to),
+           value.where());
   if (x.type() == to) return x;
   return ir::make(Op::bitcast, to, std::span(&x, 1), value.where());
 }
@@ -217,7 +230,8 @@ Expr round(Operand a) { return unary(Op::round, Domain::floating, "round", a); }
 Expr trunc(Operand a) { return unary(Op::trunc, Domain::floating, "trunc", a); }
 Expr pow(Operand a, Operand b) {
   const Expr e = binary(Op::pow, Domain::floating, "pow", a, b);
-  if (e.type() == f64) refuse("pow", "f32, f16 or bf16 (pow of f64 has no expansion yet: exp(y * log(x)), or f32(x))", "f64", a.where());
+  if (e.type() == f64)
+    refuse("pow", "f32, f16 or bf16 (pow of f64 has no expansion yet: exp(y * log(x)), or f32(x))", "f64", a.where());
   return e;
 }
 Expr atan2(Operand y, Operand x) { return binary(Op::atan2, Domain::floating, "atan2", y, x); }
@@ -244,7 +258,9 @@ Expr popcount(Operand a) { return unary(Op::popcount, Domain::data_integer, "pop
 Expr clz(Operand a) { return unary(Op::clz, Domain::data_integer, "clz", a); }
 Expr ctz(Operand a) { return unary(Op::ctz, Domain::data_integer, "ctz", a); }
 Expr rounding_shr(Operand a, Operand b) { return binary(Op::rounding_shr, Domain::data_integer, "rounding_shr", a, b); }
-Expr mul_high_rounding(Operand a, Operand b) { return binary(Op::mul_high_rounding, Domain::data_integer, "mul_high_rounding", a, b); }
+Expr mul_high_rounding(Operand a, Operand b) {
+  return binary(Op::mul_high_rounding, Domain::data_integer, "mul_high_rounding", a, b);
+}
 
 Expr lowest(Type t) {
   if (t.is_float()) return ir::float_const(t, -std::numeric_limits<double>::infinity());

@@ -34,14 +34,17 @@ Expr symbol(const char* name, Symbol::Facts facts, Where where) {
   d.facts = facts;
   if (facts.min < 0 || facts.max < facts.min || facts.multiple_of < 1)
     refuse("Symbol " + d.name, "facts of an extent: 0 <= min <= max and multiple_of >= 1",
-           "min " + std::to_string(facts.min) + ", max " + std::to_string(facts.max) + ", multiple_of " + std::to_string(facts.multiple_of), where);
+           "min " + std::to_string(facts.min) + ", max " + std::to_string(facts.max) + ", multiple_of " +
+               std::to_string(facts.multiple_of),
+           where);
   return new_variable(std::move(d));
 }
 
 // Bounds may use variables, but read no tensor.
 void refuse_loads(const Expr& e, const std::string& what, Where where) {
   ir::walk(e, [&](const Expr& x) {
-    if (ir::is(x, ir::Op::load)) refuse(what, "bounds over variables alone (bounds read from a tensor come later)", ir::text(e), where);
+    if (ir::is(x, ir::Op::load))
+      refuse(what, "bounds over variables alone (bounds read from a tensor come later)", ir::text(e), where);
     return true;
   });
 }
@@ -70,7 +73,8 @@ Expr condition(Operand c) {
   if (!e.type().is_bool()) refuse("where", "a bool: a comparison, or x != 0", ir::text(e.type()), c.where());
   ir::walk(e, [&](const Expr& x) {
     if (ir::is(x, ir::Op::load))
-      refuse("where", "a condition over variables (by value: reduce select(condition, term, identity))", ir::text(e), c.where());
+      refuse("where", "a condition over variables (by value: reduce select(condition, term, identity))", ir::text(e),
+             c.where());
     return true;
   });
   return e;
@@ -93,7 +97,8 @@ AxisList AxisList::where(Operand c) const {
 Extent::Extent(const Operand& end) : end_(lang::to_index(end, "extent")) {}
 
 Shape Shape::of(std::vector<Extent> extents, Where where) {
-  if (extents.size() > static_cast<std::size_t>(max_rank)) refuse("Shape", "at most 8 dimensions", std::to_string(extents.size()), where);
+  if (extents.size() > static_cast<std::size_t>(max_rank))
+    refuse("Shape", "at most 8 dimensions", std::to_string(extents.size()), where);
   Shape s;
   s.extents_ = std::move(extents);
   return s;
@@ -107,8 +112,10 @@ Shape Shape::drop(int dim, Where where) const {
 Shape Shape::with(int dim, const Extent& extent, Where where) const {
   require_dim(dim, std::min(rank() + 1, max_rank), "Shape::with", where);
   Shape s = *this;
-  if (dim == rank()) s.extents_.push_back(extent);
-  else s.extents_[static_cast<std::size_t>(dim)] = extent;
+  if (dim == rank())
+    s.extents_.push_back(extent);
+  else
+    s.extents_[static_cast<std::size_t>(dim)] = extent;
   return s;
 }
 Expr Shape::operator[](int dim) const {

@@ -63,20 +63,26 @@ Expr adopt(Type t, const Operand& n, const std::string& what) {
   const Type own = n.number_type();
   if (own.is_bool() || t.is_bool()) {
     if (own == t) return ir::int_const(bool_, n.integer(), n.where());
-    refuse(what, t.is_bool() ? "a bool: true, false or a comparison" : "a number of type " + ir::text(t), number_text(n), n.where());
+    refuse(what, t.is_bool() ? "a bool: true, false or a comparison" : "a number of type " + ir::text(t), number_text(n),
+           n.where());
   }
   if (own.is_float()) {
     if (!t.is_float())
-      refuse(what, "an integer beside " + ir::text(t) + " (a floating number does not adopt an integer type: convert the other operand, f32(x))",
+      refuse(what,
+             "an integer beside " + ir::text(t) +
+                 " (a floating number does not adopt an integer type: convert the other operand, f32(x))",
              number_text(n), n.where());
     const double rounded = ir::round_to(t, n.real());
-    if (std::isinf(rounded) && !std::isinf(n.real())) refuse(what, "a number in the range of " + ir::text(t), number_text(n), n.where());
+    if (std::isinf(rounded) && !std::isinf(n.real()))
+      refuse(what, "a number in the range of " + ir::text(t), number_text(n), n.where());
     return ir::float_const(t, rounded, n.where());
   }
   if (!holds(t, n))
-    refuse(what, "a number that " + ir::text(t) + " holds exactly (or convert the other operand by name)", number_text(n), n.where());
+    refuse(what, "a number that " + ir::text(t) + " holds exactly (or convert the other operand by name)", number_text(n),
+           n.where());
   if (!t.is_float()) return ir::int_const(t, n.integer(), n.where());
-  const double value = own.is_unsigned() ? static_cast<double>(static_cast<std::uint64_t>(n.integer())) : static_cast<double>(n.integer());
+  const double value =
+      own.is_unsigned() ? static_cast<double>(static_cast<std::uint64_t>(n.integer())) : static_cast<double>(n.integer());
   return ir::float_const(t, value, n.where());
 }
 
@@ -113,12 +119,14 @@ std::vector<Expr> unify(const std::vector<const Operand*>& operands, const std::
     require_value(*o, what);
     if (o->is_number()) continue;
     const Type t = o->expr().type();
-    if (!first) first = o, type = t;
-    else if (type.is_data_integer() && t.is_index()) type = t;
+    if (!first)
+      first = o, type = t;
+    else if (type.is_data_integer() && t.is_index())
+      type = t;
     else if (type != t && !(type.is_index() && t.is_data_integer())) {
       const Type to = wider(type, t);
-      refuse(what, "operands of one type (convert one by name: " + ir::text(to) + "(x))", operand_text(*first) + " and " + operand_text(*o),
-             o->where());
+      refuse(what, "operands of one type (convert one by name: " + ir::text(to) + "(x))",
+             operand_text(*first) + " and " + operand_text(*o), o->where());
     }
   }
   if (!first) {
@@ -132,9 +140,11 @@ std::vector<Expr> unify(const std::vector<const Operand*>& operands, const std::
 
 void require_data_type(Type t, const std::string& what, Where where) {
   const bool stored = t.lanes == 1 && !t.scalable &&
-      (t.is_bool() || (t.is_data_integer() && t.bits >= 8) || (t.code == Type::Code::ieee && t.bits >= 16) || t.code == Type::Code::bfloat);
+                      (t.is_bool() || (t.is_data_integer() && t.bits >= 8) || (t.code == Type::Code::ieee && t.bits >= 16) ||
+                       t.code == Type::Code::bfloat);
   if (!stored)
-    refuse(what, "one of i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, bool_ (this version stores no other type)", ir::text(t), where);
+    refuse(what, "one of i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, bool_ (this version stores no other type)",
+           ir::text(t), where);
 }
 
 }  // namespace lang
@@ -144,7 +154,8 @@ Expr value_of(Operand o) { return lang::as_expr(o, "value"); }
 namespace detail {
 Expr adopt(const Expr& as, Operand value, const char* what) { return lang::to_type(as.type(), value, what); }
 void not_in_this_version(const char* what, Where where) {
-  refuse(what, "what this version has: compute, sum, strict_sum, product, minimum, maximum", std::string(what) + ", which comes later", where);
+  refuse(what, "what this version has: compute, sum, strict_sum, product, minimum, maximum",
+         std::string(what) + ", which comes later", where);
 }
 }  // namespace detail
 

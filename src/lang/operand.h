@@ -8,13 +8,13 @@
 
 namespace ashlar::lang {
 
-Expr as_expr(const Operand&, const std::string& what);               // numbers with their C++ type; refused when empty
-Expr adopt(Type, const Operand& number, const std::string& what);    // a number of this type, or refused
-Expr to_type(Type, const Operand&, const std::string& what);         // numbers adopt it, Exprs must have it (or be lifted to index)
-Expr to_index(const Operand&, const std::string& what);              // any integer
+Expr as_expr(const Operand&, const std::string& what);             // numbers with their C++ type; refused when empty
+Expr adopt(Type, const Operand& number, const std::string& what);  // a number of this type, or refused
+Expr to_type(Type, const Operand&, const std::string& what);  // numbers adopt it, Exprs must have it (or be lifted to index)
+Expr to_index(const Operand&, const std::string& what);       // any integer
 // The operands in one type, in their order.
 std::vector<Expr> unify(const std::vector<const Operand*>&, const std::string& what);
 
-void require_data_type(Type, const std::string& what, Where);        // a type this version stores and computes with
+void require_data_type(Type, const std::string& what, Where);  // a type this version stores and computes with
 
 }  // namespace ashlar::lang

@@ -105,7 +105,8 @@ Expr Tensor::operator()(Operand a, Operand b, Operand c, Operand d, Operand e, O
 }
 Expr Tensor::operator()(const Indices& at, Where where) const {
   const TensorDef& t = lang::tensor(id_, where);
-  if (at.rank() != t.rank) refuse(t.name, std::to_string(t.rank) + (t.rank == 1 ? " index" : " indices"), std::to_string(at.rank()), where);
+  if (at.rank() != t.rank)
+    refuse(t.name, std::to_string(t.rank) + (t.rank == 1 ? " index" : " indices"), std::to_string(at.rank()), where);
   std::vector<Expr> list;
   for (int d = 0; d < at.rank(); ++d) list.push_back(at[d]);
   return lang::access(id_, list, where);
@@ -114,7 +115,8 @@ Expr Tensor::operator()(const Indices& at, Where where) const {
 namespace boundary {
 namespace {
 
-Tensor view(ViewDef::Kind kind, const char* what, const Tensor& source, const int* dims, std::size_t count, const Operand* value, Where where) {
+Tensor view(ViewDef::Kind kind, const char* what, const Tensor& source, const int* dims, std::size_t count,
+            const Operand* value, Where where) {
   const TensorDef& s = lang::tensor(source.id(), where);
   TensorDef t;
   t.kind = TensorDef::Kind::view;

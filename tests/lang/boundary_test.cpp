@@ -25,9 +25,7 @@ using V = std::vector<double>;
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Row, "repeat") {
-  CHECK(read(boundary::repeat(x)) == V{1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 3, 3, 3, 3, 3, 3, 3});
-}
+TEST_CASE_FIXTURE(Row, "repeat") { CHECK(read(boundary::repeat(x)) == V{1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 3, 3, 3, 3, 3, 3, 3}); }
 TEST_CASE_FIXTURE(Row, "mirror repeats the edge, reflect does not") {
   CHECK(read(boundary::mirror(x)) == V{1, 1, 2, 3, 3, 2, 1, 1, 2, 3, 3, 2, 1, 1, 2, 3, 3});
   CHECK(read(boundary::reflect(x)) == V{2, 3, 2, 1, 2, 3, 2, 1, 2, 3, 2, 1, 2, 3, 2, 1, 2});
@@ -38,7 +36,8 @@ TEST_CASE_FIXTURE(Row, "constant does not read outside") {
   CHECK(read(boundary::constant(x, 9), 0) == V(17, 9.0));
 }
 TEST_CASE_FIXTURE(Row, "one element is enough") {
-  for (const Tensor& v : {boundary::repeat(x), boundary::mirror(x), boundary::reflect(x), boundary::wrap(x)}) CHECK(read(v, 1) == V(17, 1.0));
+  for (const Tensor& v : {boundary::repeat(x), boundary::mirror(x), boundary::reflect(x), boundary::wrap(x)})
+    CHECK(read(v, 1) == V(17, 1.0));
 }
 TEST_CASE_FIXTURE(Row, "a boundary of a stage with a stated domain follows that domain") {
   const Tensor shifted = compute("shifted", {Range{Expr(-2), Expr(1)}}, [&](Var i) { return x(i + 2); });

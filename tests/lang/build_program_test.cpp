@@ -95,8 +95,10 @@ TEST_CASE("ids are dense and do not follow the order in which objects were made"
     Tensor p, q;
     const auto twice = [&] { p = compute("p", {N}, [&](Var i) { return x(i) * 2; }); };
     const auto plus = [&] { q = compute("q", {N}, [&](Var i) { return x(i) + 1; }); };
-    if (swapped) plus(), twice();
-    else twice(), plus();
+    if (swapped)
+      plus(), twice();
+    else
+      twice(), plus();
     lang::bind(y, compute("y", {N}, [&](Var i) { return p(i) - q(i); }));
     return lang::build_program("order", {x, y}).program;
   };
@@ -178,12 +180,15 @@ TEST_CASE("what outputs and arguments refuse") {
   CHECK(refusal([&] { lang::build_program("p", {x, y}); }).found == "the output y without one");
   CHECK(refusal([&] { lang::bind(y, compute("t", {N}, [&](Var i) { return f64(x(i)); })); }).expected ==
         "values of type f32, as declared (convert by name: f32(x))");
-  CHECK(refusal([&] { lang::bind(y, compute("t", {N, N}, [&](Var i, Var) { return x(i); })); }).expected == "1 dimensions, as declared");
+  CHECK(refusal([&] { lang::bind(y, compute("t", {N, N}, [&](Var i, Var) { return x(i); })); }).expected ==
+        "1 dimensions, as declared");
   const Refusal shape = refusal([&] { lang::bind(y, compute("t", {N + 1}, [&](Var i) { return x(i); })); });
   CHECK(shape.expected == "the declared shape [N]");
   CHECK(shape.found == "t[N + 1]");
   CHECK(shape.where.line() == __LINE__ - 3);
-  CHECK(refused([&] { lang::bind(lang::make_output("z", f32, {N + 1}), compute("t", {1 + N}, [&](Var) { return 0.f; })); }).empty());
+  CHECK(refused([&] {
+          lang::bind(lang::make_output("z", f32, {N + 1}), compute("t", {1 + N}, [&](Var) { return 0.f; }));
+        }).empty());
   lang::bind(y, fine);
   CHECK(refusal([&] { lang::bind(y, fine); }).expected == "one definition of each output");
   CHECK(refused([&] { lang::build_program("p", {x, y}); }).empty());
@@ -197,7 +202,8 @@ TEST_CASE("what outputs and arguments refuse") {
   const Expr gain = lang::make_scalar("gain", f32);
   lang::bind(w, compute("w", {N}, [&](Var i) { return x(i) * gain; }));
   CHECK(refusal([&] { lang::build_program("p", {x, w}); }).found == "the scalar gain, which is none");
-  CHECK(refusal([&] { lang::make_input("v", f32, {Range{Expr(1), N}}); }).expected == "extents of an argument, which begin at 0");
+  CHECK(refusal([&] { lang::make_input("v", f32, {Range{Expr(1), N}}); }).expected ==
+        "extents of an argument, which begin at 0");
   CHECK(refusal([&] { lang::make_input("v", u4, {N}); }).found == "u4");
 }
 

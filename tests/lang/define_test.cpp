@@ -73,12 +73,15 @@ TEST_CASE_FIXTURE(Fixture, "scalars travel by value") {
 TEST_CASE_FIXTURE(Fixture, "an inferred domain is what the readers need") {
   const Tensor wide = boundary::repeat(A);
   const Tensor across = compute("across", [&](Var y, Var x) { return wide(y, x - 1) + wide(y, x) + wide(y, x + 1); });
-  CHECK(over_rows(compute("down", {M}, [&](Var y) { return across(y - 1, 0) + across(y, 0) + across(y + 1, 0); })) == V{21, 30});
+  CHECK(over_rows(compute("down", {M}, [&](Var y) { return across(y - 1, 0) + across(y, 0) + across(y + 1, 0); })) ==
+        V{21, 30});
 }
 
 TEST_CASE_FIXTURE(Fixture, "what definitions refuse") {
   Axis k{"k", N};
-  CHECK(refusal([&] { A(k); }).text().find("define_test.cpp:" + std::to_string(__LINE__) + ": A: expected 2 indices, found 1") == 0);
+  const int line = __LINE__ + 1;
+  const Refusal rank = refusal([&] { A(k); });
+  CHECK(rank.text() == "define_test.cpp:" + std::to_string(line) + ": A: expected 2 indices, found 1");
   CHECK(refusal([&] { A(0.5, k); }).expected == "an integer");
   CHECK(refusal([&] { A(f32(k), k); }).found == "f32");
   CHECK(refusal([&] { A(k == 0, k); }).found == "bool");
@@ -100,7 +103,8 @@ TEST_CASE_FIXTURE(Fixture, "what definitions refuse") {
   compute("first", {M}, [&](Var i) { return stolen = A(i, 0); });
   CHECK(refusal([&] { compute("second", {M}, [&](Var) { return stolen; }); }).expected == "the Vars of its own lambda");
   CHECK(refusal([&] { argmax(A(0, k), k); }).found == "argmax, which comes later");
-  CHECK(refusal([&] { scan("s", {M}, Along{0}, Combine::add, [&](Var i) { return A(i, 0); }); }).found == "scan, which comes later");
+  CHECK(refusal([&] { scan("s", {M}, Along{0}, Combine::add, [&](Var i) { return A(i, 0); }); }).found ==
+        "scan, which comes later");
 }
 
 TEST_CASE("a tensor of a scope that ended is refused") {

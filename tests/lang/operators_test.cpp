@@ -49,26 +49,31 @@ TEST_CASE("a separable binomial blur of bytes, edges repeated") {
 TEST_CASE("gelu(A B + bias): numbers take the type they meet") {
   const lang::DefinitionScope scope;
   Symbol M{"M"}, N{"N"}, K{"K"};
-  const Tensor A = lang::make_input("A", f32, {M, K}), B = lang::make_input("B", f32, {K, N}), bias = lang::make_input("bias", f32, {N}),
-               C = lang::make_output("C", f32, {M, N});
+  const Tensor A = lang::make_input("A", f32, {M, K}), B = lang::make_input("B", f32, {K, N}),
+               bias = lang::make_input("bias", f32, {N}), C = lang::make_output("C", f32, {M, N});
   Axis k{"k", A.extent(1)};
-  const Tensor product = compute("product", {A.extent(0), B.extent(1)}, [&](Var i, Var j) { return sum(A(i, k) * B(k, j), k); });
+  const Tensor product =
+      compute("product", {A.extent(0), B.extent(1)}, [&](Var i, Var j) { return sum(A(i, k) * B(k, j), k); });
   const auto gelu = [](const Expr& x) { return 0.5 * x * (1 + erf(x * 0.70710678118654752)); };
   lang::bind(C, compute("C", {M, N}, [&](Var i, Var j) { return gelu(product(i, j) + bias(j)); }));
   const auto a = [](std::int64_t i, std::int64_t j) { return static_cast<double>((i * 3 + j) % 5 - 2); };
   const V found = run({A, B, bias, C}, {Array::make(f32, {3, 4}, [&](auto i) { return a(i[0], i[1]); }),
                                         Array::make(f32, {4, 2}, [&](auto i) { return a(i[1], i[0]) / 4; }),
-                                        Array::make(f32, {2}, [](auto i) { return 0.25 * static_cast<double>(i[0]); }), Array::zeros(f32, {3, 2})});
+                                        Array::make(f32, {2}, [](auto i) { return 0.25 * static_cast<double>(i[0]); }),
+                                        Array::zeros(f32, {3, 2})});
   for (std::int64_t i = 0; i < 3; ++i)
     for (std::int64_t j = 0; j < 2; ++j) {
       double x = 0.25 * static_cast<double>(j);
       for (std::int64_t r = 0; r < 4; ++r) x += a(i, r) * a(j, r) / 4;
-      CHECK(found[static_cast<std::size_t>(i * 2 + j)] == doctest::Approx(0.5 * x * (1 + std::erf(x * std::sqrt(0.5)))).epsilon(1e-5));
+      CHECK(found[static_cast<std::size_t>(i * 2 + j)] ==
+            doctest::Approx(0.5 * x * (1 + std::erf(x * std::sqrt(0.5)))).epsilon(1e-5));
     }
 }
 
 TEST_CASE("softmax over the last dimension, whatever the rank") {
-  struct Softmax { Tensor peak, weight, total, result; };  // an operator that is to be scheduled returns its stages
+  struct Softmax {
+    Tensor peak, weight, total, result;
+  };  // an operator that is to be scheduled returns its stages
   const auto softmax = [](const Tensor& x) {
     Softmax o;
     const int last = x.rank() - 1;
@@ -91,7 +96,8 @@ TEST_CASE("softmax over the last dimension, whatever the rank") {
     for (std::size_t row = 0; row < found.size(); row += n) {
       double total = 0;
       for (std::size_t k = 0; k < n; ++k) total += std::exp(static_cast<double>(k));
-      for (std::size_t k = 0; k < n; ++k) CHECK(found[row + k] == doctest::Approx(std::exp(static_cast<double>(k)) / total).epsilon(1e-6));
+      for (std::size_t k = 0; k < n; ++k)
+        CHECK(found[row + k] == doctest::Approx(std::exp(static_cast<double>(k)) / total).epsilon(1e-6));
     }
   }
 }
@@ -102,7 +108,8 @@ TEST_CASE("a convolution: the symbol is solved from a derived extent, the types 
     const lang::DefinitionScope scope;
     const int taps = 3;
     Symbol N{"N", {.min = 1}}, B{"B"};
-    const Tensor x = lang::make_input("x", t, {B, N + (taps - 1)}), w = lang::make_input("w", t, {taps}), y = lang::make_output("y", t, {B, N});
+    const Tensor x = lang::make_input("x", t, {B, N + (taps - 1)}), w = lang::make_input("w", t, {taps}),
+                 y = lang::make_output("y", t, {B, N});
     const Expr gain = lang::make_scalar("gain", f32);
     Axis k{"t", taps};
     const Tensor acc = compute("acc", {B, N}, [&](Var b, Var n) { return sum(f32(x(b, n + k)) * f32(w(k)), k); });

@@ -4,19 +4,17 @@
 
 #include <ashlar/ir/refusal.h>
 
-template <class F> std::string refused(F&& f) {
+template <class F>
+std::string refused(F&& f) {
   try {
     f();
-  } catch (const ashlar::RefusalError& e) {
-    return e.what();
-  }
+  } catch (const ashlar::RefusalError& e) { return e.what(); }
   return "";
 }
-template <class F> ashlar::Refusal refusal(F&& f) {
+template <class F>
+ashlar::Refusal refusal(F&& f) {
   try {
     f();
-  } catch (const ashlar::RefusalError& e) {
-    return e.refusal;
-  }
+  } catch (const ashlar::RefusalError& e) { return e.refusal; }
   return {};
 }

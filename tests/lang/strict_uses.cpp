@@ -6,8 +6,12 @@
 
 namespace strict {
 
-Tensor zero(Symbol N) { return compute("zero", {N}, [&](Var) { return 0; }); }
-Tensor iota(Symbol N) { return compute("iota", {N}, [&](Var i) { return i; }); }
+Tensor zero(Symbol N) {
+  return compute("zero", {N}, [&](Var) { return 0; });
+}
+Tensor iota(Symbol N) {
+  return compute("iota", {N}, [&](Var i) { return i; });
+}
 Tensor total(const Tensor& x) {
   Axis k{"k", x.extent(0)};
   return compute("total", [&] { return sum(x(k), k); });
@@ -22,8 +26,12 @@ Tensor filtered(const Tensor& A, Symbol N) {
   Axis k{"k", N};
   return compute("filtered", {N}, [&](Var i) { return sum(A(k), k.where(k <= i)); });
 }
-Tensor labelled(const Tensor& A, Symbol N) { return compute("l", {{"row", N}, {"col", N}}, [&](Var i, Var j) { return A(j) - A(i); }); }
-Tensor offset(const Tensor& A, Symbol N) { return compute("o", {Range{Expr(-2), N + 2}}, [&](Var i) { return A(clamp(i, 0, N - 1)); }); }
+Tensor labelled(const Tensor& A, Symbol N) {
+  return compute("l", {{"row", N}, {"col", N}}, [&](Var i, Var j) { return A(j) - A(i); });
+}
+Tensor offset(const Tensor& A, Symbol N) {
+  return compute("o", {Range{Expr(-2), N + 2}}, [&](Var i) { return A(clamp(i, 0, N - 1)); });
+}
 
 Expr logic(const Expr& x, bool b) { return (x && true) || (false || x) || (b && x) || (x && b) || !x; }
 Expr mixed(const Expr& x, Var i, Axis k, Symbol N) {
@@ -43,8 +51,9 @@ Tensor running_maximum(const Tensor& A, Symbol N) {
   return scan("running", {N}, Along{0}, m, [&](Var i) { return A(i); });
 }
 Tensor smooth(const Tensor& x, const Expr& a) {
-  return recur("smooth", {x.extent(0), x.extent(1)}, Along{1}, Lag{1}, [&](Var r, Var t) { return x(r, t); },
-               [&](Prior y, Var r, Var t) { return a * x(r, t) + (1 - a) * y(r, t - 1); });
+  return recur(
+      "smooth", {x.extent(0), x.extent(1)}, Along{1}, Lag{1}, [&](Var r, Var t) { return x(r, t); },
+      [&](Prior y, Var r, Var t) { return a * x(r, t) + (1 - a) * y(r, t - 1); });
 }
 
 }  // namespace strict

@@ -18,7 +18,7 @@ namespace ashlar::lang {
 // What the caller promises of a tensor; checked at entry.
 struct ArgumentLayout {
   enum class Order { inner_unit_stride, dense, any } order = Order::inner_unit_stride;
-  int align = 0;  // bytes; 0: the element's own
+  int align = 0;                  // bytes; 0: the element's own
   bool may_alias_inputs = false;  // outputs
 };
 

@@ -31,9 +31,9 @@ struct ArgumentRef {
 struct Built {
   ir::Program program;
   // From what the language gave out to ids of the program. Tensors and variables that no output needs are absent.
-  std::map<ir::Id, ir::Id> buffer_of;    // Tensor: inputs, outputs and stages
-  std::map<ir::Id, ir::Id> stage_of;     // Tensor: outputs and stages
-  std::map<ir::Id, ir::Id> variable_of;  // Symbol, Scalar
+  std::map<ir::Id, ir::Id> buffer_of;                   // Tensor: inputs, outputs and stages
+  std::map<ir::Id, ir::Id> stage_of;                    // Tensor: outputs and stages
+  std::map<ir::Id, ir::Id> variable_of;                 // Symbol, Scalar
   std::map<std::pair<ir::Id, ir::Id>, ir::Id> iter_of;  // {stage of the program, Var or Axis} -> iteration variable
 
   // An Expr over symbols and scalars, such as a condition given to a schedule, in the program's ids. Refused if it reads

@@ -33,51 +33,90 @@ struct Access {
   static Reduction<N> reduction(Reduce kind, const Values<N>& terms, AxisList axes, Where where) {
     return Reduction<N>(kind, terms, std::move(axes), where);
   }
-  template <std::size_t N> static Reduce kind(const Reduction<N>& r) { return r.kind_; }
-  template <std::size_t N> static const AxisList& axes(const Reduction<N>& r) { return r.axes_; }
-  template <std::size_t N> static const Values<N>& terms(const Reduction<N>& r) { return r.terms_; }
-  template <std::size_t N> static const Values<N>& initial(const Reduction<N>& r) { return r.initial_; }
-  template <std::size_t N> static Where where(const Reduction<N>& r) { return r.where_; }
+  template <std::size_t N>
+  static Reduce kind(const Reduction<N>& r) {
+    return r.kind_;
+  }
+  template <std::size_t N>
+  static const AxisList& axes(const Reduction<N>& r) {
+    return r.axes_;
+  }
+  template <std::size_t N>
+  static const Values<N>& terms(const Reduction<N>& r) {
+    return r.terms_;
+  }
+  template <std::size_t N>
+  static const Values<N>& initial(const Reduction<N>& r) {
+    return r.initial_;
+  }
+  template <std::size_t N>
+  static Where where(const Reduction<N>& r) {
+    return r.where_;
+  }
 };
 
 void define_values(const Site&, const Expr* values, std::size_t count, Tensor* results);
 Tensor define(const Site&, Operand value);
 Tensor define(const Site&, const Reduction<1>&);
-template <std::size_t N> std::array<Tensor, N> define(const Site& site, const Values<N>& values) {
+template <std::size_t N>
+std::array<Tensor, N> define(const Site& site, const Values<N>& values) {
   std::array<Tensor, N> results;
   define_values(site, values.data(), N, results.data());
   return results;
 }
-template <std::size_t N> requires(N > 1) std::array<Tensor, N> define(const Site& site, const Reduction<N>&) {
+template <std::size_t N>
+  requires(N > 1)
+std::array<Tensor, N> define(const Site& site, const Reduction<N>&) {
   not_in_this_version("a reduction of several values", site.where);
 }
 
-template <std::size_t> using VarAt = Var;
-template <class F, class> struct takes_vars;
+template <std::size_t>
+using VarAt = Var;
+template <class F, class>
+struct takes_vars;
 template <class F, std::size_t... I>
 struct takes_vars<F, std::index_sequence<I...>> : std::is_invocable<F, VarAt<I>...> {};
-template <class F, std::size_t N> inline constexpr bool one_var_per_dimension = takes_vars<F, std::make_index_sequence<N>>::value;
+template <class F, std::size_t N>
+inline constexpr bool one_var_per_dimension = takes_vars<F, std::make_index_sequence<N>>::value;
 // A lambda whose body does not compile is invocable with no number of Vars: the compiler has said why, so we stay silent.
-template <class F, std::size_t... N> inline constexpr bool takes_any_of = (one_var_per_dimension<F, N> || ...);
-template <class F, std::size_t... I> auto call(F& f, const Indices& at, std::index_sequence<I...>) {
+template <class F, std::size_t... N>
+inline constexpr bool takes_any_of = (one_var_per_dimension<F, N> || ...);
+template <class F, std::size_t... I>
+auto call(F& f, const Indices& at, std::index_sequence<I...>) {
   return f(Access::var(at, I)...);
 }
 
 // the rank of a lambda whose parameters are written out
-template <class> struct arity {};
-template <class R, class C, class... A> struct arity<R (C::*)(A...) const> { static constexpr std::size_t value = sizeof...(A); };
-template <class R, class C, class... A> struct arity<R (C::*)(A...)> { static constexpr std::size_t value = sizeof...(A); };
-template <class R, class C, class... A> struct arity<R (C::*)(A...) const noexcept> { static constexpr std::size_t value = sizeof...(A); };
-template <class R, class C, class... A> struct arity<R (C::*)(A...) noexcept> { static constexpr std::size_t value = sizeof...(A); };
-template <class F> concept written_out_parameters = requires { &std::remove_cvref_t<F>::operator(); };
+template <class>
+struct arity {};
+template <class R, class C, class... A>
+struct arity<R (C::*)(A...) const> {
+  static constexpr std::size_t value = sizeof...(A);
+};
+template <class R, class C, class... A>
+struct arity<R (C::*)(A...)> {
+  static constexpr std::size_t value = sizeof...(A);
+};
+template <class R, class C, class... A>
+struct arity<R (C::*)(A...) const noexcept> {
+  static constexpr std::size_t value = sizeof...(A);
+};
+template <class R, class C, class... A>
+struct arity<R (C::*)(A...) noexcept> {
+  static constexpr std::size_t value = sizeof...(A);
+};
+template <class F>
+concept written_out_parameters = requires { &std::remove_cvref_t<F>::operator(); };
 
-template <std::size_t N, class F> auto build(const char* name, const Extent* extents, F& body, Where where) {
+template <std::size_t N, class F>
+auto build(const char* name, const Extent* extents, F& body, Where where) {
   static_assert(N <= max_rank, "compute: a tensor has at most 8 dimensions");
   if constexpr (one_var_per_dimension<F, N>) {
     const Indices at = new_indices(extents, N);
     return define(Site{name, extents, at, where}, call(body, at, std::make_index_sequence<N>{}));
   } else {
-    static_assert(!takes_any_of<F, 0, 1, 2, 3, 4, 5, 6, 7, 8>, "compute: the lambda takes one Var for each extent in the braces");
+    static_assert(!takes_any_of<F, 0, 1, 2, 3, 4, 5, 6, 7, 8>,
+                  "compute: the lambda takes one Var for each extent in the braces");
     return Tensor{};
   }
 }
@@ -88,7 +127,8 @@ auto compute(const char* name, const Extent (&extents)[N], F&& body, Where where
   return detail::build<N>(name, extents, body, where);
 }
 
-template <class F> auto compute(const char* name, F&& body, Where where = Where::current()) {
+template <class F>
+auto compute(const char* name, F&& body, Where where = Where::current()) {
   static_assert(detail::written_out_parameters<F>,
                 "compute without extents: write the parameters as Var, not auto, so that the rank is known");
   if constexpr (detail::written_out_parameters<F>)
@@ -97,7 +137,8 @@ template <class F> auto compute(const char* name, F&& body, Where where = Where:
     return Tensor{};
 }
 
-template <class F> requires std::is_invocable_v<F, Indices>
+template <class F>
+  requires std::is_invocable_v<F, Indices>
 auto compute(const char* name, const Shape& shape, F&& body, Where where = Where::current()) {
   const Indices at = detail::new_indices(shape.extents().data(), shape.extents().size());
   return detail::define(detail::Site{name, shape.extents().data(), at, where}, body(at));

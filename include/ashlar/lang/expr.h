@@ -45,41 +45,96 @@ Expr operator&&(Operand, const Expr&);
 Expr operator||(const Expr&, const Expr&);
 Expr operator||(const Expr&, Operand);
 Expr operator||(Operand, const Expr&);
-template <std::same_as<bool> B> Expr operator&&(const Expr& a, B b) { return a && Operand(b); }
-template <std::same_as<bool> B> Expr operator&&(B a, const Expr& b) { return Operand(a) && b; }
-template <std::same_as<bool> B> Expr operator||(const Expr& a, B b) { return a || Operand(b); }
-template <std::same_as<bool> B> Expr operator||(B a, const Expr& b) { return Operand(a) || b; }
+template <std::same_as<bool> B>
+Expr operator&&(const Expr& a, B b) {
+  return a && Operand(b);
+}
+template <std::same_as<bool> B>
+Expr operator&&(B a, const Expr& b) {
+  return Operand(a) && b;
+}
+template <std::same_as<bool> B>
+Expr operator||(const Expr& a, B b) {
+  return a || Operand(b);
+}
+template <std::same_as<bool> B>
+Expr operator||(B a, const Expr& b) {
+  return Operand(a) || b;
+}
 Expr operator!(const Expr&);
 
 // An Expr may be built up in place; exactly Expr, so that neither a Var nor an Axis is assigned through its base.
-template <std::same_as<Expr> E> E& operator+=(E& a, Operand b) { return a = a + b; }
-template <std::same_as<Expr> E> E& operator-=(E& a, Operand b) { return a = a - b; }
-template <std::same_as<Expr> E> E& operator*=(E& a, Operand b) { return a = a * b; }
-template <std::same_as<Expr> E> E& operator/=(E& a, Operand b) { return a = a / b; }
+template <std::same_as<Expr> E>
+E& operator+=(E& a, Operand b) {
+  return a = a + b;
+}
+template <std::same_as<Expr> E>
+E& operator-=(E& a, Operand b) {
+  return a = a - b;
+}
+template <std::same_as<Expr> E>
+E& operator*=(E& a, Operand b) {
+  return a = a * b;
+}
+template <std::same_as<Expr> E>
+E& operator/=(E& a, Operand b) {
+  return a = a / b;
+}
 
 namespace detail {
 template <class E>
 concept Named = std::derived_from<E, Expr> && !std::same_as<E, Expr>;  // Var, Axis, Symbol, Scalar, Condition
-template <class E> E& no_assignment(E& e) {
-  static_assert(never<E>, "a Var, Axis, Symbol or Scalar stands for every value it takes and is not assigned: write Expr next = i + 1");
+template <class E>
+E& no_assignment(E& e) {
+  static_assert(never<E>,
+                "a Var, Axis, Symbol or Scalar stands for every value it takes and is not assigned: write Expr next = i + 1");
   return e;
 }
-template <class C> Expr no_chain() {
+template <class C>
+Expr no_chain() {
   static_assert(never<C>, "comparisons do not chain: write 0 <= i && i < n");
   return {};
 }
 }  // namespace detail
-template <detail::Named E> E& operator+=(E& a, Operand) { return detail::no_assignment(a); }
-template <detail::Named E> E& operator-=(E& a, Operand) { return detail::no_assignment(a); }
-template <detail::Named E> E& operator*=(E& a, Operand) { return detail::no_assignment(a); }
-template <detail::Named E> E& operator/=(E& a, Operand) { return detail::no_assignment(a); }
-template <std::same_as<Condition> C> Expr operator<(const C&, Operand) { return detail::no_chain<C>(); }
-template <std::same_as<Condition> C> Expr operator<=(const C&, Operand) { return detail::no_chain<C>(); }
-template <std::same_as<Condition> C> Expr operator>(const C&, Operand) { return detail::no_chain<C>(); }
-template <std::same_as<Condition> C> Expr operator>=(const C&, Operand) { return detail::no_chain<C>(); }
+template <detail::Named E>
+E& operator+=(E& a, Operand) {
+  return detail::no_assignment(a);
+}
+template <detail::Named E>
+E& operator-=(E& a, Operand) {
+  return detail::no_assignment(a);
+}
+template <detail::Named E>
+E& operator*=(E& a, Operand) {
+  return detail::no_assignment(a);
+}
+template <detail::Named E>
+E& operator/=(E& a, Operand) {
+  return detail::no_assignment(a);
+}
+template <std::same_as<Condition> C>
+Expr operator<(const C&, Operand) {
+  return detail::no_chain<C>();
+}
+template <std::same_as<Condition> C>
+Expr operator<=(const C&, Operand) {
+  return detail::no_chain<C>();
+}
+template <std::same_as<Condition> C>
+Expr operator>(const C&, Operand) {
+  return detail::no_chain<C>();
+}
+template <std::same_as<Condition> C>
+Expr operator>=(const C&, Operand) {
+  return detail::no_chain<C>();
+}
 
 // Several values at once: stages with several results. Structured bindings and [] come with the array.
-template <std::size_t N> using Values = std::array<Expr, N>;
-template <class... T> Values<sizeof...(T)> values(const T&... v) { return {value_of(v)...}; }
+template <std::size_t N>
+using Values = std::array<Expr, N>;
+template <class... T>
+Values<sizeof...(T)> values(const T&... v) {
+  return {value_of(v)...};
+}
 
 }  // namespace ashlar

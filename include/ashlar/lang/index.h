@@ -25,7 +25,8 @@ class Var : public Expr {
  public:
   Var(const Var&) = default;
   Var& operator=(const Var&) = delete;
-  template <class T> Var& operator=(const T&) {
+  template <class T>
+  Var& operator=(const T&) {
     static_assert(detail::never<T>, "a Var stands for every index of a dimension and is not assigned: write Expr next = i + 1");
     return *this;
   }
@@ -37,7 +38,9 @@ class Var : public Expr {
 
 class Symbol : public Expr {  // shared by identity, not by name
  public:
-  struct Facts { std::int64_t min = 0, max = INT64_MAX, multiple_of = 1; };
+  struct Facts {
+    std::int64_t min = 0, max = INT64_MAX, multiple_of = 1;
+  };
   explicit Symbol(const char* name, Where = Where::current());
   Symbol(const char* name, Facts, Where = Where::current());
 };
@@ -55,7 +58,9 @@ class AxisList {  // what a reduction runs over: its axes, outermost first, and 
  public:
   AxisList(const Axis& a) : axes_{a} {}
   AxisList(std::initializer_list<Axis> axes) : axes_(axes) {}
-  template <std::derived_from<Expr> V> requires(!std::derived_from<V, Axis>) AxisList(const V&) {
+  template <std::derived_from<Expr> V>
+    requires(!std::derived_from<V, Axis>)
+  AxisList(const V&) {
     static_assert(detail::never<V>, "a reduction runs over an Axis: write Axis k{\"k\", n} and reduce over k");
   }
   AxisList where(Operand condition) const;
@@ -70,14 +75,19 @@ class AxisList {  // what a reduction runs over: its axes, outermost first, and 
 
 // ---- extents -----------------------------------------------------------------------------------------------------------
 
-struct Range { Expr begin, end; };  // half open
+struct Range {
+  Expr begin, end;
+};  // half open
 
 class Extent {
  public:
-  template <Number T> requires(std::integral<T> && !std::same_as<T, bool>) Extent(T n) : Extent(Operand(n)) {}
+  template <Number T>
+    requires(std::integral<T> && !std::same_as<T, bool>)
+  Extent(T n) : Extent(Operand(n)) {}
   Extent(const Expr& end) : Extent(Operand(end)) {}
   Extent(Range r) : begin_(std::move(r.begin)), end_(std::move(r.end)) {}
-  template <class T> Extent(const Param<T>& p) : Extent(static_cast<const T&>(p)) {}
+  template <class T>
+  Extent(const Param<T>& p) : Extent(static_cast<const T&>(p)) {}
   Extent(const char* label, const Extent& of) : begin_(of.begin_), end_(of.end_), label_(label) {}  // a name for the loop
 
   const Expr& begin() const { return begin_; }  // empty: 0

@@ -12,20 +12,22 @@ Expr select(Operand condition, Operand if_true, Operand if_false);
 template <std::size_t N>
 std::array<Expr, N> select(Operand condition, const std::array<Expr, N>& if_true, const std::array<Expr, N>& if_false) {
   std::array<Expr, N> chosen;
-  for (std::size_t k = 0; k < N; ++k) chosen[k] = select(condition, Operand(if_true[k], condition.where()), Operand(if_false[k], condition.where()));
+  for (std::size_t k = 0; k < N; ++k)
+    chosen[k] = select(condition, Operand(if_true[k], condition.where()), Operand(if_false[k], condition.where()));
   return chosen;
 }
 
 // any number
 Expr min(Operand, Operand);
 Expr max(Operand, Operand);
-Expr clamp(Operand value, Operand low, Operand high);  // both ends included: max(min(value, high), low)
+Expr clamp(Operand value, Operand low, Operand high);          // both ends included: max(min(value, high), low)
 Expr min(const Expr&, const Expr&, Where = Where::current());  // exact matches: survive `using namespace std` as well
 Expr max(const Expr&, const Expr&, Where = Where::current());
 Expr clamp(const Expr&, const Expr&, const Expr&, Where = Where::current());
 Expr abs(Operand);
-Expr in_range(Operand value, Operand low, Operand high);  // a promise (half open), checked by the interpreter and the checked build
-Expr fast(Operand);                                       // this expression only: reassociate, contract, approximate
+Expr in_range(Operand value, Operand low,
+              Operand high);  // a promise (half open), checked by the interpreter and the checked build
+Expr fast(Operand);           // this expression only: reassociate, contract, approximate
 
 // floating types
 Expr sqrt(Operand);
@@ -66,11 +68,11 @@ Expr popcount(Operand);
 Expr clz(Operand);
 Expr ctz(Operand);
 Expr rounding_shr(Operand value, Operand bits);  // rounds to nearest (CMSIS-NN, gemmlowp)
-Expr mul_high_rounding(Operand a, Operand b);     // (2ab + 2^(n-1)) >> n, saturating: SQRDMULH
+Expr mul_high_rounding(Operand a, Operand b);    // (2ab + 2^(n-1)) >> n, saturating: SQRDMULH
 
 // conversions by name, beside f32(x)
 Expr saturate(Type, Operand);  // clamps to the range of the type; to the largest finite number of a floating one
-Expr bitcast(Type, Operand);  // the same bits; the types have the same width
+Expr bitcast(Type, Operand);   // the same bits; the types have the same width
 
 // constants
 Expr lowest(Type);    // minus infinity for floating types

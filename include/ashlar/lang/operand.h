@@ -13,15 +13,17 @@
 
 namespace ashlar {
 
-template <class T> class Param;
-template <std::size_t N> class Reduction;
+template <class T>
+class Param;
+template <std::size_t N>
+class Reduction;
 
 namespace detail {
 template <class T>
 concept Character = one_of<T, char, wchar_t, char8_t, char16_t, char32_t>;
 template <class T>
 concept Text = one_of<std::remove_cv_t<std::remove_pointer_t<std::decay_t<T>>>, char, wchar_t, char8_t> &&
-    std::is_pointer_v<std::decay_t<T>>;
+               std::is_pointer_v<std::decay_t<T>>;
 template <class T>
 concept TensorLike = requires { typename T::is_tensor; };
 }  // namespace detail
@@ -29,33 +31,44 @@ concept TensorLike = requires { typename T::is_tensor; };
 class Operand {
  public:
   Operand(const Expr& e, Where where = Where::current()) : expr_(e), where_(where) {}
-  template <Number T> Operand(T value, Where where = Where::current()) : where_(where) {
-    if constexpr (std::same_as<T, bool>) type_ = bool_, bits_ = value;
-    else if constexpr (std::floating_point<T>) type_ = sizeof(T) == 4 ? f32 : f64, real_ = static_cast<double>(value);
-    else type_ = {std::is_signed_v<T> ? Type::Code::signed_ : Type::Code::unsigned_, sizeof(T) * 8}, bits_ = static_cast<std::int64_t>(value);
+  template <Number T>
+  Operand(T value, Where where = Where::current()) : where_(where) {
+    if constexpr (std::same_as<T, bool>)
+      type_ = bool_, bits_ = value;
+    else if constexpr (std::floating_point<T>)
+      type_ = sizeof(T) == 4 ? f32 : f64, real_ = static_cast<double>(value);
+    else
+      type_ = {std::is_signed_v<T> ? Type::Code::signed_ : Type::Code::unsigned_, sizeof(T) * 8},
+      bits_ = static_cast<std::int64_t>(value);
   }
   // A Param is a C++ number chosen when the generator runs.
-  template <Number T> Operand(const Param<T>& p, Where where = Where::current()) : Operand(static_cast<const T&>(p), where) {}
+  template <Number T>
+  Operand(const Param<T>& p, Where where = Where::current()) : Operand(static_cast<const T&>(p), where) {}
 
   // What cannot be an operand, and what to write instead.
-  template <detail::Character T> Operand(T, Where = Where::current()) {
+  template <detail::Character T>
+  Operand(T, Where = Where::current()) {
     static_assert(detail::never<T>, "a character is not a number here: write the number, or static_cast<int>(c)");
   }
-  template <detail::Text T> Operand(const T&, Where = Where::current()) {
+  template <detail::Text T>
+  Operand(const T&, Where = Where::current()) {
     static_assert(detail::never<T>, "text is not a value: an operand is an Expr, a C++ number or a Param");
   }
-  template <std::size_t N> Operand(const Reduction<N>& r, Where = Where::current()) {
-    static_assert(detail::never<decltype(r)>, "a reduction is a whole stage: name it with compute(...), then use the tensor it gives");
+  template <std::size_t N>
+  Operand(const Reduction<N>& r, Where = Where::current()) {
+    static_assert(detail::never<decltype(r)>,
+                  "a reduction is a whole stage: name it with compute(...), then use the tensor it gives");
   }
-  template <detail::TensorLike T> Operand(const T&, Where = Where::current()) {
+  template <detail::TensorLike T>
+  Operand(const T&, Where = Where::current()) {
     static_assert(detail::never<T>, "a tensor is not a value: write its element at indices, A(i, j)");
   }
 
   bool is_number() const { return type_.code != Type::Code::handle; }
-  const Expr& expr() const { return expr_; }       // empty for a number
-  Type number_type() const { return type_; }       // of a number: bool_, an integer of 8 to 64 bits, f32 or f64
-  std::int64_t integer() const { return bits_; }   // of an integral number; u64 keeps its top bit
-  double real() const { return real_; }            // of a floating number
+  const Expr& expr() const { return expr_; }      // empty for a number
+  Type number_type() const { return type_; }      // of a number: bool_, an integer of 8 to 64 bits, f32 or f64
+  std::int64_t integer() const { return bits_; }  // of an integral number; u64 keeps its top bit
+  double real() const { return real_; }           // of a floating number
   Where where() const { return where_; }
 
  private:

@@ -9,7 +9,9 @@
 
 namespace ashlar {
 
-struct Along { int dim; };
+struct Along {
+  int dim;
+};
 enum class Scan { inclusive, exclusive };
 
 template <std::size_t N, class F>
@@ -18,7 +20,8 @@ Tensor scan(const char*, const Extent (&)[N], Along, Combine, F&&, Scan = Scan::
   detail::not_in_this_version("scan", where);
 }
 template <std::size_t N, class F>
-Tensor scan(const char*, const Extent (&)[N], Along, const Reducer<1>&, F&&, Scan = Scan::inclusive, Where where = Where::current()) {
+Tensor scan(const char*, const Extent (&)[N], Along, const Reducer<1>&, F&&, Scan = Scan::inclusive,
+            Where where = Where::current()) {
   static_assert(detail::one_var_per_dimension<F, N>, "scan: the lambda takes one Var for each extent in the braces");
   detail::not_in_this_version("scan", where);
 }
@@ -29,10 +32,13 @@ class Prior {  // the values of earlier steps
   Expr operator()(Operand at, Operand) const { detail::not_in_this_version("recur", at.where()); }
   Expr operator()(Operand at, Operand, Operand) const { detail::not_in_this_version("recur", at.where()); }
 };
-struct Lag { int steps = 1; };
+struct Lag {
+  int steps = 1;
+};
 
 namespace detail {
-template <class F, class> struct takes_prior;
+template <class F, class>
+struct takes_prior;
 template <class F, std::size_t... I>
 struct takes_prior<F, std::index_sequence<I...>> : std::is_invocable<F, Prior, VarAt<I>...> {};
 }  // namespace detail
@@ -46,13 +52,23 @@ Tensor recur(const char*, const Extent (&)[N], Along, Lag, First&&, Step&&, Wher
   detail::not_in_this_version("recur", where);
 }
 
-template <std::size_t N> struct Put { Expr value; std::array<Expr, N> at; };
-template <class... I> Put<sizeof...(I)> put(Operand value, const I&... at) { return {value_of(value), {value_of(at)...}}; }
+template <std::size_t N>
+struct Put {
+  Expr value;
+  std::array<Expr, N> at;
+};
+template <class... I>
+Put<sizeof...(I)> put(Operand value, const I&... at) {
+  return {value_of(value), {value_of(at)...}};
+}
 
 namespace detail {
-template <class F, class> struct put_rank;
-template <class F, std::size_t... I> struct put_rank<F, std::index_sequence<I...>> {
-  template <std::size_t R> static std::integral_constant<std::size_t, R> rank(Put<R>);
+template <class F, class>
+struct put_rank;
+template <class F, std::size_t... I>
+struct put_rank<F, std::index_sequence<I...>> {
+  template <std::size_t R>
+  static std::integral_constant<std::size_t, R> rank(Put<R>);
   static constexpr std::size_t value = decltype(rank(std::declval<F>()(std::declval<VarAt<I>>()...)))::value;
 };
 }  // namespace detail

@@ -20,9 +20,12 @@ Expr adopt(const Expr& as, Operand value, const char* what);  // the operand as 
 [[noreturn]] void not_in_this_version(const char* what, Where);
 }  // namespace detail
 
-template <std::size_t N = 1> class Reduction {
+template <std::size_t N = 1>
+class Reduction {
  public:
-  Reduction from(Operand initial) const requires(N == 1) {
+  Reduction from(Operand initial) const
+    requires(N == 1)
+  {
     return from(Values<1>{detail::adopt(terms_[0], initial, "from")});
   }
   Reduction from(const Values<N>& initial) const {
@@ -52,12 +55,15 @@ Reduction<2> argmin(Operand, AxisList, Where = Where::current());
 // ---- reducers of the user's own -------------------------------------------------------------------------------------------
 enum class Order { exact, regroup, any };  // what the reducer allows a schedule: nothing; associative; and commutative
 
-template <std::size_t N = 1> class Reducer {
+template <std::size_t N = 1>
+class Reducer {
  public:
   Reduction<N> operator()(const Values<N>&, AxisList, Where where = Where::current()) const {
     detail::not_in_this_version("reducer", where);
   }
-  Reduction<1> operator()(Operand, AxisList, Where where = Where::current()) const requires(N == 1) {
+  Reduction<1> operator()(Operand, AxisList, Where where = Where::current()) const
+    requires(N == 1)
+  {
     detail::not_in_this_version("reducer", where);
   }
 };

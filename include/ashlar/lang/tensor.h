@@ -11,8 +11,10 @@ class Tensor {
  public:
   using is_tensor = void;
   Tensor() = default;  // none; using it is refused
-  template <std::size_t N> Tensor(const std::array<Tensor, N>&) {
-    static_assert(N == 0 && N != 0, "this stage has several values and gives a tensor for each: write auto [a, b] = compute(...)");
+  template <std::size_t N>
+  Tensor(const std::array<Tensor, N>&) {
+    static_assert(N == 0 && N != 0,
+                  "this stage has several values and gives a tensor for each: write auto [a, b] = compute(...)");
   }
   Type type() const;
   int rank() const;
