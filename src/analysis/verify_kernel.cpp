@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/print.h>
@@ -70,21 +70,22 @@ class Checker {
 
  private:
   [[noreturn]] static void fail(RuleIndex rule, std::string found) { throw Violation{rule, std::move(found)}; }
-  static void require(bool holds, RuleIndex rule, const std::string& found) {
-    if (!holds) fail(rule, found);
+  // The words are only made when they are needed.
+  template <class Found> static void require(bool holds, RuleIndex rule, Found&& found) {
+    if (!holds) fail(rule, found());
   }
 
   void define(Id id, Type type) { types_.emplace(id, type); }
 
   void buffer(const KBuffer& b) {
     switch (b.storage) {
-      case Storage::argument: require(b.offset.empty(), storage_offset, b.name); break;
-      case Storage::stack: case Storage::registers: require(ir::is_int(b.elements), storage_elements, b.name); break;
+      case Storage::argument: require(b.offset.empty(), storage_offset, [&] { return b.name; }); break;
+      case Storage::stack: case Storage::registers: require(ir::is_int(b.elements), storage_elements, [&] { return b.name; }); break;
       case Storage::workspace:
-        require(!b.elements.empty(), storage_elements, b.name);
+        require(!b.elements.empty(), storage_elements, [&] { return b.name; });
         expr(b.elements);
         if (finished_) {
-          require(!b.offset.empty(), storage_offset, b.name);
+          require(!b.offset.empty(), storage_offset, [&] { return b.name; });
           expr(b.offset);
         }
     }
@@ -123,8 +124,8 @@ class Checker {
     const KBuffer& b = known(e.node()->id, "a load");
     const Type t = e.node()->type;
     require((args.size() == 1 || args.size() == 2) && args[0].type().is_index() && args[0].type().lanes == t.lanes && b.type.element() == t.element(),
-            load_shape, ir::text(e) + " of " + b.name);
-    if (args.size() == 2) require(args[1].type().is_bool() && args[1].type().lanes == t.lanes, load_mask, ir::text(e));
+            load_shape, [&] { return ir::text(e) + " of " + b.name; });
+    if (args.size() == 2) require(args[1].type().is_bool() && args[1].type().lanes == t.lanes, load_mask, [&] { return ir::text(e); });
     constant_address(b, args[0]);
   }
 
@@ -132,10 +133,10 @@ class Checker {
     if (!finished_ || b.storage != Storage::registers) return;
     Expr base = address;
     if (ir::is(base, Op::ramp)) {
-      require(ir::is_int(ir::args_of(base)[1]), storage_constant, b.name + " at " + ir::text(address));
+      require(ir::is_int(ir::args_of(base)[1]), storage_constant, [&] { return b.name + " at " + ir::text(address); });
       base = ir::args_of(base)[0];
     }
-    require(ir::is_int(base), storage_constant, b.name + " at " + ir::text(address));
+    require(ir::is_int(base), storage_constant, [&] { return b.name + " at " + ir::text(address); });
   }
 
   void body(const std::vector<KStmt>& list, bool parallel) {
@@ -148,12 +149,11 @@ class Checker {
         const KBuffer& b = known(s.buffer, "a store");
         expr(s.address);
         expr(s.value);
-        require(s.address.type().is_index() && s.value.type().element() == b.type.element() && s.value.type().lanes == s.address.type().lanes, store_type,
-                ir::text(s.value.type()) + " to " + b.name + " of " + ir::text(b.type) + " at " + ir::text(s.address.type()));
-        require(b.storage != Storage::argument || b.written, store_output, b.name);
+        require(s.address.type().is_index() && s.value.type().element() == b.type.element() && s.value.type().lanes == s.address.type().lanes, store_type, [&] { return ir::text(s.value.type()) + " to " + b.name + " of " + ir::text(b.type) + " at " + ir::text(s.address.type()); });
+        require(b.storage != Storage::argument || b.written, store_output, [&] { return b.name; });
         if (!s.mask.empty()) {
           expr(s.mask);
-          require(s.mask.type().is_bool() && s.mask.type().lanes == s.value.type().lanes, store_mask, b.name + " under " + ir::text(s.mask.type()));
+          require(s.mask.type().is_bool() && s.mask.type().lanes == s.value.type().lanes, store_mask, [&] { return b.name + " under " + ir::text(s.mask.type()); });
         }
         constant_address(b, s.address);
         break;
@@ -161,7 +161,7 @@ class Checker {
       case Kind::prefetch:
         known(s.buffer, "a prefetch");
         expr(s.address);
-        require(s.address.type() == ir::index_type, prefetch_shape, ir::text(s.address));
+        require(s.address.type() == ir::index_type, prefetch_shape, [&] { return ir::text(s.address); });
         break;
       case Kind::let:
         expr(s.value);
@@ -170,16 +170,16 @@ class Checker {
       case Kind::for_: {
         expr(s.begin);
         expr(s.extent);
-        require(s.begin.type() == ir::index_type && s.extent.type() == ir::index_type, loop_bounds, s.name);
+        require(s.begin.type() == ir::index_type && s.extent.type() == ir::index_type, loop_bounds, [&] { return s.name; });
         const bool spread = s.loop_kind == ir::LoopKind::parallel;
-        require(!finished_ || spread || s.loop_kind == ir::LoopKind::serial, loop_kinds, s.name);
-        require(!(spread && parallel), loop_parallel, s.name);
+        require(!finished_ || spread || s.loop_kind == ir::LoopKind::serial, loop_kinds, [&] { return s.name; });
+        require(!(spread && parallel), loop_parallel, [&] { return s.name; });
         scoped(s, ir::index_type, parallel || spread);
         break;
       }
       case Kind::if_:
         expr(s.value);
-        require(s.value.type() == bool_, branch_scalar, ir::text(s.value));
+        require(s.value.type() == bool_, branch_scalar, [&] { return ir::text(s.value); });
         body(s.body, parallel);
         body(s.otherwise, parallel);
         break;
@@ -187,7 +187,7 @@ class Checker {
   }
 
   void scoped(const KStmt& s, Type type, bool parallel) {
-    require(types_.emplace(s.var, type).second, vars_unique, s.name);
+    require(types_.emplace(s.var, type).second, vars_unique, [&] { return s.name; });
     body(s.body, parallel);
     types_.erase(s.var);
     // What was seen inside may use the variable that is gone now.
@@ -198,7 +198,7 @@ class Checker {
   const Kernel& k_;
   bool finished_;
   std::unordered_map<Id, Type> types_;
-  std::set<const ir::Node*> seen_;
+  std::unordered_set<const ir::Node*> seen_;
   std::vector<Expr> keep_;
 };
 
