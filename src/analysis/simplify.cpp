@@ -143,13 +143,13 @@ bool Engine::normalise_remainders(Linear& l) {
   return false;
 }
 
-// s * min(a, b) + t -> s * min(a + s*t, b + s*t) for s = 1 or -1, where t cancels against a term of an arm; a constant moves in
-// when nothing else is left beside the min. So an extent min(io*64 + 63, M - 1) - io*64 + 1 becomes min(64, M - io*64).
+// s * min(a, b) + t -> s * min(a + t/s, b + t/s) where s divides t and t cancels against a term of an arm; a constant moves in when
+// nothing else is left beside the min. So an extent min(io*64 + 63, M - 1) - io*64 + 1 becomes min(64, M - io*64).
 bool Engine::push_into_minmax(Linear& l) {
   for (std::size_t k = 0; k < l.terms.size(); ++k) {
     const Term t = l.terms[k];
     const Op op = ir::op_of(t.atom);
-    if ((op != Op::min && op != Op::max) || (t.coef != 1 && t.coef != -1)) continue;
+    if (op != Op::min && op != Op::max) continue;
     std::vector<Expr> arms;
     arms_of(t.atom, op, arms);
     std::vector<Linear> sums;
@@ -160,16 +160,17 @@ bool Engine::push_into_minmax(Linear& l) {
       bool cancels = false;
       for (const Linear& s : sums) {
         const std::int64_t* in_arm = coefficient(s, l.terms[j].atom);
-        cancels = cancels || (in_arm && *in_arm == -l.terms[j].coef * t.coef);
+        cancels = cancels || (in_arm && l.terms[j].coef % t.coef == 0 && *in_arm == -(l.terms[j].coef / t.coef));
       }
-      (cancels ? moved : rest).terms.push_back(l.terms[j]);
+      if (cancels) moved.terms.push_back({l.terms[j].atom, l.terms[j].coef / t.coef});
+      else rest.terms.push_back(l.terms[j]);
     }
-    if (rest.terms.empty() && t.coef == 1) moved.constant = l.constant;
+    if (rest.terms.empty() && t.coef > 0 && l.constant % t.coef == 0) moved.constant = l.constant / t.coef;
     else rest.constant = l.constant;
     if (moved.terms.empty() && moved.constant == 0) continue;
     Expr inside;
     for (Linear& s : sums) {
-      add_scaled(s, moved, t.coef);
+      add_scaled(s, moved, 1);
       normalise(s);
       inside = inside.empty() ? emit(s) : minmax(op, inside, emit(s));
     }

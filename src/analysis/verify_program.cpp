@@ -36,10 +36,18 @@ struct Place {
 
 class View {
  public:
-  explicit View(const Program& program) : p(program) { flatten(program.body, -1, -1); }
+  explicit View(const Program& program) : p(program) {
+    flatten(program.body, -1, -1);
+    collect();
+  }
 
   const Program& p;
   std::vector<Place> places;
+  struct Node {
+    const Expr* e;
+    const std::string* where;  // the stage, buffer or axis it belongs to
+  };
+  std::vector<Node> nodes;  // of all expressions of the program, shared ones once
 
   const Stmt& at(int k) const { return *places[static_cast<std::size_t>(k)].stmt; }
   const Place& place(int k) const { return places[static_cast<std::size_t>(k)]; }
@@ -73,6 +81,39 @@ class View {
   }
 
  private:
+  void collect() {
+    std::unordered_set<const ir::Node*> seen;
+    seen.reserve(1024);
+    std::vector<const Expr*> pending;
+    const auto add = [&](const Expr& root, const std::string& where) {
+      if (root.empty()) return;
+      pending.push_back(&root);
+      while (!pending.empty()) {
+        const Expr& e = *pending.back();
+        pending.pop_back();
+        if (!seen.insert(e.node()).second) continue;
+        nodes.push_back({&e, &where});
+        for (const Expr& x : ir::args_of(e)) pending.push_back(&x);
+      }
+    };
+    for (const auto& [id, s] : p.stages) {
+      for (const ir::IterVar& v : s.iters) add(v.begin, s.name), add(v.end, s.name);
+      for (const auto* list : {&s.domain, &s.values, &s.inits, &s.reducer.combine})
+        for (const Expr& e : *list) add(e, s.name);
+      add(s.fill, s.name);
+    }
+    for (const auto& [id, b] : p.buffers)
+      for (const auto* list : {&b.extents, &b.layout.map, &b.layout.strides})
+        for (const Expr& e : *list) add(e, b.name);
+    for (const auto& [id, x] : p.axes) add(x.extent, x.name), add(x.factor, x.name);
+    static const std::string conditions = "a condition", box = "a box", assumption = "an assumption";
+    for (const Place& place : places) {
+      for (const ir::Root& r : place.stmt->roots) add(r.begin, box), add(r.extent, box);
+      for (const Expr& e : place.stmt->when) add(e, conditions);
+    }
+    for (const Expr& e : p.assumptions) add(e, assumption);
+  }
+
   void flatten(const std::vector<Stmt>& body, int parent, int nest) {
     for (const Stmt& s : body) {
       const int here = size();
@@ -87,31 +128,6 @@ using Broken = std::string;  // what breaks the rule; empty: it holds
 struct Rule : VerifierRule {
   Broken (*check)(const View&);
 };
-
-// Every expression of a program, with the words for where it stands.
-template <class F> Broken each_expr(const Program& p, F&& f) {
-  Broken broken;
-  const auto one = [&](const Expr& e, const std::string& where) {
-    if (!broken.empty() || e.empty()) return;
-    if (Broken b = f(e); !b.empty()) broken = b + " in " + where;
-  };
-  for (const auto& [id, s] : p.stages) {
-    for (const ir::IterVar& v : s.iters) one(v.begin, s.name), one(v.end, s.name);
-    for (const auto* list : {&s.domain, &s.values, &s.inits}) for (const Expr& e : *list) one(e, s.name);
-    for (const Expr& e : s.reducer.combine) one(e, s.name);
-    one(s.fill, s.name);
-  }
-  for (const auto& [id, b] : p.buffers) {
-    for (const auto* list : {&b.extents, &b.layout.map, &b.layout.strides}) for (const Expr& e : *list) one(e, b.name);
-  }
-  for (const auto& [id, a] : p.axes) one(a.extent, a.name), one(a.factor, a.name);
-  ir::walk(p.body, [&](const Stmt& s) {
-    for (const ir::Root& r : s.roots) one(r.begin, "a root"), one(r.extent, "a root");
-    for (const Expr& e : s.when) one(e, "a block's conditions");
-  });
-  for (const Expr& e : p.assumptions) one(e, "an assumption");
-  return broken;
-}
 
 template <class F> Broken each_node(const Expr& root, std::unordered_set<const ir::Node*>& seen, F&& f) {
   std::vector<const Expr*> pending{&root};
@@ -221,35 +237,31 @@ Broken ids_variables(const View& v) {
     known.insert(s.reducer.right.begin(), s.reducer.right.end());
   }
   for (const auto& [id, b] : v.p.buffers) known.insert(b.layout.vars.begin(), b.layout.vars.end());
-  std::unordered_set<const ir::Node*> seen;
-  return each_expr(v.p, [&](const Expr& root) {
-    return each_node(root, seen, [&](const Expr& e) {
-      return ir::is(e, Op::var) && !known.count(e.node()->id) ? "variable " + ir::text(e) : Broken{};
-    });
-  });
+  for (const View::Node& n : v.nodes)
+    if (ir::is(*n.e, Op::var) && !known.count(n.e->node()->id)) return "variable " + ir::text(*n.e) + " in " + *n.where;
+  return {};
 }
 
 // ---- types -------------------------------------------------------------------------------------------------------------
 
 Broken types_operands(const View& v) {
-  std::unordered_set<const ir::Node*> seen;
-  return each_expr(v.p, [&](const Expr& root) { return each_node(root, seen, [](const Expr& e) { return wrong_types(e); }); });
+  for (const View::Node& n : v.nodes)
+    if (Broken wrong = wrong_types(*n.e); !wrong.empty()) return wrong + " in " + *n.where;
+  return {};
 }
 
 Broken types_loads(const View& v) {
-  std::unordered_set<const ir::Node*> seen;
-  return each_expr(v.p, [&](const Expr& root) {
-    return each_node(root, seen, [&](const Expr& e) -> Broken {
-      if (!ir::is(e, Op::load)) return {};
-      const auto it = v.p.buffers.find(e.node()->id);
-      if (it == v.p.buffers.end()) return "load of an unknown buffer";
-      if (static_cast<int>(e.node()->count) != it->second.rank) return ir::text(e) + " of a buffer of rank " + std::to_string(it->second.rank);
-      if (!(e.node()->type == it->second.type)) return ir::text(e) + " as " + ir::text(e.node()->type) + " of a buffer of " + ir::text(it->second.type);
-      for (const Expr& i : ir::args_of(e))
-        if (!i.node()->type.is_index()) return ir::text(e) + " at a subscript of type " + ir::text(i.node()->type);
-      return {};
-    });
-  });
+  for (const View::Node& n : v.nodes) {
+    const Expr& e = *n.e;
+    if (!ir::is(e, Op::load)) continue;
+    const auto it = v.p.buffers.find(e.node()->id);
+    if (it == v.p.buffers.end()) return "load of an unknown buffer in " + *n.where;
+    if (static_cast<int>(e.node()->count) != it->second.rank) return ir::text(e) + " of a buffer of rank " + std::to_string(it->second.rank);
+    if (!(e.node()->type == it->second.type)) return ir::text(e) + " as " + ir::text(e.node()->type) + " of a buffer of " + ir::text(it->second.type);
+    for (const Expr& i : ir::args_of(e))
+      if (!i.node()->type.is_index()) return ir::text(e) + " at a subscript of type " + ir::text(i.node()->type);
+  }
+  return {};
 }
 
 Broken types_conditions(const View& v) {

@@ -79,6 +79,7 @@ TEST_CASE("minimum and maximum keep the arms that may decide") {
   CHECK(simple(kept) == "min(io * 64 + 63, M - 1)");
   CHECK(simple(add(sub(kept, mul(v.io, n(64))), n(1))) == "min(M - io * 64, 64)");
   CHECK(simple(min(add(v.a, v.x), add(v.b, v.x))) == "x + min(a, b)");
+  CHECK(simple(add(mul(min(v.a, n(15)), n(14)), n(14))) == "min(a + 1, 16) * 14");
 }
 
 TEST_CASE("comparisons read as they are written") {
