@@ -32,7 +32,8 @@ struct KBuffer {
   Expr elements;            // stack, registers: int_const. workspace: over symbols and strides only
   std::int64_t align = 64;  // bytes; arguments: what entry checked
   bool written = false;     // arguments: an output
-  Expr offset;              // workspace: bytes from the start of its region, over symbols; a multiple of align
+  Expr offset;              // workspace: bytes from the start of its region, over symbols; a multiple of align. Two buffers of
+                            // one region have the same offset, or share no byte
   bool per_worker = false;  // workspace: lies in the region that exists once for each worker slot
 };
 

@@ -1,9 +1,8 @@
 #pragma once
 // Emission of one function of a kernel: its expressions, memory accesses and statements.
 //
-// Values of expressions are memoised on nodes while one root expression is emitted. What may not be evaluated
-// unconditionally (the arm of a select that holds loads) is emitted under a guard: a scalar condition becomes a branch, a
-// vector condition is and-ed into the masks of the loads inside. A memo made under a guard is dropped with it.
+// Values of expressions are memoised on nodes while one root expression is emitted. Both arms of a select are evaluated: a load
+// that must not happen carries a mask (docs/ir.md, "Lowered form"). A masked scalar load is the only expression that branches.
 //
 //   Emitter e(unit, function);  e.bind(i, value);  e.expr(ir::add(i_var, ir::index(1)))
 #include <functional>
@@ -70,10 +69,7 @@ class Emitter {
  private:
   llvm::Value* emit(const Expr&);
   llvm::Value* emit_node(const Expr&);
-  llvm::Value* select(const Expr&);
   llvm::Value* constant(const ir::Node&);
-  bool must_guard(const Expr&);  // holds a load that may only be executed when its value is wanted
-  llvm::Value* guarded_lanes(llvm::Value* lanes, const Expr&);  // under a vector condition
 
   llvm::Value* load(const Expr&);
   llvm::Value* load_vector(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
@@ -86,10 +82,8 @@ class Emitter {
   void for_loop(const ir::KStmt&);
   void parallel_for(const ir::KStmt&);
 
-  std::vector<std::unordered_map<const ir::Node*, llvm::Value*>> memo_;
-  std::unordered_map<const ir::Node*, bool> must_guard_;
+  std::unordered_map<const ir::Node*, llvm::Value*> memo_;
   std::vector<Expr> kept_;                 // keeps memoised temporaries alive
-  llvm::Value* lane_guard_ = nullptr;      // vector condition around what is being emitted
   llvm::Value** overflow_ = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// Expressions: one case an operator; selects that must not read what they do not take.
+// Expressions: one case an operator.
 #include <numeric>
 
 #include <llvm/IR/Intrinsics.h>
@@ -31,8 +31,7 @@ Value* Emitter::value_of(ir::Id var) const {
 
 Value* Emitter::expr(const Expr& e) {
   if (e.empty()) throw InternalError("codegen: kernel " + unit.name + " lacks an expression");
-  memo_.assign(1, {});
-  must_guard_.clear();
+  memo_.clear();
   kept_.clear();
   return emit(e);
 }
@@ -45,13 +44,11 @@ Value* Emitter::checked(const Expr& e, Value** overflow) {
 }
 
 Value* Emitter::emit(const Expr& e) {
-  for (const auto& layer : memo_)
-    if (const auto it = layer.find(e.node()); it != layer.end()) return it->second;
+  if (const auto it = memo_.find(e.node()); it != memo_.end()) return it->second;
   Value* v = emit_node(e);
   if (v->getType() != math.type(e.type()))
     throw InternalError(std::string("codegen: ") + ir::op_name(ir::op_of(e)) + " has operands that do not fit its type");
-  memo_.back()[e.node()] = v;
-  return v;
+  return memo_[e.node()] = v;
 }
 
 Value* Emitter::constant(const ir::Node& n) {
@@ -86,7 +83,11 @@ Value* Emitter::emit_node(const Expr& e) {
       Value* x = emit(args[0]);
       return math.comparison(n.op, operand_type(0), x, emit(args[1]));
     }
-    case Op::select: return select(e);
+    case Op::select: {  // loads that must not happen where an arm is not taken carry their condition as a mask
+      Value* condition = emit(args[0]);
+      Value* x = emit(args[1]);
+      return b.CreateSelect(condition, x, emit(args[2]));
+    }
     case Op::fma: {
       Value* x = emit(args[0]);
       Value* y = emit(args[1]);
@@ -130,65 +131,6 @@ Value* Emitter::emit_node(const Expr& e) {
   if (n.count != 2) throw InternalError(std::string("codegen: ") + ir::op_name(n.op) + " is no operator of the lowered form");
   Value* x = emit(args[0]);
   return math.binary(n.op, operand_type(0), x, emit(args[1]));
-}
-
-// A load at a constant address of the kernel's own storage can be executed at any time; every other one reads what the
-// guard around it may be there to protect.
-bool Emitter::must_guard(const Expr& e) {
-  if (const auto it = must_guard_.find(e.node()); it != must_guard_.end()) return it->second;
-  bool found = false;
-  if (ir::is(e, Op::load)) {
-    const ir::Storage storage = unit.kernel.buffers.at(e.node()->id).storage;
-    const Expr& address = ir::args_of(e)[0];
-    found = storage == ir::Storage::argument || storage == ir::Storage::workspace ||
-            !(ir::is_int(address) || (ir::is(address, Op::ramp) && ir::is_int(ir::args_of(address)[0])));
-  }
-  for (const Expr& a : ir::args_of(e)) found = found || must_guard(a);
-  return must_guard_[e.node()] = found;
-}
-
-Value* Emitter::guarded_lanes(Value* lanes, const Expr& e) {
-  if (!must_guard(e)) return emit(e);
-  Value* outer = lane_guard_;
-  lane_guard_ = outer ? b.CreateAnd(outer, lanes) : lanes;
-  memo_.emplace_back();
-  Value* v = emit(e);
-  memo_.pop_back();
-  lane_guard_ = outer;
-  return v;
-}
-
-Value* Emitter::select(const Expr& e) {
-  const auto args = ir::args_of(e);
-  Value* condition = emit(args[0]);
-  const bool guard_a = must_guard(args[1]), guard_b = must_guard(args[2]);
-  if (args[0].type().lanes > 1) {
-    Value* x = guarded_lanes(condition, args[1]);
-    Value* y = guarded_lanes(b.CreateNot(condition), args[2]);
-    return b.CreateSelect(condition, x, y);
-  }
-  if (!guard_a && !guard_b) {
-    Value* x = emit(args[1]);
-    return b.CreateSelect(condition, x, emit(args[2]));
-  }
-  llvm::BasicBlock *taken = block("taken"), *other = block("other"), *joined = block("joined");
-  b.CreateCondBr(condition, taken, other);
-  auto arm = [&](llvm::BasicBlock* at, const Expr& value) {
-    b.SetInsertPoint(at);
-    memo_.emplace_back();
-    Value* v = emit(value);
-    memo_.pop_back();
-    llvm::BasicBlock* end = b.GetInsertBlock();
-    b.CreateBr(joined);
-    return std::pair(v, end);
-  };
-  const auto [x, x_end] = arm(taken, args[1]);
-  const auto [y, y_end] = arm(other, args[2]);
-  b.SetInsertPoint(joined);
-  llvm::PHINode* phi = b.CreatePHI(x->getType(), 2);
-  phi->addIncoming(x, x_end);
-  phi->addIncoming(y, y_end);
-  return phi;
 }
 
 // A number that the value is always a multiple of; 0 for the constant 0.

@@ -91,13 +91,6 @@ Value* Emitter::load(const Expr& e) {
   const auto args = ir::args_of(e);
   const Type t = e.type();
   Value* mask = args.size() > 1 ? emit(args[1]) : nullptr;
-  if (lane_guard_ && must_guard(e)) {
-    const auto lanes = llvm::cast<llvm::FixedVectorType>(lane_guard_->getType())->getNumElements();
-    if (t.lanes != 1 && t.lanes != lanes) throw InternalError("codegen: a load under a condition of other lanes");
-    Value* guard = t.lanes == 1 ? b.CreateOrReduce(lane_guard_) : lane_guard_;
-    if (mask && mask->getType() != guard->getType()) mask = b.CreateVectorSplat(t.lanes, mask);
-    mask = mask ? b.CreateAnd(mask, guard) : guard;
-  }
   if (mask && t.lanes > 1 && !mask->getType()->isVectorTy()) mask = b.CreateVectorSplat(t.lanes, mask);
   if (mask && all_true(mask)) mask = nullptr;
   if (t.lanes > 1) return math.from_memory(t, load_vector(buffer, t, args[0], mask));

@@ -3,7 +3,7 @@
 //
 // Invariant: every access to a buffer carries an alias scope of its own and the scopes of all buffers it cannot touch. That is
 // sound because entry checks that outputs overlap no other argument (unless a buffer says it may), because each stack and
-// register buffer is an object of its own, and because the workspace slices of two buffers are disjoint (ir/kernel.h).
+// register buffer is an object of its own, and because workspace buffers of different offsets share no byte (ir/kernel.h).
 #include <map>
 #include <memory>
 #include <string>
