@@ -1,0 +1,121 @@
+// Addresses and masks: every kind of access reads and writes exactly the elements it names.
+#include <numeric>
+
+#include <doctest/doctest.h>
+
+#include <ashlar/codegen/jit.h>
+
+#include "tests/codegen/kernels.h"
+
+using namespace ashlar;
+using kernels::Maker;
+
+namespace {
+
+const auto kLevels = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+
+// out[lane] = in[address(lane)] where mask, else 0, for one vector; `in` lies directly before a guard value.
+template <class T>
+std::vector<T> loaded(const Target& target, Type t, const std::vector<T>& in, const Expr& address, const Expr& mask = {}) {
+  const int lanes = address.type().lanes;
+  Maker m("access");
+  m.next = 100;
+  const ir::Id x = m.tensor("x", t, {ir::index(static_cast<std::int64_t>(in.size()))}), out = m.tensor("out", t, {ir::index(lanes)}, true);
+  const Expr to = ir::ramp(ir::index(0), ir::index(1), lanes);
+  m.k.body = {kernels::store(out, to, m.load(x, address, mask))};
+  std::vector<T> result(static_cast<std::size_t>(lanes), T(99));
+  const void* args[] = {in.data(), result.data()};
+  REQUIRE(codegen::compile(m.k, target).run(args, nullptr) == ASHLAR_OK);
+  return result;
+}
+
+template <class T> std::vector<T> counting(int n) {
+  std::vector<T> v(static_cast<std::size_t>(n));
+  std::iota(v.begin(), v.end(), T(1));
+  return v;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("loads of every stride", T, float, std::int8_t, double) {
+  const Type t = sizeof(T) == 4 ? f32 : sizeof(T) == 1 ? i8 : f64;
+  for (const Target& target : kernels::runnable(kLevels))
+    for (std::int64_t stride : {-5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5}) {
+      const int lanes = 8;
+      const std::int64_t low = stride < 0 ? -stride * (lanes - 1) : 0;
+      const std::vector<T> in = counting<T>(static_cast<int>(std::abs(stride) * (lanes - 1) + 1));  // not one element more
+      const std::vector<T> got = loaded(target, t, in, ir::ramp(ir::index(low), ir::index(stride), lanes));
+      for (int k = 0; k < lanes; ++k) CHECK(got[static_cast<std::size_t>(k)] == in[static_cast<std::size_t>(low + stride * k)]);
+    }
+}
+
+TEST_CASE("an address of several terms is still a ramp; any other one is gathered") {
+  for (const Target& target : kernels::runnable(kLevels)) {
+    const std::vector<float> in = counting<float>(64);
+    const Expr ramp = ir::ramp(ir::index(2), ir::index(3), 8);
+    const Expr twice = ir::add(ir::mul(ramp, ir::broadcast(ir::index(2), 8)), ir::broadcast(ir::index(1), 8));  // 5 + 6 k
+    const Expr scattered = ir::mod(ir::mul(ramp, ramp), ir::broadcast(ir::index(64), 8));
+    const std::vector<float> a = loaded(target, f32, in, twice), b = loaded(target, f32, in, scattered);
+    for (std::size_t k = 0; k < 8; ++k) {
+      CHECK(a[k] == in[5 + 6 * k]);
+      CHECK(b[k] == in[(2 + 3 * k) * (2 + 3 * k) % 64]);
+    }
+  }
+}
+
+TEST_CASE("lanes that are false read nothing and give 0") {
+  for (const Target& target : kernels::runnable(kLevels)) {
+    const std::vector<float> in = counting<float>(5);  // the vector has 8 lanes: the last three would lie outside
+    const Expr lane = ir::ramp(ir::index(0), ir::index(1), 8);
+    const Expr inside = ir::lt(lane, ir::broadcast(ir::index(5), 8));
+    const std::vector<float> contiguous = loaded(target, f32, in, lane, inside);
+    const std::vector<float> reversed = loaded(target, f32, in, ir::ramp(ir::index(4), ir::index(-1), 8), inside);
+    const Expr odd = ir::eq(ir::mod(lane, ir::broadcast(ir::index(2), 8)), ir::broadcast(ir::index(1), 8));
+    const std::vector<float> gathered = loaded(target, f32, in, ir::ramp(ir::index(-1), ir::index(1), 8), ir::logic_and(odd, inside));
+    for (int k = 0; k < 8; ++k) {
+      const auto n = static_cast<std::size_t>(k);
+      CHECK(contiguous[n] == (k < 5 ? in[n] : 0));
+      CHECK(reversed[n] == (k < 5 ? in[4 - n] : 0));
+      CHECK(gathered[n] == (k < 5 && k % 2 == 1 ? in[n - 1] : 0));
+    }
+  }
+}
+
+TEST_CASE("stores of every stride, masked or not, leave the rest alone") {
+  for (const Target& target : kernels::runnable(kLevels))
+    for (std::int64_t stride : {-2, 1, 2, 7})
+      for (bool masked : {false, true}) {
+        Maker m("scatter");
+        const ir::Id x = m.tensor("x", f32, {ir::index(8)}), out = m.tensor("out", f32, {ir::index(64)}, true);
+        const Expr lane = ir::ramp(ir::index(0), ir::index(1), 8);
+        const Expr mask = ir::ne(ir::mod(lane, ir::broadcast(ir::index(3), 8)), ir::broadcast(ir::index(1), 8));
+        m.k.body = {kernels::store(out, ir::ramp(ir::index(14), ir::index(stride), 8), m.load(x, lane), masked ? mask : Expr{})};
+        const std::vector<float> in = counting<float>(8);
+        std::vector<float> result(64, -1), want(64, -1);
+        const void* args[] = {in.data(), result.data()};
+        REQUIRE(codegen::compile(m.k, target).run(args, nullptr) == ASHLAR_OK);
+        for (int k = 0; k < 8; ++k)
+          if (!masked || k % 3 != 1) want[static_cast<std::size_t>(14 + stride * k)] = static_cast<float>(k + 1);
+        CHECK(result == want);
+      }
+}
+
+TEST_CASE("scalar masks, lets, ifs and empty loops") {
+  Maker m("control");
+  const Expr n = m.symbol("n");
+  const ir::Id x = m.tensor("x", i32, {n}), out = m.tensor("out", i32, {n}, true);
+  const Expr i = ir::var(m.next++, "i"), twice = ir::var(m.next++, "twice", i32), j = ir::var(m.next++, "j");
+  const Expr inside = ir::lt(ir::add(i, ir::index(1)), n);
+  const Expr right = m.load(x, ir::add(i, ir::index(1)), inside);  // 0 behind the last
+  m.k.body = {kernels::loop(i, n,
+                            {kernels::let(twice, ir::add(m.load(x, i), m.load(x, i)),
+                                          {kernels::when(ir::gt(twice, ir::int_const(i32, 6)), {kernels::store(out, i, ir::add(twice, right))},
+                                                         {kernels::store(out, i, ir::neg(twice))}),
+                                           kernels::loop(j, ir::sub(i, ir::index(1000)), {kernels::store(out, j, twice)}),
+                                           kernels::store(out, i, ir::int_const(i32, 77), ir::eq(i, ir::index(2)))})})};
+  const std::vector<std::int32_t> in = {1, 2, 3, 4, 5};
+  std::vector<std::int32_t> result(5, -1);
+  struct { const void *x, *out; std::int64_t n; } args{in.data(), result.data(), 5};
+  REQUIRE(codegen::compile(m.k, Target::parse("x86-64-v2")).run(&args, nullptr) == ASHLAR_OK);
+  CHECK(result == std::vector<std::int32_t>{-2, -4, 77, 13, 10});
+}
