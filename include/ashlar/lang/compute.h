@@ -113,7 +113,13 @@ auto build(const char* name, const Extent* extents, F& body, Where where) {
   static_assert(N <= max_rank, "compute: a tensor has at most 8 dimensions");
   if constexpr (one_var_per_dimension<F, N>) {
     const Indices at = new_indices(extents, N);
-    return define(Site{name, extents, at, where}, call(body, at, std::make_index_sequence<N>{}));
+    using dimensions = std::make_index_sequence<N>;
+    using Result = decltype(call(body, at, dimensions{}));
+    static_assert(!std::is_void_v<Result>, "compute: the lambda returns the value of an element: write return");
+    if constexpr (std::is_void_v<Result>)
+      return Tensor{};
+    else
+      return define(Site{name, extents, at, where}, call(body, at, dimensions{}));
   } else {
     static_assert(!takes_any_of<F, 0, 1, 2, 3, 4, 5, 6, 7, 8>,
                   "compute: the lambda takes one Var for each extent in the braces");
