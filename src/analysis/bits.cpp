@@ -49,7 +49,9 @@ std::optional<BitSystem::Word> BitSystem::word(const Expr& e) {
         Engine engine(facts_);
         const Range r = engine.range(e);
         if (r.lo < 0) return std::nullopt;
-        const std::size_t width = r.has_hi() ? static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(r.hi, 0)))) : 62;
+        const std::size_t width =
+            r.has_hi() ? static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(r.hi, 0))))
+                       : 62;
         if (used_ + width > most_inputs) return std::nullopt;
         inputs_.push_back({e, used_, width});
         used_ += width;
@@ -68,27 +70,35 @@ std::optional<BitSystem::Word> BitSystem::word(const Expr& e) {
       trim(*w);
       return w;
     }
-    case Op::shl: case Op::shr: {
+    case Op::shl:
+    case Op::shr: {
       std::int64_t c = 0;
       if (!ir::is_int(n->args[1], &c) || c < 0 || c > 62) return std::nullopt;
       auto w = word(n->args[0]);
       if (!w) return w;
-      if (n->op == Op::shl) w->insert(w->begin(), static_cast<std::size_t>(c), Row{});
-      else w->erase(w->begin(), w->begin() + static_cast<std::ptrdiff_t>(std::min(w->size(), static_cast<std::size_t>(c))));
+      if (n->op == Op::shl)
+        w->insert(w->begin(), static_cast<std::size_t>(c), Row{});
+      else
+        w->erase(w->begin(), w->begin() + static_cast<std::ptrdiff_t>(std::min(w->size(), static_cast<std::size_t>(c))));
       trim(*w);
       return w;
     }
-    case Op::div: case Op::mod: {
+    case Op::div:
+    case Op::mod: {
       if (!power_of_two(n->args[1], &log)) return std::nullopt;
       auto w = word(n->args[0]);
       if (!w) return w;
       const std::size_t cut = std::min(w->size(), log);
-      if (n->op == Op::div) w->erase(w->begin(), w->begin() + static_cast<std::ptrdiff_t>(cut));
-      else w->resize(cut);
+      if (n->op == Op::div)
+        w->erase(w->begin(), w->begin() + static_cast<std::ptrdiff_t>(cut));
+      else
+        w->resize(cut);
       trim(*w);
       return w;
     }
-    case Op::bit_xor: case Op::add: case Op::bit_or: {
+    case Op::bit_xor:
+    case Op::add:
+    case Op::bit_or: {
       auto a = word(n->args[0]), b = word(n->args[1]);
       if (!a || !b) return std::nullopt;
       if (a->size() < b->size()) std::swap(a, b);
@@ -110,7 +120,8 @@ std::optional<BitSystem::Word> BitSystem::word(const Expr& e) {
       trim(*w);
       return w;
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// Bit-linear algebra: index expressions whose bits are sums modulo 2 of bits of their variables. Such are shifts (times, divided
-// by, modulo powers of two), xor, and additions that never carry. A system of equations between them is solved by elimination
-// over GF(2).
+// Bit-linear algebra: index expressions whose bits are sums modulo 2 of bits of their variables. Such are shifts (times,
+// divided by, modulo powers of two), xor, and additions that never carry. A system of equations between them is solved by
+// elimination over GF(2).
 //
 //   r ^ (c%4*8) == s ^ (d%4*8), c == d    implies    r == s
 #include <bitset>
@@ -23,7 +23,7 @@ class BitSystem {
   explicit BitSystem(const Facts& facts) : facts_(facts) {}
 
   std::optional<Word> word(const Expr&);
-  bool equate(const Expr& a, const Expr& b);         // false: one of them is not bit-linear
+  bool equate(const Expr& a, const Expr& b);  // false: one of them is not bit-linear
   bool consistent() const { return consistent_; }
   bool implies_equal(const Expr& a, const Expr& b);  // of every solution
   // A solution in which the two differ; values of all variables that have occurred. Not held against the facts.
@@ -32,12 +32,15 @@ class BitSystem {
  private:
   bool add(Row row);
   Row reduce(Row row) const;
-  struct Input { Expr var; std::size_t first, width; };
+  struct Input {
+    Expr var;
+    std::size_t first, width;
+  };
 
   const Facts& facts_;
   std::vector<Input> inputs_;
   std::size_t used_ = 0;
-  std::vector<Row> rows_;            // reduced; each with its leading input
+  std::vector<Row> rows_;  // reduced; each with its leading input
   std::vector<std::size_t> leads_;
   bool consistent_ = true;
 };

@@ -15,8 +15,8 @@
 
 namespace ashlar::analysis {
 
-using ir::Op;
 using ir::Id;
+using ir::Op;
 
 namespace {
 
@@ -57,9 +57,12 @@ Expr cofactor_of(const Expr& atom, Id id) {
   std::vector<Expr> f = factors(atom), rest;
   int found = 0;
   for (Expr& e : f) {
-    if (ir::is(e, Op::var) && e.node()->id == id) ++found;
-    else if (uses(e, id)) return {};
-    else rest.push_back(std::move(e));
+    if (ir::is(e, Op::var) && e.node()->id == id)
+      ++found;
+    else if (uses(e, id))
+      return {};
+    else
+      rest.push_back(std::move(e));
   }
   return found == 1 ? product_of(std::move(rest)) : Expr{};
 }
@@ -86,7 +89,10 @@ Direction Engine::direction(const Expr& e, Id var) {
   if (!uses(e, var)) return Direction::flat;
   if (!is_scalar_index(e)) return Direction::mixed;
   switch (n->op) {
-    case Op::add: case Op::sub: case Op::neg: return direction(read(e), var);
+    case Op::add:
+    case Op::sub:
+    case Op::neg:
+      return direction(read(e), var);
     case Op::mul: {
       const bool in_first = uses(n->args[0], var), in_second = uses(n->args[1], var);
       std::int64_t c = 0;
@@ -108,11 +114,14 @@ Direction Engine::direction(const Expr& e, Id var) {
     case Op::div:
       if (range(n->args[1]).lo > 0 && !uses(n->args[1], var)) return direction(n->args[0], var);
       return Direction::mixed;
-    case Op::min: case Op::max: return combine(direction(n->args[0], var), direction(n->args[1], var));
+    case Op::min:
+    case Op::max:
+      return combine(direction(n->args[0], var), direction(n->args[1], var));
     case Op::select:
       if (uses(n->args[0], var)) return Direction::mixed;
       return combine(direction(n->args[1], var), direction(n->args[2], var));
-    default: return Direction::mixed;
+    default:
+      return Direction::mixed;
   }
 }
 
@@ -336,9 +345,12 @@ bool Engine::search_variables(const Linear& l, std::uint64_t used, int depth) {
       if (slope.lo < 0 && slope.hi > 0) {
         Linear down;
         add_scaled(down, with, -1);
-        if (proof_depth_ < 2 && nonneg(with)) grows = true;
-        else if (proof_depth_ < 2 && nonneg(down)) grows = false;
-        else continue;
+        if (proof_depth_ < 2 && nonneg(with))
+          grows = true;
+        else if (proof_depth_ < 2 && nonneg(down))
+          grows = false;
+        else
+          continue;
       } else {
         grows = slope.lo >= 0;
       }
@@ -346,8 +358,10 @@ bool Engine::search_variables(const Linear& l, std::uint64_t used, int depth) {
     bool any = false;
     for (const bool symbolic : {true, false}) {
       Expr end;
-      if (symbolic) end = grows ? v.lo : v.hi;
-      else if (grows ? v.min.has_value() : v.max.has_value()) end = ir::index(grows ? *v.min : *v.max);
+      if (symbolic)
+        end = grows ? v.lo : v.hi;
+      else if (grows ? v.min.has_value() : v.max.has_value())
+        end = ir::index(grows ? *v.min : *v.max);
       if (end.empty()) continue;
       any = true;
       Linear rest;

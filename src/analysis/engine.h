@@ -44,7 +44,7 @@ class Engine {
   Congruence congruence(const Expr& canonical);
   Congruence congruence(const Linear&);
 
-  bool nonneg(const Linear&);   // within the budget of one question
+  bool nonneg(const Linear&);  // within the budget of one question
   bool positive(const Expr& canonical);
   void set_budget(int steps) { budget_ = steps; }
   Direction direction(const Expr& canonical, ir::Id var);
@@ -58,7 +58,7 @@ class Engine {
   Expr visit_data(const Expr&);
   Expr visit_select(const Expr&);
   Expr visit_compare(const Expr&);
-  Expr compare_linear(const Linear& slack);                 // slack >= 0
+  Expr compare_linear(const Linear& slack);  // slack >= 0
   Expr equal_linear(const Linear& difference, bool equal);
   void gather(const Expr&, std::int64_t factor, Linear& out);
   void normalise(Linear&);
@@ -68,7 +68,7 @@ class Engine {
   bool push_into_minmax(Linear&);
   Expr minmax(ir::Op, const Expr&, const Expr&);
   // match.cpp
-  std::optional<Expr> rewrite(const Expr&);                  // the first rule of the table that applies
+  std::optional<Expr> rewrite(const Expr&);  // the first rule of the table that applies
   // range.cpp
   Range var_range(const Expr& var);
   Range atom_range(const Expr&);
@@ -86,11 +86,11 @@ class Engine {
   const Facts& facts_;
   std::array<std::unordered_map<const ir::Node*, Expr>, 2> done_;  // [1]: inside a proof, where fewer steps are spent
   std::unordered_map<const ir::Node*, Range> ranges_;
-  std::vector<Expr> keep_;            // keeps the keys of the maps alive
-  std::vector<Linear> hypotheses_;    // each is >= 0
+  std::vector<Expr> keep_;          // keeps the keys of the maps alive
+  std::vector<Linear> hypotheses_;  // each is >= 0
   bool hypotheses_loaded_ = false;
   bool use_conditions_ = true;
-  int proof_depth_ = 0;               // > 0 while a proof runs inside a simplification
+  int proof_depth_ = 0;  // > 0 while a proof runs inside a simplification
   int rewrite_depth_ = 0;
   int range_depth_ = 0;
   int budget_ = 0;

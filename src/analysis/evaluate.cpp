@@ -15,13 +15,16 @@ std::optional<std::int64_t> evaluate(const Expr& e, const Assignment& at) {
     return std::nullopt;
   }
   switch (n->op) {
-    case Op::int_const: return n->i;
+    case Op::int_const:
+      return n->i;
     case Op::var:
       for (const Binding& b : at)
         if (b.id == n->id) return b.value;
       return std::nullopt;
-    case Op::load: return std::nullopt;
-    case Op::logic_and: case Op::logic_or: {
+    case Op::load:
+      return std::nullopt;
+    case Op::logic_and:
+    case Op::logic_or: {
       const auto a = evaluate(n->args[0], at);
       const bool deciding = n->op == Op::logic_or;
       if (a && (*a != 0) == deciding) return deciding;
@@ -35,9 +38,12 @@ std::optional<std::int64_t> evaluate(const Expr& e, const Assignment& at) {
       if (!c) return std::nullopt;
       return evaluate(n->args[*c ? 1 : 2], at);
     }
-    case Op::cast: return evaluate(n->args[0], at);
-    case Op::in_range: return evaluate(n->args[0], at);
-    default: break;
+    case Op::cast:
+      return evaluate(n->args[0], at);
+    case Op::in_range:
+      return evaluate(n->args[0], at);
+    default:
+      break;
   }
   std::int64_t v[3] = {0, 0, 0};
   if (n->count > 2) return std::nullopt;
@@ -48,31 +54,54 @@ std::optional<std::int64_t> evaluate(const Expr& e, const Assignment& at) {
   }
   std::int64_t r = 0;
   switch (n->op) {
-    case Op::neg: return __builtin_sub_overflow(0, v[0], &r) ? std::nullopt : std::optional(r);
-    case Op::add: return __builtin_add_overflow(v[0], v[1], &r) ? std::nullopt : std::optional(r);
-    case Op::sub: return __builtin_sub_overflow(v[0], v[1], &r) ? std::nullopt : std::optional(r);
-    case Op::mul: return __builtin_mul_overflow(v[0], v[1], &r) ? std::nullopt : std::optional(r);
-    case Op::div: case Op::mod:
+    case Op::neg:
+      return __builtin_sub_overflow(0, v[0], &r) ? std::nullopt : std::optional(r);
+    case Op::add:
+      return __builtin_add_overflow(v[0], v[1], &r) ? std::nullopt : std::optional(r);
+    case Op::sub:
+      return __builtin_sub_overflow(v[0], v[1], &r) ? std::nullopt : std::optional(r);
+    case Op::mul:
+      return __builtin_mul_overflow(v[0], v[1], &r) ? std::nullopt : std::optional(r);
+    case Op::div:
+    case Op::mod:
       if (v[1] == 0) return 0;
       if (v[0] == INT64_MIN && v[1] == -1) return std::nullopt;
       return n->op == Op::div ? floor_div(v[0], v[1]) : floor_mod(v[0], v[1]);
-    case Op::min: return std::min(v[0], v[1]);
-    case Op::max: return std::max(v[0], v[1]);
-    case Op::abs: return v[0] == INT64_MIN ? std::nullopt : std::optional(v[0] < 0 ? -v[0] : v[0]);
-    case Op::bit_and: return v[0] & v[1];
-    case Op::bit_or: return v[0] | v[1];
-    case Op::bit_xor: return v[0] ^ v[1];
-    case Op::bit_not: return ~v[0];
-    case Op::shl: return v[1] < 0 || v[1] > 62 || __builtin_mul_overflow(v[0], std::int64_t{1} << v[1], &r) ? std::nullopt : std::optional(r);
-    case Op::shr: return v[1] < 0 || v[1] > 63 ? std::nullopt : std::optional(v[0] >> v[1]);
-    case Op::eq: return v[0] == v[1];
-    case Op::ne: return v[0] != v[1];
-    case Op::lt: return v[0] < v[1];
-    case Op::le: return v[0] <= v[1];
-    case Op::gt: return v[0] > v[1];
-    case Op::ge: return v[0] >= v[1];
-    case Op::logic_not: return !v[0];
-    default: return std::nullopt;
+    case Op::min:
+      return std::min(v[0], v[1]);
+    case Op::max:
+      return std::max(v[0], v[1]);
+    case Op::abs:
+      return v[0] == INT64_MIN ? std::nullopt : std::optional(v[0] < 0 ? -v[0] : v[0]);
+    case Op::bit_and:
+      return v[0] & v[1];
+    case Op::bit_or:
+      return v[0] | v[1];
+    case Op::bit_xor:
+      return v[0] ^ v[1];
+    case Op::bit_not:
+      return ~v[0];
+    case Op::shl:
+      return v[1] < 0 || v[1] > 62 || __builtin_mul_overflow(v[0], std::int64_t{1} << v[1], &r) ? std::nullopt
+                                                                                                : std::optional(r);
+    case Op::shr:
+      return v[1] < 0 || v[1] > 63 ? std::nullopt : std::optional(v[0] >> v[1]);
+    case Op::eq:
+      return v[0] == v[1];
+    case Op::ne:
+      return v[0] != v[1];
+    case Op::lt:
+      return v[0] < v[1];
+    case Op::le:
+      return v[0] <= v[1];
+    case Op::gt:
+      return v[0] > v[1];
+    case Op::ge:
+      return v[0] >= v[1];
+    case Op::logic_not:
+      return !v[0];
+    default:
+      return std::nullopt;
   }
 }
 
@@ -233,13 +262,20 @@ bool Sampler::sample(std::uint64_t seed) {
     constexpr std::int64_t reach[] = {3, 10, 40, 300};
     const std::int64_t spread = reach[draw(4)] * step;
     std::int64_t a = lo ? *lo : hi ? *hi - spread : -spread, b = hi ? *hi : lo ? *lo + spread : spread;
-    if (lo && b - a > spread && draw(2)) b = a + spread;
-    else if (hi && b - a > spread && draw(2)) a = b - spread;
+    if (lo && b - a > spread && draw(2))
+      b = a + spread;
+    else if (hi && b - a > spread && draw(2))
+      a = b - spread;
     std::int64_t v = 0;
     switch (draw(4)) {
-      case 0: v = a; break;
-      case 1: v = b; break;
-      default: v = a + draw(static_cast<std::uint64_t>(b - a) + 1);
+      case 0:
+        v = a;
+        break;
+      case 1:
+        v = b;
+        break;
+      default:
+        v = a + draw(static_cast<std::uint64_t>(b - a) + 1);
     }
     v = floor_div(v, step) * step;
     if (v < a) v += step;

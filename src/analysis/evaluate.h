@@ -19,9 +19,9 @@ std::optional<std::int64_t> evaluate(const Expr&, const Assignment&);
 class Sampler {
  public:
   Sampler(std::span<const Expr> expressions, const Facts& facts);
-  bool complete(std::int64_t limit) const;          // the variables span a constant box of at most `limit` points
-  bool next_point();                                // of that box, in order; false after the last
-  bool sample(std::uint64_t seed);                  // draws an assignment; false if this one breaks a fact
+  bool complete(std::int64_t limit) const;  // the variables span a constant box of at most `limit` points
+  bool next_point();                        // of that box, in order; false after the last
+  bool sample(std::uint64_t seed);          // draws an assignment; false if this one breaks a fact
   const Assignment& assignment() const { return values_; }
 
  private:

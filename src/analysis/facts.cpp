@@ -57,26 +57,44 @@ void Facts::assume(const Expr& condition) {
   const auto one_side = [&](const Expr& var, Op op, std::int64_t value) {
     const ir::Id id = var.node()->id;
     switch (op) {
-      case Op::lt: if (value != INT64_MIN) bound(id, {}, value - 1); break;
-      case Op::le: bound(id, {}, value); break;
-      case Op::gt: if (value != INT64_MAX) bound(id, value + 1, {}); break;
-      case Op::ge: bound(id, value, {}); break;
-      case Op::eq: bound(id, value, value); break;
-      default: break;
+      case Op::lt:
+        if (value != INT64_MIN) bound(id, {}, value - 1);
+        break;
+      case Op::le:
+        bound(id, {}, value);
+        break;
+      case Op::gt:
+        if (value != INT64_MAX) bound(id, value + 1, {});
+        break;
+      case Op::ge:
+        bound(id, value, {});
+        break;
+      case Op::eq:
+        bound(id, value, value);
+        break;
+      default:
+        break;
     }
   };
   const auto mirrored = [](Op op) {
     switch (op) {
-      case Op::lt: return Op::gt;
-      case Op::le: return Op::ge;
-      case Op::gt: return Op::lt;
-      case Op::ge: return Op::le;
-      default: return op;
+      case Op::lt:
+        return Op::gt;
+      case Op::le:
+        return Op::ge;
+      case Op::gt:
+        return Op::lt;
+      case Op::ge:
+        return Op::le;
+      default:
+        return op;
     }
   };
   const Op op = ir::op_of(condition);
-  if (ir::is(args[0], Op::var) && ir::is_int(args[1], &c)) one_side(args[0], op, c);
-  else if (ir::is(args[1], Op::var) && ir::is_int(args[0], &c)) one_side(args[1], mirrored(op), c);
+  if (ir::is(args[0], Op::var) && ir::is_int(args[1], &c))
+    one_side(args[0], op, c);
+  else if (ir::is(args[1], Op::var) && ir::is_int(args[0], &c))
+    one_side(args[1], mirrored(op), c);
   else if (op == Op::eq && ir::is(args[0], Op::mod) && ir::is(ir::args_of(args[0])[0], Op::var) &&
            ir::is_int(ir::args_of(args[0])[1], &k) && k > 0 && ir::is_int(args[1], std::int64_t{0}))
     multiple(ir::args_of(args[0])[0].node()->id, k);

@@ -74,12 +74,19 @@ class Writer {
     };
     std::int64_t c = 0;
     if (is_scalar_index(e)) switch (n->op) {
-        case Op::int_const: put(("(" + std::to_string(n->i) + ")").c_str()); return;
-        case Op::var: return variable(e);
-        case Op::add: return two("(", " + ", ")");
-        case Op::sub: return two("(", " - ", ")");
-        case Op::min: return two("min(", ", ", ")");
-        case Op::max: return two("max(", ", ", ")");
+        case Op::int_const:
+          put(("(" + std::to_string(n->i) + ")").c_str());
+          return;
+        case Op::var:
+          return variable(e);
+        case Op::add:
+          return two("(", " + ", ")");
+        case Op::sub:
+          return two("(", " - ", ")");
+        case Op::min:
+          return two("min(", ", ", ")");
+        case Op::max:
+          return two("max(", ", ", ")");
         case Op::neg:
           put("(-");
           number(n->args[0]);
@@ -89,14 +96,18 @@ class Writer {
           put(("(" + std::to_string(c) + " * ").c_str());
           number(n->args[ir::is(n->args[1], Op::int_const) ? 0 : 1]);
           return put(")");
-        case Op::div: case Op::mod:
+        case Op::div:
+        case Op::mod:
           if (!ir::is_int(n->args[1], &c) || c <= 0) break;
           put(n->op == Op::div ? "floor((" : "((");
           number(n->args[0]);
           return put(((n->op == Op::div ? ")/" : ") mod ") + std::to_string(c) + ")").c_str());
-        case Op::select: return choice(e);
-        case Op::in_range: return number(n->args[0]);
-        default: break;
+        case Op::select:
+          return choice(e);
+        case Op::in_range:
+          return number(n->args[0]);
+        default:
+          break;
       }
     replace(e);
   }
@@ -138,22 +149,32 @@ class Writer {
       put(")");
     };
     switch (n->op) {
-      case Op::int_const: return put(n->i ? "(0 = 0)" : "(0 = 1)");
-      case Op::logic_and: return joined(" and ");
-      case Op::logic_or: return joined(" or ");
+      case Op::int_const:
+        return put(n->i ? "(0 = 0)" : "(0 = 1)");
+      case Op::logic_and:
+        return joined(" and ");
+      case Op::logic_or:
+        return joined(" or ");
       case Op::logic_not:
         put("(not ");
         truth(n->args[0]);
         return put(")");
-      default: break;
+      default:
+        break;
     }
     if (ir::is_comparison(n->op) && is_scalar_index(n->args[0])) switch (n->op) {
-        case Op::eq: return compared(" = ");
-        case Op::ne: return compared(" != ");
-        case Op::lt: return compared(" < ");
-        case Op::le: return compared(" <= ");
-        case Op::gt: return compared(" > ");
-        default: return compared(" >= ");
+        case Op::eq:
+          return compared(" = ");
+        case Op::ne:
+          return compared(" != ");
+        case Op::lt:
+          return compared(" < ");
+        case Op::le:
+          return compared(" <= ");
+        case Op::gt:
+          return compared(" > ");
+        default:
+          return compared(" >= ");
       }
     put("(");
     replace(e);
@@ -226,8 +247,10 @@ class Isl {
         isl_space_free(space);
         for (int k = 0; k < dims; ++k) {
           isl_val* v = isl_point_get_coordinate_val(p, isl_dim_set, k);
-          if (!v || isl_val_n_abs_num_chunks(v, 8) > 1) a.kind = RawAnswer::spent;  // beyond 64 bits: no witness
-          else a.at.push_back(isl_val_get_num_si(v));
+          if (!v || isl_val_n_abs_num_chunks(v, 8) > 1)
+            a.kind = RawAnswer::spent;  // beyond 64 bits: no witness
+          else
+            a.at.push_back(isl_val_get_num_si(v));
           isl_val_free(v);
         }
       }
@@ -275,10 +298,16 @@ PointSearch find_point(std::span<const Expr> conditions, const Facts& facts, uns
   }
   const RawAnswer a = isl().ask(question, budget);
   switch (a.kind) {
-    case RawAnswer::empty: result.found = PointSearch::Found::none; return result;
-    case RawAnswer::spent: result.why = "integer sets gave no answer within their budget"; return result;
-    case RawAnswer::not_understood: throw InternalError("isl does not read " + question);
-    case RawAnswer::point: break;
+    case RawAnswer::empty:
+      result.found = PointSearch::Found::none;
+      return result;
+    case RawAnswer::spent:
+      result.why = "integer sets gave no answer within their budget";
+      return result;
+    case RawAnswer::not_understood:
+      throw InternalError("isl does not read " + question);
+    case RawAnswer::point:
+      break;
   }
   Assignment at;
   for (std::size_t k = 0; k < writer.vars().size(); ++k) {

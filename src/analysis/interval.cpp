@@ -35,8 +35,13 @@ class Eliminate {
     if (d == Direction::up) return {at(e, range_.lo), at(e, range_.hi)};
     if (d == Direction::down) return {at(e, range_.hi), at(e, range_.lo)};
     switch (ir::op_of(e)) {
-      case Op::add: case Op::sub: case Op::neg: case Op::mul: return sum(e);
-      default: return atom(e);
+      case Op::add:
+      case Op::sub:
+      case Op::neg:
+      case Op::mul:
+        return sum(e);
+      default:
+        return atom(e);
     }
   }
 
@@ -83,9 +88,12 @@ class Eliminate {
     for (const Term& t : l.terms) {
       const Direction d = engine_.direction(t.atom, var_);
       const bool rises = (d == Direction::up) == (t.coef > 0);
-      if (d == Direction::flat) fixed.terms.push_back(t);
-      else if (d == Direction::mixed) total = plus(total, times(factor(t.atom), t.coef));
-      else (rises ? up : down).terms.push_back(t);
+      if (d == Direction::flat)
+        fixed.terms.push_back(t);
+      else if (d == Direction::mixed)
+        total = plus(total, times(factor(t.atom), t.coef));
+      else
+        (rises ? up : down).terms.push_back(t);
     }
     const Expr f = emit(fixed), u = emit(up), w = emit(down);
     total = plus(total, {f, f});
@@ -135,11 +143,16 @@ class Eliminate {
           if (c.has_hi()) r.hi = ir::is_int(r.hi) ? ir::index(c.hi) : ir::min(r.hi, ir::index(c.hi));
         }
         break;
-      case Op::min: case Op::max: {
+      case Op::min:
+      case Op::max: {
         const Interval a = of(args[0]), b = of(args[1]);
         const bool is_min = ir::is(e, Op::min);
-        const auto both = [&](const Expr& x, const Expr& y) { return x.empty() || y.empty() ? Expr{} : ir::binary(ir::op_of(e), x, y); };
-        const auto either = [&](const Expr& x, const Expr& y) { return x.empty() ? y : y.empty() ? x : ir::binary(ir::op_of(e), x, y); };
+        const auto both = [&](const Expr& x, const Expr& y) {
+          return x.empty() || y.empty() ? Expr{} : ir::binary(ir::op_of(e), x, y);
+        };
+        const auto either = [&](const Expr& x, const Expr& y) {
+          return x.empty() ? y : y.empty() ? x : ir::binary(ir::op_of(e), x, y);
+        };
         r.lo = is_min ? both(a.lo, b.lo) : either(a.lo, b.lo);
         r.hi = is_min ? either(a.hi, b.hi) : both(a.hi, b.hi);
         break;
@@ -163,7 +176,8 @@ class Eliminate {
         if (a.bounded()) r.hi = ir::max(a.hi, ir::neg(a.lo));
         break;
       }
-      default: break;
+      default:
+        break;
     }
     return close(r, e);
   }
@@ -234,7 +248,8 @@ Interval bounds_over(const Expr& e, std::span<const VarRange> eliminate, const F
   const auto& known = memo_for(all).bounds;
   if (const auto it = known.find(e); it != known.end())
     for (const MemoTable::Bounds& b : it->second)
-      if (std::equal(b.eliminated.begin(), b.eliminated.end(), eliminate.begin(), eliminate.end(), same_range)) return b.interval;
+      if (std::equal(b.eliminated.begin(), b.eliminated.end(), eliminate.begin(), eliminate.end(), same_range))
+        return b.interval;
   Interval result;
   try {
     Engine engine(all);
@@ -272,14 +287,14 @@ Expr upper_bound(const Expr& e, std::span<const VarRange> eliminate, const Facts
       const Expr hi = eliminate_all(emit(c), eliminate, engine).hi;
       if (hi.empty()) continue;
       std::int64_t v = 0;
-      if (ir::is_int(hi, &v)) constant = constant ? std::min(*constant, v) : v;
-      else symbolic = symbolic.empty() ? hi : engine.simplify(ir::min(symbolic, hi));
+      if (ir::is_int(hi, &v))
+        constant = constant ? std::min(*constant, v) : v;
+      else
+        symbolic = symbolic.empty() ? hi : engine.simplify(ir::min(symbolic, hi));
     }
     if (constant) return ir::index(*constant);
     return symbolic;
-  } catch (const Overflow&) {
-    return {};
-  }
+  } catch (const Overflow&) { return {}; }
 }
 
 }  // namespace ashlar::analysis

@@ -90,8 +90,8 @@ Facts both(const Facts& facts, const Copy& copy, Id later, const Expr& later_var
   return out;
 }
 
-// Are there values at which all pairs are equal and all conditions and facts hold? `less`, if given, is a pair whose strict order
-// the facts state: bits decide it by equality.
+// Are there values at which all pairs are equal and all conditions and facts hold? `less`, if given, is a pair whose strict
+// order the facts state: bits decide it by equality.
 struct Question {
   std::vector<std::pair<Expr, Expr>> equal;
   std::vector<Expr> conditions;
@@ -118,7 +118,8 @@ bool holds(const Question& q, const Assignment& at, std::span<const Expr> stated
   return true;
 }
 
-// The same solution in small numbers: 0 and 1 instead of 0 and 7. Each variable in turn takes the smallest value that still holds.
+// The same solution in small numbers: 0 and 1 instead of 0 and 7. Each variable in turn takes the smallest value that still
+// holds.
 Assignment shrunk(const Question& q, Assignment at, std::span<const Expr> stated) {
   for (int round = 0; round < 2; ++round) {
     for (std::size_t k = 0; k < at.size(); ++k) {
@@ -183,14 +184,17 @@ Solution solve(const Question& q) {
   // 4. bits
   BitSystem bits(q.facts);
   for (const auto& [a, b] : open) bits.equate(a, b);  // what is not bit-linear is left out: a proof needs no more
-  if (!bits.consistent() || (!q.less.empty() && bits.implies_equal(q.less, q.than))) return {Answer::proved, Step::bits, {}, {}};
+  if (!bits.consistent() || (!q.less.empty() && bits.implies_equal(q.less, q.than)))
+    return {Answer::proved, Step::bits, {}, {}};
   if (!q.less.empty())
-    if (auto at = bits.solution_with_difference(q.less, q.than); at && holds(q, *at, stated)) return {Answer::refuted, Step::bits, shrunk(q, *at, stated), {}};
+    if (auto at = bits.solution_with_difference(q.less, q.than); at && holds(q, *at, stated))
+      return {Answer::refuted, Step::bits, shrunk(q, *at, stated), {}};
   return s;
 }
 
 // Every point of a constant box that satisfies the facts.
-template <class Visit> bool enumerate(std::span<const Expr> about, const Facts& facts, Visit&& visit) {
+template <class Visit>
+bool enumerate(std::span<const Expr> about, const Facts& facts, Visit&& visit) {
   Sampler sampler(about, facts);
   if (!sampler.complete(most_points)) return false;
   while (sampler.next_point())
@@ -236,7 +240,8 @@ struct Pair {
   const Access& second;  // in the later one
 };
 
-Verdict conflict(const Pair& pair, Id loop, std::span<const Id> inner, const Assignment& first, const Assignment& second, Step step) {
+Verdict conflict(const Pair& pair, Id loop, std::span<const Id> inner, const Assignment& first, const Assignment& second,
+                 Step step) {
   Verdict v;
   v.answer = Answer::refuted;
   v.step = step;
@@ -248,11 +253,14 @@ Verdict conflict(const Pair& pair, Id loop, std::span<const Id> inner, const Ass
       if (b.id == loop && b.name) return std::string(b.name);
     return std::string("_");
   }();
-  const std::string one = name + " = " + std::to_string(value_in(first, loop)), two = name + " = " + std::to_string(value_in(second, loop));
+  const std::string one = name + " = " + std::to_string(value_in(first, loop)),
+                    two = name + " = " + std::to_string(value_in(second, loop));
   const std::string element = pair.first.buffer + element_text(v.element);
-  if (pair.first.write == pair.second.write) v.why = "iterations " + one + " and " + two + " both write " + element;
-  else v.why = "iteration " + one + (pair.first.write ? " writes " : " reads ") + element + " and iteration " + two +
-               (pair.second.write ? " writes it" : " reads it");
+  if (pair.first.write == pair.second.write)
+    v.why = "iterations " + one + " and " + two + " both write " + element;
+  else
+    v.why = "iteration " + one + (pair.first.write ? " writes " : " reads ") + element + " and iteration " + two +
+            (pair.second.write ? " writes it" : " reads it");
   Assignment own_first, own_second, shared;
   for (const Binding& b : first) {
     if (b.id == loop) continue;
@@ -287,8 +295,10 @@ Verdict ordered(const Pair& pair, Id loop, std::span<const Id> inner, const Fact
   if (s.answer != Answer::refuted) return {s.answer, s.step, s.why, {}, {}, {}};
   Assignment first, second;
   for (const Binding& b : s.at) {
-    if (copy.copied(b.id)) second.push_back({copy.original(b.id), b.name, b.value});
-    else first.push_back(b);
+    if (copy.copied(b.id))
+      second.push_back({copy.original(b.id), b.name, b.value});
+    else
+      first.push_back(b);
   }
   const std::size_t own = second.size();
   for (const Binding& b : first) {  // shared variables have one value in both
@@ -300,14 +310,15 @@ Verdict ordered(const Pair& pair, Id loop, std::span<const Id> inner, const Fact
 }
 
 // Step 5: all points of one copy of the domain, grouped by the element they touch and by the shared variables.
-std::optional<Verdict> enumerate_disjoint(const Access& a, const Access& b, Id loop, std::span<const Id> inner, const Facts& facts,
-                                          const Expr& loop_var) {
+std::optional<Verdict> enumerate_disjoint(const Access& a, const Access& b, Id loop, std::span<const Id> inner,
+                                          const Facts& facts, const Expr& loop_var) {
   std::vector<Expr> about{loop_var};
   for (const Access* x : {&a, &b}) {
     about.insert(about.end(), x->at.begin(), x->at.end());
     about.insert(about.end(), x->when.begin(), x->when.end());
   }
-  std::map<std::vector<std::int64_t>, std::vector<Assignment>> touched;  // at most two iterations each: one of them differs from any other
+  std::map<std::vector<std::int64_t>, std::vector<Assignment>>
+      touched;  // at most two iterations each: one of them differs from any other
   bool evaluated = true;
   std::optional<Verdict> found;
   const auto key_of = [&](const Access& x, const Assignment& at) -> std::optional<std::vector<std::int64_t>> {
@@ -339,7 +350,8 @@ std::optional<Verdict> enumerate_disjoint(const Access& a, const Access& b, Id l
     for (const Assignment& other : it->second) {
       if (value_in(other, loop) == value_in(at, loop)) continue;
       const bool a_first = value_in(other, loop) < value_in(at, loop);
-      found = conflict(a_first ? Pair{a, b} : Pair{b, a}, loop, inner, a_first ? other : at, a_first ? at : other, Step::enumeration);
+      found = conflict(a_first ? Pair{a, b} : Pair{b, a}, loop, inner, a_first ? other : at, a_first ? at : other,
+                       Step::enumeration);
       return false;
     }
     return true;
@@ -353,18 +365,25 @@ std::optional<Verdict> enumerate_disjoint(const Access& a, const Access& b, Id l
 
 const char* step_name(Step s) {
   switch (s) {
-    case Step::structure: return "structure";
-    case Step::intervals: return "intervals and congruences";
-    case Step::integer_sets: return "integer sets";
-    case Step::bits: return "bit-linear algebra";
-    case Step::enumeration: return "enumeration";
-    case Step::none: return "none";
+    case Step::structure:
+      return "structure";
+    case Step::intervals:
+      return "intervals and congruences";
+    case Step::integer_sets:
+      return "integer sets";
+    case Step::bits:
+      return "bit-linear algebra";
+    case Step::enumeration:
+      return "enumeration";
+    case Step::none:
+      return "none";
   }
   return "none";
 }
 
 Verdict disjoint(const Access& a, const Access& b, const Expr& loop_var, std::span<const Id> inner, const Facts& facts) {
-  if ((!a.write && !b.write) || a.buffer != b.buffer || a.at.size() != b.at.size()) return {Answer::proved, Step::structure, {}, {}, {}, {}};
+  if ((!a.write && !b.write) || a.buffer != b.buffer || a.at.size() != b.at.size())
+    return {Answer::proved, Step::structure, {}, {}, {}, {}};
   const Id loop = loop_var.node()->id;
   const char* loop_name = loop_var.node()->name;
   try {
@@ -375,15 +394,15 @@ Verdict disjoint(const Access& a, const Access& b, const Expr& loop_var, std::sp
     if (v.answer == Answer::refuted) return v;
     if (!same_access) {
       Verdict other = ordered({b, a}, loop, inner, facts, loop_name);
-      if (other.answer == Answer::refuted || (v && !other)) v = std::move(other);
-      else if (v && other.step > v.step) v.step = other.step;
+      if (other.answer == Answer::refuted || (v && !other))
+        v = std::move(other);
+      else if (v && other.step > v.step)
+        v.step = other.step;
     }
     if (v.answer != Answer::unknown) return v;
     if (auto e = enumerate_disjoint(a, b, loop, inner, facts, loop_var)) return *e;
     return v;
-  } catch (const Overflow&) {
-    return {Answer::unknown, Step::none, "a coefficient leaves 64 bits", {}, {}, {}};
-  }
+  } catch (const Overflow&) { return {Answer::unknown, Step::none, "a coefficient leaves 64 bits", {}, {}, {}}; }
 }
 
 // ---- BIJECT ------------------------------------------------------------------------------------------------------------
@@ -417,12 +436,16 @@ bool recovers_all(std::span<const Id> vars, std::span<const Expr> map, Engine& e
       if (!is_scalar_index(e)) continue;
       const auto args = ir::args_of(e);
       if (ir::is(e, Op::bit_xor)) {
-        if (!uses_any(args[0], unknown)) progress = learn(args[1]) || progress;
-        else if (!uses_any(args[1], unknown)) progress = learn(args[0]) || progress;
+        if (!uses_any(args[0], unknown))
+          progress = learn(args[1]) || progress;
+        else if (!uses_any(args[1], unknown))
+          progress = learn(args[0]) || progress;
       }
       if (ir::is(e, Op::div)) {
         for (std::size_t j = 0; j < known.size(); ++j) {
-          if (!ir::is(known[j], Op::mod) || !ir::same(ir::args_of(known[j])[0], args[0]) || !ir::same(ir::args_of(known[j])[1], args[1])) continue;
+          if (!ir::is(known[j], Op::mod) || !ir::same(ir::args_of(known[j])[0], args[0]) ||
+              !ir::same(ir::args_of(known[j])[1], args[1]))
+            continue;
           progress = learn(args[0]) || progress;
         }
       }
@@ -471,8 +494,10 @@ Verdict injective(std::span<const Id> vars, std::span<const Expr> map, const Fac
       }
       v = {Answer::refuted, s.step, {}, {}, {}, {}};
       for (const Binding& b : s.at)
-        if (copy.copied(b.id)) v.second.push_back({copy.original(b.id), b.name, b.value});
-        else v.first.push_back(b);
+        if (copy.copied(b.id))
+          v.second.push_back({copy.original(b.id), b.name, b.value});
+        else
+          v.first.push_back(b);
       for (const Binding& b : v.first) {
         bool present = false;
         for (const Binding& c : v.second) present = present || c.id == b.id;
@@ -497,16 +522,18 @@ Verdict injective(std::span<const Id> vars, std::span<const Expr> map, const Fac
         if (std::find(vars.begin(), vars.end(), b.id) == vars.end()) key->push_back(b.value);
       const auto [it, fresh] = image.emplace(*key, at);
       if (fresh) return true;
-      found = Verdict{Answer::refuted, Step::enumeration,
-                      "(" + text(it->second) + ") and (" + text(at) + ") both map to " + element_text(element), it->second, at, element};
+      found = Verdict{Answer::refuted,
+                      Step::enumeration,
+                      "(" + text(it->second) + ") and (" + text(at) + ") both map to " + element_text(element),
+                      it->second,
+                      at,
+                      element};
       return false;
     });
     if (found) return *found;
     if (complete && evaluated) return {Answer::proved, Step::enumeration, {}, {}, {}, {}};
     return {Answer::unknown, Step::none, unknown, {}, {}, {}};
-  } catch (const Overflow&) {
-    return {Answer::unknown, Step::none, "a coefficient leaves 64 bits", {}, {}, {}};
-  }
+  } catch (const Overflow&) { return {Answer::unknown, Step::none, "a coefficient leaves 64 bits", {}, {}, {}}; }
 }
 
 Verdict no_solution(std::span<const Expr> conditions, const Facts& facts) {
@@ -531,9 +558,7 @@ Verdict no_solution(std::span<const Expr> conditions, const Facts& facts) {
     });
     if (v.answer == Answer::unknown && complete && evaluated) return {Answer::proved, Step::enumeration, {}, {}, {}, {}};
     return v;
-  } catch (const Overflow&) {
-    return {Answer::unknown, Step::none, "a coefficient leaves 64 bits", {}, {}, {}};
-  }
+  } catch (const Overflow&) { return {Answer::unknown, Step::none, "a coefficient leaves 64 bits", {}, {}, {}}; }
 }
 
 }  // namespace ashlar::analysis

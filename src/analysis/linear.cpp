@@ -38,7 +38,10 @@ int rank(Op op) {  // variables first, then products, then the rest as the enume
   return static_cast<int>(op);
 }
 
-template <class T> int three_way(const T& a, const T& b) { return a < b ? -1 : b < a ? 1 : 0; }
+template <class T>
+int three_way(const T& a, const T& b) {
+  return a < b ? -1 : b < a ? 1 : 0;
+}
 
 }  // namespace
 
@@ -178,7 +181,9 @@ bool same(const Linear& a, const Linear& b) {
 void read_into(const Expr& e, std::int64_t factor, Linear& out) {
   const ir::Node* n = e.node();
   switch (n->op) {
-    case Op::int_const: out.constant = checked_add(out.constant, checked_mul(n->i, factor)); return;
+    case Op::int_const:
+      out.constant = checked_add(out.constant, checked_mul(n->i, factor));
+      return;
     case Op::add:
       read_into(n->args[0], factor, out);
       read_into(n->args[1], factor, out);
@@ -187,14 +192,17 @@ void read_into(const Expr& e, std::int64_t factor, Linear& out) {
       read_into(n->args[0], factor, out);
       read_into(n->args[1], checked_mul(factor, -1), out);
       return;
-    case Op::neg: read_into(n->args[0], checked_mul(factor, -1), out); return;
+    case Op::neg:
+      read_into(n->args[0], checked_mul(factor, -1), out);
+      return;
     case Op::mul: {
       std::int64_t c = 0;
       if (ir::is_int(n->args[1], &c)) return read_into(n->args[0], checked_mul(factor, c), out);
       if (ir::is_int(n->args[0], &c)) return read_into(n->args[1], checked_mul(factor, c), out);
       break;
     }
-    default: break;
+    default:
+      break;
   }
   add_term(out, e, factor);
 }
@@ -263,9 +271,12 @@ Division divide(const Linear& dividend, const Linear& divisor) {
     const std::int64_t c = divisor.constant;
     if (c == 0) return {{}, dividend};
     for (const Term& t : dividend.terms) {
-      if (c != -1 && t.coef % c == 0) add_term(d.quotient, t.atom, t.coef / c);
-      else if (c == -1) add_term(d.quotient, t.atom, checked_mul(t.coef, -1));
-      else add_term(d.rest, t.atom, t.coef);
+      if (c != -1 && t.coef % c == 0)
+        add_term(d.quotient, t.atom, t.coef / c);
+      else if (c == -1)
+        add_term(d.quotient, t.atom, checked_mul(t.coef, -1));
+      else
+        add_term(d.rest, t.atom, t.coef);
     }
     const std::int64_t positive = c < 0 ? checked_mul(c, -1) : c;
     d.rest.constant = floor_mod(dividend.constant, positive);
@@ -281,9 +292,12 @@ Division divide(const Linear& dividend, const Linear& divisor) {
     d.rest.terms.clear();
     for (const Term& t : dividend.terms) {
       const Expr q = t.coef % lead.coef == 0 ? cofactor(t.atom, lead_factors) : Expr{};
-      if (q.empty()) add_term(d.rest, t.atom, t.coef);
-      else if (ir::is_int(q, 1)) d.quotient.constant = checked_add(d.quotient.constant, t.coef / lead.coef);
-      else add_term(d.quotient, q, t.coef / lead.coef);
+      if (q.empty())
+        add_term(d.rest, t.atom, t.coef);
+      else if (ir::is_int(q, 1))
+        d.quotient.constant = checked_add(d.quotient.constant, t.coef / lead.coef);
+      else
+        add_term(d.quotient, q, t.coef / lead.coef);
     }
     return d;
   }

@@ -34,24 +34,26 @@ struct Linear {
 
 inline bool is_scalar_index(const Expr& e) { return e.node()->type.is_index() && e.node()->type.lanes == 1; }
 
-int compare(const Expr&, const Expr&);                 // by structure and names; 0 does not imply the same
+int compare(const Expr&, const Expr&);  // by structure and names; 0 does not imply the same
 void add_term(Linear&, const Expr& atom, std::int64_t coef);
 void add_scaled(Linear&, const Linear&, std::int64_t factor);
-Linear difference(const Linear& a, const Linear& b);   // a - b
-Linear product(const Linear&, const Linear&);          // multiplied out
+Linear difference(const Linear& a, const Linear& b);  // a - b
+Linear product(const Linear&, const Linear&);         // multiplied out
 void order(Linear&);
-Linear read(const Expr& canonical);                    // of an expression that emit made, or of an atom
+Linear read(const Expr& canonical);  // of an expression that emit made, or of an atom
 void read_into(const Expr& canonical, std::int64_t factor, Linear& out);
-Expr emit(const Linear&);                              // a tree; orders its terms first
+Expr emit(const Linear&);  // a tree; orders its terms first
 bool same(const Linear&, const Linear&);
 
-std::vector<Expr> factors(const Expr& atom);           // of a product, else the atom alone
-Expr product_of(std::vector<Expr> factors);            // canonical; index(1) if there are none
+std::vector<Expr> factors(const Expr& atom);  // of a product, else the atom alone
+Expr product_of(std::vector<Expr> factors);   // canonical; index(1) if there are none
 int degree(const Expr& atom);
 
-// The largest part of `dividend` that is exactly a multiple of `divisor`: dividend == quotient * divisor + rest. The constant of
-// the dividend is split with a rest in [0, |divisor|) if the divisor is a constant. A quotient without terms is possible.
-struct Division { Linear quotient, rest; };
+// The largest part of `dividend` that is exactly a multiple of `divisor`: dividend == quotient * divisor + rest. The constant
+// of the dividend is split with a rest in [0, |divisor|) if the divisor is a constant. A quotient without terms is possible.
+struct Division {
+  Linear quotient, rest;
+};
 Division divide(const Linear& dividend, const Linear& divisor);
 
 // gcd of the coefficients (not the constant); 0 for a constant.

@@ -72,7 +72,8 @@ class RuleMatch {
 
   bool match(const Expr& pattern, const Expr& target) {
     if (const int v = pattern_var(pattern); v >= 0) return bind(v, target);
-    if (ir::is(pattern, Op::int_const)) return ir::is_int(target, pattern.node()->i) && pattern.node()->type == target.node()->type;
+    if (ir::is(pattern, Op::int_const))
+      return ir::is_int(target, pattern.node()->i) && pattern.node()->type == target.node()->type;
     if (ir::is(pattern, Op::add)) return match_sum(pattern, target);
     if (ir::op_of(pattern) != ir::op_of(target)) return false;
     const auto p = ir::args_of(pattern), t = ir::args_of(target);
@@ -109,25 +110,30 @@ class RuleMatch {
 
   Expr instantiate(const Expr& e) const {
     if (const int v = pattern_var(e); v >= 0) {
-      if (bound_[static_cast<std::size_t>(v)].empty()) throw InternalError(std::string("rule ") + rule_.name + " leaves a variable unbound");
+      if (bound_[static_cast<std::size_t>(v)].empty())
+        throw InternalError(std::string("rule ") + rule_.name + " leaves a variable unbound");
       return bound_[static_cast<std::size_t>(v)];
     }
     const auto args = ir::args_of(e);
     switch (args.size()) {
-      case 0: return e;
-      case 1: return ir::unary(ir::op_of(e), instantiate(args[0]));
-      case 2: return ir::binary(ir::op_of(e), instantiate(args[0]), instantiate(args[1]));
-      default: return ir::select(instantiate(args[0]), instantiate(args[1]), instantiate(args[2]));
+      case 0:
+        return e;
+      case 1:
+        return ir::unary(ir::op_of(e), instantiate(args[0]));
+      case 2:
+        return ir::binary(ir::op_of(e), instantiate(args[0]), instantiate(args[1]));
+      default:
+        return ir::select(instantiate(args[0]), instantiate(args[1]), instantiate(args[2]));
     }
   }
 
   bool holds(const Expr& condition) {
-    if (ir::is(condition, Op::logic_and))
-      return holds(ir::args_of(condition)[0]) && holds(ir::args_of(condition)[1]);
+    if (ir::is(condition, Op::logic_and)) return holds(ir::args_of(condition)[0]) && holds(ir::args_of(condition)[1]);
     const auto args = ir::args_of(condition);
     // x % c == k is asked of the congruences, never of the rules that it guards.
     if (ir::is(condition, Op::eq) && ir::is(args[0], Op::mod)) {
-      const Expr value = instantiate(ir::args_of(args[0])[0]), by = instantiate(ir::args_of(args[0])[1]), rest = instantiate(args[1]);
+      const Expr value = instantiate(ir::args_of(args[0])[0]), by = instantiate(ir::args_of(args[0])[1]),
+                 rest = instantiate(args[1]);
       std::int64_t c = 0, k = 0;
       if (!ir::is_int(by, &c) || !ir::is_int(rest, &k) || c == 0) return false;
       std::int64_t v = 0;
@@ -139,16 +145,23 @@ class RuleMatch {
     std::int64_t va = 0, vb = 0;
     if (ir::is_int(a, &va) && ir::is_int(b, &vb)) {
       switch (ir::op_of(condition)) {
-        case Op::lt: return va < vb;
-        case Op::le: return va <= vb;
-        case Op::eq: return va == vb;
-        default: return va != vb;
+        case Op::lt:
+          return va < vb;
+        case Op::le:
+          return va <= vb;
+        case Op::eq:
+          return va == vb;
+        default:
+          return va != vb;
       }
     }
     Linear slack = difference(engine_.linear(b), engine_.linear(a));
     switch (ir::op_of(condition)) {
-      case Op::lt: slack.constant = checked_add(slack.constant, -1); return engine_.nonneg(slack);
-      case Op::le: return engine_.nonneg(slack);
+      case Op::lt:
+        slack.constant = checked_add(slack.constant, -1);
+        return engine_.nonneg(slack);
+      case Op::le:
+        return engine_.nonneg(slack);
       case Op::ne: {
         slack.constant = checked_add(slack.constant, -1);
         if (engine_.nonneg(slack)) return true;
@@ -156,7 +169,8 @@ class RuleMatch {
         other.constant = checked_add(other.constant, -1);
         return engine_.nonneg(other);
       }
-      default: return slack.is_constant() && slack.constant == 0;
+      default:
+        return slack.is_constant() && slack.constant == 0;
     }
   }
 

@@ -38,7 +38,8 @@ bool equal(const Facts& a, const Facts& b) {
   if (a.vars().size() != b.vars().size() || a.conditions().size() != b.conditions().size()) return false;
   for (std::size_t k = 0; k < a.vars().size(); ++k) {
     const VarFacts &x = a.vars()[k], &y = b.vars()[k];
-    if (x.id != y.id || x.min != y.min || x.max != y.max || x.multiple_of != y.multiple_of || !same(x.lo, y.lo) || !same(x.hi, y.hi))
+    if (x.id != y.id || x.min != y.min || x.max != y.max || x.multiple_of != y.multiple_of || !same(x.lo, y.lo) ||
+        !same(x.hi, y.hi))
       return false;
   }
   for (std::size_t k = 0; k < a.conditions().size(); ++k)
@@ -72,6 +73,8 @@ MemoTable& memo_for(const Facts& facts) {
   return *bucket.back();
 }
 
-bool memorable(const Expr& e) { return (e.type().is_index() || e.type().is_bool()) && e.type().lanes == 1 && !ir::args_of(e).empty(); }
+bool memorable(const Expr& e) {
+  return (e.type().is_index() || e.type().is_bool()) && e.type().lanes == 1 && !ir::args_of(e).empty();
+}
 
 }  // namespace ashlar::analysis

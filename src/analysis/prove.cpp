@@ -31,8 +31,7 @@ bool can_prove(const Expr& condition, const Facts& facts) {
     Engine engine(facts);
     engine.set_budget(steps_of_a_proof);
     proved = engine.decide(condition) == Truth::yes;
-  } catch (const Overflow&) {
-  }
+  } catch (const Overflow&) {}
   memo_for(facts).decided.emplace(condition, proved);
   return proved;
 }
@@ -45,8 +44,10 @@ Proof prove(const Expr& condition, const Facts& facts) {
     bool evaluated = true;
     while (sampler.next_point()) {
       const auto v = evaluate(condition, sampler.assignment());
-      if (!v) evaluated = false;
-      else if (!*v) return refuted_at(sampler.assignment());
+      if (!v)
+        evaluated = false;
+      else if (!*v)
+        return refuted_at(sampler.assignment());
     }
     if (evaluated) return {Answer::proved, {}, {}};
   } else {

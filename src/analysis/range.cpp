@@ -54,7 +54,8 @@ End times(End a, End b) {
 bool less(End a, End b) { return a.infinite != b.infinite ? a.infinite < b.infinite : !a.infinite && a.value < b.value; }
 
 Range times(Range a, Range b) {
-  const End corners[] = {times(lower(a), lower(b)), times(lower(a), upper(b)), times(upper(a), lower(b)), times(upper(a), upper(b))};
+  const End corners[] = {times(lower(a), lower(b)), times(lower(a), upper(b)), times(upper(a), lower(b)),
+                         times(upper(a), upper(b))};
   End lo = corners[0], hi = corners[0];
   for (End c : corners) {
     if (less(c, lo)) lo = c;
@@ -82,7 +83,8 @@ Range remainder(Range a, Range b) {
   Range r;
   if (b.lo >= 0) {
     if (b.lo > 0 && a.has_lo() && a.has_hi()) {
-      if (b.is_constant() && floor_div(a.lo, b.lo) == floor_div(a.hi, b.lo)) return {floor_mod(a.lo, b.lo), floor_mod(a.hi, b.lo)};
+      if (b.is_constant() && floor_div(a.lo, b.lo) == floor_div(a.hi, b.lo))
+        return {floor_mod(a.lo, b.lo), floor_mod(a.hi, b.lo)};
       if (a.lo >= 0 && a.hi < b.lo) return a;
     }
     r.lo = 0;
@@ -97,7 +99,8 @@ Range remainder(Range a, Range b) {
 
 Range of_type(Type t) {
   if (t.is_bool()) return {0, 1};
-  if (!t.is_data_integer() || t.lanes != 1 || (t.is_unsigned() && t.bits >= 64)) return t.is_unsigned() ? Range{0, INT64_MAX} : Range{};
+  if (!t.is_data_integer() || t.lanes != 1 || (t.is_unsigned() && t.bits >= 64))
+    return t.is_unsigned() ? Range{0, INT64_MAX} : Range{};
   const std::int64_t lo = ir::lowest_of(t), hi = ir::highest_of(t);
   return {lo, hi};
 }
@@ -161,9 +164,12 @@ Range Engine::atom_range(const Expr& e) {
   const ir::Node* n = e.node();
   const Expr* a = n->args;
   switch (n->op) {
-    case Op::add: return sum(range(a[0]), range(a[1]));
-    case Op::sub: return sum(range(a[0]), scale(range(a[1]), -1));
-    case Op::neg: return scale(range(a[0]), -1);
+    case Op::add:
+      return sum(range(a[0]), range(a[1]));
+    case Op::sub:
+      return sum(range(a[0]), scale(range(a[1]), -1));
+    case Op::neg:
+      return scale(range(a[0]), -1);
     case Op::mul: {
       if (ir::same(a[0], a[1])) {
         Range r = times(range(a[0]), range(a[1]));
@@ -172,8 +178,10 @@ Range Engine::atom_range(const Expr& e) {
       }
       return times(range(a[0]), range(a[1]));
     }
-    case Op::div: return quotient(range(a[0]), range(a[1]));
-    case Op::mod: return remainder(range(a[0]), range(a[1]));
+    case Op::div:
+      return quotient(range(a[0]), range(a[1]));
+    case Op::mod:
+      return remainder(range(a[0]), range(a[1]));
     case Op::min: {
       const Range x = range(a[0]), y = range(a[1]);
       return {std::min(x.lo, y.lo), std::min(x.hi, y.hi)};
@@ -200,8 +208,10 @@ Range Engine::atom_range(const Expr& e) {
       if (hi.has_hi()) r.hi = std::min(r.hi, hi.hi - 1);
       return r;
     }
-    case Op::cast: return a[0].node()->type.is_index() ? range(a[0]) : of_type(a[0].node()->type);
-    default: return {};
+    case Op::cast:
+      return a[0].node()->type.is_index() ? range(a[0]) : of_type(a[0].node()->type);
+    default:
+      return {};
   }
 }
 
@@ -230,9 +240,14 @@ Congruence Engine::congruence(const Expr& e) {
   const ir::Node* n = e.node();
   const Expr* a = n->args;
   switch (n->op) {
-    case Op::int_const: return {0, n->i};
-    case Op::var: return is_scalar_index(e) ? var_congruence(e) : Congruence{};
-    case Op::add: case Op::sub: case Op::neg: return congruence(read(e));
+    case Op::int_const:
+      return {0, n->i};
+    case Op::var:
+      return is_scalar_index(e) ? var_congruence(e) : Congruence{};
+    case Op::add:
+    case Op::sub:
+    case Op::neg:
+      return congruence(read(e));
     case Op::mul: {
       const Congruence x = congruence(a[0]), y = congruence(a[1]);
       const std::int64_t m = std::gcd(std::gcd(checked_mul(x.modulus, y.modulus), checked_mul(x.modulus, y.remainder)),
@@ -255,10 +270,15 @@ Congruence Engine::congruence(const Expr& e) {
       const std::int64_t m = std::gcd(x.modulus, c);
       return {m, floor_mod(x.remainder, m)};
     }
-    case Op::min: case Op::max: return join(congruence(a[0]), congruence(a[1]));
-    case Op::select: return join(congruence(a[1]), congruence(a[2]));
-    case Op::in_range: return congruence(a[0]);
-    default: return {};
+    case Op::min:
+    case Op::max:
+      return join(congruence(a[0]), congruence(a[1]));
+    case Op::select:
+      return join(congruence(a[1]), congruence(a[2]));
+    case Op::in_range:
+      return congruence(a[0]);
+    default:
+      return {};
   }
 }
 

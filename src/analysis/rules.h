@@ -16,19 +16,20 @@ namespace ashlar::analysis {
 // Some constants in a rule are found by looking at the operand before matching: it only suggests, the condition decides.
 enum class Suggest {
   none,
-  quotient,    // k: floor(smallest value of the first operand / c)
-  remainder,   // k: the value known of the dividend modulo the divisor
-  content,     // g: gcd of the divisor and the coefficients of the first operand
-  congruent,   // g: the largest divisor of the divisor that is known to divide the first operand without its constant
+  quotient,   // k: floor(smallest value of the first operand / c)
+  remainder,  // k: the value known of the dividend modulo the divisor
+  content,    // g: gcd of the divisor and the coefficients of the first operand
+  congruent,  // g: the largest divisor of the divisor that is known to divide the first operand without its constant
 };
 
 struct Rule {
   const char* name;
-  const char* algebra;      // why it holds
+  const char* algebra;  // why it holds
   Expr pattern, replacement;
-  Expr condition;           // empty: always
+  Expr condition;  // empty: always
   Suggest suggest = Suggest::none;
-  // Rows that the linear form itself carries out (linear.cpp, simplify.cpp); listed so that their algebra is tested like the others.
+  // Rows that the linear form itself carries out (linear.cpp, simplify.cpp); listed so that their algebra is tested like the
+  // others.
   bool carried_out_by_form = false;
 };
 

@@ -56,7 +56,8 @@ struct Depth {  // counts nested entries; a chain of rewrites this long means th
 Expr Engine::simplify(const Expr& e) {
   Expr r = visit(e);
   // What a sum pushes into a min may let the arms fall apart differently: then once more, from the result.
-  for (int round = 0; round < 4 && (e.node()->type.is_index() || e.node()->type.is_bool()) && count_choices(r, 2) == 2; ++round) {
+  for (int round = 0; round < 4 && (e.node()->type.is_index() || e.node()->type.is_bool()) && count_choices(r, 2) == 2;
+       ++round) {
     done_[0].clear();
     const Expr next = visit(r);
     if (ir::same(next, r)) break;
@@ -81,7 +82,9 @@ void Engine::gather(const Expr& e, std::int64_t factor, Linear& out) {
     return read_into(visit(e), factor, out);
   }
   switch (n->op) {
-    case Op::int_const: out.constant = checked_add(out.constant, checked_mul(n->i, factor)); return;
+    case Op::int_const:
+      out.constant = checked_add(out.constant, checked_mul(n->i, factor));
+      return;
     case Op::add:
       gather(n->args[0], factor, out);
       gather(n->args[1], factor, out);
@@ -90,7 +93,9 @@ void Engine::gather(const Expr& e, std::int64_t factor, Linear& out) {
       gather(n->args[0], factor, out);
       gather(n->args[1], checked_mul(factor, -1), out);
       return;
-    case Op::neg: gather(n->args[0], checked_mul(factor, -1), out); return;
+    case Op::neg:
+      gather(n->args[0], checked_mul(factor, -1), out);
+      return;
     case Op::mul: {
       std::int64_t c = 0;
       if (ir::is_int(n->args[1], &c)) return gather(n->args[0], checked_mul(factor, c), out);
@@ -105,13 +110,15 @@ void Engine::gather(const Expr& e, std::int64_t factor, Linear& out) {
       add_scaled(out, product(a, b), factor);
       return;
     }
-    default: read_into(visit(e), factor, out);
+    default:
+      read_into(visit(e), factor, out);
   }
 }
 
 void Engine::normalise(Linear& l) {
   bool compound = false;
-  for (const Term& t : l.terms) compound = compound || (!ir::is(t.atom, Op::var) && !ir::is(t.atom, Op::mul) && !ir::is(t.atom, Op::load));
+  for (const Term& t : l.terms)
+    compound = compound || (!ir::is(t.atom, Op::var) && !ir::is(t.atom, Op::mul) && !ir::is(t.atom, Op::load));
   if (compound)
     for (int round = 0; round < 16; ++round)
       if (!normalise_terms(l) && !normalise_pairs(l) && !normalise_remainders(l) && !push_into_minmax(l)) break;
@@ -143,8 +150,8 @@ bool Engine::normalise_remainders(Linear& l) {
   return false;
 }
 
-// s * min(a, b) + t -> s * min(a + t/s, b + t/s) where s divides t and t cancels against a term of an arm; a constant moves in when
-// nothing else is left beside the min. So an extent min(io*64 + 63, M - 1) - io*64 + 1 becomes min(64, M - io*64).
+// s * min(a, b) + t -> s * min(a + t/s, b + t/s) where s divides t and t cancels against a term of an arm; a constant moves in
+// when nothing else is left beside the min. So an extent min(io*64 + 63, M - 1) - io*64 + 1 becomes min(64, M - io*64).
 bool Engine::push_into_minmax(Linear& l) {
   for (std::size_t k = 0; k < l.terms.size(); ++k) {
     const Term t = l.terms[k];
@@ -162,11 +169,15 @@ bool Engine::push_into_minmax(Linear& l) {
         const std::int64_t* in_arm = coefficient(s, l.terms[j].atom);
         cancels = cancels || (in_arm && l.terms[j].coef % t.coef == 0 && *in_arm == -(l.terms[j].coef / t.coef));
       }
-      if (cancels) moved.terms.push_back({l.terms[j].atom, l.terms[j].coef / t.coef});
-      else rest.terms.push_back(l.terms[j]);
+      if (cancels)
+        moved.terms.push_back({l.terms[j].atom, l.terms[j].coef / t.coef});
+      else
+        rest.terms.push_back(l.terms[j]);
     }
-    if (rest.terms.empty() && t.coef > 0 && l.constant % t.coef == 0) moved.constant = l.constant / t.coef;
-    else rest.constant = l.constant;
+    if (rest.terms.empty() && t.coef > 0 && l.constant % t.coef == 0)
+      moved.constant = l.constant / t.coef;
+    else
+      rest.constant = l.constant;
     if (moved.terms.empty() && moved.constant == 0) continue;
     Expr inside;
     for (Linear& s : sums) {
@@ -215,9 +226,12 @@ Expr Engine::minmax(Op op, const Expr& x, const Expr& y) {
       Linear turned;
       add_scaled(turned, d, -1);
       normalise(d);
-      if (nonneg(d)) dropped = true;  // the one that is kept already decides
-      else if (normalise(turned); nonneg(turned)) kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(k));
-      else ++k;
+      if (nonneg(d))
+        dropped = true;  // the one that is kept already decides
+      else if (normalise(turned); nonneg(turned))
+        kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(k));
+      else
+        ++k;
     }
     if (!dropped) kept.push_back(candidate);
   }
@@ -266,14 +280,19 @@ Expr Engine::visit(const Expr& e) {
   Expr r;
   if (is_scalar_index(e)) {
     switch (n->op) {
-      case Op::add: case Op::sub: case Op::neg: case Op::mul: {
+      case Op::add:
+      case Op::sub:
+      case Op::neg:
+      case Op::mul: {
         Linear l;
         if (n->op == Op::mul) {
           Linear a, b;
           gather(n->args[0], 1, a);
           gather(n->args[1], 1, b);
-          if (a.terms.size() * b.terms.size() > 64) add_term(l, product_of({emit(a), emit(b)}), 1);
-          else l = product(a, b);
+          if (a.terms.size() * b.terms.size() > 64)
+            add_term(l, product_of({emit(a), emit(b)}), 1);
+          else
+            l = product(a, b);
         } else {
           gather(n->args[0], n->op == Op::neg ? -1 : 1, l);
           if (n->op != Op::neg) gather(n->args[1], n->op == Op::sub ? -1 : 1, l);
@@ -282,31 +301,42 @@ Expr Engine::visit(const Expr& e) {
         r = emit(l);
         break;
       }
-      case Op::div: case Op::mod: {
+      case Op::div:
+      case Op::mod: {
         const Expr a = visit(n->args[0]), b = visit(n->args[1]);
         r = ir::binary(n->op, a, b);
         if (ir::is(r, n->op))
           if (auto next = rewrite(r)) r = visit(*next);
         break;
       }
-      case Op::min: case Op::max: r = minmax(n->op, visit(n->args[0]), visit(n->args[1])); break;
-      case Op::select: r = visit_select(e); break;
+      case Op::min:
+      case Op::max:
+        r = minmax(n->op, visit(n->args[0]), visit(n->args[1]));
+        break;
+      case Op::select:
+        r = visit_select(e);
+        break;
       case Op::in_range: {
         const Expr value = visit(n->args[0]), lo = visit(n->args[1]), hi = visit(n->args[2]);
         const Range v = range(value), l = range(lo), h = range(hi);
-        if (v.has_lo() && v.has_hi() && l.has_hi() && v.lo >= l.hi && h.has_lo() && v.hi < h.lo) r = value;
-        else r = ir::rebuild(e, std::array<Expr, 3>{value, lo, hi});
+        if (v.has_lo() && v.has_hi() && l.has_hi() && v.lo >= l.hi && h.has_lo() && v.hi < h.lo)
+          r = value;
+        else
+          r = ir::rebuild(e, std::array<Expr, 3>{value, lo, hi});
         break;
       }
-      default: r = visit_data(e);
+      default:
+        r = visit_data(e);
     }
   } else if (n->type.is_bool() && n->type.lanes == 1) {
     if (ir::is_comparison(n->op)) {
       r = visit_compare(e);
     } else if (n->op == Op::logic_and || n->op == Op::logic_or || n->op == Op::logic_not) {
       const Expr a = visit(n->args[0]);
-      if (n->count == 1) r = ir::unary(n->op, a);
-      else r = ir::binary(n->op, a, visit(n->args[1]));
+      if (n->count == 1)
+        r = ir::unary(n->op, a);
+      else
+        r = ir::binary(n->op, a, visit(n->args[1]));
       if (ir::is(r, n->op))
         if (auto next = rewrite(r)) r = visit(*next);
     } else {
@@ -368,9 +398,16 @@ Expr Engine::visit_compare(const Expr& e) {
   gather(n->args[1], 1, b);
   Linear slack;
   switch (n->op) {
-    case Op::eq: case Op::ne: slack = difference(a, b); break;
-    case Op::lt: case Op::le: slack = difference(b, a); break;
-    default: slack = difference(a, b);
+    case Op::eq:
+    case Op::ne:
+      slack = difference(a, b);
+      break;
+    case Op::lt:
+    case Op::le:
+      slack = difference(b, a);
+      break;
+    default:
+      slack = difference(a, b);
   }
   if (n->op == Op::lt || n->op == Op::gt) slack.constant = checked_add(slack.constant, -1);
   normalise(slack);
@@ -380,9 +417,12 @@ Expr Engine::visit_compare(const Expr& e) {
 
 Expr Engine::compare_linear(const Linear& l) {
   switch (decide_linear(l)) {
-    case Truth::yes: return ir::boolean(true);
-    case Truth::no: return ir::boolean(false);
-    case Truth::open: break;
+    case Truth::yes:
+      return ir::boolean(true);
+    case Truth::no:
+      return ir::boolean(false);
+    case Truth::open:
+      break;
   }
   // le.min, le.max: a bound by several is a conjunction of bounds.
   for (std::size_t k = 0; k < l.terms.size(); ++k) {
@@ -404,8 +444,10 @@ Expr Engine::compare_linear(const Linear& l) {
   // What is subtracted goes to the left, what is added to the right, so that both sides read as sums: io*64 + ii < M.
   Linear left, right;
   for (const Term& t : slack.terms)
-    if (t.coef > 0) right.terms.push_back(t);
-    else left.terms.push_back({t.atom, -t.coef});
+    if (t.coef > 0)
+      right.terms.push_back(t);
+    else
+      left.terms.push_back({t.atom, -t.coef});
   const std::int64_t c = slack.constant;
   if (left.terms.empty()) return c == -1 ? ir::gt(emit(right), ir::index(0)) : ir::ge(emit(right), ir::index(-c));
   if (right.terms.empty()) return ir::lt(emit(left), ir::index(checked_add(c, 1)));
@@ -444,8 +486,10 @@ Expr Engine::equal_linear(const Linear& l, bool equal) {
   const bool turn = positive == 0;  // -x + 3 == 0 reads x == 3
   for (const Term& t : d.terms) {
     const std::int64_t coef = turn ? -t.coef : t.coef;
-    if (coef > 0) left.terms.push_back({t.atom, coef});
-    else right.terms.push_back({t.atom, -coef});
+    if (coef > 0)
+      left.terms.push_back({t.atom, coef});
+    else
+      right.terms.push_back({t.atom, -coef});
   }
   right.constant = turn ? d.constant : checked_mul(d.constant, -1);
   if (right.constant < 0 && !right.terms.empty()) {
@@ -479,9 +523,7 @@ std::optional<std::int64_t> constant_min(const Expr& e, const Facts& facts) {
     Engine engine(facts);
     const Range r = engine.range(engine.simplify(e));
     return r.has_lo() ? std::optional(r.lo) : std::nullopt;
-  } catch (const Overflow&) {
-    return std::nullopt;
-  }
+  } catch (const Overflow&) { return std::nullopt; }
 }
 
 std::optional<std::int64_t> constant_max(const Expr& e, const Facts& facts) {
@@ -489,18 +531,14 @@ std::optional<std::int64_t> constant_max(const Expr& e, const Facts& facts) {
     Engine engine(facts);
     const Range r = engine.range(engine.simplify(e));
     return r.has_hi() ? std::optional(r.hi) : std::nullopt;
-  } catch (const Overflow&) {
-    return std::nullopt;
-  }
+  } catch (const Overflow&) { return std::nullopt; }
 }
 
 Congruence congruence(const Expr& e, const Facts& facts) {
   try {
     Engine engine(facts);
     return engine.congruence(engine.simplify(e));
-  } catch (const Overflow&) {
-    return {};
-  }
+  } catch (const Overflow&) { return {}; }
 }
 
 }  // namespace ashlar::analysis

@@ -6,8 +6,8 @@
 
 namespace ashlar::analysis {
 
-// What is wrong with the operator of this node alone, given its operands' types; empty if nothing is. Loads and variables are the
-// caller's: it knows what they refer to.
+// What is wrong with the operator of this node alone, given its operands' types; empty if nothing is. Loads and variables are
+// the caller's: it knows what they refer to.
 std::string wrong_types(const Expr&);
 
 }  // namespace ashlar::analysis

@@ -26,10 +26,28 @@ namespace {
 
 // One violation of one rule: the walk below checks all rules at once and says which one broke.
 enum RuleIndex {
-  vars_defined, vars_unique, types_operands, types_vars, buffers_exist, load_shape, load_mask, store_type, store_mask, store_output, loop_bounds,
-  loop_kinds, loop_parallel, branch_scalar, prefetch_shape, storage_elements, storage_offset, storage_constant, rule_count
+  vars_defined,
+  vars_unique,
+  types_operands,
+  types_vars,
+  buffers_exist,
+  load_shape,
+  load_mask,
+  store_type,
+  store_mask,
+  store_output,
+  loop_bounds,
+  loop_kinds,
+  loop_parallel,
+  branch_scalar,
+  prefetch_shape,
+  storage_elements,
+  storage_offset,
+  storage_constant,
+  rule_count
 };
 
+// clang-format off
 constexpr std::array<VerifierRule, rule_count> rules{{
     {"vars.defined", "a variable is a symbol, a scalar, a stride, or a loop or let around its use"},
     {"vars.unique", "no loop or let defines a variable that is already defined around it"},
@@ -50,8 +68,12 @@ constexpr std::array<VerifierRule, rule_count> rules{{
     {"storage.offset", "a buffer in the workspace has an offset over symbols, arguments have none"},
     {"storage.constant", "registers of a finished kernel are addressed by constants"},
 }};
+// clang-format on
 
-struct Violation { RuleIndex rule; std::string found; };
+struct Violation {
+  RuleIndex rule;
+  std::string found;
+};
 
 class Checker {
  public:
@@ -71,7 +93,8 @@ class Checker {
  private:
   [[noreturn]] static void fail(RuleIndex rule, std::string found) { throw Violation{rule, std::move(found)}; }
   // The words are only made when they are needed.
-  template <class Found> static void require(bool holds, RuleIndex rule, Found&& found) {
+  template <class Found>
+  static void require(bool holds, RuleIndex rule, Found&& found) {
     if (!holds) fail(rule, found());
   }
 
@@ -79,8 +102,13 @@ class Checker {
 
   void buffer(const KBuffer& b) {
     switch (b.storage) {
-      case Storage::argument: require(b.offset.empty(), storage_offset, [&] { return b.name; }); break;
-      case Storage::stack: case Storage::registers: require(ir::is_int(b.elements), storage_elements, [&] { return b.name; }); break;
+      case Storage::argument:
+        require(b.offset.empty(), storage_offset, [&] { return b.name; });
+        break;
+      case Storage::stack:
+      case Storage::registers:
+        require(ir::is_int(b.elements), storage_elements, [&] { return b.name; });
+        break;
       case Storage::workspace:
         require(!b.elements.empty(), storage_elements, [&] { return b.name; });
         expr(b.elements);
@@ -107,7 +135,8 @@ class Checker {
       if (n->op == Op::var) {
         const auto it = types_.find(n->id);
         if (it == types_.end()) fail(vars_defined, ir::text(e));
-        if (!(it->second == n->type)) fail(types_vars, ir::text(e) + " as " + ir::text(n->type) + ", defined as " + ir::text(it->second));
+        if (!(it->second == n->type))
+          fail(types_vars, ir::text(e) + " as " + ir::text(n->type) + ", defined as " + ir::text(it->second));
         continue;
       }
       if (n->count == 0 && n->op != Op::load) continue;
@@ -123,9 +152,11 @@ class Checker {
     const auto args = ir::args_of(e);
     const KBuffer& b = known(e.node()->id, "a load");
     const Type t = e.node()->type;
-    require((args.size() == 1 || args.size() == 2) && args[0].type().is_index() && args[0].type().lanes == t.lanes && b.type.element() == t.element(),
+    require((args.size() == 1 || args.size() == 2) && args[0].type().is_index() && args[0].type().lanes == t.lanes &&
+                b.type.element() == t.element(),
             load_shape, [&] { return ir::text(e) + " of " + b.name; });
-    if (args.size() == 2) require(args[1].type().is_bool() && args[1].type().lanes == t.lanes, load_mask, [&] { return ir::text(e); });
+    if (args.size() == 2)
+      require(args[1].type().is_bool() && args[1].type().lanes == t.lanes, load_mask, [&] { return ir::text(e); });
     constant_address(b, args[0]);
   }
 
@@ -149,11 +180,17 @@ class Checker {
         const KBuffer& b = known(s.buffer, "a store");
         expr(s.address);
         expr(s.value);
-        require(s.address.type().is_index() && s.value.type().element() == b.type.element() && s.value.type().lanes == s.address.type().lanes, store_type, [&] { return ir::text(s.value.type()) + " to " + b.name + " of " + ir::text(b.type) + " at " + ir::text(s.address.type()); });
+        require(s.address.type().is_index() && s.value.type().element() == b.type.element() &&
+                    s.value.type().lanes == s.address.type().lanes,
+                store_type, [&] {
+                  return ir::text(s.value.type()) + " to " + b.name + " of " + ir::text(b.type) + " at " +
+                         ir::text(s.address.type());
+                });
         require(b.storage != Storage::argument || b.written, store_output, [&] { return b.name; });
         if (!s.mask.empty()) {
           expr(s.mask);
-          require(s.mask.type().is_bool() && s.mask.type().lanes == s.value.type().lanes, store_mask, [&] { return b.name + " under " + ir::text(s.mask.type()); });
+          require(s.mask.type().is_bool() && s.mask.type().lanes == s.value.type().lanes, store_mask,
+                  [&] { return b.name + " under " + ir::text(s.mask.type()); });
         }
         constant_address(b, s.address);
         break;
@@ -211,7 +248,8 @@ void verify(const Kernel& kernel, KernelForm form, std::string_view after) {
     Checker(kernel, form).run();
   } catch (const Violation& v) {
     const VerifierRule& r = rules[v.rule];
-    throw InternalError((after.empty() ? std::string() : "after " + std::string(after) + ": ") + r.name + ": " + r.sentence + "; found: " + v.found);
+    throw InternalError((after.empty() ? std::string() : "after " + std::string(after) + ": ") + r.name + ": " + r.sentence +
+                        "; found: " + v.found);
   }
 }
 

@@ -20,7 +20,9 @@ struct Random {
     state ^= state >> 7;
     return state ^= state << 17;
   }
-  std::int64_t in(std::int64_t lo, std::int64_t hi) { return lo + static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(hi - lo + 1)); }
+  std::int64_t in(std::int64_t lo, std::int64_t hi) {
+    return lo + static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(hi - lo + 1));
+  }
   bool coin(int of) { return next() % static_cast<std::uint64_t>(of) == 0; }
 };
 
@@ -51,8 +53,8 @@ struct Scene {
     if (r.coin(3)) facts.assume(lt(add(mul(io, edge), ii), N));
     if (r.coin(4)) facts.assume(ge(N, f));
     if (r.coin(5)) facts.assume(le(x, y));
-    said = "N multiple of " + std::to_string(multiple) + ", edge " + text(edge) + ", x in " + std::to_string(lo) + ".." + std::to_string(hi) +
-           ", y in " + text(y_lo) + ".." + text(y_hi);
+    said = "N multiple of " + std::to_string(multiple) + ", edge " + text(edge) + ", x in " + std::to_string(lo) + ".." +
+           std::to_string(hi) + ", y in " + text(y_lo) + ".." + text(y_hi);
     for (const Expr& c : facts.conditions()) said += ", " + text(c);
   }
 
@@ -63,30 +65,52 @@ struct Scene {
     }
     const auto sub_expr = [&] { return number(r, depth - 1); };
     switch (r.in(0, 12)) {
-      case 0: case 1: case 2: return add(sub_expr(), sub_expr());
-      case 3: case 4: return sub(sub_expr(), sub_expr());
-      case 5: return mul(sub_expr(), index(r.in(-8, 8)));
-      case 6: return mul(sub_expr(), r.coin(2) ? f : sub_expr());
-      case 7: return div(sub_expr(), index(r.in(-6, 9)));
-      case 8: return mod(sub_expr(), index(r.in(-6, 9)));
-      case 9: return r.coin(2) ? div(sub_expr(), f) : mod(sub_expr(), f);
-      case 10: return min(sub_expr(), sub_expr());
-      case 11: return max(sub_expr(), sub_expr());
-      default: return select(condition(r, depth - 1), sub_expr(), sub_expr());
+      case 0:
+      case 1:
+      case 2:
+        return add(sub_expr(), sub_expr());
+      case 3:
+      case 4:
+        return sub(sub_expr(), sub_expr());
+      case 5:
+        return mul(sub_expr(), index(r.in(-8, 8)));
+      case 6:
+        return mul(sub_expr(), r.coin(2) ? f : sub_expr());
+      case 7:
+        return div(sub_expr(), index(r.in(-6, 9)));
+      case 8:
+        return mod(sub_expr(), index(r.in(-6, 9)));
+      case 9:
+        return r.coin(2) ? div(sub_expr(), f) : mod(sub_expr(), f);
+      case 10:
+        return min(sub_expr(), sub_expr());
+      case 11:
+        return max(sub_expr(), sub_expr());
+      default:
+        return select(condition(r, depth - 1), sub_expr(), sub_expr());
     }
   }
   Expr condition(Random& r, int depth) {
     const auto side = [&] { return number(r, depth); };
     switch (r.in(0, 8)) {
-      case 0: return depth > 0 ? logic_and(condition(r, depth - 1), condition(r, depth - 1)) : lt(side(), side());
-      case 1: return depth > 0 ? logic_or(condition(r, depth - 1), condition(r, depth - 1)) : le(side(), side());
-      case 2: return depth > 0 ? logic_not(condition(r, depth - 1)) : gt(side(), side());
-      case 3: return eq(side(), side());
-      case 4: return ne(side(), side());
-      case 5: return le(side(), side());
-      case 6: return gt(side(), side());
-      case 7: return ge(side(), side());
-      default: return lt(side(), side());
+      case 0:
+        return depth > 0 ? logic_and(condition(r, depth - 1), condition(r, depth - 1)) : lt(side(), side());
+      case 1:
+        return depth > 0 ? logic_or(condition(r, depth - 1), condition(r, depth - 1)) : le(side(), side());
+      case 2:
+        return depth > 0 ? logic_not(condition(r, depth - 1)) : gt(side(), side());
+      case 3:
+        return eq(side(), side());
+      case 4:
+        return ne(side(), side());
+      case 5:
+        return le(side(), side());
+      case 6:
+        return gt(side(), side());
+      case 7:
+        return ge(side(), side());
+      default:
+        return lt(side(), side());
     }
   }
   // Comparisons of close neighbours are often true: x + 2 <= max(x, y) + 4.
@@ -125,14 +149,19 @@ TEST_CASE("simplify keeps the value, bounds hold it, the congruence describes it
     for (const Assignment& at : assignments(s, {}, 24)) {
       INFO("at " << text(at));
       const auto v = evaluate(e, at);
-      if (!v) { ++undecided; continue; }
+      if (!v) {
+        ++undecided;
+        continue;
+      }
       const auto w = evaluate(simple, at);
       REQUIRE(w.has_value());
       REQUIRE(*v == *w);
       if (lo) REQUIRE(*lo <= *v);
       if (hi) REQUIRE(*v <= *hi);
-      if (m.modulus == 0) REQUIRE(*v == m.remainder);
-      else REQUIRE(floor_mod(*v - m.remainder, m.modulus) == 0);
+      if (m.modulus == 0)
+        REQUIRE(*v == m.remainder);
+      else
+        REQUIRE(floor_mod(*v - m.remainder, m.modulus) == 0);
       if (!box.lo.empty()) {
         INFO("lower end " << text(box.lo));
         REQUIRE(*evaluate(box.lo, at) <= *v);

@@ -14,13 +14,23 @@ using Found = PointSearch::Found;
 }  // namespace
 
 TEST_CASE("two iterations of a split loop never meet") {
-  const Expr meet[] = {le(n(0), v), lt(v, w),         le(n(0), t), lt(t, n(64)),
-                       le(n(0), u), lt(u, n(64)), eq(add(mul(v, n(64)), t), add(mul(w, n(64)), u))};
+  const Expr meet[] = {le(n(0), v),
+                       lt(v, w),
+                       le(n(0), t),
+                       lt(t, n(64)),
+                       le(n(0), u),
+                       lt(u, n(64)),
+                       eq(add(mul(v, n(64)), t), add(mul(w, n(64)), u))};
   CHECK(find_point(meet, {}).found == Found::none);
 }
 
 TEST_CASE("where sets overlap a point is shown") {
-  const Expr meet[] = {le(n(0), v), lt(v, w), le(n(0), t), lt(t, n(65)), le(n(0), u), lt(u, n(65)),
+  const Expr meet[] = {le(n(0), v),
+                       lt(v, w),
+                       le(n(0), t),
+                       lt(t, n(65)),
+                       le(n(0), u),
+                       lt(u, n(65)),
                        eq(add(mul(v, n(64)), t), add(mul(w, n(64)), u))};
   const PointSearch p = find_point(meet, {});
   REQUIRE(p.found == Found::point);
@@ -68,8 +78,14 @@ TEST_CASE("a question is asked once, whatever its variables are called") {
 }
 
 TEST_CASE("the budget ends a long question without an answer") {
-  const Expr hard[] = {eq(mod(mul(v, n(7)), n(64)), mod(add(mul(w, n(13)), t), n(64))), eq(mod(add(v, t), n(31)), mod(w, n(29))), lt(v, w),
-                       lt(n(0), v), lt(w, n(100000)), lt(n(0), t), lt(t, n(90000)), eq(mod(mul(t, n(11)), n(97)), n(3))};
+  const Expr hard[] = {eq(mod(mul(v, n(7)), n(64)), mod(add(mul(w, n(13)), t), n(64))),
+                       eq(mod(add(v, t), n(31)), mod(w, n(29))),
+                       lt(v, w),
+                       lt(n(0), v),
+                       lt(w, n(100000)),
+                       lt(n(0), t),
+                       lt(t, n(90000)),
+                       eq(mod(mul(t, n(11)), n(97)), n(3))};
   const PointSearch p = find_point(hard, {}, 5);
   CHECK(p.found == Found::unknown);
   CHECK(p.why == "integer sets gave no answer within their budget");

@@ -32,10 +32,14 @@ Expr term(Random& r) {
   const std::array leaves{v, t, s};
   const Expr e = mul(leaves[static_cast<std::size_t>(r.in(0, 2))], index(r.in(1, 3) * (r.in(0, 3) ? 1 : -1)));
   switch (r.in(0, 6)) {
-    case 0: return div(e, index(1 << r.in(1, 3)));
-    case 1: return mod(e, index(r.in(2, 8)));
-    case 2: return min(e, index(r.in(0, 6)));
-    default: return e;
+    case 0:
+      return div(e, index(1 << r.in(1, 3)));
+    case 1:
+      return mod(e, index(r.in(2, 8)));
+    case 2:
+      return min(e, index(r.in(0, 6)));
+    default:
+      return e;
   }
 }
 Expr subscript(Random& r) {
@@ -47,8 +51,11 @@ Expr subscript(Random& r) {
   return r.in(0, 3) ? e : add(mul(v, index(8)), t);
 }
 
-struct Domain { std::int64_t v, t, s; };
-template <class Visit> void points(const Domain& d, Visit&& visit) {
+struct Domain {
+  std::int64_t v, t, s;
+};
+template <class Visit>
+void points(const Domain& d, Visit&& visit) {
   for (std::int64_t a = 0; a < d.v; ++a)
     for (std::int64_t b = 0; b < d.t; ++b)
       for (std::int64_t c = 0; c < d.s; ++c) visit(Assignment{{1, "v", a}, {2, "t", b}, {3, "s", c}});
@@ -66,8 +73,10 @@ TEST_CASE("disjoint agrees with every pair of iterations") {
     facts.bound(2, 0, d.t - 1);
     facts.bound(3, 0, d.s - 1);
     Access a{"C", true, {subscript(r)}, {}}, b{"C", r.in(0, 1) == 0, {subscript(r)}, {}};
-    if (r.in(0, 1)) b = a;
-    else if (r.in(0, 2) == 0) b.when = {lt(t, v)};
+    if (r.in(0, 1))
+      b = a;
+    else if (r.in(0, 2) == 0)
+      b.when = {lt(t, v)};
     if (r.in(0, 2) == 0) {
       a.at.push_back(subscript(r));
       b.at.push_back(r.in(0, 1) ? a.at.back() : subscript(r));
@@ -86,8 +95,8 @@ TEST_CASE("disjoint agrees with every pair of iterations") {
       for (const std::int64_t other : touched[key(b, at)]) meet = meet || other != at[0].value;
     });
     const Verdict answer = disjoint(a, b, v, inner, facts);
-    INFO("seed " << seed << ": " << text(a.at[0]) << " against " << text(b.at[0]) << " v < " << d.v << " t < " << d.t << " s < " << d.s << " by "
-                 << step_name(answer.step) << ": " << answer.why);
+    INFO("seed " << seed << ": " << text(a.at[0]) << " against " << text(b.at[0]) << " v < " << d.v << " t < " << d.t << " s < "
+                 << d.s << " by " << step_name(answer.step) << ": " << answer.why);
     if (answer.answer == Answer::proved) REQUIRE_FALSE(meet);
     if (answer.answer == Answer::refuted) REQUIRE(meet);
     (answer.answer == Answer::proved ? proved : answer.answer == Answer::refuted ? refuted : unknown)++;
@@ -110,7 +119,8 @@ TEST_CASE("injective agrees with all points") {
     std::map<std::vector<std::int64_t>, int> image;
     points(d, [&](const Assignment& at) { twice = image[{*evaluate(map[0], at), *evaluate(map[1], at)}]++ > 0 || twice; });
     const Verdict answer = injective(std::array<Id, 2>{1, 2}, map, facts);
-    INFO("seed " << seed << ": (" << text(map[0]) << ", " << text(map[1]) << ") by " << step_name(answer.step) << ": " << answer.why);
+    INFO("seed " << seed << ": (" << text(map[0]) << ", " << text(map[1]) << ") by " << step_name(answer.step) << ": "
+                 << answer.why);
     REQUIRE(answer.answer != Answer::unknown);
     REQUIRE((answer.answer == Answer::refuted) == twice);
     (twice ? refuted : proved)++;

@@ -12,8 +12,8 @@ using namespace ashlar::ir;
 namespace {
 
 Expr n(std::int64_t v) { return index(v); }
-const Expr v = var(1, "v"), t = var(2, "t"), N = var(3, "N"), f = var(4, "f"), k = var(5, "k"), i = var(6, "i"), r = var(7, "r"), c = var(8, "c"),
-           y = var(9, "y"), x = var(10, "x"), y0 = var(11, "y0");
+const Expr v = var(1, "v"), t = var(2, "t"), N = var(3, "N"), f = var(4, "f"), k = var(5, "k"), i = var(6, "i"),
+           r = var(7, "r"), c = var(8, "c"), y = var(9, "y"), x = var(10, "x"), y0 = var(11, "y0");
 const std::array<Id, 1> inner_t{2};
 Expr bit_xor(const Expr& a, const Expr& b) { return make(Op::bit_xor, index_type, std::array{a, b}); }
 
@@ -80,8 +80,9 @@ TEST_CASE("what one iteration writes the next one reads") {
   REQUIRE(d.answer == Answer::refuted);
   CHECK(d.why.find("writes C[") != std::string::npos);
   CHECK(d.why.find("reads it") != std::string::npos);
-  CHECK(disjoint(writes({mul(v, n(2))}), reads({add(mul(v, n(2)), n(1))}), v, {}, facts).answer == Answer::proved);  // congruences
-  CHECK(disjoint(reads({v}), reads({v}), v, {}, facts).answer == Answer::proved);                                    // nobody writes
+  CHECK(disjoint(writes({mul(v, n(2))}), reads({add(mul(v, n(2)), n(1))}), v, {}, facts).answer ==
+        Answer::proved);                                                           // congruences
+  CHECK(disjoint(reads({v}), reads({v}), v, {}, facts).answer == Answer::proved);  // nobody writes
 }
 
 TEST_CASE("a shifted last tile overlaps the one before, unless the factor divides") {

@@ -64,7 +64,8 @@ TEST_CASE("every rule holds for every small value of its variables") {
     Assignment at = variables_of(rule);
     Count count;
     enumerate(rule, at, 0, at.size() > 4 ? 5 : at.size() > 3 ? 8 : 12, count);
-    INFO(rule.name << ": " << ir::text(rule.pattern) << " -> " << ir::text(rule.replacement) << " fails at " << count.first_failure);
+    INFO(rule.name << ": " << ir::text(rule.pattern) << " -> " << ir::text(rule.replacement) << " fails at "
+                   << count.first_failure);
     CHECK(count.failed == 0);
     CHECK(count.checked > 0);
   }

@@ -11,8 +11,8 @@ using namespace ashlar::ir;
 namespace {
 
 struct Names {
-  Expr io = var(1, "io"), ii = var(2, "ii"), M = var(3, "M"), N = var(4, "N"), K = var(5, "K"), o = var(6, "o"), f = var(7, "f"),
-       i = var(8, "i"), x = var(9, "x"), y = var(10, "y"), a = var(11, "a"), b = var(12, "b");
+  Expr io = var(1, "io"), ii = var(2, "ii"), M = var(3, "M"), N = var(4, "N"), K = var(5, "K"), o = var(6, "o"),
+       f = var(7, "f"), i = var(8, "i"), x = var(9, "x"), y = var(10, "y"), a = var(11, "a"), b = var(12, "b");
 };
 Expr n(std::int64_t v) { return index(v); }
 std::string simple(const Expr& e, const Facts& facts = {}) { return text(simplify(e, facts)); }
@@ -47,13 +47,13 @@ TEST_CASE("symbolic factors divide back, too") {
   Names v;
   const Expr E = v.N;
   Facts facts;
-  facts.bound(4, 1, {});                                   // N >= 1
-  facts.bound(7, 1, {});                                   // f >= 1
+  facts.bound(4, 1, {});  // N >= 1
+  facts.bound(7, 1, {});  // f >= 1
   facts.range(6, n(0), {});
-  facts.range(8, n(0), sub(v.f, n(1)));                    // 0 <= i < f
+  facts.range(8, n(0), sub(v.f, n(1)));  // 0 <= i < f
   CHECK(simple(div(add(mul(v.o, v.f), v.i), v.f), facts) == "o");
   CHECK(simple(mod(add(mul(v.o, v.f), v.i), v.f), facts) == "i");
-  const Expr g = ceil_div(E, n(8));                        // the extent of a split into 8 parts
+  const Expr g = ceil_div(E, n(8));  // the extent of a split into 8 parts
   facts.range(2, n(0), sub(g, n(1)));
   CHECK(simple(div(add(mul(v.io, g), v.ii), g), facts) == "io");
   CHECK(simple(mod(add(mul(v.io, g), v.ii), g), facts) == "ii");
@@ -92,8 +92,8 @@ TEST_CASE("comparisons read as they are written") {
 TEST_CASE("guards are proved from the extents of loops") {
   Names v;
   Facts facts;
-  facts.bound(3, 1, {});                                             // M >= 1
-  facts.range(1, n(0), sub(ceil_div(v.M, n(64)), n(1)));             // io < ceil(M / 64)
+  facts.bound(3, 1, {});                                  // M >= 1
+  facts.range(1, n(0), sub(ceil_div(v.M, n(64)), n(1)));  // io < ceil(M / 64)
   facts.bound(2, 0, 63);
   const Expr base = mul(v.io, n(64));
   CHECK(can_prove(le(base, sub(v.M, n(1))), facts));

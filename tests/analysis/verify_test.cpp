@@ -1,4 +1,5 @@
-// The verifier: good programs and kernels pass; for every rule of both tables a program that breaks exactly it is refused, by name.
+// The verifier: good programs and kernels pass; for every rule of both tables a program that breaks exactly it is refused, by
+// name.
 #include <ashlar/analysis/verify.h>
 
 #include <algorithm>
@@ -87,23 +88,28 @@ const std::map<std::string, Break>& program_breaks() {
   static const std::map<std::string, Break> table{
       {"ids.resolve", [](Program& p) { first(p, Stmt::Kind::loop, "P").axis = 9999; }},
       {"ids.unique", [](Program& p) { loop_over(p, "k").id = loop_over(p, "i").id; }},
-      {"ids.variables", [](Program& p) { first(p, Stmt::Kind::block, "C").when = {ir::lt(ir::var(9999, "ghost"), ir::index(3))}; }},
-      {"axis.provenance", [](Program& p) {
+      {"ids.variables",
+       [](Program& p) { first(p, Stmt::Kind::block, "C").when = {ir::lt(ir::var(9999, "ghost"), ir::index(3))}; }},
+      {"axis.provenance",
+       [](Program& p) {
          ir::Axis& a = p.axes.at(loop_over(p, "k").axis);
          a.origin = ir::Axis::Origin::split_inner;
          a.parent = loop_over(p, "i").axis;
        }},
-      {"types.operands", [](Program& p) {
+      {"types.operands",
+       [](Program& p) {
          Expr& v = stage_named(p, "P").values[0];
          v = ir::make(ir::Op::add, f32, std::vector<Expr>{v, ir::index(1)});
        }},
-      {"types.loads", [](Program& p) {
+      {"types.loads",
+       [](Program& p) {
          Expr& v = stage_named(p, "P").values[0];
          v = ir::transform(v, [](const Expr& e) { return ir::is(e, ir::Op::load) ? ir::load(e.node()->id, "A", f32, {}) : e; });
        }},
       {"types.conditions", [](Program& p) { first(p, Stmt::Kind::block, "C").when = {ir::index(1)}; }},
       {"stage.components", [](Program& p) { stage_named(p, "P").values[0] = ir::float_const(f64, 1); }},
-      {"stage.rank", [](Program& p) {
+      {"stage.rank",
+       [](Program& p) {
          ir::Buffer& b = buffer_named(p, "P");
          const Id id = b.id;
          b.rank = 2;
@@ -114,11 +120,13 @@ const std::map<std::string, Break>& program_breaks() {
          });
        }},
       {"stage.reduction", [](Program& p) { stage_named(p, "C").inits.clear(); }},
-      {"stage.scope", [](Program& p) {
+      {"stage.scope",
+       [](Program& p) {
          ir::Stage& s = stage_named(p, "C");
          s.inits[0] = ir::cast(f32, ir::var(s.iters[1].id, "k"));
        }},
-      {"stage.acyclic", [](Program& p) {
+      {"stage.acyclic",
+       [](Program& p) {
          ir::Stage& s = stage_named(p, "P");
          s.values[0] = ir::load(s.buffers[0], "P", f32, std::vector<Expr>{ir::var(s.iters[0].id, "x")});
        }},
@@ -127,7 +135,8 @@ const std::map<std::string, Break>& program_breaks() {
       {"nest.roots", [](Program& p) { first(p, Stmt::Kind::nest, "C").roots.pop_back(); }},
       {"loop.own", [](Program& p) { first(p, Stmt::Kind::loop, "P").axis = loop_over(p, "i").axis; }},
       {"loop.once", [](Program& p) { loop_over(p, "k").axis = loop_over(p, "i").axis; }},
-      {"loop.parallel", [](Program& p) {
+      {"loop.parallel",
+       [](Program& p) {
          // Another axis of C, spatial, so that only the nesting is wrong.
          loop_over(p, "i").loop_kind = ir::LoopKind::parallel;
          loop_over(p, "k").loop_kind = ir::LoopKind::parallel;
@@ -135,14 +144,16 @@ const std::map<std::string, Break>& program_breaks() {
       {"loop.constant", [](Program& p) { loop_over(p, "i").loop_kind = ir::LoopKind::unrolled; }},
       {"loop.reduction", [](Program& p) { loop_over(p, "k").loop_kind = ir::LoopKind::vectorized; }},
       {"block.own", [](Program& p) { first(p, Stmt::Kind::block, "C").stage = stage_named(p, "P").id; }},
-      {"block.leaves", [](Program& p) {
+      {"block.leaves",
+       [](Program& p) {
          Stmt& i = loop_over(p, "i");
          std::vector<Stmt> inner = std::move(loop_over(p, "k").body);
          i.body = std::move(inner);
        }},
       {"block.cover", [](Program& p) { loop_over(p, "i").part = ir::Part::but_last; }},
       {"block.init", [](Program& p) { first(p, Stmt::Kind::block, "C").piece = Stmt::Piece::update; }},
-      {"block.order", [](Program& p) {
+      {"block.order",
+       [](Program& p) {
          // k is split and its halves run in the wrong order.
          ir::Stage& s = stage_named(p, "C");
          s.reducer.order = ir::Reducer::Order::exact;
@@ -164,12 +175,15 @@ const std::map<std::string, Break>& program_breaks() {
          p.axes[inner.id] = inner;
        }},
       {"storage.live", [](Program& p) { std::erase_if(p.body, [](const Stmt& s) { return s.kind == Stmt::Kind::alloc; }); }},
-      {"order.produced", [](Program& p) {
-         const auto nest = std::find_if(p.body.begin(), p.body.end(), [&](const Stmt& s) { return s.kind == Stmt::Kind::nest; });
+      {"order.produced",
+       [](Program& p) {
+         const auto nest =
+             std::find_if(p.body.begin(), p.body.end(), [&](const Stmt& s) { return s.kind == Stmt::Kind::nest; });
          p.body.erase(nest);  // P is never computed
        }},
       {"order.outputs", [](Program& p) { p.body.pop_back(); }},
-      {"slide.loop", [](Program& p) {
+      {"slide.loop",
+       [](Program& p) {
          Stmt& nest = first(p, Stmt::Kind::nest, "P");
          nest.slides.push_back({loop_over(p, "i").id, p.stage(nest.stage).iters[0].id, {}});
        }},
@@ -242,11 +256,16 @@ const std::map<std::string, KBreak>& kernel_breaks() {
   static const std::map<std::string, KBreak> table{
       {"vars.defined", [=](ir::Kernel& k) { k.body.push_back(let(k)); }},  // uses i outside its loop
       {"vars.unique", [=](ir::Kernel& k) { let(k).var = i_id; }},
-      {"types.operands", [=](ir::Kernel& k) { let(k).value = ir::make(ir::Op::add, ir::index_type, std::vector<Expr>{ir::index(1), ir::boolean(true)}); }},
+      {"types.operands",
+       [=](ir::Kernel& k) {
+         let(k).value = ir::make(ir::Op::add, ir::index_type, std::vector<Expr>{ir::index(1), ir::boolean(true)});
+       }},
       {"types.vars", [=](ir::Kernel& k) { let(k).value = ir::cast(ir::index_type, ir::var(i_id, "i", i32)); }},
       {"buffers.exist", [=](ir::Kernel& k) { last_store(k).buffer = 99; }},
-      {"load.shape", [=](ir::Kernel& k) { last_store(k).value = ir::load(in_id, "in", f32.with_lanes(8), std::vector<Expr>{ir::index(0)}); }},
-      {"load.mask", [=](ir::Kernel& k) {
+      {"load.shape",
+       [=](ir::Kernel& k) { last_store(k).value = ir::load(in_id, "in", f32.with_lanes(8), std::vector<Expr>{ir::index(0)}); }},
+      {"load.mask",
+       [=](ir::Kernel& k) {
          const Expr& at = last_store(k).address;
          last_store(k).value = ir::load(in_id, "in", f32.with_lanes(8), std::vector<Expr>{at, ir::boolean(true)});
        }},
@@ -255,20 +274,23 @@ const std::map<std::string, KBreak>& kernel_breaks() {
       {"store.output", [=](ir::Kernel& k) { last_store(k).buffer = in_id; }},
       {"loop.bounds", [=](ir::Kernel& k) { k.body[0].extent = ir::int_const(i32, 4); }},
       {"loop.kinds", [=](ir::Kernel& k) { k.body[0].loop_kind = ir::LoopKind::vectorized; }},
-      {"loop.parallel", [=](ir::Kernel& k) {
+      {"loop.parallel",
+       [=](ir::Kernel& k) {
          ir::KStmt inner = k.body[0];
          inner.var = 50;
          inner.body.clear();
          k.body[0].body.push_back(inner);
        }},
-      {"branch.scalar", [=](ir::Kernel& k) {
+      {"branch.scalar",
+       [=](ir::Kernel& k) {
          ir::KStmt branch;
          branch.kind = ir::KStmt::Kind::if_;
          branch.value = last_store(k).mask;
          branch.body = let(k).body;
          let(k).body = {branch};
        }},
-      {"prefetch.shape", [=](ir::Kernel& k) {
+      {"prefetch.shape",
+       [=](ir::Kernel& k) {
          ir::KStmt p;
          p.kind = ir::KStmt::Kind::prefetch;
          p.buffer = in_id;

@@ -29,7 +29,9 @@ PointSearch find_point(std::span<const Expr> conditions, const Facts& facts, uns
 // What the facts say of these variables and of those that their ranges mention, as conditions.
 std::vector<Expr> conditions_of_facts(std::span<const Expr> expressions, const Facts&);
 
-struct IntegerSetCounters { std::size_t asked = 0, remembered = 0; };
+struct IntegerSetCounters {
+  std::size_t asked = 0, remembered = 0;
+};
 IntegerSetCounters integer_set_counters();  // of this thread
 
 }  // namespace ashlar::analysis

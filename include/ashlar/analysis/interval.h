@@ -17,7 +17,10 @@ struct Interval {
   Expr lo, hi;  // inclusive
   bool bounded() const { return !lo.empty() && !hi.empty(); }
 };
-struct VarRange { ir::Id id = 0; Interval range; };  // the range may use variables eliminated later (further down the list)
+struct VarRange {
+  ir::Id id = 0;
+  Interval range;
+};  // the range may use variables eliminated later (further down the list)
 
 // Eliminates the listed variables one after another, first to last: list inner loops first.
 Interval bounds_over(const Expr&, std::span<const VarRange> eliminate, const Facts&);

@@ -25,14 +25,15 @@ const char* step_name(Step);
 
 struct Verdict {
   Answer answer = Answer::unknown;
-  Step step = Step::none;     // which step of the ladder answered
-  std::string why;            // refuted: "iterations v = 0 and v = 1 both write C[64] (t = 64, t = 0)"; unknown: the term
-  Assignment first, second;   // refuted: the two iterations (no_solution: the solution in `first`)
+  Step step = Step::none;    // which step of the ladder answered
+  std::string why;           // refuted: "iterations v = 0 and v = 1 both write C[64] (t = 64, t = 0)"; unknown: the term
+  Assignment first, second;  // refuted: the two iterations (no_solution: the solution in `first`)
   std::vector<std::int64_t> element;  // refuted: the indices both touch, where they can be computed
   explicit operator bool() const { return answer == Answer::proved; }
 };
 
-// One access to a buffer: `at` are its indices, over loop variables and symbols; `when` further conditions under which it happens.
+// One access to a buffer: `at` are its indices, over loop variables and symbols; `when` further conditions under which it
+// happens.
 struct Access {
   std::string buffer;
   bool write = false;
@@ -41,8 +42,9 @@ struct Access {
 };
 
 // DISJOINT: can two different iterations of `loop` touch one element, `a` in the one and `b` in the other, either way round?
-// `loop` is its variable. Variables in `inner` run in each iteration on their own (loops inside `loop`, reductions); all others, outer loops and symbols,
-// are the same in both. Ranges of all of them are in `facts`. Accesses that both read are disjoint by definition.
+// `loop` is its variable. Variables in `inner` run in each iteration on their own (loops inside `loop`, reductions); all
+// others, outer loops and symbols, are the same in both. Ranges of all of them are in `facts`. Accesses that both read are
+// disjoint by definition.
 Verdict disjoint(const Access& a, const Access& b, const Expr& loop, std::span<const ir::Id> inner, const Facts& facts);
 
 // BIJECT: does a map send different points of its domain to different images? `vars` run over the ranges that `facts` gives

@@ -36,7 +36,9 @@ std::optional<std::int64_t> constant_min(const Expr&, const Facts&);
 std::optional<std::int64_t> constant_max(const Expr&, const Facts&);
 // The largest modulus m that is found and the remainder r with e = r (mod m) always, 0 <= r < m. A constant has m = 0 and r its
 // value, so "e is a multiple of 16" reads `m % 16 == 0 && r % 16 == 0` in every case.
-struct Congruence { std::int64_t modulus = 1, remainder = 0; };
+struct Congruence {
+  std::int64_t modulus = 1, remainder = 0;
+};
 Congruence congruence(const Expr&, const Facts&);
 
 }  // namespace ashlar::analysis

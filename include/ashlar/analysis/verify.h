@@ -1,11 +1,13 @@
 #pragma once
-// The verifier: what must hold of every Program between two schedule steps and of every Kernel between two passes, as a table of
-// named rules. A violation is a bug of the compiler, never the user's fault: InternalError, naming the rule and what broke it.
+// The verifier: what must hold of every Program between two schedule steps and of every Kernel between two passes, as a table
+// of named rules. A violation is a bug of the compiler, never the user's fault: InternalError, naming the rule and what broke
+// it.
 //
-//   verify(program, "split");     internal error: after split: loop.own: a loop runs over a leaf of its nest's axes; found: loop io
+//   verify(program, "split");     internal error: after split: loop.own: a loop runs over a leaf of its nest's axes; found:
+//   loop io
 //
-// The rules are structural: they resolve ids, count pieces and compare types. What needs a proof (dependences, bounds, coverage by
-// conditions) is the business of the primitives.
+// The rules are structural: they resolve ids, count pieces and compare types. What needs a proof (dependences, bounds, coverage
+// by conditions) is the business of the primitives.
 #include <span>
 #include <string_view>
 

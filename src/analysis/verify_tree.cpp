@@ -1,0 +1,338 @@
+// Rules about how it is carried out: nests, axes, loops, blocks, storage, order of execution.
+#include <map>
+#include <set>
+
+#include <ashlar/ir/print.h>
+
+#include "analysis/verify_view.h"
+
+namespace ashlar::analysis::verifier {
+namespace {
+
+bool within(const Axis& a, const View& v, const std::set<Id>& roots) {
+  for (Id r : ir::roots_of(v.p, a.id))
+    if (!roots.count(r)) return false;
+  return true;
+}
+
+std::set<Id> root_axes(const Stmt& nest) {
+  std::set<Id> ids;
+  for (const ir::Root& r : nest.roots) ids.insert(r.axis);
+  return ids;
+}
+
+// The cells that a part of an axis covers: first, middle and last iteration, or full and ragged tiles.
+unsigned cells(Part part) {
+  switch (part) {
+    case Part::all:
+      return 0b111;
+    case Part::first:
+      return 0b001;
+    case Part::but_first:
+      return 0b110;
+    case Part::last:
+      return 0b100;
+    case Part::but_last:
+      return 0b011;
+    case Part::middle:
+      return 0b010;
+    case Part::end:
+      return 0b100;
+    case Part::full:
+      return 0b001;
+    case Part::rest:
+      return 0b110;
+  }
+  return 0;
+}
+
+}  // namespace
+
+// ---- nests, axes, loops ------------------------------------------------------------------------------------------------
+
+Broken nest_roots(const View& v) {
+  Broken broken;
+  int derived = 0, open = 0;
+  v.each(Kind::nest, [&](int, const Stmt& nest) {
+    const Stage& s = v.p.stage(nest.stage);
+    bool ok = nest.roots.size() == s.iters.size();
+    for (std::size_t k = 0; ok && k < nest.roots.size(); ++k) {
+      const ir::Root& r = nest.roots[k];
+      const Axis& a = v.p.axis(r.axis);
+      ok = r.iter == s.iters[k].id && a.origin == Axis::Origin::root && a.iter == r.iter &&
+           a.reduce == (s.iters[k].kind == ir::IterKind::reduce);
+      ok = ok && r.begin.empty() == r.extent.empty();
+      (r.begin.empty() ? open : derived)++;
+    }
+    if (!ok && broken.empty()) broken = v.name(nest);
+  });
+  if (broken.empty() && derived && open) return "some boxes derived, some not";
+  return broken;
+}
+
+Broken axis_provenance(const View& v) {
+  for (const auto& [id, a] : v.p.axes) {
+    switch (a.origin) {
+      case Axis::Origin::root:
+        break;
+      case Axis::Origin::split_outer:
+      case Axis::Origin::split_inner: {
+        const Axis& parent = v.p.axis(a.parent);
+        const std::size_t side = a.origin == Axis::Origin::split_inner;
+        if (parent.became.size() != 2 || parent.became[side] != id || a.reduce != parent.reduce) return a.name;
+        if (a.factor.empty() && a.parts == 0) return a.name + " without a factor";
+        if (!a.factor.empty() && !a.factor.type().is_index()) return a.name;
+        break;
+      }
+      case Axis::Origin::fused:
+        for (Id from : {a.outer, a.inner})
+          if (v.p.axis(from).became != std::vector<Id>{id}) return a.name;
+        break;
+    }
+    std::size_t steps = 0;  // an axis that came from itself
+    for (Id up = a.parent; up; up = v.p.axis(up).parent)
+      if (++steps > v.p.axes.size()) return a.name;
+  }
+  return {};
+}
+
+Broken loop_own(const View& v) {
+  Broken broken;
+  v.each(Kind::loop, [&](int k, const Stmt& loop) {
+    const Axis& a = v.p.axis(loop.axis);
+    const int nest = v.place(k).nest;
+    if (broken.empty() && (nest < 0 || !a.became.empty() || !within(a, v, root_axes(v.at(nest))))) broken = v.name(loop);
+  });
+  return broken;
+}
+
+Broken loop_once(const View& v) {
+  Broken broken;
+  v.each(Kind::loop, [&](int k, const Stmt& loop) {
+    for (const Stmt* outer : v.own_loops(k))
+      if (outer->axis == loop.axis && broken.empty()) broken = v.name(loop) + " inside itself";
+  });
+  return broken;
+}
+
+Broken loop_parallel(const View& v) {
+  Broken broken;
+  v.each(Kind::loop, [&](int k, const Stmt& loop) {
+    if (loop.loop_kind != ir::LoopKind::parallel) return;
+    for (int i = v.place(k).parent; i >= 0; i = v.place(i).parent)
+      if (v.at(i).kind == Kind::loop &&
+          (v.at(i).loop_kind == ir::LoopKind::parallel || v.at(i).loop_kind == ir::LoopKind::vectorized) && broken.empty())
+        broken = v.name(loop) + " inside " + v.name(v.at(i));
+  });
+  return broken;
+}
+
+Broken loop_constant(const View& v) {
+  Broken broken;
+  v.each(Kind::loop, [&](int, const Stmt& loop) {
+    if (loop.loop_kind != ir::LoopKind::vectorized && loop.loop_kind != ir::LoopKind::unrolled) return;
+    const Axis& a = v.p.axis(loop.axis);
+    if (a.extent.empty() || loop.part != Part::all) return;  // not derived; a peeled part may be one iteration of many
+    if (!ir::is_int(a.extent) && broken.empty()) broken = v.name(loop) + " of extent " + ir::text(a.extent);
+  });
+  return broken;
+}
+
+Broken loop_reduction(const View& v) {
+  Broken broken;
+  v.each(Kind::loop, [&](int, const Stmt& loop) {
+    const bool spread = loop.loop_kind == ir::LoopKind::parallel || loop.loop_kind == ir::LoopKind::vectorized;
+    if (spread && v.p.axis(loop.axis).reduce && broken.empty()) broken = v.name(loop);
+  });
+  return broken;
+}
+
+// ---- blocks ------------------------------------------------------------------------------------------------------------
+
+Broken block_own(const View& v) {
+  Broken broken;
+  v.each(Kind::block, [&](int k, const Stmt& block) {
+    const int nest = v.place(k).nest;
+    if (broken.empty() && (nest < 0 || v.at(nest).stage != block.stage)) broken = v.name(block);
+  });
+  return broken;
+}
+
+Broken block_leaves(const View& v) {
+  Broken broken;
+  v.each(Kind::block, [&](int k, const Stmt& block) {
+    if (!broken.empty()) return;
+    std::set<Id> wanted, around;
+    for (const ir::Root& r : v.at(v.place(k).nest).roots)
+      for (Id leaf : ir::leaves_of(v.p, r.axis))
+        if (block.piece != Stmt::Piece::init || !v.p.axis(leaf).reduce) wanted.insert(leaf);
+    for (const Stmt* loop : v.own_loops(k)) around.insert(loop->axis);
+    if (block.piece == Stmt::Piece::init) std::erase_if(around, [&](Id a) { return v.p.axis(a).reduce && !wanted.count(a); });
+    if (wanted != around) broken = v.name(block);
+  });
+  return broken;
+}
+
+// Pieces of one nest: over the axes that were peeled, each cell has one piece.
+Broken block_cover(const View& v) {
+  Broken broken;
+  v.each(Kind::nest, [&](int at, const Stmt& nest) {
+    if (!broken.empty()) return;
+    std::vector<std::map<Id, Part>> pieces;
+    std::vector<Id> peeled;
+    for (int k = at + 1; k < v.place(at).end; ++k) {
+      const Stmt& block = v.at(k);
+      if (block.kind != Kind::block || v.place(k).nest != at || block.piece == Stmt::Piece::init) continue;
+      std::map<Id, Part> parts;
+      for (const Stmt* loop : v.own_loops(k)) {
+        parts[loop->axis] = loop->part;
+        if (loop->part != Part::all && std::find(peeled.begin(), peeled.end(), loop->axis) == peeled.end())
+          peeled.push_back(loop->axis);
+      }
+      pieces.push_back(std::move(parts));
+    }
+    if (pieces.empty()) {
+      broken = v.name(nest) + " without a block";
+      return;
+    }
+    if (peeled.size() > 8) return;  // 3^9 cells are not worth it; the primitives keep parts together
+    std::size_t total = 1;
+    for (std::size_t k = 0; k < peeled.size(); ++k) total *= 3;
+    for (std::size_t cell = 0; cell < total; ++cell) {
+      int covered = 0;
+      for (const auto& parts : pieces) {
+        std::size_t rest = cell;
+        bool inside = true;
+        for (Id axis : peeled) {
+          const auto it = parts.find(axis);
+          inside = inside && (cells(it == parts.end() ? Part::all : it->second) >> (rest % 3) & 1);
+          rest /= 3;
+        }
+        covered += inside;
+      }
+      if (covered != 1) {
+        broken = v.name(nest) +
+                 (covered ? ": a part is computed " + std::to_string(covered) + " times" : ": a part is computed by no block");
+        return;
+      }
+    }
+  });
+  return broken;
+}
+
+Broken block_init(const View& v) {
+  Broken broken;
+  v.each(Kind::nest, [&](int at, const Stmt& nest) {
+    bool init = false, whole = false, update = false;
+    for (int k = at + 1; k < v.place(at).end; ++k) {
+      const Stmt& block = v.at(k);
+      if (block.kind != Kind::block || v.place(k).nest != at || !broken.empty()) continue;
+      if (block.piece != Stmt::Piece::whole && !v.p.stage(block.stage).is_reduction())
+        broken = v.name(block) + ", which is no reduction";
+      if (block.piece == Stmt::Piece::init) init = true;
+      if (block.piece == Stmt::Piece::whole) whole = true;
+      if (block.piece == Stmt::Piece::update) {
+        update = true;
+        if (!init && !block.first_stores) broken = v.name(block) + " updated before its init";
+      }
+    }
+    if (whole && (init || update) && broken.empty()) broken = v.name(nest) + " half taken apart";
+  });
+  return broken;
+}
+
+// A reducer that keeps its order meets its terms in the order of definition.
+Broken block_order(const View& v) {
+  Broken broken;
+  v.each(Kind::block, [&](int k, const Stmt& block) {
+    const Stage& s = v.p.stage(block.stage);
+    if (!s.is_reduction() || s.reducer.order != ir::Reducer::Order::exact || block.piece == Stmt::Piece::init ||
+        !broken.empty())
+      return;
+    std::vector<Id> wanted;
+    for (const ir::Root& r : v.at(v.place(k).nest).roots)
+      for (Id leaf : ir::leaves_of(v.p, r.axis))
+        if (v.p.axis(leaf).reduce && std::find(wanted.begin(), wanted.end(), leaf) == wanted.end()) wanted.push_back(leaf);
+    std::vector<Id> found;
+    for (const Stmt* loop : v.own_loops(k))
+      if (v.p.axis(loop->axis).reduce) found.push_back(loop->axis);
+    if (found != wanted) broken = v.name(block);
+  });
+  return broken;
+}
+
+// ---- storage and order of execution ------------------------------------------------------------------------------------
+
+namespace {
+// Walks in order of execution with what is allocated and what has been computed so far.
+Broken in_order(const View& v, bool storage) {
+  struct State {
+    const View& v;
+    bool storage;
+    std::multiset<Id> live;
+    std::set<Id> begun;  // stages of which some nest has started
+
+    Broken body(const std::vector<Stmt>& list) {
+      std::vector<Id> here;
+      for (const Stmt& s : list) {
+        if (s.kind == Kind::alloc) {
+          if (storage && live.count(s.buffer)) return v.name(s) + " while it is allocated";
+          if (storage && v.p.buffer(s.buffer).role != ir::Role::temporary) return v.name(s) + ", an argument";
+          live.insert(s.buffer);
+          here.push_back(s.buffer);
+        }
+        if (s.kind == Kind::nest) begun.insert(s.stage);
+        if (s.kind == Kind::block)
+          if (Broken b = block(s); !b.empty()) return b;
+        if (Broken b = body(s.body); !b.empty()) return b;
+      }
+      for (Id b : here) live.erase(live.find(b));
+      return {};
+    }
+    Broken block(const Stmt& s) {
+      const Stage& stage = v.p.stage(s.stage);
+      const auto usable = [&](Id id) { return v.p.buffer(id).role != ir::Role::temporary || live.count(id) > 0; };
+      for (Id b : stage.buffers)
+        if (storage && !usable(b)) return stage.name + " stores to " + v.p.buffer(b).name;
+      for (const Expr* e : loads_of(stage, s.first_stores ? Stmt::Piece::whole : s.piece)) {
+        const Buffer& b = v.p.buffer(e->node()->id);
+        if (storage && !usable(b.id)) return stage.name + " reads " + b.name;
+        if (!storage && b.stage && !begun.count(b.stage)) return stage.name + " reads " + b.name;
+      }
+      return {};
+    }
+  };
+  return State{v, storage, {}, {}}.body(v.p.body);
+}
+
+}  // namespace
+
+Broken storage_live(const View& v) { return in_order(v, true); }
+Broken order_produced(const View& v) { return in_order(v, false); }
+
+Broken order_outputs(const View& v) {
+  std::set<Id> computed;
+  for (const Place& place : v.places)
+    if (place.stmt->kind == Kind::nest) computed.insert(place.stmt->stage);
+  for (const auto& [id, b] : v.p.buffers)
+    if (b.role == ir::Role::output && !computed.count(b.stage)) return b.name;
+  return {};
+}
+
+Broken slide_loop(const View& v) {
+  Broken broken;
+  v.each(Kind::nest, [&](int k, const Stmt& nest) {
+    for (const ir::Slide& slide : nest.slides) {
+      bool around = false;
+      for (int i = v.place(k).parent; i >= 0; i = v.place(i).parent)
+        around =
+            around || (v.at(i).id == slide.loop && v.at(i).kind == Kind::loop && v.at(i).loop_kind == ir::LoopKind::serial);
+      const auto& iters = v.p.stage(nest.stage).iters;
+      const bool own = std::any_of(iters.begin(), iters.end(), [&](const ir::IterVar& i) { return i.id == slide.iter; });
+      if ((!around || !own) && broken.empty()) broken = v.name(nest);
+    }
+  });
+  return broken;
+}
+
+}  // namespace ashlar::analysis::verifier

@@ -1,0 +1,165 @@
+#pragma once
+// What the rules for programs look at: the tree in order of execution and every expression once, and the rules themselves. The
+// table that names them stands in verify_program.cpp.
+#include <algorithm>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include <ashlar/analysis/verify.h>
+#include <ashlar/ir/build.h>
+
+namespace ashlar::analysis::verifier {
+
+using ir::Axis;
+using ir::Buffer;
+using ir::Id;
+using ir::Op;
+using ir::Part;
+using ir::Program;
+using ir::Stage;
+using ir::Stmt;
+using Kind = Stmt::Kind;
+
+// The tree flattened in order of execution: each statement with its parent and the nest around it.
+struct Place {
+  const Stmt* stmt = nullptr;
+  int parent = -1, nest = -1;  // positions; nest: the innermost around it, not itself
+  int end = 0;                 // one past its last descendant
+};
+
+class View {
+ public:
+  explicit View(const Program& program) : p(program) {
+    flatten(program.body, -1, -1);
+    collect();
+  }
+
+  const Program& p;
+  std::vector<Place> places;
+  struct Node {
+    const Expr* e;
+    const std::string* where;  // the stage, buffer or axis it belongs to
+  };
+  std::vector<Node> nodes;  // of all expressions of the program, shared ones once
+
+  const Stmt& at(int k) const { return *places[static_cast<std::size_t>(k)].stmt; }
+  const Place& place(int k) const { return places[static_cast<std::size_t>(k)]; }
+  int size() const { return static_cast<int>(places.size()); }
+
+  std::string name(const Stmt& s) const {
+    const auto named = [](const auto& map, Id id) {
+      const auto it = map.find(id);
+      return it == map.end() ? "?" : it->second.name;
+    };
+    switch (s.kind) {
+      case Kind::nest:
+        return "nest " + named(p.stages, s.stage);
+      case Kind::loop:
+        return "loop " + named(p.axes, s.axis);
+      case Kind::block:
+        return "block " + named(p.stages, s.stage);
+      case Kind::alloc:
+        return "alloc " + named(p.buffers, s.buffer);
+      case Kind::prefetch:
+        return "prefetch " + named(p.buffers, s.buffer);
+    }
+    return "?";
+  }
+  // The loops around a statement up to its nest, outermost first.
+  std::vector<const Stmt*> own_loops(int k) const {
+    std::vector<const Stmt*> loops;
+    for (int i = place(k).parent; i >= 0 && i != place(k).nest; i = place(i).parent)
+      if (at(i).kind == Kind::loop) loops.push_back(&at(i));
+    std::reverse(loops.begin(), loops.end());
+    return loops;
+  }
+  template <class F>
+  void each(Kind kind, F&& f) const {
+    for (int k = 0; k < size(); ++k)
+      if (at(k).kind == kind) f(k, at(k));
+  }
+
+ private:
+  void collect() {
+    std::unordered_set<const ir::Node*> seen;
+    seen.reserve(1024);
+    std::vector<const Expr*> pending;
+    const auto add = [&](const Expr& root, const std::string& where) {
+      if (root.empty()) return;
+      pending.push_back(&root);
+      while (!pending.empty()) {
+        const Expr& e = *pending.back();
+        pending.pop_back();
+        if (!seen.insert(e.node()).second) continue;
+        nodes.push_back({&e, &where});
+        for (const Expr& x : ir::args_of(e)) pending.push_back(&x);
+      }
+    };
+    for (const auto& [id, s] : p.stages) {
+      for (const ir::IterVar& v : s.iters) add(v.begin, s.name), add(v.end, s.name);
+      for (const auto* list : {&s.domain, &s.values, &s.inits, &s.reducer.combine})
+        for (const Expr& e : *list) add(e, s.name);
+      add(s.fill, s.name);
+    }
+    for (const auto& [id, b] : p.buffers)
+      for (const auto* list : {&b.extents, &b.layout.map, &b.layout.strides})
+        for (const Expr& e : *list) add(e, b.name);
+    for (const auto& [id, x] : p.axes) add(x.extent, x.name), add(x.factor, x.name);
+    static const std::string conditions = "a condition", box = "a box", assumption = "an assumption";
+    for (const Place& place : places) {
+      for (const ir::Root& r : place.stmt->roots) add(r.begin, box), add(r.extent, box);
+      for (const Expr& e : place.stmt->when) add(e, conditions);
+    }
+    for (const Expr& e : p.assumptions) add(e, assumption);
+  }
+
+  void flatten(const std::vector<Stmt>& body, int parent, int nest) {
+    for (const Stmt& s : body) {
+      const int here = size();
+      places.push_back({&s, parent, nest, 0});
+      flatten(s.body, here, s.kind == Kind::nest ? here : nest);
+      places[static_cast<std::size_t>(here)].end = size();
+    }
+  }
+};
+
+using Broken = std::string;  // what breaks the rule; empty: it holds
+
+// What a piece of a stage reads: an init starts accumulators, an update only combines.
+std::vector<const Expr*> loads_of(const Stage& s, Stmt::Piece piece = Stmt::Piece::whole);
+
+// verify_definitions.cpp
+Broken ids_resolve(const View&);
+Broken ids_unique(const View&);
+Broken ids_variables(const View&);
+Broken types_operands(const View&);
+Broken types_loads(const View&);
+Broken types_conditions(const View&);
+Broken stage_components(const View&);
+Broken stage_rank(const View&);
+Broken stage_reduction(const View&);
+Broken stage_scope(const View&);
+Broken stage_acyclic(const View&);
+Broken buffer_arguments(const View&);
+Broken buffer_layout(const View&);
+
+// verify_tree.cpp
+Broken nest_roots(const View&);
+Broken axis_provenance(const View&);
+Broken loop_own(const View&);
+Broken loop_once(const View&);
+Broken loop_parallel(const View&);
+Broken loop_constant(const View&);
+Broken loop_reduction(const View&);
+Broken block_own(const View&);
+Broken block_leaves(const View&);
+Broken block_cover(const View&);
+Broken block_init(const View&);
+Broken block_order(const View&);
+Broken storage_live(const View&);
+Broken order_produced(const View&);
+Broken order_outputs(const View&);
+Broken slide_loop(const View&);
+
+}  // namespace ashlar::analysis::verifier
