@@ -111,7 +111,8 @@ std::vector<VarRange> iter_intervals(const Program& p, const Path& path, Id oute
       interval.lo = moving.lo.empty() ? root.begin : moving.lo;
       interval.hi = moving.hi.empty() ? end : intersect(moving, {{}, end}, facts).hi;
     }
-    result.push_back({v.id, eliminate(interval, around, facts)});
+    // the bounds of a reduction may use other loops of the same nest
+    result.push_back({v.id, eliminate(eliminate(interval, own, facts), around, facts)});
   }
   return result;
 }

@@ -67,9 +67,13 @@ void apply_rfactor(Context& c) {
     if (s.kind == Stmt::Kind::loop && s.part != ir::Part::all) c.refuse("a stage that was not peeled yet", name_of(c.p, s));
   });
   std::vector<Id> others;  // the other reduction leaves, in the order of their loops
+  std::map<Id, Expr> tight;  // of those, the ends of loops that follow the domain: the partial's domain follows it too
   ir::walk(nest.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::loop && c.p.axis(s.axis).reduce && s.axis != axis.id) others.push_back(s.axis);
+    if (s.kind != Stmt::Kind::loop || !c.p.axis(s.axis).reduce) return;
+    if (s.axis != axis.id) others.push_back(s.axis);
+    if (s.tight) tight[s.axis] = ir::range_of(c.p, s).end;
   });
+  if (tight.count(axis.id)) c.refuse("a loop that was not tightened (tighten the other ones)", name_of(c.p, loop));
   // prove
   prove_reassociation(c, stage, "rfactor sums its parts apart");
   const Type type = c.p.buffer(stage.buffers.front()).type;
@@ -113,7 +117,7 @@ void apply_rfactor(Context& c) {
     w.name = c.p.axis(other).name;
     w.kind = ir::IterKind::reduce;
     w.begin = ir::index(0);
-    w.end = c.p.axis(other).extent;
+    w.end = tight.count(other) ? ir::substitute(tight.at(other), leaves) : c.p.axis(other).extent;
     w.where = c.step.where;
     partial.iters.push_back(w);
     leaves.emplace_back(other, ir::var(w.id, w.name));
@@ -133,7 +137,7 @@ void apply_rfactor(Context& c) {
       for (Id n : a.became) pending.push_back(n);
       if (a.became.size() != 2) continue;
       const ir::Axis& outer = c.p.axis(a.became[0]);
-      if (outer.tail == ir::Tail::exact) continue;
+      if (outer.tail == ir::Tail::exact || tight.count(a.became[1])) continue;
       if (outer.tail == ir::Tail::pad) {
         padded = true;
         continue;
