@@ -200,31 +200,31 @@ bool Sampler::next_point() {
       if (k == 0) return false;
       ++values_[k - 1].value;
     }
-    if (consistent()) return true;
+    if (allows(values_)) return true;
   }
 }
 
-bool Sampler::consistent() const {
-  for (std::size_t k = 0; k < values_.size(); ++k) {
+bool Sampler::allows(const Assignment& at) const {
+  for (std::size_t k = 0; k < at.size(); ++k) {
     const VarFacts* f = known_[k];
-    const std::int64_t v = values_[k].value;
+    const std::int64_t v = at[k].value;
     if (!f) continue;
     if ((f->min && v < *f->min) || (f->max && v > *f->max) || floor_mod(v, f->multiple_of) != 0) return false;
     for (const bool low : {true, false}) {
       const Expr& end = low ? f->lo : f->hi;
       if (end.empty()) continue;
-      const auto at = analysis::evaluate(end, values_);
-      if (!at || (low ? v < *at : v > *at)) return false;
+      const auto v_end = analysis::evaluate(end, at);
+      if (!v_end || (low ? v < *v_end : v > *v_end)) return false;
     }
   }
   for (const Expr& c : facts_.conditions()) {
-    const auto holds = analysis::evaluate(c, values_);
+    const auto holds = analysis::evaluate(c, at);
     if (holds && !*holds) return false;
     if (!holds) {
       // A condition over variables that do not matter here binds nothing; one that reads data cannot be checked.
       bool ours = false;
       ir::walk(c, [&](const Expr& x) {
-        for (const Binding& b : values_) ours = ours || (ir::is(x, Op::var) && x.node()->id == b.id);
+        for (const Binding& b : at) ours = ours || (ir::is(x, Op::var) && x.node()->id == b.id);
         return !ours;
       });
       if (ours) return false;
@@ -281,7 +281,7 @@ bool Sampler::sample(std::uint64_t seed) {
     if (v < a) v += step;
     values_[k].value = v;
   }
-  return consistent();
+  return allows(values_);
 }
 
 }  // namespace ashlar::analysis

@@ -23,9 +23,9 @@ class Sampler {
   bool next_point();                        // of that box, in order; false after the last
   bool sample(std::uint64_t seed);          // draws an assignment; false if this one breaks a fact
   const Assignment& assignment() const { return values_; }
+  bool allows(const Assignment&) const;  // of the same variables: are all facts satisfied?
 
  private:
-  bool consistent() const;
   const Facts& facts_;
   Assignment values_;
   std::vector<const VarFacts*> known_;

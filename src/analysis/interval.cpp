@@ -31,7 +31,8 @@ class Eliminate {
     if (ir::is(e, Op::var)) return range_;
     if (!is_scalar_index(e)) return constant(e);
     // Where the whole moves one way as the variable grows, its ends are the values at the variable's ends: exact.
-    const Direction d = engine_.direction(e, var_);
+    // An open range is followed through the structure instead: min(v, 7) has an upper end whatever v has.
+    const Direction d = range_.bounded() ? engine_.direction(e, var_) : Direction::mixed;
     if (d == Direction::up) return {at(e, range_.lo), at(e, range_.hi)};
     if (d == Direction::down) return {at(e, range_.hi), at(e, range_.lo)};
     switch (ir::op_of(e)) {
@@ -46,6 +47,44 @@ class Eliminate {
   }
 
  private:
+  // The variable's range where a condition holds (or fails): comparisons of the variable itself with something that does not move.
+  // Where the result is empty its ends cross; an interval between crossed ends lies inside the one of the other arm or widens it.
+  Interval clipped(const Expr& condition, bool holds) const {
+    const auto args = ir::args_of(condition);
+    if (holds && ir::is(condition, Op::logic_and)) {
+      const Interval first = clipped(args[0], true);
+      return Eliminate(engine_, var_, first).clipped(args[1], true);
+    }
+    if (ir::is(condition, Op::logic_not)) return clipped(args[0], !holds);
+    Interval r = range_;
+    if (!ir::is_comparison(ir::op_of(condition)) || !is_scalar_index(args[0])) return r;
+    Op op = ir::op_of(condition);
+    Expr other;
+    if (ir::is(args[0], Op::var) && args[0].node()->id == var_ && !uses(args[1], var_)) {
+      other = args[1];
+    } else if (ir::is(args[1], Op::var) && args[1].node()->id == var_ && !uses(args[0], var_)) {
+      other = args[0];
+      op = op == Op::lt ? Op::gt : op == Op::le ? Op::ge : op == Op::gt ? Op::lt : op == Op::ge ? Op::le : op;
+    } else {
+      return r;
+    }
+    if (!holds) op = op == Op::lt ? Op::ge : op == Op::le ? Op::gt : op == Op::gt ? Op::le : op == Op::ge ? Op::lt : op == Op::eq ? Op::ne : Op::eq;
+    const auto below = [&](const Expr& end) { r.hi = r.hi.empty() ? end : ir::min(r.hi, end); };
+    const auto above = [&](const Expr& end) { r.lo = r.lo.empty() ? end : ir::max(r.lo, end); };
+    switch (op) {
+      case Op::lt: below(ir::sub(other, ir::index(1))); break;
+      case Op::le: below(other); break;
+      case Op::gt: above(ir::add(other, ir::index(1))); break;
+      case Op::ge: above(other); break;
+      case Op::eq:
+        below(other);
+        above(other);
+        break;
+      default: break;
+    }
+    return r;
+  }
+
   Expr at(const Expr& e, const Expr& value) const { return value.empty() ? Expr{} : ir::substitute(e, {{var_, value}}); }
 
   Interval constant(const Expr& e) {
@@ -86,7 +125,8 @@ class Eliminate {
     Linear up, down, fixed;
     Interval total{ir::index(l.constant), ir::index(l.constant)};
     for (const Term& t : l.terms) {
-      const Direction d = engine_.direction(t.atom, var_);
+      Direction d = engine_.direction(t.atom, var_);
+      if (d != Direction::flat && !range_.bounded()) d = Direction::mixed;
       const bool rises = (d == Direction::up) == (t.coef > 0);
       if (d == Direction::flat)
         fixed.terms.push_back(t);
@@ -118,6 +158,9 @@ class Eliminate {
       } else if (r.hi <= 0) {
         if (!h.hi.empty()) i.lo = ir::mul(h.hi, scale);
         if (!h.lo.empty()) i.hi = ir::mul(h.lo, scale);
+      } else if (h.bounded()) {
+        const Expr a = ir::mul(h.lo, scale), b = ir::mul(h.hi, scale);
+        i = {ir::min(a, b), ir::max(a, b)};
       }
       return close(i, e);
     }
@@ -158,7 +201,9 @@ class Eliminate {
         break;
       }
       case Op::select: {
-        const Interval a = of(args[1]), b = of(args[2]);
+        // An arm is only taken where its side of the condition holds.
+        const Interval a = Eliminate(engine_, var_, clipped(args[0], true)).of(args[1]);
+        const Interval b = Eliminate(engine_, var_, clipped(args[0], false)).of(args[2]);
         if (!a.lo.empty() && !b.lo.empty()) r.lo = ir::min(a.lo, b.lo);
         if (!a.hi.empty() && !b.hi.empty()) r.hi = ir::max(a.hi, b.hi);
         break;
@@ -184,7 +229,7 @@ class Eliminate {
 
   Engine& engine_;
   Id var_;
-  const Interval& range_;
+  Interval range_;
 };
 
 Facts with_ranges(const Facts& facts, std::span<const VarRange> ranges) {
@@ -254,7 +299,8 @@ Interval bounds_over(const Expr& e, std::span<const VarRange> eliminate, const F
   try {
     Engine engine(all);
     result = eliminate_all(engine.simplify(e), eliminate, engine);
-  } catch (const Overflow&) {  // unbounded
+  } catch (const Overflow&) {
+    result = {};  // unbounded
   }
   memo_for(all).bounds[e].push_back({{eliminate.begin(), eliminate.end()}, result});
   return result;

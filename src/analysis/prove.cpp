@@ -1,6 +1,8 @@
 // Proof with an answer for people: proved, refuted by an assignment, or the term that could not be bounded.
 #include <ashlar/analysis/simplify.h>
 
+#include <algorithm>
+
 #include <ashlar/ir/print.h>
 
 #include "analysis/engine.h"
@@ -21,6 +23,27 @@ Proof refuted_at(const Assignment& at) {
   return {Answer::refuted, at.empty() ? "false for every value of its variables" : text(at), at};
 }
 
+// The same refutation in small numbers: each variable in turn takes the smallest value at which the facts hold and the condition
+// still fails.
+Assignment shrunk(Sampler& sampler, const Expr& condition) {
+  const auto fails = [&](const Assignment& at) {
+    const auto v = evaluate(condition, at);
+    return v && !*v;
+  };
+  Assignment at = sampler.assignment();
+  for (int round = 0; round < 2; ++round) {
+    for (Binding& b : at) {
+      const std::int64_t value = b.value, size = value < 0 ? -value : value;
+      for (std::int64_t candidate = 0; candidate < std::min<std::int64_t>(size, 80); ++candidate) {
+        b.value = value < 0 ? -candidate : candidate;
+        if (sampler.allows(at) && fails(at)) break;
+        b.value = value;
+      }
+    }
+  }
+  return at;
+}
+
 }  // namespace
 
 bool can_prove(const Expr& condition, const Facts& facts) {
@@ -31,7 +54,9 @@ bool can_prove(const Expr& condition, const Facts& facts) {
     Engine engine(facts);
     engine.set_budget(steps_of_a_proof);
     proved = engine.decide(condition) == Truth::yes;
-  } catch (const Overflow&) {}
+  } catch (const Overflow&) {
+    proved = false;
+  }
   memo_for(facts).decided.emplace(condition, proved);
   return proved;
 }
@@ -54,7 +79,7 @@ Proof prove(const Expr& condition, const Facts& facts) {
     for (std::uint64_t seed = 0; seed < samples; ++seed) {
       if (!sampler.sample(seed)) continue;
       const auto v = evaluate(condition, sampler.assignment());
-      if (v && !*v) return refuted_at(sampler.assignment());
+      if (v && !*v) return refuted_at(shrunk(sampler, condition));
     }
   }
   const Expr left = simplify(condition, facts);

@@ -380,9 +380,9 @@ Expr Engine::visit_select(const Expr& e) {
   const Expr condition = visit(n->args[0]);
   std::int64_t c = 0;
   if (ir::is_int(condition, &c)) return visit(n->args[c ? 1 : 2]);
-  const Expr a = visit(n->args[1]), b = visit(n->args[2]);
+  Expr a = visit(n->args[1]), b = visit(n->args[2]);
   if (ir::same(a, b)) return a;
-  const Expr r = ir::rebuild(e, std::array<Expr, 3>{condition, a, b});
+  Expr r = ir::rebuild(e, std::array<Expr, 3>{condition, a, b});
   if (ir::is(r, Op::select) && (is_scalar_index(r) || n->type.is_bool()))
     if (auto next = rewrite(r)) return visit(*next);
   return r;
@@ -466,13 +466,13 @@ Expr Engine::equal_linear(const Linear& l, bool equal) {
   if (r.lo > 0 || r.hi < 0) return ir::boolean(!equal);
   const Congruence m = congruence(l);
   if (m.modulus > 1 && m.remainder != 0) return ir::boolean(!equal);
-  Linear above = l, below;
+  Linear below;
   add_scaled(below, l, -1);
-  Linear strictly_above = above, strictly_below = below;
-  strictly_above.constant = checked_add(above.constant, -1);
+  Linear strictly_above = l, strictly_below = below;
+  strictly_above.constant = checked_add(l.constant, -1);
   strictly_below.constant = checked_add(below.constant, -1);
   if (nonneg(strictly_above) || nonneg(strictly_below)) return ir::boolean(!equal);
-  if (nonneg(above) && nonneg(below)) return ir::boolean(equal);
+  if (nonneg(l) && nonneg(below)) return ir::boolean(equal);
   Linear d = l;
   const std::int64_t g = content(d);
   if (g > 1) {
@@ -512,7 +512,8 @@ Expr simplify(const Expr& e, const Facts& facts) {
   try {
     Engine engine(facts);
     result = engine.simplify(e);
-  } catch (const Overflow&) {  // a coefficient beyond 64 bits: the expression stays as it was written
+  } catch (const Overflow&) {
+    result = e;  // a coefficient beyond 64 bits: the expression stays as it was written
   }
   if (keep) memo_for(facts).simplified.emplace(e, result);
   return result;
