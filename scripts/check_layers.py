@@ -17,7 +17,7 @@ LAYERS = ["runtime", "ir", "lang", "analysis", "interp", "schedule", "lower", "c
           "apps", "generators"]
 RANK = {name: i for i, name in enumerate(LAYERS)}
 # Headers directly in include/ashlar/ gather a layer for users.
-UMBRELLAS = {"ashlar.h": "lang", "lang.h": "lang", "expr.h": "lang", "schedule.h": "schedule", "generator.h": "generator",
+UMBRELLAS = {"ashlar.h": "generator", "lang.h": "lang", "expr.h": "lang", "schedule.h": "schedule", "generator.h": "generator",
              "jit.h": "jit", "runtime.h": "runtime"}
 LIBRARIES = [  # (what is included, the folders that may, in words)
     (re.compile(r"^(llvm|llvm-c|lld|clang)/"), ("src/codegen/llvm/", "src/jit/", "tests/"), "LLVM"),

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include <ashlar/ashlar.h>
+#include <ashlar/lang.h>
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/numeric.h>
 #include <ashlar/ir/print.h>

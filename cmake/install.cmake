@@ -1,0 +1,33 @@
+# What `cmake --install` puts under the prefix, in two components: `runtime`, what programs that call kernels link, and
+# `generator`, the compiler that generators link. Everything is relative to the prefix, which may be moved afterwards.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Ashlar)
+
+install(TARGETS ashlar_runtime EXPORT AshlarRuntimeTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
+install(EXPORT AshlarRuntimeTargets NAMESPACE Ashlar:: DESTINATION ${package} COMPONENT runtime)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ashlar/runtime DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ashlar COMPONENT runtime
+  FILES_MATCHING PATTERN "*.h")
+
+set(layers "")
+foreach(layer ir lang analysis interp schedule lower codegen codegen_llvm generator)
+  if(TARGET ashlar_${layer})
+    list(APPEND layers ashlar_${layer})
+  endif()
+endforeach()
+install(TARGETS ${layers} EXPORT AshlarGeneratorTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT generator)
+install(EXPORT AshlarGeneratorTargets NAMESPACE Ashlar:: DESTINATION ${package} COMPONENT generator)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ashlar DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT generator
+  FILES_MATCHING PATTERN "*.h" PATTERN "runtime" EXCLUDE)
+
+set(ASHLAR_HAS_LLVM OFF)
+if(TARGET ashlar_codegen_llvm)
+  set(ASHLAR_HAS_LLVM ON)
+  get_target_property(ASHLAR_LLVM_MAJOR ashlar_codegen_llvm ASHLAR_LLVM_MAJOR)
+  get_target_property(ASHLAR_LLVM_LIBRARY_DIR ashlar_codegen_llvm ASHLAR_LLVM_LIBRARY_DIR)
+endif()
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/AshlarConfig.cmake.in ${PROJECT_BINARY_DIR}/AshlarConfig.cmake
+  INSTALL_DESTINATION ${package})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/AshlarConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/AshlarConfig.cmake ${PROJECT_BINARY_DIR}/AshlarConfigVersion.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/AshlarHelpers.cmake DESTINATION ${package} COMPONENT runtime)

@@ -1,0 +1,178 @@
+#pragma once
+// A Param is a C++ value chosen when the generator runs: a tile size, a type, a switch. It reads as its value; next to an Expr
+// it is a number like any other.
+//
+//   Param<int> edge{"edge", 64, {{32, 64, 128}}, "square cache tile"};   // edge=128 on the command line
+//   Param<Type> T{"T", f32};                                             // T=bf16
+//   Param<Kind> kind{"kind", Kind::box};                                 // kind=binomial, with ParamNames<Kind> below
+//
+// Invariant: the value is fixed when the Param is constructed (from what was asked for, else the fallback) and never changes.
+// A value that does not parse, or is not among the choices, is reported by the tool with the valid ones; the algorithm is then
+// never run. Params are not copied: a copy would be a second name for one knob.
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <ashlar/lang/operand.h>
+
+namespace ashlar {
+
+// The names of an enum's values on the command line. Specialise it for an enum that is used as a Param:
+//   template <> struct ashlar::ParamNames<Kind> { static constexpr NamedValue<Kind> values[] = {{"box", Kind::box}, ...}; };
+template <class E> struct NamedValue { const char* name; E value; };
+template <class E> struct ParamNames;
+
+namespace detail {
+
+struct ParamInfo {
+  std::string name, type, fallback, doc;  // the type as --help shows it, the fallback as it would be written after `name=`
+  std::vector<std::string> choices;       // empty: any value of the type
+  std::string value;                      // the one in force
+};
+
+// Registers a Param with the generator under construction; returns the text that was asked for, or nothing. Outside a
+// generator a Param simply has its fallback.
+class ParamEntry {
+ public:
+  explicit ParamEntry(ParamInfo);
+  const std::string* asked() const { return asked_; }
+  void accept(std::string text);         // the value in force
+  void reject(std::string_view wanted);  // asked() is none of the values: `wanted` says which ones are valid
+ private:
+  const std::string* asked_ = nullptr;
+  std::size_t place_ = 0;
+  bool registered_ = false;
+};
+
+bool parse_integer(std::string_view, std::int64_t low, std::uint64_t high, std::int64_t* bits);
+bool parse_real(std::string_view, double*);
+bool parse_type(std::string_view, Type*);
+std::string integer_text(std::int64_t);
+std::string unsigned_text(std::uint64_t);
+std::string real_text(float);   // the shortest that reads back as the same number
+std::string real_text(double);
+std::string type_text(Type);    // "f32"
+std::string type_names();       // "bool, i8, …"
+
+template <class E> concept NamedEnum = std::is_enum_v<E> && requires { ParamNames<E>::values; };
+
+template <class T> struct ParamFormat {
+  static_assert(never<T>, "Param<T>: T is an integer, bool, a floating type, Type, std::string, or an enum with ParamNames<T>");
+};
+template <std::integral T> struct ParamFormat<T> {
+  static std::string type() { return (std::is_signed_v<T> ? "i" : "u") + integer_text(sizeof(T) * 8); }
+  static std::string text(T v) {
+    if constexpr (std::is_signed_v<T>) return integer_text(v);
+    else return unsigned_text(v);
+  }
+  static bool parse(std::string_view s, T* v) {
+    constexpr T low = std::is_signed_v<T> ? static_cast<T>(T{1} << (sizeof(T) * 8 - 1)) : T{0};
+    std::int64_t bits = 0;
+    if (!parse_integer(s, static_cast<std::int64_t>(low), static_cast<std::uint64_t>(static_cast<T>(~low)), &bits)) return false;
+    *v = static_cast<T>(bits);
+    return true;
+  }
+};
+template <> struct ParamFormat<bool> {
+  static std::string type() { return "bool"; }
+  static std::string text(bool v) { return v ? "true" : "false"; }
+  static bool parse(std::string_view s, bool* v) {
+    *v = s == "true" || s == "1";
+    return *v || s == "false" || s == "0";
+  }
+};
+template <std::floating_point T> struct ParamFormat<T> {
+  static std::string type() { return "f" + integer_text(sizeof(T) * 8); }
+  static std::string text(T v) { return real_text(v); }
+  static bool parse(std::string_view s, T* v) {
+    double d = 0;
+    if (!parse_real(s, &d)) return false;
+    *v = static_cast<T>(d);
+    return true;
+  }
+};
+template <> struct ParamFormat<Type> {
+  static std::string type() { return "type"; }
+  static std::string text(Type v) { return type_text(v); }
+  static bool parse(std::string_view s, Type* v) { return parse_type(s, v); }
+};
+template <> struct ParamFormat<std::string> {
+  static std::string type() { return "text"; }
+  static std::string text(const std::string& v) { return v; }
+  static bool parse(std::string_view s, std::string* v) { *v = s; return true; }
+};
+template <NamedEnum E> struct ParamFormat<E> {
+  static std::string type() { return "name"; }
+  static std::string text(E v) {
+    for (const auto& n : ParamNames<E>::values)
+      if (n.value == v) return n.name;
+    return "?";
+  }
+  static bool parse(std::string_view s, E* v) {
+    for (const auto& n : ParamNames<E>::values)
+      if (s == n.name) { *v = n.value; return true; }
+    return false;
+  }
+};
+
+}  // namespace detail
+
+template <class T> class Param {
+ public:
+  struct Choices { std::initializer_list<T> of; };
+  Param(const char* name, T fallback, const char* doc = "") : value_(fallback) { choose(name, {}, doc); }
+  // With the values to choose from: the tuner's space; anything else is refused.
+  Param(const char* name, T fallback, Choices choices, const char* doc = "") : value_(fallback) { choose(name, choices.of, doc); }
+  Param(const Param& other) : value_(other.value_) { no_copy(); }
+  Param& operator=(const Param&) { return no_copy(), *this; }
+
+  operator const T&() const { return value_; }
+  const T& operator*() const { return value_; }
+  Expr operator()(Operand v) const requires std::same_as<T, Type> { return value_(v); }  // converts as a Type does
+
+  // Param with Param is C++ arithmetic. Without these it would be ambiguous between a number and an Expr.
+  friend auto operator+(const Param& a, const Param& b) requires Number<T> { return *a + *b; }
+  friend auto operator-(const Param& a, const Param& b) requires Number<T> { return *a - *b; }
+  friend auto operator*(const Param& a, const Param& b) requires Number<T> { return *a * *b; }
+  friend auto operator/(const Param& a, const Param& b) requires Number<T> { return *a / *b; }
+  friend auto operator%(const Param& a, const Param& b) requires std::integral<T> { return *a % *b; }
+  friend bool operator==(const Param& a, const Param& b) { return *a == *b; }
+  friend bool operator!=(const Param& a, const Param& b) { return !(*a == *b); }
+  friend bool operator<(const Param& a, const Param& b) requires Number<T> { return *a < *b; }
+  friend bool operator>(const Param& a, const Param& b) requires Number<T> { return *b < *a; }
+  friend bool operator<=(const Param& a, const Param& b) requires Number<T> { return !(*b < *a); }
+  friend bool operator>=(const Param& a, const Param& b) requires Number<T> { return !(*a < *b); }
+  friend bool operator&&(const Param& a, const Param& b) requires std::same_as<T, bool> { return *a && *b; }
+  friend bool operator||(const Param& a, const Param& b) requires std::same_as<T, bool> { return *a || *b; }
+
+ private:
+  static void no_copy() {
+    static_assert(detail::never<T>, "a Param is not copied: write its value, int n = p, or hand it on by reference");
+  }
+  void choose(const char* name, std::initializer_list<T> choices, const char* doc) {
+    using Format = detail::ParamFormat<T>;
+    detail::ParamInfo info{name, Format::type(), Format::text(value_), doc, {}, {}};
+    for (const T& c : choices) info.choices.push_back(Format::text(c));
+    if constexpr (detail::NamedEnum<T>)
+      if (info.choices.empty())
+        for (const auto& n : ParamNames<T>::values) info.choices.push_back(n.name);
+    detail::ParamEntry entry(std::move(info));
+    if (!entry.asked()) return;
+    T asked{};
+    if (!Format::parse(*entry.asked(), &asked)) return entry.reject(Format::type());
+    bool allowed = choices.size() == 0;
+    for (const T& c : choices) allowed = allowed || c == asked;
+    if (!allowed) return entry.reject("");
+    value_ = asked;
+    entry.accept(Format::text(value_));
+  }
+
+  T value_;
+};
+
+}  // namespace ashlar

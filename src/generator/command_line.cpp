@@ -1,0 +1,122 @@
+#include "generator/command_line.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace ashlar::generator {
+
+const char* const options_help =
+    "  -g, --generator NAME    the generator to run; may be left out where there is only one\n"
+    "  -f, --function NAME     the C symbol; default: the generator's name\n"
+    "  -o, --output DIR        where files go; default: the current folder\n"
+    "  -e, --emit KIND[,KIND]  what to write, or KIND=PATH for one exact file; default: object,header\n"
+    "  -t, --target TARGET     the same as target=TARGET; default: host\n"
+    "  NAME=VALUE              a parameter of the generator\n"
+    "  --replay FILE           replays a saved schedule (-e schedule) instead of calling schedule()\n"
+    "  --trace                 prints each schedule step and the program after it\n"
+    "  --time-passes           prints the CPU milliseconds of each pass\n"
+    "  --list-targets          prints the targets and their features\n"
+    "  --help, --version\n";
+
+namespace {
+
+std::size_t distance(std::string_view a, std::string_view b) {  // Levenshtein's
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t corner = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, corner + (a[i - 1] != b[j - 1])});
+      corner = above;
+    }
+  }
+  return row[b.size()];
+}
+
+std::vector<std::string> split(const std::string& s, char at) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  for (std::size_t end; (end = s.find(at, begin)) != std::string::npos; begin = end + 1) parts.push_back(s.substr(begin, end - begin));
+  parts.push_back(s.substr(begin));
+  return parts;
+}
+
+OutputKind output_kind(const std::string& name) {
+  if (const OutputKindInfo* k = find_output_kind(name)) return k->kind;
+  std::vector<std::string> valid;
+  for (const OutputKindInfo& k : output_kinds()) valid.push_back(k.name);
+  throw UsageError(unknown("output kind", name, valid));
+}
+
+void read_outputs(const std::string& text, std::vector<Output>& outputs) {
+  if (const std::size_t equal = text.find('='); equal != std::string::npos) {  // the rest is a path, commas and all
+    if (equal + 1 == text.size()) throw UsageError(fmt::format("-e {}: expected a path after the =", text));
+    outputs.push_back({output_kind(text.substr(0, equal)), text.substr(equal + 1)});
+    return;
+  }
+  for (const std::string& name : split(text, ',')) outputs.push_back({output_kind(name), {}});
+}
+
+}  // namespace
+
+std::string unknown(std::string_view what, std::string_view found, const std::vector<std::string>& valid) {
+  if (valid.empty()) return fmt::format("unknown {} \"{}\"; there are none", what, found);
+  const auto nearest = std::min_element(valid.begin(), valid.end(), [&](const std::string& a, const std::string& b) {
+    return distance(found, a) < distance(found, b);
+  });
+  const bool near = distance(found, *nearest) <= std::min<std::size_t>(2, found.size() / 2);
+  return fmt::format("unknown {} \"{}\"{}; valid: {}", what, found, near ? fmt::format(", did you mean \"{}\"?", *nearest) : "",
+                     fmt::join(valid, ", "));
+}
+
+CommandLine read_command_line(std::span<const std::string> arguments) {
+  CommandLine c;
+  std::vector<std::string> emit, target, rest;
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
+  app.add_option("-g,--generator", c.generator);
+  app.add_option("-f,--function", c.function);
+  app.add_option("-o,--output", c.directory);
+  app.add_option("-e,--emit", emit)->allow_extra_args(false);
+  app.add_option("-t,--target", target)->allow_extra_args(false);
+  app.add_option("--replay", c.replay);
+  app.add_flag("--trace", c.trace);
+  app.add_flag("--time-passes", c.time_passes);
+  app.add_flag("--list-targets", c.list_targets);
+  app.add_flag("-h,--help", c.help);
+  app.add_flag("--version", c.version);
+  try {
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants them
+    app.parse(reversed);
+    rest = app.remaining();
+  } catch (const CLI::ParseError& e) {
+    throw UsageError(fmt::format("{}; --help lists the options", e.what()));
+  }
+  for (const std::string& e : emit) read_outputs(e, c.outputs);
+  for (std::string& t : target)
+    for (std::string& name : split(t, ',')) c.targets.push_back(std::move(name));
+  for (const std::string& word : rest) {
+    const std::size_t equal = word.find('=');
+    if (word.starts_with("-"))
+      throw UsageError(fmt::format("unknown option \"{}\"; valid:\n{}", word, std::string_view(options_help, std::strlen(options_help) - 1)));
+    if (equal == std::string::npos || equal == 0) throw UsageError(fmt::format("expected NAME=VALUE, found \"{}\"", word));
+    std::string name = word.substr(0, equal), value = word.substr(equal + 1);
+    if (name == "target") {
+      for (std::string& t : split(value, ',')) c.targets.push_back(std::move(t));
+      continue;
+    }
+    for (const auto& [other, ignored] : c.params)
+      if (other == name) throw UsageError(fmt::format("{} is given twice", name));
+    c.params.emplace_back(std::move(name), std::move(value));
+  }
+  return c;
+}
+
+}  // namespace ashlar::generator

@@ -1,0 +1,45 @@
+#pragma once
+// The command line as a value. Reading it knows nothing of the generators; what they decide (is there such a generator, such a
+// Param, such a value) is checked afterwards, in select.h.
+//
+//   gen -g matmul -o out -e object,header target=x86-64-v3 edge=128
+#include <exception>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "generator/outputs.h"
+
+namespace ashlar::generator {
+
+// The command line asks for something that does not exist. The message lists what does; the tool exits with 2.
+class UsageError : public std::exception {
+ public:
+  explicit UsageError(std::string text) : text_(std::move(text)) {}
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;
+};
+
+struct CommandLine {
+  bool help = false, version = false, list_targets = false;
+  bool time_passes = false, trace = false;
+  std::string generator;              // empty: the only one there is
+  std::string function;               // empty: the generator's name
+  std::string directory = ".";
+  std::vector<std::string> targets;   // empty: host
+  std::vector<Output> outputs;        // empty: object and header
+  std::string replay;                 // a file; empty: schedule() is called
+  std::vector<std::pair<std::string, std::string>> params;
+};
+
+CommandLine read_command_line(std::span<const std::string> arguments);  // without the program's name; UsageError
+
+// "unknown WHAT \"found\"; valid: a, b, c", with the nearest valid name asked after where it is near.
+std::string unknown(std::string_view what, std::string_view found, const std::vector<std::string>& valid);
+
+extern const char* const options_help;
+
+}  // namespace ashlar::generator

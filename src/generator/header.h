@@ -1,0 +1,24 @@
+#pragma once
+// The generated header: what a caller of a kernel includes. It stands alone (C99 or C++11, no other header of ashlar), and any
+// number of generated headers go into one translation unit.
+//
+// Invariant: a function of its arguments alone, so the same kernel gives the same bytes in every folder. The order of fields
+// and their names come from codegen/abi_layout.h, as the object's do; the ABI block is runtime/abi.h, word for word.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ashlar/ir/kernel.h>
+
+namespace ashlar::generator {
+
+struct HeaderFacts {
+  std::string generator;                                    // its registered name
+  std::vector<std::pair<std::string, std::string>> params;  // every Param with its value
+  std::vector<std::string> targets;
+  bool hosted = true;  // an operating system: the entries on tensors exist
+};
+
+std::string header_text(const ir::Kernel&, const HeaderFacts&);
+
+}  // namespace ashlar::generator

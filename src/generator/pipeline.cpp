@@ -1,0 +1,61 @@
+#include "generator/pipeline.h"
+
+#include <time.h>
+
+#include <ashlar/analysis/regions.h>
+#include <ashlar/ir/refusal.h>
+#include <ashlar/schedule/step.h>
+
+namespace ashlar::generator {
+
+double PassTimer::now_ms() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
+}
+
+PassTimer::PassTimer(std::vector<PassTime>* times, std::string pass) : times_(times), pass_(std::move(pass)), begin_(now_ms()) {}
+PassTimer::~PassTimer() {
+  if (times_) times_->push_back({std::move(pass_), now_ms() - begin_});
+}
+
+Compilation run_pipeline(MadeGenerator made, const PipelineOptions& options) {
+  Compilation c;
+  c.made = std::move(made);
+  const Target& target = c.made.record->target;
+  lang::Built built;
+  {
+    PassTimer timer(options.times, "algorithm");
+    c.made.generator->algorithm();
+    built = lang::build_program(options.function, c.made.record->arguments);
+    c.algorithm = built.program;
+  }
+  PassTimer timer(options.times, "schedule");
+  c.schedule.emplace(std::move(built), target);
+  if (options.observe) {
+    c.schedule->observe(
+        [](void* options_, const std::string& step, const std::string& program) {
+          static_cast<const PipelineOptions*>(options_)->observe(step, program);
+        },
+        const_cast<PipelineOptions*>(&options));
+  }
+  if (options.replay.empty()) c.made.generator->schedule(*c.schedule);
+  else c.schedule->replay(options.replay);
+  c.schedule->observe(nullptr, nullptr);
+  schedule::finish(c.schedule->scheduled(), target);
+  return c;
+}
+
+void lower_kernel(Compilation& c, const PipelineOptions& options) {
+  const Target& target = c.made.record->target;
+  LowerOptions lowering;
+  lowering.vector_bits = target.vector_bits();
+  lowering.vector_registers = target.vector_registers();
+  std::vector<PassTime> passes;
+  if (options.times) lowering.times = &passes;
+  c.kernel = lower(c.schedule->scheduled().program, lowering);
+  if (options.times)
+    for (PassTime& p : passes) options.times->push_back({"lower: " + p.pass, p.cpu_ms});
+}
+
+}  // namespace ashlar::generator

@@ -1,0 +1,65 @@
+#pragma once
+// Generators for the tests of the tool. Included by one test only: each registers itself.
+#include <ashlar/ashlar.h>
+
+enum class SampleMode { plain, doubled };
+template <> struct ashlar::ParamNames<SampleMode> {
+  static constexpr NamedValue<SampleMode> values[] = {{"plain", SampleMode::plain}, {"doubled", SampleMode::doubled}};
+};
+
+namespace {
+using namespace ashlar;
+
+class Scale : public Generator {
+ public:
+  Param<int> by{"by", 2, {{2, 3, 4}}, "what each element is multiplied by"};
+  Param<Type> T{"T", f32, "element type"};
+  Param<bool> vector{"vector", true};
+  Param<float> bias{"bias", 0.1f, "added afterwards"};
+  Param<SampleMode> mode{"mode", SampleMode::plain};
+  Symbol N{"N", {.min = 1}};
+  Input x{"x", T, {N}};
+  Output y{"y", T, {N}};
+
+  void algorithm() override {
+    y = compute("y", {N}, [&](Var i) { return T(f32(x(i)) * (*mode == SampleMode::doubled ? 2 * by : *by) + bias); });
+  }
+  void schedule(Schedule& s) override {
+    auto [i] = s[y].spatial<1>();
+    if (vector) s[y].vectorize(i, 8);
+  }
+};
+ASHLAR_GENERATOR(Scale, "scale");
+
+class WrongSchedule : public Generator {  // a parallel loop over a reduction
+ public:
+  Symbol M{"M"}, N{"N"};
+  Input x{"x", f32, {M, N}};
+  Output y{"y", f32, {M}};
+  void algorithm() override {
+    Axis k{"k", N};
+    y = compute("y", {M}, [&](Var i) { return strict_sum(x(i, k), k); });
+  }
+  void schedule(Schedule& s) override { s[y].parallel(s[y].reduction()); }
+};
+ASHLAR_GENERATOR(WrongSchedule, "wrong_schedule");
+
+class WrongAlgorithm : public Generator {  // one index too few
+ public:
+  Symbol M{"M"};
+  Input x{"x", f32, {M, M}};
+  Output y{"y", f32, {M}};
+  void algorithm() override {
+    y = compute("y", {M}, [&](Var i) { return x(i); });
+  }
+};
+ASHLAR_GENERATOR(WrongAlgorithm, "wrong_algorithm");
+
+class Unbound : public Generator {  // says nothing of its output
+ public:
+  Symbol M{"M"};
+  Output y{"y", f32, {M}};
+  void algorithm() override {}
+};
+ASHLAR_GENERATOR(Unbound, "unbound");
+}  // namespace

@@ -1,0 +1,162 @@
+// The command line tool, in process: what it writes, what it refuses and with which words and code, and that a refusal writes
+// nothing.
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "generator/tool.h"
+#include "tests/generator/samples.h"
+#include "tests/golden.h"
+
+using ashlar::generator::run_tool;
+using ashlar::generator::ToolResult;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Folder {  // a fresh one, removed at the end
+  explicit Folder(const std::string& name) : path(fs::temp_directory_path() / ("ashlar." + std::to_string(::getpid()) + "." + name)) {
+    fs::remove_all(path);
+    fs::create_directories(path);
+  }
+  ~Folder() { fs::remove_all(path); }
+  std::string operator/(const std::string& file) const { return (path / file).string(); }
+  std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::recursive_directory_iterator(path)) names.push_back(fs::relative(entry.path(), path).string());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+  fs::path path;
+};
+
+std::string read(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+ToolResult tool(std::vector<std::string> arguments) { return run_tool(arguments); }
+
+// What the tool says of `arguments`, all of which it refuses: the code and the message. Nothing may be written.
+std::string refusal_of(std::vector<std::string> arguments) {
+  Folder folder("refused");
+  std::string line = "$ gen";
+  for (const std::string& a : arguments) line += " " + a;
+  arguments.insert(arguments.end(), {"-o", folder.path.string()});
+  const ToolResult r = tool(arguments);
+  CHECK(r.out == "");
+  CHECK(folder.files().empty());
+  return line + "\n" + std::to_string(r.code) + ": " + r.err;
+}
+
+}  // namespace
+
+TEST_CASE("--help lists generators, parameters, output kinds and targets") {
+  const ToolResult r = tool({"--help"});
+  CHECK(r.code == 0);
+  CHECK(r.err == "");
+  CHECK(golden("generator/help.txt", r.out) == "");
+}
+
+TEST_CASE("--list-targets and --version") {
+  CHECK(tool({"--list-targets"}).out.find("x86-64-v3") != std::string::npos);
+  CHECK(tool({"--version"}).out == "ashlar 0.1.0 (abi 1)\n");
+}
+
+TEST_CASE("what does not exist is answered with what does, and code 2") {
+  std::string text;
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"-g", "scael"},
+           {},
+           {"-g", "scale", "target=x86-64-v5"},
+           {"-g", "scale", "target=x86-64+avx9"},
+           {"-g", "scale", "-t", "x86-64,x86-64-v3"},
+           {"-g", "scale", "-e", "objct"},
+           {"-g", "scale", "-e", "object="},
+           {"-g", "scale", "by=5"},
+           {"-g", "scale", "bi=2"},
+           {"-g", "scale", "by=2", "by=3"},
+           {"-g", "scale", "T=float"},
+           {"-g", "scale", "vector=maybe"},
+           {"-g", "scale", "bias=much"},
+           {"-g", "scale", "mode=tripled"},
+           {"-g", "scale", "fast"},
+           {"-g", "scale", "--fast"},
+           {"-g", "scale", "-f", "my-scale"},
+           {"-g", "scale", "-f", "while"},
+           {"-g", "scale", "-e", "program=a.txt", "-e", "schedule=a.txt"},
+           {"-g", "scale", "--replay", "no_such_file.json"},
+       })
+    text += refusal_of(arguments) + "\n";
+  CHECK(golden("generator/usage_errors.txt", text) == "");
+}
+
+TEST_CASE("what is illegal is refused at the line that says it, with code 1") {
+  std::string text;
+  for (const char* name : {"wrong_schedule", "wrong_algorithm", "unbound"}) text += refusal_of({"-g", name, "target=x86-64"}) + "\n";
+  CHECK(golden("generator/refusals.txt", text) == "");
+}
+
+TEST_CASE("program and schedule as text, under the names asked for") {
+  Folder folder("named");
+  const ToolResult r = tool({"-g", "scale", "-f", "times3", "-o", folder / "new/folder", "-e", "program,schedule", "-e",
+                             "header=" + folder / "other/exact,name.h", "target=x86-64-v3", "by=3"});
+  CHECK(r.err == "");
+  REQUIRE(r.code == 0);
+  CHECK(folder.files() == std::vector<std::string>{"new", "new/folder", "new/folder/times3.program", "new/folder/times3.schedule.json",
+                                                   "other", "other/exact,name.h"});
+  CHECK(golden("generator/scale.program", read(folder / "new/folder/times3.program")) == "");
+  CHECK(golden("generator/scale.schedule.json", read(folder / "new/folder/times3.schedule.json")) == "");
+  CHECK(golden("generator/scale.h", read(folder / "other/exact,name.h")) == "");
+}
+
+TEST_CASE("a saved schedule replays to the same program") {
+  Folder folder("replay");
+  REQUIRE(tool({"-g", "scale", "-o", folder / "a", "-e", "program,schedule"}).code == 0);
+  const ToolResult r = tool({"-g", "scale", "-o", folder / "b", "-e", "program,schedule", "vector=false", "--replay", folder / "a/scale.schedule.json"});
+  CHECK(r.err == "");
+  REQUIRE(r.code == 0);
+  CHECK(read(folder / "a/scale.program") == read(folder / "b/scale.program"));
+  CHECK(read(folder / "a/scale.schedule.json") == read(folder / "b/scale.schedule.json"));
+}
+
+TEST_CASE("a file that is no schedule is refused") {
+  Folder folder("noschedule");
+  std::ofstream(folder / "bad.json") << "[{\"primitive\": \"melt\", \"args\": []}]";
+  const ToolResult r = tool({"-g", "scale", "-o", folder / "out", "-e", "program", "--replay", folder / "bad.json"});
+  CHECK(r.code == 1);
+  CHECK(r.err.find("melt") != std::string::npos);
+  CHECK(!fs::exists(folder / "out"));
+}
+
+TEST_CASE("--trace prints each step and the program after it") {
+  Folder folder("trace");
+  const ToolResult r = tool({"-g", "scale", "-o", folder.path.string(), "-e", "program", "--trace", "target=x86-64"});
+  CHECK(golden("generator/trace.txt", r.out) == "");
+  const ToolResult refused = tool({"-g", "wrong_schedule", "-o", folder.path.string(), "--trace"});
+  CHECK(refused.code == 1);
+}
+
+TEST_CASE("--time-passes names every pass") {
+  Folder folder("times");
+  const ToolResult r = tool({"-g", "scale", "-o", folder.path.string(), "-e", "program", "--time-passes"});
+  for (const char* pass : {"algorithm", "schedule", "lower: flatten", "lower: vectorize", "files", "total"})
+    CHECK_MESSAGE(r.out.find(pass) != std::string::npos, pass);
+}
+
+TEST_CASE("a file that cannot be written leaves nothing behind") {
+  Folder folder("blocked");
+  fs::create_directories(folder / "scale.h");  // where a file should be
+  const ToolResult r = tool({"-g", "scale", "-o", folder.path.string(), "-e", "program,header"});
+  CHECK(r.code == 1);
+  CHECK(r.err.find("it is a folder") != std::string::npos);
+  CHECK(folder.files() == std::vector<std::string>{"scale.h"});
+}
