@@ -38,7 +38,7 @@ struct LowerOptions {
   int vector_registers = 16;  // in the file
   std::int64_t stack_limit = 256 * 1024;  // bytes of one buffer in Scope::stack
   // Called after every pass with its name and the text of what it made. Text is only made where this is set.
-  std::function<void(std::string_view pass, const std::string& text)> observe;
+  std::function<void(std::string_view pass, const std::string& text)> observe = {};
   std::vector<PassTime>* times = nullptr;  // one entry a pass is added
 };
 
