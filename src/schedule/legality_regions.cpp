@@ -69,17 +69,17 @@ void prove_slide(Context& c, const Stmt& nest, const ir::Slide& slide) {
 // it, fits n. The layout's map is v % n in the folded dimension.
 void prove_fold(Context& c, const ir::Buffer& buffer) {
   const Program& p = c.p;
-  for (std::size_t k = 0; k < buffer.layout.map.size(); ++k) {
-    const Expr& e = buffer.layout.map[k];
-    std::int64_t n = 0;
-    if (!ir::is(e, ir::Op::mod) || !ir::is(ir::args_of(e)[0], ir::Op::var) || !ir::is_int(ir::args_of(e)[1], &n)) continue;
-    std::size_t dim = buffer.layout.vars.size();
+  if (buffer.layout.map.empty()) return;
+  for (std::size_t dim = 0; dim < buffer.layout.vars.size(); ++dim) {
     int uses = 0;
-    for (std::size_t d = 0; d < buffer.layout.vars.size(); ++d)
-      if (buffer.layout.vars[d] == ir::args_of(e)[0].node()->id) dim = d;
-    if (dim == buffer.layout.vars.size()) continue;
-    for (const Expr& other : buffer.layout.map) uses += ir::uses_var(other, buffer.layout.vars[dim]);
-    if (uses != 1) continue;  // a digit of a panel, not a ring
+    std::int64_t n = 1;  // an index that no coordinate uses: a ring of one
+    bool ring = true;
+    for (const Expr& e : buffer.layout.map) {
+      if (!ir::uses_var(e, buffer.layout.vars[dim])) continue;
+      ++uses;
+      ring = ir::is(e, ir::Op::mod) && ir::is(ir::args_of(e)[0], ir::Op::var) && ir::is_int(ir::args_of(e)[1], &n);
+    }
+    if (uses > 1 || !ring) continue;  // a plain coordinate, or a digit of a panel
     for (const Stmt* nest : ir::nests_of(p, buffer.stage)) {
       auto path = ir::path_to(p, nest->id);
       const Facts facts = analysis::facts_at(p, path);

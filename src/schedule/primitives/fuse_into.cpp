@@ -54,6 +54,9 @@ void apply_fuse_into(Context& c) {
   for (const Stmt* s : ir::path_to(c.p, loop.id))
     if (s->kind == Stmt::Kind::loop && s->loop_kind == ir::LoopKind::vectorized)
       c.refuse("a loop outside of vectorized ones", name_of(c.p, *s) + ", which is vectorized");
+  for (const Stmt* s : ir::path_to(c.p, loop.id))
+    if (s->kind == Stmt::Kind::loop && s->part != ir::Part::all && !(c.p.axis(s->axis).reduce && s->part == ir::Part::last))
+      c.refuse("a loop that every point passes through (whole, or the last step of a reduction)", name_of(c.p, *s) + ", a part of a loop that was peeled");
   for (const auto& [id, reader] : c.p.stages)
     if (id != stage.id && id != producer.id)
       for (Id b : stage.buffers)
