@@ -43,7 +43,7 @@ VarRange range_of(const KStmt& loop) { return {loop.var, {loop.begin, ir::sub(ir
 class Interior {
  public:
   Interior(const KStmt& tile, const Facts& facts) : facts_(facts) { loop(tile, true); }
-  bool anything() const { return !replaced_.empty(); }
+  bool anything() const { return !replaced_.empty() && !failed_; }
 
   // The test, over the variables around the loop; false where it can never hold.
   Expr test() const {
@@ -80,9 +80,12 @@ class Interior {
   void loop(const KStmt& s, bool direct) {
     auto& points = direct ? points_ : other_points_;
     if (is_tile(s)) points.push_back(s.var);
+    const int outside = scope_;
+    scope_ = ++scopes_;
     ranges_.insert(ranges_.begin(), range_of(s));
     gather(s.body, direct && is_tile(s));
     ranges_.erase(ranges_.begin());
+    scope_ = outside;
   }
 
   void gather(const std::vector<KStmt>& list, bool direct) {
@@ -154,19 +157,24 @@ class Interior {
     else if (e.type().is_index() && moves(e)) condition(args[0], ir::node_count(args[1]) <= ir::node_count(args[2]));
   }
 
+  // The same expression may stand in several loops, with other ranges: it is assumed in all of them or nothing is.
   void assume(const Expr& e, const Expr& equals, const std::vector<Expr>& nonnegative) {
-    if (replaced_.count(e)) return;
+    const auto [known, fresh] = assumed_in_.emplace(e, scope_);
+    if (!fresh && known->second == scope_) return;
+    known->second = scope_;
     std::vector<Expr> slacks;
     for (const Expr& n : nonnegative) {
       const Expr slack = analysis::bounds_over(replaced(n), ranges_, facts_).lo;
-      if (slack.empty() || has_load(slack)) return;
-      std::int64_t known = 0;
-      if (ir::is_int(slack, &known)) {
-        if (known < 0) return;
-        continue;
+      std::int64_t value = 0;
+      const bool constant = !slack.empty() && ir::is_int(slack, &value);
+      if (slack.empty() || has_load(slack) || (constant && value < 0)) {
+        failed_ |= replaced_.count(e) != 0;
+        refused_.insert(e);
+        return;
       }
-      slacks.push_back(slack);
+      if (!constant) slacks.push_back(slack);
     }
+    if (refused_.count(e)) return;
     replaced_.emplace(e, equals);
     for (const Expr& s : slacks) require(s);
   }
@@ -210,6 +218,10 @@ class Interior {
   std::vector<Id> other_points_;  // of tiles below serial loops in it, which are looked at on their own
   std::vector<VarRange> ranges_;  // of all loops from the current statement to the tile, innermost first
   Replacements replaced_;
+  std::unordered_map<Expr, int, ir::ExprHash, ir::ExprSame> assumed_in_;  // the loop where an expression was last looked at
+  std::unordered_set<Expr, ir::ExprHash, ir::ExprSame> refused_;
+  bool failed_ = false;
+  int scope_ = 0, scopes_ = 0;    // the loop whose body is looked at, by number
   std::vector<Expr> slacks_;      // each >= 0 is required
   std::unordered_map<const ir::Node*, Expr> done_;
   std::vector<Expr> keep_;        // keeps the keys alive
