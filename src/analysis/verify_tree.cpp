@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include <ashlar/analysis/regions.h>
 #include <ashlar/ir/print.h>
 
 #include "analysis/verify_view.h"
@@ -133,7 +134,9 @@ Broken loop_constant(const View& v) {
     if (loop.loop_kind != ir::LoopKind::vectorized && loop.loop_kind != ir::LoopKind::unrolled) return;
     const Axis& a = v.p.axis(loop.axis);
     if (a.extent.empty() || loop.part != Part::all) return;  // not derived; a peeled part may be one iteration of many
-    if (!ir::is_int(a.extent) && broken.empty()) broken = v.name(loop) + " of extent " + ir::text(a.extent);
+    if (ir::is_int(a.extent) || !broken.empty()) return;
+    // constant where it stands: below the first iteration of a triangle, say
+    if (!constant_max(a.extent, facts_at(v.p, loop.id))) broken = v.name(loop) + " of extent " + ir::text(a.extent);
   });
   return broken;
 }
