@@ -203,16 +203,6 @@ Expr Engine::minmax(Op op, const Expr& x, const Expr& y) {
   std::vector<Linear> sums;
   for (const Expr& a : arms) sums.push_back(read(a));
 
-  Linear common;
-  for (const Term& t : std::vector<Term>(sums[0].terms)) {
-    const bool everywhere = std::all_of(sums.begin(), sums.end(), [&](const Linear& s) {
-      const std::int64_t* c = coefficient(s, t.atom);
-      return c && *c == t.coef;
-    });
-    if (everywhere) common.terms.push_back(t);
-  }
-  for (Linear& s : sums) add_scaled(s, common, -1);
-
   std::vector<Linear> kept;
   for (Linear& candidate : sums) {
     bool dropped = false;
@@ -236,6 +226,15 @@ Expr Engine::minmax(Op op, const Expr& x, const Expr& y) {
     if (!dropped) kept.push_back(candidate);
   }
 
+  Linear common;
+  for (const Term& t : std::vector<Term>(kept[0].terms)) {
+    const bool everywhere = std::all_of(kept.begin(), kept.end(), [&](const Linear& s) {
+      const std::int64_t* c = coefficient(s, t.atom);
+      return c && *c == t.coef;
+    });
+    if (everywhere) common.terms.push_back(t);
+  }
+  for (Linear& s : kept) add_scaled(s, common, -1);
   Linear result = common;
   if (kept.size() == 1) {
     add_scaled(result, kept[0], 1);
