@@ -315,6 +315,17 @@ Expr Engine::visit(const Expr& e) {
       case Op::select:
         r = visit_select(e);
         break;
+      case Op::shl:
+      case Op::shr: {  // by a constant: multiplication and floor division, which the rules know
+        std::int64_t c = 0;
+        if (ir::is_int(n->args[1], &c) && c >= 0 && c <= 62) {
+          const Expr power = ir::index(std::int64_t{1} << c);
+          r = visit(ir::binary(n->op == Op::shl ? Op::mul : Op::div, n->args[0], power));
+        } else {
+          r = visit_data(e);
+        }
+        break;
+      }
       case Op::in_range: {
         const Expr value = visit(n->args[0]), lo = visit(n->args[1]), hi = visit(n->args[2]);
         const Range v = range(value), l = range(lo), h = range(hi);

@@ -123,6 +123,23 @@ TEST_CASE("a shifted tail stays inside") {
   CHECK(prove(ge(at, n(0)), without).answer == Answer::refuted);
 }
 
+TEST_CASE("shifts of indices are powers of two") {
+  Names v;
+  const auto shift = [](Op op, const Expr& e, std::int64_t by) { return make(op, index_type, std::vector<Expr>{e, n(by)}); };
+  CHECK(simple(shift(Op::shl, v.x, 3)) == "x * 8");
+  CHECK(simple(shift(Op::shr, shift(Op::shl, v.x, 5), 3)) == "x * 4");
+}
+
+TEST_CASE("data is left as it was written, but for constants and decided choices") {
+  Names v;
+  const Expr at = load(20, "A", f32, std::vector<Expr>{add(v.x, n(0))});
+  const Expr sum = make(Op::add, f32, std::vector<Expr>{at, float_const(f32, 0)});  // -0 + 0 is +0: not the same as A[x]
+  CHECK(simple(sum) == "A[x] + 0.0");
+  CHECK(simple(make(Op::add, f32, std::vector<Expr>{float_const(f32, 1), float_const(f32, 2)})) == "3.0");
+  CHECK(simple(make(Op::add, u8, std::vector<Expr>{int_const(u8, 200), int_const(u8, 100)})) == "44u8");
+  CHECK(simple(select(lt(n(1), n(2)), at, sum)) == "A[x]");
+}
+
 TEST_CASE("two programs may give one id to different variables") {
   const Expr first = add(var(1, "b"), add(var(2, "a"), n(1))), second = add(var(1, "x"), add(var(2, "y"), n(1)));
   CHECK(simple(first) == "a + b + 1");
