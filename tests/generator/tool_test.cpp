@@ -118,6 +118,36 @@ TEST_CASE("program and schedule as text, under the names asked for") {
   CHECK(golden("generator/scale.h", read(folder / "other/exact,name.h")) == "");
 }
 
+#ifdef ASHLAR_TEST_LLVM
+TEST_CASE("every output has the same bytes in another folder and another run") {
+  Folder a("same1"), b("same2");
+  const std::vector<std::string> kinds = {"-e", "object,static_library,header,assembly,llvm,program,schedule"};
+  for (const char* target : {"x86-64", "x86-64-v3", "x86-64-v4", "x86-64-none"}) {
+    for (const Folder* folder : {&a, &b}) {
+      std::vector<std::string> arguments = {"-g", "scale", "-o", *folder / target, std::string("target=") + target};
+      arguments.insert(arguments.end(), kinds.begin(), kinds.end());
+      const ToolResult r = tool(arguments);
+      CHECK(r.err == "");
+      REQUIRE(r.code == 0);
+    }
+    for (const char* file : {"scale.o", "libscale.a", "scale.h", "scale.s", "scale.ll", "scale.program", "scale.schedule.json"}) {
+      const std::string name = std::string(target) + "/" + file, bytes = read(a / name);
+      CHECK_MESSAGE(bytes.size() > 50, name);
+      CHECK_MESSAGE((bytes == read(b / name)), name);
+      CHECK_MESSAGE(bytes.find(a.path.string()) == std::string::npos, name);
+    }
+  }
+  CHECK(read(a / "x86-64/scale.o") != read(a / "x86-64-v3/scale.o"));
+  CHECK(read(a / "x86-64-none/scale.h").find("ashlar_tensor *x") == std::string::npos);  // no entries on tensors without a system
+}
+
+TEST_CASE("without -e: object and header") {
+  Folder folder("default");
+  REQUIRE(tool({"-g", "scale", "-o", folder.path.string()}).code == 0);
+  CHECK(folder.files() == std::vector<std::string>{"scale.h", "scale.o"});
+}
+#endif
+
 TEST_CASE("a saved schedule replays to the same program") {
   Folder folder("replay");
   REQUIRE(tool({"-g", "scale", "-o", folder / "a", "-e", "program,schedule"}).code == 0);

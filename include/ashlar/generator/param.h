@@ -65,7 +65,9 @@ template <class T> struct ParamFormat {
   static_assert(never<T>, "Param<T>: T is an integer, bool, a floating type, Type, std::string, or an enum with ParamNames<T>");
 };
 template <std::integral T> struct ParamFormat<T> {
-  static std::string type() { return (std::is_signed_v<T> ? "i" : "u") + integer_text(sizeof(T) * 8); }
+  static std::string type() {
+    return type_text({std::is_signed_v<T> ? Type::Code::signed_ : Type::Code::unsigned_, static_cast<std::uint8_t>(sizeof(T) * 8)});
+  }
   static std::string text(T v) {
     if constexpr (std::is_signed_v<T>) return integer_text(v);
     else return unsigned_text(v);
@@ -87,7 +89,7 @@ template <> struct ParamFormat<bool> {
   }
 };
 template <std::floating_point T> struct ParamFormat<T> {
-  static std::string type() { return "f" + integer_text(sizeof(T) * 8); }
+  static std::string type() { return type_text(sizeof(T) == 4 ? f32 : f64); }
   static std::string text(T v) { return real_text(v); }
   static bool parse(std::string_view s, T* v) {
     double d = 0;
