@@ -1,12 +1,16 @@
 // The matrix product, C[M, N] = A[M, K] B[K, N] in f32, beside OpenBLAS, oneDNN and Eigen.
+#include <bench_matmul.h>
+
 #include <cmath>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "apps/support/tensor.h"
 #include "bench/peers.h"
 #include "bench/suites.h"
+#include "bench/workspace.h"
 
 namespace bench {
 namespace {
@@ -63,6 +67,15 @@ void matmul_suite(Report& report, const Machine& machine) {
         contenders.back().run();
         p.check(impl);
       };
+      if (ashlar_set_threads(threads) != ASHLAR_OK) throw std::runtime_error("the pool refuses this number of threads");
+      apps::Tensor A(p.A.data(), {n, n}), B(p.B.data(), {n, n}), C(p.C.data(), {n, n});
+      const bench_matmul_args args{.A = p.A.data(), .B = p.B.data(), .C = p.C.data(), .M = n, .K = n, .N = n, .A_stride0 = n, .B_stride0 = n, .C_stride0 = n};
+      Workspace workspace;
+      workspace.reserve(bench_matmul_workspace_bytes(&args, &workspace.context));
+      std::fill(p.C.begin(), p.C.end(), NAN);
+      contenders.push_back({"ashlar", [&] { apps::check(bench_matmul_with(A, B, C, &workspace.context), &workspace.error); }});
+      contenders.back().run();
+      p.check("ashlar");
       enter("openblas", openblas_matmul);
       enter("onednn", onednn_matmul);
       enter("eigen", eigen_matmul);

@@ -1,0 +1,119 @@
+#pragma once
+// Matrix products in f32 for extents of any size: packed panels, a tile of registers, k in blocks that accumulate through
+// memory; bias and activation are applied to a tile when its last block of k has been added.
+//
+//   matmul         C = A B
+//   matmul_bias    C = activation(A B + bias)
+//
+//   B panels: tile_j columns each, k after k, zeros past K and N            once, in parallel
+//   for io   (rows: block_i tiles)                                          in parallel
+//     for jc   (block_j panels of B)
+//       for ko   (block_k at a time)                                        this much of B stays in the second-level cache
+//         A panels: tile_i rows each, of this block of k                    one of them at a time in the first-level cache
+//         for im   (tile_i rows)
+//           for jm   (tile_j columns: one panel of B)
+//             partial, tile_i x tile_j sums in registers: for ki, one row of the B panel times one column of the A panel
+//             product += partial, the first block stores
+//             C = activation(product + bias), after the last block
+#include <ashlar/generator/generator.h>
+
+namespace product {
+
+using namespace ashlar;
+
+enum class Activation { none, relu, gelu };
+}  // namespace product
+template <> struct ashlar::ParamNames<product::Activation> {
+  static constexpr NamedValue<product::Activation> values[] = {
+      {"none", product::Activation::none}, {"relu", product::Activation::relu}, {"gelu", product::Activation::gelu}};
+};
+namespace product {
+
+class Product : public Generator {
+ public:
+  Param<int> tile_i{"tile_i", 0, "rows of a register tile; 0: as many as the target's registers hold"};
+  Param<int> block_k{"block_k", 256, "steps of k between two visits of C"};
+  Param<int> block_i{"block_i", 16, "register tiles in a parallel piece"};
+  Param<int> block_j{"block_j", 32, "panels of B that stay in the second-level cache, block_k steps of them"};
+  Symbol M{"M", {.min = 1}}, N{"N", {.min = 1}}, K{"K", {.min = 1}};
+  Input A{"A", f32, {M, K}}, B{"B", f32, {K, N}};
+
+ protected:
+  Tensor multiply(const char* name) {
+    Axis k{"k", K};
+    return compute(name, {{"i", M}, {"j", N}}, [&](Var i, Var j) { return sum(A(i, k) * B(k, j), k); });
+  }
+
+  // Returns the loop at whose end a tile of `product` is up to date. `padded`: the product has storage of its own, which may be
+  // written past the end of the matrix.
+  Loop schedule_product(Schedule& s, const Tensor& product, bool padded) {
+    const int lanes = s.target().lanes(f32), registers = s.target().vector_registers();
+    const int columns = 2 * lanes;                                                   // two registers of B
+    const int rows = tile_i != 0 ? *tile_i : registers >= 32 ? 14 : 6;               // 2 x rows + 2 of B + 1 of A fit the file
+
+    Stage b_panels = s.cache_read(B, {product}, Scope::global, 0.0f);
+    Stage a_panels = s.cache_read(A, {product}, Scope::global, 0.0f);
+
+    const Tail tail = padded ? Tail::pad : Tail::guard;
+    auto [i, j] = s[product].spatial<2>();
+    auto [ko, ki] = s[product].split(s[product].reduction(), block_k, Tail::pad);
+    auto [ip, ii] = s[product].split(i, rows, tail);
+    auto [io, im] = s[product].split(ip, block_i, Tail::guard);
+    auto [jo, ji] = s[product].split(j, columns, tail);
+    auto [jc, jm] = s[product].split(jo, block_j, Tail::guard);
+    s[product].reorder(io, jc, ko, im, jm, ii, ji, ki).tighten(im).tighten(jm);
+    Stage partial = s[product].rfactor(ko);
+    partial.compute_at(jm).store_in(Scope::registers);
+
+    a_panels.compute_at(ko).transform_layout([&](Var r, Var k) { return at(r / rows, k, r % rows); });
+    auto [ar, ak] = a_panels.spatial<2>();
+    auto [a_tile, a_row] = a_panels.split(ar, rows, Tail::pad);
+    auto [a_block, a_lane] = a_panels.split(ak, lanes, Tail::exact);
+    a_panels.reorder(a_tile, a_block, a_row, a_lane).vectorize(a_lane);
+
+    b_panels.transform_layout([&](Var k, Var c) { return at(c / columns, k, c % columns); });
+    auto [bk, bj] = b_panels.spatial<2>();
+    auto [b_panel, b_column] = b_panels.split(bj, columns, Tail::pad);
+    auto [b_half, b_lane] = b_panels.split(b_column, lanes, Tail::exact);
+    b_panels.reorder(b_panel, bk, b_half, b_lane).unroll(b_half).vectorize(b_lane).parallel(b_panel);
+
+    auto [pi, pj, pk] = partial.spatial<3>();
+    auto [pt, pr] = partial.split(pi, rows, Tail::pad);
+    auto [pp, pc] = partial.split(pj, columns, Tail::pad);
+    auto [p_half, p_lane] = partial.split(pc, lanes, Tail::exact);
+    partial.reorder(pk, pt, pp, partial.reduction(), pr, p_half, p_lane).unroll(pr).unroll(p_half).vectorize(p_lane);
+
+    auto [half, lane] = s[product].split(ji, lanes, Tail::exact);
+    s[product].unroll(ii).unroll(half).vectorize(lane).parallel(io);
+    return jm;
+  }
+};
+
+class Matmul : public Product {
+ public:
+  Output C{"C", f32, {M, N}};
+  void algorithm() override { C = multiply("C"); }
+  void schedule(Schedule& s) override { schedule_product(s, C, false); }
+};
+class MatmulBias : public Product {
+ public:
+  Param<Activation> activation{"activation", Activation::relu};
+  Input bias{"bias", f32, {N}};
+  Output C{"C", f32, {M, N}};
+  Tensor product;
+
+  void algorithm() override {
+    product = multiply("product");
+    C = compute("C", {{"i", M}, {"j", N}}, [&](Var i, Var j) {
+      const Expr x = product(i, j) + bias(j);
+      if (*activation == Activation::gelu) return 0.5f * x * (1.0f + erf(x * 0.70710678f));
+      return *activation == Activation::relu ? max(x, 0.0f) : x;
+    });
+  }
+  void schedule(Schedule& s) override {
+    Loop tile = schedule_product(s, product, true);
+    s[C].fuse_into(tile);
+    s[C].vectorize(s[C].spatial<2>()[1], s.target().lanes(f32));
+  }
+};
+}  // namespace product

@@ -1,0 +1,3 @@
+#include "apps/unsharp/unsharp.h"
+
+ASHLAR_GENERATOR(unsharp::Unsharp, "unsharp");

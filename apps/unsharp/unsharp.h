@@ -1,0 +1,69 @@
+#pragma once
+// Unsharp masking in f32, edges repeated: out = in * sharpened grey / grey, where sharpened = 2 grey - blur(grey) and the blur
+// is a 7x7 Gaussian, down the columns, then along the rows.
+#include <ashlar/generator/generator.h>
+
+#include "apps/unsharp/filter.h"
+
+namespace unsharp {
+
+using namespace ashlar;
+
+class Unsharp : public Generator {
+ public:
+  Param<int> channels{"channels", 3, {{1, 3}}, "planes of the picture"};
+  Param<int> strip{"strip", 64, "rows that one thread computes one after the other"};
+  Symbol H{"H", {.min = 1}}, W{"W", {.min = 1}};
+  Input in{"in", f32, {channels, H, W}};
+  Output out{"out", f32, {channels, H, W}};
+  Tensor grey, blur_y, blur_x, sharpen, ratio;
+
+  void algorithm() override {
+    const auto weight = gaussian();
+    const Tensor picture = boundary::repeat(in, {1, 2});
+    grey = compute("grey", [&](Var y, Var x) {
+      if (channels == 1) return picture(0, y, x);
+      Expr total = picture(0, y, x) * luma[0];
+      for (int c = 1; c < 3; ++c) total += picture(c, y, x) * luma[c];
+      return total;
+    });
+    blur_y = compute("blur_y", [&](Var y, Var x) {
+      Expr total = grey(y, x) * weight[0];
+      for (int d = 1; d <= radius; ++d) total += (grey(y - d, x) + grey(y + d, x)) * weight[static_cast<std::size_t>(d)];
+      return total;
+    });
+    blur_x = compute("blur_x", [&](Var y, Var x) {
+      Expr total = blur_y(y, x) * weight[0];
+      for (int d = 1; d <= radius; ++d) total += (blur_y(y, x - d) + blur_y(y, x + d)) * weight[static_cast<std::size_t>(d)];
+      return total;
+    });
+    sharpen = compute("sharpen", [&](Var y, Var x) { return 2 * grey(y, x) - blur_x(y, x); });
+    ratio = compute("ratio", [&](Var y, Var x) { return sharpen(y, x) / max(grey(y, x), darkest); });
+    out = compute("out", {{"c", channels}, {"y", H}, {"x", W}}, [&](Var c, Var y, Var x) { return ratio(y, x) * in(c, y, x); });
+  }
+
+  void schedule(Schedule& s) override {
+    const int lanes = s.target().lanes(f32);
+    auto [c, y, x] = s[out].spatial<3>();
+    auto [yo, yi] = s[out].split(y, strip, Tail::guard);
+    auto [xo, xi] = s[out].split(x, lanes, Tail::guard);
+    s[out].reorder(yo, yi, xo, c, xi).tighten(yi);
+
+    s[blur_x].inline_();
+    s[sharpen].inline_();
+    s[ratio].compute_at(xo).store_in(Scope::registers);
+    s[blur_y].compute_at(yi);
+    s[grey].store_at(yo).compute_at(yi).slide(yi).fold(0, 8);   // 7 rows live, 8 for a power of two
+
+    auto [ry, rx] = s[ratio].spatial<2>();
+    auto [rxo, rxi] = s[ratio].split(rx, lanes, Tail::pad);
+    s[ratio].vectorize(rxi);
+    auto [by, bx] = s[blur_y].spatial<2>();
+    s[blur_y].vectorize(bx, lanes);
+    auto [gy, gx] = s[grey].spatial<2>();
+    auto [gxo, gxi] = s[grey].split(gx, lanes);
+    s[grey].vectorize(gxi);
+    s[out].unroll(c).vectorize(xi).parallel(yo);
+  }
+};
+}  // namespace unsharp

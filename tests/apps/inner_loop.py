@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Reads a kernel's innermost loop off its assembly: the loop that holds the fused multiply-adds of a register tile.
+
+  inner_loop.py matmul.s --fma 28 --register zmm      14 x 2 accumulators: nothing else may be in it but loads and the counter
+
+Checked: exactly that many vfmadd231ps on registers of that width in one loop, with no other arithmetic, every accumulator in a
+register of its own; no store (a spill is one), no load from the stack, no mask.
+"""
+import argparse
+import re
+import sys
+
+BRANCH = re.compile(r"\s+j[a-z]+\s+(\S+)")
+LABEL = re.compile(r"^(\S+):")
+
+
+def loops(lines):
+    """Innermost loops: from a label to the next branch back to it, with no label or branch between."""
+    labels = {}
+    for number, line in enumerate(lines):
+        label, branch = LABEL.match(line), BRANCH.match(line)
+        if label:
+            labels = {label.group(1): number}
+        elif branch:
+            if branch.group(1) in labels:
+                yield lines[labels[branch.group(1)] + 1:number + 1]
+            labels = {}
+
+
+def complaints(loop, count, register):
+    fma = [line for line in loop if re.search(r"\bvfmadd\d+ps\b", line)]
+    accumulators = [line.split(",")[-1].strip() for line in fma]
+    if len(fma) != count:
+        yield f"{len(fma)} fused multiply-adds, expected {count}"
+    if len(set(accumulators)) != len(accumulators):
+        yield "two of them add to one register"
+    if not all(a.startswith("%" + register) for a in accumulators):
+        yield f"accumulators are not all in {register} registers: {accumulators}"
+    for line in loop:
+        name, _, operands = line.strip().partition("\t")
+        if "{%k" in line:
+            yield f"a mask: {line.strip()}"
+        if re.search(r"\(%r[sb]p", operands) and name.startswith(("v", "mov")):
+            yield f"a spill: {line.strip()}"
+        if re.match(r"v?mov|vextract|vmovntps", name) and operands.endswith(")"):
+            yield f"a store: {line.strip()}"
+        if not re.match(r"vfmadd|vmovaps|vmovups|vbroadcastss|inc|dec|add|sub|cmp|j|lea|prefetch", name):
+            yield f"an instruction that the tile does not need: {line.strip()}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("assembly")
+    parser.add_argument("--fma", type=int, required=True)
+    parser.add_argument("--register", required=True)
+    options = parser.parse_args()
+    with open(options.assembly, encoding="utf-8") as f:
+        lines = [re.sub(r"\s*#.*", "", line.rstrip()) for line in f]
+    lines = [line for line in lines if line.strip() and not re.match(r"\s+\.", line)]
+    tiles = [loop for loop in loops(lines) if sum("vfmadd231ps" in line for line in loop) > 4]
+    if len(tiles) != 1:
+        print(f"{options.assembly}: {len(tiles)} loops hold a tile of fused multiply-adds, expected 1", file=sys.stderr)
+        return 1
+    found = list(complaints(tiles[0], options.fma, options.register))
+    for complaint in found:
+        print(f"{options.assembly}: {complaint}", file=sys.stderr)
+    print(f"{len(tiles[0])} instructions, {options.fma} of them vfmadd231ps on {options.register}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

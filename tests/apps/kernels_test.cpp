@@ -1,0 +1,158 @@
+// The kernels of the applications: results on ragged sizes, what the blur computes and stores, and the wrong calls that write
+// nothing.
+#include <doctest/doctest.h>
+
+#include <matmul_bias.h>
+#include <unsharp_grey.h>
+#include <unsharp_rgb.h>
+
+#include <ashlar/interp/interpreter.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "apps/support/tensor.h"
+#include "apps/unsharp/plain.h"
+#include "apps/unsharp/unsharp.h"
+
+namespace {
+
+std::vector<float> random_floats(std::int64_t count, float low) {
+  static std::mt19937 engine(7);
+  std::uniform_real_distribution<float> uniform(low, 1.0f);
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& v : values) v = uniform(engine);
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("matmul_bias: every combination of sizes around the tiles") {
+  for (const std::int64_t M : {1, 13, 14, 15, 225})
+    for (const std::int64_t N : {1, 31, 32, 33, 100})
+      for (const std::int64_t K : {1, 255, 256, 257}) {
+        const std::vector<float> A = random_floats(M * K, -1), B = random_floats(K * N, -1), bias = random_floats(N, -1);
+        std::vector<float> C(static_cast<std::size_t>(M * N), NAN);
+        apps::Tensor tA(A.data(), {M, K}), tB(B.data(), {K, N}), tbias(bias.data(), {N}), tC(C.data(), {M, N});
+        apps::check(matmul_bias(tA, tB, tbias, tC));
+        double largest = 0;
+        for (std::int64_t i = 0; i < M; ++i)
+          for (std::int64_t j = 0; j < N; ++j) {
+            double sum = bias[static_cast<std::size_t>(j)], size = std::abs(sum);
+            for (std::int64_t k = 0; k < K; ++k) {
+              const double term = static_cast<double>(A[static_cast<std::size_t>(i * K + k)]) * B[static_cast<std::size_t>(k * N + j)];
+              sum += term, size += std::abs(term);
+            }
+            const double d = std::abs(C[static_cast<std::size_t>(i * N + j)] - std::max(sum, 0.0)) / size;
+            if (!(d <= largest)) largest = d;  // NaN too
+          }
+        CHECK_MESSAGE(largest <= 1e-6, M, " x ", N, " x ", K);
+      }
+}
+
+TEST_CASE("unsharp: every combination of sizes around the vectors and strips") {
+  for (const int channels : {1, 3})
+    for (const std::int64_t H : {1, 3, 63, 64, 65, 130})
+      for (const std::int64_t W : {1, 15, 16, 17, 100}) {
+        const std::vector<float> in = random_floats(channels * H * W, 0);
+        std::vector<float> out(in.size(), NAN), expected(in.size());
+        apps::Tensor tin(in.data(), {channels, H, W}), tout(out.data(), {channels, H, W});
+        apps::check(channels == 3 ? unsharp_rgb(tin, tout) : unsharp_grey(tin, tout));
+        unsharp::Plain(channels, H, W).run(in.data(), expected.data());
+        float largest = 0;
+        for (std::size_t k = 0; k < in.size(); ++k)
+          if (const float d = std::abs(out[k] - expected[k]); !(d <= largest)) largest = d;
+        CHECK_MESSAGE(largest <= 1e-5f, channels, " x ", H, " x ", W);
+      }
+}
+
+TEST_CASE("unsharp of a black picture is black") {
+  const std::vector<float> in(3 * 20 * 20, 0.0f);
+  std::vector<float> out(in.size(), NAN);
+  apps::Tensor tin(in.data(), {3, 20, 20}), tout(out.data(), {3, 20, 20});
+  apps::check(unsharp_rgb(tin, tout));
+  CHECK(out == in);
+}
+
+TEST_CASE("a strip computes each row of grey once, and the rows around it") {
+  using namespace ashlar;
+  constexpr std::int64_t H = 150, W = 40, strips = 3;
+  const auto filter = instantiate<unsharp::Unsharp>(Target::parse("x86-64-v4"), {{"strip", "64"}});
+  const ir::Program& p = filter.scheduled();
+  interp::Arguments arguments{interp::Array::make(f32, {3, H, W}, [](auto at) { return static_cast<double>(at[0] + at[1] * at[2] % 7) / 10; }),
+                              interp::Array::zeros(f32, {3, H, W})};
+  interp::Arguments expected = arguments;
+  const interp::Counters n = interp::run(p, arguments);
+  interp::run_algorithm(filter.algorithm(), expected);
+  CHECK(interp::difference(arguments[1].array, expected[1].array) == "");
+  constexpr std::int64_t wide = (W + 15) / 16 * 16 + 6;  // whole vectors, and the reach of the blur to both sides
+  const std::map<std::string, std::int64_t> evaluations = {{"grey", (H + strips * 6) * wide},  // and 3 rows above and below each strip
+                                                           {"blur_y", H * wide},
+                                                           {"ratio", H * ((W + 15) / 16 * 16)},
+                                                           {"out", 3 * H * W}};
+  std::size_t seen = 0;
+  for (const auto& [id, stage] : p.stages) {
+    const auto expected_of = evaluations.find(stage.name);
+    if (expected_of == evaluations.end()) continue;
+    CHECK_MESSAGE(n.evaluations.at(id) == expected_of->second, stage.name);
+    ++seen;
+    for (const ir::Id buffer : stage.buffers) {
+      if (stage.name == "grey") {
+        CHECK(n.bytes_of.at(buffer) == 8 * wide * 4);  // a ring of 8 rows for the 7 that are live
+      } else if (stage.name == "blur_y") {
+        CHECK(n.bytes_of.at(buffer) == wide * 4);  // one row
+      }
+    }
+  }
+  CHECK(seen == evaluations.size());
+}
+
+namespace {
+
+struct Heap {  // an allocator that keeps count
+  std::size_t bytes = 0, most = 0, blocks = 0;
+  static void* allocate(void* user, std::size_t bytes, std::size_t align, std::int32_t, std::int32_t) {
+    Heap& heap = *static_cast<Heap*>(user);
+    heap.bytes += bytes, heap.most = std::max(heap.most, heap.bytes), ++heap.blocks;
+    return std::aligned_alloc(align, (bytes + align - 1) / align * align);
+  }
+  static void release(void* user, void* block, std::int32_t, std::int32_t) {
+    static_cast<Heap*>(user)->blocks -= 1;
+    std::free(block);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("what unsharp asks the allocator for is the ring of 8 rows and one row of the blur, whatever the height") {
+  for (const std::int64_t H : {100, 1000}) {
+    constexpr std::int64_t W = 320, C = 3;
+    const std::vector<float> in = random_floats(C * H * W, 0);
+    std::vector<float> out(in.size());
+    apps::Tensor tin(in.data(), {C, H, W}), tout(out.data(), {C, H, W});
+    Heap heap;
+    ashlar_error error{};
+    ashlar_context context{};
+    context.size = sizeof context, context.error = &error;
+    context.user = &heap, context.allocate = Heap::allocate, context.release = Heap::release;
+    apps::check(unsharp_rgb_with(tin, tout, &context), &error);
+    CHECK(heap.blocks == 0);
+    const std::size_t row = (W + 6 + 15) / 16 * 16 * 4;
+    CHECK(heap.most >= 9 * (W + 6) * 4);
+    CHECK(heap.most <= 9 * row + 256);  // rounded up to cache lines
+  }
+}
+
+TEST_CASE("a wrong call names the argument and writes nothing") {
+  const std::vector<float> A(6 * 5, 1.0f), B(4 * 7, 1.0f), bias(7, 0.0f);
+  std::vector<float> C(6 * 7, -1.0f);
+  apps::Tensor tA(A.data(), {6, 5}), tB(B.data(), {4, 7}), tbias(bias.data(), {7}), tC(C.data(), {6, 7});
+  CHECK(matmul_bias(tA, tB, tbias, tC) == ASHLAR_E_SHAPE);
+  char text[200];
+  ashlar_error_text(ashlar_last_error(), text, sizeof text);
+  CHECK(std::string(text) == "matmul_bias: B.shape[0] is 4, expected 5 (K, from A.shape[1])");
+  CHECK(C == std::vector<float>(6 * 7, -1.0f));
+}
