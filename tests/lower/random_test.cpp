@@ -66,7 +66,7 @@ class Scheduler {
     schedule::Step s;
     const char* tails[] = {"guard", "guard", "shift", "peel", "pad", "exact"};
     auto is = [&](const char* name, std::vector<Arg> args) { s.primitive = name, s.args = std::move(args); };
-    switch (pick(16)) {
+    switch (pick(21)) {
       case 0: case 1: case 2: is("split", {loop(), Arg::integer(1 + pick(6)), Arg::text(tails[pick(6)])}); break;
       case 3: is("reorder", {loop(), loop()}); break;
       case 4: is("unroll", {loop()}); break;
@@ -78,6 +78,22 @@ class Scheduler {
       case 12: is("fold", {stage(), Arg::integer(pick(2)), Arg::integer(1 + pick(6))}); break;
       case 13: is("peel", {loop(), Arg::text(pick(2) ? "first" : "last")}); break;
       case 14: is(pick(2) ? "rfactor" : "fuse_into", {stage(), loop()}); break;
+      case 16: is("inline", {stage()}); break;
+      case 17: {  // panels
+        const ir::Id a = ir::fresh_id(), b = ir::fresh_id();
+        const Expr x = ir::var(a, "x"), y = ir::var(b, "y"), n = ir::index(1 + pick(4));
+        is("set_layout", {stage(), pick(2) ? Arg::map({a, b}, {ir::div(x, n), y, ir::mod(x, n)}) : Arg::map({a, b}, {ir::div(y, n), x, ir::mod(y, n)})});
+        break;
+      }
+      case 18: {
+        const ir::Buffer& b = input();
+        const Expr zero = b.type.is_float() ? ir::float_const(b.type, 0) : ir::int_const(b.type, 0);
+        if (pick(2)) is("cache_read", {Arg::buffer(b.id), Arg::place(Scope::global), Arg::integer(1), Arg::map({}, {zero}), stage()});
+        else is("cache_read", {Arg::buffer(b.id), Arg::place(Scope::global), Arg::integer(0), stage()});
+        break;
+      }
+      case 19: pick(2) ? is("cache_write", {stage(), Arg::place(Scope::global)}) : is("align", {stage(), Arg::integer(pick(2)), Arg::integer(1 + pick(8))}); break;
+      case 20: pick(2) ? is("prefetch", {loop(), Arg::buffer(input().id), Arg::integer(1 + pick(3))}) : is("set_scope", {stage(), Arg::place(Scope::stack)}); break;
       case 15: pick(2) ? is("fuse", {loop(), loop()}) : is("tighten", {loop()}); break;
     }
     try {
@@ -101,6 +117,13 @@ class Scheduler {
     return Arg::stage(stages[static_cast<std::size_t>(pick(static_cast<int>(stages.size())))]);
   }
 
+  const ir::Buffer& input() {
+    for (;;) {
+      const ir::Argument& a = state_.program.arguments[static_cast<std::size_t>(pick(static_cast<int>(state_.program.arguments.size())))];
+      if (a.kind == ir::ArgumentKind::input) return state_.program.buffer(a.id);
+    }
+  }
+
   schedule::Scheduled state_;
   std::mt19937_64 random_;
 };
@@ -114,6 +137,12 @@ std::string trial(std::uint64_t seed) {
   std::string trouble;
   try {
     for (int k = s.pick(14); k >= 0; --k) s.step();
+    schedule::Scheduled complete = s.state();
+    try {
+      schedule::finish(complete, Target::parse("x86-64-v3"));
+    } catch (const RefusalError&) {
+      return {};  // a stack that is too small, say: refused to the user as well
+    }
     const ir::Kernel kernel = lower(s.state().program, {.vector_bits = 256, .vector_registers = 16});
     for (const Sizes& sizes : {Sizes{{"H", 7}, {"W", 9}, {"K", 5}}, Sizes{{"H", 12}, {"W", 12}, {"K", 12}}, Sizes{{"H", 2}, {"W", 3}, {"K", 1}}}) {
       interp::Arguments expected = handmade::arguments_for(built.program, sizes), found = expected, tree = expected;
