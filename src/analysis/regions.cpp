@@ -112,7 +112,16 @@ std::vector<VarRange> iter_intervals(const Program& p, const Path& path, Id oute
       interval.hi = moving.hi.empty() ? end : intersect(moving, {{}, end}, facts).hi;
     }
     // the bounds of a reduction may use other loops of the same nest
-    result.push_back({v.id, eliminate(eliminate(interval, own, facts), around, facts)});
+    Interval hull_of = eliminate(eliminate(interval, own, facts), around, facts);
+    // a triangle: the guards of the variables before it hold as well, so their own intervals bound it more closely
+    const bool stated = !v.begin.empty() && std::any_of(result.begin(), result.end(), [&](const VarRange& r) {
+      return ir::uses_var(v.begin, r.id) || ir::uses_var(v.end, r.id);
+    });
+    if (stated) {
+      const Expr last = ir::sub(v.end, ir::index(1));
+      hull_of = intersect(hull_of, {bounds_over(v.begin, result, facts).lo, bounds_over(last, result, facts).hi}, facts);
+    }
+    result.push_back({v.id, hull_of});
   }
   return result;
 }

@@ -362,12 +362,14 @@ class Flattener {
   std::size_t position_ = 0;
 };
 
-// The line that the first reader below the loop will read, `ahead` iterations from now: inner loops stand at their begin.
+// The line that the first reader below the loop will read, `ahead` iterations from now: inner loops stand at their begin. Where
+// its loop was split or copied since, the loop that it stands in takes its place; where the reader was moved away, there is
+// nothing to ask for.
 Statements Flattener::prefetch(const Stmt& s) {
   const Stmt* loop = nullptr;
   for (const Stmt* on : path_)
-    if (on->id == s.loop) loop = on;
-  if (!loop) throw InternalError("a prefetch along a loop that is not around it");
+    if (on->kind == Stmt::Kind::loop && (!loop || loop->id != s.loop)) loop = on;
+  if (!loop) throw InternalError("a prefetch outside of any loop");
   std::vector<const Stmt*> reader;
   std::vector<const Stmt*> here{path_.begin(), std::find(path_.begin(), path_.end(), loop)};
   const ir::Node* what = nullptr;
@@ -385,7 +387,7 @@ Statements Flattener::prefetch(const Stmt& s) {
     here.pop_back();
     return false;
   };
-  if (!search(search, *loop)) throw InternalError("a prefetch of " + p_.buffer(s.buffer).name + " that nothing in its loop reads");
+  if (!search(search, *loop)) return {};
   const Stmt* in = nullptr;
   ir::Substitution begins;
   for (const Stmt* on : reader) {
