@@ -78,6 +78,28 @@ Interval eliminate(const Interval& i, std::span<const VarRange> vars, const Fact
   return out;
 }
 
+// Is there a split below the axis whose own tail is guarded?
+bool guarded_below(const Program& p, Id axis) {
+  for (Id n : p.axis(axis).became) {
+    const auto& parts = p.axis(n).became;
+    if (parts.size() == 2 && p.axis(parts[0]).tail != ir::Tail::exact && p.axis(parts[0]).tail != ir::Tail::pad) return true;
+    if (guarded_below(p, n)) return true;
+  }
+  return false;
+}
+
+// The largest value of an axis while the listed loops run, with the guards of the splits below it: a tile that is split again
+// ends where the tile ends.
+Expr largest_guarded(const Program& p, Id axis, std::span<const VarRange> loops, const Facts& facts) {
+  const ir::Axis& a = p.axis(axis);
+  if (a.became.size() != 2 || p.axis(a.became[0]).tail == ir::Tail::shift) return bounds_over(ir::axis_value(p, axis), loops, facts).hi;
+  const Expr outer = largest_guarded(p, a.became[0], loops, facts), inner = largest_guarded(p, a.became[1], loops, facts);
+  if (outer.empty() || inner.empty()) return {};
+  const Interval value{{}, ir::add(ir::mul(outer, p.axis(a.became[0]).factor), inner)};
+  if (p.axis(a.became[0]).tail == ir::Tail::pad) return value.hi;
+  return intersect(value, {{}, ir::sub(a.extent, ir::index(1))}, facts).hi;
+}
+
 // The interval of each iteration variable of the block at the end of `path` while all loops below `outer` run; over the
 // variables of the loops down to `outer`.
 std::vector<VarRange> iter_intervals(const Program& p, const Path& path, Id outer, const Facts& facts) {
@@ -110,6 +132,9 @@ std::vector<VarRange> iter_intervals(const Program& p, const Path& path, Id oute
       const Interval moving = bounds_over(ir::iter_value(p, nest, v.id), own, facts);
       interval.lo = moving.lo.empty() ? root.begin : moving.lo;
       interval.hi = moving.hi.empty() ? end : intersect(moving, {{}, end}, facts).hi;
+      if (guarded_below(p, root.axis))
+        if (const Expr most = largest_guarded(p, root.axis, own, facts); !most.empty())
+          interval.hi = intersect(interval, {{}, ir::add(root.begin, most)}, facts).hi;
     }
     // the bounds of a reduction may use other loops of the same nest
     Interval hull_of = eliminate(eliminate(interval, own, facts), around, facts);
