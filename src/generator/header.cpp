@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "generator/packing.h"
+
 namespace ashlar::generator {
 
 namespace {
@@ -95,6 +97,7 @@ class Writer {
     if (facts_.hosted) tensor_entries();
     arguments();
     workspace();
+    out_ += packing_text(k_, layout_);
     out_ += "#ifdef __cplusplus\n}\n";
     if (facts_.hosted) dlpack();
     out_ += "#endif\n#endif\n";

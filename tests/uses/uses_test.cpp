@@ -11,6 +11,7 @@
 #include "conv1d_mean.h"
 #include "matmul.h"
 #include "matmul_gelu.h"
+#include "matmul_gelu_packed.h"
 #include "matmul_small.h"
 #include "softmax_half.h"
 #include "softmax_rows.h"
@@ -116,6 +117,16 @@ TEST_CASE("matmul_gelu: bias and activation fused") {
         worst = std::max(worst, std::abs(0.5 * x * (1 + std::erf(x * 0.70710678118654752)) - static_cast<double>(C(i, j))));
       }
     CHECK(worst < 1e-4);
+
+    // B packed ahead of the call, by the function of the generated header: the same sums in the same order
+    std::vector<float> packed(matmul_gelu_packed_packed_B_bytes(k, n) / sizeof(float), -1.0f);
+    CHECK(packed.size() >= B.data.size());
+    matmul_gelu_packed_pack_B(B.data.data(), 0, k, n, packed.data());
+    Dense<float> again({m, n});
+    ashlar_tensor p = B.tensor(), d = again.tensor();
+    p.data = packed.data();
+    REQUIRE_MESSAGE(matmul_gelu_packed(&a, &p, &bi, &d) == ASHLAR_OK, last_error());
+    CHECK(again.data == C.data);
   }
 }
 

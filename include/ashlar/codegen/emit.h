@@ -19,7 +19,7 @@ namespace ashlar::codegen {
 
 enum class Output { object, static_library, assembly, llvm };
 
-struct Seconds {       // of wall time
+struct Seconds {       // of CPU time, of the calling thread
   double build = 0;    // making LLVM IR out of the kernel
   double llvm = 0;     // LLVM's passes and its code generator
 };

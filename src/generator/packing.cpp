@@ -1,0 +1,133 @@
+#include "generator/packing.h"
+
+#include <map>
+#include <vector>
+
+#include <ashlar/analysis/facts.h>
+#include <ashlar/analysis/interval.h>
+#include <ashlar/analysis/simplify.h>
+#include <ashlar/ir/build.h>
+#include <ashlar/ir/refusal.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace ashlar::generator {
+
+namespace {
+
+using Names = std::map<ir::Id, std::string>;
+
+// An index expression in C99. Division and modulo are to the floor, as everywhere.
+std::string c_text(const Expr& e, const Names& names) {
+  const auto arg = [&](std::size_t i) { return c_text(ir::args_of(e)[i], names); };
+  const auto infix = [&](const char* op) { return fmt::format("({} {} {})", arg(0), op, arg(1)); };
+  switch (ir::op_of(e)) {
+    case ir::Op::int_const: return fmt::format("{}", e.node()->i);
+    case ir::Op::var: return names.at(e.node()->id);
+    case ir::Op::add: return infix("+");
+    case ir::Op::sub: return infix("-");
+    case ir::Op::mul: return infix("*");
+    case ir::Op::neg: return fmt::format("(-{})", arg(0));
+    case ir::Op::div: return fmt::format("ashlar_floor_div({}, {})", arg(0), arg(1));
+    case ir::Op::mod: return fmt::format("({0} - ashlar_floor_div({0}, {1}) * {1})", arg(0), arg(1));
+    case ir::Op::min: return fmt::format("({0} < {1} ? {0} : {1})", arg(0), arg(1));
+    case ir::Op::max: return fmt::format("({0} > {1} ? {0} : {1})", arg(0), arg(1));
+    case ir::Op::bit_and: return infix("&");
+    case ir::Op::bit_or: return infix("|");
+    case ir::Op::bit_xor: return infix("^");
+    case ir::Op::shl: return infix("<<");
+    case ir::Op::shr: return infix(">>");
+    case ir::Op::eq: return infix("==");
+    case ir::Op::ne: return infix("!=");
+    case ir::Op::lt: return infix("<");
+    case ir::Op::le: return infix("<=");
+    case ir::Op::gt: return infix(">");
+    case ir::Op::ge: return infix(">=");
+    case ir::Op::logic_and: return infix("&&");
+    case ir::Op::logic_or: return infix("||");
+    case ir::Op::logic_not: return fmt::format("(!{})", arg(0));
+    case ir::Op::select: return fmt::format("({} ? {} : {})", arg(0), arg(1), arg(2));
+    default: break;
+  }
+  refuse("pack_argument", "an index map of integer arithmetic, which the generated header can hold as C", ir::op_name(ir::op_of(e)),
+         e.node()->where);
+}
+
+std::vector<Expr> physical_extents(const ir::Kernel& k, const ir::Buffer& b) {
+  ir::Program symbols;  // facts come from programs
+  symbols.symbols = k.symbols;
+  symbols.assumptions = k.assumptions;
+  const analysis::Facts facts = analysis::facts_of_arguments(symbols);
+  std::vector<analysis::VarRange> ranges;
+  for (std::size_t d = 0; d < b.layout.vars.size(); ++d)
+    ranges.push_back({b.layout.vars[d], {ir::index(0), ir::sub(b.extents[d], ir::index(1))}});
+  std::vector<Expr> extents;
+  for (const Expr& e : b.layout.map)
+    extents.push_back(analysis::simplify(ir::add(analysis::bounds_over(e, ranges, facts).hi, ir::index(1)), facts));
+  if (b.layout.align_dim >= 0) {
+    Expr& e = extents.at(static_cast<std::size_t>(b.layout.align_dim));
+    e = ir::mul(ir::ceil_div(e, ir::index(b.layout.pad_to)), ir::index(b.layout.pad_to));
+  }
+  return extents;
+}
+
+std::string functions(const ir::Kernel& k, const codegen::AbiLayout& layout, const ir::Buffer& b) {
+  using Kind = codegen::ArgField::Kind;
+  const std::string name = layout.field(Kind::pointer, b.id).name, type = codegen::c_type(b.type);
+  Names names;
+  std::vector<std::string> symbols;
+  for (const Expr& extent : b.extents)
+    for (ir::Id id : ir::free_vars(extent))
+      if (names.emplace(id, layout.field(Kind::symbol, id).name).second) symbols.push_back(fmt::format("int64_t {}", names.at(id)));
+  const std::string shape = fmt::format("{}", fmt::join(symbols, ", "));
+  for (std::size_t d = 0; d < b.layout.vars.size(); ++d) names[b.layout.vars[d]] = fmt::format("index{}", d);
+
+  const std::vector<Expr> extents = physical_extents(k, b);
+  std::string elements = "1", address;
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    const std::string extent = c_text(extents[d], names), at = c_text(b.layout.map[d], names);
+    elements += " * " + extent;
+    address = d == 0 ? at : fmt::format("({}) * {} + {}", address, extent, at);
+  }
+  const std::string bytes = fmt::format("{}_packed_{}_bytes", k.name, name);
+  std::string call;
+  for (const std::string& s : symbols) call += (call.empty() ? "" : ", ") + s.substr(8);
+
+  std::string strides, dense, from, loops;
+  for (int d = 0; d < b.rank; ++d) {
+    const std::string extent = c_text(b.extents[static_cast<std::size_t>(d)], names);
+    loops += fmt::format("{:{}}for (index{} = 0; index{} < {}; ++index{})\n", "", 2 + 2 * d, d, d, extent, d);
+    if (d + 1 == b.rank) {
+      from += fmt::format("index{}", d);
+      continue;
+    }
+    std::string inner = "1";
+    for (int e = d + 1; e < b.rank; ++e) inner += " * " + c_text(b.extents[static_cast<std::size_t>(e)], names);
+    strides += fmt::format("int64_t {}_stride{}, ", name, d);
+    dense += fmt::format("  if ({0}_stride{1} == 0) {0}_stride{1} = {2};\n", name, d, inner);
+    from += fmt::format("index{} * {}_stride{} + ", d, name, d);
+  }
+  std::string text = fmt::format("/* {0} is packed by the caller: {1}_pack_{0} makes, in {2} bytes, what a call takes as {0}'s data. */\n", name, k.name, bytes);
+  text += fmt::format("static inline size_t {}({}) {{\n  return (size_t)({}) * sizeof({});\n}}\n", bytes, shape.empty() ? "void" : shape, elements, type);
+  text += fmt::format("static inline void {}_pack_{}(const {} *{}, {}{}{}{} *packed) {{ /* a stride of zero: dense */\n", k.name, name, type, name,
+                      strides, shape, shape.empty() ? "" : ", ", type);
+  for (int d = 0; d < b.rank; ++d) text += fmt::format("  int64_t index{};\n", d);
+  text += fmt::format("  size_t element;\n  for (element = 0; element < {}({}) / sizeof({}); ++element) packed[element] = 0;\n{}{}", bytes, call, type, dense, loops);
+  return text + fmt::format("{:{}}packed[{}] = {}[{}];\n}}\n", "", 2 + 2 * b.rank, address, name, from);
+}
+
+}  // namespace
+
+std::string packing_text(const ir::Kernel& k, const codegen::AbiLayout& layout) {
+  std::string text;
+  for (const ir::Argument& a : k.arguments) {
+    if (a.kind == ir::ArgumentKind::scalar) continue;
+    const ir::Buffer& b = k.argument_buffers.at(a.id);
+    if (b.packed_by_caller && !b.layout.map.empty()) text += functions(k, layout, b);
+  }
+  if (text.empty()) return text;
+  return "#ifndef ASHLAR_FLOOR_DIV\n#define ASHLAR_FLOOR_DIV\nstatic inline int64_t ashlar_floor_div(int64_t a, int64_t b) { /* b > 0 */\n"
+         "  return a / b - (a % b < 0);\n}\n#endif\n" + text;
+}
+
+}  // namespace ashlar::generator

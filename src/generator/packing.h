@@ -1,0 +1,19 @@
+#pragma once
+// Arguments that the caller packs (Schedule::pack_argument with Pack::by_caller): plain C for the generated header that lays such
+// an argument out, once, ahead of any number of calls.
+//
+//   float *packed = malloc(matmul_packed_B_bytes(K, N));
+//   matmul_pack_B(B, /*B_stride0=*/0, K, N, packed);        // then `packed` is B's data in calls of matmul
+//
+// Invariant: the addresses are those that lowering uses: physical extents from the layout's map over the whole shape, stored
+// densely, row-major. Elements of the box that the map does not reach are zero.
+#include <string>
+
+#include <ashlar/codegen/abi_layout.h>
+#include <ashlar/ir/kernel.h>
+
+namespace ashlar::generator {
+
+std::string packing_text(const ir::Kernel&, const codegen::AbiLayout&);  // "" where nothing is packed by the caller
+
+}  // namespace ashlar::generator
