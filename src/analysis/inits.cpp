@@ -18,27 +18,31 @@ using ir::Stmt;
 struct Piece {
   Stmt* block = nullptr;
   std::vector<const Stmt*> spatial;  // outermost first
+  bool starts = true;                // not in a later part of a peeled reduction
 };
+
+bool holds_first(ir::Part part) {
+  return part == ir::Part::all || part == ir::Part::first || part == ir::Part::but_last || part == ir::Part::full;
+}
 
 class Inits {
  public:
   explicit Inits(Program& p) : p_(p), facts_(facts_of_arguments(p)) {}
 
   void body(std::vector<Stmt>& list, const Stmt* nest) {
-    std::set<Id> started;  // axes of reduction loops of this list whose first part has its init
     for (std::size_t k = 0; k < list.size(); ++k) {
       Stmt& s = list[k];
       if (s.kind == Stmt::Kind::nest) {
         body(s.body, &s);
       } else if (s.kind == Stmt::Kind::block) {
         if (!pending(s)) continue;
-        k += insert(list, k, *nest, {{&list[k], {}}}, true);
+        k += insert(list, k, *nest, {{&list[k], {}, true}});
       } else if (s.kind == Stmt::Kind::loop && p_.axis(s.axis).reduce && nest) {
         std::vector<Piece> pieces;
         std::vector<const Stmt*> spatial;
-        collect(s, *nest, spatial, pieces);
+        collect(s, *nest, spatial, holds_first(s.part), pieces);
         nested(s);
-        k += insert(list, k, *nest, pieces, started.insert(s.axis).second);
+        k += insert(list, k, *nest, pieces);
       } else if (s.kind == Stmt::Kind::loop) {
         body(s.body, nest);
       }
@@ -51,15 +55,15 @@ class Inits {
   }
 
   // The blocks of this nest below a reduction loop; other nests in it are taken by `nested`.
-  void collect(Stmt& loop, const Stmt& nest, std::vector<const Stmt*>& spatial, std::vector<Piece>& pieces) {
+  void collect(Stmt& loop, const Stmt& nest, std::vector<const Stmt*>& spatial, bool starts, std::vector<Piece>& pieces) {
     for (Stmt& s : loop.body) {
       if (s.kind == Stmt::Kind::loop) {
         const bool is_spatial = !p_.axis(s.axis).reduce;
         if (is_spatial) spatial.push_back(&s);
-        collect(s, nest, spatial, pieces);
+        collect(s, nest, spatial, starts && (is_spatial || holds_first(s.part)), pieces);
         if (is_spatial) spatial.pop_back();
       } else if (pending(s) && s.stage == nest.stage) {
-        pieces.push_back({&s, spatial});
+        pieces.push_back({&s, spatial, starts});
       }
     }
   }
@@ -72,7 +76,7 @@ class Inits {
   }
 
   // Puts the inits of the pieces before list[at]; returns how many statements were put in.
-  std::size_t insert(std::vector<Stmt>& list, std::size_t at, const Stmt& nest, const std::vector<Piece>& pieces, bool first_part) {
+  std::size_t insert(std::vector<Stmt>& list, std::size_t at, const Stmt& nest, const std::vector<Piece>& pieces) {
     std::vector<Stmt> inits;
     std::set<std::vector<std::pair<Id, int>>> done;
     for (const Piece& piece : pieces) {
@@ -80,7 +84,7 @@ class Inits {
       std::vector<std::pair<Id, int>> key;
       for (const Stmt* l : piece.spatial) key.emplace_back(l->axis, static_cast<int>(l->part));
       std::sort(key.begin(), key.end());
-      if (!first_part || !done.insert(key).second) continue;
+      if (!piece.starts || !done.insert(key).second) continue;
       Stmt init = *piece.block;
       init.copy_of = init.id;
       init.id = p_.fresh();

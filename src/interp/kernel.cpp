@@ -59,10 +59,11 @@ class KernelRun final : public Memory {
     for (const auto& [id, b] : k.buffers) add_target(b, arrays);
     code_ = compile(k.body);
     find_private();
+    idle_ = nothing_to_do(k.arguments, arguments);
   }
 
   Counters run() {
-    execute(code_);
+    if (!idle_) execute(code_);
     for (const Target& t : targets_)
       if (t.output)
         for (std::size_t e = 0; e < t.state.size(); ++e)
@@ -325,6 +326,7 @@ class KernelRun final : public Memory {
   std::vector<Code> code_;
   std::vector<const Code*> loops_;
   int parallel_depth_ = 0;
+  bool idle_ = false;
   std::vector<std::pair<std::int64_t, Value>> pending_;
   Counters counters_;
 };

@@ -75,10 +75,11 @@ class Scheduled final : public Memory {
     std::vector<const Stmt*> path;
     code_ = compile(p.body, path);
     attach_inits(code_, nullptr);
+    idle_ = nothing_to_do(p.arguments, arguments);
   }
 
   Counters run() {
-    execute(code_);
+    if (!idle_) execute(code_);
     for (const auto& [id, array] : arrays_) {
       const Place& place = places_[static_cast<std::size_t>(resolve(id, nullptr))];
       if (place.info->role != ir::Role::output) continue;
@@ -273,33 +274,31 @@ class Scheduled final : public Memory {
     add(ir::lt(ir::axis_value(program_, id), a.extent), a.reduce, tail == ir::Tail::exact || tail == ir::Tail::shift);
   }
 
-  // The blocks of a nest's own stage below `c`, those of nests inside left out.
-  static void whole_reductions(const Code& c, Id stage, std::vector<const Code*>& found) {
+  // Peeled parts of a reduction initialise once: in the part that holds the first iteration of every reduce loop.
+  static bool starts(ir::Part part) {
+    return part == ir::Part::all || part == ir::Part::first || part == ir::Part::but_last || part == ir::Part::full;
+  }
+
+  // The blocks of a nest's own stage below `c`, but those of later parts; those of nests inside left out.
+  void whole_reductions(const Code& c, Id stage, std::vector<const Code*>& found) const {
+    if (c.stmt->kind == Stmt::Kind::loop && c.reduce && !starts(c.stmt->part)) return;
     for (const Code& inner : c.body) {
       if (inner.stmt->kind == Stmt::Kind::block && inner.stmt->stage == stage && inner.stmt->piece == Stmt::Piece::whole) found.push_back(&inner);
       if (inner.stmt->kind != Stmt::Kind::nest) whole_reductions(inner, stage, found);
     }
   }
 
-  // Finds each outermost reduction loop and gives it the blocks to initialise. Peeled parts of one axis are one loop: only
-  // the first of them initialises.
+  // Finds each outermost reduction loop and gives it the blocks to initialise.
   void attach_inits(std::vector<Code>& body, const ir::Stage* stage) {
-    std::vector<Id> started;
     for (Code& c : body) {
       if (c.stmt->kind == Stmt::Kind::nest) {
         attach_inits(c.body, &program_.stage(c.stmt->stage));
-        continue;
-      }
-      if (c.stmt->kind != Stmt::Kind::loop) continue;
-      if (!c.reduce || !stage) {
+      } else if (c.stmt->kind == Stmt::Kind::loop && c.reduce && stage) {
+        nests_inside(c);
+        whole_reductions(c, stage->id, c.inits);
+      } else if (c.stmt->kind == Stmt::Kind::loop) {
         attach_inits(c.body, stage);
-        continue;
       }
-      nests_inside(c);
-      const Id axis = c.stmt->axis;
-      if (std::find(started.begin(), started.end(), axis) != started.end()) continue;
-      started.push_back(axis);
-      whole_reductions(c, stage->id, c.inits);
     }
   }
 
@@ -501,6 +500,7 @@ class Scheduled final : public Memory {
   const ir::Stage* current_ = nullptr;
   std::array<std::int64_t, 8> point_{};
   std::int64_t live_bytes_ = 0;
+  bool idle_ = false;
   Counters counters_;
 };
 

@@ -12,6 +12,11 @@ bool changes_reads(const std::string& primitive) {
   return std::any_of(std::begin(names), std::end(names), [&](const char* n) { return primitive == n; });
 }
 
+// A padded split reads past the box of its nest, which every placement moves.
+bool pads(const Program& p) {
+  return std::any_of(p.axes.begin(), p.axes.end(), [](const auto& a) { return a.second.tail == ir::Tail::pad && !a.second.factor.empty(); });
+}
+
 }  // namespace
 
 bool annotates(const std::string& primitive) {
@@ -44,7 +49,7 @@ void recheck(Context& c) {
     for (const ir::Slide& slide : nest->slides) prove_slide(c, *nest, slide);
     if (nest->after) prove_after(c, *nest);
   }
-  if (changes_reads(c.step.primitive)) prove_reads(c);
+  if (changes_reads(c.step.primitive) || (!annotates(c.step.primitive) && pads(p))) prove_reads(c);
 }
 
 void finish(const Scheduled& state, const Target& target) {
