@@ -1,0 +1,160 @@
+#include "arguments.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <set>
+
+#include <ashlar/codegen/abi_layout.h>
+#include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
+
+namespace fuzz {
+namespace {
+
+using namespace ashlar;
+
+constexpr std::byte untouched{0xa5};
+
+ir::Value edge_value(Random& r, Type t) {
+  const std::uint64_t how = r.next() % 10;
+  if (t.is_float()) {
+    const double big = t == f64 ? 1e300 : t == f16 ? 6e4 : 3e38, tiny = t == f64 ? 5e-324 : t == f16 ? 6e-8 : 1e-45;
+    const double all[] = {std::nan(""), HUGE_VAL, -HUGE_VAL, 0.0, -0.0, tiny, -tiny, big, -big, 1.0};
+    return ir::float_value(t, all[how]);
+  }
+  if (t.is_bool()) return ir::int_value(t, static_cast<std::int64_t>(how & 1));
+  const std::int64_t all[] = {ir::lowest_of(t), ir::highest_of(t), 0, 1, -1, ir::lowest_of(t) + 1, 2, ir::highest_of(t) - 1, 64, 31};
+  return ir::int_value(t, all[how]);
+}
+
+ir::Value draw_value(Random& r, Type t, const Values& values) {
+  if (t.is_bool()) return ir::int_value(t, static_cast<std::int64_t>(r.next() % 2));
+  if (values.exact) {
+    const std::int64_t v = static_cast<std::int64_t>(r.next() % 5) - (t.is_unsigned() ? 0 : 2);
+    return t.is_float() ? ir::float_value(t, static_cast<double>(v)) : ir::int_value(t, v);
+  }
+  if (values.edges && r.next() % 3 == 0) return edge_value(r, t);
+  if (t.is_float()) return ir::float_value(t, (static_cast<double>(r.next() >> 40) / (1 << 23) - 1) * (r.next() % 4 == 0 ? 100 : 4));
+  if (r.next() % 2) return ir::int_value(t, static_cast<std::int64_t>(r.next() % 24) - (t.is_unsigned() ? 0 : 8));
+  return ir::int_value(t, static_cast<std::int64_t>(r.next()));
+}
+
+// Every index of a shape, in row-major order.
+template <class F> void each(const std::vector<std::int64_t>& shape, F&& f) {
+  if (std::any_of(shape.begin(), shape.end(), [](std::int64_t n) { return n <= 0; })) return;
+  std::vector<std::int64_t> at(shape.size(), 0);
+  while (true) {
+    f(at);
+    std::size_t d = shape.size();
+    while (d > 0 && ++at[d - 1] == shape[d - 1]) at[--d] = 0;
+    if (d == 0) return;
+  }
+}
+
+std::int64_t offset_of(const interp::Array& a, const std::vector<std::int64_t>& at) {
+  std::int64_t offset = 0, dense = 1;
+  for (std::size_t d = at.size(); d-- > 0; dense *= a.shape[d]) offset += at[d] * (a.strides.empty() ? dense : a.strides[d]);
+  return offset;
+}
+
+}  // namespace
+
+interp::Arguments draw_arguments(Source& s, const ir::Program& p, const Values& values, std::string& described) {
+  ir::Substitution symbols;
+  for (const auto& [id, symbol] : p.symbols) {
+    const std::int64_t low = (symbol.min + symbol.multiple_of - 1) / symbol.multiple_of;
+    const std::int64_t most = std::min<std::int64_t>(symbol.max, std::max<std::int64_t>(symbol.min, 9));
+    const std::int64_t choices = std::max<std::int64_t>(most / symbol.multiple_of - low + 1, 1);
+    const std::int64_t n = (low + s.pick(static_cast<std::uint32_t>(choices))) * symbol.multiple_of;
+    symbols.emplace_back(id, ir::index(n));
+    described += symbol.name + " = " + std::to_string(n) + " ";
+  }
+  Random random(s.pick(1u << 30));
+  interp::Arguments args;
+  for (const ir::Argument& a : p.arguments) {
+    if (a.kind == ir::ArgumentKind::scalar) {
+      args.emplace_back(draw_value(random, p.scalars.at(a.id).type, values));
+      continue;
+    }
+    const ir::Buffer& b = p.buffer(a.id);
+    interp::Array array;
+    array.type = b.type;
+    for (const Expr& e : b.extents) {
+      std::int64_t n = 0;
+      if (!ir::is_int(ir::substitute(e, symbols), &n)) throw InternalError("an extent that is no constant: " + ir::text(e));
+      array.shape.push_back(n);
+    }
+    const std::uint32_t how = s.pick(5);
+    std::int64_t stride = 1;
+    if (b.order != ir::Buffer::Order::dense && how >= 3 && b.rank > 0) {
+      array.strides.assign(array.shape.size(), 1);
+      const bool any = b.order == ir::Buffer::Order::any;
+      std::vector<std::size_t> order;
+      for (std::size_t d = array.shape.size(); d-- > 0;) order.push_back(d);
+      if (any && how == 4) std::reverse(order.begin(), order.end());
+      if (any) stride = s.between(1, 2);
+      for (std::size_t d : order) array.strides[d] = stride, stride = stride * std::max<std::int64_t>(array.shape[d], 1) + s.between(0, 2);
+      described += b.name + " with strides ";
+      for (std::int64_t n : array.strides) described += std::to_string(n) + " ";
+    }
+    std::int64_t elements = 0;
+    each(array.shape, [&](const auto& at) { elements = std::max(elements, offset_of(array, at) + 1); });
+    array.bytes.assign(static_cast<std::size_t>(elements * b.type.bytes()), untouched);
+    if (a.kind == ir::ArgumentKind::input)
+      each(array.shape, [&](const auto& at) { array.set(at, draw_value(random, b.type, values)); });
+    args.emplace_back(std::move(array));
+  }
+  return args;
+}
+
+Guarded::Guarded(const ir::Program& p, const interp::Arguments& args) : program_(p), blocks_(args.size()) {
+  constexpr std::size_t guard = 192;
+  for (std::size_t k = 0; k < args.size(); ++k) {
+    Block& b = blocks_[k];
+    if (args[k].is_scalar) {
+      b.scalar = ir::to_bits(args[k].scalar);
+      pointers_.push_back(&b.scalar);
+      continue;
+    }
+    const interp::Array& a = args[k].array;
+    const ir::Buffer& buffer = p.buffer(p.arguments[k].id);
+    b.memory.assign(a.bytes.size() + 2 * guard + 128, untouched);
+    const auto address = reinterpret_cast<std::uintptr_t>(b.memory.data());
+    b.at = guard + (64 - (address + guard) % 64) % 64 + (buffer.align ? 0 : static_cast<std::size_t>(a.type.bytes()));
+    if (!a.bytes.empty()) std::memcpy(b.memory.data() + b.at, a.bytes.data(), a.bytes.size());
+    b.before = b.memory;
+    b.shape = a.shape, b.strides = a.strides;
+    const codegen::TensorType type = codegen::tensor_type(a.type);
+    b.tensor.data = a.bytes.empty() ? nullptr : b.memory.data() + b.at;
+    b.tensor.device_type = 1;
+    b.tensor.ndim = static_cast<std::int32_t>(a.shape.size());
+    b.tensor.type_code = type.code, b.tensor.type_bits = type.bits, b.tensor.type_lanes = 1;
+    b.tensor.shape = b.shape.data();
+    b.tensor.strides = b.strides.empty() ? nullptr : b.strides.data();
+    pointers_.push_back(&b.tensor);
+  }
+}
+
+std::string Guarded::take(interp::Arguments& args) const {
+  for (std::size_t k = 0; k < args.size(); ++k) {
+    if (args[k].is_scalar) continue;
+    const Block& b = blocks_[k];
+    interp::Array& a = args[k].array;
+    std::vector<bool> ours(b.memory.size(), false);
+    if (program_.arguments[k].kind == ir::ArgumentKind::output)
+      each(a.shape, [&](const auto& at) {
+        const std::size_t first = b.at + static_cast<std::size_t>(offset_of(a, at) * a.type.bytes());
+        for (int n = 0; n < a.type.bytes(); ++n) ours[first + static_cast<std::size_t>(n)] = true;
+      });
+    for (std::size_t n = 0; n < b.memory.size(); ++n)
+      if (!ours[n] && b.memory[n] != b.before[n])
+        return "byte " + std::to_string(static_cast<std::int64_t>(n) - static_cast<std::int64_t>(b.at)) + " of " +
+               program_.buffer(program_.arguments[k].id).name + " was written, which is none of its elements";
+    if (!a.bytes.empty()) std::memcpy(a.bytes.data(), b.memory.data() + b.at, a.bytes.size());
+  }
+  return "";
+}
+
+}  // namespace fuzz

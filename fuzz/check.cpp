@@ -1,0 +1,319 @@
+#include "check.h"
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+
+#include <ashlar/analysis/regions.h>
+#include <ashlar/codegen/jit.h>
+#include <ashlar/ir/print.h>
+#include <ashlar/lower/lower.h>
+#include <ashlar/schedule/schedule.h>
+
+#include "arguments.h"
+#include "program.h"
+#include "steps.h"
+
+namespace fuzz {
+namespace {
+
+using namespace ashlar;
+using ir::Stmt;
+
+std::string without_numbers(const std::string& text) {
+  std::string r;
+  for (char ch : text) {
+    if (std::isdigit(static_cast<unsigned char>(ch))) {
+      if (r.empty() || r.back() != '#') r += '#';
+    } else r += ch;
+  }
+  return r;
+}
+
+// How often the code of a block is repeated by unrolled and vectorized loops around it; the most of all blocks.
+std::int64_t copies_of_code(const ir::Program& p) {
+  std::int64_t most = 1;
+  const std::function<void(const std::vector<Stmt>&, std::int64_t)> visit = [&](const std::vector<Stmt>& body, std::int64_t n) {
+    for (const Stmt& s : body) {
+      std::int64_t here = n, extent = 0;
+      if (s.kind == Stmt::Kind::loop && (s.loop_kind == ir::LoopKind::unrolled || s.loop_kind == ir::LoopKind::vectorized) &&
+          ir::is_int(p.axis(s.axis).extent, &extent))
+        here *= std::max<std::int64_t>(extent, 1);
+      most = std::max(most, here);
+      visit(s.body, here);
+    }
+  };
+  visit(p.body, 1);
+  return most;
+}
+
+std::size_t size_of(const ir::Program& p) {
+  std::size_t n = 0;
+  for (const auto& [id, s] : p.stages)
+    for (const Expr& e : s.values) n += ir::node_count(e);
+  ir::walk(p.body, [&](const Stmt&) { n += 4; });
+  return n;
+}
+
+std::size_t size_of(const std::vector<ir::KStmt>& body) {
+  std::size_t n = 0;
+  for (const ir::KStmt& s : body) {
+    n += 1 + size_of(s.body) + size_of(s.otherwise);
+    for (const Expr* e : {&s.value, &s.address, &s.mask, &s.begin, &s.extent})
+      if (!e->empty()) n += ir::node_count(*e);
+  }
+  return n;
+}
+
+std::string compare(const ir::Program& p, const interp::Arguments& found, const interp::Arguments& expected, bool reassociated) {
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    if (p.arguments[k].kind != ir::ArgumentKind::output) continue;
+    const std::string d = reassociated ? interp::difference(found[k].array, expected[k].array, 0, 0)
+                                       : interp::difference(found[k].array, expected[k].array);
+    if (!d.empty()) return p.buffer(p.arguments[k].id).name + d;
+  }
+  return "";
+}
+
+class Checker {
+ public:
+  Checker(Source program, std::function<std::optional<Source>()> next_step, Source data, const Setup& setup)
+      : program_(std::move(program)), next_step_(std::move(next_step)), data_(std::move(data)), setup_(setup) {}
+
+  Report run() {
+    lang::DefinitionScope scope;
+    std::optional<Made> made;
+    stage_ = "building the program";
+    try {
+      guard([&] {
+        try {
+          made = make_program(program_);
+          schedule_.emplace(made->built, Target());
+        } catch (const RefusalError& e) {
+          count([&](Statistics& s) { ++s.refused_programs, ++s.programs_refused[without_numbers(e.refusal.primitive + ": expected " + e.refusal.expected + ", found " + e.refusal.found)]; });
+          made.reset();
+        }
+      });
+      if (!made) return std::move(report_);
+      report_.program = made->text;
+      guard([&] { steps(*made); });
+      if (!report_.failure) guard([&] { compare_all(*made); });
+    } catch (const Stop&) {
+    }
+    count([](Statistics& s) { ++s.cases; });
+    return std::move(report_);
+  }
+
+  Choices program_choices() { return program_.drawn; }
+  Choices data_choices() { return data_.drawn; }
+
+ private:
+  struct Stop {};
+
+  template <class F> void count(F&& f) {
+    if (setup_.statistics) f(*setup_.statistics);
+  }
+  [[noreturn]] void fail(const std::string& kind, const std::string& text) {
+    report_.failure = Failure{kind, text};
+    throw Stop{};
+  }
+  // Everything but a Stop that comes out of `f` is a fault.
+  template <class F> void guard(F&& f) {
+    try {
+      f();
+    } catch (const Stop&) {
+      throw;
+    } catch (const interp::RunError& e) {
+      fail("run error: " + stage_, e.what());
+    } catch (const RefusalError& e) {
+      fail("refused: " + stage_, e.what());
+    } catch (const std::exception& e) {
+      fail("exception: " + stage_, e.what());
+    }
+  }
+
+  void steps(const Made& made) {
+    state_ = schedule_->scheduled();
+    const Target target = setup_.targets.empty() ? Target() : setup_.targets[data_.pick(static_cast<std::uint32_t>(setup_.targets.size()))];
+    while (auto source = next_step_()) {
+      const auto drawn = draw_step(*source, state_.program);
+      on_step_(source->drawn);
+      report_.applied.push_back(false);
+      if (!drawn || (drawn->reassociates && !made.exact)) continue;
+      const std::string name = drawn->step.primitive;
+      if (name == "inline" && size_of(state_.program) > 1500) continue;
+      stage_ = "apply " + name;
+      const std::string before = ir::text(state_.program);
+      schedule::Scheduled next = state_;
+      try {
+        schedule::apply(next, drawn->step, target);
+        if (name == "set_scope") schedule::finish(next, target);
+      } catch (const RefusalError& e) {
+        count([&](Statistics& s) {
+          ++s.steps[name].refused;
+          auto& [n, example] = s.refusals[without_numbers(name + ": expected " + e.refusal.expected)];
+          if (!n++) example = e.what();
+        });
+        if (ir::text(next.program) != before && name != "set_scope") fail("changed by a refusal: " + name, ir::text(next.program));
+        continue;
+      } catch (const std::exception& e) {
+        report_.trace = schedule::Scheduled(state_).trace.empty() ? "" : trace();
+        report_.json = schedule::json(state_.trace);
+        report_.scheduled = before;
+        schedule::Step step = drawn->step;
+        fail("exception: apply " + name, std::string(e.what()) + "\n  in " + schedule::json({step}));
+      }
+      if (copies_of_code(next.program) > 128 || size_of(next.program) > 4000) continue;
+      count([&](Statistics& s) { ++s.steps[name].applied; });
+      reassociated_ |= drawn->reassociates || name == "rfactor";
+      state_ = std::move(next);
+      report_.applied.back() = true;
+    }
+    stage_ = "finish";
+    try {
+      schedule::finish(state_, target);
+    } catch (const RefusalError&) {  // a buffer outgrew its scope in a later step
+      for (auto& [id, b] : state_.program.buffers) b.scope = Scope::global;
+      schedule::finish(state_, target);
+    }
+    report_.trace = trace();
+    report_.json = schedule::json(state_.trace);
+    report_.scheduled = ir::text(state_.program);
+    if (data_.one_in(4)) {
+      stage_ = "replay";
+      schedule::Scheduled again = schedule_->scheduled();
+      for (schedule::Step& step : schedule::steps_from_json(report_.json)) schedule::apply(again, std::move(step), target);
+      if (schedule::json(again.trace) != report_.json) fail("replayed steps differ", schedule::json(again.trace));
+    }
+  }
+
+  std::string trace() const {
+    std::string t;
+    for (const schedule::Step& s : state_.trace) t += "  " + schedule::text(s) + "\n";
+    return t;
+  }
+
+  void compare_all(const Made& made) {
+    struct Ready { std::string name; ir::Kernel kernel; std::optional<codegen::Compiled> code; };
+    std::vector<Ready> ready;
+    const ir::Program& algorithm = schedule_->scheduled().program;
+    for (const Target& target : setup_.targets) {
+      Ready r;
+      r.name = std::string(target.text());
+      stage_ = "lowering for " + r.name;
+      LowerOptions options;
+      options.vector_bits = target.vector_bits(), options.vector_registers = target.vector_registers();
+      try {
+        r.kernel = lower(state_.program, options);
+      } catch (const RefusalError& e) {
+        const bool placed = std::any_of(state_.program.buffers.begin(), state_.program.buffers.end(), [](const auto& b) { return !(b.second.scope == Scope::global); });
+        if (!placed) throw;
+        for (auto& [id, b] : state_.program.buffers) b.scope = Scope::global;  // registers that do not fit this target
+        r.kernel = lower(state_.program, options);
+      }
+      count([](Statistics& s) { ++s.kernels; });
+      ready.push_back(std::move(r));
+    }
+    if (setup_.compile && !ready.empty()) {
+      // one or two targets a case: LLVM takes longer than all the rest
+      const std::size_t first = data_.pick(static_cast<std::uint32_t>(ready.size()));
+      for (std::size_t k = 0; k < ready.size(); ++k) {
+        if (k != first && !data_.one_in(4)) continue;
+        if (size_of(ready[k].kernel.body) > 30000) {
+          count([](Statistics& s) { ++s.too_large; });
+          continue;
+        }
+        stage_ = "compiling for " + ready[k].name;
+        ready[k].code = codegen::compile(ready[k].kernel, setup_.targets[k]);
+        count([](Statistics& s) { ++s.compiled; });
+      }
+    }
+    const int shapes = algorithm.symbols.empty() ? 1 : 3;
+    for (int n = 0; n < shapes; ++n) {
+      std::string shape;
+      stage_ = "arguments";
+      const interp::Arguments start = draw_arguments(data_, algorithm, {made.exact, made.edges}, shape);
+      count([](Statistics& s) { ++s.runs; });
+      interp::Arguments expected = start;
+      stage_ = "the algorithm";
+      try {
+        interp::run_algorithm(algorithm, expected);
+      } catch (const interp::RunError& e) {
+        fail("run error: the algorithm", std::string(e.what()) + "\n  where " + shape);
+      }
+      const auto same = [&](const std::string& what, const std::function<void(interp::Arguments&)>& run) {
+        stage_ = what;
+        interp::Arguments found = start;
+        try {
+          run(found);
+        } catch (const interp::RunError& e) {
+          fail("run error: " + what, std::string(e.what()) + "\n  where " + shape);
+        }
+        const std::string d = compare(algorithm, found, expected, reassociated_);
+        if (!d.empty()) fail("wrong value: " + what, d + "\n  where " + shape);
+      };
+      const interp::Options order{n == 0 ? interp::Options::Order::forward : n == 1 ? interp::Options::Order::reverse : interp::Options::Order::shuffled, 7};
+      same("the tree before any step", [&](interp::Arguments& a) { interp::run(algorithm, a); });
+      same("the scheduled tree", [&](interp::Arguments& a) { interp::run(state_.program, a, order); });
+      for (std::size_t k = 0; k < ready.size(); ++k) {
+        if (k == 0 || ready[k].code || data_.one_in(3))
+          same("the kernel for " + ready[k].name, [&](interp::Arguments& a) { interp::run(ready[k].kernel, a, order); });
+        if (ready[k].code)
+          same("compiled for " + ready[k].name, [&](interp::Arguments& a) {
+            Guarded guarded(algorithm, a);
+            const int code = ready[k].code->call(guarded.pointers());
+            if (code != ASHLAR_OK) {
+              char text[400];
+              ashlar_error_text(ashlar_last_error(), text, sizeof text);
+              fail("call refused: compiled", std::string(text) + "\n  where " + shape);
+            }
+            const std::string outside = guarded.take(a);
+            if (!outside.empty()) fail("wrote outside: compiled for " + ready[k].name, outside + "\n  where " + shape);
+          });
+      }
+    }
+  }
+
+ public:
+  std::function<void(const Choices&)> on_step_ = [](const Choices&) {};
+
+ private:
+  Source program_;
+  std::function<std::optional<Source>()> next_step_;
+  Source data_;
+  const Setup& setup_;
+  Report report_;
+  std::string stage_;
+  std::optional<Schedule> schedule_;
+  schedule::Scheduled state_;
+  bool reassociated_ = false;
+};
+
+}  // namespace
+
+Report check(std::uint64_t seed, Case& drawn, const Setup& setup) {
+  Random random(seed);
+  const Random program(random.next()), data(random.next());
+  std::uint64_t left = random.next() % 8 == 0 ? 0 : random.next() % 20;
+  Checker checker(Source(program), [&]() -> std::optional<Source> {
+    if (left == 0) return std::nullopt;
+    --left;
+    return Source(Random(random.next()));
+  }, Source(data), setup);
+  checker.on_step_ = [&](const Choices& c) { drawn.steps.push_back(c); };
+  Report r = checker.run();
+  drawn.program = checker.program_choices();
+  drawn.data = checker.data_choices();
+  return r;
+}
+
+Report check(const Case& c, const Setup& setup) {
+  std::size_t at = 0;
+  Checker checker(Source(c.program), [&]() -> std::optional<Source> {
+    if (at == c.steps.size()) return std::nullopt;
+    return Source(c.steps[at++]);
+  }, Source(c.data), setup);
+  return checker.run();
+}
+
+}  // namespace fuzz

@@ -1,0 +1,54 @@
+#pragma once
+// One case from end to end: a program, a schedule, arguments of several shapes; and every way of running it compared.
+//
+//   run_algorithm   what the program means
+//   run(Program)    before any step, and after all of them
+//   run(Kernel)     lowered for each target
+//   compiled code   for each target that this machine executes, through the C entry, with guard bytes around every tensor
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <ashlar/schedule/target.h>
+
+#include "source.h"
+
+namespace fuzz {
+
+struct Case {  // as drawn, or as edited by shrinking
+  Choices program, data;
+  std::vector<Choices> steps;
+};
+
+struct Failure {
+  std::string kind;  // "wrong value: compiled for x86-64-v3": shrinking keeps it
+  std::string text;
+};
+
+struct Statistics {
+  struct Count { std::int64_t applied = 0, refused = 0; };
+  std::map<std::string, Count> steps;
+  std::map<std::string, std::pair<std::int64_t, std::string>> refusals;  // by sentence without names -> how often, an example
+  std::map<std::string, std::int64_t> programs_refused;
+  std::int64_t cases = 0, refused_programs = 0, runs = 0, kernels = 0, compiled = 0, too_large = 0;
+};
+
+struct Report {
+  std::optional<Failure> failure;
+  std::string program, trace, json, scheduled;  // texts, for people
+  std::vector<bool> applied;                    // of the steps
+};
+
+struct Setup {
+  std::vector<ashlar::Target> targets;
+  bool compile = true;
+  Statistics* statistics = nullptr;
+};
+
+// Draws a case from a seed and checks it; or checks a case as it is.
+Report check(std::uint64_t seed, Case& drawn, const Setup&);
+Report check(const Case&, const Setup&);
+
+}  // namespace fuzz

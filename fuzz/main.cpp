@@ -1,0 +1,124 @@
+// ashlar_fuzz: random small programs under random schedules; the interpreter unscheduled, scheduled and lowered against compiled
+// code. `./dev fuzz` builds and runs it.
+//
+//   ashlar_fuzz --seed 1 --count 500              cases 1 .. 500
+//   ashlar_fuzz --seed 137 --count 1 --verbose    one of them again, with its text
+//   ashlar_fuzz ... --refusals                    which steps were refused how often, with an example of each
+//   ashlar_fuzz ... --no-compile                  interpreters only
+//   ashlar_fuzz ... --continue                    does not stop at a failure; --case-seconds N: a case that takes longer fails
+//
+// Exit code 0: all agree. 1: a case failed; it is made smaller and printed. 2: a mistake in the command line.
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+
+#include "shrink.h"
+
+namespace {
+
+char replay[128];  // what to type to see the current case again, for a signal handler
+
+void died(int signal) {
+  const char* name = signal == SIGALRM ? "took too long" : signal == SIGABRT ? "aborted" : "crashed";
+  const auto put = [](const char* s) { return write(2, s, std::strlen(s)); };
+  if (put("a case ") < 0 || put(name) < 0 || put(": ") < 0 || put(replay) < 0) _exit(4);
+  _exit(1);
+}
+
+int usage(const std::string& what) {
+  std::fprintf(stderr, "ashlar_fuzz: %s\nusage: ashlar_fuzz [--seed N] [--count N] [--refusals] [--verbose] [--no-compile] [--continue] "
+                       "[--case-seconds N] [--target NAME]\n", what.c_str());
+  return 2;
+}
+
+void print_table(const fuzz::Statistics& s) {
+  std::printf("%-14s %9s %9s\n", "primitive", "applied", "refused");
+  for (const auto& [name, n] : s.steps)
+    std::printf("%-14s %9lld %9lld\n", name.c_str(), static_cast<long long>(n.applied), static_cast<long long>(n.refused));
+  std::printf("%lld programs (%lld more refused), %lld runs, %lld kernels, %lld compiled, %lld too large to compile\n", static_cast<long long>(s.cases),
+              static_cast<long long>(s.refused_programs), static_cast<long long>(s.runs), static_cast<long long>(s.kernels),
+              static_cast<long long>(s.compiled), static_cast<long long>(s.too_large));
+}
+
+void print_refusals(const fuzz::Statistics& s) {
+  std::vector<std::pair<std::int64_t, std::string>> sorted;
+  for (const auto& [sentence, n] : s.refusals) sorted.emplace_back(-n.first, sentence + "\n          e.g. " + n.second);
+  for (const auto& [sentence, n] : s.programs_refused) sorted.emplace_back(-n, "program: " + sentence);
+  std::sort(sorted.begin(), sorted.end());
+  for (const auto& [n, text] : sorted) std::printf("%8lld  %s\n", static_cast<long long>(-n), text.c_str());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::uint64_t seed = 1, count = 200;
+  bool refusals = false, verbose = false, keep_going = false;
+  unsigned case_seconds = 60;
+  fuzz::Setup setup;
+  std::vector<std::string> targets;
+  for (int k = 1; k < argc; ++k) {
+    const std::string_view a = argv[k];
+    const auto number = [&](auto& into) {
+      char* end = nullptr;
+      if (k + 1 >= argc) return false;
+      into = static_cast<std::remove_reference_t<decltype(into)>>(std::strtoull(argv[++k], &end, 10));
+      return *argv[k] != '\0' && *end == '\0';
+    };
+    if (a == "--seed") {
+      if (!number(seed)) return usage("--seed takes a number");
+    } else if (a == "--count") {
+      if (!number(count)) return usage("--count takes a number");
+    } else if (a == "--case-seconds") {
+      if (!number(case_seconds)) return usage("--case-seconds takes a number");
+    } else if (a == "--target") {
+      if (k + 1 >= argc) return usage("--target takes a name");
+      targets.push_back(argv[++k]);
+    } else if (a == "--refusals") refusals = true;
+    else if (a == "--verbose") verbose = true;
+    else if (a == "--no-compile") setup.compile = false;
+    else if (a == "--continue") keep_going = true;
+    else return usage("unknown option \"" + std::string(a) + "\"");
+  }
+  if (targets.empty()) targets = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "host"};
+  try {
+    for (const std::string& name : targets) {
+      const ashlar::Target t = ashlar::Target::parse(name);
+      if (t.runs_here()) setup.targets.push_back(t);
+      else std::printf("skipped: %s, which this machine does not execute\n", name.c_str());
+    }
+  } catch (const std::exception& e) {
+    return usage(e.what());
+  }
+  fuzz::Statistics statistics;
+  setup.statistics = &statistics;
+  for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM}) std::signal(signal, died);
+  std::uint64_t failures = 0;
+  for (std::uint64_t n = 0; n < count; ++n) {
+    std::snprintf(replay, sizeof replay, "./dev fuzz --seed %llu --count 1\n", static_cast<unsigned long long>(seed + n));
+    alarm(case_seconds);
+    fuzz::Case drawn;
+    fuzz::Report r = fuzz::check(seed + n, drawn, setup);
+    if (verbose) std::printf("---- %llu\n%s%s%s\n%s\n", static_cast<unsigned long long>(seed + n), r.program.c_str(), r.trace.c_str(), r.scheduled.c_str(), r.json.c_str());
+    if (!r.failure) continue;
+    ++failures;
+    alarm(0);
+    std::printf("FAILED, to see it again: %s  %s\n  %s\n", replay, r.failure->kind.c_str(), r.failure->text.c_str());
+    std::fflush(stdout);
+    if (!keep_going) {
+      fuzz::Setup quiet = setup;
+      quiet.statistics = nullptr;
+      const fuzz::Report least = fuzz::shrink(drawn, r, quiet);
+      std::printf("made smaller: %s\n  %s\n%s%s%s\n%s\n", least.failure->kind.c_str(), least.failure->text.c_str(), least.program.c_str(),
+                  least.trace.c_str(), least.scheduled.c_str(), least.json.c_str());
+      break;
+    }
+  }
+  alarm(0);
+  print_table(statistics);
+  if (refusals) print_refusals(statistics);
+  return failures ? 1 : 0;
+}

@@ -1,0 +1,231 @@
+#include "steps.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace fuzz {
+namespace {
+
+using namespace ashlar;
+using ir::Id;
+using ir::Program;
+using ir::Stmt;
+using schedule::Arg;
+
+std::vector<const Stmt*> loops_in(const Program& p, Id stage) {  // of the stage's own nests
+  std::vector<const Stmt*> loops;
+  const std::function<void(const std::vector<Stmt>&)> own = [&](const std::vector<Stmt>& body) {
+    for (const Stmt& s : body) {
+      if (s.kind == Stmt::Kind::nest) continue;
+      if (s.kind == Stmt::Kind::loop) loops.push_back(&s);
+      own(s.body);
+    }
+  };
+  for (const Stmt* nest : ir::nests_of(p, stage)) own(nest->body);
+  return loops;
+}
+
+bool reads(const ir::Stage& s, Id buffer) {
+  bool found = false;
+  for (const auto* list : {&s.values, &s.inits})
+    for (const Expr& e : *list)
+      ir::walk(e, [&](const Expr& x) { return found |= ir::is(x, ir::Op::load) && x.node()->id == buffer, !found; });
+  return found;
+}
+
+// Taking the terms in another order gives another value: sums and products of floats. strict_sum is refused instead.
+bool order_matters(const Program& p, const ir::Stage& s) {
+  return (s.reducer.kind == ir::ReducerKind::sum || s.reducer.kind == ir::ReducerKind::product) && p.buffer(s.buffers.front()).type.is_float();
+}
+
+const char* const tails[] = {"guard", "peel", "shift", "pad", "exact", "predicate"};
+const int factors[] = {2, 4, 3, 8, 5, 1, 16, 7};
+const Scope* const scopes[] = {&Scope::global, &Scope::stack, &Scope::registers};
+
+}  // namespace
+
+std::optional<Drawn> draw_step(Source& s, const Program& p) {
+  std::vector<Id> stages, placed;
+  for (const auto& [id, stage] : p.stages) {
+    if (ir::nests_of(p, id).empty()) continue;
+    stages.push_back(id);
+    if (p.buffer(stage.buffers.front()).role == ir::Role::temporary) placed.push_back(id);
+  }
+  if (stages.empty()) return std::nullopt;
+  const auto any = [&](const auto& all) { return all[s.pick(static_cast<std::uint32_t>(std::size(all)))]; };
+  const auto temporary = [&] { return placed.empty() || s.one_in(10) ? any(stages) : any(placed); };
+  static constexpr const char* names[] = {
+      "split", "split", "split", "compute_at", "compute_at", "compute_at", "compute_at", "reorder", "reorder", "vectorize", "vectorize",
+      "unroll", "parallel", "fuse", "peel", "tighten", "split_parts", "compute_root", "inline", "fuse_into", "fuse_into", "store_at",
+      "store_at", "slide", "slide", "fold", "fold", "cache_read", "cache_write", "set_layout", "align", "set_scope", "rfactor", "prefetch", "pack_argument"};
+  Drawn d;
+  schedule::Step& step = d.step;
+  step.primitive = any(names);
+  step.where = Where::current();
+  std::vector<Arg>& args = step.args;
+  const std::string& name = step.primitive;
+
+  const auto readers_of = [&](Id stage) {
+    std::vector<Id> readers;
+    for (const auto& [id, other] : p.stages)
+      for (Id b : p.stage(stage).buffers)
+        if (id != stage && reads(other, b)) readers.push_back(id);
+    return readers;
+  };
+  // loops around the nest of a stage, or of its readers
+  const auto around = [&](Id stage) {
+    std::vector<const Stmt*> loops;
+    for (const Stmt* nest : ir::nests_of(p, stage))
+      for (const Stmt* x : ir::path_to(p, nest->id))
+        if (x->kind == Stmt::Kind::loop) loops.push_back(x);
+    return loops;
+  };
+
+  if (name == "compute_at" || name == "fuse_into") {
+    const Id stage = name == "compute_at" ? temporary() : any(stages);
+    std::vector<Id> others;
+    if (name == "compute_at") others = readers_of(stage);
+    else
+      for (const auto& [id, other] : p.stages)
+        if (id != stage)
+          for (Id b : other.buffers)
+            if (reads(p.stage(stage), b)) others.push_back(id);
+    if (others.empty() || s.one_in(16)) others = stages;
+    std::vector<const Stmt*> loops = loops_in(p, any(others));
+    if (name == "compute_at" && !s.one_in(4)) {  // with loops further out
+      const auto further = around(others.front());
+      loops.insert(loops.end(), further.begin(), further.end());
+    }
+    if (loops.empty()) return std::nullopt;
+    args = {Arg::stage(stage), Arg::loop(any(loops)->id)};
+  } else if (name == "compute_root" || name == "inline") {
+    args = {Arg::stage(temporary())};
+  } else if (name == "store_at" || name == "slide") {
+    std::vector<Id> inside;
+    for (Id id : stages)
+      if (!around(id).empty()) inside.push_back(id);
+    if (inside.empty()) return std::nullopt;
+    const Id stage = any(inside);
+    args = {Arg::stage(stage), Arg::loop(any(around(stage))->id)};
+  } else if (name == "fold" || name == "align" || name == "set_layout") {
+    const Id stage = temporary();
+    const int rank = p.stage(stage).spatial_rank();
+    if (rank == 0) return std::nullopt;
+    if (name == "set_layout") {
+      std::vector<Id> vars;
+      std::vector<Expr> logical, map;
+      for (int k = 0; k < rank; ++k) vars.push_back(static_cast<Id>(k + 1)), logical.push_back(ir::var(vars.back(), "d" + std::to_string(k)));
+      const std::size_t which = s.pick(static_cast<std::uint32_t>(rank));
+      const Expr f = ir::index(factors[s.pick(4)]);
+      switch (s.pick(4)) {
+        case 0:  // panels
+          map = logical;
+          map.insert(map.begin(), ir::div(logical[which], f));
+          map.erase(map.begin() + static_cast<std::ptrdiff_t>(which) + 1);
+          map.push_back(ir::mod(logical[which], f));
+          break;
+        case 1: map.assign(logical.rbegin(), logical.rend()); break;
+        case 2:
+          map = logical;
+          map[which] = ir::add(map[which], logical[s.pick(static_cast<std::uint32_t>(rank))]);
+          break;
+        default:
+          map = logical;
+          map[which] = ir::mod(map[which], f);
+      }
+      args = {Arg::stage(stage), Arg::map(vars, map)};
+    } else {
+      args = {Arg::stage(stage), Arg::integer(static_cast<int>(s.pick(static_cast<std::uint32_t>(rank)))), Arg::integer(factors[s.pick(8)])};
+    }
+  } else if (name == "set_scope") {
+    args = {Arg::stage(temporary()), Arg::place(*any(scopes))};
+  } else if (name == "cache_read") {
+    std::vector<Id> buffers;
+    for (const auto& [id, b] : p.buffers) buffers.push_back(id);
+    const Id buffer = any(buffers);
+    std::vector<Id> readers;
+    for (const auto& [id, stage] : p.stages)
+      if (reads(stage, buffer)) readers.push_back(id);
+    if (readers.empty()) return std::nullopt;
+    const Scope& scope = *scopes[s.pick(2)];
+    const bool fills = p.buffer(buffer).role == ir::Role::input && s.one_in(3);
+    args = {Arg::buffer(buffer), Arg::place(scope), Arg::integer(fills)};
+    if (fills) {
+      const Type t = p.buffer(buffer).type;
+      const int v = s.one_in(3) && !t.is_bool() ? 3 : 0;
+      args.push_back(Arg::map({}, {t.is_float() ? ir::float_const(t, v) : ir::int_const(t, v)}));
+    }
+    const std::size_t first = s.pick(static_cast<std::uint32_t>(readers.size()));
+    for (std::size_t k = 0; k < readers.size(); ++k)
+      if (k == first || s.pick(2) == 0) args.push_back(Arg::stage(readers[k]));
+  } else if (name == "cache_write") {
+    args = {Arg::stage(any(stages)), Arg::place(*scopes[s.pick(2)])};
+  } else if (name == "pack_argument") {
+    return std::nullopt;  // the caller packs: another ABI
+  } else {
+    const Id stage = any(stages);
+    std::vector<const Stmt*> loops = loops_in(p, stage);
+    if (loops.empty()) return std::nullopt;
+    const auto is_reduce = [&](const Stmt* l) { return p.axis(l->axis).reduce; };
+    if (name == "rfactor") {
+      std::vector<const Stmt*> reduces;
+      std::copy_if(loops.begin(), loops.end(), std::back_inserter(reduces), is_reduce);
+      if (reduces.empty()) {
+        if (!s.one_in(20)) return std::nullopt;
+        reduces = loops;
+      }
+      args = {Arg::stage(stage), Arg::loop(any(reduces)->id)};
+      d.reassociates = p.stage(stage).is_reduction() && order_matters(p, p.stage(stage));
+    } else if (name == "reorder") {
+      // some of the loops above one block
+      const auto blocks = ir::blocks_of(p, stage);
+      std::vector<const Stmt*> chain;
+      for (const Stmt* x : ir::path_to(p, any(blocks)->id))
+        if (x->kind == Stmt::Kind::loop && std::find(loops.begin(), loops.end(), x) != loops.end()) chain.push_back(x);
+      if (chain.size() < 2) return std::nullopt;
+      std::vector<const Stmt*> chosen;
+      for (const Stmt* x : chain)
+        if (s.pick(4) < 3) chosen.push_back(x);
+      if (chosen.size() < 2) chosen = chain;
+      for (std::size_t k = 0; k + 1 < chosen.size(); ++k)
+        std::swap(chosen[k], chosen[k + 1 + s.pick(static_cast<std::uint32_t>(chosen.size() - k - 1))]);
+      std::vector<const Stmt*> before, after;
+      std::copy_if(chain.begin(), chain.end(), std::back_inserter(before), is_reduce);
+      for (const Stmt* x : chosen) args.push_back(Arg::loop(x->id));
+      // how the reduction loops follow each other afterwards
+      std::size_t next = 0;
+      for (const Stmt* x : chain) {
+        const Stmt* y = std::find(chosen.begin(), chosen.end(), x) != chosen.end() ? chosen[next++] : x;
+        if (is_reduce(y)) after.push_back(y);
+      }
+      d.reassociates = before != after && order_matters(p, p.stage(stage));
+    } else if (name == "fuse") {
+      const Stmt* outer = any(loops);
+      const Stmt* inner = any(loops);
+      for (const Stmt& below : outer->body)
+        if (below.kind == Stmt::Kind::loop && !s.one_in(10)) inner = &below;
+      args = {Arg::loop(outer->id), Arg::loop(inner->id)};
+    } else {
+      const Stmt* l = any(loops);
+      args = {Arg::loop(l->id)};
+      if (name == "split" || name == "split_parts") {
+        args.push_back(Arg::integer(factors[s.pick(8)]));
+        args.push_back(Arg::text(name == "split" || s.one_in(8) ? tails[s.pick(6)] : "guard"));
+        if (name == "split" && s.one_in(8)) args.push_back(Arg::text("keep"));
+      } else if (name == "peel") {
+        static constexpr const char* ends[] = {"first", "last", "both"};
+        args.push_back(Arg::text(any(ends)));
+      } else if (name == "prefetch") {
+        std::vector<Id> read;
+        for (const auto& [id, b] : p.buffers)
+          if (reads(p.stage(stage), id)) read.push_back(id);
+        if (read.empty()) return std::nullopt;
+        args.push_back(Arg::buffer(any(read)));
+        args.push_back(Arg::integer(s.between(1, 3)));
+      }
+    }
+  }
+  return d;
+}
+
+}  // namespace fuzz

@@ -1,0 +1,20 @@
+#pragma once
+// Random schedule steps over a program as it stands: any primitive, on stages and loops that exist, with arguments that make
+// sense often enough. Whether the step is legal is for the primitive to say.
+#include <optional>
+
+#include <ashlar/schedule/step.h>
+
+#include "source.h"
+
+namespace fuzz {
+
+// Nothing where the program has no place for the primitive that was drawn. `reassociates`: the step changes the order in which a
+// floating sum or product is taken, which only programs with exact sums may see.
+struct Drawn {
+  ashlar::schedule::Step step;
+  bool reassociates = false;
+};
+std::optional<Drawn> draw_step(Source&, const ashlar::ir::Program&);
+
+}  // namespace fuzz
