@@ -39,9 +39,9 @@ void print_table(const fuzz::Statistics& s) {
   std::printf("%-14s %9s %9s\n", "primitive", "applied", "refused");
   for (const auto& [name, n] : s.steps)
     std::printf("%-14s %9lld %9lld\n", name.c_str(), static_cast<long long>(n.applied), static_cast<long long>(n.refused));
-  std::printf("%lld programs (%lld more refused), %lld runs, %lld kernels, %lld compiled, %lld too large to compile\n", static_cast<long long>(s.cases),
+  std::printf("%lld programs (%lld more refused), %lld runs, %lld kernels, %lld compiled, %lld too large to compile, %lld that need fma on a target without\n", static_cast<long long>(s.cases),
               static_cast<long long>(s.refused_programs), static_cast<long long>(s.runs), static_cast<long long>(s.kernels),
-              static_cast<long long>(s.compiled), static_cast<long long>(s.too_large));
+              static_cast<long long>(s.compiled), static_cast<long long>(s.too_large), static_cast<long long>(s.without_fma));
 }
 
 void print_refusals(const fuzz::Statistics& s) {

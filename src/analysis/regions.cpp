@@ -6,6 +6,8 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
+#include "analysis/engine.h"
+
 namespace ashlar::analysis {
 
 using ir::Id;
@@ -45,6 +47,16 @@ Id parent_of(const Path& path) { return path.size() < 2 ? 0 : path[path.size() -
 bool under(const Path& path, Id ancestor) {
   if (ancestor == 0) return true;
   return std::any_of(path.begin(), path.end(), [&](const Stmt* s) { return s->id == ancestor; });
+}
+
+// The iterations of a loop and of its siblings over other parts of the same axis: what they need together is needed by a
+// whole loop, while a part taken alone seems to have an iteration even where the axis is empty.
+VarRange range_of_parts(const Program& p, const Stmt& loop) {
+  if (loop.part == ir::Part::all) {
+    const ir::LoopRange r = ir::range_of(p, loop);
+    return {loop.axis, {r.begin, ir::sub(r.end, ir::index(1))}};
+  }
+  return {loop.axis, {ir::index(0), ir::sub(p.axis(loop.axis).extent, ir::index(1))}};
 }
 
 VarRange range_below(const Program& p, const Stmt& loop) {
@@ -110,7 +122,7 @@ std::vector<VarRange> iter_intervals(const Program& p, const Path& path, Id oute
   for (std::size_t k = path.size(); k-- > 0;) {
     if (path[k]->id == outer && outer != 0) break;
     if (path[k] == &nest) inside_nest = false;
-    if (path[k]->kind == Stmt::Kind::loop) (inside_nest ? own : around).push_back(range_below(p, *path[k]));
+    if (path[k]->kind == Stmt::Kind::loop) (inside_nest ? own : around).push_back(range_of_parts(p, *path[k]));
   }
   const bool pending = nest.after != 0 && nest.roots.front().extent.empty();
   std::vector<VarRange> result;
@@ -125,7 +137,7 @@ std::vector<VarRange> iter_intervals(const Program& p, const Path& path, Id oute
     const auto leaves = ir::leaves_of(p, root.axis);
     const bool whole = std::all_of(leaves.begin(), leaves.end(), [&](Id leaf) {
       return std::any_of(path.begin(), path.end(), [&](const Stmt* s) {
-        return s->kind == Stmt::Kind::loop && s->axis == leaf && s->part == ir::Part::all;
+        return s->kind == Stmt::Kind::loop && s->axis == leaf;
       }) && std::any_of(own.begin(), own.end(), [&](const VarRange& r) { return r.id == leaf; });
     });
     if (!whole) {
@@ -165,6 +177,38 @@ Facts facts_down_to(const Program& p, const Path& path, Id outer) {
   return facts;
 }
 
+bool depends_on_data(const Expr& e) {
+  bool found = false;
+  ir::walk(e, [&](const Expr& x) {
+    found |= ir::is(x, ir::Op::load) || (ir::is(x, ir::Op::var) && !x.type().is_index());
+    return !found;
+  });
+  return found;
+}
+
+// The index with every part that is read from data, or chosen by it, as a variable that runs over the values it may have:
+// nobody knows more when storage is laid out. The variables are put before those in `ranges`.
+Expr without_data(const Expr& index, std::vector<VarRange>& ranges, const Facts& facts) {
+  if (!depends_on_data(index)) return index;
+  Interval values;
+  if (ir::is(index, ir::Op::select) && depends_on_data(ir::args_of(index)[0])) {
+    const Expr a = without_data(ir::args_of(index)[1], ranges, facts), b = without_data(ir::args_of(index)[2], ranges, facts);
+    values = {ir::min(a, b), ir::max(a, b)};
+  } else if (ir::is(index, ir::Op::load) || ir::is(index, ir::Op::cast) || !index.type().is_index()) {
+    Engine engine(facts);
+    const Range r = engine.range(engine.simplify(index));
+    if (r.has_lo()) values.lo = ir::index(r.lo);
+    if (r.has_hi()) values.hi = ir::index(r.hi);
+  } else {
+    std::vector<Expr> args;
+    for (const Expr& a : ir::args_of(index)) args.push_back(without_data(a, ranges, facts));
+    return ir::rebuild(index, args);
+  }
+  const Id id = ir::fresh_id() | (Id{1} << 62);  // apart from the dense ids of a program
+  ranges.insert(ranges.begin(), {id, values});
+  return ir::var(id, "data");
+}
+
 void widen(std::vector<Interval>& box, std::size_t d, const Interval& by, bool first, const Facts& facts) {
   box[d] = first ? by : hull(box[d], by, facts);
 }
@@ -183,7 +227,9 @@ bool needed(const Program& p, const TreeIndex& tree, Id parent, const Stmt* self
       if (r.load.node()->id != buffer) continue;
       const auto indices = ir::args_of(r.load);
       for (std::size_t d = 0; d < indices.size(); ++d) {
-        const Interval i = bounds_over(indices[d], iters, facts);
+        std::vector<VarRange> ranges = iters;
+        const Expr index = without_data(indices[d], ranges, facts);
+        const Interval i = bounds_over(index, ranges, facts);
         if (!i.bounded())
           refuse("region", "an index of " + p.buffer(buffer).name + " with a bound (clamp it, or promise one with in_range)",
                  ir::text(indices[d]), r.load.node()->where);

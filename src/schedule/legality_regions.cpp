@@ -142,6 +142,7 @@ struct OrderChecker {
         here.push_back(s.buffer);
       }
       if (s.kind == Stmt::Kind::block) block(s);
+      if (s.kind == Stmt::Kind::prefetch) prefetch(s);
       const bool reduces = s.kind == Stmt::Kind::loop && c.p.axis(s.axis).reduce;
       if (reduces) reducing.push_back(nest_of(c.p, s.id).stage);
       body(s.body);
@@ -150,6 +151,30 @@ struct OrderChecker {
         for (Id b : c.p.stage(s.stage).buffers) computed.insert(b);
     }
     for (Id b : here) allocated.erase(b), computed.erase(b);
+  }
+  // What is asked for exists there, and the loop along which it is asked for still reads it at an address known in advance.
+  void prefetch(const Stmt& s) {
+    const auto it = c.p.buffers.find(s.buffer);
+    if (it == c.p.buffers.end()) c.refuse("tensors that nothing prefetches (move this call before the prefetch)", "one that is prefetched");
+    const std::string what = "the prefetch of " + it->second.name;
+    const std::string move = " (move this call before the prefetch)";
+    if (it->second.role == ir::Role::temporary && !allocated.count(s.buffer))
+      c.refuse("storage of " + it->second.name + " around " + what + move, "storage further in");
+    const Stmt* loop = nullptr;
+    for (const Stmt* around : ir::path_to(c.p, s.id))
+      if (around->id == s.loop && around->kind == Stmt::Kind::loop) loop = around;
+    if (!loop) c.refuse("the loop along which " + what + " runs to stay as it is" + move, "a step that takes it apart");
+    bool read = false;
+    ir::walk(loop->body, [&](const Stmt& b) {
+      if (b.kind != Stmt::Kind::block) return;
+      for (const analysis::Read& r : analysis::reads_of(c.p.stage(b.stage))) {
+        if (r.load.node()->id != s.buffer) continue;
+        bool known = true;
+        for (const Expr& index : ir::args_of(r.load)) ir::walk(index, [&](const Expr& e) { return known &= !ir::is(e, ir::Op::load); });
+        read |= known;
+      }
+    });
+    if (!read) c.refuse("a read of " + it->second.name + " inside " + name_of(c.p, *loop) + ", at an index that does not depend on data" + move, "none");
   }
   void block(const Stmt& s) {
     const ir::Stage& stage = c.p.stage(s.stage);

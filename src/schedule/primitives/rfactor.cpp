@@ -149,6 +149,12 @@ void apply_rfactor(Context& c) {
   (void)padded;  // padded terms are zero, whoever sums them
   for (const Expr& v : stage.values) partial.values.push_back(ir::substitute(v, to));
   for (const Expr& atom : stage.domain) partial.domain.push_back(ir::substitute(atom, to));
+  // A condition that uses no loop the partial reduces over says which partials there are: the stage sums no others.
+  std::vector<Expr> kept_atoms;
+  for (const Expr& atom : partial.domain)
+    if (std::none_of(partial.iters.begin(), partial.iters.end(),
+                     [&](const ir::IterVar& w) { return w.kind == ir::IterKind::reduce && ir::uses_var(atom, w.id); }))
+      kept_atoms.push_back(atom);
   ir::Buffer buffer;
   buffer.id = c.p.fresh();
   buffer.name = partial.name;
@@ -171,9 +177,12 @@ void apply_rfactor(Context& c) {
     if (v.kind != ir::IterKind::reduce) kept.push_back(v);
   kept.push_back(over);
   reads.push_back(ir::var(over.id, over.name));
-  stage.iters = std::move(kept);
+  stage.iters = kept;
   stage.values = {ir::load(buffer.id, buffer.name, type, reads, c.step.where)};
   stage.domain.clear();
+  ir::Substitution back{{step.id, ir::var(over.id, over.name)}};  // from the partial's variables to those of the stage
+  for (std::size_t k = 0; k + 1 < kept.size(); ++k) back.emplace_back(partial.iters[k].id, ir::var(kept[k].id, kept[k].name));
+  for (const Expr& atom : kept_atoms) stage.domain.push_back(ir::substitute(atom, back));
   stage.reducer.fused = false;
   const Id stage_id = stage.id;
   c.p.stages[partial.id] = partial;
@@ -197,7 +206,7 @@ void apply_rfactor(Context& c) {
   });
   drop_reductions(c.p, nest.body, axis.id);
   const std::function<void(Stmt&)> mark = [&](Stmt& s) {
-    if (s.kind == Stmt::Kind::block) s.first_stores = true;
+    if (s.kind == Stmt::Kind::block) s.first_stores = kept_atoms.empty();  // with conditions the first step may be left out
     for (Stmt& b : s.body) mark(b);
   };
   mark(*ir::find(c.p, nest_id));

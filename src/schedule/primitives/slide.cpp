@@ -16,6 +16,7 @@ void apply_slide(Context& c) {
   Stmt& nest = only_nest(c, stage);
   if (!encloses(c.p, loop.id, nest.id))
     c.refuse("a loop that " + stage.name + " is computed inside (compute_at it first)", name_of(c.p, loop));
+  if (nest.after) c.refuse("a stage computed before its readers", stage.name + ", which was put after its producer by fuse_into");
   if (!nest.slides.empty()) c.refuse("a stage that does not slide yet", stage.name);
   const auto window = analysis::required_region(c.p, nest.id);
   if (window.empty()) c.refuse("a stage with readers beside it in " + name_of(c.p, loop), stage.name + ", which has none there");
