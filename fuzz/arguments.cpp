@@ -25,7 +25,8 @@ ir::Value edge_value(Random& r, Type t) {
     return ir::float_value(t, all[how]);
   }
   if (t.is_bool()) return ir::int_value(t, static_cast<std::int64_t>(how & 1));
-  const std::int64_t all[] = {ir::lowest_of(t), ir::highest_of(t), 0, 1, -1, ir::lowest_of(t) + 1, 2, ir::highest_of(t) - 1, 64, 31};
+  const std::int64_t all[] = {
+      ir::lowest_of(t), ir::highest_of(t), 0, 1, -1, ir::lowest_of(t) + 1, 2, ir::highest_of(t) - 1, 64, 31};
   return ir::int_value(t, all[how]);
 }
 
@@ -36,13 +37,15 @@ ir::Value draw_value(Random& r, Type t, const Values& values) {
     return t.is_float() ? ir::float_value(t, static_cast<double>(v)) : ir::int_value(t, v);
   }
   if (values.edges && r.next() % 3 == 0) return edge_value(r, t);
-  if (t.is_float()) return ir::float_value(t, (static_cast<double>(r.next() >> 40) / (1 << 23) - 1) * (r.next() % 4 == 0 ? 100 : 4));
+  if (t.is_float())
+    return ir::float_value(t, (static_cast<double>(r.next() >> 40) / (1 << 23) - 1) * (r.next() % 4 == 0 ? 100 : 4));
   if (r.next() % 2) return ir::int_value(t, static_cast<std::int64_t>(r.next() % 24) - (t.is_unsigned() ? 0 : 8));
   return ir::int_value(t, static_cast<std::int64_t>(r.next()));
 }
 
 // Every index of a shape, in row-major order.
-template <class F> void each(const std::vector<std::int64_t>& shape, F&& f) {
+template <class F>
+void each(const std::vector<std::int64_t>& shape, F&& f) {
   if (std::any_of(shape.begin(), shape.end(), [](std::int64_t n) { return n <= 0; })) return;
   std::vector<std::int64_t> at(shape.size(), 0);
   while (true) {
@@ -95,7 +98,8 @@ interp::Arguments draw_arguments(Source& s, const ir::Program& p, const Values& 
       for (std::size_t d = array.shape.size(); d-- > 0;) order.push_back(d);
       if (any && how == 4) std::reverse(order.begin(), order.end());
       if (any) stride = s.between(1, 2);
-      for (std::size_t d : order) array.strides[d] = stride, stride = stride * std::max<std::int64_t>(array.shape[d], 1) + s.between(0, 2);
+      for (std::size_t d : order)
+        array.strides[d] = stride, stride = stride * std::max<std::int64_t>(array.shape[d], 1) + s.between(0, 2);
       described += b.name + " with strides ";
       for (std::int64_t n : array.strides) described += std::to_string(n) + " ";
     }

@@ -8,7 +8,9 @@
 
 namespace fuzz {
 
-struct Values { bool exact = false, edges = false; };  // as in Made
+struct Values {
+  bool exact = false, edges = false;
+};  // as in Made
 
 // Outputs are filled with a pattern. Rows are padded, and dimensions swapped, only where the program takes that.
 ashlar::interp::Arguments draw_arguments(Source&, const ashlar::ir::Program&, const Values&, std::string& described);

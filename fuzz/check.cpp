@@ -25,7 +25,8 @@ std::string without_numbers(const std::string& text) {
   for (char ch : text) {
     if (std::isdigit(static_cast<unsigned char>(ch))) {
       if (r.empty() || r.back() != '#') r += '#';
-    } else r += ch;
+    } else
+      r += ch;
   }
   return r;
 }
@@ -65,7 +66,8 @@ std::size_t size_of(const std::vector<ir::KStmt>& body) {
   return n;
 }
 
-std::string compare(const ir::Program& p, const interp::Arguments& found, const interp::Arguments& expected, bool reassociated) {
+std::string compare(const ir::Program& p, const interp::Arguments& found, const interp::Arguments& expected,
+                    bool reassociated) {
   for (std::size_t k = 0; k < expected.size(); ++k) {
     if (p.arguments[k].kind != ir::ArgumentKind::output) continue;
     const std::string d = reassociated ? interp::difference(found[k].array, expected[k].array, 0, 0)
@@ -90,7 +92,10 @@ class Checker {
           made = make_program(program_);
           schedule_.emplace(made->built, Target());
         } catch (const RefusalError& e) {
-          count([&](Statistics& s) { ++s.refused_programs, ++s.programs_refused[without_numbers(e.refusal.primitive + ": expected " + e.refusal.expected + ", found " + e.refusal.found)]; });
+          count([&](Statistics& s) {
+            ++s.refused_programs, ++s.programs_refused[without_numbers(e.refusal.primitive + ": expected " +
+                                                                       e.refusal.expected + ", found " + e.refusal.found)];
+          });
           made.reset();
         }
       });
@@ -98,8 +103,7 @@ class Checker {
       report_.program = made->text;
       guard([&] { steps(*made); });
       if (!report_.failure) guard([&] { compare_all(*made); });
-    } catch (const Stop&) {
-    }
+    } catch (const Stop&) {}
     count([](Statistics& s) { ++s.cases; });
     return std::move(report_);
   }
@@ -110,31 +114,31 @@ class Checker {
  private:
   struct Stop {};
 
-  template <class F> void count(F&& f) {
+  template <class F>
+  void count(F&& f) {
     if (setup_.statistics) f(*setup_.statistics);
   }
   [[noreturn]] void fail(const std::string& kind, const std::string& text) {
     report_.failure = Failure{kind, text};
+    if (kernel_) report_.scheduled += ir::text(*kernel_);
     throw Stop{};
   }
   // Everything but a Stop that comes out of `f` is a fault.
-  template <class F> void guard(F&& f) {
+  template <class F>
+  void guard(F&& f) {
     try {
       f();
-    } catch (const Stop&) {
-      throw;
-    } catch (const interp::RunError& e) {
+    } catch (const Stop&) { throw; } catch (const interp::RunError& e) {
       fail("run error: " + stage_, e.what());
-    } catch (const RefusalError& e) {
-      fail("refused: " + stage_, e.what());
-    } catch (const std::exception& e) {
+    } catch (const RefusalError& e) { fail("refused: " + stage_, e.what()); } catch (const std::exception& e) {
       fail("exception: " + stage_, e.what());
     }
   }
 
   void steps(const Made& made) {
     state_ = schedule_->scheduled();
-    const Target target = setup_.targets.empty() ? Target() : setup_.targets[data_.pick(static_cast<std::uint32_t>(setup_.targets.size()))];
+    const Target target =
+        setup_.targets.empty() ? Target() : setup_.targets[data_.pick(static_cast<std::uint32_t>(setup_.targets.size()))];
     while (auto source = next_step_()) {
       const auto drawn = draw_step(*source, state_.program);
       on_step_(source->drawn);
@@ -154,7 +158,8 @@ class Checker {
           auto& [n, example] = s.refusals[without_numbers(name + ": expected " + e.refusal.expected)];
           if (!n++) example = e.what();
         });
-        if (ir::text(next.program) != before && name != "set_scope") fail("changed by a refusal: " + name, ir::text(next.program));
+        if (ir::text(next.program) != before && name != "set_scope")
+          fail("changed by a refusal: " + name, ir::text(next.program));
         continue;
       } catch (const std::exception& e) {
         report_.trace = schedule::Scheduled(state_).trace.empty() ? "" : trace();
@@ -194,7 +199,11 @@ class Checker {
   }
 
   void compare_all(const Made& made) {
-    struct Ready { std::string name; ir::Kernel kernel; std::optional<codegen::Compiled> code; };
+    struct Ready {
+      std::string name;
+      ir::Kernel kernel;
+      std::optional<codegen::Compiled> code;
+    };
     std::vector<Ready> ready;
     const ir::Program& algorithm = schedule_->scheduled().program;
     for (const Target& target : setup_.targets) {
@@ -206,7 +215,8 @@ class Checker {
       try {
         r.kernel = lower(state_.program, options);
       } catch (const RefusalError& e) {
-        const bool placed = std::any_of(state_.program.buffers.begin(), state_.program.buffers.end(), [](const auto& b) { return !(b.second.scope == Scope::global); });
+        const bool placed = std::any_of(state_.program.buffers.begin(), state_.program.buffers.end(),
+                                        [](const auto& b) { return !(b.second.scope == Scope::global); });
         if (!placed) throw;
         for (auto& [id, b] : state_.program.buffers) b.scope = Scope::global;  // registers that do not fit this target
         r.kernel = lower(state_.program, options);
@@ -244,24 +254,25 @@ class Checker {
       stage_ = "the algorithm";
       try {
         interp::run_algorithm(algorithm, expected);
-      } catch (const interp::RunError& e) {
-        fail("run error: the algorithm", std::string(e.what()) + "\n  where " + shape);
-      }
+      } catch (const interp::RunError& e) { fail("run error: the algorithm", std::string(e.what()) + "\n  where " + shape); }
       const auto same = [&](const std::string& what, const std::function<void(interp::Arguments&)>& run) {
         stage_ = what;
         interp::Arguments found = start;
         try {
           run(found);
-        } catch (const interp::RunError& e) {
-          fail("run error: " + what, std::string(e.what()) + "\n  where " + shape);
-        }
+        } catch (const interp::RunError& e) { fail("run error: " + what, std::string(e.what()) + "\n  where " + shape); }
         const std::string d = compare(algorithm, found, expected, reassociated_);
         if (!d.empty()) fail("wrong value: " + what, d + "\n  where " + shape);
+        kernel_ = nullptr;
       };
-      const interp::Options order{n == 0 ? interp::Options::Order::forward : n == 1 ? interp::Options::Order::reverse : interp::Options::Order::shuffled, 7};
+      const interp::Options order{n == 0   ? interp::Options::Order::forward
+                                  : n == 1 ? interp::Options::Order::reverse
+                                           : interp::Options::Order::shuffled,
+                                  7};
       same("the tree before any step", [&](interp::Arguments& a) { interp::run(algorithm, a); });
       same("the scheduled tree", [&](interp::Arguments& a) { interp::run(state_.program, a, order); });
       for (std::size_t k = 0; k < ready.size(); ++k) {
+        kernel_ = &ready[k].kernel;
         if (k == 0 || ready[k].code || data_.one_in(3))
           same("the kernel for " + ready[k].name, [&](interp::Arguments& a) { interp::run(ready[k].kernel, a, order); });
         if (ready[k].code)
@@ -293,6 +304,7 @@ class Checker {
   std::optional<Schedule> schedule_;
   schedule::Scheduled state_;
   bool reassociated_ = false;
+  const ir::Kernel* kernel_ = nullptr;  // what runs
 };
 
 }  // namespace
@@ -301,11 +313,14 @@ Report check(std::uint64_t seed, Case& drawn, const Setup& setup) {
   Random random(seed);
   const Random program(random.next()), data(random.next());
   std::uint64_t left = random.next() % 8 == 0 ? 0 : random.next() % 20;
-  Checker checker(Source(program), [&]() -> std::optional<Source> {
-    if (left == 0) return std::nullopt;
-    --left;
-    return Source(Random(random.next()));
-  }, Source(data), setup);
+  Checker checker(
+      Source(program),
+      [&]() -> std::optional<Source> {
+        if (left == 0) return std::nullopt;
+        --left;
+        return Source(Random(random.next()));
+      },
+      Source(data), setup);
   checker.on_step_ = [&](const Choices& c) { drawn.steps.push_back(c); };
   Report r = checker.run();
   drawn.program = checker.program_choices();
@@ -315,10 +330,13 @@ Report check(std::uint64_t seed, Case& drawn, const Setup& setup) {
 
 Report check(const Case& c, const Setup& setup) {
   std::size_t at = 0;
-  Checker checker(Source(c.program), [&]() -> std::optional<Source> {
-    if (at == c.steps.size()) return std::nullopt;
-    return Source(c.steps[at++]);
-  }, Source(c.data), setup);
+  Checker checker(
+      Source(c.program),
+      [&]() -> std::optional<Source> {
+        if (at == c.steps.size()) return std::nullopt;
+        return Source(c.steps[at++]);
+      },
+      Source(c.data), setup);
   return checker.run();
 }
 

@@ -28,7 +28,9 @@ struct Failure {
 };
 
 struct Statistics {
-  struct Count { std::int64_t applied = 0, refused = 0; };
+  struct Count {
+    std::int64_t applied = 0, refused = 0;
+  };
   std::map<std::string, Count> steps;
   std::map<std::string, std::pair<std::int64_t, std::string>> refusals;  // by sentence without names -> how often, an example
   std::map<std::string, std::int64_t> programs_refused;

@@ -1,5 +1,5 @@
-// ashlar_fuzz: random small programs under random schedules; the interpreter unscheduled, scheduled and lowered against compiled
-// code. `./dev fuzz` builds and runs it.
+// ashlar_fuzz: random small programs under random schedules; the interpreter unscheduled, scheduled and lowered against
+// compiled code. `./dev fuzz` builds and runs it.
 //
 //   ashlar_fuzz --seed 1 --count 500              cases 1 .. 500
 //   ashlar_fuzz --seed 137 --count 1 --verbose    one of them again, with its text
@@ -30,8 +30,11 @@ void died(int signal) {
 }
 
 int usage(const std::string& what) {
-  std::fprintf(stderr, "ashlar_fuzz: %s\nusage: ashlar_fuzz [--seed N] [--count N] [--refusals] [--verbose] [--no-compile] [--continue] "
-                       "[--case-seconds N] [--target NAME]\n", what.c_str());
+  std::fprintf(
+      stderr,
+      "ashlar_fuzz: %s\nusage: ashlar_fuzz [--seed N] [--count N] [--refusals] [--verbose] [--no-compile] [--continue] "
+      "[--case-seconds N] [--target NAME]\n",
+      what.c_str());
   return 2;
 }
 
@@ -39,9 +42,12 @@ void print_table(const fuzz::Statistics& s) {
   std::printf("%-14s %9s %9s\n", "primitive", "applied", "refused");
   for (const auto& [name, n] : s.steps)
     std::printf("%-14s %9lld %9lld\n", name.c_str(), static_cast<long long>(n.applied), static_cast<long long>(n.refused));
-  std::printf("%lld programs (%lld more refused), %lld runs, %lld kernels, %lld compiled, %lld too large to compile, %lld that need fma on a target without\n", static_cast<long long>(s.cases),
-              static_cast<long long>(s.refused_programs), static_cast<long long>(s.runs), static_cast<long long>(s.kernels),
-              static_cast<long long>(s.compiled), static_cast<long long>(s.too_large), static_cast<long long>(s.without_fma));
+  std::printf(
+      "%lld programs (%lld more refused), %lld runs, %lld kernels, %lld compiled, %lld too large to compile, %lld that need "
+      "fma on a target without\n",
+      static_cast<long long>(s.cases), static_cast<long long>(s.refused_programs), static_cast<long long>(s.runs),
+      static_cast<long long>(s.kernels), static_cast<long long>(s.compiled), static_cast<long long>(s.too_large),
+      static_cast<long long>(s.without_fma));
 }
 
 void print_refusals(const fuzz::Statistics& s) {
@@ -77,22 +83,27 @@ int main(int argc, char** argv) {
     } else if (a == "--target") {
       if (k + 1 >= argc) return usage("--target takes a name");
       targets.push_back(argv[++k]);
-    } else if (a == "--refusals") refusals = true;
-    else if (a == "--verbose") verbose = true;
-    else if (a == "--no-compile") setup.compile = false;
-    else if (a == "--continue") keep_going = true;
-    else return usage("unknown option \"" + std::string(a) + "\"");
+    } else if (a == "--refusals")
+      refusals = true;
+    else if (a == "--verbose")
+      verbose = true;
+    else if (a == "--no-compile")
+      setup.compile = false;
+    else if (a == "--continue")
+      keep_going = true;
+    else
+      return usage("unknown option \"" + std::string(a) + "\"");
   }
   if (targets.empty()) targets = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "host"};
   try {
     for (const std::string& name : targets) {
       const ashlar::Target t = ashlar::Target::parse(name);
-      if (t.runs_here()) setup.targets.push_back(t);
-      else std::printf("skipped: %s, which this machine does not execute\n", name.c_str());
+      if (t.runs_here())
+        setup.targets.push_back(t);
+      else
+        std::printf("skipped: %s, which this machine does not execute\n", name.c_str());
     }
-  } catch (const std::exception& e) {
-    return usage(e.what());
-  }
+  } catch (const std::exception& e) { return usage(e.what()); }
   fuzz::Statistics statistics;
   setup.statistics = &statistics;
   for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM}) std::signal(signal, died);
@@ -102,7 +113,9 @@ int main(int argc, char** argv) {
     alarm(case_seconds);
     fuzz::Case drawn;
     fuzz::Report r = fuzz::check(seed + n, drawn, setup);
-    if (verbose) std::printf("---- %llu\n%s%s%s\n%s\n", static_cast<unsigned long long>(seed + n), r.program.c_str(), r.trace.c_str(), r.scheduled.c_str(), r.json.c_str());
+    if (verbose)
+      std::printf("---- %llu\n%s%s%s\n%s\n", static_cast<unsigned long long>(seed + n), r.program.c_str(), r.trace.c_str(),
+                  r.scheduled.c_str(), r.json.c_str());
     if (!r.failure) continue;
     ++failures;
     alarm(0);
@@ -112,8 +125,8 @@ int main(int argc, char** argv) {
       fuzz::Setup quiet = setup;
       quiet.statistics = nullptr;
       const fuzz::Report least = fuzz::shrink(drawn, r, quiet);
-      std::printf("made smaller: %s\n  %s\n%s%s%s\n%s\n", least.failure->kind.c_str(), least.failure->text.c_str(), least.program.c_str(),
-                  least.trace.c_str(), least.scheduled.c_str(), least.json.c_str());
+      std::printf("made smaller: %s\n  %s\n%s%s%s\n%s\n", least.failure->kind.c_str(), least.failure->text.c_str(),
+                  least.program.c_str(), least.trace.c_str(), least.scheduled.c_str(), least.json.c_str());
       break;
     }
   }

@@ -16,8 +16,8 @@ struct Made {
   bool edges = false;  // inputs hold NaN, infinities, subnormals and extremes
 };
 
-// Between 1 and 5 stages of rank 0 to 3 over inputs, Symbols and Scalars. Refusals of the language pass through: a program that it
-// does not accept is none. To be called inside a lang::DefinitionScope.
+// Between 1 and 5 stages of rank 0 to 3 over inputs, Symbols and Scalars. Refusals of the language pass through: a program that
+// it does not accept is none. To be called inside a lang::DefinitionScope.
 Made make_program(Source&);
 
 }  // namespace fuzz

@@ -26,8 +26,10 @@ Report shrink(Case c, const Report& failed, const Setup& setup, int budget) {
         Case next = c;
         auto& list = part(next);
         list.erase(list.begin() + static_cast<std::ptrdiff_t>(at), list.begin() + static_cast<std::ptrdiff_t>(at + size));
-        if (still(next)) any = true;
-        else at += size;
+        if (still(next))
+          any = true;
+        else
+          at += size;
       }
     return any;
   };

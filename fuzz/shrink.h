@@ -1,6 +1,6 @@
 #pragma once
-// Makes a failing case smaller while it fails in the same way: steps are dropped, then choices of the program and of the data are
-// dropped or replaced by simpler ones.
+// Makes a failing case smaller while it fails in the same way: steps are dropped, then choices of the program and of the data
+// are dropped or replaced by simpler ones.
 #include "check.h"
 
 namespace fuzz {

@@ -40,9 +40,14 @@ class Source {
     }
     return at_ < drawn.size() ? drawn[at_++] % n : 0;
   }
-  int between(int low, int high) { return low + static_cast<int>(pick(static_cast<std::uint32_t>(high - low + 1))); }  // both included
+  int between(int low, int high) {
+    return low + static_cast<int>(pick(static_cast<std::uint32_t>(high - low + 1)));
+  }  // both included
   bool one_in(std::uint32_t n) { return pick(n) == n - 1; }  // false is the simple choice
-  template <class T> const T& of(const std::vector<T>& all) { return all[pick(static_cast<std::uint32_t>(all.size()))]; }
+  template <class T>
+  const T& of(const std::vector<T>& all) {
+    return all[pick(static_cast<std::uint32_t>(all.size()))];
+  }
 
  private:
   Random random_;

@@ -35,7 +35,8 @@ bool reads(const ir::Stage& s, Id buffer) {
 
 // Taking the terms in another order gives another value: sums and products of floats. strict_sum is refused instead.
 bool order_matters(const Program& p, const ir::Stage& s) {
-  return (s.reducer.kind == ir::ReducerKind::sum || s.reducer.kind == ir::ReducerKind::product) && p.buffer(s.buffers.front()).type.is_float();
+  return (s.reducer.kind == ir::ReducerKind::sum || s.reducer.kind == ir::ReducerKind::product) &&
+         p.buffer(s.buffers.front()).type.is_float();
 }
 
 const char* const tails[] = {"guard", "peel", "shift", "pad", "exact", "predicate"};
@@ -54,10 +55,12 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
   if (stages.empty()) return std::nullopt;
   const auto any = [&](const auto& all) { return all[s.pick(static_cast<std::uint32_t>(std::size(all)))]; };
   const auto temporary = [&] { return placed.empty() || s.one_in(10) ? any(stages) : any(placed); };
-  static constexpr const char* names[] = {
-      "split", "split", "split", "compute_at", "compute_at", "compute_at", "compute_at", "reorder", "reorder", "vectorize", "vectorize",
-      "unroll", "parallel", "fuse", "peel", "tighten", "split_parts", "compute_root", "inline", "fuse_into", "fuse_into", "store_at",
-      "store_at", "slide", "slide", "fold", "fold", "cache_read", "cache_write", "set_layout", "align", "set_scope", "rfactor", "prefetch", "pack_argument"};
+  static constexpr const char* names[] = {"split",      "split",     "split",     "compute_at", "compute_at",   "compute_at",
+                                          "compute_at", "reorder",   "reorder",   "vectorize",  "vectorize",    "unroll",
+                                          "parallel",   "fuse",      "peel",      "tighten",    "split_parts",  "compute_root",
+                                          "inline",     "fuse_into", "fuse_into", "store_at",   "store_at",     "slide",
+                                          "slide",      "fold",      "fold",      "cache_read", "cache_write",  "set_layout",
+                                          "align",      "set_scope", "rfactor",   "prefetch",   "pack_argument"};
   Drawn d;
   schedule::Step& step = d.step;
   step.primitive = any(names);
@@ -84,7 +87,8 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
   if (name == "compute_at" || name == "fuse_into") {
     const Id stage = name == "compute_at" ? temporary() : any(stages);
     std::vector<Id> others;
-    if (name == "compute_at") others = readers_of(stage);
+    if (name == "compute_at")
+      others = readers_of(stage);
     else
       for (const auto& [id, other] : p.stages)
         if (id != stage)
@@ -114,7 +118,8 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
     if (name == "set_layout") {
       std::vector<Id> vars;
       std::vector<Expr> logical, map;
-      for (int k = 0; k < rank; ++k) vars.push_back(static_cast<Id>(k + 1)), logical.push_back(ir::var(vars.back(), "d" + std::to_string(k)));
+      for (int k = 0; k < rank; ++k)
+        vars.push_back(static_cast<Id>(k + 1)), logical.push_back(ir::var(vars.back(), "d" + std::to_string(k)));
       const std::size_t which = s.pick(static_cast<std::uint32_t>(rank));
       const Expr f = ir::index(factors[s.pick(4)]);
       switch (s.pick(4)) {
@@ -124,7 +129,9 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
           map.erase(map.begin() + static_cast<std::ptrdiff_t>(which) + 1);
           map.push_back(ir::mod(logical[which], f));
           break;
-        case 1: map.assign(logical.rbegin(), logical.rend()); break;
+        case 1:
+          map.assign(logical.rbegin(), logical.rend());
+          break;
         case 2:
           map = logical;
           map[which] = ir::add(map[which], logical[s.pick(static_cast<std::uint32_t>(rank))]);
@@ -135,7 +142,8 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
       }
       args = {Arg::stage(stage), Arg::map(vars, map)};
     } else {
-      args = {Arg::stage(stage), Arg::integer(static_cast<int>(s.pick(static_cast<std::uint32_t>(rank)))), Arg::integer(factors[s.pick(8)])};
+      args = {Arg::stage(stage), Arg::integer(static_cast<int>(s.pick(static_cast<std::uint32_t>(rank)))),
+              Arg::integer(factors[s.pick(8)])};
     }
   } else if (name == "set_scope") {
     args = {Arg::stage(temporary()), Arg::place(*any(scopes))};

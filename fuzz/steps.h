@@ -9,8 +9,8 @@
 
 namespace fuzz {
 
-// Nothing where the program has no place for the primitive that was drawn. `reassociates`: the step changes the order in which a
-// floating sum or product is taken, which only programs with exact sums may see.
+// Nothing where the program has no place for the primitive that was drawn. `reassociates`: the step changes the order in which
+// a floating sum or product is taken, which only programs with exact sums may see.
 struct Drawn {
   ashlar::schedule::Step step;
   bool reassociates = false;

@@ -52,7 +52,7 @@ bool under(const Path& path, Id ancestor) {
 // The iterations of a loop and of its siblings over other parts of the same axis: what they need together is needed by a
 // whole loop, while a part taken alone seems to have an iteration even where the axis is empty.
 VarRange range_of_parts(const Program& p, const Stmt& loop) {
-  if (loop.part == ir::Part::all) {
+  if (loop.part == ir::Part::all || loop.part == ir::Part::full || loop.part == ir::Part::rest) {
     const ir::LoopRange r = ir::range_of(p, loop);
     return {loop.axis, {r.begin, ir::sub(r.end, ir::index(1))}};
   }
@@ -219,7 +219,8 @@ bool needed(const Program& p, const TreeIndex& tree, Id parent, const Stmt* self
   const Facts facts = facts_down_to(p, here, parent);
   for (const Path& path : tree.blocks) {
     if (!under(path, parent)) continue;
-    if (self && std::find(path.begin(), path.end(), self) != path.end()) continue;
+    // not the stage itself; a nest put after it stands inside, and reads it
+    if (self && std::find(path.begin(), path.end(), self) != path.end() && nest_on(path)->after != self->stage) continue;
     const ir::Stage& stage = p.stage(path.back()->stage);
     if (!reads(stage, buffer)) continue;
     const auto iters = iter_intervals(p, path, parent, facts);

@@ -87,9 +87,15 @@ void prove_fold(Context& c, const ir::Buffer& buffer) {
       if (window.empty())
         c.refuse("readers of " + buffer.name + " beside where it is computed", p.stage(buffer.stage).name + ", which has none there");
       Interval live = window.at(dim);
+      const Id iter = p.stage(buffer.stage).iters[dim].id;
+      const bool slides = std::any_of(nest->slides.begin(), nest->slides.end(), [&](const ir::Slide& s) { return s.iter == iter; });
       for (const ir::Root& r : nest->roots)
-        if (r.iter == p.stage(buffer.stage).iters[dim].id) {
+        if (r.iter == iter) {
           const Expr covered = analysis::covered_extent(p, r.axis);
+          if (!slides) {  // all of what is computed, which may be more than what is read
+            live = {r.begin, ir::sub(ir::add(r.begin, covered), ir::index(1))};
+            break;
+          }
           if (!ir::same(covered, r.extent)) live.hi = ir::add(live.hi, ir::sub(covered, r.extent));
         }
       const Expr extent = analysis::simplify(ir::add(ir::sub(live.hi, live.lo), ir::index(1)), facts);
@@ -144,13 +150,28 @@ struct OrderChecker {
       if (s.kind == Stmt::Kind::block) block(s);
       if (s.kind == Stmt::Kind::prefetch) prefetch(s);
       const bool reduces = s.kind == Stmt::Kind::loop && c.p.axis(s.axis).reduce;
-      if (reduces) reducing.push_back(nest_of(c.p, s.id).stage);
+      if (reduces) {
+        const Id reduced = nest_of(c.p, s.id).stage;
+        if (std::find(reducing.begin(), reducing.end(), reduced) == reducing.end()) start(c.p.stage(reduced));
+        reducing.push_back(reduced);
+      }
       body(s.body);
       if (reduces) reducing.pop_back();
       if (s.kind == Stmt::Kind::nest)
         for (Id b : c.p.stage(s.stage).buffers) computed.insert(b);
     }
     for (Id b : here) allocated.erase(b), computed.erase(b);
+  }
+  // A reduction starts before the outermost of its reduction loops: what its start reads is there by then.
+  void start(const ir::Stage& stage) {
+    for (const Expr& init : stage.inits)
+      ir::walk(init, [&](const Expr& e) {
+        if (!ir::is(e, ir::Op::load)) return true;
+        const ir::Buffer& b = c.p.buffer(e.node()->id);
+        if (b.stage && b.stage != stage.id && !computed.count(b.id))
+          c.refuse(b.name + " to be computed before the reduction loops of " + stage.name + ", which starts from it", b.name + " is computed inside them");
+        return true;
+      });
   }
   // What is asked for exists there, and the loop along which it is asked for still reads it at an address known in advance.
   void prefetch(const Stmt& s) {
@@ -222,7 +243,7 @@ void prove_reads(Context& c) {
       root = &p.axis(root->parent);
       if (root->origin == ir::Axis::Origin::split_outer) unit = ir::mul(unit, root->factor);
     }
-    if (!ir::is_int(unit, &f)) throw InternalError("a padded split by a factor that is not constant");
+    if (!ir::is_int(unit, &f)) c.refuse("constant factors around a split with Tail::pad", "Parts: a factor of " + ir::text(unit));
     if (analysis::can_prove(ir::eq(ir::mod(root->extent, ir::index(f)), ir::index(0)), arguments)) continue;
     auto& o = overshoot[root->iter];
     o = std::max(o, f - 1);

@@ -33,6 +33,8 @@ void apply_cache_write(Context& c) {
   computed.buffers = {to.id};
   computed.origin = ir::Stage::Origin::cache_write;
   computed.origin_of = target;
+  computed.has_fill = false;  // what it holds where its source has no element stands in its value
+  computed.fill = Expr();
   to.stage = computed.id;
   ir::Stage copy;
   copy.id = stage.id;

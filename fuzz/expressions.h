@@ -1,0 +1,449 @@
+#pragma once
+// Random expressions over what a program has so far: index variables, tensors with the boxes where they have values, scalars.
+// Each is made together with the text a user would type for it.
+//
+// Invariant: an index stays inside what it reads, for every value that the facts of the Symbols allow; or a boundary extends
+// it.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ashlar/ashlar.h>
+#include <ashlar/ir/print.h>
+
+#include "program.h"
+
+namespace fuzz {
+
+using namespace ashlar;
+
+struct Text {  // an expression, and how it is written
+  Expr e;
+  std::string s;
+  Type type() const { return e.type(); }
+};
+
+struct Span {  // [low, symbol + high), or [low, high) where symbol is -1
+  int symbol = -1, low = 0, high = 1;
+  friend bool operator==(const Span&, const Span&) = default;
+};
+
+struct Known {  // a tensor that later stages may read
+  Tensor tensor;
+  std::string name;
+  Type type;
+  std::vector<Span> spans;  // where it has values
+  bool argument = false, inferred = false, read = false;
+};
+
+struct Index {
+  Text value;
+  Span span;
+};  // an index variable and the values it takes
+
+inline const char* name_of(Type t) {
+  static constexpr std::pair<Type, const char*> names[] = {
+      {f32, "f32"}, {f64, "f64"}, {f16, "f16"}, {bf16, "bf16"}, {i8, "i8"},   {i16, "i16"},    {i32, "i32"},
+      {i64, "i64"}, {u8, "u8"},   {u16, "u16"}, {u32, "u32"},   {u64, "u64"}, {bool_, "bool_"}};
+  for (const auto& [type, name] : names)
+    if (type == t) return name;
+  return "?";
+}
+
+class Expressions {
+ protected:
+  explicit Expressions(Source& source) : s(source) {}
+
+  Text end_of(const Span& span) const {
+    if (span.symbol < 0) return {ir::index(span.high), std::to_string(span.high)};
+    const Text& n = symbols[static_cast<std::size_t>(span.symbol)].value;
+    if (span.high == 0) return n;
+    if (span.high < 0) return {n.e - -span.high, n.s + " - " + std::to_string(-span.high)};
+    return {n.e + span.high, n.s + " + " + std::to_string(span.high)};
+  }
+  std::int64_t least_end(const Span& span) const {
+    return (span.symbol < 0 ? 0 : symbols[static_cast<std::size_t>(span.symbol)].facts.min) + span.high;
+  }
+  bool never_empty(const Span& span) const { return least_end(span) > span.low; }
+
+  Type type() {
+    static const std::vector<Type> plain{f32, i32, f64, f32, u8, i16, f16, i8, bf16, u16, u32, i64, u64, bool_, f32};
+    static const std::vector<Type> exact{f32, i32, f64, f32, u8, i16, i8, u32, i64};
+    return s.of(made.exact ? exact : plain);
+  }
+
+  // ---- indices ----
+  Text plus(const Text& a, int c) const {
+    if (c == 0) return a;
+    return c > 0 ? Text{a.e + c, a.s + " + " + std::to_string(c)} : Text{a.e - -c, a.s + " - " + std::to_string(-c)};
+  }
+
+  // Any index at all, where every one may be read.
+  Text anywhere() {
+    if (vars.empty()) return {ir::index(s.between(0, 4)), ""};
+    const Index& v = s.of(vars);
+    Text t = v.value;
+    switch (s.pick(8)) {
+      case 4:
+        t = {t.e * 2, t.s + " * 2"};
+        break;
+      case 5:
+        t = {t.e / 2, t.s + " / 2"};
+        break;
+      case 6:
+        t = {t.e % 3, t.s + " % 3"};
+        break;
+      case 7: {
+        const Index& w = s.of(vars);
+        t = {t.e + w.value.e, t.s + " + " + w.value.s};
+        break;
+      }
+      default:
+        break;
+    }
+    return plus(t, s.between(0, 4) - 2);
+  }
+  Text literal_anywhere() {
+    Text t = anywhere();
+    if (t.s.empty()) t.s = ir::text(t.e);
+    return t;
+  }
+
+  // An index that stays inside `d`, or nothing.
+  std::optional<Text> inside(const Span& d, int depth) {
+    const std::uint32_t how = s.pick(10);
+    if (how >= 8 && never_empty(d)) {
+      const Text last = plus(end_of(d), -1);
+      if (how == 9 && depth > 0) {  // a gather
+        static const std::vector<Type> small{u8, i8, i16, i32};
+        const Text data = value(s.of(small), depth - 1);
+        return Text{clamp(Operand(data.e), Operand(ir::index(d.low)), Operand(last.e)),
+                    "clamp(" + data.s + ", " + std::to_string(d.low) + ", " + last.s + ")"};
+      }
+      const Text at = literal_anywhere();
+      return Text{clamp(Operand(at.e), Operand(ir::index(d.low)), Operand(last.e)),
+                  "clamp(" + at.s + ", " + std::to_string(d.low) + ", " + last.s + ")"};
+    }
+    std::vector<std::pair<const Index*, std::pair<int, int>>> fits;  // a variable and the shifts that stay inside
+    for (const Index& v : vars) {
+      const int low = d.low - v.span.low;
+      int high;
+      if (v.span.symbol == d.symbol)
+        high = d.high - v.span.high;
+      else if (v.span.symbol < 0)
+        high = static_cast<int>(least_end(d)) - v.span.high;
+      else
+        continue;
+      if (low <= high) fits.push_back({&v, {low, high}});
+    }
+    if (!fits.empty() && how < 7) {
+      // simplest: the variable that runs over exactly this
+      std::stable_sort(fits.begin(), fits.end(),
+                       [&](const auto& a, const auto& b) { return (a.first->span == d) > (b.first->span == d); });
+      const auto& [v, shifts] = how < 4 ? fits.front() : s.of(fits);
+      const int least = std::max(shifts.first, -4), most = std::min(shifts.second, 4);
+      if (how == 6 && v->span == d) {
+        const Text last = plus(end_of(d), d.low - 1);
+        return Text{last.e - v->value.e, last.s + " - " + v->value.s};
+      }
+      const int zero = std::clamp(0, least, std::max(least, most));
+      return plus(v->value, how < 2 || most <= least ? zero : s.between(least, most));
+    }
+    if (never_empty(d)) {
+      const int c =
+          d.low + static_cast<int>(s.pick(static_cast<std::uint32_t>(std::min<std::int64_t>(least_end(d) - d.low, 4))));
+      return Text{ir::index(c), std::to_string(c)};
+    }
+    return std::nullopt;
+  }
+
+  Expr element(const Tensor& t, const std::vector<Text>& at) const {
+    switch (at.size()) {
+      case 0:
+        return t();
+      case 1:
+        return t(at[0].e);
+      case 2:
+        return t(at[0].e, at[1].e);
+      default:
+        return t(at[0].e, at[1].e, at[2].e);
+    }
+  }
+
+  std::optional<Text> load(int depth) {
+    if (all.empty()) return std::nullopt;
+    const std::uint32_t which = s.pick(4);
+    Known& from = which < 2 ? all[all.size() - 1 - s.pick(static_cast<std::uint32_t>(std::min<std::size_t>(all.size(), 2)))]
+                            : all[s.pick(static_cast<std::uint32_t>(all.size()))];
+    std::vector<Text> at;
+    Tensor t = from.tensor;
+    std::string name = from.name;
+    const bool zero_based = std::all_of(from.spans.begin(), from.spans.end(), [](const Span& d) { return d.low == 0; });
+    const bool full = std::all_of(from.spans.begin(), from.spans.end(), [&](const Span& d) { return never_empty(d); });
+    if (!from.spans.empty() && !from.inferred && zero_based && s.one_in(3)) {
+      const std::uint32_t kind = s.pick(5);
+      if (kind == 0 || !full) {
+        const int v = s.between(0, 3);
+        t = boundary::constant(t, from.type == bool_ ? Operand(v > 1) : Operand(v)),
+        name = "constant(" + name + ", " + (from.type == bool_ ? v > 1 ? "true" : "false" : std::to_string(v)) + ")";
+      } else if (kind == 1)
+        t = boundary::repeat(t), name = "repeat(" + name + ")";
+      else if (kind == 2)
+        t = boundary::mirror(t), name = "mirror(" + name + ")";
+      else if (kind == 3)
+        t = boundary::wrap(t), name = "wrap(" + name + ")";
+      else
+        t = boundary::reflect(t), name = "reflect(" + name + ")";
+      for (std::size_t d = 0; d < from.spans.size(); ++d) {
+        std::optional<Text> i;
+        if (s.pick(3) < 2)
+          for (const Index& v : vars)
+            if (!i && v.span.symbol == from.spans[d].symbol) i = plus(v.value, s.between(0, 4) - 2);
+        at.push_back(i ? *i : literal_anywhere());
+      }
+    } else {
+      for (const Span& d : from.spans) {
+        const auto i = inside(d, depth);
+        if (!i) return std::nullopt;
+        at.push_back(*i);
+      }
+    }
+    from.read = true;
+    std::string text = name + "(";
+    for (std::size_t d = 0; d < at.size(); ++d) text += (d ? ", " : "") + at[d].s;
+    Text r{element(t, at), text + ")"};
+    if (made.exact && !(r.type() == bool_)) {
+      const bool sign = r.type().is_float() || r.type().is_signed();
+      r = {clamp(Operand(r.e), Operand(sign ? -4 : 0), Operand(4)), "clamp(" + r.s + ", " + (sign ? "-4" : "0") + ", 4)"};
+    }
+    return r;
+  }
+
+  // ---- values ----
+  Text convert(Type t, const Text& x) const {
+    if (x.type() == t) return x;
+    return {t(x.e), std::string(name_of(t)) + "(" + x.s + ")"};
+  }
+  Text constant(Type t) {
+    if (t == bool_) {
+      const bool b = s.pick(2);
+      return {ir::boolean(b), b ? "true" : "false"};
+    }
+    if (t.is_float()) {
+      const double v = made.exact ? s.between(0, 6) - 2 : (s.between(0, 40) - 8) * 0.375;
+      return {ir::float_const(t, v), std::string(name_of(t)) + "(" + std::to_string(v) + ")"};
+    }
+    const int v = t.is_unsigned() ? s.between(0, 9) : s.between(0, 12) - 4;
+    return {ir::int_const(t, v), std::string(name_of(t)) + "(" + std::to_string(v) + ")"};
+  }
+  Text leaf(Type t, int depth) {
+    const std::uint32_t how = s.pick(10);
+    if (how < 7)
+      if (const auto x = load(depth)) return convert(t, *x);
+    if (how == 8 && !vars.empty()) return convert(t, s.of(vars).value);
+    if (how == 9 && !scalars.empty()) {
+      Text q = scalars.front();
+      if (made.exact && !(q.type() == bool_)) q = {clamp(Operand(q.e), Operand(0), Operand(4)), "clamp(q, 0, 4)"};
+      return convert(t, q);
+    }
+    return constant(t);
+  }
+  Text call(const char* name, Expr e, std::initializer_list<Text> args) const {
+    std::string t = std::string(name) + "(";
+    for (const Text* a = args.begin(); a != args.end(); ++a) t += (a == args.begin() ? "" : ", ") + a->s;
+    return {std::move(e), t + ")"};
+  }
+  Text infix(const Text& a, const char* op, const Text& b, Expr e) const {
+    return {std::move(e), "(" + a.s + " " + op + " " + b.s + ")"};
+  }
+
+  Text value(Type t, int depth) {
+    if (depth <= 0 || s.pick(4) == 0) return leaf(t, depth);
+    if (t == bool_) return condition(depth);
+    if (s.one_in(6)) {
+      const Text c = condition(depth - 1), a = value(t, depth - 1), b = value(t, depth - 1);
+      return call("select", select(Operand(c.e), Operand(a.e), Operand(b.e)), {c, a, b});
+    }
+    if (s.one_in(8)) {
+      const Type other = type();
+      const Text x = value(other, depth - 1);
+      if (!made.exact && s.one_in(3)) return {saturate(t, x.e), "saturate(" + std::string(name_of(t)) + ", " + x.s + ")"};
+      if (!made.exact && other.bits == t.bits && !(other == bool_) && s.one_in(2) && !(x.type() == t))
+        return {bitcast(t, x.e), "bitcast(" + std::string(name_of(t)) + ", " + x.s + ")"};
+      if (!made.exact || other == t || !t.is_float()) return convert(t, x);
+    }
+    const Text a = value(t, depth - 1);
+    if (made.exact && t.is_float()) {
+      switch (s.pick(6)) {
+        case 0: {
+          const Text b = value(t, depth - 1);
+          return infix(a, "+", b, a.e + b.e);
+        }
+        case 1: {
+          const Text b = value(t, depth - 1);
+          return infix(a, "-", b, a.e - b.e);
+        }
+        case 2: {
+          const Text b = leaf(t, 0);
+          return infix(a, "*", b, a.e * b.e);
+        }
+        case 3: {
+          const Text b = value(t, depth - 1);
+          return call("min", min(a.e, b.e), {a, b});
+        }
+        case 4: {
+          const Text b = value(t, depth - 1);
+          return call("max", max(a.e, b.e), {a, b});
+        }
+        default:
+          return call("abs", abs(a.e), {a});
+      }
+    }
+    const std::uint32_t how = s.pick(t.is_float() ? 22 : 24);
+    if (how < 9) {
+      const Text b = value(t, depth - 1);
+      switch (how) {
+        case 0:
+        case 6:
+          return infix(a, "+", b, a.e + b.e);
+        case 1:
+          return infix(a, "-", b, a.e - b.e);
+        case 2:
+        case 7:
+          return infix(a, "*", b, a.e * b.e);
+        case 3:
+          return call("min", min(a.e, b.e), {a, b});
+        case 4:
+          return call("max", max(a.e, b.e), {a, b});
+        case 5:
+          return infix(a, "/", b, a.e / b.e);
+        default:
+          return infix(a, "%", b, a.e % b.e);
+      }
+    }
+    if (how == 9) return call("abs", abs(a.e), {a});
+    if (how == 10) return {-a.e, "-" + a.s};
+    if (how == 11) {
+      const Text b = value(t, depth - 1), c = value(t, depth - 1);
+      return call("clamp", clamp(a.e, b.e, c.e), {a, b, c});
+    }
+    if (t.is_float()) {
+      switch (how) {
+        case 12:
+          return call("sqrt", sqrt(a.e), {a});
+        case 13:
+          return call("exp", exp(a.e), {a});
+        case 14:
+          return call("tanh", tanh(a.e), {a});
+        case 15:
+          return call("floor", floor(a.e), {a});
+        case 16:
+          return call("round", round(a.e), {a});
+        case 17:
+          return call("trunc", trunc(a.e), {a});
+        case 18:
+          return call("ceil", ceil(a.e), {a});
+        case 19: {
+          const Text b = value(t, depth - 1), c = leaf(t, 0);
+          return call("fma", fma(a.e, b.e, c.e), {a, b, c});
+        }
+        case 20: {
+          const Text b = leaf(t, 0);
+          return call("copysign", copysign(a.e, b.e), {a, b});
+        }
+        default:
+          return s.one_in(2) ? call("log", log(a.e), {a}) : call("sin", sin(a.e), {a});
+      }
+    }
+    switch (how) {
+      case 12: {
+        const Text b = value(t, depth - 1);
+        return infix(a, "&", b, a.e & b.e);
+      }
+      case 13: {
+        const Text b = value(t, depth - 1);
+        return infix(a, "|", b, a.e | b.e);
+      }
+      case 14: {
+        const Text b = value(t, depth - 1);
+        return infix(a, "^", b, a.e ^ b.e);
+      }
+      case 15: {
+        const Text b = leaf(t, 0);
+        return infix(a, "<<", b, a.e << b.e);
+      }
+      case 16: {
+        const Text b = leaf(t, 0);
+        return infix(a, ">>", b, a.e >> b.e);
+      }
+      case 17: {
+        const Text b = value(t, depth - 1);
+        return call("trunc_div", trunc_div(a.e, b.e), {a, b});
+      }
+      case 18: {
+        const Text b = value(t, depth - 1);
+        return call("trunc_rem", trunc_rem(a.e, b.e), {a, b});
+      }
+      case 19:
+        return {~a.e, "~" + a.s};
+      case 20:
+        return call("popcount", popcount(a.e), {a});
+      case 21:
+        return s.one_in(2) ? call("clz", clz(a.e), {a}) : call("ctz", ctz(a.e), {a});
+      case 22: {
+        const Text b = leaf(t, 0);
+        return call("rounding_shr", rounding_shr(a.e, b.e), {a, b});
+      }
+      default: {
+        const Text b = value(t, depth - 1);
+        return call("mul_high_rounding", mul_high_rounding(a.e, b.e), {a, b});
+      }
+    }
+  }
+
+  Text condition(int depth) {
+    const std::uint32_t how = s.pick(9);
+    if (how == 7 && depth > 0) {
+      const Text a = condition(depth - 1), b = condition(depth - 1);
+      return s.one_in(2) ? infix(a, "||", b, a.e || b.e) : infix(a, "&&", b, a.e && b.e);
+    }
+    if (how == 8 && depth > 0) {
+      const Text a = condition(depth - 1);
+      return {!a.e, "!" + a.s};
+    }
+    if (how < 2 && !vars.empty()) {
+      const Text a = literal_anywhere(), b = s.one_in(2) ? literal_anywhere() : Text{ir::index(3), "3"};
+      return how == 0 ? infix(a, "<", b, a.e < b.e) : infix(a, "==", b, a.e == b.e);
+    }
+    Type t = type();
+    if (t == bool_) t = i32;
+    const Text a = value(t, depth - 1), b = leaf(t, 0);
+    switch (s.pick(5)) {
+      case 0:
+        return infix(a, "<", b, a.e < b.e);
+      case 1:
+        return infix(a, "<=", b, a.e <= b.e);
+      case 2:
+        return infix(a, ">", b, a.e > b.e);
+      case 3:
+        return infix(a, "!=", b, a.e != b.e);
+      default:
+        return infix(a, "==", b, a.e == b.e);
+    }
+  }
+
+  Source& s;
+  Made made;
+  struct NamedSymbol {
+    Text value;
+    Symbol::Facts facts;
+  };
+  std::vector<NamedSymbol> symbols;
+  std::vector<Text> scalars;
+  std::vector<Known> all;
+  std::vector<Index> vars;
+};
+
+}  // namespace fuzz
