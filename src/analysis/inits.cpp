@@ -70,8 +70,10 @@ class Inits {
 
   void nested(Stmt& loop) {
     for (Stmt& s : loop.body) {
-      if (s.kind == Stmt::Kind::nest) body(s.body, &s);
-      else if (s.kind == Stmt::Kind::loop) nested(s);
+      if (s.kind == Stmt::Kind::nest)
+        body(s.body, &s);
+      else if (s.kind == Stmt::Kind::loop)
+        nested(s);
     }
   }
 
@@ -106,7 +108,8 @@ class Inits {
       inits.push_back(std::move(init));
     }
     const std::size_t count = inits.size();
-    list.insert(list.begin() + static_cast<std::ptrdiff_t>(at), std::make_move_iterator(inits.begin()), std::make_move_iterator(inits.end()));
+    list.insert(list.begin() + static_cast<std::ptrdiff_t>(at), std::make_move_iterator(inits.begin()),
+                std::make_move_iterator(inits.end()));
     return count;
   }
 

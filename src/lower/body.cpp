@@ -15,7 +15,8 @@ Expr Body::address(ir::Id buffer, const std::vector<Expr>& index) {
 bool Body::in_bounds(const Place& place, const std::vector<Expr>& index) {
   for (std::size_t d = 0; d < index.size(); ++d) {
     const Expr from = ir::sub(index[d], place.logical_lo[d]);
-    if (!analysis::can_prove(ir::ge(from, ir::index(0)), facts_) || !analysis::can_prove(ir::lt(from, place.logical_extent[d]), facts_))
+    if (!analysis::can_prove(ir::ge(from, ir::index(0)), facts_) ||
+        !analysis::can_prove(ir::lt(from, place.logical_extent[d]), facts_))
       return false;
   }
   return true;
@@ -41,8 +42,12 @@ Expr Body::visit(const Expr& e, const Expr& mask) {
       for (const auto& [id, value] : values_)
         if (id == e.node()->id) result = value;
       break;
-    case Op::load: result = visit_load(e, mask); break;
-    case Op::in_range: result = visit(args[0], mask); break;
+    case Op::load:
+      result = visit_load(e, mask);
+      break;
+    case Op::in_range:
+      result = visit(args[0], mask);
+      break;
     case Op::select: {
       Expr condition = visit(args[0], mask);
       if (!has_load(condition)) condition = analysis::simplify(condition, facts_);
@@ -86,13 +91,22 @@ std::vector<Expr> combine(const ir::Stage& stage, const std::vector<Expr>& accum
     switch (stage.reducer.kind) {
       case ir::ReducerKind::sum:
       case ir::ReducerKind::strict_sum:
-        if (stage.reducer.fused && ir::is(v, Op::mul) && v.type().is_float()) result.push_back(ir::fma(ir::args_of(v)[0], ir::args_of(v)[1], acc));
-        else result.push_back(ir::add(acc, v));
+        if (stage.reducer.fused && ir::is(v, Op::mul) && v.type().is_float())
+          result.push_back(ir::fma(ir::args_of(v)[0], ir::args_of(v)[1], acc));
+        else
+          result.push_back(ir::add(acc, v));
         break;
-      case ir::ReducerKind::product: result.push_back(ir::mul(acc, v)); break;
-      case ir::ReducerKind::minimum: result.push_back(ir::min(acc, v)); break;
-      case ir::ReducerKind::maximum: result.push_back(ir::max(acc, v)); break;
-      default: throw InternalError("a step of a stage that is no reduction");
+      case ir::ReducerKind::product:
+        result.push_back(ir::mul(acc, v));
+        break;
+      case ir::ReducerKind::minimum:
+        result.push_back(ir::min(acc, v));
+        break;
+      case ir::ReducerKind::maximum:
+        result.push_back(ir::max(acc, v));
+        break;
+      default:
+        throw InternalError("a step of a stage that is no reduction");
     }
   }
   return result;

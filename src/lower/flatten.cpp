@@ -93,11 +93,17 @@ class Flattener {
 
   Statements statement(const Stmt& s) {
     switch (s.kind) {
-      case Stmt::Kind::nest: return body(s.body);
-      case Stmt::Kind::loop: return loop(s);
-      case Stmt::Kind::block: ++position_; return block(s);
-      case Stmt::Kind::prefetch: return prefetch(s);
-      case Stmt::Kind::alloc: break;
+      case Stmt::Kind::nest:
+        return body(s.body);
+      case Stmt::Kind::loop:
+        return loop(s);
+      case Stmt::Kind::block:
+        ++position_;
+        return block(s);
+      case Stmt::Kind::prefetch:
+        return prefetch(s);
+      case Stmt::Kind::alloc:
+        break;
     }
     return {};
   }
@@ -153,7 +159,8 @@ class Flattener {
     }
     const bool one = ir::is_int(extent, 1);
     if (one || s.part == Part::first || s.part == Part::last) {
-      if (!one) begin = analysis::simplify(s.part == Part::first ? ir::index(0) : ir::sub(known(axis.extent), ir::index(1)), facts_);
+      if (!one)
+        begin = analysis::simplify(s.part == Part::first ? ir::index(0) : ir::sub(known(axis.extent), ir::index(1)), facts_);
       const Expr any = one ? ir::boolean(true) : analysis::simplify(ir::gt(extent, ir::index(0)), facts_);
       facts_.range(s.axis, begin, begin);
       if (!ir::is_int(any, 1)) facts_.assume(any);
@@ -231,7 +238,8 @@ class Flattener {
 
   const Place& place_of(Id buffer) {
     const auto it = current_.find(buffer);
-    if (it == current_.end()) throw InternalError("an access to " + p_.buffer(buffer).name + " outside of the life of its storage");
+    if (it == current_.end())
+      throw InternalError("an access to " + p_.buffer(buffer).name + " outside of the life of its storage");
     last_use_[it->second] = position_;
     return places_[it->second];
   }
@@ -312,7 +320,8 @@ class Flattener {
     std::int64_t decided = 0;
     const bool is_decided = ir::is_int(first, &decided);
     Statements start, go_on;
-    if (!is_decided || decided) start = store_all(s, stage, index, combine(stage, lowered_all(stage.inits), terms), expressions);
+    if (!is_decided || decided)
+      start = store_all(s, stage, index, combine(stage, lowered_all(stage.inits), terms), expressions);
     if (is_decided && decided) return start;
     go_on = store_all(s, stage, index, combine(stage, accumulators(), terms), expressions);
     if (is_decided) return go_on;
@@ -322,7 +331,8 @@ class Flattener {
   }
 
   // Stores one value for each component; several are all computed before the first is stored.
-  Statements store_all(const Stmt& s, const ir::Stage& stage, const std::vector<Expr>& index, std::vector<Expr> values, Body& expressions) {
+  Statements store_all(const Stmt& s, const ir::Stage& stage, const std::vector<Expr>& index, std::vector<Expr> values,
+                       Body& expressions) {
     std::vector<Expr> at;
     for (const Expr& i : index) at.push_back(expressions.lower(i));
     std::vector<std::pair<Id, Expr>> lets;
@@ -333,7 +343,8 @@ class Flattener {
       }
     Statements out;
     for (std::size_t c = 0; c < values.size(); ++c)
-      out.push_back(store_stmt(place_of(stage.buffers[c]).kbuffer, expressions.address(stage.buffers[c], at), values[c], s.where));
+      out.push_back(
+          store_stmt(place_of(stage.buffers[c]).kbuffer, expressions.address(stage.buffers[c], at), values[c], s.where));
     for (std::size_t c = lets.size(); c-- > 0;) {
       KStmt let = let_stmt(lets[c].first, stage.name + "_new", lets[c].second, std::move(out), s.where);
       out.clear();
@@ -393,7 +404,8 @@ Statements Flattener::prefetch(const Stmt& s) {
   for (const Stmt* on : reader) {
     if (on->kind == Stmt::Kind::nest) in = on;
     if (on->kind != Stmt::Kind::loop) continue;
-    if (on == loop) begins.emplace_back(on->axis, ir::add(ir::axis_var(p_, on->axis), ir::index(s.ahead)));
+    if (on == loop)
+      begins.emplace_back(on->axis, ir::add(ir::axis_var(p_, on->axis), ir::index(s.ahead)));
     else if (std::find(path_.begin(), path_.end(), on) == path_.end())
       begins.emplace_back(on->axis, ir::substitute(ir::range_of(p_, *on).begin, begins));
   }

@@ -40,10 +40,22 @@ class Spelled {
  private:
   Expr spell(const Expr& e, std::vector<Expr>& args) {
     switch (ir::op_of(e)) {
-      case Op::int_const: case Op::float_const: case Op::var: case Op::load: case Op::cast: case Op::saturate: case Op::bitcast: case Op::select:
-      case Op::ramp: case Op::broadcast: return e;
-      case Op::fast: case Op::in_range: return args[0];
-      default: break;
+      case Op::int_const:
+      case Op::float_const:
+      case Op::var:
+      case Op::load:
+      case Op::cast:
+      case Op::saturate:
+      case Op::bitcast:
+      case Op::select:
+      case Op::ramp:
+      case Op::broadcast:
+        return e;
+      case Op::fast:
+      case Op::in_range:
+        return args[0];
+      default:
+        break;
     }
     const bool narrow = is_narrow(args[0].type());
     const bool function = ir::is_expanded_math(ir::op_of(e), args[0].type().element());

@@ -15,7 +15,8 @@
 //
 // A loop whose body is one `if` on a condition that does not move with it changes places with the `if`, the other branch
 // included; neighbours under one condition become one. Conditions that read memory stay where they are, since the loop may
-// write what they read; so do conditions on the lanes of a vectorized loop, by their nature. A parallel loop is not taken apart.
+// write what they read; so do conditions on the lanes of a vectorized loop, by their nature. A parallel loop is not taken
+// apart.
 #include "lower/passes.h"
 
 #include <ashlar/analysis/simplify.h>
@@ -70,12 +71,16 @@ struct Known {
 };
 
 // The iterations of a loop at which a condition holds: [begin, end), where given.
-struct Held { Expr begin, end; };
+struct Held {
+  Expr begin, end;
+};
 
 // slack(v) >= 0 as bounds of v, if the slack is linear in it.
 bool solve(const Expr& slack, ir::Id v, const Expr& var, const Known& known, Held& held) {
   std::int64_t step = 0;
-  if (!ir::is_int(analysis::simplify(ir::sub(ir::substitute(slack, {{v, ir::add(var, ir::index(1))}}), slack)), &step) || step == 0) return false;
+  if (!ir::is_int(analysis::simplify(ir::sub(ir::substitute(slack, {{v, ir::add(var, ir::index(1))}}), slack)), &step) ||
+      step == 0)
+    return false;
   const Expr at_zero = ir::substitute(slack, {{v, ir::index(0)}});
   if (step > 0) {  // v >= -at_zero / step
     const Expr from = analysis::simplify(ir::ceil_div(ir::sub(ir::index(0), at_zero), ir::index(step)), known.facts);
@@ -94,11 +99,16 @@ bool bounds_of(const Expr& c, ir::Id v, const Known& known, Held& held) {
   if (!ir::is_comparison(ir::op_of(c)) || !args[0].type().is_index() || !ir::uses_var(c, v)) return false;
   const Expr &a = args[0], &b = args[1], one = ir::index(1), var = ir::var(v, "v");
   switch (ir::op_of(c)) {
-    case ir::Op::lt: return solve(ir::sub(ir::sub(b, a), one), v, var, known, held);
-    case ir::Op::le: return solve(ir::sub(b, a), v, var, known, held);
-    case ir::Op::gt: return solve(ir::sub(ir::sub(a, b), one), v, var, known, held);
-    case ir::Op::ge: return solve(ir::sub(a, b), v, var, known, held);
-    default: return false;
+    case ir::Op::lt:
+      return solve(ir::sub(ir::sub(b, a), one), v, var, known, held);
+    case ir::Op::le:
+      return solve(ir::sub(b, a), v, var, known, held);
+    case ir::Op::gt:
+      return solve(ir::sub(ir::sub(a, b), one), v, var, known, held);
+    case ir::Op::ge:
+      return solve(ir::sub(a, b), v, var, known, held);
+    default:
+      return false;
   }
 }
 
@@ -127,7 +137,8 @@ void interchange(std::vector<KStmt>& out, const KStmt& loop, KStmt guard, const 
 // The loop runs over the iterations at which the condition holds, and over the others apart.
 void take_apart(std::vector<KStmt>& out, const KStmt& loop, KStmt guard, const Held& held, const Known& known) {
   const Expr end = ir::add(loop.begin, loop.extent);
-  const Expr from = held.begin.empty() ? loop.begin : analysis::simplify(ir::min(ir::max(held.begin, loop.begin), end), known.facts);
+  const Expr from =
+      held.begin.empty() ? loop.begin : analysis::simplify(ir::min(ir::max(held.begin, loop.begin), end), known.facts);
   const Expr to = held.end.empty() ? end : analysis::simplify(ir::min(ir::max(held.end, from), end), known.facts);
   auto part = [&](const Expr& begin, const Expr& stop, std::vector<KStmt> body) {
     KStmt l = with_body(loop, std::move(body));

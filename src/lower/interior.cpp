@@ -37,7 +37,9 @@ bool is_tile(const KStmt& s) {
   return s.kind == KStmt::Kind::for_ && (s.loop_kind == ir::LoopKind::vectorized || s.loop_kind == ir::LoopKind::unrolled);
 }
 
-VarRange range_of(const KStmt& loop) { return {loop.var, {loop.begin, ir::sub(ir::add(loop.begin, loop.extent), ir::index(1))}}; }
+VarRange range_of(const KStmt& loop) {
+  return {loop.var, {loop.begin, ir::sub(ir::add(loop.begin, loop.extent), ir::index(1))}};
+}
 
 // What is assumed of one tile.
 class Interior {
@@ -118,15 +120,24 @@ class Interior {
     if (!ir::is_comparison(ir::op_of(c)) || !moves(c) || !ir::args_of(c)[0].type().is_index()) return;
     const Expr &a = ir::args_of(c)[0], &b = ir::args_of(c)[1];
     switch (ir::op_of(c)) {
-      case Op::lt: value ? assume(c, ir::boolean(true), {below(a, b)}) : assume(c, ir::boolean(false), {at_most(b, a)}); break;
-      case Op::le: value ? assume(c, ir::boolean(true), {at_most(a, b)}) : assume(c, ir::boolean(false), {below(b, a)}); break;
-      case Op::gt: value ? assume(c, ir::boolean(true), {below(b, a)}) : assume(c, ir::boolean(false), {at_most(a, b)}); break;
-      case Op::ge: value ? assume(c, ir::boolean(true), {at_most(b, a)}) : assume(c, ir::boolean(false), {below(a, b)}); break;
-      default: break;
+      case Op::lt:
+        value ? assume(c, ir::boolean(true), {below(a, b)}) : assume(c, ir::boolean(false), {at_most(b, a)});
+        break;
+      case Op::le:
+        value ? assume(c, ir::boolean(true), {at_most(a, b)}) : assume(c, ir::boolean(false), {below(b, a)});
+        break;
+      case Op::gt:
+        value ? assume(c, ir::boolean(true), {below(b, a)}) : assume(c, ir::boolean(false), {at_most(a, b)});
+        break;
+      case Op::ge:
+        value ? assume(c, ir::boolean(true), {at_most(b, a)}) : assume(c, ir::boolean(false), {below(a, b)});
+        break;
+      default:
+        break;
     }
   }
 
-  static Expr at_most(const Expr& a, const Expr& b) { return ir::sub(b, a); }                        // a <= b, as a value >= 0
+  static Expr at_most(const Expr& a, const Expr& b) { return ir::sub(b, a); }                       // a <= b, as a value >= 0
   static Expr below(const Expr& a, const Expr& b) { return ir::sub(ir::sub(b, a), ir::index(1)); }  // a < b
 
   void expression(const Expr& e) {
@@ -137,15 +148,20 @@ class Interior {
     if (left == right) return;
     const Expr &a = left ? args[0] : args[1], &b = left ? args[1] : args[0];  // a moves with the point
     switch (ir::op_of(e)) {
-      case Op::min: assume(e, a, {at_most(a, b)}); break;
-      case Op::max: assume(e, a, {at_most(b, a)}); break;
+      case Op::min:
+        assume(e, a, {at_most(a, b)});
+        break;
+      case Op::max:
+        assume(e, a, {at_most(b, a)});
+        break;
       case Op::mod:
         if (left) assume(e, a, {a, below(a, b)});
         break;
       case Op::div:
         if (left) assume(e, ir::index(0), {a, below(a, b)});
         break;
-      default: break;
+      default:
+        break;
     }
   }
 
@@ -153,8 +169,10 @@ class Interior {
   void choice(const Expr& e) {
     const auto args = ir::args_of(e);
     const bool yes = has_load(args[1]), no = has_load(args[2]);
-    if (yes != no) condition(args[0], yes);
-    else if (e.type().is_index() && moves(e)) condition(args[0], ir::node_count(args[1]) <= ir::node_count(args[2]));
+    if (yes != no)
+      condition(args[0], yes);
+    else if (e.type().is_index() && moves(e))
+      condition(args[0], ir::node_count(args[1]) <= ir::node_count(args[2]));
   }
 
   // The same expression may stand in several loops, with other ranges: it is assumed in all of them or nothing is.
@@ -206,7 +224,8 @@ class Interior {
       std::vector<Expr> fresh;
       for (const Expr& a : args) fresh.push_back(visit(a));
       if (ir::is(e, Op::load) && fresh.size() == 2 && ir::is_int(fresh[1], 1)) fresh.pop_back();
-      result = fresh.size() == args.size() ? ir::rebuild(e, fresh) : ir::load(e.node()->id, e.node()->name, e.type(), fresh, e.node()->where);
+      result = fresh.size() == args.size() ? ir::rebuild(e, fresh)
+                                           : ir::load(e.node()->id, e.node()->name, e.type(), fresh, e.node()->where);
     }
     keep_.push_back(e);
     done_.emplace(e.node(), result);
@@ -221,10 +240,10 @@ class Interior {
   std::unordered_map<Expr, int, ir::ExprHash, ir::ExprSame> assumed_in_;  // the loop where an expression was last looked at
   std::unordered_set<Expr, ir::ExprHash, ir::ExprSame> refused_;
   bool failed_ = false;
-  int scope_ = 0, scopes_ = 0;    // the loop whose body is looked at, by number
-  std::vector<Expr> slacks_;      // each >= 0 is required
+  int scope_ = 0, scopes_ = 0;  // the loop whose body is looked at, by number
+  std::vector<Expr> slacks_;    // each >= 0 is required
   std::unordered_map<const ir::Node*, Expr> done_;
-  std::vector<Expr> keep_;        // keeps the keys alive
+  std::vector<Expr> keep_;  // keeps the keys alive
 };
 
 void visit(std::vector<KStmt>& list, const Facts& facts);
@@ -243,9 +262,12 @@ void visit_below(KStmt& tile, const Facts& facts) {
   inner.range(r.id, r.range.lo, r.range.hi);
   auto descend = [&](auto&& self, std::vector<KStmt>& list) -> void {
     for (KStmt& s : list) {
-      if (is_tile(s)) visit_below(s, inner);
-      else if (s.kind == KStmt::Kind::for_) visit_body(s, inner);
-      else self(self, s.body), self(self, s.otherwise);
+      if (is_tile(s))
+        visit_below(s, inner);
+      else if (s.kind == KStmt::Kind::for_)
+        visit_body(s, inner);
+      else
+        self(self, s.body), self(self, s.otherwise);
     }
   };
   descend(descend, tile.body);

@@ -56,8 +56,11 @@ ir::Kernel lower(const ir::Program& program, const LowerOptions& options) {
   for (const Pass& pass : passes) {
     const double start = options.times ? cpu_ms() : 0;
     pass.run(state, options);
-    if (!state.flat) analysis::verify(state.program, pass.name);
-    else analysis::verify(state.draft.kernel, &pass == std::end(passes) - 1 ? analysis::KernelForm::finished : analysis::KernelForm::draft, pass.name);
+    if (!state.flat)
+      analysis::verify(state.program, pass.name);
+    else
+      analysis::verify(state.draft.kernel,
+                       &pass == std::end(passes) - 1 ? analysis::KernelForm::finished : analysis::KernelForm::draft, pass.name);
     if (options.times) options.times->push_back({pass.name, cpu_ms() - start});
     if (options.observe) options.observe(pass.name, state.text());
   }

@@ -31,11 +31,13 @@ ir::KStmt let_stmt(ir::Id var, std::string name, Expr value, std::vector<ir::KSt
 bool has_load(const Expr&);
 analysis::Facts facts_of(const ir::Kernel&);  // symbols and assumptions
 // Calls f on every expression slot of a statement itself (not of its body).
-template <class F> void for_each_expr(ir::KStmt& s, F&& f) {
+template <class F>
+void for_each_expr(ir::KStmt& s, F&& f) {
   for (Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask})
     if (!e->empty()) f(*e);
 }
-template <class F> void for_each_expr(const ir::KStmt& s, F&& f) {
+template <class F>
+void for_each_expr(const ir::KStmt& s, F&& f) {
   for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask})
     if (!e->empty()) f(*e);
 }

@@ -35,8 +35,10 @@ class Contract {
         if (o.first <= use.last && use.first <= o.last) live += o.slots.size();
       const int room = options_.vector_registers - 2;
       if (live > static_cast<std::size_t>(room))
-        refuse("set_scope", "values of " + name(id) + " in at most " + std::to_string(room) + " of " + std::to_string(options_.vector_registers) +
-                   " vector registers", std::to_string(live) + " alive at once", where(id));
+        refuse("set_scope",
+               "values of " + name(id) + " in at most " + std::to_string(room) + " of " +
+                   std::to_string(options_.vector_registers) + " vector registers",
+               std::to_string(live) + " alive at once", where(id));
     }
   }
 
@@ -58,7 +60,8 @@ class Contract {
     Use& use = uses_[id];
     const std::int64_t lanes_a_register = std::max(1, options_.vector_bits / b.type.bits);
     const std::int64_t lanes = address.type().lanes;
-    if (lanes == 1) use.slots.insert(at);
+    if (lanes == 1)
+      use.slots.insert(at);
     else
       for (std::int64_t k = 0; k < lanes; k += lanes_a_register) use.slots.insert(at + k * stride);
     use.first = std::min(use.first, position_);

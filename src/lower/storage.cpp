@@ -43,7 +43,8 @@ Expr Place::address(const std::vector<Expr>& logical_index) const {
     for (std::size_t d = 0; d < buffer->layout.vars.size(); ++d) s.emplace_back(buffer->layout.vars[d], logical_index.at(d));
     for (const Expr& e : buffer->layout.map) physical.push_back(ir::substitute(e, s));
   }
-  if (physical.size() != stride.size()) throw InternalError("an access to " + buffer->name + " with the wrong number of indices");
+  if (physical.size() != stride.size())
+    throw InternalError("an access to " + buffer->name + " with the wrong number of indices");
   Expr sum = ir::index(0);
   for (std::size_t d = 0; d < physical.size(); ++d) sum = ir::add(sum, ir::mul(ir::sub(physical[d], lo[d]), stride[d]));
   for (const Lane& l : lanes) sum = ir::add(ir::mul(sum, ir::index(l.lanes)), l.value);
@@ -106,8 +107,8 @@ Place place_argument(ir::Kernel& k, ir::Program& p, const ir::Buffer& b) {
   return place;
 }
 
-Place place_alloc(ir::Kernel& k, const ir::Program& p, const ir::Stmt& alloc, Id kbuffer, std::vector<Lane> lanes, bool per_worker,
-                  const LowerOptions& options) {
+Place place_alloc(ir::Kernel& k, const ir::Program& p, const ir::Stmt& alloc, Id kbuffer, std::vector<Lane> lanes,
+                  bool per_worker, const LowerOptions& options) {
   const ir::Buffer& b = p.buffer(alloc.buffer);
   const analysis::Facts facts = analysis::facts_of_arguments(p);
   Place place;
@@ -119,7 +120,8 @@ Place place_alloc(ir::Kernel& k, const ir::Program& p, const ir::Stmt& alloc, Id
   place.lo = b.layout.map.empty() ? place.logical_lo : analysis::physical_box(p, alloc.id).lo;
   std::vector<Expr> extents = analysis::storage_extents(p, alloc.id);
   for (const Expr& e : extents)
-    if (e.empty()) refuse("lower", "storage of " + b.name + " with a bound over the symbols", "a box that has none", alloc.where);
+    if (e.empty())
+      refuse("lower", "storage of " + b.name + " with a bound over the symbols", "a box that has none", alloc.where);
   if (b.scope == Scope::registers || b.scope == Scope::stack)
     for (Expr& e : extents)
       if (const auto most = analysis::constant_max(e, facts)) e = ir::index(std::max<std::int64_t>(0, *most));

@@ -24,7 +24,7 @@ struct Lane {  // a vectorized loop around an alloc
 struct Place {  // one buffer, or one alloc of it
   ir::Id kbuffer = 0;
   const ir::Buffer* buffer = nullptr;
-  std::vector<Expr> lo, stride;             // of physical dimensions, in elements
+  std::vector<Expr> lo, stride;                  // of physical dimensions, in elements
   std::vector<Expr> logical_lo, logical_extent;  // the box that may be read
   std::vector<Lane> lanes;
   Expr address(const std::vector<Expr>& logical_index) const;  // not simplified
@@ -34,8 +34,8 @@ struct Place {  // one buffer, or one alloc of it
 Place place_argument(ir::Kernel&, ir::Program&, const ir::Buffer&);
 
 // An alloc: adds its KBuffer, without an offset. `kbuffer`: the id it gets. `per_worker`: it stands inside a parallel loop.
-Place place_alloc(ir::Kernel&, const ir::Program&, const ir::Stmt& alloc, ir::Id kbuffer, std::vector<Lane> lanes, bool per_worker,
-                  const LowerOptions&);
+Place place_alloc(ir::Kernel&, const ir::Program&, const ir::Stmt& alloc, ir::Id kbuffer, std::vector<Lane> lanes,
+                  bool per_worker, const LowerOptions&);
 
 // The life of a workspace buffer, as positions in the order of execution; both inclusive.
 struct Life {

@@ -1,4 +1,5 @@
-// An unrolled loop becomes its iterations, each with the loop variable replaced by its value; builders fold what becomes constant.
+// An unrolled loop becomes its iterations, each with the loop variable replaced by its value; builders fold what becomes
+// constant.
 //
 //   for i in [0, +2) unrolled        acc[j] = ...
 //     acc[i * 16 + j] = ...          acc[16 + j] = ...
@@ -17,7 +18,9 @@ using ir::KStmt;
 // Does anything below still have to change: an unrolled loop?
 bool has_unrolled(const std::vector<KStmt>& list) {
   for (const KStmt& s : list)
-    if ((s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::unrolled) || has_unrolled(s.body) || has_unrolled(s.otherwise)) return true;
+    if ((s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::unrolled) || has_unrolled(s.body) ||
+        has_unrolled(s.otherwise))
+      return true;
   return false;
 }
 
@@ -32,7 +35,8 @@ Expr tidy_sum(const Expr& e) {
   auto ends_in = [](const Expr& x, std::int64_t* c) { return ir::is(x, ir::Op::add) && ir::is_int(ir::args_of(x)[1], c); };
   if (ir::is_int(args[1], &b) && ends_in(args[0], &a)) return ir::add(ir::args_of(args[0])[0], ir::index(a + b));
   if (!ir::is_int(args[1]) && ends_in(args[0], &a)) return ir::add(ir::add(ir::args_of(args[0])[0], args[1]), ir::index(a));
-  if (!ir::is_int(args[0]) && ends_in(args[1], &b)) return tidy_sum(ir::add(ir::add(args[0], ir::args_of(args[1])[0]), ir::index(b)));
+  if (!ir::is_int(args[0]) && ends_in(args[1], &b))
+    return tidy_sum(ir::add(ir::add(args[0], ir::args_of(args[1])[0]), ir::index(b)));
   return e;
 }
 

@@ -5,7 +5,8 @@
 //
 // The loop variable is a ramp; what does not depend on it stays scalar until it meets something that does (broadcast as late as
 // possible); sums and constant multiples of ramps are ramps again, so that contiguous accesses are seen as such. A condition on
-// lanes becomes the mask of the stores below it (loads were given theirs when the block was flattened). Loops inside stay loops.
+// lanes becomes the mask of the stores below it (loads were given theirs when the block was flattened). Loops inside stay
+// loops.
 //
 // Invariant: a store writes each element from at most one lane; a store of one element for all lanes is made once and only of
 // a value that is the same for all.
@@ -40,7 +41,9 @@ class Lanes {
 
   void statement(std::vector<KStmt>& out, KStmt s, const Expr& mask) {
     switch (s.kind) {
-      case KStmt::Kind::store: store(s, mask); break;
+      case KStmt::Kind::store:
+        store(s, mask);
+        break;
       case KStmt::Kind::let:
         s.value = visit(s.value);
         if (is_vector(s.value)) varying_.insert(s.var);
@@ -49,7 +52,8 @@ class Lanes {
       case KStmt::Kind::for_:
         s.begin = visit(s.begin);
         s.extent = visit(s.extent);
-        if (is_vector(s.begin) || is_vector(s.extent)) throw InternalError("a loop inside a vectorized one has bounds of its own in each lane");
+        if (is_vector(s.begin) || is_vector(s.extent))
+          throw InternalError("a loop inside a vectorized one has bounds of its own in each lane");
         s.body = body(std::move(s.body), mask);
         break;
       case KStmt::Kind::prefetch:  // of the first lane's line
@@ -104,7 +108,8 @@ class Lanes {
   Expr widen(const Expr& e) {
     if (ir::is(e, Op::var)) {
       if (e.node()->id == var_) return ir::ramp(begin_, ir::index(1), lanes_);
-      return varying_.count(e.node()->id) ? ir::var(e.node()->id, e.node()->name, e.type().with_lanes(lanes_), e.node()->where) : e;
+      return varying_.count(e.node()->id) ? ir::var(e.node()->id, e.node()->name, e.type().with_lanes(lanes_), e.node()->where)
+                                          : e;
     }
     const auto args = ir::args_of(e);
     if (args.empty()) return e;
@@ -146,14 +151,19 @@ class Lanes {
     if (b0.empty() || b1.empty()) return {};
     Expr base, stride;
     switch (op) {
-      case Op::add: base = ir::add(b0, b1), stride = ir::add(s0, s1); break;
-      case Op::sub: base = ir::sub(b0, b1), stride = ir::sub(s0, s1); break;
+      case Op::add:
+        base = ir::add(b0, b1), stride = ir::add(s0, s1);
+        break;
+      case Op::sub:
+        base = ir::sub(b0, b1), stride = ir::sub(s0, s1);
+        break;
       case Op::mul:
         if (is_vector(args[0]) && is_vector(args[1])) return {};
         base = ir::mul(b0, b1);
         stride = is_vector(args[0]) ? ir::mul(s0, b1) : ir::mul(s1, b0);
         break;
-      default: return {};
+      default:
+        return {};
     }
     return ir::is_int(stride, std::int64_t{0}) ? base : ir::ramp(base, stride, lanes_);
   }
@@ -207,7 +217,8 @@ void visit(std::vector<KStmt>& list) {
       continue;
     }
     std::int64_t lanes = 0;
-    if (!ir::is_int(s.extent, &lanes) || lanes > UINT16_MAX) throw InternalError("a vectorized loop without a constant number of lanes");
+    if (!ir::is_int(s.extent, &lanes) || lanes > UINT16_MAX)
+      throw InternalError("a vectorized loop without a constant number of lanes");
     for (KStmt& k : Lanes(s.var, s.begin, static_cast<int>(lanes)).body(std::move(s.body), Expr())) out.push_back(std::move(k));
   }
   list = std::move(out);

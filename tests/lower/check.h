@@ -54,7 +54,8 @@ inline void check_kernel(const ir::Program& scheduled, const ir::Kernel& k, cons
     interp::run_algorithm(scheduled, expected);
     REQUIRE_NOTHROW(interp::run(k, found, {interp::Options::Order::shuffled, 7}));
     for (std::size_t n = 0; n < expected.size(); ++n)
-      if (scheduled.arguments[n].kind == ir::ArgumentKind::output) CHECK(interp::difference(found[n].array, expected[n].array) == "");
+      if (scheduled.arguments[n].kind == ir::ArgumentKind::output)
+        CHECK(interp::difference(found[n].array, expected[n].array) == "");
   }
 }
 inline void check(Handmade& h, const std::vector<Sizes>& shapes, const LowerOptions& options = {}) {

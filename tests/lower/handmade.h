@@ -26,7 +26,10 @@ using ir::Id;
 using ir::LoopKind;
 using ir::Stmt;
 
-struct Dim { std::string name; Expr end; };
+struct Dim {
+  std::string name;
+  Expr end;
+};
 using Point = std::vector<Expr>;
 
 class Handmade {
@@ -43,10 +46,16 @@ class Handmade {
     p.symbols[id] = s;
     return ir::var(id, name);
   }
-  Expr number(Type t, double v) const { return t.is_float() ? ir::float_const(t, v) : ir::int_const(t, static_cast<std::int64_t>(v)); }
+  Expr number(Type t, double v) const {
+    return t.is_float() ? ir::float_const(t, v) : ir::int_const(t, static_cast<std::int64_t>(v));
+  }
 
-  Id input(const std::string& name, Type t, std::vector<Expr> extents) { return argument(ir::ArgumentKind::input, name, t, std::move(extents)); }
-  Id output(const std::string& name, Type t, std::vector<Expr> extents) { return argument(ir::ArgumentKind::output, name, t, std::move(extents)); }
+  Id input(const std::string& name, Type t, std::vector<Expr> extents) {
+    return argument(ir::ArgumentKind::input, name, t, std::move(extents));
+  }
+  Id output(const std::string& name, Type t, std::vector<Expr> extents) {
+    return argument(ir::ArgumentKind::output, name, t, std::move(extents));
+  }
   Id temporary(const std::string& name, Type t, int rank, Scope scope = Scope::global) {
     ir::Buffer b;
     b.id = p.fresh();
@@ -62,11 +71,13 @@ class Handmade {
   // A stage with a declared domain, computed at the end of the program; reductions where `reduce` is given, from `init`.
   Id stage(const std::string& name, Id buffer, const std::vector<Dim>& spatial, const std::vector<Dim>& reduce,
            const std::function<Expr(const Point&)>& value, ir::ReducerKind kind = ir::ReducerKind::none, Expr init = {}) {
-    return stages(name, {buffer}, spatial, reduce, [&](const Point& at) { return std::vector<Expr>{value(at)}; }, kind,
-                  init.empty() ? std::vector<Expr>{} : std::vector<Expr>{init});
+    return stages(
+        name, {buffer}, spatial, reduce, [&](const Point& at) { return std::vector<Expr>{value(at)}; }, kind,
+        init.empty() ? std::vector<Expr>{} : std::vector<Expr>{init});
   }
-  Id stages(const std::string& name, const std::vector<Id>& buffers, const std::vector<Dim>& spatial, const std::vector<Dim>& reduce,
-            const std::function<std::vector<Expr>(const Point&)>& values, ir::ReducerKind kind = ir::ReducerKind::none, std::vector<Expr> inits = {}) {
+  Id stages(const std::string& name, const std::vector<Id>& buffers, const std::vector<Dim>& spatial,
+            const std::vector<Dim>& reduce, const std::function<std::vector<Expr>(const Point&)>& values,
+            ir::ReducerKind kind = ir::ReducerKind::none, std::vector<Expr> inits = {}) {
     ir::Stage s;
     s.id = p.fresh();
     s.name = name;
@@ -173,7 +184,8 @@ class Handmade {
     std::vector<Stmt*> chain;
     Stmt* at = nullptr;
     ir::walk(p.body, [&](const Stmt& s) {
-      if (!at && s.kind == Stmt::Kind::loop && std::find(axes.begin(), axes.end(), s.axis) != axes.end()) at = ir::find(p, s.id);
+      if (!at && s.kind == Stmt::Kind::loop && std::find(axes.begin(), axes.end(), s.axis) != axes.end())
+        at = ir::find(p, s.id);
     });
     for (; at; at = at->body.size() == 1 && at->body[0].kind == Stmt::Kind::loop ? &at->body[0] : nullptr)
       if (std::find(axes.begin(), axes.end(), at->axis) != axes.end()) chain.push_back(at);

@@ -41,7 +41,10 @@ TEST_CASE("a tiled product: register tile unrolled and vectorized, k blocked") {
     m.kind(ii, LoopKind::unrolled);
     m.kind(ji, LoopKind::vectorized);
     m.block(m.product).first_stores = stores_first;
-    check(m, {{{"M", 6}, {"N", 8}, {"K", 10}}, {{"M", 7}, {"N", 9}, {"K", 11}}, {{"M", 1}, {"N", 3}, {"K", 2}}, {{"M", 2}, {"N", 5}, {"K", 0}}});
+    check(m, {{{"M", 6}, {"N", 8}, {"K", 10}},
+              {{"M", 7}, {"N", 9}, {"K", 11}},
+              {{"M", 1}, {"N", 3}, {"K", 2}},
+              {{"M", 2}, {"N", 5}, {"K", 0}}});
   }
 }
 
@@ -69,7 +72,10 @@ TEST_CASE("the last part of a peeled loop") {
   Matmul m;
   const auto [ko, ki] = m.split(m.axis(m.product, "k"), 4);
   m.peel(ko, Part::but_last, Part::last);
-  check(m, {{{"M", 2}, {"N", 3}, {"K", 9}}, {{"M", 2}, {"N", 3}, {"K", 8}}, {{"M", 2}, {"N", 3}, {"K", 1}}, {{"M", 2}, {"N", 3}, {"K", 0}}});
+  check(m, {{{"M", 2}, {"N", 3}, {"K", 9}},
+            {{"M", 2}, {"N", 3}, {"K", 8}},
+            {{"M", 2}, {"N", 3}, {"K", 1}},
+            {{"M", 2}, {"N", 3}, {"K", 0}}});
 }
 
 TEST_CASE("a producer inside a parallel loop has storage for each worker") {
@@ -114,7 +120,8 @@ TEST_CASE("stages that do not live together share the workspace") {
   Id from = in;
   for (int k = 0; k < 6; ++k) {
     const Id t = h.temporary("t" + std::to_string(k), f32, 1);
-    h.stage("t" + std::to_string(k), t, {{"i", n}}, {}, [&](const Point& i) { return ir::add(h.read(from, {i[0]}), h.number(f32, 1)); });
+    h.stage("t" + std::to_string(k), t, {{"i", n}}, {},
+            [&](const Point& i) { return ir::add(h.read(from, {i[0]}), h.number(f32, 1)); });
     from = t;
   }
   h.stage("out", out, {{"i", n}}, {}, [&](const Point& i) { return h.read(from, {i[0]}); });
@@ -130,7 +137,8 @@ TEST_CASE("arms that are not taken read nothing") {
     const Id in = h.input("in", f32, {n}), out = h.output("out", f32, {n});
     const Id s = h.stage("out", out, {{"i", n}}, {}, [&](const Point& i) {
       const Expr left = ir::select(ir::gt(i[0], ir::index(0)), h.read(in, {ir::sub(i[0], ir::index(1))}), h.number(f32, 7));
-      const Expr right = ir::select(ir::ge(ir::add(i[0], ir::index(1)), n), h.number(f32, 9), h.read(in, {ir::add(i[0], ir::index(1))}));
+      const Expr right =
+          ir::select(ir::ge(ir::add(i[0], ir::index(1)), n), h.number(f32, 9), h.read(in, {ir::add(i[0], ir::index(1))}));
       return ir::add(left, right);
     });
     if (vectorized) h.kind(h.split(h.axis(s, "i"), 8).second, LoopKind::vectorized);
@@ -145,8 +153,8 @@ TEST_CASE("two values a step: both are computed before either is stored") {
     const Id in = h.input("in", f32, {n, m}), best = h.output("best", f32, {m}), place = h.output("place", i64, {m});
     ir::Reducer r;
     const Id s = h.stages("argmax", {best, place}, {{"i", m}}, {{"k", n}},
-                          [&](const Point& i) { return std::vector<Expr>{h.read(in, {i[1], i[0]}), ir::cast(i64, i[1])}; }, ReducerKind::custom,
-                          {h.number(f32, -100), h.number(i64, -1)});
+                          [&](const Point& i) { return std::vector<Expr>{h.read(in, {i[1], i[0]}), ir::cast(i64, i[1])}; },
+                          ReducerKind::custom, {h.number(f32, -100), h.number(i64, -1)});
     ir::Reducer& reducer = h.p.stages.at(s).reducer;
     std::vector<Expr> left, right;
     for (const Type t : {f32, i64}) {
@@ -184,7 +192,9 @@ TEST_CASE("triangles: bounds that depend on a vectorized loop become masks") {
   Handmade h("triangle");
   const Expr n = h.symbol("N");
   const Id in = h.input("in", f32, {n}), out = h.output("out", f32, {n});
-  const Id s = h.stage("out", out, {{"i", n}}, {{"k", n}}, [&](const Point& i) { return h.read(in, {i[1]}); }, ReducerKind::sum, h.number(f32, 0));
+  const Id s = h.stage(
+      "out", out, {{"i", n}}, {{"k", n}}, [&](const Point& i) { return h.read(in, {i[1]}); }, ReducerKind::sum,
+      h.number(f32, 0));
   auto& iters = h.p.stages.at(s).iters;
   iters[1].end = ir::add(ir::var(iters[0].id, "i"), ir::index(1));
   h.kind(h.split(h.axis(s, "i"), 4).second, LoopKind::vectorized);

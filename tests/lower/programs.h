@@ -14,8 +14,10 @@ struct Elementwise : Handmade {
 struct Matmul : Handmade {
   Expr m = symbol("M"), n = symbol("N"), k = symbol("K");
   Id a = input("A", f32, {m, k}), b = input("B", f32, {k, n}), c = output("C", f32, {m, n});
-  Id product = stage("C", c, {{"i", m}, {"j", n}}, {{"k", k}},
-                     [&](const Point& i) { return ir::mul(read(a, {i[0], i[2]}), read(b, {i[2], i[1]})); }, ir::ReducerKind::sum, number(f32, 0));
+  Id product = stage(
+      "C", c, {{"i", m}, {"j", n}}, {{"k", k}},
+      [&](const Point& i) { return ir::mul(read(a, {i[0], i[2]}), read(b, {i[2], i[1]})); }, ir::ReducerKind::sum,
+      number(f32, 0));
   Matmul() : Handmade("matmul") {}
 };
 
@@ -23,7 +25,9 @@ struct Matmul : Handmade {
 struct Blur : Handmade {
   Expr h = symbol("H"), w = symbol("W");
   Id in = input("in", f32, {h, w}), out = output("out", f32, {h, w}), across = temporary("across", f32, 2);
-  Expr clamped(const Expr& e, const Expr& extent) const { return ir::max(ir::min(e, ir::sub(extent, ir::index(1))), ir::index(0)); }
+  Expr clamped(const Expr& e, const Expr& extent) const {
+    return ir::max(ir::min(e, ir::sub(extent, ir::index(1))), ir::index(0));
+  }
   Id stage_across = stage("across", across, {{"y", {}}, {"x", {}}}, {}, [&](const Point& i) {
     Expr sum = number(f32, 0);
     for (int t = -1; t <= 1; ++t) sum = ir::add(sum, read(in, {clamped(i[0], h), clamped(ir::add(i[1], ir::index(t)), w)}));

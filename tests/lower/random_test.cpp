@@ -17,7 +17,10 @@ namespace {
 lang::Built blur(int kind) {
   Symbol H{"H", {.min = 1}}, W{"W", {.min = 1}};
   Tensor in = lang::make_input("in", i32, {H, W}), out = lang::make_output("out", i32, {H, W});
-  Tensor wide = kind == 0 ? boundary::repeat(in) : kind == 1 ? boundary::mirror(in) : kind == 2 ? boundary::wrap(in) : boundary::constant(in, 5);
+  Tensor wide = kind == 0   ? boundary::repeat(in)
+                : kind == 1 ? boundary::mirror(in)
+                : kind == 2 ? boundary::wrap(in)
+                            : boundary::constant(in, 5);
   Tensor across = compute("across", [&](Var y, Var x) { return wide(y, x - 1) + wide(y, x) * 2 + wide(y, x + 1); });
   Tensor down = compute("down", [&](Var y, Var x) { return across(y - 1, x) + across(y, x) * 2 + across(y + 1, x); });
   lang::bind(out, compute("result", {H, W}, [&](Var y, Var x) { return max(down(y, x) - in(y, x), 0); }));
@@ -26,7 +29,8 @@ lang::Built blur(int kind) {
 
 lang::Built product() {
   Symbol H{"H", {.min = 1}}, W{"W", {.min = 1}}, K{"K", {.min = 1}};
-  Tensor A = lang::make_input("A", f32, {H, K}), B = lang::make_input("B", f32, {K, W}), C = lang::make_output("C", f32, {H, W});
+  Tensor A = lang::make_input("A", f32, {H, K}), B = lang::make_input("B", f32, {K, W}),
+         C = lang::make_output("C", f32, {H, W});
   Axis k{"k", K};
   Tensor p = compute("p", {H, W}, [&](Var i, Var j) { return sum(A(i, k) * B(k, j), k); });
   lang::bind(C, compute("c", {H, W}, [&](Var i, Var j) { return max(p(i, j) + A(i, 0), 0); }));
@@ -47,9 +51,9 @@ lang::Built triangle() {
   Symbol H{"H"};
   Tensor x = lang::make_input("x", i32, {H}), y = lang::make_output("y", i32, {H});
   lang::bind(y, compute("y", {H}, [&](Var i) {
-    Axis k{"k", i + 1};
-    return sum(x(k), k);
-  }));
+               Axis k{"k", i + 1};
+               return sum(x(k), k);
+             }));
   return lang::build_program("triangle", {x, y});
 }
 
@@ -67,39 +71,77 @@ class Scheduler {
     const char* tails[] = {"guard", "guard", "shift", "peel", "pad", "exact"};
     auto is = [&](const char* name, std::vector<Arg> args) { s.primitive = name, s.args = std::move(args); };
     switch (pick(21)) {
-      case 0: case 1: case 2: is("split", {loop(), Arg::integer(1 + pick(6)), Arg::text(tails[pick(6)])}); break;
-      case 3: is("reorder", {loop(), loop()}); break;
-      case 4: is("unroll", {loop()}); break;
-      case 5: case 6: is("vectorize", {loop()}); break;
-      case 7: is("parallel", {loop()}); break;
-      case 8: case 9: is("compute_at", {stage(), loop()}); break;
-      case 10: is("store_at", {stage(), loop()}); break;
-      case 11: is("slide", {stage(), loop()}); break;
-      case 12: is("fold", {stage(), Arg::integer(pick(2)), Arg::integer(1 + pick(6))}); break;
-      case 13: is("peel", {loop(), Arg::text(pick(2) ? "first" : "last")}); break;
-      case 14: is(pick(2) ? "rfactor" : "fuse_into", {stage(), loop()}); break;
-      case 16: is("inline", {stage()}); break;
+      case 0:
+      case 1:
+      case 2:
+        is("split", {loop(), Arg::integer(1 + pick(6)), Arg::text(tails[pick(6)])});
+        break;
+      case 3:
+        is("reorder", {loop(), loop()});
+        break;
+      case 4:
+        is("unroll", {loop()});
+        break;
+      case 5:
+      case 6:
+        is("vectorize", {loop()});
+        break;
+      case 7:
+        is("parallel", {loop()});
+        break;
+      case 8:
+      case 9:
+        is("compute_at", {stage(), loop()});
+        break;
+      case 10:
+        is("store_at", {stage(), loop()});
+        break;
+      case 11:
+        is("slide", {stage(), loop()});
+        break;
+      case 12:
+        is("fold", {stage(), Arg::integer(pick(2)), Arg::integer(1 + pick(6))});
+        break;
+      case 13:
+        is("peel", {loop(), Arg::text(pick(2) ? "first" : "last")});
+        break;
+      case 14:
+        is(pick(2) ? "rfactor" : "fuse_into", {stage(), loop()});
+        break;
+      case 16:
+        is("inline", {stage()});
+        break;
       case 17: {  // panels
         const ir::Id a = ir::fresh_id(), b = ir::fresh_id();
         const Expr x = ir::var(a, "x"), y = ir::var(b, "y"), n = ir::index(1 + pick(4));
-        is("set_layout", {stage(), pick(2) ? Arg::map({a, b}, {ir::div(x, n), y, ir::mod(x, n)}) : Arg::map({a, b}, {ir::div(y, n), x, ir::mod(y, n)})});
+        is("set_layout", {stage(), pick(2) ? Arg::map({a, b}, {ir::div(x, n), y, ir::mod(x, n)})
+                                           : Arg::map({a, b}, {ir::div(y, n), x, ir::mod(y, n)})});
         break;
       }
       case 18: {
         const ir::Buffer& b = input();
         const Expr zero = b.type.is_float() ? ir::float_const(b.type, 0) : ir::int_const(b.type, 0);
-        if (pick(2)) is("cache_read", {Arg::buffer(b.id), Arg::place(Scope::global), Arg::integer(1), Arg::map({}, {zero}), stage()});
-        else is("cache_read", {Arg::buffer(b.id), Arg::place(Scope::global), Arg::integer(0), stage()});
+        if (pick(2))
+          is("cache_read", {Arg::buffer(b.id), Arg::place(Scope::global), Arg::integer(1), Arg::map({}, {zero}), stage()});
+        else
+          is("cache_read", {Arg::buffer(b.id), Arg::place(Scope::global), Arg::integer(0), stage()});
         break;
       }
-      case 19: pick(2) ? is("cache_write", {stage(), Arg::place(Scope::global)}) : is("align", {stage(), Arg::integer(pick(2)), Arg::integer(1 + pick(8))}); break;
-      case 20: pick(2) ? is("prefetch", {loop(), Arg::buffer(input().id), Arg::integer(1 + pick(3))}) : is("set_scope", {stage(), Arg::place(Scope::stack)}); break;
-      case 15: pick(2) ? is("fuse", {loop(), loop()}) : is("tighten", {loop()}); break;
+      case 19:
+        pick(2) ? is("cache_write", {stage(), Arg::place(Scope::global)})
+                : is("align", {stage(), Arg::integer(pick(2)), Arg::integer(1 + pick(8))});
+        break;
+      case 20:
+        pick(2) ? is("prefetch", {loop(), Arg::buffer(input().id), Arg::integer(1 + pick(3))})
+                : is("set_scope", {stage(), Arg::place(Scope::stack)});
+        break;
+      case 15:
+        pick(2) ? is("fuse", {loop(), loop()}) : is("tighten", {loop()});
+        break;
     }
     try {
       schedule::apply(state_, s, target);
-    } catch (const RefusalError&) {
-    }
+    } catch (const RefusalError&) {}
   }
   int pick(int n) { return static_cast<int>(random_() % static_cast<std::uint64_t>(n)); }
 
@@ -119,7 +161,8 @@ class Scheduler {
 
   const ir::Buffer& input() {
     for (;;) {
-      const ir::Argument& a = state_.program.arguments[static_cast<std::size_t>(pick(static_cast<int>(state_.program.arguments.size())))];
+      const ir::Argument& a =
+          state_.program.arguments[static_cast<std::size_t>(pick(static_cast<int>(state_.program.arguments.size())))];
       if (a.kind == ir::ArgumentKind::input) return state_.program.buffer(a.id);
     }
   }
@@ -144,30 +187,26 @@ std::string trial(std::uint64_t seed) {
       return {};  // a stack that is too small, say: refused to the user as well
     }
     const ir::Kernel kernel = lower(s.state().program, {.vector_bits = 256, .vector_registers = 16});
-    for (const Sizes& sizes : {Sizes{{"H", 7}, {"W", 9}, {"K", 5}}, Sizes{{"H", 12}, {"W", 12}, {"K", 12}}, Sizes{{"H", 2}, {"W", 3}, {"K", 1}}}) {
+    for (const Sizes& sizes :
+         {Sizes{{"H", 7}, {"W", 9}, {"K", 5}}, Sizes{{"H", 12}, {"W", 12}, {"K", 12}}, Sizes{{"H", 2}, {"W", 3}, {"K", 1}}}) {
       interp::Arguments expected = handmade::arguments_for(built.program, sizes), found = expected, tree = expected;
       interp::run_algorithm(built.program, expected);
       std::string scheduled;
       try {
         interp::run(s.state().program, tree);
         scheduled = interp::difference(tree.back().array, expected.back().array);
-      } catch (const std::exception& e) {
-        scheduled = e.what();
-      }
+      } catch (const std::exception& e) { scheduled = e.what(); }
       std::string lowered;
       try {
         interp::run(kernel, found, {interp::Options::Order::shuffled, seed});
         lowered = interp::difference(found.back().array, expected.back().array);
-      } catch (const std::exception& e) {
-        lowered = e.what();
-      }
+      } catch (const std::exception& e) { lowered = e.what(); }
       if (scheduled.empty() && lowered.empty()) continue;
-      trouble = "H = " + std::to_string(sizes.at("H")) + "\n  scheduled: " + scheduled + "\n  lowered: " + lowered + "\n" + ir::text(kernel);
+      trouble = "H = " + std::to_string(sizes.at("H")) + "\n  scheduled: " + scheduled + "\n  lowered: " + lowered + "\n" +
+                ir::text(kernel);
       break;
     }
-  } catch (const std::exception& e) {
-    trouble = e.what();
-  }
+  } catch (const std::exception& e) { trouble = e.what(); }
   if (trouble.empty()) return {};
   std::string report = "seed " + std::to_string(seed) + ": " + trouble + "\n";
   for (const schedule::Step& step : s.state().trace) report += step.text + "\n";

@@ -28,7 +28,8 @@ void check(const lang::Built& built, const Schedule& s, const std::vector<Sizes>
 struct PackedProduct {
   lang::DefinitionScope scope;
   Symbol M{"M", {.min = 1}}, N{"N", {.min = 1}}, K{"K", {.min = 1}};
-  Tensor A = lang::make_input("A", f32, {M, K}), B = lang::make_input("B", f32, {K, N}), bias = lang::make_input("bias", f32, {N});
+  Tensor A = lang::make_input("A", f32, {M, K}), B = lang::make_input("B", f32, {K, N}),
+         bias = lang::make_input("bias", f32, {N});
   Tensor C = lang::make_output("C", f32, {M, N});
   Axis k{"k", K};
   Tensor product = compute("product", {M, N}, [&](Var i, Var j) { return sum(A(i, k) * B(k, j), k); });
@@ -88,7 +89,11 @@ std::string loop_text(const std::string& kernel, const std::string& header) {
 
 TEST_CASE("a packed product: the same sums as the algorithm, whatever the edges") {
   PackedProduct p(3, 2, 2, 4, 5);
-  check(p.built, p.s, {{{"M", 12}, {"N", 16}, {"K", 10}}, {{"M", 7}, {"N", 9}, {"K", 11}}, {{"M", 1}, {"N", 1}, {"K", 1}}, {{"M", 13}, {"N", 8}, {"K", 3}}});
+  check(p.built, p.s,
+        {{{"M", 12}, {"N", 16}, {"K", 10}},
+         {{"M", 7}, {"N", 9}, {"K", 11}},
+         {{"M", 1}, {"N", 1}, {"K", 1}},
+         {{"M", 13}, {"N", 8}, {"K", 3}}});
 }
 
 TEST_CASE("a packed product: the inner loop is 28 fused steps on registers") {
@@ -126,8 +131,10 @@ struct SlidingBlur {
   Symbol H{"H"}, W{"W"};
   Tensor in = lang::make_input("in", u8, {H, W}), out = lang::make_output("out", u8, {H, W});
   Tensor wide = boundary::repeat(in);
-  Tensor across = compute("across", [&](Var y, Var x) { return u16(wide(y, x - 1)) + u16(wide(y, x)) * 2 + u16(wide(y, x + 1)); });
-  Tensor down = compute("down", [&](Var y, Var x) { return u8((across(y - 1, x) + across(y, x) * 2 + across(y + 1, x) + 8) >> 4); });
+  Tensor across =
+      compute("across", [&](Var y, Var x) { return u16(wide(y, x - 1)) + u16(wide(y, x)) * 2 + u16(wide(y, x + 1)); });
+  Tensor down =
+      compute("down", [&](Var y, Var x) { return u8((across(y - 1, x) + across(y, x) * 2 + across(y + 1, x) + 8) >> 4); });
   lang::Built built = make();
   Schedule s{built, Target::parse("x86-64-v3")};
   lang::Built make() {

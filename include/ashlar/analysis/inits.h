@@ -25,7 +25,8 @@ namespace ashlar::analysis {
 // Regions must have been derived. Ids of the new loops and blocks are fresh; copy_of names the loop or block they came from.
 ir::Program materialise_inits(const ir::Program&);
 
-// The condition that no reduction step exists at all for a point, over symbols and the loops around; false where provably never.
+// The condition that no reduction step exists at all for a point, over symbols and the loops around; false where provably
+// never.
 Expr reduction_is_empty(const ir::Program&, const ir::Stmt& nest, const Facts&);
 
 }  // namespace ashlar::analysis

@@ -34,8 +34,8 @@ struct PassTime {
 };
 
 struct LowerOptions {
-  int vector_bits = 256;      // of one vector register
-  int vector_registers = 16;  // in the file
+  int vector_bits = 256;                  // of one vector register
+  int vector_registers = 16;              // in the file
   std::int64_t stack_limit = 256 * 1024;  // bytes of one buffer in Scope::stack
   // Called after every pass with its name and the text of what it made. Text is only made where this is set.
   std::function<void(std::string_view pass, const std::string& text)> observe = {};
