@@ -46,11 +46,15 @@ Compilation run_pipeline(MadeGenerator made, const PipelineOptions& options) {
   return c;
 }
 
+LowerOptions lower_options(const Target& target) {
+  LowerOptions options;
+  options.vector_bits = target.vector_bits();
+  options.vector_registers = target.vector_registers();
+  return options;
+}
+
 void lower_kernel(Compilation& c, const PipelineOptions& options) {
-  const Target& target = c.made.record->target;
-  LowerOptions lowering;
-  lowering.vector_bits = target.vector_bits();
-  lowering.vector_registers = target.vector_registers();
+  LowerOptions lowering = lower_options(c.made.record->target);
   std::vector<PassTime> passes;
   if (options.times) lowering.times = &passes;
   c.kernel = lower(c.schedule->scheduled().program, lowering);

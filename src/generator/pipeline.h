@@ -34,6 +34,7 @@ struct Compilation {
 
 Compilation run_pipeline(MadeGenerator, const PipelineOptions&);  // up to the schedule
 void lower_kernel(Compilation&, const PipelineOptions&);
+LowerOptions lower_options(const Target&);
 
 // Measures the CPU time of the calling thread from its construction to its end, into `times` (if any) under `pass`.
 class PassTimer {

@@ -4,7 +4,9 @@
 #include <string>
 
 #include <ashlar/ashlar.h>
+#include <ashlar/generator/compile.h>
 #include <ashlar/ir/print.h>
+#include <ashlar/lang/build_program.h>
 #include <ashlar/runtime/runtime.h>
 
 using namespace ashlar;
@@ -76,6 +78,22 @@ TEST_CASE("several outputs, one computed from the other") {
   ashlar_tensor tx = vector(x, &n), t2 = vector(twice, &n), t4 = vector(four, &n);
   REQUIRE(doubled(tx, t2, t4) == ASHLAR_OK);
   for (int i = 0; i < 3; ++i) CHECK((twice[i] == 2 * x[i] && four[i] == 4 * x[i]));
+}
+
+TEST_CASE("a schedule compiles without a generator class") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
+  lang::bind(y, compute("y", {N}, [&](Var i) { return x(i) * 2; }));
+  Schedule s(lang::build_program("twice", {x, y}), Target::host());
+  s[y].vectorize(s[y].spatial<1>()[0], 8);
+  const codegen::Compiled twice = compile(s);
+  float in[5] = {1, 2, 3, 4, 5}, out[5] = {};
+  std::int64_t n = 5;
+  const ashlar_tensor tx = vector(in, &n), ty = vector(out, &n);
+  const void* arguments[] = {&tx, &ty};
+  REQUIRE(twice.call(arguments) == ASHLAR_OK);
+  for (int i = 0; i < 5; ++i) CHECK(out[i] == 2 * in[i]);
 }
 #endif
 
