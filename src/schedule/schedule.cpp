@@ -254,8 +254,8 @@ ir::Id buffer_of_tensor(const detail::ScheduleState& s, ir::Id tensor, const cha
 }
 }  // namespace
 
-Stage Stage::prefetch(Loop l, const Tensor& t, Factor ahead, Where w) const {
-  apply("prefetch", {Arg::loop(l.id()), Arg::buffer(buffer_of_tensor(*state_, t.id(), "prefetch", w)), Arg::integer(ahead.value())}, w);
+Stage Stage::prefetch(Loop l, StageRef of, Factor ahead, Where w) const {
+  apply("prefetch", {Arg::loop(l.id()), Arg::buffer(of.tensor_ ? buffer_of_tensor(*state_, of.tensor_, "prefetch", w) : state_->scheduled.program.stage(of.stage_).buffers.front()), Arg::integer(ahead.value())}, w);
   return *this;
 }
 

@@ -1,7 +1,7 @@
-// ashlar_fuzz --seed N --count M     random programs under random schedules: the algorithm against the scheduled program, the
+// ashlar_cases --seed N --count M     random programs under random schedules: the algorithm against the scheduled program, the
 //                                    lowered kernel and the compiled code. Failing cases are shrunk and printed.
-// ashlar_fuzz --case "type 1 …"      one case, as printed
-// ashlar_fuzz --kept FILE            one case a line; # starts a comment
+// ashlar_cases --case "type 1 …"      one case, as printed
+// ashlar_cases --kept FILE            one case a line; # starts a comment
 // --no-code leaves the compiled code out.
 #include <charconv>
 #include <cstdio>
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
     else if (option == "--case" && has_value) one = argv[++k];
     else if (option == "--kept" && has_value) kept = argv[++k];
     else {
-      std::fprintf(stderr, "usage: ashlar_fuzz [--seed N] [--count M] [--case TEXT] [--kept FILE] [--no-code], found %s\n", argv[k]);
+      std::fprintf(stderr, "usage: ashlar_cases [--seed N] [--count M] [--case TEXT] [--kept FILE] [--no-code], found %s\n", argv[k]);
       return 2;
     }
   }

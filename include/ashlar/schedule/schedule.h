@@ -106,6 +106,7 @@ class StageRef {  // a tensor or a stage
 
  private:
   friend class Schedule;
+  friend class Stage;
   ir::Id tensor_ = 0, stage_ = 0;
 };
 
@@ -159,7 +160,7 @@ class Stage {
     detail::map_of(map, vars, exprs);
     return set_layout_(vars, exprs, w);
   }
-  Stage prefetch(Loop, const Tensor&, Factor ahead, Where = Where::current()) const;
+  Stage prefetch(Loop, StageRef, Factor ahead, Where = Where::current()) const;
 
   // reduction
   Stage rfactor(Loop, Where = Where::current()) const;
