@@ -86,12 +86,12 @@ class KernelRun final : public Memory {
     check(t, at, "reads");
     const auto size = static_cast<std::size_t>(t.info->type.bytes());
     if (t.array) {
-      if (t.state[static_cast<std::size_t>(at)] != 2 && !idle_) unwritten(t, at);
+      if (t.state[static_cast<std::size_t>(at)] != 2 && !lane_idle_) unwritten(t, at);
       return ir::read_value(t.info->type, t.array->bytes.data() + static_cast<std::size_t>(at) * size);
     }
     const std::size_t from = static_cast<std::size_t>(t.offset) + static_cast<std::size_t>(at) * size;
     for (std::size_t b = from; b < from + size; ++b)
-      if (t.region->owner[b] != owner_mark(source) && !idle_) unwritten(t, at);
+      if (t.region->owner[b] != owner_mark(source) && !lane_idle_) unwritten(t, at);
     return ir::read_value(t.info->type, t.region->bytes.data() + from);
   }
 
@@ -275,9 +275,9 @@ class KernelRun final : public Memory {
     for (int lane = 0; lane < c.lanes; ++lane) {
       const bool on = c.mask.empty() || c.mask.run(c.mask.lanes() == 1 ? 0 : lane).i != 0;
       const std::int64_t at = c.address.run(lane).i;
-      idle_ = !on;  // its value goes nowhere: what it reads must exist, but need not have been written
+      lane_idle_ = !on;  // its value goes nowhere: what it reads must exist, but need not have been written
       const Value v = c.value.run(lane);
-      idle_ = false;
+      lane_idle_ = false;
       if (on) pending_.emplace_back(at, v);
     }
     for (std::size_t a = 1; a < pending_.size(); ++a)
@@ -327,7 +327,7 @@ class KernelRun final : public Memory {
   std::map<const KStmt*, std::vector<Region*>> private_;
   std::vector<Code> code_;
   std::vector<const Code*> loops_;
-  bool idle_ = false;  // a lane that a mask leaves out is evaluated
+  bool lane_idle_ = false;  // a lane that a mask leaves out is evaluated
   int parallel_depth_ = 0;
   bool idle_ = false;
   std::vector<std::pair<std::int64_t, Value>> pending_;
