@@ -59,11 +59,11 @@ class KernelRun final : public Memory {
     for (const auto& [id, b] : k.buffers) add_target(b, arrays);
     code_ = compile(k.body);
     find_private();
-    idle_ = nothing_to_do(k.arguments, arguments);
+    empty_ = nothing_to_do(k.arguments, arguments);
   }
 
   Counters run() {
-    if (!idle_) execute(code_);
+    if (!empty_) execute(code_);
     for (const Target& t : targets_)
       if (t.output)
         for (std::size_t e = 0; e < t.state.size(); ++e)
@@ -329,7 +329,7 @@ class KernelRun final : public Memory {
   std::vector<const Code*> loops_;
   bool lane_idle_ = false;  // a lane that a mask leaves out is evaluated
   int parallel_depth_ = 0;
-  bool idle_ = false;
+  bool empty_ = false;  // no output has an element
   std::vector<std::pair<std::int64_t, Value>> pending_;
   Counters counters_;
 };
