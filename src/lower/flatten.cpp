@@ -120,6 +120,7 @@ class Flattener {
     Place place = place_alloc(draft_.kernel, p_, s, id, std::move(lanes), per_worker, options_);
     for (auto* list : {&place.lo, &place.logical_lo, &place.logical_extent})
       for (Expr& e : *list) e = known(e);
+    for (const Around& a : around_) draft_.kernel.buffers.at(id).inside.push_back(a.axis);
     draft_.alloc_lines.emplace(id, s.where);
     current_[s.buffer] = places_.size();
     places_.push_back(std::move(place));

@@ -119,3 +119,29 @@ TEST_CASE("scalar masks, lets, ifs and empty loops") {
   REQUIRE(codegen::compile(m.k, Target::parse("x86-64-v2")).run(&args, nullptr) == ASHLAR_OK);
   CHECK(result == std::vector<std::int32_t>{-2, -4, 77, 13, 10});
 }
+
+TEST_CASE("comparisons of ramps are masks of the first lanes or the last") {
+  for (const Target& target : kernels::runnable({"x86-64-v2", "x86-64-v4"}))
+    for (ir::Op op : {ir::Op::lt, ir::Op::le, ir::Op::gt, ir::Op::ge})
+      for (std::int64_t slope : {-1, 1, 2})
+        for (std::int64_t base : {-30, -3, 0, 4, 9, 40}) {
+          Maker m("mask");
+          const ir::Id n = m.tensor("n", i64, {ir::index(1)}), out = m.tensor("out", bool_, {ir::index(16)}, true);
+          const Expr lane = ir::ramp(ir::index(0), ir::index(1), 8), limit = ir::broadcast(ir::cast(ir::index_type, m.load(n, ir::index(0))), 8);
+          const Expr x = ir::ramp(ir::index(base), ir::index(slope), 8);
+          m.k.body = {kernels::store(out, lane, ir::binary(op, x, limit)),
+                      kernels::store(out, ir::add(lane, ir::broadcast(ir::index(8), 8)), ir::binary(op, limit, x))};
+          const codegen::Compiled code = codegen::compile(m.k, target);
+          for (std::int64_t value : {-5, 0, 3, 4, 5, 12, 13}) {
+            bool got[16];
+            const void* args[] = {&value, got};
+            REQUIRE(code.run(args, nullptr) == ASHLAR_OK);
+            for (int k = 0; k < 8; ++k) {
+              const ir::Value a = ir::int_value(ir::index_type, base + slope * k), b = ir::int_value(ir::index_type, value);
+              const ir::Value there[2] = {a, b}, back[2] = {b, a};
+              CHECK(got[k] == (ir::evaluate(op, bool_, there)->i != 0));
+              CHECK(got[8 + k] == (ir::evaluate(op, bool_, back)->i != 0));
+            }
+          }
+        }
+}

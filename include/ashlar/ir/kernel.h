@@ -35,6 +35,7 @@ struct KBuffer {
   Expr offset;              // workspace: bytes from the start of its region, over symbols; a multiple of align. Two buffers of
                             // one region have the same offset, or share no byte
   bool per_worker = false;  // workspace: lies in the region that exists once for each worker slot
+  std::vector<Id> inside;   // stack, registers: loops around the alloc; contents are undefined at the start of their iterations
 };
 
 struct KStmt {

@@ -22,11 +22,9 @@ namespace {
 // vectoriser, no SLP, no unroller: a schedule says these things, and a register tile that was counted must stay as it is.
 constexpr const char* kPasses =
     "function("
-    "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
-    "loop-simplify,lcssa,loop-mssa(licm<no-allowspeculation>),"
-    "gvn,sroa<modify-cfg>,instcombine<no-verify-fixpoint>,"
+    "sroa<modify-cfg>,early-cse,instcombine<no-verify-fixpoint>,"
     "loop-simplify,lcssa,loop-mssa(licm<allowspeculation>),"
-    "dse,adce,simplifycfg,instcombine<no-verify-fixpoint>"
+    "early-cse<memssa>,simplifycfg"
     "),globaldce";
 
 void initialise() {

@@ -56,6 +56,7 @@ class Emitter {
   void statements(const std::vector<ir::KStmt>&);
   // for i in [begin, end), at least once where `runs` is true, with body(i)
   void loop(llvm::Value* begin, llvm::Value* end, bool runs, const std::function<void(llvm::Value*)>& body);
+  void begin_iteration(ir::Id loop);
   void allocate_stack(const std::vector<ir::KStmt>& region);  // buffers of the frame that `region`'s function holds
 
   // What a parallel loop needs of the call; null in a body, where parallel loops run in the slot at hand.
@@ -69,6 +70,7 @@ class Emitter {
  private:
   llvm::Value* emit(const Expr&);
   llvm::Value* emit_node(const Expr&);
+  llvm::Value* lanes_below(const Expr& comparison);
   llvm::Value* constant(const ir::Node&);
 
   llvm::Value* load(const Expr&);

@@ -66,6 +66,33 @@ Value* Emitter::index_arithmetic(Op op, Value* x, Value* y, Value** overflow) {
   return b.CreateExtractValue(pair, 0);
 }
 
+// Tails: base + lane < n, in vectors, is lane < clamp(n - base, 0, lanes): one scalar difference and one comparison of 32-bit
+// lanes with constants, where 64-bit lanes would take several registers. Null for what has another form.
+Value* Emitter::lanes_below(const Expr& e) {
+  const auto args = ir::args_of(e);
+  const Type t = args[0].type();
+  const Op op = ir::op_of(e);
+  if (!t.is_index() || t.lanes == 1 || op == Op::eq || op == Op::ne) return nullptr;
+  const auto x = as_ramp(args[0]), y = as_ramp(args[1]);
+  if (!x || !y) return nullptr;
+  const Expr slope = ir::sub(x->stride, y->stride);
+  std::int64_t s = 0;
+  if (!ir::is_int(slope, &s) || (s != 1 && s != -1)) return nullptr;
+  // lane * s < d, or <=, >, >= as in `op`; for s = -1 the sides change places
+  const Expr difference = s == 1 ? ir::sub(y->base, x->base) : ir::sub(x->base, y->base);
+  kept_.push_back(difference);
+  const bool less = (op == Op::lt || op == Op::le) == (s == 1);       // lane < d or lane <= d
+  const bool past = op == Op::le || op == Op::ge ? less : !less;      // compare with d + 1
+  Value* d = emit(difference);
+  if (past) d = b.CreateAdd(d, b.getInt64(1));
+  d = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, d, b.getInt64(0));
+  d = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, d, b.getInt64(t.lanes));
+  Value* limit = b.CreateVectorSplat(t.lanes, b.CreateTrunc(d, b.getInt32Ty()));
+  std::vector<llvm::Constant*> lanes;
+  for (int k = 0; k < t.lanes; ++k) lanes.push_back(math.integer(u32, k));
+  return less ? b.CreateICmpULT(llvm::ConstantVector::get(lanes), limit) : b.CreateICmpUGE(llvm::ConstantVector::get(lanes), limit);
+}
+
 Value* Emitter::emit_node(const Expr& e) {
   const ir::Node& n = *e.node();
   const auto args = ir::args_of(e);
@@ -80,6 +107,7 @@ Value* Emitter::emit_node(const Expr& e) {
     case Op::saturate: return math.saturate(t, operand_type(0), emit(args[0]));
     case Op::bitcast: return math.bitcast(t, operand_type(0), emit(args[0]));
     case Op::eq: case Op::ne: case Op::lt: case Op::le: case Op::gt: case Op::ge: {
+      if (Value* mask = lanes_below(e)) return mask;
       Value* x = emit(args[0]);
       return math.comparison(n.op, operand_type(0), x, emit(args[1]));
     }

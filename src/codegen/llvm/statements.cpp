@@ -1,6 +1,5 @@
 // Statements: loops, guards, lets; where the storage of a function's own buffers lies.
-#include <numeric>
-#include <set>
+#include <algorithm>
 
 #include <ashlar/ir/refusal.h>
 
@@ -44,6 +43,15 @@ void Emitter::loop(Value* begin, Value* end, bool runs, const std::function<void
   b.SetInsertPoint(after);
 }
 
+// Says that what the last iteration left in buffers of this one is not wanted, so that no register carries it over.
+void Emitter::begin_iteration(ir::Id loop) {
+  for (const auto& [id, buffer] : unit.kernel.buffers) {
+    if (std::find(buffer.inside.begin(), buffer.inside.end(), loop) == buffer.inside.end()) continue;
+    const auto it = buffers.find(id);
+    if (it != buffers.end() && llvm::isa<llvm::AllocaInst>(it->second)) b.CreateLifetimeStart(it->second);
+  }
+}
+
 void Emitter::for_loop(const ir::KStmt& s) {
   std::int64_t extent = -1;
   const bool constant = ir::is_int(s.extent, &extent);
@@ -51,11 +59,13 @@ void Emitter::for_loop(const ir::KStmt& s) {
   Value* begin = expr(s.begin);
   if (constant && extent == 1) {
     bind(s.var, begin, known_multiple(s.begin));
+    begin_iteration(s.var);
     statements(s.body);
   } else {
     Value* end = b.CreateAdd(begin, expr(s.extent));
     loop(begin, end, constant, [&](Value* i) {
       bind(s.var, i);
+      begin_iteration(s.var);
       statements(s.body);
     });
   }
