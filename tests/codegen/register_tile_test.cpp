@@ -84,6 +84,21 @@ TEST_CASE("a 6 x 16 tile of f32 on AVX2") {
   CHECK(count(loop, "(%rsp") == 0);
 }
 
+TEST_CASE("a tile that begins in every iteration of a loop is not carried from one to the next") {
+  ir::Kernel k = tile(14, 32, 16);
+  const Expr t = ir::var(1000, "t"), once = ir::var(1001, "once"), K = ir::var(k.symbols.begin()->first, "K");
+  std::vector<ir::KStmt> computed(k.body.begin(), k.body.begin() + 29), stores(k.body.begin() + 29, k.body.end());
+  std::vector<ir::KStmt> body = {kernels::loop(once, ir::min(K, ir::index(1)), computed)};  // perhaps not at all
+  body.insert(body.end(), stores.begin(), stores.end());
+  k.body = {kernels::loop(t, K, body)};
+  for (auto& [id, buffer] : k.buffers)
+    if (buffer.storage == ir::Storage::registers) buffer.inside = {1000};
+  std::istringstream lines(codegen::emit(k, Target::parse("x86-64-v4"), codegen::Output::assembly));
+  int spilled = 0;
+  for (std::string l; std::getline(lines, l);) spilled += l.find("zmm") != l.npos && l.find("(%rsp") != l.npos;
+  CHECK(spilled == 0);
+}
+
 TEST_CASE("the tile computes the product") {
   struct Args { const float *a, *b; float* c; std::int64_t k; };
   for (const Target& target : kernels::runnable({"x86-64-v2", "x86-64-v3", "x86-64-v4", "host"})) {

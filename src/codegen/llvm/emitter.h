@@ -7,6 +7,7 @@
 //   Emitter e(unit, function);  e.bind(i, value);  e.expr(ir::add(i_var, ir::index(1)))
 #include <functional>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -85,6 +86,7 @@ class Emitter {
   void parallel_for(const ir::KStmt&);
 
   std::unordered_map<const ir::Node*, llvm::Value*> memo_;
+  std::map<ir::Id, std::set<std::pair<std::int64_t, int>>> register_accesses_;
   std::vector<Expr> kept_;                 // keeps memoised temporaries alive
   llvm::Value** overflow_ = nullptr;
 };

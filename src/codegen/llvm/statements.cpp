@@ -43,12 +43,21 @@ void Emitter::loop(Value* begin, Value* end, bool runs, const std::function<void
   b.SetInsertPoint(after);
 }
 
-// Says that what the last iteration left in buffers of this one is not wanted, so that no register carries it over.
+// Says that what the last iteration left in register buffers of this one is not wanted, so that no register carries it over:
+// every vector that is accessed begins without a value.
 void Emitter::begin_iteration(ir::Id loop) {
   for (const auto& [id, buffer] : unit.kernel.buffers) {
+    if (buffer.storage != ir::Storage::registers) continue;
     if (std::find(buffer.inside.begin(), buffer.inside.end(), loop) == buffer.inside.end()) continue;
     const auto it = buffers.find(id);
-    if (it != buffers.end() && llvm::isa<llvm::AllocaInst>(it->second)) b.CreateLifetimeStart(it->second);
+    if (it == buffers.end() || !llvm::isa<llvm::AllocaInst>(it->second)) continue;
+    const auto [known, first] = register_accesses_.try_emplace(id);
+    if (first) known->second = constant_accesses(unit.kernel.body, id);
+    for (const auto& [address, lanes] : known->second) {
+      llvm::Type* type = math.memory_type(buffer.type.with_lanes(lanes));
+      Value* at = b.CreateGEP(math.memory_type(buffer.type.element()), it->second, b.getInt64(static_cast<std::uint64_t>(address)));
+      b.CreateAlignedStore(llvm::PoisonValue::get(type), at, llvm::Align(static_cast<std::uint64_t>(buffer.type.bytes())));
+    }
   }
 }
 

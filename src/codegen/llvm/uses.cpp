@@ -40,7 +40,34 @@ void count(const std::vector<ir::KStmt>& region, ir::Id buffer, bool outlines, i
   }
 }
 
+void add_access(const Expr& address, std::set<std::pair<std::int64_t, int>>& found) {
+  std::int64_t first = 0;
+  const bool vector = ir::is(address, ir::Op::ramp);
+  if (ir::is_int(vector ? ir::args_of(address)[0] : address, &first) && (!vector || ir::is_int(ir::args_of(address)[1], std::int64_t{1})))
+    found.emplace(first, address.type().lanes);
+}
+
+void accesses(const std::vector<ir::KStmt>& region, ir::Id buffer, std::set<std::pair<std::int64_t, int>>& found) {
+  for (const ir::KStmt& s : region) {
+    if (s.kind == ir::KStmt::Kind::store && s.buffer == buffer) add_access(s.address, found);
+    for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask})
+      if (!e->empty())
+        ir::walk(*e, [&](const Expr& x) {
+          if (ir::is(x, ir::Op::load) && x.node()->id == buffer) add_access(ir::args_of(x)[0], found);
+          return true;
+        });
+    accesses(s.body, buffer, found);
+    accesses(s.otherwise, buffer, found);
+  }
+}
+
 }  // namespace
+
+std::set<std::pair<std::int64_t, int>> constant_accesses(const std::vector<ir::KStmt>& region, ir::Id buffer) {
+  std::set<std::pair<std::int64_t, int>> found;
+  accesses(region, buffer, found);
+  return found;
+}
 
 Uses uses_of(const std::vector<ir::KStmt>& region) {
   Uses uses;

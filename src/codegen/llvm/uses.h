@@ -1,6 +1,8 @@
 #pragma once
 // Which variables and buffers a region of statements needs from outside.
+#include <cstdint>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include <ashlar/ir/kernel.h>
@@ -17,5 +19,8 @@ Uses uses_of(const std::vector<ir::KStmt>&);
 // Whether the function that executes `region` must hold the storage of a stack buffer: it is used outside parallel loops, or in
 // more than one of them. Parallel loops are functions of their own when `outlines` is set.
 bool used_here(const std::vector<ir::KStmt>& region, ir::Id buffer, bool outlines);
+
+// First elements and lanes of the accesses to a register buffer.
+std::set<std::pair<std::int64_t, int>> constant_accesses(const std::vector<ir::KStmt>& region, ir::Id buffer);
 
 }  // namespace ashlar::codegen
