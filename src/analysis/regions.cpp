@@ -132,7 +132,15 @@ std::vector<VarRange> iter_intervals(const Program& p, const Path& path, Id oute
       continue;
     }
     const ir::Root& root = root_of(nest, v.id);
-    const Expr end = ir::sub(ir::add(root.begin, covered_extent(p, root.axis)), ir::index(1));
+    // Where the extent is max(e, 0), nothing runs for a negative e: e itself keeps the empty case out of the hull.
+    Expr covered = covered_extent(p, root.axis);
+    if (ir::is(covered, ir::Op::max))
+      for (std::size_t k = 0; k < 2; ++k)
+        if (ir::is_int(ir::args_of(covered)[k], std::int64_t{0})) {
+          covered = ir::args_of(covered)[1 - k];
+          break;
+        }
+    const Expr end = ir::sub(ir::add(root.begin, covered), ir::index(1));
     Interval interval{root.begin, end};
     const auto leaves = ir::leaves_of(p, root.axis);
     const bool whole = std::all_of(leaves.begin(), leaves.end(), [&](Id leaf) {
