@@ -6,9 +6,9 @@
 //   matmul_bias    C = activation(A B + bias)
 //
 //   B panels: tile_j columns each, k after k, zeros past K and N            once, in parallel
-//   for io   (rows: block_i tiles)                                          in parallel
-//     for jc   (block_j panels of B)
-//       for ko   (block_k at a time)                                        this much of B stays in the second-level cache
+//   for jc   (block_j panels of B)
+//     for ko   (block_k at a time)                                          this much of B stays in the second-level cache
+//       for io   (rows: block_i tiles)                                      in parallel
 //         A panels: tile_i rows each, of this block of k                    one of them at a time in the first-level cache
 //         for im   (tile_i rows)
 //           for jm   (tile_j columns: one panel of B)
@@ -33,8 +33,9 @@ class Product : public Generator {
  public:
   Param<int> tile_i{"tile_i", 0, "rows of a register tile; 0: as many as the target's registers hold"};
   Param<int> block_k{"block_k", 256, "steps of k between two visits of C"};
-  Param<int> block_i{"block_i", 16, "register tiles in a parallel piece"};
+  Param<int> block_i{"block_i", 8, "register tiles in a parallel piece"};
   Param<int> block_j{"block_j", 32, "panels of B that stay in the second-level cache, block_k steps of them"};
+  Param<int> ahead{"ahead", 16, "steps of k that the panel of B is asked for before it is needed; 0: it is not"};
   Symbol M{"M", {.min = 1}}, N{"N", {.min = 1}}, K{"K", {.min = 1}};
   Input A{"A", f32, {M, K}}, B{"B", f32, {K, N}};
 
@@ -61,11 +62,11 @@ class Product : public Generator {
     auto [io, im] = s[product].split(ip, block_i, Tail::guard);
     auto [jo, ji] = s[product].split(j, columns, tail);
     auto [jc, jm] = s[product].split(jo, block_j, Tail::guard);
-    s[product].reorder(io, jc, ko, im, jm, ii, ji, ki).tighten(im).tighten(jm);
+    s[product].reorder(jc, ko, io, im, jm, ii, ji, ki).tighten(im).tighten(jm);
     Stage partial = s[product].rfactor(ko);
     partial.compute_at(jm).store_in(Scope::registers);
 
-    a_panels.compute_at(ko).transform_layout([&](Var r, Var k) { return at(r / rows, k, r % rows); });
+    a_panels.compute_at(io).transform_layout([&](Var r, Var k) { return at(r / rows, k, r % rows); });
     auto [ar, ak] = a_panels.spatial<2>();
     auto [a_tile, a_row] = a_panels.split(ar, rows, Tail::pad);
     auto [a_block, a_lane] = a_panels.split(ak, lanes, Tail::exact);
@@ -82,6 +83,7 @@ class Product : public Generator {
     auto [pp, pc] = partial.split(pj, columns, Tail::pad);
     auto [p_half, p_lane] = partial.split(pc, lanes, Tail::exact);
     partial.reorder(pk, pt, pp, partial.reduction(), pr, p_half, p_lane).unroll(pr).unroll(p_half).vectorize(p_lane);
+    if (ahead > 0) partial.prefetch(partial.reduction(), b_panels, ahead);
 
     auto [half, lane] = s[product].split(ji, lanes, Tail::exact);
     s[product].unroll(ii).unroll(half).vectorize(lane).parallel(io);

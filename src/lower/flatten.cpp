@@ -354,6 +354,13 @@ class Flattener {
     return out;
   }
 
+  // Whether the address of a load moves with an axis of the nest around it.
+  bool moves(const ir::Node& load, const Stmt& nest, Id axis) const {
+    const ir::Substitution values = ir::iter_values(p_, nest);
+    for (std::uint32_t d = 0; d < load.count; ++d)
+      if (ir::uses_var(ir::substitute(load.args[d], values), axis)) return true;
+    return false;
+  }
   Statements prefetch(const Stmt& s);
 
   ir::Program& p_;
@@ -401,27 +408,41 @@ Statements Flattener::prefetch(const Stmt& s) {
   };
   if (!search(search, *loop)) return {};
   const Stmt* in = nullptr;
-  ir::Substitution begins;
+  std::vector<ir::Substitution> places{{}};  // where the loops inside stand; an unrolled one stands everywhere
+  constexpr std::int64_t most_places = 16;
   for (const Stmt* on : reader) {
     if (on->kind == Stmt::Kind::nest) in = on;
     if (on->kind != Stmt::Kind::loop) continue;
-    if (on == loop)
-      begins.emplace_back(on->axis, ir::add(ir::axis_var(p_, on->axis), ir::index(s.ahead)));
-    else if (std::find(path_.begin(), path_.end(), on) == path_.end())
-      begins.emplace_back(on->axis, ir::substitute(ir::range_of(p_, *on).begin, begins));
+    const bool inside = on != loop && std::find(path_.begin(), path_.end(), on) == path_.end();
+    if (on != loop && !inside) continue;
+    const ir::LoopRange range = ir::range_of(p_, *on);
+    std::int64_t times = 1;
+    if (inside && on->loop_kind == LoopKind::unrolled && moves(*what, *in, on->axis))
+      if (const Expr extent = known(ir::sub(range.end, range.begin)); ir::is(extent, ir::Op::int_const)) times = extent.node()->i;
+    if (times < 1 || static_cast<std::int64_t>(places.size()) * times > most_places) times = 1;
+    std::vector<ir::Substitution> all;
+    for (const ir::Substitution& place : places)
+      for (std::int64_t k = 0; k < times; ++k) {
+        all.push_back(place);
+        all.back().emplace_back(on->axis, inside ? ir::add(ir::substitute(range.begin, place), ir::index(k))
+                                                 : ir::add(ir::axis_var(p_, on->axis), ir::index(s.ahead)));
+      }
+    places = std::move(all);
   }
-  ir::Substitution values = ir::iter_values(p_, *in);
-  for (auto& [id, value] : values) value = known(ir::substitute(value, begins));
-  Body expressions(values, facts_, Expr(), [this](Id buffer) -> const Place& { return place_of(buffer); });
-  std::vector<Expr> index;
-  for (std::uint32_t d = 0; d < what->count; ++d) index.push_back(expressions.lower(what->args[d]));
-  KStmt k;
-  k.kind = KStmt::Kind::prefetch;
-  k.where = s.where;
-  k.buffer = place_of(s.buffer).kbuffer;
-  k.address = expressions.address(s.buffer, index);
   Statements out;
-  out.push_back(std::move(k));
+  for (const ir::Substitution& place : places) {
+    ir::Substitution values = ir::iter_values(p_, *in);
+    for (auto& [id, value] : values) value = known(ir::substitute(value, place));
+    Body expressions(values, facts_, Expr(), [this](Id buffer) -> const Place& { return place_of(buffer); });
+    std::vector<Expr> index;
+    for (std::uint32_t d = 0; d < what->count; ++d) index.push_back(expressions.lower(what->args[d]));
+    KStmt k;
+    k.kind = KStmt::Kind::prefetch;
+    k.where = s.where;
+    k.buffer = place_of(s.buffer).kbuffer;
+    k.address = expressions.address(s.buffer, index);
+    out.push_back(std::move(k));
+  }
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <unsharp_rgb.h>
 
 #include <ashlar/interp/interpreter.h>
+#include <ashlar/ir/print.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include <random>
 #include <vector>
 
+#include "apps/matmul/product.h"
 #include "apps/support/tensor.h"
 #include "apps/unsharp/plain.h"
 #include "apps/unsharp/unsharp.h"
@@ -144,6 +146,18 @@ TEST_CASE("what unsharp asks the allocator for is the ring of 8 rows and one row
     CHECK(heap.most >= 9 * (W + 6) * 4);
     CHECK(heap.most <= 9 * row + 256);  // rounded up to cache lines
   }
+}
+
+TEST_CASE("the product asks ahead for both halves of a row of the panel of B, and for nothing of A") {
+  using namespace ashlar;
+  const auto f = instantiate<product::MatmulBias>(Target::parse("x86-64-v4"), {{"ahead", "16"}});
+  const std::string text = ir::text(f.kernel());
+  std::size_t prefetches = 0;
+  for (std::size_t at = text.find("prefetch"); at != std::string::npos; at = text.find("prefetch", at + 1)) {
+    ++prefetches;
+    CHECK(text.substr(at, text.find('\n', at) - at).find("B_cache") != std::string::npos);
+  }
+  CHECK(prefetches == 2);
 }
 
 TEST_CASE("a wrong call names the argument and writes nothing") {
