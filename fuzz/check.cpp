@@ -113,6 +113,11 @@ class Checker {
 
  private:
   struct Stop {};
+  struct Ready {
+    std::string name;
+    ir::Kernel kernel;
+    std::optional<codegen::Compiled> code;
+  };
 
   template <class F>
   void count(F&& f) {
@@ -199,12 +204,7 @@ class Checker {
   }
 
   void compare_all(const Made& made) {
-    struct Ready {
-      std::string name;
-      ir::Kernel kernel;
-      std::optional<codegen::Compiled> code;
-    };
-    std::vector<Ready> ready;
+    std::vector<Ready>& ready = ready_;
     const ir::Program& algorithm = schedule_->scheduled().program;
     for (const Target& target : setup_.targets) {
       Ready r;
@@ -304,6 +304,7 @@ class Checker {
   std::optional<Schedule> schedule_;
   schedule::Scheduled state_;
   bool reassociated_ = false;
+  std::vector<Ready> ready_;
   const ir::Kernel* kernel_ = nullptr;  // what runs
 };
 

@@ -16,11 +16,19 @@ Value* Arithmetic::float_of(Type t, Value* x) { return b_.CreateBitCast(x, type(
 Value* Arithmetic::float_unary(Op op, Type t, Value* x) {
   if (is_narrow_float(t)) return narrow(t, float_unary(op, f32.with_lanes(t.lanes), widen(t, x)));
   switch (op) {
-    case Op::neg: return b_.CreateFNeg(x);
-    case Op::abs: return intrinsic(llvm::Intrinsic::fabs, {x});
-    case Op::sqrt: return intrinsic(llvm::Intrinsic::sqrt, {x});
-    case Op::floor: case Op::ceil: case Op::round: case Op::trunc: return rounded(op, t, x);
-    default: throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
+    case Op::neg:
+      return b_.CreateFNeg(x);
+    case Op::abs:
+      return intrinsic(llvm::Intrinsic::fabs, {x});
+    case Op::sqrt:
+      return intrinsic(llvm::Intrinsic::sqrt, {x});
+    case Op::floor:
+    case Op::ceil:
+    case Op::round:
+    case Op::trunc:
+      return rounded(op, t, x);
+    default:
+      throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
   }
 }
 
@@ -30,14 +38,25 @@ Value* Arithmetic::float_binary(Op op, Type t, Value* x, Value* y) {
     return narrow(t, float_binary(op, wide, widen(t, x), widen(t, y)));
   }
   switch (op) {
-    case Op::add: return b_.CreateFAdd(x, y);
-    case Op::sub: return b_.CreateFSub(x, y);
-    case Op::mul: return b_.CreateFMul(x, y);
-    case Op::div: return b_.CreateFDiv(x, y);
-    case Op::min: return intrinsic(llvm::Intrinsic::minimum, {x, y});
-    case Op::max: return intrinsic(llvm::Intrinsic::maximum, {x, y});
-    case Op::copysign: return intrinsic(llvm::Intrinsic::copysign, {x, y});
-    default: throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
+    case Op::add:
+      return b_.CreateFAdd(x, y);
+    case Op::sub:
+      return b_.CreateFSub(x, y);
+    case Op::mul:
+      return b_.CreateFMul(x, y);
+    case Op::div:
+      return b_.CreateFDiv(x, y);
+    case Op::min:
+      return intrinsic(llvm::Intrinsic::minimum, {x, y});
+    case Op::max:
+      return intrinsic(llvm::Intrinsic::maximum, {x, y});
+    case Op::copysign: {  // by choice: llvm.copysign of a sign that was converted makes conversions of its own, to calls
+      const Type word = (t.bits == 64 ? i64 : i32).with_lanes(t.lanes);
+      Value* magnitude = intrinsic(llvm::Intrinsic::fabs, {x});
+      return b_.CreateSelect(b_.CreateICmpSLT(bits_of(t, y), integer(word, 0)), b_.CreateFNeg(magnitude), magnitude);
+    }
+    default:
+      throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
   }
 }
 
@@ -45,8 +64,10 @@ Value* Arithmetic::float_binary(Op op, Type t, Value* x, Value* y) {
 // the other three correct that by one. Larger magnitudes, infinities and NaNs are integers or stay what they are.
 Value* Arithmetic::rounded(Op op, Type t, Value* x) {
   if (rounds_) {
-    const auto id = op == Op::floor ? llvm::Intrinsic::floor : op == Op::ceil ? llvm::Intrinsic::ceil
-                  : op == Op::trunc ? llvm::Intrinsic::trunc : llvm::Intrinsic::roundeven;
+    const auto id = op == Op::floor   ? llvm::Intrinsic::floor
+                    : op == Op::ceil  ? llvm::Intrinsic::ceil
+                    : op == Op::trunc ? llvm::Intrinsic::trunc
+                                      : llvm::Intrinsic::roundeven;
     return intrinsic(id, {x});
   }
   Value* big = real(t, t.bits == 32 ? 0x1p23 : 0x1p52);

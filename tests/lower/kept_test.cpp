@@ -1,0 +1,114 @@
+// Programs and schedules in which the fuzzer once found a fault, made smaller: each computes what its algorithm says, or is
+// refused.
+#include <doctest/doctest.h>
+
+#include <ashlar/ashlar.h>
+#include <ashlar/interp/interpreter.h>
+#include <ashlar/lang/build_program.h>
+#include <ashlar/lower/lower.h>
+#include <ashlar/schedule/schedule.h>
+#include <ashlar/schedule/step.h>
+
+using namespace ashlar;
+
+namespace {
+
+interp::Array numbers(Type t, std::vector<std::int64_t> shape) {
+  double next = 0;
+  return interp::Array::make(t, std::move(shape), [&](std::span<const std::int64_t>) { return ++next; });
+}
+
+// The scheduled tree and the lowered kernel give what the algorithm gives.
+void check(const Schedule& s, const interp::Arguments& start) {
+  const ir::Program& p = s.scheduled().program;
+  interp::Arguments expected = start, tree = start, flat = start;
+  interp::run_algorithm(p, expected);
+  REQUIRE_NOTHROW(interp::run(p, tree));
+  ir::Kernel kernel;
+  REQUIRE_NOTHROW(kernel = lower(p));
+  REQUIRE_NOTHROW(interp::run(kernel, flat));
+  CHECK(interp::difference(tree.back().array, expected.back().array) == "");
+  CHECK(interp::difference(flat.back().array, expected.back().array) == "");
+}
+
+}  // namespace
+
+TEST_CASE("partials of rfactor exist only where the condition of the reduction holds") {
+  lang::DefinitionScope scope;
+  const Symbol N("N");
+  const Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
+  const Axis k("k", N);
+  lang::bind(y, compute("y", {N}, [&](Var i) { return maximum(x(k), k.where((k + i) % 2 == 0)); }));
+  Schedule s(lang::build_program("kept", {x, y}), Target());
+  s[y].rfactor(s[y].reduction());
+  check(s, {numbers(f32, {5}), interp::Array::zeros(f32, {5})});
+}
+
+TEST_CASE("a peeled loop over nothing needs nothing") {
+  lang::DefinitionScope scope;
+  const Symbol N("N");
+  const Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
+  lang::bind(y, compute("y", {N}, [&](Var i) { return x(i) * 2; }));
+  Schedule s(lang::build_program("kept", {x, y}), Target());
+  s[y].peel(s[y].nest()[0], Peel::first);
+  s.cache_read(x, {y}, Scope::global);
+  for (std::int64_t n : {0, 1, 4}) check(s, {numbers(f32, {n}), interp::Array::zeros(f32, {n})});
+}
+
+TEST_CASE("storage that data indexes is as large as the data's type allows") {
+  lang::DefinitionScope scope;
+  const Symbol N("N", {.min = 1});
+  const Tensor x = lang::make_input("x", u8, {N}), y = lang::make_output("y", i32, {N});
+  const Tensor table = compute("table", [&](Var i) { return i32(i) * 3; });
+  lang::bind(y, compute("y", {N}, [&](Var i) { return table(x(0)) + table(x(i)); }));
+  const Schedule s(lang::build_program("kept", {x, y}), Target());
+  check(s, {numbers(u8, {5}), interp::Array::zeros(i32, {5})});
+}
+
+TEST_CASE("a ring holds all that is computed, not only what is read") {
+  lang::DefinitionScope scope;
+  const Symbol N("N", {.min = 1});
+  const Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {1});
+  const Tensor t = compute("t", {N}, [&](Var i) { return x(i) + 1; });
+  lang::bind(y, compute("y", {1}, [&](Var) { return t(0); }));
+  Schedule s(lang::build_program("kept", {x, y}), Target());
+  CHECK(s.attempt([&] { s[t].fold(0, 2); }));
+  check(s, {numbers(f32, {4}), interp::Array::zeros(f32, {1})});
+}
+
+TEST_CASE("what a reduction starts from is computed before its loops") {
+  lang::DefinitionScope scope;
+  const Tensor x = lang::make_input("x", f32, {4}), y = lang::make_output("y", f32, {4});
+  const Axis k("k", 4);
+  const Tensor bias = compute("bias", {4}, [&](Var i) { return x(i) + 1; });
+  lang::bind(y, compute("y", {4}, [&](Var i) { return sum(x(k), k).from(bias(i)); }));
+  Schedule s(lang::build_program("kept", {x, y}), Target());
+  CHECK(s.attempt([&] { s[bias].compute_at(s[y].reduction()); }));
+  s[bias].compute_at(s[y].spatial<1>()[0]);
+  check(s, {numbers(f32, {4}), interp::Array::zeros(f32, {4})});
+}
+
+TEST_CASE("a loop that something is prefetched along stays; a tensor that is prefetched is not inlined") {
+  lang::DefinitionScope scope;
+  const Tensor x = lang::make_input("x", f32, {8}), y = lang::make_output("y", f32, {8});
+  const Tensor t = compute("t", {8}, [&](Var i) { return x(i) + 1; });
+  lang::bind(y, compute("y", {8}, [&](Var i) { return t(i) * 2; }));
+  Schedule s(lang::build_program("kept", {x, y}), Target());
+  const Loop i = s[y].spatial<1>()[0];
+  s[y].prefetch(i, t, 1);
+  CHECK(s.attempt([&] { s[y].split(i, 4); }));
+  CHECK(s.attempt([&] { s[t].inline_(); }));
+  check(s, {numbers(f32, {8}), interp::Array::zeros(f32, {8})});
+}
+
+TEST_CASE("a stage put after its producer does not slide") {
+  lang::DefinitionScope scope;
+  const Tensor x = lang::make_input("x", f32, {8}), y = lang::make_output("y", f32, {8});
+  const Tensor t = compute("t", {8}, [&](Var i) { return x(i) + 1; });
+  lang::bind(y, compute("y", {8}, [&](Var i) { return t(i) * 2; }));
+  Schedule s(lang::build_program("kept", {x, y}), Target());
+  const Loop i = s[t].spatial<1>()[0];
+  s[y].fuse_into(i);
+  CHECK(s.attempt([&] { s[y].slide(i); }));
+  check(s, {numbers(f32, {8}), interp::Array::zeros(f32, {8})});
+}
