@@ -1,0 +1,192 @@
+// What every primitive does to the loop tree (tests/schedule/golden), and that the program still means its algorithm.
+#include "programs.h"
+
+#include "tests/golden.h"
+
+namespace ashlar::test {
+namespace {
+
+// The tree alone, without the definitions above it.
+std::string tree(const Schedule& s) {
+  const std::string text = s.text();
+  const auto at = std::min(text.find("\nalloc"), text.find("\nnest"));
+  return text.substr(at + 1);
+}
+
+void check(const char* name, const Schedule& s) { CHECK(golden(std::string("schedule/golden/") + name + ".txt", tree(s)) == ""); }
+
+}  // namespace
+
+TEST_CASE("split, by each tail") {
+  for (const auto& [name, tail] : {std::pair{"split_guard", Tail::guard}, {"split_peel", Tail::peel}, {"split_pad", Tail::pad}}) {
+    Product t;
+    if (tail == Tail::pad) t.s.cache_read(t.A, {t.product}, Scope::global, 0);  // what is read past the end must be there
+    t.s[t.product].split(t.s[t.product].spatial<2>()[0], 4, tail);
+    check(name, t.s);
+    t.same(), t.same(1, 1, 1), t.same(8, 3, 2);
+  }
+  lang::DefinitionScope scope;
+  Symbol N{"N", {.min = 4, .multiple_of = 4}};
+  Tensor x = lang::make_input("x", i32, {N}), y = lang::make_output("y", i32, {N});
+  lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return x(i) * 3; }));
+  const lang::Built built = lang::build_program("scale", {x, y});
+  for (const auto& [name, tail] : {std::pair{"split_exact", Tail::exact}, {"split_shift", Tail::shift}}) {
+    Schedule s(built, Target::parse("x86-64"));
+    s[y].split(s[y].spatial<1>()[0], 4, tail);
+    check(name, s);
+    means_the_same(built.program, s, {{12}, {12}});
+  }
+  Product t;
+  t.s[t.product].split(t.s[t.product].spatial<2>()[0], Parts{3});
+  check("split_parts", t.s);
+  t.same();
+}
+
+TEST_CASE("fuse, reorder, tile") {
+  Product t;
+  auto [i, j] = t.s[t.product].spatial<2>();
+  auto [io, jo, ii, ji] = t.s[t.product].tile(i, j, 4, 2);
+  check("tile", t.s);
+  t.s[t.product].fuse(io, jo);
+  check("fuse", t.s);
+  t.s[t.product].reorder(t.s[t.product].reduction(), ii, ji);
+  check("reorder", t.s);
+  t.same(), t.same(4, 2, 1);
+}
+
+TEST_CASE("peel and tighten") {
+  Product t;
+  const Loop k = t.s[t.product].reduction();
+  t.s[t.product].peel(k, Peel::last);
+  check("peel_last", t.s);
+  t.same(), t.same(2, 2, 1);
+  Blur b;
+  auto [y, x] = b.s[b.out].spatial<2>();
+  auto [xo, xi] = b.s[b.out].split(x, 4);
+  b.s[b.out].tighten(xi);
+  check("tighten", b.s);
+  b.s[b.out].peel(xo);
+  check("peel_both", b.s);
+  b.same(), b.same(3, 1), b.same(3, 4), b.same(3, 9), b.same(1, 0);
+}
+
+TEST_CASE("kinds") {
+  Blur b;
+  auto [y, x] = b.s[b.out].spatial<2>();
+  b.s[b.out].parallel(y).vectorize(x, 4);
+  auto [ay, ax] = b.s[b.across].spatial<2>();
+  b.s[b.across].unroll(ax, 2);
+  check("kinds", b.s);
+  b.same(), b.same(1, 1);
+}
+
+TEST_CASE("placement") {
+  Blur b;
+  auto [y, x] = b.s[b.out].spatial<2>();
+  auto [yo, yi] = b.s[b.out].split(y, 4);
+  b.s[b.across].compute_at(yi);
+  check("compute_at", b.s);
+  b.same();
+  b.s[b.across].compute_root();
+  check("compute_root", b.s);
+  b.s[b.across].store_at(yo).compute_at(yi);
+  check("store_at", b.s);
+  b.same(), b.same(9, 1);
+  Blur c;
+  c.s[c.across].inline_();
+  check("inline", c.s);
+  c.same();
+}
+
+TEST_CASE("a window that slides computes each row once, in a ring") {
+  Blur b;
+  auto [y, x] = b.s[b.out].spatial<2>();
+  auto [yo, yi] = b.s[b.out].split(y, 64);
+  b.s[b.out].tighten(yi);
+  b.s[b.across].store_at(yo).compute_at(yi).slide(yi).fold(0, 4);
+  check("slide_fold", b.s);
+  b.same(), b.same(70, 3), b.same(1, 1);
+  interp::Arguments args{interp::Array::zeros(i32, {20, 6}), interp::Array::zeros(i32, {20, 6})};
+  const interp::Counters n = interp::run(b.s.scheduled().program, args);
+  std::int64_t across = 0;
+  for (const auto& [id, stage] : b.s.scheduled().program.stages)
+    if (stage.name == "across") across = n.evaluations.at(id);
+  CHECK(across == 22 * 6);              // rows -1 to 20, each once
+  CHECK(n.peak_bytes == 4 * 6 * 4);     // a ring of 4 rows
+}
+
+TEST_CASE("a reader fused into the last step of its producer") {
+  Product t;
+  auto [i, j] = t.s[t.product].spatial<2>();
+  auto [ko, ki] = t.s[t.product].split(t.s[t.product].reduction(), 2);
+  auto [io, ii] = t.s[t.product].split(i, 4);
+  t.s[t.product].reorder(io, ko, ii, j, ki);
+  t.s[t.C].fuse_into(ko);
+  check("fuse_into", t.s);
+  t.same(), t.same(1, 1, 1), t.same(8, 2, 4);
+  t.s[t.product].store_at(io);
+  check("store_at_own", t.s);
+  t.same();
+}
+
+TEST_CASE("caches, layouts, scopes") {
+  Product t;
+  Stage b = t.s.cache_read(t.B, {t.product}, Scope::global, 0);
+  b.transform_layout([](Var k, Var n) { return at(n / 4, k, n % 4); });
+  check("cache_read_fill_layout", t.s);
+  t.same();
+  Product u;
+  Stage made = u.s.cache_write(u.C, Scope::stack);
+  auto [i, j] = u.s[u.C].spatial<2>();
+  made.compute_at(u.s[u.C].tile(i, j, 4, 4).outer_j).align(1, 8);
+  check("cache_write_align", u.s);
+  schedule::finish(u.s.scheduled(), u.s.target());
+  u.same();
+  Product v;
+  v.s.pack_argument(v.B, [](Var k, Var n) { return at(n / 4, k, n % 4); }, Pack::at_entry);
+  check("pack_at_entry", v.s);
+  v.same();
+}
+
+TEST_CASE("rfactor, and accumulation through memory") {
+  Product t;
+  t.s[t.product].rfactor(t.s[t.product].split(t.s[t.product].reduction(), 4).inner);
+  check("rfactor", t.s);
+  t.same(), t.same(2, 3, 1);
+  Product u;
+  auto [i, j] = u.s[u.product].spatial<2>();
+  auto [uo, ui] = u.s[u.product].split(u.s[u.product].reduction(), 2);
+  u.s[u.product].reorder(uo, i, j, ui).tighten(ui);
+  Stage partial = u.s[u.product].rfactor(uo);
+  partial.compute_at(j).store_in(Scope::registers);
+  check("rfactor_through_memory", u.s);
+  u.same(), u.same(3, 2, 1);
+}
+
+TEST_CASE("prefetch") {
+  Product t;
+  t.s[t.product].prefetch(t.s[t.product].reduction(), t.A, 8);
+  check("prefetch", t.s);
+  t.same();
+}
+
+TEST_CASE("steps are values: saved, replayed, copied") {
+  Product t;
+  auto [i, j] = t.s[t.product].spatial<2>();
+  Schedule copy = t.s;
+  t.s[t.product].tile(i, j, 4, 4);
+  t.s.cache_read(t.B, {t.product}, Scope::global, 0).transform_layout([](Var k, Var n) { return at(n / 8, k, n % 8); });
+  CHECK(copy.text() != t.s.text());
+  copy.replay(t.s.json());
+  CHECK(copy.text() == t.s.text());
+  CHECK(copy.json() == t.s.json());
+  Blur other;
+  const std::string saved = t.s.json(), before = other.s.text();
+  says(refusal(other.s, [&] { other.s.replay(saved); }), {"replayed from primitives_test.cpp:"});
+  CHECK(other.s.text() == before);
+  says(refusal(other.s, [&] { other.s.replay("{}"); }), {"an array of steps"});
+  says(refusal(other.s, [&] { other.s.replay("[{\"primitive\": \"split\", \"args\": [{\"what\": 1}]}]"); }), {"in entry 0"});
+  says(refusal(other.s, [&] { other.s.replay("[{\"primitive\": \"shuffle\", \"args\": []}]"); }), {"one of split", "\"shuffle\""});
+}
+
+}  // namespace ashlar::test
