@@ -12,19 +12,103 @@ namespace ashlar::codegen {
 
 namespace {
 
-constexpr std::string_view keywords[] = {
-    "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char", "char8_t",
-    "char16_t", "char32_t", "class", "compl", "concept", "const", "consteval", "constexpr", "constinit", "const_cast", "continue",
-    "co_await", "co_return", "co_yield", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else", "enum", "explicit",
-    "export", "extern", "false", "float", "for", "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new",
-    "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public", "register",
-    "reinterpret_cast", "requires", "restrict", "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast",
-    "struct", "switch", "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "union",
-    "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq", "linux", "unix"};
+constexpr std::string_view keywords[] = {"alignas",
+                                         "alignof",
+                                         "and",
+                                         "and_eq",
+                                         "asm",
+                                         "auto",
+                                         "bitand",
+                                         "bitor",
+                                         "bool",
+                                         "break",
+                                         "case",
+                                         "catch",
+                                         "char",
+                                         "char8_t",
+                                         "char16_t",
+                                         "char32_t",
+                                         "class",
+                                         "compl",
+                                         "concept",
+                                         "const",
+                                         "consteval",
+                                         "constexpr",
+                                         "constinit",
+                                         "const_cast",
+                                         "continue",
+                                         "co_await",
+                                         "co_return",
+                                         "co_yield",
+                                         "decltype",
+                                         "default",
+                                         "delete",
+                                         "do",
+                                         "double",
+                                         "dynamic_cast",
+                                         "else",
+                                         "enum",
+                                         "explicit",
+                                         "export",
+                                         "extern",
+                                         "false",
+                                         "float",
+                                         "for",
+                                         "friend",
+                                         "goto",
+                                         "if",
+                                         "inline",
+                                         "int",
+                                         "long",
+                                         "mutable",
+                                         "namespace",
+                                         "new",
+                                         "noexcept",
+                                         "not",
+                                         "not_eq",
+                                         "nullptr",
+                                         "operator",
+                                         "or",
+                                         "or_eq",
+                                         "private",
+                                         "protected",
+                                         "public",
+                                         "register",
+                                         "reinterpret_cast",
+                                         "requires",
+                                         "restrict",
+                                         "return",
+                                         "short",
+                                         "signed",
+                                         "sizeof",
+                                         "static",
+                                         "static_assert",
+                                         "static_cast",
+                                         "struct",
+                                         "switch",
+                                         "template",
+                                         "this",
+                                         "thread_local",
+                                         "throw",
+                                         "true",
+                                         "try",
+                                         "typedef",
+                                         "typeid",
+                                         "typename",
+                                         "union",
+                                         "unsigned",
+                                         "using",
+                                         "virtual",
+                                         "void",
+                                         "volatile",
+                                         "wchar_t",
+                                         "while",
+                                         "xor",
+                                         "xor_eq",
+                                         "linux",
+                                         "unix"};
 
-bool letter_or_digit(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
+bool letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
 }  // namespace
 
@@ -47,14 +131,23 @@ std::string c_type(Type t) {
 TensorType tensor_type(Type t) {
   const auto bits = static_cast<std::uint8_t>(t.bytes() * 8);
   switch (t.code) {
-    case Type::Code::signed_: case Type::Code::index: return {0, bits};
-    case Type::Code::unsigned_: return {1, bits};
-    case Type::Code::ieee: return {2, bits};
-    case Type::Code::bfloat: return {4, bits};
-    case Type::Code::boolean: return {6, bits};
-    case Type::Code::e4m3: return {10, bits};
-    case Type::Code::e5m2: return {12, bits};
-    default: throw InternalError("a handle cannot be an element of a tensor");
+    case Type::Code::signed_:
+    case Type::Code::index:
+      return {0, bits};
+    case Type::Code::unsigned_:
+      return {1, bits};
+    case Type::Code::ieee:
+      return {2, bits};
+    case Type::Code::bfloat:
+      return {4, bits};
+    case Type::Code::boolean:
+      return {6, bits};
+    case Type::Code::e4m3:
+      return {10, bits};
+    case Type::Code::e5m2:
+      return {12, bits};
+    default:
+      throw InternalError("a handle cannot be an element of a tensor");
   }
 }
 

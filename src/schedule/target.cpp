@@ -73,7 +73,10 @@ constexpr std::array levels = {
     Level{"x86-64-v4", "x86-64-v4", ASHLAR_V4, {48 << 10, 1 << 20, 16 << 20}},
 };
 
-struct System { const char* name; const char* triple; };
+struct System {
+  const char* name;
+  const char* triple;
+};
 constexpr std::array systems = {System{"linux", "x86_64-unknown-linux-gnu"}, System{"none", "x86_64-unknown-none-elf"}};
 
 int index_of(std::string_view feature) {
@@ -82,7 +85,8 @@ int index_of(std::string_view feature) {
   return -1;
 }
 
-template <class F> void each_word(std::string_view words, F&& f) {
+template <class F>
+void each_word(std::string_view words, F&& f) {
   while (!words.empty()) {
     const std::size_t end = std::min(words.find(' '), words.size());
     if (end > 0) f(words.substr(0, end));
@@ -100,7 +104,9 @@ void enable(Set& on, int k) {
 void disable(Set& on, int k) {
   on[static_cast<std::size_t>(k)] = false;
   for (std::size_t j = 0; j < features_table.size(); ++j)
-    each_word(features_table[j].needs, [&](std::string_view n) { if (on[j] && index_of(n) == k) disable(on, static_cast<int>(j)); });
+    each_word(features_table[j].needs, [&](std::string_view n) {
+      if (on[j] && index_of(n) == k) disable(on, static_cast<int>(j));
+    });
 }
 
 std::string listed(const std::vector<std::string>& words) {
@@ -187,19 +193,21 @@ Target Target::parse(std::string_view name, Where where) {
     }
     const int feature = index_of(word);
     if (feature < 0)
-      refuse("target", "a system (-linux, -none) or a feature: " + listed(features()), "`" + std::string(1, sign) + std::string(word) +
-             "` in `" + std::string(name) + "`", where);
-    if (sign == '-' && feature == 0) refuse("target", "sse2, which every x86-64 machine has", "`" + std::string(name) + "`", where);
-    if (sign == '+') enable(p.on, feature);
-    else disable(p.on, feature);
+      refuse("target", "a system (-linux, -none) or a feature: " + listed(features()),
+             "`" + std::string(1, sign) + std::string(word) + "` in `" + std::string(name) + "`", where);
+    if (sign == '-' && feature == 0)
+      refuse("target", "sse2, which every x86-64 machine has", "`" + std::string(name) + "`", where);
+    if (sign == '+')
+      enable(p.on, feature);
+    else
+      disable(p.on, feature);
     suffixes += sign + std::string(word);
   }
   p.text = p.base + (p.system == &systems[0] ? "" : std::string("-") + p.system->name) + suffixes;
   return Target(p);
 }
 
-Target::Target(const Parsed& p)
-    : text_(p.text), base_(p.base), os_(p.system->name), triple_(p.system->triple), cpu_(p.cpu) {
+Target::Target(const Parsed& p) : text_(p.text), base_(p.base), os_(p.system->name), triple_(p.system->triple), cpu_(p.cpu) {
   for (std::size_t k = 0; k < features_table.size(); ++k)
     if (p.on[k]) enabled_.push_back(features_table[k].name);
   std::copy(std::begin(p.caches), std::end(p.caches), std::begin(caches_));

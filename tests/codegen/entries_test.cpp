@@ -30,10 +30,11 @@ ir::Kernel scale(const std::string& name = "scale") {
   const ir::Id row = m.storage("row", f32, ir::Storage::workspace, N, ir::index(0), true);
   m.k.workspace_per_worker = ir::mul(N, ir::index(4));
   const Expr i = ir::var(m.next++, "i"), j = ir::var(m.next++, "j"), l = ir::var(m.next++, "l");
-  m.k.body = {kernels::loop(i, M,
-                            {kernels::loop(j, N, {kernels::store(row, j, ir::mul(m.load(a, ir::add(ir::mul(i, as), j)), alpha))}),
-                             kernels::loop(l, N, {kernels::store(c, ir::add(ir::mul(i, cs), l), m.load(row, l))})},
-                            ir::LoopKind::parallel)};
+  m.k.body = {
+      kernels::loop(i, M,
+                    {kernels::loop(j, N, {kernels::store(row, j, ir::mul(m.load(a, ir::add(ir::mul(i, as), j)), alpha))}),
+                     kernels::loop(l, N, {kernels::store(c, ir::add(ir::mul(i, cs), l), m.load(row, l))})},
+                    ir::LoopKind::parallel)};
   return m.k;
 }
 
@@ -182,7 +183,10 @@ TEST_CASE_FIXTURE(Fixture, "zero extents succeed without any memory") {
 }
 
 TEST_CASE_FIXTURE(Fixture, "a workspace is asked for and given back") {
-  struct Counts { int allocated = 0, released = 0; void* block = nullptr; } counts;
+  struct Counts {
+    int allocated = 0, released = 0;
+    void* block = nullptr;
+  } counts;
   ctx.workspace = nullptr;
   ctx.workspace_bytes = 0;
   ctx.user = &counts;
@@ -205,7 +209,11 @@ TEST_CASE_FIXTURE(Fixture, "a workspace is asked for and given back") {
 }
 
 TEST_CASE_FIXTURE(Fixture, "parallel bodies pull rows; each slot has its own slice") {
-  struct Calls { std::int32_t count = 0; bool reverse = false; int rc = 0; } calls;
+  struct Calls {
+    std::int32_t count = 0;
+    bool reverse = false;
+    int rc = 0;
+  } calls;
   ctx.user = &calls;
   ctx.parallelism = 3;
   ctx.parallel_for = [](void* user, std::int32_t count, int (*body)(void*, std::int32_t), void* closure) {
@@ -256,7 +264,8 @@ TEST_CASE_FIXTURE(Fixture, "the tensor entries check, solve the symbols and use 
   ashlar_error_text(ashlar_last_error(), text, sizeof text);
   CHECK(std::string(text).find("C.shape[0]") != std::string::npos);
   auto* simple = reinterpret_cast<int (*)(const ashlar_tensor*, float, const ashlar_tensor*)>(code.address("scale"));
-  auto* with = reinterpret_cast<int (*)(const ashlar_tensor*, float, const ashlar_tensor*, const ashlar_context*)>(code.address("scale_with"));
+  auto* with = reinterpret_cast<int (*)(const ashlar_tensor*, float, const ashlar_tensor*, const ashlar_context*)>(
+      code.address("scale_with"));
   CHECK(simple(&A, 3, &C) == ASHLAR_OK);
   CHECK(c[39] == 3 * 39);
   CHECK(with(&A, 5, &C, &ctx) == ASHLAR_OK);
@@ -267,10 +276,12 @@ TEST_CASE_FIXTURE(Fixture, "the tensor entries check, solve the symbols and use 
 TEST_CASE("extents that are not affine and assumptions are checked through callbacks") {
   Maker m("halves");
   const Expr N = m.symbol("N"), M = m.symbol("M");
-  const ir::Id x = m.tensor("x", f64, {N}), y = m.tensor("y", f64, {M}), out = m.tensor("out", f64, {ir::div(N, ir::index(2))}, true);
+  const ir::Id x = m.tensor("x", f64, {N}), y = m.tensor("y", f64, {M}),
+               out = m.tensor("out", f64, {ir::div(N, ir::index(2))}, true);
   m.k.assumptions = {ir::le(M, N)};
   const Expr i = ir::var(m.next++, "i");
-  m.k.body = {kernels::loop(i, ir::div(N, ir::index(2)), {kernels::store(out, i, ir::add(m.load(x, ir::mul(i, ir::index(2))), m.load(y, ir::index(0))))})};
+  m.k.body = {kernels::loop(i, ir::div(N, ir::index(2)),
+                            {kernels::store(out, i, ir::add(m.load(x, ir::mul(i, ir::index(2))), m.load(y, ir::index(0))))})};
   const codegen::Compiled code = codegen::compile(m.k, Target::host());
   double xs[7] = {0, 1, 2, 3, 4, 5, 6}, ys[9] = {10}, outs[4] = {-1, -1, -1, -1};
   std::int64_t n = 7, mm = 1, half = 3;
@@ -290,16 +301,21 @@ TEST_CASE("extents that are not affine and assumptions are checked through callb
   mm = 9;
   outs[0] = -1;
   CHECK(code.call(arguments) == ASHLAR_E_FACT);
-  struct { const void *x, *y, *out; std::int64_t N, M; } args{xs, ys, outs, 7, 9};
+  struct {
+    const void *x, *y, *out;
+    std::int64_t N, M;
+  } args{xs, ys, outs, 7, 9};
   CHECK(code.run(&args, nullptr) == ASHLAR_E_FACT);
   CHECK(outs[0] == -1);
 }
 
 TEST_CASE("an object defines the entries, refers to the closed list, and is the same every time") {
-  const std::string folder = std::string(std::getenv("TMPDIR") ? std::getenv("TMPDIR") : "/tmp") + "/ashlar_codegen_" + std::to_string(std::rand());
+  const std::string folder =
+      std::string(std::getenv("TMPDIR") ? std::getenv("TMPDIR") : "/tmp") + "/ashlar_codegen_" + std::to_string(std::rand());
   for (const char* name : {"x86-64", "x86-64-v3", "x86-64-v4", "x86-64-v3-none"}) {
     const Target target = Target::parse(name);
-    const codegen::Output kinds[] = {codegen::Output::object, codegen::Output::static_library, codegen::Output::assembly, codegen::Output::llvm};
+    const codegen::Output kinds[] = {codegen::Output::object, codegen::Output::static_library, codegen::Output::assembly,
+                                     codegen::Output::llvm};
     const auto first = codegen::emit(scale(), target, kinds), second = codegen::emit(scale(), target, kinds);
     CHECK(first == second);
     CHECK(first[1].starts_with("!<arch>\n"));
@@ -317,12 +333,15 @@ TEST_CASE("an object defines the entries, refers to the closed list, and is the 
     std::istringstream lines(listing);
     for (std::string line; std::getline(lines, line);) {
       if (line.size() < 20) continue;
-      if (line[17] == 'U') undefined.insert(line.substr(19));
-      else if (line[17] >= 'A' && line[17] <= 'Z') defined.insert(line.substr(19));
+      if (line[17] == 'U')
+        undefined.insert(line.substr(19));
+      else if (line[17] >= 'A' && line[17] <= 'Z')
+        defined.insert(line.substr(19));
     }
     const bool hosted = target.os() != "none";
-    CHECK(defined == (hosted ? std::set<std::string>{"scale", "scale_with", "scale_run", "scale_workspace_bytes", "scale_abi1_desc"}
-                             : std::set<std::string>{"scale_run", "scale_workspace_bytes"}));
+    CHECK(defined ==
+          (hosted ? std::set<std::string>{"scale", "scale_with", "scale_run", "scale_workspace_bytes", "scale_abi1_desc"}
+                  : std::set<std::string>{"scale_run", "scale_workspace_bytes"}));
     CHECK(undefined == (hosted ? std::set<std::string>{"ashlar_abi1_call"} : std::set<std::string>{}));
   }
 }

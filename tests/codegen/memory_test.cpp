@@ -20,7 +20,8 @@ std::vector<T> loaded(const Target& target, Type t, const std::vector<T>& in, co
   const int lanes = address.type().lanes;
   Maker m("access");
   m.next = 100;
-  const ir::Id x = m.tensor("x", t, {ir::index(static_cast<std::int64_t>(in.size()))}), out = m.tensor("out", t, {ir::index(lanes)}, true);
+  const ir::Id x = m.tensor("x", t, {ir::index(static_cast<std::int64_t>(in.size()))}),
+               out = m.tensor("out", t, {ir::index(lanes)}, true);
   const Expr to = ir::ramp(ir::index(0), ir::index(1), lanes);
   m.k.body = {kernels::store(out, to, m.load(x, address, mask))};
   std::vector<T> result(static_cast<std::size_t>(lanes), T(99));
@@ -29,7 +30,8 @@ std::vector<T> loaded(const Target& target, Type t, const std::vector<T>& in, co
   return result;
 }
 
-template <class T> std::vector<T> counting(int n) {
+template <class T>
+std::vector<T> counting(int n) {
   std::vector<T> v(static_cast<std::size_t>(n));
   std::iota(v.begin(), v.end(), T(1));
   return v;
@@ -71,7 +73,8 @@ TEST_CASE("lanes that are false read nothing and give 0") {
     const std::vector<float> contiguous = loaded(target, f32, in, lane, inside);
     const std::vector<float> reversed = loaded(target, f32, in, ir::ramp(ir::index(4), ir::index(-1), 8), inside);
     const Expr odd = ir::eq(ir::mod(lane, ir::broadcast(ir::index(2), 8)), ir::broadcast(ir::index(1), 8));
-    const std::vector<float> gathered = loaded(target, f32, in, ir::ramp(ir::index(-1), ir::index(1), 8), ir::logic_and(odd, inside));
+    const std::vector<float> gathered =
+        loaded(target, f32, in, ir::ramp(ir::index(-1), ir::index(1), 8), ir::logic_and(odd, inside));
     for (int k = 0; k < 8; ++k) {
       const auto n = static_cast<std::size_t>(k);
       CHECK(contiguous[n] == (k < 5 ? in[n] : 0));
@@ -89,7 +92,8 @@ TEST_CASE("stores of every stride, masked or not, leave the rest alone") {
         const ir::Id x = m.tensor("x", f32, {ir::index(8)}), out = m.tensor("out", f32, {ir::index(64)}, true);
         const Expr lane = ir::ramp(ir::index(0), ir::index(1), 8);
         const Expr mask = ir::ne(ir::mod(lane, ir::broadcast(ir::index(3), 8)), ir::broadcast(ir::index(1), 8));
-        m.k.body = {kernels::store(out, ir::ramp(ir::index(14), ir::index(stride), 8), m.load(x, lane), masked ? mask : Expr{})};
+        m.k.body = {
+            kernels::store(out, ir::ramp(ir::index(14), ir::index(stride), 8), m.load(x, lane), masked ? mask : Expr{})};
         const std::vector<float> in = counting<float>(8);
         std::vector<float> result(64, -1), want(64, -1);
         const void* args[] = {in.data(), result.data()};
@@ -107,15 +111,19 @@ TEST_CASE("scalar masks, lets, ifs and empty loops") {
   const Expr i = ir::var(m.next++, "i"), twice = ir::var(m.next++, "twice", i32), j = ir::var(m.next++, "j");
   const Expr inside = ir::lt(ir::add(i, ir::index(1)), n);
   const Expr right = m.load(x, ir::add(i, ir::index(1)), inside);  // 0 behind the last
-  m.k.body = {kernels::loop(i, n,
-                            {kernels::let(twice, ir::add(m.load(x, i), m.load(x, i)),
-                                          {kernels::when(ir::gt(twice, ir::int_const(i32, 6)), {kernels::store(out, i, ir::add(twice, right))},
-                                                         {kernels::store(out, i, ir::neg(twice))}),
-                                           kernels::loop(j, ir::sub(i, ir::index(1000)), {kernels::store(out, j, twice)}),
-                                           kernels::store(out, i, ir::int_const(i32, 77), ir::eq(i, ir::index(2)))})})};
+  m.k.body = {kernels::loop(
+      i, n,
+      {kernels::let(twice, ir::add(m.load(x, i), m.load(x, i)),
+                    {kernels::when(ir::gt(twice, ir::int_const(i32, 6)), {kernels::store(out, i, ir::add(twice, right))},
+                                   {kernels::store(out, i, ir::neg(twice))}),
+                     kernels::loop(j, ir::sub(i, ir::index(1000)), {kernels::store(out, j, twice)}),
+                     kernels::store(out, i, ir::int_const(i32, 77), ir::eq(i, ir::index(2)))})})};
   const std::vector<std::int32_t> in = {1, 2, 3, 4, 5};
   std::vector<std::int32_t> result(5, -1);
-  struct { const void *x, *out; std::int64_t n; } args{in.data(), result.data(), 5};
+  struct {
+    const void *x, *out;
+    std::int64_t n;
+  } args{in.data(), result.data(), 5};
   REQUIRE(codegen::compile(m.k, Target::parse("x86-64-v2")).run(&args, nullptr) == ASHLAR_OK);
   CHECK(result == std::vector<std::int32_t>{-2, -4, 77, 13, 10});
 }
@@ -127,7 +135,8 @@ TEST_CASE("comparisons of ramps are masks of the first lanes or the last") {
         for (std::int64_t base : {-30, -3, 0, 4, 9, 40}) {
           Maker m("mask");
           const ir::Id n = m.tensor("n", i64, {ir::index(1)}), out = m.tensor("out", bool_, {ir::index(16)}, true);
-          const Expr lane = ir::ramp(ir::index(0), ir::index(1), 8), limit = ir::broadcast(ir::cast(ir::index_type, m.load(n, ir::index(0))), 8);
+          const Expr lane = ir::ramp(ir::index(0), ir::index(1), 8),
+                     limit = ir::broadcast(ir::cast(ir::index_type, m.load(n, ir::index(0))), 8);
           const Expr x = ir::ramp(ir::index(base), ir::index(slope), 8);
           m.k.body = {kernels::store(out, lane, ir::binary(op, x, limit)),
                       kernels::store(out, ir::add(lane, ir::broadcast(ir::index(8), 8)), ir::binary(op, limit, x))};

@@ -22,8 +22,10 @@ std::vector<Target> runnable(std::initializer_list<const char*> names) {
   for (const char* name : names) {
     std::string missing;
     const Target t = Target::parse(name);
-    if (t.runs_here(&missing)) here.push_back(t);
-    else std::printf("skipped: %s, this machine lacks %s\n", name, missing.c_str());
+    if (t.runs_here(&missing))
+      here.push_back(t);
+    else
+      std::printf("skipped: %s, this machine lacks %s\n", name, missing.c_str());
   }
   return here;
 }
@@ -41,15 +43,51 @@ std::vector<Value> edges(Type t) {
     for (std::int64_t v : {0, 1, 2, 7, 31, 100}) {
       all.push_back(int_value(t, v));
       all.push_back(int_value(t, -v));
-      all.push_back(int_value(t, static_cast<std::int64_t>(static_cast<std::uint64_t>(highest_of(t)) - static_cast<std::uint64_t>(v))));
-      all.push_back(int_value(t, static_cast<std::int64_t>(static_cast<std::uint64_t>(lowest_of(t)) + static_cast<std::uint64_t>(v))));
+      all.push_back(
+          int_value(t, static_cast<std::int64_t>(static_cast<std::uint64_t>(highest_of(t)) - static_cast<std::uint64_t>(v))));
+      all.push_back(
+          int_value(t, static_cast<std::int64_t>(static_cast<std::uint64_t>(lowest_of(t)) + static_cast<std::uint64_t>(v))));
     }
     return all;
   }
   constexpr double inf = std::numeric_limits<double>::infinity();
-  for (double v : {0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.5, 3.5, 7.0, 127.5, 255.5, 300.7, 448.0, 464.0, 465.0, 32767.5, 65504.0, 65519.9, 65520.0,
-                   8388607.5, 8388609.0, 2147483647.5, 4294967296.0, 9.2233720368547758e18, 1.8446744073709552e19, 4503599627370497.5,
-                   1.1754943508222875e-38, 1e-40, 1.4e-45, 5e-324, 6e-8, 5.9e-8, 2.9e-8, 6.1e-5, 3.4e38, 1e300, inf}) {
+  for (double v : {0.0,
+                   0.25,
+                   0.5,
+                   0.75,
+                   1.0,
+                   1.5,
+                   2.5,
+                   3.5,
+                   7.0,
+                   127.5,
+                   255.5,
+                   300.7,
+                   448.0,
+                   464.0,
+                   465.0,
+                   32767.5,
+                   65504.0,
+                   65519.9,
+                   65520.0,
+                   8388607.5,
+                   8388609.0,
+                   2147483647.5,
+                   4294967296.0,
+                   9.2233720368547758e18,
+                   1.8446744073709552e19,
+                   4503599627370497.5,
+                   1.1754943508222875e-38,
+                   1e-40,
+                   1.4e-45,
+                   5e-324,
+                   6e-8,
+                   5.9e-8,
+                   2.9e-8,
+                   6.1e-5,
+                   3.4e38,
+                   1e300,
+                   inf}) {
     all.push_back(float_value(t, v));
     all.push_back(float_value(t, -v));
   }
@@ -117,7 +155,8 @@ std::vector<std::vector<Value>> compiled(const Target& target, const std::vector
     ids.push_back(out);
     is_input.push_back(false);
     memory.emplace_back(static_cast<std::size_t>(n * c.result.bytes()), 0xAB);
-    m.k.body.push_back(kernels::loop(i, ir::index(n / width), {kernels::store(out, at, ir::make(c.op, c.result.with_lanes(width), operands))}));
+    m.k.body.push_back(kernels::loop(i, ir::index(n / width),
+                                     {kernels::store(out, at, ir::make(c.op, c.result.with_lanes(width), operands))}));
   }
   const codegen::Compiled code = codegen::compile(m.k, target);
   std::vector<const void*> args;
@@ -126,7 +165,8 @@ std::vector<std::vector<Value>> compiled(const Target& target, const std::vector
   std::vector<std::vector<Value>> results(cases.size());
   for (std::size_t c = 0; c < cases.size(); ++c)
     for (std::size_t k = 0; k < cases[c].inputs[0].size(); ++k)
-      results[c].push_back(read_value(cases[c].result, memory[out_at[c]].data() + k * static_cast<std::size_t>(cases[c].result.bytes())));
+      results[c].push_back(
+          read_value(cases[c].result, memory[out_at[c]].data() + k * static_cast<std::size_t>(cases[c].result.bytes())));
   return results;
 }
 
@@ -134,7 +174,8 @@ void compare(const Target& target, const std::vector<Case>& all) {
   constexpr std::size_t together = 10;  // a kernel's entry compares every output with every other tensor
   if (all.size() > together) {
     for (std::size_t c = 0; c < all.size(); c += together)
-      compare(target, {all.begin() + static_cast<std::ptrdiff_t>(c), all.begin() + static_cast<std::ptrdiff_t>(std::min(c + together, all.size()))});
+      compare(target, {all.begin() + static_cast<std::ptrdiff_t>(c),
+                       all.begin() + static_cast<std::ptrdiff_t>(std::min(c + together, all.size()))});
     return;
   }
   const std::vector<Case>& cases = all;
@@ -151,9 +192,9 @@ void compare(const Target& target, const std::vector<Case>& all) {
         const auto want = evaluate(cases[c].op, cases[c].result, args);
         if (!want || same_value(*want, results[c][k])) continue;  // no value: an index beyond 63 bits
         ++wrong;
-        MESSAGE(std::string(target.text()) << (lanes ? " " : " vector ") << op_name(cases[c].op) << " " << ir::text(args[0].type) << " -> "
-                                           << ir::text(cases[c].result) << " of " << shown << ": " << ir::text(results[c][k])
-                                           << ", expected " << ir::text(*want));
+        MESSAGE(std::string(target.text()) << (lanes ? " " : " vector ") << op_name(cases[c].op) << " "
+                                           << ir::text(args[0].type) << " -> " << ir::text(cases[c].result) << " of " << shown
+                                           << ": " << ir::text(results[c][k]) << ", expected " << ir::text(*want));
       }
       CHECK(wrong == 0);
     }
@@ -169,8 +210,8 @@ TEST_CASE("integer operators") {
   for (const Target& target : kernels::runnable({"x86-64-v2", "x86-64-v4"}))
     for (Type t : kIntegers) {
       std::vector<Case> cases;
-      for (Op op : {Op::add, Op::sub, Op::mul, Op::div, Op::mod, Op::trunc_div, Op::trunc_rem, Op::min, Op::max, Op::bit_and, Op::bit_or,
-                    Op::bit_xor, Op::shl, Op::shr, Op::rounding_shr, Op::mul_high_rounding})
+      for (Op op : {Op::add, Op::sub, Op::mul, Op::div, Op::mod, Op::trunc_div, Op::trunc_rem, Op::min, Op::max, Op::bit_and,
+                    Op::bit_or, Op::bit_xor, Op::shl, Op::shr, Op::rounding_shr, Op::mul_high_rounding})
         if (!t.is_index() || op != Op::mul_high_rounding) cases.push_back({op, t, pairs(t, t), {}});
       for (Op op : {Op::eq, Op::ne, Op::lt, Op::le, Op::gt, Op::ge}) cases.push_back({op, bool_, pairs(t, t), {}});
       for (Op op : {Op::neg, Op::bit_not, Op::abs, Op::popcount, Op::clz, Op::ctz}) cases.push_back({op, t, {edges(t)}, {}});
@@ -203,9 +244,11 @@ TEST_CASE("floating-point operators") {
   for (const Target& target : kernels::runnable(kLevels))
     for (Type t : kFloats) {
       std::vector<Case> cases;
-      for (Op op : {Op::add, Op::sub, Op::mul, Op::div, Op::min, Op::max, Op::copysign}) cases.push_back({op, t, pairs(t, t), {}});
+      for (Op op : {Op::add, Op::sub, Op::mul, Op::div, Op::min, Op::max, Op::copysign})
+        cases.push_back({op, t, pairs(t, t), {}});
       for (Op op : {Op::eq, Op::ne, Op::lt, Op::le, Op::gt, Op::ge}) cases.push_back({op, bool_, pairs(t, t), {}});
-      for (Op op : {Op::neg, Op::abs, Op::sqrt, Op::floor, Op::ceil, Op::round, Op::trunc}) cases.push_back({op, t, {edges(t)}, {}});
+      for (Op op : {Op::neg, Op::abs, Op::sqrt, Op::floor, Op::ceil, Op::round, Op::trunc})
+        cases.push_back({op, t, {edges(t)}, {}});
       for (Op op : {Op::isnan, Op::isinf}) cases.push_back({op, bool_, {edges(t)}, {}});
       compare(target, cases);
     }
@@ -253,11 +296,14 @@ TEST_CASE("a fused multiply-add rounds once, with or without the instruction") {
         in[2].push_back(values[random() % values.size()]);
       }
   for (int k = 0; k < 50000; ++k) {  // near cancellation and near ties, where rounding twice goes wrong
-    const Value x = from_bits(f32, (random() & 0x807FFFFF) | 0x3F000000), y = from_bits(f32, (random() & 0x807FFFFF) | 0x3F800000);
+    const Value x = from_bits(f32, (random() & 0x807FFFFF) | 0x3F000000),
+                y = from_bits(f32, (random() & 0x807FFFFF) | 0x3F800000);
     const double p = x.f * y.f;
     in[0].push_back(x);
     in[1].push_back(y);
-    in[2].push_back(float_value(f32, k % 3 == 0 ? -p : k % 3 == 1 ? p * 0x1p24 : p * 0x1p-25 * (1 + static_cast<int>(random() % 5))));
+    in[2].push_back(float_value(f32, k % 3 == 0   ? -p
+                                     : k % 3 == 1 ? p * 0x1p24
+                                                  : p * 0x1p-25 * (1 + static_cast<int>(random() % 5))));
   }
   for (const Target& target : kernels::runnable(kLevels)) compare(target, {{Op::fma, f32, in, {}}});
   std::vector<std::vector<Value>> wide(3);

@@ -19,7 +19,8 @@ ir::Kernel tile(int rows, int columns, int lanes) {
   Maker m("tile");
   const Expr K = m.symbol("K");
   const auto wide = [&](const Expr& first) { return ir::ramp(first, ir::index(1), lanes); };
-  const ir::Id a = m.tensor("A", f32, {K, ir::index(rows)}, false, 64), b = m.tensor("B", f32, {K, ir::index(columns)}, false, 64),
+  const ir::Id a = m.tensor("A", f32, {K, ir::index(rows)}, false, 64),
+               b = m.tensor("B", f32, {K, ir::index(columns)}, false, 64),
                c = m.tensor("C", f32, {ir::index(rows), ir::index(columns)}, true, 64);
   const ir::Id acc = m.storage("acc", f32, ir::Storage::registers, ir::index(rows * columns));
   const Expr k = ir::var(m.next++, "k");
@@ -44,21 +45,25 @@ std::vector<std::string> hottest_block(const std::string& assembly) {
   std::vector<std::string> best, block;
   std::size_t most = 0;
   auto finish = [&] {
-    const auto count = static_cast<std::size_t>(std::count_if(block.begin(), block.end(), [](const std::string& l) { return l.find("vfmadd") != l.npos; }));
+    const auto count = static_cast<std::size_t>(
+        std::count_if(block.begin(), block.end(), [](const std::string& l) { return l.find("vfmadd") != l.npos; }));
     if (count > most) most = count, best = block;
     block.clear();
   };
   std::istringstream lines(assembly);
   for (std::string line; std::getline(lines, line);) {
-    if (!line.empty() && line[0] != '\t') finish();
-    else block.push_back(line);
+    if (!line.empty() && line[0] != '\t')
+      finish();
+    else
+      block.push_back(line);
   }
   finish();
   return best;
 }
 
 int count(const std::vector<std::string>& lines, const std::string& text) {
-  return static_cast<int>(std::count_if(lines.begin(), lines.end(), [&](const std::string& l) { return l.find(text) != l.npos; }));
+  return static_cast<int>(
+      std::count_if(lines.begin(), lines.end(), [&](const std::string& l) { return l.find(text) != l.npos; }));
 }
 
 }  // namespace
@@ -73,7 +78,7 @@ TEST_CASE("a 14 x 32 tile of f32 on AVX-512") {
   CHECK(count(loop, "zmm") >= 28 + 14);
   CHECK(count(loop, "vbroadcastss") == 14);
   CHECK(count(loop, "(%rsp") == 0);
-  CHECK(count(loop, "%k1") == 0);  // no mask
+  CHECK(count(loop, "%k1") == 0);         // no mask
   CHECK(loop.size() <= 28 + 14 + 2 + 6);  // and the loop itself
 }
 
@@ -100,7 +105,11 @@ TEST_CASE("a tile that begins in every iteration of a loop is not carried from o
 }
 
 TEST_CASE("the tile computes the product") {
-  struct Args { const float *a, *b; float* c; std::int64_t k; };
+  struct Args {
+    const float *a, *b;
+    float* c;
+    std::int64_t k;
+  };
   for (const Target& target : kernels::runnable({"x86-64-v2", "x86-64-v3", "x86-64-v4", "host"})) {
     const std::int64_t depth = 37;
     std::vector<float> memory(static_cast<std::size_t>(depth * 46 + 448 + 64));

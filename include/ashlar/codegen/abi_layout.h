@@ -23,10 +23,10 @@ namespace ashlar::codegen {
 struct ArgField {
   enum class Kind { pointer, symbol, stride, scalar } kind = Kind::pointer;
   std::string name;
-  ir::Id id = 0;       // of the buffer, symbol, stride variable or scalar
-  ir::Id buffer = 0;   // pointers and strides
-  int dim = -1;        // strides
-  Type type;           // pointers: of the elements. symbols, strides: i64. scalars: theirs
+  ir::Id id = 0;         // of the buffer, symbol, stride variable or scalar
+  ir::Id buffer = 0;     // pointers and strides
+  int dim = -1;          // strides
+  Type type;             // pointers: of the elements. symbols, strides: i64. scalars: theirs
   bool written = false;  // pointers: an output
   std::int64_t offset = 0, bytes = 0;
   std::string declaration() const;  // "const float *A", "int64_t M", "uint16_t h"
@@ -34,7 +34,7 @@ struct ArgField {
 
 struct AbiLayout {
   std::vector<ArgField> fields;
-  std::int64_t bytes = 0, align = 1;  // sizeof and alignof
+  std::int64_t bytes = 0, align = 1;                    // sizeof and alignof
   const ArgField& field(ArgField::Kind, ir::Id) const;  // InternalError if there is none
 };
 
@@ -45,7 +45,9 @@ std::string c_type(Type);
 std::string c_identifier(std::string_view name);  // letters, digits and _; never a keyword of C or C++
 
 // Types in an ashlar_tensor (DLPack's codes): 0 int, 1 uint, 2 float, 4 bfloat, 6 bool, 10 e4m3fn, 12 e5m2.
-struct TensorType { std::uint8_t code, bits; };
+struct TensorType {
+  std::uint8_t code, bits;
+};
 TensorType tensor_type(Type);
 
 }  // namespace ashlar::codegen

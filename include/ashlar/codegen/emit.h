@@ -19,14 +19,15 @@ namespace ashlar::codegen {
 
 enum class Output { object, static_library, assembly, llvm };
 
-struct Seconds {       // of CPU time, of the calling thread
-  double build = 0;    // making LLVM IR out of the kernel
-  double llvm = 0;     // LLVM's passes and its code generator
+struct Seconds {     // of CPU time, of the calling thread
+  double build = 0;  // making LLVM IR out of the kernel
+  double llvm = 0;   // LLVM's passes and its code generator
 };
 
 // Refused (RefusalError) when the target cannot compute what the kernel asks for.
 std::string emit(const ir::Kernel&, const Target&, Output, Seconds* = nullptr);
-std::vector<std::string> emit(const ir::Kernel&, const Target&, std::span<const Output>, Seconds* = nullptr);  // one pass for all
+std::vector<std::string> emit(const ir::Kernel&, const Target&, std::span<const Output>,
+                              Seconds* = nullptr);  // one pass for all
 
 std::span<const std::string_view> allowed_references();  // the closed list of what an object may leave undefined
 std::string llvm_version();                              // "22.1.0"

@@ -26,20 +26,20 @@ class Target {
 
   Target() : Target(parse("x86-64")) {}
 
-  std::string_view text() const { return text_; }   // canonical: base, system if not linux, then features as given
-  std::string_view base() const { return base_; }   // "x86-64-v3"
-  std::string_view os() const { return os_; }       // "linux", "none"
+  std::string_view text() const { return text_; }  // canonical: base, system if not linux, then features as given
+  std::string_view base() const { return base_; }  // "x86-64-v3"
+  std::string_view os() const { return os_; }      // "linux", "none"
   std::string_view triple() const { return triple_; }
-  std::string_view cpu() const { return cpu_; }     // the name a code generator knows the base by
+  std::string_view cpu() const { return cpu_; }  // the name a code generator knows the base by
   bool is_gpu() const { return false; }
   bool is_host() const { return base_ == "host"; }
-  bool has(const char* feature) const;              // "avx2", "fma", "avx512bf16"
+  bool has(const char* feature) const;                                  // "avx2", "fma", "avx512bf16"
   const std::vector<std::string>& enabled() const { return enabled_; }  // all of them, in the order of the table
 
   int vector_bits() const { return vector_bits_; }  // of the widest vector register
   int vector_registers() const { return vector_registers_; }
-  int lanes(Type) const;                            // elements of the type in one vector register; at least 1
-  std::int64_t cache_bytes(int level) const;        // of the data cache one core uses; levels 1 to 3, 0 if there is none
+  int lanes(Type) const;                      // elements of the type in one vector register; at least 1
+  std::int64_t cache_bytes(int level) const;  // of the data cache one core uses; levels 1 to 3, 0 if there is none
   int cache_line() const { return 64; }
 
   // Whether this machine can execute code for the target; if not, the first feature that is missing is stored in *missing.

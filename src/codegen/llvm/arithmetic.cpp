@@ -13,13 +13,18 @@ using ir::Op;
 using llvm::Value;
 
 Arithmetic::Arithmetic(llvm::IRBuilder<>& builder, const Target& target)
-    : b_(builder), target_(target), rounds_(target.has("sse4.1")), fuses_(target.has("fma")), converts_halves_(target.has("f16c")) {}
+    : b_(builder),
+      target_(target),
+      rounds_(target.has("sse4.1")),
+      fuses_(target.has("fma")),
+      converts_halves_(target.has("f16c")) {}
 
 llvm::Type* Arithmetic::lane_type(Type t, bool memory) const {
   if (t.is_bool()) return memory ? b_.getInt8Ty() : b_.getInt1Ty();
   if (t.is_float() && t.bits == 32) return b_.getFloatTy();
   if (t.is_float() && t.bits == 64) return b_.getDoubleTy();
-  if (t.bits % 8 != 0 || t.bits == 0) throw InternalError("codegen: a value of " + std::to_string(t.bits) + " bits was not unpacked");
+  if (t.bits % 8 != 0 || t.bits == 0)
+    throw InternalError("codegen: a value of " + std::to_string(t.bits) + " bits was not unpacked");
   return b_.getIntNTy(t.bits);
 }
 
@@ -36,7 +41,8 @@ llvm::Type* Arithmetic::memory_type(Type t) const { return vector_of(lane_type(t
 
 llvm::Constant* Arithmetic::integer(Type t, std::int64_t v) const {
   llvm::Type* to = type(t);
-  return llvm::ConstantInt::get(to, llvm::APInt(to->getScalarSizeInBits(), static_cast<std::uint64_t>(v), true, /*implicitTrunc=*/true));
+  return llvm::ConstantInt::get(
+      to, llvm::APInt(to->getScalarSizeInBits(), static_cast<std::uint64_t>(v), true, /*implicitTrunc=*/true));
 }
 
 llvm::Constant* Arithmetic::real(Type t, double v) const { return llvm::ConstantFP::get(type(t), v); }
@@ -64,14 +70,25 @@ Value* Arithmetic::unary(Op op, Type t, Value* x) {
     throw InternalError(std::string("codegen: ") + ir::op_name(op) + " of a bool");
   }
   switch (op) {
-    case Op::neg: return b_.CreateNeg(x);
-    case Op::bit_not: return b_.CreateNot(x);
-    case Op::abs: return t.is_unsigned() ? x : b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, b_.getFalse());
-    case Op::popcount: return intrinsic(llvm::Intrinsic::ctpop, {x});
-    case Op::clz: return b_.CreateIntrinsic(x->getType(), llvm::Intrinsic::ctlz, {x, b_.getFalse()});
-    case Op::ctz: return b_.CreateIntrinsic(x->getType(), llvm::Intrinsic::cttz, {x, b_.getFalse()});
-    case Op::floor: case Op::ceil: case Op::round: case Op::trunc: return x;
-    default: throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
+    case Op::neg:
+      return b_.CreateNeg(x);
+    case Op::bit_not:
+      return b_.CreateNot(x);
+    case Op::abs:
+      return t.is_unsigned() ? x : b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, b_.getFalse());
+    case Op::popcount:
+      return intrinsic(llvm::Intrinsic::ctpop, {x});
+    case Op::clz:
+      return b_.CreateIntrinsic(x->getType(), llvm::Intrinsic::ctlz, {x, b_.getFalse()});
+    case Op::ctz:
+      return b_.CreateIntrinsic(x->getType(), llvm::Intrinsic::cttz, {x, b_.getFalse()});
+    case Op::floor:
+    case Op::ceil:
+    case Op::round:
+    case Op::trunc:
+      return x;
+    default:
+      throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
   }
 }
 
@@ -79,26 +96,52 @@ Value* Arithmetic::binary(Op op, Type t, Value* x, Value* y) {
   if (t.is_float()) return float_binary(op, t, x, y);
   if (t.is_bool()) {
     switch (op) {
-      case Op::logic_and: case Op::bit_and: case Op::min: case Op::mul: return b_.CreateAnd(x, y);
-      case Op::logic_or: case Op::bit_or: case Op::max: return b_.CreateOr(x, y);
-      case Op::bit_xor: return b_.CreateXor(x, y);
-      default: throw InternalError(std::string("codegen: ") + ir::op_name(op) + " of bools");
+      case Op::logic_and:
+      case Op::bit_and:
+      case Op::min:
+      case Op::mul:
+        return b_.CreateAnd(x, y);
+      case Op::logic_or:
+      case Op::bit_or:
+      case Op::max:
+        return b_.CreateOr(x, y);
+      case Op::bit_xor:
+        return b_.CreateXor(x, y);
+      default:
+        throw InternalError(std::string("codegen: ") + ir::op_name(op) + " of bools");
     }
   }
   const bool is_unsigned = t.is_unsigned();
   switch (op) {
-    case Op::add: return b_.CreateAdd(x, y);
-    case Op::sub: return b_.CreateSub(x, y);
-    case Op::mul: return b_.CreateMul(x, y);
-    case Op::div: case Op::mod: case Op::trunc_div: case Op::trunc_rem: return divide(op, t, x, y);
-    case Op::min: return intrinsic(is_unsigned ? llvm::Intrinsic::umin : llvm::Intrinsic::smin, {x, y});
-    case Op::max: return intrinsic(is_unsigned ? llvm::Intrinsic::umax : llvm::Intrinsic::smax, {x, y});
-    case Op::bit_and: return b_.CreateAnd(x, y);
-    case Op::bit_or: return b_.CreateOr(x, y);
-    case Op::bit_xor: return b_.CreateXor(x, y);
-    case Op::shl: case Op::shr: case Op::rounding_shr: return shift(op, t, x, t, y);
-    case Op::mul_high_rounding: return mul_high_rounding(t, x, y);
-    default: throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
+    case Op::add:
+      return b_.CreateAdd(x, y);
+    case Op::sub:
+      return b_.CreateSub(x, y);
+    case Op::mul:
+      return b_.CreateMul(x, y);
+    case Op::div:
+    case Op::mod:
+    case Op::trunc_div:
+    case Op::trunc_rem:
+      return divide(op, t, x, y);
+    case Op::min:
+      return intrinsic(is_unsigned ? llvm::Intrinsic::umin : llvm::Intrinsic::smin, {x, y});
+    case Op::max:
+      return intrinsic(is_unsigned ? llvm::Intrinsic::umax : llvm::Intrinsic::smax, {x, y});
+    case Op::bit_and:
+      return b_.CreateAnd(x, y);
+    case Op::bit_or:
+      return b_.CreateOr(x, y);
+    case Op::bit_xor:
+      return b_.CreateXor(x, y);
+    case Op::shl:
+    case Op::shr:
+    case Op::rounding_shr:
+      return shift(op, t, x, t, y);
+    case Op::mul_high_rounding:
+      return mul_high_rounding(t, x, y);
+    default:
+      throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
   }
 }
 
@@ -138,7 +181,8 @@ Value* Arithmetic::divide_by(Op op, Type t, Value* x, std::int64_t divisor) {
   Value* q = b_.CreateSDiv(x, c);
   Value* r = b_.CreateSub(x, b_.CreateMul(q, c));
   Value* below = b_.CreateICmpSLT(r, integer(t, 0));
-  return quotient ? b_.CreateAdd(q, b_.CreateSExt(below, q->getType())) : b_.CreateAdd(r, b_.CreateSelect(below, c, integer(t, 0)));
+  return quotient ? b_.CreateAdd(q, b_.CreateSExt(below, q->getType()))
+                  : b_.CreateAdd(r, b_.CreateSelect(below, c, integer(t, 0)));
 }
 
 // By an amount of x's type, read as unsigned: the width or more shifts everything out.
@@ -183,16 +227,31 @@ Value* Arithmetic::mul_high_rounding(Type t, Value* x, Value* y) {
 Value* Arithmetic::comparison(Op op, Type t, Value* x, Value* y) {
   using P = llvm::CmpInst::Predicate;
   if (is_narrow_float(t)) return comparison(op, f32.with_lanes(t.lanes), widen(t, x), widen(t, y));
-  auto pick = [&](P real, P with_sign, P without) { return t.is_float() ? real : t.is_unsigned() || t.is_bool() ? without : with_sign; };
+  auto pick = [&](P real, P with_sign, P without) {
+    return t.is_float() ? real : t.is_unsigned() || t.is_bool() ? without : with_sign;
+  };
   P p = P::ICMP_EQ;
   switch (op) {
-    case Op::eq: p = pick(P::FCMP_OEQ, P::ICMP_EQ, P::ICMP_EQ); break;
-    case Op::ne: p = pick(P::FCMP_UNE, P::ICMP_NE, P::ICMP_NE); break;
-    case Op::lt: p = pick(P::FCMP_OLT, P::ICMP_SLT, P::ICMP_ULT); break;
-    case Op::le: p = pick(P::FCMP_OLE, P::ICMP_SLE, P::ICMP_ULE); break;
-    case Op::gt: p = pick(P::FCMP_OGT, P::ICMP_SGT, P::ICMP_UGT); break;
-    case Op::ge: p = pick(P::FCMP_OGE, P::ICMP_SGE, P::ICMP_UGE); break;
-    default: throw InternalError(std::string("codegen: ") + ir::op_name(op) + " is no comparison");
+    case Op::eq:
+      p = pick(P::FCMP_OEQ, P::ICMP_EQ, P::ICMP_EQ);
+      break;
+    case Op::ne:
+      p = pick(P::FCMP_UNE, P::ICMP_NE, P::ICMP_NE);
+      break;
+    case Op::lt:
+      p = pick(P::FCMP_OLT, P::ICMP_SLT, P::ICMP_ULT);
+      break;
+    case Op::le:
+      p = pick(P::FCMP_OLE, P::ICMP_SLE, P::ICMP_ULE);
+      break;
+    case Op::gt:
+      p = pick(P::FCMP_OGT, P::ICMP_SGT, P::ICMP_UGT);
+      break;
+    case Op::ge:
+      p = pick(P::FCMP_OGE, P::ICMP_SGE, P::ICMP_UGE);
+      break;
+    default:
+      throw InternalError(std::string("codegen: ") + ir::op_name(op) + " is no comparison");
   }
   return b_.CreateCmp(p, x, y);
 }

@@ -21,8 +21,8 @@ class Arithmetic {
  public:
   Arithmetic(llvm::IRBuilder<>& builder, const Target& target);
 
-  llvm::Type* type(Type) const;         // in a register
-  llvm::Type* memory_type(Type) const;  // in memory: bool is a byte
+  llvm::Type* type(Type) const;                       // in a register
+  llvm::Type* memory_type(Type) const;                // in memory: bool is a byte
   llvm::Constant* integer(Type, std::int64_t) const;  // of any type that is an integer in a register, splatted
   llvm::Constant* real(Type, double) const;           // f32 or f64
   llvm::Value* from_memory(Type, llvm::Value*);
@@ -54,8 +54,8 @@ class Arithmetic {
   llvm::Value* rounded(ir::Op, Type t, llvm::Value*);  // floor, ceil, round, trunc
   llvm::Value* fma_in_doubles(Type t, llvm::Value*, llvm::Value*, llvm::Value*);
   llvm::Value* float_to_integer(Type to, Type from, llvm::Value*);
-  llvm::Value* bits_of(Type t, llvm::Value*);              // f32, f64: as integers
-  llvm::Value* float_of(Type t, llvm::Value*);             // and back
+  llvm::Value* bits_of(Type t, llvm::Value*);   // f32, f64: as integers
+  llvm::Value* float_of(Type t, llvm::Value*);  // and back
 
   llvm::IRBuilder<>& b_;
   const Target& target_;

@@ -18,17 +18,21 @@ namespace {
 // A binary format held in an integer: `mantissa` stored bits, exponents biased by `bias`, what overflow turns into.
 struct Format {
   int mantissa, bias;
-  std::int64_t top;     // infinity, or the NaN of a format without infinities
+  std::int64_t top;  // infinity, or the NaN of a format without infinities
   std::int64_t nan;
   double largest;
 };
 
 Format format_of(Type t) {
   switch (t.code) {
-    case Type::Code::ieee: return {10, 15, 0x7C00, 0x7E00, 65504.0};
-    case Type::Code::bfloat: return {7, 127, 0x7F80, 0x7FC0, 0x1.FEp127};
-    case Type::Code::e4m3: return {3, 7, 0x7F, 0x7F, 448.0};
-    default: return {2, 15, 0x7C, 0x7E, 57344.0};  // e5m2
+    case Type::Code::ieee:
+      return {10, 15, 0x7C00, 0x7E00, 65504.0};
+    case Type::Code::bfloat:
+      return {7, 127, 0x7F80, 0x7FC0, 0x1.FEp127};
+    case Type::Code::e4m3:
+      return {3, 7, 0x7F, 0x7F, 448.0};
+    default:
+      return {2, 15, 0x7C, 0x7E, 57344.0};  // e5m2
   }
 }
 
@@ -45,7 +49,8 @@ Value* Arithmetic::widen(Type t, Value* x) {
   Value* magnitude = b_.CreateAnd(bits, integer(word, (std::int64_t{1} << (t.bits - 1)) - 1));
   Value* placed = b_.CreateShl(magnitude, integer(word, 23 - f.mantissa));
   Value* scaled = bits_of(wide, b_.CreateFMul(float_of(wide, placed), real(wide, std::ldexp(1.0, 127 - f.bias))));
-  Value* special = t.code == Type::Code::e4m3 ? b_.CreateICmpEQ(magnitude, integer(word, f.nan)) : b_.CreateICmpUGE(magnitude, integer(word, f.top));
+  Value* special = t.code == Type::Code::e4m3 ? b_.CreateICmpEQ(magnitude, integer(word, f.nan))
+                                              : b_.CreateICmpUGE(magnitude, integer(word, f.top));
   Value* unsigned_ = b_.CreateSelect(special, b_.CreateOr(placed, integer(word, 0x7F800000)), scaled);
   Value* sign = b_.CreateShl(b_.CreateLShr(bits, integer(word, t.bits - 1)), integer(word, 31));
   return float_of(wide, b_.CreateOr(unsigned_, sign));
@@ -71,7 +76,8 @@ Value* Arithmetic::narrow(Type t, Value* x) {
     const double magic = std::ldexp(1.0, 1 - f.bias - f.mantissa + 23);
     Value* sum = b_.CreateFAdd(float_of(wide, magnitude), real(wide, magic));
     Value* low = b_.CreateSub(bits_of(wide, sum), bits_of(wide, real(wide, magic)));
-    result = b_.CreateSelect(b_.CreateICmpULT(magnitude, integer(word, static_cast<std::int64_t>(128 - f.bias) << 23)), low, result);
+    result =
+        b_.CreateSelect(b_.CreateICmpULT(magnitude, integer(word, static_cast<std::int64_t>(128 - f.bias) << 23)), low, result);
   }
   result = b_.CreateSelect(is_nan, integer(word, f.nan), result);
   return b_.CreateTrunc(b_.CreateOr(result, sign), type(t));
@@ -90,8 +96,7 @@ Value* Arithmetic::convert(Type to, Type from, Value* x) {
   const Type wide = f32.with_lanes(lanes);
   if (is_narrow_float(from)) return convert(to, wide, widen(from, x));
   if (is_narrow_float(to)) return narrow(to, convert(wide, from, x));
-  if (to.is_bool())
-    return from.is_float() ? b_.CreateFCmpUNE(x, real(from, 0)) : b_.CreateICmpNE(x, integer(from, 0));
+  if (to.is_bool()) return from.is_float() ? b_.CreateFCmpUNE(x, real(from, 0)) : b_.CreateICmpNE(x, integer(from, 0));
   const bool no_sign = from.is_unsigned() || from.is_bool();
   if (to.is_float()) {
     if (from.is_float()) return to.bits > from.bits ? b_.CreateFPExt(x, type(to)) : b_.CreateFPTrunc(x, type(to));
@@ -130,7 +135,8 @@ Value* Arithmetic::saturate(Type to, Type from, Value* x) {
   }
   if (lowest_of(target) > lowest_of(source)) x = intrinsic(llvm::Intrinsic::smax, {x, integer(from, lowest_of(target))});
   const bool fits = target.is_unsigned() && target.bits >= 64;
-  if (!fits && highest_of(target) < highest_of(source)) x = intrinsic(llvm::Intrinsic::smin, {x, integer(from, highest_of(target))});
+  if (!fits && highest_of(target) < highest_of(source))
+    x = intrinsic(llvm::Intrinsic::smin, {x, integer(from, highest_of(target))});
   return convert(to, from, x);
 }
 

@@ -49,7 +49,8 @@ std::unique_ptr<llvm::TargetMachine> target_machine(const Target& t) {
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // fma is written where it is meant
   options.FunctionSections = true;
-  auto* machine = target->createTargetMachine(triple, std::string(t.cpu()), "", options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive);
+  auto* machine = target->createTargetMachine(triple, std::string(t.cpu()), "", options, llvm::Reloc::PIC_, std::nullopt,
+                                              llvm::CodeGenOptLevel::Aggressive);
   if (!machine) throw InternalError("codegen: no machine for " + std::string(t.triple()));
   return std::unique_ptr<llvm::TargetMachine>(machine);
 }
@@ -66,7 +67,8 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   llvm::ModulePassManager passes;
-  if (auto error = builder.parsePassPipeline(passes, kPasses)) throw InternalError("codegen: " + llvm::toString(std::move(error)));
+  if (auto error = builder.parsePassPipeline(passes, kPasses))
+    throw InternalError("codegen: " + llvm::toString(std::move(error)));
   passes.run(module, modules);
 }
 

@@ -7,7 +7,9 @@
 
 #include "codegen/llvm/unit.h"
 
-namespace llvm { class TargetMachine; }
+namespace llvm {
+class TargetMachine;
+}
 
 namespace ashlar::codegen {
 
@@ -15,6 +17,6 @@ std::unique_ptr<llvm::TargetMachine> target_machine(const Target&);
 void optimise(llvm::Module&, llvm::TargetMachine&);
 std::string machine_code(llvm::Module&, llvm::TargetMachine&, bool assembly);  // consumes the module's IR
 std::string archive(const std::string& object, const std::string& member);
-void check_references(const std::string& object, const std::string& name);     // InternalError beyond allowed_references()
+void check_references(const std::string& object, const std::string& name);  // InternalError beyond allowed_references()
 
 }  // namespace ashlar::codegen

@@ -13,7 +13,8 @@ void bind_arguments(Emitter& e, Value* args) {
   for (const ArgField& f : e.unit.layout.fields) {
     if (f.kind == ArgField::Kind::pointer) continue;
     const auto align = llvm::Align(static_cast<std::uint64_t>(f.bytes));
-    Value* v = e.b.CreateAlignedLoad(e.math.memory_type(f.type), field_address(e.b, args, static_cast<std::size_t>(f.offset)), align, f.name);
+    Value* v = e.b.CreateAlignedLoad(e.math.memory_type(f.type), field_address(e.b, args, static_cast<std::size_t>(f.offset)),
+                                     align, f.name);
     std::int64_t multiple = 1;
     if (f.kind == ArgField::Kind::symbol) multiple = k.symbols.at(f.id).multiple_of;
     e.bind(f.id, e.math.from_memory(f.type, v), multiple);
@@ -73,7 +74,8 @@ llvm::Function* emit_body(Unit& unit) {
     Value* workers = e.b.CreateGEP(e.b.getInt8Ty(), shared, bytes.shared);
     for (const auto& [id, buffer] : unit.kernel.buffers) {
       if (buffer.storage != ir::Storage::workspace) continue;
-      e.bind_buffer(id, e.b.CreateGEP(e.b.getInt8Ty(), buffer.per_worker ? workers : shared, e.expr(buffer.offset), buffer.name));
+      e.bind_buffer(id,
+                    e.b.CreateGEP(e.b.getInt8Ty(), buffer.per_worker ? workers : shared, e.expr(buffer.offset), buffer.name));
     }
   }
   e.allocate_stack(unit.kernel.body);

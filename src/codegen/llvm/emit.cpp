@@ -63,7 +63,8 @@ void check_references(const std::string& object, const std::string& name) {
   }
 }
 
-std::vector<std::string> emit(const ir::Kernel& kernel, const Target& target, std::span<const Output> outputs, Seconds* seconds) {
+std::vector<std::string> emit(const ir::Kernel& kernel, const Target& target, std::span<const Output> outputs,
+                              Seconds* seconds) {
   const double begin = cpu_seconds();
   Unit unit(kernel, target);
   llvm::Function* body = emit_body(unit);
@@ -75,7 +76,8 @@ std::vector<std::string> emit(const ir::Kernel& kernel, const Target& target, st
 
   const double passes = cpu_seconds();
   const auto machine = target_machine(target);
-  if (machine->createDataLayout() != unit.module->getDataLayout()) throw InternalError("codegen: two data layouts for one target");
+  if (machine->createDataLayout() != unit.module->getDataLayout())
+    throw InternalError("codegen: two data layouts for one target");
   optimise(*unit.module, *machine);
   std::string object;
   std::vector<std::string> results;

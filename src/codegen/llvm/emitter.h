@@ -61,9 +61,9 @@ class Emitter {
   void allocate_stack(const std::vector<ir::KStmt>& region);  // buffers of the frame that `region`'s function holds
 
   // What a parallel loop needs of the call; null in a body, where parallel loops run in the slot at hand.
-  llvm::Value* context = nullptr;            // ashlar_context*
-  llvm::Value* slots = nullptr;              // i32: slots the workspace has
-  llvm::Value* worker_bytes = nullptr;       // i64: distance of two slots' slices
+  llvm::Value* context = nullptr;       // ashlar_context*
+  llvm::Value* slots = nullptr;         // i32: slots the workspace has
+  llvm::Value* worker_bytes = nullptr;  // i64: distance of two slots' slices
   std::map<ir::Id, llvm::Value*> vars;
   std::map<ir::Id, llvm::Value*> buffers;    // base addresses; per-worker ones of this function's slot
   std::map<ir::Id, std::int64_t> multiples;  // of index variables, where more than 1
@@ -87,7 +87,7 @@ class Emitter {
 
   std::unordered_map<const ir::Node*, llvm::Value*> memo_;
   std::map<ir::Id, std::set<std::pair<std::int64_t, int>>> register_accesses_;
-  std::vector<Expr> kept_;                 // keeps memoised temporaries alive
+  std::vector<Expr> kept_;  // keeps memoised temporaries alive
   llvm::Value** overflow_ = nullptr;
 };
 

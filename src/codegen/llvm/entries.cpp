@@ -59,14 +59,16 @@ class Descriptor {
   Constant* i32c(std::int64_t v) { return llvm::ConstantInt::getSigned(llvm::Type::getInt32Ty(c), v); }
   Constant* u8c(unsigned v) { return llvm::ConstantInt::get(llvm::Type::getInt8Ty(c), v); }
   Constant* null() { return llvm::ConstantPointerNull::get(llvm::PointerType::get(c, 0)); }
-  Constant* record(std::initializer_list<Constant*> fields) { return llvm::ConstantStruct::getAnon(c, llvm::ArrayRef(fields.begin(), fields.size())); }
+  Constant* record(std::initializer_list<Constant*> fields) {
+    return llvm::ConstantStruct::getAnon(c, llvm::ArrayRef(fields.begin(), fields.size()));
+  }
 
   // A constant array with internal linkage; null when it is empty.
   Constant* table(const std::vector<Constant*>& rows) {
     if (rows.empty()) return null();
     auto* type = llvm::ArrayType::get(rows[0]->getType(), rows.size());
-    auto* g = new llvm::GlobalVariable(*unit.module, type, true, llvm::GlobalValue::PrivateLinkage, llvm::ConstantArray::get(type, rows),
-                                       unit.name + ".table");
+    auto* g = new llvm::GlobalVariable(*unit.module, type, true, llvm::GlobalValue::PrivateLinkage,
+                                       llvm::ConstantArray::get(type, rows), unit.name + ".table");
     g->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
     return g;
   }
@@ -80,7 +82,8 @@ class Descriptor {
       for (std::size_t s = 0; s < symbols.size(); ++s)
         if (const auto it = a->terms.find(symbols[s]); it != a->terms.end())
           terms.push_back(record({i64c(it->second), i64c(static_cast<std::int64_t>(s))}));
-      if (terms.size() != a->terms.size()) throw InternalError("codegen: an extent of kernel " + k.name + " uses what is no symbol");
+      if (terms.size() != a->terms.size())
+        throw InternalError("codegen: an extent of kernel " + k.name + " uses what is no symbol");
     } else {
       index = static_cast<std::int64_t>(computed.size());
       computed.push_back(extent);
@@ -104,7 +107,8 @@ class Descriptor {
     }
     const TensorType type = tensor_type(buffer.type);
     const int order = buffer.order == ir::Buffer::Order::dense ? ASHLAR_ABI1_DENSE
-                    : buffer.order == ir::Buffer::Order::any ? ASHLAR_ABI1_ANY : ASHLAR_ABI1_INNER_UNIT_STRIDE;
+                      : buffer.order == ir::Buffer::Order::any ? ASHLAR_ABI1_ANY
+                                                               : ASHLAR_ABI1_INNER_UNIT_STRIDE;
     return record({unit.text(buffer.name), table(dims), any ? table(strides) : null(),
                    i64c(std::max(buffer.align, kb == k.buffers.end() ? 0 : kb->second.align)),
                    i32c(a.kind == ir::ArgumentKind::output ? ASHLAR_ABI1_OUTPUT : ASHLAR_ABI1_INPUT),
@@ -118,8 +122,9 @@ class Descriptor {
     const ir::ScalarArg& s = k.scalars.at(a.id);
     const ArgField& f = unit.layout.field(ArgField::Kind::scalar, a.id);
     const TensorType type = tensor_type(s.type);
-    return record({unit.text(s.name), null(), null(), i64c(0), i32c(ASHLAR_ABI1_SCALAR), i32c(0), i32c(0), i32c(0), i32c(f.offset), i32c(f.bytes),
-                   u8c(type.code), u8c(type.bits), llvm::ConstantAggregateZero::get(llvm::ArrayType::get(llvm::Type::getInt8Ty(c), 6))});
+    return record({unit.text(s.name), null(), null(), i64c(0), i32c(ASHLAR_ABI1_SCALAR), i32c(0), i32c(0), i32c(0),
+                   i32c(f.offset), i32c(f.bytes), u8c(type.code), u8c(type.bits),
+                   llvm::ConstantAggregateZero::get(llvm::ArrayType::get(llvm::Type::getInt8Ty(c), 6))});
   }
 
   void bind_symbols(Emitter& e, Value* values) {
@@ -130,7 +135,8 @@ class Descriptor {
   Constant* shape_callback() {
     if (computed.empty()) return null();
     auto* pointer = llvm::PointerType::get(c, 0);
-    llvm::Function* f = unit.function(".shape", llvm::FunctionType::get(llvm::Type::getVoidTy(c), {pointer, pointer}, false), Unit::Visibility::internal);
+    llvm::Function* f = unit.function(".shape", llvm::FunctionType::get(llvm::Type::getVoidTy(c), {pointer, pointer}, false),
+                                      Unit::Visibility::internal);
     Emitter e(unit, f);
     bind_symbols(e, f->getArg(0));
     for (std::size_t n = 0; n < computed.size(); ++n) store_field(e.b, e.expr(computed[n]), f->getArg(1), 8 * n);
@@ -141,7 +147,8 @@ class Descriptor {
   Constant* assume_callback() {
     if (k.assumptions.empty()) return null();
     auto* pointer = llvm::PointerType::get(c, 0);
-    llvm::Function* f = unit.function(".assume", llvm::FunctionType::get(llvm::Type::getInt32Ty(c), {pointer}, false), Unit::Visibility::internal);
+    llvm::Function* f = unit.function(".assume", llvm::FunctionType::get(llvm::Type::getInt32Ty(c), {pointer}, false),
+                                      Unit::Visibility::internal);
     Emitter e(unit, f);
     bind_symbols(e, f->getArg(0));
     for (std::size_t n = 0; n < k.assumptions.size(); ++n) {
@@ -183,18 +190,20 @@ class Descriptor {
     auto count = [&](const auto& rows) { return i32c(static_cast<std::int64_t>(rows.size())); };
     Constant* shape = shape_callback();
     Constant* assume = assume_callback();
-    Constant* value = record({i32c(1), i32c(sizeof(ashlar_abi1_desc)), unit.text(k.name), i32c(1), i32c(0), i32c(level()), count(arguments),
-                              count(symbol_rows), count(computed), count(assumption_rows), i32c(unit.layout.bytes), table(arguments),
-                              table(symbol_rows), table(assumption_rows), shape, assume, workspace ? workspace_bytes : null(),
-                              i64c(workspace ? k.workspace_align : 0), body});
+    Constant* value = record({i32c(1), i32c(sizeof(ashlar_abi1_desc)), unit.text(k.name), i32c(1), i32c(0), i32c(level()),
+                              count(arguments), count(symbol_rows), count(computed), count(assumption_rows),
+                              i32c(unit.layout.bytes), table(arguments), table(symbol_rows), table(assumption_rows), shape,
+                              assume, workspace ? workspace_bytes : null(), i64c(workspace ? k.workspace_align : 0), body});
     const llvm::DataLayout& layout = unit.module->getDataLayout();
     auto check = [&](Constant* row, std::size_t size) {
-      if (layout.getTypeAllocSize(row->getType()) != size) throw InternalError("codegen: the descriptor's layout is not that of desc.h");
+      if (layout.getTypeAllocSize(row->getType()) != size)
+        throw InternalError("codegen: the descriptor's layout is not that of desc.h");
     };
     check(value, sizeof(ashlar_abi1_desc));
     if (!arguments.empty()) check(arguments[0], sizeof(ashlar_abi1_argument));
     if (!symbol_rows.empty()) check(symbol_rows[0], sizeof(ashlar_abi1_symbol));
-    auto* g = new llvm::GlobalVariable(*unit.module, value->getType(), true, llvm::GlobalValue::ExternalLinkage, value, unit.name + "_abi1_desc");
+    auto* g = new llvm::GlobalVariable(*unit.module, value->getType(), true, llvm::GlobalValue::ExternalLinkage, value,
+                                       unit.name + "_abi1_desc");
     g->setVisibility(llvm::GlobalValue::HiddenVisibility);
     return g;
   }
@@ -210,14 +219,16 @@ void thunk(Unit& unit, llvm::GlobalVariable* descriptor, bool with_context) {
   llvm::LLVMContext& c = *unit.context;
   auto* pointer = llvm::PointerType::get(c, 0);
   auto* i32_type = llvm::Type::getInt32Ty(c);
-  auto call = unit.module->getOrInsertFunction("ashlar_abi1_call", llvm::FunctionType::get(i32_type, {pointer, pointer, pointer}, false));
+  auto call = unit.module->getOrInsertFunction("ashlar_abi1_call",
+                                               llvm::FunctionType::get(i32_type, {pointer, pointer, pointer}, false));
   llvm::IRBuilder<> builder(c);
   const Arithmetic types(builder, unit.target);
   std::vector<llvm::Type*> parameters;
   for (const ir::Argument& a : unit.kernel.arguments)
     parameters.push_back(a.kind == ir::ArgumentKind::scalar ? types.memory_type(unit.kernel.scalars.at(a.id).type) : pointer);
   if (with_context) parameters.push_back(pointer);
-  llvm::Function* f = unit.function(with_context ? "_with" : "", llvm::FunctionType::get(i32_type, parameters, false), Unit::Visibility::exported);
+  llvm::Function* f = unit.function(with_context ? "_with" : "", llvm::FunctionType::get(i32_type, parameters, false),
+                                    Unit::Visibility::exported);
   Emitter e(unit, f);
   const std::size_t count = unit.kernel.arguments.size();
   llvm::AllocaInst* list = e.local(llvm::ArrayType::get(pointer, std::max<std::size_t>(count, 1)), llvm::Align(8), "arguments");
@@ -233,7 +244,8 @@ void thunk(Unit& unit, llvm::GlobalVariable* descriptor, bool with_context) {
     }
     store_field(e.b, at, list, 8 * n);
   }
-  Value* context = with_context ? static_cast<Value*>(f->getArg(static_cast<unsigned>(count))) : llvm::ConstantPointerNull::get(pointer);
+  Value* context =
+      with_context ? static_cast<Value*>(f->getArg(static_cast<unsigned>(count))) : llvm::ConstantPointerNull::get(pointer);
   e.b.CreateRet(e.b.CreateCall(call, {descriptor, list, context}));
 }
 

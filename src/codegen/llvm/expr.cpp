@@ -19,8 +19,10 @@ Emitter::Emitter(Unit& u, llvm::Function* f) : unit(u), function(f), b(*u.contex
 
 void Emitter::bind(ir::Id var, Value* value, std::int64_t multiple_of) {
   vars[var] = value;
-  if (multiple_of > 1) multiples[var] = multiple_of;
-  else multiples.erase(var);
+  if (multiple_of > 1)
+    multiples[var] = multiple_of;
+  else
+    multiples.erase(var);
 }
 
 Value* Emitter::value_of(ir::Id var) const {
@@ -59,8 +61,9 @@ Value* Emitter::constant(const ir::Node& n) {
 }
 
 Value* Emitter::index_arithmetic(Op op, Value* x, Value* y, Value** overflow) {
-  const auto id = op == Op::add ? llvm::Intrinsic::sadd_with_overflow
-                : op == Op::sub ? llvm::Intrinsic::ssub_with_overflow : llvm::Intrinsic::smul_with_overflow;
+  const auto id = op == Op::add   ? llvm::Intrinsic::sadd_with_overflow
+                  : op == Op::sub ? llvm::Intrinsic::ssub_with_overflow
+                                  : llvm::Intrinsic::smul_with_overflow;
   Value* pair = b.CreateBinaryIntrinsic(id, x, y);
   *overflow = b.CreateOr(*overflow, b.CreateExtractValue(pair, 1));
   return b.CreateExtractValue(pair, 0);
@@ -81,8 +84,8 @@ Value* Emitter::lanes_below(const Expr& e) {
   // lane * s < d, or <=, >, >= as in `op`; for s = -1 the sides change places
   const Expr difference = s == 1 ? ir::sub(y->base, x->base) : ir::sub(x->base, y->base);
   kept_.push_back(difference);
-  const bool less = (op == Op::lt || op == Op::le) == (s == 1);       // lane < d or lane <= d
-  const bool past = op == Op::le || op == Op::ge ? less : !less;      // compare with d + 1
+  const bool less = (op == Op::lt || op == Op::le) == (s == 1);   // lane < d or lane <= d
+  const bool past = op == Op::le || op == Op::ge ? less : !less;  // compare with d + 1
   Value* d = emit(difference);
   if (past) d = b.CreateAdd(d, b.getInt64(1));
   d = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, d, b.getInt64(0));
@@ -90,7 +93,8 @@ Value* Emitter::lanes_below(const Expr& e) {
   Value* limit = b.CreateVectorSplat(t.lanes, b.CreateTrunc(d, b.getInt32Ty()));
   std::vector<llvm::Constant*> lanes;
   for (int k = 0; k < t.lanes; ++k) lanes.push_back(math.integer(u32, k));
-  return less ? b.CreateICmpULT(llvm::ConstantVector::get(lanes), limit) : b.CreateICmpUGE(llvm::ConstantVector::get(lanes), limit);
+  return less ? b.CreateICmpULT(llvm::ConstantVector::get(lanes), limit)
+              : b.CreateICmpUGE(llvm::ConstantVector::get(lanes), limit);
 }
 
 Value* Emitter::emit_node(const Expr& e) {
@@ -99,14 +103,28 @@ Value* Emitter::emit_node(const Expr& e) {
   const Type t = n.type;
   auto operand_type = [&](std::size_t k) { return args[k].type(); };
   switch (n.op) {
-    case Op::int_const: case Op::float_const: return constant(n);
-    case Op::var: return value_of(n.id);
-    case Op::load: return load(e);
-    case Op::fast: case Op::in_range: return emit(args[0]);
-    case Op::cast: return math.convert(t, operand_type(0), emit(args[0]));
-    case Op::saturate: return math.saturate(t, operand_type(0), emit(args[0]));
-    case Op::bitcast: return math.bitcast(t, operand_type(0), emit(args[0]));
-    case Op::eq: case Op::ne: case Op::lt: case Op::le: case Op::gt: case Op::ge: {
+    case Op::int_const:
+    case Op::float_const:
+      return constant(n);
+    case Op::var:
+      return value_of(n.id);
+    case Op::load:
+      return load(e);
+    case Op::fast:
+    case Op::in_range:
+      return emit(args[0]);
+    case Op::cast:
+      return math.convert(t, operand_type(0), emit(args[0]));
+    case Op::saturate:
+      return math.saturate(t, operand_type(0), emit(args[0]));
+    case Op::bitcast:
+      return math.bitcast(t, operand_type(0), emit(args[0]));
+    case Op::eq:
+    case Op::ne:
+    case Op::lt:
+    case Op::le:
+    case Op::gt:
+    case Op::ge: {
       if (Value* mask = lanes_below(e)) return mask;
       Value* x = emit(args[0]);
       return math.comparison(n.op, operand_type(0), x, emit(args[1]));
@@ -134,7 +152,10 @@ Value* Emitter::emit_node(const Expr& e) {
       Value* steps = b.CreateMul(llvm::ConstantVector::get(lanes), b.CreateVectorSplat(t.lanes, stride));
       return b.CreateAdd(b.CreateVectorSplat(t.lanes, base), steps);
     }
-    case Op::div: case Op::mod: case Op::trunc_div: case Op::trunc_rem:
+    case Op::div:
+    case Op::mod:
+    case Op::trunc_div:
+    case Op::trunc_rem:
       if (t.is_integer()) {
         std::int64_t divisor = 0;
         const Expr& by = ir::is(args[1], Op::broadcast) ? ir::args_of(args[1])[0] : args[1];
@@ -142,18 +163,23 @@ Value* Emitter::emit_node(const Expr& e) {
         return ir::is_int(by, &divisor) ? math.divide_by(n.op, t, x, divisor) : math.binary(n.op, t, x, emit(args[1]));
       }
       break;
-    case Op::add: case Op::sub: case Op::mul:
+    case Op::add:
+    case Op::sub:
+    case Op::mul:
       // index arithmetic is that of integers inside 63 bits, which entry made sure of, or is just making sure of
       if (t.is_index() && t.lanes == 1 && overflow_) {
         Value* x = emit(args[0]);
         return index_arithmetic(n.op, x, emit(args[1]), overflow_);
       }
       break;
-    case Op::shl: case Op::shr: case Op::rounding_shr: {
+    case Op::shl:
+    case Op::shr:
+    case Op::rounding_shr: {
       Value* x = emit(args[0]);
       return math.shift(n.op, t, x, operand_type(1), emit(args[1]));
     }
-    default: break;
+    default:
+      break;
   }
   if (n.count == 1) return math.unary(n.op, operand_type(0), emit(args[0]));
   if (n.count != 2) throw InternalError(std::string("codegen: ") + ir::op_name(n.op) + " is no operator of the lowered form");
@@ -165,20 +191,28 @@ Value* Emitter::emit_node(const Expr& e) {
 std::int64_t Emitter::known_multiple(const Expr& e) const {
   const auto args = ir::args_of(e);
   switch (ir::op_of(e)) {
-    case Op::int_const: return e.node()->i < 0 ? -e.node()->i : e.node()->i;
+    case Op::int_const:
+      return e.node()->i < 0 ? -e.node()->i : e.node()->i;
     case Op::var: {
       const auto it = multiples.find(e.node()->id);
       return it == multiples.end() ? 1 : it->second;
     }
-    case Op::add: case Op::sub: case Op::min: case Op::max: return std::gcd(known_multiple(args[0]), known_multiple(args[1]));
+    case Op::add:
+    case Op::sub:
+    case Op::min:
+    case Op::max:
+      return std::gcd(known_multiple(args[0]), known_multiple(args[1]));
     case Op::mul: {
       // only small powers of two matter for alignment; beyond 2^20 the product is capped to stay in range
       const std::int64_t x = known_multiple(args[0]), y = known_multiple(args[1]);
       return std::gcd(x, std::int64_t{1} << 20) * std::gcd(y, std::int64_t{1} << 20);
     }
-    case Op::select: return std::gcd(known_multiple(args[1]), known_multiple(args[2]));
-    case Op::in_range: return known_multiple(args[0]);
-    default: return 1;
+    case Op::select:
+      return std::gcd(known_multiple(args[1]), known_multiple(args[2]));
+    case Op::in_range:
+      return known_multiple(args[0]);
+    default:
+      return 1;
   }
 }
 

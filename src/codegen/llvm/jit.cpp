@@ -14,7 +14,8 @@ namespace ashlar::codegen {
 
 namespace {
 
-template <class T> T taken(llvm::Expected<T> value) {
+template <class T>
+T taken(llvm::Expected<T> value) {
   if (!value) throw InternalError("codegen: " + llvm::toString(value.takeError()));
   return std::move(*value);
 }
@@ -35,7 +36,8 @@ struct Compiled::Code {
 Compiled compile(const ir::Kernel& kernel, const Target& target, Seconds* seconds) {
   std::string missing;
   if (!target.runs_here(&missing))
-    refuse("compile", "a target that this machine can execute", std::string(target.text()) + ", which needs " + missing, Where{});
+    refuse("compile", "a target that this machine can execute", std::string(target.text()) + ", which needs " + missing,
+           Where{});
   if (target.os() == "none") refuse("compile", "a target with an operating system", std::string(target.text()), Where{});
   const std::string object = emit(kernel, target, Output::object, seconds);  // also initialises LLVM's target
   const std::string name = c_identifier(kernel.name);
@@ -68,7 +70,9 @@ int Compiled::call(std::span<const void* const> arguments, const ashlar_context*
 }
 
 int Compiled::run(const void* args, const ashlar_context* ctx) const { return code_->run(args, ctx); }
-std::size_t Compiled::workspace_bytes(const void* args, const ashlar_context* ctx) const { return code_->workspace_bytes(args, ctx); }
+std::size_t Compiled::workspace_bytes(const void* args, const ashlar_context* ctx) const {
+  return code_->workspace_bytes(args, ctx);
+}
 const ashlar_abi1_desc& Compiled::descriptor() const { return *code_->descriptor; }
 
 void* Compiled::address(const char* symbol) const {

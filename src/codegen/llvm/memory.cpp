@@ -44,10 +44,14 @@ std::int64_t constant_stride(const Ramp& r) {
 std::optional<Ramp> as_ramp(const Expr& e) {
   const auto args = ir::args_of(e);
   switch (ir::op_of(e)) {
-    case Op::ramp: return args[0].type().lanes == 1 ? std::optional(Ramp{args[0], args[1]}) : std::nullopt;
-    case Op::broadcast: return Ramp{args[0], ir::index(0)};
-    case Op::in_range: return as_ramp(args[0]);
-    case Op::add: case Op::sub: {
+    case Op::ramp:
+      return args[0].type().lanes == 1 ? std::optional(Ramp{args[0], args[1]}) : std::nullopt;
+    case Op::broadcast:
+      return Ramp{args[0], ir::index(0)};
+    case Op::in_range:
+      return as_ramp(args[0]);
+    case Op::add:
+    case Op::sub: {
       const auto x = as_ramp(args[0]), y = as_ramp(args[1]);
       if (!x || !y) return std::nullopt;
       const bool plus = ir::is(e, Op::add);
@@ -61,7 +65,8 @@ std::optional<Ramp> as_ramp(const Expr& e) {
       if (ir::is_int(x->stride, std::int64_t{0})) return Ramp{ir::mul(y->base, x->base), ir::mul(y->stride, x->base)};
       return std::nullopt;
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -109,7 +114,8 @@ Value* Emitter::load(const Expr& e) {
 }
 
 Value* Emitter::load_scalar(const ir::KBuffer& buffer, Type t, Value* at) {
-  llvm::LoadInst* v = b.CreateAlignedLoad(math.memory_type(t.element()), at, llvm::Align(static_cast<std::uint64_t>(t.bytes())));
+  llvm::LoadInst* v =
+      b.CreateAlignedLoad(math.memory_type(t.element()), at, llvm::Align(static_cast<std::uint64_t>(t.bytes())));
   unit.tag_access(v, buffer.id);
   return v;
 }
@@ -149,8 +155,8 @@ Value* Emitter::load_vector(const ir::KBuffer& buffer, Type t, const Expr& addre
   return v;
 }
 
-// Elements base + k * stride for k < n. With s = |stride|, s vectors of n consecutive elements are read: the first s - 1 side by
-// side from the lowest address on, the last one so that it ends with the highest element. Nothing outside is touched.
+// Elements base + k * stride for k < n. With s = |stride|, s vectors of n consecutive elements are read: the first s - 1 side
+// by side from the lowest address on, the last one so that it ends with the highest element. Nothing outside is touched.
 Value* Emitter::load_strided(const ir::KBuffer& buffer, Type t, Value* base, std::int64_t stride, llvm::Align align) {
   const int n = t.lanes, s = static_cast<int>(std::abs(stride));
   const int last = s * (n - 1) + 1 - n;
@@ -184,7 +190,8 @@ Value* Emitter::load_strided(const ir::KBuffer& buffer, Type t, Value* base, std
 void Emitter::store(const ir::KStmt& s) {
   const ir::KBuffer& buffer = buffer_of(unit, s.buffer);
   const Type t = s.value.type();
-  if (t.element() != buffer.type.element()) throw InternalError("codegen: a store of another type than " + buffer.name + " has");
+  if (t.element() != buffer.type.element())
+    throw InternalError("codegen: a store of another type than " + buffer.name + " has");
   Value* v = math.to_memory(t, expr(s.value));
   Value* mask = s.mask.empty() ? nullptr : expr(s.mask);
   if (mask && all_true(mask)) mask = nullptr;
@@ -200,8 +207,10 @@ void Emitter::store(const ir::KStmt& s) {
     Value* at = element(buffer, expr(s.address));
     unit.tag_access(b.CreateAlignedStore(v, at, llvm::Align(static_cast<std::uint64_t>(t.bytes()))), buffer.id);
   };
-  if (mask) when(mask, write);
-  else write();
+  if (mask)
+    when(mask, write);
+  else
+    write();
 }
 
 void Emitter::store_vector(const ir::KBuffer& buffer, Type t, const Expr& address, Value* v, Value* mask) {
@@ -210,8 +219,8 @@ void Emitter::store_vector(const ir::KBuffer& buffer, Type t, const Expr& addres
   if (ramp && ir::is_int(ramp->stride, 1)) {
     Value* at = element(buffer, expr(ramp->base));
     const llvm::Align align = alignment(buffer, ramp->base);
-    llvm::Instruction* access = mask ? static_cast<llvm::Instruction*>(b.CreateMaskedStore(v, at, align, mask))
-                                     : b.CreateAlignedStore(v, at, align);
+    llvm::Instruction* access =
+        mask ? static_cast<llvm::Instruction*>(b.CreateMaskedStore(v, at, align, mask)) : b.CreateAlignedStore(v, at, align);
     unit.tag_access(access, buffer.id);
     return;
   }

@@ -27,8 +27,9 @@ llvm::Function* fail_function(Unit& unit) {
   e.when(e.b.CreateIsNotNull(f->getArg(0)), [&] {
     Value* error = load_field(e.b, pointer, f->getArg(0), offsetof(ashlar_context, error));
     e.when(e.b.CreateIsNotNull(error), [&] {
-      constexpr std::size_t offsets[] = {offsetof(ashlar_error, code), offsetof(ashlar_error, argument), offsetof(ashlar_error, dimension),
-                                         offsetof(ashlar_error, expected), offsetof(ashlar_error, found), offsetof(ashlar_error, what)};
+      constexpr std::size_t offsets[] = {offsetof(ashlar_error, code),      offsetof(ashlar_error, argument),
+                                         offsetof(ashlar_error, dimension), offsetof(ashlar_error, expected),
+                                         offsetof(ashlar_error, found),     offsetof(ashlar_error, what)};
       for (unsigned k = 0; k < 6; ++k) store_field(e.b, f->getArg(k + 1), error, offsets[k]);
     });
   });
@@ -38,17 +39,19 @@ llvm::Function* fail_function(Unit& unit) {
 
 namespace {
 
-Value* at_least_one(Emitter& e, Value* extent) { return e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, extent, e.b.getInt64(1)); }
+Value* at_least_one(Emitter& e, Value* extent) {
+  return e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, extent, e.b.getInt64(1));
+}
 
 // A tensor as f_run sees it.
 struct View {
   const ArgField* field = nullptr;
   const ir::Buffer* buffer = nullptr;
   std::int64_t align = 1;
-  int number = 0;  // among the arguments
-  Value* address = nullptr;         // i64
+  int number = 0;            // among the arguments
+  Value* address = nullptr;  // i64
   std::vector<Value*> extents, strides;
-  std::vector<bool> given;          // dimensions with a stride field
+  std::vector<bool> given;                                  // dimensions with a stride field
   Value *empty = nullptr, *low = nullptr, *high = nullptr;  // i1; bytes from element 0: [low, high)
   std::int64_t bytes() const { return buffer->type.bytes(); }
   std::size_t rank() const { return extents.size(); }
@@ -63,8 +66,8 @@ class RunChecks {
     e.b.CreateCondBr(bad, failed, fine);
     e.b.SetInsertPoint(failed);
     auto number = [&](int v) { return e.b.getInt32(static_cast<std::uint32_t>(v)); };
-    e.b.CreateRet(e.b.CreateCall(fail_function(e.unit), {context, number(code), number(argument), number(dimension), expected, found,
-                                                         e.unit.text(k.name + ": " + what)}));
+    e.b.CreateRet(e.b.CreateCall(fail_function(e.unit), {context, number(code), number(argument), number(dimension), expected,
+                                                         found, e.unit.text(k.name + ": " + what)}));
     e.b.SetInsertPoint(fine);
   }
   Value* word(std::int64_t v) { return e.b.getInt64(static_cast<std::uint64_t>(v)); }
@@ -94,10 +97,11 @@ class RunChecks {
       fail_if(e.b.CreateICmpSLT(v, word(least)), s.min > 0 ? ASHLAR_E_FACT : ASHLAR_E_SHAPE, -1, -1, word(least), v,
               s.name + " is {found}, expected at least {expected}");
       if (s.max != INT64_MAX)
-        fail_if(e.b.CreateICmpSGT(v, word(s.max)), ASHLAR_E_FACT, -1, -1, word(s.max), v, s.name + " is {found}, expected at most {expected}");
+        fail_if(e.b.CreateICmpSGT(v, word(s.max)), ASHLAR_E_FACT, -1, -1, word(s.max), v,
+                s.name + " is {found}, expected at most {expected}");
       if (s.multiple_of > 1)
-        fail_if(e.b.CreateICmpNE(e.b.CreateSRem(v, word(s.multiple_of)), word(0)), ASHLAR_E_FACT, -1, -1, word(s.multiple_of), v,
-                s.name + " is {found}, expected a multiple of {expected}");
+        fail_if(e.b.CreateICmpNE(e.b.CreateSRem(v, word(s.multiple_of)), word(0)), ASHLAR_E_FACT, -1, -1, word(s.multiple_of),
+                v, s.name + " is {found}, expected a multiple of {expected}");
     }
   }
 
@@ -127,7 +131,8 @@ class RunChecks {
       const Expr& wanted = v.buffer->extents[d];
       Value* extent = e.checked(wanted, &overflow);
       const std::string shape = v.field->name + ".shape[" + std::to_string(d) + "]";
-      fail_if(overflow, ASHLAR_E_OVERFLOW, v.number, static_cast<int>(d), word(INT64_MAX), extent, shape + " exceeds {expected}");
+      fail_if(overflow, ASHLAR_E_OVERFLOW, v.number, static_cast<int>(d), word(INT64_MAX), extent,
+              shape + " exceeds {expected}");
       fail_if(e.b.CreateICmpSLT(extent, word(0)), ASHLAR_E_SHAPE, v.number, static_cast<int>(d), word(0), extent,
               shape + " is {found}, expected at least {expected} (" + ir::text(wanted) + ")");
       v.extents.push_back(extent);
@@ -148,7 +153,8 @@ class RunChecks {
         }
       if (d > 0) dense = e.index_arithmetic(Op::mul, dense, at_least_one(e, v.extents[d]), &overflow);
     }
-    fail_if(overflow, ASHLAR_E_OVERFLOW, v.number, -1, word(INT64_MAX), dense, v.field->name + " reaches past {expected} bytes");
+    fail_if(overflow, ASHLAR_E_OVERFLOW, v.number, -1, word(INT64_MAX), dense,
+            v.field->name + " reaches past {expected} bytes");
     span(v);
   }
 
@@ -159,11 +165,11 @@ class RunChecks {
     const bool inner = d + 1 == v.extents.size();
     using Order = ir::Buffer::Order;
     if (v.buffer->order == Order::dense || (inner && v.buffer->order == Order::inner_unit_stride))
-      fail_if(e.b.CreateAnd(steps, e.b.CreateICmpNE(stride, dense)), ASHLAR_E_STRIDE, v.number, static_cast<int>(d), dense, stride,
-              text + " is {found}, expected {expected}");
+      fail_if(e.b.CreateAnd(steps, e.b.CreateICmpNE(stride, dense)), ASHLAR_E_STRIDE, v.number, static_cast<int>(d), dense,
+              stride, text + " is {found}, expected {expected}");
     else if (v.buffer->order != Order::any)
-      fail_if(e.b.CreateAnd(steps, e.b.CreateICmpSLT(stride, word(0))), ASHLAR_E_STRIDE, v.number, static_cast<int>(d), word(0), stride,
-              text + " is {found}, expected at least {expected}");
+      fail_if(e.b.CreateAnd(steps, e.b.CreateICmpSLT(stride, word(0))), ASHLAR_E_STRIDE, v.number, static_cast<int>(d), word(0),
+              stride, text + " is {found}, expected at least {expected}");
   }
 
   // What is touched, in bytes from element 0.
@@ -182,14 +188,15 @@ class RunChecks {
     e.index_arithmetic(Op::sub, v.high, v.low, &overflow);
     Value* end = e.b.CreateAdd(v.address, v.high);
     overflow = e.b.CreateOr(overflow, e.b.CreateAnd(e.b.CreateNot(v.empty), e.b.CreateICmpULT(end, v.address)));
-    fail_if(overflow, ASHLAR_E_OVERFLOW, v.number, -1, word(INT64_MAX), word(0), v.field->name + " reaches past {expected} bytes");
+    fail_if(overflow, ASHLAR_E_OVERFLOW, v.number, -1, word(INT64_MAX), word(0),
+            v.field->name + " reaches past {expected} bytes");
   }
 
   void memory() {
     for (const View& v : views) {
       Value* touched = e.b.CreateNot(v.empty);
-      fail_if(e.b.CreateAnd(touched, e.b.CreateICmpEQ(v.address, word(0))), ASHLAR_E_NULL, v.number, -1, e.b.CreateSub(v.high, v.low), word(0),
-              v.field->name + " is NULL, expected {expected} bytes");
+      fail_if(e.b.CreateAnd(touched, e.b.CreateICmpEQ(v.address, word(0))), ASHLAR_E_NULL, v.number, -1,
+              e.b.CreateSub(v.high, v.low), word(0), v.field->name + " is NULL, expected {expected} bytes");
       if (v.align <= 1) continue;
       Value* past = e.b.CreateURem(v.address, word(v.align));
       fail_if(e.b.CreateAnd(touched, e.b.CreateICmpNE(past, word(0))), ASHLAR_E_ALIGN, v.number, -1, word(v.align), past,
@@ -210,12 +217,15 @@ class RunChecks {
     bool any = false;
     for (bool g : v.given) any = any || g;
     if (!any) return;  // dense
-    struct Dim { Value *stride, *extent, *number; };
+    struct Dim {
+      Value *stride, *extent, *number;
+    };
     std::vector<Dim> dims;
     for (std::size_t d = v.rank(); d-- > 0;) {
       Value* steps = e.b.CreateICmpSGT(v.extents[d], word(1));
       Value* magnitude = e.b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, v.strides[d], e.b.getFalse());
-      dims.push_back({e.b.CreateSelect(steps, magnitude, word(INT64_MAX)), at_least_one(e, v.extents[d]), word(static_cast<std::int64_t>(d))});
+      dims.push_back({e.b.CreateSelect(steps, magnitude, word(INT64_MAX)), at_least_one(e, v.extents[d]),
+                      word(static_cast<std::int64_t>(d))});
     }
     for (std::size_t n = dims.size(); n > 1; --n)  // sorted by exchanges: growing strides, those of single elements last
       for (std::size_t j = 0; j + 1 < n; ++j) {
@@ -252,9 +262,11 @@ class RunChecks {
     if (out.rank() >= 2 && other.rank() >= 2 && out.given[0] && other.given[0]) {
       // beside each other in rows of the same distance: `other` begins `past` bytes after a row of `out` does
       Value* row = b.CreateMul(out.strides[0], word(out.bytes()));
-      Value* same = b.CreateAnd(b.CreateICmpEQ(row, b.CreateMul(other.strides[0], word(other.bytes()))), b.CreateICmpSGT(row, word(0)));
+      Value* same =
+          b.CreateAnd(b.CreateICmpEQ(row, b.CreateMul(other.strides[0], word(other.bytes()))), b.CreateICmpSGT(row, word(0)));
       auto width = [&](const View& v) {
-        return b.CreateSub(v.high, b.CreateMul(b.CreateMul(b.CreateSub(at_least_one(e, v.extents[0]), word(1)), v.strides[0]), word(v.bytes())));
+        return b.CreateSub(v.high, b.CreateMul(b.CreateMul(b.CreateSub(at_least_one(e, v.extents[0]), word(1)), v.strides[0]),
+                                               word(v.bytes())));
       };
       Value* difference = b.CreateSub(other.address, out.address);
       Value* remainder = b.CreateSRem(difference, b.CreateSelect(same, row, word(1)));
@@ -263,15 +275,18 @@ class RunChecks {
       Value* forwards = b.CreateAnd(b.CreateICmpEQ(out.low, word(0)), b.CreateICmpEQ(other.low, word(0)));
       clash = b.CreateAnd(clash, b.CreateNot(b.CreateAnd(b.CreateAnd(same, forwards), beside)));
     }
-    const bool may = out.buffer->may_alias_inputs && !other.field->written && out.rank() == other.rank() && out.bytes() == other.bytes();
+    const bool may =
+        out.buffer->may_alias_inputs && !other.field->written && out.rank() == other.rank() && out.bytes() == other.bytes();
     if (may) {
       Value* equal = b.CreateICmpEQ(out.address, other.address);
       for (std::size_t d = 0; d < out.rank(); ++d)
-        equal = b.CreateAnd(equal, b.CreateAnd(b.CreateICmpEQ(out.extents[d], other.extents[d]), b.CreateICmpEQ(out.strides[d], other.strides[d])));
+        equal = b.CreateAnd(equal, b.CreateAnd(b.CreateICmpEQ(out.extents[d], other.extents[d]),
+                                               b.CreateICmpEQ(out.strides[d], other.strides[d])));
       clash = b.CreateAnd(clash, b.CreateNot(equal));
     }
     fail_if(clash, ASHLAR_E_ALIAS, out.number, -1, word(-1), word(other.number),
-            out.field->name + " overlaps " + other.field->name + (may ? ", expected the same elements or none" : ", expected memory of its own"));
+            out.field->name + " overlaps " + other.field->name +
+                (may ? ", expected the same elements or none" : ", expected memory of its own"));
   }
 
   void assumptions() {
@@ -299,7 +314,8 @@ class RunChecks {
     if (block_to_release) {
       Value* hook = load_field(b, b.getPtrTy(), inner, offsetof(ashlar_context, release));
       e.when(b.CreateAnd(b.CreateIsNotNull(block_to_release), b.CreateIsNotNull(hook)), [&] {
-        auto* type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), b.getInt32Ty(), b.getInt32Ty()}, false);
+        auto* type =
+            llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), b.getInt32Ty(), b.getInt32Ty()}, false);
         Value* user = load_field(b, b.getPtrTy(), inner, offsetof(ashlar_context, user));
         b.CreateCall(type, hook, {user, block_to_release, b.getInt32(1), b.getInt32(0)});
       });
@@ -326,11 +342,14 @@ class RunChecks {
     bool strides = false;
     for (const ArgField& f : e.unit.layout.fields) strides = strides || f.kind == ArgField::Kind::stride;
     if (!strides) return args;
-    llvm::AllocaInst* copy = e.local(llvm::ArrayType::get(b.getInt8Ty(), static_cast<std::uint64_t>(e.unit.layout.bytes)), llvm::Align(8), "args");
+    llvm::AllocaInst* copy =
+        e.local(llvm::ArrayType::get(b.getInt8Ty(), static_cast<std::uint64_t>(e.unit.layout.bytes)), llvm::Align(8), "args");
     for (const ArgField& f : e.unit.layout.fields) {
       const auto offset = static_cast<std::size_t>(f.offset);
-      if (f.kind == ArgField::Kind::stride) store_field(b, e.value_of(f.id), copy, offset);
-      else store_field(b, load_field(b, b.getIntNTy(static_cast<unsigned>(8 * f.bytes)), args, offset), copy, offset);
+      if (f.kind == ArgField::Kind::stride)
+        store_field(b, e.value_of(f.id), copy, offset);
+      else
+        store_field(b, load_field(b, b.getIntNTy(static_cast<unsigned>(8 * f.bytes)), args, offset), copy, offset);
     }
     return copy;
   }
@@ -358,10 +377,12 @@ class RunChecks {
     Value* hook = load_field(b, b.getPtrTy(), inner, offsetof(ashlar_context, allocate));
     fail_if(b.CreateIsNull(hook), ASHLAR_E_MEMORY, -1, -1, bytes.total, word(0),
             "the workspace has {found} bytes, expected at least {expected}, and the context has no allocator");
-    auto* type = llvm::FunctionType::get(b.getPtrTy(), {b.getPtrTy(), b.getInt64Ty(), b.getInt64Ty(), b.getInt32Ty(), b.getInt32Ty()}, false);
+    auto* type = llvm::FunctionType::get(b.getPtrTy(),
+                                         {b.getPtrTy(), b.getInt64Ty(), b.getInt64Ty(), b.getInt32Ty(), b.getInt32Ty()}, false);
     Value* user = load_field(b, b.getPtrTy(), inner, offsetof(ashlar_context, user));
     Value* fresh = b.CreateCall(type, hook, {user, bytes.total, word(k.workspace_align), b.getInt32(1), b.getInt32(0)});
-    fail_if(b.CreateIsNull(fresh), ASHLAR_E_MEMORY, -1, -1, bytes.total, word(0), "no memory for a workspace of {expected} bytes");
+    fail_if(b.CreateIsNull(fresh), ASHLAR_E_MEMORY, -1, -1, bytes.total, word(0),
+            "no memory for a workspace of {expected} bytes");
     b.CreateStore(fresh, owned);
     store_field(b, fresh, inner, offsetof(ashlar_context, workspace));
     b.CreateBr(found);

@@ -31,8 +31,10 @@ void Emitter::when(Value* condition, const std::function<void()>& then) {
 
 void Emitter::loop(Value* begin, Value* end, bool runs, const std::function<void(Value*)>& body) {
   llvm::BasicBlock *before = b.GetInsertBlock(), *inside = block("loop"), *after = block("done");
-  if (runs) b.CreateBr(inside);
-  else b.CreateCondBr(b.CreateICmpSLT(begin, end), inside, after);
+  if (runs)
+    b.CreateBr(inside);
+  else
+    b.CreateCondBr(b.CreateICmpSLT(begin, end), inside, after);
   b.SetInsertPoint(inside);
   llvm::PHINode* i = b.CreatePHI(b.getInt64Ty(), 2, "i");
   i->addIncoming(begin, before);
@@ -55,7 +57,8 @@ void Emitter::begin_iteration(ir::Id loop) {
     if (first) known->second = constant_accesses(unit.kernel.body, id);
     for (const auto& [address, lanes] : known->second) {
       llvm::Type* type = math.memory_type(buffer.type.with_lanes(lanes));
-      Value* at = b.CreateGEP(math.memory_type(buffer.type.element()), it->second, b.getInt64(static_cast<std::uint64_t>(address)));
+      Value* at =
+          b.CreateGEP(math.memory_type(buffer.type.element()), it->second, b.getInt64(static_cast<std::uint64_t>(address)));
       b.CreateAlignedStore(llvm::PoisonValue::get(type), at, llvm::Align(static_cast<std::uint64_t>(buffer.type.bytes())));
     }
   }
@@ -85,9 +88,12 @@ void Emitter::statements(const std::vector<ir::KStmt>& list) {
   for (const ir::KStmt& s : list) {
     switch (s.kind) {
       case ir::KStmt::Kind::for_:
-        if (s.loop_kind == ir::LoopKind::parallel && context) parallel_for(s);
-        else if (s.loop_kind == ir::LoopKind::serial || s.loop_kind == ir::LoopKind::parallel) for_loop(s);
-        else throw InternalError("codegen: loop " + s.name + " of kernel " + unit.name + " was not vectorized or unrolled");
+        if (s.loop_kind == ir::LoopKind::parallel && context)
+          parallel_for(s);
+        else if (s.loop_kind == ir::LoopKind::serial || s.loop_kind == ir::LoopKind::parallel)
+          for_loop(s);
+        else
+          throw InternalError("codegen: loop " + s.name + " of kernel " + unit.name + " was not vectorized or unrolled");
         break;
       case ir::KStmt::Kind::if_: {
         Value* condition = expr(s.value);
@@ -113,8 +119,12 @@ void Emitter::statements(const std::vector<ir::KStmt>& list) {
         vars.erase(s.var);
         break;
       }
-      case ir::KStmt::Kind::store: store(s); break;
-      case ir::KStmt::Kind::prefetch: prefetch(s); break;
+      case ir::KStmt::Kind::store:
+        store(s);
+        break;
+      case ir::KStmt::Kind::prefetch:
+        prefetch(s);
+        break;
     }
   }
 }

@@ -13,8 +13,12 @@
 namespace ashlar::codegen {
 
 Unit::Unit(const ir::Kernel& k, const Target& t)
-    : context(std::make_unique<llvm::LLVMContext>()), module(std::make_unique<llvm::Module>(k.name, *context)), kernel(k), target(t),
-      layout(abi_layout(k)), name(c_identifier(k.name)) {
+    : context(std::make_unique<llvm::LLVMContext>()),
+      module(std::make_unique<llvm::Module>(k.name, *context)),
+      kernel(k),
+      target(t),
+      layout(abi_layout(k)),
+      name(c_identifier(k.name)) {
   const llvm::Triple triple{std::string(t.triple())};
   module->setTargetTriple(triple);
   module->setDataLayout(triple.computeDataLayout());
@@ -50,7 +54,8 @@ void Unit::tag_access(llvm::Instruction* access, ir::Id buffer) const {
 }
 
 llvm::Function* Unit::function(const std::string& suffix, llvm::FunctionType* type, Visibility visibility) {
-  const auto linkage = visibility == Visibility::internal ? llvm::GlobalValue::InternalLinkage : llvm::GlobalValue::ExternalLinkage;
+  const auto linkage =
+      visibility == Visibility::internal ? llvm::GlobalValue::InternalLinkage : llvm::GlobalValue::ExternalLinkage;
   llvm::Function* f = llvm::Function::Create(type, linkage, name + suffix, module.get());
   if (visibility == Visibility::hidden) f->setVisibility(llvm::GlobalValue::HiddenVisibility);
   std::string features;
@@ -71,7 +76,8 @@ llvm::Constant* Unit::text(const std::string& s) {
   llvm::Constant*& known = texts_[s];
   if (known) return known;
   llvm::Constant* bytes = llvm::ConstantDataArray::getString(*context, s);
-  auto* global = new llvm::GlobalVariable(*module, bytes->getType(), true, llvm::GlobalValue::PrivateLinkage, bytes, name + ".text");
+  auto* global =
+      new llvm::GlobalVariable(*module, bytes->getType(), true, llvm::GlobalValue::PrivateLinkage, bytes, name + ".text");
   global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
   global->setAlignment(llvm::Align(1));
   return known = global;

@@ -43,9 +43,9 @@ class Unit {
 };
 
 // The passes over one kernel, each adding functions to the unit.
-llvm::Function* emit_body(Unit&);                            // int f.body(args*, ctx*): everything checked, workspace set
-llvm::Function* emit_workspace_size(Unit&);                  // size_t f_workspace_bytes(args*, ctx*)
-llvm::Function* emit_run(Unit&, llvm::Function* body);          // int f_run(args*, ctx*): checks, then the body
+llvm::Function* emit_body(Unit&);                       // int f.body(args*, ctx*): everything checked, workspace set
+llvm::Function* emit_workspace_size(Unit&);             // size_t f_workspace_bytes(args*, ctx*)
+llvm::Function* emit_run(Unit&, llvm::Function* body);  // int f_run(args*, ctx*): checks, then the body
 void emit_tensor_entries(Unit&, llvm::Function* body, llvm::Function* workspace_bytes);  // the descriptor, f and f_with
 
 }  // namespace ashlar::codegen

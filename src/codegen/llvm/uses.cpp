@@ -43,7 +43,8 @@ void count(const std::vector<ir::KStmt>& region, ir::Id buffer, bool outlines, i
 void add_access(const Expr& address, std::set<std::pair<std::int64_t, int>>& found) {
   std::int64_t first = 0;
   const bool vector = ir::is(address, ir::Op::ramp);
-  if (ir::is_int(vector ? ir::args_of(address)[0] : address, &first) && (!vector || ir::is_int(ir::args_of(address)[1], std::int64_t{1})))
+  if (ir::is_int(vector ? ir::args_of(address)[0] : address, &first) &&
+      (!vector || ir::is_int(ir::args_of(address)[1], std::int64_t{1})))
     found.emplace(first, address.type().lanes);
 }
 
