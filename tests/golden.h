@@ -23,7 +23,8 @@ inline std::string golden(const std::string& name, const std::string& found) {
   std::istringstream expected(buffer.str()), actual(found);
   for (int line = 1;; ++line) {
     std::string e, f;
-    const bool more_expected = static_cast<bool>(std::getline(expected, e)), more_found = static_cast<bool>(std::getline(actual, f));
+    const bool more_expected = static_cast<bool>(std::getline(expected, e)),
+               more_found = static_cast<bool>(std::getline(actual, f));
     if (!more_expected && !more_found) return name + ": the last line's end differs";
     if (e != f || more_expected != more_found)
       return name + ":" + std::to_string(line) + ": expected \"" + (more_expected ? e : "the end") + "\", found \"" +

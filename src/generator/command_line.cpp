@@ -42,7 +42,8 @@ std::size_t distance(std::string_view a, std::string_view b) {  // Levenshtein's
 std::vector<std::string> split(const std::string& s, char at) {
   std::vector<std::string> parts;
   std::size_t begin = 0;
-  for (std::size_t end; (end = s.find(at, begin)) != std::string::npos; begin = end + 1) parts.push_back(s.substr(begin, end - begin));
+  for (std::size_t end; (end = s.find(at, begin)) != std::string::npos; begin = end + 1)
+    parts.push_back(s.substr(begin, end - begin));
   parts.push_back(s.substr(begin));
   return parts;
 }
@@ -96,16 +97,15 @@ CommandLine read_command_line(std::span<const std::string> arguments) {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants them
     app.parse(reversed);
     rest = app.remaining();
-  } catch (const CLI::ParseError& e) {
-    throw UsageError(fmt::format("{}; --help lists the options", e.what()));
-  }
+  } catch (const CLI::ParseError& e) { throw UsageError(fmt::format("{}; --help lists the options", e.what())); }
   for (const std::string& e : emit) read_outputs(e, c.outputs);
   for (std::string& t : target)
     for (std::string& name : split(t, ',')) c.targets.push_back(std::move(name));
   for (const std::string& word : rest) {
     const std::size_t equal = word.find('=');
     if (word.starts_with("-"))
-      throw UsageError(fmt::format("unknown option \"{}\"; valid:\n{}", word, std::string_view(options_help, std::strlen(options_help) - 1)));
+      throw UsageError(fmt::format("unknown option \"{}\"; valid:\n{}", word,
+                                   std::string_view(options_help, std::strlen(options_help) - 1)));
     if (equal == std::string::npos || equal == 0) throw UsageError(fmt::format("expected NAME=VALUE, found \"{}\"", word));
     std::string name = word.substr(0, equal), value = word.substr(equal + 1);
     if (name == "target") {

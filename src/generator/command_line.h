@@ -26,12 +26,12 @@ class UsageError : public std::exception {
 struct CommandLine {
   bool help = false, version = false, list_targets = false;
   bool time_passes = false, trace = false;
-  std::string generator;              // empty: the only one there is
-  std::string function;               // empty: the generator's name
+  std::string generator;  // empty: the only one there is
+  std::string function;   // empty: the generator's name
   std::string directory = ".";
-  std::vector<std::string> targets;   // empty: host
-  std::vector<Output> outputs;        // empty: object and header
-  std::string replay;                 // a file; empty: schedule() is called
+  std::vector<std::string> targets;  // empty: host
+  std::vector<Output> outputs;       // empty: object and header
+  std::string replay;                // a file; empty: schedule() is called
   std::vector<std::pair<std::string, std::string>> params;
 };
 

@@ -7,7 +7,8 @@
 
 namespace ashlar {
 
-codegen::Compiled compile([[maybe_unused]] const ir::Program& program, [[maybe_unused]] const Target& target, [[maybe_unused]] Where where) {
+codegen::Compiled compile([[maybe_unused]] const ir::Program& program, [[maybe_unused]] const Target& target,
+                          [[maybe_unused]] Where where) {
 #ifdef ASHLAR_HAS_LLVM
   return codegen::compile(lower(program, generator::lower_options(target)), target);
 #else

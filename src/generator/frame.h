@@ -20,7 +20,10 @@ class Generator;
 
 namespace ashlar::generator {
 
-struct RejectedParam { std::size_t param; std::string asked, wanted; };  // wanted: the type, or empty where the choices say it
+struct RejectedParam {
+  std::size_t param;
+  std::string asked, wanted;
+};  // wanted: the type, or empty where the choices say it
 
 struct GeneratorRecord {
   std::string name;

@@ -19,7 +19,9 @@ lang::ArgumentLayout layout_of(Layout layout, bool may_alias_inputs, const char*
   if (layout.align < 0 || (layout.align & (layout.align - 1)) != 0)
     refuse(fmt::format("argument \"{}\"", name), "an alignment that is a power of two", fmt::format("{}", layout.align), where);
   using Order = lang::ArgumentLayout::Order;
-  const Order order = layout.order == Layout::dense ? Order::dense : layout.order == Layout::any ? Order::any : Order::inner_unit_stride;
+  const Order order = layout.order == Layout::dense ? Order::dense
+                      : layout.order == Layout::any ? Order::any
+                                                    : Order::inner_unit_stride;
   return {order, layout.align, may_alias_inputs};
 }
 
@@ -31,7 +33,8 @@ Input::Input(const char* name, Type type, std::initializer_list<Extent> shape, L
   record.arguments.emplace_back(*this);
 }
 
-Output::Output(const char* name, Type type, std::initializer_list<Extent> shape, Layout layout, May may, Where where) : where_(where) {
+Output::Output(const char* name, Type type, std::initializer_list<Extent> shape, Layout layout, May may, Where where)
+    : where_(where) {
   generator::GeneratorRecord& record = record_for("Output", name, where);
   static_cast<Tensor&>(*this) = lang::make_output(name, type, shape, layout_of(layout, may.alias_inputs, name, where), where);
   record.arguments.emplace_back(*this);

@@ -63,10 +63,12 @@ const ir::Kernel& AnyInstance::kernel() const { return state_->compilation.kerne
 int AnyInstance::call([[maybe_unused]] const void* const* arguments, std::size_t count,
                       [[maybe_unused]] const ashlar_context* context) const {
   if (count != state_->compilation.kernel.arguments.size())
-    refuse("a call of an instance", std::to_string(state_->compilation.kernel.arguments.size()) + " arguments", std::to_string(count), Where{});
+    refuse("a call of an instance", std::to_string(state_->compilation.kernel.arguments.size()) + " arguments",
+           std::to_string(count), Where{});
 #ifdef ASHLAR_HAS_LLVM
   if (!state_->code)
-    refuse("a call of an instance", "a target that this machine can execute", std::string(state_->compilation.made.record->target.text()), Where{});
+    refuse("a call of an instance", "a target that this machine can execute",
+           std::string(state_->compilation.made.record->target.text()), Where{});
   return state_->code->call({arguments, count}, context);
 #else
   refuse("a call of an instance", "an ashlar that was built with LLVM", "one built without it", Where{});

@@ -14,8 +14,8 @@ enum class OutputKind { object, static_library, header, assembly, llvm, program,
 
 struct OutputKindInfo {
   OutputKind kind;
-  const char* name;                  // after -e
-  const char* prefix;                // of the file's name: prefix + function + suffix
+  const char* name;    // after -e
+  const char* prefix;  // of the file's name: prefix + function + suffix
   const char* suffix;
   const char* doc;
 };
@@ -44,7 +44,9 @@ class FileSet {
   std::size_t size() const { return files_.size(); }
 
  private:
-  struct File { std::string path, bytes, temporary; };
+  struct File {
+    std::string path, bytes, temporary;
+  };
   std::vector<File> files_;
 };
 

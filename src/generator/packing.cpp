@@ -22,35 +22,61 @@ std::string c_text(const Expr& e, const Names& names) {
   const auto arg = [&](std::size_t i) { return c_text(ir::args_of(e)[i], names); };
   const auto infix = [&](const char* op) { return fmt::format("({} {} {})", arg(0), op, arg(1)); };
   switch (ir::op_of(e)) {
-    case ir::Op::int_const: return fmt::format("{}", e.node()->i);
-    case ir::Op::var: return names.at(e.node()->id);
-    case ir::Op::add: return infix("+");
-    case ir::Op::sub: return infix("-");
-    case ir::Op::mul: return infix("*");
-    case ir::Op::neg: return fmt::format("(-{})", arg(0));
-    case ir::Op::div: return fmt::format("ashlar_floor_div({}, {})", arg(0), arg(1));
-    case ir::Op::mod: return fmt::format("({0} - ashlar_floor_div({0}, {1}) * {1})", arg(0), arg(1));
-    case ir::Op::min: return fmt::format("({0} < {1} ? {0} : {1})", arg(0), arg(1));
-    case ir::Op::max: return fmt::format("({0} > {1} ? {0} : {1})", arg(0), arg(1));
-    case ir::Op::bit_and: return infix("&");
-    case ir::Op::bit_or: return infix("|");
-    case ir::Op::bit_xor: return infix("^");
-    case ir::Op::shl: return infix("<<");
-    case ir::Op::shr: return infix(">>");
-    case ir::Op::eq: return infix("==");
-    case ir::Op::ne: return infix("!=");
-    case ir::Op::lt: return infix("<");
-    case ir::Op::le: return infix("<=");
-    case ir::Op::gt: return infix(">");
-    case ir::Op::ge: return infix(">=");
-    case ir::Op::logic_and: return infix("&&");
-    case ir::Op::logic_or: return infix("||");
-    case ir::Op::logic_not: return fmt::format("(!{})", arg(0));
-    case ir::Op::select: return fmt::format("({} ? {} : {})", arg(0), arg(1), arg(2));
-    default: break;
+    case ir::Op::int_const:
+      return fmt::format("{}", e.node()->i);
+    case ir::Op::var:
+      return names.at(e.node()->id);
+    case ir::Op::add:
+      return infix("+");
+    case ir::Op::sub:
+      return infix("-");
+    case ir::Op::mul:
+      return infix("*");
+    case ir::Op::neg:
+      return fmt::format("(-{})", arg(0));
+    case ir::Op::div:
+      return fmt::format("ashlar_floor_div({}, {})", arg(0), arg(1));
+    case ir::Op::mod:
+      return fmt::format("({0} - ashlar_floor_div({0}, {1}) * {1})", arg(0), arg(1));
+    case ir::Op::min:
+      return fmt::format("({0} < {1} ? {0} : {1})", arg(0), arg(1));
+    case ir::Op::max:
+      return fmt::format("({0} > {1} ? {0} : {1})", arg(0), arg(1));
+    case ir::Op::bit_and:
+      return infix("&");
+    case ir::Op::bit_or:
+      return infix("|");
+    case ir::Op::bit_xor:
+      return infix("^");
+    case ir::Op::shl:
+      return infix("<<");
+    case ir::Op::shr:
+      return infix(">>");
+    case ir::Op::eq:
+      return infix("==");
+    case ir::Op::ne:
+      return infix("!=");
+    case ir::Op::lt:
+      return infix("<");
+    case ir::Op::le:
+      return infix("<=");
+    case ir::Op::gt:
+      return infix(">");
+    case ir::Op::ge:
+      return infix(">=");
+    case ir::Op::logic_and:
+      return infix("&&");
+    case ir::Op::logic_or:
+      return infix("||");
+    case ir::Op::logic_not:
+      return fmt::format("(!{})", arg(0));
+    case ir::Op::select:
+      return fmt::format("({} ? {} : {})", arg(0), arg(1), arg(2));
+    default:
+      break;
   }
-  refuse("pack_argument", "an index map of integer arithmetic, which the generated header can hold as C", ir::op_name(ir::op_of(e)),
-         e.node()->where);
+  refuse("pack_argument", "an index map of integer arithmetic, which the generated header can hold as C",
+         ir::op_name(ir::op_of(e)), e.node()->where);
 }
 
 std::vector<Expr> physical_extents(const ir::Kernel& k, const ir::Buffer& b) {
@@ -78,7 +104,8 @@ std::string functions(const ir::Kernel& k, const codegen::AbiLayout& layout, con
   std::vector<std::string> symbols;
   for (const Expr& extent : b.extents)
     for (ir::Id id : ir::free_vars(extent))
-      if (names.emplace(id, layout.field(Kind::symbol, id).name).second) symbols.push_back(fmt::format("int64_t {}", names.at(id)));
+      if (names.emplace(id, layout.field(Kind::symbol, id).name).second)
+        symbols.push_back(fmt::format("int64_t {}", names.at(id)));
   const std::string shape = fmt::format("{}", fmt::join(symbols, ", "));
   for (std::size_t d = 0; d < b.layout.vars.size(); ++d) names[b.layout.vars[d]] = fmt::format("index{}", d);
 
@@ -107,12 +134,17 @@ std::string functions(const ir::Kernel& k, const codegen::AbiLayout& layout, con
     dense += fmt::format("  if ({0}_stride{1} == 0) {0}_stride{1} = {2};\n", name, d, inner);
     from += fmt::format("index{} * {}_stride{} + ", d, name, d);
   }
-  std::string text = fmt::format("/* {0} is packed by the caller: {1}_pack_{0} makes, in {2} bytes, what a call takes as {0}'s data. */\n", name, k.name, bytes);
-  text += fmt::format("static inline size_t {}({}) {{\n  return (size_t)({}) * sizeof({});\n}}\n", bytes, shape.empty() ? "void" : shape, elements, type);
-  text += fmt::format("static inline void {}_pack_{}(const {} *{}, {}{}{}{} *packed) {{ /* a stride of zero: dense */\n", k.name, name, type, name,
-                      strides, shape, shape.empty() ? "" : ", ", type);
+  std::string text =
+      fmt::format("/* {0} is packed by the caller: {1}_pack_{0} makes, in {2} bytes, what a call takes as {0}'s data. */\n",
+                  name, k.name, bytes);
+  text += fmt::format("static inline size_t {}({}) {{\n  return (size_t)({}) * sizeof({});\n}}\n", bytes,
+                      shape.empty() ? "void" : shape, elements, type);
+  text += fmt::format("static inline void {}_pack_{}(const {} *{}, {}{}{}{} *packed) {{ /* a stride of zero: dense */\n",
+                      k.name, name, type, name, strides, shape, shape.empty() ? "" : ", ", type);
   for (int d = 0; d < b.rank; ++d) text += fmt::format("  int64_t index{};\n", d);
-  text += fmt::format("  size_t element;\n  for (element = 0; element < {}({}) / sizeof({}); ++element) packed[element] = 0;\n{}{}", bytes, call, type, dense, loops);
+  text +=
+      fmt::format("  size_t element;\n  for (element = 0; element < {}({}) / sizeof({}); ++element) packed[element] = 0;\n{}{}",
+                  bytes, call, type, dense, loops);
   return text + fmt::format("{:{}}packed[{}] = {}[{}];\n}}\n", "", 2 + 2 * b.rank, address, name, from);
 }
 
@@ -126,8 +158,10 @@ std::string packing_text(const ir::Kernel& k, const codegen::AbiLayout& layout) 
     if (b.packed_by_caller && !b.layout.map.empty()) text += functions(k, layout, b);
   }
   if (text.empty()) return text;
-  return "#ifndef ASHLAR_FLOOR_DIV\n#define ASHLAR_FLOOR_DIV\nstatic inline int64_t ashlar_floor_div(int64_t a, int64_t b) { /* b > 0 */\n"
-         "  return a / b - (a % b < 0);\n}\n#endif\n" + text;
+  return "#ifndef ASHLAR_FLOOR_DIV\n#define ASHLAR_FLOOR_DIV\nstatic inline int64_t ashlar_floor_div(int64_t a, int64_t b) { "
+         "/* b > 0 */\n"
+         "  return a / b - (a % b < 0);\n}\n#endif\n" +
+         text;
 }
 
 }  // namespace ashlar::generator

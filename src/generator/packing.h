@@ -1,6 +1,6 @@
 #pragma once
-// Arguments that the caller packs (Schedule::pack_argument with Pack::by_caller): plain C for the generated header that lays such
-// an argument out, once, ahead of any number of calls.
+// Arguments that the caller packs (Schedule::pack_argument with Pack::by_caller): plain C for the generated header that lays
+// such an argument out, once, ahead of any number of calls.
 //
 //   float *packed = malloc(matmul_packed_B_bytes(K, N));
 //   matmul_pack_B(B, /*B_stride0=*/0, K, N, packed);        // then `packed` is B's data in calls of matmul

@@ -12,9 +12,12 @@ namespace ashlar::detail {
 
 namespace {
 
-struct NamedType { const char* name; Type type; };
-constexpr NamedType types[] = {{"bool", bool_}, {"i8", i8},   {"i16", i16}, {"i32", i32}, {"i64", i64},  {"u8", u8},
-                               {"u16", u16},    {"u32", u32}, {"u64", u64}, {"f16", f16}, {"bf16", bf16}, {"f32", f32},
+struct NamedType {
+  const char* name;
+  Type type;
+};
+constexpr NamedType types[] = {{"bool", bool_}, {"i8", i8},   {"i16", i16}, {"i32", i32},   {"i64", i64},   {"u8", u8},
+                               {"u16", u16},    {"u32", u32}, {"u64", u64}, {"f16", f16},   {"bf16", bf16}, {"f32", f32},
                                {"f64", f64},    {"i4", i4},   {"u4", u4},   {"e4m3", e4m3}, {"e5m2", e5m2}};
 
 }  // namespace
@@ -74,11 +77,12 @@ ParamEntry::ParamEntry(ParamInfo info) {
     if (other.name == info.name) record->mistakes.push_back(fmt::format("two Params are named \"{}\"", info.name));
   if (info.name == "target") record->mistakes.push_back("a Param is named \"target\", which chooses the target");
   if (info.name.empty() || info.name.find_first_of("= \t\n") != std::string::npos || info.name[0] == '-')
-    record->mistakes.push_back(fmt::format("\"{}\" cannot be the name of a Param: it could not be written as name=value", info.name));
+    record->mistakes.push_back(
+        fmt::format("\"{}\" cannot be the name of a Param: it could not be written as name=value", info.name));
   const auto& choices = info.choices;
   if (!choices.empty() && std::find(choices.begin(), choices.end(), info.fallback) == choices.end())
-    record->mistakes.push_back(
-        fmt::format("Param \"{}\": the default {} is not among its choices {}", info.name, info.fallback, fmt::join(choices, ", ")));
+    record->mistakes.push_back(fmt::format("Param \"{}\": the default {} is not among its choices {}", info.name, info.fallback,
+                                           fmt::join(choices, ", ")));
   registered_ = true;
   place_ = record->params.size();
   for (const auto& [key, value] : record->asked)

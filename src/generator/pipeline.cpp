@@ -14,7 +14,8 @@ double PassTimer::now_ms() {
   return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
 }
 
-PassTimer::PassTimer(std::vector<PassTime>* times, std::string pass) : times_(times), pass_(std::move(pass)), begin_(now_ms()) {}
+PassTimer::PassTimer(std::vector<PassTime>* times, std::string pass)
+    : times_(times), pass_(std::move(pass)), begin_(now_ms()) {}
 PassTimer::~PassTimer() {
   if (times_) times_->push_back({std::move(pass_), now_ms() - begin_});
 }
@@ -39,8 +40,10 @@ Compilation run_pipeline(MadeGenerator made, const PipelineOptions& options) {
         },
         const_cast<PipelineOptions*>(&options));
   }
-  if (options.replay.empty()) c.made.generator->schedule(*c.schedule);
-  else c.schedule->replay(options.replay);
+  if (options.replay.empty())
+    c.made.generator->schedule(*c.schedule);
+  else
+    c.schedule->replay(options.replay);
   c.schedule->observe(nullptr, nullptr);
   schedule::finish(c.schedule->scheduled(), target);
   return c;

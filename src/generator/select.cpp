@@ -14,7 +14,8 @@ namespace {
 const detail::Registration* last_registered = nullptr;  // constant-initialised, so ready before any Registration
 }
 
-detail::Registration::Registration(const char* n, Generator* (*m)(), Where w) : name(n), make(m), where(w), next(last_registered) {
+detail::Registration::Registration(const char* n, Generator* (*m)(), Where w)
+    : name(n), make(m), where(w), next(last_registered) {
   last_registered = this;
 }
 
@@ -38,7 +39,8 @@ const detail::Registration& find_generator(const std::string& name) {
   const auto all = registered();
   std::vector<std::string> names;
   for (const detail::Registration* r : all) names.push_back(r->name);
-  if (names.empty()) throw UsageError("there are no generators in this program; ASHLAR_GENERATOR(Class, \"name\") registers one");
+  if (names.empty())
+    throw UsageError("there are no generators in this program; ASHLAR_GENERATOR(Class, \"name\") registers one");
   if (name.empty()) {
     if (all.size() == 1) return *all[0];
     throw UsageError(fmt::format("expected -g NAME; generators: {}", fmt::join(names, ", ")));
@@ -52,7 +54,8 @@ namespace {
 
 void check_params(const GeneratorRecord& record, Where where) {
   if (!record.mistakes.empty())
-    refuse(fmt::format("generator \"{}\"", record.name), "Params that can be told apart and set", record.mistakes.front(), where);
+    refuse(fmt::format("generator \"{}\"", record.name), "Params that can be told apart and set", record.mistakes.front(),
+           where);
   std::vector<std::string> names;
   for (const detail::ParamInfo& p : record.params) names.push_back(p.name);
   for (const auto& [key, value] : record.asked)
@@ -61,7 +64,7 @@ void check_params(const GeneratorRecord& record, Where where) {
   for (const RejectedParam& r : record.rejected) {
     const detail::ParamInfo& p = record.params[r.param];
     throw UsageError(fmt::format("parameter {}={}: expected {}", p.name, r.asked,
-                                 !p.choices.empty() ? fmt::format("one of {}", fmt::join(p.choices, ", "))
+                                 !p.choices.empty()   ? fmt::format("one of {}", fmt::join(p.choices, ", "))
                                  : r.wanted == "bool" ? "true or false"
                                  : r.wanted == "type" ? detail::type_names()
                                                       : fmt::format("a value of type {}", r.wanted)));

@@ -14,7 +14,7 @@
 
 namespace ashlar::generator {
 
-std::vector<const detail::Registration*> registered();  // by name, whatever the order of construction
+std::vector<const detail::Registration*> registered();                // by name, whatever the order of construction
 const detail::Registration& find_generator(const std::string& name);  // empty: the only one
 
 struct MadeGenerator {

@@ -25,13 +25,14 @@ namespace {
 Target one_target(const CommandLine& c) {
   if (c.targets.empty()) return Target::host();
   if (c.targets.size() > 1)
-    throw UsageError(fmt::format("expected one target, found {}: a library holds code for one target; run the generator once for each",
-                                 fmt::join(c.targets, ", ")));
+    throw UsageError(
+        fmt::format("expected one target, found {}: a library holds code for one target; run the generator once for each",
+                    fmt::join(c.targets, ", ")));
   try {
     return Target::parse(c.targets[0]);
   } catch (const RefusalError& e) {
-    throw UsageError(fmt::format("target {}: expected {}, found {}; targets: {}", c.targets[0], e.refusal.expected, e.refusal.found,
-                                 fmt::join(Target::names(), ", ")));
+    throw UsageError(fmt::format("target {}: expected {}, found {}; targets: {}", c.targets[0], e.refusal.expected,
+                                 e.refusal.found, fmt::join(Target::names(), ", ")));
   }
 }
 
@@ -49,14 +50,17 @@ std::vector<Output> planned_outputs(const CommandLine& c, const std::string& fun
   for (Output& o : outputs) {
     if (o.path.empty()) o.path = fmt::format("{}/{}{}{}", c.directory, info(o.kind).prefix, function, info(o.kind).suffix);
 #ifndef ASHLAR_HAS_LLVM
-    if (o.kind == OutputKind::object || o.kind == OutputKind::static_library || o.kind == OutputKind::assembly || o.kind == OutputKind::llvm)
-      throw UsageError(fmt::format("-e {}: this ashlar was built without LLVM; valid: header, program, schedule", info(o.kind).name));
+    if (o.kind == OutputKind::object || o.kind == OutputKind::static_library || o.kind == OutputKind::assembly ||
+        o.kind == OutputKind::llvm)
+      throw UsageError(
+          fmt::format("-e {}: this ashlar was built without LLVM; valid: header, program, schedule", info(o.kind).name));
 #endif
   }
   for (std::size_t a = 0; a < outputs.size(); ++a)
     for (std::size_t b = 0; b < a; ++b)
       if (outputs[a].path == outputs[b].path)
-        throw UsageError(fmt::format("-e {} and -e {} would both be {}", info(outputs[b].kind).name, info(outputs[a].kind).name, outputs[a].path));
+        throw UsageError(fmt::format("-e {} and -e {} would both be {}", info(outputs[b].kind).name, info(outputs[a].kind).name,
+                                     outputs[a].path));
   return outputs;
 }
 
@@ -65,11 +69,16 @@ const codegen::Output* code_kind(OutputKind kind) {
   static constexpr codegen::Output object = codegen::Output::object, library = codegen::Output::static_library,
                                    assembly = codegen::Output::assembly, llvm = codegen::Output::llvm;
   switch (kind) {
-    case OutputKind::object: return &object;
-    case OutputKind::static_library: return &library;
-    case OutputKind::assembly: return &assembly;
-    case OutputKind::llvm: return &llvm;
-    default: return nullptr;
+    case OutputKind::object:
+      return &object;
+    case OutputKind::static_library:
+      return &library;
+    case OutputKind::assembly:
+      return &assembly;
+    case OutputKind::llvm:
+      return &llvm;
+    default:
+      return nullptr;
   }
 }
 #endif
@@ -120,7 +129,9 @@ void generate(const CommandLine& c, ToolResult& result) {
   std::vector<PassTime> times;
   if (c.time_passes) options.times = &times;
   if (c.trace)
-    options.observe = [&](const std::string& step, const std::string& program) { result.out += fmt::format("{}\n{}\n", step, program); };
+    options.observe = [&](const std::string& step, const std::string& program) {
+      result.out += fmt::format("{}\n{}\n", step, program);
+    };
 
   lang::DefinitionScope definitions;
   MadeGenerator made = make_generator(r.make, r.name, target, c.params, r.where);
@@ -144,17 +155,17 @@ ToolResult run_tool(std::span<const std::string> arguments) {
   };
   try {
     const CommandLine c = read_command_line(arguments);
-    if (c.help) result.out = help_text();
-    else if (c.version) result.out = fmt::format("ashlar {} (abi 1)\n", ASHLAR_VERSION);
-    else if (c.list_targets) result.out = targets_text();
-    else generate(c, result);
-  } catch (const UsageError& e) {
-    failed(2, e.what());
-  } catch (const RefusalError& e) {
+    if (c.help)
+      result.out = help_text();
+    else if (c.version)
+      result.out = fmt::format("ashlar {} (abi 1)\n", ASHLAR_VERSION);
+    else if (c.list_targets)
+      result.out = targets_text();
+    else
+      generate(c, result);
+  } catch (const UsageError& e) { failed(2, e.what()); } catch (const RefusalError& e) {
     failed(1, e.what());
-  } catch (const FileError& e) {
-    failed(1, e.what());
-  } catch (const std::exception& e) {
+  } catch (const FileError& e) { failed(1, e.what()); } catch (const std::exception& e) {
     failed(3, e.what());
   }
   return result;

@@ -43,12 +43,11 @@ ashlar_tensor vector(float* data, std::int64_t* n) {
   return t;
 }
 
-template <class F> Refusal refusal(F&& f) {
+template <class F>
+Refusal refusal(F&& f) {
   try {
     f();
-  } catch (const RefusalError& e) {
-    return e.refusal;
-  }
+  } catch (const RefusalError& e) { return e.refusal; }
   return {};
 }
 
@@ -114,5 +113,6 @@ TEST_CASE("Params that do not exist are refused at the line that asks for them")
 
 TEST_CASE("a generator is made by the tool or by instantiate, and by nothing else") {
   CHECK(refusal([] { Axpy made; }).text() ==
-        "(no line): Generator: expected to be made by the generator tool or by instantiate<G>(), found an object made in another way");
+        "(no line): Generator: expected to be made by the generator tool or by instantiate<G>(), found an object made in "
+        "another way");
 }

@@ -15,7 +15,8 @@ namespace {
 enum class Edge { soft, hard };
 
 // The record of one Param<T>{"p", fallback, ...} when `text` is asked for.
-template <class T, class... More> generator::GeneratorRecord asked(const std::string& text, T* value, T fallback, More... more) {
+template <class T, class... More>
+generator::GeneratorRecord asked(const std::string& text, T* value, T fallback, More... more) {
   generator::GeneratorRecord record;
   record.asked = {{"p", text}};
   generator::Construction here(record);
@@ -23,12 +24,14 @@ template <class T, class... More> generator::GeneratorRecord asked(const std::st
   *value = *p;
   return record;
 }
-template <class T> bool accepts(const std::string& text, T expected, T fallback = T{}) {
+template <class T>
+bool accepts(const std::string& text, T expected, T fallback = T{}) {
   T value{};
   const generator::GeneratorRecord record = asked<T>(text, &value, fallback);
   return record.rejected.empty() && value == expected && record.params.at(0).value == detail::ParamFormat<T>::text(expected);
 }
-template <class T> bool rejects(const std::string& text, T fallback = T{}) {
+template <class T>
+bool rejects(const std::string& text, T fallback = T{}) {
   T value{};
   const generator::GeneratorRecord record = asked<T>(text, &value, fallback);
   return record.rejected.size() == 1 && record.rejected[0].asked == text && value == fallback;
@@ -36,7 +39,8 @@ template <class T> bool rejects(const std::string& text, T fallback = T{}) {
 
 }  // namespace
 
-template <> struct ashlar::ParamNames<Edge> {
+template <>
+struct ashlar::ParamNames<Edge> {
   static constexpr NamedValue<Edge> values[] = {{"soft", Edge::soft}, {"hard", Edge::hard}};
 };
 

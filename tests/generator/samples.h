@@ -3,7 +3,8 @@
 #include <ashlar/ashlar.h>
 
 enum class SampleMode { plain, doubled };
-template <> struct ashlar::ParamNames<SampleMode> {
+template <>
+struct ashlar::ParamNames<SampleMode> {
   static constexpr NamedValue<SampleMode> values[] = {{"plain", SampleMode::plain}, {"doubled", SampleMode::doubled}};
 };
 

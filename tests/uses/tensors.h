@@ -5,18 +5,30 @@
 
 #include <ashlar/runtime/runtime.h>
 
-template <class T> struct TypeOf;
-template <> struct TypeOf<float> { static constexpr std::uint8_t code = 2; };
-template <> struct TypeOf<std::uint8_t> { static constexpr std::uint8_t code = 1; };
-template <> struct TypeOf<_Float16> { static constexpr std::uint8_t code = 2; };
+template <class T>
+struct TypeOf;
+template <>
+struct TypeOf<float> {
+  static constexpr std::uint8_t code = 2;
+};
+template <>
+struct TypeOf<std::uint8_t> {
+  static constexpr std::uint8_t code = 1;
+};
+template <>
+struct TypeOf<_Float16> {
+  static constexpr std::uint8_t code = 2;
+};
 
-template <class T> struct Dense {
+template <class T>
+struct Dense {
   explicit Dense(std::vector<std::int64_t> s) : shape(std::move(s)) {
     std::int64_t n = 1;
     for (std::int64_t extent : shape) n *= extent;
     data.resize(static_cast<std::size_t>(n));
   }
-  template <class F> Dense(std::vector<std::int64_t> s, F value) : Dense(std::move(s)) {
+  template <class F>
+  Dense(std::vector<std::int64_t> s, F value) : Dense(std::move(s)) {
     for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<T>(value(i));
   }
   ashlar_tensor tensor() {

@@ -8,9 +8,9 @@
 #include "conv1d.h"
 #include "matmul.h"
 
-int dlpack_matmul(void);  /* uses_dlpack.cpp */
+int dlpack_matmul(void); /* uses_dlpack.cpp */
 
-static ashlar_tensor matrix(float *data, int64_t *shape) {
+static ashlar_tensor matrix(float* data, int64_t* shape) {
   ashlar_tensor t;
   memset(&t, 0, sizeof t);
   t.data = data, t.device_type = 1, t.ndim = 2, t.type_code = 2, t.type_bits = 32, t.type_lanes = 1, t.shape = shape;

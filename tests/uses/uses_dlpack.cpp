@@ -2,8 +2,14 @@
 #include <cstdint>
 #define DLPACK_DLPACK_H_  // the part of dlpack.h 1.0 that matters, so that the test stands alone
 typedef enum : int { kDLCPU = 1 } DLDeviceType;
-typedef struct { DLDeviceType device_type; int32_t device_id; } DLDevice;
-typedef struct { uint8_t code, bits; uint16_t lanes; } DLDataType;
+typedef struct {
+  DLDeviceType device_type;
+  int32_t device_id;
+} DLDevice;
+typedef struct {
+  uint8_t code, bits;
+  uint16_t lanes;
+} DLDataType;
 typedef struct {
   void* data;
   DLDevice device;

@@ -45,7 +45,8 @@ std::vector<float> product(Dense<float>& A, Dense<float>& B) {
 }  // namespace
 
 TEST_CASE("matmul of every size, exact on small integers") {
-  for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{{1, 1, 1}, {64, 64, 64}, {70, 65, 33}, {5, 200, 513}, {0, 3, 4}, {3, 4, 0}}) {
+  for (const auto& [m, n, k] :
+       std::vector<std::array<std::int64_t, 3>>{{1, 1, 1}, {64, 64, 64}, {70, 65, 33}, {5, 200, 513}, {0, 3, 4}, {3, 4, 0}}) {
     Dense<float> A({m, k}, small_integers(9)), B({k, n}, small_integers(7)), C({m, n}, [](std::size_t) { return -1; });
     const std::vector<float> expected = product(A, B);
     ashlar_tensor a = A.tensor(), b = B.tensor(), c = C.tensor();
@@ -144,7 +145,8 @@ TEST_CASE("softmax of rows, in f32 and in f16") {
         total += std::exp(static_cast<double>(x(i, j))), total_half += std::exp(static_cast<double>(xh(i, j)));
       for (std::int64_t j = 0; j < n; ++j) {
         worst = std::max(worst, std::abs(std::exp(static_cast<double>(x(i, j))) / total - static_cast<double>(y(i, j))));
-        worst_half = std::max(worst_half, std::abs(std::exp(static_cast<double>(xh(i, j))) / total_half - static_cast<double>(yh(i, j))));
+        worst_half = std::max(worst_half,
+                              std::abs(std::exp(static_cast<double>(xh(i, j))) / total_half - static_cast<double>(yh(i, j))));
       }
     }
     CHECK(worst < 1e-6);

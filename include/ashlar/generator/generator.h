@@ -30,7 +30,7 @@ struct Program;
 struct Kernel;
 }  // namespace ir
 
-struct Layout {  // what the caller promises, checked at entry
+struct Layout {                                                            // what the caller promises, checked at entry
   enum Order { inner_unit_stride, dense, any } order = inner_unit_stride;  // last dimension has stride 1; padded rows allowed
   int align = 0;                                                           // bytes; 0: the element's own
 };
@@ -49,7 +49,9 @@ class Input : public Argument {
   Input(const char* name, Type, std::initializer_list<Extent> shape, Layout = {}, Where = Where::current());
 };
 
-struct OutputMay { bool alias_inputs = false; };  // be exactly an input's memory, shape and strides
+struct OutputMay {
+  bool alias_inputs = false;  // be exactly an input's memory, shape and strides
+};
 class Output : public Argument {
  public:
   using May = OutputMay;
@@ -101,7 +103,8 @@ struct Registration {
 // A generator that was made, run and scheduled in this process; a counted handle.
 class AnyInstance {
  public:
-  AnyInstance(Generator* (*make)(), const char* name, const Target&, const std::vector<std::pair<std::string, std::string>>& params, Where);
+  AnyInstance(Generator* (*make)(), const char* name, const Target&,
+              const std::vector<std::pair<std::string, std::string>>& params, Where);
   AnyInstance(const AnyInstance&);
   AnyInstance& operator=(const AnyInstance&);
   ~AnyInstance();
@@ -126,12 +129,14 @@ class AnyInstance {
 //   ashlar_tensor x = ..., y = ...;
 //   if (scale(x, y) != ASHLAR_OK) ...              // ashlar_last_error() says why
 //   scale->y;                                      // the generator's own members
-template <class G> class Instance : public detail::AnyInstance {
+template <class G>
+class Instance : public detail::AnyInstance {
  public:
   using AnyInstance::AnyInstance;
   G* operator->() const { return static_cast<G*>(generator()); }
   // Tensors as ashlar_tensor, scalars as values of their C type.
-  template <class... A> [[nodiscard]] int operator()(const A&... arguments) const {
+  template <class... A>
+  [[nodiscard]] int operator()(const A&... arguments) const {
     const void* pointers[sizeof...(A) + 1] = {&arguments..., nullptr};
     return call(pointers, sizeof...(A));
   }
@@ -151,6 +156,6 @@ int generator_main(int argc, char** argv);
 
 #define ASHLAR_CAT_(a, b) a##b
 #define ASHLAR_CAT(a, b) ASHLAR_CAT_(a, b)
-#define ASHLAR_GENERATOR(Class, name)                                                       \
+#define ASHLAR_GENERATOR(Class, name)                                                     \
   static const ::ashlar::detail::Registration ASHLAR_CAT(ashlar_registration_, __LINE__)( \
       name, []() -> ::ashlar::Generator* { return new Class; }, ::ashlar::Where::current())

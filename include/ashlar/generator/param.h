@@ -24,8 +24,13 @@ namespace ashlar {
 
 // The names of an enum's values on the command line. Specialise it for an enum that is used as a Param:
 //   template <> struct ashlar::ParamNames<Kind> { static constexpr NamedValue<Kind> values[] = {{"box", Kind::box}, ...}; };
-template <class E> struct NamedValue { const char* name; E value; };
-template <class E> struct ParamNames;
+template <class E>
+struct NamedValue {
+  const char* name;
+  E value;
+};
+template <class E>
+struct ParamNames;
 
 namespace detail {
 
@@ -54,33 +59,41 @@ bool parse_real(std::string_view, double*);
 bool parse_type(std::string_view, Type*);
 std::string integer_text(std::int64_t);
 std::string unsigned_text(std::uint64_t);
-std::string real_text(float);   // the shortest that reads back as the same number
+std::string real_text(float);  // the shortest that reads back as the same number
 std::string real_text(double);
-std::string type_text(Type);    // "f32"
-std::string type_names();       // "bool, i8, …"
+std::string type_text(Type);  // "f32"
+std::string type_names();     // "bool, i8, …"
 
-template <class E> concept NamedEnum = std::is_enum_v<E> && requires { ParamNames<E>::values; };
+template <class E>
+concept NamedEnum = std::is_enum_v<E> && requires { ParamNames<E>::values; };
 
-template <class T> struct ParamFormat {
+template <class T>
+struct ParamFormat {
   static_assert(never<T>, "Param<T>: T is an integer, bool, a floating type, Type, std::string, or an enum with ParamNames<T>");
 };
-template <std::integral T> struct ParamFormat<T> {
+template <std::integral T>
+struct ParamFormat<T> {
   static std::string type() {
-    return type_text({std::is_signed_v<T> ? Type::Code::signed_ : Type::Code::unsigned_, static_cast<std::uint8_t>(sizeof(T) * 8)});
+    return type_text(
+        {std::is_signed_v<T> ? Type::Code::signed_ : Type::Code::unsigned_, static_cast<std::uint8_t>(sizeof(T) * 8)});
   }
   static std::string text(T v) {
-    if constexpr (std::is_signed_v<T>) return integer_text(v);
-    else return unsigned_text(v);
+    if constexpr (std::is_signed_v<T>)
+      return integer_text(v);
+    else
+      return unsigned_text(v);
   }
   static bool parse(std::string_view s, T* v) {
     constexpr T low = std::is_signed_v<T> ? static_cast<T>(T{1} << (sizeof(T) * 8 - 1)) : T{0};
     std::int64_t bits = 0;
-    if (!parse_integer(s, static_cast<std::int64_t>(low), static_cast<std::uint64_t>(static_cast<T>(~low)), &bits)) return false;
+    if (!parse_integer(s, static_cast<std::int64_t>(low), static_cast<std::uint64_t>(static_cast<T>(~low)), &bits))
+      return false;
     *v = static_cast<T>(bits);
     return true;
   }
 };
-template <> struct ParamFormat<bool> {
+template <>
+struct ParamFormat<bool> {
   static std::string type() { return "bool"; }
   static std::string text(bool v) { return v ? "true" : "false"; }
   static bool parse(std::string_view s, bool* v) {
@@ -88,7 +101,8 @@ template <> struct ParamFormat<bool> {
     return *v || s == "false" || s == "0";
   }
 };
-template <std::floating_point T> struct ParamFormat<T> {
+template <std::floating_point T>
+struct ParamFormat<T> {
   static std::string type() { return type_text(sizeof(T) == 4 ? f32 : f64); }
   static std::string text(T v) { return real_text(v); }
   static bool parse(std::string_view s, T* v) {
@@ -98,17 +112,23 @@ template <std::floating_point T> struct ParamFormat<T> {
     return true;
   }
 };
-template <> struct ParamFormat<Type> {
+template <>
+struct ParamFormat<Type> {
   static std::string type() { return "type"; }
   static std::string text(Type v) { return type_text(v); }
   static bool parse(std::string_view s, Type* v) { return parse_type(s, v); }
 };
-template <> struct ParamFormat<std::string> {
+template <>
+struct ParamFormat<std::string> {
   static std::string type() { return "text"; }
   static std::string text(const std::string& v) { return v; }
-  static bool parse(std::string_view s, std::string* v) { *v = s; return true; }
+  static bool parse(std::string_view s, std::string* v) {
+    *v = s;
+    return true;
+  }
 };
-template <NamedEnum E> struct ParamFormat<E> {
+template <NamedEnum E>
+struct ParamFormat<E> {
   static std::string type() { return "name"; }
   static std::string text(E v) {
     for (const auto& n : ParamNames<E>::values)
@@ -117,40 +137,96 @@ template <NamedEnum E> struct ParamFormat<E> {
   }
   static bool parse(std::string_view s, E* v) {
     for (const auto& n : ParamNames<E>::values)
-      if (s == n.name) { *v = n.value; return true; }
+      if (s == n.name) {
+        *v = n.value;
+        return true;
+      }
     return false;
   }
 };
 
 }  // namespace detail
 
-template <class T> class Param {
+template <class T>
+class Param {
  public:
-  struct Choices { std::initializer_list<T> of; };
+  struct Choices {
+    std::initializer_list<T> of;
+  };
   Param(const char* name, T fallback, const char* doc = "") : value_(fallback) { choose(name, {}, doc); }
   // With the values to choose from: the tuner's space; anything else is refused.
-  Param(const char* name, T fallback, Choices choices, const char* doc = "") : value_(fallback) { choose(name, choices.of, doc); }
+  Param(const char* name, T fallback, Choices choices, const char* doc = "") : value_(fallback) {
+    choose(name, choices.of, doc);
+  }
   Param(const Param& other) : value_(other.value_) { no_copy(); }
   Param& operator=(const Param&) { return no_copy(), *this; }
 
   operator const T&() const { return value_; }
   const T& operator*() const { return value_; }
-  Expr operator()(Operand v) const requires std::same_as<T, Type> { return value_(v); }  // converts as a Type does
+  Expr operator()(Operand v) const
+    requires std::same_as<T, Type>
+  {
+    return value_(v);
+  }  // converts as a Type does
 
   // Param with Param is C++ arithmetic. Without these it would be ambiguous between a number and an Expr.
-  friend auto operator+(const Param& a, const Param& b) requires Number<T> { return *a + *b; }
-  friend auto operator-(const Param& a, const Param& b) requires Number<T> { return *a - *b; }
-  friend auto operator*(const Param& a, const Param& b) requires Number<T> { return *a * *b; }
-  friend auto operator/(const Param& a, const Param& b) requires Number<T> { return *a / *b; }
-  friend auto operator%(const Param& a, const Param& b) requires std::integral<T> { return *a % *b; }
+  friend auto operator+(const Param& a, const Param& b)
+    requires Number<T>
+  {
+    return *a + *b;
+  }
+  friend auto operator-(const Param& a, const Param& b)
+    requires Number<T>
+  {
+    return *a - *b;
+  }
+  friend auto operator*(const Param& a, const Param& b)
+    requires Number<T>
+  {
+    return *a * *b;
+  }
+  friend auto operator/(const Param& a, const Param& b)
+    requires Number<T>
+  {
+    return *a / *b;
+  }
+  friend auto operator%(const Param& a, const Param& b)
+    requires std::integral<T>
+  {
+    return *a % *b;
+  }
   friend bool operator==(const Param& a, const Param& b) { return *a == *b; }
   friend bool operator!=(const Param& a, const Param& b) { return !(*a == *b); }
-  friend bool operator<(const Param& a, const Param& b) requires Number<T> { return *a < *b; }
-  friend bool operator>(const Param& a, const Param& b) requires Number<T> { return *b < *a; }
-  friend bool operator<=(const Param& a, const Param& b) requires Number<T> { return !(*b < *a); }
-  friend bool operator>=(const Param& a, const Param& b) requires Number<T> { return !(*a < *b); }
-  friend bool operator&&(const Param& a, const Param& b) requires std::same_as<T, bool> { return *a && *b; }
-  friend bool operator||(const Param& a, const Param& b) requires std::same_as<T, bool> { return *a || *b; }
+  friend bool operator<(const Param& a, const Param& b)
+    requires Number<T>
+  {
+    return *a < *b;
+  }
+  friend bool operator>(const Param& a, const Param& b)
+    requires Number<T>
+  {
+    return *b < *a;
+  }
+  friend bool operator<=(const Param& a, const Param& b)
+    requires Number<T>
+  {
+    return !(*b < *a);
+  }
+  friend bool operator>=(const Param& a, const Param& b)
+    requires Number<T>
+  {
+    return !(*a < *b);
+  }
+  friend bool operator&&(const Param& a, const Param& b)
+    requires std::same_as<T, bool>
+  {
+    return *a && *b;
+  }
+  friend bool operator||(const Param& a, const Param& b)
+    requires std::same_as<T, bool>
+  {
+    return *a || *b;
+  }
 
  private:
   static void no_copy() {
