@@ -16,18 +16,28 @@ void retain(const ir::Node* node) {
   if (node) std::atomic_ref<std::uint32_t>(node->refs).fetch_add(1, std::memory_order_relaxed);
 }
 
-// Iterative, so that expressions of any depth can be dropped.
+bool drop(const ir::Node* node) {  // true: that was the last count
+  return std::atomic_ref<std::uint32_t>(node->refs).fetch_sub(1, std::memory_order_acq_rel) == 1;
+}
+
+// Iterative, so that expressions of any depth can be dropped; the list is only needed where several operands end at once.
 void release(const ir::Node* node) {
-  if (!node || std::atomic_ref<std::uint32_t>(node->refs).fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  std::vector<const ir::Node*> pending{node};
-  while (!pending.empty()) {
-    const ir::Node* n = pending.back();
-    pending.pop_back();
-    for (std::uint32_t k = 0; k < n->count; ++k) {
-      const ir::Node* child = n->args[k].node();
-      if (std::atomic_ref<std::uint32_t>(child->refs).fetch_sub(1, std::memory_order_acq_rel) == 1) pending.push_back(child);
+  if (!node || !drop(node)) return;
+  std::vector<const ir::Node*> pending;
+  while (node) {
+    const ir::Node* next = nullptr;
+    for (std::uint32_t k = 0; k < node->count; ++k) {
+      const ir::Node* child = node->args[k].node();
+      if (!drop(child)) continue;
+      if (next) pending.push_back(next);
+      next = child;
     }
-    std::free(const_cast<ir::Node*>(n));
+    std::free(const_cast<ir::Node*>(node));
+    if (!next && !pending.empty()) {
+      next = pending.back();
+      pending.pop_back();
+    }
+    node = next;
   }
 }
 
