@@ -57,19 +57,19 @@ class Product : public Generator {
 
     const Tail tail = padded ? Tail::pad : Tail::guard;
     auto [i, j] = s[product].spatial<2>();
-    auto [ko, ki] = s[product].split(s[product].reduction(), block_k, Tail::pad);
+    auto [ko, ki] = s[product].split(s[product].reduction(), block_k, Tail::guard);
     auto [ip, ii] = s[product].split(i, rows, tail);
     auto [io, im] = s[product].split(ip, block_i, Tail::guard);
     auto [jo, ji] = s[product].split(j, columns, tail);
     auto [jc, jm] = s[product].split(jo, block_j, Tail::guard);
-    s[product].reorder(jc, ko, io, im, jm, ii, ji, ki).tighten(im).tighten(jm);
+    s[product].reorder(jc, ko, io, im, jm, ii, ji, ki).tighten(im).tighten(jm).tighten(ki);
     Stage partial = s[product].rfactor(ko);
     partial.compute_at(jm).store_in(Scope::registers);
 
     a_panels.compute_at(io).transform_layout([&](Var r, Var k) { return at(r / rows, k, r % rows); });
     auto [ar, ak] = a_panels.spatial<2>();
     auto [a_tile, a_row] = a_panels.split(ar, rows, Tail::pad);
-    auto [a_block, a_lane] = a_panels.split(ak, lanes, Tail::exact);
+    auto [a_block, a_lane] = a_panels.split(ak, lanes, Tail::pad);
     a_panels.reorder(a_tile, a_block, a_row, a_lane).vectorize(a_lane);
 
     b_panels.transform_layout([&](Var k, Var c) { return at(c / columns, k, c % columns); });
