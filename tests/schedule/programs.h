@@ -80,7 +80,7 @@ template <class F> std::string refusal(Schedule& s, F&& steps) {
 }
 
 inline void says(const std::string& text, std::initializer_list<const char*> parts) {
-  for (const char* part : parts) CHECK_MESSAGE(text.find(part) != std::string::npos, "\"" << part << "\" is not in: " << text);
+  for (const char* part : parts) CHECK_MESSAGE(text.find(part) != std::string::npos, "\"" << std::string(part) << "\" is not in: " << text);
 }
 
 }  // namespace ashlar::test
