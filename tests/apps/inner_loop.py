@@ -27,7 +27,7 @@ def loops(lines):
             labels = {}
 
 
-def complaints(loop, count, register):
+def complaints(loop, count, register, frame):
     fma = [line for line in loop if re.search(r"\bvfmadd\d+ps\b", line)]
     accumulators = [line.split(",")[-1].strip() for line in fma]
     if len(fma) != count:
@@ -40,7 +40,7 @@ def complaints(loop, count, register):
         name, _, operands = line.strip().partition("\t")
         if "{%k" in line:
             yield f"a mask: {line.strip()}"
-        if re.search(r"\(%r[sb]p", operands) and name.startswith(("v", "mov")):
+        if re.search(frame, operands) and name.startswith(("v", "mov")):
             yield f"a spill: {line.strip()}"
         if re.match(r"v?mov|vextract|vmovntps", name) and operands.endswith(")"):
             yield f"a store: {line.strip()}"
@@ -61,7 +61,8 @@ def main():
     if len(tiles) != 1:
         print(f"{options.assembly}: {len(tiles)} loops hold a tile of fused multiply-adds, expected 1", file=sys.stderr)
         return 1
-    found = list(complaints(tiles[0], options.fma, options.register))
+    framed = any(re.search(r"movq\s+%rsp, %rbp", line) for line in lines)  # otherwise %rbp is a register like others
+    found = list(complaints(tiles[0], options.fma, options.register, r"\(%r[sb]p" if framed else r"\(%rsp"))
     for complaint in found:
         print(f"{options.assembly}: {complaint}", file=sys.stderr)
     print(f"{len(tiles[0])} instructions, {options.fma} of them vfmadd231ps on {options.register}")
