@@ -38,9 +38,11 @@ TEST_CASE("a peeled loop stands in parts") {
   Product t;
   auto [i, j] = t.s[t.C].spatial<2>();
   t.s[t.C].peel(i, Peel::last);
-  says(refusal(t.s, [&, i = i] { t.s[t.C].split(i, 4); }), {"a whole loop", "i of C, of which iterations were peeled at steps_test.cpp:"});
+  says(refusal(t.s, [&, i = i] { t.s[t.C].split(i, 4); }),
+       {"a whole loop", "i of C, of which iterations were peeled at steps_test.cpp:"});
   says(refusal(t.s, [&, i = i] { t.s[t.C].peel(i, Peel::first); }), {"a whole loop"});
-  says(refusal(t.s, [&, j = j] { t.s[t.C].split(j, 4); }), {"a loop that stands at one place", "j of C, which peel copied (move the split before the peel)"});
+  says(refusal(t.s, [&, j = j] { t.s[t.C].split(j, 4); }),
+       {"a loop that stands at one place", "j of C, which peel copied (move the split before the peel)"});
   t.same(), t.same(1, 1, 1);
 }
 
@@ -49,11 +51,14 @@ TEST_CASE("a window that slides stays where it slides") {
   auto [y, x] = b.s[b.out].spatial<2>();
   auto [yo, yi] = b.s[b.out].split(y, 64);
   b.s[b.across].store_at(yo).compute_at(yi);
-  says(refusal(b.s, [&, yi = yi] { b.s[b.across].slide(yi); }), {"a window that moves forward without gaps", "across along yi of out", "conflict: H = "});
+  says(refusal(b.s, [&, yi = yi] { b.s[b.across].slide(yi); }),
+       {"a window that moves forward without gaps", "across along yi of out", "conflict: H = "});
   b.s[b.out].tighten(yi);
   b.s[b.across].slide(yi);
-  says(refusal(b.s, [&, yi = yi] { b.s[b.out].split(yi, 8); }), {"a loop that no stage slides along", "move the split before the slide"});
-  says(refusal(b.s, [&, yi = yi] { b.s[b.out].peel(yi, Peel::first); }), {"a loop that no stage slides along", "its warm-up is its first iteration"});
+  says(refusal(b.s, [&, yi = yi] { b.s[b.out].split(yi, 8); }),
+       {"a loop that no stage slides along", "move the split before the slide"});
+  says(refusal(b.s, [&, yi = yi] { b.s[b.out].peel(yi, Peel::first); }),
+       {"a loop that no stage slides along", "its warm-up is its first iteration"});
   says(refusal(b.s, [&, yi = yi] { b.s[b.across].slide(yi); }), {"a stage that does not slide yet, found across"});
   says(refusal(b.s, [&] { b.s[b.across].compute_root(); }), {"a stage that does not slide yet (move this call before slide)"});
   b.same(), b.same(70, 2);
@@ -61,10 +66,12 @@ TEST_CASE("a window that slides stays where it slides") {
 
 TEST_CASE("storage choices are made once") {
   Product t;
-  says(refusal(t.s, [&] { t.s[t.product].transform_layout([](Var a) { return at(a); }); }), {"an index map of 2 variables for product"});
+  says(refusal(t.s, [&] { t.s[t.product].transform_layout([](Var a) { return at(a); }); }),
+       {"an index map of 2 variables for product"});
   says(refusal(t.s, [&] { t.s[t.product].align(1, 0); }), {"a multiple of at least 1, found 0"});
   t.s[t.product].transform_layout([](Var a, Var b) { return at(b, a); });
-  says(refusal(t.s, [&] { t.s[t.product].transform_layout([](Var a, Var b) { return at(b, a); }); }), {"a tensor whose layout was not set yet"});
+  says(refusal(t.s, [&] { t.s[t.product].transform_layout([](Var a, Var b) { return at(b, a); }); }),
+       {"a tensor whose layout was not set yet"});
   t.same();
   Blur b;
   b.s[b.across].transform_layout([](Var r, Var c) { return at(c, r); });
@@ -105,7 +112,8 @@ TEST_CASE("a step is a record: what is wrong in one is named") {
   says(told({Arg::loop(100000)}, "unroll"), {"a loop of this schedule"});
   says(told({Arg::loop(i)}, "inline"), {"a stage as argument 1"});
   says(told({Arg::loop(i), Arg::text("four"), Arg::text("guard")}, "split"), {"a number as argument 2"});
-  says(told({Arg::loop(i), Arg::integer(4), Arg::text("ragged")}, "split"), {"a tail: guard, predicate, shift, pad, peel or exact", "\"ragged\""});
+  says(told({Arg::loop(i), Arg::integer(4), Arg::text("ragged")}, "split"),
+       {"a tail: guard, predicate, shift, pad, peel or exact", "\"ragged\""});
   says(told({Arg::loop(i), Arg::text("middle")}, "peel"), {"first, last or both", "\"middle\""});
   CHECK(told({Arg::loop(i), Arg::integer(4), Arg::text("guard")}, "split") == "");
 }
