@@ -155,4 +155,29 @@ TEST_CASE("a replay is all or nothing, and its errors name the entry") {
   says(refusal(fresh.s, [&] { fresh.s.replay("[3]"); }), {"in entry 0"});
 }
 
+TEST_CASE("what was fused, placed or asked for ahead keeps later steps away") {
+  Product t;
+  auto [i, j] = t.s[t.product].spatial<2>();
+  t.s[t.C].fuse_into(i);
+  says(refusal(t.s, [&, j = j] { t.s[t.C].fuse_into(j); }),
+       {"a stage computed at root", "C, which is computed inside another"});
+  says(refusal(t.s, [&, j = j] { t.s[t.C].compute_at(j); }), {"a stage computed before its readers", "by fuse_into"});
+  t.same(), t.same(1, 3, 2);
+
+  Product u;
+  const Loop row = u.s[u.C].spatial<2>()[0];
+  says(refusal(u.s, [&] { u.s[u.C].store_at(row); }), {"store_at: expected", "C, an output"});
+  u.s[u.product].compute_at(row);
+  says(refusal(u.s, [&] { u.s.cache_write(u.C, Scope::global); }),
+       {"a stage with nothing placed in it yet", "product inside C"});
+  u.same();
+
+  Product v;
+  const Loop k = v.s[v.product].reduction();
+  v.s[v.product].prefetch(k, v.A, 4);
+  says(refusal(v.s, [&] { v.s[v.product].split(k, 4); }),
+       {"the loop along which the prefetch of A runs to stay as it is", "move this call before the prefetch"});
+  v.same();
+}
+
 }  // namespace ashlar::test
