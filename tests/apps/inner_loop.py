@@ -15,15 +15,19 @@ LABEL = re.compile(r"^(\S+):")
 
 
 def loops(lines):
-    """Innermost loops: from a label to the next branch back to it, with no label or branch between."""
-    labels = {}
+    """Innermost loops: from a label to the next branch back to it, with no label or branch between; each with whether its function
+    keeps a frame in %rbp, which otherwise is a register like others."""
+    labels, framed = {}, False
     for number, line in enumerate(lines):
+        if re.match(r"[^\s.#]\S*:", line):
+            framed = False
+        framed = framed or re.search(r"movq\s+%rsp, %rbp", line) is not None
         label, branch = LABEL.match(line), BRANCH.match(line)
         if label:
             labels = {label.group(1): number}
         elif branch:
             if branch.group(1) in labels:
-                yield lines[labels[branch.group(1)] + 1:number + 1]
+                yield lines[labels[branch.group(1)] + 1:number + 1], framed
             labels = {}
 
 
@@ -57,15 +61,15 @@ def main():
     with open(options.assembly, encoding="utf-8") as f:
         lines = [re.sub(r"\s*#.*", "", line.rstrip()) for line in f]
     lines = [line for line in lines if line.strip() and not re.match(r"\s+\.", line)]
-    tiles = [loop for loop in loops(lines) if sum("vfmadd231ps" in line for line in loop) > 4]
+    tiles = [(loop, framed) for loop, framed in loops(lines) if sum("vfmadd231ps" in line for line in loop) > 4]
     if len(tiles) != 1:
         print(f"{options.assembly}: {len(tiles)} loops hold a tile of fused multiply-adds, expected 1", file=sys.stderr)
         return 1
-    framed = any(re.search(r"movq\s+%rsp, %rbp", line) for line in lines)  # otherwise %rbp is a register like others
-    found = list(complaints(tiles[0], options.fma, options.register, r"\(%r[sb]p" if framed else r"\(%rsp"))
+    loop, framed = tiles[0]
+    found = list(complaints(loop, options.fma, options.register, r"\(%r[sb]p" if framed else r"\(%rsp"))
     for complaint in found:
         print(f"{options.assembly}: {complaint}", file=sys.stderr)
-    print(f"{len(tiles[0])} instructions, {options.fma} of them vfmadd231ps on {options.register}")
+    print(f"{len(loop)} instructions, {options.fma} of them vfmadd231ps on {options.register}")
     return 1 if found else 0
 
 
