@@ -7,9 +7,11 @@
 namespace ashlar::schedule {
 namespace {
 
-bool changes_reads(const std::string& primitive) {
-  static constexpr const char* names[] = {"inline", "cache_read", "cache_write", "rfactor", "pack_argument", "split", "split_parts", "peel"};
-  return std::any_of(std::begin(names), std::end(names), [&](const char* n) { return primitive == n; });
+// Steps after which a stage may read other elements: those that change a definition, and splits that compute past an extent.
+bool changes_reads(const Step& step) {
+  static constexpr const char* names[] = {"inline", "cache_read", "cache_write", "rfactor", "pack_argument"};
+  if (step.primitive == "split") return step.args.size() > 2 && step.args[2].word == "pad";
+  return std::any_of(std::begin(names), std::end(names), [&](const char* n) { return step.primitive == n; });
 }
 
 // A padded split reads past the box of its nest, which every placement moves.
@@ -49,7 +51,7 @@ void recheck(Context& c) {
     for (const ir::Slide& slide : nest->slides) prove_slide(c, *nest, slide);
     if (nest->after) prove_after(c, *nest);
   }
-  if (changes_reads(c.step.primitive) || (!annotates(c.step.primitive) && pads(p))) prove_reads(c);
+  if (changes_reads(c.step) || (!annotates(c.step.primitive) && pads(p))) prove_reads(c);
 }
 
 void finish(const Scheduled& state, const Target& target) {
