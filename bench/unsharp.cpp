@@ -3,6 +3,7 @@
 #include <bench_unsharp.h>
 
 #include <cmath>
+#include <new>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -14,19 +15,32 @@
 #include "bench/workspace.h"
 
 namespace bench {
+namespace {
+
+// Memory as image libraries hand it out: on a boundary of cache lines.
+template <class T> struct CacheLines {
+  using value_type = T;
+  CacheLines() = default;
+  template <class U> CacheLines(const CacheLines<U>&) {}
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t(64))); }
+  void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t(64)); }
+  bool operator==(const CacheLines&) const { return true; }
+};
+
+}  // namespace
 
 void unsharp_suite(Report& report, const Machine& machine) {
   if (!report.wants("unsharp")) return;
   constexpr std::int64_t C = 3, H = 1536, W = 2560;
   std::mt19937 engine(4);
   std::uniform_real_distribution<float> uniform(0.0f, 1.0f);
-  std::vector<float> in(C * H * W), plain_out(in.size());
+  std::vector<float, CacheLines<float>> in(C * H * W), plain_out(in.size());
   for (float& v : in) v = uniform(engine);
   unsharp::Plain plain(C, H, W);
   const std::string shape = "3x1536x2560";
   const double plain_traffic = 10.0 * static_cast<double>(H * W) * sizeof(float);  // five stages: each written once, read at least once
   const double floor = 2.0 * static_cast<double>(in.size()) * sizeof(float);  // every pixel read once and written once
-  std::vector<float> out(in.size());
+  std::vector<float, CacheLines<float>> out(in.size());
   apps::Tensor tin(in.data(), {C, H, W}), tout(out.data(), {C, H, W});
   for (int k = 0; k < (machine.threads > 1 ? 2 : 1); ++k) {
     const int threads = k == 0 ? 1 : machine.threads;

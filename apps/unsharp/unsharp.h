@@ -13,6 +13,7 @@ class Unsharp : public Generator {
  public:
   Param<int> channels{"channels", 3, {{1, 3}}, "planes of the picture"};
   Param<int> strip{"strip", 64, "rows that one thread computes one after the other"};
+  Param<bool> stream{"stream", false, "the result goes past the caches: for pictures larger than they are"};
   Symbol H{"H", {.min = 1}}, W{"W", {.min = 1}};
   Input in{"in", f32, {channels, H, W}};
   Output out{"out", f32, {channels, H, W}};
@@ -64,6 +65,7 @@ class Unsharp : public Generator {
     auto [gxo, gxi] = s[grey].split(gx, lanes);
     s[grey].vectorize(gxi);
     s[out].unroll(c).vectorize(xi).parallel(yo);
+    if (stream) s[out].stream_store();
   }
 };
 }  // namespace unsharp

@@ -82,7 +82,7 @@ struct ProgramWriter {
       }
       const Buffer& b = p.buffer(a.id);
       line(1, std::string(a.kind == ArgumentKind::input ? "input " : "output ") + names(b.id, b.name) + ": " + text(b.type) + "[" +
-                  show(b.extents, ", ") + "]",
+                  show(b.extents, ", ") + "]" + (b.streamed ? ", streamed" : ""),
            layout(b));
     }
     for (const auto& [id, s] : p.stages) line(1, definition(s));

@@ -32,6 +32,7 @@ std::span<const Primitive> primitives() {
       {"pack_argument", apply_pack_argument},
       {"rfactor", apply_rfactor},
       {"prefetch", apply_prefetch},
+      {"stream_store", apply_stream_store},
   };
   return table;
 }

@@ -30,6 +30,7 @@ void apply_set_scope(Context&);      // stage, scope
 void apply_pack_argument(Context&);  // buffer, map
 void apply_rfactor(Context&);        // stage, loop                   -> stage
 void apply_prefetch(Context&);       // loop, buffer, ahead
+void apply_stream_store(Context&);   // stage
 
 std::span<const Primitive> primitives();
 

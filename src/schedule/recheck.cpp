@@ -22,7 +22,8 @@ bool pads(const Program& p) {
 }  // namespace
 
 bool annotates(const std::string& primitive) {
-  return primitive == "unroll" || primitive == "vectorize" || primitive == "parallel" || primitive == "set_scope";
+  return primitive == "unroll" || primitive == "vectorize" || primitive == "parallel" || primitive == "set_scope" ||
+         primitive == "stream_store";
 }
 
 void recheck(Context& c) {

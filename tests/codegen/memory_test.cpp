@@ -51,6 +51,31 @@ TEST_CASE_TEMPLATE("loads of every stride", T, float, std::int8_t, double) {
     }
 }
 
+TEST_CASE("stores past the caches: on a boundary of the register by their own instruction, elsewhere as usual, and waited for") {
+  for (const Target& target : kernels::runnable(kLevels)) {
+    const int lanes = target.lanes(f32);
+    Maker m("stream");
+    m.next = 100;
+    const ir::Id x = m.tensor("x", f32, {ir::index(lanes)}), out = m.tensor("out", f32, {ir::index(lanes)}, true);
+    m.k.argument_buffers.at(out).streamed = true;
+    const Expr to = ir::ramp(ir::index(0), ir::index(1), lanes);
+    m.k.body = {kernels::store(out, to, m.load(x, to))};
+    const std::string text = codegen::emit(m.k, target, codegen::Output::assembly);
+    CHECK(text.find("movntps") != std::string::npos);
+    CHECK(text.find("sfence") != std::string::npos);
+    const codegen::Compiled f = codegen::compile(m.k, target);
+    const std::vector<float> in = counting<float>(lanes);
+    alignas(64) float result[64] = {};
+    for (int shift = 0; shift < 3; ++shift) {
+      std::fill(std::begin(result), std::end(result), -1.0f);
+      const void* args[] = {in.data(), result + shift};
+      REQUIRE(f.run(args, nullptr) == ASHLAR_OK);
+      for (int k = 0; k < 40; ++k)
+        CHECK(result[k] == (k >= shift && k < shift + lanes ? in[static_cast<std::size_t>(k - shift)] : -1.0f));
+    }
+  }
+}
+
 TEST_CASE("an address of several terms is still a ramp; any other one is gathered") {
   for (const Target& target : kernels::runnable(kLevels)) {
     const std::vector<float> in = counting<float>(64);

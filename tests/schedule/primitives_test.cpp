@@ -170,6 +170,17 @@ TEST_CASE("prefetch") {
   t.same();
 }
 
+TEST_CASE("stream_store changes nothing but how an output is stored") {
+  Product t;
+  const std::string before = t.s.text();
+  t.s[t.C].stream_store();
+  std::string after = t.s.text();
+  const auto at = after.find(", streamed");
+  REQUIRE(at != std::string::npos);
+  CHECK(after.erase(at, std::string(", streamed").size()) == before);
+  t.same();
+}
+
 TEST_CASE("steps are values: saved, replayed, copied") {
   Product t;
   auto [i, j] = t.s[t.product].spatial<2>();

@@ -179,6 +179,18 @@ TEST_CASE("rfactor and prefetch name the loops they are for") {
   says(refusal(t.s, [&, i = i] { t.s[t.product].prefetch(i, t.A, 0); }), {"at least 1 iteration ahead"});
 }
 
+TEST_CASE("stream_store is for outputs that are stored once") {
+  Product t;
+  says(refusal(t.s, [&] { t.s[t.product].stream_store(); }), {"a stage that stores each element once", "product, a reduction that reads what it stored"});
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {N + 1}), y = lang::make_output("y", f32, {N});
+  Tensor twice = compute("twice", [&](Var i) { return x(i) * 2.0f; });
+  lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return twice(i) + twice(i + 1); }));
+  Schedule s(lang::build_program("pairs", {x, y}), Target::parse("x86-64"));
+  says(refusal(s, [&] { s[twice].stream_store(); }), {"an output, which leaves the kernel", "twice, which a stage of it reads"});
+}
+
 TEST_CASE("a later step that breaks an earlier promise is refused") {
   lang::DefinitionScope scope;
   Symbol M{"M", {.min = 4}}, K{"K", {.min = 1}};

@@ -73,6 +73,7 @@ struct Buffer {
   Layout layout;
   std::int64_t align = 0;     // bytes promised (arguments) or wanted (temporaries); 0: the element's own
   bool may_alias_inputs = false;
+  bool streamed = false;      // outputs: stores may go past the caches; changes no value
   enum class Order { inner_unit_stride, dense, any } order = Order::inner_unit_stride;  // what the caller promises
   // A packed argument: the caller has laid it out by `layout` (Pack::by_caller).
   bool packed_by_caller = false;

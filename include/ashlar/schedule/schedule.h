@@ -155,6 +155,7 @@ class Stage {
   // storage
   Stage store_in(Scope, Where = Where::current()) const;     // set_scope
   Stage align(int dim, Factor, Where = Where::current()) const;
+  Stage stream_store(Where = Where::current()) const;        // of an output: past the caches
   template <class F> Stage transform_layout(F&& map, Where w = Where::current()) const {  // set_layout
     std::vector<Expr> vars, exprs;
     detail::map_of(map, vars, exprs);

@@ -80,6 +80,7 @@ llvm::Function* emit_body(Unit& unit) {
   }
   e.allocate_stack(unit.kernel.body);
   e.statements(unit.kernel.body);
+  e.end_streams();
   e.b.CreateRet(e.b.getInt32(0));
   return f;
 }

@@ -58,6 +58,7 @@ class Emitter {
   // for i in [begin, end), at least once where `runs` is true, with body(i)
   void loop(llvm::Value* begin, llvm::Value* end, bool runs, const std::function<void(llvm::Value*)>& body);
   void begin_iteration(ir::Id loop);
+  void end_streams();  // where a function ends that may have stored past the caches
   void allocate_stack(const std::vector<ir::KStmt>& region);  // buffers of the frame that `region`'s function holds
 
   // What a parallel loop needs of the call; null in a body, where parallel loops run in the slot at hand.
@@ -78,6 +79,7 @@ class Emitter {
   llvm::Value* load_vector(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
   llvm::Value* load_strided(const ir::KBuffer&, Type, llvm::Value* base, std::int64_t stride, llvm::Align);
   llvm::Value* load_scalar(const ir::KBuffer&, Type, llvm::Value* element);
+  void store_past_caches(const ir::KBuffer&, llvm::Value* value, llvm::Value* at, llvm::Align known, std::uint64_t bytes);
   void store_vector(const ir::KBuffer&, Type, const Expr& address, llvm::Value* value, llvm::Value* mask);
   llvm::Value* element(const ir::KBuffer&, llvm::Value* index);  // addresses of elements, scalar or vector
   llvm::Align alignment(const ir::KBuffer&, const Expr& address) const;

@@ -4,11 +4,13 @@
 //   ramp of stride 1           one vector access, masked where there is a mask
 //   ramp of stride 0           one scalar, in every lane (loads)
 //   strides -4 .. 4            vector loads of exactly the span between first and last element, shuffled (no mask)
+//   whole registers, streamed  stores past the caches, where the address is on a boundary
 //   anything else              a gather or scatter; one element after another where the target has none
 #include <cstdlib>
 #include <numeric>
 
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsX86.h>
 
 #include <ashlar/ir/refusal.h>
 
@@ -213,12 +215,58 @@ void Emitter::store(const ir::KStmt& s) {
     write();
 }
 
+namespace {
+
+// Stores of one whole register: those that have an instruction to go past the caches.
+bool streams(const Unit& unit, const ir::KBuffer& buffer, std::uint64_t bytes) {
+  const auto it = unit.kernel.argument_buffers.find(buffer.id);
+  return it != unit.kernel.argument_buffers.end() && it->second.streamed && (bytes == 16 || bytes == 32 || bytes == 64) &&
+         bytes * 8 <= static_cast<std::uint64_t>(unit.target.vector_bits());
+}
+
+}  // namespace
+
+// The instruction faults off a boundary of its own size, so the boundary is known or asked for.
+void Emitter::store_past_caches(const ir::KBuffer& buffer, Value* v, Value* at, llvm::Align known, std::uint64_t bytes) {
+  auto stream = [&] {
+    llvm::StoreInst* access = b.CreateAlignedStore(v, at, llvm::Align(bytes));
+    access->setMetadata(llvm::LLVMContext::MD_nontemporal,
+                        llvm::MDNode::get(*unit.context, llvm::ConstantAsMetadata::get(b.getInt32(1))));
+    unit.tag_access(access, buffer.id);
+  };
+  if (known.value() >= bytes) return stream();
+  Value* off = b.CreateAnd(b.CreatePtrToInt(at, b.getInt64Ty()), b.getInt64(bytes - 1));
+  llvm::BasicBlock *on = block("boundary"), *between = block("between"), *after = block("after");
+  b.CreateCondBr(b.CreateICmpEQ(off, b.getInt64(0)), on, between);
+  b.SetInsertPoint(on);
+  stream();
+  b.CreateBr(after);
+  b.SetInsertPoint(between);
+  unit.tag_access(b.CreateAlignedStore(v, at, known), buffer.id);
+  b.CreateBr(after);
+  b.SetInsertPoint(after);
+}
+
+// Stores past the caches are ordered with nothing else: before others may look, they are waited for.
+void Emitter::end_streams() {
+  for (const auto& [id, buffer] : unit.kernel.argument_buffers)
+    if (buffer.streamed) {
+      b.CreateIntrinsic(b.getVoidTy(), llvm::Intrinsic::x86_sse_sfence, {});
+      return;
+    }
+}
+
 void Emitter::store_vector(const ir::KBuffer& buffer, Type t, const Expr& address, Value* v, Value* mask) {
   const auto ramp = as_ramp(address);
   const llvm::Align element_align(static_cast<std::uint64_t>(t.bytes()));
   if (ramp && ir::is_int(ramp->stride, 1)) {
     Value* at = element(buffer, expr(ramp->base));
     const llvm::Align align = alignment(buffer, ramp->base);
+    const auto bytes = static_cast<std::uint64_t>(t.lanes) * static_cast<std::uint64_t>(t.bytes());
+    if (!mask && streams(unit, buffer, bytes)) {
+      store_past_caches(buffer, v, at, align, bytes);
+      return;
+    }
     llvm::Instruction* access =
         mask ? static_cast<llvm::Instruction*>(b.CreateMaskedStore(v, at, align, mask)) : b.CreateAlignedStore(v, at, align);
     unit.tag_access(access, buffer.id);

@@ -79,6 +79,7 @@ llvm::Function* emit_worker(Emitter& outer, const ir::KStmt& loop, const std::ve
   });
   e.b.CreateBr(pull);
   e.b.SetInsertPoint(done);
+  e.end_streams();
   e.b.CreateRet(e.b.getInt32(0));
   return f;
 }
