@@ -15,14 +15,13 @@ int main(int argc, char** argv) {
   int threads = ashlar_threads();
   double seconds = 3;
   app.add_option("--json", json, "write the records to this file");
-  app.add_option("--filter", filter, "only kernels whose name this regular expression is found in")->check([](const std::string& text) {
-    try {
-      std::regex parsed(text);
-      return std::string();
-    } catch (const std::regex_error& e) {
-      return "\"" + text + "\" is no regular expression: " + e.what();
-    }
-  });
+  app.add_option("--filter", filter, "only kernels whose name this regular expression is found in")
+      ->check([](const std::string& text) {
+        try {
+          std::regex parsed(text);
+          return std::string();
+        } catch (const std::regex_error& e) { return "\"" + text + "\" is no regular expression: " + e.what(); }
+      });
   app.add_option("--threads", threads, "measure on one thread and on this many")->check(CLI::Range(1, 1024));
   app.add_option("--seconds", seconds, "that each comparison takes")->check(CLI::Range(0.0, 600.0));
   CLI11_PARSE(app, argc, argv);
@@ -34,7 +33,8 @@ int main(int argc, char** argv) {
     fmt::print("{}, {} threads of {}, {}\n", bench::cpu_model(), threads, ashlar_threads(), bench::fma_kind());
     for (int k = 0; k < (threads > 1 ? 2 : 1); ++k) {
       const int n = k == 0 ? 1 : threads;
-      machine.fma[k] = bench::fma_peak(n), machine.copy[k] = bench::copy_bandwidth(n), machine.triad[k] = bench::triad_bandwidth(n);
+      machine.fma[k] = bench::fma_peak(n), machine.copy[k] = bench::copy_bandwidth(n),
+      machine.triad[k] = bench::triad_bandwidth(n);
       report.add({"peak", "fma f32", n, "machine", 0, 0, machine.fma[k], "GFLOP/s", 1});
       report.add({"peak", "copy", n, "machine", 0, 0, machine.copy[k], "GB/s", 1});
       report.add({"peak", "triad", n, "machine", 0, 0, machine.triad[k], "GB/s", 1});

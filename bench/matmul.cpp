@@ -38,13 +38,14 @@ struct Problem {
       const std::int64_t j = p < 4 ? (p >> 1) * (N - 1) : static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(N));
       double exact = 0, size = 0;
       for (std::int64_t k = 0; k < K; ++k) {
-        const double term = static_cast<double>(A[static_cast<std::size_t>(i * K + k)]) * B[static_cast<std::size_t>(k * N + j)];
+        const double term =
+            static_cast<double>(A[static_cast<std::size_t>(i * K + k)]) * B[static_cast<std::size_t>(k * N + j)];
         exact += term, size += std::abs(term);
       }
       const double found = C[static_cast<std::size_t>(i * N + j)];
       if (!(std::abs(found - exact) <= 1e-6 * size + 1e-6))
-        throw std::runtime_error(impl + " computes C(" + std::to_string(i) + ", " + std::to_string(j) + ") = " + std::to_string(found) +
-                                 ", expected " + std::to_string(exact));
+        throw std::runtime_error(impl + " computes C(" + std::to_string(i) + ", " + std::to_string(j) +
+                                 ") = " + std::to_string(found) + ", expected " + std::to_string(exact));
     }
   }
 };
@@ -69,7 +70,15 @@ void matmul_suite(Report& report, const Machine& machine) {
       };
       if (ashlar_set_threads(threads) != ASHLAR_OK) throw std::runtime_error("the pool refuses this number of threads");
       apps::Tensor A(p.A.data(), {n, n}), B(p.B.data(), {n, n}), C(p.C.data(), {n, n});
-      const bench_matmul_args args{.A = p.A.data(), .B = p.B.data(), .C = p.C.data(), .M = n, .K = n, .N = n, .A_stride0 = n, .B_stride0 = n, .C_stride0 = n};
+      const bench_matmul_args args{.A = p.A.data(),
+                                   .B = p.B.data(),
+                                   .C = p.C.data(),
+                                   .M = n,
+                                   .K = n,
+                                   .N = n,
+                                   .A_stride0 = n,
+                                   .B_stride0 = n,
+                                   .C_stride0 = n};
       Workspace workspace;
       workspace.reserve(bench_matmul_workspace_bytes(&args, &workspace.context));
       std::fill(p.C.begin(), p.C.end(), NAN);
@@ -79,7 +88,9 @@ void matmul_suite(Report& report, const Machine& machine) {
       enter("openblas", openblas_matmul);
       enter("onednn", onednn_matmul);
       enter("eigen", eigen_matmul);
-      report.race({"matmul", shape, threads, 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n), "GFLOP/s", machine.fma[k]}, contenders);
+      report.race({"matmul", shape, threads, 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n),
+                   "GFLOP/s", machine.fma[k]},
+                  contenders);
     }
   }
 }

@@ -17,18 +17,18 @@ namespace {
 // Every kernel holds independent accumulators in registers, more than latency x throughput, and does nothing else.
 constexpr std::int64_t rounds = 400'000;
 
-#define TWELVE(row) row("2") row("3") row("4") row("5") row("6") row("7") row("8") row("9") row("10") row("11") row("12") row("13")
+#define TWELVE(row) \
+  row("2") row("3") row("4") row("5") row("6") row("7") row("8") row("9") row("10") row("11") row("12") row("13")
 
 double fma_512() {
   std::int64_t n = rounds;
 #define ROW(k) "vfmadd231ps %%zmm0, %%zmm1, %%zmm" k "\n\t"
 #define CLEAR(k) "vpxord %%zmm" k ", %%zmm" k ", %%zmm" k "\n\t"
-  asm volatile(CLEAR("0") CLEAR("1") TWELVE(CLEAR)
-               "1:\n\t" TWELVE(ROW) TWELVE(ROW)
-               "dec %0\n\tjnz 1b\n\tvzeroupper"
+  asm volatile(CLEAR("0") CLEAR("1") TWELVE(CLEAR) "1:\n\t" TWELVE(ROW) TWELVE(ROW) "dec %0\n\tjnz 1b\n\tvzeroupper"
                : "+r"(n)
                :
-               : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13");
+               : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
+                 "xmm12", "xmm13");
 #undef ROW
 #undef CLEAR
   return static_cast<double>(rounds) * 24 * 16 * 2;
@@ -38,12 +38,11 @@ double fma_256() {
   std::int64_t n = rounds;
 #define ROW(k) "vfmadd231ps %%ymm0, %%ymm1, %%ymm" k "\n\t"
 #define CLEAR(k) "vxorps %%ymm" k ", %%ymm" k ", %%ymm" k "\n\t"
-  asm volatile(CLEAR("0") CLEAR("1") TWELVE(CLEAR)
-               "1:\n\t" TWELVE(ROW) TWELVE(ROW)
-               "dec %0\n\tjnz 1b\n\tvzeroupper"
+  asm volatile(CLEAR("0") CLEAR("1") TWELVE(CLEAR) "1:\n\t" TWELVE(ROW) TWELVE(ROW) "dec %0\n\tjnz 1b\n\tvzeroupper"
                : "+r"(n)
                :
-               : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13");
+               : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
+                 "xmm12", "xmm13");
 #undef ROW
 #undef CLEAR
   return static_cast<double>(rounds) * 24 * 8 * 2;
@@ -54,12 +53,12 @@ double multiply_and_add_128() {  // no fma: multiplications and additions, half 
 #define CLEAR(k) "xorps %%xmm" k ", %%xmm" k "\n\t"
 #define MUL(k) "mulps %%xmm0, %%xmm" k "\n\t"
 #define ADD(k) "addps %%xmm0, %%xmm" k "\n\t"
-  asm volatile(CLEAR("0") CLEAR("1") TWELVE(CLEAR)
-               "1:\n\t" MUL("2") ADD("3") MUL("4") ADD("5") MUL("6") ADD("7") MUL("8") ADD("9") MUL("10") ADD("11") MUL("12") ADD("13")
-               "dec %0\n\tjnz 1b"
+  asm volatile(CLEAR("0") CLEAR("1") TWELVE(CLEAR) "1:\n\t" MUL("2") ADD("3") MUL("4") ADD("5") MUL("6") ADD("7") MUL("8")
+                   ADD("9") MUL("10") ADD("11") MUL("12") ADD("13") "dec %0\n\tjnz 1b"
                : "+r"(n)
                :
-               : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13");
+               : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
+                 "xmm12", "xmm13");
 #undef CLEAR
 #undef MUL
 #undef ADD
@@ -125,7 +124,7 @@ double copy_bandwidth(int threads) {
 double triad_bandwidth(int threads) {
   return bandwidth(threads, 12, [](std::vector<float>* a) {
     float* __restrict to = a[0].data();
-    const float *__restrict x = a[1].data(), *__restrict y = a[2].data();
+    const float* __restrict x = a[1].data(), * __restrict y = a[2].data();
     for (std::size_t k = 0; k < elements; ++k) to[k] = x[k] + 3.0f * y[k];
     asm volatile("" : : "r"(to) : "memory");
   });
@@ -137,7 +136,8 @@ std::string cpu_model() {
   auto field = [&](const char* name, std::string& to) {
     if (line.rfind(name, 0) == 0 && line[std::strlen(name)] == '\t') to = line.substr(line.find(':') + 2);
   };
-  while (std::getline(info, line) && !line.empty()) field("model name", model), field("cpu family", family), field("model", number);
+  while (std::getline(info, line) && !line.empty())
+    field("model name", model), field("cpu family", family), field("model", number);
   return model + " (family " + family + ", model " + number + ")";
 }
 

@@ -29,7 +29,8 @@ void onednn_matmul(const float* A, const float* B, float* C, std::int64_t M, std
     };
     const memory::desc a = dense(M, K), b = dense(K, N), c = dense(M, N);
     const matmul::primitive_desc plan(matmul::desc(a, b, c), cpu);
-    found = made.emplace(key, Made{matmul(plan), memory(a, cpu, nullptr), memory(b, cpu, nullptr), memory(c, cpu, nullptr)}).first;
+    found =
+        made.emplace(key, Made{matmul(plan), memory(a, cpu, nullptr), memory(b, cpu, nullptr), memory(c, cpu, nullptr)}).first;
   }
   Made& m = found->second;
   m.a.set_data_handle(const_cast<float*>(A)), m.b.set_data_handle(const_cast<float*>(B)), m.c.set_data_handle(C);

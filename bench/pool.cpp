@@ -33,15 +33,17 @@ void pool_suite(Report& report, const Machine& machine) {
   ashlar_default_context(&context);
   Meeting meeting;
   meeting.all = context.parallelism;
-  const std::vector<apps::Times> t = apps::race({[&] { (void)context.parallel_for(context.user, context.parallelism, nothing, nullptr); },
-                                                 [&] {
-                                                   meeting.begun = 0;
-                                                   (void)context.parallel_for(context.user, context.parallelism, meet, &meeting);
-                                                 }},
-                                                0.3, 1000);
+  const std::vector<apps::Times> t =
+      apps::race({[&] { (void)context.parallel_for(context.user, context.parallelism, nothing, nullptr); },
+                  [&] {
+                    meeting.begun = 0;
+                    (void)context.parallel_for(context.user, context.parallelism, meet, &meeting);
+                  }},
+                 0.3, 1000);
   const char* shapes[] = {"empty bodies", "all threads meet"};
   for (std::size_t k = 0; k < 2; ++k)
-    report.add({"fork_join", shapes[k], machine.threads, "ashlar", t[k].median * 1e9, t[k].least * 1e9, t[k].median * 1e6, "us", 0});
+    report.add(
+        {"fork_join", shapes[k], machine.threads, "ashlar", t[k].median * 1e9, t[k].least * 1e9, t[k].median * 1e6, "us", 0});
 }
 
 }  // namespace bench

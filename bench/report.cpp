@@ -16,17 +16,19 @@ void Report::race(const Race& race, const std::vector<Contender>& contenders) {
   const std::vector<apps::Times> times = apps::race(runs, seconds_, 7);
   for (std::size_t k = 0; k < contenders.size(); ++k) {
     const double rate = race.work / times[k].median / 1e9;
-    add({race.kernel, race.shape, race.threads, contenders[k].impl, times[k].median * 1e9, times[k].least * 1e9, rate, race.unit,
-         race.peak > 0 ? rate / race.peak : 0});
+    add({race.kernel, race.shape, race.threads, contenders[k].impl, times[k].median * 1e9, times[k].least * 1e9, rate,
+         race.unit, race.peak > 0 ? rate / race.peak : 0});
   }
 }
 
 void Report::add(Record record) {
-  if (!headed_) fmt::print("{:<14} {:<18} {:>7} {:<14} {:>13} {:>13} {:>10} {:<8} {:>7}\n", "kernel", "shape", "threads", "impl", "median us", "min us", "rate", "unit", "of peak");
+  if (!headed_)
+    fmt::print("{:<14} {:<18} {:>7} {:<14} {:>13} {:>13} {:>10} {:<8} {:>7}\n", "kernel", "shape", "threads", "impl",
+               "median us", "min us", "rate", "unit", "of peak");
   headed_ = true;
   const std::string share = record.fraction_of_peak > 0 ? fmt::format("{:.1f} %", 100 * record.fraction_of_peak) : "";
-  fmt::print("{:<14} {:<18} {:>7} {:<14} {:>13.2f} {:>13.2f} {:>10.2f} {:<8} {:>7}\n", record.kernel, record.shape, record.threads, record.impl,
-             record.median_ns / 1e3, record.min_ns / 1e3, record.rate, record.unit, share);
+  fmt::print("{:<14} {:<18} {:>7} {:<14} {:>13.2f} {:>13.2f} {:>10.2f} {:<8} {:>7}\n", record.kernel, record.shape,
+             record.threads, record.impl, record.median_ns / 1e3, record.min_ns / 1e3, record.rate, record.unit, share);
   std::fflush(stdout);
   records_.push_back(std::move(record));
 }
@@ -45,8 +47,15 @@ const Record* Report::find(const std::string& kernel, const std::string& shape, 
 void Report::save(const std::string& path) const {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const Record& r : records_)
-    all.push_back({{"kernel", r.kernel}, {"shape", r.shape}, {"threads", r.threads}, {"impl", r.impl}, {"median_ns", r.median_ns},
-                   {"min_ns", r.min_ns}, {"rate", r.rate}, {"unit", r.unit}, {"fraction_of_peak", r.fraction_of_peak}});
+    all.push_back({{"kernel", r.kernel},
+                   {"shape", r.shape},
+                   {"threads", r.threads},
+                   {"impl", r.impl},
+                   {"median_ns", r.median_ns},
+                   {"min_ns", r.min_ns},
+                   {"rate", r.rate},
+                   {"unit", r.unit},
+                   {"fraction_of_peak", r.fraction_of_peak}});
   std::ofstream file(path);
   file << all.dump(1) << "\n";
   file.close();

@@ -2,8 +2,8 @@
 // What the bench prints and saves: one record for each contender of each race.
 //
 //   Report report("matmul.*", 2);
-//   if (report.wants("matmul", 2)) report.race({"matmul", "1024x1024x1024", 1, 2e9 * 1.07, "GFLOP/s", peak}, {{"ashlar", run}, …});
-//   report.print(); report.save("bench.json");
+//   if (report.wants("matmul", 2)) report.race({"matmul", "1024x1024x1024", 1, 2e9 * 1.07, "GFLOP/s", peak}, {{"ashlar", run},
+//   …}); report.print(); report.save("bench.json");
 //
 // Contenders are interleaved: in each round everybody runs once, so that a noisy moment of the machine hits all of them.
 #include <functional>
@@ -26,9 +26,9 @@ struct Record {
 struct Race {
   std::string kernel, shape;
   int threads = 1;
-  double work = 0;     // a run's operations or bytes
-  std::string unit;    // of work / 1e9 a second
-  double peak = 0;     // in `unit`
+  double work = 0;   // a run's operations or bytes
+  std::string unit;  // of work / 1e9 a second
+  double peak = 0;   // in `unit`
 };
 
 struct Contender {
@@ -41,8 +41,8 @@ class Report {
   Report(const std::string& filter, double seconds) : filter_(filter), seconds_(seconds) {}
   bool wants(const std::string& kernel) const { return std::regex_search(kernel, filter_); }
   void race(const Race&, const std::vector<Contender>&);
-  void add(Record);                  // prints it
-  void note(const std::string&);     // a line of text between the records
+  void add(Record);                          // prints it
+  void note(const std::string&);             // a line of text between the records
   void save(const std::string& path) const;  // JSON; throws std::runtime_error when the file cannot be written
   const std::vector<Record>& records() const { return records_; }
   const Record* find(const std::string& kernel, const std::string& shape, int threads, const std::string& impl) const;

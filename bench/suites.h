@@ -5,7 +5,7 @@
 namespace bench {
 
 struct Machine {
-  int threads = 1;                     // what is measured: on one thread, and on this many
+  int threads = 1;                                  // what is measured: on one thread, and on this many
   double fma[2] = {}, copy[2] = {}, triad[2] = {};  // GFLOP/s and GB/s, on one thread and on `threads`
 };
 

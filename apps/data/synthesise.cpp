@@ -36,7 +36,8 @@ double smooth_noise(double x, double y, std::uint32_t seed) {
 }
 double fractal(double x, double y, int octaves, std::uint32_t seed) {
   double total = 0, weight = 0.5;
-  for (int k = 0; k < octaves; ++k, x *= 2, y *= 2, weight *= 0.5) total += weight * smooth_noise(x, y, seed + static_cast<std::uint32_t>(k));
+  for (int k = 0; k < octaves; ++k, x *= 2, y *= 2, weight *= 0.5)
+    total += weight * smooth_noise(x, y, seed + static_cast<std::uint32_t>(k));
   return total;
 }
 
@@ -49,7 +50,8 @@ Colour mix(const Colour& a, const Colour& b, double t) {
 }
 
 double ridge(double x, int layer) {  // the height of a chain of hills, as a row of the picture
-  return 150 + 26 * layer - (62 - 14 * layer) * fractal(x / (150.0 - 30 * layer), 3.7 * layer, 5, 40u + static_cast<std::uint32_t>(layer));
+  return 150 + 26 * layer -
+         (62 - 14 * layer) * fractal(x / (150.0 - 30 * layer), 3.7 * layer, 5, 40u + static_cast<std::uint32_t>(layer));
 }
 
 constexpr double shore = 236;
@@ -62,7 +64,8 @@ Colour sky_and_hills(double x, double y) {
   c = mix(c, {1.0, 0.96, 0.82}, std::exp(-sun * sun / 900) + (sun < 15 ? 1.0 : 0.0));
   const Colour hills[3] = {{0.45, 0.42, 0.52}, {0.28, 0.30, 0.37}, {0.13, 0.18, 0.17}};
   for (int layer = 0; layer < 3; ++layer)
-    if (y > ridge(x, layer)) c = mix(hills[layer], {0.07, 0.10, 0.09}, 0.5 * fractal(x / 9, y / 9, 4, 60u + static_cast<std::uint32_t>(layer)));
+    if (y > ridge(x, layer))
+      c = mix(hills[layer], {0.07, 0.10, 0.09}, 0.5 * fractal(x / 9, y / 9, 4, 60u + static_cast<std::uint32_t>(layer)));
   return c;
 }
 
@@ -73,7 +76,8 @@ Colour houses(double x, double y, const Colour& behind) {
   if (lot < 2 || lot > 14 || x < left || x > left + wide || y > shore) return behind;
   if (y < roof) return std::abs(x - left - wide / 2) < (y - roof + 9) * wide / 18 ? Colour{0.36, 0.13, 0.10} : behind;
   const int column = static_cast<int>((x - left) / 4), floor = static_cast<int>((y - roof) / 6);
-  const bool pane = std::fmod(x - left, 4) > 1.4 && std::fmod(y - roof, 6) > 2.4 && random_at(lot * 8 + column, floor, 13) > 0.45;
+  const bool pane =
+      std::fmod(x - left, 4) > 1.4 && std::fmod(y - roof, 6) > 2.4 && random_at(lot * 8 + column, floor, 13) > 0.45;
   return pane ? Colour{1.0, 0.85, 0.45} : mix({0.66, 0.60, 0.52}, {0.40, 0.34, 0.32}, random_at(lot, 3, 11));
 }
 
@@ -84,13 +88,15 @@ Colour scene(double x, double y) {
   const double mirror = std::max(0.0, shore - (y - shore) * 1.35);
   const Colour above = houses(x + wave * 1.6, mirror, sky_and_hills(x + wave * 1.6, mirror));
   Colour c = mix(above, {0.05, 0.11, 0.18}, 0.30 + 0.4 * depth + 0.06 * wave);
-  const double glint = std::exp(-std::pow((x - 352) / (10 + 60 * depth), 2)) * std::max(0.0, std::sin(y * 1.1 + 9 * fractal(x / 14, y / 3, 3, 23)));
+  const double glint = std::exp(-std::pow((x - 352) / (10 + 60 * depth), 2)) *
+                       std::max(0.0, std::sin(y * 1.1 + 9 * fractal(x / 14, y / 3, 3, 23)));
   return mix(c, {1.0, 0.88, 0.62}, 0.8 * glint);
 }
 
 Colour masts(int x, int y, const Colour& behind) {
   for (int boat = 0; boat < 4; ++boat) {
-    const int at = 70 + boat * 103 + static_cast<int>(30 * random_at(boat, 5, 31)), water = 268 + 23 * boat, tall = 60 + 16 * boat;
+    const int at = 70 + boat * 103 + static_cast<int>(30 * random_at(boat, 5, 31)), water = 268 + 23 * boat,
+              tall = 60 + 16 * boat;
     const double hull = (y - water) * 1.0;
     if (hull >= 0 && hull < 7 + boat && std::abs(x - at) < 20 + 5 * boat - hull * 1.5)
       return hull < 2 ? Colour{0.93, 0.92, 0.88} : Colour{0.16, 0.19, 0.30};
@@ -124,7 +130,8 @@ int main(int argc, char** argv) {
       for (int dy = -1; dy <= 1; ++dy)
         for (int dx = -1; dx <= 1; ++dx) {  // the lens
           const double w = (dy ? 1 : 2) * (dx ? 1 : 2) / 16.0;
-          const Colour& p = drawn[static_cast<std::size_t>(std::clamp(y + dy, 0, height - 1) * width + std::clamp(x + dx, 0, width - 1))];
+          const Colour& p =
+              drawn[static_cast<std::size_t>(std::clamp(y + dy, 0, height - 1) * width + std::clamp(x + dx, 0, width - 1))];
           c.r += w * p.r, c.g += w * p.g, c.b += w * p.b;
         }
       const double grain = 0.012 * (random_at(x, y, 91) + random_at(x, y, 92) - 1);

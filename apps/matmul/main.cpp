@@ -1,5 +1,5 @@
-// matmul [M N K]: C = relu(A B + bias) on random matrices with the generated kernel, checked against Eigen, and its speed beside
-// Eigen's and, where it was installed when this was built, OpenBLAS's, on one thread and on all.
+// matmul [M N K]: C = relu(A B + bias) on random matrices with the generated kernel, checked against Eigen, and its speed
+// beside Eigen's and, where it was installed when this was built, OpenBLAS's, on one thread and on all.
 //
 //   matmul 1000 700 513
 //   1000 x 700 x 513, f32
@@ -55,8 +55,9 @@ int run(std::int64_t M, std::int64_t N, std::int64_t K) {
   for (const int threads : {1, all}) {
     if (threads == 1 && all == 1 && largest > 0) break;
     apps::check(ashlar_set_threads(threads));
-    std::vector<std::function<void()>> runs = {[&] { apps::check(matmul_bias(tA, tB, tbias, tC)); },
-                                               [&] { peers::eigen({A.data(), B.data(), bias.data(), eigen_C.data(), M, N, K}, threads); }};
+    std::vector<std::function<void()>> runs = {
+        [&] { apps::check(matmul_bias(tA, tB, tbias, tC)); },
+        [&] { peers::eigen({A.data(), B.data(), bias.data(), eigen_C.data(), M, N, K}, threads); }};
 #ifdef APPS_OPENBLAS
     runs.push_back([&] { peers::openblas({A.data(), B.data(), bias.data(), openblas_C.data(), M, N, K}, threads); });
 #endif
@@ -94,15 +95,17 @@ int main(int argc, char** argv) {
   std::int64_t sizes[3] = {1000, 700, 513};
   for (int k = 1; k < argc; ++k)
     if (!extent(argv[k], &sizes[k - 1])) {
-      std::fprintf(stderr, "matmul: %s is \"%s\", expected a whole number from 1 to 65536\n", k == 1 ? "M" : k == 2 ? "N" : "K", argv[k]);
+      std::fprintf(stderr, "matmul: %s is \"%s\", expected a whole number from 1 to 65536\n",
+                   k == 1   ? "M"
+                   : k == 2 ? "N"
+                            : "K",
+                   argv[k]);
       return 2;
     }
   try {
     return run(sizes[0], sizes[1], sizes[2]);
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "matmul: not enough memory for these sizes\n");
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "matmul: %s\n", e.what());
-  }
+  } catch (const std::exception& e) { std::fprintf(stderr, "matmul: %s\n", e.what()); }
   return 1;
 }

@@ -23,7 +23,8 @@ using namespace ashlar;
 
 enum class Activation { none, relu, gelu };
 }  // namespace product
-template <> struct ashlar::ParamNames<product::Activation> {
+template <>
+struct ashlar::ParamNames<product::Activation> {
   static constexpr NamedValue<product::Activation> values[] = {
       {"none", product::Activation::none}, {"relu", product::Activation::relu}, {"gelu", product::Activation::gelu}};
 };
@@ -49,8 +50,8 @@ class Product : public Generator {
   // written past the end of the matrix.
   Loop schedule_product(Schedule& s, const Tensor& product, bool padded) {
     const int lanes = s.target().lanes(f32), registers = s.target().vector_registers();
-    const int columns = 2 * lanes;                                                   // two registers of B
-    const int rows = tile_i != 0 ? *tile_i : registers >= 32 ? 14 : 6;               // 2 x rows + 2 of B + 1 of A fit the file
+    const int columns = 2 * lanes;                                      // two registers of B
+    const int rows = tile_i != 0 ? *tile_i : registers >= 32 ? 14 : 6;  // 2 x rows + 2 of B + 1 of A fit the file
 
     Stage b_panels = s.cache_read(B, {product}, Scope::global, 0.0f);
     Stage a_panels = s.cache_read(A, {product}, Scope::global, 0.0f);

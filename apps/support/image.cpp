@@ -13,7 +13,9 @@ namespace {
 
 // What libpng says when it gives up. It leaves through longjmp, so the functions that call it below own nothing with a
 // destructor: everything they allocate lives in a Decoder or an Encoder of their caller.
-struct Complaint { char text[200] = ""; };
+struct Complaint {
+  char text[200] = "";
+};
 
 [[noreturn]] void on_error(png_structp png, png_const_charp text) {
   auto* complaint = static_cast<Complaint*>(png_get_error_ptr(png));
@@ -81,9 +83,7 @@ void put(png_structp png, png_bytep bytes, png_size_t count) {
   auto* e = static_cast<Encoder*>(png_get_io_ptr(png));
   try {
     e->file.insert(e->file.end(), bytes, bytes + count);
-  } catch (const std::bad_alloc&) {
-    e->out_of_memory = true;
-  }
+  } catch (const std::bad_alloc&) { e->out_of_memory = true; }
   if (e->out_of_memory) png_error(png, "not enough memory");
 }
 
@@ -166,13 +166,12 @@ Image read_png(const std::string& path) {
   if (!file) throw ImageError(path + ": cannot be read: " + system_reason());
   std::vector<std::uint8_t> bytes;
   std::uint8_t piece[1 << 16];
-  while (const std::size_t count = std::fread(piece, 1, sizeof piece, file.get())) bytes.insert(bytes.end(), piece, piece + count);
+  while (const std::size_t count = std::fread(piece, 1, sizeof piece, file.get()))
+    bytes.insert(bytes.end(), piece, piece + count);
   if (std::ferror(file.get())) throw ImageError(path + ": cannot be read: " + system_reason());
   try {
     return decode_png(bytes);
-  } catch (const ImageError& e) {
-    throw ImageError(path + ": " + e.what());
-  }
+  } catch (const ImageError& e) { throw ImageError(path + ": " + e.what()); }
 }
 
 void write_png(const std::string& path, const Image& image) {
@@ -181,7 +180,8 @@ void write_png(const std::string& path, const Image& image) {
   if (!file) throw ImageError(path + ": cannot be written: " + system_reason());
   const bool all = std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size() && std::fflush(file.get()) == 0;
   const std::string reason = all ? "" : system_reason();
-  if (std::fclose(file.release()) != 0 || !all) throw ImageError(path + ": cannot be written: " + (all ? system_reason() : reason));
+  if (std::fclose(file.release()) != 0 || !all)
+    throw ImageError(path + ": cannot be written: " + (all ? system_reason() : reason));
 }
 
 }  // namespace apps

@@ -13,7 +13,8 @@ std::vector<Times> race(const std::vector<std::function<void()>>& contenders, do
   const double end = now() + seconds;
   for (int round = 0; round < rounds || now() < end; ++round)
     for (std::size_t k = 0; k < contenders.size(); ++k) {
-      const std::size_t who = (k + static_cast<std::size_t>(round)) % contenders.size();  // nobody always runs after the same one
+      const std::size_t who =
+          (k + static_cast<std::size_t>(round)) % contenders.size();  // nobody always runs after the same one
       const double begin = now();
       contenders[who]();
       taken[who].push_back(now() - begin);

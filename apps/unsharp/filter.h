@@ -5,7 +5,7 @@
 
 namespace unsharp {
 
-inline constexpr int radius = 3;            // of the blur: 7 taps
+inline constexpr int radius = 3;  // of the blur: 7 taps
 inline constexpr double sigma = 1.5;
 inline constexpr float darkest = 1.0f / 65536;  // the ratio sharpened : grey divides by no less
 

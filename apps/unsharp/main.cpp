@@ -42,8 +42,8 @@ int run(const char* from, const char* to) {
     const double difference = std::abs(static_cast<double>(sharp.pixels[k]) - plain_sharp.pixels[k]);
     if (!(difference <= largest)) largest = difference;  // NaN too
   }
-  std::printf("%lld x %lld, %d channel%s, %d bits\n", static_cast<long long>(image.width), static_cast<long long>(image.height), image.channels,
-              image.channels == 1 ? "" : "s", image.bits);
+  std::printf("%lld x %lld, %d channel%s, %d bits\n", static_cast<long long>(image.width), static_cast<long long>(image.height),
+              image.channels, image.channels == 1 ? "" : "s", image.bits);
   std::printf("  ashlar       %.3f ms  (one thread, median of %d)\n", times[0].median * 1e3, times[0].runs);
   std::printf("  plain loops  %.3f ms  (one thread, compiled -O3 -march=native): %.2f times as long\n", times[1].median * 1e3,
               times[1].median / times[0].median);
@@ -67,8 +67,6 @@ int main(int argc, char** argv) {
     return run(argv[1], argv[2]);
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "unsharp: %s: not enough memory\n", argv[1]);
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "unsharp: %s\n", e.what());
-  }
+  } catch (const std::exception& e) { std::fprintf(stderr, "unsharp: %s\n", e.what()); }
   return 1;
 }

@@ -54,7 +54,7 @@ class Unsharp : public Generator {
     s[sharpen].inline_();
     s[ratio].compute_at(xo).store_in(Scope::registers);
     s[blur_y].compute_at(yi);
-    s[grey].store_at(yo).compute_at(yi).slide(yi).fold(0, 8);   // 7 rows live, 8 for a power of two
+    s[grey].store_at(yo).compute_at(yi).slide(yi).fold(0, 8);  // 7 rows live, 8 for a power of two
 
     auto [ry, rx] = s[ratio].spatial<2>();
     auto [rxo, rxi] = s[ratio].split(rx, lanes, Tail::pad);

@@ -47,8 +47,9 @@ class Eliminate {
   }
 
  private:
-  // The variable's range where a condition holds (or fails): comparisons of the variable itself with something that does not move.
-  // Where the result is empty its ends cross; an interval between crossed ends lies inside the one of the other arm or widens it.
+  // The variable's range where a condition holds (or fails): comparisons of the variable itself with something that does not
+  // move. Where the result is empty its ends cross; an interval between crossed ends lies inside the one of the other arm or
+  // widens it.
   Interval clipped(const Expr& condition, bool holds) const {
     const auto args = ir::args_of(condition);
     if (holds && ir::is(condition, Op::logic_and)) {
@@ -68,19 +69,34 @@ class Eliminate {
     } else {
       return r;
     }
-    if (!holds) op = op == Op::lt ? Op::ge : op == Op::le ? Op::gt : op == Op::gt ? Op::le : op == Op::ge ? Op::lt : op == Op::eq ? Op::ne : Op::eq;
+    if (!holds)
+      op = op == Op::lt   ? Op::ge
+           : op == Op::le ? Op::gt
+           : op == Op::gt ? Op::le
+           : op == Op::ge ? Op::lt
+           : op == Op::eq ? Op::ne
+                          : Op::eq;
     const auto below = [&](const Expr& end) { r.hi = r.hi.empty() ? end : ir::min(r.hi, end); };
     const auto above = [&](const Expr& end) { r.lo = r.lo.empty() ? end : ir::max(r.lo, end); };
     switch (op) {
-      case Op::lt: below(ir::sub(other, ir::index(1))); break;
-      case Op::le: below(other); break;
-      case Op::gt: above(ir::add(other, ir::index(1))); break;
-      case Op::ge: above(other); break;
+      case Op::lt:
+        below(ir::sub(other, ir::index(1)));
+        break;
+      case Op::le:
+        below(other);
+        break;
+      case Op::gt:
+        above(ir::add(other, ir::index(1)));
+        break;
+      case Op::ge:
+        above(other);
+        break;
       case Op::eq:
         below(other);
         above(other);
         break;
-      default: break;
+      default:
+        break;
     }
     return r;
   }

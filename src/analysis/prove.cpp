@@ -23,8 +23,8 @@ Proof refuted_at(const Assignment& at) {
   return {Answer::refuted, at.empty() ? "false for every value of its variables" : text(at), at};
 }
 
-// The same refutation in small numbers: each variable in turn takes the smallest value at which the facts hold and the condition
-// still fails.
+// The same refutation in small numbers: each variable in turn takes the smallest value at which the facts hold and the
+// condition still fails.
 Assignment shrunk(Sampler& sampler, const Expr& condition) {
   const auto fails = [&](const Assignment& at) {
     const auto v = evaluate(condition, at);
@@ -54,9 +54,7 @@ bool can_prove(const Expr& condition, const Facts& facts) {
     Engine engine(facts);
     engine.set_budget(steps_of_a_proof);
     proved = engine.decide(condition) == Truth::yes;
-  } catch (const Overflow&) {
-    proved = false;
-  }
+  } catch (const Overflow&) { proved = false; }
   memo_for(facts).decided.emplace(condition, proved);
   return proved;
 }

@@ -104,7 +104,8 @@ bool guarded_below(const Program& p, Id axis) {
 // ends where the tile ends.
 Expr largest_guarded(const Program& p, Id axis, std::span<const VarRange> loops, const Facts& facts) {
   const ir::Axis& a = p.axis(axis);
-  if (a.became.size() != 2 || p.axis(a.became[0]).tail == ir::Tail::shift) return bounds_over(ir::axis_value(p, axis), loops, facts).hi;
+  if (a.became.size() != 2 || p.axis(a.became[0]).tail == ir::Tail::shift)
+    return bounds_over(ir::axis_value(p, axis), loops, facts).hi;
   const Expr outer = largest_guarded(p, a.became[0], loops, facts), inner = largest_guarded(p, a.became[1], loops, facts);
   if (outer.empty() || inner.empty()) return {};
   const Interval value{{}, ir::add(ir::mul(outer, p.axis(a.became[0]).factor), inner)};
@@ -144,9 +145,9 @@ std::vector<VarRange> iter_intervals(const Program& p, const Path& path, Id oute
     Interval interval{root.begin, end};
     const auto leaves = ir::leaves_of(p, root.axis);
     const bool whole = std::all_of(leaves.begin(), leaves.end(), [&](Id leaf) {
-      return std::any_of(path.begin(), path.end(), [&](const Stmt* s) {
-        return s->kind == Stmt::Kind::loop && s->axis == leaf;
-      }) && std::any_of(own.begin(), own.end(), [&](const VarRange& r) { return r.id == leaf; });
+      return std::any_of(path.begin(), path.end(),
+                         [&](const Stmt* s) { return s->kind == Stmt::Kind::loop && s->axis == leaf; }) &&
+             std::any_of(own.begin(), own.end(), [&](const VarRange& r) { return r.id == leaf; });
     });
     if (!whole) {
       const Interval moving = bounds_over(ir::iter_value(p, nest, v.id), own, facts);
@@ -222,7 +223,8 @@ void widen(std::vector<Interval>& box, std::size_t d, const Interval& by, bool f
 }
 
 // What blocks below `parent` (other than those of `self`) read of `buffer`, one interval a dimension.
-bool needed(const Program& p, const TreeIndex& tree, Id parent, const Stmt* self, Id buffer, const Path& here, std::vector<Interval>& box) {
+bool needed(const Program& p, const TreeIndex& tree, Id parent, const Stmt* self, Id buffer, const Path& here,
+            std::vector<Interval>& box) {
   bool first = true;
   const Facts facts = facts_down_to(p, here, parent);
   for (const Path& path : tree.blocks) {
@@ -256,7 +258,8 @@ void update_axis(Program& p, Id id, const Expr& extent, const Facts& facts) {
   if (a.became.size() == 2) {
     ir::Axis& outer = p.axes.at(a.became[0]);
     ir::Axis& inner = p.axes.at(a.became[1]);
-    if (outer.parts > 0) outer.factor = inner.factor = simplify(ir::max(ir::index(1), ir::ceil_div(a.extent, ir::index(outer.parts))), facts);
+    if (outer.parts > 0)
+      outer.factor = inner.factor = simplify(ir::max(ir::index(1), ir::ceil_div(a.extent, ir::index(outer.parts))), facts);
     const Expr count = outer.parts > 0 ? ir::index(outer.parts) : ir::ceil_div(a.extent, outer.factor);
     update_axis(p, outer.id, outer.parts > 0 ? ir::min(count, a.extent) : count, facts);
     update_axis(p, inner.id, inner.factor, facts);
@@ -350,7 +353,9 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path) {
         const Expr warm_up = shifted(i.lo, loop->axis, range.begin);
         const Expr warm_end = shifted(i.hi, loop->axis, range.begin);
         const Expr first = ir::eq(var, range.begin);
-        const auto from = [&](const Expr& lo, const Expr& hi) { return simplify(ir::add(ir::sub(hi, lo), ir::index(1)), facts); };
+        const auto from = [&](const Expr& lo, const Expr& hi) {
+          return simplify(ir::add(ir::sub(hi, lo), ir::index(1)), facts);
+        };
         extent = ir::select(first, from(warm_up, warm_end), from(next, i.hi));
         i.lo = ir::select(first, warm_up, next);
       }
@@ -409,7 +414,10 @@ std::vector<Id> consumers_first(const Program& p) {
     std::vector<std::pair<Id, std::size_t>> stack{{entry.first, 0}};
     while (!stack.empty()) {
       auto& [id, next] = stack.back();
-      if (next == 0 && done.count(id)) { stack.pop_back(); continue; }
+      if (next == 0 && done.count(id)) {
+        stack.pop_back();
+        continue;
+      }
       if (next < producers[id].size()) {
         const Id child = producers[id][next++];
         if (!done.count(child)) stack.push_back({child, 0});
@@ -439,8 +447,10 @@ void derive_regions(Program& p) {
   for (Id id : consumers_first(p))
     for (const Path& path : tree.nests) {
       if (path.back()->stage != id) continue;
-      if (path.back()->after) late.push_back(&path);
-      else derive_nest(p, tree, path);
+      if (path.back()->after)
+        late.push_back(&path);
+      else
+        derive_nest(p, tree, path);
       for (auto it = late.begin(); it != late.end();) {
         if ((*it)->back()->after == id) {
           derive_after(p, tree, **it);

@@ -33,9 +33,9 @@ struct StageState {
   std::vector<Tape> domain, inits;
   Tape fill;
   Combiner combiner;
-  std::vector<std::int64_t> begin, extent;            // the declared domain, where it is a box of constants
+  std::vector<std::int64_t> begin, extent;  // the declared domain, where it is a box of constants
   bool boxed = false;
-  std::vector<Value> dense;                           // boxed: row-major, components innermost; type code handle: not yet
+  std::vector<Value> dense;  // boxed: row-major, components innermost; type code handle: not yet
   std::unordered_map<Point, std::vector<Value>, PointHash> sparse;  // otherwise; never iterated over
   std::int64_t evaluations = 0;
 };
@@ -51,7 +51,9 @@ class Algorithm final : public Memory {
 
   void output(Id buffer, Array& into) {
     const int source = resolve(buffer, nullptr);
-    for_each_index(into.shape, [&](std::span<const std::int64_t> at) { into.set(at, read(source, at.data(), static_cast<int>(at.size()))); });
+    for_each_index(into.shape, [&](std::span<const std::int64_t> at) {
+      into.set(at, read(source, at.data(), static_cast<int>(at.size())));
+    });
   }
 
   Counters counters() const {
@@ -82,7 +84,8 @@ class Algorithm final : public Memory {
     const std::span<const std::int64_t> at(index, static_cast<std::size_t>(rank));
     if (s.array) {
       for (std::size_t d = 0; d < at.size(); ++d)
-        if (at[d] < 0 || at[d] >= s.array->shape.at(d)) outside(s.info->name, at, "its extents " + text_of_index(s.array->shape));
+        if (at[d] < 0 || at[d] >= s.array->shape.at(d))
+          outside(s.info->name, at, "its extents " + text_of_index(s.array->shape));
       return s.array->at(at);
     }
     return at_point(state_of(s.stage), at, s.component);
@@ -139,7 +142,8 @@ class Algorithm final : public Memory {
     for (const Expr& e : stage.inits) s.inits.emplace_back(e, slots_, *this, Select::lazy);
     if (stage.has_fill) s.fill = Tape(stage.fill, slots_, *this, Select::lazy);
     s.combiner = Combiner(stage, slots_, *this);
-    if (stage.is_reduction() && s.inits.size() != stage.values.size()) throw InternalError("a reduction without inits: " + stage.name);
+    if (stage.is_reduction() && s.inits.size() != stage.values.size())
+      throw InternalError("a reduction without inits: " + stage.name);
     find_box(s);
     return s;
   }

@@ -23,7 +23,8 @@ Array Array::zeros(Type type, std::vector<std::int64_t> shape) {
   return a;
 }
 
-Array Array::make(Type type, std::vector<std::int64_t> shape, const std::function<double(std::span<const std::int64_t>)>& value) {
+Array Array::make(Type type, std::vector<std::int64_t> shape,
+                  const std::function<double(std::span<const std::int64_t>)>& value) {
   Array a = zeros(type, std::move(shape));
   for_each_index(a.shape, [&](std::span<const std::int64_t> at) {
     const double x = value(at);
@@ -71,7 +72,8 @@ void Array::set(std::span<const std::int64_t> index, const ir::Value& v) {
 
 namespace {
 
-std::string difference_where(const Array& found, const Array& expected, const std::function<bool(const ir::Value&, const ir::Value&)>& equal) {
+std::string difference_where(const Array& found, const Array& expected,
+                             const std::function<bool(const ir::Value&, const ir::Value&)>& equal) {
   if (found.type != expected.type || found.shape != expected.shape) return "different types or shapes";
   std::int64_t count = 0;
   std::string first;
@@ -110,7 +112,9 @@ namespace {
 
 class NoMemory final : public Memory {
  public:
-  int resolve(Id, const char* name) override { throw InternalError(std::string("a shape reads ") + (name ? name : "a buffer")); }
+  int resolve(Id, const char* name) override {
+    throw InternalError(std::string("a shape reads ") + (name ? name : "a buffer"));
+  }
   Value read(int, const std::int64_t*, int) override { throw InternalError("a shape reads a buffer"); }
   std::string where() const override { return "a shape"; }
 };
@@ -131,7 +135,12 @@ std::map<Id, std::int64_t> solve_symbols(const std::vector<ir::Argument>& argume
   if (actual.size() != arguments.size())
     bad_argument("expected " + std::to_string(arguments.size()) + " arguments, found " + std::to_string(actual.size()));
   std::map<Id, std::int64_t> solved;
-  struct Equation { const ir::Buffer* buffer; std::size_t dim; std::int64_t extent; bool done; };
+  struct Equation {
+    const ir::Buffer* buffer;
+    std::size_t dim;
+    std::int64_t extent;
+    bool done;
+  };
   std::vector<Equation> equations;
   for (std::size_t k = 0; k < arguments.size(); ++k) {
     if (arguments[k].kind == ir::ArgumentKind::scalar) continue;
@@ -140,7 +149,8 @@ std::map<Id, std::int64_t> solve_symbols(const std::vector<ir::Argument>& argume
     if (actual[k].is_scalar) bad_argument(b.name + ": expected an array, found a scalar");
     if (a.type != b.type) bad_argument(b.name + ": expected elements of " + ir::text(b.type) + ", found " + ir::text(a.type));
     if (a.shape.size() != b.extents.size())
-      bad_argument(b.name + ": expected rank " + std::to_string(b.extents.size()) + ", found " + std::to_string(a.shape.size()));
+      bad_argument(b.name + ": expected rank " + std::to_string(b.extents.size()) + ", found " +
+                   std::to_string(a.shape.size()));
     for (std::size_t d = 0; d < b.extents.size(); ++d) equations.push_back({&b, d, a.shape[d], false});
   }
   for (bool progress = true; progress;) {

@@ -10,7 +10,8 @@
 namespace ashlar::interp {
 
 // Calls f for every index of the shape, in row-major order; once with an empty index for rank 0.
-template <class F> void for_each_index(std::span<const std::int64_t> shape, F&& f) {
+template <class F>
+void for_each_index(std::span<const std::int64_t> shape, F&& f) {
   std::vector<std::int64_t> at(shape.size(), 0);
   for (std::int64_t e : shape)
     if (e <= 0) return;
@@ -28,7 +29,7 @@ std::string text_of_index(std::span<const std::int64_t> index);  // "[3, -1]"
 bool nothing_to_do(const std::vector<ir::Argument>&, const Arguments&);
 
 // Gives every symbol and scalar argument its value in `slots`.
-void bind_values(const std::vector<ir::Argument>&, const std::map<Id, ir::ScalarArg>&, const std::map<Id, std::int64_t>& symbols,
-                 const Arguments&, Slots&);
+void bind_values(const std::vector<ir::Argument>&, const std::map<Id, ir::ScalarArg>&,
+                 const std::map<Id, std::int64_t>& symbols, const Arguments&, Slots&);
 
 }  // namespace ashlar::interp

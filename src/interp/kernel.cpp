@@ -27,11 +27,11 @@ struct Region {
 
 struct Target {  // a buffer of the kernel
   const ir::KBuffer* info = nullptr;
-  Region* region = nullptr;     // stack, registers, workspace
-  std::int64_t offset = 0;      // bytes, in the region
+  Region* region = nullptr;  // stack, registers, workspace
+  std::int64_t offset = 0;   // bytes, in the region
   std::int64_t elements = 0;
-  Array* array = nullptr;       // arguments
-  std::vector<char> state;      // arguments, one an element: 0 padding between rows, 1 not written, 2 readable
+  Array* array = nullptr;   // arguments
+  std::vector<char> state;  // arguments, one an element: 0 padding between rows, 1 not written, 2 readable
   bool output = false;
 };
 
@@ -52,7 +52,8 @@ class KernelRun final : public Memory {
       if (k.arguments[a].kind != ir::ArgumentKind::scalar) arrays[k.arguments[a].id] = &arguments[a].array;
     for (auto& [id, array] : arrays)
       if (k.argument_buffers.at(id).packed_by_caller) array = pack(k.argument_buffers.at(id), *array);
-    for (const ir::StrideArg& s : k.strides) slots_.set(s.id, ir::int_value(ir::index_type, stride_of(*arrays.at(s.buffer), static_cast<std::size_t>(s.dim))));
+    for (const ir::StrideArg& s : k.strides)
+      slots_.set(s.id, ir::int_value(ir::index_type, stride_of(*arrays.at(s.buffer), static_cast<std::size_t>(s.dim))));
     shared_ = std::make_unique<Region>(bytes_of(k.workspace_shared));
     worker_ = std::make_unique<Region>(bytes_of(k.workspace_per_worker));
     counters_.peak_bytes = static_cast<std::int64_t>(shared_->bytes.size() + worker_->bytes.size());
@@ -68,8 +69,8 @@ class KernelRun final : public Memory {
       if (t.output)
         for (std::size_t e = 0; e < t.state.size(); ++e)
           if (t.state[e] == 1)
-            throw RunError(RunError::Kind::uninitialised, "kernel `" + kernel_.name + "`: element " + std::to_string(e) + " of the output " +
-                                                              t.info->name + " was not written");
+            throw RunError(RunError::Kind::uninitialised, "kernel `" + kernel_.name + "`: element " + std::to_string(e) +
+                                                              " of the output " + t.info->name + " was not written");
     return counters_;
   }
 
@@ -111,18 +112,20 @@ class KernelRun final : public Memory {
 
   void check(const Target& t, std::int64_t at, const char* verb) const {
     if (at < 0 || at >= t.elements || (t.array && t.state[static_cast<std::size_t>(at)] == 0))
-      throw RunError(RunError::Kind::out_of_bounds, where() + " " + verb + " " + t.info->name + "[" + std::to_string(at) + "], outside its " +
-                                                        std::to_string(t.elements) + " elements");
+      throw RunError(RunError::Kind::out_of_bounds, where() + " " + verb + " " + t.info->name + "[" + std::to_string(at) +
+                                                        "], outside its " + std::to_string(t.elements) + " elements");
   }
 
   [[noreturn]] void unwritten(const Target& t, std::int64_t at) const {
-    throw RunError(RunError::Kind::uninitialised, where() + " reads " + t.info->name + "[" + std::to_string(at) + "], which was not written");
+    throw RunError(RunError::Kind::uninitialised,
+                   where() + " reads " + t.info->name + "[" + std::to_string(at) + "], which was not written");
   }
 
   void write(int buffer, std::int64_t at, const Value& v) {
     Target& t = targets_[static_cast<std::size_t>(buffer)];
     check(t, at, "writes");
-    if (v.type != t.info->type) throw InternalError("kernel: a store of " + ir::text(v.type) + " into " + t.info->name + " of " + ir::text(t.info->type));
+    if (v.type != t.info->type)
+      throw InternalError("kernel: a store of " + ir::text(v.type) + " into " + t.info->name + " of " + ir::text(t.info->type));
     const auto size = static_cast<std::size_t>(t.info->type.bytes());
     if (t.array) {
       if (!t.output) throw InternalError("kernel: a store into the input " + t.info->name);
@@ -164,7 +167,8 @@ class KernelRun final : public Memory {
         t.offset = bytes_of(b.offset);
         if (t.offset < 0 || t.offset + bytes > static_cast<std::int64_t>(t.region->bytes.size()))
           throw InternalError("kernel: " + b.name + " lies outside the workspace");
-        if (t.offset % kernel_.workspace_align != 0) throw InternalError("kernel: " + b.name + " is not aligned in the workspace");
+        if (t.offset % kernel_.workspace_align != 0)
+          throw InternalError("kernel: " + b.name + " is not aligned in the workspace");
       } else {
         frames_.push_back(std::make_unique<Region>(bytes));
         t.region = frames_.back().get();
@@ -222,7 +226,9 @@ class KernelRun final : public Memory {
       if (s.kind == KStmt::Kind::store) {
         c.buffer = resolve(s.buffer, nullptr);
         c.lanes = s.value.type().lanes;
-        if (s.address.type().lanes != c.lanes) throw InternalError("kernel: a store of " + ir::text(s.value.type()) + " to addresses of " + ir::text(s.address.type()));
+        if (s.address.type().lanes != c.lanes)
+          throw InternalError("kernel: a store of " + ir::text(s.value.type()) + " to addresses of " +
+                              ir::text(s.address.type()));
       }
       c.body = compile(s.body);
       c.otherwise = compile(s.otherwise);
@@ -234,14 +240,21 @@ class KernelRun final : public Memory {
   void execute(std::vector<Code>& body) {
     for (Code& c : body) {
       switch (c.stmt->kind) {
-        case KStmt::Kind::prefetch: break;
+        case KStmt::Kind::prefetch:
+          break;
         case KStmt::Kind::let:
           for (int lane = 0; lane < c.lanes; ++lane) slots_.set_slot(c.slot + lane, c.value.run(lane));
           execute(c.body);
           break;
-        case KStmt::Kind::if_: execute(c.value.run().i ? c.body : c.otherwise); break;
-        case KStmt::Kind::for_: loop(c); break;
-        case KStmt::Kind::store: store(c); break;
+        case KStmt::Kind::if_:
+          execute(c.value.run().i ? c.body : c.otherwise);
+          break;
+        case KStmt::Kind::for_:
+          loop(c);
+          break;
+        case KStmt::Kind::store:
+          store(c);
+          break;
       }
     }
   }
@@ -284,8 +297,9 @@ class KernelRun final : public Memory {
       if (pending_[a].first <= pending_[a - 1].first) {  // not ascending: look at all pairs
         for (std::size_t b = 0; b < a; ++b)
           if (pending_[b].first == pending_[a].first)
-            throw RunError(RunError::Kind::broken_promise, where() + " stores two lanes into " + targets_[static_cast<std::size_t>(c.buffer)].info->name +
-                                                               "[" + std::to_string(pending_[a].first) + "]");
+            throw RunError(RunError::Kind::broken_promise, where() + " stores two lanes into " +
+                                                               targets_[static_cast<std::size_t>(c.buffer)].info->name + "[" +
+                                                               std::to_string(pending_[a].first) + "]");
       }
     for (const auto& [at, v] : pending_) write(c.buffer, at, v);
   }
@@ -293,7 +307,8 @@ class KernelRun final : public Memory {
   // Frame buffers that only one outermost parallel loop uses live in the frame of its body: new at every iteration.
   void find_private() {
     std::map<const Region*, std::vector<const KStmt*>> users;  // nullptr: outside of any parallel loop
-    std::function<void(const std::vector<KStmt>&, const KStmt*)> visit = [&](const std::vector<KStmt>& body, const KStmt* inside) {
+    std::function<void(const std::vector<KStmt>&, const KStmt*)> visit = [&](const std::vector<KStmt>& body,
+                                                                             const KStmt* inside) {
       for (const KStmt& s : body) {
         auto use = [&](Id id) { users[targets_[static_cast<std::size_t>(resolve(id, nullptr))].region].push_back(inside); };
         if (s.kind == KStmt::Kind::store) use(s.buffer);
@@ -304,7 +319,9 @@ class KernelRun final : public Memory {
                 if (ir::is(x, ir::Op::load)) use(x.node()->id);
                 return true;
               });
-        const KStmt* deeper = inside ? inside : s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::parallel ? &s : nullptr;
+        const KStmt* deeper = inside                                                                 ? inside
+                              : s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::parallel ? &s
+                                                                                                     : nullptr;
         visit(s.body, deeper);
         visit(s.otherwise, deeper);
       }
@@ -312,7 +329,8 @@ class KernelRun final : public Memory {
     visit(kernel_.body, nullptr);
     for (const auto& frame : frames_) {
       const auto& list = users[frame.get()];
-      if (!list.empty() && list.front() && std::all_of(list.begin(), list.end(), [&](const KStmt* s) { return s == list.front(); }))
+      if (!list.empty() && list.front() &&
+          std::all_of(list.begin(), list.end(), [&](const KStmt* s) { return s == list.front(); }))
         private_[list.front()].push_back(frame.get());
     }
   }
@@ -336,6 +354,8 @@ class KernelRun final : public Memory {
 
 }  // namespace
 
-Counters run(const ir::Kernel& k, Arguments& arguments, const Options& options) { return KernelRun(k, arguments, options).run(); }
+Counters run(const ir::Kernel& k, Arguments& arguments, const Options& options) {
+  return KernelRun(k, arguments, options).run();
+}
 
 }  // namespace ashlar::interp

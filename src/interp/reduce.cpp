@@ -48,11 +48,21 @@ void Combiner::step(std::vector<Value>& accumulated) {
     }
     Op op = Op::add;
     switch (kind_) {
-      case ReducerKind::sum: case ReducerKind::strict_sum: op = Op::add; break;
-      case ReducerKind::product: op = Op::mul; break;
-      case ReducerKind::minimum: op = Op::min; break;
-      case ReducerKind::maximum: op = Op::max; break;
-      default: throw InternalError("a step of a stage that is no reduction");
+      case ReducerKind::sum:
+      case ReducerKind::strict_sum:
+        op = Op::add;
+        break;
+      case ReducerKind::product:
+        op = Op::mul;
+        break;
+      case ReducerKind::minimum:
+        op = Op::min;
+        break;
+      case ReducerKind::maximum:
+        op = Op::max;
+        break;
+      default:
+        throw InternalError("a step of a stage that is no reduction");
     }
     const Value args[2] = {accumulated[k], c.value.run()};
     const auto v = ir::evaluate(op, c.type, args);

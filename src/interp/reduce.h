@@ -20,9 +20,9 @@ class Combiner {
 
  private:
   struct Component {
-    Tape value;          // the term, or
-    Tape left, right;    // the factors of a fused product
-    Tape combine;        // custom reducers
+    Tape value;        // the term, or
+    Tape left, right;  // the factors of a fused product
+    Tape combine;      // custom reducers
     Type type;
     bool fused = false;
   };

@@ -27,27 +27,30 @@ struct Guard {
 // What one block of the tree needs at every execution.
 struct BlockCode {
   const ir::Stage* stage = nullptr;
-  std::vector<std::pair<int, Tape>> iters;         // slot of each iteration variable, its value over axis variables
-  std::vector<Guard> guards, spatial_guards;       // the latter: of an initialisation, where reduce axes have no value
-  struct Reduce { int slot; Tape begin, extent; };
-  std::vector<Reduce> reduces;                     // the reduce variables, with the nest's range of each
+  std::vector<std::pair<int, Tape>> iters;    // slot of each iteration variable, its value over axis variables
+  std::vector<Guard> guards, spatial_guards;  // the latter: of an initialisation, where reduce axes have no value
+  struct Reduce {
+    int slot;
+    Tape begin, extent;
+  };
+  std::vector<Reduce> reduces;  // the reduce variables, with the nest's range of each
   bool in_reduce_loop = false;
 };
 
 struct Code {
   const Stmt* stmt = nullptr;
   std::vector<Code> body;
-  Tape begin, end;                                 // loop
-  int slot = -1;                                   // loop: of its axis
-  bool reduce = false;                             // loop: over a reduce axis
-  std::vector<const Code*> inits;                  // loop: blocks whose points are initialised before it starts
-  int block = -1;                                  // block: index into blocks_
+  Tape begin, end;                 // loop
+  int slot = -1;                   // loop: of its axis
+  bool reduce = false;             // loop: over a reduce axis
+  std::vector<const Code*> inits;  // loop: blocks whose points are initialised before it starts
+  int block = -1;                  // block: index into blocks_
   std::vector<Tape> logical_begin, logical_extent, physical_begin, physical_extent;  // alloc
 };
 
 struct StageCode {
-  std::vector<int> spatial, all;                   // slots
-  std::vector<std::string> names;                  // of all
+  std::vector<int> spatial, all;   // slots
+  std::vector<std::string> names;  // of all
   std::vector<Tape> inits;
   std::optional<Tape> fill;
   Combiner combiner;
@@ -56,9 +59,9 @@ struct StageCode {
 
 struct Place {  // a buffer while the program runs
   const ir::Buffer* info = nullptr;
-  Array* array = nullptr;              // arguments
-  std::vector<bool> written;           // outputs
-  Storage* storage = nullptr;          // temporaries that are alive
+  Array* array = nullptr;      // arguments
+  std::vector<bool> written;   // outputs
+  Storage* storage = nullptr;  // temporaries that are alive
   std::vector<int> layout_vars;
   std::vector<Tape> layout;
   std::vector<Tape> domain_begin, domain_end;  // temporaries with a declared domain: what a fill value surrounds
@@ -85,8 +88,9 @@ class Scheduled final : public Memory {
       if (place.info->role != ir::Role::output) continue;
       const auto hole = std::find(place.written.begin(), place.written.end(), false);
       if (hole != place.written.end())
-        throw RunError(RunError::Kind::uninitialised, "the output " + place.info->name + " was not written everywhere: element " +
-                                                          std::to_string(hole - place.written.begin()) + " in row-major order is missing");
+        throw RunError(RunError::Kind::uninitialised,
+                       "the output " + place.info->name + " was not written everywhere: element " +
+                           std::to_string(hole - place.written.begin()) + " in row-major order is missing");
     }
     for (const auto& [id, s] : stage_code_) counters_.evaluations[id] = s.evaluations;
     return counters_;
@@ -115,7 +119,8 @@ class Scheduled final : public Memory {
     const std::span<const std::int64_t> at(index, static_cast<std::size_t>(rank));
     const Value v = peek(place, at, "reads");
     if (v.type.code == Type::Code::handle)
-      throw RunError(RunError::Kind::uninitialised, where() + " reads " + place.info->name + text_of_index(at) + ", which was not written");
+      throw RunError(RunError::Kind::uninitialised,
+                     where() + " reads " + place.info->name + text_of_index(at) + ", which was not written");
     return v;
   }
 
@@ -131,14 +136,17 @@ class Scheduled final : public Memory {
 
  private:
   // ---- access ----------------------------------------------------------------------------------------------------------
-  [[noreturn]] void outside(const Place& place, std::span<const std::int64_t> at, const char* verb, const std::string& box) const {
-    throw RunError(RunError::Kind::out_of_bounds, where() + " " + verb + " " + place.info->name + text_of_index(at) + ", outside " + box);
+  [[noreturn]] void outside(const Place& place, std::span<const std::int64_t> at, const char* verb,
+                            const std::string& box) const {
+    throw RunError(RunError::Kind::out_of_bounds,
+                   where() + " " + verb + " " + place.info->name + text_of_index(at) + ", outside " + box);
   }
 
   std::size_t array_element(const Place& place, std::span<const std::int64_t> at, const char* verb) const {
     std::int64_t flat = 0;
     for (std::size_t d = 0; d < at.size(); ++d) {
-      if (at[d] < 0 || at[d] >= place.array->shape.at(d)) outside(place, at, verb, "its extents " + text_of_index(place.array->shape));
+      if (at[d] < 0 || at[d] >= place.array->shape.at(d))
+        outside(place, at, verb, "its extents " + text_of_index(place.array->shape));
       flat = flat * place.array->shape[d] + at[d];
     }
     return static_cast<std::size_t>(flat);
@@ -265,7 +273,8 @@ class Scheduled final : public Memory {
   }
 
   // One condition for each split below an axis: a guard where the tail says so; where it says exact, a promise.
-  template <class Add> void add_axis_guards(Id id, Add& add) {
+  template <class Add>
+  void add_axis_guards(Id id, Add& add) {
     const ir::Axis& a = program_.axis(id);
     for (Id next : a.became) add_axis_guards(next, add);
     if (a.became.size() != 2) return;
@@ -283,7 +292,8 @@ class Scheduled final : public Memory {
   void whole_reductions(const Code& c, Id stage, std::vector<const Code*>& found) const {
     if (c.stmt->kind == Stmt::Kind::loop && c.reduce && !starts(c.stmt->part)) return;
     for (const Code& inner : c.body) {
-      if (inner.stmt->kind == Stmt::Kind::block && inner.stmt->stage == stage && inner.stmt->piece == Stmt::Piece::whole) found.push_back(&inner);
+      if (inner.stmt->kind == Stmt::Kind::block && inner.stmt->stage == stage && inner.stmt->piece == Stmt::Piece::whole)
+        found.push_back(&inner);
       if (inner.stmt->kind != Stmt::Kind::nest) whole_reductions(inner, stage, found);
     }
   }
@@ -304,8 +314,10 @@ class Scheduled final : public Memory {
 
   void nests_inside(Code& c) {
     for (Code& inner : c.body) {
-      if (inner.stmt->kind == Stmt::Kind::nest) attach_inits(inner.body, &program_.stage(inner.stmt->stage));
-      else nests_inside(inner);
+      if (inner.stmt->kind == Stmt::Kind::nest)
+        attach_inits(inner.body, &program_.stage(inner.stmt->stage));
+      else
+        nests_inside(inner);
     }
   }
 
@@ -315,8 +327,11 @@ class Scheduled final : public Memory {
     std::vector<std::unique_ptr<Storage>> storages;
     for (Code& c : body) {
       switch (c.stmt->kind) {
-        case Stmt::Kind::nest: execute(c.body); break;
-        case Stmt::Kind::prefetch: break;
+        case Stmt::Kind::nest:
+          execute(c.body);
+          break;
+        case Stmt::Kind::prefetch:
+          break;
         case Stmt::Kind::alloc: {
           storages.push_back(allocate(c));
           const int place = resolve(c.stmt->buffer, nullptr);
@@ -324,8 +339,12 @@ class Scheduled final : public Memory {
           places_[static_cast<std::size_t>(place)].storage = storages.back().get();
           break;
         }
-        case Stmt::Kind::loop: execute_loop(c); break;
-        case Stmt::Kind::block: execute_block(c); break;
+        case Stmt::Kind::loop:
+          execute_loop(c);
+          break;
+        case Stmt::Kind::block:
+          execute_block(c);
+          break;
       }
     }
     for (auto it = alive.rbegin(); it != alive.rend(); ++it) {
@@ -397,7 +416,8 @@ class Scheduled final : public Memory {
   }
 
   static bool contains(const Code& c, const Code& block) {
-    return std::any_of(c.body.begin(), c.body.end(), [&](const Code& inner) { return &inner == &block || contains(inner, block); });
+    return std::any_of(c.body.begin(), c.body.end(),
+                       [&](const Code& inner) { return &inner == &block || contains(inner, block); });
   }
 
   // Gives the iteration variables their values; false where a guard says that the block does not execute.
@@ -436,13 +456,15 @@ class Scheduled final : public Memory {
     if (enter(b, init_only ? b.spatial_guards : b.guards, init_only)) {
       const bool reduces = b.stage->is_reduction();
       const bool first = reduces && c.stmt->first_stores && at_first_step(b);
-      if (init_only || (reduces && c.stmt->piece == Stmt::Piece::whole && !b.in_reduce_loop && !c.stmt->first_stores)) store_inits(b);
+      if (init_only || (reduces && c.stmt->piece == Stmt::Piece::whole && !b.in_reduce_loop && !c.stmt->first_stores))
+        store_inits(b);
       if (!init_only) {
         std::vector<Value> result;
         if (reduces) {
           for (std::size_t k = 0; k < b.stage->buffers.size(); ++k) {
             const auto at = point_of(s);
-            result.push_back(first ? s.inits[k].run() : read(resolve(b.stage->buffers[k], nullptr), at.data(), static_cast<int>(at.size())));
+            result.push_back(first ? s.inits[k].run()
+                                   : read(resolve(b.stage->buffers[k], nullptr), at.data(), static_cast<int>(at.size())));
           }
           ++s.evaluations;
           s.combiner.step(result);
@@ -463,7 +485,8 @@ class Scheduled final : public Memory {
     return std::any_of(b.reduces.begin(), b.reduces.end(), [](BlockCode::Reduce& r) { return r.extent.run_index() <= 0; });
   }
   bool at_first_step(BlockCode& b) {
-    return std::all_of(b.reduces.begin(), b.reduces.end(), [&](BlockCode::Reduce& r) { return slots_.value(r.slot).i == r.begin.run_index(); });
+    return std::all_of(b.reduces.begin(), b.reduces.end(),
+                       [&](BlockCode::Reduce& r) { return slots_.value(r.slot).i == r.begin.run_index(); });
   }
 
   // A cache with a fill value: does this point lie outside the box of what it copies?

@@ -44,8 +44,8 @@ inline std::uint64_t tag_of(std::span<const std::int64_t> point) {
 
 struct Storage {
   IndexBox logical, physical;
-  std::vector<ir::Value> elements;   // type code handle: poison
-  std::vector<std::uint64_t> tags;   // which logical point an element holds
+  std::vector<ir::Value> elements;  // type code handle: poison
+  std::vector<std::uint64_t> tags;  // which logical point an element holds
   std::int64_t bytes = 0;
 };
 

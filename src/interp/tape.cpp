@@ -50,11 +50,14 @@ void Tape::compute(Node& n, int lane) {
     return nodes_[static_cast<std::size_t>(operands_[n.first + k])].value;
   };
   switch (n.op) {
-    case Op::int_const: case Op::float_const: return;
+    case Op::int_const:
+    case Op::float_const:
+      return;
     case Op::var: {
       n.value = slots_->value(n.slot + (n.vector ? lane : 0));
       if (n.value.type.code == Type::Code::handle)
-        throw InternalError(std::string("interpreter: the variable ") + (n.name ? n.name : "?") + " has no value in " + memory_->where());
+        throw InternalError(std::string("interpreter: the variable ") + (n.name ? n.name : "?") + " has no value in " +
+                            memory_->where());
       return;
     }
     case Op::load: {
@@ -74,7 +77,8 @@ void Tape::compute(Node& n, int lane) {
         }
       }
       n.value = memory_->read(n.slot, index, rank);
-      if (n.value.type != n.type) throw InternalError("interpreter: a load of " + ir::text(n.type) + " from a buffer of " + ir::text(n.value.type));
+      if (n.value.type != n.type)
+        throw InternalError("interpreter: a load of " + ir::text(n.type) + " from a buffer of " + ir::text(n.value.type));
       return;
     }
     case Op::ramp: {
@@ -82,18 +86,24 @@ void Tape::compute(Node& n, int lane) {
       const auto offset = ir::evaluate(Op::mul, n.type, step);
       if (offset) {
         const Value sum[2] = {operand(0), *offset};
-        if (const auto v = ir::evaluate(Op::add, n.type, sum)) { n.value = *v; return; }
+        if (const auto v = ir::evaluate(Op::add, n.type, sum)) {
+          n.value = *v;
+          return;
+        }
       }
       throw RunError(RunError::Kind::overflow, memory_->where() + ": index arithmetic leaves 63 bits");
     }
-    case Op::broadcast: n.value = operand(0); return;
+    case Op::broadcast:
+      n.value = operand(0);
+      return;
     case Op::in_range:
       if (operand(0).i < operand(1).i || operand(0).i >= operand(2).i)
         throw RunError(RunError::Kind::broken_promise, memory_->where() + ": in_range promised [" + text(operand(1)) + ", " +
                                                            text(operand(2)) + "), found " + text(operand(0)));
       n.value = operand(0);
       return;
-    default: break;
+    default:
+      break;
   }
   Value args[3];
   if (n.count > 3) throw InternalError("interpreter: an operator with more than 3 operands");
@@ -121,8 +131,10 @@ const Value& Tape::need(int index, int lane) {
 Value Tape::run(int lane) {
   const int root = static_cast<int>(nodes_.size()) - 1;
   if (lazy_) {
-    if (lane == 0) epoch_ = ++lane_epoch_;
-    else ++lane_epoch_;
+    if (lane == 0)
+      epoch_ = ++lane_epoch_;
+    else
+      ++lane_epoch_;
     return need(root, lane);
   }
   for (Node& n : nodes_)

@@ -41,9 +41,9 @@ class Slots {
 // What loads read.
 class Memory {
  public:
-  virtual int resolve(Id buffer, const char* name) = 0;                              // once, when a Tape is made
-  virtual Value read(int buffer, const std::int64_t* index, int rank) = 0;           // throws RunError
-  virtual std::string where() const = 0;                                             // "stage `C` at i = 3, j = 4", for messages
+  virtual int resolve(Id buffer, const char* name) = 0;                     // once, when a Tape is made
+  virtual Value read(int buffer, const std::int64_t* index, int rank) = 0;  // throws RunError
+  virtual std::string where() const = 0;                                    // "stage `C` at i = 3, j = 4", for messages
 
  protected:
   ~Memory() = default;
@@ -55,7 +55,7 @@ class Tape {
  public:
   Tape() = default;
   Tape(const Expr&, Slots&, Memory&, Select);
-  Value run(int lane = 0);           // lanes of one evaluation are asked for in ascending order, from 0
+  Value run(int lane = 0);  // lanes of one evaluation are asked for in ascending order, from 0
   std::int64_t run_index() { return run().i; }
   int lanes() const { return lanes_; }
   bool empty() const { return nodes_.empty(); }
@@ -63,14 +63,14 @@ class Tape {
  private:
   struct Node {
     ir::Op op;
-    Type type;              // of one lane
-    bool vector;            // more than one lane
+    Type type;    // of one lane
+    bool vector;  // more than one lane
     bool lazy_select;
     std::uint32_t first, count;
-    int slot;               // var: slot; load: what Memory::resolve gave
+    int slot;  // var: slot; load: what Memory::resolve gave
     const char* name;
-    Value value;            // the latest result; constants: theirs for ever
-    std::uint64_t stamp;    // when it was computed
+    Value value;          // the latest result; constants: theirs for ever
+    std::uint64_t stamp;  // when it was computed
   };
   int add(const Expr&, Slots&, Memory&, std::unordered_map<const ir::Node*, int>&, Select);
   void compute(Node&, int lane);

@@ -19,8 +19,8 @@ constexpr std::uint64_t mix(std::uint64_t h, std::uint64_t v) {
 }
 
 std::uint64_t type_bits(Type t) {
-  return static_cast<std::uint64_t>(t.code) | static_cast<std::uint64_t>(t.bits) << 8 | static_cast<std::uint64_t>(t.lanes) << 16 |
-         static_cast<std::uint64_t>(t.scalable) << 32;
+  return static_cast<std::uint64_t>(t.code) | static_cast<std::uint64_t>(t.bits) << 8 |
+         static_cast<std::uint64_t>(t.lanes) << 16 | static_cast<std::uint64_t>(t.scalable) << 32;
 }
 
 Node* allocate(Op op, Type type, std::span<const Expr> args, Where where) {
@@ -68,10 +68,14 @@ double round_float(Type type, double v) {
       if (type.bits == 64) return v;
       if (type.bits == 32) return static_cast<double>(static_cast<float>(v));
       return round_to(v, 10, -14, 65504.0);
-    case Type::Code::bfloat: return round_to(v, 7, -126, 0x1.FEp127);
-    case Type::Code::e5m2: return round_to(v, 2, -14, 57344.0);
-    case Type::Code::e4m3: return round_to(v, 3, -6, 448.0);
-    default: throw InternalError("float constant of a type that is no float");
+    case Type::Code::bfloat:
+      return round_to(v, 7, -126, 0x1.FEp127);
+    case Type::Code::e5m2:
+      return round_to(v, 2, -14, 57344.0);
+    case Type::Code::e4m3:
+      return round_to(v, 3, -6, 448.0);
+    default:
+      throw InternalError("float constant of a type that is no float");
   }
 }
 
@@ -89,12 +93,18 @@ Expr compare(Op op, const Expr& a, const Expr& b) {
   std::int64_t x = 0, y = 0;
   if (a.type().is_index() && is_int(a, &x) && is_int(b, &y)) {
     switch (op) {
-      case Op::eq: return boolean(x == y);
-      case Op::ne: return boolean(x != y);
-      case Op::lt: return boolean(x < y);
-      case Op::le: return boolean(x <= y);
-      case Op::gt: return boolean(x > y);
-      default: return boolean(x >= y);
+      case Op::eq:
+        return boolean(x == y);
+      case Op::ne:
+        return boolean(x != y);
+      case Op::lt:
+        return boolean(x < y);
+      case Op::le:
+        return boolean(x <= y);
+      case Op::gt:
+        return boolean(x > y);
+      default:
+        return boolean(x >= y);
     }
   }
   const std::array<Expr, 2> args{a, b};
@@ -138,7 +148,8 @@ Expr fold_index(Op op, const Expr& a, const Expr& b) {
       if (cx && cy) return index(std::max(x, y));
       if (same(a, b)) return a;
       break;
-    default: break;
+    default:
+      break;
   }
   return {};
 }
@@ -292,20 +303,40 @@ Expr broadcast(const Expr& e, int lanes) {
 
 const char* op_name(Op op) {
   static constexpr const char* names[] = {
-      "int_const", "float_const", "var", "load", "neg", "bit_not", "logic_not", "cast", "saturate", "bitcast", "abs", "sqrt", "rsqrt",
-      "cbrt", "exp", "exp2", "expm1", "log", "log2", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "erf",
-      "erfc", "floor", "ceil", "round", "trunc", "isnan", "isinf", "popcount", "clz", "ctz", "fast", "add", "sub", "mul", "div", "mod",
-      "trunc_div", "trunc_rem", "min", "max", "bit_and", "bit_or", "bit_xor", "shl", "shr", "pow", "atan2", "copysign", "rounding_shr",
-      "mul_high_rounding", "eq", "ne", "lt", "le", "gt", "ge", "logic_and", "logic_or", "select", "fma", "in_range", "ramp", "broadcast"};
+      "int_const", "float_const", "var",      "load",     "neg",          "bit_not",
+      "logic_not", "cast",        "saturate", "bitcast",  "abs",          "sqrt",
+      "rsqrt",     "cbrt",        "exp",      "exp2",     "expm1",        "log",
+      "log2",      "log1p",       "sin",      "cos",      "tan",          "asin",
+      "acos",      "atan",        "sinh",     "cosh",     "tanh",         "erf",
+      "erfc",      "floor",       "ceil",     "round",    "trunc",        "isnan",
+      "isinf",     "popcount",    "clz",      "ctz",      "fast",         "add",
+      "sub",       "mul",         "div",      "mod",      "trunc_div",    "trunc_rem",
+      "min",       "max",         "bit_and",  "bit_or",   "bit_xor",      "shl",
+      "shr",       "pow",         "atan2",    "copysign", "rounding_shr", "mul_high_rounding",
+      "eq",        "ne",          "lt",       "le",       "gt",           "ge",
+      "logic_and", "logic_or",    "select",   "fma",      "in_range",     "ramp",
+      "broadcast"};
   static_assert(std::size(names) == static_cast<std::size_t>(Op::broadcast) + 1);
   return names[static_cast<std::size_t>(op)];
 }
 
 bool is_commutative(Op op) {
   switch (op) {
-    case Op::add: case Op::mul: case Op::min: case Op::max: case Op::bit_and: case Op::bit_or: case Op::bit_xor: case Op::eq: case Op::ne:
-    case Op::logic_and: case Op::logic_or: case Op::mul_high_rounding: return true;
-    default: return false;
+    case Op::add:
+    case Op::mul:
+    case Op::min:
+    case Op::max:
+    case Op::bit_and:
+    case Op::bit_or:
+    case Op::bit_xor:
+    case Op::eq:
+    case Op::ne:
+    case Op::logic_and:
+    case Op::logic_or:
+    case Op::mul_high_rounding:
+      return true;
+    default:
+      return false;
   }
 }
 

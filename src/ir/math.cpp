@@ -20,11 +20,32 @@ namespace ashlar::ir {
 
 bool is_expanded_math(Op op, Type t) {
   switch (op) {
-    case Op::rsqrt: case Op::cbrt: case Op::exp: case Op::exp2: case Op::expm1: case Op::log: case Op::log2: case Op::log1p:
-    case Op::sin: case Op::cos: case Op::tan: case Op::asin: case Op::acos: case Op::atan: case Op::sinh: case Op::cosh:
-    case Op::tanh: case Op::erf: case Op::erfc: case Op::pow: case Op::atan2: return true;
-    case Op::mod: return t.is_float();
-    default: return false;
+    case Op::rsqrt:
+    case Op::cbrt:
+    case Op::exp:
+    case Op::exp2:
+    case Op::expm1:
+    case Op::log:
+    case Op::log2:
+    case Op::log1p:
+    case Op::sin:
+    case Op::cos:
+    case Op::tan:
+    case Op::asin:
+    case Op::acos:
+    case Op::atan:
+    case Op::sinh:
+    case Op::cosh:
+    case Op::tanh:
+    case Op::erf:
+    case Op::erfc:
+    case Op::pow:
+    case Op::atan2:
+      return true;
+    case Op::mod:
+      return t.is_float();
+    default:
+      return false;
   }
 }
 
@@ -33,31 +54,53 @@ namespace {
 Expr expand_in(const math::Kit& k, Op op, std::span<const Expr> args) {
   const Expr& x = args[0];
   switch (op) {
-    case Op::rsqrt: return div(k.c(1), unary(Op::sqrt, x));
-    case Op::cbrt: return math::cbrt(k, x);
-    case Op::exp: return math::exp(k, x);
-    case Op::exp2: return math::exp2(k, x);
-    case Op::expm1: return math::expm1(k, x);
-    case Op::log: return math::log(k, x);
-    case Op::log2: return math::log2(k, x);
-    case Op::log1p: return math::log1p(k, x);
-    case Op::sin: return math::sin(k, x);
-    case Op::cos: return math::cos(k, x);
-    case Op::tan: return math::tan(k, x);
-    case Op::asin: return math::asin(k, x);
-    case Op::acos: return math::acos(k, x);
-    case Op::atan: return math::atan(k, x);
-    case Op::sinh: return math::sinh(k, x);
-    case Op::cosh: return math::cosh(k, x);
-    case Op::tanh: return math::tanh(k, x);
-    case Op::erf: return math::erf(k, x);
-    case Op::erfc: return math::erfc(k, x);
-    case Op::atan2: return math::atan2(k, x, args[1]);
-    case Op::mod: return sub(x, mul(unary(Op::floor, div(x, args[1])), args[1]));
+    case Op::rsqrt:
+      return div(k.c(1), unary(Op::sqrt, x));
+    case Op::cbrt:
+      return math::cbrt(k, x);
+    case Op::exp:
+      return math::exp(k, x);
+    case Op::exp2:
+      return math::exp2(k, x);
+    case Op::expm1:
+      return math::expm1(k, x);
+    case Op::log:
+      return math::log(k, x);
+    case Op::log2:
+      return math::log2(k, x);
+    case Op::log1p:
+      return math::log1p(k, x);
+    case Op::sin:
+      return math::sin(k, x);
+    case Op::cos:
+      return math::cos(k, x);
+    case Op::tan:
+      return math::tan(k, x);
+    case Op::asin:
+      return math::asin(k, x);
+    case Op::acos:
+      return math::acos(k, x);
+    case Op::atan:
+      return math::atan(k, x);
+    case Op::sinh:
+      return math::sinh(k, x);
+    case Op::cosh:
+      return math::cosh(k, x);
+    case Op::tanh:
+      return math::tanh(k, x);
+    case Op::erf:
+      return math::erf(k, x);
+    case Op::erfc:
+      return math::erfc(k, x);
+    case Op::atan2:
+      return math::atan2(k, x, args[1]);
+    case Op::mod:
+      return sub(x, mul(unary(Op::floor, div(x, args[1])), args[1]));
     case Op::pow:
       if (k.wide) refuse("pow", "f32, f16 or bf16", "f64, for which there is no expansion", x.node()->where);
       return math::pow_f32(x, args[1]);
-    default: throw InternalError(std::string("no expansion of ") + op_name(op));
+    default:
+      throw InternalError(std::string("no expansion of ") + op_name(op));
   }
 }
 
@@ -127,8 +170,10 @@ class Straight {
     s.op = op_of(e);
     s.type = e.type();
     s.count = static_cast<int>(args_of(e).size());
-    if (s.op == Op::var) s.operand = static_cast<int>(e.node()->id) - 1;
-    else if (s.count == 0) s.constant = value_of(e);
+    if (s.op == Op::var)
+      s.operand = static_cast<int>(e.node()->id) - 1;
+    else if (s.count == 0)
+      s.constant = value_of(e);
     for (int a = 0; a < s.count; ++a) s.args[a] = add(args_of(e)[static_cast<std::size_t>(a)], seen);
     steps_.push_back(s);
     seen.emplace(e.node(), static_cast<int>(steps_.size()) - 1);

@@ -39,7 +39,9 @@ Expr Kit::scale(const Expr& p, const Expr& n) const {
 
 namespace {
 
-struct Reduced { Expr n, r; };
+struct Reduced {
+  Expr n, r;
+};
 
 // x = n ln 2 + r
 Reduced reduce(const Kit& k, const Expr& x) {
@@ -51,16 +53,18 @@ Reduced reduce(const Kit& k, const Expr& x) {
 
 Expr exp_poly(const Kit& k, const Expr& r) {
   if (!k.wide) return k.poly(r, {1, 1, 0x1.fffff8p-2, 0x1.55548ep-3, 0x1.555b98p-5, 0x1.123bd2p-7, 0x1.68511ap-10});
-  return k.poly(r, {1, 1, 0x1.000000000000cp-1, 0x1.5555555555519p-3, 0x1.555555554fe64p-5, 0x1.11111111201dcp-7, 0x1.6c16c185ea90ep-10,
-                    0x1.a01a0152efa2bp-13, 0x1.a0199610dfc74p-16, 0x1.71decbdc30fd4p-19, 0x1.28b0a41e5366fp-22, 0x1.ae0b828cb7927p-26});
+  return k.poly(
+      r, {1, 1, 0x1.000000000000cp-1, 0x1.5555555555519p-3, 0x1.555555554fe64p-5, 0x1.11111111201dcp-7, 0x1.6c16c185ea90ep-10,
+          0x1.a01a0152efa2bp-13, 0x1.a0199610dfc74p-16, 0x1.71decbdc30fd4p-19, 0x1.28b0a41e5366fp-22, 0x1.ae0b828cb7927p-26});
 }
 
 // exp(r) - 1, |r| <= ln(2)/2
 Expr expm1_poly(const Kit& k, const Expr& r) {
-  const Expr q = k.wide ? k.poly(r, {0.5, 0x1.5555555555555p-3, 0x1.5555555555557p-5, 0x1.1111111111308p-7, 0x1.6c16c16c15783p-10,
-                                     0x1.a01a019f15e7fp-13, 0x1.a01a01ab106c2p-16, 0x1.71de3e2aa856ep-19, 0x1.27e4d14dc212dp-22,
-                                     0x1.ae56d0635f0cap-26, 0x1.1f83d03bc50d2p-29, 0x1.7377b33459027p-33})
-                        : k.poly(r, {0.5, 0x1.555554p-3, 0x1.5554fp-5, 0x1.111308p-7, 0x1.6d436cp-10, 0x1.9e078p-13});
+  const Expr q = k.wide
+                     ? k.poly(r, {0.5, 0x1.5555555555555p-3, 0x1.5555555555557p-5, 0x1.1111111111308p-7, 0x1.6c16c16c15783p-10,
+                                  0x1.a01a019f15e7fp-13, 0x1.a01a01ab106c2p-16, 0x1.71de3e2aa856ep-19, 0x1.27e4d14dc212dp-22,
+                                  0x1.ae56d0635f0cap-26, 0x1.1f83d03bc50d2p-29, 0x1.7377b33459027p-33})
+                     : k.poly(r, {0.5, 0x1.555554p-3, 0x1.5554fp-5, 0x1.111308p-7, 0x1.6d436cp-10, 0x1.9e078p-13});
   return k.fma(mul(r, r), q, r);
 }
 
@@ -83,10 +87,11 @@ Expr exp(const Kit& k, const Expr& x) { return exp_times(k, x, 0); }
 Expr exp2(const Kit& k, const Expr& x) {
   const Expr inside = k.above(k.below(x, k.wide ? 1025 : 129), k.wide ? -1080 : -151);
   const Expr n = k.nearest(inside), r = sub(inside, n);
-  const Expr p = k.wide ? k.poly(r, {1, 0x1.62e42fefa39efp-1, 0x1.ebfbdff82c5a5p-3, 0x1.c6b08d704a124p-5, 0x1.3b2ab6fb9ffafp-7,
-                                     0x1.5d87fe78a08fdp-10, 0x1.4309130f14ca6p-13, 0x1.ffcbfc5c18559p-17, 0x1.62bfc71b3397fp-20,
-                                     0x1.b525395b42f4fp-24, 0x1.e61c16c1056fp-28, 0x1.e9506e7458f2ep-32})
-                        : k.poly(r, {1, 0x1.62e43p-1, 0x1.ebfbd8p-3, 0x1.c6af78p-5, 0x1.3b30bp-7, 0x1.5f0a66p-10, 0x1.3f9068p-13});
+  const Expr p = k.wide
+                     ? k.poly(r, {1, 0x1.62e42fefa39efp-1, 0x1.ebfbdff82c5a5p-3, 0x1.c6b08d704a124p-5, 0x1.3b2ab6fb9ffafp-7,
+                                  0x1.5d87fe78a08fdp-10, 0x1.4309130f14ca6p-13, 0x1.ffcbfc5c18559p-17, 0x1.62bfc71b3397fp-20,
+                                  0x1.b525395b42f4fp-24, 0x1.e61c16c1056fp-28, 0x1.e9506e7458f2ep-32})
+                     : k.poly(r, {1, 0x1.62e43p-1, 0x1.ebfbd8p-3, 0x1.c6af78p-5, 0x1.3b30bp-7, 0x1.5f0a66p-10, 0x1.3f9068p-13});
   return k.scale(p, n);
 }
 

@@ -13,13 +13,13 @@ class Kit {
   const Type type, bits_type;  // bits_type: signed integers as wide as the floats
   const bool wide;
 
-  Expr c(double x) const;                     // a float constant
-  Expr ci(std::int64_t x) const;              // an integer constant
+  Expr c(double x) const;         // a float constant
+  Expr ci(std::int64_t x) const;  // an integer constant
   // c0 + c1 x + c2 x^2 + …, by fma
   Expr poly(const Expr& x, std::initializer_list<double> c) const;
   Expr fma(const Expr& a, const Expr& b, const Expr& c) const { return ir::fma(a, b, c); }
-  Expr bits(const Expr& x) const;             // float -> integer pattern
-  Expr real(const Expr& x) const;             // integer pattern -> float
+  Expr bits(const Expr& x) const;  // float -> integer pattern
+  Expr real(const Expr& x) const;  // integer pattern -> float
   Expr abs(const Expr& x) const { return unary(Op::abs, x); }
   Expr copysign(const Expr& x, const Expr& sign) const { return binary(Op::copysign, x, sign); }
   Expr shl(const Expr& x, int by) const { return binary(Op::shl, x, ci(by)); }

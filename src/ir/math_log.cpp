@@ -6,7 +6,9 @@
 namespace ashlar::ir::math {
 namespace {
 
-struct Parts { Expr e, m; };
+struct Parts {
+  Expr e, m;
+};
 
 // For positive normal x. Adding `offset` to the bits carries into the exponent where m would reach sqrt(2).
 Parts split(const Kit& k, const Expr& x) {
@@ -40,14 +42,14 @@ Expr with_specials(const Kit& k, const Expr& x, const Expr& result) {
 
 // log(1 + f) = f - f^2/2 + s (f^2/2 + R(s^2)), s = f / (2 + f); R(z) = 2 atanh(sqrt z)/sqrt z - 2
 Expr log_remainder(const Kit& k, const Expr& z) {
-  return mul(z, k.poly(z, {0x1.5555555555558p-1, 0x1.9999999995303p-2, 0x1.2492492df3035p-2, 0x1.c71c62e0b72cbp-3, 0x1.7462b661a6689p-3,
-                           0x1.39fe212ae99bap-3, 0x1.2b5b8533c9337p-3}));
+  return mul(z, k.poly(z, {0x1.5555555555558p-1, 0x1.9999999995303p-2, 0x1.2492492df3035p-2, 0x1.c71c62e0b72cbp-3,
+                           0x1.7462b661a6689p-3, 0x1.39fe212ae99bap-3, 0x1.2b5b8533c9337p-3}));
 }
 
 // q(f) with log(1 + f) = f + f^2 q(f), f32
 Expr log_quotient(const Kit& k, const Expr& f) {
-  return k.poly(f, {-0.5, 0x1.55555ap-2, -0x1.00023ap-2, 0x1.999d38p-3, -0x1.546baep-3, 0x1.230bfap-3, -0x1.0def3cp-3, 0x1.044d52p-3,
-                    -0x1.3425e4p-4});
+  return k.poly(f, {-0.5, 0x1.55555ap-2, -0x1.00023ap-2, 0x1.999d38p-3, -0x1.546baep-3, 0x1.230bfap-3, -0x1.0def3cp-3,
+                    0x1.044d52p-3, -0x1.3425e4p-4});
 }
 
 // e ln 2 + log(1 + f) + tail
@@ -75,8 +77,8 @@ Expr log2(const Kit& k, const Expr& x) {
   const auto [e, m] = split_any(k, x);
   const Expr f = sub(m, k.c(1));
   if (!k.wide) {
-    const Expr q = k.poly(f, {0x1.4aed58p-26, -0x1.71547p-1, 0x1.ec7094p-2, -0x1.715ac8p-2, 0x1.277ef4p-2, -0x1.eab18p-3, 0x1.a2e67cp-3,
-                              -0x1.877af8p-3, 0x1.7e0e88p-3, -0x1.c367cep-4});
+    const Expr q = k.poly(f, {0x1.4aed58p-26, -0x1.71547p-1, 0x1.ec7094p-2, -0x1.715ac8p-2, 0x1.277ef4p-2, -0x1.eab18p-3,
+                              0x1.a2e67cp-3, -0x1.877af8p-3, 0x1.7e0e88p-3, -0x1.c367cep-4});
     return with_specials(k, x, add(e, k.fma(f, k.c(0x1.715476p0), mul(f, q))));
   }
   // log2(1 + f) = (f - (f^2/2 - s (f^2/2 + R))) log2(e): the leading part f - half is split so that its product is exact.
@@ -112,8 +114,8 @@ Expr positive_power(const Kit& d, const Expr& x, const Expr& y) {
   const Expr log2_x = d.fma(mul(s, add(d.c(2), r)), d.c(0x1.71547652b82fep0), e);
   const Expr p = d.above(d.below(mul(y, log2_x), 300), -300);
   const Expr n = d.nearest(p), t = sub(p, n);
-  const Expr q = d.poly(t, {1, 0x1.62e42ff18ada3p-1, 0x1.ebfbe079a70b9p-3, 0x1.c6b089c3efcf7p-5, 0x1.3b29f216e1dbdp-7, 0x1.5d8b5ce63f53bp-10,
-                            0x1.445d8920cbfdp-13, 0x1.fd08869ef7e5cp-17});
+  const Expr q = d.poly(t, {1, 0x1.62e42ff18ada3p-1, 0x1.ebfbe079a70b9p-3, 0x1.c6b089c3efcf7p-5, 0x1.3b29f216e1dbdp-7,
+                            0x1.5d8b5ce63f53bp-10, 0x1.445d8920cbfdp-13, 0x1.fd08869ef7e5cp-17});
   return mul(q, d.power_of_two(n));
 }
 
@@ -126,10 +128,10 @@ Expr pow_f32(const Expr& x, const Expr& y) {
   const Expr safe = select(logic_and(gt(a, zero), lt(a, inf)), a, one);
   const Expr finite_y = select(lt(k.abs(y), inf), y, one);
   Expr r = cast(x.type(), positive_power(d, cast(d.type, safe), cast(d.type, finite_y)));
-  const Expr up = eq(gt(a, one), gt(y, zero));            // |x|^y grows with |y|
+  const Expr up = eq(gt(a, one), gt(y, zero));  // |x|^y grows with |y|
   r = select(logic_or(eq(a, zero), eq(a, inf)), select(up, inf, zero), r);
   r = select(eq(k.abs(y), inf), select(eq(a, one), one, select(up, inf, zero)), r);
-  const Expr whole = eq(unary(Op::trunc, y), y);           // infinite and large y are even integers
+  const Expr whole = eq(unary(Op::trunc, y), y);  // infinite and large y are even integers
   const Expr half = mul(y, k.c(0.5));
   const Expr odd = logic_and(whole, ne(unary(Op::trunc, half), half));
   r = select(logic_and(logic_and(lt(x, zero), logic_not(whole)), lt(a, inf)), k.c(k.not_a_number()), r);

@@ -5,7 +5,9 @@
 namespace ashlar::ir::math {
 namespace {
 
-struct Circle { Expr r, quadrant; };  // quadrant: bits whose lowest two are n mod 4
+struct Circle {
+  Expr r, quadrant;
+};  // quadrant: bits whose lowest two are n mod 4
 
 Circle reduce(const Kit& k, const Expr& x) {
   const Expr t = k.fma(x, k.c(k.wide ? 0x1.45f306dc9c883p-1 : 0x1.45f306p-1), k.c(k.magic()));
@@ -30,8 +32,8 @@ Expr sin_poly(const Kit& k, const Expr& r) {
 
 Expr cos_poly(const Kit& k, const Expr& r) {
   const Expr z = mul(r, r);
-  const Expr q = k.wide ? k.poly(z, {0x1.555555555554ap-5, -0x1.6c16c16c14e48p-10, 0x1.a01a019c684b2p-16, -0x1.27e4f7d8b43dcp-22,
-                                     0x1.1ee9cc8e32e1fp-29, -0x1.8f9f49f8b5538p-37})
+  const Expr q = k.wide ? k.poly(z, {0x1.555555555554ap-5, -0x1.6c16c16c14e48p-10, 0x1.a01a019c684b2p-16,
+                                     -0x1.27e4f7d8b43dcp-22, 0x1.1ee9cc8e32e1fp-29, -0x1.8f9f49f8b5538p-37})
                         : k.poly(z, {0x1.55554ap-5, -0x1.6c0c2ap-10, 0x1.99e90ep-16});
   // 1 - z/2 rounds; what it loses is added back with the tail.
   const Expr half = mul(k.c(0.5), z), head = sub(k.c(1), half);
@@ -84,7 +86,9 @@ double quarter_pi_low(const Kit& k) { return k.wide ? 0x1.1a62633145c07p-55 : -0
 
 // atan(p / q) for 0 <= p <= q, q > 0 and both far from overflow, as head + tail; one division:
 // p <= tan(pi/8) q: t = p / q; otherwise pi/4 + atan((p - q) / (p + q)).
-struct Angle { Expr head, tail; };
+struct Angle {
+  Expr head, tail;
+};
 Angle octant(const Kit& k, const Expr& p, const Expr& q) {
   const Expr steep = gt(p, mul(q, k.c(0.4142135623730950488)));
   const Expr t = div(select(steep, sub(p, q), p), select(steep, add(p, q), q));
@@ -144,7 +148,9 @@ Expr asin_tail(const Kit& k, const Expr& t, const Expr& z) {
 }
 
 // acos(a) / 2 = asin(sqrt((1 - a) / 2)) for 1/2 < a <= 1, as the root, what the root's rounding lost, and the tail
-struct HalfAcos { Expr root, rest; };
+struct HalfAcos {
+  Expr root, rest;
+};
 HalfAcos half_acos(const Kit& k, const Expr& a) {
   const Expr z = mul(sub(k.c(1), a), k.c(0.5)), s = unary(Op::sqrt, z);
   const Expr lost = select(eq(s, k.c(0)), k.c(0), div(k.fma(neg(s), s, z), add(s, s)));

@@ -23,7 +23,9 @@ std::uint64_t low_mask(int bits) { return bits >= 64 ? ~std::uint64_t{0} : (std:
                       std::to_string(static_cast<int>(t.code)) + ", " + std::to_string(t.bits) + " bits");
 }
 
-Wide wide(const Value& v) { return v.type.is_unsigned() ? static_cast<Wide>(static_cast<std::uint64_t>(v.i)) : static_cast<Wide>(v.i); }
+Wide wide(const Value& v) {
+  return v.type.is_unsigned() ? static_cast<Wide>(static_cast<std::uint64_t>(v.i)) : static_cast<Wide>(v.i);
+}
 
 // A mathematical integer brought back into the type: data integers wrap; an index that leaves 63 bits has no value.
 std::optional<Value> narrowed(Type t, Wide x) {
@@ -68,7 +70,8 @@ Value mul_high_rounding(Type t, const Value& a, const Value& b) {
   if (t.is_unsigned() && t.bits == 64) {  // the product needs all 128 bits
     __extension__ typedef unsigned __int128 UWide;
     const UWide p = static_cast<UWide>(static_cast<std::uint64_t>(a.i)) * static_cast<std::uint64_t>(b.i);
-    return int_value(t, static_cast<std::int64_t>(static_cast<std::uint64_t>(p >> 64) + (static_cast<std::uint64_t>(p >> 63) & 1)));
+    return int_value(
+        t, static_cast<std::int64_t>(static_cast<std::uint64_t>(p >> 64) + (static_cast<std::uint64_t>(p >> 63) & 1)));
   }
   const Wide product = wide(a) * wide(b);
   const int shift = t.is_unsigned() ? t.bits : t.bits - 1;
@@ -79,86 +82,142 @@ Value mul_high_rounding(Type t, const Value& a, const Value& b) {
 
 std::optional<Value> integer_unary(Op op, Type t, const Value& x) {
   switch (op) {
-    case Op::neg: return narrowed(t, -wide(x));
-    case Op::bit_not: return int_value(t, ~x.i);
-    case Op::abs: return narrowed(t, wide(x) < 0 ? -wide(x) : wide(x));
-    case Op::popcount: return int_value(t, std::popcount(to_bits(x)));
-    case Op::clz: return int_value(t, std::countl_zero(to_bits(x)) - (64 - t.bits));
-    case Op::ctz: return int_value(t, std::min<int>(std::countr_zero(to_bits(x)), t.bits));
-    case Op::floor: case Op::ceil: case Op::round: case Op::trunc: return x;
-    default: wrong_type(op, t);
+    case Op::neg:
+      return narrowed(t, -wide(x));
+    case Op::bit_not:
+      return int_value(t, ~x.i);
+    case Op::abs:
+      return narrowed(t, wide(x) < 0 ? -wide(x) : wide(x));
+    case Op::popcount:
+      return int_value(t, std::popcount(to_bits(x)));
+    case Op::clz:
+      return int_value(t, std::countl_zero(to_bits(x)) - (64 - t.bits));
+    case Op::ctz:
+      return int_value(t, std::min<int>(std::countr_zero(to_bits(x)), t.bits));
+    case Op::floor:
+    case Op::ceil:
+    case Op::round:
+    case Op::trunc:
+      return x;
+    default:
+      wrong_type(op, t);
   }
 }
 
 std::optional<Value> integer_binary(Op op, Type t, const Value& a, const Value& b) {
   const Wide x = wide(a), y = wide(b);
   switch (op) {
-    case Op::add: return narrowed(t, x + y);
-    case Op::sub: return narrowed(t, x - y);
+    case Op::add:
+      return narrowed(t, x + y);
+    case Op::sub:
+      return narrowed(t, x - y);
     case Op::mul:
-      if (t.is_unsigned()) return int_value(t, static_cast<std::int64_t>(static_cast<std::uint64_t>(a.i) * static_cast<std::uint64_t>(b.i)));
+      if (t.is_unsigned())
+        return int_value(t, static_cast<std::int64_t>(static_cast<std::uint64_t>(a.i) * static_cast<std::uint64_t>(b.i)));
       return narrowed(t, x * y);
-    case Op::div: return narrowed(t, floor_div_wide(x, y));
-    case Op::mod: return narrowed(t, y == 0 ? 0 : x - floor_div_wide(x, y) * y);
-    case Op::trunc_div: return narrowed(t, y == 0 ? 0 : x / y);
-    case Op::trunc_rem: return narrowed(t, y == 0 ? 0 : x % y);
-    case Op::min: return x < y ? a : b;
-    case Op::max: return x < y ? b : a;
-    case Op::bit_and: return int_value(t, a.i & b.i);
-    case Op::bit_or: return int_value(t, a.i | b.i);
-    case Op::bit_xor: return int_value(t, a.i ^ b.i);
-    case Op::shl: case Op::shr: case Op::rounding_shr: return integer_shift(op, t, a, b);
+    case Op::div:
+      return narrowed(t, floor_div_wide(x, y));
+    case Op::mod:
+      return narrowed(t, y == 0 ? 0 : x - floor_div_wide(x, y) * y);
+    case Op::trunc_div:
+      return narrowed(t, y == 0 ? 0 : x / y);
+    case Op::trunc_rem:
+      return narrowed(t, y == 0 ? 0 : x % y);
+    case Op::min:
+      return x < y ? a : b;
+    case Op::max:
+      return x < y ? b : a;
+    case Op::bit_and:
+      return int_value(t, a.i & b.i);
+    case Op::bit_or:
+      return int_value(t, a.i | b.i);
+    case Op::bit_xor:
+      return int_value(t, a.i ^ b.i);
+    case Op::shl:
+    case Op::shr:
+    case Op::rounding_shr:
+      return integer_shift(op, t, a, b);
     case Op::mul_high_rounding:
       if (t.is_index()) wrong_type(op, t);
       return mul_high_rounding(t, a, b);
-    default: wrong_type(op, t);
+    default:
+      wrong_type(op, t);
   }
 }
 
 Value bool_binary(Op op, const Value& a, const Value& b) {
   switch (op) {
-    case Op::logic_and: case Op::bit_and: case Op::min: case Op::mul: return truth(a.i && b.i);
-    case Op::logic_or: case Op::bit_or: case Op::max: return truth(a.i || b.i);
-    case Op::bit_xor: return truth(a.i != b.i);
-    default: wrong_type(op, bool_);
+    case Op::logic_and:
+    case Op::bit_and:
+    case Op::min:
+    case Op::mul:
+      return truth(a.i && b.i);
+    case Op::logic_or:
+    case Op::bit_or:
+    case Op::max:
+      return truth(a.i || b.i);
+    case Op::bit_xor:
+      return truth(a.i != b.i);
+    default:
+      wrong_type(op, bool_);
   }
 }
 
-template <class F> F minimum(F a, F b) {
+template <class F>
+F minimum(F a, F b) {
   if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<F>::quiet_NaN();
   if (a == b) return std::signbit(a) ? a : b;
   return a < b ? a : b;
 }
-template <class F> F maximum(F a, F b) {
+template <class F>
+F maximum(F a, F b) {
   if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<F>::quiet_NaN();
   if (a == b) return std::signbit(a) ? b : a;
   return a < b ? b : a;
 }
 
 // Arithmetic in F: float for every type of at most 32 bits, whose result is then rounded to the type; double for f64.
-template <class F> F float_unary(Op op, Type t, F x) {
+template <class F>
+F float_unary(Op op, Type t, F x) {
   switch (op) {
-    case Op::neg: return -x;
-    case Op::abs: return std::fabs(x);
-    case Op::sqrt: return std::sqrt(x);
-    case Op::floor: return std::floor(x);
-    case Op::ceil: return std::ceil(x);
-    case Op::round: return std::nearbyint(x);
-    case Op::trunc: return std::trunc(x);
-    default: wrong_type(op, t);
+    case Op::neg:
+      return -x;
+    case Op::abs:
+      return std::fabs(x);
+    case Op::sqrt:
+      return std::sqrt(x);
+    case Op::floor:
+      return std::floor(x);
+    case Op::ceil:
+      return std::ceil(x);
+    case Op::round:
+      return std::nearbyint(x);
+    case Op::trunc:
+      return std::trunc(x);
+    default:
+      wrong_type(op, t);
   }
 }
 
-template <class F> F float_binary(Op op, Type t, F x, F y) {
+template <class F>
+F float_binary(Op op, Type t, F x, F y) {
   switch (op) {
-    case Op::add: return x + y;
-    case Op::sub: return x - y;
-    case Op::mul: return x * y;
-    case Op::div: return x / y;
-    case Op::min: return minimum(x, y);
-    case Op::max: return maximum(x, y);
-    case Op::copysign: return std::copysign(x, y);
-    default: wrong_type(op, t);
+    case Op::add:
+      return x + y;
+    case Op::sub:
+      return x - y;
+    case Op::mul:
+      return x * y;
+    case Op::div:
+      return x / y;
+    case Op::min:
+      return minimum(x, y);
+    case Op::max:
+      return maximum(x, y);
+    case Op::copysign:
+      return std::copysign(x, y);
+    default:
+      wrong_type(op, t);
   }
 }
 
@@ -167,12 +226,18 @@ Value rounded(Type t, float x) { return float_value(t, static_cast<double>(x)); 
 std::optional<Value> comparison(Op op, const Value& a, const Value& b) {
   auto decide = [op](auto x, auto y) -> std::optional<Value> {
     switch (op) {
-      case Op::eq: return truth(x == y);
-      case Op::ne: return truth(x != y);
-      case Op::lt: return truth(x < y);
-      case Op::le: return truth(x <= y);
-      case Op::gt: return truth(x > y);
-      default: return truth(x >= y);
+      case Op::eq:
+        return truth(x == y);
+      case Op::ne:
+        return truth(x != y);
+      case Op::lt:
+        return truth(x < y);
+      case Op::le:
+        return truth(x <= y);
+      case Op::gt:
+        return truth(x > y);
+      default:
+        return truth(x >= y);
     }
   };
   if (a.type.is_float()) return decide(a.f, b.f);
@@ -197,7 +262,8 @@ double to_double(const Value& v) {
 // Narrow floats are reached through f32: two roundings for f64 and wide integers, by definition.
 double to_f32(const Value& v) {
   if (v.type.is_float()) return static_cast<double>(static_cast<float>(v.f));
-  return static_cast<double>(v.type.is_unsigned() ? static_cast<float>(static_cast<std::uint64_t>(v.i)) : static_cast<float>(v.i));
+  return static_cast<double>(v.type.is_unsigned() ? static_cast<float>(static_cast<std::uint64_t>(v.i))
+                                                  : static_cast<float>(v.i));
 }
 
 }  // namespace
@@ -273,8 +339,12 @@ Value saturate_to(Type to, const Value& v) {
   if (to.is_float()) {
     const Value c = convert(to, v);
     if (!v.type.is_float() && to.bits >= 32) return c;
-    const double largest = to.bits == 64 ? std::numeric_limits<double>::max() : to.bits == 32 ? static_cast<double>(std::numeric_limits<float>::max())
-        : to.code == Type::Code::bfloat ? 0x1.FEp127 : to.code == Type::Code::e4m3 ? 448.0 : to.code == Type::Code::e5m2 ? 57344.0 : 65504.0;
+    const double largest = to.bits == 64                   ? std::numeric_limits<double>::max()
+                           : to.bits == 32                 ? static_cast<double>(std::numeric_limits<float>::max())
+                           : to.code == Type::Code::bfloat ? 0x1.FEp127
+                           : to.code == Type::Code::e4m3   ? 448.0
+                           : to.code == Type::Code::e5m2   ? 57344.0
+                                                           : 65504.0;
     const double x = to_double(v);
     if (std::isnan(x)) return c;
     return std::fabs(x) > largest || !std::isfinite(c.f) ? float_value(to, std::copysign(largest, x)) : c;
@@ -285,7 +355,8 @@ Value saturate_to(Type to, const Value& v) {
   }
   const Wide x = wide(v);
   const Wide low = to.is_unsigned() ? 0 : static_cast<Wide>(lowest_of(to));
-  const Wide high = to.is_unsigned() ? static_cast<Wide>(static_cast<std::uint64_t>(highest_of(to))) : static_cast<Wide>(highest_of(to));
+  const Wide high =
+      to.is_unsigned() ? static_cast<Wide>(static_cast<std::uint64_t>(highest_of(to))) : static_cast<Wide>(highest_of(to));
   r.i = static_cast<std::int64_t>(static_cast<std::uint64_t>(x < low ? low : x > high ? high : x));
   return r;
 }
@@ -295,15 +366,27 @@ std::optional<Value> evaluate(Op op, Type result, std::span<const Value> args) {
   const Value& a = args[0];
   const Type t = a.type;
   switch (op) {
-    case Op::load: case Op::ramp: case Op::broadcast: return std::nullopt;
-    case Op::cast: return convert(result, a);
-    case Op::saturate: return saturate_to(result, a);
-    case Op::bitcast: return from_bits(result, to_bits(a));
-    case Op::fast: case Op::in_range: return a;
-    case Op::logic_not: return truth(!a.i);
-    case Op::isnan: return truth(t.is_float() && std::isnan(a.f));
-    case Op::isinf: return truth(t.is_float() && std::isinf(a.f));
-    case Op::select: return a.i ? args[1] : args[2];
+    case Op::load:
+    case Op::ramp:
+    case Op::broadcast:
+      return std::nullopt;
+    case Op::cast:
+      return convert(result, a);
+    case Op::saturate:
+      return saturate_to(result, a);
+    case Op::bitcast:
+      return from_bits(result, to_bits(a));
+    case Op::fast:
+    case Op::in_range:
+      return a;
+    case Op::logic_not:
+      return truth(!a.i);
+    case Op::isnan:
+      return truth(t.is_float() && std::isnan(a.f));
+    case Op::isinf:
+      return truth(t.is_float() && std::isinf(a.f));
+    case Op::select:
+      return a.i ? args[1] : args[2];
     case Op::fma:
       if (!t.is_float()) {
         const auto product = evaluate(Op::mul, result, args.first(2));
@@ -313,8 +396,15 @@ std::optional<Value> evaluate(Op op, Type result, std::span<const Value> args) {
       }
       if (t.bits == 64) return float_value(t, std::fma(a.f, args[1].f, args[2].f));
       return rounded(t, std::fma(static_cast<float>(a.f), static_cast<float>(args[1].f), static_cast<float>(args[2].f)));
-    case Op::eq: case Op::ne: case Op::lt: case Op::le: case Op::gt: case Op::ge: return comparison(op, a, args[1]);
-    default: break;
+    case Op::eq:
+    case Op::ne:
+    case Op::lt:
+    case Op::le:
+    case Op::gt:
+    case Op::ge:
+      return comparison(op, a, args[1]);
+    default:
+      break;
   }
   if (is_expanded_math(op, t)) return evaluate_math(op, t, args);
   if (t.is_bool()) {

@@ -11,15 +11,33 @@ namespace ashlar::ir {
 std::string text(Type t) {
   std::string s;
   switch (t.code) {
-    case Type::Code::signed_: s = "i" + std::to_string(t.bits); break;
-    case Type::Code::unsigned_: s = "u" + std::to_string(t.bits); break;
-    case Type::Code::ieee: s = "f" + std::to_string(t.bits); break;
-    case Type::Code::bfloat: s = "bf" + std::to_string(t.bits); break;
-    case Type::Code::boolean: s = "bool"; break;
-    case Type::Code::e4m3: s = "e4m3"; break;
-    case Type::Code::e5m2: s = "e5m2"; break;
-    case Type::Code::handle: s = "handle"; break;
-    case Type::Code::index: s = "index"; break;
+    case Type::Code::signed_:
+      s = "i" + std::to_string(t.bits);
+      break;
+    case Type::Code::unsigned_:
+      s = "u" + std::to_string(t.bits);
+      break;
+    case Type::Code::ieee:
+      s = "f" + std::to_string(t.bits);
+      break;
+    case Type::Code::bfloat:
+      s = "bf" + std::to_string(t.bits);
+      break;
+    case Type::Code::boolean:
+      s = "bool";
+      break;
+    case Type::Code::e4m3:
+      s = "e4m3";
+      break;
+    case Type::Code::e5m2:
+      s = "e5m2";
+      break;
+    case Type::Code::handle:
+      s = "handle";
+      break;
+    case Type::Code::index:
+      s = "index";
+      break;
   }
   if (t.lanes != 1 || t.scalable) s += "x" + std::to_string(t.lanes) + (t.scalable ? "s" : "");
   return s;
@@ -38,31 +56,54 @@ std::string real(double v, Type t) {
   return s;
 }
 
-struct Infix { const char* symbol; int level; };
+struct Infix {
+  const char* symbol;
+  int level;
+};
 // Binding strength: higher binds tighter. Equal levels associate to the left.
 const Infix* infix(Op op) {
-  static constexpr Infix table[] = {{"+", 6}, {"-", 6}, {"*", 7}, {"/", 7}, {"%", 7}, {"&", 4}, {"|", 3}, {"^", 3}, {"<<", 5}, {">>", 5},
-                                    {"==", 2}, {"!=", 2}, {"<", 2}, {"<=", 2}, {">", 2}, {">=", 2}, {"&&", 1}, {"||", 0}};
+  static constexpr Infix table[] = {{"+", 6}, {"-", 6},  {"*", 7},  {"/", 7},  {"%", 7},  {"&", 4},
+                                    {"|", 3}, {"^", 3},  {"<<", 5}, {">>", 5}, {"==", 2}, {"!=", 2},
+                                    {"<", 2}, {"<=", 2}, {">", 2},  {">=", 2}, {"&&", 1}, {"||", 0}};
   switch (op) {
-    case Op::add: return &table[0];
-    case Op::sub: return &table[1];
-    case Op::mul: return &table[2];
-    case Op::div: return &table[3];
-    case Op::mod: return &table[4];
-    case Op::bit_and: return &table[5];
-    case Op::bit_or: return &table[6];
-    case Op::bit_xor: return &table[7];
-    case Op::shl: return &table[8];
-    case Op::shr: return &table[9];
-    case Op::eq: return &table[10];
-    case Op::ne: return &table[11];
-    case Op::lt: return &table[12];
-    case Op::le: return &table[13];
-    case Op::gt: return &table[14];
-    case Op::ge: return &table[15];
-    case Op::logic_and: return &table[16];
-    case Op::logic_or: return &table[17];
-    default: return nullptr;
+    case Op::add:
+      return &table[0];
+    case Op::sub:
+      return &table[1];
+    case Op::mul:
+      return &table[2];
+    case Op::div:
+      return &table[3];
+    case Op::mod:
+      return &table[4];
+    case Op::bit_and:
+      return &table[5];
+    case Op::bit_or:
+      return &table[6];
+    case Op::bit_xor:
+      return &table[7];
+    case Op::shl:
+      return &table[8];
+    case Op::shr:
+      return &table[9];
+    case Op::eq:
+      return &table[10];
+    case Op::ne:
+      return &table[11];
+    case Op::lt:
+      return &table[12];
+    case Op::le:
+      return &table[13];
+    case Op::gt:
+      return &table[14];
+    case Op::ge:
+      return &table[15];
+    case Op::logic_and:
+      return &table[16];
+    case Op::logic_or:
+      return &table[17];
+    default:
+      return nullptr;
   }
 }
 
@@ -95,22 +136,29 @@ struct Writer {
     }
     switch (n.op) {
       case Op::int_const:
-        if (n.type.is_bool()) out += n.i ? "true" : "false";
-        else if (n.type == u64) out += std::to_string(static_cast<std::uint64_t>(n.i));
-        else out += std::to_string(n.i);
+        if (n.type.is_bool())
+          out += n.i ? "true" : "false";
+        else if (n.type == u64)
+          out += std::to_string(static_cast<std::uint64_t>(n.i));
+        else
+          out += std::to_string(n.i);
         if (n.type.is_data_integer()) out += text(n.type.element());
         return;
       case Op::float_const:
         out += real(n.f, n.type);
         if (!(n.type == f32)) out += text(n.type.element());
         return;
-      case Op::var: out += names(n.id, n.name ? n.name : ""); return;
+      case Op::var:
+        out += names(n.id, n.name ? n.name : "");
+        return;
       case Op::load:
         out += names(n.id, n.name ? n.name : "") + "[";
         list(args);
         out += "]";
         return;
-      case Op::neg: case Op::bit_not: case Op::logic_not:
+      case Op::neg:
+      case Op::bit_not:
+      case Op::logic_not:
         out += n.op == Op::neg ? "-" : n.op == Op::bit_not ? "~" : "!";
         write(args[0], 8);
         return;
@@ -119,14 +167,21 @@ struct Writer {
         list(args);
         out += ")";
         return;
-      case Op::saturate: case Op::bitcast:
+      case Op::saturate:
+      case Op::bitcast:
         out += std::string(op_name(n.op)) + "(" + text(n.type) + ", ";
         list(args);
         out += ")";
         return;
-      case Op::broadcast: out += "x" + std::to_string(n.type.lanes) + "("; break;
-      case Op::ramp: out += "ramp" + std::to_string(n.type.lanes) + "("; break;
-      default: out += std::string(op_name(n.op)) + "("; break;
+      case Op::broadcast:
+        out += "x" + std::to_string(n.type.lanes) + "(";
+        break;
+      case Op::ramp:
+        out += "ramp" + std::to_string(n.type.lanes) + "(";
+        break;
+      default:
+        out += std::string(op_name(n.op)) + "(";
+        break;
     }
     list(args);
     out += ")";

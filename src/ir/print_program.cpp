@@ -7,38 +7,58 @@ namespace {
 
 const char* reducer_name(ReducerKind k) {
   switch (k) {
-    case ReducerKind::none: return "";
-    case ReducerKind::sum: return "sum";
-    case ReducerKind::strict_sum: return "strict_sum";
-    case ReducerKind::product: return "product";
-    case ReducerKind::minimum: return "minimum";
-    case ReducerKind::maximum: return "maximum";
-    case ReducerKind::custom: return "reduce";
+    case ReducerKind::none:
+      return "";
+    case ReducerKind::sum:
+      return "sum";
+    case ReducerKind::strict_sum:
+      return "strict_sum";
+    case ReducerKind::product:
+      return "product";
+    case ReducerKind::minimum:
+      return "minimum";
+    case ReducerKind::maximum:
+      return "maximum";
+    case ReducerKind::custom:
+      return "reduce";
   }
   return "";
 }
 
 const char* part_name(Part p) {
   switch (p) {
-    case Part::all: return "";
-    case Part::first: return "first of ";
-    case Part::but_first: return "all but the first of ";
-    case Part::last: return "last of ";
-    case Part::but_last: return "all but the last of ";
-    case Part::middle: return "all but the ends of ";
-    case Part::end: return "last, if not first, of ";
-    case Part::full: return "full ones of ";
-    case Part::rest: return "rest of ";
+    case Part::all:
+      return "";
+    case Part::first:
+      return "first of ";
+    case Part::but_first:
+      return "all but the first of ";
+    case Part::last:
+      return "last of ";
+    case Part::but_last:
+      return "all but the last of ";
+    case Part::middle:
+      return "all but the ends of ";
+    case Part::end:
+      return "last, if not first, of ";
+    case Part::full:
+      return "full ones of ";
+    case Part::rest:
+      return "rest of ";
   }
   return "";
 }
 
 const char* kind_name(LoopKind k) {
   switch (k) {
-    case LoopKind::serial: return "";
-    case LoopKind::parallel: return "parallel";
-    case LoopKind::vectorized: return "vectorized";
-    case LoopKind::unrolled: return "unrolled";
+    case LoopKind::serial:
+      return "";
+    case LoopKind::parallel:
+      return "parallel";
+    case LoopKind::vectorized:
+      return "vectorized";
+    case LoopKind::unrolled:
+      return "unrolled";
   }
   return "";
 }
@@ -81,8 +101,9 @@ struct ProgramWriter {
         continue;
       }
       const Buffer& b = p.buffer(a.id);
-      line(1, std::string(a.kind == ArgumentKind::input ? "input " : "output ") + names(b.id, b.name) + ": " + text(b.type) + "[" +
-                  show(b.extents, ", ") + "]" + (b.streamed ? ", streamed" : ""),
+      line(1,
+           std::string(a.kind == ArgumentKind::input ? "input " : "output ") + names(b.id, b.name) + ": " + text(b.type) + "[" +
+               show(b.extents, ", ") + "]" + (b.streamed ? ", streamed" : ""),
            layout(b));
     }
     for (const auto& [id, s] : p.stages) line(1, definition(s));
@@ -184,8 +205,8 @@ struct KernelWriter {
   void statement(const KStmt& s, int depth) {
     switch (s.kind) {
       case KStmt::Kind::for_:
-        line(depth, std::string(s.loop_kind == LoopKind::parallel ? "parallel " : "") + "for " + names(s.var, s.name) + " in [" + show(s.begin) +
-                        ", +" + show(s.extent) + ")");
+        line(depth, std::string(s.loop_kind == LoopKind::parallel ? "parallel " : "") + "for " + names(s.var, s.name) +
+                        " in [" + show(s.begin) + ", +" + show(s.extent) + ")");
         body(s.body, depth + 1);
         break;
       case KStmt::Kind::if_:
@@ -204,17 +225,23 @@ struct KernelWriter {
         line(depth, names(s.buffer, k.buffers.at(s.buffer).name) + "[" + show(s.address) + "] = " + show(s.value) +
                         (s.mask.empty() ? "" : "  where " + show(s.mask)));
         break;
-      case KStmt::Kind::prefetch: line(depth, "prefetch " + names(s.buffer, k.buffers.at(s.buffer).name) + "[" + show(s.address) + "]"); break;
+      case KStmt::Kind::prefetch:
+        line(depth, "prefetch " + names(s.buffer, k.buffers.at(s.buffer).name) + "[" + show(s.address) + "]");
+        break;
     }
   }
 };
 
 const char* storage_name(Storage s) {
   switch (s) {
-    case Storage::argument: return "argument";
-    case Storage::stack: return "stack";
-    case Storage::registers: return "registers";
-    case Storage::workspace: return "workspace";
+    case Storage::argument:
+      return "argument";
+    case Storage::stack:
+      return "stack";
+    case Storage::registers:
+      return "registers";
+    case Storage::workspace:
+      return "workspace";
   }
   return "";
 }
@@ -234,7 +261,8 @@ std::string text(const Kernel& k) {
   for (const auto& [id, b] : k.buffers) {
     std::string s = std::string(storage_name(b.storage)) + " " + w.names(id, b.name) + ": " + text(b.type);
     if (!b.elements.empty()) s += "[" + w.show(b.elements) + "]";
-    if (b.storage == Storage::workspace && !b.offset.empty()) s += " at " + w.show(b.offset) + (b.per_worker ? " of each worker" : "");
+    if (b.storage == Storage::workspace && !b.offset.empty())
+      s += " at " + w.show(b.offset) + (b.per_worker ? " of each worker" : "");
     w.line(1, s);
   }
   w.body(k.body, 0);

@@ -101,9 +101,11 @@ Expr axis_value(const Program& p, Id axis) {
 std::vector<Id> roots_of(const Program& p, Id axis) {
   const Axis& a = p.axis(axis);
   switch (a.origin) {
-    case Axis::Origin::root: return {axis};
+    case Axis::Origin::root:
+      return {axis};
     case Axis::Origin::split_outer:
-    case Axis::Origin::split_inner: return roots_of(p, a.parent);
+    case Axis::Origin::split_inner:
+      return roots_of(p, a.parent);
     case Axis::Origin::fused: {
       auto roots = roots_of(p, a.outer);
       for (Id r : roots_of(p, a.inner))
@@ -130,15 +132,24 @@ LoopRange range_of(const Program& p, const Stmt& loop) {
   if (loop.tight)
     return {zero, min(a.extent, sub(p.axis(a.parent).extent, mul(axis_value(p, p.axis(a.parent).became.front()), a.factor)))};
   switch (loop.part) {
-    case Part::all: return {zero, a.extent};
-    case Part::first: return {zero, min(one, a.extent)};
-    case Part::but_first: return {one, a.extent};
-    case Part::last: return {max(zero, sub(a.extent, one)), a.extent};
-    case Part::but_last: return {zero, sub(a.extent, one)};
-    case Part::middle: return {one, sub(a.extent, one)};
-    case Part::end: return {max(one, sub(a.extent, one)), a.extent};
-    case Part::full: return {zero, div(p.axis(a.parent).extent, a.factor)};
-    case Part::rest: return {div(p.axis(a.parent).extent, a.factor), a.extent};
+    case Part::all:
+      return {zero, a.extent};
+    case Part::first:
+      return {zero, min(one, a.extent)};
+    case Part::but_first:
+      return {one, a.extent};
+    case Part::last:
+      return {max(zero, sub(a.extent, one)), a.extent};
+    case Part::but_last:
+      return {zero, sub(a.extent, one)};
+    case Part::middle:
+      return {one, sub(a.extent, one)};
+    case Part::end:
+      return {max(one, sub(a.extent, one)), a.extent};
+    case Part::full:
+      return {zero, div(p.axis(a.parent).extent, a.factor)};
+    case Part::rest:
+      return {div(p.axis(a.parent).extent, a.factor), a.extent};
   }
   return {};
 }

@@ -25,7 +25,8 @@ Format format_of(Type t) {
 }
 
 double round_to_format(double x, const Format& f) {
-  if (std::isnan(x) || std::isinf(x) || x == 0) return std::isinf(x) && !f.infinities ? std::numeric_limits<double>::quiet_NaN() : x;
+  if (std::isnan(x) || std::isinf(x) || x == 0)
+    return std::isinf(x) && !f.infinities ? std::numeric_limits<double>::quiet_NaN() : x;
   int e = 0;
   std::frexp(x, &e);  // x = m * 2^e, 0.5 <= |m| < 1: the exponent of x is e - 1
   const int exponent = std::max(e - 1, f.emin);
@@ -92,20 +93,25 @@ float bf16_value(std::uint16_t bits) { return std::bit_cast<float>(static_cast<s
 
 std::uint64_t to_bits(const Value& v) {
   const Type t = v.type;
-  if (!t.is_float()) return t.bits == 64 ? static_cast<std::uint64_t>(v.i) : static_cast<std::uint64_t>(v.i) & ((std::uint64_t{1} << t.bits) - 1);
+  if (!t.is_float())
+    return t.bits == 64 ? static_cast<std::uint64_t>(v.i)
+                        : static_cast<std::uint64_t>(v.i) & ((std::uint64_t{1} << t.bits) - 1);
   if (t.bits == 64) return std::isnan(v.f) ? 0x7FF8000000000000u : std::bit_cast<std::uint64_t>(v.f);
   if (t.bits == 32) return std::isnan(v.f) ? 0x7FC00000u : std::bit_cast<std::uint32_t>(static_cast<float>(v.f));
   if (t.code == Type::Code::bfloat) return bf16_bits(static_cast<float>(v.f));
   if (t.code == Type::Code::ieee) return f16_bits(static_cast<float>(v.f));
-  return t.code == Type::Code::e4m3 ? pattern(v.f, format_of(t), 3, 0x7F, 0x7F, 7) : pattern(v.f, format_of(t), 2, 0x7E, 0x7C, 7);
+  return t.code == Type::Code::e4m3 ? pattern(v.f, format_of(t), 3, 0x7F, 0x7F, 7)
+                                    : pattern(v.f, format_of(t), 2, 0x7E, 0x7C, 7);
 }
 
 Value from_bits(Type t, std::uint64_t bits) {
   Value v;
   v.type = t;
   if (!t.is_float()) {
-    if (t.is_bool()) v.i = (bits & 0xFF) != 0;
-    else v.i = wrap_to(t, static_cast<std::int64_t>(bits));
+    if (t.is_bool())
+      v.i = (bits & 0xFF) != 0;
+    else
+      v.i = wrap_to(t, static_cast<std::int64_t>(bits));
   } else if (t.bits == 64) {
     v.f = std::bit_cast<double>(bits);
   } else if (t.bits == 32) {

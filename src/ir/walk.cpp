@@ -12,13 +12,33 @@ Expr rebuild(const Expr& e, std::span<const Expr> args) {
   for (std::uint32_t k = 0; k < n->count; ++k) changed |= args[k].node() != n->args[k].node();
   if (!changed) return e;
   switch (n->op) {
-    case Op::load: return load(n->id, n->name, n->type, args, n->where);
-    case Op::cast: return cast(n->type, args[0]);
-    case Op::select: return select(args[0], args[1], args[2]);
-    case Op::neg: case Op::logic_not: return unary(n->op, args[0]);
-    case Op::add: case Op::sub: case Op::mul: case Op::div: case Op::mod: case Op::min: case Op::max: case Op::logic_and: case Op::logic_or:
-    case Op::eq: case Op::ne: case Op::lt: case Op::le: case Op::gt: case Op::ge: return binary(n->op, args[0], args[1]);
-    default: return make(n->op, n->type, args, n->where);
+    case Op::load:
+      return load(n->id, n->name, n->type, args, n->where);
+    case Op::cast:
+      return cast(n->type, args[0]);
+    case Op::select:
+      return select(args[0], args[1], args[2]);
+    case Op::neg:
+    case Op::logic_not:
+      return unary(n->op, args[0]);
+    case Op::add:
+    case Op::sub:
+    case Op::mul:
+    case Op::div:
+    case Op::mod:
+    case Op::min:
+    case Op::max:
+    case Op::logic_and:
+    case Op::logic_or:
+    case Op::eq:
+    case Op::ne:
+    case Op::lt:
+    case Op::le:
+    case Op::gt:
+    case Op::ge:
+      return binary(n->op, args[0], args[1]);
+    default:
+      return make(n->op, n->type, args, n->where);
   }
 }
 

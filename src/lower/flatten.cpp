@@ -418,7 +418,8 @@ Statements Flattener::prefetch(const Stmt& s) {
     const ir::LoopRange range = ir::range_of(p_, *on);
     std::int64_t times = 1;
     if (inside && on->loop_kind == LoopKind::unrolled && moves(*what, *in, on->axis))
-      if (const Expr extent = known(ir::sub(range.end, range.begin)); ir::is(extent, ir::Op::int_const)) times = extent.node()->i;
+      if (const Expr extent = known(ir::sub(range.end, range.begin)); ir::is(extent, ir::Op::int_const))
+        times = extent.node()->i;
     if (times < 1 || static_cast<std::int64_t>(places.size()) * times > most_places) times = 1;
     std::vector<ir::Substitution> all;
     for (const ir::Substitution& place : places)

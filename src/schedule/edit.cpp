@@ -86,8 +86,8 @@ Stmt& nest_of(Program& p, Id statement) { return const_cast<Stmt&>(nest_of(stati
 Stmt& only_nest(Context& c, const ir::Stage& stage) {
   const auto nests = ir::nests_of(c.p, stage.id);
   if (nests.size() != 1)
-    c.refuse("a stage that is computed at one place", stage.name + ", computed at " + std::to_string(nests.size()) +
-             " (move this call before the peel that copied it)");
+    c.refuse("a stage that is computed at one place",
+             stage.name + ", computed at " + std::to_string(nests.size()) + " (move this call before the peel that copied it)");
   return const_cast<Stmt&>(*nests.front());
 }
 
@@ -134,14 +134,14 @@ bool subtree_writes(const Program& p, const Stmt& s, Id buffer) {
 void require_serial(const Context& c, const Stmt& loop) {
   static constexpr const char* names[] = {"serial", "parallel", "vectorized", "unrolled"};
   if (loop.loop_kind != ir::LoopKind::serial)
-    c.refuse("a loop without a kind yet", name_of(c.p, loop) + ", which was " + names[static_cast<int>(loop.loop_kind)] + " at " +
-             location(loop.where) + " (move this call before it)");
+    c.refuse("a loop without a kind yet", name_of(c.p, loop) + ", which was " + names[static_cast<int>(loop.loop_kind)] +
+                                              " at " + location(loop.where) + " (move this call before it)");
 }
 
 void require_whole(const Context& c, const Stmt& loop) {
   if (loop.part != ir::Part::all)
     c.refuse("a whole loop", name_of(c.p, loop) + ", of which iterations were peeled at " + location(loop.where) +
-             " (move this call before it)");
+                                 " (move this call before it)");
 }
 
 // ---- editing ---------------------------------------------------------------------------------------------------------------
@@ -261,7 +261,8 @@ Stmt fresh_nest(Program& p, const ir::Stage& stage, Where where) {
 
 void insert_before_use(Program& p, std::vector<Stmt>& body, std::vector<Stmt> statements, Id buffer) {
   auto it = std::find_if(body.begin(), body.end(), [&](const Stmt& s) {
-    return subtree_reads(p, s, buffer) || subtree_writes(p, s, buffer) || (s.kind == Stmt::Kind::prefetch && s.buffer == buffer);
+    return subtree_reads(p, s, buffer) || subtree_writes(p, s, buffer) ||
+           (s.kind == Stmt::Kind::prefetch && s.buffer == buffer);
   });
   body.insert(it, std::make_move_iterator(statements.begin()), std::make_move_iterator(statements.end()));
 }

@@ -28,7 +28,7 @@ struct Context {
   [[noreturn]] void refuse(const std::string& expected, const std::string& found, const std::string& conflict = {}) const;
 
   // Arguments by position; wrong kinds are internal errors (public calls make them) or refusals (replayed files).
-  Stmt& loop(std::size_t arg) const;                 // refused if the loop was consumed: names what it became
+  Stmt& loop(std::size_t arg) const;  // refused if the loop was consumed: names what it became
   ir::Stage& stage(std::size_t arg) const;
   std::int64_t integer(std::size_t arg) const;
   const std::string& word(std::size_t arg) const;
@@ -39,22 +39,26 @@ struct Context {
 };
 
 // ---- finding -------------------------------------------------------------------------------------------------------------
-struct Spot { std::vector<Stmt>* body; std::size_t index; Stmt& operator*() const { return (*body)[index]; } };
-Spot locate(Program&, Id statement);                         // where a statement stands in the body that holds it
-Stmt& nest_of(Program&, Id statement);                       // the innermost nest around a loop or block
+struct Spot {
+  std::vector<Stmt>* body;
+  std::size_t index;
+  Stmt& operator*() const { return (*body)[index]; }
+};
+Spot locate(Program&, Id statement);    // where a statement stands in the body that holds it
+Stmt& nest_of(Program&, Id statement);  // the innermost nest around a loop or block
 const Stmt& nest_of(const Program&, Id statement);
-Stmt& only_nest(Context&, const ir::Stage&);                 // refused where a peeled copy made several
-bool encloses(const Program&, Id ancestor, Id statement);    // proper
-std::string name_of(const Program&, const Stmt& loop);       // "io of C"
-std::string list_names(const std::vector<std::string>&);     // "a, b and c"
+Stmt& only_nest(Context&, const ir::Stage&);               // refused where a peeled copy made several
+bool encloses(const Program&, Id ancestor, Id statement);  // proper
+std::string name_of(const Program&, const Stmt& loop);     // "io of C"
+std::string list_names(const std::vector<std::string>&);   // "a, b and c"
 bool reads_buffer(const ir::Stage&, Id buffer);
 bool subtree_reads(const Program&, const Stmt&, Id buffer);  // any block below reads it
 bool subtree_writes(const Program&, const Stmt&, Id buffer);
-void require_serial(const Context&, const Stmt& loop);       // not yet vectorized, parallel, ...: names the call to move
-void require_whole(const Context&, const Stmt& loop);        // not a part made by peel
+void require_serial(const Context&, const Stmt& loop);  // not yet vectorized, parallel, ...: names the call to move
+void require_whole(const Context&, const Stmt& loop);   // not a part made by peel
 
 // ---- editing -------------------------------------------------------------------------------------------------------------
-Stmt copy_subtree(Program&, const Stmt&);                    // fresh ids; nests inside get axes of their own
+Stmt copy_subtree(Program&, const Stmt&);                                // fresh ids; nests inside get axes of their own
 void replace_axis(std::vector<Stmt>& body, Id axis, const Expr& value);  // in `when` conditions
 // A fresh nest for a stage: one serial loop for each iteration variable, spatial first; and its block.
 Stmt fresh_nest(Program&, const ir::Stage&, Where);
@@ -62,6 +66,6 @@ Stmt fresh_alloc(Program&, Id buffer, Where);
 // Puts statements into a body just before the first statement that uses one of the buffers.
 void insert_before_use(Program&, std::vector<Stmt>& body, std::vector<Stmt> statements, Id buffer);
 ir::Buffer& new_buffer(Context&, const ir::Buffer& like, const std::string& name, const Scope&);  // a temporary
-Stmt take(Program&, Id statement);                           // removes it from the tree and returns it
+Stmt take(Program&, Id statement);  // removes it from the tree and returns it
 
 }  // namespace ashlar::schedule

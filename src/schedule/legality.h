@@ -10,9 +10,9 @@
 
 namespace ashlar::schedule {
 
-void prove_tail(Context&, const Stmt& loop, const Expr& factor, ir::Tail);        // at the call, before the split
-void prove_split(Context&, const Stmt& nest, const ir::Axis& outer);              // again, on a split that stands
-void prove_tight(Context&, const Stmt& loop);                                       // its outer loops stand around it
+void prove_tail(Context&, const Stmt& loop, const Expr& factor, ir::Tail);  // at the call, before the split
+void prove_split(Context&, const Stmt& nest, const ir::Axis& outer);        // again, on a split that stands
+void prove_tight(Context&, const Stmt& loop);                               // its outer loops stand around it
 void prove_constant_extent(Context&, const Stmt& loop, std::int64_t most);
 void prove_vectorizable(Context&, const Stmt& loop);
 void prove_parallel(Context&, const Stmt& loop);
@@ -20,9 +20,9 @@ void prove_reassociation(Context&, const ir::Stage&, const std::string& because)
 void prove_slide(Context&, const Stmt& nest, const ir::Slide&);
 void prove_fold(Context&, const ir::Buffer&);
 void prove_bijective(Context&, const ir::Buffer&, const std::vector<Id>& vars, const std::vector<Expr>& map);
-void prove_after(Context&, const Stmt& nest);      // a nest put after its producer sees finished points, each once
-void prove_order(Context&);                        // every read finds its buffer allocated around it and computed before it
-void prove_reads(Context&);                        // every read lies in the domain of what it reads
+void prove_after(Context&, const Stmt& nest);  // a nest put after its producer sees finished points, each once
+void prove_order(Context&);                    // every read finds its buffer allocated around it and computed before it
+void prove_reads(Context&);                    // every read lies in the domain of what it reads
 
 // Whether a value is the identity of its sum (zero) for every k >= end: reads of zero-filled caches past their source, products
 // of such, selects on k.

@@ -20,9 +20,12 @@ bool derives_from(const Program& p, Id axis, Id ancestor) {
   if (axis == ancestor) return true;
   const ir::Axis& a = p.axis(axis);
   switch (a.origin) {
-    case ir::Axis::Origin::root: return false;
-    case ir::Axis::Origin::fused: return derives_from(p, a.outer, ancestor) || derives_from(p, a.inner, ancestor);
-    default: return derives_from(p, a.parent, ancestor);
+    case ir::Axis::Origin::root:
+      return false;
+    case ir::Axis::Origin::fused:
+      return derives_from(p, a.outer, ancestor) || derives_from(p, a.inner, ancestor);
+    default:
+      return derives_from(p, a.parent, ancestor);
   }
 }
 
@@ -36,13 +39,16 @@ const ir::Axis* shifted_origin(const Program& p, Id axis) {
 void prove_shift_outside_reduction(Context& c, const Stmt& nest, const ir::Axis& outer) {
   // A tile that is computed again must start from its init: no reduction loop may stand around the tile loop.
   std::vector<const Stmt*> loops;
-  const std::function<void(const Stmt&, std::vector<const Stmt*>&)> visit = [&](const Stmt& s, std::vector<const Stmt*>& around) {
+  const std::function<void(const Stmt&, std::vector<const Stmt*>&)> visit = [&](const Stmt& s,
+                                                                                std::vector<const Stmt*>& around) {
     if (s.kind == Stmt::Kind::loop) {
       if (derives_from(c.p, s.axis, outer.id))
         for (const Stmt* r : around)
           if (c.p.axis(r->axis).reduce)
-            c.refuse("a loop with Tail::shift outside of the reduction loops", c.p.axis(s.axis).name + " inside " + c.p.axis(r->axis).name,
-                     "the last two tiles overlap; each step of " + c.p.axis(r->axis).name + " would accumulate twice into their common points");
+            c.refuse("a loop with Tail::shift outside of the reduction loops",
+                     c.p.axis(s.axis).name + " inside " + c.p.axis(r->axis).name,
+                     "the last two tiles overlap; each step of " + c.p.axis(r->axis).name +
+                         " would accumulate twice into their common points");
       around.push_back(&s);
     }
     for (const Stmt& b : s.body)
@@ -56,11 +62,13 @@ void prove_pad(Context& c, const ir::Stage& stage, Id axis) {
   const ir::Axis* a = &c.p.axis(axis);
   while (a->origin == ir::Axis::Origin::split_outer) a = &c.p.axis(a->parent);
   if (a->origin != ir::Axis::Origin::root)
-    c.refuse("Tail::pad on a loop that runs over a whole dimension (or the outer part of one)", c.p.axis(axis).name + " is an inner part");
+    c.refuse("Tail::pad on a loop that runs over a whole dimension (or the outer part of one)",
+             c.p.axis(axis).name + " is an inner part");
   for (Id b : stage.buffers)
     if (!a->reduce && c.p.buffer(b).role != ir::Role::temporary)
-      c.refuse("Tail::pad on a stage with storage of its own", stage.name + " writes the argument " + c.p.buffer(b).name +
-               ", which has no room past its extent (cache_write it first)");
+      c.refuse("Tail::pad on a stage with storage of its own",
+               stage.name + " writes the argument " + c.p.buffer(b).name +
+                   ", which has no room past its extent (cache_write it first)");
   if (!a->reduce) return;
   const ir::IterVar* k = nullptr;
   for (const ir::IterVar& v : stage.iters)
@@ -79,10 +87,14 @@ void prove_pad(Context& c, const ir::Stage& stage, Id axis) {
 bool zero_from(const Program& p, const Expr& value, Id k, const Expr& end) {
   const auto args = ir::args_of(value);
   switch (ir::op_of(value)) {
-    case ir::Op::int_const: return value.node()->i == 0;
-    case ir::Op::float_const: return value.node()->f == 0;
-    case ir::Op::mul: return zero_from(p, args[0], k, end) && zero_from(p, args[1], k, end);
-    case ir::Op::cast: return zero_from(p, args[0], k, end);
+    case ir::Op::int_const:
+      return value.node()->i == 0;
+    case ir::Op::float_const:
+      return value.node()->f == 0;
+    case ir::Op::mul:
+      return zero_from(p, args[0], k, end) && zero_from(p, args[1], k, end);
+    case ir::Op::cast:
+      return zero_from(p, args[0], k, end);
     case ir::Op::select: {
       Facts facts = analysis::facts_of_arguments(p);
       facts.range(k, end, {});
@@ -101,7 +113,8 @@ bool zero_from(const Program& p, const Expr& value, Id k, const Expr& end) {
       }
       return false;
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -123,12 +136,16 @@ void prove_tail(Context& c, const Stmt& loop, const Expr& factor, ir::Tail tail)
         c.refuse("Tail::shift on a spatial loop", name + ", a reduction: the overlap would be accumulated twice");
       const auto proof = analysis::prove(ir::ge(axis.extent, factor), facts);
       if (!proof)
-        c.refuse("an extent of " + name + " of at least " + ir::text(factor) + " (a Symbol with min), so that the last tile fits",
-                 ir::text(axis.extent), proof.why);
+        c.refuse(
+            "an extent of " + name + " of at least " + ir::text(factor) + " (a Symbol with min), so that the last tile fits",
+            ir::text(axis.extent), proof.why);
       break;
     }
-    case ir::Tail::pad: prove_pad(c, stage, loop.axis); break;
-    default: break;
+    case ir::Tail::pad:
+      prove_pad(c, stage, loop.axis);
+      break;
+    default:
+      break;
   }
 }
 
@@ -139,7 +156,8 @@ void prove_split(Context& c, const Stmt& nest, const ir::Axis& outer) {
   const std::string split = parent.name + " of " + c.p.stage(nest.stage).name + ", split at " + location(outer.where);
   if (outer.tail == ir::Tail::exact) {
     const auto proof = analysis::prove(ir::eq(ir::mod(parent.extent, outer.factor), ir::index(0)), facts);
-    if (!proof) c.refuse("an extent that " + ir::text(outer.factor) + " still divides for " + split, ir::text(parent.extent), proof.why);
+    if (!proof)
+      c.refuse("an extent that " + ir::text(outer.factor) + " still divides for " + split, ir::text(parent.extent), proof.why);
   }
   if (outer.tail == ir::Tail::shift) {
     const auto proof = analysis::prove(ir::ge(parent.extent, outer.factor), facts);
@@ -155,9 +173,11 @@ void prove_tight(Context& c, const Stmt& loop) {
     c.refuse("the inner loop of a split with Tail::guard", name_of(c.p, loop));
   for (Id leaf : ir::leaves_of(c.p, c.p.axis(a.parent).became.front())) {
     bool around = false;
-    for (const Stmt* s : ir::path_to(c.p, loop.id)) around |= s->kind == Stmt::Kind::loop && s->axis == leaf && s->id != loop.id;
+    for (const Stmt* s : ir::path_to(c.p, loop.id))
+      around |= s->kind == Stmt::Kind::loop && s->axis == leaf && s->id != loop.id;
     if (!around)
-      c.refuse("the loops that " + name_of(c.p, loop) + " was split from to stand around it", c.p.axis(leaf).name + " inside it");
+      c.refuse("the loops that " + name_of(c.p, loop) + " was split from to stand around it",
+               c.p.axis(leaf).name + " inside it");
   }
 }
 
@@ -174,9 +194,11 @@ namespace {
 
 void no_kind_around_or_inside(Context& c, const Stmt& loop, ir::LoopKind kind, const std::string& expected) {
   for (const Stmt* s : ir::path_to(c.p, loop.id))
-    if (s->kind == Stmt::Kind::loop && s->id != loop.id && s->loop_kind == kind) c.refuse(expected, name_of(c.p, loop) + " inside " + name_of(c.p, *s));
+    if (s->kind == Stmt::Kind::loop && s->id != loop.id && s->loop_kind == kind)
+      c.refuse(expected, name_of(c.p, loop) + " inside " + name_of(c.p, *s));
   ir::walk(loop.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::loop && s.loop_kind == kind) c.refuse(expected, name_of(c.p, s) + " inside " + name_of(c.p, loop));
+    if (s.kind == Stmt::Kind::loop && s.loop_kind == kind)
+      c.refuse(expected, name_of(c.p, s) + " inside " + name_of(c.p, loop));
   });
 }
 
@@ -195,17 +217,19 @@ void prove_vectorizable(Context& c, const Stmt& loop) {
   const ir::Axis& axis = c.p.axis(loop.axis);
   const ir::Stage& stage = c.p.stage(nest_of(c.p, loop.id).stage);
   if (axis.reduce)
-    c.refuse("a loop whose iterations are independent (rfactor makes lanes of a reduction)", name_of(c.p, loop) + ", a reduction",
-             two_updates(c.p, loop, stage));
+    c.refuse("a loop whose iterations are independent (rfactor makes lanes of a reduction)",
+             name_of(c.p, loop) + ", a reduction", two_updates(c.p, loop, stage));
   if (stage.is_reduction() && shifted_origin(c.p, loop.axis))
     c.refuse("a loop whose iterations are independent", name_of(c.p, loop) + ", tiles that overlap by Tail::shift",
              "the last two tiles both accumulate into their common points");
   no_kind_around_or_inside(c, loop, ir::LoopKind::vectorized, "one vectorized loop on a path");
   ir::walk(loop.body, [&](const Stmt& s) {
     if (s.kind == Stmt::Kind::nest)
-      c.refuse("a vectorized loop with nothing computed inside it", c.p.stage(s.stage).name + " is computed inside " + name_of(c.p, loop));
+      c.refuse("a vectorized loop with nothing computed inside it",
+               c.p.stage(s.stage).name + " is computed inside " + name_of(c.p, loop));
     if (s.kind == Stmt::Kind::loop) {
-      if (s.loop_kind == ir::LoopKind::parallel) c.refuse("parallel loops outside of vectorized ones", name_of(c.p, s) + " inside " + name_of(c.p, loop));
+      if (s.loop_kind == ir::LoopKind::parallel)
+        c.refuse("parallel loops outside of vectorized ones", name_of(c.p, s) + " inside " + name_of(c.p, loop));
       const ir::LoopRange r = ir::range_of(c.p, s);
       if (ir::uses_var(r.begin, axis.id) || ir::uses_var(r.end, axis.id))
         c.refuse("inner loops that run alike in every lane", name_of(c.p, s) + " in " + ir::text(r.end));
@@ -255,8 +279,8 @@ void prove_parallel(Context& c, const Stmt& loop) {
       }
       if (!apart)
         c.refuse("storage of its own for each iteration of " + name_of(p, loop) + " (store " + inner.name + " inside it)",
-                 inner.name + " is computed inside and stored outside", "iterations " + axis.name + " = 0 and " + axis.name +
-                 " = 1 both write " + p.buffer(b).name + ": " + shared);
+                 inner.name + " is computed inside and stored outside",
+                 "iterations " + axis.name + " = 0 and " + axis.name + " = 1 both write " + p.buffer(b).name + ": " + shared);
     }
   });
 }

@@ -30,14 +30,16 @@ void prove_slide(Context& c, const Stmt& nest, const ir::Slide& slide) {
   const ir::Axis& axis = p.axis(loop.axis);
   const std::string where = stage.name + " along " + name_of(p, loop);
   if (loop.loop_kind != ir::LoopKind::serial)
-    c.refuse("a serial loop to slide along", name_of(p, loop) + ", which is not", "iteration " + axis.name + " = 1 reads what " + axis.name + " = 0 computed");
+    c.refuse("a serial loop to slide along", name_of(p, loop) + ", which is not",
+             "iteration " + axis.name + " = 1 reads what " + axis.name + " = 0 computed");
   const auto path = ir::path_to(p, nest.id);
   if (path.size() < 2 || path[path.size() - 2]->id != loop.id)
     c.refuse("the stage to be computed directly inside the loop it slides along", where + " (compute_at that loop first)");
   for (Id b : stage.buffers) {
     const Stmt* alloc = ir::alloc_of(p, b);
     if (!alloc || encloses(p, loop.id, alloc->id))
-      c.refuse("storage outside of the loop it slides along (store_at an outer loop)", p.buffer(b).name + " is stored inside " + name_of(p, loop));
+      c.refuse("storage outside of the loop it slides along (store_at an outer loop)",
+               p.buffer(b).name + " is stored inside " + name_of(p, loop));
   }
   Facts facts = analysis::facts_at(p, path);
   const ir::LoopRange range = ir::range_of(p, loop);
@@ -60,7 +62,8 @@ void prove_slide(Context& c, const Stmt& nest, const ir::Slide& slide) {
           std::pair{ir::ge(now.hi, earlier.hi), "ends before the one of the iteration before"},
           std::pair{ir::le(now.lo, ir::add(earlier.hi, ir::index(1))), "leaves a gap after the one of the iteration before"}}) {
       const auto proof = analysis::prove(condition, facts);
-      if (!proof) c.refuse("a window that moves forward without gaps", where + ": " + v.name + " in " + shows + " " + fault, proof.why);
+      if (!proof)
+        c.refuse("a window that moves forward without gaps", where + ": " + v.name + " in " + shows + " " + fault, proof.why);
     }
   }
 }
@@ -85,10 +88,12 @@ void prove_fold(Context& c, const ir::Buffer& buffer) {
       const Facts facts = analysis::facts_at(p, path);
       const auto window = analysis::required_region(p, nest->id);
       if (window.empty())
-        c.refuse("readers of " + buffer.name + " beside where it is computed", p.stage(buffer.stage).name + ", which has none there");
+        c.refuse("readers of " + buffer.name + " beside where it is computed",
+                 p.stage(buffer.stage).name + ", which has none there");
       Interval live = window.at(dim);
       const Id iter = p.stage(buffer.stage).iters[dim].id;
-      const bool slides = std::any_of(nest->slides.begin(), nest->slides.end(), [&](const ir::Slide& s) { return s.iter == iter; });
+      const bool slides =
+          std::any_of(nest->slides.begin(), nest->slides.end(), [&](const ir::Slide& s) { return s.iter == iter; });
       for (const ir::Root& r : nest->roots)
         if (r.iter == iter) {
           const Expr covered = analysis::covered_extent(p, r.axis);
@@ -101,7 +106,8 @@ void prove_fold(Context& c, const ir::Buffer& buffer) {
       const Expr extent = analysis::simplify(ir::add(ir::sub(live.hi, live.lo), ir::index(1)), facts);
       const auto proof = analysis::prove(ir::le(extent, ir::index(n)), facts);
       if (!proof)
-        c.refuse("a ring with room for what is live at once: dimension " + std::to_string(dim) + " of " + buffer.name + " holds " + ir::text(extent),
+        c.refuse("a ring with room for what is live at once: dimension " + std::to_string(dim) + " of " + buffer.name +
+                     " holds " + ir::text(extent),
                  std::to_string(n), proof.why);
     }
   }
@@ -118,13 +124,15 @@ void prove_after(Context& c, const Stmt& nest) {
     const Facts facts = analysis::facts_of_arguments(p);
     const auto proof = analysis::prove(ir::ge(p.axis(s->axis).extent, ir::index(1)), facts);
     if (!proof)
-      c.refuse("a reduction with at least one step (a Symbol with min 1), else " + p.stage(nest.stage).name + " would never be computed",
+      c.refuse("a reduction with at least one step (a Symbol with min 1), else " + p.stage(nest.stage).name +
+                   " would never be computed",
                p.axis(s->axis).name + " in " + ir::text(p.axis(s->axis).extent), proof.why);
     const ir::LoopRange r = ir::range_of(p, *s);
     const Expr last = ir::sub(p.axis(s->axis).extent, ir::index(1));
     if (s->part == ir::Part::but_last || s->part == ir::Part::first || s->part == ir::Part::middle || s->part == ir::Part::full)
-      c.refuse("the loop that holds the last step of the reduction", name_of(p, *s) + " in [" + ir::text(r.begin) + ", " + ir::text(r.end) +
-               "), while the last is " + ir::text(last));
+      c.refuse(
+          "the loop that holds the last step of the reduction",
+          name_of(p, *s) + " in [" + ir::text(r.begin) + ", " + ir::text(r.end) + "), while the last is " + ir::text(last));
   }
 }
 
@@ -142,7 +150,8 @@ struct OrderChecker {
     for (const Stmt& s : list) {
       if (s.kind == Stmt::Kind::alloc) {
         if (std::find(reducing.begin(), reducing.end(), c.p.buffer(s.buffer).stage) != reducing.end())
-          c.refuse("storage of " + c.p.buffer(s.buffer).name + " around its reduction loops", "storage that begins anew at each of their steps");
+          c.refuse("storage of " + c.p.buffer(s.buffer).name + " around its reduction loops",
+                   "storage that begins anew at each of their steps");
         if (!allocated.insert(s.buffer).second)
           throw InternalError("two allocations of " + c.p.buffer(s.buffer).name + " in one scope");
         here.push_back(s.buffer);
@@ -169,14 +178,16 @@ struct OrderChecker {
         if (!ir::is(e, ir::Op::load)) return true;
         const ir::Buffer& b = c.p.buffer(e.node()->id);
         if (b.stage && b.stage != stage.id && !computed.count(b.id))
-          c.refuse(b.name + " to be computed before the reduction loops of " + stage.name + ", which starts from it", b.name + " is computed inside them");
+          c.refuse(b.name + " to be computed before the reduction loops of " + stage.name + ", which starts from it",
+                   b.name + " is computed inside them");
         return true;
       });
   }
   // What is asked for exists there, and the loop along which it is asked for still reads it at an address known in advance.
   void prefetch(const Stmt& s) {
     const auto it = c.p.buffers.find(s.buffer);
-    if (it == c.p.buffers.end()) c.refuse("tensors that nothing prefetches (move this call before the prefetch)", "one that is prefetched");
+    if (it == c.p.buffers.end())
+      c.refuse("tensors that nothing prefetches (move this call before the prefetch)", "one that is prefetched");
     const std::string what = "the prefetch of " + it->second.name;
     const std::string move = " (move this call before the prefetch)";
     if (it->second.role == ir::Role::temporary && !allocated.count(s.buffer))
@@ -191,11 +202,15 @@ struct OrderChecker {
       for (const analysis::Read& r : analysis::reads_of(c.p.stage(b.stage))) {
         if (r.load.node()->id != s.buffer) continue;
         bool known = true;
-        for (const Expr& index : ir::args_of(r.load)) ir::walk(index, [&](const Expr& e) { return known &= !ir::is(e, ir::Op::load); });
+        for (const Expr& index : ir::args_of(r.load))
+          ir::walk(index, [&](const Expr& e) { return known &= !ir::is(e, ir::Op::load); });
         read |= known;
       }
     });
-    if (!read) c.refuse("a read of " + it->second.name + " inside " + name_of(c.p, *loop) + ", at an index that does not depend on data" + move, "none");
+    if (!read)
+      c.refuse("a read of " + it->second.name + " inside " + name_of(c.p, *loop) +
+                   ", at an index that does not depend on data" + move,
+               "none");
   }
   void block(const Stmt& s) {
     const ir::Stage& stage = c.p.stage(s.stage);
@@ -206,12 +221,14 @@ struct OrderChecker {
       const ir::Buffer& b = c.p.buffer(r.load.node()->id);
       if (!b.stage || b.stage == stage.id) continue;
       if (b.role == ir::Role::temporary && !allocated.count(b.id))
-        c.refuse(b.name + " to be stored around its reader " + stage.name, b.name + " is stored inside a loop that " + stage.name + " is outside of");
+        c.refuse(b.name + " to be stored around its reader " + stage.name,
+                 b.name + " is stored inside a loop that " + stage.name + " is outside of");
       if (!computed.count(b.id)) {
         // read inside the nest that computes it: allowed for a nest put after its producer
         const Stmt& nest = nest_of(c.p, s.id);
         if (nest.after == b.stage) continue;
-        c.refuse(b.name + " to be computed before its reader " + stage.name, b.name + " is computed later, or in a loop that " + stage.name + " is outside of");
+        c.refuse(b.name + " to be computed before its reader " + stage.name,
+                 b.name + " is computed later, or in a loop that " + stage.name + " is outside of");
       }
     }
   }
@@ -243,7 +260,8 @@ void prove_reads(Context& c) {
       root = &p.axis(root->parent);
       if (root->origin == ir::Axis::Origin::split_outer) unit = ir::mul(unit, root->factor);
     }
-    if (!ir::is_int(unit, &f)) c.refuse("constant factors around a split with Tail::pad", "Parts: a factor of " + ir::text(unit));
+    if (!ir::is_int(unit, &f))
+      c.refuse("constant factors around a split with Tail::pad", "Parts: a factor of " + ir::text(unit));
     if (analysis::can_prove(ir::eq(ir::mod(root->extent, ir::index(f)), ir::index(0)), arguments)) continue;
     auto& o = overshoot[root->iter];
     o = std::max(o, f - 1);
@@ -263,11 +281,15 @@ void prove_reads(Context& c) {
         if (!reads) continue;
         const std::vector<Expr>& theirs = inhabited[reader_id];
         std::vector<Expr>& common = inhabited[id];
-        if (first) common = theirs;
+        if (first)
+          common = theirs;
         else
-          common.erase(std::remove_if(common.begin(), common.end(), [&](const Expr& e) {
-            return std::none_of(theirs.begin(), theirs.end(), [&](const Expr& t) { return ir::same(e, t); });
-          }), common.end());
+          common.erase(std::remove_if(common.begin(), common.end(),
+                                      [&](const Expr& e) {
+                                        return std::none_of(theirs.begin(), theirs.end(),
+                                                            [&](const Expr& t) { return ir::same(e, t); });
+                                      }),
+                       common.end());
         std::vector<analysis::VarRange> ranges;
         for (std::size_t k = reader.iters.size(); k-- > 0;) ranges.push_back({reader.iters[k].id, it->second[k]});
         for (const analysis::Read& r : analysis::reads_of(reader)) {
@@ -306,15 +328,17 @@ void prove_reads(Context& c) {
         const Expr& e = ir::args_of(r.load)[d];
         const Expr begin = b.stage ? p.stage(b.stage).iters[d].begin : ir::index(0);
         const Expr end = b.stage ? p.stage(b.stage).iters[d].end : b.extents[d];
-        for (const auto& [condition, side] : {std::pair{ir::ge(e, begin), "below its begin "}, std::pair{ir::lt(e, end), "past its end "}}) {
+        for (const auto& [condition, side] :
+             {std::pair{ir::ge(e, begin), "below its begin "}, std::pair{ir::lt(e, end), "past its end "}}) {
           const auto proof = analysis::prove(condition, here);
           if (!proof)
-            ashlar::refuse(c.step.primitive.empty() ? "read" : c.step.primitive,
-                           "reads of " + b.name + " inside of it (clamp the index, use a boundary, or state a fact of the Symbols)",
-                           stage.name + " reads " + b.name + " at " + ir::text(e) + " in dimension " + std::to_string(d) +
-                               (proof.answer == analysis::Answer::refuted ? ", " : ", perhaps ") + side +
-                               ir::text(side[0] == 'b' ? begin : end),
-                           c.step.primitive.empty() ? r.load.node()->where : c.step.where, proof.why);
+            ashlar::refuse(
+                c.step.primitive.empty() ? "read" : c.step.primitive,
+                "reads of " + b.name + " inside of it (clamp the index, use a boundary, or state a fact of the Symbols)",
+                stage.name + " reads " + b.name + " at " + ir::text(e) + " in dimension " + std::to_string(d) +
+                    (proof.answer == analysis::Answer::refuted ? ", " : ", perhaps ") + side +
+                    ir::text(side[0] == 'b' ? begin : end),
+                c.step.primitive.empty() ? r.load.node()->where : c.step.where, proof.why);
         }
       }
     }

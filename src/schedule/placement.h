@@ -4,8 +4,9 @@
 
 namespace ashlar::schedule {
 
-Stmt& movable(Context&, const ir::Stage&);                                                      // a stage whose place may change
-void prove_placement(Context&, const ir::Stage&, const Stmt& nest, const Stmt& loop);           // every reader lies inside the loop
-void move_into(Context&, const ir::Stage&, Id loop);  // nest and storage (unless store_at put it around the loop); 0: to the top
+Stmt& movable(Context&, const ir::Stage&);                                             // a stage whose place may change
+void prove_placement(Context&, const ir::Stage&, const Stmt& nest, const Stmt& loop);  // every reader lies inside the loop
+void move_into(Context&, const ir::Stage&,
+               Id loop);  // nest and storage (unless store_at put it around the loop); 0: to the top
 
 }  // namespace ashlar::schedule

@@ -4,7 +4,10 @@
 
 namespace ashlar::schedule {
 
-struct Primitive { const char* name; void (*apply)(Context&); };
+struct Primitive {
+  const char* name;
+  void (*apply)(Context&);
+};
 
 void apply_split(Context&);          // loop, factor, tail            -> outer, inner
 void apply_split_parts(Context&);    // loop, parts, tail             -> outer, inner

@@ -16,7 +16,8 @@ bool changes_reads(const Step& step) {
 
 // A padded split reads past the box of its nest, which every placement moves.
 bool pads(const Program& p) {
-  return std::any_of(p.axes.begin(), p.axes.end(), [](const auto& a) { return a.second.tail == ir::Tail::pad && !a.second.factor.empty(); });
+  return std::any_of(p.axes.begin(), p.axes.end(),
+                     [](const auto& a) { return a.second.tail == ir::Tail::pad && !a.second.factor.empty(); });
 }
 
 }  // namespace
@@ -70,13 +71,16 @@ void finish(const Scheduled& state, const Target& target) {
     for (const Expr& e : analysis::storage_extents(copy.program, alloc->id)) {
       std::int64_t n = 0;
       if (e.empty() || !ir::is_int(e, &n))
-        ashlar::refuse("set_scope", "a constant size for " + b.name + " in " + b.scope.name + " (place it inside a tile of constant extent, or use Scope::global)",
+        ashlar::refuse("set_scope",
+                       "a constant size for " + b.name + " in " + b.scope.name +
+                           " (place it inside a tile of constant extent, or use Scope::global)",
                        e.empty() ? "an extent without bound" : "an extent of " + ir::text(e), b.where);
       bytes *= n;
       if (bytes > most) break;
     }
     if (bytes > most)
-      ashlar::refuse("set_scope", "at most " + std::to_string(most) + " bytes in " + b.scope.name, b.name + " of " + std::to_string(bytes) + " or more", b.where);
+      ashlar::refuse("set_scope", "at most " + std::to_string(most) + " bytes in " + b.scope.name,
+                     b.name + " of " + std::to_string(bytes) + " or more", b.where);
   }
 }
 

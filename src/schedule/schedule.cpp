@@ -17,7 +17,7 @@ namespace detail {
 struct ScheduleState {
   schedule::Scheduled scheduled;
   Target target;
-  std::map<ir::Id, ir::Id> buffer_of;                    // tensors of the language -> buffers of the program
+  std::map<ir::Id, ir::Id> buffer_of;                   // tensors of the language -> buffers of the program
   std::map<std::pair<ir::Id, ir::Id>, ir::Id> iter_of;  // {stage, Axis of the language} -> iteration variable
   void (*observer)(void*, const std::string&, const std::string&) = nullptr;
   void* observer_data = nullptr;
@@ -119,8 +119,10 @@ std::vector<Loop> Stage::roots_(bool reduce, std::size_t expected, Where where) 
       if (!axis.became.empty()) {
         std::vector<std::string> names;
         for (ir::Id n : axis.became) names.push_back(s.program.axis(n).name);
-        refuse(what, "loops that were not consumed", axis.name + " of " + stage.name + ", which became " + schedule::list_names(names) + " at " +
-               location(s.program.axis(axis.became.front()).where), where);
+        refuse(what, "loops that were not consumed",
+               axis.name + " of " + stage.name + ", which became " + schedule::list_names(names) + " at " +
+                   location(s.program.axis(axis.became.front()).where),
+               where);
       }
       ir::Id found = 0;
       ir::walk(nests.front()->body, [&](const ir::Stmt& l) {
@@ -144,8 +146,10 @@ Loop Stage::loop(const Axis& axis, Where where) const {
         if (r.iter != it->second) continue;
         const ir::Axis& root = s.program.axis(r.axis);
         if (!root.became.empty())
-          refuse("loop", "a loop that was not consumed", root.name + ", which became " + s.program.axis(root.became.front()).name + " at " +
-                 location(s.program.axis(root.became.front()).where), where);
+          refuse("loop", "a loop that was not consumed",
+                 root.name + ", which became " + s.program.axis(root.became.front()).name + " at " +
+                     location(s.program.axis(root.became.front()).where),
+                 where);
         ir::Id found = 0;
         ir::walk(nest->body, [&](const ir::Stmt& l) {
           if (l.kind == ir::Stmt::Kind::loop && l.axis == root.id && !found) found = l.id;
@@ -182,7 +186,8 @@ Split Stage::split(Loop l, Factor f, Tail tail, Where w) const {
   return {Loop(r[0], state_), Loop(r[1], state_)};
 }
 Split Stage::split(Loop l, Parts parts, Tail tail, Where w) const {
-  const auto& r = apply("split_parts", {Arg::loop(l.id()), Arg::integer(parts.count.value()), Arg::text(detail::word(tail))}, w);
+  const auto& r =
+      apply("split_parts", {Arg::loop(l.id()), Arg::integer(parts.count.value()), Arg::text(detail::word(tail))}, w);
   return {Loop(r[0], state_), Loop(r[1], state_)};
 }
 Loop Stage::fuse(Loop outer, Loop inner, Where w) const {
@@ -215,14 +220,16 @@ Stage Stage::unroll(Loop l, Where w) const { return apply("unroll", {Arg::loop(l
 Stage Stage::parallel(Loop l, Where w) const { return apply("parallel", {Arg::loop(l.id())}, w), *this; }
 Stage Stage::vectorize(Loop l, Factor lanes, Where w) const {
   detail::Together together(*state_);
-  const ir::Id inner = apply("split", {Arg::loop(l.id()), Arg::integer(lanes.value()), Arg::text("guard"), Arg::text("keep")}, w)[1];
+  const ir::Id inner =
+      apply("split", {Arg::loop(l.id()), Arg::integer(lanes.value()), Arg::text("guard"), Arg::text("keep")}, w)[1];
   apply("vectorize", {Arg::loop(inner)}, w);
   together.keep();
   return *this;
 }
 Stage Stage::unroll(Loop l, Factor by, Where w) const {
   detail::Together together(*state_);
-  const ir::Id inner = apply("split", {Arg::loop(l.id()), Arg::integer(by.value()), Arg::text("guard"), Arg::text("keep")}, w)[1];
+  const ir::Id inner =
+      apply("split", {Arg::loop(l.id()), Arg::integer(by.value()), Arg::text("guard"), Arg::text("keep")}, w)[1];
   apply("unroll", {Arg::loop(inner)}, w);
   together.keep();
   return *this;
@@ -256,14 +263,20 @@ ir::Id buffer_of_tensor(const detail::ScheduleState& s, ir::Id tensor, const cha
 }  // namespace
 
 Stage Stage::prefetch(Loop l, StageRef of, Factor ahead, Where w) const {
-  apply("prefetch", {Arg::loop(l.id()), Arg::buffer(of.tensor_ ? buffer_of_tensor(*state_, of.tensor_, "prefetch", w) : state_->scheduled.program.stage(of.stage_).buffers.front()), Arg::integer(ahead.value())}, w);
+  apply("prefetch",
+        {Arg::loop(l.id()),
+         Arg::buffer(of.tensor_ ? buffer_of_tensor(*state_, of.tensor_, "prefetch", w)
+                                : state_->scheduled.program.stage(of.stage_).buffers.front()),
+         Arg::integer(ahead.value())},
+        w);
   return *this;
 }
 
 // ---- the schedule ----------------------------------------------------------------------------------------------------------
 
 Schedule::Schedule(lang::Built built, const Target& target)
-    : state_(new detail::ScheduleState{{std::move(built.program), {}, {}}, target, std::move(built.buffer_of), std::move(built.iter_of)}) {
+    : state_(new detail::ScheduleState{
+          {std::move(built.program), {}, {}}, target, std::move(built.buffer_of), std::move(built.iter_of)}) {
   try {
     analysis::derive_regions(state_->scheduled.program);
     schedule::Step none;
@@ -291,7 +304,8 @@ ir::Id Schedule::stage_of(StageRef r, Where where) const {
   const auto& s = state_->scheduled;
   const ir::Id id = buffer_of_tensor(*state_, r.tensor_, "schedule", where);
   const auto it = s.program.buffers.find(id);
-  if (it == s.program.buffers.end()) refuse("schedule", "a stage of the program as it stands", "a tensor that was inlined", where);
+  if (it == s.program.buffers.end())
+    refuse("schedule", "a stage of the program as it stands", "a tensor that was inlined", where);
   if (!it->second.stage)
     refuse("schedule", "a tensor that is computed", it->second.name + ", an input (cache_read makes a stage of it)", where);
   return it->second.stage;
@@ -299,8 +313,8 @@ ir::Id Schedule::stage_of(StageRef r, Where where) const {
 
 Stage Schedule::operator[](const Tensor& t) const { return Stage(stage_of(StageRef(t), Where::current()), state_); }
 
-std::vector<Arg> Schedule::reader_args(StageRef source, std::initializer_list<StageRef> readers, const Scope& scope, const Operand* fill,
-                                       Where where) const {
+std::vector<Arg> Schedule::reader_args(StageRef source, std::initializer_list<StageRef> readers, const Scope& scope,
+                                       const Operand* fill, Where where) const {
   const ir::Id buffer = buffer_of(source, where);
   std::vector<Arg> args{Arg::buffer(buffer), Arg::place(scope), Arg::integer(fill ? 1 : 0)};
   if (fill) {
@@ -332,7 +346,8 @@ Stage Schedule::cache_write(StageRef stage, Scope scope, Where w) {
   return Stage(any.apply("cache_write", {Arg::stage(stage_of(stage, w)), Arg::place(scope)}, w)[0], state_);
 }
 
-void Schedule::pack_argument_(const Tensor& input, const std::vector<Expr>& vars, const std::vector<Expr>& map, Pack pack, Where w) {
+void Schedule::pack_argument_(const Tensor& input, const std::vector<Expr>& vars, const std::vector<Expr>& map, Pack pack,
+                              Where w) {
   const ir::Id buffer = buffer_of_tensor(*state_, input.id(), "pack_argument", w);
   const Stage any(0, state_);
   if (pack == Pack::by_caller) {

@@ -51,7 +51,8 @@ Expr expr_from(const Json& j, std::size_t entry, int depth = 0) {
   if (!j.contains("op") || !j["op"].is_string()) bad(entry, "an operator", j);
   const std::string op = j["op"];
   if (op == "int_const" || op == "float_const") {
-    if (!j.contains("type") || !j["type"].is_string() || !j.contains("value") || !j["value"].is_number()) bad(entry, "a typed constant", j);
+    if (!j.contains("type") || !j["type"].is_string() || !j.contains("value") || !j["value"].is_number())
+      bad(entry, "a typed constant", j);
     const Type t = type_from(j["type"], entry);
     if (t.is_float() != (op == "float_const")) bad(entry, "a constant of its type", j);
     return t.is_float() ? ir::float_const(t, j["value"].get<double>()) : ir::int_const(t, j["value"].get<std::int64_t>());
@@ -71,24 +72,31 @@ Expr expr_from(const Json& j, std::size_t entry, int depth = 0) {
 
 const char* key_of(Arg::Kind k) {
   switch (k) {
-    case Arg::Kind::stage: return "stage";
-    case Arg::Kind::loop: return "loop";
-    case Arg::Kind::buffer: return "tensor";
-    default: return "";
+    case Arg::Kind::stage:
+      return "stage";
+    case Arg::Kind::loop:
+      return "loop";
+    case Arg::Kind::buffer:
+      return "tensor";
+    default:
+      return "";
   }
 }
 
 std::string show(const Scheduled& s, const Arg& a) {
   const Program& p = s.program;
   switch (a.kind) {
-    case Arg::Kind::integer: return std::to_string(a.value);
-    case Arg::Kind::word: return a.word;
+    case Arg::Kind::integer:
+      return std::to_string(a.value);
+    case Arg::Kind::word:
+      return a.word;
     case Arg::Kind::exprs: {
       std::string t = a.vars.empty() ? "" : "(";
       for (std::size_t k = 0; k < a.exprs.size(); ++k) t += (k ? ", " : "") + ir::text(a.exprs[k]);
       return t + (a.vars.empty() ? "" : ")");
     }
-    case Arg::Kind::buffer: return p.buffers.count(a.id) ? p.buffer(a.id).name : "?";
+    case Arg::Kind::buffer:
+      return p.buffers.count(a.id) ? p.buffer(a.id).name : "?";
     case Arg::Kind::stage:
       if (p.stages.count(a.id)) return p.stage(a.id).name;
       break;
@@ -144,11 +152,13 @@ std::string json(const std::vector<Step>& steps) {
 
 std::vector<Step> steps_from_json(std::string_view source) {
   const Json list = Json::parse(source, nullptr, false);
-  if (list.is_discarded() || !list.is_array()) refuse("schedule JSON", "an array of steps", std::string(source.substr(0, 40)), Where::current());
+  if (list.is_discarded() || !list.is_array())
+    refuse("schedule JSON", "an array of steps", std::string(source.substr(0, 40)), Where::current());
   std::vector<Step> steps;
   for (std::size_t n = 0; n < list.size(); ++n) {
     const Json& j = list[n];
-    if (!j.is_object() || !j.contains("primitive") || !j["primitive"].is_string() || !j.contains("args") || !j["args"].is_array())
+    if (!j.is_object() || !j.contains("primitive") || !j["primitive"].is_string() || !j.contains("args") ||
+        !j["args"].is_array())
       bad(n, "a step with \"primitive\" and \"args\"", j);
     Step s;
     s.primitive = j["primitive"];
@@ -180,7 +190,8 @@ std::vector<Step> steps_from_json(std::string_view source) {
             s.args.push_back(id);
             known = true;
           }
-        if (!known) bad(n, "an argument: a number, a word, {\"loop\": id}, {\"stage\": id}, {\"tensor\": id} or {\"map\": ...}", a);
+        if (!known)
+          bad(n, "an argument: a number, a word, {\"loop\": id}, {\"stage\": id}, {\"tensor\": id} or {\"map\": ...}", a);
       }
     }
     steps.push_back(std::move(s));

@@ -14,7 +14,9 @@ namespace {
 
 Expr n(std::int64_t v) { return index(v); }
 const Expr io = var(1, "io"), ii = var(2, "ii"), y = var(3, "y"), t = var(4, "t"), H = var(5, "H"), M = var(6, "M");
-std::string show(const Interval& i) { return "[" + (i.lo.empty() ? "-" : text(i.lo)) + ", " + (i.hi.empty() ? "-" : text(i.hi)) + "]"; }
+std::string show(const Interval& i) {
+  return "[" + (i.lo.empty() ? "-" : text(i.lo)) + ", " + (i.hi.empty() ? "-" : text(i.hi)) + "]";
+}
 std::string bounds(const Expr& e, const Expr& v, const Expr& lo, const Expr& hi, const Facts& facts = {}) {
   const std::array<VarRange, 1> range{{{v.node()->id, {lo, hi}}}};
   return show(bounds_over(e, range, facts));

@@ -23,9 +23,7 @@ Image pattern(std::int64_t width, std::int64_t height, int channels, int bits) {
 std::string complaint(const std::vector<std::uint8_t>& file) {
   try {
     apps::decode_png(file);
-  } catch (const ImageError& e) {
-    return e.what();
-  }
+  } catch (const ImageError& e) { return e.what(); }
   return "none";
 }
 

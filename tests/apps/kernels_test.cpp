@@ -45,7 +45,8 @@ TEST_CASE("matmul_bias: every combination of sizes around the tiles") {
           for (std::int64_t j = 0; j < N; ++j) {
             double sum = bias[static_cast<std::size_t>(j)], size = std::abs(sum);
             for (std::int64_t k = 0; k < K; ++k) {
-              const double term = static_cast<double>(A[static_cast<std::size_t>(i * K + k)]) * B[static_cast<std::size_t>(k * N + j)];
+              const double term =
+                  static_cast<double>(A[static_cast<std::size_t>(i * K + k)]) * B[static_cast<std::size_t>(k * N + j)];
               sum += term, size += std::abs(term);
             }
             const double d = std::abs(C[static_cast<std::size_t>(i * N + j)] - std::max(sum, 0.0)) / size;
@@ -84,17 +85,19 @@ TEST_CASE("a strip computes each row of grey once, and the rows around it") {
   constexpr std::int64_t H = 150, W = 40, strips = 3;
   const auto filter = instantiate<unsharp::Unsharp>(Target::parse("x86-64-v4"), {{"strip", "64"}});
   const ir::Program& p = filter.scheduled();
-  interp::Arguments arguments{interp::Array::make(f32, {3, H, W}, [](auto at) { return static_cast<double>(at[0] + at[1] * at[2] % 7) / 10; }),
-                              interp::Array::zeros(f32, {3, H, W})};
+  interp::Arguments arguments{
+      interp::Array::make(f32, {3, H, W}, [](auto at) { return static_cast<double>(at[0] + at[1] * at[2] % 7) / 10; }),
+      interp::Array::zeros(f32, {3, H, W})};
   interp::Arguments expected = arguments;
   const interp::Counters n = interp::run(p, arguments);
   interp::run_algorithm(filter.algorithm(), expected);
   CHECK(interp::difference(arguments[1].array, expected[1].array) == "");
   constexpr std::int64_t wide = (W + 15) / 16 * 16 + 6;  // whole vectors, and the reach of the blur to both sides
-  const std::map<std::string, std::int64_t> evaluations = {{"grey", (H + strips * 6) * wide},  // and 3 rows above and below each strip
-                                                           {"blur_y", H * wide},
-                                                           {"ratio", H * ((W + 15) / 16 * 16)},
-                                                           {"out", 3 * H * W}};
+  const std::map<std::string, std::int64_t> evaluations = {
+      {"grey", (H + strips * 6) * wide},  // and 3 rows above and below each strip
+      {"blur_y", H * wide},
+      {"ratio", H * ((W + 15) / 16 * 16)},
+      {"out", 3 * H * W}};
   std::size_t seen = 0;
   for (const auto& [id, stage] : p.stages) {
     const auto expected_of = evaluations.find(stage.name);

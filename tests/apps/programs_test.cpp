@@ -64,7 +64,8 @@ void compare(const apps::Image& found, const apps::Image& expected) {
   CHECK(found.channels == expected.channels);
   const float step = 1.0f / static_cast<float>((1 << expected.bits) - 1);  // a value between two samples may round to either
   float largest = 0;
-  for (std::size_t k = 0; k < found.pixels.size(); ++k) largest = std::max(largest, std::abs(found.pixels[k] - expected.pixels[k]));
+  for (std::size_t k = 0; k < found.pixels.size(); ++k)
+    largest = std::max(largest, std::abs(found.pixels[k] - expected.pixels[k]));
   CHECK(largest <= 1.01f * step);
 }
 
@@ -81,7 +82,8 @@ TEST_CASE("unsharp sharpens the shipped picture as the plain loops do") {
   compare(sharp, sharpened(image));
   double contrast[2] = {0, 0};  // between neighbours: more of it than before
   for (std::size_t k = 1; k < image.pixels.size(); ++k)
-    contrast[0] += std::abs(image.pixels[k] - image.pixels[k - 1]), contrast[1] += std::abs(sharp.pixels[k] - sharp.pixels[k - 1]);
+    contrast[0] += std::abs(image.pixels[k] - image.pixels[k - 1]),
+        contrast[1] += std::abs(sharp.pixels[k] - sharp.pixels[k - 1]);
   CHECK(contrast[1] > 1.1 * contrast[0]);
 }
 

@@ -17,8 +17,9 @@ using kernels::Maker;
 
 namespace {
 
-const Op unary_functions[] = {Op::exp, Op::exp2, Op::expm1, Op::log, Op::log2, Op::log1p, Op::sin, Op::cos, Op::tan, Op::asin, Op::acos,
-                              Op::atan, Op::sinh, Op::cosh, Op::tanh, Op::erf, Op::erfc, Op::rsqrt, Op::cbrt};
+const Op unary_functions[] = {Op::exp,  Op::exp2, Op::expm1, Op::log,   Op::log2, Op::log1p, Op::sin,
+                              Op::cos,  Op::tan,  Op::asin,  Op::acos,  Op::atan, Op::sinh,  Op::cosh,
+                              Op::tanh, Op::erf,  Op::erfc,  Op::rsqrt, Op::cbrt};
 const Op binary_functions[] = {Op::atan2, Op::pow, Op::mod};
 
 // Numbers of every magnitude, and the corners; a multiple of 64 of them.
@@ -26,7 +27,8 @@ std::vector<Value> samples(Type t, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> unit(-2, 2), exponent(-30, 30);
   std::vector<Value> all;
-  for (double x : {0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1e-40, -1e-40, 88.8, -104.5, 709.9, -746.0, 131072.0, 1e30, -1e30, HUGE_VAL, -HUGE_VAL, std::nan("")})
+  for (double x : {0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1e-40, -1e-40, 88.8, -104.5, 709.9, -746.0, 131072.0, 1e30, -1e30, HUGE_VAL,
+                   -HUGE_VAL, std::nan("")})
     all.push_back(float_value(t, x));
   while (all.size() < 1024) {
     all.push_back(float_value(t, unit(random) * std::exp2(exponent(random))));
@@ -36,15 +38,18 @@ std::vector<Value> samples(Type t, std::uint64_t seed) {
 }
 
 // out[i] = op(x[i], y[i]), as lowering would leave it.
-std::vector<Value> compiled(const Target& target, Op op, Type t, int lanes, const std::vector<Value>& x, const std::vector<Value>& y) {
+std::vector<Value> compiled(const Target& target, Op op, Type t, int lanes, const std::vector<Value>& x,
+                            const std::vector<Value>& y) {
   const auto n = static_cast<std::int64_t>(x.size());
   Maker m("math");
-  const ir::Id a = m.tensor("a", t, {ir::index(n)}), b = m.tensor("b", t, {ir::index(n)}), out = m.tensor("out", t, {ir::index(n)}, true);
+  const ir::Id a = m.tensor("a", t, {ir::index(n)}), b = m.tensor("b", t, {ir::index(n)}),
+               out = m.tensor("out", t, {ir::index(n)}, true);
   const Expr i = ir::var(m.next++, "i"), first = ir::mul(i, ir::index(lanes));
   const Expr at = lanes == 1 ? first : ir::ramp(first, ir::index(1), lanes);
   const Expr operands[2] = {m.load(a, at), m.load(b, at)};
   const bool two = op == Op::atan2 || op == Op::pow || op == Op::mod;
-  m.k.body = {kernels::loop(i, ir::index(n / lanes), {kernels::store(out, at, expand_math_call(op, std::span(operands).first(two ? 2 : 1)))})};
+  m.k.body = {kernels::loop(i, ir::index(n / lanes),
+                            {kernels::store(out, at, expand_math_call(op, std::span(operands).first(two ? 2 : 1)))})};
   const auto width = static_cast<std::size_t>(t.bytes());
   std::vector<unsigned char> memory[3];
   for (auto& bytes : memory) bytes.resize(x.size() * width);
@@ -69,8 +74,9 @@ void compare(const Target& target, Op op, Type t, int lanes) {
     const bool two = op == Op::atan2 || op == Op::pow || op == Op::mod;
     const Value want = evaluate(op, t, std::span(args).first(two ? 2 : 1)).value();
     if (same_value(want, found[k]) || wrong++ > 3) continue;
-    MESSAGE(std::string(target.text()) << " " << op_name(op) << " " << ir::text(t) << " in " << lanes << " lanes of " << ir::text(x[k]) << ", "
-                                       << ir::text(y[k]) << ": " << ir::text(found[k]) << ", expected " << ir::text(want));
+    MESSAGE(std::string(target.text()) << " " << op_name(op) << " " << ir::text(t) << " in " << lanes << " lanes of "
+                                       << ir::text(x[k]) << ", " << ir::text(y[k]) << ": " << ir::text(found[k])
+                                       << ", expected " << ir::text(want));
   }
   CHECK(wrong == 0);
 }

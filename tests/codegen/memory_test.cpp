@@ -51,7 +51,8 @@ TEST_CASE_TEMPLATE("loads of every stride", T, float, std::int8_t, double) {
     }
 }
 
-TEST_CASE("stores past the caches: on a boundary of the register by their own instruction, elsewhere as usual, and waited for") {
+TEST_CASE(
+    "stores past the caches: on a boundary of the register by their own instruction, elsewhere as usual, and waited for") {
   for (const Target& target : kernels::runnable(kLevels)) {
     const int lanes = target.lanes(f32);
     Maker m("stream");

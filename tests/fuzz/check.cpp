@@ -74,9 +74,7 @@ Outcome check(const Case& c, [[maybe_unused]] bool compiled) {
       try {
         schedule::apply(s, step, target);
         ++out.applied;
-      } catch (const RefusalError&) {
-        ++out.refused;
-      }
+      } catch (const RefusalError&) { ++out.refused; }
     }
     auto agree = [&](const char* kind, auto&& execute) {
       for (const auto& shape : c.shapes) {
@@ -86,9 +84,7 @@ Outcome check(const Case& c, [[maybe_unused]] bool compiled) {
         try {
           execute(found);
           difference = interp::difference(found.back().array, expected.back().array);
-        } catch (const interp::RunError& e) {
-          difference = e.what();
-        }
+        } catch (const interp::RunError& e) { difference = e.what(); }
         if (difference.empty()) continue;
         out.kind = kind;
         out.what = "H = " + std::to_string(shape[0]) + ", W = " + std::to_string(shape[1]) + ": " + difference;
@@ -120,7 +116,8 @@ Outcome check(const Case& c, [[maybe_unused]] bool compiled) {
             std::vector<const void*> pointers;
             for (interp::Actual& actual : a) tensors.push_back(described(actual.array));
             for (const ashlar_tensor& t : tensors) pointers.push_back(&t);
-            if (const int code = f.call(pointers); code != 0) throw interp::RunError(interp::RunError::Kind::arguments, "error " + std::to_string(code));
+            if (const int code = f.call(pointers); code != 0)
+              throw interp::RunError(interp::RunError::Kind::arguments, "error " + std::to_string(code));
           });
         }
 #endif
@@ -134,9 +131,7 @@ Outcome check(const Case& c, [[maybe_unused]] bool compiled) {
   if (!out.kind.empty()) {
     try {
       out.program = ir::text(s.program);
-    } catch (const std::exception& e) {
-      out.program = std::string("(") + e.what() + ")\n";
-    }
+    } catch (const std::exception& e) { out.program = std::string("(") + e.what() + ")\n"; }
     for (const schedule::Step& step : s.trace) out.trace += step.text + "\n";
   }
   return out;

@@ -13,7 +13,9 @@
 
 namespace {
 
-struct Totals { std::uint64_t cases = 0, failed = 0, applied = 0, refused = 0, kernels = 0, codes = 0; };
+struct Totals {
+  std::uint64_t cases = 0, failed = 0, applied = 0, refused = 0, kernels = 0, codes = 0;
+};
 
 void report(Totals& t, const fuzz::Case& c, const std::string& name, bool compiled) {
   fuzz::Outcome o = fuzz::check(c, compiled);
@@ -26,8 +28,8 @@ void report(Totals& t, const fuzz::Case& c, const std::string& name, bool compil
   ++t.failed;
   const fuzz::Case small = fuzz::shrink(c, compiled, o);
   o = fuzz::check(small, compiled);
-  std::printf("%s fails: %s: %s\n  %s\nsteps:\n%s%s\n", name.c_str(), o.kind.c_str(), o.what.c_str(), fuzz::text(small).c_str(), o.trace.c_str(),
-              o.program.c_str());
+  std::printf("%s fails: %s: %s\n  %s\nsteps:\n%s%s\n", name.c_str(), o.kind.c_str(), o.what.c_str(), fuzz::text(small).c_str(),
+              o.trace.c_str(), o.program.c_str());
   std::fflush(stdout);
 }
 
@@ -45,13 +47,19 @@ int main(int argc, char** argv) {
   for (int k = 1; k < argc; ++k) {
     const std::string_view option = argv[k];
     const bool has_value = k + 1 < argc;
-    if (option == "--no-code") compiled = false;
-    else if (option == "--seed" && has_value && number(argv[k + 1], seed)) ++k;
-    else if (option == "--count" && has_value && number(argv[k + 1], count)) ++k;
-    else if (option == "--case" && has_value) one = argv[++k];
-    else if (option == "--kept" && has_value) kept = argv[++k];
+    if (option == "--no-code")
+      compiled = false;
+    else if (option == "--seed" && has_value && number(argv[k + 1], seed))
+      ++k;
+    else if (option == "--count" && has_value && number(argv[k + 1], count))
+      ++k;
+    else if (option == "--case" && has_value)
+      one = argv[++k];
+    else if (option == "--kept" && has_value)
+      kept = argv[++k];
     else {
-      std::fprintf(stderr, "usage: ashlar_cases [--seed N] [--count M] [--case TEXT] [--kept FILE] [--no-code], found %s\n", argv[k]);
+      std::fprintf(stderr, "usage: ashlar_cases [--seed N] [--count M] [--case TEXT] [--kept FILE] [--no-code], found %s\n",
+                   argv[k]);
       return 2;
     }
   }
@@ -67,10 +75,12 @@ int main(int argc, char** argv) {
     for (std::string line; std::getline(file, line);)
       if (!line.empty() && line[0] != '#') report(t, fuzz::parse(line), line, compiled);
   } else {
-    for (std::uint64_t k = 0; k < count; ++k) report(t, fuzz::random_case(seed + k), "seed " + std::to_string(seed + k), compiled);
+    for (std::uint64_t k = 0; k < count; ++k)
+      report(t, fuzz::random_case(seed + k), "seed " + std::to_string(seed + k), compiled);
   }
-  std::printf("%llu cases, %llu failed; %llu steps applied, %llu refused; %llu kernels, %llu compiled\n", static_cast<unsigned long long>(t.cases),
-              static_cast<unsigned long long>(t.failed), static_cast<unsigned long long>(t.applied), static_cast<unsigned long long>(t.refused),
+  std::printf("%llu cases, %llu failed; %llu steps applied, %llu refused; %llu kernels, %llu compiled\n",
+              static_cast<unsigned long long>(t.cases), static_cast<unsigned long long>(t.failed),
+              static_cast<unsigned long long>(t.applied), static_cast<unsigned long long>(t.refused),
               static_cast<unsigned long long>(t.kernels), static_cast<unsigned long long>(t.codes));
   return t.failed ? 1 : 0;
 }

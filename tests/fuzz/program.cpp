@@ -22,14 +22,16 @@ struct Random {  // splitmix64
 };
 
 constexpr Type types[] = {f32, i32, u8, f64, bf16, i16};
-struct Facts { std::int64_t min, multiple_of; };
+struct Facts {
+  std::int64_t min, multiple_of;
+};
 constexpr Facts facts[] = {{0, 1}, {1, 1}, {16, 1}, {8, 8}};
 
 // What a stage can read: its element type is the program's, its rank says how.
 struct Source {
   Tensor tensor;
   enum class Shape { matrix, rows, columns } shape = Shape::matrix;  // [H, W], [H], [W]
-  bool everywhere = false;  // inferred domain: may be read at any offset
+  bool everywhere = false;                                           // inferred domain: may be read at any offset
   bool read = false;
 };
 
@@ -48,8 +50,10 @@ Case random_case(std::uint64_t seed) {
     const std::int64_t h = extent(), w = extent();
     c.shapes.push_back({h, w});
   }
-  for (std::uint32_t n = 1 + r.below(4); n > 0; --n) c.stages.push_back({r.next() % 64, r.next() % 64, r.next() % 64, r.next() % 64});
-  for (std::uint32_t n = 1 + r.below(10); n > 0; --n) c.steps.push_back({r.next() % 64, r.next() % 64, r.next() % 64, r.next() % 64});
+  for (std::uint32_t n = 1 + r.below(4); n > 0; --n)
+    c.stages.push_back({r.next() % 64, r.next() % 64, r.next() % 64, r.next() % 64});
+  for (std::uint32_t n = 1 + r.below(10); n > 0; --n)
+    c.steps.push_back({r.next() % 64, r.next() % 64, r.next() % 64, r.next() % 64});
   return c;
 }
 
@@ -75,9 +79,12 @@ Case parse(const std::string& line) {
     }
     std::istringstream number(word);
     char dot = 0;
-    if (section == "type") number >> c.type;
-    else if (section == "facts") number >> c.facts;
-    else if (section == "shapes") number >> c.shapes.emplace_back()[0] >> dot >> c.shapes.back()[1];
+    if (section == "type")
+      number >> c.type;
+    else if (section == "facts")
+      number >> c.facts;
+    else if (section == "shapes")
+      number >> c.shapes.emplace_back()[0] >> dot >> c.shapes.back()[1];
     else {
       Entry& e = (section == "stages" ? c.stages : c.steps).emplace_back();
       number >> e[0] >> dot >> e[1] >> dot >> e[2] >> dot >> e[3];
@@ -114,7 +121,9 @@ lang::Built build(const Case& c) {
     };
     Source made;
     switch (e[0] % 12) {
-      case 0: made.tensor = compute(n, {H, W}, [&](Var i, Var j) { return a.tensor(i, j) + b.tensor(i, j) * k; }); break;
+      case 0:
+        made.tensor = compute(n, {H, W}, [&](Var i, Var j) { return a.tensor(i, j) + b.tensor(i, j) * k; });
+        break;
       case 1: {
         const Tensor v = around(a);
         made.tensor = compute(n, {H, W}, [&](Var i, Var j) { return v(i, j - 1) + v(i, j) * k + v(i, j + 2); });
@@ -131,7 +140,8 @@ lang::Built build(const Case& c) {
         made.everywhere = true;
         break;
       }
-      case 4: case 5: {
+      case 4:
+      case 5: {
         Axis r{"r", W};
         made.tensor = compute(n, {H}, [&](Var i) { return reduced(a.tensor(i, r), r); });
         made.shape = Source::Shape::rows;
@@ -143,13 +153,18 @@ lang::Built build(const Case& c) {
         made.shape = Source::Shape::columns;
         break;
       }
-      case 7: case 8: {
+      case 7:
+      case 8: {
         Axis r{"r", W};
         made.tensor = compute(n, {H, W}, [&](Var i, Var j) { return sum(a.tensor(i, r) * B(r, j), r); });
         break;
       }
-      case 9: made.tensor = compute(n, {H, W}, [&](Var i, Var j) { return select(i > 0, a.tensor(i - 1, j), b.tensor(i, j)); }); break;
-      case 10: made.tensor = compute(n, {H, W}, [&](Var i, Var j) { return a.tensor(H - 1 - i, j) - k; }); break;
+      case 9:
+        made.tensor = compute(n, {H, W}, [&](Var i, Var j) { return select(i > 0, a.tensor(i - 1, j), b.tensor(i, j)); });
+        break;
+      case 10:
+        made.tensor = compute(n, {H, W}, [&](Var i, Var j) { return a.tensor(H - 1 - i, j) - k; });
+        break;
       default: {  // the part of a row up to here
         made.tensor = compute(n, {H, W}, [&](Var i, Var j) {
           Axis r{"r", j + 1};
@@ -172,13 +187,13 @@ lang::Built build(const Case& c) {
   }
   const Tensor y = lang::make_output("y", t, {H, W});
   lang::bind(y, compute("out", {H, W}, [&](Var i, Var j) {
-    Expr total;
-    for (const Source& s : all) {
-      if (s.read || s.shape != Source::Shape::matrix) continue;
-      total = total.empty() ? s.tensor(i, j) : total + s.tensor(i, j);
-    }
-    return total.empty() ? x(i, j) : total;
-  }));
+               Expr total;
+               for (const Source& s : all) {
+                 if (s.read || s.shape != Source::Shape::matrix) continue;
+                 total = total.empty() ? s.tensor(i, j) : total + s.tensor(i, j);
+               }
+               return total.empty() ? x(i, j) : total;
+             }));
   return lang::build_program("fuzzed", {x, B, y});
 }
 

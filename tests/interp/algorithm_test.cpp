@@ -36,7 +36,8 @@ TEST_CASE("a matrix product accumulates by fma, in the order of k") {
 
 TEST_CASE("a stage without a stated domain is computed where its readers read, once each") {
   test::Blur b;
-  interp::Arguments args{Array::make(i32, {6}, [](auto at) { return static_cast<double>(at[0] * at[0]); }), Array::zeros(i32, {6})};
+  interp::Arguments args{Array::make(i32, {6}, [](auto at) { return static_cast<double>(at[0] * at[0]); }),
+                         Array::zeros(i32, {6})};
   const interp::Counters n = interp::run_algorithm(b.p, args);
   CHECK(n.evaluations.at(b.p_stage) == 8);  // [-1, 7)
   CHECK(args[1].array.integer({0}) == 2 * (0 + 0 + 1));
@@ -60,7 +61,8 @@ TEST_CASE("the arm of select that is not taken is not read") {
   SUBCASE("not guarded: reported with the stage, the iteration and the index") {
     m.stage(out, {i}, left);
     interp::Arguments args{ramp(i32, {4}), Array::zeros(i32, {4})};
-    CHECK_THROWS_WITH_AS(interp::run_algorithm(m.p, args), "stage `out` at i = 0 reads in[-1], outside its extents [4]", RunError);
+    CHECK_THROWS_WITH_AS(interp::run_algorithm(m.p, args), "stage `out` at i = 0 reads in[-1], outside its extents [4]",
+                         RunError);
   }
 }
 
@@ -72,7 +74,8 @@ TEST_CASE("reading a stage outside its stated domain is reported") {
   m.stage(t, {ti}, ir::cast(i32, Maker::of(ti)));
   m.stage(out, {i}, m.at(t, {ir::add(Maker::of(i), ir::index(1))}));
   interp::Arguments args{Array::zeros(i32, {3})};
-  CHECK_THROWS_WITH_AS(interp::run_algorithm(m.p, args), "stage `out` at i = 2 reads t[3], outside its domain [0, 3)", RunError);
+  CHECK_THROWS_WITH_AS(interp::run_algorithm(m.p, args), "stage `out` at i = 2 reads t[3], outside its domain [0, 3)",
+                       RunError);
 }
 
 TEST_CASE("reductions: minimum of a triangle, with the domain of k depending on i") {

@@ -35,8 +35,12 @@ struct Maker {
     p.buffers[b.id] = b;
     return b.id;
   }
-  ir::Id input(const std::string& name, Type type, std::vector<Expr> extents) { return argument(ir::ArgumentKind::input, name, type, extents); }
-  ir::Id output(const std::string& name, Type type, std::vector<Expr> extents) { return argument(ir::ArgumentKind::output, name, type, extents); }
+  ir::Id input(const std::string& name, Type type, std::vector<Expr> extents) {
+    return argument(ir::ArgumentKind::input, name, type, extents);
+  }
+  ir::Id output(const std::string& name, Type type, std::vector<Expr> extents) {
+    return argument(ir::ArgumentKind::output, name, type, extents);
+  }
 
   ir::Id temporary(const std::string& name, Type type, int rank) {
     ir::Buffer b;
@@ -66,7 +70,8 @@ struct Maker {
   }
 
   // Adds the stage, and a nest at the top with one loop for each iteration variable.
-  ir::Id stage(ir::Id buffer, std::vector<ir::IterVar> iters, Expr value, ir::ReducerKind reducer = ir::ReducerKind::none, Expr init = {}) {
+  ir::Id stage(ir::Id buffer, std::vector<ir::IterVar> iters, Expr value, ir::ReducerKind reducer = ir::ReducerKind::none,
+               Expr init = {}) {
     ir::Stage s;
     s.id = p.fresh();
     s.name = p.buffer(buffer).name;
@@ -126,7 +131,8 @@ struct Matmul : Maker {
   Expr M = symbol("M"), N = symbol("N"), K = symbol("K");
   ir::Id A = input("A", f32, {M, K}), B = input("B", f32, {K, N}), C = output("C", f32, {M, N});
   ir::IterVar i = spatial("i", M), j = spatial("j", N), k = reduce("k", K);
-  ir::Id product = stage(C, {i, j, k}, ir::mul(at(A, {of(i), of(k)}), at(B, {of(k), of(j)})), ir::ReducerKind::sum, ir::float_const(f32, 0));
+  ir::Id product =
+      stage(C, {i, j, k}, ir::mul(at(A, {of(i), of(k)}), at(B, {of(k), of(j)})), ir::ReducerKind::sum, ir::float_const(f32, 0));
 };
 
 // out(y) = sum of three rows of p, p(y) = 2 in(clamp(y)), whose domain follows from its reader: [-1, H + 1).
@@ -135,11 +141,12 @@ struct Blur : Maker {
   ir::Id in = input("in", i32, {H}), out = output("out", i32, {H});
   ir::Id p_buffer = temporary("p", i32, 1);
   ir::IterVar py = iter("y"), y = spatial("y", H);
-  ir::Id p_stage = stage(p_buffer, {py},
-                         ir::mul(ir::int_const(i32, 2),
-                                 at(in, {ir::max(ir::index(0), ir::min(of(py), ir::sub(H, ir::index(1))))})));
-  ir::Id out_stage = stage(out, {y}, ir::add(ir::add(at(p_buffer, {ir::sub(of(y), ir::index(1))}), at(p_buffer, {of(y)})),
-                                             at(p_buffer, {ir::add(of(y), ir::index(1))})));
+  ir::Id p_stage =
+      stage(p_buffer, {py},
+            ir::mul(ir::int_const(i32, 2), at(in, {ir::max(ir::index(0), ir::min(of(py), ir::sub(H, ir::index(1))))})));
+  ir::Id out_stage = stage(out, {y},
+                           ir::add(ir::add(at(p_buffer, {ir::sub(of(y), ir::index(1))}), at(p_buffer, {of(y)})),
+                                   at(p_buffer, {ir::add(of(y), ir::index(1))})));
 };
 
 }  // namespace test

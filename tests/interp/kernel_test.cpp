@@ -72,8 +72,12 @@ void add_workspace(ir::Kernel& k, ir::Id id, const char* name, Expr offset, bool
   k.buffers[id] = b;
 }
 
-Expr load1(ir::Id buffer, const char* name, Expr address, Type type = f32) { return ir::load(buffer, name, type, {&address, 1}); }
-Array counting(std::int64_t n) { return Array::make(f32, {n}, [](auto at) { return static_cast<double>(at[0] + 1); }); }
+Expr load1(ir::Id buffer, const char* name, Expr address, Type type = f32) {
+  return ir::load(buffer, name, type, {&address, 1});
+}
+Array counting(std::int64_t n) {
+  return Array::make(f32, {n}, [](auto at) { return static_cast<double>(at[0] + 1); });
+}
 
 }  // namespace
 
@@ -83,13 +87,15 @@ TEST_CASE("lanes and masks: a vector copy with a masked tail") {
   const Expr address = ir::ramp(base, ir::index(1), 4), mask = ir::lt(address, ir::broadcast(n, 4));
   const Expr operands[2] = {address, mask};
   SUBCASE("masked") {
-    k.body = {loop(i, "i", ir::ceil_div(n, ir::index(4)), {store(out, address, ir::load(in, "in", f32.with_lanes(4), operands), mask)})};
+    k.body = {loop(i, "i", ir::ceil_div(n, ir::index(4)),
+                   {store(out, address, ir::load(in, "in", f32.with_lanes(4), operands), mask)})};
     interp::Arguments args{counting(10), Array::zeros(f32, {10})};
     interp::run(k, args);
     CHECK(interp::difference(args[1].array, args[0].array) == "");
   }
   SUBCASE("the load lacks its mask") {
-    k.body = {loop(i, "i", ir::ceil_div(n, ir::index(4)), {store(out, address, load1(in, "in", address, f32.with_lanes(4)), mask)})};
+    k.body = {
+        loop(i, "i", ir::ceil_div(n, ir::index(4)), {store(out, address, load1(in, "in", address, f32.with_lanes(4)), mask)})};
     interp::Arguments args{counting(10), Array::zeros(f32, {10})};
     CHECK_THROWS_WITH_AS(interp::run(k, args), "kernel `copy` at i = 2 reads in[10], outside its 10 elements", RunError);
   }
@@ -106,7 +112,8 @@ TEST_CASE("buffers that share a workspace slot: the last writer owns the bytes")
   add_workspace(k, t, "t", ir::index(0), false);
   add_workspace(k, u, "u", ir::index(0), false);
   const Expr v = index_var(i, "i"), n = index_var(N, "N");
-  const KStmt fill_t = loop(i, "i", n, {store(t, v, load1(in, "in", v))}), fill_u = loop(i, "i", n, {store(u, v, load1(in, "in", v))});
+  const KStmt fill_t = loop(i, "i", n, {store(t, v, load1(in, "in", v))}),
+              fill_u = loop(i, "i", n, {store(u, v, load1(in, "in", v))});
   const KStmt from_t = loop(i, "i", n, {store(out, v, load1(t, "t", v))});
   interp::Arguments args{counting(9), Array::zeros(f32, {9})};
   k.body = {fill_u, fill_t, from_t};

@@ -181,7 +181,8 @@ TEST_CASE("a sliding window in a ring: each point once, as many slots as stated"
   }
   SUBCASE("two do not: the reader finds another point in its slot") {
     fold(2);
-    CHECK_THROWS_WITH_AS(interp::run(b.p, args), "stage `out` at y = 0 reads p[-1], whose storage now holds another point", RunError);
+    CHECK_THROWS_WITH_AS(interp::run(b.p, args), "stage `out` at y = 0 reads p[-1], whose storage now holds another point",
+                         RunError);
   }
 }
 

@@ -1,4 +1,5 @@
-// Accuracy of the math functions against libm in long double, on samples over the whole range: the bounds that docs/ir.md states.
+// Accuracy of the math functions against libm in long double, on samples over the whole range: the bounds that docs/ir.md
+// states.
 #include <bit>
 #include <cmath>
 #include <cstdlib>
@@ -35,7 +36,8 @@ double ulps(Type t, double found, Real exact) {
   const int precision = t.bits == 64 ? 53 : 24, least = t.bits == 64 ? -1074 : -149;
   if (std::isnan(exact)) return std::isnan(found) ? 0 : infinite;
   const Real largest = t.bits == 64 ? std::numeric_limits<double>::max() : static_cast<Real>(std::numeric_limits<float>::max());
-  if (std::fabs(exact) > largest) return std::isinf(found) && std::signbit(found) == std::signbit(exact) ? 0 : std::isinf(exact) ? infinite : 0.5;
+  if (std::fabs(exact) > largest)
+    return std::isinf(found) && std::signbit(found) == std::signbit(exact) ? 0 : std::isinf(exact) ? infinite : 0.5;
   if (!std::isfinite(found)) return infinite;
   int e = 0;
   std::frexp(exact, &e);
@@ -46,7 +48,7 @@ double ulps(Type t, double found, Real exact) {
 struct Function {
   Op op;
   Real (*exact)(Real);
-  double low, high;      // sampled range
+  double low, high;             // sampled range
   double f32_bound, f64_bound;  // in ulps
 };
 
@@ -79,7 +81,8 @@ std::vector<double> samples(const Function& f, Type t, int count) {
   std::mt19937_64 random(7);
   std::vector<double> xs{f.low, f.high, 1, -1, 0.5, -0.5, 1e-40, 1e-30, 0x1p-126, 0x1p-149};
   std::uniform_real_distribution<double> uniform(f.low, f.high), unit(1, 2);
-  std::uniform_int_distribution<int> exponent(t.bits == 64 ? -60 : -40, static_cast<int>(std::log2(std::max(std::fabs(f.low), f.high))));
+  std::uniform_int_distribution<int> exponent(t.bits == 64 ? -60 : -40,
+                                              static_cast<int>(std::log2(std::max(std::fabs(f.low), f.high))));
   for (int k = 0; k < count / 2; ++k) {
     xs.push_back(uniform(random));
     const double x = std::ldexp(unit(random), exponent(random));
@@ -117,20 +120,23 @@ TEST_CASE("pow and atan2") {
     worst_pow = std::max(worst_pow, ulps(f32, call(Op::pow, f32, x, y), std::pow(static_cast<Real>(x), static_cast<Real>(y))));
     const double p = unit(random) * std::exp2(30 * unit(random)), q = unit(random) * std::exp2(30 * unit(random));
     const double p32 = round_to(f32, p), q32 = round_to(f32, q);
-    worst32 = std::max(worst32, ulps(f32, call(Op::atan2, f32, p32, q32), std::atan2(static_cast<Real>(p32), static_cast<Real>(q32))));
+    worst32 = std::max(worst32,
+                       ulps(f32, call(Op::atan2, f32, p32, q32), std::atan2(static_cast<Real>(p32), static_cast<Real>(q32))));
     worst64 = std::max(worst64, ulps(f64, call(Op::atan2, f64, p, q), std::atan2(static_cast<Real>(p), static_cast<Real>(q))));
   }
   if (std::getenv("ASHLAR_SHOW_ERRORS")) MESSAGE("pow f32: ", worst_pow, ", atan2 f32: ", worst32, ", atan2 f64: ", worst64);
   CHECK(worst_pow <= 0.6);
   CHECK(worst32 <= 2);
   CHECK(worst64 <= 2);
-  const double corners[] = {0.0, -0.0, 1, -1, 2, -2, 3, -3, 0.5, -0.5, infinite, -infinite, not_a_number, 1e-40, -1e-40, 3e38, -3e38, 16777216, 16777217};
+  const double corners[] = {0.0,       -0.0,         1,     -1,     2,    -2,    3,        -3,      0.5, -0.5, infinite,
+                            -infinite, not_a_number, 1e-40, -1e-40, 3e38, -3e38, 16777216, 16777217};
   for (double x : corners)
     for (double y : corners) {
       const double a = round_to(f32, x), b = round_to(f32, y);
       INFO("x = ", a, ", y = ", b);
       const double p = call(Op::pow, f32, a, b), exact = round_to(f32, std::pow(a, b));
-      CHECK((same_value(float_value(f32, p), float_value(f32, exact)) || ulps(f32, p, static_cast<Real>(std::pow(a, b))) <= 0.6));
+      CHECK(
+          (same_value(float_value(f32, p), float_value(f32, exact)) || ulps(f32, p, static_cast<Real>(std::pow(a, b))) <= 0.6));
       CHECK(std::signbit(p) == (std::isnan(exact) ? std::signbit(p) : std::signbit(exact)));
       for (Type t : {f32, f64}) {
         const double c = t == f32 ? a : x, d = t == f32 ? b : y, found = call(Op::atan2, t, c, d);

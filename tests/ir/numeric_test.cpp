@@ -87,8 +87,8 @@ TEST_CASE("mul_high_rounding is a rounding, saturating fixed-point product") {
   CHECK(integer(Op::mul_high_rounding, i16, 0x4000, 0x4000) == 0x2000);
   CHECK(integer(Op::mul_high_rounding, i16, -32768, -32768) == 32767);
   CHECK(integer(Op::mul_high_rounding, i32, INT32_MIN, INT32_MIN) == INT32_MAX);
-  CHECK(integer(Op::mul_high_rounding, i16, 3, 16384) == 2);   // 1.5 rounds up
-  CHECK(integer(Op::mul_high_rounding, i16, -3, 16384) == -1); // -1.5 rounds up
+  CHECK(integer(Op::mul_high_rounding, i16, 3, 16384) == 2);    // 1.5 rounds up
+  CHECK(integer(Op::mul_high_rounding, i16, -3, 16384) == -1);  // -1.5 rounds up
   CHECK(integer(Op::mul_high_rounding, u8, 255, 255) == 254);
   CHECK(integer(Op::mul_high_rounding, u64, -1, -1) == -2);
 }

@@ -13,12 +13,15 @@ std::string tree(const Schedule& s) {
   return text.substr(at + 1);
 }
 
-void check(const char* name, const Schedule& s) { CHECK(golden(std::string("schedule/golden/") + name + ".txt", tree(s)) == ""); }
+void check(const char* name, const Schedule& s) {
+  CHECK(golden(std::string("schedule/golden/") + name + ".txt", tree(s)) == "");
+}
 
 }  // namespace
 
 TEST_CASE("split, by each tail") {
-  for (const auto& [name, tail] : {std::pair{"split_guard", Tail::guard}, {"split_peel", Tail::peel}, {"split_pad", Tail::pad}}) {
+  for (const auto& [name, tail] :
+       {std::pair{"split_guard", Tail::guard}, {"split_peel", Tail::peel}, {"split_pad", Tail::pad}}) {
     Product t;
     if (tail == Tail::pad) t.s.cache_read(t.A, {t.product}, Scope::global, 0);  // what is read past the end must be there
     t.s[t.product].split(t.s[t.product].spatial<2>()[0], 4, tail);
@@ -111,8 +114,8 @@ TEST_CASE("a window that slides computes each row once, in a ring") {
   std::int64_t across = 0;
   for (const auto& [id, stage] : b.s.scheduled().program.stages)
     if (stage.name == "across") across = n.evaluations.at(id);
-  CHECK(across == 22 * 6);              // rows -1 to 20, each once
-  CHECK(n.peak_bytes == 4 * 6 * 4);     // a ring of 4 rows
+  CHECK(across == 22 * 6);           // rows -1 to 20, each once
+  CHECK(n.peak_bytes == 4 * 6 * 4);  // a ring of 4 rows
 }
 
 TEST_CASE("a reader fused into the last step of its producer") {
@@ -197,7 +200,8 @@ TEST_CASE("steps are values: saved, replayed, copied") {
   CHECK(other.s.text() == before);
   says(refusal(other.s, [&] { other.s.replay("{}"); }), {"an array of steps"});
   says(refusal(other.s, [&] { other.s.replay("[{\"primitive\": \"split\", \"args\": [{\"what\": 1}]}]"); }), {"in entry 0"});
-  says(refusal(other.s, [&] { other.s.replay("[{\"primitive\": \"shuffle\", \"args\": []}]"); }), {"one of split", "\"shuffle\""});
+  says(refusal(other.s, [&] { other.s.replay("[{\"primitive\": \"shuffle\", \"args\": []}]"); }),
+       {"one of split", "\"shuffle\""});
 }
 
 }  // namespace ashlar::test

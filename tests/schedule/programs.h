@@ -11,7 +11,8 @@
 namespace ashlar::test {
 
 // The same program scheduled and not, on small integers (so that regrouped sums stay exact).
-inline void means_the_same(const ir::Program& algorithm, const Schedule& s, const std::vector<std::vector<std::int64_t>>& shapes) {
+inline void means_the_same(const ir::Program& algorithm, const Schedule& s,
+                           const std::vector<std::vector<std::int64_t>>& shapes) {
   interp::Arguments expected, found;
   for (std::size_t k = 0; k < shapes.size(); ++k) {
     const ir::Buffer& b = algorithm.buffer(algorithm.arguments[k].id);
@@ -32,7 +33,8 @@ inline void means_the_same(const ir::Program& algorithm, const Schedule& s, cons
 struct Product {  // C = max(A B + bias, 0), with the product a stage of its own
   lang::DefinitionScope scope;
   Symbol M{"M", {.min = 1}}, N{"N", {.min = 1}}, K{"K", {.min = 1}};
-  Tensor A = lang::make_input("A", f32, {M, K}), B = lang::make_input("B", f32, {K, N}), bias = lang::make_input("bias", f32, {N});
+  Tensor A = lang::make_input("A", f32, {M, K}), B = lang::make_input("B", f32, {K, N}),
+         bias = lang::make_input("bias", f32, {N});
   Tensor C = lang::make_output("C", f32, {M, N});
   Axis k{"k", K};
   Tensor product = compute("product", {{"i", M}, {"j", N}}, [&](Var i, Var j) { return sum(A(i, k) * B(k, j), k); });
@@ -64,13 +66,15 @@ struct Blur {  // three rows of `across`, a stage whose domain is what `out` nee
 
  private:
   lang::Built build() {
-    lang::bind(out, compute("out", {{"y", H}, {"x", W}}, [&](Var y, Var x) { return across(y - 1, x) + across(y, x) * 2 + across(y + 1, x); }));
+    lang::bind(out, compute("out", {{"y", H}, {"x", W}},
+                            [&](Var y, Var x) { return across(y - 1, x) + across(y, x) * 2 + across(y + 1, x); }));
     return lang::build_program("blur", {in, out});
   }
 };
 
 // The refusal of `steps`, which leaves the schedule as it was; empty (and a failed check) where nothing is refused.
-template <class F> std::string refusal(Schedule& s, F&& steps) {
+template <class F>
+std::string refusal(Schedule& s, F&& steps) {
   const std::string before = s.text(), trace = s.trace();
   const auto r = s.attempt(steps);
   CHECK(s.text() == before);
@@ -80,7 +84,8 @@ template <class F> std::string refusal(Schedule& s, F&& steps) {
 }
 
 inline void says(const std::string& text, std::initializer_list<const char*> parts) {
-  for (const char* part : parts) CHECK_MESSAGE(text.find(part) != std::string::npos, "\"" << std::string(part) << "\" is not in: " << text);
+  for (const char* part : parts)
+    CHECK_MESSAGE(text.find(part) != std::string::npos, "\"" << std::string(part) << "\" is not in: " << text);
 }
 
 }  // namespace ashlar::test

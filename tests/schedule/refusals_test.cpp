@@ -7,12 +7,17 @@ TEST_CASE("split refuses tails that cannot hold") {
   Product t;
   auto [i, j] = t.s[t.product].spatial<2>();
   const Loop k = t.s[t.product].reduction();
-  says(refusal(t.s, [&] { t.s[t.product].split(i, 0); }), {"split: expected a factor of at least 1, found 0", "refusals_test.cpp:"});
-  says(refusal(t.s, [&] { t.s[t.product].split(i, 4, Tail::exact); }), {"expected an extent of i of product that 4 divides", "found M", "conflict: M = "});
+  says(refusal(t.s, [&] { t.s[t.product].split(i, 0); }),
+       {"split: expected a factor of at least 1, found 0", "refusals_test.cpp:"});
+  says(refusal(t.s, [&] { t.s[t.product].split(i, 4, Tail::exact); }),
+       {"expected an extent of i of product that 4 divides", "found M", "conflict: M = "});
   says(refusal(t.s, [&] { t.s[t.product].split(i, 4, Tail::shift); }), {"of at least 4", "found M", "conflict: M = "});
-  says(refusal(t.s, [&] { t.s[t.product].split(k, 4, Tail::shift); }), {"Tail::shift on a spatial loop", "a reduction: the overlap would be accumulated twice"});
-  says(refusal(t.s, [&] { t.s[t.product].split(k, 4, Tail::pad); }), {"terms that are zero past the end of k", "0 * NaN is NaN"});
-  says(refusal(t.s, [&] { t.s[t.C].split(t.s[t.C].spatial<2>()[0], 4, Tail::pad); }), {"writes the argument C", "cache_write it first"});
+  says(refusal(t.s, [&] { t.s[t.product].split(k, 4, Tail::shift); }),
+       {"Tail::shift on a spatial loop", "a reduction: the overlap would be accumulated twice"});
+  says(refusal(t.s, [&] { t.s[t.product].split(k, 4, Tail::pad); }),
+       {"terms that are zero past the end of k", "0 * NaN is NaN"});
+  says(refusal(t.s, [&] { t.s[t.C].split(t.s[t.C].spatial<2>()[0], 4, Tail::pad); }),
+       {"writes the argument C", "cache_write it first"});
   says(refusal(t.s, [&] { t.s[t.product].split(i, Parts{0}); }), {"expected at least 1 part, found 0"});
   says(refusal(t.s, [&] { t.s[t.product].split(i, Parts{2}, Tail::exact); }), {"Tail::guard where a loop is split into parts"});
 }
@@ -21,7 +26,8 @@ TEST_CASE("a consumed loop names what it became, and where") {
   Product t;
   auto [i, j] = t.s[t.product].spatial<2>();
   t.s[t.product].split(i, 4);
-  says(refusal(t.s, [&, i = i] { t.s[t.product].unroll(i); }), {"found i of product, which was split into io and ii at refusals_test.cpp:"});
+  says(refusal(t.s, [&, i = i] { t.s[t.product].unroll(i); }),
+       {"found i of product, which was split into io and ii at refusals_test.cpp:"});
   says(refusal(t.s, [&] { t.s[t.product].spatial<2>(); }), {"i of product, which became io and ii at refusals_test.cpp:"});
 }
 
@@ -29,7 +35,8 @@ TEST_CASE("a loop with a kind is not split, fused or peeled any more") {
   Product t;
   auto [i, j] = t.s[t.C].spatial<2>();
   t.s[t.C].parallel(i);
-  says(refusal(t.s, [&, i = i] { t.s[t.C].split(i, 4); }), {"a loop without a kind yet", "was parallel at refusals_test.cpp:", "move this call before it"});
+  says(refusal(t.s, [&, i = i] { t.s[t.C].split(i, 4); }),
+       {"a loop without a kind yet", "was parallel at refusals_test.cpp:", "move this call before it"});
   says(refusal(t.s, [&, i = i, j = j] { t.s[t.C].fuse(i, j); }), {"a loop without a kind yet"});
   says(refusal(t.s, [&, i = i] { t.s[t.C].peel(i, Peel::first); }), {"a loop without a kind yet"});
 }
@@ -39,7 +46,8 @@ TEST_CASE("fuse needs two loops of one kind, one directly inside the other") {
   auto [i, j] = t.s[t.product].spatial<2>();
   const Loop k = t.s[t.product].reduction();
   says(refusal(t.s, [&, i = i] { t.s[t.product].fuse(i, k); }), {"k of product is not directly inside i of product"});
-  says(refusal(t.s, [&, j = j] { t.s[t.product].fuse(j, k); }), {"two loops of one kind", "a spatial loop, j, and a reduction, k"});
+  says(refusal(t.s, [&, j = j] { t.s[t.product].fuse(j, k); }),
+       {"two loops of one kind", "a spatial loop, j, and a reduction, k"});
 }
 
 TEST_CASE("reorder keeps to one path, and to the order of a strict reduction") {
@@ -54,18 +62,21 @@ TEST_CASE("reorder keeps to one path, and to the order of a strict reduction") {
   lang::bind(y, compute("y", {N}, [&](Var n) { return strict_sum(x(n, a, b), {a, b}); }));
   Schedule s(lang::build_program("strict", {x, y}), Target::parse("x86-64"));
   auto [la, lb] = s[y].reduction<2>();
-  says(refusal(s, [&, la = la, lb = lb] { s[y].reorder(lb, la); }), {"a reduction that may be regrouped", "is accumulated in order", "conflict: "});
+  says(refusal(s, [&, la = la, lb = lb] { s[y].reorder(lb, la); }),
+       {"a reduction that may be regrouped", "is accumulated in order", "conflict: "});
   says(refusal(s, [&, la = la] { s[y].rfactor(la); }), {"a reduction that may be regrouped"});
 }
 
 TEST_CASE("vectorize and unroll need constant extents, vectors independent iterations") {
   Product t;
   auto [i, j] = t.s[t.product].spatial<2>();
-  says(refusal(t.s, [&, j = j] { t.s[t.product].vectorize(j); }), {"a loop of constant extent (split it first)", "j of product in N"});
+  says(refusal(t.s, [&, j = j] { t.s[t.product].vectorize(j); }),
+       {"a loop of constant extent (split it first)", "j of product in N"});
   says(refusal(t.s, [&, i = i] { t.s[t.product].unroll(i); }), {"a loop of constant extent", "i of product in M"});
   auto [ko, ki] = t.s[t.product].split(t.s[t.product].reduction(), 4);
   says(refusal(t.s, [&, ki = ki] { t.s[t.product].vectorize(ki); }),
-       {"a loop whose iterations are independent (rfactor makes lanes of a reduction)", "conflict: iterations ki = 0 and ki = 1 both update product[i, j]"});
+       {"a loop whose iterations are independent (rfactor makes lanes of a reduction)",
+        "conflict: iterations ki = 0 and ki = 1 both update product[i, j]"});
   auto [jo, ji] = t.s[t.product].split(j, 4096);
   says(refusal(t.s, [&, ji = ji] { t.s[t.product].unroll(ji); }), {"an extent of at most 1024", "in 4096"});
 }
@@ -73,7 +84,8 @@ TEST_CASE("vectorize and unroll need constant extents, vectors independent itera
 TEST_CASE("parallel needs independent iterations and storage of their own") {
   Product t;
   const Loop k = t.s[t.product].reduction();
-  says(refusal(t.s, [&] { t.s[t.product].parallel(k); }), {"a loop whose iterations are independent", "iterations k = 0 and k = 1 both update"});
+  says(refusal(t.s, [&] { t.s[t.product].parallel(k); }),
+       {"a loop whose iterations are independent", "iterations k = 0 and k = 1 both update"});
   auto [i, j] = t.s[t.C].spatial<2>();
   t.s[t.C].parallel(i);
   says(refusal(t.s, [&, j = j] { t.s[t.C].parallel(j); }), {"one parallel loop on a path (fuse them)"});
@@ -81,7 +93,8 @@ TEST_CASE("parallel needs independent iterations and storage of their own") {
   auto [y, x] = b.s[b.out].spatial<2>();
   auto [yo, yi] = b.s[b.out].split(y, 4);
   b.s[b.across].store_at(yo).compute_at(yi);
-  says(refusal(b.s, [&, yi = yi] { b.s[b.out].parallel(yi); }), {"storage of its own for each iteration of", "across is computed inside and stored outside", "conflict: iterations"});
+  says(refusal(b.s, [&, yi = yi] { b.s[b.out].parallel(yi); }),
+       {"storage of its own for each iteration of", "across is computed inside and stored outside", "conflict: iterations"});
   b.s[b.across].slide(yi);
   says(refusal(b.s, [&, yi = yi] { b.s[b.out].parallel(yi); }), {"along which across slides", "reads what iteration"});
 }
@@ -124,7 +137,8 @@ TEST_CASE("slide and fold need a window, storage outside and room") {
   auto [yo, yi] = b.s[b.out].split(y, 4);
   says(refusal(b.s, [&, yi = yi] { b.s[b.across].slide(yi); }), {"that across is computed inside (compute_at it first)"});
   b.s[b.across].compute_at(yi);
-  says(refusal(b.s, [&, yi = yi] { b.s[b.across].slide(yi); }), {"storage outside of the loop it slides along", "stored inside"});
+  says(refusal(b.s, [&, yi = yi] { b.s[b.across].slide(yi); }),
+       {"storage outside of the loop it slides along", "stored inside"});
   says(refusal(b.s, [&] { b.s[b.across].fold(0, 2); }), {"room for what is live at once", "found 2"});
   says(refusal(b.s, [&] { b.s[b.across].fold(2, 4); }), {"a dimension of across below 2, found 2"});
   says(refusal(b.s, [&] { b.s[b.across].fold(0, 0); }), {"a ring of at least 1"});
@@ -135,7 +149,8 @@ TEST_CASE("fuse_into needs finished points of a producer at root") {
   Product t;
   says(refusal(t.s, [&] { t.s[t.C].fuse_into(t.s[t.C].spatial<2>()[0]); }), {"fuse_into: expected"});
   Blur b;
-  says(refusal(b.s, [&] { b.s[b.out].fuse_into(b.s[b.across].spatial<2>()[0]); }), {"out to read across at its own point alone"});
+  says(refusal(b.s, [&] { b.s[b.out].fuse_into(b.s[b.across].spatial<2>()[0]); }),
+       {"out to read across at its own point alone"});
   lang::DefinitionScope scope;
   Symbol M{"M"}, K{"K"};
   Tensor x = lang::make_input("x", f32, {M, K}), z = lang::make_output("z", f32, {M});
@@ -151,7 +166,8 @@ TEST_CASE("fuse_into needs finished points of a producer at root") {
 TEST_CASE("caches name their readers, fills their types") {
   Product t;
   says(refusal(t.s, [&] { t.s.cache_read(t.A, {t.C}, Scope::global); }), {"readers of A", "C, which does not read it"});
-  says(refusal(t.s, [&] { t.s.cache_read(t.product, {t.C}, Scope::global, 0); }), {"a fill value where the source is an input"});
+  says(refusal(t.s, [&] { t.s.cache_read(t.product, {t.C}, Scope::global, 0); }),
+       {"a fill value where the source is an input"});
   t.s[t.C].split(t.s[t.C].spatial<2>()[0], 4);
   says(refusal(t.s, [&] { t.s.cache_write(t.C, Scope::global); }), {"a stage whose loops were not scheduled yet", "i of C"});
   says(refusal(t.s, [&] { t.s[t.A]; }), {"a tensor that is computed", "A, an input (cache_read makes a stage of it)"});
@@ -175,20 +191,23 @@ TEST_CASE("rfactor and prefetch name the loops they are for") {
   Product t;
   auto [i, j] = t.s[t.product].spatial<2>();
   says(refusal(t.s, [&, i = i] { t.s[t.product].rfactor(i); }), {"a reduction loop", "i of product, a spatial one"});
-  says(refusal(t.s, [&, i = i] { t.s[t.product].prefetch(i, t.bias, 1); }), {"a tensor that is read inside i of product", "bias"});
+  says(refusal(t.s, [&, i = i] { t.s[t.product].prefetch(i, t.bias, 1); }),
+       {"a tensor that is read inside i of product", "bias"});
   says(refusal(t.s, [&, i = i] { t.s[t.product].prefetch(i, t.A, 0); }), {"at least 1 iteration ahead"});
 }
 
 TEST_CASE("stream_store is for outputs that are stored once") {
   Product t;
-  says(refusal(t.s, [&] { t.s[t.product].stream_store(); }), {"a stage that stores each element once", "product, a reduction that reads what it stored"});
+  says(refusal(t.s, [&] { t.s[t.product].stream_store(); }),
+       {"a stage that stores each element once", "product, a reduction that reads what it stored"});
   lang::DefinitionScope scope;
   Symbol N{"N"};
   Tensor x = lang::make_input("x", f32, {N + 1}), y = lang::make_output("y", f32, {N});
   Tensor twice = compute("twice", [&](Var i) { return x(i) * 2.0f; });
   lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return twice(i) + twice(i + 1); }));
   Schedule s(lang::build_program("pairs", {x, y}), Target::parse("x86-64"));
-  says(refusal(s, [&] { s[twice].stream_store(); }), {"an output, which leaves the kernel", "twice, which a stage of it reads"});
+  says(refusal(s, [&] { s[twice].stream_store(); }),
+       {"an output, which leaves the kernel", "twice, which a stage of it reads"});
 }
 
 TEST_CASE("a later step that breaks an earlier promise is refused") {
@@ -200,7 +219,8 @@ TEST_CASE("a later step that breaks an earlier promise is refused") {
   Schedule s(lang::build_program("rows", {x, y}), Target::parse("x86-64"));
   auto [io, ii] = s[y].split(s[y].spatial<1>()[0], 4, Tail::shift);
   const Loop step = s[y].reduction();
-  says(refusal(s, [&, io = io, ii = ii] { s[y].reorder(step, io, ii); }), {"Tail::shift outside of the reduction loops", "would accumulate twice"});
+  says(refusal(s, [&, io = io, ii = ii] { s[y].reorder(step, io, ii); }),
+       {"Tail::shift outside of the reduction loops", "would accumulate twice"});
 }
 
 TEST_CASE("a composite is all or nothing, and attempts nest") {

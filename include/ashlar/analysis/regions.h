@@ -26,7 +26,9 @@ void derive_regions(ir::Program&);
 // over the variables of the loops around the nest. Unbounded ends are empty. Regions must have been derived.
 std::vector<Interval> required_region(const ir::Program&, ir::Id nest);
 
-struct Box { std::vector<Expr> lo, extent; };
+struct Box {
+  std::vector<Expr> lo, extent;
+};
 // The logical box of a temporary: the hull of what the blocks below its alloc read and write; over the variables of the
 // loops around the alloc. And the box of its physical coordinates, after Layout::map and padding. The id is that of the alloc
 // statement (a peeled loop may hold a copy of an alloc, with a box of its own), or of the buffer where it has only one.
@@ -51,7 +53,10 @@ std::vector<VarRange> loops_below(const ir::Program&, const std::vector<const ir
 Expr covered_extent(const ir::Program&, ir::Id axis);
 
 // Every load of a stage's values (and inits), with the conditions of the selects around it.
-struct Read { Expr load; std::vector<Expr> conditions; };
+struct Read {
+  Expr load;
+  std::vector<Expr> conditions;
+};
 std::vector<Read> reads_of(const ir::Stage&);
 
 // Stage ids, consumers before producers.

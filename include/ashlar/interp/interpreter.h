@@ -37,10 +37,10 @@ struct Array {
 
   static Array zeros(Type, std::vector<std::int64_t> shape);
   static Array make(Type, std::vector<std::int64_t> shape, const std::function<double(std::span<const std::int64_t>)>& value);
-  std::int64_t elements() const;                                      // the product of the shape
-  std::int64_t offset(std::span<const std::int64_t> index) const;     // in elements; InternalError outside the shape
+  std::int64_t elements() const;                                   // the product of the shape
+  std::int64_t offset(std::span<const std::int64_t> index) const;  // in elements; InternalError outside the shape
   ir::Value at(std::span<const std::int64_t> index) const;
-  double real(std::initializer_list<std::int64_t> index) const;       // as a double, whatever the type
+  double real(std::initializer_list<std::int64_t> index) const;  // as a double, whatever the type
   std::int64_t integer(std::initializer_list<std::int64_t> index) const;
   void set(std::span<const std::int64_t> index, const ir::Value&);
 };
@@ -85,9 +85,11 @@ Counters run(const ir::Kernel&, Arguments&, const Options& = {});
 // Symbols solved from the shapes, in order of declaration; refused (RunError::Kind::arguments) where a shape, a fact or an
 // assumption does not hold. `steps`: strides of arguments need no solving, they come from the arrays.
 std::map<ir::Id, std::int64_t> solve_symbols(const std::vector<ir::Argument>&, const std::map<ir::Id, ir::Buffer>&,
-                                             const std::map<ir::Id, ir::Symbol>&, const std::vector<Expr>& assumptions, const Arguments&);
+                                             const std::map<ir::Id, ir::Symbol>&, const std::vector<Expr>& assumptions,
+                                             const Arguments&);
 
-// "" if equal (all NaNs equal, -0 and +0 not), else the first element that differs: "[3, 4]: 1.5, expected 1.25; 12 of 64 differ".
+// "" if equal (all NaNs equal, -0 and +0 not), else the first element that differs: "[3, 4]: 1.5, expected 1.25; 12 of 64
+// differ".
 std::string difference(const Array& found, const Array& expected);
 // The same with a bound on the error relative to the larger magnitude, and an absolute one.
 std::string difference(const Array& found, const Array& expected, double relative, double absolute);

@@ -28,18 +28,31 @@ Expr load(Id buffer, std::string_view buffer_name, Type, std::span<const Expr> i
 
 // Typed by their operands (which must agree). Constants of index and bool type fold, as do x + 0, x * 1, x * 0, x / 1, x % 1,
 // min(x, x), true && x, select(true, …).
-Expr add(const Expr&, const Expr&); Expr sub(const Expr&, const Expr&); Expr mul(const Expr&, const Expr&);
-Expr div(const Expr&, const Expr&); Expr mod(const Expr&, const Expr&);  // floor
-Expr ceil_div(const Expr&, const Expr&);                                 // index only
-Expr min(const Expr&, const Expr&); Expr max(const Expr&, const Expr&); Expr neg(const Expr&);
-Expr eq(const Expr&, const Expr&); Expr ne(const Expr&, const Expr&); Expr lt(const Expr&, const Expr&);
-Expr le(const Expr&, const Expr&); Expr gt(const Expr&, const Expr&); Expr ge(const Expr&, const Expr&);
-Expr logic_and(const Expr&, const Expr&); Expr logic_or(const Expr&, const Expr&); Expr logic_not(const Expr&);
+Expr add(const Expr&, const Expr&);
+Expr sub(const Expr&, const Expr&);
+Expr mul(const Expr&, const Expr&);
+Expr div(const Expr&, const Expr&);
+Expr mod(const Expr&, const Expr&);       // floor
+Expr ceil_div(const Expr&, const Expr&);  // index only
+Expr min(const Expr&, const Expr&);
+Expr max(const Expr&, const Expr&);
+Expr neg(const Expr&);
+Expr eq(const Expr&, const Expr&);
+Expr ne(const Expr&, const Expr&);
+Expr lt(const Expr&, const Expr&);
+Expr le(const Expr&, const Expr&);
+Expr gt(const Expr&, const Expr&);
+Expr ge(const Expr&, const Expr&);
+Expr logic_and(const Expr&, const Expr&);
+Expr logic_or(const Expr&, const Expr&);
+Expr logic_not(const Expr&);
 Expr select(const Expr& condition, const Expr& if_true, const Expr& if_false);
 Expr cast(Type, const Expr&);
 Expr fma(const Expr& a, const Expr& b, const Expr& c);
-Expr unary(Op, const Expr&); Expr binary(Op, const Expr&, const Expr&);  // any operator by its Op, folding as above
-Expr ramp(const Expr& base, const Expr& stride, int lanes); Expr broadcast(const Expr&, int lanes);
+Expr unary(Op, const Expr&);
+Expr binary(Op, const Expr&, const Expr&);  // any operator by its Op, folding as above
+Expr ramp(const Expr& base, const Expr& stride, int lanes);
+Expr broadcast(const Expr&, int lanes);
 
 // Reading nodes
 inline bool is(const Expr& e, Op op) { return e.node() && e.node()->op == op; }
@@ -47,23 +60,28 @@ inline Op op_of(const Expr& e) { return e.node()->op; }
 inline std::span<const Expr> args_of(const Expr& e) { return {e.node()->args, e.node()->count}; }
 bool is_int(const Expr&, std::int64_t* value = nullptr);  // an int_const of integer, index or bool type
 bool is_int(const Expr&, std::int64_t value);
-bool same(const Expr&, const Expr&);                      // structural equality
+bool same(const Expr&, const Expr&);  // structural equality
 std::uint64_t hash_of(const Expr&);
-const char* op_name(Op);                                  // "add", "select", ... one name an Op
+const char* op_name(Op);  // "add", "select", ... one name an Op
 bool is_commutative(Op);
 bool is_comparison(Op);
 
-struct ExprHash { std::size_t operator()(const Expr& e) const { return static_cast<std::size_t>(hash_of(e)); } };
-struct ExprSame { bool operator()(const Expr& a, const Expr& b) const { return same(a, b); } };
+struct ExprHash {
+  std::size_t operator()(const Expr& e) const { return static_cast<std::size_t>(hash_of(e)); }
+};
+struct ExprSame {
+  bool operator()(const Expr& a, const Expr& b) const { return same(a, b); }
+};
 
 // Walking. Shared nodes are visited once (memoised on pointers).
 using Substitution = std::vector<std::pair<Id, Expr>>;
-Expr substitute(const Expr&, const Substitution& variables);                        // all at once
-Expr rebuild(const Expr& e, std::span<const Expr> new_args);                        // same op, new operands; folds
-Expr transform(const Expr&, const std::function<Expr(const Expr&)>& after_children); // bottom-up; return the node itself to keep it
-void walk(const Expr&, const std::function<bool(const Expr&)>& enter);              // top-down; false: do not descend
+Expr substitute(const Expr&, const Substitution& variables);  // all at once
+Expr rebuild(const Expr& e, std::span<const Expr> new_args);  // same op, new operands; folds
+Expr transform(const Expr&,
+               const std::function<Expr(const Expr&)>& after_children);  // bottom-up; return the node itself to keep it
+void walk(const Expr&, const std::function<bool(const Expr&)>& enter);   // top-down; false: do not descend
 bool uses_var(const Expr&, Id);
-std::vector<Id> free_vars(const Expr&);                                             // in order of first appearance
+std::vector<Id> free_vars(const Expr&);  // in order of first appearance
 std::size_t node_count(const Expr&);
 
 }  // namespace ashlar::ir

@@ -19,12 +19,15 @@ namespace ashlar {
 using Where = std::source_location;  // a default argument `Where = Where::current()` records the user's line
 
 namespace detail {
-template <class> inline constexpr bool never = false;
-template <class T, class... U> inline constexpr bool one_of = (std::same_as<T, U> || ...);
+template <class>
+inline constexpr bool never = false;
+template <class T, class... U>
+inline constexpr bool one_of = (std::same_as<T, U> || ...);
 }  // namespace detail
 
 template <class T>
-concept Number = std::floating_point<T> ||
+concept Number =
+    std::floating_point<T> ||
     (std::integral<T> && !detail::one_of<T, char, wchar_t, char8_t, char16_t, char32_t>);  // bool counts; 'a' does not
 
 namespace ir {
@@ -38,25 +41,78 @@ enum class Op : std::uint8_t {
   var,          // payload id, name: loop and iteration variables, symbols, scalars, lets
   load,         // payload id: a buffer. args: one index a dimension. After lowering: one flat element address [, mask]
   // one operand
-  neg, bit_not, logic_not, cast, saturate, bitcast, abs,
-  sqrt, rsqrt, cbrt, exp, exp2, expm1, log, log2, log1p, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, erf, erfc,
-  floor, ceil, round, trunc, isnan, isinf, popcount, clz, ctz,
-  fast,         // the operand may be reassociated, contracted, approximated
+  neg,
+  bit_not,
+  logic_not,
+  cast,
+  saturate,
+  bitcast,
+  abs,
+  sqrt,
+  rsqrt,
+  cbrt,
+  exp,
+  exp2,
+  expm1,
+  log,
+  log2,
+  log1p,
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  tanh,
+  erf,
+  erfc,
+  floor,
+  ceil,
+  round,
+  trunc,
+  isnan,
+  isinf,
+  popcount,
+  clz,
+  ctz,
+  fast,  // the operand may be reassociated, contracted, approximated
   // two operands
-  add, sub, mul,
-  div,          // integers: floor; floats: IEEE
-  mod,          // integers: floor; floats: x - floor(x / y) * y
-  trunc_div, trunc_rem, min, max, bit_and, bit_or, bit_xor, shl, shr, pow, atan2, copysign,
-  rounding_shr, mul_high_rounding,
-  eq, ne, lt, le, gt, ge,
-  logic_and, logic_or,
+  add,
+  sub,
+  mul,
+  div,  // integers: floor; floats: IEEE
+  mod,  // integers: floor; floats: x - floor(x / y) * y
+  trunc_div,
+  trunc_rem,
+  min,
+  max,
+  bit_and,
+  bit_or,
+  bit_xor,
+  shl,
+  shr,
+  pow,
+  atan2,
+  copysign,
+  rounding_shr,
+  mul_high_rounding,
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  logic_and,
+  logic_or,
   // three
-  select,       // the arm not taken is not evaluated
+  select,  // the arm not taken is not evaluated
   fma,
-  in_range,     // value, low, high (half open): the value; a promise
+  in_range,  // value, low, high (half open): the value; a promise
   // vectors: only after lowering
-  ramp,         // base, stride: base + lane * stride; type.lanes lanes
-  broadcast,    // one scalar in every lane
+  ramp,       // base, stride: base + lane * stride; type.lanes lanes
+  broadcast,  // one scalar in every lane
 };
 
 struct Node {
@@ -81,7 +137,8 @@ class Expr {
  public:
   Expr() = default;  // empty; using it is refused
   // explicit: a number has no type until it meets one. Implicit, max(x, 0) would prefer max(Expr, Expr) and make 0 an i32.
-  template <Number T> explicit Expr(T value, Where where = Where::current())  // typed as in C++
+  template <Number T>
+  explicit Expr(T value, Where where = Where::current())  // typed as in C++
       : Expr(of_number(value, where)) {}
   Expr(const Expr&);
   Expr(Expr&& other) noexcept : node_(other.node_) { other.node_ = nullptr; }
@@ -92,20 +149,30 @@ class Expr {
   const ir::Node* node() const { return node_; }
   bool empty() const { return node_ == nullptr; }
   // Takes over one count of `node`; what the builders in ir/build.h use.
-  static Expr adopt(const ir::Node* node) { Expr e; e.node_ = node; return e; }
-  template <std::same_as<bool> B> explicit operator B() const {
-    static_assert(detail::never<B>, "an Expr has no value while the program is being built: use select(c, a, b) for a choice "
-                                    "made by the kernel (and ashlar::min, max or clamp, not std::), a Param for a choice made by "
-                                    "the generator");
+  static Expr adopt(const ir::Node* node) {
+    Expr e;
+    e.node_ = node;
+    return e;
+  }
+  template <std::same_as<bool> B>
+  explicit operator B() const {
+    static_assert(detail::never<B>,
+                  "an Expr has no value while the program is being built: use select(c, a, b) for a choice "
+                  "made by the kernel (and ashlar::min, max or clamp, not std::), a Param for a choice made by "
+                  "the generator");
     return false;
   }
 
  private:
-  template <Number T> static Expr of_number(T value, Where where) {
-    if constexpr (std::same_as<T, bool>) return integer(bool_, value, where);
-    else if constexpr (std::floating_point<T>) return real(sizeof(T) == 4 ? f32 : f64, static_cast<double>(value), where);
-    else return integer({std::signed_integral<T> ? Type::Code::signed_ : Type::Code::unsigned_, sizeof(T) * 8},
-                        static_cast<std::int64_t>(value), where);
+  template <Number T>
+  static Expr of_number(T value, Where where) {
+    if constexpr (std::same_as<T, bool>)
+      return integer(bool_, value, where);
+    else if constexpr (std::floating_point<T>)
+      return real(sizeof(T) == 4 ? f32 : f64, static_cast<double>(value), where);
+    else
+      return integer({std::signed_integral<T> ? Type::Code::signed_ : Type::Code::unsigned_, sizeof(T) * 8},
+                     static_cast<std::int64_t>(value), where);
   }
   static Expr integer(Type, std::int64_t, Where);
   static Expr real(Type, double, Where);

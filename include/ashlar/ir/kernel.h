@@ -45,30 +45,34 @@ struct KStmt {
   std::vector<KStmt> body;       // for_, if_: executed in order. let: the scope of the variable
   std::vector<KStmt> otherwise;  // if_
 
-  Id var = 0;                    // for_, let
-  std::string name;              // for_, let: for people
-  Expr begin, extent;            // for_: var runs over [begin, begin + extent), not at all if extent <= 0
+  Id var = 0;                             // for_, let
+  std::string name;                       // for_, let: for people
+  Expr begin, extent;                     // for_: var runs over [begin, begin + extent), not at all if extent <= 0
   LoopKind loop_kind = LoopKind::serial;  // for_: only serial or parallel remain after lowering
-  Expr value;                    // let: the value. store: what is stored. if_: the condition (scalar bool)
-  Id buffer = 0;                 // store, prefetch
-  Expr address;                  // store, prefetch: as a load's
-  Expr mask;                     // store: empty, or a bool (vector): lanes that are false write nothing
+  Expr value;                             // let: the value. store: what is stored. if_: the condition (scalar bool)
+  Id buffer = 0;                          // store, prefetch
+  Expr address;                           // store, prefetch: as a load's
+  Expr mask;                              // store: empty, or a bool (vector): lanes that are false write nothing
 };
 
-struct StrideArg { Id id = 0; Id buffer = 0; int dim = 0; };  // the element stride of a dimension of an argument; a var
+struct StrideArg {
+  Id id = 0;
+  Id buffer = 0;
+  int dim = 0;
+};  // the element stride of a dimension of an argument; a var
 
 struct Kernel {
   std::string name;
   std::vector<Argument> arguments;  // in the order of declaration
   std::map<Id, Symbol> symbols;
   std::map<Id, ScalarArg> scalars;
-  std::vector<StrideArg> strides;   // those that are not known to be 1
+  std::vector<StrideArg> strides;         // those that are not known to be 1
   std::map<Id, Buffer> argument_buffers;  // shapes, facts, alignment: what entry checks
   std::map<Id, KBuffer> buffers;
   std::vector<KStmt> body;
   std::vector<Expr> assumptions;
-  Expr workspace_shared;            // bytes of the region that exists once; over symbols
-  Expr workspace_per_worker;        // bytes for each worker slot
+  Expr workspace_shared;      // bytes of the region that exists once; over symbols
+  Expr workspace_per_worker;  // bytes for each worker slot
   std::int64_t workspace_align = 64;
 };
 

@@ -18,7 +18,7 @@ namespace ashlar::ir {
 // cosh, tanh, erf, erfc, pow, atan2 and mod of floats. What remains is native: sqrt, floor, ceil, round, trunc, abs, copysign.
 Expr expand_math(const Expr&);
 
-bool is_expanded_math(Op, Type operand);  // whether expand_math replaces the operator on operands of this type
+bool is_expanded_math(Op, Type operand);                // whether expand_math replaces the operator on operands of this type
 Expr expand_math_call(Op, std::span<const Expr> args);  // one call, on operands that are expanded already
 
 }  // namespace ashlar::ir

@@ -25,21 +25,21 @@ struct Value {
   };
 };
 
-Value int_value(Type, std::int64_t);     // integers, index, bool: wrapped to the type (bool: not zero)
-Value float_value(Type, double);         // any float type: rounded to it, nearest even, once
+Value int_value(Type, std::int64_t);  // integers, index, bool: wrapped to the type (bool: not zero)
+Value float_value(Type, double);      // any float type: rounded to it, nearest even, once
 std::int64_t wrap_to(Type, std::int64_t);
-double round_to(Type, double);           // nearest even, straight from the double; overflow gives infinity (e4m3: NaN)
-Value value_of(const Expr& constant);    // of an int_const or float_const; InternalError for anything else
+double round_to(Type, double);         // nearest even, straight from the double; overflow gives infinity (e4m3: NaN)
+Value value_of(const Expr& constant);  // of an int_const or float_const; InternalError for anything else
 
 // What `op` gives on values that already have the types the operator asks for. Empty for leaves and vectors (int_const, var,
 // load, ramp, broadcast) and where an index leaves 63 bits. Math functions are evaluated through their expansion (math.h).
 std::optional<Value> evaluate(Op op, Type result, std::span<const Value> args);
 
-Value convert(Type to, const Value&);    // Op::cast
-Value saturate_to(Type to, const Value&);  // Op::saturate
+Value convert(Type to, const Value&);                    // Op::cast
+Value saturate_to(Type to, const Value&);                // Op::saturate
 std::int64_t floor_div(std::int64_t a, std::int64_t b);  // a / 0 = 0; INT64_MIN / -1 wraps
 std::int64_t floor_mod(std::int64_t a, std::int64_t b);  // a % 0 = 0
-std::int64_t lowest_of(Type);            // smallest and largest value of an integer type, as in Value::i
+std::int64_t lowest_of(Type);                            // smallest and largest value of an integer type, as in Value::i
 std::int64_t highest_of(Type);
 
 // Bits in memory: little endian, type.bytes() bytes. A NaN keeps no payload.
@@ -48,9 +48,9 @@ Value from_bits(Type, std::uint64_t);
 Value read_value(Type, const void* at);
 void write_value(void* at, const Value&);
 
-std::uint16_t f16_bits(float);           // nearest even
+std::uint16_t f16_bits(float);  // nearest even
 float f16_value(std::uint16_t bits);
-std::uint16_t bf16_bits(float);          // nearest even
+std::uint16_t bf16_bits(float);  // nearest even
 float bf16_value(std::uint16_t bits);
 
 bool same_value(const Value&, const Value&);  // same type and bits; all NaNs are the same; -0 and +0 are not

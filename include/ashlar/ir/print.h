@@ -8,9 +8,9 @@
 
 namespace ashlar::ir {
 
-std::string text(Type);                       // "f32", "u8x16", "index"
-std::string text(const Expr&);                // infix, minimal parentheses: "min(i * 32 + 4, M)"; loads as name[i, j]
-std::string text(const Program&);             // the loop tree, two spaces an indent
+std::string text(Type);            // "f32", "u8x16", "index"
+std::string text(const Expr&);     // infix, minimal parentheses: "min(i * 32 + 4, M)"; loads as name[i, j]
+std::string text(const Program&);  // the loop tree, two spaces an indent
 std::string text(const Kernel&);
 
 }  // namespace ashlar::ir

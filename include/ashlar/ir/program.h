@@ -41,10 +41,18 @@ struct Symbol {  // an extent known at the call; var nodes with this id stand fo
   std::int64_t min = 0, max = INT64_MAX, multiple_of = 1;
   Where where = {};
 };
-struct ScalarArg { Id id = 0; std::string name; Type type; Where where = {}; };  // by value; var nodes with this id
+struct ScalarArg {
+  Id id = 0;
+  std::string name;
+  Type type;
+  Where where = {};
+};  // by value; var nodes with this id
 
 enum class ArgumentKind { input, output, scalar };
-struct Argument { ArgumentKind kind; Id id; };  // id of a buffer or a scalar; in the order of declaration
+struct Argument {
+  ArgumentKind kind;
+  Id id;
+};  // id of a buffer or a scalar; in the order of declaration
 
 // ---- buffers and layout ----------------------------------------------------------------------------------------------
 // One Layout maps logical indices to physical coordinates and those to an address.
@@ -71,9 +79,9 @@ struct Buffer {
   std::vector<Expr> extents;  // arguments: the declared shape, all mins zero. Temporaries: empty, the box is derived
   Scope scope = Scope::global;
   Layout layout;
-  std::int64_t align = 0;     // bytes promised (arguments) or wanted (temporaries); 0: the element's own
+  std::int64_t align = 0;  // bytes promised (arguments) or wanted (temporaries); 0: the element's own
   bool may_alias_inputs = false;
-  bool streamed = false;      // outputs: stores may go past the caches; changes no value
+  bool streamed = false;  // outputs: stores may go past the caches; changes no value
   enum class Order { inner_unit_stride, dense, any } order = Order::inner_unit_stride;  // what the caller promises
   // A packed argument: the caller has laid it out by `layout` (Pack::by_caller).
   bool packed_by_caller = false;
@@ -97,8 +105,8 @@ struct Reducer {
   enum class Order { exact, regroup, any } order = Order::any;  // what a schedule may do: nothing; associate; and commute
   // A sum whose term was a product when it was defined: it accumulates by fma (numeric contract). Inlining does not change it.
   bool fused = false;
-  std::string name;                                            // custom
-  std::vector<Id> left, right;                                 // custom: the placeholders of `combine`
+  std::string name;             // custom
+  std::vector<Id> left, right;  // custom: the placeholders of `combine`
   std::vector<Expr> combine;
 };
 
@@ -111,15 +119,19 @@ struct Stage {
   std::vector<Expr> values;    // one a component; over the iteration variables, with loads of buffers
   std::vector<Expr> inits;     // reductions: what the accumulation starts from (identity or `.from`), over spatial iters
   Reducer reducer;
-  std::vector<Id> buffers;     // one a component; written at the spatial iteration variables, in order
+  std::vector<Id> buffers;  // one a component; written at the spatial iteration variables, in order
   // What this stage is of another: an identity copy made by cache_read/cache_write, a partial made by rfactor. 0: user's own.
   enum class Origin { user, cache_read, cache_write, rfactor } origin = Origin::user;
-  Id origin_of = 0;            // the buffer copied (caches) or the stage factored
-  bool has_fill = false;       // cache_read with a fill value: reads outside the source's box give `fill`
+  Id origin_of = 0;       // the buffer copied (caches) or the stage factored
+  bool has_fill = false;  // cache_read with a fill value: reads outside the source's box give `fill`
   Expr fill;
 
   bool is_reduction() const { return reducer.kind != ReducerKind::none; }
-  int spatial_rank() const { int n = 0; for (const IterVar& v : iters) n += v.kind != IterKind::reduce; return n; }
+  int spatial_rank() const {
+    int n = 0;
+    for (const IterVar& v : iters) n += v.kind != IterKind::reduce;
+    return n;
+  }
 };
 
 // ---- the tree --------------------------------------------------------------------------------------------------------
@@ -144,32 +156,43 @@ struct Axis {
 // Which iterations of its axis a loop runs over. Peeling makes siblings whose parts cover the axis, each iteration once.
 enum class Part {
   all,
-  first, but_first,  // [0, 1) and [1, extent)
-  last, but_last,    // [extent-1, extent) and [0, extent-1)
-  middle, end,       // with `first`: [1, extent-1) and [max(1, extent-1), extent)
-  full, rest,        // outer axes of a split: the iterations whose whole inner range lies inside the domain, and the others
+  first,
+  but_first,  // [0, 1) and [1, extent)
+  last,
+  but_last,  // [extent-1, extent) and [0, extent-1)
+  middle,
+  end,  // with `first`: [1, extent-1) and [max(1, extent-1), extent)
+  full,
+  rest,  // outer axes of a split: the iterations whose whole inner range lies inside the domain, and the others
 };
 
 enum class LoopKind { serial, parallel, vectorized, unrolled };
 
-struct Root { Id iter = 0, axis = 0; Expr begin, extent; };  // of a nest; extent may be 0, never negative
+struct Root {
+  Id iter = 0, axis = 0;
+  Expr begin, extent;
+};  // of a nest; extent may be 0, never negative
 
 // slide: this nest computes, at every iteration of `loop` but its first, only what earlier iterations have not.
-struct Slide { Id loop = 0; Id iter = 0; Where where = {}; };
+struct Slide {
+  Id loop = 0;
+  Id iter = 0;
+  Where where = {};
+};
 
 struct Stmt {
   enum class Kind { nest, loop, block, alloc, prefetch };
   Kind kind = Kind::block;
-  Id id = 0;        // of the nest, loop or block itself; handles refer to it
-  Id copy_of = 0;   // the statement this is a copy of (peel), for people
+  Id id = 0;       // of the nest, loop or block itself; handles refer to it
+  Id copy_of = 0;  // the statement this is a copy of (peel), for people
   Where where = {};
   std::vector<Stmt> body;  // nest, loop: in order of execution
 
   // nest
-  Id stage = 0;            // nest, block
-  std::vector<Root> roots; // one for each iteration variable of the stage
+  Id stage = 0;             // nest, block
+  std::vector<Root> roots;  // one for each iteration variable of the stage
   std::vector<Slide> slides;
-  Id after = 0;            // reverse_compute_at: the producing stage whose finished points decide this nest's box
+  Id after = 0;  // reverse_compute_at: the producing stage whose finished points decide this nest's box
   // loop
   Id axis = 0;
   LoopKind loop_kind = LoopKind::serial;
@@ -179,10 +202,10 @@ struct Stmt {
   bool tight = false;
   // block
   enum class Piece { whole, init, update } piece = Piece::whole;  // whole: plain store, or init and update of a reduction
-  // Reductions: the step at which all reduce variables are at their begin combines its value with the init expression instead of
-  // with memory, so no init pass is needed but where the reduce domain is empty (lowering guards for that).
+  // Reductions: the step at which all reduce variables are at their begin combines its value with the init expression instead
+  // of with memory, so no init pass is needed but where the reduce domain is empty (lowering guards for that).
   bool first_stores = false;
-  std::vector<Expr> when;     // further conditions, over axis variables
+  std::vector<Expr> when;  // further conditions, over axis variables
   // alloc, prefetch
   Id buffer = 0;
   bool pinned = false;  // alloc: put here by store_at; compute_at further in leaves it
@@ -197,7 +220,7 @@ struct Program {
   std::map<Id, Symbol> symbols;
   std::map<Id, ScalarArg> scalars;
   std::map<Id, Buffer> buffers;
-  std::map<Id, Stage> stages;   // ids ascend in order of definition: a stage only reads stages of smaller id, or copies
+  std::map<Id, Stage> stages;  // ids ascend in order of definition: a stage only reads stages of smaller id, or copies
   std::map<Id, Axis> axes;
   std::vector<Stmt> body;
   std::vector<Expr> assumptions;  // checked at entry, used by every proof
@@ -225,9 +248,9 @@ const Stmt* alloc_of(const Program&, Id alloc_or_buffer);
 
 // An axis as an expression over the variables of the loops that it became (var nodes carry the axis id):
 // split: outer * f + inner, with Tail::shift min(outer * f, E - f) + inner; fused: f / E_inner and f % E_inner.
-Expr axis_var(const Program&, Id axis);    // its own variable
+Expr axis_var(const Program&, Id axis);  // its own variable
 Expr axis_value(const Program&, Id axis);
-bool is_leaf(const Program&, Id axis);     // it was neither split nor fused: loops run over it
+bool is_leaf(const Program&, Id axis);  // it was neither split nor fused: loops run over it
 // What one axis was split or fused into: {outer, inner}, {fused}, or nothing for a leaf.
 std::vector<Id> successors(const Program&, Id axis);
 // The root axes that a leaf came from (several after fuse), and all leaves of a root axis.
@@ -235,7 +258,9 @@ std::vector<Id> roots_of(const Program&, Id axis);
 std::vector<Id> leaves_of(const Program&, Id axis);
 
 // The iterations [begin, end) of its axis that a loop runs over.
-struct LoopRange { Expr begin, end; };
+struct LoopRange {
+  Expr begin, end;
+};
 LoopRange range_of(const Program&, const Stmt& loop);
 
 // An iteration variable of a nest: root begin + axis_value(root axis).

@@ -10,7 +10,12 @@
 namespace ashlar {
 
 struct Scope {
-  struct Limits { std::int64_t bytes = 0; int align = 1; int address_space = 0; const char* c_qualifier = ""; };
+  struct Limits {
+    std::int64_t bytes = 0;
+    int align = 1;
+    int address_space = 0;
+    const char* c_qualifier = "";
+  };
   const char* name;
   Limits limits = {};
   static const Scope global, stack, shared, registers, fragment, tile;

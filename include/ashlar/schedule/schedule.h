@@ -30,7 +30,7 @@ class Stage;
 namespace schedule {
 struct Scheduled;
 struct Arg;
-}
+}  // namespace schedule
 namespace lang {
 struct Built;
 }
@@ -61,35 +61,56 @@ struct LoopAt {  // carries the line past a pack
 
 class Factor {  // a C++ integer or a Param: never an Expr, a schedule is decided before anything runs
  public:
-  template <Number T> requires(std::integral<T> && !std::same_as<T, bool>) Factor(T value) : value_(static_cast<std::int64_t>(value)) {}
-  template <class T> Factor(const Param<T>& p) : value_(static_cast<std::int64_t>(static_cast<const T&>(p))) {}
-  template <std::derived_from<Expr> E> Factor(const E&) {
-    static_assert(detail::never<E>, "a factor is a C++ number or a Param, decided when the generator runs; a Symbol has no value yet "
-                                    "(split(k, Parts{n}) splits into n parts)");
+  template <Number T>
+    requires(std::integral<T> && !std::same_as<T, bool>)
+  Factor(T value) : value_(static_cast<std::int64_t>(value)) {}
+  template <class T>
+  Factor(const Param<T>& p) : value_(static_cast<std::int64_t>(static_cast<const T&>(p))) {}
+  template <std::derived_from<Expr> E>
+  Factor(const E&) {
+    static_assert(detail::never<E>,
+                  "a factor is a C++ number or a Param, decided when the generator runs; a Symbol has no value yet "
+                  "(split(k, Parts{n}) splits into n parts)");
   }
   std::int64_t value() const { return value_; }
 
  private:
   std::int64_t value_ = 0;
 };
-struct Parts { Factor count; };  // split(k, Parts{8}): into 8, instead of by 8
+struct Parts {
+  Factor count;
+};  // split(k, Parts{8}): into 8, instead of by 8
 
 // What a split does with an extent that the factor does not divide: guard (the default) tests, shift moves the last tile back,
-// pad computes past the end, peel takes the last tile apart, exact proves that there is none. predicate is guard by another name.
+// pad computes past the end, peel takes the last tile apart, exact proves that there is none. predicate is guard by another
+// name.
 enum class Tail { guard, predicate, shift, pad, peel, exact };
 enum class Peel { first, last };
-struct Ends { Loop first, last; };
+struct Ends {
+  Loop first, last;
+};
 enum class Pack { at_entry, by_caller };  // by_caller changes the ABI: the argument arrives packed
 
-struct Split { Loop outer, inner; };
-struct Tiles { Loop outer_i, outer_j, inner_i, inner_j; };
+struct Split {
+  Loop outer, inner;
+};
+struct Tiles {
+  Loop outer_i, outer_j, inner_i, inner_j;
+};
 
-template <std::size_t N> struct At { std::array<Expr, N> index; };
-template <class... I> At<sizeof...(I)> at(const I&... i) { return {{value_of(i)...}}; }  // the result of an index map
+template <std::size_t N>
+struct At {
+  std::array<Expr, N> index;
+};
+template <class... I>
+At<sizeof...(I)> at(const I&... i) {
+  return {{value_of(i)...}};
+}  // the result of an index map
 
 namespace detail {
 // Calls an index map, [](Var k, Var n) { return at(n / 16, k, n % 16); }, with fresh variables.
-template <class F> void map_of(F& map, std::vector<Expr>& vars, std::vector<Expr>& exprs) {
+template <class F>
+void map_of(F& map, std::vector<Expr>& vars, std::vector<Expr>& exprs) {
   static_assert(written_out_parameters<F>, "an index map: write the parameters as Var, not auto, so that the rank is known");
   constexpr std::size_t rank = arity<decltype(&std::remove_cvref_t<F>::operator())>::value;
   const Indices from = new_indices(nullptr, rank);
@@ -116,11 +137,17 @@ class Stage {
   Stage& operator=(const Stage&) = default;
 
   // handles
-  template <std::size_t N> std::array<Loop, N> spatial(Where w = Where::current()) const { return pick<N>(false, w); }
-  template <std::size_t N> std::array<Loop, N> reduction(Where w = Where::current()) const { return pick<N>(true, w); }
-  Loop reduction(Where = Where::current()) const;            // exactly one, or refused
-  Loop loop(const Axis&, Where = Where::current()) const;    // by identity
-  std::vector<Loop> nest(Where = Where::current()) const;    // as it stands, outermost first
+  template <std::size_t N>
+  std::array<Loop, N> spatial(Where w = Where::current()) const {
+    return pick<N>(false, w);
+  }
+  template <std::size_t N>
+  std::array<Loop, N> reduction(Where w = Where::current()) const {
+    return pick<N>(true, w);
+  }
+  Loop reduction(Where = Where::current()) const;                   // exactly one, or refused
+  Loop loop(const Axis&, Where = Where::current()) const;           // by identity
+  std::vector<Loop> nest(Where = Where::current()) const;           // as it stands, outermost first
   Loop copy(Loop of, Loop peeled, Where = Where::current()) const;  // inside a peeled loop, the copy of a loop
   ir::Id id() const { return id_; }
   const char* name() const;
@@ -130,14 +157,15 @@ class Stage {
   Split split(Loop, Parts, Tail = Tail::guard, Where = Where::current()) const;
   Loop fuse(Loop outer, Loop inner, Where = Where::current()) const;
   Tiles tile(Loop i, Loop j, Factor, Factor, Tail = Tail::guard, Where = Where::current()) const;
-  template <std::same_as<Loop>... L> Stage reorder(LoopAt outermost, L... rest) const {
+  template <std::same_as<Loop>... L>
+  Stage reorder(LoopAt outermost, L... rest) const {
     const Loop loops[] = {outermost.loop, rest...};
     return reorder_(loops, 1 + sizeof...(rest), outermost.where);
   }
-  Loop peel(Loop, Peel, Where = Where::current()) const;     // the loop over the iteration taken out
-  Ends peel(Loop, Where = Where::current()) const;           // at both ends: in between, clamps and guards are often decided
-  Stage tighten(Loop, Where = Where::current()) const;       // ends where the domain ends, instead of a guard
-  Stage vectorize(Loop, Where = Where::current()) const;     // constant extent
+  Loop peel(Loop, Peel, Where = Where::current()) const;  // the loop over the iteration taken out
+  Ends peel(Loop, Where = Where::current()) const;        // at both ends: in between, clamps and guards are often decided
+  Stage tighten(Loop, Where = Where::current()) const;    // ends where the domain ends, instead of a guard
+  Stage vectorize(Loop, Where = Where::current()) const;  // constant extent
   Stage vectorize(Loop, Factor lanes, Where = Where::current()) const;  // the loop stays, as the outer one
   Stage unroll(Loop, Where = Where::current()) const;
   Stage unroll(Loop, Factor, Where = Where::current()) const;
@@ -153,10 +181,11 @@ class Stage {
   Stage fold(int dim, Factor, Where = Where::current()) const;
 
   // storage
-  Stage store_in(Scope, Where = Where::current()) const;     // set_scope
+  Stage store_in(Scope, Where = Where::current()) const;  // set_scope
   Stage align(int dim, Factor, Where = Where::current()) const;
-  Stage stream_store(Where = Where::current()) const;        // of an output: past the caches
-  template <class F> Stage transform_layout(F&& map, Where w = Where::current()) const {  // set_layout
+  Stage stream_store(Where = Where::current()) const;  // of an output: past the caches
+  template <class F>
+  Stage transform_layout(F&& map, Where w = Where::current()) const {  // set_layout
     std::vector<Expr> vars, exprs;
     detail::map_of(map, vars, exprs);
     return set_layout_(vars, exprs, w);
@@ -170,7 +199,8 @@ class Stage {
   friend class Schedule;
   friend class StageRef;
   Stage(ir::Id id, detail::ScheduleState* s) : id_(id), state_(s) {}
-  template <std::size_t N> std::array<Loop, N> pick(bool reduce, Where w) const {
+  template <std::size_t N>
+  std::array<Loop, N> pick(bool reduce, Where w) const {
     std::array<Loop, N> loops;
     const std::vector<Loop> all = roots_(reduce, N, w);
     for (std::size_t k = 0; k < N; ++k) loops[k] = all[k];
@@ -196,20 +226,23 @@ class Schedule {  // a value: copying is deep
   // Where the source has no element the copy holds `fill`: what reads past the end then meets.
   Stage cache_read(StageRef source, std::initializer_list<StageRef> readers, Scope, Operand fill, Where = Where::current());
   Stage cache_write(StageRef, Scope, Where = Where::current());
-  template <class F> void pack_argument(const Tensor& input, F&& layout, Pack pack, Where w = Where::current()) {
+  template <class F>
+  void pack_argument(const Tensor& input, F&& layout, Pack pack, Where w = Where::current()) {
     std::vector<Expr> vars, exprs;
     detail::map_of(layout, vars, exprs);
     pack_argument_(input, vars, exprs, pack, w);
   }
   // Applies all or nothing; the refusal is returned instead of thrown.
-  template <class F> std::optional<Refusal> attempt(F&& steps) {
+  template <class F>
+  std::optional<Refusal> attempt(F&& steps) {
     return attempt_([](void* f) { (*static_cast<std::remove_reference_t<F>*>(f))(); }, &steps);
   }
   const Target& target() const;
-  std::string text() const;          // the program as it stands
-  std::string trace() const;         // a line a step
-  std::string json() const;          // the steps, to save and replay
-  void replay(std::string_view json, Where = Where::current());  // all or nothing; a step that no longer holds is refused by its place
+  std::string text() const;   // the program as it stands
+  std::string trace() const;  // a line a step
+  std::string json() const;   // the steps, to save and replay
+  void replay(std::string_view json,
+              Where = Where::current());  // all or nothing; a step that no longer holds is refused by its place
 
   // For the layers above: a program with what it was built from. Refused: reads that are not inside what they read.
   Schedule(lang::Built, const Target&);
@@ -220,7 +253,8 @@ class Schedule {  // a value: copying is deep
  private:
   std::optional<Refusal> attempt_(void (*)(void*), void*);
   void pack_argument_(const Tensor&, const std::vector<Expr>& vars, const std::vector<Expr>& map, Pack, Where);
-  std::vector<schedule::Arg> reader_args(StageRef source, std::initializer_list<StageRef> readers, const Scope&, const Operand* fill, Where) const;
+  std::vector<schedule::Arg> reader_args(StageRef source, std::initializer_list<StageRef> readers, const Scope&,
+                                         const Operand* fill, Where) const;
   ir::Id buffer_of(StageRef, Where) const;
   ir::Id stage_of(StageRef, Where) const;
   detail::ScheduleState* state_;

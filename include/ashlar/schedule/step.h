@@ -25,12 +25,36 @@ struct Arg {
   std::vector<ir::Id> vars;     // exprs: the parameters of an index map
   std::vector<Expr> exprs;      // exprs: an index map, or one value
 
-  static Arg stage(ir::Id id) { Arg a; a.kind = Kind::stage, a.id = id; return a; }
-  static Arg loop(ir::Id id) { Arg a; a.kind = Kind::loop, a.id = id; return a; }
-  static Arg buffer(ir::Id id) { Arg a; a.kind = Kind::buffer, a.id = id; return a; }
-  static Arg integer(std::int64_t v) { Arg a; a.value = v; return a; }
-  static Arg text(std::string_view w) { Arg a; a.kind = Kind::word, a.word = w; return a; }
-  static Arg place(const Scope& s) { Arg a = text(s.name); a.scope = s; return a; }
+  static Arg stage(ir::Id id) {
+    Arg a;
+    a.kind = Kind::stage, a.id = id;
+    return a;
+  }
+  static Arg loop(ir::Id id) {
+    Arg a;
+    a.kind = Kind::loop, a.id = id;
+    return a;
+  }
+  static Arg buffer(ir::Id id) {
+    Arg a;
+    a.kind = Kind::buffer, a.id = id;
+    return a;
+  }
+  static Arg integer(std::int64_t v) {
+    Arg a;
+    a.value = v;
+    return a;
+  }
+  static Arg text(std::string_view w) {
+    Arg a;
+    a.kind = Kind::word, a.word = w;
+    return a;
+  }
+  static Arg place(const Scope& s) {
+    Arg a = text(s.name);
+    a.scope = s;
+    return a;
+  }
   static Arg map(std::vector<ir::Id> vars, std::vector<Expr> exprs) {
     Arg a;
     a.kind = Kind::exprs, a.vars = std::move(vars), a.exprs = std::move(exprs);
@@ -48,7 +72,10 @@ struct Step {
 };
 
 // What became of loops and stages that are no more: "was split into io and ii at matmul.cpp:31".
-struct Consumed { std::string name, reason; std::vector<ir::Id> successors; };
+struct Consumed {
+  std::string name, reason;
+  std::vector<ir::Id> successors;
+};
 
 struct Scheduled {
   ir::Program program;

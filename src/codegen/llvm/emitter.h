@@ -58,7 +58,7 @@ class Emitter {
   // for i in [begin, end), at least once where `runs` is true, with body(i)
   void loop(llvm::Value* begin, llvm::Value* end, bool runs, const std::function<void(llvm::Value*)>& body);
   void begin_iteration(ir::Id loop);
-  void end_streams();  // where a function ends that may have stored past the caches
+  void end_streams();                                         // where a function ends that may have stored past the caches
   void allocate_stack(const std::vector<ir::KStmt>& region);  // buffers of the frame that `region`'s function holds
 
   // What a parallel loop needs of the call; null in a body, where parallel loops run in the slot at hand.

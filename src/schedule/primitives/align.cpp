@@ -13,7 +13,8 @@ void apply_align(Context& c) {
   for (std::size_t k = 0; k < stage.buffers.size(); ++k) {
     ir::Buffer& b = storage_of(c, stage, k);
     const std::int64_t rank = b.layout.map.empty() ? b.rank : static_cast<std::int64_t>(b.layout.map.size());
-    if (dim < 0 || dim >= rank) c.refuse("a stored dimension of " + b.name + " below " + std::to_string(rank), std::to_string(dim));
+    if (dim < 0 || dim >= rank)
+      c.refuse("a stored dimension of " + b.name + " below " + std::to_string(rank), std::to_string(dim));
     b.layout.align_dim = dim;
     b.layout.pad_to = to;
     b.where = c.step.where;

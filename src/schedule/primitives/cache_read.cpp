@@ -24,7 +24,9 @@ std::vector<std::string> index_names(const Program& p, const ir::Buffer& b) {
 void redirect(std::vector<Expr>& values, Id from, const ir::Buffer& to) {
   for (Expr& v : values)
     v = ir::transform(v, [&](const Expr& x) {
-      return ir::is(x, ir::Op::load) && x.node()->id == from ? ir::load(to.id, to.name, to.type, ir::args_of(x), x.node()->where) : x;
+      return ir::is(x, ir::Op::load) && x.node()->id == from
+                 ? ir::load(to.id, to.name, to.type, ir::args_of(x), x.node()->where)
+                 : x;
     });
 }
 
@@ -34,7 +36,8 @@ void redirect(std::vector<Expr>& values, Id from, const ir::Buffer& to) {
 void apply_cache_read(Context& c) {
   // match
   const Arg& source_arg = c.arg(0);
-  if (source_arg.kind != Arg::Kind::buffer || !c.p.buffers.count(source_arg.id)) c.refuse("a tensor of this program", "another");
+  if (source_arg.kind != Arg::Kind::buffer || !c.p.buffers.count(source_arg.id))
+    c.refuse("a tensor of this program", "another");
   const Id source = source_arg.id;
   c.word(1);
   const Scope scope = c.arg(1).scope;
@@ -44,7 +47,8 @@ void apply_cache_read(Context& c) {
   std::vector<Id> readers;
   for (std::size_t k = first_reader; k < c.count(); ++k) {
     const ir::Stage& reader = c.stage(k);
-    if (!reads_buffer(reader, source)) c.refuse("readers of " + c.p.buffer(source).name, reader.name + ", which does not read it");
+    if (!reads_buffer(reader, source))
+      c.refuse("readers of " + c.p.buffer(source).name, reader.name + ", which does not read it");
     for (const Stmt* n : ir::nests_of(c.p, reader.id))
       if (n->after && n->after == c.p.buffer(source).stage)
         c.refuse("a reader that is computed after its source (move this call before fuse_into)", reader.name);

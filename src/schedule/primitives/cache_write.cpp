@@ -18,9 +18,11 @@ void apply_cache_write(Context& c) {
   Stmt& nest = only_nest(c, stage);
   for (const ir::Root& r : nest.roots)
     if (!c.p.axis(r.axis).became.empty())
-      c.refuse("a stage whose loops were not scheduled yet (move cache_write before the splits)", c.p.axis(r.axis).name + " of " + stage.name);
+      c.refuse("a stage whose loops were not scheduled yet (move cache_write before the splits)",
+               c.p.axis(r.axis).name + " of " + stage.name);
   ir::walk(nest.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::nest) c.refuse("a stage with nothing placed in it yet", c.p.stage(s.stage).name + " inside " + stage.name);
+    if (s.kind == Stmt::Kind::nest)
+      c.refuse("a stage with nothing placed in it yet", c.p.stage(s.stage).name + " inside " + stage.name);
   });
   if (nest.after || !nest.slides.empty()) c.refuse("a stage that was not placed yet", stage.name);
   // rewrite: the definition goes to the new stage, with its iteration variables; the old one copies

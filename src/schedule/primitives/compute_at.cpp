@@ -22,11 +22,11 @@ Stmt& movable(Context& c, const ir::Stage& stage) {
   Stmt& nest = only_nest(c, stage);
   if (nest.after)
     c.refuse("a stage computed before its readers", stage.name + ", which was put after its producer by fuse_into");
-  if (!nest.slides.empty())
-    c.refuse("a stage that does not slide yet (move this call before slide)", stage.name);
+  if (!nest.slides.empty()) c.refuse("a stage that does not slide yet (move this call before slide)", stage.name);
   ir::walk(nest.body, [&](const Stmt& s) {
     if (s.kind == Stmt::Kind::nest && s.after)
-      c.refuse("a stage with nothing put after it (move this call before fuse_into)", c.p.stage(s.stage).name + " inside " + stage.name);
+      c.refuse("a stage with nothing put after it (move this call before fuse_into)",
+               c.p.stage(s.stage).name + " inside " + stage.name);
   });
   return nest;
 }
@@ -36,13 +36,17 @@ void prove_placement(Context& c, const ir::Stage& stage, const Stmt& nest, const
   for (Id b : stage.buffers)
     if (c.p.buffer(b).role != ir::Role::temporary)
       c.refuse("a stage that is not an output (an output is computed at root)", stage.name);
-  if (encloses(c.p, nest.id, loop.id)) c.refuse("a loop of another stage", name_of(c.p, loop) + ", a loop of " + stage.name + " itself");
+  if (encloses(c.p, nest.id, loop.id))
+    c.refuse("a loop of another stage", name_of(c.p, loop) + ", a loop of " + stage.name + " itself");
   for (const Stmt* s : ir::path_to(c.p, loop.id))
     if (s->kind == Stmt::Kind::loop && s->loop_kind == ir::LoopKind::vectorized)
-      c.refuse("a loop outside of vectorized ones", name_of(c.p, loop) + (s->id == loop.id ? ", which is vectorized" : " inside " + name_of(c.p, *s)));
+      c.refuse("a loop outside of vectorized ones",
+               name_of(c.p, loop) + (s->id == loop.id ? ", which is vectorized" : " inside " + name_of(c.p, *s)));
   bool any = false;
   for (const auto& [id, reader] : c.p.stages) {
-    if (id == stage.id || std::none_of(stage.buffers.begin(), stage.buffers.end(), [&](Id b) { return reads_buffer(reader, b); })) continue;
+    if (id == stage.id ||
+        std::none_of(stage.buffers.begin(), stage.buffers.end(), [&](Id b) { return reads_buffer(reader, b); }))
+      continue;
     for (const Stmt* block : ir::blocks_of(c.p, id)) {
       if (!encloses(c.p, loop.id, block->id))
         c.refuse("a loop around every reader of " + stage.name, name_of(c.p, loop) + " does not hold " + reader.name);

@@ -22,7 +22,8 @@ void apply_fold(Context& c) {
       }
     Expr& e = b.layout.map.at(static_cast<std::size_t>(dim));
     if (b.layout.map.size() != static_cast<std::size_t>(b.rank) || !ir::is(e, ir::Op::var))
-      c.refuse("a dimension that is stored as it is", "dimension " + std::to_string(dim) + " of " + b.name + ", whose layout was set");
+      c.refuse("a dimension that is stored as it is",
+               "dimension " + std::to_string(dim) + " of " + b.name + ", whose layout was set");
     e = ir::mod(e, ir::index(n));
     b.where = c.step.where;
     prove_fold(c, b);

@@ -14,19 +14,21 @@ void apply_fuse(Context& c) {
   require_serial(c, outer), require_serial(c, wanted);
   require_whole(c, outer), require_whole(c, wanted);
   if (outer.body.size() != 1 || outer.body.front().id != wanted.id)
-    c.refuse("a loop whose body is exactly the other one", name_of(c.p, wanted) + " is not directly inside " + name_of(c.p, outer));
+    c.refuse("a loop whose body is exactly the other one",
+             name_of(c.p, wanted) + " is not directly inside " + name_of(c.p, outer));
   if (nest_of(c.p, outer.id).id != nest_of(c.p, wanted.id).id)
     c.refuse("two loops of one stage", name_of(c.p, outer) + " and " + name_of(c.p, wanted));
   const ir::Axis a = c.p.axis(outer.axis), b = c.p.axis(wanted.axis);
   for (Id axis : {a.id, b.id}) {
     int over = 0;
     ir::walk(c.p.body, [&](const Stmt& s) { over += s.kind == Stmt::Kind::loop && s.axis == axis; });
-    if (over != 1) c.refuse("loops that stand at one place", c.p.axis(axis).name + ", which peel copied (move the fuse before the peel)");
+    if (over != 1)
+      c.refuse("loops that stand at one place", c.p.axis(axis).name + ", which peel copied (move the fuse before the peel)");
   }
   // prove: both run over one kind of iteration, and the inner extent is the same for every outer iteration
   if (a.reduce != b.reduce)
     c.refuse("two loops of one kind", std::string(a.reduce ? "a reduction, " : "a spatial loop, ") + a.name + ", and " +
-             (b.reduce ? "a reduction, " : "a spatial loop, ") + b.name);
+                                          (b.reduce ? "a reduction, " : "a spatial loop, ") + b.name);
   if (ir::uses_var(b.extent, a.id))
     c.refuse("an inner loop whose extent does not depend on the outer one", b.name + " in " + ir::text(b.extent));
   // rewrite

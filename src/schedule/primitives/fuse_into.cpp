@@ -22,8 +22,8 @@ void require_pointwise(const Context& c, const ir::Stage& stage, const ir::Stage
     std::vector<Id> seen;
     for (const Expr& e : ir::args_of(r.load)) {
       const bool own = ir::is(e, ir::Op::var) && std::any_of(stage.iters.begin(), stage.iters.end(), [&](const ir::IterVar& v) {
-        return v.id == e.node()->id && v.kind != ir::IterKind::reduce;
-      });
+                         return v.id == e.node()->id && v.kind != ir::IterKind::reduce;
+                       });
       if (!own || std::find(seen.begin(), seen.end(), e.node()->id) != seen.end())
         c.refuse(stage.name + " to read " + producer.name + " at its own point alone", ir::text(r.load),
                  "the point before it in the loop may not be finished");
@@ -56,7 +56,8 @@ void apply_fuse_into(Context& c) {
       c.refuse("a loop outside of vectorized ones", name_of(c.p, *s) + ", which is vectorized");
   for (const Stmt* s : ir::path_to(c.p, loop.id))
     if (s->kind == Stmt::Kind::loop && s->part != ir::Part::all && !(c.p.axis(s->axis).reduce && s->part == ir::Part::last))
-      c.refuse("a loop that every point passes through (whole, or the last step of a reduction)", name_of(c.p, *s) + ", a part of a loop that was peeled");
+      c.refuse("a loop that every point passes through (whole, or the last step of a reduction)",
+               name_of(c.p, *s) + ", a part of a loop that was peeled");
   for (const auto& [id, reader] : c.p.stages)
     if (id != stage.id && id != producer.id)
       for (Id b : stage.buffers)
@@ -73,8 +74,9 @@ void apply_fuse_into(Context& c) {
         if (v.id == ir::args_of(r.load)[d].node()->id && !producer.iters[d].begin.empty()) {
           const ir::IterVar& w = producer.iters[d];
           if (!analysis::can_prove(ir::eq(v.begin, w.begin), facts) || !analysis::can_prove(ir::eq(v.end, w.end), facts))
-            c.refuse("the domains of " + stage.name + " and " + producer.name + " to be the same", v.name + " in [" + ir::text(v.begin) + ", " +
-                     ir::text(v.end) + ") and " + w.name + " in [" + ir::text(w.begin) + ", " + ir::text(w.end) + ")");
+            c.refuse("the domains of " + stage.name + " and " + producer.name + " to be the same",
+                     v.name + " in [" + ir::text(v.begin) + ", " + ir::text(v.end) + ") and " + w.name + " in [" +
+                         ir::text(w.begin) + ", " + ir::text(w.end) + ")");
         }
   }
   // rewrite: the nest goes to the end of the loop; inside reduction loops its blocks wait for the last step

@@ -12,15 +12,18 @@ void apply_inline(Context& c) {
   // match
   const ir::Stage stage = c.stage(0);
   if (stage.is_reduction()) c.refuse("a stage that is not a reduction", stage.name + " (compute_at places it)");
-  if (stage.buffers.size() != 1) c.refuse("a stage with one value", stage.name + " with " + std::to_string(stage.buffers.size()));
+  if (stage.buffers.size() != 1)
+    c.refuse("a stage with one value", stage.name + " with " + std::to_string(stage.buffers.size()));
   const Id buffer = stage.buffers.front();
   if (c.p.buffer(buffer).role != ir::Role::temporary) c.refuse("a stage that is not an output", stage.name);
-  if (!c.p.buffer(buffer).layout.map.empty()) c.refuse("a stage without storage choices", stage.name + ", whose layout was set");
+  if (!c.p.buffer(buffer).layout.map.empty())
+    c.refuse("a stage without storage choices", stage.name + ", whose layout was set");
   const Stmt& nest = only_nest(c, stage);
   std::vector<Stmt> inner;
   ir::walk(nest.body, [&](const Stmt& s) {
     if (s.kind == Stmt::Kind::nest)
-      c.refuse("a stage with nothing computed inside it (inline before placing others)", c.p.stage(s.stage).name + " inside " + stage.name);
+      c.refuse("a stage with nothing computed inside it (inline before placing others)",
+               c.p.stage(s.stage).name + " inside " + stage.name);
   });
   for (const auto& [id, reader] : c.p.stages) {
     if (id == stage.id || !reads_buffer(reader, buffer)) continue;

@@ -20,7 +20,9 @@ void apply_peel(Context& c) {
   const Id id = loop.id;
   ir::walk(c.p.body, [&](const Stmt& s) {
     for (const ir::Slide& slide : s.slides)
-      if (slide.loop == id) c.refuse("a loop that no stage slides along", name_of(c.p, *ir::find(c.p, id)) + " (its warm-up is its first iteration)");
+      if (slide.loop == id)
+        c.refuse("a loop that no stage slides along",
+                 name_of(c.p, *ir::find(c.p, id)) + " (its warm-up is its first iteration)");
   });
   // rewrite: the iterations stay in their order, so there is nothing to prove
   Stmt copy = copy_subtree(c.p, loop);

@@ -16,31 +16,45 @@ void apply_reorder(Context& c) {
   std::vector<Id> wanted;
   for (std::size_t k = 0; k < c.count(); ++k) {
     const Stmt& loop = c.loop(k);
-    if (std::find(wanted.begin(), wanted.end(), loop.id) != wanted.end()) c.refuse("each loop once", name_of(c.p, loop) + " twice");
+    if (std::find(wanted.begin(), wanted.end(), loop.id) != wanted.end())
+      c.refuse("each loop once", name_of(c.p, loop) + " twice");
     wanted.push_back(loop.id);
   }
   if (wanted.size() < 2) c.refuse("at least two loops", std::to_string(wanted.size()));
   const Stmt* top = nullptr;
   for (Id id : wanted)
-    if (std::all_of(wanted.begin(), wanted.end(), [&](Id other) { return other == id || encloses(c.p, id, other); })) top = ir::find(c.p, id);
+    if (std::all_of(wanted.begin(), wanted.end(), [&](Id other) { return other == id || encloses(c.p, id, other); }))
+      top = ir::find(c.p, id);
   if (!top)
-    c.refuse("loops around one another", name_of(c.p, c.loop(0)) + " and " + name_of(c.p, c.loop(1)) + " are not all on one path");
+    c.refuse("loops around one another",
+             name_of(c.p, c.loop(0)) + " and " + name_of(c.p, c.loop(1)) + " are not all on one path");
   std::vector<Stmt*> chain;
   std::size_t found = 0;
   for (Stmt* s = const_cast<Stmt*>(top);; s = &s->body.front()) {
-    if (s->kind != Stmt::Kind::loop) c.refuse("loops of one stage", "a stage computed between them: " + c.p.stage(nest_of(c.p, s->id).stage).name);
+    if (s->kind != Stmt::Kind::loop)
+      c.refuse("loops of one stage", "a stage computed between them: " + c.p.stage(nest_of(c.p, s->id).stage).name);
     chain.push_back(s);
     found += static_cast<std::size_t>(std::count(wanted.begin(), wanted.end(), s->id));
     if (found == wanted.size()) break;
     if (s->body.size() != 1) {
       std::string other = "other statements";
       for (const Stmt& b : s->body)
-        if (b.kind == Stmt::Kind::nest) { other = c.p.stage(b.stage).name; break; }
-      c.refuse("loops with nothing between them", other + " is computed inside " + name_of(c.p, *s) + " (move this call before its compute_at)");
+        if (b.kind == Stmt::Kind::nest) {
+          other = c.p.stage(b.stage).name;
+          break;
+        }
+      c.refuse("loops with nothing between them",
+               other + " is computed inside " + name_of(c.p, *s) + " (move this call before its compute_at)");
     }
   }
   // prove
-  struct Header { Id id, axis, copy_of; Where where; ir::LoopKind kind; ir::Part part; bool tight; };
+  struct Header {
+    Id id, axis, copy_of;
+    Where where;
+    ir::LoopKind kind;
+    ir::Part part;
+    bool tight;
+  };
   std::vector<Header> headers(chain.size());
   std::size_t next = 0;
   for (std::size_t k = 0; k < chain.size(); ++k) {
@@ -58,12 +72,14 @@ void apply_reorder(Context& c) {
   for (std::size_t k = 0; k < headers.size(); ++k)
     for (std::size_t j = k; j < headers.size(); ++j)
       if (ir::uses_var(c.p.axis(headers[k].axis).extent, headers[j].axis))
-        c.refuse("a loop inside those that bound it", c.p.axis(headers[k].axis).name + " in " + ir::text(c.p.axis(headers[k].axis).extent) +
-                 " would stand outside " + c.p.axis(headers[j].axis).name);
+        c.refuse("a loop inside those that bound it", c.p.axis(headers[k].axis).name + " in " +
+                                                          ir::text(c.p.axis(headers[k].axis).extent) + " would stand outside " +
+                                                          c.p.axis(headers[j].axis).name);
   // rewrite; every loop keeps its id, so handles stay as they are
   for (std::size_t k = 0; k < chain.size(); ++k) {
     chain[k]->id = headers[k].id, chain[k]->axis = headers[k].axis, chain[k]->copy_of = headers[k].copy_of;
-    chain[k]->where = headers[k].where, chain[k]->loop_kind = headers[k].kind, chain[k]->part = headers[k].part, chain[k]->tight = headers[k].tight;
+    chain[k]->where = headers[k].where, chain[k]->loop_kind = headers[k].kind, chain[k]->part = headers[k].part,
+    chain[k]->tight = headers[k].tight;
   }
 }
 

@@ -19,8 +19,10 @@ namespace {
 
 Expr identity_of(const Context& c, const ir::Stage& stage, Type t) {
   switch (stage.reducer.kind) {
-    case ir::ReducerKind::sum: return t.is_float() ? ir::float_const(t, 0) : ir::int_const(t, 0);
-    case ir::ReducerKind::product: return t.is_float() ? ir::float_const(t, 1) : ir::int_const(t, 1);
+    case ir::ReducerKind::sum:
+      return t.is_float() ? ir::float_const(t, 0) : ir::int_const(t, 0);
+    case ir::ReducerKind::product:
+      return t.is_float() ? ir::float_const(t, 1) : ir::int_const(t, 1);
     case ir::ReducerKind::minimum:
     case ir::ReducerKind::maximum: {
       const bool low = stage.reducer.kind == ir::ReducerKind::maximum;
@@ -29,7 +31,8 @@ Expr identity_of(const Context& c, const ir::Stage& stage, Type t) {
       const std::int64_t top = static_cast<std::int64_t>((std::uint64_t{1} << (t.bits - 1)) - 1);
       return ir::int_const(t, low ? -top - 1 : top);
     }
-    default: c.refuse("a sum, product, minimum or maximum", "the reduction of " + stage.name);
+    default:
+      c.refuse("a sum, product, minimum or maximum", "the reduction of " + stage.name);
   }
 }
 
@@ -41,7 +44,8 @@ void drop_reductions(const Program& p, std::vector<Stmt>& body, Id keep) {
     if (s.kind == Stmt::Kind::loop && p.axis(s.axis).reduce && s.axis != keep) {
       std::vector<Stmt> inner = std::move(s.body);
       body.erase(body.begin() + static_cast<std::ptrdiff_t>(k));
-      body.insert(body.begin() + static_cast<std::ptrdiff_t>(k), std::make_move_iterator(inner.begin()), std::make_move_iterator(inner.end()));
+      body.insert(body.begin() + static_cast<std::ptrdiff_t>(k), std::make_move_iterator(inner.begin()),
+                  std::make_move_iterator(inner.end()));
       k += inner.size();
     } else {
       ++k;
@@ -63,10 +67,11 @@ void apply_rfactor(Context& c) {
   if (stage.buffers.size() != 1) c.refuse("a reduction of one value", stage.name);
   ir::walk(nest.body, [&](const Stmt& s) {
     if (s.kind == Stmt::Kind::nest)
-      c.refuse("a stage with nothing placed in it yet (move rfactor before compute_at of its producers)", c.p.stage(s.stage).name + " inside " + stage.name);
+      c.refuse("a stage with nothing placed in it yet (move rfactor before compute_at of its producers)",
+               c.p.stage(s.stage).name + " inside " + stage.name);
     if (s.kind == Stmt::Kind::loop && s.part != ir::Part::all) c.refuse("a stage that was not peeled yet", name_of(c.p, s));
   });
-  std::vector<Id> others;  // the other reduction leaves, in the order of their loops
+  std::vector<Id> others;    // the other reduction leaves, in the order of their loops
   std::map<Id, Expr> tight;  // of those, the ends of loops that follow the domain: the partial's domain follows it too
   ir::walk(nest.body, [&](const Stmt& s) {
     if (s.kind != Stmt::Kind::loop || !c.p.axis(s.axis).reduce) return;
@@ -84,7 +89,8 @@ void apply_rfactor(Context& c) {
         if (ir::uses_var(v.begin, w.id) || ir::uses_var(v.end, w.id))
           c.refuse("a reduction over a box", v.name + " in [" + ir::text(v.begin) + ", " + ir::text(v.end) + ")");
   for (const auto& [id, a] : c.p.axes)
-    if (a.reduce && a.origin == ir::Axis::Origin::split_outer && a.tail == ir::Tail::shift) throw InternalError("a reduction split by shift");
+    if (a.reduce && a.origin == ir::Axis::Origin::split_outer && a.tail == ir::Tail::shift)
+      throw InternalError("a reduction split by shift");
   // rewrite: the partial's definition
   ir::Stage partial;
   partial.id = c.p.fresh();
@@ -195,7 +201,8 @@ void apply_rfactor(Context& c) {
   root.factor = Expr();
   std::vector<ir::Root> roots;
   std::vector<Id> dead;
-  for (const ir::Root& r : nest.roots) (c.p.axis(r.axis).reduce && r.axis != axis.id ? dead.push_back(r.axis), void() : roots.push_back(r));
+  for (const ir::Root& r : nest.roots)
+    (c.p.axis(r.axis).reduce && r.axis != axis.id ? dead.push_back(r.axis), void() : roots.push_back(r));
   roots.erase(std::remove_if(roots.begin(), roots.end(), [&](const ir::Root& r) { return r.axis == axis.id; }), roots.end());
   roots.push_back({over.id, axis.id, ir::index(0), axis.extent});
   nest.roots = std::move(roots);

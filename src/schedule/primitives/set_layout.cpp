@@ -15,7 +15,8 @@ namespace ashlar::schedule {
 
 ir::Buffer& storage_of(Context& c, const ir::Stage& stage, std::size_t k) {
   ir::Buffer& b = c.p.buffers.at(stage.buffers.at(k));
-  if (b.role != ir::Role::temporary) c.refuse("a stage with storage of its own (cache_write gives an output one)", stage.name + ", an output");
+  if (b.role != ir::Role::temporary)
+    c.refuse("a stage with storage of its own (cache_write gives an output one)", stage.name + ", an output");
   return b;
 }
 
@@ -34,7 +35,8 @@ void set_map(Context& c, ir::Buffer& b, const Arg& map) {
     if (!e.type().is_index()) c.refuse("index expressions in the map", ir::text(e) + " of type " + ir::text(e.type()));
     exprs.push_back(ir::substitute(e, own));
     for (Id v : ir::free_vars(exprs.back()))
-      if (std::find(vars.begin(), vars.end(), v) == vars.end()) c.refuse("a map over its own variables alone", ir::text(exprs.back()));
+      if (std::find(vars.begin(), vars.end(), v) == vars.end())
+        c.refuse("a map over its own variables alone", ir::text(exprs.back()));
   }
   prove_bijective(c, b, vars, exprs);
   b.layout.vars = std::move(vars);

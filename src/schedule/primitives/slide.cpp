@@ -16,10 +16,12 @@ void apply_slide(Context& c) {
   Stmt& nest = only_nest(c, stage);
   if (!encloses(c.p, loop.id, nest.id))
     c.refuse("a loop that " + stage.name + " is computed inside (compute_at it first)", name_of(c.p, loop));
-  if (nest.after) c.refuse("a stage computed before its readers", stage.name + ", which was put after its producer by fuse_into");
+  if (nest.after)
+    c.refuse("a stage computed before its readers", stage.name + ", which was put after its producer by fuse_into");
   if (!nest.slides.empty()) c.refuse("a stage that does not slide yet", stage.name);
   const auto window = analysis::required_region(c.p, nest.id);
-  if (window.empty()) c.refuse("a stage with readers beside it in " + name_of(c.p, loop), stage.name + ", which has none there");
+  if (window.empty())
+    c.refuse("a stage with readers beside it in " + name_of(c.p, loop), stage.name + ", which has none there");
   std::vector<Id> moving;
   std::size_t d = 0;
   for (const ir::IterVar& v : stage.iters) {
@@ -28,7 +30,8 @@ void apply_slide(Context& c) {
     ++d;
   }
   if (moving.size() != 1)
-    c.refuse("a window that moves with " + name_of(c.p, loop) + " in one dimension", stage.name + " moves in " + std::to_string(moving.size()));
+    c.refuse("a window that moves with " + name_of(c.p, loop) + " in one dimension",
+             stage.name + " moves in " + std::to_string(moving.size()));
   const ir::Slide slide{loop.id, moving.front(), c.step.where};
   prove_slide(c, nest, slide);
   nest.slides.push_back(slide);

@@ -20,14 +20,16 @@ namespace {
 void prove_own_loop(const Context& c, const ir::Stage& stage, const Stmt& loop) {
   for (const Stmt* s : ir::path_to(c.p, loop.id))
     if (s->kind == Stmt::Kind::loop && c.p.axis(s->axis).reduce)
-      c.refuse("a loop outside of the reduction loops of " + stage.name, name_of(c.p, *s) + ", whose later steps need what the earlier ones stored");
+      c.refuse("a loop outside of the reduction loops of " + stage.name,
+               name_of(c.p, *s) + ", whose later steps need what the earlier ones stored");
   if (loop.loop_kind == ir::LoopKind::vectorized) c.refuse("a loop that is not vectorized", name_of(c.p, loop));
   for (const auto& [id, reader] : c.p.stages)
     for (Id b : stage.buffers)
       if (id == stage.id || reads_buffer(reader, b))
         for (const Stmt* block : ir::blocks_of(c.p, id))
           if (!encloses(c.p, loop.id, block->id))
-            c.refuse("a loop around all of " + stage.name + " and its readers", name_of(c.p, loop) + " does not hold " + reader.name);
+            c.refuse("a loop around all of " + stage.name + " and its readers",
+                     name_of(c.p, loop) + " does not hold " + reader.name);
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ namespace ashlar::schedule {
 void apply_stream_store(Context& c) {
   const ir::Stage& stage = c.stage(0);
   if (stage.is_reduction())
-    c.refuse("a stage that stores each element once (cache_write it, and stream the copy)", stage.name + ", a reduction that reads what it stored");
+    c.refuse("a stage that stores each element once (cache_write it, and stream the copy)",
+             stage.name + ", a reduction that reads what it stored");
   for (const Id id : stage.buffers) {
     ir::Buffer& b = c.p.buffers.at(id);
     if (b.role != ir::Role::output) c.refuse("an output, which leaves the kernel", b.name + ", which a stage of it reads");
