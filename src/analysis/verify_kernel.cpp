@@ -109,6 +109,11 @@ class Checker {
       case Storage::registers:
         require(ir::is_int(b.elements), storage_elements, [&] { return b.name; });
         break;
+      case Storage::shared:
+      case Storage::barrier:
+        require(ir::is_int(b.elements), storage_elements, [&] { return b.name; });
+        require(ir::is_int(b.offset), storage_offset, [&] { return b.name; });
+        break;
       case Storage::workspace:
         require(!b.elements.empty(), storage_elements, [&] { return b.name; });
         expr(b.elements);
@@ -220,7 +225,38 @@ class Checker {
         body(s.body, parallel);
         body(s.otherwise, parallel);
         break;
+      case Kind::launch:
+        launch(s);
+        break;
+      case Kind::sync:
+        if (s.sync->buffer != 0) known(s.sync->buffer, "a sync");
+        for (const Expr* e : {&s.sync->index, &s.sync->count, &s.sync->bytes, &s.sync->parity, &s.sync->rank})
+          if (!e->empty()) expr(*e);
+        break;
+      case Kind::call:
+        for (const ir::Call::Actual& a : s.call->actuals) {
+          if (!a.address.empty()) expr(a.address);
+          for (const Expr& e : a.positions) expr(e);
+        }
+        break;
     }
+  }
+
+  void launch(const KStmt& s) {
+    const ir::Launch& l = *s.launch;
+    for (int d = 0; d < 3; ++d)
+      for (const Expr* e : {&l.grid[d], &l.cluster[d]})
+        if (!e->empty()) expr(*e);
+    std::vector<Id> numbers;
+    for (Id id : {l.block[0], l.block[1], l.block[2], l.thread})
+      if (id != 0) {
+        require(types_.emplace(id, ir::index_type).second, vars_unique, [&] { return l.name; });
+        numbers.push_back(id);
+      }
+    body(s.body, false);
+    for (Id id : numbers) types_.erase(id);
+    seen_.clear();
+    keep_.clear();
   }
 
   void scoped(const KStmt& s, Type type, bool parallel) {

@@ -255,6 +255,10 @@ class KernelRun final : public Memory {
         case KStmt::Kind::store:
           store(c);
           break;
+        case KStmt::Kind::launch:
+        case KStmt::Kind::sync:
+        case KStmt::Kind::call:
+          throw InternalError("kernel: a launch in the interpreter of host bodies");
       }
     }
   }

@@ -193,79 +193,12 @@ struct ProgramWriter {
   }
 };
 
-struct KernelWriter {
-  const Kernel& k;
-  Namer names;
-  std::string out;
-  std::string show(const Expr& e) { return text(e, names); }
-  void line(int depth, const std::string& s) { out += std::string(static_cast<std::size_t>(depth) * 2, ' ') + s + "\n"; }
-  void body(const std::vector<KStmt>& list, int depth) {
-    for (const KStmt& s : list) statement(s, depth);
-  }
-  void statement(const KStmt& s, int depth) {
-    switch (s.kind) {
-      case KStmt::Kind::for_:
-        line(depth, std::string(s.loop_kind == LoopKind::parallel ? "parallel " : "") + "for " + names(s.var, s.name) +
-                        " in [" + show(s.begin) + ", +" + show(s.extent) + ")");
-        body(s.body, depth + 1);
-        break;
-      case KStmt::Kind::if_:
-        line(depth, "if " + show(s.value));
-        body(s.body, depth + 1);
-        if (!s.otherwise.empty()) {
-          line(depth, "else");
-          body(s.otherwise, depth + 1);
-        }
-        break;
-      case KStmt::Kind::let:
-        line(depth, names(s.var, s.name) + " = " + show(s.value));
-        body(s.body, depth);
-        break;
-      case KStmt::Kind::store:
-        line(depth, names(s.buffer, k.buffers.at(s.buffer).name) + "[" + show(s.address) + "] = " + show(s.value) +
-                        (s.mask.empty() ? "" : "  where " + show(s.mask)));
-        break;
-      case KStmt::Kind::prefetch:
-        line(depth, "prefetch " + names(s.buffer, k.buffers.at(s.buffer).name) + "[" + show(s.address) + "]");
-        break;
-    }
-  }
-};
-
-const char* storage_name(Storage s) {
-  switch (s) {
-    case Storage::argument:
-      return "argument";
-    case Storage::stack:
-      return "stack";
-    case Storage::registers:
-      return "registers";
-    case Storage::workspace:
-      return "workspace";
-  }
-  return "";
-}
-
 }  // namespace
 
 std::string text(const Program& p) {
   ProgramWriter w{p, {}, {}};
   w.header();
   w.body(p.body, 0);
-  return w.out;
-}
-
-std::string text(const Kernel& k) {
-  KernelWriter w{k, {}, {}};
-  w.out = "kernel " + k.name + "\n";
-  for (const auto& [id, b] : k.buffers) {
-    std::string s = std::string(storage_name(b.storage)) + " " + w.names(id, b.name) + ": " + text(b.type);
-    if (!b.elements.empty()) s += "[" + w.show(b.elements) + "]";
-    if (b.storage == Storage::workspace && !b.offset.empty())
-      s += " at " + w.show(b.offset) + (b.per_worker ? " of each worker" : "");
-    w.line(1, s);
-  }
-  w.body(k.body, 0);
   return w.out;
 }
 

@@ -72,6 +72,10 @@ class Lanes {
           for (KStmt& k : body(std::move(s.otherwise), under(ir::logic_not(s.value)))) out.push_back(std::move(k));
         return;
       }
+      case KStmt::Kind::launch:
+      case KStmt::Kind::sync:
+      case KStmt::Kind::call:
+        throw InternalError("a statement of parallel hardware inside a vectorized loop");
     }
     out.push_back(std::move(s));
   }

@@ -6,12 +6,16 @@
 //          its stride is 1), and optionally a second, a bool (vector) mask: lanes that are false read nothing and give 0.
 //   types  may have lanes > 1; ramp and broadcast occur. Math functions (exp, …) and f16/bf16 arithmetic have been
 //          expanded; what remains is listed in docs/ir.md, "Lowered form".
-//   vars   refer to loops, lets, symbols, scalars and argument strides by id.
+//   vars   refer to loops, lets, symbols, scalars, argument strides and the block and thread numbers of a launch by id.
+//
+// A parallel program is a host body that holds `launch` statements; ir/device.h says what stands inside those.
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include <ashlar/ir/device.h>
 #include <ashlar/ir/expr.h>
 #include <ashlar/ir/program.h>
 
@@ -20,8 +24,10 @@ namespace ashlar::ir {
 enum class Storage {
   argument,   // a pointer of the call
   stack,      // constant bytes, in the frame of the function or parallel body that holds the alloc
-  registers,  // as stack, and every address is a constant: promoted to SSA values
+  registers,  // as stack, and every address is a constant: promoted to SSA values. Inside a launch: one copy for each thread
   workspace,  // a slice of the call's workspace at `offset`; inside a parallel loop one slice for each worker slot
+  shared,     // inside a launch: bytes of the block's shared memory at the constant `offset`; one copy for each block
+  barrier,    // inside a launch: `elements` mbarriers, 8 bytes each, in the block's shared memory at `offset`
 };
 
 struct KBuffer {
@@ -39,10 +45,10 @@ struct KBuffer {
 };
 
 struct KStmt {
-  enum class Kind { for_, if_, let, store, prefetch };
+  enum class Kind { for_, if_, let, store, prefetch, launch, sync, call };
   Kind kind = Kind::store;
   Where where = {};
-  std::vector<KStmt> body;       // for_, if_: executed in order. let: the scope of the variable
+  std::vector<KStmt> body;       // for_, if_: executed in order. let: the scope of the variable. launch: what each thread runs
   std::vector<KStmt> otherwise;  // if_
 
   Id var = 0;                             // for_, let
@@ -53,6 +59,11 @@ struct KStmt {
   Id buffer = 0;                          // store, prefetch
   Expr address;                           // store, prefetch: as a load's
   Expr mask;                              // store: empty, or a bool (vector): lanes that are false write nothing
+
+  // launch, sync, call: shared and never changed, so that copying a body stays cheap; a pass that rewrites one makes another
+  std::shared_ptr<const Launch> launch;
+  std::shared_ptr<const Sync> sync;
+  std::shared_ptr<const Call> call;
 };
 
 struct StrideArg {
@@ -69,6 +80,8 @@ struct Kernel {
   std::vector<StrideArg> strides;         // those that are not known to be 1
   std::map<Id, Buffer> argument_buffers;  // shapes, facts, alignment: what entry checks
   std::map<Id, KBuffer> buffers;
+  std::map<Id, Intrinsic> intrinsics;  // what the calls call
+  std::map<Id, TensorMap> tensor_maps;
   std::vector<KStmt> body;
   std::vector<Expr> assumptions;
   Expr workspace_shared;      // bytes of the region that exists once; over symbols

@@ -125,6 +125,10 @@ void Emitter::statements(const std::vector<ir::KStmt>& list) {
       case ir::KStmt::Kind::prefetch:
         prefetch(s);
         break;
+      case ir::KStmt::Kind::launch:
+      case ir::KStmt::Kind::sync:
+      case ir::KStmt::Kind::call:
+        throw InternalError("codegen: a launch in code for a CPU");
     }
   }
 }

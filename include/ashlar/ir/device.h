@@ -1,0 +1,147 @@
+#pragma once
+// What stands inside a launch: the lowered form of a parallel program, one body that every thread runs.
+//
+//   Launch      a grid of blocks (in clusters), a number of threads in each. The body refers to their numbers as vars.
+//   Sync        one synchronisation operation: block and warp barriers, mbarriers with a phase and a byte count, commit
+//               groups, fences between the generic and the asynchronous proxy.
+//   Intrinsic   what a call means: operands (type, shape, who holds what, by which path, when complete) and a meaning that
+//               is an ordinary stage over the operands, or the name of a native function of the interpreter.
+//   Call        an intrinsic with its operands: a buffer and an address in it, values, a tensor map, an mbarrier.
+//
+// Invariant: a sync or a call is *collective* over a group of aligned threads (its width): all threads of the group reach it
+// together, so what surrounds it is uniform over that group: conditions and bounds depend on the thread number only
+// through floor(thread / n) with n a multiple of the width. The verifier proves it; semantics stand in docs/parallel.md.
+//
+// Example, the sum over a warp:
+//
+//   launch sum<<<n /^ 256, 256>>>
+//     let s = x[block * 256 + thread]
+//     r[0] = s
+//     call shuffle_xor t[0], r[0], 16
+//     r[0] = r[0] + t[0]
+//     ...
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <ashlar/ir/expr.h>
+
+namespace ashlar::ir {
+
+// The numbers of a launch. `grid`, `cluster` and `threads` are over symbols (constants for the last two); a var that the body
+// does not use has id 0. Threads are numbered flat: warp = thread / 32 where the target's warps have 32 lanes.
+struct Launch {
+  std::string name;
+  Expr grid[3];     // blocks along x, y, z; no block runs where one is 0
+  Expr cluster[3];  // blocks of one cluster; 1 each unless the target has clusters
+  std::int64_t threads = 1;
+  int warp = 32;  // lanes of a warp (subgroup) that collectives rely on; 1 if there is none
+  Id block[3] = {0, 0, 0}, thread = 0;
+  std::int64_t shared_bytes = 0;
+  std::int64_t registers = 0;  // a thread's budget at the start; 0: the assembler's choice
+};
+
+// The path by which memory is accessed. Accesses by different proxies to one location are ordered only by a proxy fence.
+enum class Proxy { generic, async };
+
+// When a call has finished with an operand: one it reads may be overwritten, one it writes may be read.
+enum class Completion {
+  call,           // when the call returns
+  copy_group,     // per thread: after a wait that covers the copy group it was committed to (cp.async)
+  bulk_group,     // per thread: after a wait that covers the bulk group it was committed to (TMA stores)
+  product_group,  // per warpgroup: after a wait that covers the product group it was committed to (wgmma)
+  barrier,        // when the mbarrier of the call has counted its bytes and a wait on that phase has returned
+};
+
+struct Sync {
+  enum class Kind {
+    block,         // all threads of the block; memory of the block ordered
+    named,         // barrier number `index` for `count` threads: waits
+    named_arrive,  // the same, without waiting
+    warp,          // the lanes of a warp
+    cluster_arrive,
+    cluster_wait,
+    mbarrier_init,    // `count` arrivals a phase
+    mbarrier_arrive,  // one arrival
+    mbarrier_expect,  // one arrival, and `bytes` more that asynchronous copies will have to deliver in this phase
+    mbarrier_wait,    // until the phase of parity `parity` has completed
+    commit,           // closes the current group of `group`
+    wait,             // until at most `count` of the latest groups are pending
+    wait_read,        // bulk groups: until their sources have been read
+    fence_init,       // mbarriers that were initialised become visible to the asynchronous proxy and the cluster
+    fence_proxy,      // orders this thread's accesses by the generic proxy before later ones by the asynchronous, and back
+    fence_product,    // wgmma: registers and shared memory written before are seen by the products that follow
+    fence_device,     // orders this thread's writes to global memory before later ones, for all blocks
+    registers,        // sets the warpgroup's register budget to `count` a thread
+  };
+  Kind kind = Kind::block;
+  Id buffer = 0;  // mbarrier_*: the barrier buffer
+  Expr index;     // mbarrier_*: which of its barriers. named: the barrier's number
+  Expr count;     // arrivals, threads, pending groups, registers
+  Expr bytes;     // mbarrier_expect
+  Expr parity;    // mbarrier_wait: 0 or 1
+  Expr rank;      // mbarrier_arrive: the block of the cluster whose barrier is meant; empty: this one
+  Completion group = Completion::copy_group;  // commit, wait
+};
+
+// One operand of an intrinsic.
+struct IntrinsicOperand {
+  enum class Kind { tile, value, tensor_map, barrier };
+  enum class Access { read, write, accumulate };
+  enum class Place { registers, shared, global };
+  std::string name;
+  Kind kind = Kind::tile;
+  Access access = Access::read;
+  Place place = Place::registers;
+  Proxy proxy = Proxy::generic;
+  Completion completion = Completion::call;
+  Type type;                        // tile: of an element. value: of the value
+  std::vector<std::int64_t> shape;  // tile: its logical extents
+  Id id = 0;                        // tile: the buffer that `meaning` loads or writes. value: the var in it
+  // Which thread of the group holds logical element (vars…), in which of its registers; for tiles in registers. For tiles in
+  // memory `map` has one entry, the element address from the operand's address, over vars and the value operands.
+  std::vector<Id> vars;
+  std::vector<Expr> map;  // registers: {thread, register}. memory: {address}
+};
+
+struct Intrinsic {
+  Id id = 0;
+  std::string name;
+  int group = 1;  // aligned threads that execute one call together
+  std::vector<IntrinsicOperand> operands;
+  // What it computes: one value expression over `iters` (spatial, then reduce with constant extents), as a stage's; or empty,
+  // and then `native` names a function of the interpreter.
+  std::vector<Id> spatial;
+  std::vector<Id> reduce;
+  std::vector<std::int64_t> reduce_extents;
+  Expr value;  // the result's element; with reduce variables a term of the sum
+  bool accumulates = false;
+  std::string native;
+  std::map<std::string, std::string> emit;  // by back end: text in which {name} stands for an operand
+  std::string needs;                        // a target or feature
+};
+
+// A box of a tensor in global memory that the asynchronous engine moves: built by the host, a parameter of the launch.
+struct TensorMap {
+  Id id = 0;
+  std::string name;
+  Id buffer = 0;  // argument or workspace
+  Type type;
+  std::vector<Expr> extents, strides;  // of the tensor, slowest first; strides in elements, the last one is 1
+  std::vector<std::int64_t> box;       // slowest first
+  int swizzle = 0;                     // bytes of the permutation of 16-byte granules in shared memory: 0, 32, 64 or 128
+};
+
+struct Call {
+  struct Actual {
+    Id buffer = 0;  // tile: where it lies. barrier: the barrier buffer. tensor_map: its id
+    Expr
+        address;  // tile: the element address (registers: a constant, the first register). barrier: which one. value: the value
+    std::vector<Expr> positions;  // tensor_map: where the box starts, slowest first
+  };
+  Id intrinsic = 0;
+  std::vector<Actual> actuals;  // as the intrinsic's operands
+};
+
+}  // namespace ashlar::ir
