@@ -49,12 +49,6 @@ std::vector<Output> planned_outputs(const CommandLine& c, const std::string& fun
   if (outputs.empty()) outputs = {{OutputKind::object, {}}, {OutputKind::header, {}}};
   for (Output& o : outputs) {
     if (o.path.empty()) o.path = fmt::format("{}/{}{}{}", c.directory, info(o.kind).prefix, function, info(o.kind).suffix);
-#ifndef ASHLAR_HAS_LLVM
-    if (o.kind == OutputKind::object || o.kind == OutputKind::static_library || o.kind == OutputKind::assembly ||
-        o.kind == OutputKind::llvm)
-      throw UsageError(
-          fmt::format("-e {}: this ashlar was built without LLVM; valid: header, program, schedule", info(o.kind).name));
-#endif
   }
   for (std::size_t a = 0; a < outputs.size(); ++a)
     for (std::size_t b = 0; b < a; ++b)
@@ -117,6 +111,16 @@ std::string times_text(const std::vector<PassTime>& times) {
   return text + fmt::format("{:<24} {:>10.3f}\n", "total", total);
 }
 
+void require_back_end([[maybe_unused]] const std::vector<Output>& outputs) {
+#ifndef ASHLAR_HAS_LLVM
+  for (const Output& o : outputs)
+    if (o.kind == OutputKind::object || o.kind == OutputKind::static_library || o.kind == OutputKind::assembly ||
+        o.kind == OutputKind::llvm)
+      throw UsageError(
+          fmt::format("-e {}: this ashlar was built without LLVM; valid: header, program, schedule", info(o.kind).name));
+#endif
+}
+
 void generate(const CommandLine& c, ToolResult& result) {
   const detail::Registration& r = find_generator(c.generator);
   const Target target = one_target(c);
@@ -135,6 +139,7 @@ void generate(const CommandLine& c, ToolResult& result) {
 
   lang::DefinitionScope definitions;
   MadeGenerator made = make_generator(r.make, r.name, target, c.params, r.where);
+  require_back_end(outputs);
   Compilation compilation = run_pipeline(std::move(made), options);
   lower_kernel(compilation, options);
   FileSet files = make_files(compilation, outputs, options.times);

@@ -37,11 +37,13 @@ class Doubled : public Generator {  // two outputs from one input, one of them r
   }
 };
 
+#ifdef ASHLAR_TEST_LLVM
 ashlar_tensor vector(float* data, std::int64_t* n) {
   ashlar_tensor t{};
   t.data = data, t.device_type = 1, t.ndim = 1, t.type_code = 2, t.type_bits = 32, t.type_lanes = 1, t.shape = n;
   return t;
 }
+#endif
 
 template <class F>
 Refusal refusal(F&& f) {

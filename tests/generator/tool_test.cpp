@@ -103,7 +103,7 @@ TEST_CASE("what does not exist is answered with what does, and code 2") {
 TEST_CASE("what is illegal is refused at the line that says it, with code 1") {
   std::string text;
   for (const char* name : {"wrong_schedule", "wrong_algorithm", "unbound"})
-    text += refusal_of({"-g", name, "target=x86-64"}) + "\n";
+    text += refusal_of({"-g", name, "-e", "program", "target=x86-64"}) + "\n";
   CHECK(golden("generator/refusals.txt", text) == "");
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("--trace prints each step and the program after it") {
   Folder folder("trace");
   const ToolResult r = tool({"-g", "scale", "-o", folder.path.string(), "-e", "program", "--trace", "target=x86-64"});
   CHECK(golden("generator/trace.txt", r.out) == "");
-  const ToolResult refused = tool({"-g", "wrong_schedule", "-o", folder.path.string(), "--trace"});
+  const ToolResult refused = tool({"-g", "wrong_schedule", "-o", folder.path.string(), "-e", "program", "--trace"});
   CHECK(refused.code == 1);
 }
 
