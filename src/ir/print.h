@@ -1,8 +1,13 @@
 #pragma once
-// The printer behind ir/print.h: gives every id a display name, unique by order of first appearance.
+// The printer behind ir/print.h: gives every id a display name. Names follow the scopes of the text: an id that is declared in
+// a scope has a name that no other id visible there has; beside that scope another may be called the same.
+//
+//   for i in M          i
+//   for i in N          i, another one
+//     for i_2 in 4      i_2: both are visible
 #include <map>
-#include <set>
 #include <string>
+#include <vector>
 
 #include <ashlar/ir/print.h>
 
@@ -10,18 +15,42 @@ namespace ashlar::ir {
 
 class Namer {
  public:
-  // The display name of an id: its own name, or name_2, name_3, ... where another id had it first.
+  // The display name of an id: its own name, or name_2, name_3, ... where another visible id has it.
   const std::string& operator()(Id id, const std::string& name) {
-    auto it = names_.find(id);
+    const auto it = names_.find(id);
     if (it != names_.end()) return it->second;
-    std::string unique = name.empty() ? "v" : name;
-    for (int n = 2; !used_.insert(unique).second; ++n) unique = name + "_" + std::to_string(n);
+    const std::string own = name.empty() ? "v" : name;
+    std::string unique = own;
+    for (int n = 2; !ids_.emplace(unique, id).second; ++n) unique = own + "_" + std::to_string(n);
+    order_.push_back(id);
     return names_.emplace(id, unique).first->second;
   }
 
+  // A scope: what was named since then is forgotten at its end.
+  class Scope {
+   public:
+    explicit Scope(Namer& namer) : namer_(namer), begin_(namer.order_.size()) {}
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+    ~Scope() { namer_.forget(begin_); }
+
+   private:
+    Namer& namer_;
+    std::size_t begin_;
+  };
+
  private:
+  void forget(std::size_t from) {
+    for (; order_.size() > from; order_.pop_back()) {
+      const auto it = names_.find(order_.back());
+      ids_.erase(it->second);
+      names_.erase(it);
+    }
+  }
+
   std::map<Id, std::string> names_;
-  std::set<std::string> used_;
+  std::map<std::string, Id> ids_;
+  std::vector<Id> order_;
 };
 
 std::string text(const Expr&, Namer&);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/numeric.h>
 
 #include "ir/print.h"
 
@@ -107,6 +108,21 @@ const Infix* infix(Op op) {
   }
 }
 
+// What is left of a negative whole number, or of a product by one, without its minus: a + -2 is shown as a - 2, and
+// a + b * -2 as a - b * 2. Empty where there is none. The type's lowest number keeps its own.
+Expr without_minus(const Expr& e) {
+  if (e.empty() || e.type().lanes != 1 || !(e.type().is_index() || e.type().is_signed())) return {};
+  if (is(e, Op::int_const)) {
+    const std::int64_t v = e.node()->i;
+    return v < 0 && v > lowest_of(e.type()) ? int_const(e.type(), -v) : Expr();
+  }
+  if (!is(e, Op::mul)) return {};
+  const Expr factor = without_minus(args_of(e)[1]);
+  if (!is(args_of(e)[1], Op::int_const) || factor.empty()) return {};
+  const Expr args[] = {args_of(e)[0], factor};
+  return make(Op::mul, e.type(), args);
+}
+
 struct Writer {
   Namer& names;
   std::string out;
@@ -129,8 +145,10 @@ struct Writer {
       const bool paren = op->level < outer;
       if (paren) out += "(";
       write(args[0], op->level);
-      out += std::string(" ") + op->symbol + " ";
-      write(args[1], op->level + 1);
+      const Expr negated = n.op == Op::add || n.op == Op::sub ? without_minus(args[1]) : Expr();
+      const char* symbol = negated.empty() ? op->symbol : n.op == Op::add ? "-" : "+";
+      out += std::string(" ") + symbol + " ";
+      write(negated.empty() ? args[1] : negated, op->level + 1);
       if (paren) out += ")";
       return;
     }

@@ -19,15 +19,21 @@ struct KernelWriter {
   }
   void statement(const KStmt& s, int depth) {
     switch (s.kind) {
-      case KStmt::Kind::for_:
+      case KStmt::Kind::for_: {
+        const Namer::Scope scope(names);
         line(depth, std::string(s.loop_kind == LoopKind::parallel ? "parallel " : "") + "for " + names(s.var, s.name) +
                         " in [" + show(s.begin) + ", +" + show(s.extent) + ")");
         body(s.body, depth + 1);
         break;
+      }
       case KStmt::Kind::if_:
         line(depth, "if " + show(s.value));
-        body(s.body, depth + 1);
+        {
+          const Namer::Scope scope(names);
+          body(s.body, depth + 1);
+        }
         if (!s.otherwise.empty()) {
+          const Namer::Scope scope(names);
           line(depth, "else");
           body(s.otherwise, depth + 1);
         }
@@ -43,10 +49,12 @@ struct KernelWriter {
       case KStmt::Kind::prefetch:
         line(depth, "prefetch " + names(s.buffer, k.buffers.at(s.buffer).name) + "[" + show(s.address) + "]");
         break;
-      case KStmt::Kind::launch:
+      case KStmt::Kind::launch: {
+        const Namer::Scope scope(names);
         launch(*s.launch, depth);
         body(s.body, depth + 1);
         break;
+      }
       case KStmt::Kind::sync:
         line(depth, sync(*s.sync));
         break;
@@ -175,6 +183,10 @@ const char* storage_name(Storage s) {
 std::string text(const Kernel& k) {
   KernelWriter w{k, {}, {}};
   w.out = "kernel " + k.name + "\n";
+  for (const auto& [id, b] : k.buffers) w.names(id, b.name);
+  for (const auto& [id, m] : k.tensor_maps) w.names(id, m.name);
+  for (const auto& [id, s] : k.symbols) w.names(id, s.name);
+  for (const auto& [id, s] : k.scalars) w.names(id, s.name);
   for (const auto& [id, b] : k.buffers) {
     std::string s = std::string(storage_name(b.storage)) + " " + w.names(id, b.name);
     if (b.storage != Storage::barrier) s += ": " + text(b.type);

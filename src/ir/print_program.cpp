@@ -66,6 +66,7 @@ const char* kind_name(LoopKind k) {
 struct ProgramWriter {
   const Program& p;
   Namer names;
+  std::map<Id, std::string> iters;  // a stage's own variables, as its definition names them
   std::string out;
 
   std::string show(const Expr& e) { return text(e, names); }
@@ -87,6 +88,11 @@ struct ProgramWriter {
 
   void header() {
     out += "program " + p.name + "\n";
+    for (const auto& [id, s] : p.symbols) names(id, s.name);
+    for (const Argument& a : p.arguments)
+      names(a.id, a.kind == ArgumentKind::scalar ? p.scalars.at(a.id).name : p.buffer(a.id).name);
+    for (const auto& [id, s] : p.stages)
+      for (Id b : s.buffers) names(b, p.buffer(b).name);
     for (const auto& [id, s] : p.symbols) {
       std::string facts;
       if (s.min != 0) facts += ", min " + std::to_string(s.min);
@@ -110,6 +116,8 @@ struct ProgramWriter {
     for (const Expr& a : p.assumptions) line(1, "assume " + show(a));
   }
   std::string definition(const Stage& s) {
+    const Namer::Scope scope(names);
+    for (const IterVar& v : s.iters) iters[v.id] = names(v.id, v.name);
     std::string text_ = names(s.buffers.front(), p.buffer(s.buffers.front()).name) + "[";
     bool first = true;
     for (const IterVar& v : s.iters)
@@ -144,20 +152,24 @@ struct ProgramWriter {
     if (b.packed_by_caller) s += " packed by the caller";
     return s;
   }
+  std::string iter_name(Id iter) const {
+    const auto it = iters.find(iter);
+    return it == iters.end() ? "?" : it->second;
+  }
   void body(const std::vector<Stmt>& list, int depth) {
     for (const Stmt& s : list) statement(s, depth);
   }
   void statement(const Stmt& s, int depth) {
+    const Namer::Scope scope(names);
     switch (s.kind) {
       case Stmt::Kind::nest: {
         const Stage& stage = p.stage(s.stage);
         std::string box;
         for (const Root& r : s.roots) {
-          const std::string name = names(r.iter, iter_name(stage, r.iter));
-          box += " " + name;
+          box += " " + iter_name(r.iter);
           if (!r.extent.empty()) box += " [" + show(r.begin) + ", +" + show(r.extent) + ")";
         }
-        for (const Slide& slide : s.slides) box += " slides along " + iter_name(stage, slide.iter);
+        for (const Slide& slide : s.slides) box += " slides along " + iter_name(slide.iter);
         line(depth, "nest " + stage.name + box);
         break;
       }
@@ -186,17 +198,12 @@ struct ProgramWriter {
     }
     body(s.body, depth + 1);
   }
-  static std::string iter_name(const Stage& stage, Id iter) {
-    for (const IterVar& v : stage.iters)
-      if (v.id == iter) return v.name;
-    return "?";
-  }
 };
 
 }  // namespace
 
 std::string text(const Program& p) {
-  ProgramWriter w{p, {}, {}};
+  ProgramWriter w{p, {}, {}, {}};
   w.header();
   w.body(p.body, 0);
   return w.out;
