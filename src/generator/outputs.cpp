@@ -35,7 +35,7 @@ const OutputKindInfo* find_output_kind(std::string_view name) {
 
 const OutputKindInfo& info(OutputKind kind) { return output_kinds()[static_cast<std::size_t>(kind)]; }
 
-void FileSet::add(std::string path, std::string bytes) { files_.push_back({std::move(path), std::move(bytes), {}}); }
+void FileSet::add(std::string path, std::string bytes) { files_.push_back({std::move(path), std::move(bytes), {}, {}}); }
 
 namespace {
 
@@ -48,33 +48,67 @@ void write_file(const std::string& path, const std::string& bytes) {
   if (!whole || !closed) throw FileError(fmt::format("cannot write {}: {}", path, std::strerror(whole ? errno : error)));
 }
 
+// The folders of a path that do not exist, the outermost first.
+std::vector<std::string> missing_folders(const fs::path& file) {
+  std::vector<std::string> missing;
+  std::error_code ignored;
+  for (fs::path folder = file.parent_path(); !folder.empty() && !fs::exists(folder, ignored); folder = folder.parent_path())
+    missing.insert(missing.begin(), folder.string());
+  return missing;
+}
+
 }  // namespace
 
-void FileSet::commit() {
-  auto remove_temporaries = [&] {
-    for (const File& f : files_)
-      if (!f.temporary.empty()) std::remove(f.temporary.c_str());
-  };
+void FileSet::prepare(File& f, std::vector<std::string>& folders) {
+  std::error_code failed;
+  const fs::path folder = fs::path(f.path).parent_path();
+  const auto missing = missing_folders(f.path);
+  folders.insert(folders.end(), missing.begin(), missing.end());
+  if (!folder.empty()) fs::create_directories(folder, failed);
+  if (failed) throw FileError(fmt::format("cannot make the folder {}: {}", folder.string(), failed.message()));
+  if (fs::is_directory(f.path)) throw FileError(fmt::format("cannot write {}: it is a folder", f.path));
+  f.temporary = fmt::format("{}.{}.part", f.path, ::getpid());
+  write_file(f.temporary, f.bytes);
+}
+
+void FileSet::replace(File& f, Rename rename) {
+  // A second name for the former file, so that the first one never names nothing; where there are no hard links, it moves.
+  const std::string former = fmt::format("{}.{}.former", f.path, ::getpid());
+  std::remove(former.c_str());
+  if (::link(f.path.c_str(), former.c_str()) == 0 || std::rename(f.path.c_str(), former.c_str()) == 0)
+    f.former = former;
+  else if (errno != ENOENT)
+    throw FileError(fmt::format("cannot replace {}: {}", f.path, std::strerror(errno)));
+  if (rename(f.temporary.c_str(), f.path.c_str()) != 0)
+    throw FileError(fmt::format("cannot write {}: {}", f.path, std::strerror(errno)));
+  f.temporary.clear();
+  f.replaced = true;
+}
+
+void FileSet::put_back() noexcept {
+  for (File& f : files_) {
+    if (!f.temporary.empty()) std::remove(f.temporary.c_str());
+    if (!f.former.empty()) {
+      std::rename(f.former.c_str(), f.path.c_str());
+      std::remove(f.former.c_str());  // two names of one file: renaming one to the other keeps both
+    } else if (f.replaced) {
+      std::remove(f.path.c_str());
+    }
+  }
+}
+
+void FileSet::commit(Rename rename) {
+  std::vector<std::string> folders;  // made by this call
   try {
-    for (File& f : files_) {
-      std::error_code failed;
-      const fs::path folder = fs::path(f.path).parent_path();
-      if (!folder.empty()) fs::create_directories(folder, failed);
-      if (failed) throw FileError(fmt::format("cannot make the folder {}: {}", folder.string(), failed.message()));
-      if (fs::is_directory(f.path)) throw FileError(fmt::format("cannot write {}: it is a folder", f.path));
-      const std::string temporary = fmt::format("{}.{}.part", f.path, ::getpid());
-      f.temporary = temporary;
-      write_file(temporary, f.bytes);
-    }
-    for (File& f : files_) {
-      if (std::rename(f.temporary.c_str(), f.path.c_str()) != 0)
-        throw FileError(fmt::format("cannot write {}: {}", f.path, std::strerror(errno)));
-      f.temporary.clear();
-    }
+    for (File& f : files_) prepare(f, folders);
+    for (File& f : files_) replace(f, rename);
   } catch (...) {
-    remove_temporaries();
+    put_back();
+    for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) std::remove(folder->c_str());
     throw;
   }
+  for (const File& f : files_)
+    if (!f.former.empty()) std::remove(f.former.c_str());
 }
 
 }  // namespace ashlar::generator

@@ -3,7 +3,13 @@
 //
 //   FileSet files;
 //   files.add("out/blur.o", bytes);  files.add("out/blur.h", text);
-//   files.commit();                   // temporary files beside the final ones, then renames; a failure removes all of them
+//   files.commit();
+//
+// Every file is first written under another name beside its final one, so that a full disk or a missing permission is met
+// before anything is replaced. Then they are renamed one by one, the former files kept under a third name until the last rename
+// has succeeded; where one fails, they are put back. No file system renames several files at once: a process that is killed
+// between two renames leaves some of the new files beside some of the former ones, each of them whole.
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,14 +45,22 @@ class FileError : public std::exception {
 
 class FileSet {
  public:
-  void add(std::string path, std::string bytes);
-  void commit();  // FileError, naming the path and the system's reason; nothing new is left behind then
+  using Rename = int (*)(const char* from, const char* to);  // as std::rename
+
+  void add(std::string path, std::string bytes);  // each path once
+  // FileError, naming the path and the system's reason; everything is as it was before, then, but for times of change.
+  // `rename` is the system's: a test gives one that fails.
+  void commit(Rename rename = std::rename);
   std::size_t size() const { return files_.size(); }
 
  private:
   struct File {
-    std::string path, bytes, temporary;
+    std::string path, bytes, temporary, former;  // former: where what stood at `path` waits
+    bool replaced = false;
   };
+  void prepare(File&, std::vector<std::string>& folders);
+  void replace(File&, Rename);
+  void put_back() noexcept;
   std::vector<File> files_;
 };
 

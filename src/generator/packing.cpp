@@ -107,7 +107,7 @@ std::string functions(const ir::Kernel& k, const codegen::AbiLayout& layout, con
       if (names.emplace(id, layout.field(Kind::symbol, id).name).second)
         symbols.push_back(fmt::format("int64_t {}", names.at(id)));
   const std::string shape = fmt::format("{}", fmt::join(symbols, ", "));
-  for (std::size_t d = 0; d < b.layout.vars.size(); ++d) names[b.layout.vars[d]] = fmt::format("index{}", d);
+  for (std::size_t d = 0; d < b.layout.vars.size(); ++d) names[b.layout.vars[d]] = fmt::format("ashlar_index{}", d);
 
   const std::vector<Expr> extents = physical_extents(k, b);
   std::string elements = "1", address;
@@ -123,29 +123,31 @@ std::string functions(const ir::Kernel& k, const codegen::AbiLayout& layout, con
   std::string strides, dense, from, loops;
   for (int d = 0; d < b.rank; ++d) {
     const std::string extent = c_text(b.extents[static_cast<std::size_t>(d)], names);
-    loops += fmt::format("{:{}}for (index{} = 0; index{} < {}; ++index{})\n", "", 2 + 2 * d, d, d, extent, d);
+    loops +=
+        fmt::format("{0:{1}}for (ashlar_index{2} = 0; ashlar_index{2} < {3}; ++ashlar_index{2})\n", "", 2 + 2 * d, d, extent);
     if (d + 1 == b.rank) {
-      from += fmt::format("index{}", d);
+      from += fmt::format("ashlar_index{}", d);
       continue;
     }
     std::string inner = "1";
     for (int e = d + 1; e < b.rank; ++e) inner += " * " + c_text(b.extents[static_cast<std::size_t>(e)], names);
-    strides += fmt::format("int64_t {}_stride{}, ", name, d);
-    dense += fmt::format("  if ({0}_stride{1} == 0) {0}_stride{1} = {2};\n", name, d, inner);
-    from += fmt::format("index{} * {}_stride{} + ", d, name, d);
+    strides += fmt::format("int64_t ashlar_stride{}, ", d);
+    dense += fmt::format("  if (ashlar_stride{0} == 0) ashlar_stride{0} = {1};\n", d, inner);
+    from += fmt::format("ashlar_index{0} * ashlar_stride{0} + ", d);
   }
   std::string text =
       fmt::format("/* {0} is packed by the caller: {1}_pack_{0} makes, in {2} bytes, what a call takes as {0}'s data. */\n",
                   name, k.name, bytes);
   text += fmt::format("static inline size_t {}({}) {{\n  return (size_t)({}) * sizeof({});\n}}\n", bytes,
                       shape.empty() ? "void" : shape, elements, type);
-  text += fmt::format("static inline void {}_pack_{}(const {} *{}, {}{}{}{} *packed) {{ /* a stride of zero: dense */\n",
+  text += fmt::format("static inline void {}_pack_{}(const {} *{}, {}{}{}{} *ashlar_packed) {{ /* a stride of zero: dense */\n",
                       k.name, name, type, name, strides, shape, shape.empty() ? "" : ", ", type);
-  for (int d = 0; d < b.rank; ++d) text += fmt::format("  int64_t index{};\n", d);
-  text +=
-      fmt::format("  size_t element;\n  for (element = 0; element < {}({}) / sizeof({}); ++element) packed[element] = 0;\n{}{}",
-                  bytes, call, type, dense, loops);
-  return text + fmt::format("{:{}}packed[{}] = {}[{}];\n}}\n", "", 2 + 2 * b.rank, address, name, from);
+  for (int d = 0; d < b.rank; ++d) text += fmt::format("  int64_t ashlar_index{};\n", d);
+  text += fmt::format(
+      "  size_t ashlar_element;\n  for (ashlar_element = 0; ashlar_element < {}({}) / sizeof({}); ++ashlar_element)\n"
+      "    ashlar_packed[ashlar_element] = 0;\n{}{}",
+      bytes, call, type, dense, loops);
+  return text + fmt::format("{:{}}ashlar_packed[{}] = {}[{}];\n}}\n", "", 2 + 2 * b.rank, address, name, from);
 }
 
 }  // namespace
@@ -158,9 +160,10 @@ std::string packing_text(const ir::Kernel& k, const codegen::AbiLayout& layout) 
     if (b.packed_by_caller && !b.layout.map.empty()) text += functions(k, layout, b);
   }
   if (text.empty()) return text;
-  return "#ifndef ASHLAR_FLOOR_DIV\n#define ASHLAR_FLOOR_DIV\nstatic inline int64_t ashlar_floor_div(int64_t a, int64_t b) { "
-         "/* b > 0 */\n"
-         "  return a / b - (a % b < 0);\n}\n#endif\n" +
+  return "#ifndef ASHLAR_FLOOR_DIV\n#define ASHLAR_FLOOR_DIV\nstatic inline int64_t ashlar_floor_div(int64_t ashlar_a, int64_t "
+         "ashlar_b) { "
+         "/* the divisor is above 0 */\n"
+         "  return ashlar_a / ashlar_b - (ashlar_a % ashlar_b < 0);\n}\n#endif\n" +
          text;
 }
 

@@ -3,7 +3,9 @@
 // such an argument out, once, ahead of any number of calls.
 //
 //   float *packed = malloc(matmul_packed_B_bytes(K, N));
-//   matmul_pack_B(B, /*B_stride0=*/0, K, N, packed);        // then `packed` is B's data in calls of matmul
+//   matmul_pack_B(B, /*ashlar_stride0=*/0, K, N, packed);   // then `packed` is B's data in calls of matmul
+//
+// Names of the functions' own begin with ashlar_, which no argument's does (lang::build_program refuses it).
 //
 // Invariant: the addresses are those that lowering uses: physical extents from the layout's map over the whole shape, stored
 // densely, row-major. Elements of the box that the map does not reach are zero.

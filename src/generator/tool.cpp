@@ -1,6 +1,7 @@
 #include "generator/tool.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -19,6 +20,8 @@
 #include "generator/pipeline.h"
 
 namespace ashlar::generator {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -52,7 +55,7 @@ std::vector<Output> planned_outputs(const CommandLine& c, const std::string& fun
   }
   for (std::size_t a = 0; a < outputs.size(); ++a)
     for (std::size_t b = 0; b < a; ++b)
-      if (outputs[a].path == outputs[b].path)
+      if (fs::path(outputs[a].path).lexically_normal() == fs::path(outputs[b].path).lexically_normal())
         throw UsageError(fmt::format("-e {} and -e {} would both be {}", info(outputs[b].kind).name, info(outputs[a].kind).name,
                                      outputs[a].path));
   return outputs;

@@ -58,6 +58,8 @@ struct Builder {
         tensor_argument(t);
       }
       if (!is_identifier(name)) refuse(p.name, "argument names that are C identifiers", "\"" + name + "\"", where);
+      if (name.starts_with("ashlar_"))
+        refuse(p.name, "argument names that do not begin with ashlar_, as names of generated headers do", name, where);
       if (!names.insert(name).second) refuse(p.name, "one argument of each name", "two called " + name, where);
     }
   }
@@ -76,6 +78,9 @@ struct Builder {
       ir::walk(b.end, [&](const Expr& x) {
         if (ir::is(x, ir::Op::var) && !out.variable_of.count(x.node()->id)) {
           const VariableDef& v = variable(x.node()->id, t.where);
+          if (v.name.starts_with("ashlar_"))
+            refuse(p.name, "names of Symbols that do not begin with ashlar_, as names of generated headers do", v.name,
+                   v.where);
           const Id id = p.fresh();
           out.variable_of[x.node()->id] = id;
           p.symbols[id] = {id, v.name, v.facts.min, v.facts.max, v.facts.multiple_of, v.where};

@@ -11,7 +11,20 @@
 #include "conv1d_mean.h"
 #include "matmul.h"
 #include "matmul_gelu.h"
+// Words that an application may have macros for do not occur in the packing functions of a generated header.
+#define packed a_macro_of_the_application
+#define element a_macro_of_the_application
+#define index0 a_macro_of_the_application
+#define stride0 a_macro_of_the_application
+#define a a_macro_of_the_application
+#define b a_macro_of_the_application
 #include "matmul_gelu_packed.h"
+#undef packed
+#undef element
+#undef index0
+#undef stride0
+#undef a
+#undef b
 #include "matmul_small.h"
 #include "softmax_half.h"
 #include "softmax_rows.h"

@@ -1,0 +1,118 @@
+// A set of files is written as one: all of them appear, or everything stays as it was.
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "generator/outputs.h"
+
+using ashlar::generator::FileError;
+using ashlar::generator::FileSet;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Folder {  // a fresh one, removed at the end
+  Folder() : path(fs::temp_directory_path() / ("ashlar.outputs." + std::to_string(::getpid()))) {
+    fs::remove_all(path);
+    fs::create_directories(path);
+  }
+  ~Folder() { fs::remove_all(path); }
+  std::string operator/(const std::string& file) const { return (path / file).string(); }
+  std::string held() const {  // every file with what it holds
+    std::vector<std::string> all;
+    for (const auto& entry : fs::recursive_directory_iterator(path)) {
+      std::stringstream text;
+      if (entry.is_regular_file()) text << std::ifstream(entry.path()).rdbuf();
+      all.push_back(fs::relative(entry.path(), path).string() + (entry.is_directory() ? "/" : "=" + text.str()));
+    }
+    std::sort(all.begin(), all.end());
+    std::string joined;
+    for (const std::string& a : all) joined += (joined.empty() ? "" : " ") + a;
+    return joined;
+  }
+  fs::path path;
+};
+
+void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+
+std::string failure(FileSet& files, FileSet::Rename rename = std::rename) {
+  try {
+    files.commit(rename);
+  } catch (const FileError& e) { return e.what(); }
+  return "";
+}
+
+// The second rename of a set fails, as when somebody makes the folder read-only in between.
+int calls = 0;
+int second_fails(const char* from, const char* to) {
+  if (++calls != 2) return std::rename(from, to);
+  errno = EACCES;
+  return -1;
+}
+
+}  // namespace
+
+TEST_CASE("new files and replaced ones appear together, with nothing beside them") {
+  Folder folder;
+  write(folder / "b.h", "old b");
+  FileSet files;
+  files.add(folder / "a.o", "new a");
+  files.add(folder / "b.h", "new b");
+  files.add(folder / "deep/er/c", "new c");
+  files.commit();
+  CHECK(folder.held() == "a.o=new a b.h=new b deep/ deep/er/ deep/er/c=new c");
+}
+
+TEST_CASE("a rename that fails puts every former file back") {
+  for (const char* existing : {"a.o", "b.h", "c.program"}) {
+    Folder folder;
+    write(folder / existing, "old");
+    const std::string before = folder.held();
+    FileSet files;
+    for (const char* name : {"a.o", "b.h", "c.program"}) files.add(folder / name, "new");
+    calls = 0;
+    CHECK(failure(files, second_fails) == "cannot write " + (folder / "b.h") + ": " + std::strerror(EACCES));
+    CHECK(folder.held() == before);
+  }
+}
+
+TEST_CASE("a file that cannot be written keeps all others from being replaced") {
+  Folder folder;
+  write(folder / "a.o", "old a");
+  fs::create_directories(folder / "b.h");
+  FileSet files;
+  files.add(folder / "a.o", "new a");
+  files.add(folder / "new/folder/c", "new c");
+  files.add(folder / "b.h", "new b");
+  CHECK(failure(files) == "cannot write " + (folder / "b.h") + ": it is a folder");
+  CHECK(folder.held() == "a.o=old a b.h/");
+}
+
+TEST_CASE("a folder that cannot be made is named") {
+  Folder folder;
+  write(folder / "file", "in the way");
+  FileSet files;
+  files.add(folder / "file/below", "text");
+  CHECK(failure(files).find("cannot make the folder " + (folder / "file")) == 0);
+  CHECK(folder.held() == "file=in the way");
+}
+
+TEST_CASE("a link is replaced, not what it points to") {
+  Folder folder;
+  write(folder / "target", "kept");
+  fs::create_symlink("target", folder / "a.o");
+  FileSet files;
+  files.add(folder / "a.o", "new");
+  calls = 0;
+  files.commit();
+  CHECK(folder.held() == "a.o=new target=kept");
+  CHECK_FALSE(fs::is_symlink(folder / "a.o"));
+}
