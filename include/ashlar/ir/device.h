@@ -70,8 +70,8 @@ struct Sync {
     wait,             // until at most `count` of the latest groups are pending
     wait_read,        // bulk groups: until their sources have been read
     fence_init,       // mbarriers that were initialised become visible to the asynchronous proxy and the cluster
-    fence_proxy,      // orders this thread's accesses by the generic proxy before later ones by the asynchronous, and back
-    fence_product,    // wgmma: registers and shared memory written before are seen by the products that follow
+    fence_proxy,      // this thread's accesses by the generic proxy come before later ones by the asynchronous
+    fence_product,    // wgmma: accesses to registers come before those of the products that follow
     fence_device,     // orders this thread's writes to global memory before later ones, for all blocks
     registers,        // sets the warpgroup's register budget to `count` a thread
   };
@@ -99,10 +99,11 @@ struct IntrinsicOperand {
   Type type;                        // tile: of an element. value: of the value
   std::vector<std::int64_t> shape;  // tile: its logical extents
   Id id = 0;                        // tile: the buffer that `meaning` loads or writes. value: the var in it
-  // Which thread of the group holds logical element (vars…), in which of its registers; for tiles in registers. For tiles in
-  // memory `map` has one entry, the element address from the operand's address, over vars and the value operands.
+  // Where logical element (vars…) lies. In registers: which thread of the group holds it, in which of its registers, counted
+  // from the operand's address. In memory: the distance from the operand's address in elements, or {thread, distance}, from
+  // the address that this thread of the group gives (ldmatrix: a row for each lane). Empty: a native function knows.
   std::vector<Id> vars;
-  std::vector<Expr> map;  // registers: {thread, register}. memory: {address}
+  std::vector<Expr> map;  // over vars alone
 };
 
 struct Intrinsic {
@@ -110,13 +111,14 @@ struct Intrinsic {
   std::string name;
   int group = 1;  // aligned threads that execute one call together
   std::vector<IntrinsicOperand> operands;
-  // What it computes: one value expression over `iters` (spatial, then reduce with constant extents), as a stage's; or empty,
-  // and then `native` names a function of the interpreter.
+  // What it computes: the element at `spatial` of the one operand that is written, with reduce variables a term of the sum
+  // (by fma where it is a product, as a stage's), which starts from 0 or from the old element. `value` loads tiles by their
+  // logical indices. Or empty, and then `native` names a function of the interpreter.
   std::vector<Id> spatial;
   std::vector<Id> reduce;
   std::vector<std::int64_t> reduce_extents;
-  Expr value;  // the result's element; with reduce variables a term of the sum
-  bool accumulates = false;
+  Expr value;
+  bool accumulates = false;  // starts from the old element
   std::string native;
   std::map<std::string, std::string> emit;  // by back end: text in which {name} stands for an operand
   std::string needs;                        // a target or feature
