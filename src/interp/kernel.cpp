@@ -9,6 +9,7 @@
 #include <ashlar/ir/refusal.h>
 
 #include "interp/arguments.h"
+#include "interp/device.h"
 #include "interp/order.h"
 
 namespace ashlar::interp {
@@ -42,9 +43,10 @@ struct Code {
   int slot = -1, lanes = 1, buffer = -1;
 };
 
-class KernelRun final : public Memory {
+class KernelRun final : public Memory, public GlobalMemory, public Speaker {
  public:
-  KernelRun(const ir::Kernel& k, Arguments& arguments, const Options& options) : kernel_(k), order_(options) {
+  KernelRun(const ir::Kernel& k, Arguments& arguments, const Options& options)
+      : kernel_(k), options_(options), order_(options) {
     const auto symbols = solve_symbols(k.arguments, k.argument_buffers, k.symbols, k.assumptions, arguments);
     bind_values(k.arguments, k.scalars, symbols, arguments, slots_);
     std::map<Id, Array*> arrays;
@@ -57,7 +59,8 @@ class KernelRun final : public Memory {
     shared_ = std::make_unique<Region>(bytes_of(k.workspace_shared));
     worker_ = std::make_unique<Region>(bytes_of(k.workspace_per_worker));
     counters_.peak_bytes = static_cast<std::int64_t>(shared_->bytes.size() + worker_->bytes.size());
-    for (const auto& [id, b] : k.buffers) add_target(b, arrays);
+    for (const auto& [id, b] : k.buffers)
+      if (b.storage != ir::Storage::shared && b.storage != ir::Storage::barrier) add_target(b, arrays);
     code_ = compile(k.body);
     find_private();
     empty_ = nothing_to_do(k.arguments, arguments);
@@ -69,8 +72,9 @@ class KernelRun final : public Memory {
       if (t.output)
         for (std::size_t e = 0; e < t.state.size(); ++e)
           if (t.state[e] == 1)
-            throw RunError(RunError::Kind::uninitialised, "kernel `" + kernel_.name + "`: element " + std::to_string(e) +
-                                                              " of the output " + t.info->name + " was not written");
+            report(RunError::Kind::uninitialised, t,
+                   "kernel `" + kernel_.name + "`: element " + std::to_string(e) + " of the output " + t.info->name +
+                       " was not written");
     return counters_;
   }
 
@@ -96,7 +100,31 @@ class KernelRun final : public Memory {
     return ir::read_value(t.info->type, t.region->bytes.data() + from);
   }
 
+  // GlobalMemory: for launches
+  int global(Id id) override { return resolve(id, nullptr); }
+  std::int64_t elements_of(int b) const override { return targets_[static_cast<std::size_t>(b)].elements; }
+  Value read_global(int b, std::int64_t at, bool used) override {
+    lane_idle_ = !used;
+    const Value v = read(b, &at, 1);
+    lane_idle_ = false;
+    return v;
+  }
+  void write_global(int b, std::int64_t at, const Value& v) override { write(b, at, v); }
+  void poison_global(int b, std::int64_t at) override {
+    Target& t = targets_[static_cast<std::size_t>(b)];
+    check(t, at, "writes");
+    if (t.array) {
+      t.state[static_cast<std::size_t>(at)] = 1;
+      return;
+    }
+    const auto size = t.info->type.bytes();
+    for (std::int64_t x = t.offset + at * size; x < t.offset + (at + 1) * size; ++x)
+      t.region->owner[static_cast<std::size_t>(x)] = 0;
+  }
+  void speak(const Memory* launch) override { launch_ = launch; }
+
   std::string where() const override {
+    if (launch_) return launch_->where();
     std::string text = "kernel `" + kernel_.name + "`";
     for (std::size_t k = 0; k < loops_.size(); ++k)
       text += (k == 0 ? " at " : ", ") + loops_[k]->stmt->name + " = " + std::to_string(slots_.value(loops_[k]->slot).i);
@@ -112,13 +140,20 @@ class KernelRun final : public Memory {
 
   void check(const Target& t, std::int64_t at, const char* verb) const {
     if (at < 0 || at >= t.elements || (t.array && t.state[static_cast<std::size_t>(at)] == 0))
-      throw RunError(RunError::Kind::out_of_bounds, where() + " " + verb + " " + t.info->name + "[" + std::to_string(at) +
-                                                        "], outside its " + std::to_string(t.elements) + " elements");
+      report(RunError::Kind::out_of_bounds, t,
+             where() + " " + verb + " " + t.info->name + "[" + std::to_string(at) + "], outside its " +
+                 std::to_string(t.elements) + " elements");
   }
 
   [[noreturn]] void unwritten(const Target& t, std::int64_t at) const {
-    throw RunError(RunError::Kind::uninitialised,
-                   where() + " reads " + t.info->name + "[" + std::to_string(at) + "], which was not written");
+    report(RunError::Kind::uninitialised, t,
+           where() + " reads " + t.info->name + "[" + std::to_string(at) + "], which was not written");
+  }
+
+  [[noreturn]] static void report(RunError::Kind kind, const Target& t, const std::string& text) {
+    RunError e(kind, text);
+    e.buffers = {t.info->name};
+    throw e;
   }
 
   void write(int buffer, std::int64_t at, const Value& v) {
@@ -214,6 +249,10 @@ class KernelRun final : public Memory {
     for (const KStmt& s : body) {
       Code c;
       c.stmt = &s;
+      if (s.kind == KStmt::Kind::launch) {
+        result.push_back(std::move(c));
+        continue;
+      }
       if (s.kind == KStmt::Kind::let) c.lanes = s.value.type().lanes;
       if (s.kind == KStmt::Kind::let || s.kind == KStmt::Kind::for_) c.slot = slots_.slot(s.var, c.lanes);
       if (s.kind != KStmt::Kind::prefetch) {
@@ -256,9 +295,12 @@ class KernelRun final : public Memory {
           store(c);
           break;
         case KStmt::Kind::launch:
+          if (parallel_depth_ > 0) throw InternalError("kernel: a launch inside a parallel loop");
+          run_launch(kernel_, *c.stmt, slots_, *this, *this, options_);
+          break;
         case KStmt::Kind::sync:
         case KStmt::Kind::call:
-          throw InternalError("kernel: a launch in the interpreter of host bodies");
+          throw InternalError("kernel: a sync or a call outside of a launch");
       }
     }
   }
@@ -314,6 +356,7 @@ class KernelRun final : public Memory {
     std::function<void(const std::vector<KStmt>&, const KStmt*)> visit = [&](const std::vector<KStmt>& body,
                                                                              const KStmt* inside) {
       for (const KStmt& s : body) {
+        if (s.kind == KStmt::Kind::launch) continue;  // its registers are its own
         auto use = [&](Id id) { users[targets_[static_cast<std::size_t>(resolve(id, nullptr))].region].push_back(inside); };
         if (s.kind == KStmt::Kind::store) use(s.buffer);
         if (s.kind != KStmt::Kind::prefetch)
@@ -340,6 +383,7 @@ class KernelRun final : public Memory {
   }
 
   const ir::Kernel& kernel_;
+  const Options& options_;
   IterationOrder order_;
   Slots slots_;
   std::deque<Array> packed_;
@@ -349,7 +393,8 @@ class KernelRun final : public Memory {
   std::map<const KStmt*, std::vector<Region*>> private_;
   std::vector<Code> code_;
   std::vector<const Code*> loops_;
-  bool lane_idle_ = false;  // a lane that a mask leaves out is evaluated
+  bool lane_idle_ = false;          // a lane that a mask leaves out is evaluated
+  const Memory* launch_ = nullptr;  // the launch that runs
   int parallel_depth_ = 0;
   bool empty_ = false;  // no output has an element
   std::vector<std::pair<std::int64_t, Value>> pending_;

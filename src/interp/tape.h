@@ -31,6 +31,9 @@ class Slots {
     v.type = ir::index_type;
     v.i = i;
   }
+  // Other values for the same variables: those of another thread.
+  void swap_values(std::vector<Value>& other) { values_.swap(other); }
+  const std::vector<Value>& values() const { return values_; }
   const Value& value(int slot) const { return values_[static_cast<std::size_t>(slot)]; }  // type code handle: not bound
 
  private:

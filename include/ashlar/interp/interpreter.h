@@ -5,7 +5,8 @@
 //                   nothing with schedules, regions or lowering.
 //   run(Program)    the scheduled tree: nests, loops, parts, blocks, allocations with their derived boxes and layouts.
 //                   Parallel, vectorized and unrolled loops run serially (their marks promise that this changes nothing).
-//   run(Kernel)     the lowered form, flat addresses and vector lanes included.
+//   run(Kernel)     the lowered form, flat addresses and vector lanes included; launches thread by thread, with barriers,
+//                   asynchronous copies that land as late as they may, and on demand a search for races (docs/parallel.md).
 //
 // Invariant: a run that returns has read only what was written before, inside its box; anything else is a RunError that
 // names the stage, the iteration and the index.
@@ -58,6 +59,7 @@ using Arguments = std::vector<Actual>;  // in the order of declaration, outputs 
 struct Options {
   enum class Order { forward, reverse, shuffled } parallel_order = Order::forward;
   std::uint64_t seed = 0;  // of the shuffle
+  bool races = false;      // launches: every two conflicting accesses must be ordered by synchronisation
 };
 
 struct Counters {
@@ -69,10 +71,24 @@ struct Counters {
 
 class RunError : public std::exception {
  public:
-  enum class Kind { arguments, out_of_bounds, uninitialised, broken_promise, overflow };
+  enum class Kind {
+    arguments,
+    out_of_bounds,
+    uninitialised,
+    broken_promise,
+    overflow,
+    // launches (docs/parallel.md, "What the interpreter reports")
+    deadlock,
+    divergence,
+    synchronisation,
+    in_flight,
+    race
+  };
   RunError(Kind k, std::string text) : kind(k), text_(std::move(text)) {}
   const char* what() const noexcept override { return text_.c_str(); }
   Kind kind;
+  std::vector<Where> lines;          // launches: of the statements concerned, as the text names them
+  std::vector<std::string> buffers;  // launches: what was accessed or waited for
 
  private:
   std::string text_;
