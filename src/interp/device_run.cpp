@@ -455,15 +455,20 @@ void DeviceRun::store(Code& c) {
 
 void DeviceRun::end_thread(Thread& t) {
   t.state = Thread::State::done;
-  const auto left = [&](const Groups& g, const char* what, bool reads) {
-    if (!g.open.empty())
-      fail(RunError::Kind::synchronisation, who(t.number) + " ends with " + what + " that were not committed",
-           {g.open.front()->code->number}, {});
+  const auto complain = [&](const Operation& o, const std::string& what) {
+    std::vector<std::string> names;
+    for (const ActualCode& a : o.code->actuals) {
+      if (a.buffer >= 0) names.push_back(buffer(a.buffer).info->name);
+      if (a.tensor_map >= 0) names.push_back(buffer(maps_[static_cast<std::size_t>(a.tensor_map)].buffer).info->name);
+    }
+    fail(RunError::Kind::synchronisation, "ends with " + what + ", issued at " + line(o.code->number), {o.code->number},
+         std::move(names));
+  };
+  const auto left = [&](const Groups& g, const std::string& what, bool reads) {
+    if (!g.open.empty()) complain(*g.open.front(), what + " that were not committed");
     for (const auto& group : g.closed)
       for (const OperationPtr& o : group)
-        if (!reads || !o->sampled)
-          fail(RunError::Kind::synchronisation, who(t.number) + " ends with " + what + " that were not waited for",
-               {o->code->number}, {});
+        if (!reads || !o->sampled) complain(*o, what + " that were not waited for");
   };
   left(t.copies, "copies", false);
   left(t.bulk, "bulk copies", true);

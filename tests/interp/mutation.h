@@ -6,7 +6,7 @@
 //   Killed n = kill(builder, m, runs);        n.killed == m.size(), n.astray == 0
 //
 // A report is about the mutant if it names the line of the weakened statement, or a buffer that the statement protects (as the
-// builder was told), or, for a condition, a line under it or a buffer that is used under it.
+// builder was told), or, for a condition, a let, a store, what is used by it and under it.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -23,7 +23,7 @@ struct Mutant {
   std::string what;  // "line 40: drop barrier of the block"
   ir::Kernel kernel;
   std::uint_least32_t line = 0, last_line = 0;
-  Names buffers;  // conditions: what the statements under it use
+  Names buffers;  // what it, and the statements under it, use
 };
 
 class Mutator {
@@ -71,7 +71,7 @@ class Mutator {
   }
   void keep(const KStmt& s, const std::string& what) {
     Mutant m{"line " + std::to_string(s.where.line()) + ": " + what, work_, s.where.line(), last_line(s), {}};
-    if (s.kind == KStmt::Kind::if_) used(s, m.buffers);
+    if (s.kind != KStmt::Kind::sync) used(s, m.buffers);
     found_.push_back(std::move(m));
   }
   // Statements that were unrolled from one line are weakened once, but for syncs.
