@@ -10,6 +10,7 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
+#include "analysis/verify_device.h"
 #include "analysis/verify_expr.h"
 
 namespace ashlar::analysis {
@@ -287,6 +288,7 @@ void verify(const Kernel& kernel, KernelForm form, std::string_view after) {
     throw InternalError((after.empty() ? std::string() : "after " + std::string(after) + ": ") + r.name + ": " + r.sentence +
                         "; found: " + v.found);
   }
+  verify_launches(kernel, after);
 }
 
 }  // namespace ashlar::analysis

@@ -54,9 +54,9 @@ class Builder {
     open_.push_back(&k.body);
   }
 
-  Expr symbol(const std::string& name) {
+  Expr symbol(const std::string& name, std::int64_t multiple_of = 1) {
     const Id id = ++last_;
-    k.symbols[id] = {id, name, 0, INT64_MAX, 1, {}};
+    k.symbols[id] = {id, name, 0, INT64_MAX, multiple_of, {}};
     return ir::var(id, name);
   }
   Id input(const std::string& name, Type t, std::vector<Expr> extents) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 
+#include <ashlar/analysis/verify.h>
 #include <ashlar/interp/interpreter.h>
 #include <ashlar/ir/print.h>
 
@@ -27,7 +28,7 @@ constexpr std::int64_t a_stage = tile_m * tile_k, b_stage = tile_n * tile_k, chu
 // C[M, N] = A[M, K] B[N, K]^T
 Builder matmul() {
   Builder b("matmul");
-  const Expr M = b.symbol("M"), N = b.symbol("N"), K = b.symbol("K");
+  const Expr M = b.symbol("M"), N = b.symbol("N", 8), K = b.symbol("K", 8);
   const Id A = b.input("A", bf16, {M, K}), B = b.input("B", bf16, {N, K}), C = b.output("C", bf16, {M, N});
   std::int64_t offset = 0;
   const auto shared = [&](const std::string& name, std::int64_t elements) {
@@ -176,6 +177,7 @@ const std::vector<Shape> shapes{
 
 TEST_CASE("a persistent matrix product: equal to the plain one on every shape") {
   const Builder b = matmul();
+  CHECK_NOTHROW(analysis::verify(b.k));
   CHECK(golden("interp/golden/matmul.txt", ir::text(b.k)) == "");
   for (const Shape& s : shapes)
     for (bool races : {false, true}) {

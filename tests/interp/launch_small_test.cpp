@@ -2,6 +2,7 @@
 // and through swizzled shared memory. Each equals a plain reference on every shape, and no weakened form of it goes unnoticed.
 #include <doctest/doctest.h>
 
+#include <ashlar/analysis/verify.h>
 #include <ashlar/interp/interpreter.h>
 #include <ashlar/ir/print.h>
 
@@ -115,6 +116,7 @@ std::string transposition_differs(const ir::Kernel& k, std::int64_t m, std::int6
 using Differs = std::string (*)(const ir::Kernel&, std::int64_t, std::int64_t, bool);
 
 void check(const Builder& b, Differs differs, const std::string& file) {
+  CHECK_NOTHROW(analysis::verify(b.k));
   CHECK(golden("interp/golden/" + file, ir::text(b.k)) == "");
   const std::vector<std::pair<std::int64_t, std::int64_t>> shapes{{6, 600}, {1, 64}, {2, 256}, {5, 1}, {67, 45}, {1, 1}};
   for (const auto& [m, n] : shapes)

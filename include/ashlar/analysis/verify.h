@@ -22,6 +22,7 @@ struct VerifierRule {
 };
 std::span<const VerifierRule> program_rules();
 std::span<const VerifierRule> kernel_rules();
+std::span<const VerifierRule> launch_rules();  // of what stands in launches; checked with the kernel
 
 // `after` names the step or pass that made it. Whether regions have been derived is seen from the nests' roots.
 void verify(const ir::Program&, std::string_view after = {});
