@@ -33,9 +33,11 @@ int main(int argc, char** argv) {
     fmt::print("{}, {} threads of {}, {}\n", bench::cpu_model(), threads, ashlar_threads(), bench::fma_kind());
     for (int k = 0; k < (threads > 1 ? 2 : 1); ++k) {
       const int n = k == 0 ? 1 : threads;
-      machine.fma[k] = bench::fma_peak(n), machine.copy[k] = bench::copy_bandwidth(n),
+      machine.fma[k] = bench::fma_peak(n, false), machine.copy[k] = bench::copy_bandwidth(n),
       machine.triad[k] = bench::triad_bandwidth(n);
       report.add({"peak", "fma f32", n, "machine", 0, 0, machine.fma[k], "GFLOP/s", 1});
+      const double loads = bench::fma_peak(n, true);
+      report.add({"peak", "fma f32 + loads", n, "machine", 0, 0, loads, "GFLOP/s", loads / machine.fma[k]});
       report.add({"peak", "copy", n, "machine", 0, 0, machine.copy[k], "GB/s", 1});
       report.add({"peak", "triad", n, "machine", 0, 0, machine.triad[k], "GB/s", 1});
     }

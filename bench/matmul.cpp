@@ -1,10 +1,17 @@
 // The matrix product, C[M, N] = A[M, K] B[K, N] in f32, beside OpenBLAS, oneDNN and Eigen.
 #include <bench_matmul.h>
 
+#include <fmt/core.h>
+
+#include <atomic>
 #include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <memory>
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "apps/support/tensor.h"
@@ -30,8 +37,8 @@ struct Problem {
   Problem(std::int64_t m, std::int64_t n, std::int64_t k)
       : M(m), N(n), K(k), A(random_floats(m * k, 1)), B(random_floats(k * n, 2)), C(static_cast<std::size_t>(m * n)) {}
 
-  // C against sums in double precision, at 1000 random places and in every corner.
-  void check(const std::string& impl) const {
+  // What was found for C against sums in double precision, at 1000 random places and in every corner.
+  void check(const std::string& impl, const std::vector<float>& found) const {
     std::mt19937_64 engine(3);
     for (int p = 0; p < 1004; ++p) {
       const std::int64_t i = p < 4 ? (p & 1) * (M - 1) : static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(M));
@@ -42,55 +49,115 @@ struct Problem {
             static_cast<double>(A[static_cast<std::size_t>(i * K + k)]) * B[static_cast<std::size_t>(k * N + j)];
         exact += term, size += std::abs(term);
       }
-      const double found = C[static_cast<std::size_t>(i * N + j)];
-      if (!(std::abs(found - exact) <= 1e-6 * size + 1e-6))
+      const double value = found[static_cast<std::size_t>(i * N + j)];
+      if (!(std::abs(value - exact) <= 1e-6 * size + 1e-6))
         throw std::runtime_error(impl + " computes C(" + std::to_string(i) + ", " + std::to_string(j) +
-                                 ") = " + std::to_string(found) + ", expected " + std::to_string(exact));
+                                 ") = " + std::to_string(value) + ", expected " + std::to_string(exact));
     }
   }
 };
+
+// One call of the kernel on memory of its own.
+struct Call {
+  Problem& p;
+  std::vector<float> C;
+  apps::Tensor tA, tB, tC;
+  Workspace workspace;
+
+  Call(Problem& problem, bool one_thread)
+      : p(problem),
+        C(problem.C.size(), NAN),
+        tA(problem.A.data(), {problem.M, problem.K}),
+        tB(problem.B.data(), {problem.K, problem.N}),
+        tC(C.data(), {problem.M, problem.N}) {
+    if (one_thread) workspace.context.parallelism = 1, workspace.context.parallel_for = nullptr;
+    const bench_matmul_args args{.A = p.A.data(),
+                                 .B = p.B.data(),
+                                 .C = C.data(),
+                                 .M = p.M,
+                                 .K = p.K,
+                                 .N = p.N,
+                                 .A_stride0 = p.K,
+                                 .B_stride0 = p.N,
+                                 .C_stride0 = p.N};
+    workspace.reserve(bench_matmul_workspace_bytes(&args, &workspace.context));
+  }
+  void run() { apps::check(bench_matmul_with(tA, tB, tC, &workspace.context), &workspace.error); }
+};
+
+// As many products as there are threads, each on one thread and memory of its own, begun together: what no product on all of
+// them can be faster than.
+void run_apart(std::vector<std::unique_ptr<Call>>& calls) {
+  std::atomic<std::size_t> ready{0};
+  auto body = [&](Call& call) {
+    ready.fetch_add(1);
+    while (ready.load() < calls.size()) std::this_thread::yield();
+    call.run();
+  };
+  std::vector<std::thread> others;
+  for (std::size_t k = 1; k < calls.size(); ++k) others.emplace_back(body, std::ref(*calls[k]));
+  body(*calls[0]);
+  for (std::thread& other : others) other.join();
+}
+
+double rate(const Report& report, const std::string& shape, int threads, const char* impl) {
+  return report.find("matmul", shape, threads, impl)->rate;
+}
+
+// The figures that the goals are about.
+void conclude(Report& report, const std::string& shape, int threads) {
+  const double ours = rate(report, shape, 1, "ashlar");
+  const char* peer = rate(report, shape, 1, "openblas") > rate(report, shape, 1, "onednn") ? "openblas" : "onednn";
+  if (threads == 1)
+    report.note(fmt::format("one thread: {:.2f} of {} (goal: at least 0.90)", ours / rate(report, shape, 1, peer), peer));
+  else
+    report.note(fmt::format("{} threads: {:.2f} times one (goal on two: at least 1.80); products apart: {:.2f} times one",
+                            threads, rate(report, shape, threads, "ashlar") / ours,
+                            rate(report, shape, threads, "apart") / ours));
+}
 
 }  // namespace
 
 void matmul_suite(Report& report, const Machine& machine) {
   if (!report.wants("matmul")) return;
   report.note(std::string(openblas_about()) + "; " + onednn_about() + "; " + eigen_about());
-  for (const std::int64_t n : {1024, 2048}) {
-    Problem p(n, n, n);
-    const std::string shape = std::to_string(n) + "x" + std::to_string(n) + "x" + std::to_string(n);
+  if (const char* forced = std::getenv("OPENBLAS_CORETYPE"))
+    report.note(std::string("OPENBLAS_CORETYPE=") + forced +
+                " chose OpenBLAS's kernels: not what it would take on this machine");
+  struct Shape {
+    std::int64_t M, N, K;
+  };
+  for (const auto& [M, N, K] : {Shape{1024, 1024, 1024}, {2048, 2048, 2048}, {1023, 1023, 1023}, {1000, 700, 900}}) {
+    Problem p(M, N, K);
+    const std::string shape = fmt::format("{}x{}x{}", M, N, K);
+    const double work = 2.0 * static_cast<double>(M) * static_cast<double>(N) * static_cast<double>(K);
     for (int k = 0; k < (machine.threads > 1 ? 2 : 1); ++k) {
       const int threads = k == 0 ? 1 : machine.threads;
       openblas_threads(threads), onednn_threads(threads), eigen_threads(threads);
+      if (ashlar_set_threads(threads) != ASHLAR_OK) throw std::runtime_error("the pool refuses this number of threads");
       std::vector<Contender> contenders;
       auto enter = [&](const char* impl, MatmulPeer peer) {
         contenders.push_back({impl, [&p, peer] { peer(p.A.data(), p.B.data(), p.C.data(), p.M, p.N, p.K); }});
         std::fill(p.C.begin(), p.C.end(), NAN);
         contenders.back().run();
-        p.check(impl);
+        p.check(impl, p.C);
       };
-      if (ashlar_set_threads(threads) != ASHLAR_OK) throw std::runtime_error("the pool refuses this number of threads");
-      apps::Tensor A(p.A.data(), {n, n}), B(p.B.data(), {n, n}), C(p.C.data(), {n, n});
-      const bench_matmul_args args{.A = p.A.data(),
-                                   .B = p.B.data(),
-                                   .C = p.C.data(),
-                                   .M = n,
-                                   .K = n,
-                                   .N = n,
-                                   .A_stride0 = n,
-                                   .B_stride0 = n,
-                                   .C_stride0 = n};
-      Workspace workspace;
-      workspace.reserve(bench_matmul_workspace_bytes(&args, &workspace.context));
-      std::fill(p.C.begin(), p.C.end(), NAN);
-      contenders.push_back({"ashlar", [&] { apps::check(bench_matmul_with(A, B, C, &workspace.context), &workspace.error); }});
-      contenders.back().run();
-      p.check("ashlar");
+      Call ours(p, false);
+      contenders.push_back({"ashlar", [&] { ours.run(); }});
+      ours.run();
+      p.check("ashlar", ours.C);
       enter("openblas", openblas_matmul);
       enter("onednn", onednn_matmul);
       enter("eigen", eigen_matmul);
-      report.race({"matmul", shape, threads, 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n),
-                   "GFLOP/s", machine.fma[k]},
-                  contenders);
+      std::vector<std::unique_ptr<Call>> apart;
+      if (threads > 1) {
+        for (int c = 0; c < threads; ++c) apart.push_back(std::make_unique<Call>(p, true));
+        contenders.push_back({"apart", [&] { run_apart(apart); }, threads});
+        run_apart(apart);
+        for (const auto& call : apart) p.check("apart", call->C);
+      }
+      report.race({"matmul", shape, threads, work, "GFLOP/s", machine.fma[k]}, contenders);
+      conclude(report, shape, threads);
     }
   }
 }

@@ -15,50 +15,71 @@ namespace bench {
 namespace {
 
 // Every kernel holds independent accumulators in registers, more than latency x throughput, and does nothing else.
-constexpr std::int64_t rounds = 400'000;
+constexpr std::int64_t burst = 400'000, sustained = 8'000'000;  // rounds: about 2 and 40 ms
 
 #define TWELVE(row) \
   row("2") row("3") row("4") row("5") row("6") row("7") row("8") row("9") row("10") row("11") row("12") row("13")
 
-double fma_512() {
+// With `loads`, one operand of every second instruction comes from the first-level cache, as in a matrix product: the processor
+// may run such code at a lower frequency.
+#define TOUCHED                                                                                                              \
+  "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", \
+      "xmm13"
+alignas(64) const float operand[16] = {};
+
+double fma_512(bool loads) {
+  const std::int64_t rounds = loads ? sustained : burst;
   std::int64_t n = rounds;
 #define ROW(k) "vfmadd231ps %%zmm0, %%zmm1, %%zmm" k "\n\t"
+#define LOAD(k) "vbroadcastss (%1), %%zmm1\n\t" ROW(k)
 #define CLEAR(k) "vpxord %%zmm" k ", %%zmm" k ", %%zmm" k "\n\t"
-  asm volatile(CLEAR("0") CLEAR("1") TWELVE(CLEAR) "1:\n\t" TWELVE(ROW) TWELVE(ROW) "dec %0\n\tjnz 1b\n\tvzeroupper"
-               : "+r"(n)
-               :
-               : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
-                 "xmm12", "xmm13");
+#define LOOP(first) CLEAR("0") CLEAR("1") TWELVE(CLEAR) "1:\n\t" TWELVE(first) TWELVE(ROW) "dec %0\n\tjnz 1b\n\tvzeroupper"
+  if (loads)
+    asm volatile(LOOP(LOAD) : "+r"(n) : "r"(operand) : TOUCHED);
+  else
+    asm volatile(LOOP(ROW) : "+r"(n) : : TOUCHED);
+#undef LOOP
+#undef LOAD
 #undef ROW
 #undef CLEAR
   return static_cast<double>(rounds) * 24 * 16 * 2;
 }
 
-double fma_256() {
+double fma_256(bool loads) {
+  const std::int64_t rounds = loads ? sustained : burst;
   std::int64_t n = rounds;
 #define ROW(k) "vfmadd231ps %%ymm0, %%ymm1, %%ymm" k "\n\t"
+#define LOAD(k) "vbroadcastss (%1), %%ymm1\n\t" ROW(k)
 #define CLEAR(k) "vxorps %%ymm" k ", %%ymm" k ", %%ymm" k "\n\t"
-  asm volatile(CLEAR("0") CLEAR("1") TWELVE(CLEAR) "1:\n\t" TWELVE(ROW) TWELVE(ROW) "dec %0\n\tjnz 1b\n\tvzeroupper"
-               : "+r"(n)
-               :
-               : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
-                 "xmm12", "xmm13");
+#define LOOP(first) CLEAR("0") CLEAR("1") TWELVE(CLEAR) "1:\n\t" TWELVE(first) TWELVE(ROW) "dec %0\n\tjnz 1b\n\tvzeroupper"
+  if (loads)
+    asm volatile(LOOP(LOAD) : "+r"(n) : "r"(operand) : TOUCHED);
+  else
+    asm volatile(LOOP(ROW) : "+r"(n) : : TOUCHED);
+#undef LOOP
+#undef LOAD
 #undef ROW
 #undef CLEAR
   return static_cast<double>(rounds) * 24 * 8 * 2;
 }
 
-double multiply_and_add_128() {  // no fma: multiplications and additions, half of each
+double multiply_and_add_128(bool loads) {  // no fma: multiplications and additions, half of each
+  const std::int64_t rounds = loads ? sustained : burst;
   std::int64_t n = rounds;
 #define CLEAR(k) "xorps %%xmm" k ", %%xmm" k "\n\t"
 #define MUL(k) "mulps %%xmm0, %%xmm" k "\n\t"
 #define ADD(k) "addps %%xmm0, %%xmm" k "\n\t"
-  asm volatile(CLEAR("0") CLEAR("1") TWELVE(CLEAR) "1:\n\t" MUL("2") ADD("3") MUL("4") ADD("5") MUL("6") ADD("7") MUL("8")
-                   ADD("9") MUL("10") ADD("11") MUL("12") ADD("13") "dec %0\n\tjnz 1b"
-               : "+r"(n)
-               :
-               : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
-                 "xmm12", "xmm13");
+#define LOAD "movaps (%1), %%xmm0\n\t"
+#define LOOP(load)                                                                                                     \
+  CLEAR("0")                                                                                                           \
+  CLEAR("1") TWELVE(CLEAR) "1:\n\t" load MUL("2") ADD("3") load MUL("4") ADD("5") load MUL("6") ADD("7") load MUL("8") \
+      ADD("9") load MUL("10") ADD("11") load MUL("12") ADD("13") "dec %0\n\tjnz 1b"
+  if (loads)
+    asm volatile(LOOP(LOAD) : "+r"(n) : "r"(operand) : TOUCHED);
+  else
+    asm volatile(LOOP("") : "+r"(n) : : TOUCHED);
+#undef LOOP
+#undef LOAD
 #undef CLEAR
 #undef MUL
 #undef ADD
@@ -102,11 +123,11 @@ double bandwidth(int threads, double bytes, const std::function<void(std::vector
 
 }  // namespace
 
-double fma_peak(int threads) {
+double fma_peak(int threads, bool loads) {
   double operations = 0;
   const int bits = widest();
-  const double seconds = together(threads, 25, [&](int who) {
-    const double done = bits == 512 ? fma_512() : bits == 256 ? fma_256() : multiply_and_add_128();
+  const double seconds = together(threads, loads ? 7 : 25, [&](int who) {
+    const double done = bits == 512 ? fma_512(loads) : bits == 256 ? fma_256(loads) : multiply_and_add_128(loads);
     if (who == 0) operations = done;
   });
   return operations * threads / seconds / 1e9;

@@ -4,8 +4,9 @@
 
 namespace bench {
 
-// f32 fused multiply-adds on the widest vectors, all operands in registers, on `threads` threads at once. GFLOP/s.
-double fma_peak(int threads);
+// f32 fused multiply-adds on the widest vectors, on `threads` threads at once, GFLOP/s: all operands in registers, for 2 ms; or
+// with a load for every second one, for 40 ms, as a matrix product runs. Some processors lower their frequency for the latter.
+double fma_peak(int threads, bool loads);
 std::string fma_kind();  // "512-bit vectors"
 
 // Of arrays far larger than a core's own caches, GB/s, counting what the program reads and writes (not what the hardware reads

@@ -39,7 +39,7 @@ void pool_suite(Report& report, const Machine& machine) {
                     meeting.begun = 0;
                     (void)context.parallel_for(context.user, context.parallelism, meet, &meeting);
                   }},
-                 0.3, 1000);
+                 0.3, {.rounds = 1000});
   const char* shapes[] = {"empty bodies", "all threads meet"};
   for (std::size_t k = 0; k < 2; ++k)
     report.add(

@@ -13,12 +13,18 @@ namespace bench {
 void Report::race(const Race& race, const std::vector<Contender>& contenders) {
   std::vector<std::function<void()>> runs;
   for (const Contender& c : contenders) runs.push_back(c.run);
-  const std::vector<apps::Times> times = apps::race(runs, seconds_, 7);
+  apps::Conditions conditions = race.threads > 1 ? apps::several_threads : apps::Conditions{.clock = apps::Clock::thread};
+  conditions.rounds = 7;
+  const std::vector<apps::Times> times = apps::race(runs, seconds_, conditions);
+  int measured = 0, interrupted = 0;
   for (std::size_t k = 0; k < contenders.size(); ++k) {
-    const double rate = race.work / times[k].median / 1e9;
+    measured += times[k].runs, interrupted += times[k].interrupted;
+    const double rate = contenders[k].copies * race.work / times[k].median / 1e9;
     add({race.kernel, race.shape, race.threads, contenders[k].impl, times[k].median * 1e9, times[k].least * 1e9, rate,
          race.unit, race.peak > 0 ? rate / race.peak : 0});
   }
+  if (race.threads > 1 && interrupted > 0)
+    note(fmt::format("other programs took a processor away during {} of these {} runs", interrupted, measured));
 }
 
 void Report::add(Record record) {

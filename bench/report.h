@@ -5,7 +5,8 @@
 //   if (report.wants("matmul", 2)) report.race({"matmul", "1024x1024x1024", 1, 2e9 * 1.07, "GFLOP/s", peak}, {{"ashlar", run},
 //   …}); report.print(); report.save("bench.json");
 //
-// Contenders are interleaved: in each round everybody runs once, so that a noisy moment of the machine hits all of them.
+// Contenders are interleaved: in each round everybody has a turn, so that a noisy moment of the machine hits all of them. What
+// runs on one thread is timed in its CPU time, what runs on several by the clock on the wall (apps/support/timing.h).
 #include <functional>
 #include <regex>
 #include <string>
@@ -34,6 +35,7 @@ struct Race {
 struct Contender {
   std::string impl;
   std::function<void()> run;
+  int copies = 1;  // of the race's work that one run does
 };
 
 class Report {

@@ -61,7 +61,8 @@ int run(std::int64_t M, std::int64_t N, std::int64_t K) {
 #ifdef APPS_OPENBLAS
     runs.push_back([&] { peers::openblas({A.data(), B.data(), bias.data(), openblas_C.data(), M, N, K}, threads); });
 #endif
-    const std::vector<apps::Times> times = apps::race(runs, 1.0);
+    const std::vector<apps::Times> times =
+        apps::race(runs, 1.0, threads > 1 ? apps::several_threads : apps::Conditions{.clock = apps::Clock::thread});
     const char* names[] = {"ashlar", "eigen", "openblas"};
     std::printf("  %d thread%s  ", threads, threads == 1 ? " " : "s");
     for (std::size_t k = 0; k < times.size(); ++k)

@@ -5,17 +5,18 @@
 //   matmul         C = A B
 //   matmul_bias    C = activation(A B + bias)
 //
-//   B panels: tile_j columns each, k after k, zeros past K and N            once, in parallel
 //   for jc   (block_j panels of B)
-//     for ko   (block_k at a time)                                          this much of B stays in the second-level cache
-//       for io   (rows: block_i tiles)                                      in parallel
-//         A panels: tile_i rows each, of this block of k                    one of them at a time in the first-level cache
-//         for im   (tile_i rows)
-//           for jm   (tile_j columns: one panel of B)
-//             partial, tile_i x tile_j sums in registers: for ki, one row of the B panel times one column of the A panel
-//             product += partial, the first block stores
-//             C = activation(product + bias), after the last block
+//     for ko   (block_k at a time)
+//       B panels: tile_j columns each, k after k, zeros past N              in parallel; they stay in the second-level cache
+//       for io   (tile_i rows)                                              in parallel
+//         A panel: tile_i rows of this block of k, row after row            it stays in the first-level cache
+//         for jm   (tile_j columns: one panel of B)
+//           partial, tile_i x tile_j sums in registers: for ki, one row of the B panel times one column of the A panel
+//           product += partial, the first block stores
+//           C = activation(product + bias), after the last block
 #include <ashlar/generator/generator.h>
+
+#include <algorithm>
 
 namespace product {
 
@@ -33,9 +34,8 @@ namespace product {
 class Product : public Generator {
  public:
   Param<int> tile_i{"tile_i", 0, "rows of a register tile; 0: as many as the target's registers hold"};
-  Param<int> block_k{"block_k", 256, "steps of k between two visits of C"};
-  Param<int> block_i{"block_i", 8, "register tiles in a parallel piece"};
-  Param<int> block_j{"block_j", 32, "panels of B that stay in the second-level cache, block_k steps of them"};
+  Param<int> block_k{"block_k", 384, "steps of k between two visits of C"};
+  Param<int> block_j{"block_j", 0, "panels of B in a block; 0: as many as fill three quarters of the second-level cache"};
   Param<int> ahead{"ahead", 16, "steps of k that the panel of B is asked for before it is needed; 0: it is not"};
   Symbol M{"M", {.min = 1}}, N{"N", {.min = 1}}, K{"K", {.min = 1}};
   Input A{"A", f32, {M, K}}, B{"B", f32, {K, N}};
@@ -53,31 +53,35 @@ class Product : public Generator {
     const int columns = 2 * lanes;                                      // two registers of B
     const int rows = tile_i != 0 ? *tile_i : registers >= 32 ? 14 : 6;  // 2 x rows + 2 of B + 1 of A fit the file
 
+    const std::int64_t panel_bytes = std::int64_t{block_k} * columns * 4, level2 = s.target().cache_bytes(2);
+    const std::int64_t panels = block_j != 0 ? *block_j : std::max<std::int64_t>(1, level2 * 3 / 4 / panel_bytes);
+
     Stage b_panels = s.cache_read(B, {product}, Scope::global, 0.0f);
-    Stage a_panels = s.cache_read(A, {product}, Scope::global, 0.0f);
+    Stage a_panel = s.cache_read(A, {product}, Scope::global, 0.0f);
 
     const Tail tail = padded ? Tail::pad : Tail::guard;
     auto [i, j] = s[product].spatial<2>();
     auto [ko, ki] = s[product].split(s[product].reduction(), block_k, Tail::guard);
-    auto [ip, ii] = s[product].split(i, rows, tail);
-    auto [io, im] = s[product].split(ip, block_i, Tail::guard);
+    auto [io, ii] = s[product].split(i, rows, tail);
     auto [jo, ji] = s[product].split(j, columns, tail);
-    auto [jc, jm] = s[product].split(jo, block_j, Tail::guard);
-    s[product].reorder(jc, ko, io, im, jm, ii, ji, ki).tighten(im).tighten(jm).tighten(ki);
+    auto [jc, jm] = s[product].split(jo, panels, Tail::guard);
+    s[product].reorder(jc, ko, io, jm, ii, ji, ki).tighten(jm).tighten(ki);
     Stage partial = s[product].rfactor(ko);
     partial.compute_at(jm).store_in(Scope::registers);
 
-    a_panels.compute_at(io).transform_layout([&](Var r, Var k) { return at(r / rows, k, r % rows); });
-    auto [ar, ak] = a_panels.spatial<2>();
-    auto [a_tile, a_row] = a_panels.split(ar, rows, Tail::pad);
-    auto [a_block, a_lane] = a_panels.split(ak, lanes, Tail::pad);
-    a_panels.reorder(a_tile, a_block, a_row, a_lane).vectorize(a_lane);
+    // Rows of block_k floats: a copy, where columns of tile_i would be a transposition.
+    a_panel.compute_at(io).transform_layout([&](Var r, Var k) { return at(r / rows, r % rows, k); }).align(2, block_k);
+    auto [ar, ak] = a_panel.spatial<2>();
+    auto [a_tile, a_row] = a_panel.split(ar, rows, Tail::pad);
+    auto [a_block, a_lane] = a_panel.split(ak, lanes, Tail::pad);
+    a_panel.reorder(a_tile, a_row, a_block, a_lane).vectorize(a_lane);
 
-    b_panels.transform_layout([&](Var k, Var c) { return at(c / columns, k, c % columns); });
+    // Row by row, as B lies in memory.
+    b_panels.compute_at(ko).transform_layout([&](Var k, Var c) { return at(c / columns, k, c % columns); });
     auto [bk, bj] = b_panels.spatial<2>();
     auto [b_panel, b_column] = b_panels.split(bj, columns, Tail::pad);
     auto [b_half, b_lane] = b_panels.split(b_column, lanes, Tail::exact);
-    b_panels.reorder(b_panel, bk, b_half, b_lane).unroll(b_half).vectorize(b_lane).parallel(b_panel);
+    b_panels.reorder(bk, b_panel, b_half, b_lane).unroll(b_half).vectorize(b_lane).parallel(bk);
 
     auto [pi, pj, pk] = partial.spatial<3>();
     auto [pt, pr] = partial.split(pi, rows, Tail::pad);

@@ -36,7 +36,7 @@ int run(const char* from, const char* to) {
   const std::vector<apps::Times> times =
       apps::race({[&] { apps::check(image.channels == 3 ? unsharp_rgb(in, out) : unsharp_grey(in, out)); },
                   [&] { plain.run(image.pixels.data(), plain_sharp.pixels.data()); }},
-                 0.5);
+                 0.5, {.clock = apps::Clock::thread});
   double largest = 0;
   for (std::size_t k = 0; k < sharp.pixels.size(); ++k) {
     const double difference = std::abs(static_cast<double>(sharp.pixels[k]) - plain_sharp.pixels[k]);

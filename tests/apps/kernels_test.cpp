@@ -9,6 +9,7 @@
 #include <ashlar/interp/interpreter.h>
 #include <ashlar/ir/print.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -30,30 +31,41 @@ std::vector<float> random_floats(std::int64_t count, float low) {
   return values;
 }
 
+// The largest error of relu(A B + bias) as a share of the size of its terms.
+double error_of_matmul_bias(std::int64_t M, std::int64_t N, std::int64_t K) {
+  const std::vector<float> A = random_floats(M * K, -1), B = random_floats(K * N, -1), bias = random_floats(N, -1);
+  std::vector<float> C(static_cast<std::size_t>(M * N), NAN);
+  apps::Tensor tA(A.data(), {M, K}), tB(B.data(), {K, N}), tbias(bias.data(), {N}), tC(C.data(), {M, N});
+  apps::check(matmul_bias(tA, tB, tbias, tC));
+  double largest = 0;
+  for (std::int64_t i = 0; i < M; ++i)
+    for (std::int64_t j = 0; j < N; ++j) {
+      double sum = bias[static_cast<std::size_t>(j)], size = std::abs(sum);
+      for (std::int64_t k = 0; k < K; ++k) {
+        const double term =
+            static_cast<double>(A[static_cast<std::size_t>(i * K + k)]) * B[static_cast<std::size_t>(k * N + j)];
+        sum += term, size += std::abs(term);
+      }
+      const double d = std::abs(C[static_cast<std::size_t>(i * N + j)] - std::max(sum, 0.0)) / size;
+      if (!(d <= largest)) largest = d;  // NaN too
+    }
+  return largest;
+}
+
 }  // namespace
 
-TEST_CASE("matmul_bias: every combination of sizes around the tiles") {
+TEST_CASE("matmul_bias: every combination of sizes around the tiles and blocks") {
   for (const std::int64_t M : {1, 13, 14, 15, 225})
     for (const std::int64_t N : {1, 31, 32, 33, 100})
-      for (const std::int64_t K : {1, 255, 256, 257}) {
-        const std::vector<float> A = random_floats(M * K, -1), B = random_floats(K * N, -1), bias = random_floats(N, -1);
-        std::vector<float> C(static_cast<std::size_t>(M * N), NAN);
-        apps::Tensor tA(A.data(), {M, K}), tB(B.data(), {K, N}), tbias(bias.data(), {N}), tC(C.data(), {M, N});
-        apps::check(matmul_bias(tA, tB, tbias, tC));
-        double largest = 0;
-        for (std::int64_t i = 0; i < M; ++i)
-          for (std::int64_t j = 0; j < N; ++j) {
-            double sum = bias[static_cast<std::size_t>(j)], size = std::abs(sum);
-            for (std::int64_t k = 0; k < K; ++k) {
-              const double term =
-                  static_cast<double>(A[static_cast<std::size_t>(i * K + k)]) * B[static_cast<std::size_t>(k * N + j)];
-              sum += term, size += std::abs(term);
-            }
-            const double d = std::abs(C[static_cast<std::size_t>(i * N + j)] - std::max(sum, 0.0)) / size;
-            if (!(d <= largest)) largest = d;  // NaN too
-          }
-        CHECK_MESSAGE(largest <= 1e-6, M, " x ", N, " x ", K);
-      }
+      for (const std::int64_t K : {1, 383, 384, 385})
+        CHECK_MESSAGE(error_of_matmul_bias(M, N, K) <= 1e-6, M, " x ", N, " x ", K);
+}
+
+TEST_CASE("matmul_bias: columns around a block of panels of B") {
+  const std::int64_t level2 = ashlar::Target::host().cache_bytes(2), lanes = ashlar::Target::host().lanes(ashlar::f32);
+  const std::int64_t block = std::max<std::int64_t>(1, level2 * 3 / 4 / (384 * 2 * lanes * 4)) * 2 * lanes;
+  for (const std::int64_t N : {block - 1, block, block + 1, 2 * block + 33})
+    CHECK_MESSAGE(error_of_matmul_bias(15, N, 385) <= 1e-6, N, " columns");
 }
 
 TEST_CASE("unsharp: every combination of sizes around the vectors and strips") {
