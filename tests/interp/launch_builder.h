@@ -129,6 +129,7 @@ class Builder {
     s.value = condition;
     nested(std::move(s), body);
   }
+  void within(const std::function<void()>& body) { scope(*open_.back(), body); }  // a scope for lets, no statement
   void either(const Expr& condition, const std::function<void()>& body, const std::function<void()>& otherwise,
               Where where = Where::current()) {
     KStmt s = statement(KStmt::Kind::if_, where);
