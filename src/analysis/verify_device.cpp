@@ -101,6 +101,9 @@ class Checker {
   }
 
   void run() {
+    bool shared = false;
+    for (const auto& [id, b] : k_.buffers) shared = shared || b.storage == Storage::shared || b.storage == Storage::barrier;
+    if (k_.tensor_maps.empty() && !shared && !any(k_.body)) return;
     for (const auto& [id, m] : k_.tensor_maps) tensor_map(m);
     body(k_.body, false);
   }
@@ -109,6 +112,15 @@ class Checker {
   template <class Found>
   static void require(bool holds, RuleIndex rule, Found&& found) {
     if (!holds) throw Violation{rule, found()};
+  }
+
+  // Most kernels have nothing of this.
+  static bool any(const std::vector<KStmt>& list) {
+    for (const KStmt& s : list)
+      if (s.kind == KStmt::Kind::launch || s.kind == KStmt::Kind::sync || s.kind == KStmt::Kind::call || any(s.body) ||
+          any(s.otherwise))
+        return true;
+    return false;
   }
 
   void body(const std::vector<KStmt>& list, bool parallel) {

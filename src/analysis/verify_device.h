@@ -5,7 +5,7 @@
 
 namespace ashlar::analysis {
 
-// What stands inside launches; nothing is asked of a kernel without one.
+// Launches and what stands inside them, tensor maps; nothing is asked of a kernel without any.
 void verify_launches(const ir::Kernel&, std::string_view after);
 
 }  // namespace ashlar::analysis

@@ -15,11 +15,14 @@ std::string DeviceRun::line(int code) const {
   return (slash == std::string::npos ? file : file.substr(slash + 1)) + ":" + std::to_string(w.line());
 }
 
+std::string DeviceRun::block_text(const Block& b) {
+  return "block (" + std::to_string(b.number[0]) + ", " + std::to_string(b.number[1]) + ", " + std::to_string(b.number[2]) +
+         ")";
+}
+
 std::string DeviceRun::who(int t) const {
   const Thread& x = threads_[static_cast<std::size_t>(t)];
-  const Block& b = blocks_[static_cast<std::size_t>(x.block)];
-  return "block (" + std::to_string(b.number[0]) + ", " + std::to_string(b.number[1]) + ", " + std::to_string(b.number[2]) +
-         "), thread " + std::to_string(x.in_block);
+  return block_text(blocks_[static_cast<std::size_t>(x.block)]) + ", thread " + std::to_string(x.in_block);
 }
 
 std::string DeviceRun::where() const {

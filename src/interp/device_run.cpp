@@ -455,6 +455,7 @@ void DeviceRun::store(Code& c) {
 
 void DeviceRun::end_thread(Thread& t) {
   t.state = Thread::State::done;
+  code_now_ = nullptr;
   const auto complain = [&](const Operation& o, const std::string& what) {
     std::vector<std::string> names;
     for (const ActualCode& a : o.code->actuals) {
@@ -480,10 +481,12 @@ void DeviceRun::end_thread(Thread& t) {
 void DeviceRun::end_cluster() {
   for (Block& b : blocks_)
     for (std::size_t m = 0; m < b.barriers.size(); ++m)
-      if (!b.barriers[m].queue.empty())
+      if (!b.barriers[m].queue.empty()) {
+        const int copy = b.barriers[m].queue.front()->code->number;
+        const std::string name = barrier_text(static_cast<int>(m));
         fail(RunError::Kind::synchronisation,
-             "the block ends before the copies that " + barrier_text(static_cast<int>(m)) + " counts",
-             {b.barriers[m].queue.front()->code->number}, {barrier_text(static_cast<int>(m))});
+             block_text(b) + " ends before the copy that " + name + " counts, issued at " + line(copy), {copy}, {name});
+      }
   for (const OperationPtr& o : unwritten_) land(*o);
 }
 

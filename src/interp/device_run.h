@@ -97,6 +97,7 @@ class DeviceRun final : public Memory {
   void add_lines(RunError&, const std::vector<int>& codes) const;
   std::string line(int code) const;  // "reduce_test.cpp:40"
   std::string who(int thread) const;
+  static std::string block_text(const Block&);
   std::string barrier_text(int number) const;  // "full[2]"
   std::string state_of(const Thread&) const;
   [[noreturn]] void report_deadlock() const;
