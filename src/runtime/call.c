@@ -2,6 +2,8 @@
  * every check has passed. */
 #include <string.h>
 
+#include <ashlar/runtime/vulkan.h>
+
 #include "internal.h"
 
 static int fail_abi(Call* call, int64_t expected, int64_t found, const char* what) {
@@ -20,6 +22,7 @@ static int take_context(Call* call, const ashlar_context* given, ashlar_context*
   }
   if (ctx->parallel_for == NULL || ctx->parallelism < 1) ctx->parallelism = 1;
   ctx->error = call->error;
+  ctx->flags &= ~(uint32_t)ASHLAR_ABI1_WAIT;
   return ASHLAR_OK;
 }
 
@@ -105,6 +108,25 @@ static int take_workspace(Call* call, const void* args, ashlar_context* ctx, boo
   return ASHLAR_OK;
 }
 
+/* The queue on which a Vulkan kernel runs: the context's, else that of the first buffer that has one, and then the call waits.
+ * All buffers must be of its device; the first field of a queue tells which that is. */
+static int take_queue(Call* call, ashlar_context* ctx) {
+  const ashlar_abi1_desc* desc = call->desc;
+  for (int32_t n = 0; n < desc->argument_count; ++n) {
+    const ashlar_vulkan_buffer* b = ashlar_is_tensor(&desc->arguments[n]) ? call->views[n].tensor->data : NULL;
+    if (b == NULL || b->queue == NULL) continue;
+    if (ctx->stream == NULL) {
+      ctx->stream = b->queue, ctx->flags |= ASHLAR_ABI1_WAIT;
+      continue;
+    }
+    if (memcmp(ctx->stream, b->queue, sizeof(void*)) != 0)
+      return ashlar_error_record(call->error, ASHLAR_E_DEVICE, n, -1, kVulkan, kVulkan,
+                                 "%s: %s lies on another device than the queue of the call", desc->name,
+                                 desc->arguments[n].name);
+  }
+  return ASHLAR_OK;
+}
+
 static int check_and_run(Call* call, const void* const* arguments, const ashlar_context* given) {
   const ashlar_abi1_desc* desc = call->desc;
   int rc = check_descriptor(call);
@@ -123,7 +145,10 @@ static int check_and_run(Call* call, const void* const* arguments, const ashlar_
   _Alignas(16) unsigned char args[ASHLAR_ABI1_MAX_ARGS_BYTES];
   fill_args(call, arguments, args);
   bool owned = false;
-  rc = take_workspace(call, args, &ctx, &owned);
+  if (desc->device_type == kVulkan) /* its workspace is the device's memory, which the kernel takes as it begins */
+    rc = take_queue(call, &ctx);
+  else
+    rc = take_workspace(call, args, &ctx, &owned);
   if (rc != ASHLAR_OK) return rc;
   rc = desc->run(args, &ctx);
   if (owned) ashlar_release(&ctx, ctx.workspace);

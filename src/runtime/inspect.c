@@ -1,4 +1,6 @@
 /* What can be said of each tensor alone: that it is there, of the right kind, and that its strides describe memory. */
+#include <ashlar/runtime/vulkan.h>
+
 #include "internal.h"
 
 static int64_t packed_type(int code, int bits, int lanes) { return code | (int64_t)bits << 8 | (int64_t)lanes << 16; }
@@ -137,6 +139,13 @@ static int check_data(Call* call, int32_t n, const View* v) {
   if (v->tensor->data == NULL)
     return ashlar_error_record(call->error, ASHLAR_E_NULL, n, -1, v->high - v->low, 0,
                                "%s: %s.data is NULL, expected {expected} bytes", function, a->name);
+  if (call->desc->device_type == kVulkan) {
+    const uint64_t offset = v->tensor->byte_offset, room = ((const ashlar_vulkan_buffer*)v->tensor->data)->bytes;
+    if (v->low < -(int64_t)offset || offset + (uint64_t)v->high > room)
+      return ashlar_error_record(call->error, ASHLAR_E_MEMORY, n, -1, (int64_t)(offset + (uint64_t)v->high), (int64_t)room,
+                                 "%s: %s lies outside its buffer, which has {found} bytes, expected at least {expected}",
+                                 function, a->name);
+  }
   const int64_t align = a->align > element_bytes(v) ? a->align : element_bytes(v);
   const int64_t past = (int64_t)(v->address % (uintptr_t)align);
   if (past != 0)
@@ -157,7 +166,8 @@ int ashlar_inspect_memory(Call* call) {
   for (int32_t n = 0; n < call->desc->argument_count; ++n) {
     if (!ashlar_is_tensor(&call->desc->arguments[n])) continue;
     View* v = &call->views[n];
-    v->address = (uintptr_t)v->tensor->data + (uintptr_t)v->tensor->byte_offset;
+    const ashlar_vulkan_buffer* buffer = call->desc->device_type == kVulkan ? v->tensor->data : NULL;
+    v->address = (buffer != NULL ? (uintptr_t)buffer->address : (uintptr_t)v->tensor->data) + (uintptr_t)v->tensor->byte_offset;
     int rc = set_strides(call, n, v);
     if (rc == ASHLAR_OK) rc = set_span(call, n, v);
     if (rc == ASHLAR_OK) rc = check_order(call, n, v);

@@ -3,9 +3,11 @@
 cmake_minimum_required(VERSION 3.22)
 set(allowed
   # C
-  fprintf free getenv malloc memcpy memmove memset snprintf stderr strcmp strlen strncmp strtol vsnprintf
+  calloc fprintf free getenv malloc memcmp memcpy memmove memset snprintf stderr strcmp strlen strncmp strtol vsnprintf
   # POSIX
   clock_gettime posix_memalign sigfillset sysconf sched_getaffinity __sched_cpucount __errno_location
+  # Vulkan, opened when it is first asked for
+  dlopen dlsym
   # pthread
   pthread_atfork pthread_attr_destroy pthread_attr_init pthread_attr_setdetachstate pthread_cond_signal pthread_cond_wait
   pthread_create pthread_mutex_lock pthread_mutex_unlock pthread_sigmask
@@ -15,6 +17,13 @@ set(api
   ashlar_abi1_call ashlar_abi1_x86_level
   ashlar_code_name ashlar_default_context ashlar_error_text ashlar_last_error ashlar_set_allocator ashlar_set_pool
   ashlar_set_threads ashlar_threads ashlar_version)
+if(VULKAN)
+  list(APPEND api
+    ashlar_abi1_vulkan_begin ashlar_abi1_vulkan_end ashlar_abi1_vulkan_run
+    ashlar_vulkan_alloc ashlar_vulkan_cache_load ashlar_vulkan_cache_save ashlar_vulkan_close ashlar_vulkan_device_name
+    ashlar_vulkan_download ashlar_vulkan_features ashlar_vulkan_free ashlar_vulkan_open ashlar_vulkan_subgroup
+    ashlar_vulkan_upload ashlar_vulkan_wait)
+endif()
 
 execute_process(COMMAND ${NM} -P ${ARCHIVE} OUTPUT_VARIABLE listing COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX REPLACE "[][;]" "" listing "${listing}")  # brackets and semicolons would join lines

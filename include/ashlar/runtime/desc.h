@@ -84,11 +84,13 @@ enum {
 }; /* desc.flags: `run` takes a stride of 0 as dense, so a tensor that repeats an
     * element by stride 0 is refused; unset: `run` takes strides as they are */
 
+enum { ASHLAR_ABI1_WAIT = 1 << 30 }; /* context.flags, set by the hosted entries: `run` waits although there is a stream */
+
 typedef struct ashlar_abi1_desc {
   uint32_t abi;        /* 1 */
   uint32_t size;       /* sizeof(ashlar_abi1_desc) */
   const char* name;    /* the function, for sentences: "matmul_gelu" */
-  int32_t device_type; /* where the tensors must lie: 1 host (pinned host memory, 3, is host memory too) */
+  int32_t device_type; /* where the tensors must lie: 1 host (pinned host memory, 3, is host memory too), 7 Vulkan */
   int32_t flags;
   int32_t x86_level; /* the CPU needed: 1 .. 4 for x86-64 .. x86-64-v4; 0: not checked */
   int32_t argument_count, symbol_count, computed_count, assumption_count;

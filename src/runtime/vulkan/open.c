@@ -1,0 +1,331 @@
+/* libvulkan, instances, devices; what a device can do. */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vulkan.h"
+
+const char* ashlar_vulkan_result(VkResult r) {
+  switch (r) {
+#define ASHLAR_VULKAN_NAME(name) \
+  case name:                     \
+    return #name;
+    ASHLAR_VULKAN_NAME(VK_SUCCESS)
+    ASHLAR_VULKAN_NAME(VK_NOT_READY)
+    ASHLAR_VULKAN_NAME(VK_TIMEOUT)
+    ASHLAR_VULKAN_NAME(VK_INCOMPLETE)
+    ASHLAR_VULKAN_NAME(VK_ERROR_OUT_OF_HOST_MEMORY)
+    ASHLAR_VULKAN_NAME(VK_ERROR_OUT_OF_DEVICE_MEMORY)
+    ASHLAR_VULKAN_NAME(VK_ERROR_INITIALIZATION_FAILED)
+    ASHLAR_VULKAN_NAME(VK_ERROR_DEVICE_LOST)
+    ASHLAR_VULKAN_NAME(VK_ERROR_MEMORY_MAP_FAILED)
+    ASHLAR_VULKAN_NAME(VK_ERROR_LAYER_NOT_PRESENT)
+    ASHLAR_VULKAN_NAME(VK_ERROR_EXTENSION_NOT_PRESENT)
+    ASHLAR_VULKAN_NAME(VK_ERROR_FEATURE_NOT_PRESENT)
+    ASHLAR_VULKAN_NAME(VK_ERROR_INCOMPATIBLE_DRIVER)
+    ASHLAR_VULKAN_NAME(VK_ERROR_TOO_MANY_OBJECTS)
+    ASHLAR_VULKAN_NAME(VK_ERROR_INVALID_SHADER_NV)
+    ASHLAR_VULKAN_NAME(VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS)
+#undef ASHLAR_VULKAN_NAME
+    default:
+      return "another VkResult";
+  }
+}
+
+int ashlar_vulkan_failed(ashlar_vulkan_queue* q, ashlar_error* error, const char* who, const char* function, VkResult r) {
+  if (q != NULL && r == VK_ERROR_DEVICE_LOST) q->lost = r;
+  const bool memory = r == VK_ERROR_OUT_OF_HOST_MEMORY || r == VK_ERROR_OUT_OF_DEVICE_MEMORY;
+  return ashlar_error_record(error, memory ? ASHLAR_E_MEMORY : ASHLAR_E_LAUNCH, -1, -1, VK_SUCCESS, r,
+                             "%s: %s returned {found}, %s", who, function, ashlar_vulkan_result(r));
+}
+
+static int out_of_memory(ashlar_error* error, size_t bytes) {
+  return ashlar_error_record(error, ASHLAR_E_MEMORY, -1, -1, (int64_t)bytes, 0, "vulkan: no host memory for {expected} bytes");
+}
+
+/* ---- the driver's functions ---------------------------------------------------------------------------------------- */
+
+/* The loader's one entry. The library stays open for the life of the process: drivers start threads of their own. */
+static int open_library(PFN_vkGetInstanceProcAddr* get, ashlar_error* error) {
+  const char* wanted = getenv("ASHLAR_VULKAN_LIBRARY");
+  const char* names[] = {wanted != NULL ? wanted : "libvulkan.so.1", wanted != NULL ? NULL : "libvulkan.so"};
+  void* library = NULL;
+  for (size_t k = 0; k < 2 && library == NULL && names[k] != NULL; ++k) library = dlopen(names[k], RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL)
+    return ashlar_error_record(error, ASHLAR_E_DEVICE, -1, -1, 0, 0, "vulkan: %s cannot be opened: no Vulkan loader is here",
+                               names[0]);
+  *(void**)get = dlsym(library, "vkGetInstanceProcAddr");
+  if (*get == NULL)
+    return ashlar_error_record(error, ASHLAR_E_DEVICE, -1, -1, 0, 0, "vulkan: %s has no vkGetInstanceProcAddr", names[0]);
+  return ASHLAR_OK;
+}
+
+static int missing(ashlar_error* error, const char* name) {
+  return ashlar_error_record(error, ASHLAR_E_DEVICE, -1, -1, 0, 0, "vulkan: the driver has no %s, which Vulkan 1.2 demands",
+                             name);
+}
+
+static int instance_functions(ashlar_vulkan_queue* q, ashlar_error* error) {
+#define ASHLAR_VULKAN_GET(name)                                    \
+  q->vk.name = (PFN_vk##name)q->get_proc(q->instance, "vk" #name); \
+  if (q->vk.name == NULL) return missing(error, "vk" #name);
+  ASHLAR_VULKAN_OF_INSTANCE(ASHLAR_VULKAN_GET)
+#undef ASHLAR_VULKAN_GET
+  return ASHLAR_OK;
+}
+
+static int device_functions(ashlar_vulkan_queue* q, ashlar_error* error) {
+#define ASHLAR_VULKAN_GET(name)                                              \
+  q->vk.name = (PFN_vk##name)q->vk.GetDeviceProcAddr(q->device, "vk" #name); \
+  if (q->vk.name == NULL) return missing(error, "vk" #name);
+  ASHLAR_VULKAN_OF_DEVICE(ASHLAR_VULKAN_GET)
+#undef ASHLAR_VULKAN_GET
+  return ASHLAR_OK;
+}
+
+/* ---- what a device can do ------------------------------------------------------------------------------------------ */
+
+typedef struct Features { /* a chain: all of the device's, then those that are switched on */
+  VkPhysicalDeviceFeatures2 base;
+  VkPhysicalDeviceVulkan11Features v11;
+  VkPhysicalDeviceVulkan12Features v12;
+  VkPhysicalDeviceSubgroupSizeControlFeatures sizes;
+} Features;
+
+static void chain(Features* f, bool sizes) {
+  memset(f, 0, sizeof *f);
+  f->base.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+  f->v11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
+  f->v12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+  f->sizes.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES;
+  f->base.pNext = &f->v11;
+  f->v11.pNext = &f->v12;
+  f->v12.pNext = sizes ? &f->sizes : NULL;
+}
+
+static bool is_1_3(const ashlar_vulkan_queue* q) { return q->properties.apiVersion >= VK_API_VERSION_1_3; }
+
+static uint32_t feature_bits(const Features* f) {
+  return (f->v12.shaderInt8 ? ASHLAR_VULKAN_INT8 : 0u) | (f->base.features.shaderInt16 ? ASHLAR_VULKAN_INT16 : 0u) |
+         (f->base.features.shaderInt64 ? ASHLAR_VULKAN_INT64 : 0u) |
+         (f->base.features.shaderFloat64 ? ASHLAR_VULKAN_FLOAT64 : 0u) |
+         (f->v12.storageBuffer8BitAccess ? ASHLAR_VULKAN_STORAGE8 : 0u) |
+         (f->v11.storageBuffer16BitAccess ? ASHLAR_VULKAN_STORAGE16 : 0u) |
+         (f->v12.bufferDeviceAddress ? ASHLAR_VULKAN_ADDRESSES : 0u);
+}
+
+static void read_properties(ashlar_vulkan_queue* q) {
+  q->vk.GetPhysicalDeviceProperties(q->physical, &q->properties);
+  VkPhysicalDeviceSubgroupSizeControlProperties sizes = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};
+  VkPhysicalDeviceSubgroupProperties groups = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES,
+                                               .pNext = is_1_3(q) ? &sizes : NULL};
+  q->floats.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES;
+  q->floats.pNext = &groups;
+  VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &q->floats};
+  q->vk.GetPhysicalDeviceProperties2(q->physical, &all);
+  q->floats.pNext = NULL;
+  q->subgroup = q->subgroup_least = q->subgroup_most = groups.subgroupSize;
+  if (is_1_3(q) && (sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0)
+    q->subgroup_least = sizes.minSubgroupSize, q->subgroup_most = sizes.maxSubgroupSize;
+  if ((groups.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0) {
+    if ((groups.supportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) != 0) q->features |= ASHLAR_VULKAN_SHUFFLE;
+    if ((groups.supportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT) != 0)
+      q->features |= ASHLAR_VULKAN_SHUFFLE_RELATIVE;
+  }
+  q->vk.GetPhysicalDeviceMemoryProperties(q->physical, &q->memory);
+}
+
+static int check_version(const ashlar_vulkan_queue* q, ashlar_error* error) {
+  if (q->properties.apiVersion >= VK_API_VERSION_1_2) return ASHLAR_OK;
+  return ashlar_error_record(error, ASHLAR_E_TARGET, -1, -1, VK_API_VERSION_1_2, q->properties.apiVersion,
+                             "vulkan: %s has Vulkan %u.%u, expected 1.2", q->properties.deviceName,
+                             VK_API_VERSION_MAJOR(q->properties.apiVersion), VK_API_VERSION_MINOR(q->properties.apiVersion));
+}
+
+/* ---- a device of the runtime's own --------------------------------------------------------------------------------- */
+
+static int own_instance(ashlar_vulkan_queue* q, ashlar_error* error) {
+  const PFN_vkCreateInstance create = (PFN_vkCreateInstance)q->get_proc(NULL, "vkCreateInstance");
+  if (create == NULL) return missing(error, "vkCreateInstance");
+  const VkApplicationInfo application = {
+      .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pEngineName = "ashlar", .apiVersion = VK_API_VERSION_1_3};
+  const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
+  const VkResult r = create(&info, NULL, &q->instance);
+  return r == VK_SUCCESS ? ASHLAR_OK : ashlar_vulkan_failed(NULL, error, "vulkan", "vkCreateInstance", r);
+}
+
+/* The first family that computes; UINT32_MAX where there is none. */
+static uint32_t compute_family(ashlar_vulkan_queue* q, VkPhysicalDevice device) {
+  VkQueueFamilyProperties families[16];
+  uint32_t count = 16;
+  q->vk.GetPhysicalDeviceQueueFamilyProperties(device, &count, families);
+  for (uint32_t k = 0; k < count; ++k)
+    if (families[k].queueCount > 0 && (families[k].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0) return k;
+  return UINT32_MAX;
+}
+
+static int rank_of(VkPhysicalDeviceType t) {
+  return t == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU     ? 4
+         : t == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU ? 3
+         : t == VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU    ? 2
+                                                       : 1;
+}
+
+static int pick_device(ashlar_vulkan_queue* q, ashlar_error* error) {
+  VkPhysicalDevice devices[16];
+  uint32_t count = 16;
+  const VkResult r = q->vk.EnumeratePhysicalDevices(q->instance, &count, devices);
+  if (r != VK_SUCCESS && r != VK_INCOMPLETE)
+    return ashlar_vulkan_failed(NULL, error, "vulkan", "vkEnumeratePhysicalDevices", r);
+  const char* wanted = getenv("ASHLAR_VULKAN_DEVICE");
+  const long number = wanted != NULL ? strtol(wanted, NULL, 10) : -1;
+  int best = 0;
+  for (uint32_t k = 0; k < count; ++k) {
+    VkPhysicalDeviceProperties p;
+    q->vk.GetPhysicalDeviceProperties(devices[k], &p);
+    const uint32_t family = compute_family(q, devices[k]);
+    const int rank = number >= 0 ? number == (long)k : rank_of(p.deviceType);
+    if (family == UINT32_MAX || rank <= best) continue;
+    best = rank, q->physical = devices[k], q->family = family;
+  }
+  if (best > 0) return ASHLAR_OK;
+  return ashlar_error_record(error, ASHLAR_E_DEVICE, -1, -1, 1, count,
+                             number >= 0 ? "vulkan: ASHLAR_VULKAN_DEVICE names a device that is not among the %u there are"
+                                         : "vulkan: none of the %u devices there are can compute",
+                             count);
+}
+
+static int own_device(ashlar_vulkan_queue* q, ashlar_error* error) {
+  q->own_device = true;
+  int rc = own_instance(q, error);
+  if (rc == ASHLAR_OK) rc = instance_functions(q, error);
+  if (rc == ASHLAR_OK) rc = pick_device(q, error);
+  if (rc != ASHLAR_OK) return rc;
+  read_properties(q);
+  rc = check_version(q, error);
+  if (rc != ASHLAR_OK) return rc;
+  Features has, on;
+  chain(&has, is_1_3(q));
+  q->vk.GetPhysicalDeviceFeatures2(q->physical, &has.base);
+  chain(&on, is_1_3(q));
+  on.base.features.shaderInt16 = has.base.features.shaderInt16;
+  on.base.features.shaderInt64 = has.base.features.shaderInt64;
+  on.base.features.shaderFloat64 = has.base.features.shaderFloat64;
+  on.v11.storageBuffer16BitAccess = has.v11.storageBuffer16BitAccess;
+  on.v12.shaderInt8 = has.v12.shaderInt8;
+  on.v12.storageBuffer8BitAccess = has.v12.storageBuffer8BitAccess;
+  on.v12.bufferDeviceAddress = has.v12.bufferDeviceAddress;
+  on.sizes.subgroupSizeControl = has.sizes.subgroupSizeControl;
+  on.sizes.computeFullSubgroups = has.sizes.computeFullSubgroups;
+  q->sizes_subgroups = on.sizes.subgroupSizeControl, q->full_subgroups = on.sizes.computeFullSubgroups;
+  q->features |= feature_bits(&on);
+  const float priority = 1;
+  const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                         .queueFamilyIndex = q->family,
+                                         .queueCount = 1,
+                                         .pQueuePriorities = &priority};
+  const VkDeviceCreateInfo info = {
+      .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .pNext = &on.base, .queueCreateInfoCount = 1, .pQueueCreateInfos = &queue};
+  const VkResult r = q->vk.CreateDevice(q->physical, &info, NULL, &q->device);
+  if (r != VK_SUCCESS) return ashlar_vulkan_failed(NULL, error, "vulkan", "vkCreateDevice", r);
+  rc = device_functions(q, error);
+  if (rc == ASHLAR_OK) q->vk.GetDeviceQueue(q->device, q->family, 0, &q->queue);
+  return rc;
+}
+
+static int given_device(ashlar_vulkan_queue* q, const ashlar_vulkan_given* given, ashlar_error* error) {
+  if (given->size < sizeof *given)
+    return ashlar_error_record(error, ASHLAR_E_ABI, -1, -1, (int64_t)sizeof *given, given->size,
+                               "vulkan: the size of the ashlar_vulkan_given is {found}, expected at least {expected}");
+  const void* const handles[] = {given->instance, given->physical_device, given->device, given->queue};
+  static const char* const names[] = {"instance", "physical_device", "device", "queue"};
+  for (size_t k = 0; k < 4; ++k)
+    if (handles[k] == NULL)
+      return ashlar_error_record(error, ASHLAR_E_NULL, -1, -1, 1, 0, "vulkan: the %s that was given is NULL", names[k]);
+  q->instance = (VkInstance)given->instance, q->physical = (VkPhysicalDevice)given->physical_device;
+  q->device = (VkDevice)given->device, q->queue = (VkQueue)given->queue, q->family = given->queue_family;
+  int rc = instance_functions(q, error);
+  if (rc == ASHLAR_OK) rc = device_functions(q, error);
+  if (rc != ASHLAR_OK) return rc;
+  read_properties(q);
+  q->features |= given->features & ~(uint32_t)(ASHLAR_VULKAN_FMA32 | ASHLAR_VULKAN_FMA64 | ASHLAR_VULKAN_SHUFFLE |
+                                               ASHLAR_VULKAN_SHUFFLE_RELATIVE);
+  return check_version(q, error);
+}
+
+static int check_needed(const ashlar_vulkan_queue* q, ashlar_error* error) {
+  if ((q->features & ASHLAR_VULKAN_ADDRESSES) != 0) return ASHLAR_OK;
+  return ashlar_error_record(error, ASHLAR_E_TARGET, -1, -1, 1, 0,
+                             "vulkan: %s lacks bufferDeviceAddress, by which kernels reach memory", q->properties.deviceName);
+}
+
+int ashlar_vulkan_open(const ashlar_vulkan_given* given, ashlar_vulkan_queue** result, ashlar_error* error) {
+  ashlar_error ignored;
+  if (error == NULL) error = &ignored;
+  *result = NULL;
+  ashlar_vulkan_queue* q = calloc(1, sizeof *q);
+  if (q == NULL) return out_of_memory(error, sizeof *q);
+  q->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+  q->staging = getenv("ASHLAR_VULKAN_STAGING") != NULL;
+  int rc = ASHLAR_OK;
+  if (given != NULL && given->size >= sizeof *given && given->get_instance_proc_addr != NULL)
+    *(void**)&q->get_proc = given->get_instance_proc_addr;
+  else
+    rc = open_library(&q->get_proc, error);
+  if (rc == ASHLAR_OK) rc = given != NULL ? given_device(q, given, error) : own_device(q, error);
+  if (rc == ASHLAR_OK) rc = check_needed(q, error);
+  if (rc == ASHLAR_OK) {
+    const VkCommandPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT | VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
+        .queueFamilyIndex = q->family};
+    const VkResult r = q->vk.CreateCommandPool(q->device, &info, NULL, &q->pool);
+    if (r != VK_SUCCESS) rc = ashlar_vulkan_failed(q, error, "vulkan", "vkCreateCommandPool", r);
+  }
+  if (rc == ASHLAR_OK) rc = ashlar_vulkan_make_pipelines(q, error);
+  if (rc != ASHLAR_OK) {
+    ashlar_vulkan_close(q);
+    return rc;
+  }
+  *result = q;
+  return ASHLAR_OK;
+}
+
+void ashlar_vulkan_close(ashlar_vulkan_queue* q) {
+  if (q == NULL) return;
+  if (q->device != VK_NULL_HANDLE && q->vk.CmdCopyBuffer != NULL) { /* all of the device's functions are there */
+    ashlar_error ignored; /* nobody is left to be told; the fences below are waited for or the device is lost */
+    if (q->submissions != NULL) (void)ashlar_vulkan_wait_all(q, &ignored, "vulkan");
+    ashlar_vulkan_drop_submissions(q);
+    ashlar_vulkan_drop_memory(q, &q->stage);
+    ashlar_vulkan_drop_pipelines(q);
+    if (q->pool != VK_NULL_HANDLE) q->vk.DestroyCommandPool(q->device, q->pool, NULL);
+    if (q->own_device) q->vk.DestroyDevice(q->device, NULL);
+  }
+  if (q->own_device && q->instance != VK_NULL_HANDLE && q->vk.DestroyInstance != NULL) q->vk.DestroyInstance(q->instance, NULL);
+  free(q);
+}
+
+static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
+static ashlar_vulkan_queue* default_queue; /* never closed: kernels may run until the process ends */
+
+int ashlar_vulkan_default(ashlar_vulkan_queue** q, ashlar_error* error) {
+  pthread_mutex_lock(&default_lock);
+  const int rc = default_queue != NULL ? ASHLAR_OK : ashlar_vulkan_open(NULL, &default_queue, error);
+  *q = default_queue;
+  pthread_mutex_unlock(&default_lock);
+  return rc;
+}
+
+uint32_t ashlar_vulkan_features(const ashlar_vulkan_queue* given) {
+  ashlar_vulkan_queue* q = (ashlar_vulkan_queue*)given; /* the probe is done once, and only adds what is so */
+  ashlar_error ignored;                                 /* where it fails the two bits stay unset */
+  pthread_mutex_lock(&q->lock);
+  (void)ashlar_vulkan_probe(q, &ignored);
+  const uint32_t features = q->features;
+  pthread_mutex_unlock(&q->lock);
+  return features;
+}
+const char* ashlar_vulkan_device_name(const ashlar_vulkan_queue* q) { return q->properties.deviceName; }
+uint32_t ashlar_vulkan_subgroup(const ashlar_vulkan_queue* q) { return q->subgroup; }

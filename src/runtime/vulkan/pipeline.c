@@ -1,0 +1,167 @@
+/* Modules and pipelines, made once for a queue and found by the hash of their words; the driver's cache of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "vulkan.h"
+
+int ashlar_vulkan_make_pipelines(ashlar_vulkan_queue* q, ashlar_error* error) {
+  const VkPipelineCacheCreateInfo cache = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
+  VkResult r = q->vk.CreatePipelineCache(q->device, &cache, NULL, &q->cache);
+  if (r != VK_SUCCESS) return ashlar_vulkan_failed(q, error, "vulkan", "vkCreatePipelineCache", r);
+  const VkPushConstantRange range = {.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT, .offset = 0, .size = kPushBytes};
+  const VkPipelineLayoutCreateInfo layout = {
+      .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, .pushConstantRangeCount = 1, .pPushConstantRanges = &range};
+  r = q->vk.CreatePipelineLayout(q->device, &layout, NULL, &q->layout);
+  return r == VK_SUCCESS ? ASHLAR_OK : ashlar_vulkan_failed(q, error, "vulkan", "vkCreatePipelineLayout", r);
+}
+
+void ashlar_vulkan_drop_pipelines(ashlar_vulkan_queue* q) {
+  while (q->modules != NULL) {
+    Loaded* m = q->modules;
+    q->modules = m->next;
+    for (uint32_t k = 0; k < m->count; ++k)
+      if (m->pipelines[k] != VK_NULL_HANDLE) q->vk.DestroyPipeline(q->device, m->pipelines[k], NULL);
+    q->vk.DestroyShaderModule(q->device, m->module, NULL);
+    free(m);
+  }
+  if (q->layout != VK_NULL_HANDLE) q->vk.DestroyPipelineLayout(q->device, q->layout, NULL);
+  if (q->cache != VK_NULL_HANDLE) q->vk.DestroyPipelineCache(q->device, q->cache, NULL);
+}
+
+/* ---- how floats behave --------------------------------------------------------------------------------------------- */
+
+enum { kOpExecutionMode = 16, kOpCapability = 17 };
+enum { kDenormPreserve = 4459, kSignedZeroInfNanPreserve = 4461, kRoundingModeRTE = 4462 }; /* modes */
+enum { kCapabilityDenormPreserve = 4464, kCapabilitySignedZero = 4466, kCapabilityRTE = 4467 };
+
+static bool offers(const VkPhysicalDeviceFloatControlsProperties* f, uint32_t mode, uint32_t bits) {
+  switch (mode) {
+    case kDenormPreserve:
+      return bits == 64 ? f->shaderDenormPreserveFloat64 : f->shaderDenormPreserveFloat32;
+    case kSignedZeroInfNanPreserve:
+      return bits == 64 ? f->shaderSignedZeroInfNanPreserveFloat64 : f->shaderSignedZeroInfNanPreserveFloat32;
+    case kRoundingModeRTE:
+      return bits == 64 ? f->shaderRoundingModeRTEFloat64 : f->shaderRoundingModeRTEFloat32;
+    default:
+      return true;
+  }
+}
+
+static bool offers_any(const VkPhysicalDeviceFloatControlsProperties* f, uint32_t mode) {
+  return offers(f, mode, 32) || offers(f, mode, 64);
+}
+
+/* A module asks for the behaviour of floats that docs/codegen.md promises; what the device does not offer is left out. Returns
+ * how many words remain. */
+static size_t keep_what_is_offered(const VkPhysicalDeviceFloatControlsProperties* f, const uint32_t* words, size_t count,
+                                   uint32_t* kept) {
+  size_t n = 5;
+  memcpy(kept, words, 5 * sizeof *words);
+  for (size_t at = 5; at < count && words[at] >> 16 != 0; at += words[at] >> 16) {
+    const uint32_t length = words[at] >> 16, op = words[at] & 0xFFFF;
+    bool keep = true;
+    if (op == kOpExecutionMode && length == 4) keep = offers(f, words[at + 2], words[at + 3]);
+    if (op == kOpCapability)
+      keep = words[at + 1] == kCapabilityDenormPreserve ? offers_any(f, kDenormPreserve)
+             : words[at + 1] == kCapabilitySignedZero   ? offers_any(f, kSignedZeroInfNanPreserve)
+             : words[at + 1] == kCapabilityRTE          ? offers_any(f, kRoundingModeRTE)
+                                                        : true;
+    if (!keep) continue;
+    memcpy(kept + n, words + at, length * sizeof *words);
+    n += length;
+  }
+  return n;
+}
+
+/* ---- modules and pipelines ----------------------------------------------------------------------------------------- */
+
+int ashlar_vulkan_load(ashlar_vulkan_queue* q, ashlar_error* error, const ashlar_abi1_vulkan_module* m, int variant,
+                       Loaded** result) {
+  const uint64_t count = m->word_count[variant];
+  for (Loaded* l = q->modules; l != NULL; l = l->next)
+    if (l->hash == m->hash[variant] && l->word_count == count && l->count == m->launch_count) {
+      *result = l;
+      return ASHLAR_OK;
+    }
+  const size_t bytes = sizeof(Loaded) + m->launch_count * sizeof(VkPipeline);
+  Loaded* l = calloc(1, bytes);
+  uint32_t* words = malloc(count * sizeof *words);
+  int rc = ASHLAR_OK;
+  if (l == NULL || words == NULL) {
+    rc = ashlar_error_record(error, ASHLAR_E_MEMORY, -1, -1, (int64_t)(bytes + count * sizeof *words), 0,
+                             "%s: no host memory for {expected} bytes", m->name);
+  } else {
+    const size_t kept = keep_what_is_offered(&q->floats, m->words[variant], (size_t)count, words);
+    const VkShaderModuleCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = kept * sizeof *words, .pCode = words};
+    const VkResult r = q->vk.CreateShaderModule(q->device, &info, NULL, &l->module);
+    if (r != VK_SUCCESS) rc = ashlar_vulkan_failed(q, error, m->name, "vkCreateShaderModule", r);
+  }
+  free(words);
+  if (rc != ASHLAR_OK) {
+    free(l);
+    return rc;
+  }
+  l->hash = m->hash[variant], l->word_count = count, l->count = m->launch_count;
+  l->next = q->modules;
+  q->modules = *result = l;
+  return ASHLAR_OK;
+}
+
+int ashlar_vulkan_pipeline(ashlar_vulkan_queue* q, ashlar_error* error, const ashlar_abi1_vulkan_module* m, Loaded* l,
+                           uint32_t launch, VkPipeline* result) {
+  *result = l->pipelines[launch];
+  if (*result != VK_NULL_HANDLE) return ASHLAR_OK;
+  const ashlar_abi1_vulkan_launch* what = &m->launches[launch];
+  const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size = {
+      .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
+      .requiredSubgroupSize = what->subgroup};
+  const bool groups = (what->flags & ASHLAR_VULKAN_USES_SUBGROUPS) != 0;
+  const bool full = groups && q->full_subgroups && q->sizes_subgroups && what->threads % what->subgroup == 0;
+  const VkComputePipelineCreateInfo info = {
+      .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+      .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                .pNext = groups && q->sizes_subgroups ? &size : NULL,
+                .flags = full ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0,
+                .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                .module = l->module,
+                .pName = what->entry},
+      .layout = q->layout};
+  const VkResult r = q->vk.CreateComputePipelines(q->device, q->cache, 1, &info, NULL, result);
+  if (r != VK_SUCCESS) return ashlar_vulkan_failed(q, error, m->name, "vkCreateComputePipelines", r);
+  l->pipelines[launch] = *result;
+  return ASHLAR_OK;
+}
+
+/* ---- the cache of the driver --------------------------------------------------------------------------------------- */
+
+int ashlar_vulkan_cache_save(ashlar_vulkan_queue* q, void* data, size_t* bytes, ashlar_error* error) {
+  ashlar_error ignored;
+  if (error == NULL) error = &ignored;
+  pthread_mutex_lock(&q->lock);
+  const VkResult r = q->vk.GetPipelineCacheData(q->device, q->cache, bytes, data);
+  const int rc = r == VK_SUCCESS      ? ASHLAR_OK
+                 : r == VK_INCOMPLETE ? ashlar_error_record(error, ASHLAR_E_MEMORY, -1, -1, 0, (int64_t)*bytes,
+                                                            "vulkan: the pipeline cache does not fit in {found} bytes")
+                                      : ashlar_vulkan_failed(q, error, "vulkan", "vkGetPipelineCacheData", r);
+  pthread_mutex_unlock(&q->lock);
+  return rc;
+}
+
+int ashlar_vulkan_cache_load(ashlar_vulkan_queue* q, const void* data, size_t bytes, ashlar_error* error) {
+  ashlar_error ignored;
+  if (error == NULL) error = &ignored;
+  const VkPipelineCacheCreateInfo info = {
+      .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, .initialDataSize = bytes, .pInitialData = data};
+  VkPipelineCache loaded = VK_NULL_HANDLE;
+  pthread_mutex_lock(&q->lock);
+  const char* function = "vkCreatePipelineCache";
+  VkResult r = q->vk.CreatePipelineCache(q->device, &info, NULL, &loaded);
+  if (r == VK_SUCCESS) {
+    r = q->vk.MergePipelineCaches(q->device, q->cache, 1, &loaded), function = "vkMergePipelineCaches";
+    q->vk.DestroyPipelineCache(q->device, loaded, NULL);
+  }
+  const int rc = r == VK_SUCCESS ? ASHLAR_OK : ashlar_vulkan_failed(q, error, "vulkan", function, r);
+  pthread_mutex_unlock(&q->lock);
+  return rc;
+}

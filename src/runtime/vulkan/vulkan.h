@@ -1,0 +1,164 @@
+/* What the files of the Vulkan runtime share: the queue with all that hangs on it, and the driver's functions.
+ *
+ *   open.c      libvulkan, instances, devices, features; closing
+ *   memory.c    buffers, upload, download
+ *   pipeline.c  modules and pipelines, made once a queue; the pipeline cache
+ *   submit.c    command buffers: begin, run, end, wait
+ *   probe.c     whether Fma rounds once
+ *
+ * Invariant: queue->lock is held from begin to end of a call, and inside every other function that touches the queue. */
+#ifndef ASHLAR_RUNTIME_VULKAN_INTERNAL_H
+#define ASHLAR_RUNTIME_VULKAN_INTERNAL_H
+#include <ashlar/runtime/vulkan.h>
+#include <pthread.h>
+
+#define VK_NO_PROTOTYPES
+#include <vulkan/vulkan_core.h>
+
+#include "../internal.h"
+
+/* The functions of the driver that are used. */
+#define ASHLAR_VULKAN_OF_INSTANCE(X)        \
+  X(DestroyInstance)                        \
+  X(EnumeratePhysicalDevices)               \
+  X(GetPhysicalDeviceProperties)            \
+  X(GetPhysicalDeviceProperties2)           \
+  X(GetPhysicalDeviceFeatures2)             \
+  X(GetPhysicalDeviceMemoryProperties)      \
+  X(GetPhysicalDeviceQueueFamilyProperties) \
+  X(CreateDevice)                           \
+  X(GetDeviceProcAddr)
+#define ASHLAR_VULKAN_OF_DEVICE(X) \
+  X(DestroyDevice)                 \
+  X(DeviceWaitIdle)                \
+  X(GetDeviceQueue)                \
+  X(QueueSubmit)                   \
+  X(CreateCommandPool)             \
+  X(DestroyCommandPool)            \
+  X(AllocateCommandBuffers)        \
+  X(BeginCommandBuffer)            \
+  X(EndCommandBuffer)              \
+  X(CreateFence)                   \
+  X(DestroyFence)                  \
+  X(GetFenceStatus)                \
+  X(ResetFences)                   \
+  X(WaitForFences)                 \
+  X(CreateBuffer)                  \
+  X(DestroyBuffer)                 \
+  X(GetBufferMemoryRequirements)   \
+  X(GetBufferDeviceAddress)        \
+  X(AllocateMemory)                \
+  X(FreeMemory)                    \
+  X(BindBufferMemory)              \
+  X(MapMemory)                     \
+  X(CreateShaderModule)            \
+  X(DestroyShaderModule)           \
+  X(CreatePipelineCache)           \
+  X(DestroyPipelineCache)          \
+  X(GetPipelineCacheData)          \
+  X(MergePipelineCaches)           \
+  X(CreatePipelineLayout)          \
+  X(DestroyPipelineLayout)         \
+  X(CreateComputePipelines)        \
+  X(DestroyPipeline)               \
+  X(CmdBindPipeline)               \
+  X(CmdPushConstants)              \
+  X(CmdDispatch)                   \
+  X(CmdPipelineBarrier)            \
+  X(CmdCopyBuffer)
+
+typedef struct Driver {
+#define ASHLAR_VULKAN_DECLARE(name) PFN_vk##name name;
+  ASHLAR_VULKAN_OF_INSTANCE(ASHLAR_VULKAN_DECLARE)
+  ASHLAR_VULKAN_OF_DEVICE(ASHLAR_VULKAN_DECLARE)
+#undef ASHLAR_VULKAN_DECLARE
+} Driver;
+
+typedef struct Loaded { /* a module that this queue has seen */
+  struct Loaded* next;
+  uint64_t hash, word_count;
+  VkShaderModule module;
+  uint32_t count;
+  VkPipeline pipelines[]; /* one a launch, made when it first runs */
+} Loaded;
+
+typedef struct Memory { /* a buffer of the runtime's own */
+  VkBuffer buffer;
+  VkDeviceMemory memory;
+  uint64_t bytes, address;
+  void* mapped;
+} Memory;
+
+struct ashlar_abi1_vulkan_call {
+  ashlar_vulkan_queue* queue;
+  const ashlar_abi1_vulkan_module* module;
+  struct Submission* submission;
+  Loaded* loaded;
+  ashlar_error* error;
+  int code; /* of the first failure */
+  bool wait;
+};
+
+/* A command buffer, and what its execution needs. Used again when its fence has been seen. */
+typedef struct Submission {
+  struct Submission* next;
+  VkCommandBuffer commands;
+  VkFence fence;
+  bool pending;
+  Memory workspace, parameters;
+  uint64_t parameters_used;
+  struct ashlar_abi1_vulkan_call call;
+} Submission;
+
+struct ashlar_vulkan_queue {
+  VkDevice device; /* first: call.c compares devices by it */
+  Driver vk;
+  PFN_vkGetInstanceProcAddr get_proc;
+  VkInstance instance;
+  VkPhysicalDevice physical;
+  VkQueue queue;
+  uint32_t family;
+  bool own_device, sizes_subgroups, full_subgroups, staging, probed;
+  uint32_t features; /* FMA bits once probed */
+  VkPhysicalDeviceProperties properties;
+  VkPhysicalDeviceMemoryProperties memory;
+  VkPhysicalDeviceFloatControlsProperties floats;
+  uint32_t subgroup, subgroup_least, subgroup_most;
+  VkResult lost; /* what the driver said when it gave the device up; VK_SUCCESS until then */
+  VkCommandPool pool;
+  VkPipelineCache cache;
+  VkPipelineLayout layout;
+  Loaded* modules;
+  Submission* submissions;
+  Memory stage;
+  pthread_mutex_t lock;
+};
+
+enum { kPushBytes = 128, kFirstParameter = 8 };
+
+const char* ashlar_vulkan_result(VkResult); /* "VK_ERROR_DEVICE_LOST" */
+/* Records what the driver said and returns the code; a lost device is remembered. `who` names the kernel, or is "vulkan". */
+int ashlar_vulkan_failed(ashlar_vulkan_queue*, ashlar_error*, const char* who, const char* function, VkResult);
+
+int ashlar_vulkan_default(ashlar_vulkan_queue**, ashlar_error*); /* the runtime's own, opened at the first call */
+
+int ashlar_vulkan_make_memory(ashlar_vulkan_queue*, ashlar_error*, const char* who, uint64_t bytes, bool host, Memory*);
+void ashlar_vulkan_drop_memory(ashlar_vulkan_queue*, Memory*);
+
+int ashlar_vulkan_make_pipelines(ashlar_vulkan_queue*, ashlar_error*); /* cache and layout */
+void ashlar_vulkan_drop_pipelines(ashlar_vulkan_queue*);
+int ashlar_vulkan_load(ashlar_vulkan_queue*, ashlar_error*, const ashlar_abi1_vulkan_module*, int variant, Loaded**);
+int ashlar_vulkan_pipeline(ashlar_vulkan_queue*, ashlar_error*, const ashlar_abi1_vulkan_module*, Loaded*, uint32_t launch,
+                           VkPipeline*);
+
+int ashlar_vulkan_take_submission(ashlar_vulkan_queue*, ashlar_error*, const char* who, Submission**); /* recording has begun */
+int ashlar_vulkan_submit(ashlar_vulkan_queue*, ashlar_error*, const char* who, Submission*, bool wait);
+int ashlar_vulkan_wait_all(ashlar_vulkan_queue*, ashlar_error*, const char* who);
+void ashlar_vulkan_drop_submissions(ashlar_vulkan_queue*);
+/* begin with the lock held. */
+int ashlar_vulkan_begin_locked(ashlar_vulkan_queue*, const ashlar_abi1_vulkan_module*, ashlar_error*, bool wait,
+                               ashlar_abi1_vulkan_call**);
+
+int ashlar_vulkan_probe(ashlar_vulkan_queue*, ashlar_error*); /* with the lock held */
+
+#endif
