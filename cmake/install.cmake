@@ -10,7 +10,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ashlar/runtime DESTINATION ${CMA
   FILES_MATCHING PATTERN "*.h")
 
 set(layers "")
-foreach(layer ir lang analysis interp schedule lower codegen codegen_llvm generator)
+foreach(layer ir lang analysis interp schedule lower codegen codegen_spirv codegen_llvm generator)
   if(TARGET ashlar_${layer})
     list(APPEND layers ashlar_${layer})
   endif()
@@ -20,6 +20,10 @@ install(EXPORT AshlarGeneratorTargets NAMESPACE Ashlar:: DESTINATION ${package} 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ashlar DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT generator
   FILES_MATCHING PATTERN "*.h" PATTERN "runtime" EXCLUDE)
 
+set(ASHLAR_HAS_SPIRV OFF)
+if(TARGET ashlar_codegen_spirv)
+  set(ASHLAR_HAS_SPIRV ON)
+endif()
 set(ASHLAR_HAS_LLVM OFF)
 if(TARGET ashlar_codegen_llvm)
   set(ASHLAR_HAS_LLVM ON)

@@ -69,6 +69,9 @@ class Builder {
   Id shared(const std::string& name, Type t, std::int64_t n, std::int64_t offset) {
     return buffer(name, t, ir::Storage::shared, n, offset);
   }
+  Id workspace(const std::string& name, Type t, std::int64_t n, std::int64_t offset) {
+    return buffer(name, t, ir::Storage::workspace, n, offset);
+  }
   Id barriers(const std::string& name, std::int64_t n, std::int64_t offset) {
     return buffer(name, u64, ir::Storage::barrier, n, offset);
   }

@@ -1,5 +1,6 @@
 #pragma once
-// From a lowered kernel to bytes: object, static library, assembly or LLVM IR for an x86-64 target, through LLVM.
+// From a lowered kernel to bytes: object, static library, assembly or LLVM IR for an x86-64 target, through LLVM. The object of
+// a kernel for vulkan holds the host's code and the shaders (codegen/spirv.h) as constant data.
 //
 //   std::string object = codegen::emit(kernel, Target::parse("x86-64-v3"), codegen::Output::object);
 //
@@ -17,7 +18,7 @@
 
 namespace ashlar::codegen {
 
-enum class Output { object, static_library, assembly, llvm };
+enum class Output { object, static_library, assembly, llvm, spirv };  // spirv: of a kernel for vulkan, its shaders as they are
 
 struct Seconds {     // of CPU time, of the calling thread
   double build = 0;  // making LLVM IR out of the kernel

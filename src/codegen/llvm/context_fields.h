@@ -35,6 +35,11 @@ struct WorkspaceBytes {
 bool has_workspace(const ir::Kernel&);
 WorkspaceBytes workspace_bytes(Emitter&, llvm::Value* slots);
 
+// A kernel for Vulkan: the constant that tells the runtime of its launches, and the statements that begin and end a call.
+llvm::Value* begin_device_call(Emitter&, llvm::Value* context, const WorkspaceBytes*);  // i64: the address of the workspace
+llvm::Value* end_device_call(Emitter&);                                                 // i32: a code
+void check_host_body(const Unit&);  // refused: what the host of a device cannot do
+
 // int f.fail(ctx*, code, argument, dimension, expected, found, what): records an error where there is a place for it.
 llvm::Function* fail_function(Unit&);
 

@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <array>
 
 #include <llvm/Config/llvm-config.h>
@@ -12,7 +13,10 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include <ashlar/codegen/launches.h>
+#include <ashlar/codegen/spirv.h>
 #include <ashlar/ir/refusal.h>
+#include <ashlar/runtime/vulkan.h>
 
 #include "codegen/llvm/backend.h"
 
@@ -20,9 +24,15 @@ namespace ashlar::codegen {
 
 namespace {
 
-// What an object may leave undefined: the one entry of the runtime, and the three functions of memory that any C compiler may
-// call (none does today).
-constexpr std::array<std::string_view, 4> references = {"ashlar_abi1_call", "memcpy", "memmove", "memset"};
+// What an object may leave undefined: the entry of the runtime, those of Vulkan in kernels for it, and the three functions of
+// memory that any C compiler may call.
+constexpr std::array<std::string_view, 7> references = {"ashlar_abi1_call",
+                                                        "ashlar_abi1_vulkan_begin",
+                                                        "ashlar_abi1_vulkan_end",
+                                                        "ashlar_abi1_vulkan_run",
+                                                        "memcpy",
+                                                        "memmove",
+                                                        "memset"};
 
 double cpu_seconds() {  // of this thread
   timespec t{};
@@ -34,6 +44,33 @@ void verify(const llvm::Module& module) {
   std::string text;
   llvm::raw_string_ostream out(text);
   if (llvm::verifyModule(module, &out)) throw InternalError("codegen: malformed LLVM IR: " + text);
+}
+
+// The launches of a kernel as SPIR-V, in one form or in the two of Unit::shaders; none where the target is no Vulkan device.
+using Shaders = std::vector<spirv::Code>;
+
+Shaders shaders_of(const ir::Kernel& kernel, const Target& target) {
+  Shaders shaders;
+  const bool vulkan = target.base() == "vulkan";
+  if (!vulkan) {
+    if (!launches_of(kernel).empty())
+      refuse("target", "a target with a device, for the launches of kernel `" + kernel.name + "`", std::string(target.text()),
+             Where{});
+    return shaders;
+  }
+#ifdef ASHLAR_HAS_SPIRV
+  shaders.push_back(spirv::translate(kernel));
+  if ((shaders[0].features & ASHLAR_VULKAN_FMA32) != 0) shaders.push_back(spirv::translate(kernel, {.native_fma = false}));
+  return shaders;
+#else
+  refuse("target", "an ashlar that was built with ASHLAR_VULKAN", "one built without it", Where{});
+#endif
+}
+
+std::string spirv_bytes(const Shaders& shaders, const Target& target) {
+  if (shaders.empty()) refuse("spirv", "the target vulkan", std::string(target.text()), Where{});
+  const auto& words = shaders[0].words;
+  return {reinterpret_cast<const char*>(words.data()), words.size() * sizeof words[0]};
 }
 
 }  // namespace
@@ -66,7 +103,13 @@ void check_references(const std::string& object, const std::string& name) {
 std::vector<std::string> emit(const ir::Kernel& kernel, const Target& target, std::span<const Output> outputs,
                               Seconds* seconds) {
   const double begin = cpu_seconds();
+  const Shaders shaders = shaders_of(kernel, target);
+  if (std::all_of(outputs.begin(), outputs.end(), [](Output o) { return o == Output::spirv; })) {
+    if (seconds) seconds->build += cpu_seconds() - begin;
+    return std::vector<std::string>(outputs.size(), spirv_bytes(shaders, target));
+  }
   Unit unit(kernel, target);
+  for (std::size_t v = 0; v < shaders.size(); ++v) unit.shaders[v] = &shaders[v];
   llvm::Function* body = emit_body(unit);
   llvm::Function* workspace_bytes = emit_workspace_size(unit);
   emit_run(unit, body);
@@ -82,6 +125,10 @@ std::vector<std::string> emit(const ir::Kernel& kernel, const Target& target, st
   std::string object;
   std::vector<std::string> results;
   for (const Output output : outputs) {
+    if (output == Output::spirv) {
+      results.push_back(spirv_bytes(shaders, target));
+      continue;
+    }
     if (output == Output::llvm) {
       std::string text;
       llvm::raw_string_ostream out(text);

@@ -65,6 +65,7 @@ class Emitter {
   llvm::Value* context = nullptr;       // ashlar_context*
   llvm::Value* slots = nullptr;         // i32: slots the workspace has
   llvm::Value* worker_bytes = nullptr;  // i64: distance of two slots' slices
+  llvm::Value* device_call = nullptr;   // Vulkan: the call that launches are recorded in
   std::map<ir::Id, llvm::Value*> vars;
   std::map<ir::Id, llvm::Value*> buffers;    // base addresses; per-worker ones of this function's slot
   std::map<ir::Id, std::int64_t> multiples;  // of index variables, where more than 1
@@ -85,12 +86,14 @@ class Emitter {
   llvm::Align alignment(const ir::KBuffer&, const Expr& address) const;
 
   void for_loop(const ir::KStmt&);
+  void launch(const ir::KStmt&);  // vulkan.cpp
   void parallel_for(const ir::KStmt&);
 
   std::unordered_map<const ir::Node*, llvm::Value*> memo_;
   std::map<ir::Id, std::set<std::pair<std::int64_t, int>>> register_accesses_;
   std::vector<Expr> kept_;  // keeps memoised temporaries alive
   llvm::Value** overflow_ = nullptr;
+  std::size_t launches_ = 0;  // emitted so far
 };
 
 }  // namespace ashlar::codegen

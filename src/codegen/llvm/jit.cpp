@@ -7,6 +7,7 @@
 
 #include <ashlar/codegen/abi_layout.h>
 #include <ashlar/ir/refusal.h>
+#include <ashlar/runtime/vulkan.h>
 
 #include "codegen/llvm/backend.h"
 
@@ -50,6 +51,11 @@ Compiled compile(const ir::Kernel& kernel, const Target& target, Seconds* second
     known[jit.mangleAndIntern(symbol)] = {llvm::orc::ExecutorAddr::fromPtr(function), llvm::JITSymbolFlags::Exported};
   };
   provide("ashlar_abi1_call", &ashlar_abi1_call);
+#ifdef ASHLAR_HAS_SPIRV
+  provide("ashlar_abi1_vulkan_begin", &ashlar_abi1_vulkan_begin);
+  provide("ashlar_abi1_vulkan_run", &ashlar_abi1_vulkan_run);
+  provide("ashlar_abi1_vulkan_end", &ashlar_abi1_vulkan_end);
+#endif
   provide("memcpy", static_cast<void* (*)(void*, const void*, std::size_t)>(&std::memcpy));
   provide("memmove", static_cast<void* (*)(void*, const void*, std::size_t)>(&std::memmove));
   provide("memset", static_cast<void* (*)(void*, int, std::size_t)>(&std::memset));

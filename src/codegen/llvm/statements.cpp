@@ -126,9 +126,11 @@ void Emitter::statements(const std::vector<ir::KStmt>& list) {
         prefetch(s);
         break;
       case ir::KStmt::Kind::launch:
+        launch(s);
+        break;
       case ir::KStmt::Kind::sync:
       case ir::KStmt::Kind::call:
-        throw InternalError("codegen: a launch in code for a CPU");
+        throw InternalError("codegen: synchronisation outside a launch in kernel " + unit.name);
     }
   }
 }

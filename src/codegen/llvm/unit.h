@@ -19,6 +19,10 @@
 
 namespace ashlar::codegen {
 
+namespace spirv {
+struct Code;
+}
+
 class Unit {
  public:
   Unit(const ir::Kernel&, const Target&);
@@ -29,6 +33,10 @@ class Unit {
   const Target& target;
   const AbiLayout layout;
   const std::string name;  // of the simple entry; every other symbol starts with it
+  // A kernel for Vulkan: its launches as SPIR-V, in the form for devices whose Fma rounds once and in the other, which is null
+  // where they do not differ. The host code calls the runtime in their place.
+  const spirv::Code* shaders[2] = {nullptr, nullptr};
+  bool is_vulkan() const { return shaders[0] != nullptr; }
 
   enum class Visibility { internal, hidden, exported };
   llvm::Function* function(const std::string& suffix, llvm::FunctionType*, Visibility);

@@ -1,0 +1,59 @@
+#pragma once
+// From the launches of a lowered kernel to one SPIR-V module for Vulkan: an entry point for each launch.
+//
+//   spirv::Code code = spirv::translate(kernel);
+//   code.entries[0].name;                  // "sum"; its parameters, threads, shared memory
+//   spirv::disassemble(code.words);        // text
+//
+// A shader reaches memory through 64-bit device addresses among its push constants (docs/codegen.md, "Vulkan", says why), so
+// the module has no descriptors. Parameters that do not fit the push constants lie in a block of memory whose address does.
+// Invariant: the words are a function of the kernel and the options alone; they were validated before and after optimisation.
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <ashlar/ir/kernel.h>
+
+namespace ashlar::codegen::spirv {
+
+struct Options {
+  bool native_fma = true;  // f32: the device rounds Fma once. Otherwise it is computed in f64
+  bool optimise = true;    // through SPIRV-Tools
+  bool index32 = false;    // index is 32 bits wide: sound only where entry has checked that every index fits
+};
+
+// What a host passes to a launch, in this order: addresses of buffers, then variables.
+struct Parameter {
+  enum class Kind { address, variable } kind = Kind::address;
+  ir::Id id = 0;            // of the argument or workspace buffer, or of the symbol, stride, scalar, let or loop outside
+  Type type;                // variables
+  std::int64_t offset = 0;  // in the parameters; each has 8 bytes
+};
+
+struct Entry {
+  std::string name;  // unique in the module
+  const ir::Launch* launch = nullptr;
+  std::vector<Parameter> parameters;
+  std::int64_t parameter_bytes = 0;
+  bool parameters_in_memory = false;
+  std::int64_t shared_bytes = 0;  // of Workgroup memory, as declared
+  bool uses_subgroups = false;    // the launch is right only where a subgroup has launch->warp lanes
+};
+
+// What a device must be able to do, beside 64-bit device addresses and integers. The bits are those of the runtime's
+// descriptor (runtime/vulkan.h).
+struct Code {
+  std::vector<std::uint32_t> words;
+  std::vector<Entry> entries;  // in the order of launches_of
+  std::uint32_t features = 0;
+};
+
+// Refused (RefusalError): what SPIR-V cannot say, by name.
+Code translate(const ir::Kernel&, const Options& = {});
+
+std::string disassemble(std::span<const std::uint32_t> words);
+// Empty if the module is valid for Vulkan 1.2, else what SPIRV-Tools says.
+std::string invalid(std::span<const std::uint32_t> words);
+
+}  // namespace ashlar::codegen::spirv

@@ -1,0 +1,347 @@
+// Vectors, bools and integers.
+#include "codegen/spirv/arithmetic.h"
+
+#include <bit>
+
+#include <ashlar/ir/numeric.h>
+#include <ashlar/ir/refusal.h>
+
+#include <spirv/unified1/GLSL.std.450.h>
+
+namespace ashlar::codegen::spirv {
+
+using ir::Op;
+
+Piece Arithmetic::op(spv::Op o, Type result, std::initializer_list<Piece> operands) {
+  std::vector<Word> words;
+  for (const Piece& p : operands) words.push_back(p.id);
+  return {c.op(o, m.type(result), words), result};
+}
+
+Piece Arithmetic::glsl(Word instruction, std::initializer_list<Piece> operands) {
+  std::vector<Word> words = {m.glsl(), instruction};
+  for (const Piece& p : operands) words.push_back(p.id);
+  const Type t = operands.begin()->type;
+  return {c.op(spv::OpExtInst, m.type(t), words), t};
+}
+
+Piece Arithmetic::test(spv::Op o, Piece x, Piece y) { return op(o, bool_.with_lanes(x.type.lanes), {x, y}); }
+
+Piece Arithmetic::least(Piece x, Piece y, bool is_unsigned) {
+  return select(test(is_unsigned ? spv::OpULessThan : spv::OpSLessThan, x, y), x, y);
+}
+Piece Arithmetic::most(Piece x, Piece y, bool is_unsigned) {
+  return select(test(is_unsigned ? spv::OpUGreaterThan : spv::OpSGreaterThan, x, y), x, y);
+}
+
+Piece Arithmetic::select(Piece condition, Piece x, Piece y) {
+  if (condition.type.lanes != x.type.lanes) condition = splat(condition, x.type.lanes);
+  return op(spv::OpSelect, x.type, {condition, x, y});
+}
+
+Piece Arithmetic::splat(Piece x, int lanes) {
+  if (lanes == 1) return x;
+  const Type t = x.type.with_lanes(lanes);
+  const std::vector<Word> parts(static_cast<std::size_t>(lanes), x.id);
+  return {c.op(spv::OpCompositeConstruct, m.type(t), parts), t};
+}
+
+Piece Arithmetic::lane(Piece v, int k) {
+  if (v.type.lanes == 1) return v;
+  const Type t = v.type.element();
+  return {c.op(spv::OpCompositeExtract, m.type(t), {v.id, static_cast<Word>(k)}), t};
+}
+
+Piece Arithmetic::composite(std::span<const Piece> lanes) {
+  if (lanes.size() == 1) return lanes[0];
+  const Type t = lanes[0].type.with_lanes(static_cast<int>(lanes.size()));
+  std::vector<Word> words;
+  for (const Piece& p : lanes) words.push_back(p.id);
+  return {c.op(spv::OpCompositeConstruct, m.type(t), words), t};
+}
+
+Piece Arithmetic::resize(Type to, Piece x, bool is_signed) {
+  const Type from = m.registers.physical(x.type), wanted = m.registers.physical(to);
+  const Type result = to.with_lanes(x.type.lanes);
+  if (from.bits == wanted.bits) return {x.id, result};
+  return op(is_signed && wanted.bits > from.bits ? spv::OpSConvert : spv::OpUConvert, result, {x});
+}
+
+Piece Arithmetic::unary(Op o, Piece x) {
+  const Type t = x.type;
+  const Type truth = bool_.with_lanes(t.lanes);
+  if (o == Op::isnan || o == Op::isinf) {
+    if (!t.is_float()) return integer(truth, 0);
+    if (is_narrow_float(t)) return unary(o, widen(x));
+    if (o == Op::isnan) return is_nan(x);
+    const Piece magnitude =
+        and_(bits_of(x), integer((t.bits == 64 ? u64 : u32).with_lanes(t.lanes), t.bits == 64 ? INT64_MAX : INT32_MAX));
+    return test(spv::OpIEqual, magnitude, like(magnitude, t.bits == 64 ? 0x7FF0000000000000 : 0x7F800000));
+  }
+  if (t.is_float()) return float_unary(o, x);
+  if (t.is_bool()) {
+    if (o == Op::logic_not || o == Op::bit_not) return not_(x);
+    throw InternalError(std::string("spirv: ") + ir::op_name(o) + " of a bool");
+  }
+  switch (o) {
+    case Op::neg:
+      return op(spv::OpSNegate, t, {x});
+    case Op::bit_not:
+      return not_(x);
+    case Op::abs:
+      return t.is_unsigned() ? x : select(test(spv::OpSLessThan, x, like(x, 0)), op(spv::OpSNegate, t, {x}), x);
+    case Op::popcount:
+    case Op::clz:
+    case Op::ctz:
+      return count_bits(o, x);
+    case Op::floor:
+    case Op::ceil:
+    case Op::round:
+    case Op::trunc:
+      return x;
+    default:
+      throw InternalError(std::string("spirv: ") + ir::op_name(o) + " was not expanded");
+  }
+}
+
+// OpBitCount and the searches for a bit are instructions of 32-bit integers alone.
+Piece Arithmetic::count_bits(Op o, Piece x) {
+  const int lanes = x.type.lanes, width = m.registers.physical(x.type).bits;
+  const Type word = u32.with_lanes(lanes);
+  auto leading = [&](Piece w) {  // FindUMsb of 0 is -1
+    return sub(integer(word, 31), glsl(GLSLstd450FindUMsb, {w}));
+  };
+  auto trailing = [&](Piece w) { return glsl(GLSLstd450FindILsb, {w}); };  // of 0 is -1
+  auto population = [&](Piece w) { return op(spv::OpBitCount, word, {w}); };
+  Piece n;
+  if (width == 64) {
+    const Piece whole = as(u64, x), low = resize(u32, whole, false), high = resize(u32, right(whole, 32), false);
+    const Piece zero = integer(word, 0);
+    if (o == Op::popcount)
+      n = add(population(low), population(high));
+    else if (o == Op::clz)
+      n = select(test(spv::OpIEqual, high, zero), add(leading(low), integer(word, 32)), leading(high));
+    else
+      n = select(test(spv::OpIEqual, low, zero),
+                 select(test(spv::OpIEqual, high, zero), integer(word, 64), add(trailing(high), integer(word, 32))),
+                 trailing(low));
+  } else {
+    const Piece w = resize(u32, as(width == 8 ? u8 : width == 16 ? u16 : u32, x), false);
+    if (o == Op::popcount)
+      n = population(w);
+    else if (o == Op::clz)
+      n = sub(leading(w), integer(word, 32 - width));
+    else
+      n = select(test(spv::OpIEqual, w, integer(word, 0)), integer(word, width), trailing(w));
+  }
+  return resize(x.type, n, false);
+}
+
+Piece Arithmetic::binary(Op o, Piece x, Piece y) {
+  const Type t = x.type;
+  if (t.is_float()) return float_binary(o, x, y);
+  if (t.is_bool()) {
+    switch (o) {
+      case Op::logic_and:
+      case Op::bit_and:
+      case Op::min:
+      case Op::mul:
+        return and_(x, y);
+      case Op::logic_or:
+      case Op::bit_or:
+      case Op::max:
+        return or_(x, y);
+      case Op::bit_xor:
+        return op(spv::OpLogicalNotEqual, t, {x, y});
+      default:
+        throw InternalError(std::string("spirv: ") + ir::op_name(o) + " of bools");
+    }
+  }
+  switch (o) {
+    case Op::add:
+      return add(x, y);
+    case Op::sub:
+      return sub(x, y);
+    case Op::mul:
+      return mul(x, y);
+    case Op::div:
+    case Op::mod:
+    case Op::trunc_div:
+    case Op::trunc_rem:
+      return divide(o, x, y);
+    case Op::min:
+      return least(x, y, t.is_unsigned());
+    case Op::max:
+      return most(x, y, t.is_unsigned());
+    case Op::bit_and:
+      return and_(x, y);
+    case Op::bit_or:
+      return or_(x, y);
+    case Op::bit_xor:
+      return op(spv::OpBitwiseXor, t, {x, y});
+    case Op::shl:
+    case Op::shr:
+    case Op::rounding_shr:
+      return shift(o, x, y);
+    case Op::mul_high_rounding:
+      return mul_high_rounding(x, y);
+    default:
+      throw InternalError(std::string("spirv: ") + ir::op_name(o) + " was not expanded");
+  }
+}
+
+// x / 0 and x % 0 are 0; the smallest value by -1 wraps. A divisor for which the instruction is not defined is replaced by 1,
+// which already gives the right remainder in both cases, and the right quotient in the second. OpSRem is not defined for
+// negative operands in Vulkan: the remainder is x - q y.
+Piece Arithmetic::divide(Op o, Piece x, Piece y) {
+  const Type t = x.type;
+  const bool quotient = o == Op::div || o == Op::trunc_div, floors = o == Op::div || o == Op::mod;
+  const Piece zero = like(x, 0), one = like(x, 1), by_zero = test(spv::OpIEqual, y, zero);
+  if (t.is_unsigned()) {
+    const Piece safe = select(by_zero, one, y);
+    return quotient ? select(by_zero, zero, op(spv::OpUDiv, t, {x, safe})) : op(spv::OpUMod, t, {x, safe});
+  }
+  const int bits = m.registers.physical(t).bits;
+  const std::int64_t lowest = bits >= 64 ? INT64_MIN : -(std::int64_t{1} << (bits - 1));
+  const Piece wraps = and_(test(spv::OpIEqual, x, like(x, lowest)), test(spv::OpIEqual, y, like(x, -1)));
+  const Piece safe = select(or_(by_zero, wraps), one, y);
+  Piece q = op(spv::OpSDiv, t, {x, safe});
+  const Piece r = sub(x, mul(q, safe));
+  if (floors) {
+    const Piece crossed = test(spv::OpSLessThan, op(spv::OpBitwiseXor, t, {r, safe}), zero);
+    const Piece below = and_(test(spv::OpINotEqual, r, zero), crossed);
+    if (!quotient) return select(below, add(r, safe), r);
+    q = select(below, sub(q, one), q);
+  }
+  return quotient ? select(by_zero, zero, q) : r;
+}
+
+Piece Arithmetic::divide_by(Op o, Piece x, std::int64_t divisor) {
+  const Type t = x.type;
+  const bool quotient = o == Op::div || o == Op::trunc_div, floors = o == Op::div || o == Op::mod;
+  const Piece by = like(x, divisor);
+  if (divisor == 0) return by;
+  const bool power = divisor > 0 && std::has_single_bit(static_cast<std::uint64_t>(divisor));
+  if (power && (floors || t.is_unsigned())) {
+    const int n = std::countr_zero(static_cast<std::uint64_t>(divisor));
+    if (!quotient) return and_(x, like(x, divisor - 1));
+    return t.is_unsigned() ? right(x, n) : op(spv::OpShiftRightArithmetic, t, {x, like(x, n)});
+  }
+  if (t.is_unsigned()) return op(quotient ? spv::OpUDiv : spv::OpUMod, t, {x, by});
+  if (divisor < 0) return divide(o, x, by);
+  const Piece q = op(spv::OpSDiv, t, {x, by});
+  if (!floors && quotient) return q;
+  const Piece r = sub(x, mul(q, by));
+  if (!floors) return r;
+  const Piece below = test(spv::OpSLessThan, r, like(x, 0));
+  return quotient ? select(below, sub(q, like(x, 1)), q) : select(below, add(r, by), r);
+}
+
+// By an amount of x's width, read as unsigned: the width or more shifts everything out.
+Piece Arithmetic::shifted_right(Piece x, Piece amount) {
+  const int bits = m.registers.physical(x.type).bits;
+  if (x.type.is_unsigned()) {
+    const Piece all = test(spv::OpUGreaterThanEqual, amount, like(x, bits));
+    return select(all, like(x, 0), op(spv::OpShiftRightLogical, x.type, {x, select(all, like(x, 0), amount)}));
+  }
+  return op(spv::OpShiftRightArithmetic, x.type, {x, least(amount, like(x, bits - 1), true)});
+}
+
+Piece Arithmetic::shift(Op o, Piece x, Piece amount) {
+  const int bits = m.registers.physical(x.type).bits, given = m.registers.physical(amount.type).bits;
+  if (given > bits)  // clamped before it is narrowed
+    amount = resize(x.type, least(amount, like(amount, bits + 1), true), false);
+  else
+    amount = resize(x.type, amount, false);
+  const Piece zero = like(x, 0);
+  if (o == Op::shr) return shifted_right(x, amount);
+  if (o == Op::shl) {
+    const Piece all = test(spv::OpUGreaterThanEqual, amount, like(x, bits));
+    return select(all, zero, op(spv::OpShiftLeftLogical, x.type, {x, select(all, zero, amount)}));
+  }
+  const Piece none = test(spv::OpIEqual, amount, zero);
+  const Piece last_out = and_(shifted_right(x, sub(amount, like(x, 1))), like(x, 1));
+  return select(none, x, add(shifted_right(x, amount), last_out));
+}
+
+// floor(x y / 2^s + 1/2): in twice the width, and for 64 bits from products of halves.
+Piece Arithmetic::mul_high_rounding(Piece x, Piece y) {
+  const Type t = x.type;
+  const int bits = t.bits, lanes = t.lanes;
+  const bool is_unsigned = t.is_unsigned();
+  const int shift = is_unsigned ? bits : bits - 1;
+  if (bits < 64) {
+    const Type wide = (bits == 8     ? (is_unsigned ? u16 : i16)
+                       : bits == 16  ? (is_unsigned ? u32 : i32)
+                       : is_unsigned ? u64
+                                     : i64);
+    Piece p = mul(resize(wide, x, !is_unsigned), resize(wide, y, !is_unsigned));
+    p = add(p, like(p, std::int64_t{1} << (shift - 1)));
+    if (is_unsigned) return resize(t, right(p, shift), false);
+    p = op(spv::OpShiftRightArithmetic, p.type, {p, like(p, shift)});
+    return resize(t, least(p, like(p, ir::highest_of(t.element())), false), false);
+  }
+  // 128 bits as high and low: the unsigned product, corrected for signs, plus the half.
+  const Type word = u64.with_lanes(lanes);
+  const Piece a = as(u64, x), b = as(u64, y), low32 = integer(word, 0xFFFFFFFF);
+  const Piece a0 = and_(a, low32), a1 = right(a, 32), b0 = and_(b, low32), b1 = right(b, 32);
+  const Piece p00 = mul(a0, b0), p01 = mul(a0, b1), p10 = mul(a1, b0);
+  const Piece middle = add(add(right(p00, 32), and_(p01, low32)), and_(p10, low32));
+  Piece high = add(add(mul(a1, b1), add(right(p01, 32), right(p10, 32))), right(middle, 32));
+  const Piece low = or_(and_(p00, low32), left(middle, 32));
+  const Piece zero = integer(word, 0);
+  if (is_unsigned) {  // the half is 2^63: it carries where the low word's top bit is set
+    return as(t, add(high, right(low, 63)));
+  }
+  high = sub(high, select(test(spv::OpSLessThan, a, zero), b, zero));
+  high = sub(high, select(test(spv::OpSLessThan, b, zero), a, zero));
+  const Piece half = integer(word, std::int64_t{1} << 62), sum = add(low, half);
+  high = add(high, select(test(spv::OpULessThan, sum, low), integer(word, 1), zero));
+  const Piece result = or_(left(high, 1), right(sum, 63));
+  const Piece both = and_(test(spv::OpIEqual, a, integer(word, INT64_MIN)), test(spv::OpIEqual, b, integer(word, INT64_MIN)));
+  return as(t, select(both, integer(word, INT64_MAX), result));
+}
+
+Piece Arithmetic::comparison(Op o, Piece x, Piece y) {
+  if (is_narrow_float(x.type)) return comparison(o, widen(x), widen(y));
+  const Type t = x.type;
+  if (t.is_bool()) {
+    switch (o) {
+      case Op::eq:
+        return test(spv::OpLogicalEqual, x, y);
+      case Op::ne:
+        return test(spv::OpLogicalNotEqual, x, y);
+      case Op::lt:
+        return and_(not_(x), y);
+      case Op::le:
+        return or_(not_(x), y);
+      case Op::gt:
+        return and_(x, not_(y));
+      case Op::ge:
+        return or_(x, not_(y));
+      default:
+        break;
+    }
+  }
+  auto pick = [&](spv::Op real, spv::Op with_sign, spv::Op without) {
+    return test(t.is_float() ? real : t.is_unsigned() ? without : with_sign, x, y);
+  };
+  switch (o) {
+    case Op::eq:
+      return pick(spv::OpFOrdEqual, spv::OpIEqual, spv::OpIEqual);
+    case Op::ne:
+      return pick(spv::OpFUnordNotEqual, spv::OpINotEqual, spv::OpINotEqual);
+    case Op::lt:
+      return pick(spv::OpFOrdLessThan, spv::OpSLessThan, spv::OpULessThan);
+    case Op::le:
+      return pick(spv::OpFOrdLessThanEqual, spv::OpSLessThanEqual, spv::OpULessThanEqual);
+    case Op::gt:
+      return pick(spv::OpFOrdGreaterThan, spv::OpSGreaterThan, spv::OpUGreaterThan);
+    case Op::ge:
+      return pick(spv::OpFOrdGreaterThanEqual, spv::OpSGreaterThanEqual, spv::OpUGreaterThanEqual);
+    default:
+      throw InternalError(std::string("spirv: ") + ir::op_name(o) + " is no comparison");
+  }
+}
+
+}  // namespace ashlar::codegen::spirv

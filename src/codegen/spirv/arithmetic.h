@@ -1,0 +1,86 @@
+#pragma once
+// What every operator computes, said in SPIR-V: the same values as ir/numeric.h, bit for bit (but for the payloads of NaNs),
+// on a device whose floats behave as docs/codegen.md says.
+//
+// A Piece is a value of at most 4 lanes and the type of the IR that it stands for; in a register index is an integer of 64 or
+// 32 bits, f16, bf16 and the 8-bit floats are integers that hold their bits. Integers carry no sign: `as` changes it freely.
+// Float operations are decorated NoContraction; no instruction is used outside the operands for which it is defined.
+//
+//   Arithmetic a(function, {.native_fma = true});   a.binary(Op::div, x, y)   floors, x / 0 is 0
+#include <cmath>
+
+#include <ashlar/ir/build.h>
+
+#include "codegen/spirv/function.h"
+
+namespace ashlar::codegen::spirv {
+
+struct Piece {
+  Ref id = 0;
+  Type type;
+};
+
+inline bool is_narrow_float(Type t) { return t.is_float() && t.bits < 32; }
+
+class Arithmetic {
+ public:
+  Arithmetic(Function& code, bool native_fma) : c(code), m(code.m), native_fma_(native_fma) {}
+
+  bool used_fma32 = false, used_fma64 = false;  // what the device is asked to round once
+
+  Piece integer(Type t, std::int64_t v) { return {m.integer(t, v), t}; }
+  Piece real(Type t, double v) { return {m.real(t, v), t}; }
+
+  Piece unary(ir::Op, Piece);
+  Piece binary(ir::Op, Piece, Piece);
+  Piece comparison(ir::Op, Piece, Piece);
+  Piece divide_by(ir::Op, Piece, std::int64_t divisor);
+  Piece shift(ir::Op, Piece, Piece amount);
+  Piece fma(Piece, Piece, Piece);
+  Piece convert(Type to, Piece);  // lanes of `to` are ignored
+  Piece saturate(Type to, Piece);
+  Piece bitcast(Type to, Piece);
+  Piece select(Piece condition, Piece x, Piece y);
+  Piece splat(Piece scalar, int lanes);
+  Piece lane(Piece vector, int k);
+  Piece composite(std::span<const Piece> lanes);  // of one type
+  Piece widen(Piece narrow);                      // to f32, exact
+  Piece narrow(Type to, Piece);                   // from f32, to nearest even
+
+ private:
+  Piece as(Type t, Piece x) const { return {x.id, t.with_lanes(x.type.lanes)}; }  // the same register
+  Piece op(spv::Op, Type result, std::initializer_list<Piece>);
+  Piece glsl(Word instruction, std::initializer_list<Piece>);
+  Piece exact(spv::Op, Piece, Piece);  // of floats, not contracted
+  Piece test(spv::Op, Piece, Piece);
+  Piece add(Piece x, Piece y) { return op(spv::OpIAdd, x.type, {x, y}); }
+  Piece sub(Piece x, Piece y) { return op(spv::OpISub, x.type, {x, y}); }
+  Piece mul(Piece x, Piece y) { return op(spv::OpIMul, x.type, {x, y}); }
+  Piece and_(Piece x, Piece y) { return op(x.type.is_bool() ? spv::OpLogicalAnd : spv::OpBitwiseAnd, x.type, {x, y}); }
+  Piece or_(Piece x, Piece y) { return op(x.type.is_bool() ? spv::OpLogicalOr : spv::OpBitwiseOr, x.type, {x, y}); }
+  Piece not_(Piece x) { return op(x.type.is_bool() ? spv::OpLogicalNot : spv::OpNot, x.type, {x}); }
+  Piece left(Piece x, int n) { return op(spv::OpShiftLeftLogical, x.type, {x, like(x, n)}); }
+  Piece right(Piece x, int n) { return op(spv::OpShiftRightLogical, x.type, {x, like(x, n)}); }
+  Piece like(Piece x, std::int64_t v) { return integer(x.type, v); }
+  Piece least(Piece x, Piece y, bool is_unsigned);
+  Piece most(Piece x, Piece y, bool is_unsigned);
+  Piece resize(Type to, Piece x, bool is_signed);  // integers
+  Piece bits_of(Piece x);                          // f32, f64: as u32, u64
+  Piece float_of(Type t, Piece bits);
+  Piece is_nan(Piece);
+
+  Piece divide(ir::Op, Piece, Piece);
+  Piece shifted_right(Piece x, Piece amount);
+  Piece mul_high_rounding(Piece, Piece);
+  Piece count_bits(ir::Op, Piece);
+  Piece float_unary(ir::Op, Piece);
+  Piece float_binary(ir::Op, Piece, Piece);
+  Piece fma_in_doubles(Piece, Piece, Piece);
+  Piece float_to_integer(Type to, Piece);
+
+  Function& c;
+  Module& m;
+  bool native_fma_;
+};
+
+}  // namespace ashlar::codegen::spirv

@@ -1,0 +1,100 @@
+#pragma once
+// The body of one launch: expressions, memory accesses, statements.
+//
+// A Value has any number of lanes; it is a list of pieces of at most 4 lanes, in order. Both arms of a select are evaluated:
+// a load that must not happen carries a mask (docs/ir.md, "Lowered form"), and becomes a branch.
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <ashlar/codegen/spirv.h>
+#include <ashlar/ir/kernel.h>
+
+#include "codegen/spirv/arithmetic.h"
+
+namespace ashlar::codegen::spirv {
+
+struct Value {
+  Type type;
+  std::vector<Piece> pieces;
+};
+
+// A vector of addresses of the form base + lane * stride.
+struct Ramp {
+  Expr base, stride;  // scalar
+};
+std::optional<Ramp> as_ramp(const Expr&);
+
+// Lanes of the pieces of a vector: 4, 4, …, then what is left.
+std::vector<int> piece_lanes(int lanes);
+
+// Where a buffer lies, as the shader sees it.
+struct Place {
+  const ir::KBuffer* buffer = nullptr;
+  enum class Kind { device, array, slots } kind = Kind::device;
+  Ref address = 0;   // device: u64, of element 0
+  Ref variable = 0;  // array: an OpVariable
+  spv::StorageClass storage = spv::StorageClassFunction;
+  // slots: registers at constant addresses, a variable for each group of lanes that is always accessed together
+  std::map<std::int64_t, std::pair<int, Ref>> slots;  // first element: lanes, variable of a piece
+};
+
+class Emitter {
+ public:
+  Emitter(const ir::Kernel&, Function&, bool native_fma);
+
+  Function& c;
+  Module& m;
+  Arithmetic math;
+
+  void bind(ir::Id var, Value, std::int64_t multiple_of = 1);
+  void place(ir::Id buffer, Place);
+  void statements(const std::vector<ir::KStmt>&);
+  bool uses_subgroups = false;
+  bool orders_device_memory = false;  // block barriers order accesses to arguments and the workspace, too
+
+ private:
+  // ---- expressions (expr.cpp)
+  Value expr(const Expr&);  // a root
+  Piece scalar(const Expr&);
+  Value emit(const Expr&);
+  Value emit_node(const Expr&);
+  using PieceFunction = std::function<Piece(std::span<const Piece>)>;
+  Value each(Type result, std::initializer_list<const Value*>, const PieceFunction&);
+  Value splat(Piece, int lanes);
+  Piece lane(const Value&, int k);
+  Value gather(Type, std::span<const Piece> lanes);
+
+  // ---- memory (memory.cpp)
+  const Place& place_of(ir::Id) const;
+  Value load(const Expr&);
+  Value load_at(ir::Id buffer, Type, const Expr& address, const Expr& mask);
+  void store(const ir::KStmt&);
+  void store_at(ir::Id buffer, const Expr& address, const Value&, const Expr& mask);
+  Piece load_piece(const Place&, Type, Piece index, std::int64_t align);
+  void store_piece(const Place&, Piece value, Piece index, std::int64_t align);
+  Ref pointer(const Place&, Type, Piece index);
+  Value load_slots(const Place&, Type, std::int64_t first);
+  void store_slots(const Place&, const Value&, std::int64_t first);
+  Piece from_memory(const Place&, Type, Ref);
+  Ref to_memory(const Place&, Piece);
+  std::int64_t alignment(const Place&, const Expr& address) const;
+  std::int64_t known_multiple(const Expr&) const;
+
+  // ---- statements (statements.cpp)
+  void statement(const ir::KStmt&);
+  void synchronise(const ir::Sync&);
+  void call(const ir::Call&);
+
+  const ir::Kernel& k_;
+  std::map<ir::Id, Value> vars_;
+  std::map<ir::Id, std::int64_t> multiples_;
+  std::map<ir::Id, Place> places_;
+  std::unordered_map<const ir::Node*, Value> memo_;
+  std::vector<Expr> kept_;  // keeps memoised temporaries alive
+};
+
+}  // namespace ashlar::codegen::spirv

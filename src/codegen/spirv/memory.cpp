@@ -1,0 +1,241 @@
+// Loads and stores: which instructions an address and a mask lead to.
+//
+//   scalar                        a load or store; under a condition, a branch around it
+//   ramp of stride 1, device      one access of up to 4 lanes a piece, as aligned as it is known to be
+//   constant address, registers   whole variables
+//   anything else, or masked      one lane after another
+//
+// An address in the device's memory is base + element * bytes, converted to a pointer where it is used.
+#include <cstdlib>
+#include <numeric>
+
+#include <ashlar/ir/refusal.h>
+
+#include "codegen/spirv/emitter.h"
+
+namespace ashlar::codegen::spirv {
+
+using ir::Op;
+
+std::optional<Ramp> as_ramp(const Expr& e) {
+  const auto args = ir::args_of(e);
+  switch (ir::op_of(e)) {
+    case Op::ramp:
+      return args[0].type().lanes == 1 ? std::optional(Ramp{args[0], args[1]}) : std::nullopt;
+    case Op::broadcast:
+      return Ramp{args[0], ir::index(0)};
+    case Op::in_range:
+      return as_ramp(args[0]);
+    case Op::add:
+    case Op::sub: {
+      const auto x = as_ramp(args[0]), y = as_ramp(args[1]);
+      if (!x || !y) return std::nullopt;
+      const bool plus = ir::is(e, Op::add);
+      return plus ? Ramp{ir::add(x->base, y->base), ir::add(x->stride, y->stride)}
+                  : Ramp{ir::sub(x->base, y->base), ir::sub(x->stride, y->stride)};
+    }
+    case Op::mul: {
+      const auto x = as_ramp(args[0]), y = as_ramp(args[1]);
+      if (!x || !y) return std::nullopt;
+      if (ir::is_int(y->stride, std::int64_t{0})) return Ramp{ir::mul(x->base, y->base), ir::mul(x->stride, y->base)};
+      if (ir::is_int(x->stride, std::int64_t{0})) return Ramp{ir::mul(y->base, x->base), ir::mul(y->stride, x->base)};
+      return std::nullopt;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+const Place& Emitter::place_of(ir::Id id) const {
+  const auto it = places_.find(id);
+  if (it == places_.end()) throw InternalError("spirv: a buffer of kernel " + k_.name + " has no storage in its launch");
+  return it->second;
+}
+
+std::int64_t Emitter::alignment(const Place& p, const Expr& address) const {
+  const std::int64_t bytes = p.buffer->type.bytes(), known = std::max(p.buffer->align, bytes);
+  const std::int64_t a = std::gcd(known, std::gcd(known_multiple(address), std::int64_t{1} << 20) * bytes);
+  return a & -a;
+}
+
+// A pointer to a value of type t whose first element is `index`.
+Ref Emitter::pointer(const Place& p, Type t, Piece index) {
+  if (p.kind == Place::Kind::array) {
+    const Ref type = m.pointer(p.storage, m.type(t.element()));
+    return c.op(spv::OpAccessChain, type, {p.variable, math.convert(u32, index).id});
+  }
+  const Piece wide{math.convert(i64, index).id, i64};
+  const Piece bytes = math.binary(Op::mul, wide, math.integer(i64, p.buffer->type.bytes()));
+  const Ref address = c.op(spv::OpIAdd, m.type(u64), {p.address, bytes.id});
+  return c.op(spv::OpConvertUToPtr, m.pointer(spv::StorageClassPhysicalStorageBuffer, m.memory_type(t)), {address});
+}
+
+Piece Emitter::from_memory(const Place& p, Type t, Ref v) {
+  if (!t.is_bool() || p.kind != Place::Kind::device) return {v, t};
+  return math.comparison(Op::ne, {v, u8.with_lanes(t.lanes)}, math.integer(u8.with_lanes(t.lanes), 0));
+}
+
+Ref Emitter::to_memory(const Place& p, Piece v) {
+  return v.type.is_bool() && p.kind == Place::Kind::device ? math.convert(u8, v).id : v.id;
+}
+
+Piece Emitter::load_piece(const Place& p, Type t, Piece index, std::int64_t align) {
+  const Ref at = pointer(p, t, index);
+  if (p.kind == Place::Kind::array) return {c.op(spv::OpLoad, m.type(t), {at}), t};
+  constexpr Word aligned = spv::MemoryAccessAlignedMask;
+  return from_memory(p, t, c.op(spv::OpLoad, m.memory_type(t), {at, aligned, static_cast<Word>(align)}));
+}
+
+void Emitter::store_piece(const Place& p, Piece value, Piece index, std::int64_t align) {
+  const Ref at = pointer(p, value.type, index), v = to_memory(p, value);
+  if (p.kind == Place::Kind::array)
+    c.effect(spv::OpStore, {at, v});
+  else
+    c.effect(spv::OpStore, {at, v, spv::MemoryAccessAlignedMask, static_cast<Word>(align)});
+}
+
+// ---- registers at constant addresses ---------------------------------------------------------------------------------
+Value Emitter::load_slots(const Place& p, Type t, std::int64_t first) {
+  std::vector<Piece> lanes;
+  for (std::int64_t at = first; at < first + t.lanes;) {
+    const auto slot = p.slots.find(at);
+    if (slot == p.slots.end()) throw InternalError("spirv: a register of " + p.buffer->name + " was not found");
+    const auto [count, variable] = slot->second;
+    const Piece whole{c.op(spv::OpLoad, m.type(t.element().with_lanes(count)), {variable}), t.element().with_lanes(count)};
+    for (int k = 0; k < count; ++k) lanes.push_back(math.lane(whole, k));
+    if (count == t.lanes && lanes.size() == static_cast<std::size_t>(count)) return {t, {whole}};
+    at += count;
+  }
+  return gather(t, lanes);
+}
+
+void Emitter::store_slots(const Place& p, const Value& v, std::int64_t first) {
+  int n = 0;
+  for (std::int64_t at = first; n < v.type.lanes;) {
+    const auto slot = p.slots.find(at);
+    if (slot == p.slots.end()) throw InternalError("spirv: a register of " + p.buffer->name + " was not found");
+    const auto [count, variable] = slot->second;
+    Piece part;
+    if (n % 4 == 0 && v.pieces[static_cast<std::size_t>(n / 4)].type.lanes == count) {
+      part = v.pieces[static_cast<std::size_t>(n / 4)];
+    } else {
+      std::vector<Piece> lanes;
+      for (int k = 0; k < count; ++k) lanes.push_back(lane(v, n + k));
+      part = math.composite(lanes);
+    }
+    c.effect(spv::OpStore, {variable, part.id});
+    n += count, at += count;
+  }
+}
+
+// ---- loads -----------------------------------------------------------------------------------------------------------
+Value Emitter::load(const Expr& e) {
+  const auto args = ir::args_of(e);
+  return load_at(e.node()->id, e.type(), args[0], args.size() > 1 ? args[1] : Expr());
+}
+
+Value Emitter::load_at(ir::Id buffer, Type t, const Expr& address, const Expr& mask) {
+  const Place& p = place_of(buffer);
+  Value condition;
+  if (!mask.empty()) {
+    condition = emit(mask);
+    if (condition.type.lanes != t.lanes) condition = splat(condition.pieces[0], t.lanes);
+  }
+  const auto ramp = t.lanes > 1 ? as_ramp(address) : std::nullopt;
+  const Type element = t.element();
+  if (ramp) {
+    kept_.push_back(ramp->base);
+    kept_.push_back(ramp->stride);
+  }
+  std::int64_t first = 0;
+  if (p.kind == Place::Kind::slots) {
+    if (!ir::is_int(ramp ? ramp->base : address, &first)) throw InternalError("spirv: a register at a variable address");
+    Value v = load_slots(p, t, first);
+    if (mask.empty()) return v;
+    const Value none = splat({m.zero(element), element}, t.lanes);
+    return each(t, {&condition, &v, &none}, [&](std::span<const Piece> x) { return math.select(x[0], x[1], x[2]); });
+  }
+  const std::int64_t align = alignment(p, ramp ? ramp->base : address);
+  if (mask.empty() && ramp && p.kind == Place::Kind::device && ir::is_int(ramp->stride, std::int64_t{1})) {
+    const Piece base = emit(ramp->base).pieces[0];
+    Value v{t, {}};
+    std::int64_t at = 0;
+    for (int count : piece_lanes(t.lanes)) {
+      const Piece index = at == 0 ? base : math.binary(Op::add, base, math.integer(base.type, at));
+      v.pieces.push_back(load_piece(p, element.with_lanes(count), index, std::gcd(align, at * element.bytes())));
+      at += count;
+    }
+    return v;
+  }
+  if (mask.empty() && ramp && ir::is_int(ramp->stride, std::int64_t{0}))
+    return splat(load_piece(p, element, emit(ramp->base).pieces[0], align), t.lanes);
+  const Value indices = emit(address);
+  std::vector<Piece> lanes;
+  for (int k = 0; k < t.lanes; ++k) {
+    const Piece index = lane(indices, k);
+    const std::int64_t own = t.lanes == 1 ? align : element.bytes();
+    if (mask.empty()) {
+      lanes.push_back(load_piece(p, element, index, own));
+      continue;
+    }
+    const Ref v = c.value_when(lane(condition, k).id, m.type(element), m.zero(element),
+                               [&] { return load_piece(p, element, index, own).id; });
+    lanes.push_back({v, element});
+  }
+  return gather(t, lanes);
+}
+
+// ---- stores ----------------------------------------------------------------------------------------------------------
+void Emitter::store(const ir::KStmt& s) {
+  memo_.clear();
+  kept_.clear();
+  const Value v = emit(s.value);
+  store_at(s.buffer, s.address, v, s.mask);
+}
+
+void Emitter::store_at(ir::Id buffer, const Expr& address, const Value& v, const Expr& mask) {
+  const Place& p = place_of(buffer);
+  const Type t = v.type;
+  Value condition;
+  if (!mask.empty()) {
+    condition = emit(mask);
+    if (condition.type.lanes != t.lanes) condition = splat(condition.pieces[0], t.lanes);
+  }
+  const auto ramp = t.lanes > 1 ? as_ramp(address) : std::nullopt;
+  const Type element = t.element();
+  if (ramp) {
+    kept_.push_back(ramp->base);
+    kept_.push_back(ramp->stride);
+  }
+  std::int64_t first = 0;
+  if (p.kind == Place::Kind::slots) {
+    if (!ir::is_int(ramp ? ramp->base : address, &first)) throw InternalError("spirv: a register at a variable address");
+    if (mask.empty()) return store_slots(p, v, first);
+    const Value old = load_slots(p, t, first);
+    store_slots(p, each(t, {&condition, &v, &old}, [&](std::span<const Piece> x) { return math.select(x[0], x[1], x[2]); }),
+                first);
+    return;
+  }
+  const std::int64_t align = alignment(p, ramp ? ramp->base : address);
+  if (mask.empty() && ramp && p.kind == Place::Kind::device && ir::is_int(ramp->stride, std::int64_t{1})) {
+    const Piece base = emit(ramp->base).pieces[0];
+    std::int64_t at = 0;
+    for (const Piece& piece : v.pieces) {
+      const Piece index = at == 0 ? base : math.binary(Op::add, base, math.integer(base.type, at));
+      store_piece(p, piece, index, std::gcd(align, at * element.bytes()));
+      at += piece.type.lanes;
+    }
+    return;
+  }
+  const Value indices = emit(address);
+  const std::int64_t own = t.lanes == 1 ? align : element.bytes();
+  for (int k = 0; k < t.lanes; ++k) {
+    const Piece index = lane(indices, k), value = lane(v, k);
+    if (mask.empty())
+      store_piece(p, value, index, own);
+    else
+      c.when(lane(condition, k).id, [&] { store_piece(p, value, index, own); });
+  }
+}
+
+}  // namespace ashlar::codegen::spirv

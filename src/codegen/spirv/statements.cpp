@@ -1,0 +1,176 @@
+// Statements: loops, guards, lets, synchronisation and the calls that a subgroup carries.
+#include <algorithm>
+#include <array>
+
+#include <ashlar/ir/refusal.h>
+
+#include "codegen/spirv/emitter.h"
+
+namespace ashlar::codegen::spirv {
+
+namespace {
+
+using Sync = ir::Sync::Kind;
+
+// What has no counterpart in Vulkan's SPIR-V, in the words of docs/parallel.md.
+const char* foreign(Sync kind) {
+  switch (kind) {
+    case Sync::named:
+    case Sync::named_arrive:
+      return "a named barrier";
+    case Sync::cluster_arrive:
+    case Sync::cluster_wait:
+      return "a cluster barrier";
+    case Sync::mbarrier_init:
+    case Sync::mbarrier_arrive:
+    case Sync::mbarrier_expect:
+    case Sync::mbarrier_wait:
+      return "an mbarrier";
+    case Sync::commit:
+    case Sync::wait:
+    case Sync::wait_read:
+      return "a group of asynchronous operations";
+    case Sync::fence_init:
+    case Sync::fence_proxy:
+    case Sync::fence_product:
+      return "a fence of the asynchronous proxy";
+    default:
+      return nullptr;
+  }
+}
+
+struct Shuffle {
+  std::string_view name;
+  spv::Op op;
+  spv::Capability capability;
+};
+constexpr std::array kShuffles = {
+    Shuffle{"shuffle_xor", spv::OpGroupNonUniformShuffleXor, spv::CapabilityGroupNonUniformShuffle},
+    Shuffle{"shuffle_idx", spv::OpGroupNonUniformShuffle, spv::CapabilityGroupNonUniformShuffle},
+    Shuffle{"shuffle_up", spv::OpGroupNonUniformShuffleUp, spv::CapabilityGroupNonUniformShuffleRelative},
+    Shuffle{"shuffle_down", spv::OpGroupNonUniformShuffleDown, spv::CapabilityGroupNonUniformShuffleRelative},
+};
+
+}  // namespace
+
+void Emitter::statements(const std::vector<ir::KStmt>& list) {
+  for (const ir::KStmt& s : list) statement(s);
+}
+
+void Emitter::statement(const ir::KStmt& s) {
+  using Kind = ir::KStmt::Kind;
+  switch (s.kind) {
+    case Kind::for_: {
+      if (s.loop_kind != ir::LoopKind::serial && s.loop_kind != ir::LoopKind::parallel)
+        throw InternalError("spirv: loop " + s.name + " of kernel " + k_.name + " was not vectorized or unrolled");
+      std::int64_t extent = -1;
+      const bool constant = ir::is_int(s.extent, &extent);
+      if (constant && extent <= 0) return;
+      const Piece begin = scalar(s.begin);
+      if (constant && extent == 1) {
+        bind(s.var, {begin.type, {begin}}, known_multiple(s.begin));
+        statements(s.body);
+      } else {
+        const Piece end = math.binary(ir::Op::add, begin, scalar(s.extent));
+        c.loop(begin.type, begin.id, end.id, [&](Ref i) {
+          bind(s.var, {begin.type, {{i, begin.type}}});
+          statements(s.body);
+        });
+      }
+      vars_.erase(s.var);
+      multiples_.erase(s.var);
+      return;
+    }
+    case Kind::if_: {
+      const Ref condition = scalar(s.value).id;
+      if (s.otherwise.empty())
+        c.when(condition, [&] { statements(s.body); });
+      else
+        c.choose(condition, [&] { statements(s.body); }, [&] { statements(s.otherwise); });
+      return;
+    }
+    case Kind::let: {
+      Value v = expr(s.value);
+      const bool one_index = v.type.is_index() && v.type.lanes == 1;
+      bind(s.var, std::move(v), one_index ? known_multiple(s.value) : 1);
+      statements(s.body);
+      vars_.erase(s.var);
+      multiples_.erase(s.var);
+      return;
+    }
+    case Kind::store:
+      return store(s);
+    case Kind::prefetch:
+      return;  // asks for a cache line, which a shader cannot
+    case Kind::sync:
+      return synchronise(*s.sync);
+    case Kind::call:
+      return call(*s.call);
+    case Kind::launch:
+      throw InternalError("spirv: a launch inside a launch");
+  }
+}
+
+void Emitter::synchronise(const ir::Sync& s) {
+  auto number = [&](Word v) { return m.integer(u32, v); };
+  constexpr Word order = spv::MemorySemanticsAcquireReleaseMask, shared = spv::MemorySemanticsWorkgroupMemoryMask,
+                 device = spv::MemorySemanticsUniformMemoryMask;
+  const Word own = order | shared | (orders_device_memory ? device : 0);
+  switch (s.kind) {
+    case Sync::block:
+      c.effect(spv::OpControlBarrier, {number(spv::ScopeWorkgroup), number(spv::ScopeWorkgroup), number(own)});
+      return;
+    case Sync::warp:
+      uses_subgroups = true;
+      m.capability(spv::CapabilityGroupNonUniform);
+      c.effect(spv::OpControlBarrier, {number(spv::ScopeSubgroup), number(spv::ScopeSubgroup), number(own)});
+      return;
+    case Sync::fence_device:
+      c.effect(spv::OpMemoryBarrier, {number(spv::ScopeDevice), number(order | device)});
+      return;
+    case Sync::registers:
+      return;  // no effect on values
+    default:
+      break;
+  }
+  refuse("vulkan", "block and warp barriers, which are all that Vulkan has",
+         std::string(foreign(s.kind)) + " in kernel `" + k_.name + "`", Where{});
+}
+
+void Emitter::call(const ir::Call& call) {
+  const ir::Intrinsic& f = k_.intrinsics.at(call.intrinsic);
+  const auto known = std::find_if(kShuffles.begin(), kShuffles.end(), [&](const Shuffle& s) { return s.name == f.name; });
+  if (known == kShuffles.end())
+    refuse("vulkan", "shuffles within a warp, the only intrinsics that Vulkan's SPIR-V carries",
+           "`" + f.name + "` in kernel `" + k_.name + "`", Where{});
+  uses_subgroups = true;
+  m.capability(known->capability);
+  m.capability(spv::CapabilityGroupNonUniform);
+  memo_.clear();
+  kept_.clear();
+  const ir::Call::Actual &to = call.actuals[0], &from = call.actuals[1], &by = call.actuals[2];
+  const Type t = k_.buffers.at(from.buffer).type;
+  const Piece value = load_at(from.buffer, t, from.address, {}).pieces[0];
+  const Piece selector = math.convert(u32, emit(by.address).pieces[0]);
+  // subgroup operations on types of fewer than 32 bits are an extension: their bits travel as a word
+  Piece moved = value;
+  const Type physical = m.registers.physical(t);
+  const bool small = physical.is_bool() || physical.bits < 32;
+  if (small) moved = math.convert(u32, Piece{value.id, physical.is_bool() ? bool_ : physical.bits == 16 ? u16 : u8});
+  const Ref type = m.type(moved.type), scope = m.integer(u32, spv::ScopeSubgroup);
+  Piece result{c.op(known->op, type, {scope, moved.id, selector.id}), moved.type};
+  if (known->op == spv::OpGroupNonUniformShuffleUp || known->op == spv::OpGroupNonUniformShuffleDown) {
+    // where there is no such lane the result is the lane's own value
+    m.capability(spv::CapabilityGroupNonUniform);
+    const Piece lane{c.op(spv::OpLoad, m.type(u32), {m.built_in(spv::BuiltInSubgroupLocalInvocationId, u32)}), u32};
+    const Piece size{c.op(spv::OpLoad, m.type(u32), {m.built_in(spv::BuiltInSubgroupSize, u32)}), u32};
+    const bool up = known->op == spv::OpGroupNonUniformShuffleUp;
+    const Piece inside = up ? math.comparison(ir::Op::ge, lane, selector)
+                            : math.comparison(ir::Op::lt, math.binary(ir::Op::add, lane, selector), size);
+    result = math.select(inside, result, moved);
+  }
+  if (small) result = physical.is_bool() ? math.convert(bool_, result) : Piece{math.convert(physical, result).id, t};
+  store_at(to.buffer, to.address, Value{t, {Piece{result.id, t}}}, {});
+}
+
+}  // namespace ashlar::codegen::spirv

@@ -1,0 +1,12 @@
+#pragma once
+// SPIRV-Tools: the validator and the optimiser, in process.
+#include <cstdint>
+#include <vector>
+
+#include <ashlar/codegen/spirv.h>
+
+namespace ashlar::codegen::spirv {
+
+std::vector<std::uint32_t> optimised(const std::vector<std::uint32_t>& words);  // InternalError where the optimiser fails
+
+}  // namespace ashlar::codegen::spirv

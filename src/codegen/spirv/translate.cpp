@@ -1,0 +1,383 @@
+// One module for a kernel, one entry point for a launch: parameters, storage, the body, what the device must offer.
+#include <algorithm>
+#include <set>
+
+#include <ashlar/codegen/abi_layout.h>
+#include <ashlar/codegen/launches.h>
+#include <ashlar/ir/refusal.h>
+#include <ashlar/runtime/vulkan.h>
+
+#include "codegen/spirv/emitter.h"
+#include "codegen/spirv/tools.h"
+
+namespace ashlar::codegen::spirv {
+
+namespace {
+
+constexpr std::int64_t kPushBytes = 128;  // what every device has
+constexpr Word kBaseOffset = 0, kFirstParameter = 8;
+
+// What the body of a launch needs from outside, and how it uses its buffers.
+struct Uses {
+  std::set<ir::Id> vars, buffers, read, written, bound;
+  std::map<ir::Id, std::set<std::pair<std::int64_t, int>>> constant;  // first element and lanes of accesses
+  std::set<ir::Id> variable;                                          // accessed at addresses that are no constants
+
+  void access(ir::Id buffer, const Expr& address) {
+    buffers.insert(buffer);
+    const auto ramp = address.type().lanes > 1 ? as_ramp(address) : std::nullopt;
+    std::int64_t first = 0;
+    const bool contiguous = address.type().lanes == 1 || (ramp && ir::is_int(ramp->stride, std::int64_t{1}));
+    if (contiguous && ir::is_int(ramp ? ramp->base : address, &first))
+      constant[buffer].emplace(first, address.type().lanes);
+    else
+      variable.insert(buffer);
+  }
+  void look(const Expr& e) {
+    if (e.empty()) return;
+    ir::walk(e, [&](const Expr& x) {
+      if (ir::is(x, ir::Op::var)) vars.insert(x.node()->id);
+      if (ir::is(x, ir::Op::load)) {
+        access(x.node()->id, ir::args_of(x)[0]);
+        read.insert(x.node()->id);
+      }
+      return true;
+    });
+  }
+  void look(const std::vector<ir::KStmt>& list) {
+    for (const ir::KStmt& s : list) {
+      if (s.kind == ir::KStmt::Kind::prefetch) continue;
+      for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask}) look(*e);
+      if (s.kind == ir::KStmt::Kind::store) {
+        access(s.buffer, s.address);
+        written.insert(s.buffer);
+      }
+      if (s.kind == ir::KStmt::Kind::call)
+        for (const ir::Call::Actual& a : s.call->actuals) {
+          look(a.address);
+          if (!a.buffer || a.address.empty()) continue;
+          access(a.buffer, a.address);
+          read.insert(a.buffer), written.insert(a.buffer);
+        }
+      if (s.var) bound.insert(s.var);
+      look(s.body);
+      look(s.otherwise);
+    }
+  }
+};
+
+// Constant accesses that are pairwise the same or apart, each within a piece: then every group of lanes is one variable.
+bool grouped(const std::set<std::pair<std::int64_t, int>>& accesses) {
+  std::int64_t end = INT64_MIN;
+  for (const auto& [first, lanes] : accesses) {
+    if (first < end) return false;
+    end = first + lanes;
+  }
+  return true;
+}
+
+class Translator {
+ public:
+  Translator(const ir::Kernel& kernel, const Options& o) : k(kernel), options(o), m({o.index32}) {
+    m.capability(spv::CapabilityShader);
+    m.capability(spv::CapabilityPhysicalStorageBufferAddresses);
+    m.capability(spv::CapabilityInt64);
+  }
+
+  Code run() {
+    Code code;
+    for (const ir::KStmt* s : launches_of(k)) code.entries.push_back(launch(*s));
+    for (const auto& [function, name, interface] : entries_) {
+      m.entry(function, name, interface);
+      m.mode(function, spv::ExecutionModeLocalSize, {threads_.at(function), 1, 1});
+      for (int bits : {32, 64})
+        if (m.uses_float(bits)) {
+          const auto width = static_cast<Word>(bits);
+          m.mode(function, spv::ExecutionModeSignedZeroInfNanPreserve, {width});
+          m.mode(function, spv::ExecutionModeDenormPreserve, {width});
+          m.mode(function, spv::ExecutionModeRoundingModeRTE, {width});
+        }
+    }
+    if (m.uses_float(32) || m.uses_float(64))
+      for (spv::Capability f :
+           {spv::CapabilitySignedZeroInfNanPreserve, spv::CapabilityDenormPreserve, spv::CapabilityRoundingModeRTE})
+        m.capability(f);
+    code.words = m.assemble();
+    check(code.words, "before optimisation");
+    if (options.optimise) {
+      code.words = optimised(code.words);
+      check(code.words, "after optimisation");
+    }
+    code.features = features(code.words);
+    return code;
+  }
+
+ private:
+  void check(const std::vector<Word>& words, const char* when) const {
+    const std::string text = invalid(words);
+    if (!text.empty()) throw InternalError("spirv: kernel " + k.name + " is invalid " + when + ": " + text);
+  }
+
+  // ---- what a device must offer: read off the capabilities that are left
+  std::uint32_t features(const std::vector<Word>& words) const {
+    std::uint32_t f = ASHLAR_VULKAN_INT64 | ASHLAR_VULKAN_ADDRESSES;
+    const std::pair<spv::Capability, std::uint32_t> table[] = {
+        {spv::CapabilityInt8, ASHLAR_VULKAN_INT8},
+        {spv::CapabilityInt16, ASHLAR_VULKAN_INT16},
+        {spv::CapabilityFloat64, ASHLAR_VULKAN_FLOAT64},
+        {spv::CapabilityStorageBuffer8BitAccess, ASHLAR_VULKAN_STORAGE8},
+        {spv::CapabilityStorageBuffer16BitAccess, ASHLAR_VULKAN_STORAGE16},
+        {spv::CapabilityGroupNonUniformShuffle, ASHLAR_VULKAN_SHUFFLE},
+        {spv::CapabilityGroupNonUniformShuffleRelative, ASHLAR_VULKAN_SHUFFLE_RELATIVE}};
+    for (std::size_t at = 5; at < words.size(); at += words[at] >> 16)
+      if ((words[at] & 0xFFFF) == spv::OpCapability)
+        for (const auto& [capability, bit] : table)
+          if (words[at + 1] == static_cast<Word>(capability)) f |= bit;
+    if (fma32_ && options.native_fma) f |= ASHLAR_VULKAN_FMA32;
+    if (fma64_) f |= ASHLAR_VULKAN_FMA64;
+    return f;
+  }
+
+  std::string unique_name(const std::string& wanted) {
+    const std::string base = c_identifier(wanted.empty() ? k.name : wanted);
+    std::string name = base;
+    for (int n = 2; !names_.insert(name).second; ++n) name = base + "_" + std::to_string(n);
+    return name;
+  }
+
+  Entry launch(const ir::KStmt& s) {
+    const ir::Launch& l = *s.launch;
+    Entry entry;
+    entry.launch = &l;
+    entry.name = unique_name(l.name);
+    if (l.threads < 1 || l.threads > 1024)
+      refuse("vulkan", "a block of 1 to 1024 threads", std::to_string(l.threads) + " in launch `" + l.name + "`", s.where);
+    for (const Expr& c : l.cluster)
+      if (!c.empty() && !ir::is_int(c, std::int64_t{1}))
+        refuse("vulkan", "blocks without clusters, which Vulkan does not have", "a cluster in launch `" + l.name + "`",
+               s.where);
+    Uses uses;
+    uses.look(s.body);
+    entry.parameters = parameters(l, uses);
+    for (Parameter& p : entry.parameters) {
+      p.offset = entry.parameter_bytes;
+      entry.parameter_bytes += 8;
+    }
+    entry.parameters_in_memory = kFirstParameter + entry.parameter_bytes > kPushBytes;
+
+    Function c(m);
+    Emitter e(k, c, options.native_fma);
+    interface_.clear();
+    const Ref push = push_constants(entry);
+    numbers(e, l, push);
+    for (const Parameter& p : entry.parameters) bind(e, p, entry.parameters_in_memory, push);
+    storage(e, entry, uses, s.where);
+    e.orders_device_memory = std::any_of(uses.written.begin(), uses.written.end(), [&](ir::Id id) {
+      const ir::Storage where = k.buffers.at(id).storage;
+      return uses.read.contains(id) && (where == ir::Storage::argument || where == ir::Storage::workspace);
+    });
+    e.statements(s.body);
+    const Ref function = m.fresh();
+    m.name(function, entry.name);
+    c.finish(function);
+    entry.uses_subgroups = e.uses_subgroups;
+    if (e.uses_subgroups) {
+      interface_.insert(m.built_in(spv::BuiltInSubgroupLocalInvocationId, u32));
+      interface_.insert(m.built_in(spv::BuiltInSubgroupSize, u32));
+      m.capability(spv::CapabilityGroupNonUniform);
+    }
+    fma32_ = fma32_ || e.math.used_fma32;
+    fma64_ = fma64_ || e.math.used_fma64;
+    threads_[function] = static_cast<Word>(l.threads);
+    entries_.push_back({function, entry.name, {interface_.begin(), interface_.end()}});
+    return entry;
+  }
+
+  std::vector<Parameter> parameters(const ir::Launch& l, const Uses& uses) const {
+    std::vector<Parameter> all;
+    for (ir::Id id : uses.buffers) {
+      const auto it = k.buffers.find(id);
+      if (it == k.buffers.end()) throw InternalError("spirv: kernel " + k.name + " accesses an unknown buffer");
+      if (it->second.storage == ir::Storage::argument || it->second.storage == ir::Storage::workspace)
+        all.push_back({Parameter::Kind::address, id, it->second.type, 0});
+    }
+    for (ir::Id id : uses.vars) {
+      if (uses.bound.contains(id) || id == l.thread || std::count(std::begin(l.block), std::end(l.block), id)) continue;
+      const auto scalar = k.scalars.find(id);
+      all.push_back({Parameter::Kind::variable, id, scalar == k.scalars.end() ? outside_type(id) : scalar->second.type, 0});
+    }
+    return all;
+  }
+
+  // Symbols, strides and host loops are of index type; a let outside may have any.
+  Type outside_type(ir::Id id) const {
+    Type t = ir::index_type;
+    const std::function<void(const std::vector<ir::KStmt>&)> find = [&](const std::vector<ir::KStmt>& list) {
+      for (const ir::KStmt& s : list) {
+        if (s.kind == ir::KStmt::Kind::let && s.var == id) t = s.value.type();
+        if (s.kind == ir::KStmt::Kind::launch) continue;
+        find(s.body);
+        find(s.otherwise);
+      }
+    };
+    find(k.body);
+    return t;
+  }
+
+  // The type in which a parameter travels: at least 32 bits.
+  Type travels(Type t) const {
+    const Type physical = m.registers.physical(t);
+    return physical.is_bool() || physical.bits < 32 ? u32 : physical;
+  }
+
+  Ref push_constants(const Entry& entry) {
+    std::vector<Ref> members = {m.type(u32)};
+    std::vector<Word> offsets = {kBaseOffset};
+    if (entry.parameters_in_memory) {
+      members.push_back(m.type(u64));
+      offsets.push_back(kFirstParameter);
+    } else {
+      for (const Parameter& p : entry.parameters) {
+        members.push_back(m.type(p.kind == Parameter::Kind::address ? u64 : travels(p.type)));
+        offsets.push_back(kFirstParameter + static_cast<Word>(p.offset));
+      }
+    }
+    const Ref block = m.structure(members, offsets);
+    Ref& variable = push_[block];  // launches with parameters of the same types share it
+    if (!variable) variable = m.global(spv::StorageClassPushConstant, block);
+    interface_.insert(variable);
+    return variable;
+  }
+
+  Ref member(Function& c, Ref push, Word number, Type t) {
+    const Ref type = m.type(t), pointer = m.pointer(spv::StorageClassPushConstant, type);
+    return c.op(spv::OpLoad, type, {c.op(spv::OpAccessChain, pointer, {push, m.integer(u32, number)})});
+  }
+
+  void bind(Emitter& e, const Parameter& p, bool in_memory, Ref push) {
+    const Type t = p.kind == Parameter::Kind::address ? u64 : travels(p.type);
+    Ref v = 0;
+    if (in_memory) {
+      const Ref block = member(e.c, push, 1, u64);
+      const Ref at = e.c.op(spv::OpIAdd, m.type(u64), {block, m.integer(u64, p.offset)});
+      const Ref pointer = m.pointer(spv::StorageClassPhysicalStorageBuffer, m.type(t));
+      v = e.c.op(spv::OpLoad, m.type(t),
+                 {e.c.op(spv::OpConvertUToPtr, pointer, {at}), spv::MemoryAccessAlignedMask, static_cast<Word>(t.bytes())});
+    } else {
+      v = member(e.c, push, 1 + static_cast<Word>(p.offset / 8), t);
+    }
+    if (p.kind == Parameter::Kind::address) {
+      Place place;
+      place.buffer = &k.buffers.at(p.id);
+      place.address = v;
+      e.place(p.id, place);
+      return;
+    }
+    Piece value{v, t};
+    if (!(t == m.registers.physical(p.type)))
+      value = e.math.convert(p.type.is_bool() ? bool_ : m.registers.physical(p.type), value);
+    const auto symbol = k.symbols.find(p.id);
+    e.bind(p.id, {p.type, {{value.id, p.type}}}, symbol == k.symbols.end() ? 1 : symbol->second.multiple_of);
+  }
+
+  // The numbers of the block and the thread. Blocks along x count from a base, so that a grid may exceed what one dispatch has.
+  void numbers(Emitter& e, const ir::Launch& l, Ref push) {
+    auto input = [&](spv::BuiltIn b, Type t) {
+      const Ref variable = m.built_in(b, t);
+      interface_.insert(variable);
+      return Piece{e.c.op(spv::OpLoad, m.type(t), {variable}), t};
+    };
+    auto bind_number = [&](ir::Id id, Piece v) { e.bind(id, {ir::index_type, {e.math.convert(ir::index_type, v)}}, 1); };
+    if (l.block[0] || l.block[1] || l.block[2]) {
+      const Piece block = input(spv::BuiltInWorkgroupId, u32.with_lanes(3));
+      for (int d = 0; d < 3; ++d) {
+        if (!l.block[d]) continue;
+        Piece n = e.math.lane(block, d);
+        if (d == 0) n = e.math.binary(ir::Op::add, n, {member(e.c, push, 0, u32), u32});
+        bind_number(l.block[d], n);
+      }
+    }
+    if (l.thread) bind_number(l.thread, input(spv::BuiltInLocalInvocationIndex, u32));
+  }
+
+  void storage(Emitter& e, Entry& entry, const Uses& uses, Where where) {
+    std::map<std::pair<std::int64_t, Ref>, std::vector<const ir::KBuffer*>> shared;  // by offset and type
+    for (ir::Id id : uses.buffers) {
+      const ir::KBuffer& b = k.buffers.at(id);
+      if (b.storage == ir::Storage::argument || b.storage == ir::Storage::workspace) continue;
+      if (b.storage == ir::Storage::barrier)
+        refuse("vulkan", "block and warp barriers, which are all that Vulkan has", "the mbarriers `" + b.name + "`", where);
+      std::int64_t elements = 0, offset = 0;
+      if (!ir::is_int(b.elements, &elements) || elements < 0)
+        throw InternalError("spirv: the size of buffer " + b.name + " is no constant");
+      if (b.storage == ir::Storage::shared) {
+        if (!ir::is_int(b.offset, &offset))
+          throw InternalError("spirv: shared buffer " + b.name + " lies at a variable offset");
+        shared[{offset, m.type(b.type.element())}].push_back(&b);
+        continue;
+      }
+      e.place(id, own(e, b, elements, uses));
+    }
+    for (const auto& [key, buffers] : shared) {  // buffers that lie at one offset are never alive together: one variable
+      std::int64_t most = 1;
+      for (const ir::KBuffer* b : buffers) most = std::max(most, b->elements.node()->i);
+      const Ref variable = m.global(spv::StorageClassWorkgroup, m.array(key.second, most));
+      m.name(variable, buffers[0]->name);
+      interface_.insert(variable);
+      entry.shared_bytes += most * (buffers[0]->type.is_bool() ? 4 : buffers[0]->type.bytes());
+      for (const ir::KBuffer* b : buffers) {
+        Place p;
+        p.buffer = b;
+        p.kind = Place::Kind::array;
+        p.variable = variable;
+        p.storage = spv::StorageClassWorkgroup;
+        e.place(b->id, p);
+      }
+    }
+  }
+
+  // Registers and stack buffers of a thread.
+  Place own(Emitter& e, const ir::KBuffer& b, std::int64_t elements, const Uses& uses) {
+    Place p;
+    p.buffer = &b;
+    const auto constant = uses.constant.find(b.id);
+    if (uses.variable.contains(b.id) || constant == uses.constant.end()) {
+      p.kind = Place::Kind::array;
+      p.variable = e.c.local(m.array(m.type(b.type.element()), std::max<std::int64_t>(elements, 1)));
+      return p;
+    }
+    p.kind = Place::Kind::slots;
+    const bool groups = grouped(constant->second);
+    for (const auto& [first, lanes] : constant->second) {
+      std::int64_t at = first;
+      std::vector<int> parts = groups ? piece_lanes(lanes) : std::vector<int>(static_cast<std::size_t>(lanes), 1);
+      for (int n : parts) {
+        if (!p.slots.contains(at)) p.slots[at] = {n, e.c.local(m.type(b.type.element().with_lanes(n)))};
+        at += n;
+      }
+    }
+    return p;
+  }
+
+  struct EntryPoint {
+    Ref function;
+    std::string name;
+    std::vector<Ref> interface;
+  };
+
+  const ir::Kernel& k;
+  const Options& options;
+  Module m;
+  std::set<std::string> names_;
+  std::set<Ref> interface_;  // of the launch at hand
+  std::map<Ref, Ref> push_;
+  std::vector<EntryPoint> entries_;
+  std::map<Ref, Word> threads_;
+  bool fma32_ = false, fma64_ = false;
+};
+
+}  // namespace
+
+Code translate(const ir::Kernel& k, const Options& options) { return Translator(k, options).run(); }
+
+}  // namespace ashlar::codegen::spirv

@@ -1,0 +1,59 @@
+#pragma once
+// What the tests of Vulkan share: a device of the test's own with the validation layer on, whose messages are kept; kernels by
+// hand with launches; and a runner that needs no host code.
+//
+//   Device& device = Device::get();              // the test is skipped by name where there is none
+//   std::vector<std::vector<std::byte>> memory = …;
+//   device.run(kernel, memory, {{n_id, 64}});    // arguments in the order of declaration, variables by id
+//   CHECK(device.messages().empty());
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <ashlar/codegen/spirv.h>
+#include <ashlar/runtime/runtime.h>
+#include <ashlar/runtime/vulkan.h>
+
+#include "tests/codegen/kernels.h"
+
+namespace vulkan {
+
+using namespace ashlar;
+using Bytes = std::vector<unsigned char>;
+
+struct Launching {  // a launch under construction: the numbers of its blocks and threads
+  ir::Launch l;
+  Expr block[3], thread;
+  explicit Launching(kernels::Maker& m, const std::string& name, std::int64_t threads, int warp = 32);
+};
+
+ir::KStmt launch(const Launching&, std::vector<Expr> grid, std::vector<ir::KStmt> body);
+ir::KStmt barrier();
+
+std::string sentence(const ashlar_error&);
+
+class Device {
+ public:
+  static Device* get();  // null where there is no Vulkan; says so once
+  static std::string why_not();
+  ashlar_vulkan_queue* queue() const { return queue_; }
+  const std::vector<std::string>& messages() const { return messages_; }  // of the validation layer
+  void forget() { messages_.clear(); }
+  ~Device();
+
+  // Runs the launches of a kernel whose body is nothing else, and reads back what it wrote. Returns the sentence of the error.
+  std::string run(const ir::Kernel&, std::vector<Bytes>& arguments, const std::map<ir::Id, std::int64_t>& variables = {},
+                  const codegen::spirv::Options& = {});
+
+ private:
+  Device() = default;
+  std::string open();
+  ashlar_vulkan_queue* queue_ = nullptr;
+  void *library_ = nullptr, *instance_ = nullptr, *device_ = nullptr, *messenger_ = nullptr;
+  std::vector<std::string> messages_;
+};
+
+}  // namespace vulkan

@@ -1,0 +1,84 @@
+// Whole kernels on the device equal the interpreter's run of the same launches, with the validation layer on and silent.
+#include <cstring>
+#include <random>
+
+#include <doctest/doctest.h>
+
+#include <ashlar/interp/interpreter.h>
+#include <ashlar/ir/math.h>
+
+#include "tests/vulkan/device.h"
+#include "tests/vulkan/programs.h"
+
+using namespace launches;
+using interp::Array;
+using vulkan::Bytes;
+using vulkan::Device;
+
+namespace {
+
+#define NEEDS_DEVICE \
+  if (!Device::get()) return
+
+Array random_array(Type t, std::vector<std::int64_t> shape, unsigned seed, bool small_integers = false) {
+  std::mt19937 random(seed);
+  return Array::make(t, std::move(shape), [&](std::span<const std::int64_t>) {
+    return small_integers ? static_cast<double>(static_cast<int>(random() % 17) - 8)
+                          : static_cast<double>(static_cast<int>(random() % 20001) - 10000) / 1024;
+  });
+}
+
+// Runs both, and compares every argument.
+void agree(const ir::Kernel& k, std::vector<Array> arrays, const codegen::spirv::Options& options = {}) {
+  interp::Arguments arguments;
+  for (const Array& a : arrays) arguments.emplace_back(a);
+  const auto symbols = interp::solve_symbols(k.arguments, k.argument_buffers, k.symbols, k.assumptions, arguments);
+  interp::Options races;
+  races.races = true;
+  interp::run(k, arguments, races);
+  std::vector<Bytes> memory;
+  for (const Array& a : arrays) {
+    Bytes bytes(a.bytes.size());
+    std::memcpy(bytes.data(), a.bytes.data(), bytes.size());
+    memory.push_back(std::move(bytes));
+  }
+  REQUIRE(Device::get()->run(k, memory, symbols, options) == "");
+  for (std::size_t n = 0; n < arrays.size(); ++n) {
+    std::memcpy(arrays[n].bytes.data(), memory[n].data(), memory[n].size());
+    INFO(k.name << ", argument " << n);
+    CHECK(interp::difference(arrays[n], arguments[n].array) == "");
+  }
+  CHECK(Device::get()->messages() == std::vector<std::string>{});
+  Device::get()->forget();
+}
+
+}  // namespace
+
+TEST_CASE("elementwise with broadcasting") {
+  NEEDS_DEVICE;
+  for (auto [m, n] : {std::pair{5, 7}, {1, 1}, {33, 64}})
+    agree(programs::elementwise().k, {random_array(f32, {m, n}, 1), random_array(f32, {n}, 2), Array::zeros(f32, {m, n})});
+  for (auto [m, n] : {std::pair{5, 8}, {33, 64}})
+    agree(programs::elementwise_vectors().k,
+          {random_array(f32, {m, n}, 1), random_array(f32, {n}, 2), Array::zeros(f32, {m, n})});
+}
+
+TEST_CASE("the sum of a large vector, in two launches through the workspace") {
+  NEEDS_DEVICE;
+  for (std::int64_t n : {1, 63, 5000}) {
+    agree(programs::large_sum(f32).k, {random_array(f32, {n}, 3), Array::zeros(f32, {1})});
+    agree(programs::large_sum(i32).k, {random_array(i32, {n}, 4, true), Array::zeros(i32, {1})});
+  }
+}
+
+TEST_CASE("transposition through shared memory") {
+  NEEDS_DEVICE;
+  for (auto [m, n] : {std::pair{5, 7}, {16, 16}, {40, 65}})
+    agree(programs::transposition().k, {random_array(f32, {m, n}, 5), Array::zeros(f32, {n, m})});
+}
+
+TEST_CASE("a matrix product with shared memory and register tiles") {
+  NEEDS_DEVICE;
+  for (auto [m, k, n] : {std::tuple{32, 8, 32}, {45, 19, 70}, {1, 1, 1}})
+    agree(programs::matmul().k, {random_array(f32, {m, k}, 6), random_array(f32, {k, n}, 7), Array::zeros(f32, {m, n})});
+}

@@ -1,0 +1,334 @@
+// Every operator on every type, executed on the device, against ir/numeric.h: edge values, one lane and vectors of 7.
+//
+// Vulkan lets a device replace subnormal floats by zero unless it offers to preserve them; where this one does so is found by
+// running it, and cases that have subnormal operands or results are left out then, by count.
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include <doctest/doctest.h>
+
+#include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
+
+#include "tests/vulkan/device.h"
+
+using namespace ashlar;
+using namespace ashlar::ir;
+using kernels::Maker;
+using vulkan::Bytes;
+
+namespace {
+
+std::vector<Value> edges(Type t) {
+  std::vector<Value> all;
+  if (t.is_bool()) return {int_value(t, 0), int_value(t, 1)};
+  if (!t.is_float()) {
+    for (std::int64_t v : {0, 1, 2, 7, 31, 100}) {
+      all.push_back(int_value(t, v));
+      all.push_back(int_value(t, -v));
+      all.push_back(
+          int_value(t, static_cast<std::int64_t>(static_cast<std::uint64_t>(highest_of(t)) - static_cast<std::uint64_t>(v))));
+      all.push_back(
+          int_value(t, static_cast<std::int64_t>(static_cast<std::uint64_t>(lowest_of(t)) + static_cast<std::uint64_t>(v))));
+    }
+    return all;
+  }
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  for (double v : {0.0,
+                   0.25,
+                   0.5,
+                   0.75,
+                   1.0,
+                   1.5,
+                   2.5,
+                   3.5,
+                   7.0,
+                   127.5,
+                   255.5,
+                   300.7,
+                   448.0,
+                   464.0,
+                   465.0,
+                   32767.5,
+                   65504.0,
+                   65519.9,
+                   65520.0,
+                   8388607.5,
+                   8388609.0,
+                   2147483647.5,
+                   4294967296.0,
+                   9.2233720368547758e18,
+                   1.8446744073709552e19,
+                   4503599627370497.5,
+                   1.1754943508222875e-38,
+                   1e-40,
+                   1.4e-45,
+                   5e-324,
+                   6e-8,
+                   5.9e-8,
+                   2.9e-8,
+                   6.1e-5,
+                   3.4e38,
+                   1e300,
+                   inf}) {
+    all.push_back(float_value(t, v));
+    all.push_back(float_value(t, -v));
+  }
+  all.push_back(float_value(t, std::numeric_limits<double>::quiet_NaN()));
+  return all;
+}
+
+// One column of work: out[i] = op(in0[i], in1[i], …).
+struct Case {
+  Op op;
+  Type result;
+  std::vector<std::vector<Value>> inputs;
+  Expr constant;  // not empty: the second operand
+};
+
+std::vector<std::vector<Value>> pairs(Type a, Type b) {
+  std::vector<std::vector<Value>> in(2);
+  for (const Value& x : edges(a))
+    for (const Value& y : edges(b)) {
+      in[0].push_back(x);
+      in[1].push_back(y);
+    }
+  return in;
+}
+
+// All cases in one kernel, every thread one vector of `lanes` of up to eight cases that have as many elements.
+std::vector<std::vector<Value>> executed(const std::vector<Case>& cases, int lanes) {
+  constexpr std::size_t together = 8;
+  Maker m("op");
+  std::vector<Bytes> memory;
+  std::map<std::size_t, ir::Id> inputs_at;
+  std::vector<std::size_t> out_at;
+  for (std::size_t first_case = 0, end = 0; first_case < cases.size(); first_case = end) {
+    const std::size_t given = cases[first_case].inputs[0].size();
+    for (end = first_case; end < cases.size() && end - first_case < together && cases[end].inputs[0].size() == given;) ++end;
+    const auto width = static_cast<std::size_t>(lanes), vectors = (given + width - 1) / width;
+    const auto n = static_cast<std::int64_t>(vectors * width);
+    const vulkan::Launching l(m, std::string("from_") + op_name(cases[first_case].op), 64);
+    const Expr i = ir::add(ir::mul(l.block[0], ir::index(64)), l.thread), first = ir::mul(i, ir::index(lanes));
+    const Expr at = lanes == 1 ? first : ir::ramp(first, ir::index(1), lanes);
+    std::vector<KStmt> body;
+    for (std::size_t k = first_case; k < end; ++k) {
+      const Case& c = cases[k];
+      std::vector<Expr> operands;
+      for (std::vector<Value> in : c.inputs) {
+        while (in.size() < static_cast<std::size_t>(n)) in.push_back(in[0]);
+        const Type t = in[0].type;
+        Bytes bytes(static_cast<std::size_t>(n * t.bytes()));
+        for (std::size_t e = 0; e < in.size(); ++e) write_value(bytes.data() + e * static_cast<std::size_t>(t.bytes()), in[e]);
+        ir::Id id = 0;  // cases share the inputs that are the same
+        for (const auto& [where, known] : inputs_at)
+          if (m.k.buffers.at(known).type == t && memory[where] == bytes) id = known;
+        if (!id) {
+          id = m.tensor("in" + std::to_string(memory.size()), t, {ir::index(n)});
+          inputs_at[memory.size()] = id;
+          memory.push_back(std::move(bytes));
+        }
+        operands.push_back(m.load(id, at));
+      }
+      if (!c.constant.empty()) operands.push_back(lanes == 1 ? c.constant : ir::broadcast(c.constant, lanes));
+      const ir::Id out = m.tensor("out" + std::to_string(memory.size()), c.result, {ir::index(n)}, true);
+      out_at.push_back(memory.size());
+      memory.emplace_back(static_cast<std::size_t>(n * c.result.bytes()), 0xAB);
+      body.push_back(kernels::store(out, at, ir::make(c.op, c.result.with_lanes(lanes), operands)));
+    }
+    m.k.body.push_back(vulkan::launch(l, {ir::index(static_cast<std::int64_t>((vectors + 63) / 64))},
+                                      {kernels::when(ir::lt(i, ir::index(static_cast<std::int64_t>(vectors))), body)}));
+  }
+  REQUIRE(vulkan::Device::get()->run(m.k, memory) == "");
+  std::vector<std::vector<Value>> results(cases.size());
+  for (std::size_t c = 0; c < cases.size(); ++c)
+    for (std::size_t k = 0; k < cases[c].inputs[0].size(); ++k)
+      results[c].push_back(
+          read_value(cases[c].result, memory[out_at[c]].data() + k * static_cast<std::size_t>(cases[c].result.bytes())));
+  return results;
+}
+
+bool subnormal(const Value& v) {
+  if (!v.type.is_float() || v.type.bits < 32 || v.f == 0 || std::isnan(v.f)) return false;
+  return std::fabs(v.f) < (v.type.bits == 64 ? 0x1p-1022 : 0x1p-126);
+}
+
+// Whether the device keeps a subnormal result and a subnormal operand.
+bool keeps_subnormals(Type t) {
+  const double smallest = t.bits == 64 ? 0x1p-1022 : 0x1p-126;
+  const auto r = executed({{Op::mul, t, {{float_value(t, smallest)}, {float_value(t, 0.5)}}, {}},
+                           {Op::mul, t, {{float_value(t, smallest * 0.5)}, {float_value(t, 4)}}, {}}},
+                          1);
+  return r[0][0].f == smallest * 0.5 && r[1][0].f == smallest * 2;
+}
+
+int left_out = 0;
+
+void compare(const std::vector<Case>& cases, std::initializer_list<int> vectors = {1, 7}) {
+  static const bool keeps32 = keeps_subnormals(f32), keeps64 = keeps_subnormals(f64);
+  auto lost = [&](const Value& v) { return subnormal(v) && !(v.type.bits == 64 ? keeps64 : keeps32); };
+  for (int lanes : vectors) {
+    const auto results = executed(cases, lanes);
+    for (std::size_t c = 0; c < cases.size(); ++c) {
+      int wrong = 0;
+      for (std::size_t k = 0; k < results[c].size() && wrong < 4; ++k) {
+        std::vector<Value> args;
+        std::string shown;
+        bool skipped = false;
+        for (const auto& in : cases[c].inputs) args.push_back(in[k]);
+        if (!cases[c].constant.empty()) args.push_back(value_of(cases[c].constant));
+        for (const Value& v : args) shown += ir::text(v) + " ", skipped = skipped || lost(v);
+        const auto want = evaluate(cases[c].op, cases[c].result, args);
+        if (!want) continue;  // an index beyond 63 bits
+        if (skipped || lost(*want)) {
+          if (!same_value(*want, results[c][k])) ++left_out;
+          continue;
+        }
+        if (same_value(*want, results[c][k])) continue;
+        ++wrong;
+        MESSAGE(lanes << " lanes, " << op_name(cases[c].op) << " " << ir::text(args[0].type) << " -> "
+                      << ir::text(cases[c].result) << " of " << shown << ": " << ir::text(results[c][k]) << ", expected "
+                      << ir::text(*want));
+      }
+      CHECK(wrong == 0);
+    }
+  }
+  CHECK(vulkan::Device::get()->messages() == std::vector<std::string>{});
+  vulkan::Device::get()->forget();
+}
+
+const auto kIntegers = {i8, i16, i32, i64, u8, u16, u32, u64, index_type};
+const auto kFloats = {f16, bf16, f32, f64};
+
+}  // namespace
+
+#define NEEDS_DEVICE \
+  if (!vulkan::Device::get()) return
+
+TEST_CASE("integer operators") {
+  NEEDS_DEVICE;
+  for (Type t : kIntegers) {
+    std::vector<Case> cases;
+    for (Op op : {Op::add, Op::sub, Op::mul, Op::div, Op::mod, Op::trunc_div, Op::trunc_rem, Op::min, Op::max, Op::bit_and,
+                  Op::bit_or, Op::bit_xor, Op::shl, Op::shr, Op::rounding_shr, Op::mul_high_rounding})
+      if (!t.is_index() || op != Op::mul_high_rounding) cases.push_back({op, t, pairs(t, t), {}});
+    for (Op op : {Op::eq, Op::ne, Op::lt, Op::le, Op::gt, Op::ge}) cases.push_back({op, bool_, pairs(t, t), {}});
+    for (Op op : {Op::neg, Op::bit_not, Op::abs, Op::popcount, Op::clz, Op::ctz, Op::floor})
+      cases.push_back({op, t, {edges(t)}, {}});
+    compare(cases);
+  }
+}
+
+TEST_CASE("division by constants") {
+  NEEDS_DEVICE;
+  for (Type t : kIntegers) {
+    std::vector<Case> cases;
+    for (std::int64_t c : {0, 1, 2, 3, 7, 8, 64, 100, -1, -3, -8})
+      for (Op op : {Op::div, Op::mod, Op::trunc_div, Op::trunc_rem})
+        if (!t.is_unsigned() || c >= 0) cases.push_back({op, t, {edges(t)}, ir::int_const(t, c)});
+    compare(cases);
+  }
+}
+
+TEST_CASE("bool operators") {
+  NEEDS_DEVICE;
+  std::vector<Case> cases;
+  for (Op op : {Op::logic_and, Op::logic_or, Op::bit_and, Op::bit_or, Op::bit_xor, Op::min, Op::max, Op::eq, Op::ne, Op::lt,
+                Op::le, Op::gt, Op::ge})
+    cases.push_back({op, bool_, pairs(bool_, bool_), {}});
+  cases.push_back({Op::logic_not, bool_, {edges(bool_)}, {}});
+  compare(cases);
+}
+
+TEST_CASE("floating-point operators") {
+  NEEDS_DEVICE;
+  for (Type t : kFloats) {
+    std::vector<Case> cases;
+    for (Op op : {Op::add, Op::sub, Op::mul, Op::div, Op::min, Op::max, Op::copysign})
+      cases.push_back({op, t, pairs(t, t), {}});
+    for (Op op : {Op::eq, Op::ne, Op::lt, Op::le, Op::gt, Op::ge}) cases.push_back({op, bool_, pairs(t, t), {}});
+    for (Op op : {Op::neg, Op::abs, Op::sqrt, Op::floor, Op::ceil, Op::round, Op::trunc})
+      cases.push_back({op, t, {edges(t)}, {}});
+    for (Op op : {Op::isnan, Op::isinf}) cases.push_back({op, bool_, {edges(t)}, {}});
+    compare(cases);
+  }
+}
+
+TEST_CASE("conversions, saturating conversions and bitcasts") {
+  NEEDS_DEVICE;
+  const auto types = {i8, i16, i32, i64, u8, u16, u32, u64, index_type, f16, bf16, f32, f64, bool_, e4m3, e5m2};
+  for (Type from : types) {
+    std::vector<Case> cases;
+    for (Type to : types) {
+      cases.push_back({Op::cast, to, {edges(from)}, {}});
+      if (!from.is_bool() && !to.is_index()) cases.push_back({Op::saturate, to, {edges(from)}, {}});
+      if (from.bits == to.bits && !(from == to)) cases.push_back({Op::bitcast, to, {edges(from)}, {}});
+    }
+    compare(cases, {from == f32 || from == i32 ? 1 : 7});
+  }
+}
+
+TEST_CASE("a fused multiply-add rounds once") {
+  NEEDS_DEVICE;
+  std::mt19937 random(11);
+  std::vector<std::vector<Value>> in(3);
+  const std::vector<Value> values = edges(f32);
+  for (const Value& x : values)
+    for (const Value& y : values) {
+      in[0].push_back(x);
+      in[1].push_back(y);
+      in[2].push_back(values[random() % values.size()]);
+    }
+  for (int k = 0; k < 20000; ++k) {  // near cancellation and near ties, where rounding twice goes wrong
+    const Value x = from_bits(f32, (random() & 0x807FFFFF) | 0x3F000000),
+                y = from_bits(f32, (random() & 0x807FFFFF) | 0x3F800000);
+    const double p = x.f * y.f;
+    in[0].push_back(x);
+    in[1].push_back(y);
+    in[2].push_back(float_value(f32, k % 3 == 0   ? -p
+                                     : k % 3 == 1 ? p * 0x1p24
+                                                  : p * 0x1p-25 * (1 + static_cast<int>(random() % 5))));
+  }
+  compare({{Op::fma, f32, in, {}}});
+}
+
+TEST_CASE("f64 fma where the device rounds twice is an error in a sentence, elsewhere right") {
+  NEEDS_DEVICE;
+  const std::vector<Value> one = {float_value(f64, 1)};
+  if ((ashlar_vulkan_features(vulkan::Device::get()->queue()) & ASHLAR_VULKAN_FMA64) != 0) {
+    compare({{Op::fma, f64, {one, one, one}, {}}});
+    return;
+  }
+  Maker m("wide");
+  const ir::Id x = m.tensor("x", f64, {ir::index(4)}, true);
+  const vulkan::Launching l(m, "wide", 1);
+  auto at = [&](std::int64_t k) { return m.load(x, ir::index(k)); };
+  m.k.body = {vulkan::launch(l, {ir::index(1)}, {kernels::store(x, ir::index(3), ir::fma(at(0), at(1), at(2)))})};
+  std::vector<Bytes> memory = {Bytes(32)};
+  CHECK(vulkan::Device::get()->run(m.k, memory).find("lacks a fused multiply-add of f64 that rounds once") !=
+        std::string::npos);
+}
+
+TEST_CASE("a product and a sum are not contracted") {
+  NEEDS_DEVICE;
+  Maker m("apart");
+  const ir::Id x = m.tensor("x", f32, {ir::index(3)}), out = m.tensor("out", f32, {ir::index(1)}, true);
+  const vulkan::Launching l(m, "apart", 1);
+  const auto at = [&](std::int64_t k) { return m.load(x, ir::index(k)); };
+  m.k.body = {vulkan::launch(l, {ir::index(1)}, {kernels::store(out, ir::index(0), ir::add(ir::mul(at(0), at(1)), at(2)))})};
+  const float in[3] = {1 + 0x1p-23f, 1 - 0x1p-23f, -1};
+  std::vector<Bytes> memory = {Bytes(12), Bytes(4, 7)};
+  std::memcpy(memory[0].data(), in, 12);
+  REQUIRE(vulkan::Device::get()->run(m.k, memory) == "");
+  CHECK(memory[1] == Bytes(4, 0));
+}
+
+TEST_CASE("subnormal numbers that the device did not keep are counted") {
+  NEEDS_DEVICE;
+  std::printf("results with subnormal numbers that differ on %s: %d\n",
+              ashlar_vulkan_device_name(vulkan::Device::get()->queue()), left_out);
+  CHECK((left_out == 0 || !keeps_subnormals(f32) || !keeps_subnormals(f64)));
+}
