@@ -7,6 +7,7 @@
 #include <ashlar/ir/refusal.h>
 
 #include "analysis/engine.h"
+#include "analysis/relax.h"
 
 namespace ashlar::analysis {
 
@@ -340,6 +341,7 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path) {
       i.lo = ir::substitute(i.lo, values);
       i.hi = ir::substitute(i.hi, values);
     } else {
+      i = over_threads(p, path, stage, i, facts);
       if (declared) i = intersect(i, {v.begin, ir::sub(v.end, ir::index(1))}, facts);
       for (const ir::Slide& slide : nest.slides) {
         if (slide.iter != v.id) continue;

@@ -113,7 +113,7 @@ class Checker {
       case Storage::shared:
       case Storage::barrier:
         require(ir::is_int(b.elements), storage_elements, [&] { return b.name; });
-        require(ir::is_int(b.offset), storage_offset, [&] { return b.name; });
+        require(!finished_ || ir::is_int(b.offset), storage_offset, [&] { return b.name; });
         break;
       case Storage::workspace:
         require(!b.elements.empty(), storage_elements, [&] { return b.name; });

@@ -51,6 +51,10 @@ Compilation run_pipeline(MadeGenerator made, const PipelineOptions& options) {
 
 LowerOptions lower_options(const Target& target) {
   LowerOptions options;
+  if (target.is_gpu()) {
+    options.warp = target.device().warp;
+    options.thread_registers = target.device().max_registers;
+  }
   options.vector_bits = target.vector_bits();
   options.vector_registers = target.vector_registers();
   return options;

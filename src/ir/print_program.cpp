@@ -59,6 +59,8 @@ const char* kind_name(LoopKind k) {
       return "vectorized";
     case LoopKind::unrolled:
       return "unrolled";
+    case LoopKind::bound:
+      return "bound";
   }
   return "";
 }
@@ -176,7 +178,8 @@ struct ProgramWriter {
       case Stmt::Kind::loop: {
         const Axis& a = p.axis(s.axis);
         std::string extent = a.extent.empty() ? std::string("?") : show(s.tight ? range_of(p, s).end : a.extent);
-        line(depth, "for " + names(a.id, a.name) + " in " + part_name(s.part) + extent, kind_name(s.loop_kind));
+        line(depth, "for " + names(a.id, a.name) + " in " + part_name(s.part) + extent,
+             s.loop_kind == LoopKind::bound ? text(s.bound_to) : kind_name(s.loop_kind));
         break;
       }
       case Stmt::Kind::block: {

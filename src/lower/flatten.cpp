@@ -122,6 +122,7 @@ class Flattener {
       for (Expr& e : *list) e = known(e);
     for (const Around& a : around_) draft_.kernel.buffers.at(id).inside.push_back(a.axis);
     draft_.alloc_lines.emplace(id, s.where);
+    if (!p_.buffer(s.buffer).layout.map.empty()) draft_.mapped.insert(id);
     current_[s.buffer] = places_.size();
     places_.push_back(std::move(place));
     last_use_.push_back(0);
@@ -217,6 +218,7 @@ class Flattener {
     k.begin = begin;
     k.extent = extent;
     k.loop_kind = kind;
+    k.bound_to = s.bound_to;
     k.body = body(s.body);
     around_.pop_back();
     lane_ = lane;

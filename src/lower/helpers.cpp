@@ -46,4 +46,25 @@ bool has_load(const Expr& e) {
   return found;
 }
 
+namespace {
+ir::Id largest_var(const std::vector<KStmt>& list) {
+  ir::Id most = 0;
+  for (const KStmt& s : list) {
+    most = std::max({most, s.var, largest_var(s.body), largest_var(s.otherwise)});
+    if (s.kind == KStmt::Kind::launch)
+      most = std::max({most, s.launch->thread, s.launch->block[0], s.launch->block[1], s.launch->block[2]});
+  }
+  return most;
+}
+}  // namespace
+
+ir::Id unused_id(const ir::Kernel& k) {
+  ir::Id most = largest_var(k.body);
+  for (const auto& [id, b] : k.buffers) most = std::max(most, id);
+  for (const auto& [id, s] : k.symbols) most = std::max(most, id);
+  for (const auto& [id, s] : k.scalars) most = std::max(most, id);
+  for (const ir::StrideArg& s : k.strides) most = std::max(most, s.id);
+  return most + 1;
+}
+
 }  // namespace ashlar::lower_impl

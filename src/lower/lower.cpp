@@ -40,6 +40,8 @@ constexpr Pass passes[] = {
        s.draft = lower_impl::flatten(std::move(s.program), o);
        s.flat = true;
      }},
+    {"launches", [](State& s, const LowerOptions& o) { lower_impl::make_launches(s.draft, o); }},
+    {"synchronise", [](State& s, const LowerOptions&) { lower_impl::synchronise(s.draft); }},
     {"interior", [](State& s, const LowerOptions&) { lower_impl::specialise_interior(s.draft); }},
     {"guards", [](State& s, const LowerOptions&) { lower_impl::hoist_guards(s.draft); }},
     {"math", [](State& s, const LowerOptions&) { lower_impl::expand_functions(s.draft); }},

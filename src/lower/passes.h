@@ -1,6 +1,7 @@
 #pragma once
 // The passes of lowering, one file each; lower.h lists them in order, lower.cpp runs them.
 #include <map>
+#include <set>
 #include <vector>
 
 #include <ashlar/analysis/facts.h>
@@ -13,9 +14,12 @@ namespace ashlar::lower_impl {
 struct Draft {
   ir::Kernel kernel;
   std::map<ir::Id, Where> alloc_lines;  // of the buffers that were allocated: where the user placed them
+  std::set<ir::Id> mapped;              // of those, the ones with a layout map: a ring, panels
 };
 
 Draft flatten(ir::Program, const LowerOptions&);  // the program has explicit inits
+void make_launches(Draft&, const LowerOptions&);
+void synchronise(Draft&);
 void specialise_interior(Draft&);
 void hoist_guards(Draft&);
 void expand_functions(Draft&);
@@ -29,6 +33,7 @@ ir::KStmt store_stmt(ir::Id buffer, Expr address, Expr value, Where);
 ir::KStmt if_stmt(Expr condition, std::vector<ir::KStmt> body, Where);
 ir::KStmt let_stmt(ir::Id var, std::string name, Expr value, std::vector<ir::KStmt> body, Where);
 bool has_load(const Expr&);
+ir::Id unused_id(const ir::Kernel&);          // larger than any id in the kernel
 analysis::Facts facts_of(const ir::Kernel&);  // symbols and assumptions
 // Calls f on every expression slot of a statement itself (not of its body).
 template <class F>

@@ -18,6 +18,7 @@ using ir::KStmt;
 struct Use {
   std::set<std::int64_t> slots;  // registers of the buffer, by the number of their first element
   std::size_t first = SIZE_MAX, last = 0;
+  bool thread = false;  // inside a launch: each thread has its own, one 32-bit word after another
 };
 
 class Contract {
@@ -32,7 +33,16 @@ class Contract {
     for (const auto& [id, use] : uses_) {
       std::size_t live = 0;
       for (const auto& [other, o] : uses_)
-        if (o.first <= use.last && use.first <= o.last) live += o.slots.size();
+        if (o.first <= use.last && use.first <= o.last)
+          live += o.slots.size() * (use.thread ? words(draft_.kernel.buffers.at(other).type) : 1);
+      if (use.thread) {
+        if (live > static_cast<std::size_t>(options_.thread_registers))
+          refuse(
+              "set_scope",
+              "values of " + name(id) + " in at most " + std::to_string(options_.thread_registers) + " registers of a thread",
+              std::to_string(live) + " alive at once", where(id));
+        continue;
+      }
       const int room = options_.vector_registers - 2;
       if (live > static_cast<std::size_t>(room))
         refuse("set_scope",
@@ -43,6 +53,7 @@ class Contract {
   }
 
  private:
+  static std::size_t words(Type t) { return static_cast<std::size_t>(std::max<std::int64_t>(1, t.bytes() / 4)); }
   const std::string& name(Id id) const { return draft_.kernel.buffers.at(id).name; }
   Where where(Id id) const {
     const auto it = draft_.alloc_lines.find(id);
@@ -58,7 +69,8 @@ class Contract {
       refuse("set_scope", "constant indices into " + b.name + " in Scope::registers (unroll or vectorize the loops over it)",
              "[" + ir::text(address) + "]", where(id));
     Use& use = uses_[id];
-    const std::int64_t lanes_a_register = std::max(1, options_.vector_bits / b.type.bits);
+    use.thread = launch_;
+    const std::int64_t lanes_a_register = launch_ ? 1 : std::max(1, options_.vector_bits / b.type.bits);
     const std::int64_t lanes = address.type().lanes;
     if (lanes == 1)
       use.slots.insert(at);
@@ -78,8 +90,11 @@ class Contract {
         });
       });
       if (s.kind == KStmt::Kind::store) access(s.buffer, s.address);
+      const bool outside = launch_;
+      launch_ = launch_ || s.kind == KStmt::Kind::launch;
       visit(s.body);
       visit(s.otherwise);
+      launch_ = outside;
     }
   }
 
@@ -87,6 +102,7 @@ class Contract {
   const LowerOptions& options_;
   std::map<Id, Use> uses_;
   std::size_t position_ = 0;
+  bool launch_ = false;
 };
 
 }  // namespace

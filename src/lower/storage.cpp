@@ -122,7 +122,7 @@ Place place_alloc(ir::Kernel& k, const ir::Program& p, const ir::Stmt& alloc, Id
   for (const Expr& e : extents)
     if (e.empty())
       refuse("lower", "storage of " + b.name + " with a bound over the symbols", "a box that has none", alloc.where);
-  if (b.scope == Scope::registers || b.scope == Scope::stack)
+  if (b.scope == Scope::registers || b.scope == Scope::stack || b.scope == Scope::shared)
     for (Expr& e : extents)
       if (const auto most = analysis::constant_max(e, facts)) e = ir::index(std::max<std::int64_t>(0, *most));
   place.stride = dense_strides(extents, facts);
@@ -147,6 +147,12 @@ Place place_alloc(ir::Kernel& k, const ir::Program& p, const ir::Stmt& alloc, Id
       refuse("set_scope", "at most " + std::to_string(options.stack_limit) + " bytes for " + b.name + " in Scope::stack",
              std::to_string(count * b.type.bytes()) + " bytes", alloc.where);
     kb.storage = registers ? ir::Storage::registers : ir::Storage::stack;
+    kb.per_worker = false;
+  } else if (b.scope == Scope::shared) {
+    if (!constant)
+      refuse("set_scope", "a constant size for " + b.name + " in Scope::shared", ir::text(kb.elements) + " elements",
+             alloc.where);
+    kb.storage = ir::Storage::shared;
     kb.per_worker = false;
   } else {
     kb.storage = ir::Storage::workspace;

@@ -85,6 +85,9 @@ void expand(std::vector<KStmt>& out, const KStmt& s, ir::Substitution& values) {
   copy.value = s.value;
   copy.address = s.address;
   copy.mask = s.mask;
+  copy.launch = s.launch;
+  copy.sync = s.sync;
+  copy.call = s.call;
   for_each_expr(copy, [&](Expr& e) { e = put_in(e, values); });
   std::int64_t known = 0;
   if (copy.kind == KStmt::Kind::if_ && ir::is_int(copy.value, &known)) {

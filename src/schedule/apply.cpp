@@ -17,6 +17,7 @@ std::span<const Primitive> primitives() {
       {"unroll", apply_unroll},
       {"vectorize", apply_vectorize},
       {"parallel", apply_parallel},
+      {"bind", apply_bind},
       {"compute_at", apply_compute_at},
       {"compute_root", apply_compute_root},
       {"inline", apply_inline},
@@ -56,7 +57,7 @@ const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target) 
   Scheduled next = state;  // a refusal below leaves `state` as it was
   Context context{next, next.program, target, step, {}};
   primitive->apply(context);
-  if (!annotates(step.primitive)) analysis::derive_regions(next.program);
+  if (!annotates(context)) analysis::derive_regions(next.program);
   recheck(context);
   analysis::verify(next.program, step.primitive);
   step.results = std::move(context.results);

@@ -132,10 +132,12 @@ bool subtree_writes(const Program& p, const Stmt& s, Id buffer) {
 }
 
 void require_serial(const Context& c, const Stmt& loop) {
-  static constexpr const char* names[] = {"serial", "parallel", "vectorized", "unrolled"};
+  static constexpr const char* names[] = {"serial", "parallel", "vectorized", "unrolled", "bound"};
   if (loop.loop_kind != ir::LoopKind::serial)
-    c.refuse("a loop without a kind yet", name_of(c.p, loop) + ", which was " + names[static_cast<int>(loop.loop_kind)] +
-                                              " at " + location(loop.where) + " (move this call before it)");
+    c.refuse("a loop without a kind yet",
+             name_of(c.p, loop) + ", which was " + names[static_cast<int>(loop.loop_kind)] +
+                 (loop.loop_kind == ir::LoopKind::bound ? std::string(" to ") + ir::text(loop.bound_to) : "") + " at " +
+                 location(loop.where) + " (move this call before it)");
 }
 
 void require_whole(const Context& c, const Stmt& loop) {

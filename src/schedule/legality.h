@@ -2,10 +2,10 @@
 // The obligations that primitives owe (program-model section 5), each a function that returns when it is proved and refuses,
 // at the line of the current step, when it is refuted (with two conflicting iterations) or cannot be decided (with the term).
 //
-//   ORDER       prove_reassociation, prove_order        DISJOINT    prove_parallel, prove_vectorizable
+//   ORDER       prove_reassociation, prove_order        DISJOINT    prove_independent, prove_parallel, prove_vectorizable
 //   COVER       prove_reads                             OVERCOMPUTE prove_tail (pad)
 //   IDEMPOTENT  prove_tail (shift)                      REASSOC     prove_reassociation
-//   BIJECT      prove_bijective                         CAPACITY    prove_constant_extent, prove_fold, finish
+//   BIJECT      prove_bijective                         CAPACITY    prove_constant_extent, prove_fold, finish, finish_launches
 #include "schedule/edit.h"
 
 namespace ashlar::schedule {
@@ -15,7 +15,10 @@ void prove_split(Context&, const Stmt& nest, const ir::Axis& outer);        // a
 void prove_tight(Context&, const Stmt& loop);                               // its outer loops stand around it
 void prove_constant_extent(Context&, const Stmt& loop, std::int64_t most);
 void prove_vectorizable(Context&, const Stmt& loop);
+void prove_independent(Context&, const Stmt& loop);                         // its iterations, of one another
 void prove_parallel(Context&, const Stmt& loop);
+void prove_bound(Context&, const Stmt& loop);                               // to the blocks or threads of a launch
+void finish_launches(Context&);                                             // every launch has one shape, and fits the device
 void prove_reassociation(Context&, const ir::Stage&, const std::string& because);
 void prove_slide(Context&, const Stmt& nest, const ir::Slide&);
 void prove_fold(Context&, const ir::Buffer&);

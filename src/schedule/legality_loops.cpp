@@ -237,7 +237,7 @@ void prove_vectorizable(Context& c, const Stmt& loop) {
   });
 }
 
-void prove_parallel(Context& c, const Stmt& loop) {
+void prove_independent(Context& c, const Stmt& loop) {
   const Program& p = c.p;
   const ir::Axis& axis = p.axis(loop.axis);
   const Stmt& nest = nest_of(p, loop.id);
@@ -248,10 +248,6 @@ void prove_parallel(Context& c, const Stmt& loop) {
     if (shifted_origin(p, loop.axis))
       c.refuse(independent, name_of(p, loop) + ", tiles that overlap by Tail::shift",
                "the last two tiles both accumulate into their common points of " + stage.name);
-  no_kind_around_or_inside(c, loop, ir::LoopKind::parallel, "one parallel loop on a path (fuse them)");
-  for (const Stmt* s : ir::path_to(p, loop.id))
-    if (s->kind == Stmt::Kind::loop && s->loop_kind == ir::LoopKind::vectorized && s->id != loop.id)
-      c.refuse("parallel loops outside of vectorized ones", name_of(p, loop) + " inside " + name_of(p, *s));
   // what other stages write inside must be private to an iteration, or lie in places of its own
   ir::walk(loop.body, [&](const Stmt& s) {
     if (s.kind != Stmt::Kind::nest || s.stage == stage.id) return;
@@ -283,6 +279,16 @@ void prove_parallel(Context& c, const Stmt& loop) {
                  "iterations " + axis.name + " = 0 and " + axis.name + " = 1 both write " + p.buffer(b).name + ": " + shared);
     }
   });
+}
+
+void prove_parallel(Context& c, const Stmt& loop) {
+  prove_independent(c, loop);
+  const Program& p = c.p;
+  no_kind_around_or_inside(c, loop, ir::LoopKind::parallel, "one parallel loop on a path (fuse them)");
+  no_kind_around_or_inside(c, loop, ir::LoopKind::bound, "loops of the pool outside of launches, and launches outside of them");
+  for (const Stmt* s : ir::path_to(p, loop.id))
+    if (s->kind == Stmt::Kind::loop && s->loop_kind == ir::LoopKind::vectorized && s->id != loop.id)
+      c.refuse("parallel loops outside of vectorized ones", name_of(p, loop) + " inside " + name_of(p, *s));
 }
 
 void prove_reassociation(Context& c, const ir::Stage& stage, const std::string& because) {

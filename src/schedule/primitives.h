@@ -18,6 +18,7 @@ void apply_tighten(Context&);        // loop
 void apply_unroll(Context&);         // loop
 void apply_vectorize(Context&);      // loop
 void apply_parallel(Context&);       // loop
+void apply_bind(Context&);           // loop, axis of a launch
 void apply_compute_at(Context&);     // stage, loop
 void apply_compute_root(Context&);   // stage
 void apply_inline(Context&);         // stage
@@ -43,6 +44,6 @@ std::string result_text(const Scheduled&, const Step&);
 
 // Obligations that stay on a program after a step; each proves or throws through the context of the current step.
 void recheck(Context&);
-bool annotates(const std::string& primitive);  // changes kinds or scopes alone: no region, no order, no read
+bool annotates(const Context&);  // changes kinds or scopes alone: no region, no order, no read
 
 }  // namespace ashlar::schedule

@@ -22,20 +22,22 @@ bool pads(const Program& p) {
 
 }  // namespace
 
-bool annotates(const std::string& primitive) {
-  return primitive == "unroll" || primitive == "vectorize" || primitive == "parallel" || primitive == "set_scope" ||
-         primitive == "stream_store";
+bool annotates(const Context& c) {
+  const std::string& primitive = c.step.primitive;
+  if (primitive == "set_scope") return !c.target.is_gpu();  // what lies in shared memory is computed for all threads
+  return primitive == "unroll" || primitive == "vectorize" || primitive == "parallel" || primitive == "stream_store";
 }
 
 void recheck(Context& c) {
   const Program& p = c.p;
-  if (!annotates(c.step.primitive)) prove_order(c);
+  if (!annotates(c)) prove_order(c);
   std::vector<const Stmt*> nests;
   ir::walk(p.body, [&](const Stmt& s) {
     if (s.kind == Stmt::Kind::nest) nests.push_back(&s);
     if (s.kind == Stmt::Kind::loop) {
       if (s.tight) prove_tight(c, s);
       if (s.loop_kind == ir::LoopKind::parallel) prove_parallel(c, s);
+      if (s.loop_kind == ir::LoopKind::bound) prove_bound(c, s);
       if (s.loop_kind == ir::LoopKind::vectorized) prove_constant_extent(c, s, 1024), prove_vectorizable(c, s);
       if (s.loop_kind == ir::LoopKind::unrolled) prove_constant_extent(c, s, 1024);
     }
@@ -53,7 +55,7 @@ void recheck(Context& c) {
     for (const ir::Slide& slide : nest->slides) prove_slide(c, *nest, slide);
     if (nest->after) prove_after(c, *nest);
   }
-  if (changes_reads(c.step) || (!annotates(c.step.primitive) && pads(p))) prove_reads(c);
+  if (changes_reads(c.step) || (!annotates(c) && pads(p))) prove_reads(c);
 }
 
 void finish(const Scheduled& state, const Target& target) {
@@ -61,6 +63,7 @@ void finish(const Scheduled& state, const Target& target) {
   Step step;
   step.primitive = "schedule";
   Context c{copy, copy.program, target, step, {}};
+  finish_launches(c);
   for (const auto& [id, b] : copy.program.buffers) {
     if (b.role != ir::Role::temporary) continue;
     if (!(b.scope == Scope::stack) && !(b.scope == Scope::registers)) continue;

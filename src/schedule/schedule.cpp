@@ -234,6 +234,9 @@ Stage Stage::unroll(Loop l, Factor by, Where w) const {
   together.keep();
   return *this;
 }
+Stage Stage::bind(Loop l, ThreadAxis a, Where w) const {
+  return apply("bind", {Arg::loop(l.id()), Arg::text(ir::text(a))}, w), *this;
+}
 Stage Stage::compute_at(Loop l, Where w) const { return apply("compute_at", {Arg::stage(id_), Arg::loop(l.id())}, w), *this; }
 Stage Stage::compute_root(Where w) const { return apply("compute_root", {Arg::stage(id_)}, w), *this; }
 Stage Stage::inline_(Where w) const { return apply("inline", {Arg::stage(id_)}, w), *this; }

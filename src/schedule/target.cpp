@@ -141,12 +141,14 @@ struct Target::Parsed {
   const System* system = &systems[0];
   Set on = {};
   std::int64_t caches[3] = {};
+  const Device* device = nullptr;
 };
 
 std::vector<std::string> Target::names() {
   std::vector<std::string> all;
   for (const Level& l : levels) all.push_back(l.name);
   all.push_back("host");
+  for (const Device& d : devices()) all.push_back(d.name);
   return all;
 }
 
@@ -180,6 +182,13 @@ Target Target::parse(std::string_view name, Where where) {
       std::copy(std::begin(l.caches), std::end(l.caches), p.caches);
       each_word(l.features, [&](std::string_view f) { enable(p.on, index_of(f)); });
     }
+  for (const Device& d : devices())
+    if (p.base == d.name) {
+      p.device = &d;
+      p.cpu = levels[0].cpu;
+      std::copy(std::begin(levels[0].caches), std::end(levels[0].caches), p.caches);
+      each_word(levels[0].features, [&](std::string_view f) { enable(p.on, index_of(f)); });
+    }
   std::string suffixes;
   for (std::string_view rest = name.substr(p.base.size()); !rest.empty();) {
     const char sign = rest[0];
@@ -207,7 +216,8 @@ Target Target::parse(std::string_view name, Where where) {
   return Target(p);
 }
 
-Target::Target(const Parsed& p) : text_(p.text), base_(p.base), os_(p.system->name), triple_(p.system->triple), cpu_(p.cpu) {
+Target::Target(const Parsed& p)
+    : text_(p.text), base_(p.base), os_(p.system->name), triple_(p.system->triple), cpu_(p.cpu), device_(p.device) {
   for (std::size_t k = 0; k < features_table.size(); ++k)
     if (p.on[k]) enabled_.push_back(features_table[k].name);
   std::copy(std::begin(p.caches), std::end(p.caches), std::begin(caches_));

@@ -67,3 +67,16 @@ TEST_CASE("the host runs what it detects") {
   for (const std::string& name : Target::names())
     if (!Target::parse(name).runs_here(&missing)) CHECK(!missing.empty());
 }
+
+TEST_CASE("GPUs: the device, and the processor that launches it") {
+  const Target vulkan = Target::parse("vulkan"), hopper = Target::parse("cuda-sm_90a+avx2");
+  CHECK(vulkan.is_gpu());
+  CHECK_FALSE(Target::parse("x86-64").is_gpu());
+  CHECK(vulkan.device().kind == Device::Kind::vulkan);
+  CHECK(vulkan.triple() == "x86_64-unknown-linux-gnu");
+  CHECK(hopper.text() == "cuda-sm_90a+avx2");
+  CHECK(hopper.has("avx"));
+  CHECK(hopper.device().warp == 32);
+  CHECK(hopper.device().shared_bytes == 232448);
+  CHECK_THROWS_AS((void)Target::parse("x86-64").device(), InternalError);
+}

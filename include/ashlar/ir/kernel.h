@@ -55,6 +55,7 @@ struct KStmt {
   std::string name;                       // for_, let: for people
   Expr begin, extent;                     // for_: var runs over [begin, begin + extent), not at all if extent <= 0
   LoopKind loop_kind = LoopKind::serial;  // for_: only serial or parallel remain after lowering
+  ThreadAxis bound_to = {};               // for_, bound: until the pass that makes launches
   Expr value;                             // let: the value. store: what is stored. if_: the condition (scalar bool)
   Id buffer = 0;                          // store, prefetch
   Expr address;                           // store, prefetch: as a load's

@@ -31,6 +31,7 @@
 
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/scope.h>
+#include <ashlar/ir/thread_axis.h>
 
 namespace ashlar::ir {
 
@@ -166,7 +167,8 @@ enum class Part {
   rest,  // outer axes of a split: the iterations whose whole inner range lies inside the domain, and the others
 };
 
-enum class LoopKind { serial, parallel, vectorized, unrolled };
+// bound: the iterations are the blocks or threads of a launch
+enum class LoopKind { serial, parallel, vectorized, unrolled, bound };
 
 struct Root {
   Id iter = 0, axis = 0;
@@ -196,6 +198,7 @@ struct Stmt {
   // loop
   Id axis = 0;
   LoopKind loop_kind = LoopKind::serial;
+  ThreadAxis bound_to = {};  // bound: to what
   Part part = Part::all;
   // The inner loop of a split, inside its outer one, ends where the axis that was split ends: min(f, E - outer * f)
   // iterations, so that no guard is left.

@@ -5,6 +5,8 @@
 //
 //   inits       the init of every reduction becomes a nest of its own                 Program -> Program
 //   flatten     boxes become storage, blocks become guarded stores to flat addresses  Program -> Kernel
+//   launches    nests with loops bound to blocks and threads become launches
+//   synchronise barriers, where a thread may touch what another one has touched
 //   interior    vectors whose lanes are all active and inside get a version without masks and clamps
 //   guards      a condition is tested at the outermost loop where it is known, or becomes a bound of its loop
 //   math        functions become polynomials, narrow floats compute in f32
@@ -37,6 +39,8 @@ struct LowerOptions {
   int vector_bits = 256;                  // of one vector register
   int vector_registers = 16;              // in the file
   std::int64_t stack_limit = 256 * 1024;  // bytes of one buffer in Scope::stack
+  int warp = 1;                           // lanes of a warp of the device
+  int thread_registers = 255;             // of 32 bits, of one of its threads
   // Called after every pass with its name and the text of what it made. Text is only made where this is set.
   std::function<void(std::string_view pass, const std::string& text)> observe = {};
   std::vector<PassTime>* times = nullptr;  // one entry a pass is added

@@ -20,6 +20,7 @@
 
 #include <ashlar/ir/refusal.h>
 #include <ashlar/ir/scope.h>
+#include <ashlar/ir/thread_axis.h>
 #include <ashlar/lang/compute.h>
 #include <ashlar/schedule/target.h>
 
@@ -170,6 +171,7 @@ class Stage {
   Stage unroll(Loop, Where = Where::current()) const;
   Stage unroll(Loop, Factor, Where = Where::current()) const;
   Stage parallel(Loop, Where = Where::current()) const;
+  Stage bind(Loop, ThreadAxis, Where = Where::current()) const;  // to gpu::block_x, gpu::thread_x, ...
 
   // placement. A Loop knows its stage; naming the stage as well could only contradict it
   Stage compute_at(Loop, Where = Where::current()) const;

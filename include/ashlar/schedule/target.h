@@ -7,6 +7,9 @@
 // A name is  BASE[-OS][(+|-)FEATURE]...  where BASE is x86-64, x86-64-v2, x86-64-v3, x86-64-v4 or host, OS is linux (the
 // default) or none (no operating system). A feature that is switched on brings what it needs; one that is switched off takes
 // along what needs it. Invariant: equal texts give equal Targets, except for `host`, which is read off this machine.
+//
+// The GPUs vulkan, cuda-sm_80, cuda-sm_90a and cuda-sm_100a are BASEs too: loops bound to blocks and threads run there, and the
+// code around them, for x86-64 with the features that follow, launches them.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,6 +18,24 @@
 #include <ashlar/ir/expr.h>
 
 namespace ashlar {
+
+// What schedules ask of parallel hardware. The limits are those that every device of the kind has (for vulkan: those of the
+// desktop drivers and of Mesa's, above the 128 invocations and 16 KiB that the specification demands); the runtime checks the
+// device at hand.
+struct Device {
+  enum class Kind { vulkan, cuda };
+  const char* name;  // "cuda-sm_90a"
+  Kind kind;
+  const char* chip;           // "sm_90a"; vulkan: ""
+  int warp;                   // lanes of a warp; 1 where schedules may not count on it
+  int max_threads;            // of one block
+  std::int64_t shared_bytes;  // of one block
+  int max_registers;          // of one thread, 32 bits each
+  std::int64_t registers;     // of one multiprocessor; 0: not told
+  std::int64_t multiprocessor_shared_bytes;
+  int multiprocessor_threads;
+  std::int64_t max_grid[3];  // blocks
+};
 
 class Target {
  public:
@@ -31,7 +52,9 @@ class Target {
   std::string_view os() const { return os_; }      // "linux", "none"
   std::string_view triple() const { return triple_; }
   std::string_view cpu() const { return cpu_; }  // the name a code generator knows the base by
-  bool is_gpu() const { return false; }
+  bool is_gpu() const { return device_ != nullptr; }
+  const Device& device() const;                 // InternalError where the target is no GPU
+  static const std::vector<Device>& devices();  // of all targets that are GPUs
   bool is_host() const { return base_ == "host"; }
   bool has(const char* feature) const;                                  // "avx2", "fma", "avx512bf16"
   const std::vector<std::string>& enabled() const { return enabled_; }  // all of them, in the order of the table
@@ -53,6 +76,7 @@ class Target {
   std::vector<std::string> enabled_;
   int vector_bits_ = 128, vector_registers_ = 16;
   std::int64_t caches_[3] = {};
+  const Device* device_ = nullptr;
 };
 
 }  // namespace ashlar

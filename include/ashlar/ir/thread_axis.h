@@ -1,0 +1,34 @@
+#pragma once
+// The axes of parallel hardware that a loop can be bound to.
+//
+//   block_x, block_y, block_z      the blocks of a grid
+//   cluster_x                      the blocks of a cluster
+//   thread_x, thread_y, thread_z   the threads of a block; x runs fastest
+//   warp, lane                     the same threads, seen as warps of lanes
+//   threads                        all of the block's, flattened, however many the rest of the schedule makes: for cooperative
+//                                  copies. A loop longer than that runs in strides of them
+//
+// A launch has one shape: thread axes and warp and lane are not mixed in one launch.
+#include <cstdint>
+
+namespace ashlar {
+
+struct ThreadAxis {
+  std::uint8_t level = 0, dim = 0;
+  friend constexpr bool operator==(ThreadAxis, ThreadAxis) = default;
+};
+
+namespace gpu {
+inline constexpr ThreadAxis block_x{0, 0}, block_y{0, 1}, block_z{0, 2};
+inline constexpr ThreadAxis thread_x{1, 0}, thread_y{1, 1}, thread_z{1, 2};
+inline constexpr ThreadAxis warp{2, 0}, lane{3, 0}, cluster_x{4, 0}, threads{5, 0};
+}  // namespace gpu
+
+namespace ir {
+
+constexpr bool is_block(ThreadAxis a) { return a.level == 0 || a.level == 4; }  // one of the grid; else inside a block
+const char* text(ThreadAxis);  // "thread_x"
+bool parse(const char* text, ThreadAxis&);
+
+}  // namespace ir
+}  // namespace ashlar

@@ -1,0 +1,26 @@
+#include "analysis/relax.h"
+
+#include <algorithm>
+
+#include <ashlar/analysis/regions.h>
+
+namespace ashlar::analysis {
+
+Interval over_threads(const ir::Program& p, const std::vector<const ir::Stmt*>& path, const ir::Stage& stage, Interval i,
+                      const Facts& facts) {
+  if (std::none_of(stage.buffers.begin(), stage.buffers.end(), [&](ir::Id b) { return p.buffer(b).scope == Scope::shared; }))
+    return i;
+  std::vector<VarRange> threads;
+  for (std::size_t k = path.size(); k-- > 0;) {
+    const ir::Stmt& s = *path[k];
+    if (s.kind != ir::Stmt::Kind::loop || s.loop_kind != ir::LoopKind::bound || ir::is_block(s.bound_to)) continue;
+    const ir::LoopRange r = ir::range_of(p, s);
+    threads.push_back({s.axis, {r.begin, ir::sub(r.end, ir::index(1))}});
+  }
+  if (threads.empty()) return i;
+  if (!i.lo.empty()) i.lo = bounds_over(i.lo, threads, facts).lo;
+  if (!i.hi.empty()) i.hi = bounds_over(i.hi, threads, facts).hi;
+  return i;
+}
+
+}  // namespace ashlar::analysis

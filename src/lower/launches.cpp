@@ -1,0 +1,360 @@
+// A nest with loops bound to blocks and threads becomes a launch: one body that every thread runs.
+//
+//   block_x for io in [0, +(N + 255) / 256)        launch y grid ((N + 255) / 256, 1, 1), 256 threads
+//     thread_x for ii in [0, +256)           ->      if block_x * 256 + thread < N
+//       if io * 256 + ii < N                           y[block_x * 256 + thread] = ...
+//         y[io * 256 + ii] = ...
+//
+// Loops over threads vanish, since every thread is one of their iterations; the others stay and run in every thread alike. What
+// an iteration must not do in a thread that has none of it is guarded where it stands, statement by statement:
+//
+//   - a thread past the end of a bound loop does nothing that depends on the loop's variable;
+//   - a store to memory that threads share, at an address that some thread axis does not move, is done by that axis's thread 0;
+//   - a store to a thread's own memory is done by every thread.
+//
+// So loops keep a body that all threads reach, and `synchronise` can put barriers into it.
+#include <algorithm>
+#include <array>
+
+#include <ashlar/analysis/interval.h>
+#include <ashlar/ir/refusal.h>
+
+#include "lower/passes.h"
+
+namespace ashlar::lower_impl {
+namespace {
+
+using analysis::Facts;
+using ir::Id;
+using ir::KStmt;
+using ir::LoopKind;
+
+bool is_bound(const KStmt& s) { return s.kind == KStmt::Kind::for_ && s.loop_kind == LoopKind::bound; }
+
+bool has_bound(const KStmt& s) {
+  auto any = [](const std::vector<KStmt>& list) { return std::any_of(list.begin(), list.end(), has_bound); };
+  return is_bound(s) || any(s.body) || any(s.otherwise);
+}
+
+Facts inside(Facts facts, const KStmt& loop) {
+  facts.range(loop.var, loop.begin, ir::sub(ir::add(loop.begin, loop.extent), ir::index(1)));
+  return facts;
+}
+
+// Where a thread axis stands: x, y, z, or lane, warp.
+struct Axis {
+  std::int64_t extent = 1;
+  Expr number;  // of this thread along it, over the launch's thread number; a constant 0 where the extent is 1
+};
+
+class Launcher {
+ public:
+  Launcher(Draft& draft, const LowerOptions& options) : draft_(draft), options_(options), next_(unused_id(draft.kernel)) {}
+
+  void run() {
+    Facts facts = facts_of(draft_.kernel);
+    host(draft_.kernel.body, facts);
+  }
+
+ private:
+  // ---- the host's side ---------------------------------------------------------------------------------------------------
+  void host(std::vector<KStmt>& list, const Facts& facts) {
+    for (KStmt& s : list) {
+      if (!has_bound(s)) continue;
+      if (is_bound(s)) {
+        s = launch(std::move(s), facts);
+        continue;
+      }
+      if (s.kind != KStmt::Kind::if_ && s.kind != KStmt::Kind::let) throw InternalError("a launch inside a loop of the host");
+      host(s.body, facts);
+      host(s.otherwise, facts);
+    }
+  }
+
+  KStmt launch(KStmt top, const Facts& outside) {
+    launch_ = {};
+    launch_.warp = options_.warp;
+    for (auto& a : axes_) a = {};
+    guards_.clear();
+    KStmt result;
+    result.kind = KStmt::Kind::launch;
+    result.where = top.where;
+    Facts facts = outside;
+    // blocks
+    std::vector<KStmt> body;
+    body.push_back(std::move(top));
+    ir::Substitution values;
+    while (body.size() == 1 && is_bound(body.front()) && ir::is_block(body.front().bound_to)) {
+      KStmt loop = std::move(body.front());
+      const auto d = static_cast<std::size_t>(loop.bound_to.dim);
+      if (loop.bound_to.level != gpu::block_x.level) throw InternalError("clusters are not lowered");
+      if (launch_.block[d] != 0) throw InternalError("two loops over one axis of the grid");
+      const Id id = launch_.block[d] = next_++;
+      static constexpr const char* names[] = {"block_x", "block_y", "block_z"};
+      const Expr block = ir::var(id, names[d]);
+      launch_.grid[d] = ir::substitute(loop.extent, values);
+      facts.range(id, ir::index(0), ir::sub(launch_.grid[d], ir::index(1)));
+      values.emplace_back(loop.var, analysis::simplify(ir::add(ir::substitute(loop.begin, values), block), facts));
+      body = std::move(loop.body);
+    }
+    for (Expr& e : launch_.grid)
+      if (e.empty()) e = ir::index(1);
+    for (Expr& e : launch_.cluster) e = ir::index(1);
+    for (const auto& [id, v] : values)
+      for (const Expr& e : launch_.grid)
+        if (ir::uses_var(e, id)) throw InternalError("the grid of a launch depends on its blocks");
+    // threads
+    measure(body, facts);
+    name_threads(facts);
+    result.body = threads(std::move(body), values, facts);
+    shared_memory(result.body);
+    launch_.name = draft_.kernel.name + (launches_++ == 0 ? "" : "_" + std::to_string(launches_));
+    result.launch = std::make_shared<const ir::Launch>(launch_);
+    return result;
+  }
+
+  // ---- the shape of a block ----------------------------------------------------------------------------------------------
+  enum Which : std::size_t { x, y, z, lane, warp };
+  static std::size_t which(ThreadAxis a) {
+    if (a == gpu::lane) return lane;
+    if (a == gpu::warp) return warp;
+    if (a.level == gpu::thread_x.level) return a.dim;
+    throw InternalError("a loop over blocks inside threads");
+  }
+
+  void measure(const std::vector<KStmt>& list, const Facts& facts) {
+    for (const KStmt& s : list) {
+      if (is_bound(s) && !(s.bound_to == gpu::threads)) {
+        const auto most = analysis::constant_max(s.extent, facts);
+        if (!most) throw InternalError("a loop over threads without a constant extent");
+        Axis& a = axes_[which(s.bound_to)];
+        a.extent = std::max(a.extent, *most);
+      }
+      if (s.kind == KStmt::Kind::for_) {
+        measure(s.body, inside(facts, s));
+      } else {
+        measure(s.body, facts);
+        measure(s.otherwise, facts);
+      }
+    }
+  }
+
+  void name_threads(Facts& facts) {
+    if (axes_[lane].extent > 1 || axes_[warp].extent > 1) axes_[lane].extent = options_.warp;
+    launch_.threads = 1;
+    for (const Axis& a : axes_) launch_.threads *= a.extent;
+    launch_.thread = next_++;
+    thread_ = ir::var(launch_.thread, "thread");
+    facts.range(launch_.thread, ir::index(0), ir::index(launch_.threads - 1));
+    std::int64_t below = 1;
+    for (Axis& a : axes_) {
+      a.number = ir::index(0);
+      if (a.extent > 1) {
+        a.number = below == 1 ? thread_ : ir::div(thread_, ir::index(below));
+        if (below * a.extent < launch_.threads) a.number = ir::mod(a.number, ir::index(a.extent));
+      }
+      below *= a.extent;
+    }
+  }
+
+  // ---- one thread's side --------------------------------------------------------------------------------------------------
+  struct Guard {  // `condition` must hold wherever `loop` (a loop over threads, no longer there) is used
+    Id loop = 0;
+    Expr condition;
+  };
+
+  // `values`: what variables of loops that vanished stand for. Loops over threads keep their variable until a statement is
+  // reached, so that it can be seen which of them the statement depends on.
+  std::vector<KStmt> threads(std::vector<KStmt> list, const ir::Substitution& values, const Facts& facts) {
+    std::vector<KStmt> out;
+    for (KStmt& s : list) {
+      if (is_bound(s)) {
+        for (KStmt& k : thread_loop(std::move(s), values, facts)) out.push_back(std::move(k));
+      } else if (s.kind == KStmt::Kind::for_) {
+        s.begin = placed(s.begin, values);
+        s.extent = placed(s.extent, values);
+        s.body = threads(std::move(s.body), values, inside(facts, s));
+        if (!s.body.empty()) out.push_back(std::move(s));
+      } else if (has_bound(s)) {
+        if (s.kind != KStmt::Kind::if_) throw InternalError("a loop over threads inside a statement that is no loop");
+        s.value = placed(s.value, values);
+        s.body = threads(std::move(s.body), values, facts);
+        s.otherwise = threads(std::move(s.otherwise), values, facts);
+        out.push_back(std::move(s));
+      } else {
+        out.push_back(leaf(std::move(s), values, facts));
+      }
+    }
+    return out;
+  }
+
+  std::vector<KStmt> thread_loop(KStmt s, ir::Substitution values, const Facts& facts) {
+    const Expr begin = placed(s.begin, values), extent = placed(s.extent, values);
+    Expr number;
+    std::int64_t count = 0;
+    std::vector<KStmt> out;
+    KStmt strides;
+    const auto guards = guards_.size();
+    Facts known = facts;
+    if (s.bound_to == gpu::threads) {
+      count = launch_.threads;
+      number = thread_;
+      if (!analysis::can_prove(ir::le(extent, ir::index(count)), facts)) {
+        strides.kind = KStmt::Kind::for_;
+        strides.where = s.where;
+        strides.var = next_++;
+        strides.name = s.name + "_stride";
+        strides.begin = ir::index(0);
+        strides.extent = analysis::simplify(ir::ceil_div(extent, ir::index(count)), facts);
+        known = inside(facts, strides);
+        number = ir::add(ir::mul(ir::var(strides.var, strides.name), ir::index(count)), thread_);
+      }
+    } else {
+      const Axis& a = axes_[which(s.bound_to)];
+      count = a.extent;
+      number = a.number;
+    }
+    known.range(s.var, begin, ir::sub(ir::add(begin, extent), ir::index(1)));
+    const Expr condition =
+        analysis::simplify(ir::lt(number, extent), strides.kind == KStmt::Kind::for_ ? inside(facts, strides) : facts);
+    if (!analysis::can_prove(condition, strides.kind == KStmt::Kind::for_ ? inside(facts, strides) : facts))
+      guards_.push_back({s.var, condition});
+    numbers_.push_back({s.var, ir::add(begin, number)});
+    out = threads(std::move(s.body), values, known);
+    numbers_.pop_back();
+    guards_.resize(guards);
+    if (strides.kind == KStmt::Kind::for_ && !out.empty()) {
+      strides.body = std::move(out);
+      out.clear();
+      out.push_back(std::move(strides));
+    }
+    return out;
+  }
+
+  // A statement without loops over threads inside: the guards that it needs, then thread numbers for variables.
+  KStmt leaf(KStmt s, const ir::Substitution& values, const Facts& facts) {
+    std::vector<Id> used;
+    std::vector<Expr> common;  // addresses of stores to memory that threads share
+    collect(s, used, common);
+    Expr condition;
+    auto also = [&](const Expr& c) { condition = condition.empty() ? c : ir::logic_and(condition, c); };
+    for (const Guard& g : guards_)
+      if (std::find(used.begin(), used.end(), g.loop) != used.end()) also(g.condition);
+    if (!common.empty()) {
+      // which axes move every one of the addresses
+      for (const Axis& a : axes_) {
+        if (a.extent == 1) continue;
+        const bool moved = std::all_of(common.begin(), common.end(), [&](const Expr& e) { return moves(e, a); });
+        if (!moved) also(ir::eq(a.number, ir::index(0)));
+      }
+    }
+    rewrite(s, values);
+    if (condition.empty()) return s;
+    condition = analysis::simplify(ir::substitute(condition, values), facts);
+    const Where where = s.where;
+    std::vector<KStmt> body;
+    body.push_back(std::move(s));
+    return if_stmt(condition, std::move(body), where);
+  }
+
+  // Does a loop over this axis, or over all threads, take part in the expression?
+  bool moves(const Expr& e, const Axis& a) const {
+    return std::any_of(numbers_.begin(), numbers_.end(), [&](const auto& n) {
+      if (!ir::uses_var(e, n.first)) return false;
+      if (a.extent == launch_.threads) return ir::uses_var(n.second, launch_.thread);
+      return contains(n.second, a.number) || contains_all_threads(n.second);
+    });
+  }
+  static bool contains(const Expr& e, const Expr& part) {
+    bool found = false;
+    ir::walk(e, [&](const Expr& x) {
+      found = found || ir::same(x, part);
+      return !found;
+    });
+    return found;
+  }
+  // thread itself, not some div or mod of it
+  bool contains_all_threads(const Expr& e) const {
+    bool found = false;
+    ir::walk(e, [&](const Expr& node) {
+      if (ir::is(node, ir::Op::div) || ir::is(node, ir::Op::mod)) return false;
+      found = found || (ir::is(node, ir::Op::var) && node.node()->id == launch_.thread);
+      return !found;
+    });
+    return found;
+  }
+
+  void collect(const KStmt& s, std::vector<Id>& used, std::vector<Expr>& common) const {
+    for_each_expr(s, [&](const Expr& e) {
+      for (Id v : ir::free_vars(e)) used.push_back(v);
+    });
+    if (s.kind == KStmt::Kind::store) {
+      const ir::Storage storage = draft_.kernel.buffers.at(s.buffer).storage;
+      if (storage != ir::Storage::registers && storage != ir::Storage::stack) common.push_back(s.address);
+    }
+    for (const KStmt& k : s.body) collect(k, used, common);
+    for (const KStmt& k : s.otherwise) collect(k, used, common);
+  }
+
+  void rewrite(KStmt& s, const ir::Substitution& values) {
+    for_each_expr(s, [&](Expr& e) { e = placed(e, values); });
+    for (KStmt& k : s.body) rewrite(k, values);
+    for (KStmt& k : s.otherwise) rewrite(k, values);
+  }
+
+  // With thread numbers for the loops over threads, and block numbers for those over blocks.
+  Expr placed(Expr e, const ir::Substitution& values) const {
+    for (std::size_t k = numbers_.size(); k-- > 0;) e = ir::substitute(e, {numbers_[k]});
+    return ir::substitute(e, values);
+  }
+
+  // ---- memory ------------------------------------------------------------------------------------------------------------
+  void shared_memory(const std::vector<KStmt>& body) {
+    std::vector<Id> used;
+    auto use = [&](Id id) {
+      if (draft_.kernel.buffers.at(id).storage == ir::Storage::shared && std::find(used.begin(), used.end(), id) == used.end())
+        used.push_back(id);
+    };
+    auto visit = [&](auto&& self, const std::vector<KStmt>& list) -> void {
+      for (const KStmt& s : list) {
+        if (s.kind == KStmt::Kind::store) use(s.buffer);
+        for_each_expr(s, [&](const Expr& e) {
+          ir::walk(e, [&](const Expr& q) {
+            if (ir::is(q, ir::Op::load)) use(q.node()->id);
+            return true;
+          });
+        });
+        self(self, s.body);
+        self(self, s.otherwise);
+      }
+    };
+    visit(visit, body);
+    for (Id id : used) {
+      ir::KBuffer& b = draft_.kernel.buffers.at(id);
+      std::int64_t elements = 0;
+      if (!ir::is_int(b.elements, &elements)) throw InternalError("shared memory without a constant size");
+      launch_.shared_bytes = (launch_.shared_bytes + 127) / 128 * 128;
+      b.offset = ir::index(launch_.shared_bytes);
+      launch_.shared_bytes += elements * b.type.bytes();
+    }
+  }
+
+  Draft& draft_;
+  const LowerOptions& options_;
+  Id next_;
+  int launches_ = 0;
+  ir::Launch launch_;
+  std::array<Axis, 5> axes_;
+  Expr thread_;
+  std::vector<Guard> guards_;
+  std::vector<std::pair<Id, Expr>> numbers_;  // loops over threads around: variable, and this thread's iteration
+};
+
+}  // namespace
+
+void make_launches(Draft& draft, const LowerOptions& options) {
+  if (std::none_of(draft.kernel.body.begin(), draft.kernel.body.end(), has_bound)) return;
+  Launcher(draft, options).run();
+}
+
+}  // namespace ashlar::lower_impl

@@ -1,0 +1,255 @@
+// Barriers: wherever a thread may touch what another thread of its block has touched since the last one, at least one of the
+// two writing, all threads of the block meet first.
+//
+//   shared[thread] = x[thread]             shared[thread] = x[thread]
+//   y[thread] = shared[255 - thread]   ->  barrier of the block
+//                                          y[thread] = shared[255 - thread]
+//
+// A barrier stands in the outermost list of statements where it can, so that what is written before a loop costs one barrier,
+// not one an iteration. Two accesses that no two different threads make to one element (the ladder decides: what it cannot
+// prove counts as touched) need none: a thread that goes on with its own elements waits for nobody.
+#include <algorithm>
+
+#include <ashlar/analysis/ladder.h>
+#include <ashlar/ir/refusal.h>
+
+#include "lower/passes.h"
+
+namespace ashlar::lower_impl {
+namespace {
+
+using analysis::Facts;
+using ir::Id;
+using ir::KStmt;
+
+struct Around {  // a loop around an access, inside the launch
+  Id var = 0;
+  std::string name;
+  Expr begin, extent;
+};
+
+struct Touch {
+  Id buffer = 0;
+  bool write = false;
+  Expr address;
+  std::vector<Expr> when;     // conditions around
+  std::vector<Around> loops;  // outermost first
+  std::size_t common = 0;     // so many of them stand at the iteration where the current statement stands
+  bool earlier = false;       // and the next one at an earlier iteration of the same loop
+};
+
+class Synchroniser {
+ public:
+  Synchroniser(const Draft& draft, const ir::Launch& launch, Facts facts, Id fresh)
+      : draft_(draft), launch_(launch), facts_(std::move(facts)), fresh_(fresh) {}
+
+  void run(std::vector<KStmt>& body) {
+    std::vector<Touch> since;
+    list(body, since, true);
+  }
+
+ private:
+  static Around around(const KStmt& loop) { return {loop.var, loop.name, loop.begin, loop.extent}; }
+
+  // What a statement touches of memory that the threads of a block share.
+  void touches(const KStmt& s, std::vector<Touch>& out) {
+    for_each_expr(s, [&](const Expr& e) {
+      ir::walk(e, [&](const Expr& x) {
+        if (ir::is(x, ir::Op::load)) touch(x.node()->id, false, ir::args_of(x)[0], out);
+        return true;
+      });
+    });
+    if (s.kind == KStmt::Kind::store) touch(s.buffer, true, s.address, out);
+    if (s.kind == KStmt::Kind::call) throw InternalError("a call before barriers were put in");
+    const bool guard = s.kind == KStmt::Kind::if_ && !has_load(s.value);
+    if (s.kind == KStmt::Kind::for_) loops_.push_back(around(s));
+    if (guard) when_.push_back(s.value);
+    for (const KStmt& k : s.body) touches(k, out);
+    if (guard) when_.back() = ir::logic_not(s.value);
+    for (const KStmt& k : s.otherwise) touches(k, out);
+    if (guard) when_.pop_back();
+    if (s.kind == KStmt::Kind::for_) loops_.pop_back();
+  }
+
+  void touch(Id buffer, bool write, const Expr& address, std::vector<Touch>& out) {
+    const ir::KBuffer& b = draft_.kernel.buffers.at(buffer);
+    const bool common = b.storage == ir::Storage::shared || b.storage == ir::Storage::workspace ||
+                        (b.storage == ir::Storage::argument && b.written);
+    if (common) out.push_back({buffer, write, address, when_, loops_, open_, false});
+  }
+
+  // May two different threads make these accesses to one element? `a` came before `b`.
+  bool collide(const Touch& a, const Touch& b) {
+    if (a.buffer != b.buffer || (!a.write && !b.write) || launch_.threads == 1) return false;
+    if (a.address.type().lanes != 1 || b.address.type().lanes != 1) return true;
+    if (own_points(a, b)) return false;
+    Facts facts = facts_;
+    const Expr self = ir::var(launch_.thread, "thread"), other = ir::var(fresh_, "other_thread");
+    facts.range(fresh_, ir::index(0), ir::index(launch_.threads - 1));
+    Id fresh = fresh_ + 1;
+    std::vector<Expr> conditions{ir::ne(self, other)};
+    for (const Around& loop : b.loops) range(facts, loop.var, loop.begin, loop.extent);
+    ir::Substitution renamed{{launch_.thread, other}};  // the earlier access is the other thread's
+    for (std::size_t k = 0; k < a.loops.size(); ++k) {
+      const Around& loop = a.loops[k];
+      if (k < a.common) {
+        // a loop that stands alike for all threads; bounds that differ between threads are no part of what is proved
+        continue;
+      }
+      const Id id = fresh++;
+      range(facts, id, ir::substitute(loop.begin, renamed), ir::substitute(loop.extent, renamed));
+      renamed.emplace_back(loop.var, ir::var(id, loop.name));
+      if (k == a.common && a.earlier) conditions.push_back(ir::lt(ir::var(id, loop.name), ir::var(loop.var, loop.name)));
+    }
+    conditions.push_back(ir::eq(ir::substitute(a.address, renamed), b.address));
+    for (const Expr& e : a.when) conditions.push_back(ir::substitute(e, renamed));
+    for (const Expr& e : b.when) conditions.push_back(e);
+    return analysis::no_solution(conditions, facts).answer != analysis::Answer::proved;
+  }
+
+  // Both are accesses of one stage to its own points, and bound loops give different threads different points (DISJOINT, proved
+  // at bind). Points have places of their own while the storage is the same: not in a ring, nor past the loops around it.
+  bool own_points(const Touch& a, const Touch& b) const {
+    if (!ir::same(a.address, b.address) || !same_loops(a, b) || draft_.mapped.count(a.buffer)) return false;
+    const ir::KBuffer& buffer = draft_.kernel.buffers.at(a.buffer);
+    for (std::size_t k = a.common; k < a.loops.size(); ++k)
+      if (std::find(buffer.inside.begin(), buffer.inside.end(), a.loops[k].var) != buffer.inside.end()) return false;
+    return true;
+  }
+  static bool same_loops(const Touch& a, const Touch& b) {
+    return std::equal(a.loops.begin(), a.loops.end(), b.loops.begin(), b.loops.end(),
+                      [](const Around& x, const Around& y) { return x.var == y.var; });
+  }
+  static void range(Facts& facts, Id var, const Expr& begin, const Expr& extent) {
+    facts.range(var, begin, ir::sub(ir::add(begin, extent), ir::index(1)));
+  }
+
+  bool collide(const std::vector<Touch>& a, const std::vector<Touch>& b) {
+    return std::any_of(a.begin(), a.end(), [&](const Touch& x) {
+      return std::any_of(b.begin(), b.end(), [&](const Touch& y) { return collide(x, y); });
+    });
+  }
+
+  // `since`: what was touched since the last barrier. `uniform`: all threads reach this list.
+  void list(std::vector<KStmt>& body, std::vector<Touch>& since, bool uniform) {
+    for (std::size_t k = 0; k < body.size(); ++k) {
+      if (body[k].kind == KStmt::Kind::sync) {
+        since.clear();
+        continue;
+      }
+      std::vector<Touch> here;
+      touches(body[k], here);
+      if (collide(since, here)) {
+        if (!uniform) throw InternalError("a barrier that only some of the threads of " + launch_.name + " would reach");
+        body.insert(body.begin() + static_cast<std::ptrdiff_t>(k), barrier(body[k].where));
+        ++k;
+        since.clear();
+      }
+      inside(body[k], since, here, uniform);
+    }
+  }
+
+  // A statement that needs no barrier before it.
+  void inside(KStmt& s, std::vector<Touch>& since, const std::vector<Touch>& here, bool uniform) {
+    if (here.empty()) return;
+    const bool alike = uniform && same_for_all(s);
+    if (s.kind == KStmt::Kind::for_) {
+      const bool runs = analysis::can_prove(ir::gt(s.extent, ir::index(0)), facts_);
+      const bool steps = s.loop_kind == ir::LoopKind::serial || s.loop_kind == ir::LoopKind::unrolled;
+      const Facts outside = facts_;
+      range(facts_, s.var, s.begin, s.extent);
+      loops_.push_back(around(s));
+      const std::size_t open = open_;
+      if (alike) open_ = loops_.size();
+      std::vector<Touch> within = since;
+      list(s.body, within, alike && steps);
+      // what an iteration leaves meets the start of the next one
+      for (Touch& t : within) leave(t, loops_.size() - 1, alike);
+      list(s.body, within, alike && steps);
+      loops_.pop_back();
+      open_ = open;
+      facts_ = outside;
+      for (Touch& t : within) leave(t, std::min(open, loops_.size()), false);
+      if (runs)
+        since = std::move(within);
+      else
+        merge(since, within);
+    } else if (s.kind == KStmt::Kind::if_) {
+      const bool guard = !has_load(s.value);
+      std::vector<Touch> then = since, otherwise = since;
+      if (guard) when_.push_back(s.value);
+      list(s.body, then, alike);
+      if (guard) when_.back() = ir::logic_not(s.value);
+      list(s.otherwise, otherwise, alike);
+      if (guard) when_.pop_back();
+      merge(then, otherwise);
+      since = std::move(then);
+    } else {
+      since.insert(since.end(), here.begin(), here.end());
+    }
+  }
+
+  // Loop number `depth` goes on to its next iteration (`again`), or ends.
+  static void leave(Touch& t, std::size_t depth, bool again) {
+    if (t.loops.size() <= depth || t.common <= depth) {
+      if (t.common == depth && !again) t.earlier = false;
+      return;
+    }
+    t.common = depth;
+    t.earlier = again;
+  }
+
+  static void merge(std::vector<Touch>& since, const std::vector<Touch>& more) {
+    for (const Touch& t : more) {
+      const bool known = std::any_of(since.begin(), since.end(), [&](const Touch& o) {
+        return o.buffer == t.buffer && o.write == t.write && o.common == t.common && o.earlier == t.earlier &&
+               ir::same(o.address, t.address) && same_loops(o, t);
+      });
+      if (!known) since.push_back(t);
+    }
+  }
+
+  bool same_for_all(const KStmt& s) const {
+    bool same = true;
+    for_each_expr(s, [&](const Expr& e) { same = same && !has_load(e) && !ir::uses_var(e, launch_.thread); });
+    return same;
+  }
+
+  static KStmt barrier(Where where) {
+    KStmt s;
+    s.kind = KStmt::Kind::sync;
+    s.where = where;
+    s.sync = std::make_shared<const ir::Sync>();
+    return s;
+  }
+
+  const Draft& draft_;
+  const ir::Launch& launch_;
+  Facts facts_;
+  Id fresh_;
+  std::vector<Around> loops_;
+  std::vector<Expr> when_;
+  std::size_t open_ = 0;  // so many of the loops around stand at one iteration for all threads between two barriers
+};
+
+void visit(Draft& draft, std::vector<KStmt>& list, Id fresh) {
+  for (KStmt& s : list) {
+    if (s.kind == KStmt::Kind::launch) {
+      Facts facts = facts_of(draft.kernel);
+      const ir::Launch& l = *s.launch;
+      for (int d = 0; d < 3; ++d)
+        if (l.block[d] != 0) facts.range(l.block[d], ir::index(0), ir::sub(l.grid[d], ir::index(1)));
+      facts.range(l.thread, ir::index(0), ir::index(l.threads - 1));
+      Synchroniser(draft, l, std::move(facts), fresh).run(s.body);
+    } else {
+      visit(draft, s.body, fresh);
+      visit(draft, s.otherwise, fresh);
+    }
+  }
+}
+
+}  // namespace
+
+void synchronise(Draft& draft) { visit(draft, draft.kernel.body, unused_id(draft.kernel)); }
+
+}  // namespace ashlar::lower_impl

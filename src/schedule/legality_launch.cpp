@@ -1,0 +1,200 @@
+// Launches: loops bound to the blocks and threads of a device.
+//
+// A launch is one nest at the root with everything computed inside it. Its blocks are the outermost loops; threads stand inside
+// them, and so do nests that are computed for the block as a whole into Scope::shared, with threads of their own.
+//
+//   for bi         block_y
+//     for bj       block_x
+//       nest A_shared                      for the block, by all of its threads
+//         for c    threads
+//       for ti     thread_y
+//         for tj   thread_x
+//           block C
+#include <algorithm>
+#include <map>
+
+#include <ashlar/analysis/interval.h>
+#include <ashlar/analysis/regions.h>
+
+#include "schedule/legality.h"
+
+namespace ashlar::schedule {
+namespace {
+
+using ir::LoopKind;
+
+bool bound(const Stmt& s) { return s.kind == Stmt::Kind::loop && s.loop_kind == LoopKind::bound; }
+
+std::string bound_name(const Program& p, const Stmt& loop) {
+  return name_of(p, loop) + ", bound to " + ir::text(loop.bound_to);
+}
+
+// Warps and lanes see the threads of a block in another way than thread_x, thread_y and thread_z.
+bool flat_view(ThreadAxis a) { return a == gpu::warp || a == gpu::lane; }
+bool grid_view(ThreadAxis a) { return a.level == gpu::thread_x.level; }
+
+[[noreturn]] void refuse_at(const Stmt& at, const std::string& expected, const std::string& found) {
+  ashlar::refuse("bind", expected, found, at.where);
+}
+
+// The most iterations of a loop, or nothing.
+std::optional<std::int64_t> most_iterations(const Program& p, const Stmt& loop) {
+  const ir::LoopRange r = ir::range_of(p, loop);
+  return analysis::constant_max(ir::sub(r.end, r.begin), analysis::facts_at(p, loop.id));
+}
+
+bool shared(const Program& p, const Stmt& nest) {
+  const auto& buffers = p.stage(nest.stage).buffers;
+  return std::any_of(buffers.begin(), buffers.end(), [&](Id b) { return p.buffer(b).scope == Scope::shared; });
+}
+
+struct Launch {
+  const Program& p;
+  const Device& device;
+  std::map<std::pair<int, int>, std::int64_t> extent;  // of thread axes: the largest
+  const Stmt* flat = nullptr;
+  const Stmt* grid = nullptr;
+
+  void visit(const Stmt& s, std::vector<const Stmt*>& path) {
+    path.push_back(&s);
+    if (bound(s)) loop(s, path);
+    if (s.kind == Stmt::Kind::nest) nest(s, path);
+    for (const Stmt& inner : s.body) visit(inner, path);
+    path.pop_back();
+  }
+
+  void loop(const Stmt& s, const std::vector<const Stmt*>& path) {
+    if (flat_view(s.bound_to)) flat = &s;
+    if (grid_view(s.bound_to)) grid = &s;
+    if (flat && grid)
+      refuse_at(s, "thread axes, or warp and lane, in one launch, not both",
+                bound_name(p, *flat) + ", and " + bound_name(p, *grid));
+    bool other_nest = false;
+    for (std::size_t k = path.size() - 1; k-- > 0;) {
+      if (path[k]->kind == Stmt::Kind::nest) other_nest = true;
+      if (!bound(*path[k]) || !(path[k]->bound_to == s.bound_to)) continue;
+      if (!other_nest || !inside_shared(path, k))
+        refuse_at(s, "an axis that no loop around is bound to, unless what is computed here lies in Scope::shared",
+                  bound_name(p, s) + ", inside " + bound_name(p, *path[k]));
+    }
+    if (ir::is_block(s.bound_to) || s.bound_to == gpu::threads) return;
+    const auto most = most_iterations(p, s);
+    if (!most)
+      refuse_at(s, "a constant extent for " + name_of(p, s) + " (split it, and bind the inner loop)",
+                "an extent of " + ir::text(p.axis(s.axis).extent));
+    auto& e = extent[{s.bound_to.level, s.bound_to.dim}];
+    e = std::max(e, *most);
+    if (s.bound_to == gpu::lane && *most > device.warp)
+      refuse_at(s, "at most " + std::to_string(device.warp) + " lanes, a warp of " + device.name,
+                name_of(p, s) + " of " + std::to_string(*most) + " iterations");
+  }
+
+  // Between path[k] and the end stands a nest that is computed for the block as a whole.
+  bool inside_shared(const std::vector<const Stmt*>& path, std::size_t k) const {
+    for (std::size_t j = k + 1; j < path.size(); ++j)
+      if (path[j]->kind == Stmt::Kind::nest && shared(p, *path[j])) return true;
+    return false;
+  }
+
+  void nest(const Stmt& s, const std::vector<const Stmt*>& path) {
+    if (path.size() == 1) return;  // the root of the launch
+    for (Id id : p.stage(s.stage).buffers) {
+      const ir::Buffer& b = p.buffer(id);
+      if (b.role != ir::Role::temporary || !(b.scope == Scope::global)) continue;
+      const Stmt* alloc = ir::alloc_of(p, id);
+      if (alloc && !ir::path_to(p, alloc->id).empty() && ir::path_to(p, alloc->id).size() > 1)
+        ashlar::refuse("bind",
+                       "memory of the block or the thread for " + b.name +
+                           ", which is computed inside a launch: "
+                           "store_in(Scope::shared), registers or stack",
+                       "Scope::global", s.where);
+    }
+  }
+};
+
+}  // namespace
+
+void prove_bound(Context& c, const Stmt& loop) {
+  prove_independent(c, loop);
+  const Program& p = c.p;
+  const auto path = ir::path_to(p, loop.id);
+  const Stmt* own_nest = nullptr;
+  for (const Stmt* s : path)
+    if (s->kind == Stmt::Kind::nest) own_nest = s;
+  bool inside_own = false;
+  for (const Stmt* s : path) {
+    if (s == own_nest) inside_own = true;
+    if (s->kind != Stmt::Kind::loop || s->id == loop.id) continue;
+    if (s->loop_kind == LoopKind::parallel || s->loop_kind == LoopKind::vectorized || s->loop_kind == LoopKind::unrolled)
+      c.refuse("blocks and threads outside of parallel, vectorized and unrolled loops",
+               bound_name(p, loop) + ", inside " + name_of(p, *s));
+    if (ir::is_block(loop.bound_to) && !(bound(*s) && ir::is_block(s->bound_to)))
+      c.refuse("nothing but blocks around a block (reorder first)", bound_name(p, loop) + ", inside " + name_of(p, *s));
+    if (inside_own && bound(*s) && s->bound_to == loop.bound_to)
+      c.refuse("one loop on a path for each axis (fuse them)", bound_name(p, loop) + ", inside " + bound_name(p, *s));
+  }
+  if (ir::is_block(loop.bound_to) && path.front()->kind == Stmt::Kind::nest && own_nest != path.front())
+    c.refuse("blocks around a nest at the root",
+             bound_name(p, loop) + ", computed inside " + p.stage(path.front()->stage).name);
+  if (loop.part != ir::Part::all)
+    c.refuse("a whole loop", name_of(p, loop) + ", of which iterations were peeled (a guard does the same for threads)");
+}
+
+void finish_launches(Context& c) {
+  const Program& p = c.p;
+  const bool gpu = c.target.is_gpu();
+  std::int64_t shared_bytes = 0;
+  for (const Stmt& root : p.body) {
+    if (root.kind != Stmt::Kind::nest) continue;
+    const ir::Stage& stage = p.stage(root.stage);
+    bool any = false;
+    ir::walk(root.body, [&](const Stmt& s) { any = any || bound(s); });
+    if (!gpu) continue;
+    if (!any)
+      ashlar::refuse("schedule",
+                     "loops bound to blocks and threads for " + stage.name +
+                         ", which is computed at the root of a program for " + std::string(c.target.text()),
+                     "none (bind its loops, or compute it inside another launch)", root.where);
+    Launch launch{p, c.target.device(), {}};
+    std::vector<const Stmt*> path;
+    launch.visit(root, path);
+    std::int64_t threads = 1;
+    for (const auto& [axis, extent] : launch.extent) threads *= extent;
+    if (threads > launch.device.max_threads)
+      ashlar::refuse("bind",
+                     "at most " + std::to_string(launch.device.max_threads) + " threads of a block of " + launch.device.name,
+                     std::to_string(threads) + " in the launch of " + stage.name, root.where);
+    shared_bytes = 0;
+    ir::walk(root.body, [&](const Stmt& s) {
+      if (s.kind != Stmt::Kind::alloc || !(p.buffer(s.buffer).scope == Scope::shared)) return;
+      const ir::Buffer& b = p.buffer(s.buffer);
+      std::int64_t bytes = b.type.bytes();
+      for (const Expr& e : analysis::storage_extents(p, s.id)) {
+        const auto n = e.empty() ? std::nullopt : analysis::constant_max(e, analysis::facts_of_arguments(p));
+        if (!n)
+          ashlar::refuse("set_scope",
+                         "a constant size for " + b.name + " in Scope::shared (place it inside a tile of constant extent)",
+                         e.empty() ? "an extent without bound" : "an extent of " + ir::text(e), b.where);
+        bytes *= std::max<std::int64_t>(0, *n);
+      }
+      shared_bytes += (bytes + 15) / 16 * 16;
+      if (shared_bytes > launch.device.shared_bytes)
+        ashlar::refuse("set_scope",
+                       "at most " + std::to_string(launch.device.shared_bytes) + " bytes of shared memory in a block of " +
+                           launch.device.name,
+                       std::to_string(shared_bytes) + " with " + b.name, b.where);
+    });
+  }
+  for (const auto& [id, b] : p.buffers) {
+    if (!(b.scope == Scope::shared)) continue;
+    const Stmt* alloc = ir::alloc_of(p, id);
+    if (!alloc) continue;
+    bool inside = false;
+    for (const Stmt* s : ir::path_to(p, alloc->id)) inside = inside || bound(*s);
+    if (!inside)
+      ashlar::refuse("set_scope", b.name + " computed inside a loop bound to blocks, since Scope::shared belongs to a block",
+                     "it is computed outside of any", b.where);
+  }
+}
+
+}  // namespace ashlar::schedule
