@@ -159,7 +159,7 @@ class Flattener {
       conditions_.resize(conditions_outside);
       return out;
     }
-    const bool one = ir::is_int(extent, 1);
+    const bool one = ir::is_int(extent, 1) && s.loop_kind != LoopKind::bound;  // a launch may have one block, or one thread
     if (one || s.part == Part::first || s.part == Part::last) {
       if (!one)
         begin = analysis::simplify(s.part == Part::first ? ir::index(0) : ir::sub(known(axis.extent), ir::index(1)), facts_);

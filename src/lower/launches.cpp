@@ -60,7 +60,7 @@ class Launcher {
   // ---- the host's side ---------------------------------------------------------------------------------------------------
   void host(std::vector<KStmt>& list, const Facts& facts) {
     for (KStmt& s : list) {
-      if (!has_bound(s)) continue;
+      if (!has_bound(s)) throw InternalError("work outside of launches in a program for a device");
       if (is_bound(s)) {
         s = launch(std::move(s), facts);
         continue;
@@ -353,7 +353,6 @@ class Launcher {
 }  // namespace
 
 void make_launches(Draft& draft, const LowerOptions& options) {
-  if (std::none_of(draft.kernel.body.begin(), draft.kernel.body.end(), has_bound)) return;
   Launcher(draft, options).run();
 }
 

@@ -31,6 +31,7 @@ struct State {
 struct Pass {
   const char* name;
   void (*run)(State&, const LowerOptions&);
+  bool launches = false;  // only where loops are bound to blocks and threads
 };
 
 constexpr Pass passes[] = {
@@ -40,8 +41,8 @@ constexpr Pass passes[] = {
        s.draft = lower_impl::flatten(std::move(s.program), o);
        s.flat = true;
      }},
-    {"launches", [](State& s, const LowerOptions& o) { lower_impl::make_launches(s.draft, o); }},
-    {"synchronise", [](State& s, const LowerOptions&) { lower_impl::synchronise(s.draft); }},
+    {"launches", [](State& s, const LowerOptions& o) { lower_impl::make_launches(s.draft, o); }, true},
+    {"synchronise", [](State& s, const LowerOptions&) { lower_impl::synchronise(s.draft); }, true},
     {"interior", [](State& s, const LowerOptions&) { lower_impl::specialise_interior(s.draft); }},
     {"guards", [](State& s, const LowerOptions&) { lower_impl::hoist_guards(s.draft); }},
     {"math", [](State& s, const LowerOptions&) { lower_impl::expand_functions(s.draft); }},
@@ -55,7 +56,11 @@ constexpr Pass passes[] = {
 
 ir::Kernel lower(const ir::Program& program, const LowerOptions& options) {
   State state{program, {}, false};
+  bool bound = false;
+  ir::walk(program.body,
+           [&](const ir::Stmt& s) { bound = bound || (s.kind == ir::Stmt::Kind::loop && s.loop_kind == ir::LoopKind::bound); });
   for (const Pass& pass : passes) {
+    if (pass.launches && !bound) continue;
     const double start = options.times ? cpu_ms() : 0;
     pass.run(state, options);
     if (!state.flat)

@@ -1,24 +1,25 @@
-// Schedules with blocks and threads, lowered: launches, guards, barriers.
-#include <ashlar/lang.h>
-#include <ashlar/lang/build_program.h>
-#include <ashlar/schedule/schedule.h>
+// Schedules with blocks and threads, lowered and run: launches, guards, as few barriers as will do, and no race.
 #include <ashlar/schedule/step.h>
 
-#include <cstdio>
-
 #include "check.h"
+#include "tests/support/gpu_operators.h"
 
 using namespace ashlar;
 using handmade::Sizes;
 
 namespace {
 
-ir::Kernel lowered(const Schedule& s) {
+// `flat`: the kernel as it stands before functions become polynomials.
+ir::Kernel lowered(const Schedule& s, std::string& flat) {
   schedule::finish(s.scheduled(), s.target());
   LowerOptions o;
   o.vector_bits = s.target().vector_bits();
   o.vector_registers = s.target().vector_registers();
   o.warp = s.target().device().warp;
+  o.thread_registers = s.target().device().max_registers;
+  o.observe = [&](std::string_view pass, const std::string& text) {
+    if (pass == "guards") flat = text;
+  };
   return lower(s.scheduled().program, o);
 }
 
@@ -28,74 +29,56 @@ std::size_t count(const std::string& text, const std::string& what) {
   return n;
 }
 
+// The program, the kernel (a golden file), the number of its barriers, and its results, in race mode.
+template <class Operator>
+void check(const std::string& name, std::size_t barriers, const std::vector<Sizes>& shapes) {
+  Operator op{Target::parse("vulkan")};
+  std::string text;
+  const ir::Kernel k = lowered(op.s, text);
+  handmade::golden("launch_" + name, op.s.text() + "\n" + text);
+  CHECK(count(text, "barrier of the block") == barriers);
+  for (const Sizes& shape : shapes) {
+    std::string at;
+    for (const auto& [s, n] : shape) at += s + " = " + std::to_string(n) + " ";
+    CAPTURE(at);
+    interp::Arguments expected = handmade::arguments_for(op.built.program, shape), scheduled = expected, found = expected;
+    interp::run_algorithm(op.built.program, expected);
+    REQUIRE_NOTHROW(interp::run(op.s.scheduled().program, scheduled));
+    interp::Options options;
+    options.races = true;
+    REQUIRE_NOTHROW(interp::run(k, found, options));
+    for (std::size_t n = 0; n < expected.size(); ++n) {
+      CHECK(interp::difference(scheduled[n].array, expected[n].array, 1e-6, 1e-6) == "");
+      CHECK(interp::difference(found[n].array, expected[n].array, 1e-6, 1e-6) == "");
+    }
+  }
+}
+
 }  // namespace
 
-TEST_CASE("elementwise: one guard, no barrier") {
-  lang::DefinitionScope scope;
-  Symbol M{"M"}, N{"N"};
-  Tensor x = lang::make_input("x", f32, {M, N}), b = lang::make_input("b", f32, {N}), y = lang::make_output("y", f32, {M, N});
-  Tensor sum_ = compute("sum", {M, N}, [&](Var i, Var j) { return x(i, j) + b(j); });
-  lang::bind(y, sum_);
-  Schedule s{lang::build_program("add", {x, b, y}), Target::parse("vulkan")};
-  auto [i, j] = s[sum_].spatial<2>();
-  auto [jo, ji] = s[sum_].split(j, 64);
-  s[sum_].bind(i, gpu::block_y).bind(jo, gpu::block_x).bind(ji, gpu::thread_x);
-  const ir::Kernel k = lowered(s);
-
-
-  CHECK(count(ir::text(k), "barrier of the block") == 0);
+TEST_CASE("elementwise with broadcasting") {
+  check<gpu_operators::AddBias>("add_bias", 0,
+                                {{{"M", 3}, {"N", 64}}, {{"M", 2}, {"N", 130}}, {{"M", 1}, {"N", 1}}, {{"M", 0}, {"N", 5}}});
 }
 
-TEST_CASE("transposition through shared memory: one barrier") {
-  lang::DefinitionScope scope;
-  Symbol M{"M"}, N{"N"};
-  Tensor x = lang::make_input("x", f32, {M, N}), y = lang::make_output("y", f32, {N, M});
-  Tensor turned = compute("turned", {N, M}, [&](Var i, Var j) { return x(j, i); });
-  lang::bind(y, turned);
-  Schedule s{lang::build_program("transpose", {x, y}), Target::parse("vulkan")};
-  auto [i, j] = s[turned].spatial<2>();
-  auto [io, jo, ii, ji] = s[turned].tile(i, j, 32, 32);
-  auto [iu, it] = s[turned].split(ii, 8);
-  s[turned].reorder(io, jo, iu, it, ji).bind(io, gpu::block_y).bind(jo, gpu::block_x).bind(it, gpu::thread_y).bind(ji, gpu::thread_x);
-  Stage tile = s.cache_read(x, {turned}, Scope::shared);
-  tile.compute_at(jo);
-  auto [r, c] = tile.spatial<2>();
-  auto [ro, ri] = tile.split(r, 8);
-  tile.bind(ri, gpu::thread_y).bind(c, gpu::thread_x);
-  const ir::Kernel k = lowered(s);
-
-
-  CHECK(count(ir::text(k), "barrier of the block") == 1);
+TEST_CASE("transposition through shared memory") {
+  check<gpu_operators::Transpose>("transpose", 1, {{{"M", 32}, {"N", 64}}, {{"M", 33}, {"N", 40}}, {{"M", 1}, {"N", 1}}});
 }
 
-TEST_CASE("product with shared tiles and register tiles: two barriers in the loop over k") {
-  lang::DefinitionScope scope;
-  Symbol M{"M", {.min = 1}}, N{"N", {.min = 1}}, K{"K", {.min = 1}};
-  Tensor A = lang::make_input("A", f32, {M, K}), B = lang::make_input("B", f32, {K, N}), C = lang::make_output("C", f32, {M, N});
-  Axis k{"k", K};
-  Tensor product = compute("product", {M, N}, [&](Var i, Var j) { return sum(A(i, k) * B(k, j), k); });
-  lang::bind(C, product);
-  Schedule s{lang::build_program("product", {A, B, C}), Target::parse("vulkan")};
-  Stage acc = s.cache_write(product, Scope::registers);
-  Stage a = s.cache_read(A, {acc}, Scope::shared, 0), b = s.cache_read(B, {acc}, Scope::shared, 0);
-  auto [i, j] = s[product].spatial<2>();
-  auto [bi, bj, i1, j1] = s[product].tile(i, j, 32, 32);
-  auto [ti, tj, ii, ji] = s[product].tile(i1, j1, 4, 4);
-  s[product].reorder(bi, bj, ti, tj, ii, ji).unroll(ii).unroll(ji);
-  s[product].bind(bi, gpu::block_y).bind(bj, gpu::block_x).bind(ti, gpu::thread_y).bind(tj, gpu::thread_x);
-  acc.compute_at(tj);
-  auto [ko, ki] = acc.split(acc.reduction(), 16);
-  auto [ai, aj] = acc.spatial<2>();
-  auto [aio, aii] = acc.split(ai, 4, Tail::pad);
-  auto [ajo, aji] = acc.split(aj, 4, Tail::pad);
-  acc.reorder(ko, ki, aio, ajo, aii, aji).unroll(aii).unroll(aji);
-  for (Stage t : {a, b}) {
-    t.compute_at(ko);
-    auto [r, c] = t.spatial<2>();
-    t.bind(t.fuse(r, c), gpu::threads);
-  }
-  const ir::Kernel kernel = lowered(s);
+TEST_CASE("a product with shared tiles and register tiles") {
+  check<gpu_operators::Product>(
+      "product", 2, {{{"M", 32}, {"N", 32}, {"K", 32}}, {{"M", 33}, {"N", 35}, {"K", 17}}, {{"M", 1}, {"N", 2}, {"K", 3}}});
+}
 
+TEST_CASE("row softmax") {
+  check<gpu_operators::Softmax>("softmax", 2, {{{"M", 2}, {"N", 64}}, {{"M", 3}, {"N", 100}}, {{"M", 1}, {"N", 1}}});
+}
 
-  CHECK(count(ir::text(kernel), "barrier of the block") == 2);
+TEST_CASE("the sum of a vector, in two launches") {
+  check<gpu_operators::Sum>("sum", 1, {{{"N", 9000}}, {{"N", 100}}, {{"N", 1}}});
+}
+
+TEST_CASE("3x3 convolution") {
+  check<gpu_operators::Conv3x3>("conv3x3", 0,
+                                {{{"H", 8}, {"W", 16}, {"C", 2}, {"D", 2}}, {{"H", 9}, {"W", 3}, {"C", 1}, {"D", 1}}});
 }

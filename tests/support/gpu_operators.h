@@ -1,0 +1,156 @@
+#pragma once
+// Operators with schedules for a GPU, written as a user would write them: elementwise with broadcasting, row softmax, the sum
+// of a large vector, transposition, a product with shared and register tiles, 3x3 convolution, attention. Tests lower them for
+// the interpreter and run them on devices.
+//
+//   gpu_operators::Softmax op{Target::parse("vulkan")};
+//   lower(op.s.scheduled().program, ...);
+#include <ashlar/lang.h>
+#include <ashlar/lang/build_program.h>
+#include <ashlar/schedule/schedule.h>
+
+namespace gpu_operators {
+
+using namespace ashlar;
+
+// y = x + b, b along the rows
+struct AddBias {
+  lang::DefinitionScope scope;
+  Symbol M{"M"}, N{"N"};
+  Tensor x = lang::make_input("x", f32, {M, N}), b = lang::make_input("b", f32, {N}), y = lang::make_output("y", f32, {M, N});
+  Tensor result = compute("result", {M, N}, [&](Var i, Var j) { return x(i, j) + b(j); });
+  lang::Built built = (lang::bind(y, result), lang::build_program("add_bias", {x, b, y}));
+  Schedule s;
+  explicit AddBias(const Target& target) : s(built, target) {
+    auto [i, j] = s[result].spatial<2>();
+    auto [jo, ji] = s[result].split(j, 64);
+    s[result].bind(i, gpu::block_y).bind(jo, gpu::block_x).bind(ji, gpu::thread_x);
+  }
+};
+
+struct Transpose {
+  lang::DefinitionScope scope;
+  Symbol M{"M"}, N{"N"};
+  Tensor x = lang::make_input("x", f32, {M, N}), y = lang::make_output("y", f32, {N, M});
+  Tensor turned = compute("turned", {N, M}, [&](Var i, Var j) { return x(j, i); });
+  lang::Built built = (lang::bind(y, turned), lang::build_program("transpose", {x, y}));
+  Schedule s;
+  explicit Transpose(const Target& target) : s(built, target) {
+    auto [i, j] = s[turned].spatial<2>();
+    auto [io, jo, ii, ji] = s[turned].tile(i, j, 32, 32);
+    auto [iu, it] = s[turned].split(ii, 8);
+    s[turned].reorder(io, jo, iu, it, ji).bind(io, gpu::block_y).bind(jo, gpu::block_x);
+    s[turned].bind(it, gpu::thread_y).bind(ji, gpu::thread_x);
+    Stage tile = s.cache_read(x, {turned}, Scope::shared);
+    tile.compute_at(jo).align(1, 33);
+    auto [r, c] = tile.spatial<2>();
+    auto [ro, ri] = tile.split(r, 8);
+    tile.bind(ri, gpu::thread_y).bind(c, gpu::thread_x);
+  }
+};
+
+struct Product {
+  lang::DefinitionScope scope;
+  Symbol M{"M", {.min = 1}}, N{"N", {.min = 1}}, K{"K", {.min = 1}};
+  Tensor A = lang::make_input("A", f32, {M, K}), B = lang::make_input("B", f32, {K, N}),
+         C = lang::make_output("C", f32, {M, N});
+  Axis k{"k", K};
+  Tensor product = compute("product", {M, N}, [&](Var i, Var j) { return sum(A(i, k) * B(k, j), k); });
+  lang::Built built = (lang::bind(C, product), lang::build_program("product", {A, B, C}));
+  Schedule s;
+  explicit Product(const Target& target) : s(built, target) {
+    Stage acc = s.cache_write(product, Scope::registers);
+    Stage a = s.cache_read(A, {acc}, Scope::shared, 0), b = s.cache_read(B, {acc}, Scope::shared, 0);
+    auto [i, j] = s[product].spatial<2>();
+    auto [bi, bj, i1, j1] = s[product].tile(i, j, 32, 32);
+    auto [ti, tj, ii, ji] = s[product].tile(i1, j1, 4, 4);
+    s[product].reorder(bi, bj, ti, tj, ii, ji).unroll(ii).unroll(ji);
+    s[product].bind(bi, gpu::block_y).bind(bj, gpu::block_x).bind(ti, gpu::thread_y).bind(tj, gpu::thread_x);
+    acc.compute_at(tj);
+    auto [ko, ki] = acc.split(acc.reduction(), 16);
+    auto [ai, aj] = acc.spatial<2>();
+    auto [aio, aii] = acc.split(ai, 4, Tail::pad);
+    auto [ajo, aji] = acc.split(aj, 4, Tail::pad);
+    acc.reorder(ko, ki, aio, ajo, aii, aji).unroll(aii).unroll(aji);
+    for (Stage t : {a, b}) {
+      t.compute_at(ko);
+      auto [r, c] = t.spatial<2>();
+      t.bind(t.fuse(r, c), gpu::threads);
+    }
+  }
+};
+
+// A block a row. Each thread reduces its columns, then every thread the partial results of all.
+struct Softmax {
+  static constexpr int threads = 64;
+  lang::DefinitionScope scope;
+  Symbol M{"M"}, N{"N", {.min = 1}};
+  Tensor x = lang::make_input("x", f32, {M, N}), y = lang::make_output("y", f32, {M, N});
+  Axis k{"k", N}, l{"l", N};
+  Tensor top = compute("top", {M}, [&](Var i) { return maximum(x(i, k), k); });
+  Tensor e = compute("e", [&](Var i, Var j) { return exp(x(i, j) - top(i)); });
+  Tensor total = compute("total", {M}, [&](Var i) { return sum(e(i, l), l); });
+  Tensor result = compute("result", {M, N}, [&](Var i, Var j) { return e(i, j) / total(i); });
+  lang::Built built = (lang::bind(y, result), lang::build_program("softmax", {x, y}));
+  Schedule s;
+  explicit Softmax(const Target& target) : s(built, target) {
+    s[e].inline_();
+    auto [i, j] = s[result].spatial<2>();
+    auto [jo, ji] = s[result].split(j, threads);
+    s[result].bind(i, gpu::block_x).bind(ji, gpu::thread_x);
+    for (const Tensor& t : {total, top}) {
+      auto [ko, ki] = s[t].split(s[t].reduction(), threads);
+      Stage part = s[t].rfactor(ki);
+      s[t].compute_at(i).store_in(Scope::registers);
+      part.compute_at(i).store_in(Scope::shared);
+      part.bind(part.spatial<2>()[1], gpu::thread_x);
+    }
+  }
+};
+
+// Blocks sum pieces of 4096, then one block sums those.
+struct Sum {
+  lang::DefinitionScope scope;
+  Symbol N{"N", {.min = 1}};
+  Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {1});
+  Axis k{"k", N};
+  Tensor total = compute("total", {1}, [&](Var) { return sum(x(k), k); });
+  lang::Built built = (lang::bind(y, total), lang::build_program("sum", {x, y}));
+  Schedule s;
+  explicit Sum(const Target& target) : s(built, target) {
+    auto [kb, ki] = s[total].split(s[total].reduction(), 4096);
+    Stage blocks = s[total].rfactor(kb);  // one sum a piece
+    auto [ko, kt] = blocks.split(blocks.reduction(), 128);
+    Stage parts = blocks.rfactor(kt);  // one a thread of it
+    blocks.compute_root();
+    auto piece = blocks.spatial<2>();
+    blocks.reorder(piece[1], piece[0]).bind(piece[1], gpu::block_x);
+    parts.compute_at(piece[1]).store_in(Scope::shared);
+    parts.bind(parts.spatial<3>()[2], gpu::thread_x);
+    s[total].bind(s[total].spatial<1>()[0], gpu::block_x);
+  }
+};
+
+// 3x3, one channel in and many out, edges repeated.
+struct Conv3x3 {
+  lang::DefinitionScope scope;
+  Symbol H{"H", {.min = 1}}, W{"W", {.min = 1}}, C{"C"}, D{"D"};
+  Tensor x = lang::make_input("x", f32, {C, H, W}), w = lang::make_input("w", f32, {D, C, 3, 3}),
+         y = lang::make_output("y", f32, {D, H, W});
+  Axis c{"c", C}, u{"u", 3}, v{"v", 3};
+  Tensor around = boundary::repeat(x);
+  Tensor result = compute("result", {D, H, W},
+                          [&](Var d, Var i, Var j) { return sum(w(d, c, u, v) * around(c, i + u - 1, j + v - 1), {c, u, v}); });
+  lang::Built built = (lang::bind(y, result), lang::build_program("conv3x3", {x, w, y}));
+  Schedule s;
+  explicit Conv3x3(const Target& target) : s(built, target) {
+    Stage acc = s.cache_write(result, Scope::registers);
+    auto [d, i, j] = s[result].spatial<3>();
+    auto [io, jo, ii, ji] = s[result].tile(i, j, 8, 16);
+    s[result].reorder(d, io, jo, ii, ji).bind(d, gpu::block_z).bind(io, gpu::block_y).bind(jo, gpu::block_x);
+    s[result].bind(ii, gpu::thread_y).bind(ji, gpu::thread_x);
+    acc.compute_at(ji);
+  }
+};
+
+}  // namespace gpu_operators
