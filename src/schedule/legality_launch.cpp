@@ -54,6 +54,7 @@ struct Launch {
   std::map<std::pair<int, int>, std::int64_t> extent;  // of thread axes: the largest
   const Stmt* flat = nullptr;
   const Stmt* grid = nullptr;
+  const Stmt* all_threads = nullptr;
 
   void visit(const Stmt& s, std::vector<const Stmt*>& path) {
     path.push_back(&s);
@@ -66,6 +67,7 @@ struct Launch {
   void loop(const Stmt& s, const std::vector<const Stmt*>& path) {
     if (flat_view(s.bound_to)) flat = &s;
     if (grid_view(s.bound_to)) grid = &s;
+    if (s.bound_to == gpu::threads) all_threads = &s;
     if (flat && grid)
       refuse_at(s, "thread axes, or warp and lane, in one launch, not both",
                 bound_name(p, *flat) + ", and " + bound_name(p, *grid));
@@ -158,6 +160,9 @@ void finish_launches(Context& c) {
     Launch launch{p, c.target.device(), {}};
     std::vector<const Stmt*> path;
     launch.visit(root, path);
+    if (launch.all_threads && launch.extent.empty())
+      refuse_at(*launch.all_threads, "a loop bound to thread_x, warp or another axis that says how many threads there are",
+                bound_name(p, *launch.all_threads) + ", alone in its launch");
     std::int64_t threads = 1;
     for (const auto& [axis, extent] : launch.extent) threads *= extent;
     if (threads > launch.device.max_threads)

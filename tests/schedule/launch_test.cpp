@@ -1,0 +1,145 @@
+// bind: what it refuses at the call, and what a complete schedule for a device is refused for.
+#include <functional>
+
+#include "tests/golden.h"
+#include "tests/schedule/programs.h"
+#include "tests/support/gpu_operators.h"
+
+using namespace ashlar;
+using test::Product;
+
+namespace {
+
+std::string refusal(const std::function<void()>& step) {
+  try {
+    step();
+  } catch (const RefusalError& e) { return e.refusal.text(); }
+  return "(accepted)";
+}
+
+struct OnDevice : Product {
+  explicit OnDevice(const char* target = "vulkan") { s = Schedule(built, Target::parse(target)); }
+  Stage result() const { return s[C]; }
+  std::string finished() const {
+    return refusal([&] { schedule::finish(s.scheduled(), s.target()); });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("bind is refused at its line") {
+  std::string text;
+  auto add = [&](const char* what, const std::string& found) { text += std::string(what) + "\n  " + found + "\n"; };
+  {
+    Product p;
+    add("a processor", refusal([&] { p.s[p.C].bind(p.s[p.C].spatial<2>()[0], gpu::block_x); }));
+    add("shared memory of a processor", refusal([&] { p.s[p.product].store_in(Scope::shared); }));
+  }
+  {
+    OnDevice p;
+    auto [i, j] = p.result().spatial<2>();
+    add("a block inside a serial loop", refusal([&] { p.result().bind(j, gpu::block_x); }));
+    p.result().bind(i, gpu::block_x);
+    add("bound already", refusal([&] { p.result().bind(i, gpu::block_y); }));
+    add("one axis twice", refusal([&] { p.result().bind(j, gpu::block_x); }));
+    add("cores inside a launch", refusal([&] { p.result().parallel(j); }));
+    p.s[p.product].compute_at(i);
+    add("a block inside a launch", refusal([&] { p.s[p.product].bind(p.s[p.product].spatial<2>()[1], gpu::block_y); }));
+    add("a reduction", refusal([&] { p.s[p.product].bind(p.s[p.product].reduction(), gpu::thread_x); }));
+  }
+  {
+    OnDevice p;
+    auto [i, j] = p.result().spatial<2>();
+    auto [io, ii] = p.result().split(i, 4);
+    p.result().unroll(ii);
+    add("a thread inside an unrolled loop", refusal([&] { p.result().bind(j, gpu::thread_x); }));
+    auto ends = p.result().peel(io);
+    add("a peeled loop", refusal([&] { p.result().bind(ends.first, gpu::block_x); }));
+    add("no axis", refusal([&] {
+          p.s.replay(R"([{"primitive": "bind", "args": [{"loop": 1}, {"word": "thread"}], "place": "made.json:1"}])");
+        }));
+  }
+  CHECK(golden("schedule/golden/bind_refusals.txt", text) == "");
+}
+
+TEST_CASE("a schedule for a device is complete, or refused") {
+  std::string text;
+  auto add = [&](const char* what, const std::string& found) { text += std::string(what) + "\n  " + found + "\n"; };
+  {
+    OnDevice p;
+    add("nothing bound", p.finished());
+  }
+  auto bound = [](OnDevice& p, int factor) {  // blocks of rows; the columns to split and bind
+    auto [i, j] = p.result().spatial<2>();
+    p.result().bind(i, gpu::block_x);
+    p.s[p.product].compute_at(i).store_in(Scope::registers);
+    return p.result().split(j, factor);
+  };
+  {
+    OnDevice p;
+    auto [jo, ji] = bound(p, 32);
+    p.result().bind(jo, gpu::thread_x);
+    add("threads without a constant extent", p.finished());
+  }
+  {
+    OnDevice p("cuda-sm_80");
+    auto [jo, ji] = bound(p, 64);
+    auto [jw, jl] = p.result().split(ji, 32);
+    p.result().bind(jw, gpu::thread_y).bind(jl, gpu::lane);
+    add("thread axes and lanes", p.finished());
+  }
+  {
+    OnDevice p("cuda-sm_80");
+    auto [jo, ji] = bound(p, 64);
+    p.result().bind(ji, gpu::lane);
+    add("more lanes than a warp has", p.finished());
+  }
+  {
+    OnDevice p;
+    auto [jo, ji] = bound(p, 2048);
+    p.result().bind(ji, gpu::thread_x);
+    add("too many threads", p.finished());
+  }
+  {
+    OnDevice p;
+    auto [jo, ji] = bound(p, 32);
+    p.result().bind(ji, gpu::thread_x);
+    p.s[p.product].store_in(Scope::global);
+    add("global memory inside a launch", p.finished());
+    p.s[p.product].store_in(Scope::shared);
+    add("shared memory of a symbolic size", p.finished());
+    p.s[p.product].compute_root();
+    add("shared memory outside of a launch", p.finished());
+  }
+  {
+    OnDevice p;
+    auto [jo, ji] = bound(p, 16384);
+    p.s[p.product].compute_at(jo).store_in(Scope::shared);
+    p.s[p.product].bind(p.s[p.product].spatial<2>()[1], gpu::threads);
+    add("no thread axis", p.finished());
+    auto [jt, jv] = p.result().split(ji, 64);
+    p.result().bind(jt, gpu::thread_x);
+    add("too much shared memory", p.finished());
+  }
+  {
+    OnDevice p;
+    auto [jo, ji] = bound(p, 32);
+    p.result().bind(ji, gpu::thread_x);
+    p.s[p.product].compute_at(ji).store_in(Scope::registers);
+    Loop own = p.s[p.product].spatial<2>()[1];
+    p.s[p.product].bind(own, gpu::thread_x);
+    add("one axis twice, in registers", p.finished());
+  }
+  CHECK(golden("schedule/golden/launch_refusals.txt", text) == "");
+}
+
+TEST_CASE("bind by warps and lanes means the same") {
+  OnDevice p("cuda-sm_80");
+  auto [i, j] = p.result().spatial<2>();
+  auto [jo, ji] = p.result().split(j, 128);
+  auto [jw, jl] = p.result().split(ji, 32);
+  p.result().bind(i, gpu::block_y).bind(jo, gpu::block_x).bind(jw, gpu::warp).bind(jl, gpu::lane);
+  p.s[p.product].compute_at(jl).store_in(Scope::registers);
+  CHECK(p.finished() == "(accepted)");
+  p.same(3, 150, 4);
+}
