@@ -70,6 +70,12 @@ Device* Device::get() {
   return reason.empty() ? &device : nullptr;
 }
 
+std::string Device::said() const {
+  std::string all;
+  for (const std::string& m : messages_) all += m + "\n";
+  return all;
+}
+
 std::string Device::why_not() { return reason; }
 
 std::string Device::open() {
@@ -151,7 +157,7 @@ std::string Device::open() {
   of_instance(get_queue, "vkGetDeviceQueue");
   VkQueue handle = nullptr;
   get_queue(device, 0, 0, &handle);
-  ashlar_vulkan_given given = {};
+  ashlar_vulkan_given& given = given_;
   given.size = sizeof given;
   given.get_instance_proc_addr = reinterpret_cast<void*>(get);
   given.instance = instance, given.physical_device = physical, given.device = device, given.queue = handle;
@@ -193,7 +199,8 @@ std::uint64_t hash_of(const std::vector<std::uint32_t>& words) {
 }  // namespace
 
 std::string Device::run(const ir::Kernel& k, std::vector<Bytes>& arguments, const std::map<ir::Id, std::int64_t>& variables,
-                        const codegen::spirv::Options& options) {
+                        const codegen::spirv::Options& options, ashlar_vulkan_queue* other) {
+  ashlar_vulkan_queue* const on = other ? other : queue_;
   codegen::spirv::Options emulated = options;
   emulated.native_fma = false;
   const codegen::spirv::Code code[2] = {codegen::spirv::translate(k, options), codegen::spirv::translate(k, emulated)};
@@ -218,7 +225,7 @@ std::string Device::run(const ir::Kernel& k, std::vector<Bytes>& arguments, cons
   int rc = ASHLAR_OK;
   auto make = [&](ir::Id id, std::size_t bytes, const Bytes* contents) {
     ashlar_vulkan_buffer*& b = buffers[id];
-    if (rc == ASHLAR_OK) rc = ashlar_vulkan_alloc(queue_, bytes, &b, &error);
+    if (rc == ASHLAR_OK) rc = ashlar_vulkan_alloc(on, bytes, &b, &error);
     if (rc == ASHLAR_OK && contents) rc = ashlar_vulkan_upload(b, 0, contents->data(), contents->size(), &error);
   };
   std::size_t n = 0;
@@ -229,7 +236,7 @@ std::string Device::run(const ir::Kernel& k, std::vector<Bytes>& arguments, cons
       make(id, static_cast<std::size_t>(value_of(b.elements, variables) * b.type.bytes()), nullptr);
   ashlar_context context = {};
   context.size = sizeof context;
-  context.stream = queue_;
+  context.stream = on;
   context.error = &error;
   ashlar_abi1_vulkan_call* call = nullptr;
   std::uint64_t workspace = 0;
@@ -250,7 +257,7 @@ std::string Device::run(const ir::Kernel& k, std::vector<Bytes>& arguments, cons
     const int ended = ashlar_abi1_vulkan_end(call);
     if (rc == ASHLAR_OK) rc = ended;
   }
-  if (rc == ASHLAR_OK) rc = ashlar_vulkan_wait(queue_, &error);
+  if (rc == ASHLAR_OK) rc = ashlar_vulkan_wait(on, &error);
   n = 0;
   for (const ir::Argument& a : k.arguments)
     if (a.kind != ir::ArgumentKind::scalar) {

@@ -40,18 +40,21 @@ class Device {
   static Device* get();  // null where there is no Vulkan; says so once
   static std::string why_not();
   ashlar_vulkan_queue* queue() const { return queue_; }
+  const ashlar_vulkan_given& given() const { return given_; }
   const std::vector<std::string>& messages() const { return messages_; }  // of the validation layer
+  std::string said() const;                                               // all of them, joined
   void forget() { messages_.clear(); }
   ~Device();
 
   // Runs the launches of a kernel whose body is nothing else, and reads back what it wrote. Returns the sentence of the error.
   std::string run(const ir::Kernel&, std::vector<Bytes>& arguments, const std::map<ir::Id, std::int64_t>& variables = {},
-                  const codegen::spirv::Options& = {});
+                  const codegen::spirv::Options& = {}, ashlar_vulkan_queue* other = nullptr);
 
  private:
   Device() = default;
   std::string open();
   ashlar_vulkan_queue* queue_ = nullptr;
+  ashlar_vulkan_given given_ = {};
   void *library_ = nullptr, *instance_ = nullptr, *device_ = nullptr, *messenger_ = nullptr;
   std::vector<std::string> messages_;
 };

@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <ashlar/interp/interpreter.h>
-#include <ashlar/ir/math.h>
+#include <ashlar/ir/refusal.h>
 
 #include "tests/vulkan/device.h"
 #include "tests/vulkan/programs.h"
@@ -48,7 +48,7 @@ void agree(const ir::Kernel& k, std::vector<Array> arrays, const codegen::spirv:
     INFO(k.name << ", argument " << n);
     CHECK(interp::difference(arrays[n], arguments[n].array) == "");
   }
-  CHECK(Device::get()->messages() == std::vector<std::string>{});
+  CHECK(Device::get()->said() == "");
   Device::get()->forget();
 }
 
@@ -81,4 +81,30 @@ TEST_CASE("a matrix product with shared memory and register tiles") {
   NEEDS_DEVICE;
   for (auto [m, k, n] : {std::tuple{32, 8, 32}, {45, 19, 70}, {1, 1, 1}})
     agree(programs::matmul().k, {random_array(f32, {m, k}, 6), random_array(f32, {k, n}, 7), Array::zeros(f32, {m, n})});
+}
+
+TEST_CASE("softmax of rows") {
+  NEEDS_DEVICE;
+  for (auto [m, n] : {std::pair{3, 100}, {5, 31}, {1, 1}})
+    agree(programs::row_softmax().k, {random_array(f32, {m, n}, 8), Array::zeros(f32, {m, n})});
+}
+
+TEST_CASE("shuffles in a warp, where the device's subgroups have its lanes, and an error elsewhere") {
+  NEEDS_DEVICE;
+  const auto lanes = static_cast<int>(ashlar_vulkan_subgroup(Device::get()->queue()));
+  for (Type t : {f32, i64, i8, f16})
+    agree(programs::warp_sums(t, lanes).k,
+          {random_array(t, {9, lanes}, 9, true), Array::zeros(t, {9}), Array::zeros(t, {9, lanes})});
+  std::vector<Bytes> memory = {Bytes(static_cast<std::size_t>(2 * lanes) * 4), Bytes(4),
+                               Bytes(static_cast<std::size_t>(2 * lanes) * 4)};
+  const Builder wider = programs::warp_sums(f32, 2 * lanes);
+  const std::string error = Device::get()->run(wider.k, memory, {{wider.k.symbols.begin()->first, 1}});
+  CHECK(error.find("needs subgroups of " + std::to_string(2 * lanes) + " lanes") != std::string::npos);
+}
+
+TEST_CASE("with 32-bit indices, and without the optimiser, the results are the same") {
+  NEEDS_DEVICE;
+  agree(programs::matmul().k, {random_array(f32, {45, 19}, 6), random_array(f32, {19, 70}, 7), Array::zeros(f32, {45, 70})},
+        {.index32 = true});
+  agree(programs::transposition().k, {random_array(f32, {40, 65}, 5), Array::zeros(f32, {65, 40})}, {.optimise = false});
 }

@@ -196,7 +196,7 @@ void compare(const std::vector<Case>& cases, std::initializer_list<int> vectors 
       CHECK(wrong == 0);
     }
   }
-  CHECK(vulkan::Device::get()->messages() == std::vector<std::string>{});
+  CHECK(vulkan::Device::get()->said() == "");
   vulkan::Device::get()->forget();
 }
 

@@ -1,5 +1,9 @@
 #pragma once
 // Parallel programs by hand that the tests of Vulkan share, as a schedule would make them.
+#include <cmath>
+
+#include <ashlar/ir/math.h>
+
 #include "tests/interp/launch_builder.h"
 
 namespace programs {
@@ -131,6 +135,72 @@ inline Builder matmul() {
         b.when(ir::logic_and(ir::lt(i, M), ir::lt(j, N)), [&] { b.store(C, i * N + j, b.at(acc, num(r * own + s))); });
       }
   });
+  return b;
+}
+
+// Softmax of rows, a block each: the largest, then the exponentials and their sum, then the quotients.
+inline Builder row_softmax() {
+  constexpr std::int64_t threads = 32;
+  Builder b("row_softmax");
+  const Expr M = b.symbol("M"), N = b.symbol("N");
+  const Id x = b.input("x", f32, {M, N}), y = b.output("y", f32, {M, N});
+  const Id tile = b.shared("tile", f32, threads, 0), acc = b.registers("acc", f32, 1), most = b.registers("most", f32, 1);
+  const auto real = [](double v) { return ir::float_const(f32, v); };
+  b.launch(M, threads, threads * 4, [&](const Expr& row, const Expr& thread) {
+    const Expr mine = ir::ceil_div(N - thread, num(threads));
+    auto element = [&](const Expr& step) { return row * N + thread + step * threads; };
+    auto exponential = [&](const Expr& step) {
+      return ir::expand_math(ir::unary(ir::Op::exp, ir::binary(ir::Op::sub, b.at(x, element(step)), b.at(most, num(0)))));
+    };
+    auto tree = [&](ir::Op op) {  // leaves the result in tile[0]
+      b.store(tile, thread, b.at(acc, num(0)));
+      b.block_barrier({});
+      for (std::int64_t half = threads / 2; half > 0; half /= 2) {
+        b.when(below(thread, half),
+               [&] { b.store(tile, thread, ir::binary(op, b.at(tile, thread), b.at(tile, thread + half))); });
+        b.block_barrier({});
+      }
+    };
+    b.store(acc, num(0), real(-INFINITY));
+    b.loop("step", mine, [&](const Expr& s) { b.store(acc, num(0), ir::max(b.at(acc, num(0)), b.at(x, element(s)))); });
+    tree(ir::Op::max);
+    b.store(most, num(0), b.at(tile, num(0)));
+    b.block_barrier({});
+    b.store(acc, num(0), real(0));
+    b.loop("step", mine, [&](const Expr& s) { b.store(acc, num(0), ir::add(b.at(acc, num(0)), exponential(s))); });
+    tree(ir::Op::add);
+    b.loop("step", mine,
+           [&](const Expr& s) { b.store(y, element(s), ir::binary(ir::Op::div, exponential(s), b.at(tile, num(0)))); });
+  });
+  return b;
+}
+
+// sum[i] = the sum of row i, one warp a row, by shuffles of every kind; `warp` lanes.
+inline Builder warp_sums(Type t, int warp) {
+  Builder b("warp_sums");
+  const Expr M = b.symbol("M");
+  const Id x = b.input("x", t, {M, num(warp)}), sum = b.output("sum", t, {M}), ends = b.output("ends", t, {M, num(warp)});
+  const Id acc = b.registers("acc", t, 1), other = b.registers("other", t, 1);
+  const ir::Intrinsic &across = b.intrinsic(ir::shuffle_xor(t, warp)), &up = b.intrinsic(ir::shuffle_up(t, warp)),
+                      &down = b.intrinsic(ir::shuffle_down(t, warp)), &from = b.intrinsic(ir::shuffle_idx(t, warp));
+  b.launch(
+      ir::ceil_div(M, num(4)), 4 * warp, 0,
+      [&](const Expr& block, const Expr& thread) {
+        const Expr row = b.let("row", block * 4 + thread / warp), lane = b.let("lane", thread % warp);
+        const Expr inside = ir::lt(row, M);
+        b.store(acc, num(0), b.at(x, row * warp + lane, inside));
+        for (std::int64_t mask = warp / 2; mask > 0; mask /= 2) {
+          b.call(across, {{other, num(0)}, {acc, num(0)}, mask});
+          b.store(acc, num(0), ir::add(b.at(acc, num(0)), b.at(other, num(0))));
+        }
+        b.when(ir::logic_and(inside, below(lane, 1)), [&] { b.store(sum, row, b.at(acc, num(0))); });
+        b.store(acc, num(0), b.at(x, row * warp + lane, inside));
+        b.call(up, {{other, num(0)}, {acc, num(0)}, 2});
+        b.call(down, {{acc, num(0)}, {other, num(0)}, 3});
+        b.call(from, {{other, num(0)}, {acc, num(0)}, 1});
+        b.when(inside, [&] { b.store(ends, row * warp + lane, ir::add(b.at(acc, num(0)), b.at(other, num(0)))); });
+      },
+      Where::current(), warp);
   return b;
 }
 

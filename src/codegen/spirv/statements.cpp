@@ -152,24 +152,33 @@ void Emitter::call(const ir::Call& call) {
   const Type t = k_.buffers.at(from.buffer).type;
   const Piece value = load_at(from.buffer, t, from.address, {}).pieces[0];
   const Piece selector = math.convert(u32, emit(by.address).pieces[0]);
-  // subgroup operations on types of fewer than 32 bits are an extension: their bits travel as a word
-  Piece moved = value;
-  const Type physical = m.registers.physical(t);
-  const bool small = physical.is_bool() || physical.bits < 32;
-  if (small) moved = math.convert(u32, Piece{value.id, physical.is_bool() ? bool_ : physical.bits == 16 ? u16 : u8});
-  const Ref type = m.type(moved.type), scope = m.integer(u32, spv::ScopeSubgroup);
-  Piece result{c.op(known->op, type, {scope, moved.id, selector.id}), moved.type};
+  Piece inside;  // whether there is such a lane; where not, the result is the lane's own value
   if (known->op == spv::OpGroupNonUniformShuffleUp || known->op == spv::OpGroupNonUniformShuffleDown) {
-    // where there is no such lane the result is the lane's own value
-    m.capability(spv::CapabilityGroupNonUniform);
     const Piece lane{c.op(spv::OpLoad, m.type(u32), {m.built_in(spv::BuiltInSubgroupLocalInvocationId, u32)}), u32};
     const Piece size{c.op(spv::OpLoad, m.type(u32), {m.built_in(spv::BuiltInSubgroupSize, u32)}), u32};
-    const bool up = known->op == spv::OpGroupNonUniformShuffleUp;
-    const Piece inside = up ? math.comparison(ir::Op::ge, lane, selector)
-                            : math.comparison(ir::Op::lt, math.binary(ir::Op::add, lane, selector), size);
-    result = math.select(inside, result, moved);
+    inside = known->op == spv::OpGroupNonUniformShuffleUp
+                 ? math.comparison(ir::Op::ge, lane, selector)
+                 : math.comparison(ir::Op::lt, math.binary(ir::Op::add, lane, selector), size);
   }
-  if (small) result = physical.is_bool() ? math.convert(bool_, result) : Piece{math.convert(physical, result).id, t};
+  const Ref scope = m.integer(u32, spv::ScopeSubgroup);
+  auto moved = [&](Piece v) {
+    const Piece r{c.op(known->op, m.type(v.type), {scope, v.id, selector.id}), v.type};
+    return inside.id ? math.select(inside, r, v) : r;
+  };
+  // Subgroup operations on integers of other than 32 bits are an extension: their bits travel as words.
+  const Type physical = m.registers.physical(t);
+  Piece result{value.id, physical};
+  if (physical.is_float() || physical.bits == 32) {
+    result = moved(result);
+  } else if (physical.bits == 64) {
+    const Piece whole{value.id, u64}, half = math.integer(u64, 32);
+    const Piece low = moved(math.convert(u32, whole));
+    const Piece high = moved(math.convert(u32, math.shift(ir::Op::shr, whole, half)));
+    result = math.binary(ir::Op::bit_or, math.convert(u64, low), math.shift(ir::Op::shl, math.convert(u64, high), half));
+  } else {
+    const Type narrow = physical.is_bool() ? bool_ : physical.bits == 16 ? u16 : u8;
+    result = math.convert(narrow, moved(math.convert(u32, Piece{value.id, narrow})));
+  }
   store_at(to.buffer, to.address, Value{t, {Piece{result.id, t}}}, {});
 }
 
