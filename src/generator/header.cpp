@@ -137,7 +137,10 @@ class Writer {
     }
     out_ += facts_text(k_);
     if (!facts_.hosted) out_ += " *   for a target without operating system: the entries on tensors do not exist\n";
-    out_ += " *   outputs overlap neither inputs nor each other, if not said otherwise; all in host memory\n */\n";
+    out_ += fmt::format(" *   outputs overlap neither inputs nor each other, if not said otherwise; all {}\n", facts_.memory);
+    if (facts_.memory == "in the memory of a Vulkan device")
+      out_ += " *   (ashlar/runtime/vulkan.h: data is an ashlar_vulkan_buffer *, pointers are device addresses)\n";
+    out_ += " */\n";
   }
 
   std::string list(std::string Parameter::* part, std::string_view last = {}) const {

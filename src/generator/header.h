@@ -16,7 +16,8 @@ struct HeaderFacts {
   std::string generator;                                    // its registered name
   std::vector<std::pair<std::string, std::string>> params;  // every Param with its value
   std::vector<std::string> targets;
-  bool hosted = true;  // an operating system: the entries on tensors exist
+  bool hosted = true;                     // an operating system: the entries on tensors exist
+  std::string memory = "in host memory";  // where tensors lie
 };
 
 std::string header_text(const ir::Kernel&, const HeaderFacts&);

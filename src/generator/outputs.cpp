@@ -21,6 +21,7 @@ const std::vector<OutputKindInfo>& output_kinds() {
       {OutputKind::header, "header", "", ".h", "C99 and C++11 header of the kernel"},
       {OutputKind::assembly, "assembly", "", ".s", "the object's assembly text"},
       {OutputKind::llvm, "llvm", "", ".ll", "LLVM IR, optimised"},
+      {OutputKind::spirv, "spirv", "", ".spv", "shaders of a kernel for vulkan, which its object holds too"},
       {OutputKind::program, "program", "", ".program", "the scheduled program as text"},
       {OutputKind::schedule, "schedule", "", ".schedule.json", "the schedule's steps, for --replay"},
   };

@@ -39,6 +39,11 @@ Target one_target(const CommandLine& c) {
   }
 }
 
+std::string memory_of(const Target& t) {
+  if (!t.is_gpu()) return "in host memory";
+  return t.device().kind == Device::Kind::vulkan ? "in the memory of a Vulkan device" : "in the memory of a CUDA device";
+}
+
 std::string read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::stringstream text;
@@ -64,7 +69,8 @@ std::vector<Output> planned_outputs(const CommandLine& c, const std::string& fun
 #ifdef ASHLAR_HAS_LLVM
 const codegen::Output* code_kind(OutputKind kind) {
   static constexpr codegen::Output object = codegen::Output::object, library = codegen::Output::static_library,
-                                   assembly = codegen::Output::assembly, llvm = codegen::Output::llvm;
+                                   assembly = codegen::Output::assembly, llvm = codegen::Output::llvm,
+                                   spirv = codegen::Output::spirv;
   switch (kind) {
     case OutputKind::object:
       return &object;
@@ -74,6 +80,8 @@ const codegen::Output* code_kind(OutputKind kind) {
       return &assembly;
     case OutputKind::llvm:
       return &llvm;
+    case OutputKind::spirv:
+      return &spirv;
     default:
       return nullptr;
   }
@@ -99,7 +107,8 @@ FileSet make_files(const Compilation& c, const std::vector<Output>& outputs, [[m
     if (o.kind == OutputKind::program) files.add(o.path, c.schedule->text());
     if (o.kind == OutputKind::schedule) files.add(o.path, c.schedule->json());
     if (o.kind == OutputKind::header) {
-      HeaderFacts facts{record.name, {}, {std::string(record.target.text())}, record.target.os() != "none"};
+      HeaderFacts facts{
+          record.name, {}, {std::string(record.target.text())}, record.target.os() != "none", memory_of(record.target)};
       for (const detail::ParamInfo& p : record.params) facts.params.emplace_back(p.name, p.value);
       files.add(o.path, header_text(c.kernel, facts));
     }
@@ -118,7 +127,7 @@ void require_back_end([[maybe_unused]] const std::vector<Output>& outputs) {
 #ifndef ASHLAR_HAS_LLVM
   for (const Output& o : outputs)
     if (o.kind == OutputKind::object || o.kind == OutputKind::static_library || o.kind == OutputKind::assembly ||
-        o.kind == OutputKind::llvm)
+        o.kind == OutputKind::llvm || o.kind == OutputKind::spirv)
       throw UsageError(
           fmt::format("-e {}: this ashlar was built without LLVM; valid: header, program, schedule", info(o.kind).name));
 #endif

@@ -59,8 +59,8 @@ std::string reason;
 
 }  // namespace
 
-Device* Device::get() {
-  static Device device;
+TestDevice* TestDevice::get() {
+  static TestDevice device;
   static const bool tried = [] {
     reason = device.open();
     if (!reason.empty()) std::printf("skipped: %s\n", reason.c_str());
@@ -70,15 +70,15 @@ Device* Device::get() {
   return reason.empty() ? &device : nullptr;
 }
 
-std::string Device::said() const {
+std::string TestDevice::said() const {
   std::string all;
   for (const std::string& m : messages_) all += m + "\n";
   return all;
 }
 
-std::string Device::why_not() { return reason; }
+std::string TestDevice::why_not() { return reason; }
 
-std::string Device::open() {
+std::string TestDevice::open() {
   library_ = dlopen("libvulkan.so.1", RTLD_NOW);
   if (!library_) return "libvulkan.so.1 is not here";
   const auto get = reinterpret_cast<PFN_vkGetInstanceProcAddr>(dlsym(library_, "vkGetInstanceProcAddr"));
@@ -174,7 +174,7 @@ std::string sentence(const ashlar_error& error) {
   return text;
 }
 
-Device::~Device() {  // the layer's and the driver's own teardown order is not what is tested
+TestDevice::~TestDevice() {  // the layer's and the driver's own teardown order is not what is tested
   ashlar_vulkan_close(queue_);
 }
 
@@ -198,8 +198,8 @@ std::uint64_t hash_of(const std::vector<std::uint32_t>& words) {
 
 }  // namespace
 
-std::string Device::run(const ir::Kernel& k, std::vector<Bytes>& arguments, const std::map<ir::Id, std::int64_t>& variables,
-                        const codegen::spirv::Options& options, ashlar_vulkan_queue* other) {
+std::string TestDevice::run(const ir::Kernel& k, std::vector<Bytes>& arguments, const std::map<ir::Id, std::int64_t>& variables,
+                            const codegen::spirv::Options& options, ashlar_vulkan_queue* other) {
   ashlar_vulkan_queue* const on = other ? other : queue_;
   codegen::spirv::Options emulated = options;
   emulated.native_fma = false;

@@ -2,7 +2,7 @@
 // What the tests of Vulkan share: a device of the test's own with the validation layer on, whose messages are kept; kernels by
 // hand with launches; and a runner that needs no host code.
 //
-//   Device& device = Device::get();              // the test is skipped by name where there is none
+//   TestDevice& device = TestDevice::get();              // the test is skipped by name where there is none
 //   std::vector<std::vector<std::byte>> memory = …;
 //   device.run(kernel, memory, {{n_id, 64}});    // arguments in the order of declaration, variables by id
 //   CHECK(device.messages().empty());
@@ -35,23 +35,23 @@ ir::KStmt barrier();
 
 std::string sentence(const ashlar_error&);
 
-class Device {
+class TestDevice {
  public:
-  static Device* get();  // null where there is no Vulkan; says so once
+  static TestDevice* get();  // null where there is no Vulkan; says so once
   static std::string why_not();
   ashlar_vulkan_queue* queue() const { return queue_; }
   const ashlar_vulkan_given& given() const { return given_; }
   const std::vector<std::string>& messages() const { return messages_; }  // of the validation layer
   std::string said() const;                                               // all of them, joined
   void forget() { messages_.clear(); }
-  ~Device();
+  ~TestDevice();
 
   // Runs the launches of a kernel whose body is nothing else, and reads back what it wrote. Returns the sentence of the error.
   std::string run(const ir::Kernel&, std::vector<Bytes>& arguments, const std::map<ir::Id, std::int64_t>& variables = {},
                   const codegen::spirv::Options& = {}, ashlar_vulkan_queue* other = nullptr);
 
  private:
-  Device() = default;
+  TestDevice() = default;
   std::string open();
   ashlar_vulkan_queue* queue_ = nullptr;
   ashlar_vulkan_given given_ = {};

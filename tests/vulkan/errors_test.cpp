@@ -14,12 +14,12 @@
 
 using namespace launches;
 using vulkan::Bytes;
-using vulkan::Device;
+using vulkan::TestDevice;
 
 namespace {
 
 #define NEEDS_DEVICE \
-  if (!Device::get()) return
+  if (!TestDevice::get()) return
 
 std::string refusal(const ir::Kernel& k) {
   try {
@@ -50,7 +50,7 @@ Builder fill(std::int64_t threads = 64, std::int64_t shared = 0) {
 
 std::string run_fill(const Builder& b, std::int64_t n, Bytes* result = nullptr, ashlar_vulkan_queue* queue = nullptr) {
   std::vector<Bytes> memory = {Bytes(static_cast<std::size_t>(n) * 4, 0xAB)};
-  const std::string error = Device::get()->run(b.k, memory, {{b.k.symbols.begin()->first, n}}, {}, queue);
+  const std::string error = TestDevice::get()->run(b.k, memory, {{b.k.symbols.begin()->first, n}}, {}, queue);
   if (result) *result = memory[0];
   return error;
 }
@@ -83,7 +83,7 @@ TEST_CASE("what SPIR-V cannot say is refused by name") {
 TEST_CASE("a VUID would be seen") {
   NEEDS_DEVICE;
   // a buffer without any usage: VUID-VkBufferCreateInfo-usage-requiredbitmask
-  const ashlar_vulkan_given& g = Device::get()->given();
+  const ashlar_vulkan_given& g = TestDevice::get()->given();
   const auto get = reinterpret_cast<PFN_vkGetInstanceProcAddr>(g.get_instance_proc_addr);
   const auto of_device =
       reinterpret_cast<PFN_vkGetDeviceProcAddr>(get(static_cast<VkInstance>(g.instance), "vkGetDeviceProcAddr"));
@@ -94,12 +94,12 @@ TEST_CASE("a VUID would be seen") {
   info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
   info.size = 16;
   VkBuffer buffer = {};
-  Device::get()->forget();
+  TestDevice::get()->forget();
   (void)create(device, &info, nullptr, &buffer);
-  REQUIRE(!Device::get()->messages().empty());
-  CHECK(has(Device::get()->messages()[0], "VUID-VkBufferCreateInfo-usage"));
+  REQUIRE(!TestDevice::get()->messages().empty());
+  CHECK(has(TestDevice::get()->messages()[0], "VUID-VkBufferCreateInfo-usage"));
   if (buffer) destroy(device, buffer, nullptr);
-  Device::get()->forget();
+  TestDevice::get()->forget();
 }
 
 TEST_CASE("limits of the device are checked before anything runs") {
@@ -108,7 +108,7 @@ TEST_CASE("limits of the device are checked before anything runs") {
   const std::string error = run_fill(fill(64, 1 << 20), 8, &result);
   CHECK(has(error, "fill: a block of launch `fill` takes 4194304 bytes of shared memory"));
   CHECK(result == Bytes(32, 0xAB));
-  CHECK(Device::get()->messages().empty());
+  CHECK(TestDevice::get()->messages().empty());
 }
 
 TEST_CASE("a grid past the limit along x is dispatched in parts") {
@@ -120,7 +120,7 @@ TEST_CASE("a grid past the limit along x is dispatched in parts") {
   for (std::size_t k = 0; k < wanted.size(); k += 4) wanted[k] = 7;
   CHECK(result == wanted);
   CHECK(run_fill(fill(1), 0) == "");
-  CHECK(Device::get()->messages().empty());
+  CHECK(TestDevice::get()->messages().empty());
 }
 
 TEST_CASE("parameters that do not fit the push constants lie in memory") {
@@ -141,9 +141,9 @@ TEST_CASE("parameters that do not fit the push constants lie in memory") {
     memory.back()[4] = static_cast<unsigned char>(k);
   }
   memory.emplace_back(16, 0xAB);
-  CHECK(Device::get()->run(b.k, memory) == "");
+  CHECK(TestDevice::get()->run(b.k, memory) == "");
   CHECK(memory.back() == Bytes{0, 0, 0, 0, 190, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
-  CHECK(Device::get()->messages().empty());
+  CHECK(TestDevice::get()->messages().empty());
 }
 
 // ---- a driver that gives its device up -------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ PFN_vkVoidFunction VKAPI_PTR instance_proc(VkInstance instance, const char* name
 
 TEST_CASE("a lost device is a code with the driver's, now and in later calls") {
   NEEDS_DEVICE;
-  ashlar_vulkan_given given = Device::get()->given();
+  ashlar_vulkan_given given = TestDevice::get()->given();
   real_instance = reinterpret_cast<PFN_vkGetInstanceProcAddr>(given.get_instance_proc_addr);
   real_device =
       reinterpret_cast<PFN_vkGetDeviceProcAddr>(real_instance(static_cast<VkInstance>(given.instance), "vkGetDeviceProcAddr"));
@@ -185,12 +185,12 @@ TEST_CASE("a lost device is a code with the driver's, now and in later calls") {
   CHECK(ashlar_vulkan_wait(queue, &error) == ASHLAR_E_LAUNCH);
   CHECK(error.found == VK_ERROR_DEVICE_LOST);
   ashlar_vulkan_close(queue);
-  Device::get()->forget();
+  TestDevice::get()->forget();
 }
 
 TEST_CASE("a device without a feature is told by its name and the feature's") {
   NEEDS_DEVICE;
-  ashlar_vulkan_given given = Device::get()->given();
+  ashlar_vulkan_given given = TestDevice::get()->given();
   given.features &= ~static_cast<std::uint32_t>(ASHLAR_VULKAN_FLOAT64);
   ashlar_vulkan_queue* queue = nullptr;
   ashlar_error error = {};
@@ -199,7 +199,7 @@ TEST_CASE("a device without a feature is told by its name and the feature's") {
   const Id y = b.output("y", f64, {num(4)});
   b.launch(num(1), 4, 0, [&](const Expr&, const Expr& thread) { b.store(y, thread, ir::float_const(f64, 1)); });
   std::vector<Bytes> memory = {Bytes(32)};
-  CHECK(has(Device::get()->run(b.k, memory, {}, {}, queue), "lacks f64 (shaderFloat64)"));
+  CHECK(has(TestDevice::get()->run(b.k, memory, {}, {}, queue), "lacks f64 (shaderFloat64)"));
   ashlar_vulkan_close(queue);
   given.features = 0;
   CHECK(ashlar_vulkan_open(&given, &queue, &error) == ASHLAR_E_TARGET);

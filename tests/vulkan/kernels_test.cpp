@@ -13,12 +13,12 @@
 using namespace launches;
 using interp::Array;
 using vulkan::Bytes;
-using vulkan::Device;
+using vulkan::TestDevice;
 
 namespace {
 
 #define NEEDS_DEVICE \
-  if (!Device::get()) return
+  if (!TestDevice::get()) return
 
 Array random_array(Type t, std::vector<std::int64_t> shape, unsigned seed, bool small_integers = false) {
   std::mt19937 random(seed);
@@ -42,14 +42,14 @@ void agree(const ir::Kernel& k, std::vector<Array> arrays, const codegen::spirv:
     std::memcpy(bytes.data(), a.bytes.data(), bytes.size());
     memory.push_back(std::move(bytes));
   }
-  REQUIRE(Device::get()->run(k, memory, symbols, options) == "");
+  REQUIRE(TestDevice::get()->run(k, memory, symbols, options) == "");
   for (std::size_t n = 0; n < arrays.size(); ++n) {
     std::memcpy(arrays[n].bytes.data(), memory[n].data(), memory[n].size());
     INFO(k.name << ", argument " << n);
     CHECK(interp::difference(arrays[n], arguments[n].array) == "");
   }
-  CHECK(Device::get()->said() == "");
-  Device::get()->forget();
+  CHECK(TestDevice::get()->said() == "");
+  TestDevice::get()->forget();
 }
 
 }  // namespace
@@ -91,14 +91,14 @@ TEST_CASE("softmax of rows") {
 
 TEST_CASE("shuffles in a warp, where the device's subgroups have its lanes, and an error elsewhere") {
   NEEDS_DEVICE;
-  const auto lanes = static_cast<int>(ashlar_vulkan_subgroup(Device::get()->queue()));
+  const auto lanes = static_cast<int>(ashlar_vulkan_subgroup(TestDevice::get()->queue()));
   for (Type t : {f32, i64, i8, f16})
     agree(programs::warp_sums(t, lanes).k,
           {random_array(t, {9, lanes}, 9, true), Array::zeros(t, {9}), Array::zeros(t, {9, lanes})});
   std::vector<Bytes> memory = {Bytes(static_cast<std::size_t>(2 * lanes) * 4), Bytes(4),
                                Bytes(static_cast<std::size_t>(2 * lanes) * 4)};
   const Builder wider = programs::warp_sums(f32, 2 * lanes);
-  const std::string error = Device::get()->run(wider.k, memory, {{wider.k.symbols.begin()->first, 1}});
+  const std::string error = TestDevice::get()->run(wider.k, memory, {{wider.k.symbols.begin()->first, 1}});
   CHECK(error.find("needs subgroups of " + std::to_string(2 * lanes) + " lanes") != std::string::npos);
 }
 

@@ -142,7 +142,7 @@ std::vector<std::vector<Value>> executed(const std::vector<Case>& cases, int lan
     m.k.body.push_back(vulkan::launch(l, {ir::index(static_cast<std::int64_t>((vectors + 63) / 64))},
                                       {kernels::when(ir::lt(i, ir::index(static_cast<std::int64_t>(vectors))), body)}));
   }
-  REQUIRE(vulkan::Device::get()->run(m.k, memory) == "");
+  REQUIRE(vulkan::TestDevice::get()->run(m.k, memory) == "");
   std::vector<std::vector<Value>> results(cases.size());
   for (std::size_t c = 0; c < cases.size(); ++c)
     for (std::size_t k = 0; k < cases[c].inputs[0].size(); ++k)
@@ -196,8 +196,8 @@ void compare(const std::vector<Case>& cases, std::initializer_list<int> vectors 
       CHECK(wrong == 0);
     }
   }
-  CHECK(vulkan::Device::get()->said() == "");
-  vulkan::Device::get()->forget();
+  CHECK(vulkan::TestDevice::get()->said() == "");
+  vulkan::TestDevice::get()->forget();
 }
 
 const auto kIntegers = {i8, i16, i32, i64, u8, u16, u32, u64, index_type};
@@ -206,7 +206,7 @@ const auto kFloats = {f16, bf16, f32, f64};
 }  // namespace
 
 #define NEEDS_DEVICE \
-  if (!vulkan::Device::get()) return
+  if (!vulkan::TestDevice::get()) return
 
 TEST_CASE("integer operators") {
   NEEDS_DEVICE;
@@ -298,7 +298,7 @@ TEST_CASE("a fused multiply-add rounds once") {
 TEST_CASE("f64 fma where the device rounds twice is an error in a sentence, elsewhere right") {
   NEEDS_DEVICE;
   const std::vector<Value> one = {float_value(f64, 1)};
-  if ((ashlar_vulkan_features(vulkan::Device::get()->queue()) & ASHLAR_VULKAN_FMA64) != 0) {
+  if ((ashlar_vulkan_features(vulkan::TestDevice::get()->queue()) & ASHLAR_VULKAN_FMA64) != 0) {
     compare({{Op::fma, f64, {one, one, one}, {}}});
     return;
   }
@@ -308,7 +308,7 @@ TEST_CASE("f64 fma where the device rounds twice is an error in a sentence, else
   auto at = [&](std::int64_t k) { return m.load(x, ir::index(k)); };
   m.k.body = {vulkan::launch(l, {ir::index(1)}, {kernels::store(x, ir::index(3), ir::fma(at(0), at(1), at(2)))})};
   std::vector<Bytes> memory = {Bytes(32)};
-  CHECK(vulkan::Device::get()->run(m.k, memory).find("lacks a fused multiply-add of f64 that rounds once") !=
+  CHECK(vulkan::TestDevice::get()->run(m.k, memory).find("lacks a fused multiply-add of f64 that rounds once") !=
         std::string::npos);
 }
 
@@ -322,13 +322,13 @@ TEST_CASE("a product and a sum are not contracted") {
   const float in[3] = {1 + 0x1p-23f, 1 - 0x1p-23f, -1};
   std::vector<Bytes> memory = {Bytes(12), Bytes(4, 7)};
   std::memcpy(memory[0].data(), in, 12);
-  REQUIRE(vulkan::Device::get()->run(m.k, memory) == "");
+  REQUIRE(vulkan::TestDevice::get()->run(m.k, memory) == "");
   CHECK(memory[1] == Bytes(4, 0));
 }
 
 TEST_CASE("subnormal numbers that the device did not keep are counted") {
   NEEDS_DEVICE;
   std::printf("results with subnormal numbers that differ on %s: %d\n",
-              ashlar_vulkan_device_name(vulkan::Device::get()->queue()), left_out);
+              ashlar_vulkan_device_name(vulkan::TestDevice::get()->queue()), left_out);
   CHECK((left_out == 0 || !keeps_subnormals(f32) || !keeps_subnormals(f64)));
 }

@@ -50,15 +50,20 @@ void verify(const llvm::Module& module) {
 using Shaders = std::vector<spirv::Code>;
 
 Shaders shaders_of(const ir::Kernel& kernel, const Target& target) {
-  Shaders shaders;
-  const bool vulkan = target.base() == "vulkan";
-  if (!vulkan) {
-    if (!launches_of(kernel).empty())
+  const bool launches = !launches_of(kernel).empty();
+  if (!target.is_gpu()) {
+    if (launches)
       refuse("target", "a target with a device, for the launches of kernel `" + kernel.name + "`", std::string(target.text()),
              Where{});
-    return shaders;
+    return {};
   }
+  if (target.device().kind != Device::Kind::vulkan)
+    refuse("target", "vulkan, the one device that this back end makes code for", std::string(target.text()), Where{});
+  if (!launches)
+    refuse("vulkan", "a schedule that binds loops to blocks and threads", "kernel `" + kernel.name + "`, which has no launch",
+           Where{});
 #ifdef ASHLAR_HAS_SPIRV
+  Shaders shaders;
   shaders.push_back(spirv::translate(kernel));
   if ((shaders[0].features & ASHLAR_VULKAN_FMA32) != 0) shaders.push_back(spirv::translate(kernel, {.native_fma = false}));
   return shaders;

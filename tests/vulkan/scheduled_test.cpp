@@ -1,0 +1,236 @@
+// Operators with GPU schedules, from the schedule to the C entries: compiled into this process for the target vulkan, called on
+// tensors in the device's memory, equal to the interpreter's run of the same lowered kernel.
+#include <cstring>
+
+#include <doctest/doctest.h>
+
+#include <ashlar/codegen/abi_layout.h>
+#include <ashlar/codegen/jit.h>
+#include <ashlar/ir/refusal.h>
+#include <ashlar/lower/lower.h>
+#include <ashlar/schedule/step.h>
+
+#include "tests/lower/check.h"
+#include "tests/support/gpu_operators.h"
+#include "tests/vulkan/device.h"
+#include "tests/vulkan/programs.h"
+
+using namespace ashlar;
+using handmade::Sizes;
+using interp::Array;
+using vulkan::TestDevice;
+
+namespace {
+
+#define NEEDS_DEVICE \
+  if (!TestDevice::get()) return
+
+ir::Kernel lowered(const Schedule& s) {
+  schedule::finish(s.scheduled(), s.target());
+  LowerOptions o;
+  o.vector_bits = s.target().vector_bits();
+  o.vector_registers = s.target().vector_registers();
+  o.warp = s.target().device().warp;
+  o.thread_registers = s.target().device().max_registers;
+  return lower(s.scheduled().program, o);
+}
+
+// A tensor of the device with the contents of an array.
+struct OnDevice {
+  explicit OnDevice(const Array& a, ashlar_vulkan_queue* queue = TestDevice::get()->queue()) : shape(a.shape) {
+    ashlar_error error = {};
+    REQUIRE(ashlar_vulkan_alloc(queue, a.bytes.size(), &buffer, &error) == ASHLAR_OK);
+    REQUIRE(ashlar_vulkan_upload(buffer, 0, a.bytes.data(), a.bytes.size(), &error) == ASHLAR_OK);
+    const codegen::TensorType t = codegen::tensor_type(a.type);
+    tensor.data = buffer, tensor.device_type = 7, tensor.ndim = static_cast<std::int32_t>(shape.size());
+    tensor.type_code = t.code, tensor.type_bits = t.bits, tensor.type_lanes = 1, tensor.shape = shape.data();
+  }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+  ~OnDevice() { ashlar_vulkan_free(buffer); }
+  void read(Array& a) const {
+    ashlar_error error = {};
+    REQUIRE(ashlar_vulkan_download(buffer, 0, a.bytes.data(), a.bytes.size(), &error) == ASHLAR_OK);
+  }
+  std::vector<std::int64_t> shape;
+  ashlar_vulkan_buffer* buffer = nullptr;
+  ashlar_tensor tensor = {};
+};
+
+std::string last_sentence() { return vulkan::sentence(*ashlar_last_error()); }
+
+void agree(const ir::Kernel& k, const ir::Program& program, const std::vector<Sizes>& shapes) {
+  const codegen::Compiled f = codegen::compile(k, Target::parse("vulkan"));
+  for (const Sizes& shape : shapes) {
+    std::string at = k.name;
+    for (const auto& [s, n] : shape) at += " " + s + " = " + std::to_string(n);
+    CAPTURE(at);
+    interp::Arguments expected = handmade::arguments_for(program, shape);
+    std::vector<std::unique_ptr<OnDevice>> tensors;
+    std::vector<const void*> arguments;
+    for (const interp::Actual& a : expected) {
+      tensors.push_back(std::make_unique<OnDevice>(a.array));
+      arguments.push_back(&tensors.back()->tensor);
+    }
+    interp::run(k, expected);
+    REQUIRE_MESSAGE(f.call(arguments) == ASHLAR_OK, last_sentence());
+    for (std::size_t n = 0; n < expected.size(); ++n) {
+      Array found = expected[n].array;
+      tensors[n]->read(found);
+      CHECK(interp::difference(found, expected[n].array) == "");
+    }
+  }
+  CHECK(TestDevice::get()->said() == "");
+  TestDevice::get()->forget();
+}
+
+template <class Operator>
+void check(const std::vector<Sizes>& shapes) {
+  Operator op{Target::parse("vulkan")};
+  agree(lowered(op.s), op.built.program, shapes);
+}
+
+}  // namespace
+
+TEST_CASE("elementwise with broadcasting") {
+  NEEDS_DEVICE;
+  check<gpu_operators::AddBias>({{{"M", 3}, {"N", 64}}, {{"M", 2}, {"N", 130}}, {{"M", 1}, {"N", 1}}, {{"M", 0}, {"N", 5}}});
+}
+
+TEST_CASE("transposition through shared memory") {
+  NEEDS_DEVICE;
+  check<gpu_operators::Transpose>({{{"M", 32}, {"N", 64}}, {{"M", 33}, {"N", 40}}, {{"M", 1}, {"N", 1}}});
+}
+
+TEST_CASE("a product with shared tiles and register tiles") {
+  NEEDS_DEVICE;
+  check<gpu_operators::Product>(
+      {{{"M", 32}, {"N", 32}, {"K", 32}}, {{"M", 33}, {"N", 35}, {"K", 17}}, {{"M", 1}, {"N", 2}, {"K", 3}}});
+}
+
+TEST_CASE("row softmax") {
+  NEEDS_DEVICE;
+  check<gpu_operators::Softmax>({{{"M", 2}, {"N", 64}}, {{"M", 3}, {"N", 100}}, {{"M", 1}, {"N", 1}}});
+}
+
+TEST_CASE("the sum of a vector, in two launches") {
+  NEEDS_DEVICE;
+  check<gpu_operators::Sum>({{{"N", 9000}}, {{"N", 100}}, {{"N", 1}}});
+}
+
+TEST_CASE("3x3 convolution") {
+  NEEDS_DEVICE;
+  check<gpu_operators::Conv3x3>({{{"H", 8}, {"W", 16}, {"C", 2}, {"D", 2}}, {{"H", 9}, {"W", 3}, {"C", 1}, {"D", 1}}});
+}
+
+// ---- the entries -----------------------------------------------------------------------------------------------------
+TEST_CASE("tensors in host memory, outside their buffer or of another device are refused, and nothing is written") {
+  NEEDS_DEVICE;
+  const codegen::Compiled f = codegen::compile(programs::elementwise().k, Target::parse("vulkan"));
+  const Array ones = Array::make(f32, {2, 3}, [](auto) { return 1; }), row = Array::make(f32, {3}, [](auto) { return 2; });
+  OnDevice a(ones), b(row), out(Array::zeros(f32, {2, 3}));
+  const void* arguments[] = {&a.tensor, &b.tensor, &out.tensor};
+  REQUIRE(f.call(arguments) == ASHLAR_OK);
+
+  a.tensor.device_type = 1;
+  CHECK(f.call(arguments) == ASHLAR_E_DEVICE);
+  CHECK(last_sentence().find("expected a Vulkan device") != std::string::npos);
+  a.tensor.device_type = 7;
+  a.tensor.byte_offset = 4;
+  CHECK(f.call(arguments) == ASHLAR_E_MEMORY);
+  CHECK(last_sentence() == "elementwise: a lies outside its buffer, which has 24 bytes, expected at least 28");
+  a.tensor.byte_offset = 0;
+  out.tensor.data = a.buffer;
+  CHECK(f.call(arguments) == ASHLAR_E_ALIAS);
+  out.tensor.data = out.buffer;
+
+  ashlar_vulkan_queue* other = nullptr;
+  ashlar_error error = {};
+  REQUIRE(ashlar_vulkan_open(nullptr, &other, &error) == ASHLAR_OK);
+  {
+    OnDevice elsewhere(row, other);
+    arguments[1] = &elsewhere.tensor;
+    CHECK(f.call(arguments) == ASHLAR_E_DEVICE);
+    CHECK(last_sentence().find("row lies on another device than the queue of the call") != std::string::npos);
+  }
+  ashlar_vulkan_close(other);
+  Array result = Array::zeros(f32, {2, 3});
+  out.read(result);
+  CHECK(result.real({1, 2}) == 3.5);
+  CHECK(TestDevice::get()->said() == "");
+}
+
+TEST_CASE("with a queue in the context nothing is waited for; the workspace is the caller's") {
+  NEEDS_DEVICE;
+  const ir::Kernel k = programs::large_sum(i32).k;
+  const codegen::Compiled f = codegen::compile(k, Target::parse("vulkan"));
+  const Array x = Array::make(i32, {100}, [](auto) { return 3; });
+  OnDevice in(x), out(Array::zeros(i32, {1})), workspace(Array::zeros(u8, {64})), small(Array::zeros(u8, {32}));
+  ashlar_error error = {};
+  ashlar_context context = {};
+  context.size = sizeof context;
+  context.stream = TestDevice::get()->queue();
+  context.workspace = workspace.buffer;
+  context.error = &error;
+  const void* arguments[] = {&in.tensor, &out.tensor};
+  for (int n = 0; n < 40; ++n) REQUIRE(f.call(arguments, &context) == ASHLAR_OK);  // more than there are command buffers
+  REQUIRE(ashlar_vulkan_wait(TestDevice::get()->queue(), &error) == ASHLAR_OK);
+  Array result = Array::zeros(i32, {1});
+  out.read(result);
+  CHECK(result.integer({0}) == 300);
+  context.workspace = small.buffer;
+  CHECK(f.call(arguments, &context) == ASHLAR_E_MEMORY);
+  CHECK(vulkan::sentence(error) == "large_sum: the workspace has 32 bytes, expected at least 64");
+  CHECK(TestDevice::get()->said() == "");
+
+  // the entry on pointers takes device addresses
+  struct {
+    std::uint64_t x, sum;
+    std::int64_t n;
+  } args = {in.buffer->address, out.buffer->address, 50};
+  CHECK(f.workspace_bytes(&args, nullptr) == 64);
+  context.workspace = nullptr;
+  REQUIRE(f.run(&args, &context) == ASHLAR_OK);
+  REQUIRE(ashlar_vulkan_wait(TestDevice::get()->queue(), &error) == ASHLAR_OK);
+  out.read(result);
+  CHECK(result.integer({0}) == 150);
+}
+
+TEST_CASE("scalars travel as push constants, of every width") {
+  NEEDS_DEVICE;
+  kernels::Maker m("scalars");
+  const ir::Id out = m.tensor("out", f64, {ir::index(1)}, true);
+  Expr sum = ir::float_const(f64, 0);
+  for (Type t : {i8, u16, i32, u64, f32, f64, f16, bool_})
+    sum = ir::add(sum, ir::cast(f64, m.scalar("s" + std::to_string(m.next), t)));
+  const vulkan::Launching l(m, "scalars", 1);
+  m.k.body = {vulkan::launch(l, {ir::index(1)}, {kernels::store(out, ir::index(0), sum)})};
+  const codegen::Compiled f = codegen::compile(m.k, Target::parse("vulkan"));
+  OnDevice tensor(Array::zeros(f64, {1}));
+  const std::int8_t a = -5;
+  const std::uint16_t b = 60000, g = ir::f16_bits(0.5f);
+  const std::int32_t c = -70000;
+  const std::uint64_t d = 1u << 20;
+  const float e = 0.25f;
+  const double h = 1e6;
+  const bool yes = true;
+  const void* arguments[] = {&tensor.tensor, &a, &b, &c, &d, &e, &h, &g, &yes};
+  REQUIRE_MESSAGE(f.call(arguments) == ASHLAR_OK, last_sentence());
+  Array result = Array::zeros(f64, {1});
+  tensor.read(result);
+  CHECK(result.real({0}) == -5 + 60000 - 70000 + (1 << 20) + 0.25 + 1e6 + 0.5 + 1);
+  CHECK(TestDevice::get()->said() == "");
+}
+
+TEST_CASE("what the host of a device cannot do is refused") {
+  kernels::Maker m("host_store");
+  const ir::Id out = m.tensor("out", f32, {ir::index(1)}, true);
+  m.k.body = {kernels::store(out, ir::index(0), ir::float_const(f32, 1))};
+  CHECK_THROWS_AS(codegen::emit(m.k, Target::parse("vulkan"), codegen::Output::object), RefusalError);
+  CHECK_THROWS_AS(codegen::emit(programs::elementwise().k, Target::parse("x86-64"), codegen::Output::object), RefusalError);
+  CHECK_THROWS_AS(codegen::emit(programs::elementwise().k, Target::parse("x86-64"), codegen::Output::spirv), RefusalError);
+  const std::string words = codegen::emit(programs::elementwise().k, Target::parse("vulkan"), codegen::Output::spirv);
+  CHECK(words.size() > 400);
+  CHECK(words.substr(0, 4) == std::string("\x03\x02\x23\x07", 4));
+  CHECK(words == codegen::emit(programs::elementwise().k, Target::parse("vulkan"), codegen::Output::spirv));
+}
