@@ -339,14 +339,13 @@ void DeviceRun::take_registers(Operation& o, int k) {
   for (const Location& l : o.at[static_cast<std::size_t>(k)]) {
     Thread& t = thread(l.thread);
     Register& r = reg(t, b, l.at, write ? "writes" : "reads");
-    const std::string what = "uses " + name + "[" + std::to_string(l.at) + "] of " + who(l.thread);
-    if (r.touched)
-      fail(Kind::synchronisation, what + ", which was accessed with no fence of products since", {o.code->number}, {name});
+    const auto complain = [&](Kind kind, const char* why) {
+      fail(kind, "uses " + name + "[" + std::to_string(l.at) + "] of " + who(l.thread) + ", " + why, {o.code->number}, {name});
+    };
+    if (r.touched) complain(Kind::synchronisation, "which was accessed with no fence of products since");
     if (r.product >= 0 && (!write || r.product != o.code->intrinsic))
-      fail(Kind::synchronisation, what + ", which a product of another kind wrote with no fence of products since",
-           {o.code->number}, {name});
-    if (r.readers > 0 || (!write && r.writers > 0))
-      fail(Kind::in_flight, what + ", which a product in flight uses", {o.code->number}, {name});
+      complain(Kind::synchronisation, "which a product of another kind wrote with no fence of products since");
+    if (r.readers > 0 || (!write && r.writers > 0)) complain(Kind::in_flight, "which a product in flight uses");
     r.operation = o.number;
     if (write) {
       ++r.writers;

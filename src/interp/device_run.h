@@ -81,7 +81,7 @@ class DeviceRun final : public Memory {
   bool named(int first, Code&);
   void wait_groups(Groups&, std::int64_t pending, bool reads_only, std::uint32_t agent, std::uint32_t read_agent, int first,
                    int n);
-  void commit(Groups&, const Code&);
+  void commit(Groups&);
   void tick(Thread& t) { ++t.clocks.all[static_cast<std::size_t>(t.number)]; }
   std::uint32_t copy_agent(const Thread& t) const { return static_cast<std::uint32_t>(n_ + t.number); }
   std::uint32_t bulk_read_agent(const Thread& t) const { return static_cast<std::uint32_t>(2 * n_ + t.number); }

@@ -82,7 +82,6 @@ struct Groups {  // of one kind, of one thread or warpgroup
   std::vector<OperationPtr> open;
   std::deque<std::vector<OperationPtr>> closed;  // those that have not been waited for
   std::uint32_t commits = 0;
-  int open_code = -1;
 };
 
 // ---- synchronisation -----------------------------------------------------------------------------------------------------

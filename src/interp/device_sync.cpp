@@ -136,7 +136,7 @@ bool DeviceRun::sync(Thread& t, Code& c) {
       break;
     }
     case K::commit:
-      commit(s.group == ir::Completion::copy_group ? t.copies : t.bulk, c);
+      commit(s.group == ir::Completion::copy_group ? t.copies : t.bulk);
       break;
     case K::wait:
     case K::wait_read: {
@@ -170,11 +170,10 @@ bool DeviceRun::sync(Thread& t, Code& c) {
 
 // ---- groups ----------------------------------------------------------------------------------------------------------------
 
-void DeviceRun::commit(Groups& g, const Code& c) {
+void DeviceRun::commit(Groups& g) {
   ++g.commits;
   g.closed.push_back(std::move(g.open));
   g.open.clear();
-  g.open_code = c.number;
 }
 
 void DeviceRun::wait_groups(Groups& g, std::int64_t pending, bool reads_only, std::uint32_t agent, std::uint32_t read_agent,
@@ -241,7 +240,7 @@ void DeviceRun::group_sync(int first, Code& c) {
       }
       break;
     case K::commit:
-      commit(products, c);
+      commit(products);
       break;
     case K::wait:
       wait_groups(products, uniform(c.count), false, product_agent(first), 0, first, n);

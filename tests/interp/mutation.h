@@ -131,6 +131,14 @@ class Mutator {
       keep(s, what);
       s.sync = original;
     };
+    if (original->buffer != 0)
+      if (const auto n = elements(original->buffer); n > 1) {
+        // A wait for the barrier after it in the ring would be the stronger one.
+        if (original->kind == Sync::Kind::mbarrier_wait)
+          with("the barrier before", [n](Sync& x) { x.index = (x.index + (n - 1)) % n; });
+        else
+          with("the next barrier", [n](Sync& x) { x.index = (x.index + 1) % n; });
+      }
     switch (original->kind) {
       case Sync::Kind::mbarrier_init:
         with("one arrival more", [](Sync& x) { x.count = x.count + 1; });
@@ -155,6 +163,12 @@ class Mutator {
       default:
         break;
     }
+  }
+
+  std::int64_t elements(Id buffer) const {
+    std::int64_t n = 0;
+    ir::is_int(original_.buffers.at(buffer).elements, &n);
+    return n;
   }
 
   // Every expression of a statement in turn; `change` gives the mutants of one node.
@@ -200,6 +214,8 @@ class Mutator {
         };
         if (f.operands[k].name == "swizzle") with("swizzle of 64 bytes", num(64));
         if (original->actuals[k].address.empty()) continue;
+        if (f.operands[k].kind == ir::IntrinsicOperand::Kind::barrier && elements(original->actuals[k].buffer) > 1)
+          with("the next barrier", (original->actuals[k].address + 1) % elements(original->actuals[k].buffer));
         bool swizzled = false;
         ir::walk(original->actuals[k].address, [&](const Expr& e) { return swizzled |= ir::is(e, ir::Op::bit_xor), true; });
         if (swizzled)
