@@ -3,6 +3,8 @@
 // is a 7x7 Gaussian, down the columns, then along the rows.
 #include <ashlar/generator/generator.h>
 
+#include <algorithm>
+
 #include "apps/unsharp/filter.h"
 
 namespace unsharp {
@@ -13,6 +15,8 @@ class Unsharp : public Generator {
  public:
   Param<int> channels{"channels", 3, {{1, 3}}, "planes of the picture"};
   Param<int> strip{"strip", 64, "rows that one thread computes one after the other"};
+  Param<int> columns{"columns", 512,
+                     "pixels of a row computed before the next row: 8 such rows of grey fit the first-level cache"};
   Param<bool> stream{"stream", false, "the result goes past the caches: for pictures larger than they are"};
   Symbol H{"H", {.min = 1}}, W{"W", {.min = 1}};
   Input in{"in", f32, {channels, H, W}};
@@ -47,14 +51,15 @@ class Unsharp : public Generator {
     const int lanes = s.target().lanes(f32);
     auto [c, y, x] = s[out].spatial<3>();
     auto [yo, yi] = s[out].split(y, strip, Tail::guard);
-    auto [xo, xi] = s[out].split(x, lanes, Tail::guard);
-    s[out].reorder(yo, yi, xo, c, xi).tighten(yi);
+    auto [vectors, xi] = s[out].split(x, lanes, Tail::guard);
+    auto [xc, xo] = s[out].split(vectors, std::max(1, columns / lanes), Tail::guard);
+    s[out].reorder(yo, xc, yi, xo, c, xi).tighten(yi).tighten(xo);
 
     s[blur_x].inline_();
     s[sharpen].inline_();
     s[ratio].compute_at(xo).store_in(Scope::registers);
     s[blur_y].compute_at(yi);
-    s[grey].store_at(yo).compute_at(yi).slide(yi).fold(0, 8);  // 7 rows live, 8 for a power of two
+    s[grey].store_at(xc).compute_at(yi).slide(yi).fold(0, 8);  // 7 rows live, 8 for a power of two
 
     auto [ry, rx] = s[ratio].spatial<2>();
     auto [rxo, rxi] = s[ratio].split(rx, lanes, Tail::pad);

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <map>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "apps/matmul/product.h"
@@ -68,10 +69,10 @@ TEST_CASE("matmul_bias: columns around a block of panels of B") {
     CHECK_MESSAGE(error_of_matmul_bias(15, N, 385) <= 1e-6, N, " columns");
 }
 
-TEST_CASE("unsharp: every combination of sizes around the vectors and strips") {
+TEST_CASE("unsharp: every combination of sizes around the vectors, strips and parts of rows") {
   for (const int channels : {1, 3})
     for (const std::int64_t H : {1, 3, 63, 64, 65, 130})
-      for (const std::int64_t W : {1, 15, 16, 17, 100}) {
+      for (const std::int64_t W : {1, 15, 16, 17, 100, 511, 512, 529}) {
         const std::vector<float> in = random_floats(channels * H * W, 0);
         std::vector<float> out(in.size(), NAN), expected(in.size());
         apps::Tensor tin(in.data(), {channels, H, W}), tout(out.data(), {channels, H, W});
@@ -92,39 +93,44 @@ TEST_CASE("unsharp of a black picture is black") {
   CHECK(out == in);
 }
 
-TEST_CASE("a strip computes each row of grey once, and the rows around it") {
+TEST_CASE("a strip computes each row of grey once, and the pixels around it") {
   using namespace ashlar;
-  constexpr std::int64_t H = 150, W = 40, strips = 3;
-  const auto filter = instantiate<unsharp::Unsharp>(Target::parse("x86-64-v4"), {{"strip", "64"}});
-  const ir::Program& p = filter.scheduled();
-  interp::Arguments arguments{
-      interp::Array::make(f32, {3, H, W}, [](auto at) { return static_cast<double>(at[0] + at[1] * at[2] % 7) / 10; }),
-      interp::Array::zeros(f32, {3, H, W})};
-  interp::Arguments expected = arguments;
-  const interp::Counters n = interp::run(p, arguments);
-  interp::run_algorithm(filter.algorithm(), expected);
-  CHECK(interp::difference(arguments[1].array, expected[1].array) == "");
-  constexpr std::int64_t wide = (W + 15) / 16 * 16 + 6;  // whole vectors, and the reach of the blur to both sides
-  const std::map<std::string, std::int64_t> evaluations = {
-      {"grey", (H + strips * 6) * wide},  // and 3 rows above and below each strip
-      {"blur_y", H * wide},
-      {"ratio", H * ((W + 15) / 16 * 16)},
-      {"out", 3 * H * W}};
-  std::size_t seen = 0;
-  for (const auto& [id, stage] : p.stages) {
-    const auto expected_of = evaluations.find(stage.name);
-    if (expected_of == evaluations.end()) continue;
-    CHECK_MESSAGE(n.evaluations.at(id) == expected_of->second, stage.name);
-    ++seen;
-    for (const ir::Id buffer : stage.buffers) {
-      if (stage.name == "grey") {
-        CHECK(n.bytes_of.at(buffer) == 8 * wide * 4);  // a ring of 8 rows for the 7 that are live
-      } else if (stage.name == "blur_y") {
-        CHECK(n.bytes_of.at(buffer) == wide * 4);  // one row
+  constexpr std::int64_t H = 150, W = 40, strips = 3, vectors = (W + 15) / 16 * 16;
+  for (const std::int64_t columns : {512, 32}) {
+    const auto filter =
+        instantiate<unsharp::Unsharp>(Target::parse("x86-64-v4"), {{"strip", "64"}, {"columns", std::to_string(columns)}});
+    const ir::Program& p = filter.scheduled();
+    interp::Arguments arguments{
+        interp::Array::make(f32, {3, H, W}, [](auto at) { return static_cast<double>(at[0] + at[1] * at[2] % 7) / 10; }),
+        interp::Array::zeros(f32, {3, H, W})};
+    interp::Arguments expected = arguments;
+    const interp::Counters n = interp::run(p, arguments);
+    interp::run_algorithm(filter.algorithm(), expected);
+    CHECK(interp::difference(arguments[1].array, expected[1].array) == "");
+    const std::int64_t parts = (vectors + columns - 1) / columns;
+    const std::int64_t computed = vectors + 6 * parts;  // the reach of the blur to both sides of each part
+    const std::int64_t row = std::min(vectors, columns) + 6;
+    const std::map<std::string, std::int64_t> evaluations = {
+        {"grey", (H + strips * 6) * computed},  // and 3 rows above and below each strip
+        {"blur_y", H * computed},
+        {"ratio", H * vectors},
+        {"out", 3 * H * W}};
+    std::size_t seen = 0;
+    for (const auto& [id, stage] : p.stages) {
+      const auto expected_of = evaluations.find(stage.name);
+      if (expected_of == evaluations.end()) continue;
+      CHECK_MESSAGE(n.evaluations.at(id) == expected_of->second, stage.name, ", parts of ", columns);
+      ++seen;
+      for (const ir::Id buffer : stage.buffers) {
+        if (stage.name == "grey") {
+          CHECK(n.bytes_of.at(buffer) == 8 * row * 4);  // a ring of 8 rows for the 7 that are live
+        } else if (stage.name == "blur_y") {
+          CHECK(n.bytes_of.at(buffer) == row * 4);  // one row
+        }
       }
     }
+    CHECK(seen == evaluations.size());
   }
-  CHECK(seen == evaluations.size());
 }
 
 namespace {
@@ -144,23 +150,24 @@ struct Heap {  // an allocator that keeps count
 
 }  // namespace
 
-TEST_CASE("what unsharp asks the allocator for is the ring of 8 rows and one row of the blur, whatever the height") {
-  for (const std::int64_t H : {100, 1000}) {
-    constexpr std::int64_t W = 320, C = 3;
-    const std::vector<float> in = random_floats(C * H * W, 0);
-    std::vector<float> out(in.size());
-    apps::Tensor tin(in.data(), {C, H, W}), tout(out.data(), {C, H, W});
-    Heap heap;
-    ashlar_error error{};
-    ashlar_context context{};
-    context.size = sizeof context, context.error = &error;
-    context.user = &heap, context.allocate = Heap::allocate, context.release = Heap::release;
-    apps::check(unsharp_rgb_with(tin, tout, &context), &error);
-    CHECK(heap.blocks == 0);
-    const std::size_t row = (W + 6 + 15) / 16 * 16 * 4;
-    CHECK(heap.most >= 9 * (W + 6) * 4);
-    CHECK(heap.most <= 9 * row + 256);  // rounded up to cache lines
-  }
+TEST_CASE(
+    "what unsharp asks the allocator for is 8 rows of grey and one of the blur, 512 pixels of each, whatever the picture") {
+  for (const std::int64_t H : {100, 500})
+    for (const std::int64_t W : {320, 512, 1300}) {
+      constexpr std::int64_t C = 3;
+      const std::vector<float> in = random_floats(C * H * W, 0);
+      std::vector<float> out(in.size());
+      apps::Tensor tin(in.data(), {C, H, W}), tout(out.data(), {C, H, W});
+      Heap heap;
+      ashlar_error error{};
+      ashlar_context context{};
+      context.size = sizeof context, context.error = &error;
+      context.user = &heap, context.allocate = Heap::allocate, context.release = Heap::release;
+      apps::check(unsharp_rgb_with(tin, tout, &context), &error);
+      CHECK(heap.blocks == 0);
+      CHECK(heap.most >= 9 * std::min<std::size_t>(512, static_cast<std::size_t>(W)) * 4);
+      CHECK(heap.most <= 9 * (512 + 6) * 4 + 128);  // two slices, rounded up to cache lines
+    }
 }
 
 TEST_CASE("the product asks ahead for both halves of a row of the panel of B, and for nothing of A") {
