@@ -82,3 +82,8 @@ TEST_CASE("3x3 convolution") {
   check<gpu_operators::Conv3x3>("conv3x3", 0,
                                 {{{"H", 8}, {"W", 16}, {"C", 2}, {"D", 2}}, {{"H", 9}, {"W", 3}, {"C", 1}, {"D", 1}}});
 }
+
+TEST_CASE("attention, a query a block") {
+  check<gpu_operators::Attention>(
+      "attention", 5, {{{"H", 2}, {"M", 2}, {"N", 70}}, {{"H", 1}, {"M", 1}, {"N", 1}}, {{"H", 1}, {"M", 0}, {"N", 3}}});
+}

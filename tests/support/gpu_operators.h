@@ -153,4 +153,39 @@ struct Conv3x3 {
   }
 };
 
+// One query a block: its scores, then its probabilities, in shared memory; a thread a column of the values.
+struct Attention {
+  static constexpr int threads = 32, depth = 32;
+  lang::DefinitionScope scope;
+  Symbol H{"H"}, M{"M"}, N{"N", {.min = 1, .max = 512}};
+  Tensor Q = lang::make_input("Q", f32, {H, M, depth}), K = lang::make_input("K", f32, {H, N, depth}),
+         V = lang::make_input("V", f32, {H, N, depth}), O = lang::make_output("O", f32, {H, M, depth});
+  Axis d{"d", depth}, j{"j", N}, k{"k", N}, l{"l", N};
+  Tensor score = compute("score", {H, M, N}, [&](Var h, Var i, Var n) { return sum(Q(h, i, d) * K(h, n, d), d); });
+  Tensor top = compute("top", {H, M}, [&](Var h, Var i) { return maximum(score(h, i, j), j); });
+  Tensor weight = compute("weight", {H, M, N}, [&](Var h, Var i, Var n) { return exp((score(h, i, n) - top(h, i)) * 0.125); });
+  Tensor total = compute("total", {H, M}, [&](Var h, Var i) { return sum(weight(h, i, k), k); });
+  Tensor mixed = compute("mixed", {H, M, depth}, [&](Var h, Var i, Var c) { return sum(weight(h, i, l) * V(h, l, c), l); });
+  Tensor result = compute("result", {H, M, depth}, [&](Var h, Var i, Var c) { return mixed(h, i, c) / total(h, i); });
+  lang::Built built = (lang::bind(O, result), lang::build_program("attention", {Q, K, V, O}));
+  Schedule s;
+  explicit Attention(const Target& target) : s(built, target) {
+    auto [h, i, c] = s[result].spatial<3>();
+    s[result].bind(h, gpu::block_y).bind(i, gpu::block_x).bind(c, gpu::thread_x);
+    s[mixed].compute_at(c).store_in(Scope::registers);
+    auto one_value = [&](const Tensor& t) {  // each thread reduces a part, then every thread all parts
+      auto [ko, ki] = s[t].split(s[t].reduction(), threads);
+      Stage part = s[t].rfactor(ki);
+      s[t].compute_at(i).store_in(Scope::registers);
+      part.compute_at(i).store_in(Scope::shared);
+      part.bind(part.spatial<3>()[2], gpu::thread_x);
+    };
+    auto row = [&](const Tensor& t) {
+      s[t].compute_at(i).store_in(Scope::shared);
+      s[t].bind(s[t].spatial<3>()[2], gpu::threads);
+    };
+    one_value(total), row(weight), one_value(top), row(score);
+  }
+};
+
 }  // namespace gpu_operators

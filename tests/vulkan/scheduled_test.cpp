@@ -123,6 +123,11 @@ TEST_CASE("3x3 convolution") {
   check<gpu_operators::Conv3x3>({{{"H", 8}, {"W", 16}, {"C", 2}, {"D", 2}}, {{"H", 9}, {"W", 3}, {"C", 1}, {"D", 1}}});
 }
 
+TEST_CASE("attention") {
+  NEEDS_DEVICE;
+  check<gpu_operators::Attention>({{{"H", 2}, {"M", 2}, {"N", 70}}, {{"H", 1}, {"M", 1}, {"N", 1}}});
+}
+
 // ---- the entries -----------------------------------------------------------------------------------------------------
 TEST_CASE("tensors in host memory, outside their buffer or of another device are refused, and nothing is written") {
   NEEDS_DEVICE;
