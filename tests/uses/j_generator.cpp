@@ -33,7 +33,14 @@ class Conv1d : public Generator {
     s[y].parallel(b).vectorize(ni, s.target().lanes(f32));
     s[acc].compute_at(no);
   }
+  static void for_gpu(Schedule& s, const Tensor& y, const Tensor& acc) {
+    auto [b, n] = s[y].spatial<2>();
+    auto [no, ni] = s[y].split(n, 256);
+    s[y].bind(b, gpu::block_y).bind(no, gpu::block_x).bind(ni, gpu::thread_x);
+    s[acc].compute_at(ni).store_in(Scope::registers);
+  }
   void schedule(Schedule& s) override {
+    if (s.target().is_gpu()) return for_gpu(s, y, acc);
     const bool wide = s.target().vector_registers() >= 32;
     for_cpu(s, y, acc, wide ? 2 * unroll_by : *unroll_by);
   }
