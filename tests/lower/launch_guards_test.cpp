@@ -1,0 +1,142 @@
+// Launches whose statements need guards of every kind: storage that no thread loop fills, threads of other shapes than the
+// block, halos, vectors, warps, tiles that shift. Each runs with the search for races on.
+#include <ashlar/schedule/step.h>
+
+#include "check.h"
+#include "tests/support/gpu_operators.h"
+
+using namespace ashlar;
+using handmade::Sizes;
+
+namespace {
+
+// across = x[y, x-1] + x[y, x] + x[y, x+1]; out = across[y-1, x] + across[y, x] + across[y+1, x]
+struct Box {
+  lang::DefinitionScope scope;
+  Symbol H{"H", {.min = 1}}, W{"W", {.min = 1}};
+  Tensor in = lang::make_input("in", i32, {H, W}), out = lang::make_output("out", i32, {H, W});
+  Tensor wide = boundary::repeat(in);
+  Tensor across = compute("across", [&](Var y, Var x) { return wide(y, x - 1) + wide(y, x) + wide(y, x + 1); });
+  Tensor result =
+      compute("result", {H, W}, [&](Var y, Var x) { return across(y - 1, x) + across(y, x) * 2 + across(y + 1, x); });
+  lang::Built built = (lang::bind(out, result), lang::build_program("box", {in, out}));
+  Schedule s;
+  explicit Box(const char* target = "vulkan") : s(built, Target::parse(target)) {}
+
+  void check(std::size_t barriers) const {
+    schedule::finish(s.scheduled(), s.target());
+    LowerOptions o;
+    o.vector_bits = s.target().vector_bits();
+    o.vector_registers = s.target().vector_registers();
+    o.warp = s.target().device().warp;
+    const ir::Kernel k = lower(s.scheduled().program, o);
+    const std::string text = ir::text(k);
+    CAPTURE(text);
+    std::size_t found = 0;
+    for (std::size_t at = text.find("barrier of"); at != std::string::npos; at = text.find("barrier of", at + 1)) ++found;
+    CHECK(found == barriers);
+    for (const auto& [h, w] : {std::pair{8, 32}, {9, 33}, {1, 1}, {17, 5}, {3, 70}}) {
+      CAPTURE(h);
+      CAPTURE(w);
+      interp::Arguments expected = handmade::arguments_for(built.program, {{"H", h}, {"W", w}}), actual = expected;
+      interp::run_algorithm(built.program, expected);
+      interp::Options options;
+      options.races = true;
+      REQUIRE_NOTHROW(interp::run(k, actual, options));
+      CHECK(interp::difference(actual[1].array, expected[1].array) == "");
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a halo in shared memory, filled by all threads") {
+  Box b;
+  auto [y, x] = b.s[b.result].spatial<2>();
+  auto [yo, xo, yi, xi] = b.s[b.result].tile(y, x, 8, 32);
+  b.s[b.result].bind(yo, gpu::block_y).bind(xo, gpu::block_x).bind(yi, gpu::thread_y).bind(xi, gpu::thread_x);
+  b.s[b.across].compute_at(xo).store_in(Scope::shared);
+  auto [u, v] = b.s[b.across].spatial<2>();
+  b.s[b.across].bind(b.s[b.across].fuse(u, v), gpu::threads);
+  b.check(1);
+}
+
+TEST_CASE("a halo that one thread fills") {
+  Box b;
+  auto [y, x] = b.s[b.result].spatial<2>();
+  auto [yo, xo, yi, xi] = b.s[b.result].tile(y, x, 8, 32);
+  b.s[b.result].bind(yo, gpu::block_y).bind(xo, gpu::block_x).bind(yi, gpu::thread_y).bind(xi, gpu::thread_x);
+  b.s[b.across].compute_at(xo).store_in(Scope::shared);
+  b.check(1);
+}
+
+TEST_CASE("threads of a smaller shape than the block") {
+  Box b;
+  auto [y, x] = b.s[b.result].spatial<2>();
+  auto [yo, xo, yi, xi] = b.s[b.result].tile(y, x, 8, 32);
+  b.s[b.result].bind(yo, gpu::block_y).bind(xo, gpu::block_x).bind(yi, gpu::thread_y).bind(xi, gpu::thread_x);
+  b.s[b.across].compute_at(xo).store_in(Scope::shared);
+  auto [u, v] = b.s[b.across].spatial<2>();
+  auto [vo, vi] = b.s[b.across].split(v, 16);
+  b.s[b.across].bind(vi, gpu::thread_x);
+  b.check(1);
+}
+
+TEST_CASE("a tile computed inside the threads, for the block as a whole") {
+  Box b;
+  auto [y, x] = b.s[b.result].spatial<2>();
+  auto [yo, xo, yi, xi] = b.s[b.result].tile(y, x, 8, 32);
+  auto [ys, yt] = b.s[b.result].split(yi, 2);
+  b.s[b.result].reorder(yo, xo, yt, xi, ys);
+  b.s[b.result].bind(yo, gpu::block_y).bind(xo, gpu::block_x).bind(yt, gpu::thread_y).bind(xi, gpu::thread_x);
+  b.s[b.across].compute_at(ys).store_in(Scope::shared);
+  auto [u, v] = b.s[b.across].spatial<2>();
+  b.s[b.across].bind(b.s[b.across].fuse(u, v), gpu::threads);
+  b.check(2);
+}
+
+TEST_CASE("a ring in shared memory that slides with a loop, each thread in its own column") {
+  Box b;
+  auto [y, x] = b.s[b.result].spatial<2>();
+  auto [yo, xo, yi, xi] = b.s[b.result].tile(y, x, 8, 32);
+  b.s[b.result].bind(yo, gpu::block_y).bind(xo, gpu::block_x).bind(xi, gpu::thread_x);
+  b.s[b.result].tighten(yi);
+  b.s[b.across].compute_at(yi).store_in(Scope::shared).store_at(xo).slide(yi).fold(0, 4);
+  auto [u, v] = b.s[b.across].spatial<2>();
+  b.s[b.across].bind(v, gpu::thread_x);
+  b.check(0);
+}
+
+TEST_CASE("each thread has its own") {
+  Box b;
+  auto [y, x] = b.s[b.result].spatial<2>();
+  auto [yo, xo, yi, xi] = b.s[b.result].tile(y, x, 4, 32);
+  b.s[b.result].bind(yo, gpu::block_y).bind(xo, gpu::block_x).bind(yi, gpu::thread_y).bind(xi, gpu::thread_x);
+  b.s[b.across].compute_at(xi).store_in(Scope::stack);
+  b.check(0);
+}
+
+TEST_CASE("warps of lanes, each with columns of its own") {
+  Box b("cuda-sm_80");
+  auto [y, x] = b.s[b.result].spatial<2>();
+  auto [xo, x1] = b.s[b.result].split(x, 64);
+  auto [xw, xl] = b.s[b.result].split(x1, 32);
+  b.s[b.result].bind(y, gpu::block_y).bind(xo, gpu::block_x).bind(xw, gpu::warp).bind(xl, gpu::lane);
+  b.s[b.across].compute_at(xo).store_in(Scope::shared);
+  auto [u, v] = b.s[b.across].spatial<2>();
+  auto [vw, vl] = b.s[b.across].split(v, 32);
+  b.s[b.across].bind(vw, gpu::warp).bind(vl, gpu::lane);
+  b.check(0);
+}
+
+TEST_CASE("a thread stores vectors") {
+  Box b;
+  auto [y, x] = b.s[b.result].spatial<2>();
+  auto [xo, x1] = b.s[b.result].split(x, 64);
+  auto [xt, xv] = b.s[b.result].split(x1, 4);
+  b.s[b.result].bind(y, gpu::block_y).bind(xo, gpu::block_x).bind(xt, gpu::thread_x).vectorize(xv);
+  b.s[b.across].compute_at(xo).store_in(Scope::shared);
+  auto [u, v] = b.s[b.across].spatial<2>();
+  b.s[b.across].bind(v, gpu::threads);
+  b.check(1);
+}
