@@ -146,6 +146,12 @@ bool BitSystem::add(Row row) {
   return true;
 }
 
+std::pair<std::size_t, std::size_t> BitSystem::bits_of(ir::Id var) const {
+  for (const Input& i : inputs_)
+    if (i.var.node()->id == var) return {i.first, i.width};
+  return {0, 0};
+}
+
 bool BitSystem::equate(const Expr& a, const Expr& b) {
   const auto x = word(a), y = word(b);
   if (!x || !y) return false;

@@ -7,6 +7,7 @@
 #include <bitset>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <ashlar/analysis/facts.h>
@@ -26,6 +27,8 @@ class BitSystem {
   bool equate(const Expr& a, const Expr& b);  // false: one of them is not bit-linear
   bool consistent() const { return consistent_; }
   bool implies_equal(const Expr& a, const Expr& b);  // of every solution
+  // The bits of a row that belong to a variable that has occurred: from `first` on, `width` of them; none if it has not.
+  std::pair<std::size_t, std::size_t> bits_of(ir::Id var) const;
   // A solution in which the two differ; values of all variables that have occurred. Not held against the facts.
   std::optional<Assignment> solution_with_difference(const Expr& a, const Expr& b);
 

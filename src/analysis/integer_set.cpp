@@ -256,7 +256,13 @@ class Isl {
       }
       isl_point_free(p);
     } else if (isl_ctx_last_error(ctx_) != isl_error_quota) {
-      a.kind = RawAnswer::not_understood;
+      // What fails because the budget is spent may report another error last; a question that can be read was understood.
+      isl_ctx_reset_operations(ctx_);
+      isl_ctx_set_max_operations(ctx_, 10 * budget);
+      isl_ctx_reset_error(ctx_);
+      isl_set* read = isl_set_read_from_str(ctx_, question.c_str());
+      if (!read && isl_ctx_last_error(ctx_) != isl_error_quota) a.kind = RawAnswer::not_understood;
+      isl_set_free(read);
     }
     isl_ctx_set_max_operations(ctx_, 0);
     return a;

@@ -1,6 +1,7 @@
 // Matching of the rule table against canonical expressions, and the proof of a rule's condition.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <numeric>
 
 #include <ashlar/ir/refusal.h>
@@ -20,6 +21,18 @@ class RuleMatch {
   bool suggest(const Expr& first, const Expr& second) {
     if (rule_.suggest == Suggest::none) return true;
     std::int64_t c = 0;
+    if (rule_.suggest == Suggest::above) {
+      const Range r = engine_.range(second);
+      if (r.lo < 0 || !r.has_hi() || r.hi >= std::int64_t{1} << 61) return false;
+      const Expr g = ir::index(std::int64_t{1} << std::bit_width(static_cast<std::uint64_t>(r.hi)));
+      return !ir::same(engine_.simplify(ir::mod(first, g)), first) && bind(pg, g);
+    }
+    if (rule_.suggest == Suggest::below) {
+      const Congruence m = engine_.congruence(second);
+      const auto known = static_cast<std::uint64_t>(std::gcd(m.modulus, m.remainder));
+      const std::int64_t g = known == 0 ? 0 : std::int64_t{1} << std::countr_zero(known);
+      return g > 1 && bind(pg, ir::index(g));
+    }
     if (!ir::is_int(second, &c) || c <= 0) return false;
     switch (rule_.suggest) {
       case Suggest::quotient: {

@@ -1,5 +1,6 @@
 // Constant bounds and congruences of canonical expressions.
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include <ashlar/ir/numeric.h>
@@ -97,6 +98,11 @@ Range remainder(Range a, Range b) {
   return r;
 }
 
+// The largest number of as many bits as v, v >= 0.
+std::int64_t bits_above(std::int64_t v) {
+  return static_cast<std::int64_t>((std::uint64_t{1} << std::bit_width(static_cast<std::uint64_t>(v))) - 1);
+}
+
 Range of_type(Type t) {
   if (t.is_bool()) return {0, 1};
   if (!t.is_data_integer() || t.lanes != 1 || (t.is_unsigned() && t.bits >= 64))
@@ -109,6 +115,9 @@ Congruence join(Congruence a, Congruence b) {
   const std::int64_t m = std::gcd(std::gcd(a.modulus, b.modulus), checked_add(a.remainder, -b.remainder));
   return {m, m == 0 ? a.remainder : floor_mod(a.remainder, m)};
 }
+
+// How many low bits a congruence knows: those below the power of two in its modulus.
+int known_bits(Congruence c) { return c.modulus == 0 ? 62 : std::countr_zero(static_cast<std::uint64_t>(c.modulus)); }
 
 }  // namespace
 
@@ -201,6 +210,19 @@ Range Engine::atom_range(const Expr& e) {
       if (x.lo > 0) r.lo = x.lo;
       return r;
     }
+    case Op::bit_and: {  // of one that is not negative: not above it
+      const Range x = range(a[0]), y = range(a[1]);
+      if (x.lo >= 0 && y.lo >= 0) return {0, std::min(x.hi, y.hi)};
+      return x.lo >= 0 ? Range{0, x.hi} : y.lo >= 0 ? Range{0, y.hi} : Range{};
+    }
+    case Op::bit_or:
+    case Op::bit_xor: {  // no bit above the highest of either
+      const Range x = range(a[0]), y = range(a[1]);
+      if (x.lo < 0 || y.lo < 0) return {};
+      Range r{n->op == Op::bit_or ? std::max(x.lo, y.lo) : 0, INT64_MAX};
+      if (x.has_hi() && y.has_hi()) r.hi = bits_above(std::max(x.hi, y.hi));
+      return r;
+    }
     case Op::in_range: {
       Range r = range(a[0]);
       const Range lo = range(a[1]), hi = range(a[2]);
@@ -277,6 +299,16 @@ Congruence Engine::congruence(const Expr& e) {
       return join(congruence(a[1]), congruence(a[2]));
     case Op::in_range:
       return congruence(a[0]);
+    case Op::bit_and:
+    case Op::bit_or:
+    case Op::bit_xor: {  // bit by bit, so the bits known of both are known of the result
+      const Congruence x = congruence(a[0]), y = congruence(a[1]);
+      const std::int64_t m = std::int64_t{1} << std::min(known_bits(x), known_bits(y));
+      const std::int64_t r = n->op == Op::bit_and  ? x.remainder & y.remainder
+                             : n->op == Op::bit_or ? x.remainder | y.remainder
+                                                   : x.remainder ^ y.remainder;
+      return {m, floor_mod(r, m)};
+    }
     default:
       return {};
   }

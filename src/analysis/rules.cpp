@@ -20,6 +20,9 @@ Expr operator*(const Expr& a, const Expr& b) { return plain(Op::mul, ir::index_t
 Expr operator/(const Expr& a, const Expr& b) { return plain(Op::div, ir::index_type, a, b); }
 Expr operator%(const Expr& a, const Expr& b) { return plain(Op::mod, ir::index_type, a, b); }
 Expr operator-(const Expr& a) { return ir::make(Op::neg, ir::index_type, std::span(&a, 1)); }
+Expr operator^(const Expr& a, const Expr& b) { return plain(Op::bit_xor, ir::index_type, a, b); }
+Expr operator|(const Expr& a, const Expr& b) { return plain(Op::bit_or, ir::index_type, a, b); }
+Expr operator&(const Expr& a, const Expr& b) { return plain(Op::bit_and, ir::index_type, a, b); }
 Expr min(const Expr& a, const Expr& b) { return plain(Op::min, ir::index_type, a, b); }
 Expr max(const Expr& a, const Expr& b) { return plain(Op::max, ir::index_type, a, b); }
 Expr operator<(const Expr& a, const Expr& b) { return plain(Op::lt, bool_, a, b); }
@@ -46,6 +49,7 @@ std::vector<Rule> make_rules() {
   const Expr x = wild(px, "x"), y = wild(py, "y"), z = wild(pz, "z"), c = wild(pc, "c"), d = wild(pd, "d"), e = wild(pe, "e"),
              g = wild(pg, "g"), k = wild(pk, "k"), p = wild(pp, "p", bool_), q = wild(pq, "q", bool_);
   const Expr zero = ir::index(0), one = ir::index(1), yes = ir::boolean(true), no = ir::boolean(false), always;
+  const auto power_of_two = [&](const Expr& v) { return zero < v && (v & (v - one)) == zero; };
   using S = Suggest;
   // clang-format off
   return {
@@ -81,6 +85,18 @@ std::vector<Rule> make_rules() {
       {"mod.nested_sum", "d | ce: e(x%c) = ex - ec(x/c), and d divides ec", ((x % c) * e + y) % d, (x * e + y) % d,
                          zero < c && zero < d && (c * e) % d == zero},
       {"mod.coefficient", "ex = (e%c)x modulo c",                           (x * e + y) % c, (x * (e % c) + y) % c, zero < c && (c <= e || e <= -c)},
+      // ---- bits: division and modulo by a power of two take a number apart into its upper and its lower bits ----
+      {"div.of_xor",     "a shift moves the bits of both",                  (x ^ y) / c, (x / c) ^ (y / c), power_of_two(c)},
+      {"mod.of_xor",     "a mask keeps the low bits of both",               (x ^ y) % c, (x % c) ^ (y % c), power_of_two(c)},
+      {"xor.twice",      "y ^ y = 0",                                       (x ^ y) ^ y, x, always},
+      {"xor.twice2",     "x ^ x = 0",                                       (x ^ y) ^ x, y, always},
+      {"xor.high",       "y has no bits from g = 2^n up: those of x stay",  x ^ y, x / g * g + (x % g ^ y),
+                         power_of_two(g) && zero <= y && y < g, S::above},
+      {"xor.low",        "y has no bits below g = 2^n: those of x stay",    x ^ y, (x / g ^ y / g) * g + x % g,
+                         one < g && power_of_two(g) && y % g == zero, S::below},
+      {"and.mask",       "c is all ones below c + 1 = 2^n",                 x & c, x % (c + one), zero <= c && power_of_two(c + one)},
+      {"or.disjoint",    "no bit of x lies below g = 2^n, none of y above", x | y, x + y,
+                         power_of_two(g) && zero <= y && y < g && x % g == zero, S::above},
       // ---- terms and pairs of terms of a sum ----
       {"mul.quotient",   "x = k modulo c: c(x/c) = x - k exactly",          (x / c) * d, (x - k) * (d / c),
                          zero < c && d % c == zero && x % c == k, S::remainder},

@@ -335,6 +335,18 @@ Expr Engine::visit(const Expr& e) {
           r = ir::rebuild(e, std::array<Expr, 3>{value, lo, hi});
         break;
       }
+      case Op::bit_not:  // all digits of two's complement changed
+        r = visit(ir::sub(ir::index(-1), n->args[0]));
+        break;
+      case Op::bit_and:
+      case Op::bit_or:
+      case Op::bit_xor: {
+        const Expr a = visit(n->args[0]), b = visit(n->args[1]);
+        r = compare(a, b) <= 0 ? ir::binary(n->op, a, b) : ir::binary(n->op, b, a);
+        if (ir::is(r, n->op))
+          if (auto next = rewrite(r)) r = visit(*next);
+        break;
+      }
       default:
         r = visit_data(e);
     }

@@ -148,6 +148,21 @@ Expr fold_index(Op op, const Expr& a, const Expr& b) {
       if (cx && cy) return index(std::max(x, y));
       if (same(a, b)) return a;
       break;
+    case Op::bit_and:
+      if (cx && cy) return index(x & y);
+      if ((cx && x == 0) || (cy && y == 0)) return index(0);
+      break;
+    case Op::bit_or:
+      if (cx && cy) return index(x | y);
+      if (cx && x == 0) return b;
+      if (cy && y == 0) return a;
+      break;
+    case Op::bit_xor:
+      if (cx && cy) return index(x ^ y);
+      if (cx && x == 0) return b;
+      if (cy && y == 0) return a;
+      if (same(a, b)) return index(0);
+      break;
     default:
       break;
   }

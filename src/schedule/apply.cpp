@@ -28,6 +28,7 @@ std::span<const Primitive> primitives() {
       {"cache_read", apply_cache_read},
       {"cache_write", apply_cache_write},
       {"set_layout", apply_set_layout},
+      {"swizzle", apply_swizzle},
       {"align", apply_align},
       {"set_scope", apply_set_scope},
       {"pack_argument", apply_pack_argument},

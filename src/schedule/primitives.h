@@ -29,6 +29,7 @@ void apply_fuse_into(Context&);      // stage, loop of its producer
 void apply_cache_read(Context&);     // buffer, scope, has fill, [fill], readers...  -> stage
 void apply_cache_write(Context&);    // stage, scope                  -> stage
 void apply_set_layout(Context&);     // stage, map
+void apply_swizzle(Context&);        // stage, map
 void apply_align(Context&);          // stage, dim, multiple
 void apply_set_scope(Context&);      // stage, scope
 void apply_pack_argument(Context&);  // buffer, map

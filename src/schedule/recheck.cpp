@@ -41,7 +41,10 @@ void recheck(Context& c) {
       if (s.loop_kind == ir::LoopKind::vectorized) prove_constant_extent(c, s, 1024), prove_vectorizable(c, s);
       if (s.loop_kind == ir::LoopKind::unrolled) prove_constant_extent(c, s, 1024);
     }
-    if (s.kind == Stmt::Kind::alloc && !p.buffer(s.buffer).layout.map.empty()) prove_fold(c, p.buffer(s.buffer));
+    if (s.kind == Stmt::Kind::alloc && !p.buffer(s.buffer).layout.map.empty()) {
+      prove_fold(c, p.buffer(s.buffer));
+      if (!annotates(c.step.primitive)) prove_bijective(c, s);
+    }
   });
   for (const Stmt* nest : nests) {
     std::vector<Id> pending;

@@ -254,6 +254,33 @@ Stage Stage::stream_store(Where w) const { return apply("stream_store", {Arg::st
 Stage Stage::set_layout_(const std::vector<Expr>& vars, const std::vector<Expr>& map, Where w) const {
   return apply("set_layout", {Arg::stage(id_), detail::index_map(vars, map)}, w), *this;
 }
+Stage Stage::swizzle_(const std::vector<Expr>& vars, const std::vector<Expr>& map, Where w) const {
+  return apply("swizzle", {Arg::stage(id_), detail::index_map(vars, map)}, w), *this;
+}
+Stage Stage::pad(int dim, Factor by, Where w) const {
+  const ir::Program& p = state_->scheduled.program;
+  const ir::Stage& stage = p.stage(id_);
+  if (dim < 1 || dim >= stage.spatial_rank())
+    refuse("pad", "a dimension of " + stage.name + " with one outside of it, 1 to " + std::to_string(stage.spatial_rank() - 1),
+           std::to_string(dim), w);
+  if (by.value() < 1) refuse("pad", "at least 1 element", std::to_string(by.value()), w);
+  const ir::Stmt* alloc = ir::alloc_of(p, stage.buffers.front());
+  if (!alloc) refuse("pad", "a stage with storage of its own (cache_write gives an output one)", stage.name, w);
+  const Expr extent = analysis::storage_extents(p, alloc->id).at(static_cast<std::size_t>(dim));
+  std::int64_t row = 0;
+  if (extent.empty() || !ir::is_int(extent, &row))
+    refuse("pad", "a constant extent of dimension " + std::to_string(dim) + " of " + stage.name,
+           extent.empty() ? "one without bound" : ir::text(extent), w);
+  std::vector<Expr> vars, map;
+  for (int d = 0; d < stage.spatial_rank(); ++d) {
+    vars.push_back(ir::var(static_cast<ir::Id>(d) + 1, "d" + std::to_string(d)));
+    if (d == dim)
+      map.back() = ir::add(ir::mul(map.back(), ir::index(row + by.value())), vars.back());
+    else
+      map.push_back(vars.back());
+  }
+  return set_layout_(vars, map, w);
+}
 Stage Stage::rfactor(Loop l, Where w) const {
   return Stage(apply("rfactor", {Arg::stage(id_), Arg::loop(l.id())}, w)[0], state_);
 }

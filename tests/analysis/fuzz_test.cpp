@@ -70,7 +70,7 @@ struct Scene {
       return leaves[r.in(0, 7)];
     }
     const auto sub_expr = [&] { return number(r, depth - 1); };
-    switch (r.in(0, 12)) {
+    switch (r.in(0, 14)) {
       case 0:
       case 1:
       case 2:
@@ -92,6 +92,12 @@ struct Scene {
         return min(sub_expr(), sub_expr());
       case 11:
         return max(sub_expr(), sub_expr());
+      case 12:
+        return binary(r.coin(3) ? Op::bit_and : r.coin(2) ? Op::bit_or : Op::bit_xor, sub_expr(), sub_expr());
+      case 13: {  // as a swizzle has it
+        const std::int64_t granule = std::int64_t{1} << r.in(0, 3);
+        return binary(Op::bit_xor, sub_expr(), mul(mod(sub_expr(), index(std::int64_t{1} << r.in(0, 3))), index(granule)));
+      }
       default:
         return select(condition(r, depth - 1), sub_expr(), sub_expr());
     }

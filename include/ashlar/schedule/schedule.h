@@ -192,6 +192,15 @@ class Stage {
     detail::map_of(map, vars, exprs);
     return set_layout_(vars, exprs, w);
   }
+  // A set_layout that permutes what is stored, [](Var r, Var c) { return at(r, c ^ (r % 4 * 8)); }: no storage is added.
+  template <class F>
+  Stage swizzle(F&& map, Where w = Where::current()) const {
+    std::vector<Expr> vars, exprs;
+    detail::map_of(map, vars, exprs);
+    return swizzle_(vars, exprs, w);
+  }
+  // A set_layout that leaves `by` elements free behind each row of a dimension: row r of 32 starts at r * (32 + by).
+  Stage pad(int dim, Factor by, Where = Where::current()) const;
   Stage prefetch(Loop, StageRef, Factor ahead, Where = Where::current()) const;
 
   // reduction
@@ -211,6 +220,7 @@ class Stage {
   std::vector<Loop> roots_(bool reduce, std::size_t expected, Where) const;
   Stage reorder_(const Loop*, std::size_t, Where) const;
   Stage set_layout_(const std::vector<Expr>& vars, const std::vector<Expr>& map, Where) const;
+  Stage swizzle_(const std::vector<Expr>& vars, const std::vector<Expr>& map, Where) const;
   const std::vector<ir::Id>& apply(const char* primitive, std::vector<schedule::Arg>, Where) const;
 
   ir::Id id_ = 0;

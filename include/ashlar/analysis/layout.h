@@ -1,0 +1,95 @@
+#pragma once
+// The algebra of layouts: a logical index taken apart into digits, and the digits put together to an address, or to (thread in
+// group, register) for fragments.
+//
+//   x[d]       = outer digits of x[d] (any radix, any number) and its low bits
+//   output o   = offset + sum of stride * digit + core(low bits of all indices)
+//
+// Outer digits are strided; strides and the extent of the last digit may be symbolic. The core is linear over the bits (GF(2)):
+// each bit of the output is a sum modulo 2 of bits of the indices. An index that no digit and no column of the core holds is
+// replicated: all its values lie at one place. Rows, padding, NCHWc, packed panels, the 128-byte swizzle and register fragments
+// are all values of it; what follows from a layout is a function of the value.
+//
+//   (r, c) -> 64 r + (c ^ (r % 8 * 8)),  r any, c < 64
+//   digits   512 * (r / 8)
+//   core     r bit k -> 64 << k ^ 8 << k (k < 3),  c bit k -> 1 << k
+//
+// Sources: the linear maps over bits are those of Linear Layouts (arXiv 2505.23819), the strided digits those of CuTe's
+// layouts.
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <ashlar/analysis/ladder.h>
+
+namespace ashlar::analysis {
+
+// ---- the core ----------------------------------------------------------------------------------------------------------
+// A map over GF(2), with a constant. Inputs and outputs are packed into words: the first in the lowest bits.
+struct BitLinear {
+  std::vector<int> in, out;            // how many bits each input and each output has; 64 each at most, together
+  std::vector<std::uint64_t> columns;  // the image of each input bit, without the constant
+  std::uint64_t constant = 0;
+
+  int in_bits() const;
+  int out_bits() const;
+  std::uint64_t image(std::uint64_t packed) const;
+  std::uint64_t pack(std::span<const std::int64_t> values) const;  // of the inputs; bits beyond their widths are dropped
+  std::vector<std::int64_t> unpack(std::uint64_t packed) const;    // of the outputs
+  std::vector<std::int64_t> operator()(std::span<const std::int64_t>) const;  // pack, image, unpack
+};
+
+int rank(const BitLinear&);
+std::vector<std::uint64_t> kernel(const BitLinear&);  // a basis of what is mapped to 0, the constant apart
+// The packed input whose image this is, the one of smallest kernel part; empty if there is none.
+std::optional<std::uint64_t> preimage(const BitLinear&, std::uint64_t packed_output);
+// Of an injective map: from its outputs to its inputs, right wherever the output is an image. Empty if it is not injective.
+std::optional<BitLinear> inverse(const BitLinear&);
+// Output `o` as index arithmetic over the inputs: digits, sums and xor.
+Expr expression(const BitLinear&, std::size_t o, std::span<const Expr> inputs);
+
+// ---- digits ------------------------------------------------------------------------------------------------------------
+// stride * (x[dim] / divisor % modulus) is added to an output; modulus 0: all that is above.
+struct Digit {
+  std::size_t dim = 0, output = 0;
+  std::int64_t divisor = 1, modulus = 0;
+  Expr stride;
+};
+
+struct IndexMap {
+  std::vector<ir::Id> vars;
+  std::vector<Digit> digits;
+  BitLinear core;            // of x[d] % 2^core.in[d]
+  std::vector<Expr> offset;  // one an output
+  std::size_t outputs() const { return offset.size(); }
+  bool bit_linear() const;  // no digits, and offsets of 0: the core says everything
+  // The outputs at one index; empty if a stride or an offset has no value under `symbols`.
+  std::optional<std::vector<std::int64_t>> at(std::span<const std::int64_t> index, const Assignment& symbols = {}) const;
+};
+
+// The digits of index expressions over `vars`, which are at least 0 and lie in the ranges of the facts; other variables are
+// symbols. Empty, with the term that is neither a digit nor bit-linear, where the expressions have no such form.
+struct IndexMapRead {
+  std::optional<IndexMap> map;
+  std::string why;
+};
+IndexMapRead index_map(std::span<const ir::Id> vars, std::span<const Expr> outputs, const Facts&);
+
+// The element address of a layout: its physical coordinates times `strides`.
+Expr element_address(const ir::Layout&, std::span<const Expr> strides);
+
+// ---- BIJECT ------------------------------------------------------------------------------------------------------------
+struct IndexBox {
+  std::vector<Expr> lo, extent;
+};
+
+// Does a map send different elements of a box to different places? Maps with bit operators by their digits and the rank of the
+// core; small constant boxes by enumeration; then `injective` of ladder.h, and digits last. Refuted: two elements, and where
+// both lie.
+Verdict injective_on(std::span<const ir::Id> vars, std::span<const Expr> map, const IndexBox&, const Facts&);
+// And is every place from 0 to the number of elements taken? For maps to one address over constant boxes.
+Verdict bijective_on(std::span<const ir::Id> vars, const Expr& address, const IndexBox&, const Facts&);
+
+}  // namespace ashlar::analysis
