@@ -85,9 +85,8 @@ struct IndexBox {
   std::vector<Expr> lo, extent;
 };
 
-// Does a map send different elements of a box to different places? Maps with bit operators by their digits and the rank of the
-// core; small constant boxes by enumeration; then `injective` of ladder.h, and digits last. Refuted: two elements, and where
-// both lie.
+// Does a map send different elements of a box to different places? By the digits and the rank of the core; small constant
+// boxes by enumeration; then `injective` of ladder.h. Refuted: two elements, and where both lie.
 Verdict injective_on(std::span<const ir::Id> vars, std::span<const Expr> map, const IndexBox&, const Facts&);
 // And is every place from 0 to the number of elements taken? For maps to one address over constant boxes.
 Verdict bijective_on(std::span<const ir::Id> vars, const Expr& address, const IndexBox&, const Facts&);

@@ -249,15 +249,11 @@ Verdict injective_on(std::span<const Id> vars, std::span<const Expr> map, const 
   }
   for (const Expr& e : map) q.map.push_back(simplify(ir::substitute(e, moved), q.facts));
   std::string why;
-  const bool bits_first = std::any_of(map.begin(), map.end(), has_bits);
-  if (bits_first)
-    if (auto v = by_algebra(q, &why)) return *v;
+  if (auto v = by_algebra(q, &why)) return *v;
   if (auto v = by_enumeration(q)) return *v;
   Verdict v = injective(vars, q.map, q.facts);
   if (v.answer == Answer::refuted) return refuted(q, v.step, v.first, v.second);
-  if (v.answer == Answer::unknown && !bits_first)
-    if (auto a = by_algebra(q, &why)) return *a;
-  if (v.answer == Answer::unknown && bits_first && !why.empty()) v.why = why;
+  if (v.answer == Answer::unknown && !why.empty() && std::any_of(map.begin(), map.end(), has_bits)) v.why = why;
   return v;
 }
 
