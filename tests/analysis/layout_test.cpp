@@ -125,6 +125,7 @@ TEST_CASE("a tile away from the origin is the tile at the origin") {
   const std::array<Id, 2> rc{1, 2};
   const IndexBox tile{{num(0), jo * 32}, {num(16), ir::min(N - jo * 32, num(32))}};
   CHECK(injective_on(rc, std::array{r, c ^ (r % 4 * 8)}, tile, f).step == Step::bits);
+  CHECK(injective_on(rc, std::array{r * 33 + c}, tile, f).step == Step::bits);  // padded by one
   CHECK(injective_on(rc, std::array{r, c % 32 ^ (r % 4 * 8)}, tile, f).answer == Answer::proved);
   const Verdict lossy = injective_on(rc, std::array{r, c ^ (c / 8 % 4 * 8)}, tile, f);
   REQUIRE(lossy.answer == Answer::refuted);

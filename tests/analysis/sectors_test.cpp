@@ -38,6 +38,30 @@ TEST_CASE("random accesses: sectors are those counted, never fewer than the byte
   CHECK(answered > 500);
 }
 
+TEST_CASE("an xored base and a buffer that starts inside of a sector") {
+  // Bytes 0 and 31 of a sector: moved by 8, in two sectors; xored by 16 and moved by 8, in one. So no base stands for the
+  // others.
+  const Expr address = (r * 31) ^ (c * 4);
+  const WarpAccess two{20, {lane % 2, base}, 1, 1, 32};
+  for (const std::int64_t align : {1, 8, 32}) {
+    int most = 0;
+    for (std::int64_t b = 0; b < 8; ++b)
+      for (std::int64_t start = 0; start < 32; start += align)
+        most = std::max<int>(most, 1 + ((start + (b * 4)) / 32 != (start + (31 ^ (b * 4))) / 32));
+    Facts f;
+    f.bound(21, 0, 7);
+    CHECK(sectors({{1, 2}, address, 1}, two, align, f).sectors == most);
+  }
+  // bits of the lane are bits of the address: no range of the base is needed, but where the buffer starts
+  Facts f;
+  f.bound(21, 0, {});
+  const Addressing swizzled{{1, 2}, r ^ (c * 4), 1};
+  const WarpAccess eight{20, {lane % 8, base}, 1, 1, 32};
+  CHECK(sectors(swizzled, eight, 32, f).answer == Answer::proved);
+  CHECK(sectors(swizzled, eight, 32, f).sectors == 1);
+  CHECK(sectors(swizzled, eight, 16, f).answer == Answer::unknown);
+}
+
 TEST_CASE("rows, columns, and rows of any length") {
   Facts f;
   f.bound(9, 1, {});

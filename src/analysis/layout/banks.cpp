@@ -41,7 +41,8 @@ BankConflicts bank_conflicts(const Addressing& a, const WarpAccess& w, const Fac
     return r;
   }
   // Addresses may move by whole words, and by whole accesses, without a change.
-  const LanePatterns p = lane_patterns(a, w, std::max<std::int64_t>(1, std::max(bytes, word_bytes) / a.element_bytes), facts);
+  const LanePatterns p =
+      lane_patterns(a, w, std::max<std::int64_t>(1, std::max(bytes, word_bytes) / a.element_bytes), true, facts);
   if (p.patterns.empty()) {
     r.why = p.why;
     return r;

@@ -22,8 +22,8 @@ constexpr std::int64_t most_points = 65'536;
 
 class Lanes {
  public:
-  Lanes(const Addressing& a, const WarpAccess& w, std::int64_t unit, const Facts& facts)
-      : access_(w), unit_(unit), facts_(facts) {
+  Lanes(const Addressing& a, const WarpAccess& w, std::int64_t unit, bool may_xor, const Facts& facts)
+      : access_(w), unit_(unit), may_xor_(may_xor), facts_(facts) {
     facts_.bound(w.lane, 0, w.lanes - 1);
     Engine engine(facts_);
     for (int e = 0; e < w.elements; ++e) {
@@ -81,6 +81,9 @@ class Lanes {
         }
         zero.push_back(*v);
       }
+    } else if (!may_xor_) {
+      *why = "the base is xored to the lanes in " + ir::text(emit(lanes)) + ", and where the buffer starts is not known";
+      return {};
     } else {
       BitSystem bits(facts_);
       const auto word = bits.word(emit(lanes));
@@ -160,17 +163,18 @@ class Lanes {
 
   const WarpAccess& access_;
   std::int64_t unit_;
+  bool may_xor_;
   Facts facts_;
   std::vector<Expr> addresses_;  // of each element that a lane reads at once
 };
 
 }  // namespace
 
-LanePatterns lane_patterns(const Addressing& a, const WarpAccess& w, std::int64_t unit, const Facts& facts) {
+LanePatterns lane_patterns(const Addressing& a, const WarpAccess& w, std::int64_t unit, bool may_xor, const Facts& facts) {
   if (w.at.size() != a.vars.size()) return {{}, true, "an access needs an index for each dimension"};
   if (w.elements < 1 || w.lanes < 1) return {{}, true, "an access needs lanes and elements"};
   try {
-    return Lanes(a, w, unit, facts).find();
+    return Lanes(a, w, unit, may_xor, facts).find();
   } catch (const Overflow&) { return {{}, true, "a coefficient leaves 64 bits"}; }
 }
 

@@ -5,12 +5,12 @@
 namespace ashlar::analysis {
 
 // The lanes' element addresses. Every base's addresses are those of one pattern, apart from a constant that is added, a
-// multiple of `unit` elements, or xored to all. `exact`: each pattern is reached by some base, too.
+// multiple of `unit` elements, or, if `may_xor`, xored to all. `exact`: each pattern is reached by some base, too.
 struct LanePatterns {
   std::vector<std::vector<std::int64_t>> patterns;
   bool exact = true;
   std::string why;  // where there are none
 };
-LanePatterns lane_patterns(const Addressing&, const WarpAccess&, std::int64_t unit, const Facts&);
+LanePatterns lane_patterns(const Addressing&, const WarpAccess&, std::int64_t unit, bool may_xor, const Facts&);
 
 }  // namespace ashlar::analysis

@@ -169,7 +169,22 @@ class Reader {
       map.offset.push_back(emit(offset));
       first += width;
     }
+    drop_unused(map.core);
     return map;
+  }
+
+  // Indices whose bits all went to digits have none in the core.
+  static void drop_unused(BitLinear& core) {
+    auto column = core.columns.begin();
+    for (int& bits : core.in) {
+      const auto end = column + bits;
+      if (std::all_of(column, end, [](std::uint64_t c) { return c == 0; })) {
+        column = core.columns.erase(column, end);
+        bits = 0;
+      } else {
+        column = end;
+      }
+    }
   }
 
   struct Uses {

@@ -18,7 +18,8 @@ Sectors sectors(const Addressing& a, const WarpAccess& w, std::int64_t base_alig
     r.why = "elements whose size divides 32 bytes, found " + std::to_string(a.element_bytes);
     return r;
   }
-  const LanePatterns p = lane_patterns(a, w, sector / a.element_bytes, facts);
+  // An xor keeps to sectors only where the buffer starts at one.
+  const LanePatterns p = lane_patterns(a, w, sector / a.element_bytes, base_align % sector == 0, facts);
   if (p.patterns.empty()) {
     r.why = p.why;
     return r;
