@@ -43,7 +43,7 @@ void recheck(Context& c) {
     }
     if (s.kind == Stmt::Kind::alloc && !p.buffer(s.buffer).layout.map.empty()) {
       prove_fold(c, p.buffer(s.buffer));
-      if (!annotates(c.step.primitive)) prove_bijective(c, s);
+      if (!annotates(c)) prove_bijective(c, s);
     }
   });
   for (const Stmt* nest : nests) {
