@@ -13,17 +13,11 @@
 
 #include <ashlar/ir/build.h>
 
+#include "codegen/addresses.h"
 #include "codegen/llvm/arithmetic.h"
 #include "codegen/llvm/unit.h"
 
 namespace ashlar::codegen {
-
-// A vector of addresses of the form base + lane * stride.
-struct Ramp {
-  Expr base;    // scalar
-  Expr stride;  // scalar
-};
-std::optional<Ramp> as_ramp(const Expr&);
 
 class Emitter {
  public:

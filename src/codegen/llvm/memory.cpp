@@ -43,35 +43,6 @@ std::int64_t constant_stride(const Ramp& r) {
 
 }  // namespace
 
-std::optional<Ramp> as_ramp(const Expr& e) {
-  const auto args = ir::args_of(e);
-  switch (ir::op_of(e)) {
-    case Op::ramp:
-      return args[0].type().lanes == 1 ? std::optional(Ramp{args[0], args[1]}) : std::nullopt;
-    case Op::broadcast:
-      return Ramp{args[0], ir::index(0)};
-    case Op::in_range:
-      return as_ramp(args[0]);
-    case Op::add:
-    case Op::sub: {
-      const auto x = as_ramp(args[0]), y = as_ramp(args[1]);
-      if (!x || !y) return std::nullopt;
-      const bool plus = ir::is(e, Op::add);
-      return plus ? Ramp{ir::add(x->base, y->base), ir::add(x->stride, y->stride)}
-                  : Ramp{ir::sub(x->base, y->base), ir::sub(x->stride, y->stride)};
-    }
-    case Op::mul: {
-      const auto x = as_ramp(args[0]), y = as_ramp(args[1]);
-      if (!x || !y) return std::nullopt;
-      if (ir::is_int(y->stride, std::int64_t{0})) return Ramp{ir::mul(x->base, y->base), ir::mul(x->stride, y->base)};
-      if (ir::is_int(x->stride, std::int64_t{0})) return Ramp{ir::mul(y->base, x->base), ir::mul(y->stride, x->base)};
-      return std::nullopt;
-    }
-    default:
-      return std::nullopt;
-  }
-}
-
 void Emitter::bind_buffer(ir::Id id, Value* base) { buffers[id] = base; }
 
 Value* Emitter::base_of(ir::Id id) const {

@@ -13,6 +13,7 @@
 #include <ashlar/codegen/spirv.h>
 #include <ashlar/ir/kernel.h>
 
+#include "codegen/addresses.h"
 #include "codegen/spirv/arithmetic.h"
 
 namespace ashlar::codegen::spirv {
@@ -21,12 +22,6 @@ struct Value {
   Type type;
   std::vector<Piece> pieces;
 };
-
-// A vector of addresses of the form base + lane * stride.
-struct Ramp {
-  Expr base, stride;  // scalar
-};
-std::optional<Ramp> as_ramp(const Expr&);
 
 // Lanes of the pieces of a vector: 4, 4, …, then what is left.
 std::vector<int> piece_lanes(int lanes);

@@ -183,32 +183,6 @@ Value Emitter::emit_node(const Expr& e) {
   return two([&](Piece x, Piece y) { return math.binary(n.op, x, y); });
 }
 
-// A number that the value is always a multiple of; 0 for the constant 0.
-std::int64_t Emitter::known_multiple(const Expr& e) const {
-  const auto args = ir::args_of(e);
-  switch (ir::op_of(e)) {
-    case Op::int_const:
-      return e.node()->i < 0 ? -e.node()->i : e.node()->i;
-    case Op::var: {
-      const auto it = multiples_.find(e.node()->id);
-      return it == multiples_.end() ? 1 : it->second;
-    }
-    case Op::add:
-    case Op::sub:
-    case Op::min:
-    case Op::max:
-      return std::gcd(known_multiple(args[0]), known_multiple(args[1]));
-    case Op::mul: {  // only small powers of two matter for alignment
-      const std::int64_t x = known_multiple(args[0]), y = known_multiple(args[1]);
-      return std::gcd(x, std::int64_t{1} << 20) * std::gcd(y, std::int64_t{1} << 20);
-    }
-    case Op::select:
-      return std::gcd(known_multiple(args[1]), known_multiple(args[2]));
-    case Op::in_range:
-      return known_multiple(args[0]);
-    default:
-      return 1;
-  }
-}
+std::int64_t Emitter::known_multiple(const Expr& e) const { return codegen::known_multiple(e, multiples_); }
 
 }  // namespace ashlar::codegen::spirv

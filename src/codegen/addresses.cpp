@@ -1,0 +1,68 @@
+#include "codegen/addresses.h"
+
+#include <numeric>
+
+#include <ashlar/ir/build.h>
+
+namespace ashlar::codegen {
+
+using ir::Op;
+
+std::optional<Ramp> as_ramp(const Expr& e) {
+  const auto args = ir::args_of(e);
+  switch (ir::op_of(e)) {
+    case Op::ramp:
+      return args[0].type().lanes == 1 ? std::optional(Ramp{args[0], args[1]}) : std::nullopt;
+    case Op::broadcast:
+      return Ramp{args[0], ir::index(0)};
+    case Op::in_range:
+      return as_ramp(args[0]);
+    case Op::add:
+    case Op::sub: {
+      const auto x = as_ramp(args[0]), y = as_ramp(args[1]);
+      if (!x || !y) return std::nullopt;
+      const bool plus = ir::is(e, Op::add);
+      return plus ? Ramp{ir::add(x->base, y->base), ir::add(x->stride, y->stride)}
+                  : Ramp{ir::sub(x->base, y->base), ir::sub(x->stride, y->stride)};
+    }
+    case Op::mul: {
+      const auto x = as_ramp(args[0]), y = as_ramp(args[1]);
+      if (!x || !y) return std::nullopt;
+      if (ir::is_int(y->stride, std::int64_t{0})) return Ramp{ir::mul(x->base, y->base), ir::mul(x->stride, y->base)};
+      if (ir::is_int(x->stride, std::int64_t{0})) return Ramp{ir::mul(y->base, x->base), ir::mul(y->stride, x->base)};
+      return std::nullopt;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+std::int64_t known_multiple(const Expr& e, const Multiples& multiples) {
+  const auto args = ir::args_of(e);
+  switch (ir::op_of(e)) {
+    case Op::int_const:
+      return e.node()->i < 0 ? -e.node()->i : e.node()->i;
+    case Op::var: {
+      const auto it = multiples.find(e.node()->id);
+      return it == multiples.end() ? 1 : it->second;
+    }
+    case Op::add:
+    case Op::sub:
+    case Op::min:
+    case Op::max:
+      return std::gcd(known_multiple(args[0], multiples), known_multiple(args[1], multiples));
+    case Op::mul: {
+      // only small powers of two matter for alignment; beyond 2^20 the product is capped to stay in range
+      const std::int64_t x = known_multiple(args[0], multiples), y = known_multiple(args[1], multiples);
+      return std::gcd(x, std::int64_t{1} << 20) * std::gcd(y, std::int64_t{1} << 20);
+    }
+    case Op::select:
+      return std::gcd(known_multiple(args[1], multiples), known_multiple(args[2], multiples));
+    case Op::in_range:
+      return known_multiple(args[0], multiples);
+    default:
+      return 1;
+  }
+}
+
+}  // namespace ashlar::codegen
