@@ -25,8 +25,8 @@ struct Text {  // an expression, and how it is written
   Type type() const { return e.type(); }
 };
 
-struct Span {  // [low, symbol + high), or [low, high) where symbol is -1
-  int symbol = -1, low = 0, high = 1;
+struct Span {  // [low, symbol + high), with max(.., least) unless that is 0; or [low, high) where symbol is -1
+  int symbol = -1, low = 0, high = 1, least = 0;
   friend bool operator==(const Span&, const Span&) = default;
 };
 
@@ -58,15 +58,26 @@ class Expressions {
 
   Text end_of(const Span& span) const {
     if (span.symbol < 0) return {ir::index(span.high), std::to_string(span.high)};
-    const Text& n = symbols[static_cast<std::size_t>(span.symbol)].value;
-    if (span.high == 0) return n;
-    if (span.high < 0) return {n.e - -span.high, n.s + " - " + std::to_string(-span.high)};
-    return {n.e + span.high, n.s + " + " + std::to_string(span.high)};
+    const Text n = plus(symbols[static_cast<std::size_t>(span.symbol)].value, span.high);
+    if (span.least == 0) return n;
+    return {max(Operand(n.e), Operand(span.least)), "max(" + n.s + ", " + std::to_string(span.least) + ")"};
   }
   std::int64_t least_end(const Span& span) const {
-    return (span.symbol < 0 ? 0 : symbols[static_cast<std::size_t>(span.symbol)].facts.min) + span.high;
+    if (span.symbol < 0) return span.high;
+    const std::int64_t end = symbols[static_cast<std::size_t>(span.symbol)].facts.min + span.high;
+    return span.least == 0 ? end : std::max<std::int64_t>(end, span.least);
   }
   bool never_empty(const Span& span) const { return least_end(span) > span.low; }
+  // The same where the index variables in sight have values: one that runs up to the Symbol says that it is not too small.
+  std::int64_t least_end_here(const Span& span) const {
+    std::int64_t least = least_end(span);
+    if (span.symbol >= 0)
+      for (const Index& v : vars)
+        if (v.span.symbol == span.symbol && v.span.least == 0)
+          least = std::max<std::int64_t>(least, v.span.low - v.span.high + 1 + span.high);
+    return least;
+  }
+  bool never_empty_here(const Span& span) const { return least_end_here(span) > span.low; }
 
   Type type() {
     static const std::vector<Type> plain{f32, i32, f64, f32, u8, i16, f16, i8, bf16, u16, u32, i64, u64, bool_, f32};
@@ -114,7 +125,7 @@ class Expressions {
   // An index that stays inside `d`, or nothing.
   std::optional<Text> inside(const Span& d, int depth) {
     const std::uint32_t how = s.pick(10);
-    if (how >= 8 && never_empty(d)) {
+    if (how >= 8 && never_empty_here(d)) {
       const Text last = plus(end_of(d), -1);
       if (how == 9 && depth > 0) {  // a gather
         static const std::vector<Type> small{u8, i8, i16, i32};
@@ -131,7 +142,7 @@ class Expressions {
       const int low = d.low - v.span.low;
       int high;
       if (v.span.symbol == d.symbol)
-        high = d.high - v.span.high;
+        high = v.span.least == 0 ? d.high - v.span.high : std::min(d.high - v.span.high, d.least - v.span.least);
       else if (v.span.symbol < 0)
         high = static_cast<int>(least_end(d)) - v.span.high;
       else
@@ -151,9 +162,9 @@ class Expressions {
       const int zero = std::clamp(0, least, std::max(least, most));
       return plus(v->value, how < 2 || most <= least ? zero : s.between(least, most));
     }
-    if (never_empty(d)) {
+    if (never_empty_here(d)) {
       const int c =
-          d.low + static_cast<int>(s.pick(static_cast<std::uint32_t>(std::min<std::int64_t>(least_end(d) - d.low, 4))));
+          d.low + static_cast<int>(s.pick(static_cast<std::uint32_t>(std::min<std::int64_t>(least_end_here(d) - d.low, 4))));
       return Text{ir::index(c), std::to_string(c)};
     }
     return std::nullopt;
@@ -181,7 +192,7 @@ class Expressions {
     Tensor t = from.tensor;
     std::string name = from.name;
     const bool zero_based = std::all_of(from.spans.begin(), from.spans.end(), [](const Span& d) { return d.low == 0; });
-    const bool full = std::all_of(from.spans.begin(), from.spans.end(), [&](const Span& d) { return never_empty(d); });
+    const bool full = std::all_of(from.spans.begin(), from.spans.end(), [&](const Span& d) { return never_empty_here(d); });
     if (!from.spans.empty() && !from.inferred && zero_based && s.one_in(3)) {
       const std::uint32_t kind = s.pick(5);
       if (kind == 0 || !full) {
@@ -250,6 +261,12 @@ class Expressions {
     }
     return constant(t);
   }
+  // The bits of a NaN, its sign among them, are not defined: what looks at them gets a number instead.
+  Text a_number(const Text& x) const {
+    if (!x.type().is_float()) return x;
+    const Text one = convert(x.type(), {ir::float_const(x.type(), 1), std::string(name_of(x.type())) + "(1)"});
+    return call("select", select(isnan(x.e), one.e, x.e), {call("isnan", isnan(x.e), {x}), one, x});
+  }
   Text call(const char* name, Expr e, std::initializer_list<Text> args) const {
     std::string t = std::string(name) + "(";
     for (const Text* a = args.begin(); a != args.end(); ++a) t += (a == args.begin() ? "" : ", ") + a->s;
@@ -271,7 +288,7 @@ class Expressions {
       const Text x = value(other, depth - 1);
       if (!made.exact && s.one_in(3)) return {saturate(t, x.e), "saturate(" + std::string(name_of(t)) + ", " + x.s + ")"};
       if (!made.exact && other.bits == t.bits && !(other == bool_) && s.one_in(2) && !(x.type() == t))
-        return {bitcast(t, x.e), "bitcast(" + std::string(name_of(t)) + ", " + x.s + ")"};
+        return {bitcast(t, a_number(x).e), "bitcast(" + std::string(name_of(t)) + ", " + a_number(x).s + ")"};
       if (!made.exact || other == t || !t.is_float()) return convert(t, x);
     }
     const Text a = value(t, depth - 1);
@@ -351,7 +368,7 @@ class Expressions {
         }
         case 20: {
           const Text b = leaf(t, 0);
-          return call("copysign", copysign(a.e, b.e), {a, b});
+          return call("copysign", copysign(a.e, a_number(b).e), {a, a_number(b)});
         }
         default:
           return s.one_in(2) ? call("log", log(a.e), {a}) : call("sin", sin(a.e), {a});

@@ -32,7 +32,7 @@ class Maker : Expressions {
   // ---- arguments ----
   void symbol(int k) {
     Symbol::Facts f;
-    f.min = s.between(0, 3);
+    if (s.one_in(2)) f.min = s.between(1, 3);
     if (s.one_in(4)) f.multiple_of = s.between(2, 4), f.min = f.min / f.multiple_of * f.multiple_of;
     if (s.one_in(3)) f.max = f.min + f.multiple_of * s.between(1, 4);
     const std::string name = k == 0 ? "N" : "M";
@@ -47,6 +47,7 @@ class Maker : Expressions {
     if (!symbols.empty() && s.pick(5) < 3) {
       d.symbol = static_cast<int>(s.pick(static_cast<std::uint32_t>(symbols.size())));
       d.high = halo && s.one_in(3) ? s.between(0, 3) : 0;
+      if (s.one_in(8)) d.least = s.between(1, 4);
     } else {
       d.high = s.between(1, 9);
       if (s.one_in(12)) d.high = 0;

@@ -3,7 +3,7 @@
 //
 //   arms         c*min(a, b) with c > 0 is one of c*a, c*b: both must hold; with c < 0 it is at least either
 //   hypotheses   a known h >= 0 is subtracted, scaled so that a term cancels
-//   quotients    c*(a/c) lies in [a - c + 1, a]; a/c - b/c is at least (a - b)/c
+//   quotients    c*(a/c) lies in [a - c + 1, a]; a/c - b/c is at least (a - b)/c; a%c lies in [0, c - 1], and below a >= 0
 //   variables    a variable is replaced by the end of its range at which the sum is smallest, inner variables first
 //
 // Example: io*64 <= M - 1 for io <= (M + 63)/64 - 1 is M - 1 - io*64; io at its upper end: M + 63 - 64*((M + 63)/64); the
@@ -302,6 +302,18 @@ bool Engine::search_quotients(const Linear& l, std::uint64_t used, int depth) {
         if (range(c).lo < 1) continue;
         Linear rest = l;
         rest.terms.erase(rest.terms.begin() + static_cast<std::ptrdiff_t>(k));
+        if (t.coef < 0) {  // a%c <= a - m*c where a >= m*c
+          Linear dividend = read(ir::args_of(factor)[0]);
+          const std::int64_t least = range(dividend).lo;
+          std::int64_t n = 0;
+          if (least >= 0) {
+            if (ir::is_int(c, &n)) dividend.constant = checked_add(dividend.constant, -(least - least % n));
+            Linear at_most = rest;
+            add_scaled(at_most, dividend, t.coef);
+            normalise(at_most);
+            if (search(at_most, used, depth + 1)) return true;
+          }
+        }
         if (t.coef < 0) {
           add_scaled(rest, read(c), t.coef);
           rest.constant = checked_add(rest.constant, -t.coef);

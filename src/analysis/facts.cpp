@@ -9,6 +9,28 @@ namespace ashlar::analysis {
 
 using ir::Op;
 
+namespace {
+
+Expr opposite(const Expr& comparison) {  // of index: without NaN the order is total
+  const Expr &a = ir::args_of(comparison)[0], &b = ir::args_of(comparison)[1];
+  switch (ir::op_of(comparison)) {
+    case Op::lt:
+      return ir::ge(a, b);
+    case Op::le:
+      return ir::gt(a, b);
+    case Op::gt:
+      return ir::le(a, b);
+    case Op::ge:
+      return ir::lt(a, b);
+    case Op::eq:
+      return ir::ne(a, b);
+    default:
+      return ir::eq(a, b);
+  }
+}
+
+}  // namespace
+
 VarFacts& Facts::entry(ir::Id var) {
   for (VarFacts& v : vars_)
     if (v.id == var) return v;
@@ -48,6 +70,15 @@ void Facts::assume(const Expr& condition) {
     assume(args[0]);
     assume(args[1]);
     return;
+  }
+  if (ir::is(condition, Op::logic_not)) {
+    const auto of = ir::args_of(args[0]);
+    if (ir::is(args[0], Op::logic_or)) {
+      assume(ir::logic_not(of[0]));
+      assume(ir::logic_not(of[1]));
+      return;
+    }
+    if (ir::is_comparison(ir::op_of(args[0])) && is_scalar_index(of[0])) return assume(opposite(args[0]));
   }
   if (ir::is_int(condition) && condition.node()->i != 0) return;
   conditions_.push_back(condition);

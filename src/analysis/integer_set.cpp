@@ -255,17 +255,20 @@ class Isl {
         }
       }
       isl_point_free(p);
-    } else if (isl_ctx_last_error(ctx_) != isl_error_quota) {
-      // What fails because the budget is spent may report another error last; a question that can be read was understood.
-      isl_ctx_reset_operations(ctx_);
-      isl_ctx_set_max_operations(ctx_, 10 * budget);
-      isl_ctx_reset_error(ctx_);
-      isl_set* read = isl_set_read_from_str(ctx_, question.c_str());
-      if (!read && isl_ctx_last_error(ctx_) != isl_error_quota) a.kind = RawAnswer::not_understood;
-      isl_set_free(read);
+    } else if (isl_ctx_last_error(ctx_) != isl_error_quota && !spent()) {
+      a.kind = RawAnswer::not_understood;
     }
     isl_ctx_set_max_operations(ctx_, 0);
     return a;
+  }
+
+  // Were all operations used up? A question that runs out of them while it is read is reported as one with a mistake in it, so
+  // another one, of a few operations, tells.
+  bool spent() {
+    isl_ctx_reset_error(ctx_);
+    isl_point* p = isl_set_sample_point(isl_set_read_from_str(ctx_, "{ [a] : a = 0 }"));
+    isl_point_free(p);
+    return !p && isl_ctx_last_error(ctx_) == isl_error_quota;
   }
 
   isl_ctx* ctx_;

@@ -280,6 +280,9 @@ Interval eliminate_all(const Expr& simplified, std::span<const VarRange> elimina
 
 Expr meet(Op op, const Expr& a, const Expr& b, const Facts& facts) { return simplify(ir::binary(op, a, b), facts); }
 
+// What is larger is not the size of a tile but of a type that data is indexed with.
+constexpr std::int64_t most_constant = 65'536;
+
 // Every choice of one arm for each min that is added and each max that is subtracted: each choice is an upper bound.
 void choices(const Linear& l, std::vector<Linear>& out, Engine& engine, std::size_t limit) {
   for (std::size_t k = 0; k < l.terms.size(); ++k) {
@@ -354,8 +357,9 @@ Expr upper_bound(const Expr& e, std::span<const VarRange> eliminate, const Facts
       else
         symbolic = symbolic.empty() ? hi : engine.simplify(ir::min(symbolic, hi));
     }
-    if (constant) return ir::index(*constant);
-    return symbolic;
+    if (!constant) return symbolic;
+    return *constant <= most_constant || symbolic.empty() ? ir::index(*constant)
+                                                          : engine.simplify(ir::min(symbolic, ir::index(*constant)));
   } catch (const Overflow&) { return {}; }
 }
 

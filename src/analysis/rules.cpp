@@ -27,6 +27,8 @@ Expr min(const Expr& a, const Expr& b) { return plain(Op::min, ir::index_type, a
 Expr max(const Expr& a, const Expr& b) { return plain(Op::max, ir::index_type, a, b); }
 Expr operator<(const Expr& a, const Expr& b) { return plain(Op::lt, bool_, a, b); }
 Expr operator<=(const Expr& a, const Expr& b) { return plain(Op::le, bool_, a, b); }
+Expr operator>(const Expr& a, const Expr& b) { return plain(Op::gt, bool_, a, b); }
+Expr operator>=(const Expr& a, const Expr& b) { return plain(Op::ge, bool_, a, b); }
 Expr operator==(const Expr& a, const Expr& b) { return plain(Op::eq, bool_, a, b); }
 Expr operator!=(const Expr& a, const Expr& b) { return plain(Op::ne, bool_, a, b); }
 Expr operator&&(const Expr& a, const Expr& b) { return plain(Op::logic_and, bool_, a, b); }
@@ -138,6 +140,8 @@ std::vector<Rule> make_rules() {
       {"not.not",        "twice denied",                                    !!p, p, always},
       {"not.lt",         "the order is total",                              !(x < y), y <= x, always},
       {"not.le",         "the order is total",                              !(x <= y), y < x, always},
+      {"not.gt",         "the order is total",                              !(x > y), x <= y, always},
+      {"not.ge",         "the order is total",                              !(x >= y), x < y, always},
       {"not.eq",         "by definition",                                   !(x == y), x != y, always},
       {"not.ne",         "by definition",                                   !(x != y), x == y, always},
       // ---- comparisons: carried out on the slack y - x ----

@@ -108,6 +108,21 @@ std::string list_names(const std::vector<std::string>& names) {
   return s;
 }
 
+std::vector<Expr> conditions_on_points(const ir::Stage& stage, const std::vector<Expr>& point) {
+  ir::Substitution at;
+  std::vector<Id> steps;
+  for (const ir::IterVar& v : stage.iters)
+    if (v.kind == ir::IterKind::reduce)
+      steps.push_back(v.id);
+    else
+      at.emplace_back(v.id, point.at(at.size()));
+  std::vector<Expr> atoms;
+  for (const Expr& atom : stage.domain)
+    if (std::none_of(steps.begin(), steps.end(), [&](Id s) { return ir::uses_var(atom, s); }))
+      atoms.push_back(ir::substitute(atom, at));
+  return atoms;
+}
+
 bool reads_buffer(const ir::Stage& stage, Id buffer) {
   const auto reads = analysis::reads_of(stage);
   return std::any_of(reads.begin(), reads.end(), [&](const analysis::Read& r) { return r.load.node()->id == buffer; });

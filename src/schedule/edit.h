@@ -52,6 +52,8 @@ bool encloses(const Program&, Id ancestor, Id statement);  // proper
 std::string name_of(const Program&, const Stmt& loop);     // "io of C"
 std::string list_names(const std::vector<std::string>&);   // "a, b and c"
 bool reads_buffer(const ir::Stage&, Id buffer);
+// The atoms of a stage's domain that say which points have a value (those on steps of its reduction left out), at `point`.
+std::vector<Expr> conditions_on_points(const ir::Stage&, const std::vector<Expr>& point);
 bool subtree_reads(const Program&, const Stmt&, Id buffer);  // any block below reads it
 bool subtree_writes(const Program&, const Stmt&, Id buffer);
 void require_serial(const Context&, const Stmt& loop);  // not yet vectorized, parallel, ...: names the call to move

@@ -213,6 +213,22 @@ std::string two_updates(const Program& p, const Stmt& loop, const ir::Stage& sta
 
 }  // namespace
 
+namespace {
+
+// Does a stage store to another place as one of its leaf axes moves? Not if it lies in a ring of one.
+bool moves(const Program& p, const Stmt& nest, const ir::Buffer& buffer, Id axis) {
+  if (buffer.layout.map.empty()) return true;
+  const ir::Substitution values = ir::iter_values(p, nest);
+  ir::Substitution at;
+  for (const ir::IterVar& v : p.stage(nest.stage).iters)
+    if (v.kind != ir::IterKind::reduce)
+      at.emplace_back(buffer.layout.vars.at(at.size()), ir::substitute(ir::var(v.id, v.name), values));
+  return std::any_of(buffer.layout.map.begin(), buffer.layout.map.end(),
+                     [&](const Expr& e) { return ir::uses_var(ir::substitute(e, at), axis); });
+}
+
+}  // namespace
+
 void prove_vectorizable(Context& c, const Stmt& loop) {
   const ir::Axis& axis = c.p.axis(loop.axis);
   const ir::Stage& stage = c.p.stage(nest_of(c.p, loop.id).stage);
@@ -222,6 +238,18 @@ void prove_vectorizable(Context& c, const Stmt& loop) {
   if (stage.is_reduction() && shifted_origin(c.p, loop.axis))
     c.refuse("a loop whose iterations are independent", name_of(c.p, loop) + ", tiles that overlap by Tail::shift",
              "the last two tiles both accumulate into their common points");
+  // Tiles begin at different places, so lanes over whole tiles never meet; lanes over tiles and what is in them do.
+  for (const auto& [id, a] : c.p.axes)
+    if (a.origin == ir::Axis::Origin::split_outer && a.tail == ir::Tail::shift && derives_from(c.p, loop.axis, id) &&
+        derives_from(c.p, loop.axis, c.p.axis(a.parent).became[1]))
+      c.refuse("lanes that store to places of their own",
+               name_of(c.p, loop) + ", a fusion of tiles that overlap by Tail::shift",
+               "the last two tiles both store their common points");
+  if (!ir::is_int(axis.extent, 1))
+    for (Id b : stage.buffers)
+      if (!moves(c.p, nest_of(c.p, loop.id), c.p.buffer(b), axis.id))
+        c.refuse("lanes that store to places of their own",
+                 name_of(c.p, loop) + ", while " + c.p.buffer(b).name + " keeps one element for all of them");
   no_kind_around_or_inside(c, loop, ir::LoopKind::vectorized, "one vectorized loop on a path");
   ir::walk(loop.body, [&](const Stmt& s) {
     if (s.kind == Stmt::Kind::nest)

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <set>
 
+#include <ashlar/analysis/domains.h>
+
 #include "schedule/legality.h"
 
 namespace ashlar::schedule {
@@ -113,11 +115,43 @@ void prove_fold(Context& c, const ir::Buffer& buffer) {
   }
 }
 
-// Reverse compute_at: the nest runs where its producer's points are finished, each point once.
+namespace {
+
+// Which values of an axis an iteration of the loops around leaves to the loops inside: one, a run without gaps, all, or others.
+enum class Left { one, run, all, gaps };
+
+Left left_inside(const Program& p, Id axis, const std::vector<const Stmt*>& around) {
+  const ir::Axis& a = p.axis(axis);
+  if (a.became.empty()) {
+    const bool fixed = ir::is_int(a.extent, 1) || std::any_of(around.begin(), around.end(), [&](const Stmt* s) {
+                         return s->kind == Stmt::Kind::loop && s->axis == axis;
+                       });
+    return fixed ? Left::one : Left::all;
+  }
+  const Left outer = left_inside(p, a.became[0], around);
+  if (a.became.size() == 1) return outer == Left::run ? Left::gaps : outer;  // part of a fused axis is no box
+  const Left inner = left_inside(p, a.became[1], around);
+  if (outer == Left::gaps || inner == Left::gaps) return Left::gaps;
+  if (outer == Left::one) return inner == Left::all && !ir::is_int(p.axis(a.became[0]).extent, 1) ? Left::run : inner;
+  if (inner == Left::one) return ir::is_int(p.axis(a.became[0]).factor, 1) ? outer : Left::gaps;
+  return inner == Left::all ? outer : Left::gaps;
+}
+
+}  // namespace
+
+// Reverse compute_at: the nest runs where its producer's points are finished, each point once; they are a box.
 void prove_after(Context& c, const Stmt& nest) {
   const Program& p = c.p;
   const auto path = ir::path_to(p, nest.id);
   const ir::Stage& producer = p.stage(nest.after);
+  for (const Stmt* s : path) {
+    if (s->kind != Stmt::Kind::nest || s->stage != producer.id) continue;
+    for (const ir::Root& r : s->roots)
+      if (!p.axis(r.axis).reduce && left_inside(p, r.axis, path) == Left::gaps)
+        c.refuse("the loops of " + producer.name + " inside, where " + p.stage(nest.stage).name +
+                     " is computed, to finish a box of it (outer parts of a split around inner ones)",
+                 p.axis(r.axis).name + ", of which they finish parts with gaps between them");
+  }
   for (const Stmt* s : path) {
     if (s->kind != Stmt::Kind::loop || nest_of(p, s->id).stage != producer.id || !p.axis(s->axis).reduce) continue;
     // inside a reduction loop: its last iteration alone, which must exist
@@ -246,83 +280,30 @@ void prove_order(Context& c) {
 void prove_reads(Context& c) {
   const Program& p = c.p;
   const Facts arguments = analysis::facts_of_arguments(p);
-  // The domain over which each stage may be computed anywhere: declared, or the hull of what its readers read over theirs.
-  std::map<Id, std::vector<Interval>> domains;
-  // What holds wherever a stage has a point at all: its declared extents, or what all its readers have in common, are not 0.
-  std::map<Id, std::vector<Expr>> inhabited;
-  std::map<Id, std::int64_t> overshoot;  // of an iteration variable, by padded splits
-  for (const auto& [id, a] : p.axes) {
-    if (a.origin != ir::Axis::Origin::split_outer || a.tail != ir::Tail::pad) continue;
-    std::int64_t f = 1;
-    const ir::Axis* root = &a;
-    Expr unit = a.factor;
-    while (root->origin == ir::Axis::Origin::split_outer) {
-      root = &p.axis(root->parent);
-      if (root->origin == ir::Axis::Origin::split_outer) unit = ir::mul(unit, root->factor);
-    }
-    if (!ir::is_int(unit, &f))
-      c.refuse("constant factors around a split with Tail::pad", "Parts: a factor of " + ir::text(unit));
-    if (analysis::can_prove(ir::eq(ir::mod(root->extent, ir::index(f)), ir::index(0)), arguments)) continue;
-    auto& o = overshoot[root->iter];
-    o = std::max(o, f - 1);
-  }
-  for (Id id : analysis::consumers_first(p)) {
-    const ir::Stage& stage = p.stage(id);
-    std::vector<Interval>& domain = domains[id];
-    std::vector<Interval> hulls(stage.iters.size());
-    const bool inferred = !stage.iters.empty() && stage.iters.front().begin.empty();
-    if (inferred) {
-      bool first = true;
-      for (const auto& [reader_id, reader] : p.stages) {
-        const auto it = domains.find(reader_id);
-        if (it == domains.end() || reader_id == id) continue;
-        bool reads = false;
-        for (Id b : stage.buffers) reads |= reads_buffer(reader, b);
-        if (!reads) continue;
-        const std::vector<Expr>& theirs = inhabited[reader_id];
-        std::vector<Expr>& common = inhabited[id];
-        if (first)
-          common = theirs;
-        else
-          common.erase(std::remove_if(common.begin(), common.end(),
-                                      [&](const Expr& e) {
-                                        return std::none_of(theirs.begin(), theirs.end(),
-                                                            [&](const Expr& t) { return ir::same(e, t); });
-                                      }),
-                       common.end());
-        std::vector<analysis::VarRange> ranges;
-        for (std::size_t k = reader.iters.size(); k-- > 0;) ranges.push_back({reader.iters[k].id, it->second[k]});
-        for (const analysis::Read& r : analysis::reads_of(reader)) {
-          if (p.buffer(r.load.node()->id).stage != id) continue;
-          for (std::size_t d = 0; d < ir::args_of(r.load).size(); ++d) {
-            const Interval i = analysis::bounds_over(ir::args_of(r.load)[d], ranges, arguments);
-            if (!i.bounded())
-              ashlar::refuse("region", "an index of " + stage.name + " with a bound (clamp it, or promise one with in_range)",
-                             ir::text(ir::args_of(r.load)[d]), r.load.node()->where);
-            hulls[d] = first ? i : analysis::hull(hulls[d], i, arguments);
-          }
-          first = false;
-        }
-      }
-    }
+  const analysis::Domains domains = analysis::domains_of(p);
+  if (!domains.symbolic_pad.empty())
+    c.refuse("constant factors around a split with Tail::pad", "Parts: a factor of " + ir::text(domains.symbolic_pad));
+  for (const auto& [id, stage] : p.stages) {
+    // a reduction starts at every spatial point, where it has terms or not
+    Facts at_terms = arguments, at_start = arguments;
+    const analysis::Domain& domain = domains.at(id);
     for (std::size_t k = 0; k < stage.iters.size(); ++k) {
       const ir::IterVar& v = stage.iters[k];
-      Interval i = inferred && v.kind != ir::IterKind::reduce ? hulls[k] : Interval{v.begin, ir::sub(v.end, ir::index(1))};
-      if (const auto it = overshoot.find(v.id); it != overshoot.end()) i.hi = ir::add(i.hi, ir::index(it->second));
-      domain.push_back(i);
-      if (!inferred && v.kind != ir::IterKind::reduce) inhabited[id].push_back(ir::ge(ir::sub(v.end, v.begin), ir::index(1)));
+      at_terms.range(v.id, domain.computed[k].lo, domain.computed[k].hi);
+      if (v.kind != ir::IterKind::reduce) at_start.range(v.id, domain.computed[k].lo, domain.computed[k].hi);
     }
-  }
-  for (const auto& [id, stage] : p.stages) {
-    Facts facts = arguments;
-    for (std::size_t k = 0; k < stage.iters.size(); ++k) facts.range(stage.iters[k].id, domains[id][k].lo, domains[id][k].hi);
-    for (const Expr& atom : stage.domain) facts.assume(atom);
-    for (const Expr& e : inhabited[id]) facts.assume(e);
+    for (const Expr& atom : stage.domain) {
+      at_terms.assume(atom);
+      if (std::none_of(stage.iters.begin(), stage.iters.end(),
+                       [&](const ir::IterVar& v) { return v.kind == ir::IterKind::reduce && ir::uses_var(atom, v.id); }))
+        at_start.assume(atom);
+    }
+    for (const Expr& e : domain.inhabited) at_terms.assume(e), at_start.assume(e);
     for (const analysis::Read& r : analysis::reads_of(stage)) {
       const ir::Buffer& b = p.buffer(r.load.node()->id);
       const bool declared = b.stage == 0 || (!p.stage(b.stage).iters.empty() && !p.stage(b.stage).iters.front().begin.empty());
       if (!declared) continue;
-      Facts here = facts;
+      Facts here = r.of_start ? at_start : at_terms;
       for (const Expr& condition : r.conditions) here.assume(condition);
       for (std::size_t d = 0; d < ir::args_of(r.load).size(); ++d) {
         const Expr& e = ir::args_of(r.load)[d];

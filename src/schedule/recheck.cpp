@@ -75,13 +75,13 @@ void finish(const Scheduled& state, const Target& target) {
     const std::int64_t most = b.scope == Scope::stack ? Scope::stack.limits.bytes : 16 * 1024;
     std::int64_t bytes = b.type.bytes();
     for (const Expr& e : analysis::storage_extents(copy.program, alloc->id)) {
-      std::int64_t n = 0;
-      if (e.empty() || !ir::is_int(e, &n))
+      const auto n = e.empty() ? std::nullopt : analysis::constant_max(e, analysis::facts_of_arguments(copy.program));
+      if (!n)
         ashlar::refuse("set_scope",
                        "a constant size for " + b.name + " in " + b.scope.name +
                            " (place it inside a tile of constant extent, or use Scope::global)",
                        e.empty() ? "an extent without bound" : "an extent of " + ir::text(e), b.where);
-      bytes *= n;
+      bytes *= std::clamp<std::int64_t>(*n, 0, most + 1);
       if (bytes > most) break;
     }
     if (bytes > most)

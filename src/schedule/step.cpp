@@ -24,7 +24,7 @@ Json expr_json(const Expr& e) {
   if (e.type().is_index() && ir::is_int(e, &n)) return n;
   if (ir::is(e, ir::Op::var)) return Json{{"var", e.node()->id}};
   Json j{{"op", ir::op_name(ir::op_of(e))}};
-  if (!e.type().is_index() && !e.type().is_bool()) j["type"] = ir::text(e.type());
+  if (!e.type().is_index() && (!e.type().is_bool() || ir::is(e, ir::Op::int_const))) j["type"] = ir::text(e.type());
   if (ir::is(e, ir::Op::int_const)) j["value"] = e.node()->i;
   if (ir::is(e, ir::Op::float_const)) j["value"] = e.node()->f;
   Json args = Json::array();

@@ -1,6 +1,9 @@
 // Emptiness of one integer set at a time.
 #include <ashlar/analysis/integer_set.h>
 
+#include <string>
+#include <vector>
+
 #include <doctest/doctest.h>
 
 using namespace ashlar;
@@ -86,7 +89,24 @@ TEST_CASE("the budget ends a long question without an answer") {
                        lt(n(0), t),
                        lt(t, n(90000)),
                        eq(mod(mul(t, n(11)), n(97)), n(3))};
-  const PointSearch p = find_point(hard, {}, 5);
+  for (unsigned long budget : {5ul, 1ul}) {
+    const PointSearch p = find_point(hard, {}, budget);
+    CHECK(p.found == Found::unknown);
+    CHECK(p.why == "integer sets gave no answer within their budget");
+  }
+}
+
+TEST_CASE("a question that spends its budget while it is read has no mistake in it (fuzz seed 10829)") {
+  std::vector<Expr> many;  // every max and min doubles the pieces
+  Expr sum = n(0);
+  for (Id k = 10; k < 20; ++k) {
+    const Expr x = var(k, "x" + std::to_string(k));
+    sum = add(sum, max(add(x, n(1)), min(v, sub(w, x))));
+    many.push_back(ge(x, n(0)));
+  }
+  many.push_back(le(sum, n(7)));
+  PointSearch p;
+  REQUIRE_NOTHROW(p = find_point(many, {}));
   CHECK(p.found == Found::unknown);
   CHECK(p.why == "integer sets gave no answer within their budget");
 }

@@ -71,3 +71,10 @@ TEST_CASE("a bound of storage is the constant that one arm gives") {
   const Expr window = sub(min(add(mul(y, n(8)), n(9)), add(H, n(1))), max(sub(mul(y, n(8)), n(2)), n(0)));
   CHECK(text(upper_bound(window, {}, {})) == "11");
 }
+
+TEST_CASE("a constant beyond any tile gives way to a symbolic bound") {
+  const Expr by_tile = min(M, n(64)), by_type = min(M, n(INT32_MAX));
+  CHECK(text(upper_bound(by_tile, {}, {})) == "64");
+  CHECK(text(upper_bound(by_type, {}, {})) == "min(M, 2147483647)");
+  CHECK(text(upper_bound(n(INT32_MAX), {}, {})) == "2147483647");
+}

@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <ashlar/ashlar.h>
+#include <ashlar/analysis/simplify.h>
 #include <ashlar/interp/interpreter.h>
+#include <ashlar/ir/print.h>
 #include <ashlar/lang/build_program.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/schedule.h>
@@ -111,4 +113,68 @@ TEST_CASE("a stage put after its producer does not slide") {
   s[y].fuse_into(i);
   CHECK(s.attempt([&] { s[y].slide(i); }));
   check(s, {numbers(f32, {8}), interp::Array::zeros(f32, {8})});
+}
+
+TEST_CASE("a condition on steps stays one where only one step is possible (fuzz seed 11359)") {
+  lang::DefinitionScope scope;
+  const Tensor x = lang::make_input("x", f32, {3}), y = lang::make_output("y", f32, {4});
+  const Axis k("k", 1), l("l", 3);
+  lang::bind(y, compute("y", {4}, [&](Var j) { return sum(x(l) * f32(j), AxisList{k, l}.where((k + j) % 2 == 0)); }));
+  for (const bool outer : {true, false}) {
+    Schedule s(lang::build_program("kept", {x, y}), Target());
+    s[y].rfactor(s[y].loop(outer ? k : l));
+    check(s, {numbers(f32, {3}), interp::Array::zeros(f32, {4})});
+  }
+}
+
+TEST_CASE("a condition that no step meets leaves the init (fuzz seed 14722)") {
+  lang::DefinitionScope scope;
+  const Tensor x = lang::make_input("x", f32, {1}), y = lang::make_output("y", f32, {1});
+  const Axis k("k", 1);
+  lang::bind(y, compute("y", {1}, [&](Var i) { return maximum(x(i), k.where((k + 1) % 2 == 0)); }));
+  Schedule s(lang::build_program("kept", {x, y}), Target());
+  s[y].rfactor(s[y].reduction());
+  check(s, {numbers(f32, {1}), interp::Array::zeros(f32, {1})});
+}
+
+TEST_CASE("a cache holds the points that its source has, reading or writing (fuzz seeds 14564, 14722)") {
+  lang::DefinitionScope scope;
+  const Symbol N("N");
+  const Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
+  const Axis k("k", N), l("l", 3);
+  lang::bind(y, compute("y", {N}, [&](Var i) { return minimum(x(k) * f32(l), AxisList{k, l}.where(k <= i)); }));
+  for (const bool reading : {true, false}) {
+    Schedule s(lang::build_program("kept", {x, y}), Target());
+    const Stage partial = s[y].rfactor(s[y].loop(k));
+    if (reading)
+      s.cache_read(partial, {y}, Scope::global);
+    else
+      s.cache_write(partial, Scope::global);
+    for (std::int64_t n : {0, 1, 4}) check(s, {numbers(f32, {n}), interp::Array::zeros(f32, {n})});
+  }
+}
+
+TEST_CASE("storage is as large as the symbols say where data could choose more (fuzz seed 75)") {
+  lang::DefinitionScope scope;
+  const Symbol N("N", {.min = 1});
+  const Tensor x = lang::make_input("x", i32, {N}), y = lang::make_output("y", i32, {N});
+  const Tensor t = compute("t", {N}, [&](Var i) { return x(i) * 3; });
+  lang::bind(y, compute("y", {N}, [&](Var i) { return t(clamp(x(i), 0, N - 1)); }));
+  Schedule s(lang::build_program("kept", {x, y}), Target());
+  s.cache_read(t, {y}, Scope::global);
+  const ir::Program& p = s.scheduled().program;
+  const Expr at_5 = ir::substitute(lower(p).workspace_shared, {{p.symbols.begin()->first, ir::index(5)}});
+  CHECK(ir::text(analysis::simplify(at_5, {})) == "128");
+  check(s, {numbers(i32, {5}), interp::Array::zeros(i32, {5})});
+}
+
+TEST_CASE("a nest put after one that was itself put after its producer (fuzz seed 23313)") {
+  lang::DefinitionScope scope;
+  const Tensor x = lang::make_input("x", f32, {4}), y = lang::make_output("y", f32, {4});
+  const Tensor t = compute("t", {4}, [&](Var i) { return x(i) + 1; }), u = compute("u", {4}, [&](Var i) { return t(i) * 2; });
+  lang::bind(y, compute("y", {4}, [&](Var i) { return u(i) - 3; }));
+  Schedule s(lang::build_program("kept", {x, y}), Target());
+  s[y].fuse_into(s[u].spatial<1>()[0]);
+  s[u].fuse_into(s[t].spatial<1>()[0]);
+  check(s, {numbers(f32, {4}), interp::Array::zeros(f32, {4})});
 }

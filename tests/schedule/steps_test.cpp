@@ -141,6 +141,17 @@ TEST_CASE("what one run saved another replays, to the same text") {
   again.s.replay(made.s.json());
   CHECK(again.s.text() == made.s.text());
   again.same();
+
+  lang::DefinitionScope scope;  // a fill value of each kind of type
+  Tensor flags = lang::make_input("flags", bool_, {8}), bytes = lang::make_input("bytes", u8, {8});
+  Tensor y = lang::make_output("y", i32, {8});
+  lang::bind(y, compute("y", {8}, [&](Var at) { return select(flags(at), i32(bytes(at)), 0); }));
+  const lang::Built program = lang::build_program("fills", {flags, bytes, y});
+  Schedule filled(program, Target()), replayed(program, Target());
+  filled.cache_read(flags, {y}, Scope::global, 0);
+  filled.cache_read(bytes, {y}, Scope::global, 7);
+  replayed.replay(filled.json());
+  CHECK(replayed.text() == filled.text());
 }
 
 TEST_CASE("a replay is all or nothing, and its errors name the entry") {

@@ -8,10 +8,10 @@
 //     nest P    [io*64 - 1, min(io*64 + 63, H - 1) + 2)
 //
 // Rules. A nest with a declared domain placed at the top computes all of it; placed inside a loop, the part that the readers
-// in the same body need, clipped to the domain (a read outside it is refused by cover.h). A stage with an inferred domain
-// computes the hull of what its readers need. Hulls are boxes. A nest that slides (Slide) starts, but for the first
-// iteration of its loop, where the iteration before ended. A nest put after its producer (Stmt::after) computes the points
-// the producer finishes in the same body.
+// in the same body need, clipped to the domain. A stage with an inferred domain computes the hull of what its readers in the
+// same body need, clipped to its own (domains.h), and nothing where a condition of that domain fails. Hulls are boxes. A nest
+// that slides (Slide) starts, but for the first iteration of its loop, where the iteration before ended. A nest put after its
+// producer (Stmt::after) computes the points the producer finishes in the same body.
 #include <vector>
 
 #include <ashlar/analysis/interval.h>
@@ -56,6 +56,7 @@ Expr covered_extent(const ir::Program&, ir::Id axis);
 struct Read {
   Expr load;
   std::vector<Expr> conditions;
+  bool of_start = false;  // of a reduction: at each spatial point once, whatever its reduce domain holds
 };
 std::vector<Read> reads_of(const ir::Stage&);
 

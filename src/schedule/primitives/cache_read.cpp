@@ -87,6 +87,7 @@ void apply_cache_read(Context& c) {
     if (fills)
       inside = ir::logic_and(inside, ir::logic_and(ir::ge(at.back(), ir::index(0)), ir::lt(at.back(), from.extents[d])));
   }
+  if (from.stage) stage.domain = conditions_on_points(c.p.stage(from.stage), at);  // there is nothing to copy elsewhere
   Expr value = ir::load(source, from.name, from.type, at, c.step.where);
   if (fills && !at.empty()) value = ir::select(inside, value, fill);
   stage.values = {value};

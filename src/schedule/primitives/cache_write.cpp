@@ -51,6 +51,7 @@ void apply_cache_write(Context& c) {
     copy.iters.push_back(w);
     at.push_back(ir::var(w.id, w.name));
   }
+  copy.domain = conditions_on_points(stage, at);
   copy.values = {ir::load(to.id, to.name, to.type, at, stage.where)};
   const Id id = stage.id, made = computed.id;
   c.p.stages[made] = computed;

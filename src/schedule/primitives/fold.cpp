@@ -24,6 +24,10 @@ void apply_fold(Context& c) {
     if (b.layout.map.size() != static_cast<std::size_t>(b.rank) || !ir::is(e, ir::Op::var))
       c.refuse("a dimension that is stored as it is",
                "dimension " + std::to_string(dim) + " of " + b.name + ", whose layout was set");
+    for (const Expr& other : b.layout.map)
+      if (!ir::same(other, e) && ir::uses_var(other, e.node()->id))
+        c.refuse("a dimension that one coordinate of the storage holds",
+                 "dimension " + std::to_string(dim) + " of " + b.name + ", which " + ir::text(other) + " uses too");
     e = ir::mod(e, ir::index(n));
     b.where = c.step.where;
     prove_fold(c, b);

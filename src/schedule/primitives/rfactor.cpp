@@ -154,13 +154,29 @@ void apply_rfactor(Context& c) {
   }
   (void)padded;  // padded terms are zero, whoever sums them
   for (const Expr& v : stage.values) partial.values.push_back(ir::substitute(v, to));
-  for (const Expr& atom : stage.domain) partial.domain.push_back(ir::substitute(atom, to));
-  // A condition that uses no loop the partial reduces over says which partials there are: the stage sums no others.
+  const auto reduces = [](const ir::Stage& s, const Expr& atom) {
+    return std::any_of(s.iters.begin(), s.iters.end(),
+                       [&](const ir::IterVar& w) { return w.kind == ir::IterKind::reduce && ir::uses_var(atom, w.id); });
+  };
+  std::vector<bool> of_steps(partial.domain.size(), true);
+  for (const Expr& atom : stage.domain) {
+    partial.domain.push_back(ir::substitute(atom, to));
+    of_steps.push_back(reduces(stage, atom));
+  }
+  // A condition that uses no loop the partial reduces over says which partials there are: the stage sums no others. One that
+  // was on steps stays so, also where only one value of the step is possible: it skips terms, while a condition on points alone
+  // would leave a point without a value.
   std::vector<Expr> kept_atoms;
-  for (const Expr& atom : partial.domain)
-    if (std::none_of(partial.iters.begin(), partial.iters.end(),
-                     [&](const ir::IterVar& w) { return w.kind == ir::IterKind::reduce && ir::uses_var(atom, w.id); }))
+  for (std::size_t k = 0; k < partial.domain.size(); ++k) {
+    const Expr& atom = partial.domain[k];
+    if (reduces(partial, atom)) continue;
+    const Expr at_step = ir::var(step.id, step.name);
+    if (!of_steps[k] || ir::uses_var(atom, step.id))
       kept_atoms.push_back(atom);
+    else
+      kept_atoms.push_back(ir::is_int(atom) && atom.node()->i == 0 ? ir::lt(at_step, ir::index(0))
+                                                                   : ir::logic_and(atom, ir::ge(at_step, ir::index(0))));
+  }
   ir::Buffer buffer;
   buffer.id = c.p.fresh();
   buffer.name = partial.name;

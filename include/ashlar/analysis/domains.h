@@ -1,0 +1,42 @@
+#pragma once
+// Domains: the points at which a stage may be computed at all, whatever the schedule does.
+//
+//   C = compute("C", {N}, P(i - 1) + P(i + 1))     P has the domain [-1, N], where N >= 1, and none where N is 0
+//
+// A declared domain is what the stage states. An inferred one is the hull of what its readers read while they run over theirs.
+// Invariants, on which the proof rests that reads lie inside of what they read:
+//   - what a reader reads at a point of its domain lies in the box (the box may be wider: readers without a point widen it
+//   too);
+//   - a nest computes no point outside of the box, and none at all where a condition in `inhabited` fails (regions.h).
+// So what is shown once for the points of the box holds wherever the stage is placed.
+#include <map>
+#include <optional>
+#include <vector>
+
+#include <ashlar/analysis/interval.h>
+#include <ashlar/ir/program.h>
+
+namespace ashlar::analysis {
+
+struct Domain {
+  std::vector<Interval> box;       // of each iteration variable
+  std::vector<Interval> computed;  // the box with what padded splits compute past it
+  // What holds wherever the stage has a point: its declared extents are at least 1; where it is inferred, what holds for all
+  // its readers. Over symbols.
+  std::vector<Expr> inhabited;
+};
+
+struct Domains {
+  std::map<ir::Id, Domain> of;  // by stage
+  Expr symbolic_pad;            // a factor that Tail::pad rounds up to and that is no constant; what it pads has no bound
+  const Domain& at(ir::Id stage) const;
+};
+
+// Refuses, at the reader's line, an index of an inferred stage that has no bound.
+Domains domains_of(const ir::Program&);
+
+// Does a condition over symbols hold in every call that computes anything? A call whose outputs are all empty returns at once,
+// so what follows from the extents of each output, taken alone, being at least 1 does.
+bool holds_in_calls(const ir::Program&, const Expr& condition);
+
+}  // namespace ashlar::analysis

@@ -1,0 +1,128 @@
+#include <ashlar/analysis/domains.h>
+
+#include <algorithm>
+
+#include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
+
+#include "analysis/reads.h"
+
+namespace ashlar::analysis {
+
+using ir::Id;
+using ir::Program;
+
+namespace {
+
+bool inferred(const ir::Stage& stage) { return !stage.iters.empty() && stage.iters.front().begin.empty(); }
+
+// How far past its box each iteration variable runs: a padded split rounds its extent up to a multiple of its factor. Nothing
+// for a factor that is no constant.
+std::map<Id, std::optional<std::int64_t>> overshoots(const Program& p, const Facts& facts, Expr& symbolic) {
+  std::map<Id, std::optional<std::int64_t>> result;
+  for (const auto& [id, a] : p.axes) {
+    if (a.origin != ir::Axis::Origin::split_outer || a.tail != ir::Tail::pad) continue;
+    const ir::Axis* root = &a;
+    Expr unit = a.factor;
+    while (root->origin == ir::Axis::Origin::split_outer) {
+      root = &p.axis(root->parent);
+      if (root->origin == ir::Axis::Origin::split_outer) unit = ir::mul(unit, root->factor);
+    }
+    auto& most = result.emplace(root->iter, 0).first->second;
+    std::int64_t f = 1;
+    if (!ir::is_int(unit, &f)) {
+      symbolic = unit;
+      most.reset();
+    } else if (most && !can_prove(ir::eq(ir::mod(root->extent, ir::index(f)), ir::index(0)), facts)) {
+      most = std::max(*most, f - 1);
+    }
+  }
+  return result;
+}
+
+void keep_common(std::vector<Expr>& conditions, const std::vector<Expr>& with) {
+  const auto missing = [&](const Expr& c) {
+    return std::none_of(with.begin(), with.end(), [&](const Expr& w) { return ir::same(c, w); });
+  };
+  conditions.erase(std::remove_if(conditions.begin(), conditions.end(), missing), conditions.end());
+}
+
+// Widens `hulls` by what one reader reads of a stage; false if it does not read it.
+bool add_reader(const Program& p, const ir::Stage& stage, const ir::Stage& reader, const Domain& theirs, const Facts& facts,
+                std::vector<Interval>& hulls, bool first) {
+  std::vector<VarRange> ranges, spatial;  // the start of a reduction is read at spatial points, also where there are no terms
+  for (std::size_t k = reader.iters.size(); k-- > 0;) {
+    ranges.push_back({reader.iters[k].id, theirs.computed[k]});
+    if (reader.iters[k].kind != ir::IterKind::reduce) spatial.push_back(ranges.back());
+  }
+  bool any = false;
+  for (const Read& r : reads_of(reader)) {
+    if (p.buffer(r.load.node()->id).stage != stage.id) continue;
+    const auto indices = ir::args_of(r.load);
+    for (std::size_t d = 0; d < indices.size(); ++d) {
+      const Interval i = index_interval(indices[d], r.of_start ? spatial : ranges, facts);
+      if (!i.bounded())
+        refuse("region", "an index of " + stage.name + " with a bound (clamp it, or promise one with in_range)",
+               ir::text(indices[d]), r.load.node()->where);
+      hulls[d] = first ? i : hull(hulls[d], i, facts);
+    }
+    first = false;
+    any = true;
+  }
+  return any;
+}
+
+}  // namespace
+
+const Domain& Domains::at(Id stage) const {
+  const auto it = of.find(stage);
+  if (it == of.end()) throw InternalError("no domain of stage " + std::to_string(stage));
+  return it->second;
+}
+
+Domains domains_of(const Program& p) {
+  Domains domains;
+  const Facts facts = facts_of_arguments(p);
+  const auto past = overshoots(p, facts, domains.symbolic_pad);
+  for (Id id : consumers_first(p)) {
+    const ir::Stage& stage = p.stage(id);
+    Domain domain;
+    std::vector<Interval> hulls(stage.iters.size());
+    if (inferred(stage)) {
+      bool first = true;
+      for (const auto& [reader_id, reader] : p.stages) {
+        const auto it = domains.of.find(reader_id);
+        if (it == domains.of.end() || !add_reader(p, stage, reader, it->second, facts, hulls, first)) continue;
+        if (first)
+          domain.inhabited = it->second.inhabited;
+        else
+          keep_common(domain.inhabited, it->second.inhabited);
+        first = false;
+      }
+    }
+    for (std::size_t k = 0; k < stage.iters.size(); ++k) {
+      const ir::IterVar& v = stage.iters[k];
+      const bool spatial = v.kind != ir::IterKind::reduce;
+      Interval i = inferred(stage) && spatial ? hulls[k] : Interval{v.begin, ir::sub(v.end, ir::index(1))};
+      domain.box.push_back(i);
+      if (const auto it = past.find(v.id); it != past.end() && !i.hi.empty())
+        i.hi = it->second ? ir::add(i.hi, ir::index(*it->second)) : Expr{};
+      domain.computed.push_back(i);
+      if (!inferred(stage) && spatial) domain.inhabited.push_back(ir::ge(ir::sub(v.end, v.begin), ir::index(1)));
+    }
+    domains.of.emplace(id, std::move(domain));
+  }
+  return domains;
+}
+
+bool holds_in_calls(const Program& p, const Expr& condition) {
+  for (const ir::Argument& a : p.arguments) {
+    if (a.kind != ir::ArgumentKind::output) continue;
+    Facts facts = facts_of_arguments(p);
+    for (const Expr& extent : p.buffer(a.id).extents) facts.assume(ir::ge(extent, ir::index(1)));
+    if (!can_prove(condition, facts)) return false;
+  }
+  return true;
+}
+
+}  // namespace ashlar::analysis

@@ -1,0 +1,13 @@
+#pragma once
+// What stages read: which buffers, at which indices, and the hull of an index while variables run.
+#include <ashlar/analysis/regions.h>
+
+namespace ashlar::analysis {
+
+bool reads(const ir::Stage&, ir::Id buffer);
+
+// The hull of an index while the listed variables run, over what is known before any data is: a part of the index that is read
+// from data, or chosen by it, may have any value of its range. An end without a bound is empty.
+Interval index_interval(const Expr& index, std::vector<VarRange> ranges, const Facts&);
+
+}  // namespace ashlar::analysis

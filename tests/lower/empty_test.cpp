@@ -1,0 +1,115 @@
+// Calls in which a part of the program is empty, because a Symbol is 0, while another is not: what is computed for readers
+// without a point reads nothing, and what is needed is there all the same. Cases that the fuzzer found name their seed.
+#include <doctest/doctest.h>
+
+#include <ashlar/ashlar.h>
+#include <ashlar/interp/interpreter.h>
+#include <ashlar/lang/build_program.h>
+#include <ashlar/lower/lower.h>
+#include <ashlar/schedule/schedule.h>
+#include <ashlar/schedule/step.h>
+
+using namespace ashlar;
+
+namespace {
+
+using Shapes = std::vector<std::vector<std::int64_t>>;
+
+// The scheduled tree and the lowered kernel give what the algorithm gives, for arguments of these shapes; neither reads or
+// writes outside of anything (the interpreters report it).
+void check(const Schedule& s, const Shapes& shapes) {
+  const ir::Program& p = s.scheduled().program;
+  CAPTURE(s.text());
+  interp::Arguments expected;
+  double next = 0;
+  for (std::size_t k = 0; k < shapes.size(); ++k) {
+    const Type type = p.buffer(p.arguments[k].id).type;
+    expected.emplace_back(p.arguments[k].kind == ir::ArgumentKind::output
+                              ? interp::Array::zeros(type, shapes[k])
+                              : interp::Array::make(type, shapes[k], [&](std::span<const std::int64_t>) { return ++next; }));
+  }
+  interp::Arguments tree = expected, flat = expected;
+  interp::run_algorithm(p, expected);
+  REQUIRE_NOTHROW(interp::run(p, tree));
+  REQUIRE_NOTHROW(interp::run(lower(p), flat));
+  for (std::size_t k = 0; k < shapes.size(); ++k) {
+    CHECK(interp::difference(tree[k].array, expected[k].array) == "");
+    CHECK(interp::difference(flat[k].array, expected[k].array) == "");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a reader without a point does not widen a cache past its source (fuzz seed 2248)") {
+  lang::DefinitionScope scope;
+  const Symbol N("N", {.min = 1});
+  const Tensor c = lang::make_input("c", f32, {N}), y = lang::make_output("y", f32, {N - 1}),
+               z = lang::make_output("z", f32, {N});
+  const Tensor t = compute("t", {N - 1}, [&](Var i) { return c(i) + 1; });
+  lang::bind(y, compute("y", {N - 1}, [&](Var i) { return c(i) * 2; }));
+  lang::bind(z, compute("z", {N}, [&](Var i) { return boundary::constant(t, 0)(i + 2); }));
+  Schedule s(lang::build_program("kept", {c, y, z}), Target());
+  s[t].compute_at(s[z].spatial<1>()[0]);
+  s.cache_read(c, {y, t}, Scope::global);
+  s[z].peel(s[z].spatial<1>()[0], Peel::first);
+  for (std::int64_t n : {1, 2, 3, 4, 9}) check(s, {{n}, {n - 1}, {n}});
+}
+
+TEST_CASE("a window is not computed for readers without a point, while another output has some") {
+  lang::DefinitionScope scope;
+  const Symbol N("N"), M("M");
+  const Tensor x = lang::make_input("x", f32, {N}), w = lang::make_input("w", f32, {M});
+  const Tensor y = lang::make_output("y", f32, {N}), z = lang::make_output("z", f32, {M});
+  const Tensor t = compute("t", [&](Var i) { return x(clamp(i, 0, N - 1)) + 1; });  // over [-1, N]: two points where N is 0
+  lang::bind(y, compute("y", {N}, [&](Var i) { return t(i - 1) + t(i + 1); }));
+  lang::bind(z, compute("z", {M}, [&](Var i) { return w(i) * 2; }));
+  const Schedule s(lang::build_program("kept", {x, w, y, z}), Target());
+  CHECK(s.text().find("nest t i0 [-1, +select(N > 0, N + 2, 0))") != std::string::npos);
+  for (std::int64_t n : {0, 1, 5})
+    for (std::int64_t m : {0, 1, 5}) check(s, {{n}, {m}, {n}, {m}});
+}
+
+TEST_CASE("an input that is empty is not cached, while another output has points") {
+  lang::DefinitionScope scope;
+  const Symbol N("N", {.max = 1}), M("M");
+  const Tensor x = lang::make_input("x", f32, {N}), w = lang::make_input("w", f32, {M});
+  const Tensor y = lang::make_output("y", f32, {N, 4}), z = lang::make_output("z", f32, {M});
+  lang::bind(y, compute("y", {N, 4}, [&](Var i, Var j) { return x(0) + x(i) + f32(j); }));
+  lang::bind(z, compute("z", {M}, [&](Var i) { return w(i) * 2; }));
+  Schedule s(lang::build_program("kept", {x, w, y, z}), Target());
+  s.cache_read(x, {y}, Scope::global);
+  for (std::int64_t n : {0, 1})
+    for (std::int64_t m : {0, 3}) check(s, {{n}, {m}, {n, 4}, {m}});
+}
+
+TEST_CASE("what a reduction starts from is there where it has no terms") {
+  lang::DefinitionScope scope;
+  const Symbol K("K");
+  const Tensor x = lang::make_input("x", f32, {K}), b = lang::make_input("b", f32, {K + 4});
+  const Tensor y = lang::make_output("y", f32, {max(K, 3)});
+  const Tensor bias = compute("bias", [&](Var i) { return b(i) + 1; });
+  const Axis k("k", K);
+  lang::bind(y, compute("y", {max(K, 3)}, [&](Var i) { return sum(x(k) * f32(i), k).from(bias(i)); }));
+  const Schedule s(lang::build_program("kept", {x, b, y}), Target());
+  for (std::int64_t n : {0, 1, 3, 5}) check(s, {{n}, {n + 4}, {std::max<std::int64_t>(n, 3)}});
+}
+
+TEST_CASE("storage of a reduction holds its starts where it has no terms") {
+  lang::DefinitionScope scope;
+  const Symbol K("K");
+  const Tensor x = lang::make_input("x", f32, {K}), y = lang::make_output("y", f32, {max(K, 3)});
+  const Axis k("k", K);
+  const Tensor t = compute("t", {max(K, 3)}, [&](Var i) { return sum(x(k) * f32(i), k).from(f32(i)); });
+  lang::bind(y, compute("y", {max(K, 3)}, [&](Var i) { return t(i) + 1; }));
+  const Schedule s(lang::build_program("kept", {x, y}), Target());
+  for (std::int64_t n : {0, 1, 3, 5}) check(s, {{n}, {std::max<std::int64_t>(n, 3)}});
+}
+
+TEST_CASE("the start of a reduction may not rely on its terms") {
+  lang::DefinitionScope scope;
+  const Symbol N("N"), K("K");
+  const Tensor x = lang::make_input("x", f32, {K}), y = lang::make_output("y", f32, {N});
+  const Axis k("k", K);
+  lang::bind(y, compute("y", {N}, [&](Var) { return sum(x(k), k).from(x(K - 1)); }));  // K may be 0, and N not
+  CHECK_THROWS_AS(Schedule(lang::build_program("kept", {x, y}), Target()), RefusalError);
+}
