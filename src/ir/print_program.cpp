@@ -154,6 +154,10 @@ struct ProgramWriter {
     if (b.packed_by_caller) s += " packed by the caller";
     return s;
   }
+  std::string along(Id loop) {
+    const Stmt* s = find(p, loop);
+    return s && s->kind == Stmt::Kind::loop ? names(s->axis, p.axis(s->axis).name) : "?";
+  }
   std::string iter_name(Id iter) const {
     const auto it = iters.find(iter);
     return it == iters.end() ? "?" : it->second;
@@ -177,7 +181,7 @@ struct ProgramWriter {
       }
       case Stmt::Kind::loop: {
         const Axis& a = p.axis(s.axis);
-        std::string extent = a.extent.empty() ? std::string("?") : show(s.tight ? range_of(p, s).end : a.extent);
+        std::string extent = a.extent.empty() ? std::string("?") : show(extent_of(p, s));
         line(depth, "for " + names(a.id, a.name) + " in " + part_name(s.part) + extent,
              s.loop_kind == LoopKind::bound ? text(s.bound_to) : kind_name(s.loop_kind));
         break;
@@ -196,7 +200,8 @@ struct ProgramWriter {
         break;
       }
       case Stmt::Kind::prefetch:
-        line(depth, "prefetch " + names(s.buffer, p.buffer(s.buffer).name) + " " + std::to_string(s.ahead) + " ahead");
+        line(depth, "prefetch " + names(s.buffer, p.buffer(s.buffer).name) + " along " + along(s.loop) + ", " +
+                        std::to_string(s.ahead) + " ahead");
         break;
     }
     body(s.body, depth + 1);

@@ -126,30 +126,34 @@ std::vector<Id> leaves_of(const Program& p, Id axis) {
   return leaves;
 }
 
+Expr extent_of(const Program& p, const Stmt& loop) {
+  const Axis& a = p.axis(loop.axis);
+  if (!loop.tight) return a.extent;
+  return min(a.extent, sub(p.axis(a.parent).extent, mul(axis_value(p, p.axis(a.parent).became.front()), a.factor)));
+}
+
 LoopRange range_of(const Program& p, const Stmt& loop) {
   const Axis& a = p.axis(loop.axis);
-  const Expr zero = index(0), one = index(1);
-  if (loop.tight)
-    return {zero, min(a.extent, sub(p.axis(a.parent).extent, mul(axis_value(p, p.axis(a.parent).became.front()), a.factor)))};
+  const Expr zero = index(0), one = index(1), extent = extent_of(p, loop);
   switch (loop.part) {
     case Part::all:
-      return {zero, a.extent};
+      return {zero, extent};
     case Part::first:
-      return {zero, min(one, a.extent)};
+      return {zero, min(one, extent)};
     case Part::but_first:
-      return {one, a.extent};
+      return {one, extent};
     case Part::last:
-      return {max(zero, sub(a.extent, one)), a.extent};
+      return {max(zero, sub(extent, one)), extent};
     case Part::but_last:
-      return {zero, sub(a.extent, one)};
+      return {zero, sub(extent, one)};
     case Part::middle:
-      return {one, sub(a.extent, one)};
+      return {one, sub(extent, one)};
     case Part::end:
-      return {max(one, sub(a.extent, one)), a.extent};
+      return {max(one, sub(extent, one)), extent};
     case Part::full:
       return {zero, div(p.axis(a.parent).extent, a.factor)};
     case Part::rest:
-      return {div(p.axis(a.parent).extent, a.factor), a.extent};
+      return {div(p.axis(a.parent).extent, a.factor), extent};
   }
   return {};
 }

@@ -164,8 +164,7 @@ struct Builder {
     std::set<Id> open;
     const auto enter = [&](Id id) {
       if (emitted.count(id)) return;
-      if (!open.insert(id).second)
-        refuse(stage(id, where).name, "a definition that does not need itself", "a cycle", stage(id, where).where);
+      if (!open.insert(id).second) throw InternalError("the stage " + stage(id, where).name + " needs itself");
       stack.push_back({id, reads_of(stage(id, where)), 0});
     };
     enter(root);

@@ -262,18 +262,18 @@ Expr mul_high_rounding(Operand a, Operand b) {
   return binary(Op::mul_high_rounding, Domain::data_integer, "mul_high_rounding", a, b);
 }
 
-Expr lowest(Type t) {
+Expr lowest(Type t, Where where) {
   if (t.is_float()) return ir::float_const(t, -std::numeric_limits<double>::infinity());
-  lang::require_data_type(t, "lowest", Where::current());
+  lang::require_data_type(t, "lowest", where);
   return ir::int_const(t, ir::lowest_of(t));
 }
-Expr highest(Type t) {
+Expr highest(Type t, Where where) {
   if (t.is_float()) return ir::float_const(t, std::numeric_limits<double>::infinity());
-  lang::require_data_type(t, "highest", Where::current());
+  lang::require_data_type(t, "highest", where);
   return ir::int_const(t, ir::highest_of(t));
 }
-Expr infinity(Type t) {
-  if (!t.is_float()) refuse("infinity", "a floating type", ir::text(t), Where::current());
+Expr infinity(Type t, Where where) {
+  if (!t.is_float()) refuse("infinity", "a floating type", ir::text(t), where);
   return ir::float_const(t, std::numeric_limits<double>::infinity());
 }
 

@@ -65,7 +65,9 @@ Expr axis(const char* name, const Operand& begin, const Operand& end, Where wher
 }
 
 void require_dim(int dim, int count, const char* what, Where where) {
-  if (dim < 0 || dim >= count) refuse(what, "a dimension from 0 to " + std::to_string(count - 1), std::to_string(dim), where);
+  if (dim >= 0 && dim < count) return;
+  refuse(what, count == 0 ? "no dimension, of rank 0" : "a dimension from 0 to " + std::to_string(count - 1),
+         std::to_string(dim), where);
 }
 
 Expr condition(Operand c) {
@@ -118,16 +120,16 @@ Shape Shape::with(int dim, const Extent& extent, Where where) const {
     s.extents_[static_cast<std::size_t>(dim)] = extent;
   return s;
 }
-Expr Shape::operator[](int dim) const {
-  require_dim(dim, rank(), "Shape", Where::current());
-  const Extent& e = extents_[static_cast<std::size_t>(dim)];
+Expr Shape::operator[](DimAt at) const {
+  require_dim(at.dim, rank(), "Shape", at.where);
+  const Extent& e = extents_[static_cast<std::size_t>(at.dim)];
   const Expr end = lang::to_index(e.end(), "extent");
   return e.begin().empty() ? end : ir::sub(end, lang::to_index(e.begin(), "extent"));
 }
 
-Expr Indices::operator[](int dim) const {
-  require_dim(dim, rank_, "Indices", Where::current());
-  return at_[dim];
+Expr Indices::operator[](DimAt at) const {
+  require_dim(at.dim, rank_, "Indices", at.where);
+  return at_[at.dim];
 }
 Indices Indices::drop(int dim, Where where) const {
   require_dim(dim, rank_, "Indices::drop", where);

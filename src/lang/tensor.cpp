@@ -67,9 +67,9 @@ Expr element(ir::Id id, std::initializer_list<const Operand*> indices, Where whe
 
 }  // namespace
 
-Type Tensor::type() const { return lang::tensor(id_, Where::current()).type; }
-int Tensor::rank() const { return lang::tensor(id_, Where::current()).rank; }
-const char* Tensor::name() const { return lang::tensor(id_, Where::current()).name.c_str(); }
+Type Tensor::type(Where where) const { return lang::tensor(id_, where).type; }
+int Tensor::rank(Where where) const { return lang::tensor(id_, where).rank; }
+const char* Tensor::name(Where where) const { return lang::tensor(id_, where).name.c_str(); }
 
 Shape Tensor::shape(Where where) const {
   const TensorDef& t = lang::tensor(id_, where);

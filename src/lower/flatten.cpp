@@ -383,14 +383,12 @@ class Flattener {
   std::size_t position_ = 0;
 };
 
-// The line that the first reader below the loop will read, `ahead` iterations from now: inner loops stand at their begin. Where
-// its loop was split or copied since, the loop that it stands in takes its place; where the reader was moved away, there is
-// nothing to ask for.
+// The line that the first reader below the loop will read, `ahead` iterations from now: inner loops stand at their begin.
 Statements Flattener::prefetch(const Stmt& s) {
   const Stmt* loop = nullptr;
   for (const Stmt* on : path_)
-    if (on->kind == Stmt::Kind::loop && (!loop || loop->id != s.loop)) loop = on;
-  if (!loop) throw InternalError("a prefetch outside of any loop");
+    if (on->kind == Stmt::Kind::loop && on->id == s.loop) loop = on;
+  if (!loop) throw InternalError("a prefetch outside of the loop along which it runs");
   std::vector<const Stmt*> reader;
   std::vector<const Stmt*> here{path_.begin(), std::find(path_.begin(), path_.end(), loop)};
   const ir::Node* what = nullptr;
@@ -408,7 +406,7 @@ Statements Flattener::prefetch(const Stmt& s) {
     here.pop_back();
     return false;
   };
-  if (!search(search, *loop)) return {};
+  if (!search(search, *loop)) throw InternalError("a prefetch of what nothing reads");
   const Stmt* in = nullptr;
   std::vector<ir::Substitution> places{{}};  // where the loops inside stand; an unrolled one stands everywhere
   constexpr std::int64_t most_places = 16;

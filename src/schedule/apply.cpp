@@ -2,6 +2,7 @@
 
 #include <ashlar/analysis/verify.h>
 
+#include "schedule/legality.h"
 #include "schedule/primitives.h"
 
 namespace ashlar::schedule {
@@ -39,6 +40,19 @@ std::span<const Primitive> primitives() {
   return table;
 }
 
+namespace {
+
+// A read without a bound stands at its own line when a program is built; where a step caused it, at the step's.
+void derive_regions(Context& c) {
+  try {
+    analysis::derive_regions(c.p);
+  } catch (const RefusalError& e) {
+    c.refuse(e.refusal.expected, e.refusal.found + ", at " + location(e.refusal.where), e.refusal.conflict);
+  }
+}
+
+}  // namespace
+
 std::vector<std::string_view> primitive_names() {
   std::vector<std::string_view> names;
   for (const Primitive& p : primitives()) names.push_back(p.name);
@@ -58,7 +72,10 @@ const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target) 
   Scheduled next = state;  // a refusal below leaves `state` as it was
   Context context{next, next.program, target, step, {}};
   primitive->apply(context);
-  if (!annotates(context)) analysis::derive_regions(next.program);
+  if (!annotates(context)) {
+    prove_order(context);
+    derive_regions(context);
+  }
   recheck(context);
   analysis::verify(next.program, step.primitive);
   step.results = std::move(context.results);

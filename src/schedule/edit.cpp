@@ -11,39 +11,49 @@ void Context::refuse(const std::string& expected, const std::string& found, cons
 }
 
 const Arg& Context::arg(std::size_t k) const {
-  if (k >= step.args.size()) refuse("at least " + std::to_string(k + 1) + " arguments", std::to_string(step.args.size()));
+  if (k >= step.args.size())
+    refuse("a step of at least " + std::to_string(k + 1) + (k == 0 ? " argument" : " arguments"),
+           "one of " + std::to_string(step.args.size()));
   return step.args[k];
 }
 
-Stmt& Context::loop(std::size_t k) const {
+const Arg& Context::expect(std::size_t k, Arg::Kind kind, const char* what) const {
+  static constexpr const char* kinds[] = {"a stage", "a loop", "a tensor", "a number", "a word", "an index map"};
   const Arg& a = arg(k);
-  if (a.kind != Arg::Kind::loop) refuse("a loop as argument " + std::to_string(k + 1), "something else");
+  if (a.kind != kind) refuse(std::string(what) + " as argument " + std::to_string(k + 1), kinds[static_cast<int>(a.kind)]);
+  return a;
+}
+
+Stmt& Context::loop(std::size_t k) const {
+  const Arg& a = expect(k, Arg::Kind::loop, "a loop");
   if (const auto it = state.consumed.find(a.id); it != state.consumed.end())
     refuse("a loop of the program as it stands", it->second.name + ", which " + it->second.reason);
   Stmt* s = ir::find(p, a.id);
-  if (!s || s->kind != Stmt::Kind::loop) refuse("a loop of this schedule", "a handle that names none");
+  if (!s || s->kind != Stmt::Kind::loop) refuse("a loop of this schedule", "one whose step was taken back");
   return *s;
 }
 
 ir::Stage& Context::stage(std::size_t k) const {
-  const Arg& a = arg(k);
-  if (a.kind != Arg::Kind::stage) refuse("a stage as argument " + std::to_string(k + 1), "something else");
+  const Arg& a = expect(k, Arg::Kind::stage, "a stage");
   if (const auto it = state.consumed.find(a.id); it != state.consumed.end())
     refuse("a stage of the program as it stands", it->second.name + ", which " + it->second.reason);
   const auto it = p.stages.find(a.id);
-  if (it == p.stages.end()) refuse("a stage of this schedule", "a handle that names none");
+  if (it == p.stages.end()) refuse("a stage of this schedule", "one whose step was taken back");
   return it->second;
 }
 
-std::int64_t Context::integer(std::size_t k) const {
-  if (arg(k).kind != Arg::Kind::integer) refuse("a number as argument " + std::to_string(k + 1), "something else");
-  return arg(k).value;
+ir::Buffer& Context::buffer(std::size_t k) const {
+  const Arg& a = expect(k, Arg::Kind::buffer, "a tensor");
+  if (const auto it = state.consumed.find(a.id); it != state.consumed.end())
+    refuse("a tensor of the program as it stands", it->second.name + ", which " + it->second.reason);
+  const auto it = p.buffers.find(a.id);
+  if (it == p.buffers.end()) refuse("a tensor of this schedule", "one whose step was taken back");
+  return it->second;
 }
 
-const std::string& Context::word(std::size_t k) const {
-  if (arg(k).kind != Arg::Kind::word) refuse("a word as argument " + std::to_string(k + 1), "something else");
-  return arg(k).word;
-}
+std::int64_t Context::integer(std::size_t k) const { return expect(k, Arg::Kind::integer, "a number").value; }
+
+const std::string& Context::word(std::size_t k) const { return expect(k, Arg::Kind::word, "a word").word; }
 
 void Context::consume(Id id, const std::string& name, const std::string& verb, const std::vector<Id>& successors) {
   std::vector<std::string> names;
@@ -102,6 +112,11 @@ std::string name_of(const Program& p, const Stmt& loop) {
   return p.axis(loop.axis).name + " of " + p.stage(nest_of(p, loop.id).stage).name;
 }
 
+const char* word(ir::LoopKind kind) {
+  static constexpr const char* words[] = {"serial", "parallel", "vectorized", "unrolled", "bound"};
+  return words[static_cast<int>(kind)];
+}
+
 std::string list_names(const std::vector<std::string>& names) {
   std::string s;
   for (std::size_t k = 0; k < names.size(); ++k) s += (k == 0 ? "" : k + 1 == names.size() ? " and " : ", ") + names[k];
@@ -147,10 +162,9 @@ bool subtree_writes(const Program& p, const Stmt& s, Id buffer) {
 }
 
 void require_serial(const Context& c, const Stmt& loop) {
-  static constexpr const char* names[] = {"serial", "parallel", "vectorized", "unrolled", "bound"};
   if (loop.loop_kind != ir::LoopKind::serial)
     c.refuse("a loop without a kind yet",
-             name_of(c.p, loop) + ", which was " + names[static_cast<int>(loop.loop_kind)] +
+             name_of(c.p, loop) + ", which was " + word(loop.loop_kind) +
                  (loop.loop_kind == ir::LoopKind::bound ? std::string(" to ") + ir::text(loop.bound_to) : "") + " at " +
                  location(loop.where) + " (move this call before it)");
 }
@@ -231,6 +245,13 @@ void replace_axis(std::vector<Stmt>& body, Id axis, const Expr& value) {
   for (Stmt& s : body) {
     for (Expr& w : s.when) w = ir::substitute(w, {{axis, value}});
     replace_axis(s.body, axis, value);
+  }
+}
+
+void move_prefetches(std::vector<Stmt>& body, Id from, Id to) {
+  for (Stmt& s : body) {
+    if (s.kind == Stmt::Kind::prefetch && s.loop == from) s.loop = to;
+    move_prefetches(s.body, from, to);
   }
 }
 

@@ -30,11 +30,13 @@ struct Context {
   // Arguments by position; wrong kinds are internal errors (public calls make them) or refusals (replayed files).
   Stmt& loop(std::size_t arg) const;  // refused if the loop was consumed: names what it became
   ir::Stage& stage(std::size_t arg) const;
+  ir::Buffer& buffer(std::size_t arg) const;
   std::int64_t integer(std::size_t arg) const;
   const std::string& word(std::size_t arg) const;
   const Arg& arg(std::size_t k) const;
   std::size_t count() const { return step.args.size(); }
 
+  const Arg& expect(std::size_t k, Arg::Kind, const char* kind) const;
   void consume(Id id, const std::string& name, const std::string& verb, const std::vector<Id>& successors);
 };
 
@@ -50,6 +52,7 @@ const Stmt& nest_of(const Program&, Id statement);
 Stmt& only_nest(Context&, const ir::Stage&);               // refused where a peeled copy made several
 bool encloses(const Program&, Id ancestor, Id statement);  // proper
 std::string name_of(const Program&, const Stmt& loop);     // "io of C"
+const char* word(ir::LoopKind);                            // "parallel"
 std::string list_names(const std::vector<std::string>&);   // "a, b and c"
 bool reads_buffer(const ir::Stage&, Id buffer);
 // The atoms of a stage's domain that say which points have a value (those on steps of its reduction left out), at `point`.
@@ -62,6 +65,7 @@ void require_whole(const Context&, const Stmt& loop);   // not a part made by pe
 // ---- editing -------------------------------------------------------------------------------------------------------------
 Stmt copy_subtree(Program&, const Stmt&);                                // fresh ids; nests inside get axes of their own
 void replace_axis(std::vector<Stmt>& body, Id axis, const Expr& value);  // in `when` conditions
+void move_prefetches(std::vector<Stmt>& body, Id from, Id to);           // those along one loop run along another
 // A fresh nest for a stage: one serial loop for each iteration variable, spatial first; and its block.
 Stmt fresh_nest(Program&, const ir::Stage&, Where);
 Stmt fresh_alloc(Program&, Id buffer, Where);

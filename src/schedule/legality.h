@@ -15,11 +15,12 @@ void prove_split(Context&, const Stmt& nest, const ir::Axis& outer);        // a
 void prove_tight(Context&, const Stmt& loop);                               // its outer loops stand around it
 void prove_constant_extent(Context&, const Stmt& loop, std::int64_t most);
 void prove_vectorizable(Context&, const Stmt& loop);
-void prove_independent(Context&, const Stmt& loop);                         // its iterations, of one another
+void prove_independent(Context&, const Stmt& loop);  // its iterations, of one another
 void prove_parallel(Context&, const Stmt& loop);
-void prove_bound(Context&, const Stmt& loop);                               // to the blocks or threads of a launch
-void finish_launches(Context&);                                             // every launch has one shape, and fits the device
-void prove_reassociation(Context&, const ir::Stage&, const std::string& because);
+void prove_bound(Context&, const Stmt& loop);  // to the blocks or threads of a launch
+void finish_launches(Context&);                // every launch has one shape, and fits the device
+// `conflict`: two iterations whose order, or grouping, would change.
+void prove_reassociation(Context&, const ir::Stage&, const std::string& because, const std::string& conflict);
 void prove_slide(Context&, const Stmt& nest, const ir::Slide&);
 void prove_fold(Context&, const ir::Buffer&);
 void prove_bijective(Context&, const ir::Buffer&, const std::vector<Id>& vars, const std::vector<Expr>& map);

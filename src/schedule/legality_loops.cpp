@@ -58,12 +58,17 @@ void prove_shift_outside_reduction(Context& c, const Stmt& nest, const ir::Axis&
   visit(nest, loops);
 }
 
-void prove_pad(Context& c, const ir::Stage& stage, Id axis) {
-  const ir::Axis* a = &c.p.axis(axis);
+const char* word(ir::ReducerKind kind) {
+  static constexpr const char* words[] = {"none", "sum", "strict_sum", "product", "minimum", "maximum", "custom reduction"};
+  return words[static_cast<int>(kind)];
+}
+
+void prove_pad(Context& c, const ir::Stage& stage, const Stmt& loop) {
+  const ir::Axis* a = &c.p.axis(loop.axis);
   while (a->origin == ir::Axis::Origin::split_outer) a = &c.p.axis(a->parent);
   if (a->origin != ir::Axis::Origin::root)
     c.refuse("Tail::pad on a loop that runs over a whole dimension (or the outer part of one)",
-             c.p.axis(axis).name + " is an inner part");
+             name_of(c.p, loop) + (a->origin == ir::Axis::Origin::fused ? ", a fused loop" : ", an inner part"));
   for (Id b : stage.buffers)
     if (!a->reduce && c.p.buffer(b).role != ir::Role::temporary)
       c.refuse("Tail::pad on a stage with storage of its own",
@@ -75,7 +80,7 @@ void prove_pad(Context& c, const ir::Stage& stage, Id axis) {
     if (v.id == a->iter) k = &v;
   if (!k) throw InternalError("an axis without its iteration variable");
   if (stage.reducer.kind != ir::ReducerKind::sum && stage.reducer.kind != ir::ReducerKind::strict_sum)
-    c.refuse("Tail::pad on a sum (padding adds zeros)", "the reduction of " + stage.name);
+    c.refuse("Tail::pad on a sum (padding adds zeros)", stage.name + ", a " + word(stage.reducer.kind));
   for (const Expr& v : stage.values)
     if (!zero_from(c.p, v, k->id, k->end))
       c.refuse("terms that are zero past the end of " + k->name + " (cache_read both factors with fill 0: 0 * NaN is NaN)",
@@ -142,7 +147,7 @@ void prove_tail(Context& c, const Stmt& loop, const Expr& factor, ir::Tail tail)
       break;
     }
     case ir::Tail::pad:
-      prove_pad(c, stage, loop.axis);
+      prove_pad(c, stage, loop);
       break;
     default:
       break;
@@ -170,13 +175,17 @@ void prove_split(Context& c, const Stmt& nest, const ir::Axis& outer) {
 void prove_tight(Context& c, const Stmt& loop) {
   const ir::Axis& a = c.p.axis(loop.axis);
   if (a.origin != ir::Axis::Origin::split_inner || (a.tail != ir::Tail::guard && a.tail != ir::Tail::predicate))
-    c.refuse("the inner loop of a split with Tail::guard", name_of(c.p, loop));
+    c.refuse("the inner loop of a split with Tail::guard",
+             name_of(c.p, loop) + (a.origin == ir::Axis::Origin::split_inner   ? ", the inner loop of a split with another tail"
+                                   : a.origin == ir::Axis::Origin::split_outer ? ", the outer loop of a split"
+                                   : a.origin == ir::Axis::Origin::fused       ? ", a fused loop"
+                                                                               : ", which no split made"));
   for (Id leaf : ir::leaves_of(c.p, c.p.axis(a.parent).became.front())) {
     bool around = false;
     for (const Stmt* s : ir::path_to(c.p, loop.id))
       around |= s->kind == Stmt::Kind::loop && s->axis == leaf && s->id != loop.id;
     if (!around)
-      c.refuse("the loops that " + name_of(c.p, loop) + " was split from to stand around it",
+      c.refuse("the outer loop of the split that made " + name_of(c.p, loop) + " to stand around it",
                c.p.axis(leaf).name + " inside it");
   }
 }
@@ -195,10 +204,10 @@ namespace {
 void no_kind_around_or_inside(Context& c, const Stmt& loop, ir::LoopKind kind, const std::string& expected) {
   for (const Stmt* s : ir::path_to(c.p, loop.id))
     if (s->kind == Stmt::Kind::loop && s->id != loop.id && s->loop_kind == kind)
-      c.refuse(expected, name_of(c.p, loop) + " inside " + name_of(c.p, *s));
+      c.refuse(expected, name_of(c.p, loop) + " inside " + name_of(c.p, *s) + ", at " + location(s->where));
   ir::walk(loop.body, [&](const Stmt& s) {
     if (s.kind == Stmt::Kind::loop && s.loop_kind == kind)
-      c.refuse(expected, name_of(c.p, s) + " inside " + name_of(c.p, loop));
+      c.refuse(expected, name_of(c.p, s) + ", at " + location(s.where) + ", inside " + name_of(c.p, loop));
   });
 }
 
@@ -260,7 +269,9 @@ void prove_vectorizable(Context& c, const Stmt& loop) {
         c.refuse("parallel loops outside of vectorized ones", name_of(c.p, s) + " inside " + name_of(c.p, loop));
       const ir::LoopRange r = ir::range_of(c.p, s);
       if (ir::uses_var(r.begin, axis.id) || ir::uses_var(r.end, axis.id))
-        c.refuse("inner loops that run alike in every lane", name_of(c.p, s) + " in " + ir::text(r.end));
+        c.refuse("inner loops that run alike in every lane",
+                 name_of(c.p, s) + " from " + ir::text(r.begin) + " to " + ir::text(r.end) + ", which depends on " + axis.name,
+                 "lanes " + axis.name + " = 0 and " + axis.name + " = 1 run other iterations of " + c.p.axis(s.axis).name);
     }
   });
 }
@@ -319,11 +330,11 @@ void prove_parallel(Context& c, const Stmt& loop) {
       c.refuse("parallel loops outside of vectorized ones", name_of(p, loop) + " inside " + name_of(p, *s));
 }
 
-void prove_reassociation(Context& c, const ir::Stage& stage, const std::string& because) {
+void prove_reassociation(Context& c, const ir::Stage& stage, const std::string& because, const std::string& conflict) {
   if (!stage.is_reduction()) return;
   if (stage.reducer.kind == ir::ReducerKind::strict_sum || stage.reducer.order != ir::Reducer::Order::any)
     c.refuse("a reduction that may be regrouped (sum, not strict_sum)", stage.name + " is accumulated in order; " + because,
-             "k = 0 before k = 1 in the definition, after it in the schedule");
+             conflict);
 }
 
 }  // namespace ashlar::schedule

@@ -32,7 +32,7 @@ void prove_slide(Context& c, const Stmt& nest, const ir::Slide& slide) {
   const ir::Axis& axis = p.axis(loop.axis);
   const std::string where = stage.name + " along " + name_of(p, loop);
   if (loop.loop_kind != ir::LoopKind::serial)
-    c.refuse("a serial loop to slide along", name_of(p, loop) + ", which is not",
+    c.refuse("a serial loop to slide along", name_of(p, loop) + ", which is " + word(loop.loop_kind),
              "iteration " + axis.name + " = 1 reads what " + axis.name + " = 0 computed");
   const auto path = ir::path_to(p, nest.id);
   if (path.size() < 2 || path[path.size() - 2]->id != loop.id)
@@ -48,6 +48,13 @@ void prove_slide(Context& c, const Stmt& nest, const ir::Slide& slide) {
   facts.range(axis.id, ir::add(range.begin, ir::index(1)), ir::sub(range.end, ir::index(1)));
   const auto window = analysis::required_region(p, nest.id);
   const Expr before = ir::sub(ir::axis_var(p, axis.id), ir::index(1));
+  const bool guarded =
+      axis.origin == ir::Axis::Origin::split_inner && (axis.tail == ir::Tail::guard || axis.tail == ir::Tail::predicate);
+  const std::string advice = guarded && !loop.tight
+                                 ? " (tighten(" + axis.name +
+                                       ") first, or split with Tail::exact or Tail::shift: the last iterations of a " +
+                                       "guarded split need nothing)"
+                                 : "";
   std::size_t d = 0;
   for (const ir::IterVar& v : stage.iters) {
     if (v.kind == ir::IterKind::reduce) continue;
@@ -65,7 +72,8 @@ void prove_slide(Context& c, const Stmt& nest, const ir::Slide& slide) {
           std::pair{ir::le(now.lo, ir::add(earlier.hi, ir::index(1))), "leaves a gap after the one of the iteration before"}}) {
       const auto proof = analysis::prove(condition, facts);
       if (!proof)
-        c.refuse("a window that moves forward without gaps", where + ": " + v.name + " in " + shows + " " + fault, proof.why);
+        c.refuse("a window that moves forward without gaps" + advice, where + ": " + v.name + " in " + shows + " " + fault,
+                 proof.why);
     }
   }
 }
@@ -184,8 +192,7 @@ struct OrderChecker {
     for (const Stmt& s : list) {
       if (s.kind == Stmt::Kind::alloc) {
         if (std::find(reducing.begin(), reducing.end(), c.p.buffer(s.buffer).stage) != reducing.end())
-          c.refuse("storage of " + c.p.buffer(s.buffer).name + " around its reduction loops",
-                   "storage that begins anew at each of their steps");
+          throw InternalError("storage of " + c.p.buffer(s.buffer).name + " inside its own reduction loops");
         if (!allocated.insert(s.buffer).second)
           throw InternalError("two allocations of " + c.p.buffer(s.buffer).name + " in one scope");
         here.push_back(s.buffer);
@@ -220,8 +227,7 @@ struct OrderChecker {
   // What is asked for exists there, and the loop along which it is asked for still reads it at an address known in advance.
   void prefetch(const Stmt& s) {
     const auto it = c.p.buffers.find(s.buffer);
-    if (it == c.p.buffers.end())
-      c.refuse("tensors that nothing prefetches (move this call before the prefetch)", "one that is prefetched");
+    if (it == c.p.buffers.end()) throw InternalError("a prefetch of a buffer that is not there");
     const std::string what = "the prefetch of " + it->second.name;
     const std::string move = " (move this call before the prefetch)";
     if (it->second.role == ir::Role::temporary && !allocated.count(s.buffer))
@@ -250,13 +256,13 @@ struct OrderChecker {
     const ir::Stage& stage = c.p.stage(s.stage);
     for (Id b : stage.buffers)
       if (c.p.buffer(b).role == ir::Role::temporary && !allocated.count(b))
-        c.refuse(stage.name + " to be stored around where it is computed", "no storage of it there");
+        throw InternalError(stage.name + " is computed outside of its storage");
     for (const analysis::Read& r : analysis::reads_of(stage)) {
       const ir::Buffer& b = c.p.buffer(r.load.node()->id);
       if (!b.stage || b.stage == stage.id) continue;
       if (b.role == ir::Role::temporary && !allocated.count(b.id))
         c.refuse(b.name + " to be stored around its reader " + stage.name,
-                 b.name + " is stored inside a loop that " + stage.name + " is outside of");
+                 b.name + " is stored inside a loop that " + stage.name + " is outside of (move " + b.name + " first)");
       if (!computed.count(b.id)) {
         // read inside the nest that computes it: allowed for a nest put after its producer
         const Stmt& nest = nest_of(c.p, s.id);

@@ -30,7 +30,6 @@ bool annotates(const Context& c) {
 
 void recheck(Context& c) {
   const Program& p = c.p;
-  if (!annotates(c)) prove_order(c);
   std::vector<const Stmt*> nests;
   ir::walk(p.body, [&](const Stmt& s) {
     if (s.kind == Stmt::Kind::nest) nests.push_back(&s);

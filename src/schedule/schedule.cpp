@@ -71,27 +71,81 @@ Arg index_map(const std::vector<Expr>& vars, const std::vector<Expr>& map) {
 // ---- loops and stages --------------------------------------------------------------------------------------------------
 
 namespace {
+
+[[noreturn]] void refuse_consumed(const char* what, const char* kind, const schedule::Consumed& c, Where where) {
+  refuse(what, std::string("a ") + kind + " of the program as it stands", c.name + ", which " + c.reason, where);
+}
+
 const ir::Stmt& statement(const detail::ScheduleState* state, ir::Id id, const char* what, Where where) {
-  if (!state) refuse(what, "a loop of a schedule", "an empty handle", where);
+  if (!state) refuse(what, "a loop of a schedule", "an empty Loop, which was given no value", where);
   const auto& s = state->scheduled;
-  if (const auto it = s.consumed.find(id); it != s.consumed.end())
-    refuse(what, "a loop of the program as it stands", it->second.name + ", which " + it->second.reason, where);
+  if (const auto it = s.consumed.find(id); it != s.consumed.end()) refuse_consumed(what, "loop", it->second, where);
   const ir::Stmt* loop = ir::find(s.program, id);
-  if (!loop || loop->kind != ir::Stmt::Kind::loop) refuse(what, "a loop of this schedule", "a handle that names none", where);
+  if (!loop || loop->kind != ir::Stmt::Kind::loop)
+    refuse(what, "a loop of this schedule", "one whose step was taken back", where);
   return *loop;
 }
+
+const ir::Stage& standing(const detail::ScheduleState& state, ir::Id id, const char* what, Where where) {
+  const auto& s = state.scheduled;
+  if (const auto it = s.consumed.find(id); it != s.consumed.end()) refuse_consumed(what, "stage", it->second, where);
+  const auto it = s.program.stages.find(id);
+  if (it == s.program.stages.end()) refuse(what, "a stage of this schedule", "one whose step was taken back", where);
+  return it->second;
+}
+
+// The one loop over an axis, of the first nest that has it.
+ir::Id loop_over(const ir::Stmt& nest, ir::Id axis) {
+  ir::Id found = 0;
+  ir::walk(nest.body, [&](const ir::Stmt& l) {
+    if (l.kind == ir::Stmt::Kind::loop && l.axis == axis && !found) found = l.id;
+  });
+  return found;
+}
+
+[[noreturn]] void refuse_became(const char* what, const ir::Program& p, const ir::Axis& axis, const ir::Stage& stage,
+                                Where where) {
+  std::vector<std::string> names;
+  for (ir::Id n : axis.became) names.push_back(p.axis(n).name);
+  refuse(what, "loops that were not consumed",
+         axis.name + " of " + stage.name + ", which became " + schedule::list_names(names) + " at " +
+             location(p.axis(axis.became.front()).where),
+         where);
+}
+
 }  // namespace
 
-Expr Loop::extent() const {
-  const ir::Stmt& s = statement(state_, id_, "extent", Where::current());
+Expr Loop::extent(Where where) const {
+  const ir::Stmt& s = statement(state_, id_, "extent", where);
   const ir::LoopRange r = ir::range_of(state_->scheduled.program, s);
   return analysis::simplify(ir::sub(r.end, r.begin), analysis::facts_of_arguments(state_->scheduled.program));
 }
-std::string_view Loop::label() const {
-  return state_->scheduled.program.axis(statement(state_, id_, "label", Where::current()).axis).name;
+std::string_view Loop::label(Where where) const {
+  const ir::Stmt& s = statement(state_, id_, "label", where);
+  return state_->scheduled.program.axis(s.axis).name;
 }
 
-StageRef::StageRef(const Stage& s) : stage_(s.id()) {}
+StageRef::StageRef(const Stage& s) : stage_(s.id()), state_(s.state_) {}
+
+Arg Stage::any(Loop l, const char* primitive, Where where) const {
+  if (!l.state_) refuse(primitive, "a loop of a schedule", "an empty Loop, which was given no value", where);
+  if (l.state_ != state_) {
+    const ir::Program& other = l.state_->scheduled.program;
+    const ir::Stmt* s = ir::find(other, l.id_);
+    refuse(primitive, "a loop of this schedule",
+           (s ? schedule::name_of(other, *s) : std::string("a loop")) + " in another schedule", where);
+  }
+  return Arg::loop(l.id_);
+}
+
+Arg Stage::own(Loop l, const char* primitive, Where where) const {
+  const Arg a = any(l, primitive, where);
+  const ir::Program& p = state_->scheduled.program;
+  const ir::Stmt* s = ir::find(p, l.id_);
+  if (s && s->kind == ir::Stmt::Kind::loop && schedule::nest_of(p, l.id_).stage != id_)
+    refuse(primitive, "a loop of " + standing(*state_, id_, primitive, where).name, schedule::name_of(p, *s), where);
+  return a;
+}
 
 const std::vector<ir::Id>& Stage::apply(const char* primitive, std::vector<Arg> args, Where where) const {
   schedule::Step step;
@@ -101,67 +155,54 @@ const std::vector<ir::Id>& Stage::apply(const char* primitive, std::vector<Arg> 
   return state_->apply(std::move(step));
 }
 
-const char* Stage::name() const { return state_->scheduled.program.stage(id_).name.c_str(); }
+const char* Stage::name() const {
+  const auto& s = state_->scheduled;
+  if (const auto it = s.consumed.find(id_); it != s.consumed.end()) return it->second.name.c_str();
+  return s.program.stage(id_).name.c_str();
+}
 
 std::vector<Loop> Stage::roots_(bool reduce, std::size_t expected, Where where) const {
-  const auto& s = state_->scheduled;
+  const ir::Program& p = state_->scheduled.program;
   const char* what = reduce ? "reduction" : "spatial";
-  if (const auto it = s.consumed.find(id_); it != s.consumed.end())
-    refuse(what, "a stage of the program as it stands", it->second.name + ", which " + it->second.reason, where);
-  const ir::Stage& stage = s.program.stage(id_);
-  const auto nests = ir::nests_of(s.program, id_);
+  const ir::Stage& stage = standing(*state_, id_, what, where);
+  const auto nests = ir::nests_of(p, id_);
   std::vector<Loop> loops;
   for (const ir::IterVar& v : stage.iters) {
     if ((v.kind == ir::IterKind::reduce) != reduce) continue;
     for (const ir::Root& r : nests.front()->roots) {
       if (r.iter != v.id) continue;
-      const ir::Axis& axis = s.program.axis(r.axis);
-      if (!axis.became.empty()) {
-        std::vector<std::string> names;
-        for (ir::Id n : axis.became) names.push_back(s.program.axis(n).name);
-        refuse(what, "loops that were not consumed",
-               axis.name + " of " + stage.name + ", which became " + schedule::list_names(names) + " at " +
-                   location(s.program.axis(axis.became.front()).where),
-               where);
-      }
-      ir::Id found = 0;
-      ir::walk(nests.front()->body, [&](const ir::Stmt& l) {
-        if (l.kind == ir::Stmt::Kind::loop && l.axis == axis.id && !found) found = l.id;
-      });
-      loops.push_back(Loop(found, state_));
+      const ir::Axis& axis = p.axis(r.axis);
+      if (!axis.became.empty()) refuse_became(what, p, axis, stage, where);
+      loops.push_back(Loop(loop_over(*nests.front(), axis.id), state_));
     }
   }
   if (loops.size() != expected)
-    refuse(what, std::to_string(loops.size()) + " loops of " + stage.name, std::to_string(expected), where);
+    refuse(what,
+           std::to_string(loops.size()) + (reduce ? " reduction loops of " : " spatial loops of ") + stage.name +
+               ", as many as it has",
+           std::to_string(expected), where);
   return loops;
 }
 
 Loop Stage::reduction(Where where) const { return roots_(true, 1, where).front(); }
 
 Loop Stage::loop(const Axis& axis, Where where) const {
-  const auto& s = state_->scheduled;
-  if (const auto it = state_->iter_of.find({id_, axis.node()->id}); it != state_->iter_of.end()) {
-    for (const ir::Stmt* nest : ir::nests_of(s.program, id_))
+  const ir::Program& p = state_->scheduled.program;
+  const ir::Stage& stage = standing(*state_, id_, "loop", where);
+  if (const auto it = state_->iter_of.find({id_, axis.node()->id}); it != state_->iter_of.end())
+    for (const ir::Stmt* nest : ir::nests_of(p, id_))
       for (const ir::Root& r : nest->roots) {
         if (r.iter != it->second) continue;
-        const ir::Axis& root = s.program.axis(r.axis);
-        if (!root.became.empty())
-          refuse("loop", "a loop that was not consumed",
-                 root.name + ", which became " + s.program.axis(root.became.front()).name + " at " +
-                     location(s.program.axis(root.became.front()).where),
-                 where);
-        ir::Id found = 0;
-        ir::walk(nest->body, [&](const ir::Stmt& l) {
-          if (l.kind == ir::Stmt::Kind::loop && l.axis == root.id && !found) found = l.id;
-        });
-        return Loop(found, state_);
+        const ir::Axis& root = p.axis(r.axis);
+        if (!root.became.empty()) refuse_became("loop", p, root, stage, where);
+        return Loop(loop_over(*nest, root.id), state_);
       }
-  }
-  refuse("loop", "an Axis that " + s.program.stage(id_).name + " reduces over", axis.node()->name, where);
+  refuse("loop", "an Axis that " + stage.name + " reduces over", axis.node()->name, where);
 }
 
-std::vector<Loop> Stage::nest(Where) const {
-  const auto& p = state_->scheduled.program;
+std::vector<Loop> Stage::nest(Where where) const {
+  const ir::Program& p = state_->scheduled.program;
+  standing(*state_, id_, "nest", where);
   std::vector<Loop> loops;
   const auto blocks = ir::blocks_of(p, id_);
   for (const ir::Stmt* s : ir::path_to(p, blocks.front()->id))
@@ -170,28 +211,30 @@ std::vector<Loop> Stage::nest(Where) const {
 }
 
 Loop Stage::copy(Loop of, Loop peeled, Where where) const {
+  any(of, "copy", where), any(peeled, "copy", where);
   const ir::Stmt& root = statement(state_, peeled.id(), "copy", where);
   ir::Id found = root.copy_of == of.id() ? root.id : 0;
   ir::walk(root.body, [&](const ir::Stmt& s) {
     if (s.kind == ir::Stmt::Kind::loop && s.copy_of == of.id()) found = s.id;
   });
-  if (!found) refuse("copy", "a loop with a copy inside " + std::string(peeled.label()), std::string(of.label()), where);
+  if (!found)
+    refuse("copy", "a loop with a copy inside " + std::string(peeled.label(where)), std::string(of.label(where)), where);
   return Loop(found, state_);
 }
 
 // ---- primitives ------------------------------------------------------------------------------------------------------------
 
 Split Stage::split(Loop l, Factor f, Tail tail, Where w) const {
-  const auto& r = apply("split", {Arg::loop(l.id()), Arg::integer(f.value()), Arg::text(detail::word(tail))}, w);
+  const auto& r = apply("split", {own(l, "split", w), Arg::integer(f.value()), Arg::text(detail::word(tail))}, w);
   return {Loop(r[0], state_), Loop(r[1], state_)};
 }
 Split Stage::split(Loop l, Parts parts, Tail tail, Where w) const {
   const auto& r =
-      apply("split_parts", {Arg::loop(l.id()), Arg::integer(parts.count.value()), Arg::text(detail::word(tail))}, w);
+      apply("split_parts", {own(l, "split_parts", w), Arg::integer(parts.count.value()), Arg::text(detail::word(tail))}, w);
   return {Loop(r[0], state_), Loop(r[1], state_)};
 }
 Loop Stage::fuse(Loop outer, Loop inner, Where w) const {
-  return Loop(apply("fuse", {Arg::loop(outer.id()), Arg::loop(inner.id())}, w)[0], state_);
+  return Loop(apply("fuse", {own(outer, "fuse", w), own(inner, "fuse", w)}, w)[0], state_);
 }
 Tiles Stage::tile(Loop i, Loop j, Factor fi, Factor fj, Tail tail, Where w) const {
   detail::Together together(*state_);
@@ -203,25 +246,25 @@ Tiles Stage::tile(Loop i, Loop j, Factor fi, Factor fj, Tail tail, Where w) cons
 }
 Stage Stage::reorder_(const Loop* loops, std::size_t count, Where w) const {
   std::vector<Arg> args;
-  for (std::size_t k = 0; k < count; ++k) args.push_back(Arg::loop(loops[k].id()));
+  for (std::size_t k = 0; k < count; ++k) args.push_back(own(loops[k], "reorder", w));
   apply("reorder", std::move(args), w);
   return *this;
 }
 Loop Stage::peel(Loop l, Peel which, Where w) const {
-  return Loop(apply("peel", {Arg::loop(l.id()), Arg::text(which == Peel::first ? "first" : "last")}, w)[0], state_);
+  return Loop(apply("peel", {own(l, "peel", w), Arg::text(which == Peel::first ? "first" : "last")}, w)[0], state_);
 }
 Ends Stage::peel(Loop l, Where w) const {
-  const auto& r = apply("peel", {Arg::loop(l.id()), Arg::text("both")}, w);
+  const auto& r = apply("peel", {own(l, "peel", w), Arg::text("both")}, w);
   return {Loop(r[0], state_), Loop(r[1], state_)};
 }
-Stage Stage::tighten(Loop l, Where w) const { return apply("tighten", {Arg::loop(l.id())}, w), *this; }
-Stage Stage::vectorize(Loop l, Where w) const { return apply("vectorize", {Arg::loop(l.id())}, w), *this; }
-Stage Stage::unroll(Loop l, Where w) const { return apply("unroll", {Arg::loop(l.id())}, w), *this; }
-Stage Stage::parallel(Loop l, Where w) const { return apply("parallel", {Arg::loop(l.id())}, w), *this; }
+Stage Stage::tighten(Loop l, Where w) const { return apply("tighten", {own(l, "tighten", w)}, w), *this; }
+Stage Stage::vectorize(Loop l, Where w) const { return apply("vectorize", {own(l, "vectorize", w)}, w), *this; }
+Stage Stage::unroll(Loop l, Where w) const { return apply("unroll", {own(l, "unroll", w)}, w), *this; }
+Stage Stage::parallel(Loop l, Where w) const { return apply("parallel", {own(l, "parallel", w)}, w), *this; }
 Stage Stage::vectorize(Loop l, Factor lanes, Where w) const {
   detail::Together together(*state_);
   const ir::Id inner =
-      apply("split", {Arg::loop(l.id()), Arg::integer(lanes.value()), Arg::text("guard"), Arg::text("keep")}, w)[1];
+      apply("split", {own(l, "vectorize", w), Arg::integer(lanes.value()), Arg::text("guard"), Arg::text("keep")}, w)[1];
   apply("vectorize", {Arg::loop(inner)}, w);
   together.keep();
   return *this;
@@ -229,20 +272,24 @@ Stage Stage::vectorize(Loop l, Factor lanes, Where w) const {
 Stage Stage::unroll(Loop l, Factor by, Where w) const {
   detail::Together together(*state_);
   const ir::Id inner =
-      apply("split", {Arg::loop(l.id()), Arg::integer(by.value()), Arg::text("guard"), Arg::text("keep")}, w)[1];
+      apply("split", {own(l, "unroll", w), Arg::integer(by.value()), Arg::text("guard"), Arg::text("keep")}, w)[1];
   apply("unroll", {Arg::loop(inner)}, w);
   together.keep();
   return *this;
 }
 Stage Stage::bind(Loop l, ThreadAxis a, Where w) const {
-  return apply("bind", {Arg::loop(l.id()), Arg::text(ir::text(a))}, w), *this;
+  return apply("bind", {own(l, "bind", w), Arg::text(ir::text(a))}, w), *this;
 }
-Stage Stage::compute_at(Loop l, Where w) const { return apply("compute_at", {Arg::stage(id_), Arg::loop(l.id())}, w), *this; }
+Stage Stage::compute_at(Loop l, Where w) const {
+  return apply("compute_at", {Arg::stage(id_), any(l, "compute_at", w)}, w), *this;
+}
 Stage Stage::compute_root(Where w) const { return apply("compute_root", {Arg::stage(id_)}, w), *this; }
 Stage Stage::inline_(Where w) const { return apply("inline", {Arg::stage(id_)}, w), *this; }
-Stage Stage::fuse_into(Loop l, Where w) const { return apply("fuse_into", {Arg::stage(id_), Arg::loop(l.id())}, w), *this; }
-Stage Stage::store_at(Loop l, Where w) const { return apply("store_at", {Arg::stage(id_), Arg::loop(l.id())}, w), *this; }
-Stage Stage::slide(Loop l, Where w) const { return apply("slide", {Arg::stage(id_), Arg::loop(l.id())}, w), *this; }
+Stage Stage::fuse_into(Loop l, Where w) const {
+  return apply("fuse_into", {Arg::stage(id_), any(l, "fuse_into", w)}, w), *this;
+}
+Stage Stage::store_at(Loop l, Where w) const { return apply("store_at", {Arg::stage(id_), any(l, "store_at", w)}, w), *this; }
+Stage Stage::slide(Loop l, Where w) const { return apply("slide", {Arg::stage(id_), any(l, "slide", w)}, w), *this; }
 Stage Stage::fold(int dim, Factor n, Where w) const {
   return apply("fold", {Arg::stage(id_), Arg::integer(dim), Arg::integer(n.value())}, w), *this;
 }
@@ -259,7 +306,7 @@ Stage Stage::swizzle_(const std::vector<Expr>& vars, const std::vector<Expr>& ma
 }
 Stage Stage::pad(int dim, Factor by, Where w) const {
   const ir::Program& p = state_->scheduled.program;
-  const ir::Stage& stage = p.stage(id_);
+  const ir::Stage& stage = standing(*state_, id_, "pad", w);
   if (dim < 1 || dim >= stage.spatial_rank())
     refuse("pad", "a dimension of " + stage.name + " with one outside of it, 1 to " + std::to_string(stage.spatial_rank() - 1),
            std::to_string(dim), w);
@@ -282,23 +329,25 @@ Stage Stage::pad(int dim, Factor by, Where w) const {
   return set_layout_(vars, map, w);
 }
 Stage Stage::rfactor(Loop l, Where w) const {
-  return Stage(apply("rfactor", {Arg::stage(id_), Arg::loop(l.id())}, w)[0], state_);
+  return Stage(apply("rfactor", {Arg::stage(id_), own(l, "rfactor", w)}, w)[0], state_);
 }
 
-namespace {
-ir::Id buffer_of_tensor(const detail::ScheduleState& s, ir::Id tensor, const char* what, Where where) {
-  if (const auto it = s.buffer_of.find(tensor); it != s.buffer_of.end()) return it->second;
-  refuse(what, "a tensor of this program", "one that nothing the outputs need reads", where);
+// The buffer of a tensor or of a stage's first value, as the program stands.
+ir::Id Stage::buffer_of(const detail::ScheduleState& state, StageRef r, const char* what, Where where) {
+  if (r.stage_) {
+    if (r.state_ != &state) refuse(what, "a stage of this schedule", "one of another schedule", where);
+    return standing(state, r.stage_, what, where).buffers.front();
+  }
+  const auto it = state.buffer_of.find(r.tensor_);
+  if (it == state.buffer_of.end()) refuse(what, "a tensor of this program", "one that no output needs", where);
+  const auto& consumed = state.scheduled.consumed;
+  if (const auto gone = consumed.find(it->second); gone != consumed.end()) refuse_consumed(what, "tensor", gone->second, where);
+  return it->second;
 }
-}  // namespace
 
 Stage Stage::prefetch(Loop l, StageRef of, Factor ahead, Where w) const {
-  apply("prefetch",
-        {Arg::loop(l.id()),
-         Arg::buffer(of.tensor_ ? buffer_of_tensor(*state_, of.tensor_, "prefetch", w)
-                                : state_->scheduled.program.stage(of.stage_).buffers.front()),
-         Arg::integer(ahead.value())},
-        w);
+  const ir::Id buffer = buffer_of(*state_, of, "prefetch", w);
+  apply("prefetch", {own(l, "prefetch", w), Arg::buffer(buffer), Arg::integer(ahead.value())}, w);
   return *this;
 }
 
@@ -325,27 +374,17 @@ Schedule& Schedule::operator=(const Schedule& other) {
 }
 Schedule::~Schedule() { delete state_; }
 
-ir::Id Schedule::buffer_of(StageRef r, Where where) const {
-  if (r.tensor_) return buffer_of_tensor(*state_, r.tensor_, "schedule", where);
-  return state_->scheduled.program.stage(r.stage_).buffers.front();
-}
-ir::Id Schedule::stage_of(StageRef r, Where where) const {
-  if (!r.tensor_) return r.stage_;
-  const auto& s = state_->scheduled;
-  const ir::Id id = buffer_of_tensor(*state_, r.tensor_, "schedule", where);
-  const auto it = s.program.buffers.find(id);
-  if (it == s.program.buffers.end())
-    refuse("schedule", "a stage of the program as it stands", "a tensor that was inlined", where);
-  if (!it->second.stage)
-    refuse("schedule", "a tensor that is computed", it->second.name + ", an input (cache_read makes a stage of it)", where);
-  return it->second.stage;
+ir::Id Schedule::stage_of(StageRef r, const char* what, Where where) const {
+  const ir::Buffer& b = state_->scheduled.program.buffer(Stage::buffer_of(*state_, r, what, where));
+  if (!b.stage) refuse(what, "a tensor that is computed", b.name + ", an input (cache_read makes a stage of it)", where);
+  return b.stage;
 }
 
-Stage Schedule::operator[](const Tensor& t) const { return Stage(stage_of(StageRef(t), Where::current()), state_); }
+Stage Schedule::operator[](TensorAt t) const { return Stage(stage_of(t.tensor, "schedule", t.where), state_); }
 
 std::vector<Arg> Schedule::reader_args(StageRef source, std::initializer_list<StageRef> readers, const Scope& scope,
                                        const Operand* fill, Where where) const {
-  const ir::Id buffer = buffer_of(source, where);
+  const ir::Id buffer = Stage::buffer_of(*state_, source, "cache_read", where);
   std::vector<Arg> args{Arg::buffer(buffer), Arg::place(scope), Arg::integer(fill ? 1 : 0)};
   if (fill) {
     const Type type = state_->scheduled.program.buffer(buffer).type;
@@ -359,7 +398,7 @@ std::vector<Arg> Schedule::reader_args(StageRef source, std::initializer_list<St
       refuse("cache_read", "an integer to fill " + ir::text(type) + " with", "a floating number", where);
     args.push_back(Arg::map({}, {value}));
   }
-  for (const StageRef& r : readers) args.push_back(Arg::stage(stage_of(r, where)));
+  for (const StageRef& r : readers) args.push_back(Arg::stage(stage_of(r, "cache_read", where)));
   return args;
 }
 
@@ -373,12 +412,12 @@ Stage Schedule::cache_read(StageRef source, std::initializer_list<StageRef> read
 }
 Stage Schedule::cache_write(StageRef stage, Scope scope, Where w) {
   const Stage any(0, state_);
-  return Stage(any.apply("cache_write", {Arg::stage(stage_of(stage, w)), Arg::place(scope)}, w)[0], state_);
+  return Stage(any.apply("cache_write", {Arg::stage(stage_of(stage, "cache_write", w)), Arg::place(scope)}, w)[0], state_);
 }
 
 void Schedule::pack_argument_(const Tensor& input, const std::vector<Expr>& vars, const std::vector<Expr>& map, Pack pack,
                               Where w) {
-  const ir::Id buffer = buffer_of_tensor(*state_, input.id(), "pack_argument", w);
+  const ir::Id buffer = Stage::buffer_of(*state_, input, "pack_argument", w);
   const Stage any(0, state_);
   if (pack == Pack::by_caller) {
     any.apply("pack_argument", {Arg::buffer(buffer), detail::index_map(vars, map)}, w);
@@ -424,7 +463,7 @@ void Schedule::observe(void (*f)(void*, const std::string&, const std::string&),
 
 void Schedule::replay(std::string_view json, Where where) {
   detail::Together together(*state_);
-  for (schedule::Step& step : schedule::steps_from_json(json)) {
+  for (schedule::Step& step : schedule::steps_from_json(json, where)) {
     step.where = where;
     const std::string place = step.place;
     try {

@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <ashlar/ir/numeric.h>
+
 #include "schedule/primitives.h"
 
 namespace ashlar::schedule {
@@ -15,8 +17,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-[[noreturn]] void bad(std::size_t entry, const std::string& expected, const Json& found) {
-  refuse("schedule JSON", expected + " in entry " + std::to_string(entry), found.dump().substr(0, 80), Where::current());
+struct Entry {  // of the array that is read
+  std::size_t number;
+  Where where;
+};
+[[noreturn]] void bad(Entry entry, const std::string& expected, const Json& found) {
+  refuse("schedule JSON", expected + " in entry " + std::to_string(entry.number), found.dump().substr(0, 80), entry.where);
 }
 
 Json expr_json(const Expr& e) {
@@ -33,13 +39,13 @@ Json expr_json(const Expr& e) {
   return j;
 }
 
-Type type_from(const std::string& name, std::size_t entry) {
+Type type_from(const std::string& name, Entry entry) {
   for (Type t : {i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, f64, bf16, bool_})
     if (ir::text(t) == name) return t;
   bad(entry, "a type", name);
 }
 
-Expr expr_from(const Json& j, std::size_t entry, int depth = 0) {
+Expr expr_from(const Json& j, Entry entry, int depth = 0) {
   if (depth > 64) bad(entry, "an expression of at most 64 levels", j);
   if (j.is_number_integer()) return ir::index(j.get<std::int64_t>());
   if (!j.is_object()) bad(entry, "an expression", j);
@@ -54,8 +60,12 @@ Expr expr_from(const Json& j, std::size_t entry, int depth = 0) {
     if (!j.contains("type") || !j["type"].is_string() || !j.contains("value") || !j["value"].is_number())
       bad(entry, "a typed constant", j);
     const Type t = type_from(j["type"], entry);
-    if (t.is_float() != (op == "float_const")) bad(entry, "a constant of its type", j);
-    return t.is_float() ? ir::float_const(t, j["value"].get<double>()) : ir::int_const(t, j["value"].get<std::int64_t>());
+    if (t.is_float() && op == "float_const") return ir::float_const(t, j["value"].get<double>());
+    if (t.is_float() || op == "float_const" || !j["value"].is_number_integer()) bad(entry, "a constant of its type", j);
+    const auto value = j["value"].get<std::int64_t>();
+    if (!(t == u64) && (value < ir::lowest_of(t) || value > ir::highest_of(t)))
+      bad(entry, "a constant in the range of its type", j);
+    return ir::int_const(t, value);
   }
   if (!j.contains("args") || !j["args"].is_array()) bad(entry, "operands", j);
   std::vector<Expr> args;
@@ -150,16 +160,17 @@ std::string json(const std::vector<Step>& steps) {
   return list.dump(2) + "\n";
 }
 
-std::vector<Step> steps_from_json(std::string_view source) {
+std::vector<Step> steps_from_json(std::string_view source, Where where) {
   const Json list = Json::parse(source, nullptr, false);
   if (list.is_discarded() || !list.is_array())
-    refuse("schedule JSON", "an array of steps", std::string(source.substr(0, 40)), Where::current());
+    refuse("schedule JSON", "an array of steps", "\"" + std::string(source.substr(0, 40)) + "\"", where);
   std::vector<Step> steps;
   for (std::size_t n = 0; n < list.size(); ++n) {
     const Json& j = list[n];
+    const Entry entry{n, where};
     if (!j.is_object() || !j.contains("primitive") || !j["primitive"].is_string() || !j.contains("args") ||
         !j["args"].is_array())
-      bad(n, "a step with \"primitive\" and \"args\"", j);
+      bad(entry, "a step with \"primitive\" and \"args\"", j);
     Step s;
     s.primitive = j["primitive"];
     if (j.contains("place") && j["place"].is_string()) s.place = j["place"];
@@ -175,10 +186,10 @@ std::vector<Step> steps_from_json(std::string_view source) {
         std::vector<Id> vars;
         std::vector<Expr> exprs;
         for (const Json& v : a["vars"]) {
-          if (!v.is_number_unsigned()) bad(n, "ids of variables", a);
+          if (!v.is_number_unsigned()) bad(entry, "ids of variables", a);
           vars.push_back(v.get<Id>());
         }
-        for (const Json& e : a["map"]) exprs.push_back(expr_from(e, n));
+        for (const Json& e : a["map"]) exprs.push_back(expr_from(e, entry));
         s.args.push_back(Arg::map(vars, exprs));
       } else {
         bool known = false;
@@ -191,7 +202,7 @@ std::vector<Step> steps_from_json(std::string_view source) {
             known = true;
           }
         if (!known)
-          bad(n, "an argument: a number, a word, {\"loop\": id}, {\"stage\": id}, {\"tensor\": id} or {\"map\": ...}", a);
+          bad(entry, "an argument: a number, a word, {\"loop\": id}, {\"stage\": id}, {\"tensor\": id} or {\"map\": ...}", a);
       }
     }
     steps.push_back(std::move(s));

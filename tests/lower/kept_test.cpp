@@ -90,7 +90,7 @@ TEST_CASE("what a reduction starts from is computed before its loops") {
   check(s, {numbers(f32, {4}), interp::Array::zeros(f32, {4})});
 }
 
-TEST_CASE("a loop that something is prefetched along stays; a tensor that is prefetched is not inlined") {
+TEST_CASE("a prefetch asks for the same lines when its loop is split; a tensor that is prefetched is not inlined") {
   lang::DefinitionScope scope;
   const Tensor x = lang::make_input("x", f32, {8}), y = lang::make_output("y", f32, {8});
   const Tensor t = compute("t", {8}, [&](Var i) { return x(i) + 1; });
@@ -98,8 +98,10 @@ TEST_CASE("a loop that something is prefetched along stays; a tensor that is pre
   Schedule s(lang::build_program("kept", {x, y}), Target());
   const Loop i = s[y].spatial<1>()[0];
   s[y].prefetch(i, t, 1);
-  CHECK(s.attempt([&] { s[y].split(i, 4); }));
   CHECK(s.attempt([&] { s[t].inline_(); }));
+  CHECK(ir::text(lower(s.scheduled().program)).find("prefetch t[i0 + 1]") != std::string::npos);
+  s[y].split(i, 4);
+  CHECK(ir::text(lower(s.scheduled().program)).find("prefetch t[i0o * 4 + i0i + 1]") != std::string::npos);
   check(s, {numbers(f32, {8}), interp::Array::zeros(f32, {8})});
 }
 

@@ -71,6 +71,15 @@ TEST_CASE("peel and tighten") {
   b.s[b.out].peel(xo);
   check("peel_both", b.s);
   b.same(), b.same(3, 1), b.same(3, 4), b.same(3, 9), b.same(1, 0);
+  // each part of a tightened reduction takes its own terms
+  for (const int end : {0, 1, 2}) {
+    Product p;
+    auto [ko, ki] = p.s[p.product].split(p.s[p.product].reduction(), 4);
+    p.s[p.product].tighten(ki);
+    end < 2 ? static_cast<void>(p.s[p.product].peel(ki, end ? Peel::last : Peel::first))
+            : static_cast<void>(p.s[p.product].peel(ki));
+    p.same(), p.same(1, 1, 1), p.same(1, 2, 3), p.same(2, 1, 8);
+  }
 }
 
 TEST_CASE("kinds") {
@@ -101,6 +110,35 @@ TEST_CASE("placement") {
   c.same();
 }
 
+TEST_CASE("what only an inlined stage read is dropped where its readers have no use for it") {
+  lang::DefinitionScope scope;
+  Symbol N{"N", {.min = 8}};
+  Tensor x = lang::make_input("x", i32, {N}), y = lang::make_output("y", i32, {N});
+  const Tensor first = compute("first", [&](Var i) { return x(clamp(i, 0, N - 1)) + 1; });
+  const Tensor chosen = compute("chosen", {N}, [&](Var i) { return select(i == 0, first(i), x(i)); });
+  lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return chosen(5) + x(i); }));
+  const lang::Built built = lang::build_program("p", {x, y});
+  Schedule s(built, Target::parse("x86-64"));
+  const Loop i = s[y].spatial<1>()[0];
+  const Stage below = s[first];
+  const Loop its = below.spatial<1>()[0];
+  s[chosen].compute_at(i);
+  below.compute_at(i);
+  {
+    Schedule asked = s;
+    asked[y].prefetch(asked[y].spatial<1>()[0], first, 1);
+    says(refusal(asked, [&] { asked[chosen].inline_(); }),
+         {"a stage that nothing prefetches (move this call before the prefetch)", "first, prefetched at primitives_test.cpp:"});
+  }
+  s[chosen].inline_();
+  CHECK(s.scheduled().program.stages.size() == 1);
+  means_the_same(built.program, s, {{9}, {9}});
+  const char* const gone = "which had no reader any more when chosen was inlined at primitives_test.cpp:";
+  says(refusal(s, [&] { below.compute_root(); }), {"found first, ", gone});
+  says(refusal(s, [&] { s[first]; }), {"found first, ", gone});
+  says(refusal(s, [&] { below.unroll(its); }), {"found i0 of first, which went with first, ", gone});
+}
+
 TEST_CASE("a window that slides computes each row once, in a ring") {
   Blur b;
   auto [y, x] = b.s[b.out].spatial<2>();
@@ -116,6 +154,10 @@ TEST_CASE("a window that slides computes each row once, in a ring") {
     if (stage.name == "across") across = n.evaluations.at(id);
   CHECK(across == 22 * 6);           // rows -1 to 20, each once
   CHECK(n.peak_bytes == 4 * 6 * 4);  // a ring of 4 rows
+  Blur columns;                      // stored by columns: the rows are folded, wherever they lie
+  const Loop row = columns.s[columns.out].spatial<2>()[0];
+  columns.s[columns.across].compute_at(row).transform_layout([](Var r, Var c) { return at(c, r); }).fold(0, 3);
+  columns.same(), columns.same(3, 9);
 }
 
 TEST_CASE("a reader fused into the last step of its producer") {
@@ -171,6 +213,14 @@ TEST_CASE("prefetch") {
   t.s[t.product].prefetch(t.s[t.product].reduction(), t.A, 8);
   check("prefetch", t.s);
   t.same();
+  // it follows the loop that it runs along
+  Product u;
+  auto [ui, uj] = u.s[u.product].spatial<2>();
+  u.s[u.product].reorder(u.s[u.product].reduction(), ui, uj).prefetch(uj, u.B, 2);
+  const Loop both = u.s[u.product].fuse(ui, uj);
+  u.s[u.product].split(both, 4);
+  check("prefetch_fuse_split", u.s);
+  u.same();
 }
 
 TEST_CASE("stream_store changes nothing but how an output is stored") {

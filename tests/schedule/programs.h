@@ -72,15 +72,76 @@ struct Blur {  // three rows of `across`, a stage whose domain is what `out` nee
   }
 };
 
-// The refusal of `steps`, which leaves the schedule as it was; empty (and a failed check) where nothing is refused.
+struct Chain {  // y = b - 1, b = a * 2, a = x + 1: three stages over one dimension
+  lang::DefinitionScope scope;
+  Symbol N;
+  Tensor x = lang::make_input("x", i32, {N}), y = lang::make_output("y", i32, {N});
+  Tensor a = compute("a", {{"i", N}}, [&](Var i) { return x(i) + 1; });
+  Tensor b = compute("b", {{"i", N}}, [&](Var i) { return a(i) * 2; });
+  lang::Built built = build();
+  Schedule s{built, Target::parse("x86-64-v3")};
+
+  explicit Chain(Symbol::Facts facts = {.min = 1}) : N("N", facts) {}
+  void same(std::int64_t n = 13) const { means_the_same(built.program, s, {{n}, {n}}); }
+
+ private:
+  lang::Built build() {
+    lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return b(i) - 1; }));
+    return lang::build_program("chain", {x, y});
+  }
+};
+
+struct Pair {  // two values of one stage: y = smaller + larger of x and its neighbour
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", i32, {N + 1}), y = lang::make_output("y", i32, {N});
+  std::array<Tensor, 2> both =
+      compute("both", {{"i", N}}, [&](Var i) { return values(min(x(i), x(i + 1)), max(x(i), x(i + 1))); });
+  lang::Built built = build();
+  Schedule s{built, Target::parse("x86-64")};
+
+ private:
+  lang::Built build() {
+    lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return both[0](i) + both[1](i); }));
+    return lang::build_program("pair", {x, y});
+  }
+};
+
+struct Triangle {  // y[i] = sum of the first i + 1 elements of row i, over eight rows
+  lang::DefinitionScope scope;
+  Tensor x = lang::make_input("x", f32, {8, 8}), y = lang::make_output("y", f32, {8});
+  lang::Built built = build();
+  Schedule s{built, Target::parse("x86-64")};
+
+ private:
+  lang::Built build() {
+    lang::bind(y, compute("y", {{"i", 8}}, [&](Var i) {
+                 Axis k{"k", i + 1};
+                 return sum(x(i, k), k);
+               }));
+    return lang::build_program("triangle", {x, y});
+  }
+};
+
+// A schedule of one output from inputs.
+inline Schedule scheduled(const std::vector<lang::ArgumentRef>& arguments) {
+  return Schedule(lang::build_program("p", arguments), Target::parse("x86-64"));
+}
+
+// The refusal of `steps`, which stands at the line of this call, and leaves the schedule as it was; empty (and a failed check)
+// where nothing is refused.
 template <class F>
-std::string refusal(Schedule& s, F&& steps) {
+std::string refusal(Schedule& s, F&& steps, Where here = Where::current()) {
   const std::string before = s.text(), trace = s.trace();
   const auto r = s.attempt(steps);
   CHECK(s.text() == before);
   CHECK(s.trace() == trace);
   CHECK_MESSAGE(r.has_value(), "nothing was refused");
-  return r ? r->text() : std::string();
+  if (!r) return "";
+  CHECK(std::string(r->where.file_name()) == here.file_name());
+  const auto line = static_cast<int>(r->where.line()), call = static_cast<int>(here.line());
+  CHECK_MESSAGE((call - 2 <= line && line <= call + 2), "line " << line << " for a call at " << call << ": " << r->text());
+  return r->text();
 }
 
 inline void says(const std::string& text, std::initializer_list<const char*> parts) {

@@ -1,94 +1,7 @@
-// Steps in an order that does not work, steps as raw records, and schedules saved by one run and replayed by another.
+// Steps as raw records, and schedules saved by one run and replayed by another.
 #include "programs.h"
 
 namespace ashlar::test {
-
-TEST_CASE("a refusal stands at the caller's line") {
-  Product t;
-  const Loop k = t.s[t.product].reduction();
-  const std::string here = "steps_test.cpp:" + std::to_string(__LINE__ + 1);
-  says(refusal(t.s, [&] { t.s[t.product].parallel(k); }), {here.c_str()});
-  const std::string split = "steps_test.cpp:" + std::to_string(__LINE__ + 1);
-  t.s[t.product].split(k, 4);
-  says(refusal(t.s, [&] { t.s[t.product].split(k, 2); }), {"k of product, which was split into ko and ki at", split.c_str()});
-}
-
-TEST_CASE("handles: as many as there are, of the stage's own axes") {
-  Product t;
-  says(refusal(t.s, [&] { t.s[t.product].spatial<3>(); }), {"2 loops of product"});
-  says(refusal(t.s, [&] { t.s[t.C].reduction(); }), {"loops of C"});
-  const Axis other{"other", 4};
-  says(refusal(t.s, [&] { t.s[t.product].loop(other); }), {"an Axis that product reduces over", "other"});
-  CHECK(t.s[t.product].loop(t.k) == t.s[t.product].reduction());
-  says(refusal(t.s, [&] { t.s[t.product].split(Loop(), 4); }), {"a loop of this schedule, found a handle that names none"});
-}
-
-TEST_CASE("loops that hold or are held by something are not reordered") {
-  Product t;
-  auto [i, j] = t.s[t.C].spatial<2>();
-  says(refusal(t.s, [&, i = i] { t.s[t.C].reorder(i); }), {"at least two loops"});
-  t.s[t.product].compute_at(i);
-  says(refusal(t.s, [&, i = i, j = j] { t.s[t.C].reorder(j, i); }),
-       {"loops with nothing between them", "product is computed inside i of C", "move this call before its compute_at"});
-  says(refusal(t.s, [&, i = i, j = j] { t.s[t.C].fuse(i, j); }), {"a loop whose body is exactly the other one"});
-  t.same();
-}
-
-TEST_CASE("a peeled loop stands in parts") {
-  Product t;
-  auto [i, j] = t.s[t.C].spatial<2>();
-  t.s[t.C].peel(i, Peel::last);
-  says(refusal(t.s, [&, i = i] { t.s[t.C].split(i, 4); }),
-       {"a whole loop", "i of C, of which iterations were peeled at steps_test.cpp:"});
-  says(refusal(t.s, [&, i = i] { t.s[t.C].peel(i, Peel::first); }), {"a whole loop"});
-  says(refusal(t.s, [&, j = j] { t.s[t.C].split(j, 4); }),
-       {"a loop that stands at one place", "j of C, which peel copied (move the split before the peel)"});
-  t.same(), t.same(1, 1, 1);
-}
-
-TEST_CASE("a window that slides stays where it slides") {
-  Blur b;
-  auto [y, x] = b.s[b.out].spatial<2>();
-  auto [yo, yi] = b.s[b.out].split(y, 64);
-  b.s[b.across].store_at(yo).compute_at(yi);
-  says(refusal(b.s, [&, yi = yi] { b.s[b.across].slide(yi); }),
-       {"a window that moves forward without gaps", "across along yi of out", "conflict: H = "});
-  b.s[b.out].tighten(yi);
-  b.s[b.across].slide(yi);
-  says(refusal(b.s, [&, yi = yi] { b.s[b.out].split(yi, 8); }),
-       {"a loop that no stage slides along", "move the split before the slide"});
-  says(refusal(b.s, [&, yi = yi] { b.s[b.out].peel(yi, Peel::first); }),
-       {"a loop that no stage slides along", "its warm-up is its first iteration"});
-  says(refusal(b.s, [&, yi = yi] { b.s[b.across].slide(yi); }), {"a stage that does not slide yet, found across"});
-  says(refusal(b.s, [&] { b.s[b.across].compute_root(); }), {"a stage that does not slide yet (move this call before slide)"});
-  b.same(), b.same(70, 2);
-}
-
-TEST_CASE("storage choices are made once") {
-  Product t;
-  says(refusal(t.s, [&] { t.s[t.product].transform_layout([](Var a) { return at(a); }); }),
-       {"an index map of 2 variables for product"});
-  says(refusal(t.s, [&] { t.s[t.product].align(1, 0); }), {"a multiple of at least 1, found 0"});
-  t.s[t.product].transform_layout([](Var a, Var b) { return at(b, a); });
-  says(refusal(t.s, [&] { t.s[t.product].transform_layout([](Var a, Var b) { return at(b, a); }); }),
-       {"a tensor whose layout was not set yet"});
-  t.same();
-  Blur b;
-  b.s[b.across].transform_layout([](Var r, Var c) { return at(c, r); });
-  says(refusal(b.s, [&] { b.s[b.across].inline_(); }), {"a stage without storage choices", "whose layout was set"});
-  b.same();
-}
-
-TEST_CASE("rfactor needs a loop of constant bounds, prefetch one that runs as a loop") {
-  Product t;
-  auto [ko, ki] = t.s[t.product].split(t.s[t.product].reduction(), 4);
-  t.s[t.product].tighten(ki);
-  says(refusal(t.s, [&, ki = ki] { t.s[t.product].rfactor(ki); }), {"a loop that was not tightened"});
-  t.s[t.C].vectorize(t.s[t.C].spatial<2>()[1], 8);
-  const Loop lanes = t.s[t.C].nest().back();
-  says(refusal(t.s, [&] { t.s[t.C].prefetch(lanes, t.bias, 1); }), {"a loop that is not vectorized"});
-  t.same();
-}
 
 TEST_CASE("a step is a record: what is wrong in one is named") {
   Product t;
@@ -107,15 +20,30 @@ TEST_CASE("a step is a record: what is wrong in one is named") {
     return "";
   };
   using schedule::Arg;
-  says(told({}, "split"), {"split: expected at least 1 arguments, found 0"});
-  says(told({Arg::integer(3)}, "split"), {"a loop as argument 1"});
-  says(told({Arg::loop(100000)}, "unroll"), {"a loop of this schedule"});
-  says(told({Arg::loop(i)}, "inline"), {"a stage as argument 1"});
-  says(told({Arg::loop(i), Arg::text("four"), Arg::text("guard")}, "split"), {"a number as argument 2"});
+  says(told({}, "split"), {"split: expected a step of at least 1 argument, found one of 0"});
+  says(told({Arg::loop(i)}, "split"), {"split: expected a step of at least 2 arguments, found one of 1"});
+  says(told({Arg::integer(3)}, "split"), {"a loop as argument 1, found a number"});
+  says(told({Arg::loop(100000)}, "unroll"), {"a loop of this schedule, found one whose step was taken back"});
+  says(told({Arg::loop(i)}, "inline"), {"a stage as argument 1, found a loop"});
+  says(told({Arg::stage(100000)}, "inline"), {"a stage of this schedule, found one whose step was taken back"});
+  says(told({Arg::loop(i), Arg::buffer(100000), Arg::integer(1)}, "prefetch"),
+       {"a tensor of this schedule, found one whose step was taken back"});
+  says(told({Arg::loop(i), Arg::stage(1), Arg::integer(1)}, "prefetch"), {"a tensor as argument 2, found a stage"});
+  says(told({Arg::loop(i), Arg::integer(4), Arg::integer(4)}, "split"), {"a word as argument 3, found a number"});
+  says(told({Arg::loop(i), Arg::text("four"), Arg::text("guard")}, "split"), {"a number as argument 2, found a word"});
   says(told({Arg::loop(i), Arg::integer(4), Arg::text("ragged")}, "split"),
        {"a tail: guard, predicate, shift, pad, peel or exact", "\"ragged\""});
   says(told({Arg::loop(i), Arg::text("middle")}, "peel"), {"first, last or both", "\"middle\""});
+  const ir::Id A = program.program.arguments[0].id, product = t.s[t.product].id();
+  const auto filled = [&](std::vector<Expr> fill) {
+    return told(
+        {Arg::buffer(A), Arg::place(Scope::global), Arg::integer(1), Arg::map({}, std::move(fill)), Arg::stage(product)},
+        "cache_read");
+  };
+  says(filled({}), {"one fill value, found 0"});
+  says(filled({ir::int_const(i32, 3)}), {"a fill value of type f32, found 3i32 of type i32"});
   CHECK(told({Arg::loop(i), Arg::integer(4), Arg::text("guard")}, "split") == "");
+  says(told({Arg::loop(i), Arg::integer(4), Arg::text("guard")}, "split"), {"i of product, which was split into io and ii"});
 }
 
 TEST_CASE("what one run saved another replays, to the same text") {
@@ -166,29 +94,35 @@ TEST_CASE("a replay is all or nothing, and its errors name the entry") {
   says(refusal(fresh.s, [&] { fresh.s.replay("[3]"); }), {"in entry 0"});
 }
 
-TEST_CASE("what was fused, placed or asked for ahead keeps later steps away") {
+TEST_CASE("what is wrong in a saved schedule is shown, with its entry") {
   Product t;
-  auto [i, j] = t.s[t.product].spatial<2>();
-  t.s[t.C].fuse_into(i);
-  says(refusal(t.s, [&, j = j] { t.s[t.C].fuse_into(j); }),
-       {"a stage computed at root", "C, which is computed inside another"});
-  says(refusal(t.s, [&, j = j] { t.s[t.C].compute_at(j); }), {"a stage computed before its readers", "by fuse_into"});
-  t.same(), t.same(1, 3, 2);
-
-  Product u;
-  const Loop row = u.s[u.C].spatial<2>()[0];
-  says(refusal(u.s, [&] { u.s[u.C].store_at(row); }), {"store_at: expected", "C, an output"});
-  u.s[u.product].compute_at(row);
-  says(refusal(u.s, [&] { u.s.cache_write(u.C, Scope::global); }),
-       {"a stage with nothing placed in it yet", "product inside C"});
-  u.same();
-
-  Product v;
-  const Loop k = v.s[v.product].reduction();
-  v.s[v.product].prefetch(k, v.A, 4);
-  says(refusal(v.s, [&] { v.s[v.product].split(k, 4); }),
-       {"the loop along which the prefetch of A runs to stay as it is", "move this call before the prefetch"});
-  v.same();
+  const auto told = [&](const std::string& entry) {
+    const std::string text = refusal(t.s, [&] { t.s.replay("[" + entry + "]"); });
+    says(text, {"schedule JSON: expected ", " in entry 0, found "});
+    return text;
+  };
+  says(told("3"), {"a step with \"primitive\" and \"args\"", "found 3"});
+  says(told(R"({"primitive": "split"})"), {"a step with \"primitive\" and \"args\""});
+  const auto argument = [&](const std::string& a) { return told(R"({"primitive": "set_layout", "args": [)" + a + "]}"); };
+  says(argument(R"({"loop": -1})"), {"an argument: a number, a word, {\"loop\": id}", R"(found {"loop":-1})"});
+  says(argument("1.5"), {"an argument: ", "found 1.5"});
+  says(argument(R"({"map": [1], "vars": ["k"]})"), {"ids of variables"});
+  const auto map = [&](const std::string& e) { return argument(R"({"map": [)" + e + R"(], "vars": [1]})"); };
+  says(map(R"("k")"), {"an expression in entry 0, found \"k\""});
+  says(map(R"({"var": "k"})"), {"the id of a variable"});
+  says(map(R"({"args": []})"), {"an operator"});
+  says(map(R"({"op": "add"})"), {"operands"});
+  says(map(R"({"op": "sqrt", "args": [4]})"), {"index arithmetic (add, sub, mul, div, mod, min, max, bit operations)"});
+  says(map(R"({"op": "add", "args": [4]})"), {"index arithmetic"});
+  says(map(R"({"op": "int_const", "value": 3})"), {"a typed constant"});
+  says(map(R"({"op": "int_const", "type": "i7", "value": 3})"), {"a type in entry 0, found \"i7\""});
+  says(map(R"({"op": "int_const", "type": "f32", "value": 3})"), {"a constant of its type"});
+  says(map(R"({"op": "int_const", "type": "u8", "value": 2.5})"), {"a constant of its type"});
+  says(map(R"({"op": "int_const", "type": "u8", "value": 300})"), {"a constant in the range of its type"});
+  std::string deep = "1";
+  for (int k = 0; k < 70; ++k) deep = R"({"op": "add", "args": [1, )" + deep + "]}";
+  says(map(deep), {"an expression of at most 64 levels"});
+  says(refusal(t.s, [&] { t.s.replay("{}"); }), {"schedule JSON: expected an array of steps, found \"{}\""});
 }
 
 }  // namespace ashlar::test

@@ -265,6 +265,8 @@ struct LoopRange {
   Expr begin, end;
 };
 LoopRange range_of(const Program&, const Stmt& loop);
+// The extent that the loop's part is taken of: its axis's, or where the loop is tight, what is left of the axis that was split.
+Expr extent_of(const Program&, const Stmt& loop);
 
 // An iteration variable of a nest: root begin + axis_value(root axis).
 Expr iter_value(const Program&, const Stmt& nest, Id iter);

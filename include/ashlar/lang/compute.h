@@ -123,6 +123,9 @@ auto build(const char* name, const Extent* extents, F& body, Where where) {
   } else {
     static_assert(!takes_any_of<F, 0, 1, 2, 3, 4, 5, 6, 7, 8>,
                   "compute: the lambda takes one Var for each extent in the braces");
+    static_assert(
+        !std::is_invocable_v<F, Indices>,
+        "compute: a lambda over Indices takes a Shape, which has any rank: write x.shape() in the place of the braces");
     return Tensor{};
   }
 }

@@ -100,13 +100,19 @@ class Extent {
   const char* label_ = nullptr;
 };
 
+struct DimAt {  // carries the line into an operator
+  int dim;
+  Where where;
+  DimAt(int d, Where w = Where::current()) : dim(d), where(w) {}
+};
+
 class Shape {  // for operators of any rank: made from a tensor or a vector, never from braces (those are the static rank)
  public:
   static Shape of(std::vector<Extent>, Where = Where::current());
   int rank() const { return static_cast<int>(extents_.size()); }
   Shape drop(int dim, Where = Where::current()) const;
   Shape with(int dim, const Extent&, Where = Where::current()) const;  // dim == rank() appends
-  Expr operator[](int dim) const;                                      // the extent
+  Expr operator[](DimAt) const;                                        // the extent
   const std::vector<Extent>& extents() const { return extents_; }
 
  private:
@@ -116,7 +122,7 @@ class Shape {  // for operators of any rank: made from a tensor or a vector, nev
 class Indices {  // the indices of a point, of any rank
  public:
   int rank() const { return rank_; }
-  Expr operator[](int dim) const;
+  Expr operator[](DimAt) const;
   Indices drop(int dim, Where = Where::current()) const;
   Indices with(int dim, Operand) const;  // dim == rank() appends
 

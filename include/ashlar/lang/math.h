@@ -75,8 +75,8 @@ Expr saturate(Type, Operand);  // clamps to the range of the type; to the larges
 Expr bitcast(Type, Operand);   // the same bits; the types have the same width
 
 // constants
-Expr lowest(Type);    // minus infinity for floating types
-Expr highest(Type);   // plus infinity for floating types
-Expr infinity(Type);  // floating types only
+Expr lowest(Type, Where = Where::current());    // minus infinity for floating types
+Expr highest(Type, Where = Where::current());   // plus infinity for floating types
+Expr infinity(Type, Where = Where::current());  // floating types only
 
 }  // namespace ashlar

@@ -16,11 +16,11 @@ class Tensor {
     static_assert(N == 0 && N != 0,
                   "this stage has several values and gives a tensor for each: write auto [a, b] = compute(...)");
   }
-  Type type() const;
-  int rank() const;
+  Type type(Where = Where::current()) const;
+  int rank(Where = Where::current()) const;
   Shape shape(Where = Where::current()) const;
   Expr extent(int dim, Where = Where::current()) const;
-  const char* name() const;
+  const char* name(Where = Where::current()) const;
   ir::Id id() const { return id_; }
   bool empty() const { return id_ == 0; }
 

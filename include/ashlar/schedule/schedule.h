@@ -6,8 +6,9 @@
 //   s[C].vectorize(ji, s.target().lanes(f32)).parallel(io);
 //   s[P].compute_at(jo);
 //
-// Handles are values: an id and the schedule they came from. A consumed loop remembers what it became: using k after
-// split(k, ...) is refused with "k of C, which was split into ko and ki at matmul.cpp:31".
+// Handles are values: an id and the schedule they came from, which alone takes them (a copy of a schedule has handles of its
+// own). A consumed loop remembers what it became: using k after split(k, ...) is refused with "k of C, which was split into ko
+// and ki at matmul.cpp:31".
 //
 // The order that always works: consumer loops, placement, producer loops, storage, kinds.
 #include <array>
@@ -42,8 +43,8 @@ struct ScheduleState;
 class Loop {
  public:
   Loop() = default;
-  Expr extent() const;             // over symbols and the variables of loops around it
-  std::string_view label() const;  // "io"
+  Expr extent(Where = Where::current()) const;             // over symbols and the variables of loops around it
+  std::string_view label(Where = Where::current()) const;  // "io"
   ir::Id id() const { return id_; }
   friend bool operator==(Loop a, Loop b) { return a.id_ == b.id_; }
 
@@ -130,6 +131,12 @@ class StageRef {  // a tensor or a stage
   friend class Schedule;
   friend class Stage;
   ir::Id tensor_ = 0, stage_ = 0;
+  detail::ScheduleState* state_ = nullptr;  // of a stage
+};
+struct TensorAt {  // carries the line into an operator
+  const Tensor& tensor;
+  Where where;
+  TensorAt(const Tensor& t, Where w = Where::current()) : tensor(t), where(w) {}
 };
 
 class Stage {
@@ -222,6 +229,9 @@ class Stage {
   Stage set_layout_(const std::vector<Expr>& vars, const std::vector<Expr>& map, Where) const;
   Stage swizzle_(const std::vector<Expr>& vars, const std::vector<Expr>& map, Where) const;
   const std::vector<ir::Id>& apply(const char* primitive, std::vector<schedule::Arg>, Where) const;
+  schedule::Arg own(Loop, const char* primitive, Where) const;  // a loop of this stage
+  schedule::Arg any(Loop, const char* primitive, Where) const;  // a loop of this schedule
+  static ir::Id buffer_of(const detail::ScheduleState&, StageRef, const char* primitive, Where);
 
   ir::Id id_ = 0;
   detail::ScheduleState* state_ = nullptr;
@@ -233,7 +243,7 @@ class Schedule {  // a value: copying is deep
   Schedule& operator=(const Schedule&);
   ~Schedule();
 
-  Stage operator[](const Tensor&) const;  // by value: cheap, and nothing can dangle
+  Stage operator[](TensorAt) const;  // by value: cheap, and nothing can dangle
   Stage cache_read(StageRef source, std::initializer_list<StageRef> readers, Scope, Where = Where::current());
   // Where the source has no element the copy holds `fill`: what reads past the end then meets.
   Stage cache_read(StageRef source, std::initializer_list<StageRef> readers, Scope, Operand fill, Where = Where::current());
@@ -267,8 +277,7 @@ class Schedule {  // a value: copying is deep
   void pack_argument_(const Tensor&, const std::vector<Expr>& vars, const std::vector<Expr>& map, Pack, Where);
   std::vector<schedule::Arg> reader_args(StageRef source, std::initializer_list<StageRef> readers, const Scope&,
                                          const Operand* fill, Where) const;
-  ir::Id buffer_of(StageRef, Where) const;
-  ir::Id stage_of(StageRef, Where) const;
+  ir::Id stage_of(StageRef, const char* primitive, Where) const;
   detail::ScheduleState* state_;
 };
 

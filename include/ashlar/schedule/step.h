@@ -93,8 +93,9 @@ void finish(const Scheduled&, const Target&);
 
 std::vector<std::string_view> primitive_names();
 
-std::string text(const Step&);                        // "split(k of C, 256, guard) -> ko of C and ki of C   matmul.cpp:31"
-std::string json(const std::vector<Step>&);           // an array of steps
-std::vector<Step> steps_from_json(std::string_view);  // refuses what is not one, naming the entry
+std::string text(const Step&);               // "split(k of C, 256, guard) -> ko of C and ki of C   matmul.cpp:31"
+std::string json(const std::vector<Step>&);  // an array of steps
+// Refuses what is not one, naming the entry.
+std::vector<Step> steps_from_json(std::string_view, Where = Where::current());
 
 }  // namespace ashlar::schedule

@@ -15,6 +15,9 @@ void apply_align(Context& c) {
     const std::int64_t rank = b.layout.map.empty() ? b.rank : static_cast<std::int64_t>(b.layout.map.size());
     if (dim < 0 || dim >= rank)
       c.refuse("a stored dimension of " + b.name + " below " + std::to_string(rank), std::to_string(dim));
+    if (b.layout.align_dim >= 0 && b.layout.align_dim != dim)
+      c.refuse("one aligned dimension of " + b.name,
+               "dimension " + std::to_string(dim) + " beside dimension " + std::to_string(b.layout.align_dim));
     b.layout.align_dim = dim;
     b.layout.pad_to = to;
     b.where = c.step.where;

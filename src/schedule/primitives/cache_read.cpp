@@ -35,20 +35,17 @@ void redirect(std::vector<Expr>& values, Id from, const ir::Buffer& to) {
 // arguments: source buffer, scope, 1 and the fill value as a map of no variables (or 0), the readers
 void apply_cache_read(Context& c) {
   // match
-  const Arg& source_arg = c.arg(0);
-  if (source_arg.kind != Arg::Kind::buffer || !c.p.buffers.count(source_arg.id))
-    c.refuse("a tensor of this program", "another");
-  const Id source = source_arg.id;
+  const Id source = c.buffer(0).id;
   c.word(1);
   const Scope scope = c.arg(1).scope;
   const bool fills = c.integer(2) != 0;
   const std::size_t first_reader = fills ? 4 : 3;
-  if (c.count() <= first_reader) c.refuse("at least one reader", "none");
+  if (c.count() <= first_reader) c.refuse("at least one stage that reads " + c.p.buffer(source).name, "none");
   std::vector<Id> readers;
   for (std::size_t k = first_reader; k < c.count(); ++k) {
     const ir::Stage& reader = c.stage(k);
     if (!reads_buffer(reader, source))
-      c.refuse("readers of " + c.p.buffer(source).name, reader.name + ", which does not read it");
+      c.refuse("stages that read " + c.p.buffer(source).name, reader.name + ", which does not");
     for (const Stmt* n : ir::nests_of(c.p, reader.id))
       if (n->after && n->after == c.p.buffer(source).stage)
         c.refuse("a reader that is computed after its source (move this call before fuse_into)", reader.name);
@@ -58,9 +55,11 @@ void apply_cache_read(Context& c) {
   if (fills && from.stage) c.refuse("a fill value where the source is an input", from.name + ", a stage");
   Expr fill;
   if (fills) {
-    const Arg& value = c.arg(3);
-    if (value.kind != Arg::Kind::exprs || value.exprs.size() != 1 || !(value.exprs.front().type() == from.type))
-      c.refuse("a fill value of type " + ir::text(from.type), "another");
+    const Arg& value = c.expect(3, Arg::Kind::exprs, "an index map");
+    if (value.exprs.size() != 1) c.refuse("one fill value", std::to_string(value.exprs.size()));
+    if (!(value.exprs.front().type() == from.type))
+      c.refuse("a fill value of type " + ir::text(from.type),
+               ir::text(value.exprs.front()) + " of type " + ir::text(value.exprs.front().type()));
     fill = value.exprs.front();
   }
   // rewrite

@@ -3,27 +3,63 @@
 //   C[i, j] = sum A[i, k] * B[k, j]     ->     C_cache[i, j] = sum A[i, k] * B[k, j]
 //                                              C[i, j] = C_cache[i, j]
 //
-// The new stage is computed at root, just before the copy; compute_at places it.
+// The new stage is computed at root, just before the copy; compute_at places it. The spatial loops stay loops of the copy.
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
 
 namespace ashlar::schedule {
+namespace {
+
+// The loops of a nest, one for each iteration variable, which are as the definition made them.
+std::vector<Id> require_untouched(const Context& c, const ir::Stage& stage, const Stmt& nest) {
+  const auto refuse = [&](const std::string& found) {
+    c.refuse("a stage whose loops were not scheduled yet (move cache_write before other steps of " + stage.name + ")", found);
+  };
+  const auto only_one = [&](const std::vector<Stmt>& body) {
+    for (const Stmt& s : body)
+      if (s.kind == Stmt::Kind::prefetch) refuse("a prefetch of " + c.p.buffer(s.buffer).name);
+    if (body.size() != 1) refuse("the parts of " + name_of(c.p, body.front()) + ", which was peeled");
+  };
+  std::vector<Id> loops;
+  const std::vector<Stmt>* body = &nest.body;
+  for (const ir::Root& r : nest.roots) {
+    only_one(*body);
+    const Stmt& loop = body->front();
+    const ir::Axis& axis = c.p.axis(r.axis);
+    if (!axis.became.empty()) refuse(axis.name + " of " + stage.name + ", which was split or fused");
+    if (loop.axis != r.axis) refuse(name_of(c.p, loop) + " in the place of " + axis.name);
+    if (loop.loop_kind != ir::LoopKind::serial) refuse(name_of(c.p, loop) + ", which is " + word(loop.loop_kind));
+    loops.push_back(loop.id);
+    body = &loop.body;
+  }
+  only_one(*body);
+  return loops;
+}
+
+// The loops of a nest that was just made get these ids, the outermost first.
+void keep_ids(Stmt& nest, const std::vector<Id>& loops) {
+  std::vector<Stmt>* body = &nest.body;
+  for (std::size_t k = 0; k < loops.size() && body->front().kind == Stmt::Kind::loop; ++k) {
+    body->front().id = loops[k];
+    body = &body->front().body;
+  }
+}
+
+}  // namespace
 
 void apply_cache_write(Context& c) {
   // match
   ir::Stage& stage = c.stage(0);
   c.word(1);
   const Scope scope = c.arg(1).scope;
-  if (stage.buffers.size() != 1) c.refuse("a stage with one value", stage.name);
+  if (stage.buffers.size() != 1)
+    c.refuse("a stage with one value", stage.name + " with " + std::to_string(stage.buffers.size()));
   Stmt& nest = only_nest(c, stage);
-  for (const ir::Root& r : nest.roots)
-    if (!c.p.axis(r.axis).became.empty())
-      c.refuse("a stage whose loops were not scheduled yet (move cache_write before the splits)",
-               c.p.axis(r.axis).name + " of " + stage.name);
   ir::walk(nest.body, [&](const Stmt& s) {
     if (s.kind == Stmt::Kind::nest)
       c.refuse("a stage with nothing placed in it yet", c.p.stage(s.stage).name + " inside " + stage.name);
   });
+  const std::vector<Id> loops = require_untouched(c, stage, nest);
   if (nest.after || !nest.slides.empty()) c.refuse("a stage that was not placed yet", stage.name);
   // rewrite: the definition goes to the new stage, with its iteration variables; the old one copies
   const Id target = stage.buffers.front();
@@ -53,11 +89,17 @@ void apply_cache_write(Context& c) {
   }
   copy.domain = conditions_on_points(stage, at);
   copy.values = {ir::load(to.id, to.name, to.type, at, stage.where)};
+  const std::vector<ir::IterVar> stage_iters = stage.iters;
   const Id id = stage.id, made = computed.id;
   c.p.stages[made] = computed;
   c.p.stages[id] = copy;
   const Id nest_id = nest.id;
+  std::vector<std::pair<Id, std::string>> reductions;
+  for (std::size_t k = 0; k < loops.size(); ++k)
+    if (stage_iters[k].kind == ir::IterKind::reduce)
+      reductions.emplace_back(loops[k], stage_iters[k].name + " of " + copy.name);
   Stmt fresh = fresh_nest(c.p, c.p.stage(id), nest.where);
+  keep_ids(fresh, loops);
   Stmt below = fresh_nest(c.p, c.p.stage(made), c.step.where);
   Stmt alloc = fresh_alloc(c.p, to.id, c.step.where);
   const Spot spot = locate(c.p, nest_id);
@@ -69,6 +111,7 @@ void apply_cache_write(Context& c) {
                     std::make_move_iterator(before.end()));
   // remap
   c.results = {made};
+  for (const auto& [loop, name] : reductions) c.consume(loop, name, "went to " + computed.name + " by cache_write", {});
 }
 
 }  // namespace ashlar::schedule

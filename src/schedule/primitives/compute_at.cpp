@@ -53,7 +53,7 @@ void prove_placement(Context& c, const ir::Stage& stage, const Stmt& nest, const
       any = true;
     }
   }
-  if (!any) c.refuse("a stage that something reads", stage.name);
+  if (!any) throw InternalError(stage.name + " is read by nothing");
 }
 
 // rewrite: nest and (unless store_at put it further out, around the loop) alloc go into the loop

@@ -20,15 +20,18 @@ void apply_fold(Context& c) {
         b.layout.vars.push_back(c.p.fresh());
         b.layout.map.push_back(ir::var(b.layout.vars.back(), "d" + std::to_string(k)));
       }
-    Expr& e = b.layout.map.at(static_cast<std::size_t>(dim));
-    if (b.layout.map.size() != static_cast<std::size_t>(b.rank) || !ir::is(e, ir::Op::var))
+    // the coordinate that is this dimension and nothing else
+    const Id var = b.layout.vars.at(static_cast<std::size_t>(dim));
+    Expr* own = nullptr;
+    int uses = 0;
+    for (Expr& e : b.layout.map) {
+      if (ir::is(e, ir::Op::var) && e.node()->id == var) own = &e;
+      uses += ir::uses_var(e, var);
+    }
+    if (!own || uses != 1)
       c.refuse("a dimension that is stored as it is",
-               "dimension " + std::to_string(dim) + " of " + b.name + ", whose layout was set");
-    for (const Expr& other : b.layout.map)
-      if (!ir::same(other, e) && ir::uses_var(other, e.node()->id))
-        c.refuse("a dimension that one coordinate of the storage holds",
-                 "dimension " + std::to_string(dim) + " of " + b.name + ", which " + ir::text(other) + " uses too");
-    e = ir::mod(e, ir::index(n));
+               "dimension " + std::to_string(dim) + " of " + b.name + ", which its layout takes apart");
+    *own = ir::mod(*own, ir::index(n));
     b.where = c.step.where;
     prove_fold(c, b);
   }

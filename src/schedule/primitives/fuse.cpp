@@ -3,6 +3,8 @@
 //   for i in M                   for i_j in M * N
 //     for j in N         ->        block C               i = i_j / N, j = i_j % N
 //       block C
+//
+// A prefetch along the inner loop runs along the fused one afterwards, as many iterations ahead.
 #include "schedule/primitives.h"
 
 namespace ashlar::schedule {
@@ -16,14 +18,13 @@ void apply_fuse(Context& c) {
   if (outer.body.size() != 1 || outer.body.front().id != wanted.id)
     c.refuse("a loop whose body is exactly the other one",
              name_of(c.p, wanted) + " is not directly inside " + name_of(c.p, outer));
-  if (nest_of(c.p, outer.id).id != nest_of(c.p, wanted.id).id)
-    c.refuse("two loops of one stage", name_of(c.p, outer) + " and " + name_of(c.p, wanted));
   const ir::Axis a = c.p.axis(outer.axis), b = c.p.axis(wanted.axis);
   for (Id axis : {a.id, b.id}) {
     int over = 0;
     ir::walk(c.p.body, [&](const Stmt& s) { over += s.kind == Stmt::Kind::loop && s.axis == axis; });
     if (over != 1)
-      c.refuse("loops that stand at one place", c.p.axis(axis).name + ", which peel copied (move the fuse before the peel)");
+      c.refuse("loops that stand at one place", c.p.axis(axis).name + " of " + c.p.stage(nest_of(c.p, outer.id).stage).name +
+                                                    ", which peel copied (move the fuse before the peel)");
   }
   // prove: both run over one kind of iteration, and the inner extent is the same for every outer iteration
   if (a.reduce != b.reduce)
@@ -49,6 +50,7 @@ void apply_fuse(Context& c) {
   replace_axis(body, b.id, ir::axis_value(c.p, b.id));
   outer.body = std::move(body);
   outer.id = c.p.fresh();
+  move_prefetches(outer.body, inner_id, outer.id);
   outer.axis = fused.id;
   outer.where = c.step.where;
   c.results = {outer.id};

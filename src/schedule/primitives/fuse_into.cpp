@@ -6,7 +6,7 @@
 //                                             update P
 //                                             nest C: block C          when k == K - 1
 //
-// Peeling the last step of k decides the condition in both copies.
+// Where the last step of k was peeled, the reader may be fused into that part, and needs no condition.
 #include <algorithm>
 
 #include "schedule/legality.h"
@@ -45,7 +45,7 @@ void apply_fuse_into(Context& c) {
   const auto here = ir::path_to(c.p, nest.id);
   if (here.size() != 1 || nest.after) c.refuse("a stage computed at root", stage.name + ", which is computed inside another");
   if (ir::path_to(c.p, target.id).size() != 1) c.refuse("a loop of a producer that is computed at root", name_of(c.p, loop));
-  if (stage.is_reduction()) c.refuse("a stage that is not a reduction", stage.name);
+  if (stage.is_reduction()) c.refuse("a stage that is not a reduction", stage.name + ", which is one");
   if (stage.iters.empty() || stage.iters.front().begin.empty())
     c.refuse("a stage with a stated domain", stage.name + ", whose domain is inferred");
   if (std::none_of(producer.buffers.begin(), producer.buffers.end(), [&](Id b) { return reads_buffer(stage, b); }))
@@ -58,13 +58,12 @@ void apply_fuse_into(Context& c) {
     if (s->kind == Stmt::Kind::loop && s->part != ir::Part::all && !(c.p.axis(s->axis).reduce && s->part == ir::Part::last))
       c.refuse("a loop that every point passes through (whole, or the last step of a reduction)",
                name_of(c.p, *s) + ", a part of a loop that was peeled");
-  for (const auto& [id, reader] : c.p.stages)
-    if (id != stage.id && id != producer.id)
-      for (Id b : stage.buffers)
-        if (reads_buffer(reader, b))
-          for (const Stmt* block : ir::blocks_of(c.p, id))
-            if (encloses(c.p, target.id, block->id))
-              c.refuse("readers of " + stage.name + " after all of " + producer.name, reader.name + " inside it");
+  for (const Stmt* s : ir::path_to(c.p, loop.id))
+    if (s->kind == Stmt::Kind::loop && s->tight && c.p.axis(s->axis).reduce)
+      if (const ir::Axis& outer = c.p.axis(c.p.axis(c.p.axis(s->axis).parent).became.front()); !outer.became.empty())
+        c.refuse("a last step of the reduction (move this call before the tighten)",
+                 name_of(c.p, *s) + ", which was tightened: where " + outer.name +
+                     ", which was split again, is at its last it may have none");
   // the points of the reader are finished by the producer: its domain lies inside the producer's
   const analysis::Facts facts = analysis::facts_of_arguments(c.p);
   for (const analysis::Read& r : analysis::reads_of(stage)) {
@@ -73,17 +72,19 @@ void apply_fuse_into(Context& c) {
       for (const ir::IterVar& v : stage.iters)
         if (v.id == ir::args_of(r.load)[d].node()->id && !producer.iters[d].begin.empty()) {
           const ir::IterVar& w = producer.iters[d];
-          if (!analysis::can_prove(ir::eq(v.begin, w.begin), facts) || !analysis::can_prove(ir::eq(v.end, w.end), facts))
-            c.refuse("the domains of " + stage.name + " and " + producer.name + " to be the same",
-                     v.name + " in [" + ir::text(v.begin) + ", " + ir::text(v.end) + ") and " + w.name + " in [" +
-                         ir::text(w.begin) + ", " + ir::text(w.end) + ")");
+          for (const Expr& same : {ir::eq(v.begin, w.begin), ir::eq(v.end, w.end)})
+            if (const auto proof = analysis::prove(same, facts); !proof)
+              c.refuse("the domains of " + stage.name + " and " + producer.name + " to be the same",
+                       v.name + " in [" + ir::text(v.begin) + ", " + ir::text(v.end) + ") and " + w.name + " in [" +
+                           ir::text(w.begin) + ", " + ir::text(w.end) + ")",
+                       proof.why);
         }
   }
   // rewrite: the nest goes to the end of the loop; inside reduction loops its blocks wait for the last step
   std::vector<Expr> when;
   for (const Stmt* s : ir::path_to(c.p, loop.id))
     if (s->kind == Stmt::Kind::loop && c.p.axis(s->axis).reduce)
-      when.push_back(ir::eq(ir::axis_var(c.p, s->axis), ir::sub(c.p.axis(s->axis).extent, ir::index(1))));
+      when.push_back(ir::eq(ir::axis_var(c.p, s->axis), ir::sub(ir::extent_of(c.p, *s), ir::index(1))));
   const Id loop_id = loop.id;
   Stmt moved = take(c.p, nest.id);
   moved.after = producer.id;

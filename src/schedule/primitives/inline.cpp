@@ -2,11 +2,64 @@
 //
 //   P[i] = A[i] * 2              C[i] = A[i - 1] * 2 + A[i + 1] * 2
 //   C[i] = P[i-1] + P[i+1]   ->
+//
+// A stage that only it read, and only for what its readers' formulas have no use for (the arm of a select that is decided where
+// P is read), is dropped with it.
 #include <algorithm>
 
 #include "schedule/primitives.h"
 
 namespace ashlar::schedule {
+namespace {
+
+// An output, or a stage that another one reads.
+bool is_read(const Program& p, const ir::Stage& stage) {
+  return std::any_of(stage.buffers.begin(), stage.buffers.end(), [&](Id b) {
+    if (p.buffer(b).role != ir::Role::temporary) return true;
+    return std::any_of(p.stages.begin(), p.stages.end(),
+                       [&](const auto& s) { return s.first != stage.id && reads_buffer(s.second, b); });
+  });
+}
+
+// Takes a stage that nothing reads out of the program, with what is computed inside it for it alone.
+void drop_stage(Context& c, const ir::Stage& stage, const std::string& because) {
+  std::vector<Id> axes;
+  std::vector<Stmt> nests;
+  for (const Stmt* nest : ir::nests_of(c.p, stage.id)) nests.push_back(*nest);
+  for (const Stmt& nest : nests) {
+    ir::walk({nest}, [&](const Stmt& s) {
+      if (s.kind == Stmt::Kind::loop) c.consume(s.id, name_of(c.p, s), "went with " + stage.name + ", which " + because, {});
+    });
+    take(c.p, nest.id);
+  }
+  ir::walk(nests, [&](const Stmt& s) {
+    if (s.kind != Stmt::Kind::nest) return;
+    for (const ir::Root& r : s.roots) axes.push_back(r.axis);
+    const auto at = c.p.stages.find(s.stage);
+    if (at == c.p.stages.end()) return;  // a copy in another part of a peeled loop
+    for (Id b : at->second.buffers) {
+      ir::walk(c.p.body, [&](const Stmt& p) {
+        if (p.kind == Stmt::Kind::prefetch && p.buffer == b)
+          c.refuse("a stage that nothing prefetches (move this call before the prefetch)",
+                   at->second.name + ", prefetched at " + location(p.where));
+      });
+      while (const Stmt* alloc = ir::alloc_of(c.p, b)) take(c.p, alloc->id);
+      c.p.buffers.erase(b);
+      c.consume(b, at->second.name, because, {});
+    }
+    c.consume(s.stage, at->second.name, because, {});
+    c.p.stages.erase(at);
+  });
+  while (!axes.empty()) {
+    const Id a = axes.back();
+    axes.pop_back();
+    if (!c.p.axes.count(a)) continue;
+    for (Id n : c.p.axis(a).became) axes.push_back(n);
+    c.p.axes.erase(a);
+  }
+}
+
+}  // namespace
 
 void apply_inline(Context& c) {
   // match
@@ -15,21 +68,18 @@ void apply_inline(Context& c) {
   if (stage.buffers.size() != 1)
     c.refuse("a stage with one value", stage.name + " with " + std::to_string(stage.buffers.size()));
   const Id buffer = stage.buffers.front();
-  if (c.p.buffer(buffer).role != ir::Role::temporary) c.refuse("a stage that is not an output", stage.name);
-  if (!c.p.buffer(buffer).layout.map.empty())
-    c.refuse("a stage without storage choices", stage.name + ", whose layout was set");
+  if (c.p.buffer(buffer).role != ir::Role::temporary)
+    c.refuse("a stage that is not an output", stage.name + ", which the caller reads");
+  if (const ir::Layout& layout = c.p.buffer(buffer).layout; !layout.map.empty() || layout.align_dim >= 0)
+    c.refuse("a stage without storage choices",
+             stage.name + (layout.map.empty() ? ", which was aligned" : ", whose layout was set"));
   const Stmt& nest = only_nest(c, stage);
-  std::vector<Stmt> inner;
   ir::walk(nest.body, [&](const Stmt& s) {
     if (s.kind == Stmt::Kind::nest)
-      c.refuse("a stage with nothing computed inside it (inline before placing others)",
+      c.refuse(std::string("a stage with nothing computed inside it (move this call before the ") +
+                   (s.after ? "fuse_into)" : "compute_at)"),
                c.p.stage(s.stage).name + " inside " + stage.name);
   });
-  for (const auto& [id, reader] : c.p.stages) {
-    if (id == stage.id || !reads_buffer(reader, buffer)) continue;
-    for (const Stmt* n : ir::nests_of(c.p, id))
-      if (n->after == stage.id) c.refuse("a stage that no other was put after", reader.name + " after " + stage.name);
-  }
   // rewrite: nothing to prove, every read lies in the stage's domain already
   bool any = false;
   for (auto& [id, reader] : c.p.stages) {
@@ -46,22 +96,20 @@ void apply_inline(Context& c) {
     for (Expr& e : reader.values) replace(e);
     for (Expr& e : reader.inits) replace(e);
   }
-  if (!any) c.refuse("a stage that something reads", stage.name);
-  std::vector<Id> axes;
-  for (const ir::Root& r : nest.roots) axes.push_back(r.axis);
-  take(c.p, ir::alloc_of(c.p, buffer)->id);
-  take(c.p, only_nest(c, stage).id);
-  while (!axes.empty()) {
-    const Id a = axes.back();
-    axes.pop_back();
-    if (!c.p.axes.count(a)) continue;
-    for (Id n : c.p.axis(a).became) axes.push_back(n);
-    c.p.axes.erase(a);
-  }
-  c.p.stages.erase(stage.id);
-  c.p.buffers.erase(buffer);
+  if (!any) throw InternalError(stage.name + " is read by nothing");
   // remap
-  c.consume(stage.id, stage.name, "was inlined", {});
+  std::vector<ir::Stage> unread{stage};
+  drop_stage(c, stage, "was inlined");
+  while (!unread.empty()) {
+    const ir::Stage gone = unread.back();
+    unread.pop_back();
+    for (const analysis::Read& r : analysis::reads_of(gone)) {
+      const auto read = c.p.buffers.find(r.load.node()->id);
+      if (read == c.p.buffers.end() || !read->second.stage || is_read(c.p, c.p.stage(read->second.stage))) continue;
+      unread.push_back(c.p.stage(read->second.stage));
+      drop_stage(c, unread.back(), "had no reader any more when " + stage.name + " was inlined");
+    }
+  }
 }
 
 }  // namespace ashlar::schedule

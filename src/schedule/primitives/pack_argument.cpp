@@ -9,10 +9,10 @@
 namespace ashlar::schedule {
 
 void apply_pack_argument(Context& c) {
-  const Arg& a = c.arg(0);
-  if (a.kind != Arg::Kind::buffer || !c.p.buffers.count(a.id)) c.refuse("an input of this program", "another tensor");
-  ir::Buffer& b = c.p.buffers.at(a.id);
-  if (b.role != ir::Role::input) c.refuse("an input", b.name);
+  ir::Buffer& b = c.buffer(0);
+  if (b.role != ir::Role::input)
+    c.refuse("an input",
+             b.name + (b.role == ir::Role::output ? ", an output" : ", a stage (transform_layout sets its layout)"));
   set_map(c, b, c.arg(1));
   b.packed_by_caller = true;
 }

@@ -31,20 +31,24 @@ void apply_reorder(Context& c) {
   std::vector<Stmt*> chain;
   std::size_t found = 0;
   for (Stmt* s = const_cast<Stmt*>(top);; s = &s->body.front()) {
-    if (s->kind != Stmt::Kind::loop)
-      c.refuse("loops of one stage", "a stage computed between them: " + c.p.stage(nest_of(c.p, s->id).stage).name);
+    if (s->kind != Stmt::Kind::loop) throw InternalError("loops around one another with a block between them");
     chain.push_back(s);
     found += static_cast<std::size_t>(std::count(wanted.begin(), wanted.end(), s->id));
     if (found == wanted.size()) break;
     if (s->body.size() != 1) {
-      std::string other = "other statements";
       for (const Stmt& b : s->body)
-        if (b.kind == Stmt::Kind::nest) {
-          other = c.p.stage(b.stage).name;
-          break;
-        }
+        if (b.kind == Stmt::Kind::nest)
+          c.refuse("loops with nothing between them", c.p.stage(b.stage).name + " is computed inside " + name_of(c.p, *s) +
+                                                          " (move this call before its " +
+                                                          (b.after ? "fuse_into)" : "compute_at)"));
+      for (const Stmt& b : s->body)
+        if (b.kind == Stmt::Kind::prefetch || b.kind == Stmt::Kind::alloc)
+          c.refuse("loops with nothing between them",
+                   c.p.buffer(b.buffer).name + (b.kind == Stmt::Kind::alloc ? " is stored inside " : " is prefetched inside ") +
+                       name_of(c.p, *s) + " (move this call before its " +
+                       (b.kind == Stmt::Kind::alloc ? "store_at)" : "prefetch)"));
       c.refuse("loops with nothing between them",
-               other + " is computed inside " + name_of(c.p, *s) + " (move this call before its compute_at)");
+               "the parts of a loop that was peeled inside " + name_of(c.p, *s) + " (move this call before the peel)");
     }
   }
   // prove
@@ -68,7 +72,15 @@ void apply_reorder(Context& c) {
     if (c.p.axis(headers[k].axis).reduce) after.push_back(headers[k].axis);
   }
   const ir::Stage& stage = c.p.stage(nest_of(c.p, top->id).stage);
-  if (before != after) prove_reassociation(c, stage, "changing the order of its reduction loops");
+  if (before != after) {
+    // the outermost loop that now stands further in, and the one that took its place
+    const std::size_t k =
+        static_cast<std::size_t>(std::mismatch(before.begin(), before.end(), after.begin()).first - before.begin());
+    const std::string x = c.p.axis(before[k]).name, y = c.p.axis(after[k]).name;
+    prove_reassociation(
+        c, stage, "this changes the order of its reduction loops",
+        x + " = 0, " + y + " = 1 comes before " + x + " = 1, " + y + " = 0 in the definition, and after it in the schedule");
+  }
   for (std::size_t k = 0; k < headers.size(); ++k)
     for (std::size_t j = k; j < headers.size(); ++j)
       if (ir::uses_var(c.p.axis(headers[k].axis).extent, headers[j].axis))

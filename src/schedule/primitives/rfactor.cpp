@@ -32,7 +32,7 @@ Expr identity_of(const Context& c, const ir::Stage& stage, Type t) {
       return ir::int_const(t, low ? -top - 1 : top);
     }
     default:
-      c.refuse("a sum, product, minimum or maximum", "the reduction of " + stage.name);
+      c.refuse("a sum, product, minimum or maximum", stage.name + ", which reduces in another way");
   }
 }
 
@@ -64,12 +64,14 @@ void apply_rfactor(Context& c) {
   if (nest_of(c.p, loop.id).id != nest.id) c.refuse("a loop of " + stage.name, name_of(c.p, loop));
   const ir::Axis axis = c.p.axis(loop.axis);
   if (!axis.reduce) c.refuse("a reduction loop", name_of(c.p, loop) + ", a spatial one");
-  if (stage.buffers.size() != 1) c.refuse("a reduction of one value", stage.name);
+  if (stage.buffers.size() != 1)
+    c.refuse("a reduction of one value", stage.name + " with " + std::to_string(stage.buffers.size()));
   ir::walk(nest.body, [&](const Stmt& s) {
     if (s.kind == Stmt::Kind::nest)
       c.refuse("a stage with nothing placed in it yet (move rfactor before compute_at of its producers)",
                c.p.stage(s.stage).name + " inside " + stage.name);
-    if (s.kind == Stmt::Kind::loop && s.part != ir::Part::all) c.refuse("a stage that was not peeled yet", name_of(c.p, s));
+    if (s.kind == Stmt::Kind::loop && s.part != ir::Part::all)
+      c.refuse("a stage of whole loops (move this call before the peel)", name_of(c.p, s) + ", a part of one");
   });
   std::vector<Id> others;    // the other reduction leaves, in the order of their loops
   std::map<Id, Expr> tight;  // of those, the ends of loops that follow the domain: the partial's domain follows it too
@@ -80,14 +82,17 @@ void apply_rfactor(Context& c) {
   });
   if (tight.count(axis.id)) c.refuse("a loop that was not tightened (tighten the other ones)", name_of(c.p, loop));
   // prove
-  prove_reassociation(c, stage, "rfactor sums its parts apart");
+  prove_reassociation(c, stage, "rfactor sums its parts apart",
+                      "the terms of " + axis.name + " = 0 and of " + axis.name +
+                          " = 1 are summed apart and then added, where the definition adds term after term");
   const Type type = c.p.buffer(stage.buffers.front()).type;
   const Expr identity = identity_of(c, stage, type);
   for (const ir::IterVar& v : stage.iters)
     if (v.kind == ir::IterKind::reduce)
       for (const ir::IterVar& w : stage.iters)
         if (ir::uses_var(v.begin, w.id) || ir::uses_var(v.end, w.id))
-          c.refuse("a reduction over a box", v.name + " in [" + ir::text(v.begin) + ", " + ir::text(v.end) + ")");
+          c.refuse("a reduction whose bounds do not depend on " + w.name,
+                   v.name + " in [" + ir::text(v.begin) + ", " + ir::text(v.end) + ")");
   for (const auto& [id, a] : c.p.axes)
     if (a.reduce && a.origin == ir::Axis::Origin::split_outer && a.tail == ir::Tail::shift)
       throw InternalError("a reduction split by shift");

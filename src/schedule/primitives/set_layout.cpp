@@ -24,6 +24,8 @@ void set_map(Context& c, ir::Buffer& b, const Arg& map) {
   if (map.kind != Arg::Kind::exprs || map.vars.size() != static_cast<std::size_t>(b.rank))
     c.refuse("an index map of " + std::to_string(b.rank) + " variables for " + b.name, std::to_string(map.vars.size()));
   if (!b.layout.map.empty()) c.refuse("a tensor whose layout was not set yet", b.name);
+  if (b.layout.align_dim >= 0)
+    c.refuse("a tensor that was not aligned yet (align counts stored dimensions: move this call before it)", b.name);
   std::vector<Id> vars;
   ir::Substitution own;
   for (int d = 0; d < b.rank; ++d) {

@@ -20,8 +20,8 @@ void apply_slide(Context& c) {
     c.refuse("a stage computed before its readers", stage.name + ", which was put after its producer by fuse_into");
   if (!nest.slides.empty()) c.refuse("a stage that does not slide yet", stage.name);
   const auto window = analysis::required_region(c.p, nest.id);
-  if (window.empty())
-    c.refuse("a stage with readers beside it in " + name_of(c.p, loop), stage.name + ", which has none there");
+  if (window.size() != static_cast<std::size_t>(stage.spatial_rank()))
+    throw InternalError(stage.name + " has no readers around where it is computed");
   std::vector<Id> moving;
   std::size_t d = 0;
   for (const ir::IterVar& v : stage.iters) {
@@ -31,7 +31,7 @@ void apply_slide(Context& c) {
   }
   if (moving.size() != 1)
     c.refuse("a window that moves with " + name_of(c.p, loop) + " in one dimension",
-             stage.name + " moves in " + std::to_string(moving.size()));
+             stage.name + " moves in " + (moving.empty() ? "none" : std::to_string(moving.size()) + " of them"));
   const ir::Slide slide{loop.id, moving.front(), c.step.where};
   prove_slide(c, nest, slide);
   nest.slides.push_back(slide);

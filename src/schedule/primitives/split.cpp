@@ -7,6 +7,8 @@
 // Tails: guard adds that condition; exact proves that the factor divides the extent; shift moves the last tile back,
 // min(io * f, M - f), and computes some iterations twice; pad computes past the extent, over storage nobody misses; peel takes
 // the iterations of the outer loop with incomplete tiles apart.
+//
+// A prefetch along the loop runs along the inner one afterwards, as many iterations ahead: it asks for the same lines.
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
 
@@ -74,6 +76,7 @@ void rewrite(Context& c, Stmt& loop, const Expr& factor, std::int64_t parts, ir:
   replace_axis(in.body, axis, ir::axis_value(c.p, axis));
   if (!keep) loop.id = c.p.fresh();
   in.id = c.p.fresh();
+  move_prefetches(in.body, old_id, in.id);
   loop.axis = outer.id;
   loop.where = c.step.where;
   c.results = {loop.id, in.id};

@@ -1,0 +1,91 @@
+// Every way in which rfactor refuses; and reads that leave what they read.
+#include "programs.h"
+
+namespace ashlar::test {
+
+TEST_CASE("rfactor is for a whole, loose reduction loop") {
+  Product t;
+  auto [i, j] = t.s[t.product].spatial<2>();
+  says(refusal(t.s, [&, i = i] { t.s[t.product].rfactor(i); }), {"a reduction loop", "i of product, a spatial one"});
+  auto [ko, ki] = t.s[t.product].split(t.s[t.product].reduction(), 4);
+  t.s[t.product].tighten(ki);
+  says(refusal(t.s, [&, ki = ki] { t.s[t.product].rfactor(ki); }),
+       {"a loop that was not tightened (tighten the other ones), found ki of product"});
+  t.s[t.product].peel(ki, Peel::first);
+  says(refusal(t.s, [&, ki = ki] { t.s[t.product].rfactor(ki); }), {"a whole loop"});
+  says(refusal(t.s, [&, ko = ko] { t.s[t.product].rfactor(ko); }),
+       {"a stage of whole loops (move this call before the peel), found ki of product, a part of one"});
+  Product u;
+  const Loop k = u.s[u.product].reduction();
+  u.s.cache_read(u.A, {u.product}, Scope::global).compute_at(k);
+  says(refusal(u.s, [&] { u.s[u.product].rfactor(k); }),
+       {"a stage with nothing placed in it yet (move rfactor before compute_at of its producers)", "A_cache inside product"});
+  Triangle v;
+  says(refusal(v.s, [&] { v.s[v.y].rfactor(v.s[v.y].reduction()); }),
+       {"a reduction whose bounds do not depend on i, found k in [0, i + 1)"});
+  const Loop row = u.s[u.C].spatial<2>()[0];
+  schedule::Step step;  // as a saved schedule may ask for it
+  step.primitive = "rfactor";
+  step.args = {schedule::Arg::stage(u.s[u.product].id()), schedule::Arg::loop(row.id())};
+  const std::string json = schedule::json({step});
+  says(refusal(u.s, [&] { u.s.replay(json); }), {"a loop of product, found i of C"});
+  t.same(), u.same();
+}
+
+// Reductions that the language does not write yet, but a program may hold.
+TEST_CASE("rfactor is for sums, products, minima and maxima of one value") {
+  Product t;
+  lang::Built built = t.built;
+  const ir::Id id = t.s[t.product].id();
+  ir::Reducer& reducer = built.program.stages.at(id).reducer;
+  reducer.kind = ir::ReducerKind::custom;
+  reducer.name = "add";
+  reducer.left = {built.program.fresh()}, reducer.right = {built.program.fresh()};
+  reducer.combine = {ir::add(ir::var(reducer.left[0], "l", f32), ir::var(reducer.right[0], "r", f32))};
+  reducer.fused = false;
+  Schedule custom(built, Target::parse("x86-64"));
+  const Loop k = custom[t.product].reduction();
+  says(refusal(custom, [&] { custom[t.product].rfactor(k); }),
+       {"a sum, product, minimum or maximum, found product, which reduces in another way"});
+  // a second value: the same terms once more, which C adds to the first
+  ir::Program& p = built.program;
+  ir::Stage& stage = p.stages.at(id);
+  ir::Buffer second = p.buffer(stage.buffers[0]);
+  second.id = p.fresh();
+  second.name = "again";
+  p.buffers[second.id] = second;
+  stage.buffers.push_back(second.id);
+  stage.values.push_back(stage.values[0]), stage.inits.push_back(stage.inits[0]);
+  stage.reducer.left.push_back(p.fresh()), stage.reducer.right.push_back(p.fresh());
+  stage.reducer.combine.push_back(ir::add(ir::var(stage.reducer.left[1], "l", f32), ir::var(stage.reducer.right[1], "r", f32)));
+  ir::Stmt alloc = p.body.front();
+  REQUIRE(alloc.kind == ir::Stmt::Kind::alloc);
+  alloc.id = p.fresh(), alloc.buffer = second.id;
+  p.body.insert(p.body.begin(), alloc);
+  for (auto& [other, reader] : p.stages)
+    if (other != id) {
+      const std::vector<Expr> at{ir::var(reader.iters[0].id, "i"), ir::var(reader.iters[1].id, "j")};
+      reader.values[0] = ir::add(reader.values[0], ir::load(second.id, second.name, f32, at));
+    }
+  Schedule two(built, Target::parse("x86-64"));
+  const Loop l = two[t.product].reduction();
+  says(refusal(two, [&] { two[t.product].rfactor(l); }), {"a reduction of one value, found product with 2"});
+}
+
+TEST_CASE("reads that leave what they read are refused at the line that reads") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
+  const std::string here = "refusals_reduction_test.cpp:" + std::to_string(__LINE__ + 1);
+  lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return x(i + 1); }));
+  try {
+    scheduled({x, y});
+    FAIL("a read past the end was accepted");
+  } catch (const RefusalError& e) {
+    says(e.refusal.text(),
+         {here.c_str(), "reads of x inside of it (clamp the index, use a boundary, or state a fact of the Symbols)",
+          "y reads x at i + 1 in dimension 0, past its end N", "conflict: "});
+  }
+}
+
+}  // namespace ashlar::test
