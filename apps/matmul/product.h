@@ -76,12 +76,14 @@ class Product : public Generator {
     auto [a_block, a_lane] = a_panel.split(ak, lanes, Tail::pad);
     a_panel.reorder(a_tile, a_row, a_block, a_lane).vectorize(a_lane);
 
-    // Row by row, as B lies in memory.
+    // Row by row, as B lies in memory; eight rows at a time, so that two threads do not write next to each other.
     b_panels.compute_at(ko).transform_layout([&](Var k, Var c) { return at(c / columns, k, c % columns); });
     auto [bk, bj] = b_panels.spatial<2>();
     auto [b_panel, b_column] = b_panels.split(bj, columns, Tail::pad);
     auto [b_half, b_lane] = b_panels.split(b_column, lanes, Tail::exact);
-    b_panels.reorder(bk, b_panel, b_half, b_lane).unroll(b_half).vectorize(b_lane).parallel(bk);
+    auto [b_rows, b_row] = b_panels.split(bk, 8, Tail::guard);
+    b_panels.reorder(b_rows, b_row, b_panel, b_half, b_lane).tighten(b_row);
+    b_panels.unroll(b_half).vectorize(b_lane).parallel(b_rows);
 
     auto [pi, pj, pk] = partial.spatial<3>();
     auto [pt, pr] = partial.split(pi, rows, Tail::pad);
