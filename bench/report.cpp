@@ -14,7 +14,7 @@ void Report::race(const Race& race, const std::vector<Contender>& contenders) {
   std::vector<std::function<void()>> runs;
   for (const Contender& c : contenders) runs.push_back(c.run);
   apps::Conditions conditions = race.threads > 1 ? apps::several_threads : apps::Conditions{.clock = apps::Clock::thread};
-  conditions.rounds = 7;
+  conditions.rounds = 15;
   const std::vector<apps::Times> times = apps::race(runs, seconds_, conditions);
   int measured = 0, interrupted = 0;
   for (std::size_t k = 0; k < contenders.size(); ++k) {
