@@ -177,11 +177,19 @@ void widen(std::vector<Interval>& box, std::size_t d, const Interval& by, bool f
 
 // ---- what stands in regions.h --------------------------------------------------------------------------------------------
 
+namespace {
+// Does a split below the axis run past its extent? A padded one does, and an exact one whose outer axis is padded.
+bool padded(const Program& p, Id axis) {
+  const ir::Axis& a = p.axis(axis);
+  if (a.became.size() != 2) return false;
+  const ir::Tail tail = p.axis(a.became[0]).tail;
+  return tail == ir::Tail::pad || (tail == ir::Tail::exact && padded(p, a.became[0]));
+}
+}  // namespace
+
 Expr covered_extent(const Program& p, Id axis) {
   const ir::Axis& a = p.axis(axis);
-  if (a.became.size() == 2 && p.axis(a.became[0]).tail == ir::Tail::pad)
-    return ir::mul(covered_extent(p, a.became[0]), p.axis(a.became[0]).factor);
-  return a.extent;
+  return padded(p, axis) ? ir::mul(covered_extent(p, a.became[0]), p.axis(a.became[0]).factor) : a.extent;
 }
 
 Facts facts_at(const Program& p, const Path& path) {

@@ -200,26 +200,30 @@ bool Sampler::next_point() {
       if (k == 0) return false;
       ++values_[k - 1].value;
     }
-    if (allows(values_)) return true;
+    if (check(values_) != Allowed::no) return true;
   }
 }
 
-bool Sampler::allows(const Assignment& at) const {
+Sampler::Allowed Sampler::check(const Assignment& at) const {
+  Allowed answer = Allowed::yes;
   for (std::size_t k = 0; k < at.size(); ++k) {
     const VarFacts* f = known_[k];
     const std::int64_t v = at[k].value;
     if (!f) continue;
-    if ((f->min && v < *f->min) || (f->max && v > *f->max) || floor_mod(v, f->multiple_of) != 0) return false;
+    if ((f->min && v < *f->min) || (f->max && v > *f->max) || floor_mod(v, f->multiple_of) != 0) return Allowed::no;
     for (const bool low : {true, false}) {
       const Expr& end = low ? f->lo : f->hi;
       if (end.empty()) continue;
       const auto v_end = analysis::evaluate(end, at);
-      if (!v_end || (low ? v < *v_end : v > *v_end)) return false;
+      if (!v_end)
+        answer = Allowed::perhaps;
+      else if (low ? v < *v_end : v > *v_end)
+        return Allowed::no;
     }
   }
   for (const Expr& c : facts_.conditions()) {
     const auto holds = analysis::evaluate(c, at);
-    if (holds && !*holds) return false;
+    if (holds && !*holds) return Allowed::no;
     if (!holds) {
       // A condition over variables that do not matter here binds nothing; one that reads data cannot be checked.
       bool ours = false;
@@ -227,10 +231,10 @@ bool Sampler::allows(const Assignment& at) const {
         for (const Binding& b : at) ours = ours || (ir::is(x, Op::var) && x.node()->id == b.id);
         return !ours;
       });
-      if (ours) return false;
+      if (ours) answer = Allowed::perhaps;
     }
   }
-  return true;
+  return answer;
 }
 
 bool Sampler::sample(std::uint64_t seed) {

@@ -20,12 +20,18 @@ class Sampler {
  public:
   Sampler(std::span<const Expr> expressions, const Facts& facts);
   bool complete(std::int64_t limit) const;  // the variables span a constant box of at most `limit` points
-  bool next_point();                        // of that box, in order; false after the last
-  bool sample(std::uint64_t seed);          // draws an assignment; false if this one breaks a fact
+  bool next_point();                // of that box, in order, those that break a fact left out; false after the last
+  bool sample(std::uint64_t seed);  // draws an assignment; false if this one breaks a fact, or might
   const Assignment& assignment() const { return values_; }
-  bool allows(const Assignment&) const;  // of the same variables: are all facts satisfied?
+  bool allows(const Assignment& at) const { return check(at) == Allowed::yes; }  // of the same variables: do all facts hold?
+  // Are they known to hold for the point at hand? A fact that depends on data is not: such a point shows nothing, but what is
+  // proved must hold at it.
+  bool certain() const { return check(values_) == Allowed::yes; }
 
  private:
+  enum class Allowed { yes, no, perhaps };
+  Allowed check(const Assignment&) const;
+
   const Facts& facts_;
   Assignment values_;
   std::vector<const VarFacts*> known_;

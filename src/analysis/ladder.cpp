@@ -192,13 +192,15 @@ Solution solve(const Question& q) {
   return s;
 }
 
-// Every point of a constant box that satisfies the facts.
+// Every point of a constant box that satisfies the facts; false if there is no such box, or data decides whether a point does.
 template <class Visit>
 bool enumerate(std::span<const Expr> about, const Facts& facts, Visit&& visit) {
   Sampler sampler(about, facts);
   if (!sampler.complete(most_points)) return false;
-  while (sampler.next_point())
+  while (sampler.next_point()) {
+    if (!sampler.certain()) return false;
     if (!visit(sampler.assignment())) return true;
+  }
   return true;
 }
 

@@ -67,7 +67,7 @@ Proof prove(const Expr& condition, const Facts& facts) {
     bool evaluated = true;
     while (sampler.next_point()) {
       const auto v = evaluate(condition, sampler.assignment());
-      if (!v)
+      if (!v || (!*v && !sampler.certain()))
         evaluated = false;
       else if (!*v)
         return refuted_at(sampler.assignment());

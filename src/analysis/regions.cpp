@@ -146,12 +146,20 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
     }
     if (!any) refuse("region", "a reader of " + stage.name + " in the loop it is computed in", "none", nest.where);
     if (!declared && !domains) domains = domains_of(p);
+    // What has a fill has a value everywhere: its domain is only taken where it makes a box simpler.
+    const auto within = [&](const Interval& i, const Interval& domain) {
+      if (!stage.has_fill) return intersect(i, domain, facts);
+      Interval r = i;
+      if (!domain.lo.empty() && can_prove(ir::ge(domain.lo, i.lo), facts)) r.lo = simplify(domain.lo, facts);
+      if (!domain.hi.empty() && can_prove(ir::le(domain.hi, i.hi), facts)) r.hi = simplify(domain.hi, facts);
+      return r;
+    };
     for (std::size_t k = 0; k < rank; ++k) {
       const ir::IterVar& v = stage.iters[k];
-      box[k] = intersect(over_threads(p, path, stage, box[k], facts),
-                         declared ? Interval{v.begin, ir::sub(v.end, ir::index(1))} : domains->at(stage.id).box[k], facts);
+      const Interval domain = declared ? Interval{v.begin, ir::sub(v.end, ir::index(1))} : domains->at(stage.id).box[k];
+      box[k] = within(over_threads(p, path, stage, box[k], facts), domain);
     }
-    if (!declared) inhabited = inhabited_where(p, domains->at(stage.id), box, path, facts);
+    if (!declared && !stage.has_fill) inhabited = inhabited_where(p, domains->at(stage.id), box, path, facts);
   }
   ir::Substitution values;
   for (std::size_t k = 0; k < stage.iters.size(); ++k) {

@@ -280,7 +280,8 @@ class Scheduled final : public Memory {
     if (a.became.size() != 2) return;
     const ir::Tail tail = program_.axis(a.became[0]).tail;
     if (tail == ir::Tail::pad) return;
-    add(ir::lt(ir::axis_value(program_, id), a.extent), a.reduce, tail == ir::Tail::exact || tail == ir::Tail::shift);
+    const bool promise = tail == ir::Tail::exact || tail == ir::Tail::shift;
+    add(ir::lt(ir::axis_value(program_, id), promise ? analysis::covered_extent(program_, id) : a.extent), a.reduce, promise);
   }
 
   // Peeled parts of a reduction initialise once: in the part that holds the first iteration of every reduce loop.

@@ -190,3 +190,13 @@ TEST_CASE("conditions without a common solution") {
   REQUIRE(d.answer == Answer::refuted);
   CHECK(d.why == "v = 0, t = 1");
 }
+
+TEST_CASE("a fact that data decides is no reason to leave a point out (fuzz seed 61672)") {
+  Facts facts;
+  facts.bound(1, 0, 3);
+  facts.assume(gt(load(99, "x", f32, std::array{v}, {}), float_const(f32, 0)));
+  const Expr meets[] = {eq(bit_xor(v, mul(v, v)), n(6))};  // at v = 2, where x[2] may be positive
+  CHECK(no_solution(meets, facts).answer != Answer::proved);
+  const Access w = writes({bit_xor(div(v, n(2)), n(1))});
+  CHECK(disjoint(w, w, v, {}, facts).answer != Answer::proved);
+}

@@ -2,6 +2,8 @@
 #include <ashlar/analysis/simplify.h>
 #include <ashlar/ir/print.h>
 
+#include <array>
+
 #include <doctest/doctest.h>
 
 using namespace ashlar;
@@ -15,6 +17,7 @@ struct Names {
        f = var(7, "f"), i = var(8, "i"), x = var(9, "x"), y = var(10, "y"), a = var(11, "a"), b = var(12, "b");
 };
 Expr n(std::int64_t v) { return index(v); }
+Expr bit_xor(const Expr& a, const Expr& b) { return make(Op::bit_xor, index_type, std::array{a, b}); }
 std::string simple(const Expr& e, const Facts& facts = {}) { return text(simplify(e, facts)); }
 
 }  // namespace
@@ -144,4 +147,17 @@ TEST_CASE("two programs may give one id to different variables") {
   const Expr first = add(var(1, "b"), add(var(2, "a"), n(1))), second = add(var(1, "x"), add(var(2, "y"), n(1)));
   CHECK(simple(first) == "a + b + 1");
   CHECK(simple(second) == "x + y + 1");
+}
+
+TEST_CASE("a small box is enumerated; a fact that data decides allows every point, and shows none") {
+  Names v;
+  const Expr odd = bit_xor(v.i, n(1)), loaded = load(99, "x", f32, std::array{v.i}, {});
+  Facts facts;
+  facts.bound(8, 0, 1);
+  CHECK(prove(le(bit_xor(odd, n(1)), n(1)), facts).answer == Answer::proved);
+  CHECK(prove(lt(odd, n(1)), facts).answer == Answer::refuted);
+  facts.assume(gt(loaded, float_const(f32, 0)));
+  CHECK(prove(le(bit_xor(odd, n(1)), n(1)), facts).answer == Answer::proved);
+  CHECK(prove(lt(v.i, n(1)), facts).answer == Answer::unknown);
+  CHECK(prove(lt(odd, n(1)), facts).answer == Answer::unknown);
 }

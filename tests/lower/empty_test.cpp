@@ -113,3 +113,19 @@ TEST_CASE("the start of a reduction may not rely on its terms") {
   lang::bind(y, compute("y", {N}, [&](Var) { return sum(x(k), k).from(x(K - 1)); }));  // K may be 0, and N not
   CHECK_THROWS_AS(Schedule(lang::build_program("kept", {x, y}), Target()), RefusalError);
 }
+
+TEST_CASE("a cache with a fill value has a value everywhere, and keeps its box") {
+  lang::DefinitionScope scope;
+  const Symbol N("N"), M("M");
+  const Tensor x = lang::make_input("x", f32, {N}), w = lang::make_input("w", f32, {M});
+  const Tensor y = lang::make_output("y", f32, {N}), z = lang::make_output("z", f32, {M});
+  const Axis k("k", 3);
+  lang::bind(y, compute("y", {N}, [&](Var i) { return sum(boundary::constant(x, 0)(i + k), k); }));
+  lang::bind(z, compute("z", {M}, [&](Var i) { return w(i) * 2; }));
+  Schedule s(lang::build_program("kept", {x, w, y, z}), Target());
+  const Stage held = s.cache_read(x, {y}, Scope::global, 0.0f);
+  held.split(held.spatial<1>()[0], 4, Tail::pad);
+  CHECK(s.text().find("select(N") == std::string::npos);
+  for (std::int64_t n : {0, 1, 5})
+    for (std::int64_t m : {0, 3}) check(s, {{n}, {m}, {n}, {m}});
+}

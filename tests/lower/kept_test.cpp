@@ -180,3 +180,25 @@ TEST_CASE("a nest put after one that was itself put after its producer (fuzz see
   s[u].fuse_into(s[t].spatial<1>()[0]);
   check(s, {numbers(f32, {4}), interp::Array::zeros(f32, {4})});
 }
+
+TEST_CASE("the read of an arm that data chooses is proved for every point of a small box (fuzz seed 61672)") {
+  lang::DefinitionScope scope;
+  const Tensor x = lang::make_input("x", f32, {1}), y = lang::make_output("y", f32, {1});
+  const Tensor t = compute("t", {1}, [&](Var i) { return x(i) + 1; });
+  const Tensor u = compute("u", {1}, [&](Var i) { return select(x(0) > 2, t(i), 0); });
+  lang::bind(y, compute("y", {1}, [&](Var i) { return u(i) * 2; }));
+  Schedule s(lang::build_program("kept", {x, y}), Target());
+  CHECK(s.attempt([&] { s[u].split(s[u].spatial<1>()[0], 2, Tail::pad); }));  // would read t(1)
+  check(s, {numbers(f32, {1}), interp::Array::zeros(f32, {1})});
+}
+
+TEST_CASE("an exact split whose outer loop is padded runs past the extent (fuzz seed 63364)") {
+  lang::DefinitionScope scope;
+  const Tensor x = lang::make_input("x", f32, {30}), y = lang::make_output("y", f32, {15});
+  const Tensor t = compute("t", {15}, [&](Var i) { return x(i) + 1; });
+  lang::bind(y, compute("y", {15}, [&](Var i) { return t(i) * 2; }));
+  Schedule s(lang::build_program("kept", {x, y}), Target());
+  auto [io, ii] = s[t].split(s[t].spatial<1>()[0], 5, Tail::exact);
+  s[t].split(io, 2, Tail::pad);
+  check(s, {numbers(f32, {30}), interp::Array::zeros(f32, {15})});
+}
