@@ -16,26 +16,34 @@ namespace {
 
 bool inferred(const ir::Stage& stage) { return !stage.iters.empty() && stage.iters.front().begin.empty(); }
 
+// What the split of `outer` rounds the extent of its root up to, in elements: the factors from it to the root.
+Expr rounding_unit(const Program& p, const ir::Axis& outer, const ir::Axis** root) {
+  const ir::Axis* a = &outer;
+  Expr unit = a->factor;
+  while (a->origin == ir::Axis::Origin::split_outer) {
+    a = &p.axis(a->parent);
+    if (a->origin == ir::Axis::Origin::split_outer) unit = ir::mul(unit, a->factor);
+  }
+  *root = a;
+  return unit;
+}
+
+bool pads(const ir::Axis& a) { return a.origin == ir::Axis::Origin::split_outer && a.tail == ir::Tail::pad; }
+
 // How far past its box each iteration variable runs: a padded split rounds its extent up to a multiple of its factor. Nothing
 // for a factor that is no constant.
-std::map<Id, std::optional<std::int64_t>> overshoots(const Program& p, const Facts& facts, Expr& symbolic) {
+std::map<Id, std::optional<std::int64_t>> overshoots(const Program& p, const Facts& facts) {
   std::map<Id, std::optional<std::int64_t>> result;
   for (const auto& [id, a] : p.axes) {
-    if (a.origin != ir::Axis::Origin::split_outer || a.tail != ir::Tail::pad) continue;
-    const ir::Axis* root = &a;
-    Expr unit = a.factor;
-    while (root->origin == ir::Axis::Origin::split_outer) {
-      root = &p.axis(root->parent);
-      if (root->origin == ir::Axis::Origin::split_outer) unit = ir::mul(unit, root->factor);
-    }
+    if (!pads(a)) continue;
+    const ir::Axis* root = nullptr;
+    const Expr unit = rounding_unit(p, a, &root);
     auto& most = result.emplace(root->iter, 0).first->second;
     std::int64_t f = 1;
-    if (!ir::is_int(unit, &f)) {
-      symbolic = unit;
+    if (!ir::is_int(unit, &f))
       most.reset();
-    } else if (most && !can_prove(ir::eq(ir::mod(root->extent, ir::index(f)), ir::index(0)), facts)) {
+    else if (most && !can_prove(ir::eq(ir::mod(root->extent, ir::index(f)), ir::index(0)), facts))
       most = std::max(*most, f - 1);
-    }
   }
   return result;
 }
@@ -74,6 +82,16 @@ bool add_reader(const Program& p, const ir::Stage& stage, const ir::Stage& reade
 
 }  // namespace
 
+Expr symbolic_pad(const Program& p) {
+  for (const auto& [id, a] : p.axes) {
+    const ir::Axis* root = nullptr;
+    std::int64_t constant = 1;
+    if (!pads(a)) continue;
+    if (const Expr unit = rounding_unit(p, a, &root); !ir::is_int(unit, &constant)) return unit;
+  }
+  return {};
+}
+
 const Domain& Domains::at(Id stage) const {
   const auto it = of.find(stage);
   if (it == of.end()) throw InternalError("no domain of stage " + std::to_string(stage));
@@ -83,7 +101,7 @@ const Domain& Domains::at(Id stage) const {
 Domains domains_of(const Program& p) {
   Domains domains;
   const Facts facts = facts_of_arguments(p);
-  const auto past = overshoots(p, facts, domains.symbolic_pad);
+  const auto past = overshoots(p, facts);
   for (Id id : consumers_first(p)) {
     const ir::Stage& stage = p.stage(id);
     Domain domain;

@@ -1,5 +1,6 @@
 #include <ashlar/schedule/step.h>
 
+#include <ashlar/analysis/domains.h>
 #include <ashlar/analysis/verify.h>
 
 #include "schedule/legality.h"
@@ -44,6 +45,8 @@ namespace {
 
 // A read without a bound stands at its own line when a program is built; where a step caused it, at the step's.
 void derive_regions(Context& c) {
+  if (const auto unit = analysis::symbolic_pad(c.p); !unit.empty())
+    c.refuse("constant factors around a split with Tail::pad", "Parts: a factor of " + ir::text(unit));
   try {
     analysis::derive_regions(c.p);
   } catch (const RefusalError& e) {

@@ -287,8 +287,6 @@ void prove_reads(Context& c) {
   const Program& p = c.p;
   const Facts arguments = analysis::facts_of_arguments(p);
   const analysis::Domains domains = analysis::domains_of(p);
-  if (!domains.symbolic_pad.empty())
-    c.refuse("constant factors around a split with Tail::pad", "Parts: a factor of " + ir::text(domains.symbolic_pad));
   for (const auto& [id, stage] : p.stages) {
     // a reduction starts at every spatial point, where it has terms or not
     Facts at_terms = arguments, at_start = arguments;

@@ -37,8 +37,9 @@ TEST_CASE("a stage is put where a box of its producer is finished, not parts wit
   s[y].fuse_into(io);
   means_the_same(program.program, s, {{12, 5}, {12, 5}});
 
-  fused[t].fuse(ii, j);
-  fused[y].fuse_into(io);
+  const auto at = fused[t].nest();
+  fused[t].fuse(at[1], at[2]);
+  fused[y].fuse_into(at[0]);
   means_the_same(program.program, fused, {{12, 5}, {12, 5}});
   Schedule pieces(program, Target::parse("x86-64"));
   auto [pi, pj] = pieces[t].spatial<2>();

@@ -28,9 +28,12 @@ struct Domain {
 
 struct Domains {
   std::map<ir::Id, Domain> of;  // by stage
-  Expr symbolic_pad;            // a factor that Tail::pad rounds up to and that is no constant; what it pads has no bound
   const Domain& at(ir::Id stage) const;
 };
+
+// A factor that a split with Tail::pad rounds up to and that is no constant (what it pads has no bound); empty where there is
+// none.
+Expr symbolic_pad(const ir::Program&);
 
 // Refuses, at the reader's line, an index of an inferred stage that has no bound.
 Domains domains_of(const ir::Program&);
