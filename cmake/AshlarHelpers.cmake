@@ -5,7 +5,7 @@
 #                    [TARGETS <target>] [EMIT <kind>...])
 #   A static library that one run of the generator makes while the project builds, with its header <function>.h. GENERATOR and
 #   FUNCTION are <name> where they are left out; TARGETS is what the project is built for. EMIT names further files to write
-#   beside the library (assembly, llvm, spirv, program, schedule); their folder is the target property ASHLAR_DIRECTORY.
+#   beside the library (assembly, llvm, spirv, ptx, cubin, program, schedule); their folder is the target property ASHLAR_DIRECTORY.
 #
 # An application links the library alone: the compiler is no part of it, only the runtime is.
 include_guard(GLOBAL)
@@ -80,12 +80,14 @@ function(ashlar_add_library name)
       set(file "${dir}/${arg_FUNCTION}.ll")
     elseif(kind STREQUAL "spirv")
       set(file "${dir}/${arg_FUNCTION}.spv")
+    elseif(kind STREQUAL "ptx" OR kind STREQUAL "cubin")
+      set(file "${dir}/${arg_FUNCTION}.${kind}")
     elseif(kind STREQUAL "program")
       set(file "${dir}/${arg_FUNCTION}.program")
     elseif(kind STREQUAL "schedule")
       set(file "${dir}/${arg_FUNCTION}.schedule.json")
     else()
-      message(FATAL_ERROR "ashlar_add_library(${name}): EMIT is one of assembly, llvm, spirv, program, schedule, not \"${kind}\"")
+      message(FATAL_ERROR "ashlar_add_library(${name}): EMIT is one of assembly, llvm, spirv, ptx, cubin, program, schedule, not \"${kind}\"")
     endif()
     list(APPEND beside "${file}")
     list(APPEND emit -e "${kind}=${file}")

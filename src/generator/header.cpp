@@ -140,6 +140,8 @@ class Writer {
     out_ += fmt::format(" *   outputs overlap neither inputs nor each other, if not said otherwise; all {}\n", facts_.memory);
     if (facts_.memory == "in the memory of a Vulkan device")
       out_ += " *   (ashlar/runtime/vulkan.h: data is an ashlar_vulkan_buffer *, pointers are device addresses)\n";
+    if (facts_.memory == "in the memory of a CUDA device")
+      out_ += " *   (ashlar/runtime/cuda.h: data and pointers are device pointers; a context's stream is a CUstream)\n";
     out_ += " */\n";
   }
 

@@ -22,6 +22,8 @@ const std::vector<OutputKindInfo>& output_kinds() {
       {OutputKind::assembly, "assembly", "", ".s", "the object's assembly text"},
       {OutputKind::llvm, "llvm", "", ".ll", "LLVM IR, optimised"},
       {OutputKind::spirv, "spirv", "", ".spv", "shaders of a kernel for vulkan, which its object holds too"},
+      {OutputKind::ptx, "ptx", "", ".ptx", "PTX of a kernel for a CUDA device, which its object holds too"},
+      {OutputKind::cubin, "cubin", "", ".cubin", "machine code for that device, through nvJitLink of a CUDA toolkit"},
       {OutputKind::program, "program", "", ".program", "the scheduled program as text"},
       {OutputKind::schedule, "schedule", "", ".schedule.json", "the schedule's steps, for --replay"},
   };

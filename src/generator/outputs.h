@@ -16,7 +16,7 @@
 
 namespace ashlar::generator {
 
-enum class OutputKind { object, static_library, header, assembly, llvm, spirv, program, schedule };
+enum class OutputKind { object, static_library, header, assembly, llvm, spirv, ptx, cubin, program, schedule };
 
 struct OutputKindInfo {
   OutputKind kind;

@@ -70,7 +70,7 @@ std::vector<Output> planned_outputs(const CommandLine& c, const std::string& fun
 const codegen::Output* code_kind(OutputKind kind) {
   static constexpr codegen::Output object = codegen::Output::object, library = codegen::Output::static_library,
                                    assembly = codegen::Output::assembly, llvm = codegen::Output::llvm,
-                                   spirv = codegen::Output::spirv;
+                                   spirv = codegen::Output::spirv, ptx = codegen::Output::ptx, cubin = codegen::Output::cubin;
   switch (kind) {
     case OutputKind::object:
       return &object;
@@ -82,6 +82,10 @@ const codegen::Output* code_kind(OutputKind kind) {
       return &llvm;
     case OutputKind::spirv:
       return &spirv;
+    case OutputKind::ptx:
+      return &ptx;
+    case OutputKind::cubin:
+      return &cubin;
     default:
       return nullptr;
   }
@@ -127,7 +131,7 @@ void require_back_end([[maybe_unused]] const std::vector<Output>& outputs) {
 #ifndef ASHLAR_HAS_LLVM
   for (const Output& o : outputs)
     if (o.kind == OutputKind::object || o.kind == OutputKind::static_library || o.kind == OutputKind::assembly ||
-        o.kind == OutputKind::llvm || o.kind == OutputKind::spirv)
+        o.kind == OutputKind::llvm || o.kind == OutputKind::spirv || o.kind == OutputKind::ptx || o.kind == OutputKind::cubin)
       throw UsageError(
           fmt::format("-e {}: this ashlar was built without LLVM; valid: header, program, schedule", info(o.kind).name));
 #endif

@@ -143,6 +143,7 @@ class Launcher {
     if (axes_[lane].extent > 1 || axes_[warp].extent > 1) axes_[lane].extent = options_.warp;
     launch_.threads = 1;
     for (const Axis& a : axes_) launch_.threads *= a.extent;
+    if (launch_.threads % launch_.warp != 0) launch_.warp = 1;  // no loop over lanes, and nothing may count on whole warps
     launch_.thread = next_++;
     thread_ = ir::var(launch_.thread, "thread");
     facts.range(launch_.thread, ir::index(0), ir::index(launch_.threads - 1));
@@ -352,8 +353,6 @@ class Launcher {
 
 }  // namespace
 
-void make_launches(Draft& draft, const LowerOptions& options) {
-  Launcher(draft, options).run();
-}
+void make_launches(Draft& draft, const LowerOptions& options) { Launcher(draft, options).run(); }
 
 }  // namespace ashlar::lower_impl

@@ -22,7 +22,7 @@ static int take_context(Call* call, const ashlar_context* given, ashlar_context*
   }
   if (ctx->parallel_for == NULL || ctx->parallelism < 1) ctx->parallelism = 1;
   ctx->error = call->error;
-  ctx->flags &= ~(uint32_t)ASHLAR_ABI1_WAIT;
+  ctx->flags &= ~(uint32_t)(ASHLAR_ABI1_WAIT | ASHLAR_ABI1_DEVICE_MASK);
   return ASHLAR_OK;
 }
 
@@ -127,6 +127,16 @@ static int take_queue(Call* call, ashlar_context* ctx) {
   return ASHLAR_OK;
 }
 
+/* The device of the tensors, for a CUDA kernel to hold against that of its context. */
+static void tell_device(const Call* call, ashlar_context* ctx) {
+  for (int32_t n = 0; n < call->desc->argument_count; ++n) {
+    if (!ashlar_is_tensor(&call->desc->arguments[n])) continue;
+    const int32_t id = call->views[n].tensor->device_id;
+    if (id >= 0 && id < 255) ctx->flags |= (uint32_t)(id + 1) << ASHLAR_ABI1_DEVICE_SHIFT;
+    return;
+  }
+}
+
 static int check_and_run(Call* call, const void* const* arguments, const ashlar_context* given) {
   const ashlar_abi1_desc* desc = call->desc;
   int rc = check_descriptor(call);
@@ -147,6 +157,8 @@ static int check_and_run(Call* call, const void* const* arguments, const ashlar_
   bool owned = false;
   if (desc->device_type == kVulkan) /* its workspace is the device's memory, which the kernel takes as it begins */
     rc = take_queue(call, &ctx);
+  else if (desc->device_type == kCuda) /* and so here */
+    tell_device(call, &ctx);
   else
     rc = take_workspace(call, args, &ctx, &owned);
   if (rc != ASHLAR_OK) return rc;

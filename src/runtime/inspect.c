@@ -20,7 +20,8 @@ int ashlar_inspect_kinds(Call* call) {
     if (t == NULL)
       return ashlar_error_record(call->error, ASHLAR_E_NULL, n, -1, 1, 0, "%s: %s is NULL, expected a tensor", desc->name,
                                  a->name);
-    if (!(t->device_type == desc->device_type || (desc->device_type == 1 && t->device_type == 3)))
+    if (!(t->device_type == desc->device_type || (desc->device_type == 1 && t->device_type == 3) ||
+          (desc->device_type == kCuda && t->device_type == kCudaManaged)))
       return ashlar_error_record(call->error, ASHLAR_E_DEVICE, n, -1, desc->device_type, t->device_type,
                                  "%s: %s lies on {found}, expected {expected}", desc->name, a->name);
     if (desc->device_type != 1) {

@@ -11,7 +11,7 @@
 /* A thread-local that needs no call to the dynamic linker, so that the list of undefined symbols stays closed. */
 #define ASHLAR_THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
 
-enum { kVulkan = 7 }; /* device type: the data of a tensor is an ashlar_vulkan_buffer */
+enum { kCuda = 2, kCudaManaged = 13, kVulkan = 7 }; /* device types; of 7 the data of a tensor is an ashlar_vulkan_buffer */
 
 typedef struct View { /* one tensor argument, as it will be passed on */
   const ashlar_tensor* tensor;

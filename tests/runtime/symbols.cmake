@@ -6,7 +6,7 @@ set(allowed
   calloc fprintf free getenv malloc memcmp memcpy memmove memset snprintf stderr strcmp strlen strncmp strtol vsnprintf
   # POSIX
   clock_gettime posix_memalign sigfillset sysconf sched_getaffinity __sched_cpucount __errno_location
-  # Vulkan, opened when it is first asked for
+  # CUDA and Vulkan, opened when they are first asked for
   dlopen dlsym
   # pthread
   pthread_atfork pthread_attr_destroy pthread_attr_init pthread_attr_setdetachstate pthread_cond_signal pthread_cond_wait
@@ -15,6 +15,7 @@ set(allowed
   _GLOBAL_OFFSET_TABLE_ __stack_chk_fail __fprintf_chk __snprintf_chk __vsnprintf_chk __isoc23_strtol __memcpy_chk)
 set(api
   ashlar_abi1_call ashlar_abi1_x86_level
+  ashlar_abi1_cuda_begin ashlar_abi1_cuda_end ashlar_abi1_cuda_run
   ashlar_code_name ashlar_default_context ashlar_error_text ashlar_last_error ashlar_set_allocator ashlar_set_pool
   ashlar_set_threads ashlar_threads ashlar_version)
 if(VULKAN)

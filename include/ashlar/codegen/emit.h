@@ -1,12 +1,14 @@
 #pragma once
 // From a lowered kernel to bytes: object, static library, assembly or LLVM IR for an x86-64 target, through LLVM. The object of
-// a kernel for vulkan holds the host's code and the shaders (codegen/spirv.h) as constant data.
+// a kernel for vulkan holds the host's code and the shaders (codegen/spirv.h) as constant data, that of a kernel for a CUDA
+// device the PTX (codegen/ptx.h), and the machine code where nvJitLink is on this machine.
 //
 //   std::string object = codegen::emit(kernel, Target::parse("x86-64-v3"), codegen::Output::object);
 //
 // The object defines f, f_with, f_run and f_workspace_bytes (f is the kernel's name as a C identifier; with no operating system
 // only the last two) and a hidden descriptor f_abi1_desc; it refers to nothing but the functions of allowed_references().
-// Invariant: the bytes are a function of the kernel and the target alone: no paths, no times.
+// Invariant: the bytes are a function of the kernel and the target alone: no paths, no times. (And for a CUDA device of the
+// nvJitLink that is here, or is not.)
 #include <cstdint>
 #include <span>
 #include <string>
@@ -18,7 +20,8 @@
 
 namespace ashlar::codegen {
 
-enum class Output { object, static_library, assembly, llvm, spirv };  // spirv: of a kernel for vulkan, its shaders as they are
+// spirv: of a kernel for vulkan, its shaders as they are. ptx, cubin: the same of a kernel for a CUDA device.
+enum class Output { object, static_library, assembly, llvm, spirv, ptx, cubin };
 
 struct Seconds {     // of CPU time, of the calling thread
   double build = 0;  // making LLVM IR out of the kernel

@@ -1,6 +1,7 @@
 #pragma once
 // The launches of a kernel's host body, in the order in which they stand there: the order in which a device's code lists its
-// entry points and the host's code counts its launches.
+// entry points and the host's code counts its launches; and what each must be given from outside.
+#include <cstdint>
 #include <vector>
 
 #include <ashlar/ir/kernel.h>
@@ -8,5 +9,16 @@
 namespace ashlar::codegen {
 
 std::vector<const ir::KStmt*> launches_of(const ir::Kernel&);
+
+// What a host passes to a launch: addresses of buffers by id, then variables by id. Each travels in 8 bytes.
+struct LaunchParameter {
+  enum class Kind { address, variable } kind = Kind::address;
+  ir::Id id = 0;            // of the argument or workspace buffer, or of the symbol, stride, scalar, let or loop outside
+  Type type;                // variables
+  std::int64_t offset = 0;  // in the parameters
+};
+
+// Of a statement that is a launch. Tensor maps are no parameters here: what they are made of is the host's business.
+std::vector<LaunchParameter> parameters_of(const ir::Kernel&, const ir::KStmt& launch);
 
 }  // namespace ashlar::codegen

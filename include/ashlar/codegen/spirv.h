@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include <ashlar/ir/kernel.h>
+#include <ashlar/codegen/launches.h>
 
 namespace ashlar::codegen::spirv {
 
@@ -23,13 +23,7 @@ struct Options {
   bool index32 = false;    // index is 32 bits wide: sound only where entry has checked that every index fits
 };
 
-// What a host passes to a launch, in this order: addresses of buffers, then variables.
-struct Parameter {
-  enum class Kind { address, variable } kind = Kind::address;
-  ir::Id id = 0;            // of the argument or workspace buffer, or of the symbol, stride, scalar, let or loop outside
-  Type type;                // variables
-  std::int64_t offset = 0;  // in the parameters; each has 8 bytes
-};
+using Parameter = LaunchParameter;  // of a shader, in this order
 
 struct Entry {
   std::string name;  // unique in the module

@@ -84,13 +84,19 @@ enum {
 }; /* desc.flags: `run` takes a stride of 0 as dense, so a tensor that repeats an
     * element by stride 0 is refused; unset: `run` takes strides as they are */
 
-enum { ASHLAR_ABI1_WAIT = 1 << 30 }; /* context.flags, set by the hosted entries: `run` waits although there is a stream */
+/* context.flags, set by the hosted entries and by nobody else. */
+enum {
+  ASHLAR_ABI1_WAIT = 1 << 30,         /* `run` waits although there is a stream */
+  ASHLAR_ABI1_DEVICE_MASK = 0xFF0000, /* CUDA: 1 + the number of the device on which the tensors lie; 0: not told */
+  ASHLAR_ABI1_DEVICE_SHIFT = 16
+};
 
 typedef struct ashlar_abi1_desc {
   uint32_t abi;        /* 1 */
   uint32_t size;       /* sizeof(ashlar_abi1_desc) */
   const char* name;    /* the function, for sentences: "matmul_gelu" */
-  int32_t device_type; /* where the tensors must lie: 1 host (pinned host memory, 3, is host memory too), 7 Vulkan */
+  int32_t device_type; /* where the tensors must lie: 1 host (pinned host memory, 3, is host memory too), 2 CUDA (managed, 13,
+                        * too), 7 Vulkan */
   int32_t flags;
   int32_t x86_level; /* the CPU needed: 1 .. 4 for x86-64 .. x86-64-v4; 0: not checked */
   int32_t argument_count, symbol_count, computed_count, assumption_count;

@@ -12,12 +12,12 @@ namespace ashlar::codegen {
 using ir::Op;
 using llvm::Value;
 
-Arithmetic::Arithmetic(llvm::IRBuilder<>& builder, const Target& target)
+Arithmetic::Arithmetic(llvm::IRBuilder<>& builder, const Target& target, bool native)
     : b_(builder),
       target_(target),
-      rounds_(target.has("sse4.1")),
-      fuses_(target.has("fma")),
-      converts_halves_(target.has("f16c")) {}
+      rounds_(native || target.has("sse4.1")),
+      fuses_(native || target.has("fma")),
+      converts_halves_(native || target.has("f16c")) {}
 
 llvm::Type* Arithmetic::lane_type(Type t, bool memory) const {
   if (t.is_bool()) return memory ? b_.getInt8Ty() : b_.getInt1Ty();

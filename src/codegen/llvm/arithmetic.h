@@ -19,7 +19,8 @@ inline bool is_narrow_float(Type t) { return t.is_float() && t.bits < 32; }
 
 class Arithmetic {
  public:
-  Arithmetic(llvm::IRBuilder<>& builder, const Target& target);
+  // native: the machine rounds, fuses and converts halves by instructions, whatever the target's features say
+  Arithmetic(llvm::IRBuilder<>& builder, const Target& target, bool native = false);
 
   llvm::Type* type(Type) const;                       // in a register
   llvm::Type* memory_type(Type) const;                // in memory: bool is a byte

@@ -5,6 +5,7 @@
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/Analysis/LoopAnalysisManager.h>
 #include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
@@ -27,6 +28,10 @@ constexpr const char* kPasses =
     "early-cse<memssa>,simplifycfg"
     "),globaldce";
 
+// For a device nothing that touches loops: barriers, copies and products stay as many, and where, the kernel has them.
+constexpr const char* kDevicePasses =
+    "function(sroa<modify-cfg>,early-cse,instcombine<no-verify-fixpoint>,early-cse<memssa>,simplifycfg),globaldce";
+
 void initialise() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -35,27 +40,49 @@ void initialise() {
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
     LLVMInitializeX86AsmParser();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
   });
 }
 
 }  // namespace
 
-std::unique_ptr<llvm::TargetMachine> target_machine(const Target& t) {
+namespace {
+
+std::unique_ptr<llvm::TargetMachine> machine_for(const std::string& name, const std::string& cpu) {
   initialise();
-  const llvm::Triple triple{std::string(t.triple())};
+  const llvm::Triple triple{name};
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target) throw InternalError("codegen: " + error);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // fma is written where it is meant
   options.FunctionSections = true;
-  auto* machine = target->createTargetMachine(triple, std::string(t.cpu()), "", options, llvm::Reloc::PIC_, std::nullopt,
-                                              llvm::CodeGenOptLevel::Aggressive);
-  if (!machine) throw InternalError("codegen: no machine for " + std::string(t.triple()));
+  auto* machine =
+      target->createTargetMachine(triple, cpu, "", options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive);
+  if (!machine) throw InternalError("codegen: no machine for " + name);
   return std::unique_ptr<llvm::TargetMachine>(machine);
 }
 
-void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
+}  // namespace
+
+std::unique_ptr<llvm::TargetMachine> target_machine(const Target& t) {
+  return machine_for(std::string(t.triple()), std::string(t.cpu()));
+}
+
+std::unique_ptr<llvm::TargetMachine> device_machine(const Target& t) {
+  return machine_for("nvptx64-nvidia-cuda", t.device().chip);
+}
+
+void verify(const llvm::Module& module) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  if (llvm::verifyModule(module, &out)) throw InternalError("codegen: malformed LLVM IR: " + text);
+}
+
+void optimise(llvm::Module& module, llvm::TargetMachine& machine, Passes kind) {
   llvm::PassBuilder builder(&machine);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -67,7 +94,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   llvm::ModulePassManager passes;
-  if (auto error = builder.parsePassPipeline(passes, kPasses))
+  if (auto error = builder.parsePassPipeline(passes, kind == Passes::host ? kPasses : kDevicePasses))
     throw InternalError("codegen: " + llvm::toString(std::move(error)));
   passes.run(module, modules);
 }

@@ -14,7 +14,10 @@ class TargetMachine;
 namespace ashlar::codegen {
 
 std::unique_ptr<llvm::TargetMachine> target_machine(const Target&);
-void optimise(llvm::Module&, llvm::TargetMachine&);
+std::unique_ptr<llvm::TargetMachine> device_machine(const Target&);  // of a target that is a CUDA device: writes PTX
+enum class Passes { host, device };
+void optimise(llvm::Module&, llvm::TargetMachine&, Passes = Passes::host);
+void verify(const llvm::Module&);                                              // InternalError where the IR is malformed
 std::string machine_code(llvm::Module&, llvm::TargetMachine&, bool assembly);  // consumes the module's IR
 std::string archive(const std::string& object, const std::string& member);
 void check_references(const std::string& object, const std::string& name);  // InternalError beyond allowed_references()

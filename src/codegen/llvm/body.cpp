@@ -67,17 +67,20 @@ llvm::Function* emit_body(Unit& unit) {
     if (field.kind != ArgField::Kind::pointer) continue;
     e.bind_buffer(field.id, load_field(e.b, e.b.getPtrTy(), args, static_cast<std::size_t>(field.offset)));
   }
-  const bool vulkan = unit.is_vulkan();
-  if (vulkan) check_host_body(unit);
-  e.context = vulkan ? nullptr : context;  // what a host does between launches is not worth several threads
-  e.slots = vulkan ? static_cast<Value*>(e.b.getInt32(1)) : slots_of(e, context);
+  const bool device = unit.has_device();
+  if (device) check_host_body(unit);
+  e.context = device ? nullptr : context;  // what a host does between launches is not worth several threads
+  e.slots = device ? static_cast<Value*>(e.b.getInt32(1)) : slots_of(e, context);
   std::optional<WorkspaceBytes> sizes;
   if (has_workspace(unit.kernel)) sizes = workspace_bytes(e, e.slots);
-  Value* device_workspace = vulkan ? begin_device_call(e, context, sizes ? &*sizes : nullptr) : nullptr;
+  Value* device_workspace = nullptr;
+  if (device)
+    device_workspace = unit.is_cuda() ? begin_cuda_call(e, context, sizes ? &*sizes : nullptr)
+                                      : begin_vulkan_call(e, context, sizes ? &*sizes : nullptr);
   if (sizes) {
     const WorkspaceBytes& bytes = *sizes;
     e.worker_bytes = bytes.each;
-    Value* shared = vulkan ? e.b.CreateIntToPtr(device_workspace, e.b.getPtrTy())
+    Value* shared = device ? e.b.CreateIntToPtr(device_workspace, e.b.getPtrTy())
                            : load_field(e.b, e.b.getPtrTy(), context, offsetof(ashlar_context, workspace));
     Value* workers = e.b.CreateGEP(e.b.getInt8Ty(), shared, bytes.shared);
     for (const auto& [id, buffer] : unit.kernel.buffers) {
@@ -89,7 +92,9 @@ llvm::Function* emit_body(Unit& unit) {
   e.allocate_stack(unit.kernel.body);
   e.statements(unit.kernel.body);
   e.end_streams();
-  e.b.CreateRet(vulkan ? end_device_call(e) : e.b.getInt32(0));
+  e.b.CreateRet(unit.is_cuda()     ? end_cuda_call(e)
+                : unit.is_vulkan() ? end_vulkan_call(e)
+                                   : static_cast<Value*>(e.b.getInt32(0)));
   return f;
 }
 
@@ -106,7 +111,7 @@ llvm::Function* emit_workspace_size(Unit& unit) {
   Value* context = f->getArg(1);
   llvm::AllocaInst* slots = e.local(e.b.getInt32Ty(), llvm::Align(4), "slots");
   e.b.CreateStore(e.b.getInt32(1), slots);
-  if (!unit.is_vulkan()) e.when(e.b.CreateIsNotNull(context), [&] { e.b.CreateStore(slots_of(e, context), slots); });
+  if (!unit.has_device()) e.when(e.b.CreateIsNotNull(context), [&] { e.b.CreateStore(slots_of(e, context), slots); });
   bind_dense_arguments(e, f->getArg(0));
   const WorkspaceBytes bytes = workspace_bytes(e, e.b.CreateLoad(e.b.getInt32Ty(), slots));
   // more than any memory holds where 63 bits do not: no allocation succeeds, and f_run refuses such extents

@@ -4,6 +4,7 @@
 
 #include <llvm/IR/IRBuilder.h>
 
+#include <ashlar/codegen/launches.h>
 #include <ashlar/runtime/desc.h>
 
 #include "codegen/llvm/emitter.h"
@@ -35,10 +36,40 @@ struct WorkspaceBytes {
 bool has_workspace(const ir::Kernel&);
 WorkspaceBytes workspace_bytes(Emitter&, llvm::Value* slots);
 
-// A kernel for Vulkan: the constant that tells the runtime of its launches, and the statements that begin and end a call.
-llvm::Value* begin_device_call(Emitter&, llvm::Value* context, const WorkspaceBytes*);  // i64: the address of the workspace
-llvm::Value* end_device_call(Emitter&);                                                 // i32: a code
-void check_host_body(const Unit&);  // refused: what the host of a device cannot do
+// A kernel for a device: the constant that tells the runtime of its launches, and the statements that begin a call (i64: the
+// address of the workspace) and end it (i32: a code). vulkan.cpp, cuda.cpp.
+llvm::Value* begin_vulkan_call(Emitter&, llvm::Value* context, const WorkspaceBytes*);
+llvm::Value* end_vulkan_call(Emitter&);
+llvm::Value* begin_cuda_call(Emitter&, llvm::Value* context, const WorkspaceBytes*);
+llvm::Value* end_cuda_call(Emitter&);
+void check_host_body(const Unit&);  // refused: what the host of a device cannot do (device.cpp)
+// What a launch is given, 8 bytes each, stored from `to` on.
+void store_parameters(Emitter&, const std::vector<LaunchParameter>&, llvm::Value* to);
+llvm::FunctionCallee runtime_function(Unit&, const char* name, std::initializer_list<llvm::Type*> parameters);  // returns i32
+
+// A constant of a kernel for a device, made of records: fields as the C structure has them.
+class Record {
+ public:
+  explicit Record(Unit& u) : unit_(u), c_(*u.context) {}
+  llvm::Constant* i64c(std::uint64_t v) const { return llvm::ConstantInt::get(llvm::Type::getInt64Ty(c_), v); }
+  template <class T>
+  llvm::Constant* i32c(T v) const {
+    return llvm::ConstantInt::get(llvm::Type::getInt32Ty(c_), static_cast<std::uint32_t>(v));
+  }
+  llvm::Constant* null() const { return llvm::ConstantPointerNull::get(llvm::PointerType::get(c_, 0)); }
+  llvm::Constant* of(std::initializer_list<llvm::Constant*> fields) const {
+    return llvm::ConstantStruct::getAnon(c_, llvm::ArrayRef(fields.begin(), fields.size()));
+  }
+  llvm::Constant* array(const std::vector<llvm::Constant*>& rows) const {
+    return llvm::ConstantArray::get(llvm::ArrayType::get(rows[0]->getType(), rows.size()), rows);
+  }
+  llvm::Constant* global(llvm::Constant* value, const char* suffix) const;
+  void check(llvm::Constant* row, std::size_t size) const;  // InternalError unless it has the C structure's size
+
+ private:
+  Unit& unit_;
+  llvm::LLVMContext& c_;
+};
 
 // int f.fail(ctx*, code, argument, dimension, expected, found, what): records an error where there is a place for it.
 llvm::Function* fail_function(Unit&);

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include <llvm/Config/llvm-config.h>
-#include <llvm/IR/Verifier.h>
 #include <llvm/Object/ArchiveWriter.h>
 #include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/raw_ostream.h>
@@ -14,6 +14,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include <ashlar/codegen/launches.h>
+#include <ashlar/codegen/ptx.h>
 #include <ashlar/codegen/spirv.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/runtime/vulkan.h>
@@ -24,15 +25,18 @@ namespace ashlar::codegen {
 
 namespace {
 
-// What an object may leave undefined: the entry of the runtime, those of Vulkan in kernels for it, and the three functions of
+// What an object may leave undefined: the entry of the runtime, those of a device in kernels for it, and the three functions of
 // memory that any C compiler may call.
-constexpr std::array<std::string_view, 7> references = {"ashlar_abi1_call",
-                                                        "ashlar_abi1_vulkan_begin",
-                                                        "ashlar_abi1_vulkan_end",
-                                                        "ashlar_abi1_vulkan_run",
-                                                        "memcpy",
-                                                        "memmove",
-                                                        "memset"};
+constexpr std::array<std::string_view, 10> references = {"ashlar_abi1_call",
+                                                         "ashlar_abi1_cuda_begin",
+                                                         "ashlar_abi1_cuda_end",
+                                                         "ashlar_abi1_cuda_run",
+                                                         "ashlar_abi1_vulkan_begin",
+                                                         "ashlar_abi1_vulkan_end",
+                                                         "ashlar_abi1_vulkan_run",
+                                                         "memcpy",
+                                                         "memmove",
+                                                         "memset"};
 
 double cpu_seconds() {  // of this thread
   timespec t{};
@@ -40,16 +44,13 @@ double cpu_seconds() {  // of this thread
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-void verify(const llvm::Module& module) {
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  if (llvm::verifyModule(module, &out)) throw InternalError("codegen: malformed LLVM IR: " + text);
-}
+// The launches of a kernel as its device takes them.
+struct DeviceCode {
+  std::vector<spirv::Code> shaders;  // Vulkan: in one form or in the two of Unit::shaders
+  std::optional<ptx::Code> ptx;      // CUDA
+};
 
-// The launches of a kernel as SPIR-V, in one form or in the two of Unit::shaders; none where the target is no Vulkan device.
-using Shaders = std::vector<spirv::Code>;
-
-Shaders shaders_of(const ir::Kernel& kernel, const Target& target) {
+DeviceCode device_code(const ir::Kernel& kernel, const Target& target) {
   const bool launches = !launches_of(kernel).empty();
   if (!target.is_gpu()) {
     if (launches)
@@ -57,25 +58,41 @@ Shaders shaders_of(const ir::Kernel& kernel, const Target& target) {
              Where{});
     return {};
   }
-  if (target.device().kind != Device::Kind::vulkan)
-    refuse("target", "vulkan, the one device that this back end makes code for", std::string(target.text()), Where{});
+  const bool cuda = target.device().kind == Device::Kind::cuda;
   if (!launches)
-    refuse("vulkan", "a schedule that binds loops to blocks and threads", "kernel `" + kernel.name + "`, which has no launch",
-           Where{});
+    refuse(cuda ? "cuda" : "vulkan", "a schedule that binds loops to blocks and threads",
+           "kernel `" + kernel.name + "`, which has no launch", Where{});
+  DeviceCode code;
+  if (cuda) {
+    code.ptx = ptx::translate(kernel, target);
+    code.ptx->cubin = ptx::cubin(code.ptx->text, target.device().chip).value_or("");
+    return code;
+  }
 #ifdef ASHLAR_HAS_SPIRV
-  Shaders shaders;
+  auto& shaders = code.shaders;
   shaders.push_back(spirv::translate(kernel));
   if ((shaders[0].features & ASHLAR_VULKAN_FMA32) != 0) shaders.push_back(spirv::translate(kernel, {.native_fma = false}));
-  return shaders;
+  return code;
 #else
   refuse("target", "an ashlar that was built with ASHLAR_VULKAN", "one built without it", Where{});
 #endif
 }
 
-std::string spirv_bytes(const Shaders& shaders, const Target& target) {
-  if (shaders.empty()) refuse("spirv", "the target vulkan", std::string(target.text()), Where{});
-  const auto& words = shaders[0].words;
-  return {reinterpret_cast<const char*>(words.data()), words.size() * sizeof words[0]};
+bool is_device_output(Output o) { return o == Output::spirv || o == Output::ptx || o == Output::cubin; }
+
+std::string device_bytes(const DeviceCode& code, Output output, const Target& target) {
+  if (output == Output::spirv) {
+    if (code.shaders.empty()) refuse("spirv", "the target vulkan", std::string(target.text()), Where{});
+    const auto& words = code.shaders[0].words;
+    return {reinterpret_cast<const char*>(words.data()), words.size() * sizeof words[0]};
+  }
+  const char* what = output == Output::ptx ? "ptx" : "cubin";
+  if (!code.ptx) refuse(what, "a target that is a CUDA device", std::string(target.text()), Where{});
+  if (output == Output::ptx) return code.ptx->text;
+  if (code.ptx->cubin.empty())
+    refuse("cubin", "libnvJitLink of a CUDA toolkit that knows " + std::string(target.device().chip), "none on this machine",
+           Where{});
+  return code.ptx->cubin;
 }
 
 }  // namespace
@@ -108,13 +125,16 @@ void check_references(const std::string& object, const std::string& name) {
 std::vector<std::string> emit(const ir::Kernel& kernel, const Target& target, std::span<const Output> outputs,
                               Seconds* seconds) {
   const double begin = cpu_seconds();
-  const Shaders shaders = shaders_of(kernel, target);
-  if (std::all_of(outputs.begin(), outputs.end(), [](Output o) { return o == Output::spirv; })) {
+  const DeviceCode device = device_code(kernel, target);
+  if (std::all_of(outputs.begin(), outputs.end(), is_device_output)) {
     if (seconds) seconds->build += cpu_seconds() - begin;
-    return std::vector<std::string>(outputs.size(), spirv_bytes(shaders, target));
+    std::vector<std::string> results;
+    for (Output o : outputs) results.push_back(device_bytes(device, o, target));
+    return results;
   }
   Unit unit(kernel, target);
-  for (std::size_t v = 0; v < shaders.size(); ++v) unit.shaders[v] = &shaders[v];
+  for (std::size_t v = 0; v < device.shaders.size(); ++v) unit.shaders[v] = &device.shaders[v];
+  if (device.ptx) unit.ptx = &*device.ptx;
   llvm::Function* body = emit_body(unit);
   llvm::Function* workspace_bytes = emit_workspace_size(unit);
   emit_run(unit, body);
@@ -130,8 +150,8 @@ std::vector<std::string> emit(const ir::Kernel& kernel, const Target& target, st
   std::string object;
   std::vector<std::string> results;
   for (const Output output : outputs) {
-    if (output == Output::spirv) {
-      results.push_back(spirv_bytes(shaders, target));
+    if (is_device_output(output)) {
+      results.push_back(device_bytes(device, output, target));
       continue;
     }
     if (output == Output::llvm) {

@@ -44,6 +44,12 @@ class Emitter {
   void store(const ir::KStmt&);
   void prefetch(const ir::KStmt&);
 
+  // ---- inside a launch (nvptx_sync.cpp, nvptx_call.cpp)
+  llvm::Value* shared_address(ir::Id buffer, const Expr& address, std::int64_t element_bytes);  // i32
+  llvm::Value* register_word(ir::Id buffer, std::int64_t word, llvm::Type*);                    // 32 bits of a register buffer
+  void set_register_word(ir::Id buffer, std::int64_t word, llvm::Value*);
+  void pin_products();
+
   // ---- control (statements.cpp, parallel.cpp)
   llvm::BasicBlock* block(const char* name);
   llvm::AllocaInst* local(llvm::Type*, llvm::Align, const char* name);  // in the entry block
@@ -53,13 +59,17 @@ class Emitter {
   void loop(llvm::Value* begin, llvm::Value* end, bool runs, const std::function<void(llvm::Value*)>& body);
   void begin_iteration(ir::Id loop);
   void end_streams();                                         // where a function ends that may have stored past the caches
+  void synchronise(const ir::KStmt&);                         // inside a launch: nvptx_sync.cpp
+  void call(const ir::KStmt&);                                // inside a launch: nvptx_call.cpp
   void allocate_stack(const std::vector<ir::KStmt>& region);  // buffers of the frame that `region`'s function holds
 
   // What a parallel loop needs of the call; null in a body, where parallel loops run in the slot at hand.
-  llvm::Value* context = nullptr;       // ashlar_context*
-  llvm::Value* slots = nullptr;         // i32: slots the workspace has
-  llvm::Value* worker_bytes = nullptr;  // i64: distance of two slots' slices
-  llvm::Value* device_call = nullptr;   // Vulkan: the call that launches are recorded in
+  llvm::Value* context = nullptr;         // ashlar_context*
+  llvm::Value* slots = nullptr;           // i32: slots the workspace has
+  llvm::Value* worker_bytes = nullptr;    // i64: distance of two slots' slices
+  llvm::Value* device_call = nullptr;     // of a device: the call that launches belong to
+  const ir::Launch* thread_of = nullptr;  // what a thread of a device runs: the launch it belongs to
+  std::int64_t register_budget = 0;       // of such a thread, at the start
   std::map<ir::Id, llvm::Value*> vars;
   std::map<ir::Id, llvm::Value*> buffers;    // base addresses; per-worker ones of this function's slot
   std::map<ir::Id, std::int64_t> multiples;  // of index variables, where more than 1
@@ -80,8 +90,11 @@ class Emitter {
   llvm::Align alignment(const ir::KBuffer&, const Expr& address) const;
 
   void for_loop(const ir::KStmt&);
-  void launch(const ir::KStmt&);  // vulkan.cpp
+  void launch(const ir::KStmt&);         // a call of the runtime:
+  void launch_vulkan(const ir::KStmt&);  // vulkan.cpp
+  void launch_cuda(const ir::KStmt&);    // cuda.cpp
   void parallel_for(const ir::KStmt&);
+  void prefetch_on_device(const ir::KStmt&);
 
   std::unordered_map<const ir::Node*, llvm::Value*> memo_;
   std::map<ir::Id, std::set<std::pair<std::int64_t, int>>> register_accesses_;

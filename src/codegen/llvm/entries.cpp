@@ -190,12 +190,15 @@ class Descriptor {
     auto count = [&](const auto& rows) { return i32c(static_cast<std::int64_t>(rows.size())); };
     Constant* shape = shape_callback();
     Constant* assume = assume_callback();
-    constexpr int host_memory = 1, vulkan_memory = 7;
-    Constant* value = record({i32c(1), i32c(sizeof(ashlar_abi1_desc)), unit.text(k.name),
-                              i32c(unit.is_vulkan() ? vulkan_memory : host_memory), i32c(0), i32c(level()), count(arguments),
-                              count(symbol_rows), count(computed), count(assumption_rows), i32c(unit.layout.bytes),
-                              table(arguments), table(symbol_rows), table(assumption_rows), shape, assume,
-                              workspace ? workspace_bytes : null(), i64c(workspace ? k.workspace_align : 0), body});
+    constexpr int host_memory = 1, cuda_memory = 2, vulkan_memory = 7;
+    Constant* value =
+        record({i32c(1), i32c(sizeof(ashlar_abi1_desc)), unit.text(k.name),
+                i32c(unit.is_vulkan() ? vulkan_memory
+                     : unit.is_cuda() ? cuda_memory
+                                      : host_memory),
+                i32c(0), i32c(level()), count(arguments), count(symbol_rows), count(computed), count(assumption_rows),
+                i32c(unit.layout.bytes), table(arguments), table(symbol_rows), table(assumption_rows), shape, assume,
+                workspace ? workspace_bytes : null(), i64c(workspace ? k.workspace_align : 0), body});
     const llvm::DataLayout& layout = unit.module->getDataLayout();
     auto check = [&](Constant* row, std::size_t size) {
       if (layout.getTypeAllocSize(row->getType()) != size)

@@ -13,7 +13,7 @@ namespace ashlar::codegen {
 using ir::Op;
 using llvm::Value;
 
-Emitter::Emitter(Unit& u, llvm::Function* f) : unit(u), function(f), b(*u.context), math(b, u.target) {
+Emitter::Emitter(Unit& u, llvm::Function* f) : unit(u), function(f), b(*u.context), math(b, u.target, u.is_device()) {
   b.SetInsertPoint(llvm::BasicBlock::Create(*u.context, "entry", f));
 }
 

@@ -7,6 +7,7 @@
 
 #include <ashlar/codegen/abi_layout.h>
 #include <ashlar/ir/refusal.h>
+#include <ashlar/runtime/cuda.h>
 #include <ashlar/runtime/vulkan.h>
 
 #include "codegen/llvm/backend.h"
@@ -51,6 +52,9 @@ Compiled compile(const ir::Kernel& kernel, const Target& target, Seconds* second
     known[jit.mangleAndIntern(symbol)] = {llvm::orc::ExecutorAddr::fromPtr(function), llvm::JITSymbolFlags::Exported};
   };
   provide("ashlar_abi1_call", &ashlar_abi1_call);
+  provide("ashlar_abi1_cuda_begin", &ashlar_abi1_cuda_begin);
+  provide("ashlar_abi1_cuda_run", &ashlar_abi1_cuda_run);
+  provide("ashlar_abi1_cuda_end", &ashlar_abi1_cuda_end);
 #ifdef ASHLAR_HAS_SPIRV
   provide("ashlar_abi1_vulkan_begin", &ashlar_abi1_vulkan_begin);
   provide("ashlar_abi1_vulkan_run", &ashlar_abi1_vulkan_run);

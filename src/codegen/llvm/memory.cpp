@@ -189,10 +189,10 @@ void Emitter::store(const ir::KStmt& s) {
 namespace {
 
 // Stores of one whole register: those that have an instruction to go past the caches.
-bool streams(const Unit& unit, const ir::KBuffer& buffer, std::uint64_t bytes) {
+bool streams(const Unit& unit, bool on_device, const ir::KBuffer& buffer, std::uint64_t bytes) {
   const auto it = unit.kernel.argument_buffers.find(buffer.id);
-  return it != unit.kernel.argument_buffers.end() && it->second.streamed && (bytes == 16 || bytes == 32 || bytes == 64) &&
-         bytes * 8 <= static_cast<std::uint64_t>(unit.target.vector_bits());
+  return !on_device && it != unit.kernel.argument_buffers.end() && it->second.streamed &&
+         (bytes == 16 || bytes == 32 || bytes == 64) && bytes * 8 <= static_cast<std::uint64_t>(unit.target.vector_bits());
 }
 
 }  // namespace
@@ -234,7 +234,7 @@ void Emitter::store_vector(const ir::KBuffer& buffer, Type t, const Expr& addres
     Value* at = element(buffer, expr(ramp->base));
     const llvm::Align align = alignment(buffer, ramp->base);
     const auto bytes = static_cast<std::uint64_t>(t.lanes) * static_cast<std::uint64_t>(t.bytes());
-    if (!mask && streams(unit, buffer, bytes)) {
+    if (!mask && streams(unit, thread_of != nullptr, buffer, bytes)) {
       store_past_caches(buffer, v, at, align, bytes);
       return;
     }
@@ -256,6 +256,7 @@ void Emitter::store_vector(const ir::KBuffer& buffer, Type t, const Expr& addres
 }
 
 void Emitter::prefetch(const ir::KStmt& s) {
+  if (thread_of) return prefetch_on_device(s);
   Value* index = expr(s.address);
   if (index->getType()->isVectorTy()) index = b.CreateExtractElement(index, std::uint64_t{0});
   Value* at = element(buffer_of(unit, s.buffer), index);

@@ -309,7 +309,7 @@ class RunChecks {
     b.SetInsertPoint(busy);
     Value* inner = own_context();
     Value* block_to_release = nullptr;
-    if (has_workspace(k) && e.unit.is_vulkan())
+    if (has_workspace(k) && e.unit.has_device())
       fail_if(workspace_bytes(e, b.getInt32(1)).overflow, ASHLAR_E_OVERFLOW, -1, -1, word(INT64_MAX), word(0),
               "the workspace exceeds {expected} bytes");
     else if (has_workspace(k))

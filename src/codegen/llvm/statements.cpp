@@ -129,10 +129,18 @@ void Emitter::statements(const std::vector<ir::KStmt>& list) {
         launch(s);
         break;
       case ir::KStmt::Kind::sync:
+        synchronise(s);
+        break;
       case ir::KStmt::Kind::call:
-        throw InternalError("codegen: synchronisation outside a launch in kernel " + unit.name);
+        call(s);
+        break;
     }
   }
+}
+
+void Emitter::launch(const ir::KStmt& s) {
+  if (!device_call) throw InternalError("codegen: a launch in code for a CPU");
+  unit.is_cuda() ? launch_cuda(s) : launch_vulkan(s);
 }
 
 // A stack or register buffer belongs to the one parallel body that uses it, otherwise to the function around them.

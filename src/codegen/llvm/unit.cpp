@@ -12,17 +12,18 @@
 
 namespace ashlar::codegen {
 
-Unit::Unit(const ir::Kernel& k, const Target& t)
+Unit::Unit(const ir::Kernel& k, const Target& t, Side side)
     : context(std::make_unique<llvm::LLVMContext>()),
       module(std::make_unique<llvm::Module>(k.name, *context)),
       kernel(k),
       target(t),
       layout(abi_layout(k)),
-      name(c_identifier(k.name)) {
-  const llvm::Triple triple{std::string(t.triple())};
+      name(c_identifier(k.name)),
+      side_(side) {
+  const llvm::Triple triple{side == Side::host ? std::string(t.triple()) : "nvptx64-nvidia-cuda"};
   module->setTargetTriple(triple);
   module->setDataLayout(triple.computeDataLayout());
-  module->setModuleFlag(llvm::Module::Max, "PIC Level", 2u);
+  if (side == Side::host) module->setModuleFlag(llvm::Module::Max, "PIC Level", 2u);
   llvm::MDBuilder metadata(*context);
   llvm::MDNode* domain = metadata.createAnonymousAliasScopeDomain(name);
   for (const auto& [id, buffer] : k.buffers) scope_of_[id] = metadata.createAnonymousAliasScope(domain, buffer.name);
@@ -45,12 +46,31 @@ bool Unit::may_overlap(const ir::KBuffer& a, const ir::KBuffer& b) const {
     };
     return a.written != b.written && aliasing(a.written ? a : b);
   }
+  if (a.storage == Storage::shared) {
+    auto end = [](const ir::KBuffer& x, std::int64_t from) {
+      std::int64_t elements = 0;
+      return ir::is_int(x.elements, &elements) ? from + elements * x.type.bytes() : INT64_MAX;
+    };
+    std::int64_t from_a = 0, from_b = 0;
+    if (!ir::is_int(a.offset, &from_a) || !ir::is_int(b.offset, &from_b)) return true;
+    return from_a < end(b, from_b) && from_b < end(a, from_a);
+  }
   return a.storage == Storage::workspace && a.per_worker == b.per_worker && ir::same(a.offset, b.offset);
+}
+
+// Neither this kernel nor anything it may overlap writes it while the kernel runs.
+bool Unit::never_written(const ir::KBuffer& buffer) const {
+  if (buffer.storage != ir::Storage::argument || buffer.written) return false;
+  for (const auto& [id, other] : kernel.buffers)
+    if (other.storage == ir::Storage::argument && other.written && may_overlap(buffer, other)) return false;
+  return true;
 }
 
 void Unit::tag_access(llvm::Instruction* access, ir::Id buffer) const {
   access->setMetadata(llvm::LLVMContext::MD_alias_scope, llvm::MDNode::get(*context, {scope_of_.at(buffer)}));
   if (apart_from_.at(buffer)->getNumOperands() > 0) access->setMetadata(llvm::LLVMContext::MD_noalias, apart_from_.at(buffer));
+  if (side_ == Side::device && llvm::isa<llvm::LoadInst>(access) && never_written(kernel.buffers.at(buffer)))
+    access->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(*context, {}));  // the read-only cache
 }
 
 llvm::Function* Unit::function(const std::string& suffix, llvm::FunctionType* type, Visibility visibility) {

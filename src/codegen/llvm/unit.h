@@ -3,7 +3,8 @@
 //
 // Invariant: every access to a buffer carries an alias scope of its own and the scopes of all buffers it cannot touch. That is
 // sound because entry checks that outputs overlap no other argument (unless a buffer says it may), because each stack and
-// register buffer is an object of its own, and because workspace buffers of different offsets share no byte (ir/kernel.h).
+// register buffer is an object of its own, and because workspace buffers of different offsets share no byte (ir/kernel.h);
+// buffers in a block's shared memory are apart where their bytes are.
 #include <map>
 #include <memory>
 #include <string>
@@ -22,10 +23,15 @@ namespace ashlar::codegen {
 namespace spirv {
 struct Code;
 }
+namespace ptx {
+struct Code;
+}
 
 class Unit {
  public:
-  Unit(const ir::Kernel&, const Target&);
+  // host: the entries and what they call. device: the launches, for a CUDA device.
+  enum class Side { host, device };
+  Unit(const ir::Kernel&, const Target&, Side = Side::host);
 
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
@@ -37,6 +43,11 @@ class Unit {
   // where they do not differ. The host code calls the runtime in their place.
   const spirv::Code* shaders[2] = {nullptr, nullptr};
   bool is_vulkan() const { return shaders[0] != nullptr; }
+  // A kernel for a CUDA device: its launches as PTX and machine code, which the host code has the runtime load and launch.
+  const ptx::Code* ptx = nullptr;
+  bool is_cuda() const { return ptx != nullptr; }
+  bool is_device() const { return side_ == Side::device; }
+  bool has_device() const { return is_vulkan() || is_cuda(); }
 
   enum class Visibility { internal, hidden, exported };
   llvm::Function* function(const std::string& suffix, llvm::FunctionType*, Visibility);
@@ -45,6 +56,9 @@ class Unit {
 
  private:
   bool may_overlap(const ir::KBuffer&, const ir::KBuffer&) const;
+  bool never_written(const ir::KBuffer&) const;
+
+  const Side side_;
 
   std::map<ir::Id, llvm::MDNode*> scope_of_, apart_from_;
   std::map<std::string, llvm::Constant*> texts_;

@@ -35,6 +35,8 @@ void count(const std::vector<ir::KStmt>& region, ir::Id buffer, bool outlines, i
     Uses own;
     for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask}) collect(*e, own);
     outside = outside || s.buffer == buffer || own.buffers.contains(buffer);
+    if (s.kind == ir::KStmt::Kind::call)
+      for (const ir::Call::Actual& a : s.call->actuals) outside = outside || a.buffer == buffer;
     count(s.body, buffer, outlines, loops, outside);
     count(s.otherwise, buffer, outlines, loops, outside);
   }

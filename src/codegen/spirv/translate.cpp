@@ -3,7 +3,6 @@
 #include <set>
 
 #include <ashlar/codegen/abi_layout.h>
-#include <ashlar/codegen/launches.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/runtime/vulkan.h>
 
@@ -19,7 +18,7 @@ constexpr Word kBaseOffset = 0, kFirstParameter = 8;
 
 // What the body of a launch needs from outside, and how it uses its buffers.
 struct Uses {
-  std::set<ir::Id> vars, buffers, read, written, bound;
+  std::set<ir::Id> buffers, read, written;
   std::map<ir::Id, std::set<std::pair<std::int64_t, int>>> constant;  // first element and lanes of accesses
   std::set<ir::Id> variable;                                          // accessed at addresses that are no constants
 
@@ -36,7 +35,6 @@ struct Uses {
   void look(const Expr& e) {
     if (e.empty()) return;
     ir::walk(e, [&](const Expr& x) {
-      if (ir::is(x, ir::Op::var)) vars.insert(x.node()->id);
       if (ir::is(x, ir::Op::load)) {
         access(x.node()->id, ir::args_of(x)[0]);
         read.insert(x.node()->id);
@@ -59,7 +57,6 @@ struct Uses {
           access(a.buffer, a.address);
           read.insert(a.buffer), written.insert(a.buffer);
         }
-      if (s.var) bound.insert(s.var);
       look(s.body);
       look(s.otherwise);
     }
@@ -158,11 +155,8 @@ class Translator {
                s.where);
     Uses uses;
     uses.look(s.body);
-    entry.parameters = parameters(l, uses);
-    for (Parameter& p : entry.parameters) {
-      p.offset = entry.parameter_bytes;
-      entry.parameter_bytes += 8;
-    }
+    entry.parameters = parameters_of(k, s);
+    entry.parameter_bytes = 8 * static_cast<std::int64_t>(entry.parameters.size());
     entry.parameters_in_memory = kFirstParameter + entry.parameter_bytes > kPushBytes;
 
     Function c(m);
@@ -191,37 +185,6 @@ class Translator {
     threads_[function] = static_cast<Word>(l.threads);
     entries_.push_back({function, entry.name, {interface_.begin(), interface_.end()}});
     return entry;
-  }
-
-  std::vector<Parameter> parameters(const ir::Launch& l, const Uses& uses) const {
-    std::vector<Parameter> all;
-    for (ir::Id id : uses.buffers) {
-      const auto it = k.buffers.find(id);
-      if (it == k.buffers.end()) throw InternalError("spirv: kernel " + k.name + " accesses an unknown buffer");
-      if (it->second.storage == ir::Storage::argument || it->second.storage == ir::Storage::workspace)
-        all.push_back({Parameter::Kind::address, id, it->second.type, 0});
-    }
-    for (ir::Id id : uses.vars) {
-      if (uses.bound.contains(id) || id == l.thread || std::count(std::begin(l.block), std::end(l.block), id)) continue;
-      const auto scalar = k.scalars.find(id);
-      all.push_back({Parameter::Kind::variable, id, scalar == k.scalars.end() ? outside_type(id) : scalar->second.type, 0});
-    }
-    return all;
-  }
-
-  // Symbols, strides and host loops are of index type; a let outside may have any.
-  Type outside_type(ir::Id id) const {
-    Type t = ir::index_type;
-    const std::function<void(const std::vector<ir::KStmt>&)> find = [&](const std::vector<ir::KStmt>& list) {
-      for (const ir::KStmt& s : list) {
-        if (s.kind == ir::KStmt::Kind::let && s.var == id) t = s.value.type();
-        if (s.kind == ir::KStmt::Kind::launch) continue;
-        find(s.body);
-        find(s.otherwise);
-      }
-    };
-    find(k.body);
-    return t;
   }
 
   // The type in which a parameter travels: at least 32 bits.

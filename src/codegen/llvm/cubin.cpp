@@ -1,0 +1,84 @@
+// Machine code for a CUDA device in this process, by libnvJitLink of the CUDA toolkit, which is opened when it is first needed.
+// Its C interface (nvJitLink.h, "Linking"): a handle, options as strings, inputs, the result's size and bytes; 0 is success.
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <mutex>
+
+#include <ashlar/codegen/ptx.h>
+#include <ashlar/ir/refusal.h>
+
+namespace ashlar::codegen::ptx {
+
+namespace {
+
+struct Linker {
+  using Handle = void*;
+  int (*create)(Handle*, std::uint32_t count, const char** options) = nullptr;
+  int (*destroy)(Handle*) = nullptr;
+  int (*add)(Handle, int kind, const void* data, std::size_t bytes, const char* name) = nullptr;
+  int (*complete)(Handle) = nullptr;
+  int (*size)(Handle, std::size_t*) = nullptr;
+  int (*take)(Handle, void*) = nullptr;
+  int (*log_size)(Handle, std::size_t*) = nullptr;
+  int (*log)(Handle, char*) = nullptr;
+  bool usable = false;
+};
+constexpr int kPtx = 2;
+
+Linker open_linker() {
+  Linker l;
+  const char* wanted = std::getenv("ASHLAR_NVJITLINK");
+  void* library = nullptr;
+  if (wanted) {
+    if (*wanted) library = dlopen(wanted, RTLD_NOW | RTLD_LOCAL);
+  } else {
+    for (const char* name : {"libnvJitLink.so.13", "libnvJitLink.so.12", "libnvJitLink.so"})
+      if (!library) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  }
+  if (!library) return l;
+  auto find = [&](auto& function, const char* name) {
+    *reinterpret_cast<void**>(&function) = dlsym(library, name);
+    return function != nullptr;
+  };
+  l.usable = find(l.create, "nvJitLinkCreate") && find(l.destroy, "nvJitLinkDestroy") && find(l.add, "nvJitLinkAddData") &&
+             find(l.complete, "nvJitLinkComplete") && find(l.size, "nvJitLinkGetLinkedCubinSize") &&
+             find(l.take, "nvJitLinkGetLinkedCubin") && find(l.log_size, "nvJitLinkGetErrorLogSize") &&
+             find(l.log, "nvJitLinkGetErrorLog");
+  return l;
+}
+
+}  // namespace
+
+std::optional<std::string> cubin(const std::string& text, std::string_view chip) {
+  static const Linker linker = open_linker();
+  static std::mutex one_at_a_time;
+  if (!linker.usable) return std::nullopt;
+  const std::lock_guard lock(one_at_a_time);
+  const std::string arch = "-arch=" + std::string(chip);
+  const char* options[] = {arch.c_str()};
+  Linker::Handle h = nullptr;
+  if (const int rc = linker.create(&h, 1, options); rc != 0)
+    return std::nullopt;  // a library that does not know the chip; the driver assembles the text
+  std::string bytes;
+  std::size_t size = 0;
+  int rc = linker.add(h, kPtx, text.c_str(), text.size() + 1, "ashlar");
+  if (rc == 0) rc = linker.complete(h);
+  if (rc == 0) rc = linker.size(h, &size);
+  if (rc == 0) {
+    bytes.resize(size);
+    rc = linker.take(h, bytes.data());
+  }
+  if (rc != 0) {
+    if (linker.log_size(h, &size) == 0 && size > 0) {
+      bytes.assign(size, '\0');
+      if (linker.log(h, bytes.data()) != 0) bytes.clear();
+    }
+    linker.destroy(&h);
+    throw InternalError("codegen: nvJitLink for " + std::string(chip) + " (" + std::to_string(rc) + "): " + bytes);
+  }
+  linker.destroy(&h);
+  return bytes;
+}
+
+}  // namespace ashlar::codegen::ptx

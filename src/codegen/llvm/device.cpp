@@ -1,0 +1,77 @@
+// What the hosts of all devices share: what their bodies may hold, the parameters of a launch, constants for the runtime.
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/GlobalVariable.h>
+
+#include <ashlar/ir/refusal.h>
+
+#include "codegen/llvm/context_fields.h"
+
+namespace ashlar::codegen {
+
+using llvm::Constant;
+using llvm::Value;
+
+namespace {
+
+void check_statements(const Unit& unit, const std::vector<ir::KStmt>& list) {
+  using Kind = ir::KStmt::Kind;
+  for (const ir::KStmt& s : list) {
+    if (s.kind == Kind::launch || s.kind == Kind::prefetch) continue;
+    auto refused = [&](const std::string& found) {
+      refuse(unit.is_cuda() ? "cuda" : "vulkan",
+             "only launches, and loops, conditions and lets around them, on the host's side of kernel `" + unit.kernel.name +
+                 "`: its tensors lie in the device's memory",
+             found, s.where);
+    };
+    if (s.kind == Kind::store) refused("a store to `" + unit.kernel.buffers.at(s.buffer).name + "` outside a launch");
+    for (const Expr* e : {&s.begin, &s.extent, &s.value})
+      if (!e->empty())
+        ir::walk(*e, [&](const Expr& x) {
+          if (ir::is(x, ir::Op::load))
+            refused("a read of `" + unit.kernel.buffers.at(x.node()->id).name + "` outside a launch");
+          return true;
+        });
+    check_statements(unit, s.body);
+    check_statements(unit, s.otherwise);
+  }
+}
+
+}  // namespace
+
+void check_host_body(const Unit& unit) { check_statements(unit, unit.kernel.body); }
+
+llvm::FunctionCallee runtime_function(Unit& unit, const char* name, std::initializer_list<llvm::Type*> parameters) {
+  auto* type = llvm::FunctionType::get(llvm::Type::getInt32Ty(*unit.context),
+                                       llvm::ArrayRef(parameters.begin(), parameters.size()), false);
+  return unit.module->getOrInsertFunction(name, type);
+}
+
+void store_parameters(Emitter& e, const std::vector<LaunchParameter>& parameters, Value* to) {
+  auto& b = e.b;
+  auto* word = b.getInt64Ty();
+  for (const LaunchParameter& p : parameters) {
+    Value* v = nullptr;
+    if (p.kind == LaunchParameter::Kind::address) {
+      v = b.CreatePtrToInt(e.base_of(p.id), word);
+    } else {
+      v = e.value_of(p.id);
+      if (v->getType()->isFloatingPointTy()) v = b.CreateBitCast(v, b.getIntNTy(v->getType()->getScalarSizeInBits()));
+      v = p.type.is_signed() ? b.CreateSExt(v, word) : b.CreateZExtOrTrunc(v, word);
+    }
+    store_field(b, v, to, static_cast<std::size_t>(p.offset));
+  }
+}
+
+Constant* Record::global(Constant* value, const char* suffix) const {
+  auto* g = new llvm::GlobalVariable(*unit_.module, value->getType(), true, llvm::GlobalValue::PrivateLinkage, value,
+                                     unit_.name + suffix);
+  g->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+  return g;
+}
+
+void Record::check(Constant* row, std::size_t size) const {
+  if (unit_.module->getDataLayout().getTypeAllocSize(row->getType()) != size)
+    throw InternalError("codegen: the layout of a device's module is not that of the runtime's header");
+}
+
+}  // namespace ashlar::codegen

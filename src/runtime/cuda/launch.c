@@ -1,0 +1,190 @@
+/* Calls: the context and the stream, the workspace, launches with their tensor maps. Nothing is allocated or waited for where
+ * the caller gives a stream and a workspace and the module is loaded. */
+#include "cuda.h"
+
+_Static_assert(sizeof(CudaCall) <= sizeof(ashlar_abi1_cuda_call), "what a call holds fits");
+
+enum { kCudaMemory = 2 };
+
+/* ---- the context ------------------------------------------------------------------------------------------------------ */
+
+/* Of the stream, else the current one, else the primary one of a device; made current where it is not. */
+static int enter(CudaCall* c, int32_t device, CudaContext* context) {
+  const CudaDriver* cu = c->driver;
+  const char* who = c->module->name;
+  CudaContext current = NULL;
+  CudaResult r = cu->CtxGetCurrent(&current);
+  if (r != kCudaSuccess) return ashlar_cuda_failed(cu, c->error, who, "cuCtxGetCurrent", r);
+  CudaContext wanted = current;
+  if ((uintptr_t)c->stream > 2) { /* no default stream, which belongs to the current context */
+    r = cu->StreamGetCtx(c->stream, &wanted);
+    if (r != kCudaSuccess) return ashlar_cuda_failed(cu, c->error, who, "cuStreamGetCtx", r);
+  }
+  if (wanted == NULL) {
+    int count = 0;
+    CudaDevice number = 0;
+    r = cu->DeviceGetCount(&count);
+    if (r != kCudaSuccess) return ashlar_cuda_failed(cu, c->error, who, "cuDeviceGetCount", r);
+    if (device < 0) device = 0;
+    if (device >= count)
+      return ashlar_error_record(c->error, ASHLAR_E_DEVICE, -1, -1, 0, 0,
+                                 "%s: device %d is not among the %d that the driver sees", who, (int)device, count);
+    r = cu->DeviceGet(&number, device);
+    if (r != kCudaSuccess) return ashlar_cuda_failed(cu, c->error, who, "cuDeviceGet", r);
+    r = cu->DevicePrimaryCtxRetain(&wanted, number); /* for the process's life: the modules in it stay loaded */
+    if (r != kCudaSuccess) return ashlar_cuda_failed(cu, c->error, who, "cuDevicePrimaryCtxRetain", r);
+  }
+  if (wanted != current) {
+    r = cu->CtxPushCurrent(wanted);
+    if (r != kCudaSuccess) return ashlar_cuda_failed(cu, c->error, who, "cuCtxPushCurrent", r);
+    c->pushed = true;
+  }
+  *context = wanted;
+  CudaDevice found = 0;
+  r = cu->CtxGetDevice(&found);
+  if (r != kCudaSuccess) return ashlar_cuda_failed(cu, c->error, who, "cuCtxGetDevice", r);
+  c->device = found;
+  if (device >= 0 && device != found)
+    return ashlar_error_record(c->error, ASHLAR_E_DEVICE, -1, -1, kCudaMemory | (int64_t)found << 32,
+                               kCudaMemory | (int64_t)device << 32,
+                               "%s: the tensors lie on {found}, the call runs on {expected}", who);
+  return ASHLAR_OK;
+}
+
+static int leave(CudaCall* c, int rc) {
+  if (!c->pushed) return rc;
+  CudaContext popped = NULL;
+  const CudaResult r = c->driver->CtxPopCurrent(&popped);
+  c->pushed = false;
+  return r == kCudaSuccess || rc != ASHLAR_OK ? rc
+                                              : ashlar_cuda_failed(c->driver, c->error, c->module->name, "cuCtxPopCurrent", r);
+}
+
+/* ---- the workspace ---------------------------------------------------------------------------------------------------- */
+
+static int take_workspace(CudaCall* c, uint64_t bytes, uint64_t align, uint64_t* address) {
+  const ashlar_context* ctx = c->ctx;
+  const char* who = c->module->name;
+  if (ctx->workspace != NULL) {
+    if (ctx->workspace_bytes < bytes)
+      return ashlar_error_record(c->error, ASHLAR_E_MEMORY, -1, -1, (int64_t)bytes, (int64_t)ctx->workspace_bytes,
+                                 "%s: the workspace has {found} bytes, expected at least {expected}", who);
+    *address = (uint64_t)(uintptr_t)ctx->workspace;
+  } else if (ctx->allocate != NULL) {
+    c->lent = ctx->allocate(ctx->user, (size_t)bytes, (size_t)align, kCudaMemory, c->device);
+    *address = (uint64_t)(uintptr_t)c->lent;
+    if (c->lent == NULL)
+      return ashlar_error_record(c->error, ASHLAR_E_MEMORY, -1, -1, (int64_t)bytes, 0,
+                                 "%s: no memory for a workspace of {expected} bytes", who);
+  } else if (c->wait) {
+    const CudaResult r = c->driver->MemAlloc(&c->owned, (size_t)bytes);
+    if (r != kCudaSuccess) return ashlar_cuda_failed(c->driver, c->error, who, "cuMemAlloc", r);
+    *address = c->owned;
+  } else {
+    return ashlar_error_record(
+        c->error, ASHLAR_E_MEMORY, -1, -1, (int64_t)bytes, 0,
+        "%s: the workspace has {found} bytes, expected at least {expected}, and the context has no allocator", who);
+  }
+  if (align > 1 && *address % align != 0)
+    return ashlar_error_record(
+        c->error, ASHLAR_E_ALIGN, -1, -1, (int64_t)align, (int64_t)(*address % align),
+        "%s: the workspace begins {found} bytes past a multiple of {expected} bytes, expected a multiple of "
+        "{expected}",
+        who);
+  return ASHLAR_OK;
+}
+
+static int drop_workspace(CudaCall* c, int rc) {
+  if (c->lent != NULL && c->ctx->release != NULL) c->ctx->release(c->ctx->user, c->lent, kCudaMemory, c->device);
+  c->lent = NULL;
+  if (c->owned == 0) return rc;
+  const CudaResult r = c->driver->MemFree(c->owned);
+  c->owned = 0;
+  return r == kCudaSuccess || rc != ASHLAR_OK ? rc : ashlar_cuda_failed(c->driver, c->error, c->module->name, "cuMemFree", r);
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------------ */
+
+int ashlar_abi1_cuda_begin(const ashlar_abi1_cuda_module* m, const ashlar_context* ctx, uint64_t workspace_bytes,
+                           uint64_t workspace_align, ashlar_abi1_cuda_call* call, uint64_t* workspace) {
+  static ASHLAR_THREAD_LOCAL ashlar_error nowhere; /* of a caller who wants the code alone */
+  CudaCall* c = (CudaCall*)(void*)call;
+  *c = (CudaCall){
+      .module = m, .ctx = ctx, .error = ctx->error != NULL ? ctx->error : &nowhere, .stream = (CudaStream)ctx->stream};
+  c->wait = ctx->stream == NULL || (ctx->flags & ASHLAR_ABI1_WAIT) != 0;
+  *workspace = 0;
+  if (m->abi != 1 || m->size < sizeof *m)
+    return ashlar_error_record(c->error, ASHLAR_E_ABI, -1, -1, 1, m->abi, "%s: made for abi {found}, expected {expected}",
+                               m->name);
+  const int32_t device = (int32_t)((ctx->flags & ASHLAR_ABI1_DEVICE_MASK) >> ASHLAR_ABI1_DEVICE_SHIFT) - 1;
+  CudaContext context = NULL;
+  int rc = ashlar_cuda_driver(&c->driver, c->error, m->name);
+  if (rc != ASHLAR_OK) return rc;
+  rc = enter(c, device, &context);
+  if (rc == ASHLAR_OK) rc = ashlar_cuda_load(c->driver, context, c->device, m, c->error, &c->loaded);
+  if (rc == ASHLAR_OK && workspace_bytes > 0) rc = take_workspace(c, workspace_bytes, workspace_align, workspace);
+  return rc == ASHLAR_OK ? rc : leave(c, drop_workspace(c, rc));
+}
+
+static int swizzle_of(uint32_t bytes) {
+  return bytes == 128 ? kCudaSwizzle128 : bytes == 64 ? kCudaSwizzle64 : bytes == 32 ? kCudaSwizzle32 : kCudaSwizzleNone;
+}
+
+/* The driver counts dimensions from the fastest. Returns how many numbers the map was made of. */
+static int encode(CudaCall* c, const ashlar_abi1_cuda_map* m, const uint64_t* numbers, CudaTensorMap* to) {
+  uint64_t extents[5] = {0}, strides[5] = {0};
+  uint32_t box[5] = {0}, ones[5] = {1, 1, 1, 1, 1};
+  if (c->driver->TensorMapEncodeTiled == NULL)
+    return ashlar_error_record(c->error, ASHLAR_E_TARGET, -1, -1, 12, 11,
+                               "%s: the driver has no cuTensorMapEncodeTiled, which CUDA 12 demands", c->module->name);
+  for (uint32_t d = 0; d < m->rank; ++d) {
+    extents[m->rank - 1 - d] = numbers[1 + d], box[m->rank - 1 - d] = m->box[d];
+    if (d + 1 < m->rank) strides[m->rank - 2 - d] = numbers[1 + m->rank + d];
+  }
+  const CudaResult r =
+      c->driver->TensorMapEncodeTiled(to, (int)m->type, m->rank, (void*)(uintptr_t)numbers[0], extents, strides, box, ones,
+                                      kCudaInterleaveNone, swizzle_of(m->swizzle), kCudaL2Promotion128, kCudaOutOfBoundsZero);
+  return r == kCudaSuccess ? ASHLAR_OK : ashlar_cuda_failed(c->driver, c->error, c->module->name, "cuTensorMapEncodeTiled", r);
+}
+
+static int launch(CudaCall* c, uint32_t number, const int64_t grid[3], const uint64_t* numbers) {
+  const ashlar_abi1_cuda_launch* what = &c->module->launches[number];
+  for (int d = 0; d < 3; ++d)
+    if (grid[d] <= 0) return ASHLAR_OK; /* no block, no work */
+  for (int d = 0; d < 3; ++d)
+    if (grid[d] > c->loaded->most_blocks[d])
+      return ashlar_error_record(c->error, ASHLAR_E_LAUNCH, -1, d, c->loaded->most_blocks[d], grid[d],
+                                 "%s: launch `%s` has {found} blocks along %c, expected at most {expected}", c->module->name,
+                                 what->entry, 'x' + d);
+  void* parameters[ASHLAR_ABI1_CUDA_MAX_PARAMETERS + ASHLAR_ABI1_CUDA_MAX_MAPS];
+  CudaTensorMap maps[ASHLAR_ABI1_CUDA_MAX_MAPS];
+  for (uint32_t k = 0; k < what->parameter_count; ++k) parameters[k] = (void*)(uintptr_t)&numbers[k];
+  const uint64_t* next = numbers + what->parameter_count;
+  for (uint32_t k = 0; k < what->map_count; ++k) {
+    const int rc = encode(c, &what->maps[k], next, &maps[k]);
+    if (rc != ASHLAR_OK) return rc;
+    parameters[what->parameter_count + k] = &maps[k];
+    next += 2 * what->maps[k].rank;
+  }
+  const CudaResult r =
+      c->driver->LaunchKernel(c->loaded->functions[number], (unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2],
+                              what->threads, 1, 1, what->shared_bytes, c->stream, parameters, NULL);
+  return r == kCudaSuccess ? ASHLAR_OK : ashlar_cuda_failed(c->driver, c->error, c->module->name, "cuLaunchKernel", r);
+}
+
+int ashlar_abi1_cuda_run(ashlar_abi1_cuda_call* call, uint32_t number, const int64_t grid[3], const uint64_t* parameters) {
+  CudaCall* c = (CudaCall*)(void*)call;
+  if (c->code == ASHLAR_OK) c->code = launch(c, number, grid, parameters);
+  return c->code;
+}
+
+int ashlar_abi1_cuda_end(ashlar_abi1_cuda_call* call) {
+  CudaCall* c = (CudaCall*)(void*)call;
+  int rc = c->code;
+  if (c->wait || c->owned != 0) { /* also after a failure: earlier launches of the call may use the workspace */
+    const CudaResult r = c->driver->StreamSynchronize(c->stream);
+    if (r != kCudaSuccess && rc == ASHLAR_OK)
+      rc = ashlar_cuda_failed(c->driver, c->error, c->module->name, "cuStreamSynchronize", r);
+  }
+  return leave(c, drop_workspace(c, rc));
+}

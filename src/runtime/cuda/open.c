@@ -1,0 +1,78 @@
+/* libcuda, its functions, what a CUresult means. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "cuda.h"
+
+/* After these nothing works in the context any more: the CUDA driver says them again at every call. */
+static bool is_lost(CudaResult r) {
+  switch (r) {
+    case kCudaDeinitialized:
+    case kCudaDeviceUnavailable:
+    case kCudaEccUncorrectable:
+    case kCudaIllegalAddress:
+    case kCudaLaunchTimeout:
+    case kCudaContextIsDestroyed:
+    case kCudaAssert:
+    case kCudaHardwareStackError:
+    case kCudaIllegalInstruction:
+    case kCudaMisalignedAddress:
+    case kCudaInvalidAddressSpace:
+    case kCudaInvalidPc:
+    case kCudaLaunchFailed:
+      return true;
+    default:
+      return false;
+  }
+}
+
+int ashlar_cuda_failed(const CudaDriver* cu, ashlar_error* error, const char* who, const char* function, CudaResult r) {
+  const char* name = NULL;
+  if (cu->GetErrorName(r, &name) != kCudaSuccess || name == NULL) name = "a CUresult that the driver has no name for";
+  return ashlar_error_record(error, r == kCudaOutOfMemory ? ASHLAR_E_MEMORY : ASHLAR_E_LAUNCH, -1, -1, kCudaSuccess, r,
+                             is_lost(r)
+                                 ? "%s: %s returned {found}, %s: the CUDA context is lost, by this call or an earlier one"
+                                 : "%s: %s returned {found}, %s",
+                             who, function, name);
+}
+
+static int open_driver(CudaDriver* cu, ashlar_error* error, const char* who) {
+  const char* wanted = getenv("ASHLAR_CUDA_LIBRARY");
+  const char* name = wanted != NULL ? wanted : "libcuda.so.1";
+  void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL); /* stays open: the driver starts threads of its own */
+  if (library == NULL)
+    return ashlar_error_record(error, ASHLAR_E_DEVICE, -1, -1, 0, 0, "%s: %s cannot be opened: no NVIDIA driver is here", who,
+                               name);
+#define ASHLAR_CUDA_GET(function, symbol, parameters) *(void**)&cu->function = dlsym(library, symbol);
+  ASHLAR_CUDA_LATER_FUNCTIONS(ASHLAR_CUDA_GET)
+#undef ASHLAR_CUDA_GET
+#define ASHLAR_CUDA_GET(function, symbol, parameters)                                                                      \
+  *(void**)&cu->function = dlsym(library, symbol);                                                                         \
+  if (cu->function == NULL)                                                                                                \
+    return ashlar_error_record(error, ASHLAR_E_DEVICE, -1, -1, 0, 0, "%s: the driver %s has no %s, which CUDA 11 demands", \
+                               who, name, symbol);
+  ASHLAR_CUDA_FUNCTIONS(ASHLAR_CUDA_GET)
+#undef ASHLAR_CUDA_GET
+  const CudaResult r = cu->Init(0);
+  if (r == kCudaNoDevice)
+    return ashlar_error_record(error, ASHLAR_E_DEVICE, -1, -1, 0, 0,
+                               "%s: cuInit returned CUDA_ERROR_NO_DEVICE: the driver sees no device", who);
+  if (r != kCudaSuccess) return ashlar_cuda_failed(cu, error, who, "cuInit", r);
+  return ASHLAR_OK;
+}
+
+int ashlar_cuda_driver(const CudaDriver** result, ashlar_error* error, const char* who) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static CudaDriver driver;
+  static bool open;
+  int rc = ASHLAR_OK;
+  pthread_mutex_lock(&lock);
+  if (!open) {
+    rc = open_driver(&driver, error, who);
+    open = rc == ASHLAR_OK;
+  }
+  pthread_mutex_unlock(&lock);
+  *result = &driver;
+  return rc;
+}

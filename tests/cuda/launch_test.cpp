@@ -1,0 +1,386 @@
+// From the C entries of kernels for CUDA to the driver: which calls are made, with what, in which context and on which stream,
+// and what becomes of each that fails.
+#include <algorithm>
+
+#include <ashlar/codegen/jit.h>
+#include <ashlar/ir/refusal.h>
+
+#include "tests/cuda/driver.h"
+#include "tests/cuda/programs.h"
+
+using namespace ashlar;
+using codegen::Compiled;
+using cuda::OnDevice;
+using cuda::Standin;
+
+namespace {
+
+const Standin& driver() { return Standin::open(ASHLAR_STANDIN); }
+std::string said() { return cuda::sentence(*ashlar_last_error()); }
+
+// A driver as new, with a context of its own current: so every test loads its modules anew.
+struct Fresh {
+  Fresh() {
+    driver().standin_reset();
+    context = driver().standin_new_context(0);
+    driver().standin_set_current(context);
+  }
+  ~Fresh() {
+    CHECK(std::string(driver().standin_complaints()) == "");
+    CHECK(driver().standin_blocks_in_use() == 0);
+    driver().standin_set_current(nullptr);
+  }
+  void* context;
+};
+
+std::string calls_of(const std::function<void()>& f) {
+  const std::string before = driver().standin_calls();
+  f();
+  return std::string(driver().standin_calls()).substr(before.size());
+}
+
+const Compiled& add_bias() {
+  static const Compiled f =
+      codegen::compile(cuda::kernel_of<gpu_operators::AddBias>("cuda-sm_90a"), Target::parse("cuda-sm_90a"));
+  return f;
+}
+const Compiled& sum() {
+  static const Compiled f = codegen::compile(cuda::kernel_of<gpu_operators::Sum>("cuda-sm_80"), Target::parse("cuda-sm_80"));
+  return f;
+}
+
+// The operands of add_bias: x[3, 70] + b[70].
+struct Operands {
+  OnDevice x{f32, {3, 70}}, b{f32, {70}}, y{f32, {3, 70}};
+  std::vector<const void*> list = {&x.tensor, &b.tensor, &y.tensor};
+};
+
+ashlar_context with_stream(void* stream, ashlar_error* error) {
+  ashlar_context c = {};
+  c.size = sizeof c;
+  c.stream = stream;
+  c.error = error;
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("a simple call loads, launches once with the entry's parameters, and waits") {
+  const Fresh fresh;
+  driver().standin_takes_cubin(0);  // so that the entry's own parameters are known
+  const Operands o;
+  REQUIRE_MESSAGE(add_bias().call(o.list) == ASHLAR_OK, said());
+  REQUIRE(driver().standin_launches() == 1);
+  const StandinLaunch& l = *driver().standin_launch(0);
+  CHECK(std::string(l.entry) == "add_bias");
+  CHECK(l.from_ptx == 1);
+  CHECK(l.grid[0] == 2);
+  CHECK(l.grid[1] == 3);
+  CHECK(l.grid[2] == 1);
+  CHECK(l.threads == 64);
+  CHECK(l.shared_bytes == 0);
+  CHECK(l.stream == nullptr);
+  const std::string calls = driver().standin_calls();
+  CHECK(calls.find("cuLaunchKernel cuStreamSynchronize ") != std::string::npos);
+
+  // parameter by parameter, as the translator lists them
+  const ir::Kernel k = cuda::kernel_of<gpu_operators::AddBias>("cuda-sm_90a");
+  const codegen::ptx::Code code = codegen::ptx::translate(k, Target::parse("cuda-sm_90a"));
+  const auto& parameters = code.entries.at(0).parameters;
+  REQUIRE(l.parameter_count == parameters.size());
+  for (std::size_t n = 0; n < parameters.size(); ++n) {
+    CHECK(l.sizes[n] == 8);
+    if (parameters[n].kind == codegen::LaunchParameter::Kind::address) {
+      const std::string name = k.buffers.at(parameters[n].id).name;
+      CAPTURE(name);
+      CHECK(l.parameters[n] == (name == "x" ? o.x : name == "b" ? o.b : o.y).address());
+    } else {
+      CHECK(l.parameters[n] == 70);  // N, and the row strides of x and y
+    }
+  }
+}
+
+TEST_CASE("machine code is loaded where it is there and fits the device, else the PTX") {
+  const Operands o;
+  const bool assembled =
+      codegen::ptx::cubin(
+          codegen::ptx::translate(cuda::kernel_of<gpu_operators::AddBias>("cuda-sm_90a"), Target::parse("cuda-sm_90a")).text,
+          "sm_90a")
+          .has_value();
+  for (bool takes : {true, false}) {
+    const Fresh fresh;
+    driver().standin_takes_cubin(takes);
+    REQUIRE_MESSAGE(add_bias().call(o.list) == ASHLAR_OK, said());
+    CHECK(driver().standin_launch(0)->from_ptx == !(assembled && takes));
+  }
+}
+
+TEST_CASE("with a stream nothing is waited for or allocated, and the caller's context and stream are used") {
+  const Fresh fresh;
+  void* const other = driver().standin_new_context(0);
+  void* const stream = driver().standin_new_stream(other);
+  const Operands o;
+  ashlar_error error = {};
+  ashlar_context context = with_stream(stream, &error);
+  REQUIRE(add_bias().call(o.list, &context) == ASHLAR_OK);
+  const std::string calls = calls_of([&] { REQUIRE(add_bias().call(o.list, &context) == ASHLAR_OK); });
+  CHECK(calls == "cuCtxGetCurrent cuStreamGetCtx cuCtxPushCurrent cuCtxGetDevice cuCtxGetId cuLaunchKernel cuCtxPopCurrent ");
+  CHECK(driver().standin_launch(1)->stream == stream);
+  CHECK(driver().standin_current() == fresh.context);  // as before the call
+
+  void* const own = driver().standin_new_stream(fresh.context);
+  context.stream = own;
+  REQUIRE(add_bias().call(o.list, &context) == ASHLAR_OK);  // loads in this context, too
+  CHECK(calls_of([&] { REQUIRE(add_bias().call(o.list, &context) == ASHLAR_OK); }) ==
+        "cuCtxGetCurrent cuStreamGetCtx cuCtxGetDevice cuCtxGetId cuLaunchKernel ");
+  context.stream = reinterpret_cast<void*>(std::uintptr_t{2});  // the per-thread default stream
+  CHECK(calls_of([&] { REQUIRE(add_bias().call(o.list, &context) == ASHLAR_OK); }) ==
+        "cuCtxGetCurrent cuCtxGetDevice cuCtxGetId cuLaunchKernel ");
+}
+
+TEST_CASE("a module is loaded once a context, and anew in a context that came in the place of another") {
+  const Operands o;
+  auto loads = [&] {
+    const std::string calls = calls_of([&] { REQUIRE_MESSAGE(add_bias().call(o.list) == ASHLAR_OK, said()); });
+    return calls.find("cuModuleLoadData") != std::string::npos;
+  };
+  const Fresh fresh;
+  CHECK(loads());
+  CHECK(!loads());
+  driver().standin_destroy_context(fresh.context);
+  driver().standin_set_current(driver().standin_new_context(0));
+  CHECK(loads());
+  CHECK(!loads());
+}
+
+TEST_CASE("without a current context a call runs in the primary one, and leaves none current") {
+  const Fresh fresh;
+  driver().standin_set_current(nullptr);
+  const Operands o;
+  REQUIRE_MESSAGE(add_bias().call(o.list) == ASHLAR_OK, said());
+  CHECK(std::string(driver().standin_calls()).find("cuDevicePrimaryCtxRetain cuCtxPushCurrent") != std::string::npos);
+  CHECK(driver().standin_current() == nullptr);
+}
+
+TEST_CASE("two launches through the workspace: the caller's, its allocator's, or the driver's where the call waits") {
+  OnDevice x(f32, {9000}), y(f32, {1});
+  const std::vector<const void*> list = {&x.tensor, &y.tensor};
+  struct Hooks {
+    std::vector<std::uint64_t> block = std::vector<std::uint64_t>(64);
+    int taken = 0, given = 0, type = 0;
+  } hooks;
+  SUBCASE("the driver's, freed after waiting") {
+    const Fresh fresh;
+    REQUIRE_MESSAGE(sum().call(list) == ASHLAR_OK, said());
+    const std::string calls = driver().standin_calls();
+    CHECK(calls.find("cuMemAlloc cuLaunchKernel cuLaunchKernel cuStreamSynchronize cuMemFree ") != std::string::npos);
+    REQUIRE(driver().standin_launches() == 2);
+    CHECK(driver().standin_launch(0)->grid[0] == 3);  // pieces of 4096
+    CHECK(driver().standin_launch(0)->threads == 128);
+    CHECK(driver().standin_launch(0)->shared_bytes >= 512);
+    CHECK(driver().standin_launch(1)->threads == 1);
+  }
+  SUBCASE("the caller's") {
+    const Fresh fresh;
+    ashlar_error error = {};
+    ashlar_context context = with_stream(driver().standin_new_stream(fresh.context), &error);
+    alignas(256) static std::uint64_t workspace[32];
+    context.workspace = workspace, context.workspace_bytes = sizeof workspace;
+    REQUIRE(sum().call(list, &context) == ASHLAR_OK);
+    const std::string calls = calls_of([&] { REQUIRE(sum().call(list, &context) == ASHLAR_OK); });
+    CHECK(calls == "cuCtxGetCurrent cuStreamGetCtx cuCtxGetDevice cuCtxGetId cuLaunchKernel cuLaunchKernel ");
+    context.workspace_bytes = 8;
+    CHECK(sum().call(list, &context) == ASHLAR_E_MEMORY);
+    CHECK(cuda::sentence(error) == "sum: the workspace has 8 bytes, expected at least 64");
+    context.workspace_bytes = sizeof workspace;
+    context.workspace = reinterpret_cast<char*>(workspace) + 8;
+    CHECK(sum().call(list, &context) == ASHLAR_E_ALIGN);
+    context.workspace = nullptr;
+    CHECK(sum().call(list, &context) == ASHLAR_E_MEMORY);
+    CHECK(cuda::sentence(error) == "sum: the workspace has 0 bytes, expected at least 64, and the context has no allocator");
+  }
+  SUBCASE("the allocator's, in device memory") {
+    const Fresh fresh;
+    ashlar_error error = {};
+    ashlar_context context = with_stream(driver().standin_new_stream(fresh.context), &error);
+    context.user = &hooks;
+    context.allocate = [](void* user, std::size_t, std::size_t align, std::int32_t type, std::int32_t) -> void* {
+      Hooks& h = *static_cast<Hooks*>(user);
+      ++h.taken, h.type = type;
+      const auto at = reinterpret_cast<std::uintptr_t>(h.block.data());
+      return reinterpret_cast<void*>((at + align - 1) / align * align);
+    };
+    context.release = [](void* user, void*, std::int32_t, std::int32_t) { ++static_cast<Hooks*>(user)->given; };
+    REQUIRE(sum().call(list, &context) == ASHLAR_OK);
+    CHECK(hooks.taken == 1);
+    CHECK(hooks.given == 1);
+    CHECK(hooks.type == 2);
+    context.allocate = [](void*, std::size_t, std::size_t, std::int32_t, std::int32_t) -> void* { return nullptr; };
+    CHECK(sum().call(list, &context) == ASHLAR_E_MEMORY);
+    CHECK(cuda::sentence(error) == "sum: no memory for a workspace of 64 bytes");
+  }
+  SUBCASE("no memory of the driver's") {
+    const Fresh fresh;
+    driver().standin_fail("cuMemAlloc", 1, 2);
+    CHECK(sum().call(list) == ASHLAR_E_MEMORY);
+    CHECK(said() == "sum: cuMemAlloc returned 2, CUDA_ERROR_OUT_OF_MEMORY");
+    CHECK(driver().standin_launches() == 0);
+  }
+}
+
+TEST_CASE("f_run takes addresses, and an extent of 0 launches nothing") {
+  const Fresh fresh;
+  const Operands o;
+  ashlar_error error = {};
+  ashlar_context context = with_stream(driver().standin_new_stream(fresh.context), &error);
+  struct {
+    std::uint64_t x, b, y;
+    std::int64_t M, N, x_stride, y_stride;
+  } args = {o.x.address(), o.b.address(), o.y.address(), 3, 70, 0, 0};
+  REQUIRE_MESSAGE(add_bias().run(&args, &context) == ASHLAR_OK, cuda::sentence(error));
+  CHECK(driver().standin_launches() == 1);
+  args.M = 0;
+  REQUIRE(add_bias().run(&args, &context) == ASHLAR_OK);
+  CHECK(driver().standin_launches() == 1);
+  const OnDevice none(f32, {0, 70}), result(f32, {0, 70});
+  const std::vector<const void*> list = {&none.tensor, &o.b.tensor, &result.tensor};
+  REQUIRE(add_bias().call(list) == ASHLAR_OK);
+  CHECK(driver().standin_launches() == 1);
+}
+
+TEST_CASE("tensors of the host or of another device are refused; managed memory is not") {
+  const Fresh fresh;
+  Operands o;
+  o.b.tensor.device_type = 13;
+  REQUIRE_MESSAGE(add_bias().call(o.list) == ASHLAR_OK, said());
+  o.b.tensor.device_type = 1;
+  CHECK(add_bias().call(o.list) == ASHLAR_E_DEVICE);
+  CHECK(said() == "add_bias: b lies on the host, expected a CUDA device");
+  o.b.tensor.device_type = 2;
+  o.b.tensor.device_id = 1;
+  CHECK(add_bias().call(o.list) == ASHLAR_E_DEVICE);
+  CHECK(said() == "add_bias: b lies on a CUDA device (number 1), expected a CUDA device, as the tensors before it");
+  for (OnDevice* t : {&o.x, &o.b, &o.y}) t->tensor.device_id = 1;
+  CHECK(add_bias().call(o.list) == ASHLAR_E_DEVICE);
+  CHECK(said() == "add_bias: the tensors lie on a CUDA device (number 1), the call runs on a CUDA device");
+  driver().standin_set_current(nullptr);
+  CHECK(add_bias().call(o.list) == ASHLAR_E_DEVICE);
+  CHECK(said() == "add_bias: device 1 is not among the 1 that the driver sees");
+}
+
+TEST_CASE("what a device lacks, and what exceeds its limits") {
+  const Operands o;
+  OnDevice x(f32, {9000}), y(f32, {1});
+  const std::vector<const void*> list = {&x.tensor, &y.tensor};
+  const Fresh fresh;
+  SUBCASE("a later chip where an exact one is needed") {
+    driver().standin_attribute(75, 10);
+    CHECK(add_bias().call(o.list) == ASHLAR_E_TARGET);
+    CHECK(said() == "add_bias: made for sm_90a, which is compute capability 90 alone (times ten); Stand-in 0 has 100");
+  }
+  SUBCASE("an earlier chip") {
+    driver().standin_attribute(75, 7), driver().standin_attribute(76, 5);
+    CHECK(sum().call(list) == ASHLAR_E_TARGET);
+    CHECK(said() == "sum: made for sm_80, compute capability 80 or later (times ten); Stand-in 0 has 75");
+    driver().standin_attribute(75, 8), driver().standin_attribute(76, 6);
+    CHECK(sum().call(list) == ASHLAR_OK);  // what failed is tried again
+  }
+  SUBCASE("threads") {
+    driver().standin_attribute(1, 32);
+    CHECK(add_bias().call(o.list) == ASHLAR_E_LAUNCH);
+    CHECK(said() == "add_bias: a block of launch `add_bias` takes 64 threads, Stand-in 0 has 32");
+  }
+  SUBCASE("shared memory") {
+    driver().standin_attribute(97, 256);
+    CHECK(sum().call(list) == ASHLAR_E_LAUNCH);
+    CHECK(said() == "sum: a block of launch `sum` takes 512 bytes of shared memory, Stand-in 0 has 256");
+  }
+  SUBCASE("blocks") {
+    driver().standin_attribute(6, 2);
+    CHECK(add_bias().call(o.list) == ASHLAR_E_LAUNCH);
+    CHECK(said() == "add_bias: launch `add_bias` has 3 blocks along y, expected at most 2");
+    CHECK(ashlar_last_error()->dimension == 1);
+    CHECK(driver().standin_launches() == 0);
+  }
+}
+
+TEST_CASE("every call of the driver that fails is told by name, and the call before it is undone") {
+  struct Row {
+    const char* function;
+    int nth, result, code;
+    const char* text;
+  };
+  const Row rows[] = {
+      {"cuCtxGetCurrent", 1, 3, ASHLAR_E_LAUNCH, "add_bias: cuCtxGetCurrent returned 3, CUDA_ERROR_NOT_INITIALIZED"},
+      {"cuStreamGetCtx", 1, 400, ASHLAR_E_LAUNCH, "add_bias: cuStreamGetCtx returned 400, CUDA_ERROR_INVALID_HANDLE"},
+      {"cuCtxPushCurrent", 1, 201, ASHLAR_E_LAUNCH, "add_bias: cuCtxPushCurrent returned 201, CUDA_ERROR_INVALID_CONTEXT"},
+      {"cuCtxGetDevice", 1, 201, ASHLAR_E_LAUNCH, "add_bias: cuCtxGetDevice returned 201, CUDA_ERROR_INVALID_CONTEXT"},
+      {"cuCtxGetId", 1, 201, ASHLAR_E_LAUNCH, "add_bias: cuCtxGetId returned 201, CUDA_ERROR_INVALID_CONTEXT"},
+      {"cuDeviceGetAttribute", 2, 1, ASHLAR_E_LAUNCH, "add_bias: cuDeviceGetAttribute returned 1, CUDA_ERROR_INVALID_VALUE"},
+      {"cuModuleLoadData", 1, 2, ASHLAR_E_MEMORY, nullptr},
+      {"cuModuleLoadData", 1, 218, ASHLAR_E_LAUNCH, nullptr},
+      {"cuModuleGetFunction", 1, 500, ASHLAR_E_LAUNCH, "add_bias: cuModuleGetFunction returned 500, CUDA_ERROR_NOT_FOUND"},
+      {"cuFuncGetAttribute", 1, 400, ASHLAR_E_LAUNCH, "add_bias: cuFuncGetAttribute returned 400, CUDA_ERROR_INVALID_HANDLE"},
+      {"cuLaunchKernel", 1, 701, ASHLAR_E_LAUNCH, "add_bias: cuLaunchKernel returned 701, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
+      {"cuLaunchKernel", 1, 700, ASHLAR_E_LAUNCH,
+       "add_bias: cuLaunchKernel returned 700, CUDA_ERROR_ILLEGAL_ADDRESS: the CUDA context is lost, by this call or an "
+       "earlier one"},
+      {"cuLaunchKernel", 1, 12345, ASHLAR_E_LAUNCH,
+       "add_bias: cuLaunchKernel returned 12345, a CUresult that the driver has no name for"},
+      {"cuCtxPopCurrent", 1, 201, ASHLAR_E_LAUNCH, "add_bias: cuCtxPopCurrent returned 201, CUDA_ERROR_INVALID_CONTEXT"},
+  };
+  const Operands o;
+  for (const Row& row : rows) {
+    CAPTURE(row.function);
+    const Fresh fresh;
+    void* const other = driver().standin_new_context(0);
+    ashlar_error error = {};
+    ashlar_context context = with_stream(driver().standin_new_stream(other), &error);
+    driver().standin_fail(row.function, row.nth, row.result);
+    CHECK(add_bias().call(o.list, &context) == row.code);
+    if (row.text) CHECK(cuda::sentence(error) == row.text);
+    CHECK(cuda::sentence(error).find(row.function) != std::string::npos);
+    CHECK(error.found == row.result);
+    if (std::string(row.function) != "cuCtxPopCurrent") CHECK(driver().standin_current() == fresh.context);
+    context.error = nullptr;  // the code alone
+    driver().standin_set_current(fresh.context);
+    CHECK(add_bias().call(o.list, &context) == ASHLAR_OK);  // and what can be done again is
+  }
+}
+
+TEST_CASE("a second launch that fails: what ran is waited for, and its workspace given back") {
+  const Fresh fresh;
+  OnDevice x(f32, {9000}), y(f32, {1});
+  const std::vector<const void*> list = {&x.tensor, &y.tensor};
+  driver().standin_fail("cuLaunchKernel", 2, 701);
+  CHECK(sum().call(list) == ASHLAR_E_LAUNCH);
+  CHECK(std::string(driver().standin_calls()).find("cuLaunchKernel cuLaunchKernel cuStreamSynchronize cuMemFree ") !=
+        std::string::npos);
+  driver().standin_fail("cuStreamSynchronize", 1, 719);
+  CHECK(sum().call(list) == ASHLAR_E_LAUNCH);
+  CHECK(said() ==
+        "sum: cuStreamSynchronize returned 719, CUDA_ERROR_LAUNCH_FAILED: the CUDA context is lost, by this call or an "
+        "earlier one");
+}
+
+TEST_CASE("a lost device is told by every later call") {
+  const Fresh fresh;
+  const Operands o;
+  REQUIRE(add_bias().call(o.list) == ASHLAR_OK);
+  driver().standin_lose(700);
+  for (int n = 0; n < 2; ++n) {
+    CHECK(add_bias().call(o.list) == ASHLAR_E_LAUNCH);
+    CHECK(said().find("CUDA_ERROR_ILLEGAL_ADDRESS: the CUDA context is lost") != std::string::npos);
+    CHECK(ashlar_last_error()->found == 700);
+  }
+  driver().standin_lose(0);
+}
+
+TEST_CASE("what the host of a device cannot do is refused") {
+  CHECK_THROWS_AS(
+      codegen::emit(cuda::kernel_of<gpu_operators::AddBias>("cuda-sm_80"), Target::parse("cuda-sm_80"), codegen::Output::spirv),
+      RefusalError);
+  CHECK_THROWS_AS(
+      codegen::emit(cuda::kernel_of<gpu_operators::AddBias>("vulkan"), Target::parse("vulkan"), codegen::Output::ptx),
+      RefusalError);
+}

@@ -1,0 +1,52 @@
+#pragma once
+// What the tests of CUDA share: the operators with GPU schedules, lowered for a CUDA device.
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ashlar/codegen/ptx.h>
+#include <ashlar/lower/lower.h>
+#include <ashlar/schedule/step.h>
+
+#include "tests/support/gpu_operators.h"
+
+namespace cuda {
+
+using namespace ashlar;
+
+inline const std::vector<std::string>& targets() {
+  static const std::vector<std::string> all = {"cuda-sm_80", "cuda-sm_90a", "cuda-sm_100a"};
+  return all;
+}
+
+inline ir::Kernel lowered(const Schedule& s) {
+  schedule::finish(s.scheduled(), s.target());
+  LowerOptions o;
+  o.vector_bits = s.target().vector_bits();
+  o.vector_registers = s.target().vector_registers();
+  o.warp = s.target().device().warp;
+  o.thread_registers = s.target().device().max_registers;
+  return lower(s.scheduled().program, o);
+}
+
+template <class Operator>
+ir::Kernel kernel_of(const std::string& target) {
+  Operator op{Target::parse(target)};
+  return lowered(op.s);
+}
+
+// Every operator of tests/support/gpu_operators.h, by name.
+inline const std::vector<std::pair<std::string, ir::Kernel (*)(const std::string& target)>>& operators() {
+  static const std::vector<std::pair<std::string, ir::Kernel (*)(const std::string&)>> all = {
+      {"add_bias", kernel_of<gpu_operators::AddBias>},
+      {"transpose", kernel_of<gpu_operators::Transpose>},
+      {"product", kernel_of<gpu_operators::Product>},
+      {"softmax", kernel_of<gpu_operators::Softmax>},
+      {"sum", kernel_of<gpu_operators::Sum>},
+      {"conv3x3", kernel_of<gpu_operators::Conv3x3>},
+      {"attention", kernel_of<gpu_operators::Attention>}};
+  return all;
+}
+
+}  // namespace cuda

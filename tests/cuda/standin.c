@@ -1,0 +1,385 @@
+/* The stand-in driver: see standin.h. STANDIN_OLD leaves out what CUDA 11 does not have, STANDIN_BROKEN a function that every
+ * driver has, STANDIN_NO_DEVICE the device. */
+#include "tests/cuda/standin.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/cuda/driver.h"
+
+enum { kInvalidValue = 1, kNotInitialized = 3, kInvalidDevice = 101, kInvalidPtx = 218, kInvalidHandle = 400, kNotFound = 500 };
+enum { kContext = 0x43, kStream, kModule, kFunction, kDead };
+enum { kMost = 256, kBytes = 1 << 16 };
+
+struct CudaContextObject {
+  int kind, device;
+  unsigned long long id;
+};
+struct CudaStreamObject {
+  int kind;
+  CudaContext context;
+};
+struct CudaFunctionObject {
+  int kind;
+  char name[64];
+  CudaModule module;
+  uint32_t threads, count, sizes[64];
+  int shared;
+};
+struct CudaModuleObject {
+  int kind;
+  CudaContext context;
+  bool ptx;
+  const char* image;
+  struct CudaFunctionObject functions[16];
+  int count;
+};
+
+static struct {
+  char calls[kBytes], complaints[kBytes];
+  char failing[64];
+  int countdown, result, lost;
+  int attributes[256];
+  int devices;
+  bool cubin, initialised;
+  CudaContext stack[16], primary;
+  int depth;
+  unsigned long long ids;
+  StandinLaunch launches[kMost];
+  int launch_count, blocks;
+} s;
+
+static void append(char* to, const char* format, ...) {
+  const size_t used = strlen(to);
+  va_list values;
+  va_start(values, format);
+  vsnprintf(to + used, kBytes - used, format, values);
+  va_end(values);
+}
+
+static CudaResult called(const char* name) { /* 0, or what the call must return */
+  append(s.calls, "%s ", name);
+  if (s.lost != 0) return s.lost;
+  if (s.countdown > 0 && strcmp(name, s.failing) == 0 && --s.countdown == 0) return s.result;
+  if (!s.initialised && strcmp(name, "cuInit") != 0 && strcmp(name, "cuGetErrorName") != 0) return kNotInitialized;
+  return 0;
+}
+#define CALLED(name)                    \
+  const CudaResult told = called(name); \
+  if (told != 0) return told
+
+static CudaResult complain(const char* format, ...) {
+  char text[512];
+  va_list values;
+  va_start(values, format);
+  vsnprintf(text, sizeof text, format, values);
+  va_end(values);
+  append(s.complaints, "%s\n", text);
+  return kInvalidValue;
+}
+
+static bool valid_context(CudaContext c) { return c != NULL && c->kind == kContext; }
+static CudaContext current(void) { return s.depth > 0 ? s.stack[s.depth - 1] : NULL; }
+
+/* ---- what tests say -------------------------------------------------------------------------------------------------- */
+void standin_reset(void) {
+  s.calls[0] = s.complaints[0] = s.failing[0] = '\0';
+  s.countdown = s.result = s.lost = s.launch_count = 0;
+  s.devices = 1, s.cubin = true;
+  memset(s.attributes, 0, sizeof s.attributes);
+  s.attributes[kCudaMaxThreadsPerBlock] = 1024;
+  s.attributes[kCudaMaxGridX] = INT32_MAX, s.attributes[kCudaMaxGridY] = s.attributes[kCudaMaxGridZ] = 65535;
+  s.attributes[kCudaCapabilityMajor] = 9, s.attributes[kCudaMaxSharedOptIn] = 227 << 10;
+}
+__attribute__((constructor)) static void begin(void) {
+  standin_reset();
+#ifdef STANDIN_NO_DEVICE
+  s.devices = 0;
+#endif
+}
+const char* standin_calls(void) { return s.calls; }
+const char* standin_complaints(void) { return s.complaints; }
+void standin_fail(const char* function, int nth, int result) {
+  snprintf(s.failing, sizeof s.failing, "%s", function);
+  s.countdown = nth, s.result = result;
+}
+void standin_lose(int result) { s.lost = result; }
+void standin_attribute(int attribute, int value) { s.attributes[attribute] = value; }
+void standin_devices(int count) { s.devices = count; }
+void standin_takes_cubin(int yes) { s.cubin = yes != 0; }
+void* standin_new_context(int device) {
+  CudaContext c = calloc(1, sizeof *c);
+  c->kind = kContext, c->device = device, c->id = ++s.ids;
+  return c;
+}
+void standin_destroy_context(void* context) { ((CudaContext)context)->kind = kDead; } /* kept, so that its use is seen */
+void standin_set_current(void* context) {
+  s.depth = context != NULL;
+  s.stack[0] = context;
+}
+void* standin_current(void) { return current(); }
+void* standin_new_stream(void* context) {
+  CudaStream stream = calloc(1, sizeof *stream);
+  stream->kind = kStream, stream->context = context;
+  return stream;
+}
+int standin_launches(void) { return s.launch_count; }
+const StandinLaunch* standin_launch(int n) { return &s.launches[n]; }
+int standin_blocks_in_use(void) { return s.blocks; }
+
+/* ---- the driver: devices and contexts --------------------------------------------------------------------------------- */
+CudaResult cuInit(unsigned flags) {
+  CALLED("cuInit");
+  if (flags != 0) return complain("cuInit: flags %u", flags);
+  if (s.devices == 0) return kCudaNoDevice;
+  s.initialised = true;
+  return 0;
+}
+CudaResult cuGetErrorName(CudaResult r, const char** name) {
+  static const struct {
+    int result;
+    const char* name;
+  } names[] = {{1, "CUDA_ERROR_INVALID_VALUE"},
+               {2, "CUDA_ERROR_OUT_OF_MEMORY"},
+               {3, "CUDA_ERROR_NOT_INITIALIZED"},
+               {100, "CUDA_ERROR_NO_DEVICE"},
+               {201, "CUDA_ERROR_INVALID_CONTEXT"},
+               {218, "CUDA_ERROR_INVALID_PTX"},
+               {222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
+               {400, "CUDA_ERROR_INVALID_HANDLE"},
+               {500, "CUDA_ERROR_NOT_FOUND"},
+               {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+               {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
+               {719, "CUDA_ERROR_LAUNCH_FAILED"},
+               {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"}};
+  for (size_t n = 0; n < sizeof names / sizeof *names; ++n)
+    if (names[n].result == r) {
+      *name = names[n].name;
+      return 0;
+    }
+  return kInvalidValue;
+}
+CudaResult cuDeviceGetCount(int* count) {
+  CALLED("cuDeviceGetCount");
+  *count = s.devices;
+  return 0;
+}
+CudaResult cuDeviceGet(CudaDevice* device, int number) {
+  CALLED("cuDeviceGet");
+  if (number < 0 || number >= s.devices) return kInvalidDevice;
+  *device = number;
+  return 0;
+}
+CudaResult cuDeviceGetAttribute(int* value, int attribute, CudaDevice device) {
+  CALLED("cuDeviceGetAttribute");
+  if (device < 0 || device >= s.devices) return complain("cuDeviceGetAttribute: device %d", device);
+  if (attribute != kCudaCapabilityMinor && s.attributes[attribute] == 0)
+    return complain("attribute %d is not known", attribute);
+  *value = s.attributes[attribute];
+  return 0;
+}
+CudaResult cuDeviceGetName(char* name, int room, CudaDevice device) {
+  CALLED("cuDeviceGetName");
+  snprintf(name, (size_t)room, "Stand-in %d", device);
+  return 0;
+}
+CudaResult cuDevicePrimaryCtxRetain(CudaContext* context, CudaDevice device) {
+  CALLED("cuDevicePrimaryCtxRetain");
+  if (s.primary == NULL) s.primary = standin_new_context(device);
+  *context = s.primary;
+  return 0;
+}
+CudaResult cuCtxGetCurrent(CudaContext* context) {
+  CALLED("cuCtxGetCurrent");
+  *context = current();
+  return 0;
+}
+CudaResult cuCtxPushCurrent_v2(CudaContext context) {
+  CALLED("cuCtxPushCurrent");
+  if (!valid_context(context)) return complain("cuCtxPushCurrent: no context");
+  s.stack[s.depth++] = context;
+  return 0;
+}
+CudaResult cuCtxPopCurrent_v2(CudaContext* context) {
+  CALLED("cuCtxPopCurrent");
+  if (s.depth == 0) return complain("cuCtxPopCurrent: there is none");
+  *context = s.stack[--s.depth];
+  return 0;
+}
+CudaResult cuCtxGetDevice(CudaDevice* device) {
+  CALLED("cuCtxGetDevice");
+  if (!valid_context(current())) return kCudaInvalidContext;
+  *device = current()->device;
+  return 0;
+}
+CudaResult cuStreamGetCtx(CudaStream stream, CudaContext* context) {
+  CALLED("cuStreamGetCtx");
+  if (stream->kind != kStream) return kInvalidHandle;
+  *context = stream->context;
+  return 0;
+}
+static bool stream_of(CudaStream stream, CudaContext context) {
+  return (uintptr_t)stream <= 2 || (stream->kind == kStream && stream->context == context);
+}
+CudaResult cuStreamSynchronize(CudaStream stream) {
+  CALLED("cuStreamSynchronize");
+  return stream_of(stream, current()) ? 0 : complain("cuStreamSynchronize: a stream of another context");
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------------ */
+CudaResult cuMemAlloc_v2(CudaAddress* address, size_t bytes) {
+  CALLED("cuMemAlloc");
+  void* block = NULL;
+  if (!valid_context(current()) || bytes == 0 || posix_memalign(&block, 256, bytes) != 0) return complain("cuMemAlloc");
+  ++s.blocks;
+  *address = (CudaAddress)(uintptr_t)block;
+  return 0;
+}
+CudaResult cuMemFree_v2(CudaAddress address) {
+  CALLED("cuMemFree");
+  if (address == 0) return complain("cuMemFree of nothing");
+  --s.blocks;
+  free((void*)(uintptr_t)address);
+  return 0;
+}
+
+/* ---- modules ----------------------------------------------------------------------------------------------------------- */
+
+/* ".entry NAME(" … ".param .u64 …" or ".param .align 64 .b8 NAME[128]" … ")" … ".reqntid N" */
+static CudaResult parse_entry(const char* at, CudaModule m) {
+  if (m->count == 16) return complain("a module of more than 16 entries");
+  CudaFunction f = &m->functions[m->count++];
+  f->kind = kFunction, f->module = m;
+  if (sscanf(at, ".entry %63[A-Za-z0-9_$]", f->name) != 1) return complain("an entry without a name");
+  const char *open = strchr(at, '('), *close = strchr(at, ')');
+  if (open == NULL || close == NULL || open > close) { /* no parameters */
+    open = close = at;
+  }
+  for (const char* p = strstr(open, ".param"); p != NULL && p < close; p = strstr(p + 1, ".param ")) {
+    unsigned bytes = 8;
+    const char *bracket = strchr(p, '['), *comma = strchr(p, ',');
+    if (bracket != NULL && bracket < close && (comma == NULL || bracket < comma) && sscanf(bracket, "[%u]", &bytes) != 1)
+      return complain("a parameter of no size");
+    f->sizes[f->count++] = bytes;
+  }
+  const char *body = strchr(close, '{'), *threads = strstr(close, ".reqntid ");
+  if (threads == NULL || threads > body || sscanf(threads, ".reqntid %u", &f->threads) != 1)
+    return complain("entry %s tells no number of threads", f->name);
+  return 0;
+}
+
+CudaResult cuModuleLoadData(CudaModule* module, const void* image) {
+  CALLED("cuModuleLoadData");
+  if (!valid_context(current())) return kCudaInvalidContext;
+  CudaModule m = calloc(1, sizeof *m);
+  m->kind = kModule, m->context = current(), m->image = image;
+  CudaResult r = 0;
+  if (memcmp(image, "\177ELF", 4) == 0) {
+    if (!s.cubin) r = kCudaNoBinaryForGpu;
+  } else {
+    const char* text = image;
+    m->ptx = true;
+    if (strstr(text, ".version ") == NULL || strstr(text, ".target sm_") == NULL || strstr(text, ".address_size 64") == NULL)
+      r = kInvalidPtx;
+    for (const char* p = strstr(text, ".entry "); r == 0 && p != NULL; p = strstr(p + 1, ".entry ")) r = parse_entry(p, m);
+    if (r == 0 && m->count == 0) r = kInvalidPtx;
+  }
+  if (r == 0)
+    *module = m;
+  else
+    free(m);
+  return r;
+}
+CudaResult cuModuleUnload(CudaModule m) {
+  CALLED("cuModuleUnload");
+  if (m->kind != kModule) return complain("cuModuleUnload: no module");
+  m->kind = kDead;
+  return 0;
+}
+CudaResult cuModuleGetFunction(CudaFunction* function, CudaModule m, const char* name) {
+  CALLED("cuModuleGetFunction");
+  if (m->kind != kModule || m->context != current()) return complain("cuModuleGetFunction: a module of another context");
+  for (int n = 0; n < m->count; ++n)
+    if (strcmp(m->functions[n].name, name) == 0) {
+      *function = &m->functions[n];
+      return 0;
+    }
+  if (m->ptx) return kNotFound;
+  CudaFunction f = &m->functions[m->count++]; /* machine code is not read */
+  f->kind = kFunction, f->module = m;
+  snprintf(f->name, sizeof f->name, "%s", name);
+  *function = f;
+  return 0;
+}
+CudaResult cuFuncGetAttribute(int* value, int attribute, CudaFunction f) {
+  CALLED("cuFuncGetAttribute");
+  if (f->kind != kFunction || attribute != kCudaFuncMaxThreads) return complain("cuFuncGetAttribute %d", attribute);
+  *value = s.attributes[kCudaMaxThreadsPerBlock];
+  return 0;
+}
+CudaResult cuFuncSetAttribute(CudaFunction f, int attribute, int value) {
+  CALLED("cuFuncSetAttribute");
+  if (f->kind != kFunction || attribute != kCudaFuncMaxDynamicShared || value < 0 || value > s.attributes[kCudaMaxSharedOptIn])
+    return complain("cuFuncSetAttribute %d to %d", attribute, value);
+  f->shared = value;
+  return 0;
+}
+
+#ifdef STANDIN_BROKEN
+#define cuLaunchKernel standin_has_no_launch
+#endif
+CudaResult cuLaunchKernel(CudaFunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                          unsigned shared, CudaStream stream, void** parameters, void** extra) {
+  CALLED("cuLaunchKernel");
+  if (f->kind != kFunction || f->module->kind != kModule) return complain("cuLaunchKernel: no function");
+  if (f->module->context != current() || !valid_context(current())) return complain("%s: of another context", f->name);
+  if (!stream_of(stream, current())) return complain("%s: a stream of another context", f->name);
+  if (by != 1 || bz != 1 || bx == 0 || (f->threads != 0 && f->threads != bx))
+    return complain("%s: %u x %u x %u threads, the entry has %u", f->name, bx, by, bz, f->threads);
+  if (gx == 0 || gy == 0 || gz == 0 || gy > 65535 || gz > 65535) return complain("%s: a grid of %u %u %u", f->name, gx, gy, gz);
+  if (shared > 48 << 10 && (unsigned)f->shared < shared) return complain("%s: %u bytes of shared memory", f->name, shared);
+  if (extra != NULL) return complain("%s: extra", f->name);
+  if (s.launch_count == kMost) return complain("more than %d launches", kMost);
+  StandinLaunch* l = &s.launches[s.launch_count++];
+  *l = (StandinLaunch){
+      .grid = {gx, gy, gz}, .threads = bx, .shared_bytes = shared, .stream = stream, .from_ptx = f->module->ptx};
+  memcpy(l->entry, f->name, sizeof l->entry);
+  l->parameter_count = f->count;
+  for (uint32_t n = 0; n < f->count; ++n) {
+    l->sizes[n] = f->sizes[n];
+    memcpy(&l->parameters[n], parameters[n], 8);
+    for (uint32_t k = 8; k + 8 <= f->sizes[n]; k += 8) { /* all of it must be there to be read */
+      uint64_t word = 0;
+      memcpy(&word, (const char*)parameters[n] + k, 8);
+    }
+  }
+  return 0;
+}
+
+#ifndef STANDIN_OLD
+CudaResult cuCtxGetId(CudaContext context, unsigned long long* id) {
+  CALLED("cuCtxGetId");
+  if (!valid_context(context)) return kCudaInvalidContext;
+  *id = context->id;
+  return 0;
+}
+CudaResult cuTensorMapEncodeTiled(CudaTensorMap* map, int type, uint32_t rank, void* address, const uint64_t* extents,
+                                  const uint64_t* strides, const uint32_t* box, const uint32_t* element_strides, int interleave,
+                                  int swizzle, int promotion, int outside) {
+  CALLED("cuTensorMapEncodeTiled");
+  if ((uintptr_t)map % 64 != 0 || (uintptr_t)address % 16 != 0 || rank < 1 || rank > 5 || interleave != 0 || outside != 0)
+    return complain("cuTensorMapEncodeTiled: map %p, address %p, rank %u", (void*)map, address, rank);
+  for (uint32_t d = 0; d < rank; ++d) {
+    if (extents[d] == 0 || extents[d] > UINT64_C(1) << 32 || box[d] == 0 || box[d] > 256 || element_strides[d] != 1)
+      return complain("cuTensorMapEncodeTiled: dimension %u", d);
+    if (d + 1 < rank && (strides[d] == 0 || strides[d] % 16 != 0 || strides[d] >= UINT64_C(1) << 40))
+      return complain("cuTensorMapEncodeTiled: a stride of %llu bytes", (unsigned long long)strides[d]);
+  }
+  *map = (CudaTensorMap){{(uint64_t)(uintptr_t)address, (uint64_t)type, extents[0], rank > 1 ? extents[1] : 0,
+                          rank > 1 ? strides[0] : 0, box[0], rank > 1 ? box[1] : 0, (uint64_t)swizzle, (uint64_t)promotion}};
+  return 0;
+}
+#endif

@@ -1,0 +1,172 @@
+// What the translator writes: golden PTX of a small kernel, tables "this expression has this instruction", and refusals.
+#include <doctest/doctest.h>
+
+#include <ashlar/codegen/emit.h>
+#include <ashlar/ir/refusal.h>
+
+#include "tests/cuda/programs.h"
+#include "tests/golden.h"
+#include "tests/vulkan/programs.h"
+
+using namespace launches;
+namespace ptx = codegen::ptx;
+
+namespace {
+
+std::string text_of(const ir::Kernel& k, const char* target = "cuda-sm_90a") {
+  return ptx::translate(k, Target::parse(target)).text;
+}
+
+// The text of a kernel that stores f(x[thread], y[thread], z[thread]).
+std::string text_of(Type t, Type result, const std::function<Expr(Expr, Expr, Expr)>& f) {
+  Builder b("one");
+  const Id x = b.input("x", t, {num(8)}), y = b.input("y", t, {num(8)}), z = b.input("z", t, {num(8)});
+  const Id out = b.output("out", result, {num(8)});
+  b.launch(num(1), 32, 0, [&](const Expr&, const Expr& thread) {
+    b.store(out, thread, f(b.at(x, thread), b.at(y, thread), b.at(z, thread)));
+  });
+  return text_of(b.k);
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// From the entry on: what stands above tells LLVM's release.
+std::string body_of(const std::string& text) { return text.substr(text.find(".visible")); }
+
+std::string refusal_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const RefusalError& e) { return "expected " + e.refusal.expected + ", found " + e.refusal.found; }
+  return "not refused";
+}
+
+}  // namespace
+
+TEST_CASE("expressions and their instructions") {
+  struct Row {
+    const char* what;
+    Type type, result;
+    std::function<Expr(Expr, Expr, Expr)> f;
+    std::vector<const char*> with, without;
+  };
+  using ir::Op;
+  const auto bin = [](Op op) { return [op](Expr x, Expr y, Expr) { return ir::binary(op, x, y); }; };
+  const auto un = [](Op op) { return [op](Expr x, Expr, Expr) { return ir::unary(op, x); }; };
+  const Row rows[] = {
+      {"a product and a sum stay two, each rounded",
+       f32,
+       f32,
+       [](Expr x, Expr y, Expr z) { return ir::add(ir::mul(x, y), z); },
+       {"mul.rn.f32", "add.rn.f32"},
+       {"fma", ".ftz"}},
+      {"the same of f64",
+       f64,
+       f64,
+       [](Expr x, Expr y, Expr z) { return ir::add(ir::mul(x, y), z); },
+       {"mul.rn.f64", "add.rn.f64"},
+       {"fma"}},
+      {"fma is fma",
+       f32,
+       f32,
+       [](Expr x, Expr y, Expr z) { return ir::fma(x, y, z); },
+       {"fma.rn.f32"},
+       {"mul.rn", "add.rn", ".ftz"}},
+      {"fma of f64", f64, f64, [](Expr x, Expr y, Expr z) { return ir::fma(x, y, z); }, {"fma.rn.f64"}, {}},
+      {"a quotient is IEEE's", f32, f32, bin(Op::div), {"div.rn.f32"}, {"div.full", "div.approx", "rcp"}},
+      {"a root is IEEE's", f32, f32, un(Op::sqrt), {"sqrt.rn.f32"}, {"sqrt.approx"}},
+      {"a minimum passes NaN on", f32, f32, bin(Op::min), {"min.NaN.f32"}, {}},
+      {"round to even", f32, f32, un(Op::round), {"cvt.rni.f32.f32"}, {}},
+      {"f32 to bf16 has no call", f32, bf16, [](Expr x, Expr, Expr) { return ir::cast(bf16, x); }, {}, {"call"}},
+      {"f16 to f32", f16, f32, [](Expr x, Expr, Expr) { return ir::cast(f32, x); }, {"cvt.f32.f16"}, {}},
+      {"popcount", u32, u32, un(Op::popcount), {"popc.b32"}, {}},
+      {"division by a power of two is a shift",
+       i32,
+       i32,
+       [](Expr x, Expr, Expr) { return ir::binary(Op::div, x, ir::int_const(i32, 8)); },
+       {"shr.s32"},
+       {"div.s32"}},
+      {"an input is read through the read-only cache", f32, f32, bin(Op::add), {"ld.global.nc.b32", "st.global.b32"}, {}},
+  };
+  for (const Row& r : rows) {
+    INFO(r.what);
+    const std::string text = text_of(r.type, r.result, r.f);
+    for (const char* part : r.with) CHECK_MESSAGE(has(text, part), "expected " << part << " in\n" << text);
+    for (const char* part : r.without) CHECK_MESSAGE(!has(text, part), "expected no " << part << " in\n" << text);
+  }
+}
+
+TEST_CASE("an entry: its threads, its parameters, its shared memory") {
+  const Target t = Target::parse("cuda-sm_80");
+  const ptx::Code code = ptx::translate(programs::transposition().k, t);
+  REQUIRE(code.entries.size() == 1);
+  const ptx::Entry& e = code.entries[0];
+  CHECK(e.name == "transposition");
+  CHECK(e.shared_bytes == 16 * 17 * 4);
+  CHECK(e.parameters.size() == 4);  // in, out, M, N
+  CHECK(has(code.text, ".target sm_80"));
+  CHECK(has(code.text, ".reqntid 256"));
+  CHECK(has(code.text, ".extern .shared .align 1024 .b8 shared_memory[]"));
+  CHECK(has(code.text, "bar.sync \t0;"));
+  CHECK(has(code.text, "st.shared.b32"));
+  CHECK(ptx::translate(programs::large_sum(f32).k, t).entries.size() == 2);
+}
+
+TEST_CASE("vectors: one access for four lanes, as aligned as is known") {
+  Builder b = programs::elementwise_vectors();
+  for (auto& [id, buffer] : b.k.buffers) buffer.align = 4;  // of an element: all that entry checks
+  CHECK(!has(text_of(b.k), "ld.global.nc.v4"));
+  for (auto& [id, buffer] : b.k.buffers) buffer.align = 16;
+  CHECK(has(text_of(b.k), "ld.global.nc.v4"));
+  CHECK(has(text_of(b.k), "st.global.v4"));
+}
+
+TEST_CASE("a register tile lives in registers") {
+  const std::string text = text_of(programs::matmul().k);
+  CHECK(!has(text, "__local_depot"));
+  CHECK(has(text, "fma.rn.f32"));
+}
+
+TEST_CASE("shuffles of every width") {
+  for (Type t : {f32, i64, i8, f16}) {
+    const std::string text = text_of(programs::warp_sums(t, 32).k);
+    for (const char* kind : {"bfly", "up", "down", "idx"}) CHECK(has(text, std::string("shfl.sync.") + kind + ".b32"));
+  }
+  CHECK(refusal_of([] { text_of(programs::warp_sums(f32, 8).k); }) ==
+        "expected warps of 32 lanes, found `shuffle_xor` over 8 in kernel `warp_sums`");
+}
+
+TEST_CASE("the same kernel gives the same text, and golden bodies") {
+  CHECK(text_of(programs::matmul().k) == text_of(programs::matmul().k));
+  for (const Builder& b : {programs::elementwise(), programs::transposition()})
+    CHECK(golden("cuda/golden/" + b.k.name + ".ptx", body_of(text_of(b.k, "cuda-sm_80"))) == "");
+}
+
+TEST_CASE("what the device does not have is refused by name") {
+  Builder b("many");
+  const Id out = b.output("out", f32, {num(8)});
+  const Id tile = b.shared("tile", f32, 50000, 0);
+  b.launch(num(1), 32, 200000, [&](const Expr&, const Expr& thread) {
+    b.store(tile, thread, ir::float_const(f32, 0));
+    b.store(out, thread, b.at(tile, thread));
+  });
+  CHECK(refusal_of([&] { text_of(b.k, "cuda-sm_80"); }) ==
+        "expected at most 166912 bytes of shared memory in a block, which sm_80 has, found 200000 in launch `many`");
+  CHECK(refusal_of([] { ptx::translate(programs::elementwise().k, Target::parse("vulkan")); }) ==
+        "expected a target that is a CUDA device, found vulkan");
+  Builder wide("wide");
+  const Id y = wide.output("y", f32, {num(8)});
+  wide.launch(num(1), 2048, 0, [&](const Expr&, const Expr& thread) { wide.store(y, thread, ir::float_const(f32, 0)); });
+  CHECK(refusal_of([&] { text_of(wide.k); }) == "expected a block of 1 to 1024 threads, found 2048 in launch `wide`");
+}
+
+TEST_CASE("a prefetch asks for a line of the second cache") {
+  Builder b("ahead");
+  const Id x = b.input("x", f32, {num(64)}), out = b.output("out", f32, {num(64)});
+  b.launch(num(1), 32, 0, [&](const Expr&, const Expr& thread) { b.store(out, thread, b.at(x, thread)); });
+  ir::KStmt ahead;
+  ahead.kind = ir::KStmt::Kind::prefetch;
+  ahead.buffer = x;
+  ahead.address = num(32);
+  b.k.body[0].body.insert(b.k.body[0].body.begin(), ahead);
+  CHECK(has(text_of(b.k), "prefetch.global.L2"));
+}
