@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "analysis/engine.h"
+#include "analysis/memo.h"
 
 namespace ashlar::analysis {
 
@@ -37,10 +38,6 @@ bool uses(const Expr& e, Id id) {
   for (std::uint32_t k = 0; k < n->count; ++k)
     if (uses(n->args[k], id)) return true;
   return false;
-}
-
-bool uses(const Linear& l, Id id) {
-  return std::any_of(l.terms.begin(), l.terms.end(), [&](const Term& t) { return uses(t.atom, id); });
 }
 
 Direction flip(Direction d) { return d == Direction::up ? Direction::down : d == Direction::down ? Direction::up : d; }
@@ -70,6 +67,8 @@ Expr cofactor_of(const Expr& atom, Id id) {
 void add_product(Linear& out, const Linear& a, const Linear& b, std::int64_t factor) { add_scaled(out, product(a, b), factor); }
 
 }  // namespace
+
+Engine::Engine(MemoTable& memo) : facts_(memo.facts), memo_(&memo) {}
 
 // ---- direction ---------------------------------------------------------------------------------------------------------
 
@@ -140,16 +139,46 @@ bool Engine::nonneg(const Linear& l) {
   if (r.has_hi() && r.hi < 0) return false;
   if (proof_depth_ >= 2) return false;
   const int outer = budget_;
-  const bool nested = proof_depth_ > 0;
-  budget_ = nested ? std::min(outer, steps_inside_proof) : std::max(outer, steps_inside_simplify);
-  const int given = budget_;
+  if (proof_depth_ == 0) {
+    const bool answer = ask(l, std::max(outer, steps_inside_simplify));
+    budget_ = outer;
+    return answer;
+  }
+  const int given = budget_ = std::min(outer, steps_inside_proof);
+  const Nested inside(proof_depth_);
+  if (use_conditions_ && !hypotheses_loaded_) load_hypotheses();
+  const bool answer = search(l, 0, 0);
+  budget_ = outer - (given - budget_);
+  return answer;
+}
+
+// The same few differences are asked for again and again, by each expression that holds the min they decide. The answer follows
+// from the sum, the facts and the budget alone: what earlier proofs of this engine simplified with few steps left is forgotten.
+bool Engine::ask(const Linear& l, int budget) {
+  if (use_conditions_ && !hypotheses_loaded_) {
+    const Nested inside(proof_depth_);
+    budget_ = budget;
+    load_hypotheses();
+  }
+  if (!memo_) {
+    held_ = memo_for(facts_);
+    memo_ = held_.get();
+  }
+  Linear ordered = l;
+  order(ordered);
+  const Expr key = emit(ordered);
+  if (use_conditions_)
+    if (const auto it = memo_->nonneg.find(key); it != memo_->nonneg.end())
+      for (const auto& [steps, answer] : it->second)
+        if (steps == budget) return answer;
+  done_[1].clear();
+  budget_ = budget;
   bool answer = false;
   {
     const Nested inside(proof_depth_);
-    if (use_conditions_ && !hypotheses_loaded_) load_hypotheses();
     answer = search(l, 0, 0);
   }
-  budget_ = nested ? outer - (given - budget_) : outer;
+  if (use_conditions_) memo_->nonneg[key].emplace_back(budget, answer);
   return answer;
 }
 
@@ -328,10 +357,12 @@ bool Engine::search_quotients(const Linear& l, std::uint64_t used, int depth) {
 
 bool Engine::search_variables(const Linear& l, std::uint64_t used, int depth) {
   const std::vector<VarFacts>& vars = facts_.vars();
+  std::vector<Id> used_ids;
+  for (const Term& t : l.terms) add_variables(t.atom, used_ids);
   for (std::size_t k = vars.size(); k-- > 0;) {
     const VarFacts& v = vars[k];
     if (v.lo.empty() && v.hi.empty() && !v.min && !v.max) continue;
-    if (!uses(l, v.id)) continue;
+    if (std::find(used_ids.begin(), used_ids.end(), v.id) == used_ids.end()) continue;
     const Direction d = direction(l, v.id);
     Linear with, without;
     bool plain = true;  // the variable occurs only as a factor of monomials

@@ -98,10 +98,31 @@ const Domain& Domains::at(Id stage) const {
   return it->second;
 }
 
+namespace {
+
+// Domains follow from definitions and padded splits, which few steps of a schedule touch: the last answer is kept, with what it
+// was the answer for.
+struct Remembered {
+  Program definitions;
+  std::map<Id, std::optional<std::int64_t>> past;
+  Domains domains;
+};
+
+Remembered remember(const Program& p, const std::map<Id, std::optional<std::int64_t>>& past, const Domains& domains) {
+  Remembered r{{}, past, domains};
+  r.definitions.symbols = p.symbols, r.definitions.scalars = p.scalars, r.definitions.arguments = p.arguments;
+  r.definitions.assumptions = p.assumptions, r.definitions.stages = p.stages, r.definitions.buffers = p.buffers;
+  return r;
+}
+
+}  // namespace
+
 Domains domains_of(const Program& p) {
+  thread_local std::optional<Remembered> last;
   Domains domains;
   const Facts facts = facts_of_arguments(p);
   const auto past = overshoots(p, facts);
+  if (last && last->past == past && same_definitions(p, last->definitions)) return last->domains;
   for (Id id : consumers_first(p)) {
     const ir::Stage& stage = p.stage(id);
     Domain domain;
@@ -130,6 +151,7 @@ Domains domains_of(const Program& p) {
     }
     domains.of.emplace(id, std::move(domain));
   }
+  last = remember(p, past, domains);
   return domains;
 }
 

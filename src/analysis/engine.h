@@ -6,6 +6,7 @@
 //
 // Invariant: what simplify returns is a fixed point: simplify(simplify(e)) is the same tree.
 #include <array>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -17,6 +18,7 @@
 namespace ashlar::analysis {
 
 struct Rule;
+struct MemoTable;
 
 struct Range {  // constant bounds, inclusive; INT64_MIN and INT64_MAX stand for "none"
   std::int64_t lo = INT64_MIN, hi = INT64_MAX;
@@ -32,6 +34,7 @@ enum class Direction { flat, up, down, mixed };  // how an expression moves as o
 class Engine {
  public:
   explicit Engine(const Facts& facts) : facts_(facts) {}
+  explicit Engine(MemoTable&);  // the one that a table keeps
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
@@ -50,6 +53,13 @@ class Engine {
   Direction direction(const Expr& canonical, ir::Id var);
   Direction direction(const Linear&, ir::Id var);
   const Facts& facts() const { return facts_; }
+  std::size_t size() const { return ranges_.size(); }
+  // Before another question. What was simplified is forgotten, since a node that was a result is not looked at again and the
+  // answer would depend on what was asked before; ranges and hypotheses stay.
+  void begin() {
+    done_[0].clear(), done_[1].clear(), keep_.clear();
+    budget_ = 0;
+  }
 
  private:
   friend class RuleMatch;
@@ -74,6 +84,7 @@ class Engine {
   Range atom_range(const Expr&);
   Congruence var_congruence(const Expr& var);
   // decide.cpp
+  bool ask(const Linear&, int budget);  // as nonneg, once for the same facts and budget
   bool search(const Linear&, std::uint64_t hypotheses_used, int depth);
   bool search_minmax(const Linear&, std::uint64_t used, int depth, bool* decided);
   bool search_variables(const Linear&, std::uint64_t used, int depth);
@@ -84,10 +95,12 @@ class Engine {
   Truth decide_linear(const Linear& slack);
 
   const Facts& facts_;
+  MemoTable* memo_ = nullptr;        // of these facts; found when it is first asked
+  std::shared_ptr<MemoTable> held_;  // unless it keeps this engine
   std::array<std::unordered_map<const ir::Node*, Expr>, 2> done_;  // [1]: inside a proof, where fewer steps are spent
   std::unordered_map<const ir::Node*, Range> ranges_;
-  std::vector<Expr> keep_;          // keeps the keys of the maps alive
-  std::vector<Linear> hypotheses_;  // each is >= 0
+  std::vector<Expr> keep_, ranged_;  // keep the keys of the maps alive
+  std::vector<Linear> hypotheses_;   // each is >= 0
   bool hypotheses_loaded_ = false;
   bool use_conditions_ = true;
   int proof_depth_ = 0;  // > 0 while a proof runs inside a simplification

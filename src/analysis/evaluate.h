@@ -20,8 +20,8 @@ class Sampler {
  public:
   Sampler(std::span<const Expr> expressions, const Facts& facts);
   bool complete(std::int64_t limit) const;  // the variables span a constant box of at most `limit` points
-  bool next_point();                // of that box, in order, those that break a fact left out; false after the last
-  bool sample(std::uint64_t seed);  // draws an assignment; false if this one breaks a fact, or might
+  bool next_point();                        // of that box, in order, those that break a fact left out; false after the last
+  bool sample(std::uint64_t seed);          // draws an assignment; false if this one breaks a fact, or might
   const Assignment& assignment() const { return values_; }
   bool allows(const Assignment& at) const { return check(at) == Allowed::yes; }  // of the same variables: do all facts hold?
   // Are they known to hold for the point at hand? A fact that depends on data is not: such a point shows nothing, but what is

@@ -45,17 +45,24 @@ const VarFacts* Facts::of(ir::Id var) const {
   return nullptr;
 }
 
-void Facts::bound(ir::Id var, std::optional<std::int64_t> min, std::optional<std::int64_t> max) {
-  VarFacts& v = entry(var);
+namespace {
+
+void narrow(VarFacts& v, std::optional<std::int64_t> min, std::optional<std::int64_t> max) {
   if (min && (!v.min || *v.min < *min)) v.min = min;
   if (max && (!v.max || *v.max > *max)) v.max = max;
+}
+
+}  // namespace
+
+void Facts::bound(ir::Id var, std::optional<std::int64_t> min, std::optional<std::int64_t> max) {
+  narrow(entry(var), min, max);
 }
 
 void Facts::range(ir::Id var, const Expr& lo, const Expr& hi) {
   std::int64_t a = 0, b = 0;
   const bool constant_lo = !lo.empty() && ir::is_int(lo, &a), constant_hi = !hi.empty() && ir::is_int(hi, &b);
-  bound(var, constant_lo ? std::optional(a) : std::nullopt, constant_hi ? std::optional(b) : std::nullopt);
   VarFacts& v = entry(var);
+  narrow(v, constant_lo ? std::optional(a) : std::nullopt, constant_hi ? std::optional(b) : std::nullopt);
   if (!lo.empty() && !constant_lo) v.lo = lo;
   if (!hi.empty() && !constant_hi) v.hi = hi;
 }
@@ -129,6 +136,34 @@ void Facts::assume(const Expr& condition) {
   else if (op == Op::eq && ir::is(args[0], Op::mod) && ir::is(ir::args_of(args[0])[0], Op::var) &&
            ir::is_int(ir::args_of(args[0])[1], &k) && k > 0 && ir::is_int(args[1], std::int64_t{0}))
     multiple(ir::args_of(args[0])[0].node()->id, k);
+}
+
+Facts Facts::about(std::vector<ir::Id> ids) const {
+  const auto wanted = [&](ir::Id id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); };
+  std::vector<std::vector<ir::Id>> mentioned(conditions_.size());
+  for (std::size_t k = 0; k < conditions_.size(); ++k) add_variables(conditions_[k], mentioned[k]);
+  const auto bears = [&](const std::vector<ir::Id>& of) { return of.empty() || std::any_of(of.begin(), of.end(), wanted); };
+  std::vector<const VarFacts*> found;
+  for (std::size_t next = 0; next < ids.size();) {
+    for (; next < ids.size(); ++next) {
+      const VarFacts* v = this->of(ids[next]);
+      if (!v) continue;
+      found.push_back(v);
+      if (!v->lo.empty()) add_variables(v->lo, ids);
+      if (!v->hi.empty()) add_variables(v->hi, ids);
+    }
+    for (const auto& of : mentioned)
+      if (bears(of))
+        for (ir::Id id : of)
+          if (!wanted(id)) ids.push_back(id);
+  }
+  Facts f;
+  std::sort(found.begin(), found.end());  // in the order they were bound
+  f.vars_.reserve(found.size());
+  for (const VarFacts* v : found) f.vars_.push_back(*v);
+  for (std::size_t k = 0; k < conditions_.size(); ++k)
+    if (bears(mentioned[k])) f.conditions_.push_back(conditions_[k]);
+  return f;
 }
 
 Facts facts_of_arguments(const ir::Program& program) {

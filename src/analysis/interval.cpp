@@ -304,24 +304,30 @@ void choices(const Linear& l, std::vector<Linear>& out, Engine& engine, std::siz
 
 Interval bounds_over(const Expr& e, std::span<const VarRange> eliminate, const Facts& facts) {
   if (e.empty()) return {};
-  const Facts all = with_ranges(facts, eliminate);
+  std::vector<Id> own;
+  add_variables(e, own);
+  const auto moves = [&](const VarRange& v) { return std::find(own.begin(), own.end(), v.id) != own.end(); };
+  if (std::none_of(eliminate.begin(), eliminate.end(), moves)) {
+    const Expr s = simplify(e, facts);
+    return {s, s};
+  }
   const auto same_range = [](const VarRange& a, const VarRange& b) {
     const SameWithNames same;
     return a.id == b.id && same(a.range.lo, b.range.lo) && same(a.range.hi, b.range.hi);
   };
-  const auto& known = memo_for(all).bounds;
+  const auto memo = memo_for(e, with_ranges(facts, eliminate));
+  const auto& known = memo->bounds;
   if (const auto it = known.find(e); it != known.end())
     for (const MemoTable::Bounds& b : it->second)
       if (std::equal(b.eliminated.begin(), b.eliminated.end(), eliminate.begin(), eliminate.end(), same_range))
         return b.interval;
   Interval result;
   try {
-    Engine engine(all);
-    result = eliminate_all(engine.simplify(e), eliminate, engine);
+    result = memo->ask([&](Engine& engine) { return eliminate_all(engine.simplify(e), eliminate, engine); });
   } catch (const Overflow&) {
     result = {};  // unbounded
   }
-  memo_for(all).bounds[e].push_back({{eliminate.begin(), eliminate.end()}, result});
+  memo->bounds[e].push_back({{eliminate.begin(), eliminate.end()}, result});
   return result;
 }
 

@@ -45,6 +45,12 @@ int three_way(const T& a, const T& b) {
 
 }  // namespace
 
+void add_variables(const Expr& e, std::vector<ir::Id>& to) {
+  const ir::Node* n = e.node();
+  if (n->op == ir::Op::var && std::find(to.begin(), to.end(), n->id) == to.end()) to.push_back(n->id);
+  for (std::uint32_t k = 0; k < n->count; ++k) add_variables(n->args[k], to);
+}
+
 int compare(const Expr& a, const Expr& b) {
   const ir::Node* x = a.node();
   const ir::Node* y = b.node();

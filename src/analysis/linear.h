@@ -32,6 +32,7 @@ struct Linear {
   bool is_constant() const { return terms.empty(); }
 };
 
+void add_variables(const Expr&, std::vector<ir::Id>& to);  // each once
 inline bool is_scalar_index(const Expr& e) { return e.node()->type.is_index() && e.node()->type.lanes == 1; }
 
 int compare(const Expr&, const Expr&);  // by structure and names; 0 does not imply the same

@@ -1,6 +1,6 @@
 #include "analysis/memo.h"
 
-#include <memory>
+#include "analysis/engine.h"
 
 namespace ashlar::analysis {
 namespace {
@@ -23,15 +23,6 @@ std::uint64_t fingerprint(const Facts& f) {
   return h;
 }
 
-bool same_names(const Expr& a, const Expr& b) {  // of structurally equal trees; names are interned
-  const ir::Node *x = a.node(), *y = b.node();
-  if (x == y) return true;
-  if (x->name != y->name) return false;
-  for (std::uint32_t k = 0; k < x->count; ++k)
-    if (!same_names(x->args[k], y->args[k])) return false;
-  return true;
-}
-
 bool same(const Expr& a, const Expr& b) { return SameWithNames()(a, b); }
 
 bool equal(const Facts& a, const Facts& b) {
@@ -48,15 +39,34 @@ bool equal(const Facts& a, const Facts& b) {
 }
 
 struct Memo {
-  std::unordered_map<std::uint64_t, std::vector<std::unique_ptr<MemoTable>>> tables;
+  std::unordered_map<std::uint64_t, std::vector<std::shared_ptr<MemoTable>>> tables;
   std::size_t count = 0;
 };
 
 }  // namespace
 
-bool SameWithNames::operator()(const Expr& a, const Expr& b) const { return ir::same(a, b) && same_names(a, b); }
+bool SameWithNames::operator()(const Expr& a, const Expr& b) const {
+  const ir::Node *x = a.node(), *y = b.node();
+  if (x == y) return true;
+  if (!x || !y || x->hash != y->hash || x->name != y->name || x->op != y->op || !(x->type == y->type) || x->count != y->count)
+    return false;  // names are interned
+  if (x->count == 0) return ir::same(a, b);
+  if (x->op == ir::Op::load && x->id != y->id) return false;
+  for (std::uint32_t k = 0; k < x->count; ++k)
+    if (!(*this)(x->args[k], y->args[k])) return false;
+  return true;
+}
 
-MemoTable& memo_for(const Facts& facts) {
+MemoTable::MemoTable(Facts f) : facts(std::move(f)) {}
+MemoTable::~MemoTable() = default;
+
+Engine& MemoTable::ready() {
+  if (!engine || engine->size() > most_answers) engine = std::make_unique<Engine>(*this);
+  engine->begin();
+  return *engine;
+}
+
+std::shared_ptr<MemoTable> memo_for(const Facts& facts) {
   thread_local Memo memo;
   if (memo.count >= most_tables) memo = {};
   auto& bucket = memo.tables[fingerprint(facts)];
@@ -65,12 +75,18 @@ MemoTable& memo_for(const Facts& facts) {
       if (t->simplified.size() > most_answers) t->simplified.clear();
       if (t->decided.size() > most_answers) t->decided.clear();
       if (t->bounds.size() > most_answers) t->bounds.clear();
-      return *t;
+      if (t->nonneg.size() > most_answers) t->nonneg.clear();
+      return t;
     }
-  bucket.push_back(std::make_unique<MemoTable>());
-  bucket.back()->facts = facts;
+  bucket.push_back(std::make_shared<MemoTable>(facts));
   ++memo.count;
-  return *bucket.back();
+  return bucket.back();
+}
+
+std::shared_ptr<MemoTable> memo_for(const Expr& e, const Facts& facts) {
+  std::vector<ir::Id> vars;
+  add_variables(e, vars);
+  return memo_for(facts.about(std::move(vars)));
 }
 
 bool memorable(const Expr& e) {

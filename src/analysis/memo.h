@@ -4,6 +4,7 @@
 // truth. Only index and bool expressions are remembered: their source lines tell nobody anything. Names do: ids are dense in
 // every Program, so two Programs of one process use the same id for different variables, and canonical order goes by names. So
 // the names belong to the key. One memo a thread; a full one starts afresh.
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -15,18 +16,45 @@ struct SameWithNames {
   bool operator()(const Expr& a, const Expr& b) const;
 };
 
+class Engine;
+
 struct MemoTable {
+  explicit MemoTable(Facts);
+  ~MemoTable();
+  MemoTable(const MemoTable&) = delete;
+  MemoTable& operator=(const MemoTable&) = delete;
+
+  // An engine that remembers the ranges it found for earlier questions; not two at a time. One that threw is forgotten.
+  template <class F>
+  auto ask(F&& question) {
+    Engine& e = ready();
+    try {
+      return question(e);
+    } catch (...) {
+      engine.reset();
+      throw;
+    }
+  }
+
   Facts facts;
+  std::unique_ptr<Engine> engine;
   std::unordered_map<Expr, Expr, ir::ExprHash, SameWithNames> simplified;
   std::unordered_map<Expr, bool, ir::ExprHash, SameWithNames> decided;
+  std::unordered_map<Expr, std::vector<std::pair<int, bool>>, ir::ExprHash, SameWithNames>
+      nonneg;  // by the steps that were allowed
   struct Bounds {
     std::vector<VarRange> eliminated;
     Interval interval;
   };
   std::unordered_map<Expr, std::vector<Bounds>, ir::ExprHash, SameWithNames> bounds;
+
+ private:
+  Engine& ready();
 };
 
-MemoTable& memo_for(const Facts&);  // valid until the next call
+// The table of the facts that bear on an expression; most loops around it do not.
+std::shared_ptr<MemoTable> memo_for(const Expr&, const Facts&);
+std::shared_ptr<MemoTable> memo_for(const Facts&);
 bool memorable(const Expr&);
 
 }  // namespace ashlar::analysis

@@ -48,14 +48,16 @@ Assignment shrunk(Sampler& sampler, const Expr& condition) {
 
 bool can_prove(const Expr& condition, const Facts& facts) {
   if (ir::is_int(condition)) return condition.node()->i != 0;
-  if (const auto& known = memo_for(facts).decided; known.count(condition)) return known.at(condition);
+  const auto memo = memo_for(condition, facts);
+  if (const auto it = memo->decided.find(condition); it != memo->decided.end()) return it->second;
   bool proved = false;
   try {
-    Engine engine(facts);
-    engine.set_budget(steps_of_a_proof);
-    proved = engine.decide(condition) == Truth::yes;
+    proved = memo->ask([&](Engine& engine) {
+      engine.set_budget(steps_of_a_proof);
+      return engine.decide(condition) == Truth::yes;
+    });
   } catch (const Overflow&) { proved = false; }
-  memo_for(facts).decided.emplace(condition, proved);
+  memo->decided.emplace(condition, proved);
   return proved;
 }
 

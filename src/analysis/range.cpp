@@ -155,7 +155,7 @@ Range Engine::range(const Expr& e) {
     const Range r = var_range(e);
     if (range_depth_ == 0) {
       ranges_.emplace(n, r);
-      keep_.push_back(e);
+      ranged_.push_back(e);
     }
     return r;
   }
@@ -164,7 +164,7 @@ Range Engine::range(const Expr& e) {
   const Range r = atom_range(e);
   if (range_depth_ == 0) {
     ranges_.emplace(n, r);
-    keep_.push_back(e);
+    ranged_.push_back(e);
   }
   return r;
 }

@@ -10,4 +10,7 @@ bool reads(const ir::Stage&, ir::Id buffer);
 // from data, or chosen by it, may have any value of its range. An end without a bound is empty.
 Interval index_interval(const Expr& index, std::vector<VarRange> ranges, const Facts&);
 
+// The same stages, buffers, symbols and assumptions, by the nodes they are made of.
+bool same_definitions(const ir::Program&, const ir::Program&);
+
 }  // namespace ashlar::analysis

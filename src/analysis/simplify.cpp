@@ -526,18 +526,18 @@ Expr Engine::equal_linear(const Linear& l, bool equal) {
 Expr simplify(const Expr& e, const Facts& facts) {
   if (e.empty() || ir::is(e, Op::int_const) || ir::is(e, Op::float_const)) return e;
   const bool keep = memorable(e);
+  std::shared_ptr<MemoTable> memo;
   if (keep) {
-    const auto& known = memo_for(facts).simplified;
-    if (const auto it = known.find(e); it != known.end()) return it->second;
+    memo = memo_for(e, facts);
+    if (const auto it = memo->simplified.find(e); it != memo->simplified.end()) return it->second;
   }
   Expr result = e;
   try {
-    Engine engine(facts);
-    result = engine.simplify(e);
+    result = memo ? memo->ask([&](Engine& engine) { return engine.simplify(e); }) : Engine(facts).simplify(e);
   } catch (const Overflow&) {
     result = e;  // a coefficient beyond 64 bits: the expression stays as it was written
   }
-  if (keep) memo_for(facts).simplified.emplace(e, result);
+  if (keep) memo->simplified.emplace(e, result);
   return result;
 }
 

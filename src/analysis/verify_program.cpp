@@ -5,6 +5,7 @@
 
 #include <ashlar/ir/refusal.h>
 
+#include "analysis/reads.h"
 #include "analysis/verify_view.h"
 
 namespace ashlar::analysis {
@@ -15,6 +16,7 @@ using namespace verifier;
 
 struct Rule : VerifierRule {
   Broken (*check)(const View&);
+  bool of_definitions = false;  // of stages and buffers alone, whatever the tree
 };
 
 // clang-format off
@@ -26,12 +28,12 @@ constexpr Rule rules[] = {
     {{"types.operands", "operands have the types that their operator takes"}, types_operands},
     {{"types.loads", "a load has its buffer's type and one index a dimension"}, types_loads},
     {{"types.conditions", "conditions are of type bool"}, types_conditions},
-    {{"stage.components", "a stage has a buffer for each value, of its type"}, stage_components},
-    {{"stage.rank", "a stage writes at its spatial iteration variables, one a dimension"}, stage_rank},
-    {{"stage.reduction", "a stage has reduce variables only with a reducer and inits"}, stage_reduction},
-    {{"stage.scope", "a stage is defined over its own variables, symbols and scalars; inits without reduce variables"}, stage_scope},
-    {{"stage.acyclic", "no stage needs itself"}, stage_acyclic},
-    {{"buffer.arguments", "arguments are inputs that no stage writes and outputs that one does"}, buffer_arguments},
+    {{"stage.components", "a stage has a buffer for each value, of its type"}, stage_components, true},
+    {{"stage.rank", "a stage writes at its spatial iteration variables, one a dimension"}, stage_rank, true},
+    {{"stage.reduction", "a stage has reduce variables only with a reducer and inits"}, stage_reduction, true},
+    {{"stage.scope", "a stage is defined over its own variables, symbols and scalars; inits without reduce variables"}, stage_scope, true},
+    {{"stage.acyclic", "no stage needs itself"}, stage_acyclic, true},
+    {{"buffer.arguments", "arguments are inputs that no stage writes and outputs that one does"}, buffer_arguments, true},
     {{"buffer.layout", "a layout has a variable for each dimension and a stride for each physical one"}, buffer_layout},
     {{"nest.roots", "a nest has one root axis for each iteration variable of its stage, in order"}, nest_roots},
     {{"loop.own", "a loop runs over a leaf of its nest's axes"}, loop_own},
@@ -62,10 +64,13 @@ std::span<const VerifierRule> program_rules() {
   return table;
 }
 
-void verify(const ir::Program& program, std::string_view after) {
-  const View view(program);
+void verify(const ir::Program& program, std::string_view after, const ir::Program* before) {
+  const bool defined_anew = !before || !same_definitions(program, *before);
+  const View view(program, defined_anew);
   for (const Rule& r : rules)
-    if (const Broken found = r.check(view); !found.empty())
+    if (r.of_definitions && !defined_anew)
+      continue;
+    else if (const Broken found = r.check(view); !found.empty())
       throw InternalError((after.empty() ? std::string() : "after " + std::string(after) + ": ") + r.name + ": " + r.sentence +
                           "; found: " + found);
 }

@@ -30,9 +30,9 @@ struct Place {
 
 class View {
  public:
-  explicit View(const Program& program) : p(program) {
+  explicit View(const Program& program, bool with_definitions = true) : p(program) {
     flatten(program.body, -1, -1);
-    collect();
+    collect(with_definitions);
   }
 
   const Program& p;
@@ -41,7 +41,7 @@ class View {
     const Expr* e;
     const std::string* where;  // the stage, buffer or axis it belongs to
   };
-  std::vector<Node> nodes;  // of all expressions of the program, shared ones once
+  std::vector<Node> nodes;  // of all expressions of the program (those of stages with definitions), shared ones once
 
   const Stmt& at(int k) const { return *places[static_cast<std::size_t>(k)].stmt; }
   const Place& place(int k) const { return places[static_cast<std::size_t>(k)]; }
@@ -81,7 +81,7 @@ class View {
   }
 
  private:
-  void collect() {
+  void collect(bool with_definitions) {
     std::unordered_set<const ir::Node*> seen;
     seen.reserve(1024);
     std::vector<const Expr*> pending;
@@ -97,6 +97,7 @@ class View {
       }
     };
     for (const auto& [id, s] : p.stages) {
+      if (!with_definitions) break;
       for (const ir::IterVar& v : s.iters) add(v.begin, s.name), add(v.end, s.name);
       for (const auto* list : {&s.domain, &s.values, &s.inits, &s.reducer.combine})
         for (const Expr& e : *list) add(e, s.name);

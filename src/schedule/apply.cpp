@@ -75,12 +75,10 @@ const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target) 
   Scheduled next = state;  // a refusal below leaves `state` as it was
   Context context{next, next.program, target, step, {}};
   primitive->apply(context);
-  if (!annotates(context)) {
-    prove_order(context);
-    derive_regions(context);
-  }
+  if (!annotates(context)) prove_order(context);
+  if (!keeps_boxes(context)) derive_regions(context);
   recheck(context);
-  analysis::verify(next.program, step.primitive);
+  analysis::verify(next.program, step.primitive, &state.program);
   step.results = std::move(context.results);
   step.text = call_text(state, step);
   if (!step.results.empty()) step.text += " -> " + result_text(next, step);

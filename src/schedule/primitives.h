@@ -45,6 +45,7 @@ std::string result_text(const Scheduled&, const Step&);
 
 // Obligations that stay on a program after a step; each proves or throws through the context of the current step.
 void recheck(Context&);
-bool annotates(const Context&);  // changes kinds or scopes alone: no region, no order, no read
+bool annotates(const Context&);    // changes kinds or scopes alone: no region, no order, no read
+bool keeps_boxes(const Context&);  // a step after which every box and extent is what it was
 
 }  // namespace ashlar::schedule

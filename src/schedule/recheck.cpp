@@ -28,6 +28,11 @@ bool annotates(const Context& c) {
   return primitive == "unroll" || primitive == "vectorize" || primitive == "parallel" || primitive == "stream_store";
 }
 
+bool keeps_boxes(const Context& c) {
+  const std::string& primitive = c.step.primitive;
+  return annotates(c) || primitive == "prefetch" || primitive == "align" || primitive == "set_layout" || primitive == "swizzle";
+}
+
 void recheck(Context& c) {
   const Program& p = c.p;
   std::vector<const Stmt*> nests;

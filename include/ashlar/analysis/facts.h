@@ -31,6 +31,8 @@ class Facts {
   const VarFacts* of(ir::Id var) const;
   const std::vector<Expr>& conditions() const { return conditions_; }
   const std::vector<VarFacts>& vars() const { return vars_; }  // in the order they were bound
+  // What can bear on an expression over some variables: facts of them and of all that their ranges and conditions lead to.
+  Facts about(std::vector<ir::Id> vars) const;
 
  private:
   VarFacts& entry(ir::Id var);

@@ -27,8 +27,8 @@ Interval bounds_over(const Expr&, std::span<const VarRange> eliminate, const Fac
 Interval hull(const Interval&, const Interval&, const Facts&);       // min of los, max of his; decided where provable
 Interval intersect(const Interval&, const Interval&, const Facts&);  // max of los, min of his
 // The smallest constant or symbolic (over `keep`-free variables only) upper bound of e while *all* variables with a range
-// in `eliminate` run: used for storage sizes. Tries each arm of a min separately; a constant is preferred (strides stay constant),
-// unless it is beyond the size of any tile and a symbolic bound may be smaller. Empty if there is none.
+// in `eliminate` run: used for storage sizes. Tries each arm of a min separately; a constant is preferred (strides stay
+// constant), unless it is beyond the size of any tile and a symbolic bound may be smaller. Empty if there is none.
 Expr upper_bound(const Expr&, std::span<const VarRange> eliminate, const Facts&);
 
 }  // namespace ashlar::analysis

@@ -85,6 +85,10 @@ struct IndexBox {
   std::vector<Expr> lo, extent;
 };
 
+// Do the coordinates of a map, taken alone, tell every index: v itself, or v / n beside v % n? Such a map is injective on any
+// box.
+bool injective_by_structure(std::span<const ir::Id> vars, std::span<const Expr> map);
+
 // Does a map send different elements of a box to different places? By the digits and the rank of the core; small constant
 // boxes by enumeration; then `injective` of ladder.h. Refuted: two elements, and where both lie.
 Verdict injective_on(std::span<const ir::Id> vars, std::span<const Expr> map, const IndexBox&, const Facts&);

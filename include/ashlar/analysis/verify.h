@@ -24,8 +24,10 @@ std::span<const VerifierRule> program_rules();
 std::span<const VerifierRule> kernel_rules();
 std::span<const VerifierRule> launch_rules();  // of what stands in launches; checked with the kernel
 
-// `after` names the step or pass that made it. Whether regions have been derived is seen from the nests' roots.
-void verify(const ir::Program&, std::string_view after = {});
+// `after` names the step or pass that made it. Whether regions have been derived is seen from the nests' roots. `before`: the
+// program that the step was applied to, which was verified; where the step left all definitions as they were, what holds of
+// them alone is not asked again.
+void verify(const ir::Program&, std::string_view after = {}, const ir::Program* before = nullptr);
 
 enum class KernelForm {
   draft,     // between passes: loops may still be vectorized or unrolled

@@ -144,7 +144,9 @@ class Expr {
   Expr(Expr&& other) noexcept : node_(other.node_) { other.node_ = nullptr; }
   Expr& operator=(const Expr&);
   Expr& operator=(Expr&& other) noexcept;
-  ~Expr();
+  ~Expr() {
+    if (node_) drop();
+  }
   Type type() const;  // refused on an empty Expr
   const ir::Node* node() const { return node_; }
   bool empty() const { return node_ == nullptr; }
@@ -174,6 +176,7 @@ class Expr {
       return integer({std::signed_integral<T> ? Type::Code::signed_ : Type::Code::unsigned_, sizeof(T) * 8},
                      static_cast<std::int64_t>(value), where);
   }
+  void drop() const;  // gives back the count
   static Expr integer(Type, std::int64_t, Where);
   static Expr real(Type, double, Where);
 
