@@ -174,6 +174,9 @@ class Checker {
         fail("exception: apply " + name, std::string(e.what()) + "\n  in " + schedule::json({step}));
       }
       if (copies_of_code(next.program) > 128 || size_of(next.program) > 4000) continue;
+      ir::Program anew = next.program;
+      analysis::derive_regions(anew);
+      if (ir::text(anew) != ir::text(next.program)) fail("boxes that " + name + " should have derived anew", ir::text(anew));
       count([&](Statistics& s) { ++s.steps[name].applied; });
       reassociated_ |= drawn->reassociates || name == "rfactor";
       state_ = std::move(next);

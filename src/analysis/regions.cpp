@@ -206,11 +206,12 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
 
 // ---- what stands in the header -------------------------------------------------------------------------------------------
 
-void derive_regions(Program& p) {
+void derive_regions(Program& p, Id within) {
   const TreeIndex tree(p);
+  const auto concerned = [&](const Path& path) { return under(path, within); };
   std::optional<Domains> domains;  // where something needs them
   for (const Path& path : tree.nests)
-    if (path.back()->after)
+    if (path.back()->after && concerned(path))
       for (ir::Root& r : const_cast<Stmt*>(path.back())->roots) r.extent = Expr();
   std::vector<const Path*> late;  // nests put after a producer, whose own boxes come first; it may be late itself
   std::set<Id> visited;
@@ -221,7 +222,8 @@ void derive_regions(Program& p) {
   };
   for (Id id : consumers_first(p)) {
     for (const Path& path : tree.nests)
-      if (path.back()->stage == id) path.back()->after ? late.push_back(&path) : derive_nest(p, tree, path, domains);
+      if (path.back()->stage == id && concerned(path))
+        path.back()->after ? late.push_back(&path) : derive_nest(p, tree, path, domains);
     visited.insert(id);
     for (bool more = true; more;) {
       more = false;

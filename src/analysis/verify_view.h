@@ -2,6 +2,7 @@
 // What the rules for programs look at: the tree in order of execution and every expression once, and the rules themselves. The
 // table that names them stands in verify_program.cpp.
 #include <algorithm>
+#include <map>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -20,6 +21,9 @@ using ir::Program;
 using ir::Stage;
 using ir::Stmt;
 using Kind = Stmt::Kind;
+
+// What a piece of a stage reads: an init starts accumulators, an update only combines.
+std::vector<const Expr*> loads_of(const Stage& s, Stmt::Piece piece = Stmt::Piece::whole);
 
 // The tree flattened in order of execution: each statement with its parent and the nest around it.
 struct Place {
@@ -74,6 +78,11 @@ class View {
     std::reverse(loops.begin(), loops.end());
     return loops;
   }
+  const std::vector<const Expr*>& loads(const Stage& s, Stmt::Piece piece = Stmt::Piece::whole) const {
+    const auto [it, fresh] = loads_.try_emplace({s.id, piece});
+    if (fresh) it->second = loads_of(s, piece);
+    return it->second;
+  }
   template <class F>
   void each(Kind kind, F&& f) const {
     for (int k = 0; k < size(); ++k)
@@ -81,6 +90,8 @@ class View {
   }
 
  private:
+  mutable std::map<std::pair<Id, Stmt::Piece>, std::vector<const Expr*>> loads_;
+
   void collect(bool with_definitions) {
     std::unordered_set<const ir::Node*> seen;
     seen.reserve(1024);
@@ -126,9 +137,6 @@ class View {
 };
 
 using Broken = std::string;  // what breaks the rule; empty: it holds
-
-// What a piece of a stage reads: an init starts accumulators, an update only combines.
-std::vector<const Expr*> loads_of(const Stage& s, Stmt::Piece piece = Stmt::Piece::whole);
 
 // verify_definitions.cpp
 Broken ids_resolve(const View&);

@@ -48,7 +48,7 @@ void derive_regions(Context& c) {
   if (const auto unit = analysis::symbolic_pad(c.p); !unit.empty())
     c.refuse("constant factors around a split with Tail::pad", "Parts: a factor of " + ir::text(unit));
   try {
-    analysis::derive_regions(c.p);
+    analysis::derive_regions(c.p, rearranged(c));
   } catch (const RefusalError& e) {
     c.refuse(e.refusal.expected, e.refusal.found + ", at " + location(e.refusal.where), e.refusal.conflict);
   }
@@ -72,7 +72,7 @@ const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target) 
     refuse(step.primitive, "one of " + list_names(names), "\"" + step.primitive + "\"", step.where);
   }
   if (step.place.empty()) step.place = location(step.where);
-  Scheduled next = state;  // a refusal below leaves `state` as it was
+  Scheduled next{state.program, state.consumed, {}};  // a refusal below leaves `state` as it was
   Context context{next, next.program, target, step, {}};
   primitive->apply(context);
   if (!annotates(context)) prove_order(context);
@@ -82,8 +82,9 @@ const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target) 
   step.results = std::move(context.results);
   step.text = call_text(state, step);
   if (!step.results.empty()) step.text += " -> " + result_text(next, step);
-  next.trace.push_back(std::move(step));
-  state = std::move(next);
+  state.trace.push_back(std::move(step));
+  state.program = std::move(next.program);
+  state.consumed = std::move(next.consumed);
   return state.trace.back().results;
 }
 

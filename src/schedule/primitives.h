@@ -47,5 +47,8 @@ std::string result_text(const Scheduled&, const Step&);
 void recheck(Context&);
 bool annotates(const Context&);    // changes kinds or scopes alone: no region, no order, no read
 bool keeps_boxes(const Context&);  // a step after which every box and extent is what it was
+// The nest whose loops were rearranged without a change of the points it computes; 0 where more may have changed. The boxes of
+// nests outside of it stay, since whole nests are all that they depend on.
+ir::Id rearranged(const Context&);
 
 }  // namespace ashlar::schedule

@@ -33,6 +33,13 @@ bool keeps_boxes(const Context& c) {
   return annotates(c) || primitive == "prefetch" || primitive == "align" || primitive == "set_layout" || primitive == "swizzle";
 }
 
+Id rearranged(const Context& c) {
+  const std::string& primitive = c.step.primitive;
+  if (c.target.is_gpu() || pads(c.p)) return 0;
+  if (primitive == "split" || primitive == "split_parts") return nest_of(c.p, c.results.front()).id;
+  return primitive == "reorder" ? nest_of(c.p, c.step.args.front().id).id : 0;
+}
+
 void recheck(Context& c) {
   const Program& p = c.p;
   std::vector<const Stmt*> nests;

@@ -20,7 +20,8 @@
 namespace ashlar::analysis {
 
 // Fills roots of all nests and extents of all axes. Refuses, at the reader's line, an index that has no bound.
-void derive_regions(ir::Program&);
+// `within`: a nest; of itself and of the nests inside it alone, where a step left the others as they were.
+void derive_regions(ir::Program&, ir::Id within = 0);
 
 // What the readers in its body need of the stage of this nest, before sliding: one interval a spatial iteration variable,
 // over the variables of the loops around the nest. Unbounded ends are empty. Regions must have been derived.
