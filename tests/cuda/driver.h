@@ -53,7 +53,7 @@ struct OnDevice {
   OnDevice(ashlar::Type t, std::vector<std::int64_t> extents, std::int32_t device = 0) : shape(std::move(extents)) {
     std::int64_t n = 1;
     for (std::int64_t e : shape) n *= e;
-    memory.resize(static_cast<std::size_t>(n * t.bytes()) / 8 + 2);
+    memory.resize(static_cast<std::size_t>(n * t.bytes()) / 8 + 10);
     const ashlar::codegen::TensorType type = ashlar::codegen::tensor_type(t);
     tensor.data = memory.data(), tensor.device_type = 2, tensor.device_id = device;
     tensor.ndim = static_cast<std::int32_t>(shape.size());

@@ -7,6 +7,7 @@
 
 #include "tests/cuda/driver.h"
 #include "tests/cuda/programs.h"
+#include "tests/interp/launch_matmul.h"
 
 using namespace ashlar;
 using codegen::Compiled;
@@ -374,6 +375,34 @@ TEST_CASE("a lost device is told by every later call") {
     CHECK(ashlar_last_error()->found == 700);
   }
   driver().standin_lose(0);
+}
+
+TEST_CASE("tensor maps are made at the launch, dimensions from the fastest") {
+  const Fresh fresh;
+  driver().standin_takes_cubin(0);
+  const Compiled f = codegen::compile(launches::persistent::matmul().k, Target::parse("cuda-sm_90a"));
+  constexpr std::int64_t M = 200, N = 264, K = 208;
+  OnDevice a(bf16, {M, K}), b(bf16, {N, K}), c(bf16, {M, N});
+  for (OnDevice* t : {&a, &b, &c})  // as aligned as the kernel asks
+    t->tensor.data = reinterpret_cast<void*>((t->address() + 63) / 64 * 64);
+  const std::vector<const void*> list = {&a.tensor, &b.tensor, &c.tensor};
+  REQUIRE_MESSAGE(f.call(list) == ASHLAR_OK, said());
+  REQUIRE(driver().standin_launches() == 1);
+  const StandinLaunch& l = *driver().standin_launch(0);
+  CHECK(l.threads == 384);
+  CHECK(l.shared_bytes > 200 << 10);
+  REQUIRE(l.map_count == 3);
+  const auto map = [](const OnDevice& t, std::uint64_t rows, std::uint64_t columns, std::uint64_t box_rows) {
+    return std::vector<std::uint64_t>{t.address(), 9, columns, rows, 2 * columns, 64, box_rows, 3};
+  };
+  const auto made = [&](int n) { return std::vector<std::uint64_t>(l.maps[n], l.maps[n] + 8); };
+  CHECK(made(0) == map(a, M, K, 128));
+  CHECK(made(1) == map(b, N, K, 256));
+  CHECK(made(2) == map(c, M, N, 64));
+
+  driver().standin_fail("cuTensorMapEncodeTiled", 2, 1);
+  CHECK(f.call(list) == ASHLAR_E_LAUNCH);
+  CHECK(said() == "matmul: cuTensorMapEncodeTiled returned 1, CUDA_ERROR_INVALID_VALUE");
 }
 
 TEST_CASE("what the host of a device cannot do is refused") {

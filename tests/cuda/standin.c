@@ -351,10 +351,7 @@ CudaResult cuLaunchKernel(CudaFunction f, unsigned gx, unsigned gy, unsigned gz,
   for (uint32_t n = 0; n < f->count; ++n) {
     l->sizes[n] = f->sizes[n];
     memcpy(&l->parameters[n], parameters[n], 8);
-    for (uint32_t k = 8; k + 8 <= f->sizes[n]; k += 8) { /* all of it must be there to be read */
-      uint64_t word = 0;
-      memcpy(&word, (const char*)parameters[n] + k, 8);
-    }
+    if (f->sizes[n] == 128 && l->map_count < 4) memcpy(l->maps[l->map_count++], parameters[n], 128);
   }
   return 0;
 }
