@@ -11,8 +11,7 @@ using cuda::OnDevice;
 TEST_CASE("what a driver of CUDA 11 can, and what it cannot") {
   const cuda::Standin& driver = cuda::Standin::open(ASHLAR_STANDIN_OLD);
   driver.standin_reset();
-  const auto f =
-      codegen::compile(cuda::kernel_of<gpu_operators::AddBias>("cuda-sm_90a"), Target::parse("cuda-sm_90a"));
+  const auto f = codegen::compile(cuda::kernel_of<gpu_operators::AddBias>("cuda-sm_90a"), Target::parse("cuda-sm_90a"));
   OnDevice x(f32, {3, 70}), b(f32, {70}), y(f32, {3, 70});
   const std::vector<const void*> list = {&x.tensor, &b.tensor, &y.tensor};
   auto loads = [&] {

@@ -14,9 +14,10 @@ typedef struct StandinLaunch {
   void* stream;
   uint64_t parameters[64]; /* the first 8 bytes of each */
   uint32_t sizes[64];      /* of each, as the entry declares them */
-  uint64_t maps[4][16];    /* parameters of 128 bytes: address, type, extents, stride, box, swizzle; two dimensions, fastest first */
+  uint64_t maps[4]
+               [16]; /* parameters of 128 bytes: address, type, extents, stride, box, swizzle; two dimensions, fastest first */
   uint32_t map_count;
-  int from_ptx;            /* the module was PTX, else machine code, whose parameters are taken to have 8 bytes */
+  int from_ptx; /* the module was PTX, else machine code, whose parameters are taken to have 8 bytes */
 } StandinLaunch;
 
 /* X(name, result, parameters) */

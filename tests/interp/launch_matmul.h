@@ -7,11 +7,11 @@ namespace launches::persistent {
 
 using ir::Completion;
 
-constexpr std::int64_t blocks = 2, tile_m = 128, tile_n = 256, tile_k = 64, depth = 4, consumers = 2;
+constexpr std::int64_t tile_m = 128, tile_n = 256, tile_k = 64, depth = 4, consumers = 2;
 constexpr std::int64_t a_stage = tile_m * tile_k, b_stage = tile_n * tile_k, chunk = 64 * 64;  // elements
 
-// C[M, N] = A[M, K] B[N, K]^T
-inline Builder matmul() {
+// C[M, N] = A[M, K] B[N, K]^T, the tiles spread over `blocks` blocks that stay
+inline Builder matmul(std::int64_t blocks = 2) {
   Builder b("matmul");
   const Expr M = b.symbol("M"), N = b.symbol("N", 8), K = b.symbol("K", 8);
   const Id A = b.input("A", bf16, {M, K}), B = b.input("B", bf16, {N, K}), C = b.output("C", bf16, {M, N});

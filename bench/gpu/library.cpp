@@ -1,0 +1,47 @@
+// The kernels for a program in another language: bench/gpu/beside_torch.py calls them on PyTorch's memory and stream, in
+// PyTorch's process.
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <map>
+
+#include "bench/gpu/kernels.h"
+
+using namespace ashlar;
+
+namespace {
+
+std::string failure;
+
+const codegen::Compiled* compiled(const std::string& name, const std::string& target) {
+  static std::map<std::string, codegen::Compiled> known;
+  auto it = known.find(name + target);
+  if (it == known.end())
+    it = known.emplace(name + target, codegen::compile(gpu_bench::kernel_named(name, target), Target::parse(target))).first;
+  return &it->second;
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const char* ashlar_gpu_failure() { return failure.c_str(); }
+
+// 0, or not; then ashlar_gpu_failure() says why.
+extern "C" __attribute__((visibility("default"))) int ashlar_gpu_call(const char* name, const char* target,
+                                                                      const ashlar_tensor* tensors, int count, void* stream) {
+  try {
+    std::vector<const void*> list;
+    for (int n = 0; n < count; ++n) list.push_back(tensors + n);
+    ashlar_error error = {};
+    ashlar_context c = {};
+    c.size = sizeof c;
+    c.stream = stream;
+    c.error = &error;
+    const int code = compiled(name, target)->call(list, &c);
+    if (code == ASHLAR_OK) return 0;
+    failure = std::string(name) + ": code " + std::to_string(code) + ", found " + std::to_string(error.found);
+    return 1;
+  } catch (const std::exception& e) {
+    failure = e.what();
+    return 1;
+  }
+}

@@ -1,0 +1,169 @@
+// Times on the device beside cuBLAS, in one process on the same random data; cuBLAS is opened where it is installed.
+#include <dlfcn.h>
+
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <stdexcept>
+
+#include <ashlar/ir/numeric.h>
+
+#include "bench/gpu/kernels.h"
+
+namespace gpu_bench {
+
+using namespace ashlar;
+using interp::Arguments;
+using interp::Array;
+
+namespace {
+
+constexpr int kRuns = 20, kTransposed = 1, kAsItIs = 0, kBf16 = 14, kComputeF32 = 68, kDefaultAlgorithm = -1;
+
+struct Cublas {
+  int (*create)(void**) = nullptr;
+  int (*set_stream)(void*, void*) = nullptr;
+  int (*sgemm)(void*, int, int, int, int, int, const float*, const float*, int, const float*, int, const float*, float*,
+               int) = nullptr;
+  int (*gemm_ex)(void*, int, int, int, int, int, const void*, const void*, int, int, const void*, int, int, const void*, void*,
+                 int, int, int, int) = nullptr;
+  void* handle = nullptr;
+
+  explicit Cublas(void* stream) {
+    void* library = nullptr;
+    for (const char* name : {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"})
+      if (!library) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!library) return;
+    auto find = [&](auto& f, const char* name) { return (*reinterpret_cast<void**>(&f) = dlsym(library, name)) != nullptr; };
+    if (!find(create, "cublasCreate_v2") || !find(set_stream, "cublasSetStream_v2") || !find(sgemm, "cublasSgemm_v2") ||
+        !find(gemm_ex, "cublasGemmEx"))
+      return;
+    if (create(&handle) != 0 || set_stream(handle, stream) != 0) handle = nullptr;
+  }
+};
+
+void require(int code, const char* what) {
+  if (code != 0) throw std::runtime_error(std::string(what) + " returned " + std::to_string(code));
+}
+
+void row(const std::string& what, double ours, double theirs, double work, const char* unit) {
+  std::printf("| %s | %.1f us | %.1f %s |", what.c_str(), ours, work / ours * 1e-3, unit);
+  if (theirs > 0)
+    std::printf(" %.1f us | %.2f |\n", theirs, theirs / ours);
+  else
+    std::printf(" not installed | |\n");
+}
+
+// The largest difference at 1000 places, relative to the largest value there.
+double apart(const Array& a, const Array& b) {
+  double most = 0, largest = 0;
+  const std::int64_t columns = a.shape[1];
+  for (std::int64_t n = 0; n < 1000; ++n) {
+    const std::int64_t at = n * 7919 % a.elements();
+    const double x = a.real({at / columns, at % columns}), y = b.real({at / columns, at % columns});
+    most = std::max(most, std::abs(x - y)), largest = std::max(largest, std::abs(x));
+  }
+  return most / largest;
+}
+
+struct Timed {
+  const Device& device;
+  codegen::Compiled f;
+  Arguments arguments;
+  Tensors tensors;
+  Timed(const Device& d, const std::string& name, Arguments a)
+      : device(d),
+        f(codegen::compile(kernel_named(name, target_for(d)), Target::parse(target_for(d)))),
+        arguments(std::move(a)),
+        tensors(d, arguments) {}
+  double microseconds() const {
+    ashlar_error error = {};
+    ashlar_context c = {};
+    c.size = sizeof c;
+    c.stream = device.stream();
+    c.error = &error;
+    int code = ASHLAR_OK;
+    const double t = device.microseconds(kRuns, [&] { code = code == ASHLAR_OK ? f.call(tensors.list(), &c) : code; });
+    require(code, f.descriptor().name);
+    return t;
+  }
+};
+
+void product(const Device& d, const Cublas& cublas, std::int64_t n) {
+  Timed t(d, "product", {random_array(f32, {n, n}, 1), random_array(f32, {n, n}, 2), Array::zeros(f32, {n, n})});
+  const double ours = t.microseconds();
+  double theirs = 0;
+  if (cublas.handle) {
+    Array mine = t.arguments[2].array, other = mine;
+    t.tensors.read(2, mine);
+    const float one = 1, zero = 0;
+    const int m = static_cast<int>(n);
+    const auto* a = static_cast<const float*>(t.tensors.pointer(0));
+    const auto* b = static_cast<const float*>(t.tensors.pointer(1));
+    auto* c = static_cast<float*>(t.tensors.pointer(2));
+    int code = 0;
+    theirs = d.microseconds(kRuns, [&] {  // cuBLAS counts by columns: C^T = B^T A^T
+      code |= cublas.sgemm(cublas.handle, kAsItIs, kAsItIs, m, m, m, &one, b, m, a, m, &zero, c, m);
+    });
+    require(code, "cublasSgemm");
+    t.tensors.read(2, other);
+    if (const double e = apart(other, mine); e > 1e-4)
+      throw std::runtime_error("product and cublasSgemm differ by " + std::to_string(e));
+  }
+  row("product of f32, " + std::to_string(n), ours, theirs, 2.0 * static_cast<double>(n * n * n), "GFLOP/s");
+}
+
+void persistent(const Device& d, const Cublas& cublas, std::int64_t n) {
+  Timed t(d, "matmul", {random_array(bf16, {n, n}, 1), random_array(bf16, {n, n}, 2), Array::zeros(bf16, {n, n})});
+  const double ours = t.microseconds();
+  double theirs = 0;
+  if (cublas.handle) {
+    Array mine = t.arguments[2].array, other = mine;
+    t.tensors.read(2, mine);
+    const float one = 1, zero = 0;
+    const int m = static_cast<int>(n);
+    int code = 0;
+    theirs = d.microseconds(kRuns, [&] {
+      code |=
+          cublas.gemm_ex(cublas.handle, kTransposed, kAsItIs, m, m, m, &one, t.tensors.pointer(1), kBf16, m,
+                         t.tensors.pointer(0), kBf16, m, &zero, t.tensors.pointer(2), kBf16, m, kComputeF32, kDefaultAlgorithm);
+    });
+    require(code, "cublasGemmEx");
+    t.tensors.read(2, other);
+    if (const double e = apart(other, mine); e > 2e-2)
+      throw std::runtime_error("matmul and cublasGemmEx differ by " + std::to_string(e));
+  }
+  row("product of bf16, by hand, " + std::to_string(n), ours, theirs, 2.0 * static_cast<double>(n * n * n), "GFLOP/s");
+}
+
+}  // namespace
+
+int times(const Device& d) {
+  char date[32] = {};
+  const std::time_t now = std::time(nullptr);
+  std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
+  const Cublas cublas(d.stream());
+  std::printf("\n## On a GPU: %s, driver for CUDA %d.%d, %s\n\n", d.name().c_str(), d.driver_version() / 1000,
+              d.driver_version() % 1000 / 10, date);
+  std::printf("`./dev gpu`; medians of %d runs between events of the device, random data, results compared with cuBLAS's.\n\n",
+              kRuns);
+  std::printf("| kernel | Ashlar | rate | cuBLAS | cuBLAS's time by ours |\n|---|---|---|---|---|\n");
+  for (std::int64_t n : {1024, 2048}) product(d, cublas, n);
+  if (target_for(d) == "cuda-sm_90a")
+    for (std::int64_t n : {4096, 8192}) persistent(d, cublas, n);
+  std::printf("\n| kernel | Ashlar | bytes that must move |\n|---|---|---|\n");
+  constexpr std::int64_t rows = 8192, columns = 4096;
+  const double bytes = 8.0 * rows * columns;
+  auto moved = [&](const char* name, Arguments a) {
+    const Timed t(d, name, std::move(a));
+    const double us = t.microseconds();
+    std::printf("| %s of 8192 x 4096 f32 | %.1f us | %.0f GB/s |\n", name, us, bytes / us * 1e-3);
+  };
+  const Array x = random_array(f32, {rows, columns}, 3);
+  moved("add_bias", {x, random_array(f32, {columns}, 4), Array::zeros(f32, {rows, columns})});
+  moved("transpose", {x, Array::zeros(f32, {columns, rows})});
+  moved("softmax", {x, Array::zeros(f32, {rows, columns})});
+  return 0;
+}
+
+}  // namespace gpu_bench
