@@ -87,3 +87,14 @@ TEST_CASE("attention, a query a block") {
   check<gpu_operators::Attention>(
       "attention", 2, {{{"H", 2}, {"M", 2}, {"N", 70}}, {{"H", 1}, {"M", 1}, {"N", 1}}, {{"H", 1}, {"M", 0}, {"N", 3}}});
 }
+
+TEST_CASE("a block of no whole warps is one on which nothing that needs warps may count") {
+  gpu_operators::Sum op{Target::parse("cuda-sm_80")};
+  std::string text;
+  const ir::Kernel k = lowered(op.s, text);
+  REQUIRE(k.body.size() == 2);
+  CHECK(k.body[0].launch->threads == 128);
+  CHECK(k.body[0].launch->warp == 32);
+  CHECK(k.body[1].launch->threads == 1);
+  CHECK(k.body[1].launch->warp == 1);
+}

@@ -84,6 +84,7 @@ enum { kCudaSwizzleNone = 0, kCudaSwizzle32 = 1, kCudaSwizzle64 = 2, kCudaSwizzl
      const uint32_t* box, const uint32_t* element_strides, int interleave, int swizzle, int promotion, int outside))
 
 typedef struct CudaDriver {
+/* a declarator takes no parentheses: NOLINTNEXTLINE(bugprone-macro-parentheses) */
 #define ASHLAR_CUDA_DECLARE(name, symbol, parameters) CudaResult(*name) parameters;
   ASHLAR_CUDA_FUNCTIONS(ASHLAR_CUDA_DECLARE)
   ASHLAR_CUDA_LATER_FUNCTIONS(ASHLAR_CUDA_DECLARE)

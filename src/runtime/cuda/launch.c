@@ -108,7 +108,7 @@ static int drop_workspace(CudaCall* c, int rc) {
 int ashlar_abi1_cuda_begin(const ashlar_abi1_cuda_module* m, const ashlar_context* ctx, uint64_t workspace_bytes,
                            uint64_t workspace_align, ashlar_abi1_cuda_call* call, uint64_t* workspace) {
   static ASHLAR_THREAD_LOCAL ashlar_error nowhere; /* of a caller who wants the code alone */
-  CudaCall* c = (CudaCall*)(void*)call;
+  CudaCall* c = (CudaCall*)call;
   *c = (CudaCall){
       .module = m, .ctx = ctx, .error = ctx->error != NULL ? ctx->error : &nowhere, .stream = (CudaStream)ctx->stream};
   c->wait = ctx->stream == NULL || (ctx->flags & ASHLAR_ABI1_WAIT) != 0;
@@ -173,13 +173,13 @@ static int launch(CudaCall* c, uint32_t number, const int64_t grid[3], const uin
 }
 
 int ashlar_abi1_cuda_run(ashlar_abi1_cuda_call* call, uint32_t number, const int64_t grid[3], const uint64_t* parameters) {
-  CudaCall* c = (CudaCall*)(void*)call;
+  CudaCall* c = (CudaCall*)call;
   if (c->code == ASHLAR_OK) c->code = launch(c, number, grid, parameters);
   return c->code;
 }
 
 int ashlar_abi1_cuda_end(ashlar_abi1_cuda_call* call) {
-  CudaCall* c = (CudaCall*)(void*)call;
+  CudaCall* c = (CudaCall*)call;
   int rc = c->code;
   if (c->wait || c->owned != 0) { /* also after a failure: earlier launches of the call may use the workspace */
     const CudaResult r = c->driver->StreamSynchronize(c->stream);
