@@ -404,7 +404,7 @@ CudaResult cuTensorMapEncodeTiled(CudaTensorMap* map, int type, uint32_t rank, v
                                   const uint64_t* strides, const uint32_t* box, const uint32_t* element_strides, int interleave,
                                   int swizzle, int promotion, int outside) {
   CALLED("cuTensorMapEncodeTiled");
-  if ((uintptr_t)map % 64 != 0 || (uintptr_t)address % 16 != 0 || rank < 1 || rank > 5 || interleave != 0 || outside != 0)
+  if ((uintptr_t)map % 128 != 0 || (uintptr_t)address % 16 != 0 || rank < 1 || rank > 5 || interleave != 0 || outside != 0)
     return complain("cuTensorMapEncodeTiled: map %p, address %p, rank %u", (void*)map, address, rank);
   for (uint32_t d = 0; d < rank; ++d) {
     if (extents[d] == 0 || extents[d] > UINT64_C(1) << 32 || box[d] == 0 || box[d] > 256 || element_strides[d] != 1)

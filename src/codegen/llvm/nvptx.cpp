@@ -143,7 +143,7 @@ class Translator {
     }
     for (unsigned n = static_cast<unsigned>(entry.parameters.size()); n < types.size(); ++n) {
       f->addParamAttr(n, llvm::Attribute::getWithByValType(c, llvm::ArrayType::get(llvm::Type::getInt8Ty(c), 128)));
-      f->addParamAttr(n, llvm::Attribute::getWithAlignment(c, llvm::Align(64)));
+      f->addParamAttr(n, llvm::Attribute::getWithAlignment(c, llvm::Align(128)));
       f->addParamAttr(n, llvm::Attribute::get(c, "nvvm.grid_constant"));
     }
     return f;

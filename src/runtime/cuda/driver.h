@@ -1,5 +1,5 @@
 /* The CUDA driver's interface, as far as it is used: types, numbers and functions of cuda.h, stated here so that the runtime
- * builds without a toolkit. tests/cuda/driver_test.cpp compares them with the toolkit's own header where there is one. */
+ * builds without a toolkit. tests/cuda/driver_header.c compares them with the toolkit's own header where there is one. */
 #ifndef ASHLAR_RUNTIME_CUDA_DRIVER_H
 #define ASHLAR_RUNTIME_CUDA_DRIVER_H
 #include <stddef.h>
@@ -12,8 +12,8 @@ typedef struct CudaContextObject* CudaContext;
 typedef struct CudaModuleObject* CudaModule;
 typedef struct CudaFunctionObject* CudaFunction;
 typedef struct CudaStreamObject* CudaStream;
-typedef struct CudaTensorMap { /* CUtensorMap */
-  _Alignas(64) uint64_t opaque[16];
+typedef struct CudaTensorMap {       /* CUtensorMap */
+  _Alignas(128) uint64_t opaque[16]; /* CUDA 12 asks for 64 */
 } CudaTensorMap;
 
 enum { /* CUresult */
