@@ -121,6 +121,7 @@ class Inits {
     s.where = loop.where;
     s.axis = loop.axis;
     s.loop_kind = loop.loop_kind;
+    s.bound_to = loop.bound_to;
     s.part = loop.part;
     return s;
   }

@@ -13,7 +13,8 @@ Interval over_threads(const ir::Program& p, const std::vector<const ir::Stmt*>& 
   std::vector<VarRange> threads;
   for (std::size_t k = path.size(); k-- > 0;) {
     const ir::Stmt& s = *path[k];
-    if (s.kind != ir::Stmt::Kind::loop || s.loop_kind != ir::LoopKind::bound || ir::is_block(s.bound_to)) continue;
+    const bool thread = s.loop_kind == ir::LoopKind::bound && !ir::is_block(s.bound_to);
+    if (s.kind != ir::Stmt::Kind::loop || (!thread && s.loop_kind != ir::LoopKind::vthread)) continue;
     const ir::LoopRange r = ir::range_of(p, s);
     threads.push_back({s.axis, {r.begin, ir::sub(r.end, ir::index(1))}});
   }

@@ -1,6 +1,6 @@
 #pragma once
 // What is computed for a block of a launch as a whole, into memory that its threads share, is computed for all of its threads:
-// the box of such a nest inside loops over threads is the hull over those loops.
+// the box of such a nest inside loops over threads, virtual ones included, is the hull over those loops.
 //
 //   for ti        thread_x       A_shared of the block holds [bi*32, +32), whichever thread looks,
 //     nest A_shared              not the one row bi*32 + ti that thread ti reads

@@ -28,7 +28,9 @@ Broken each_node(const Expr& root, std::unordered_set<const ir::Node*>& seen, F&
 std::vector<const Expr*> loads_of(const Stage& s, Stmt::Piece piece) {
   std::vector<const Expr*> loads;
   for (const auto* list : {&s.values, &s.inits, &s.domain}) {
-    if ((piece == Stmt::Piece::init && list == &s.values) || (piece == Stmt::Piece::update && list == &s.inits)) continue;
+    if ((piece != Stmt::Piece::whole && piece != Stmt::Piece::update && list == &s.values) ||
+        ((piece == Stmt::Piece::update || piece == Stmt::Piece::begin) && list == &s.inits))
+      continue;
     for (const Expr& root : *list) {
       std::unordered_set<const ir::Node*> seen;
       each_node(root, seen, [&](const Expr& e) {

@@ -152,6 +152,9 @@ Broken loop_reduction(const View& v) {
 
 // ---- blocks ------------------------------------------------------------------------------------------------------------
 
+// A piece that takes steps of a reduction; the others stand outside of its loops.
+bool takes_steps(const Stmt& block) { return block.piece == Stmt::Piece::whole || block.piece == Stmt::Piece::update; }
+
 Broken block_own(const View& v) {
   Broken broken;
   v.each(Kind::block, [&](int k, const Stmt& block) {
@@ -168,9 +171,9 @@ Broken block_leaves(const View& v) {
     std::set<Id> wanted, around;
     for (const ir::Root& r : v.at(v.place(k).nest).roots)
       for (Id leaf : ir::leaves_of(v.p, r.axis))
-        if (block.piece != Stmt::Piece::init || !v.p.axis(leaf).reduce) wanted.insert(leaf);
+        if (takes_steps(block) || !v.p.axis(leaf).reduce) wanted.insert(leaf);
     for (const Stmt* loop : v.own_loops(k)) around.insert(loop->axis);
-    if (block.piece == Stmt::Piece::init) std::erase_if(around, [&](Id a) { return v.p.axis(a).reduce && !wanted.count(a); });
+    if (!takes_steps(block)) std::erase_if(around, [&](Id a) { return v.p.axis(a).reduce && !wanted.count(a); });
     if (wanted != around) broken = v.name(block);
   });
   return broken;
@@ -185,7 +188,7 @@ Broken block_cover(const View& v) {
     std::vector<Id> peeled;
     for (int k = at + 1; k < v.place(at).end; ++k) {
       const Stmt& block = v.at(k);
-      if (block.kind != Kind::block || v.place(k).nest != at || block.piece == Stmt::Piece::init) continue;
+      if (block.kind != Kind::block || v.place(k).nest != at || !takes_steps(block)) continue;
       std::map<Id, Part> parts;
       for (const Stmt* loop : v.own_loops(k)) {
         parts[loop->axis] = loop->part;
@@ -226,17 +229,18 @@ Broken block_cover(const View& v) {
 Broken block_init(const View& v) {
   Broken broken;
   v.each(Kind::nest, [&](int at, const Stmt& nest) {
-    bool init = false, whole = false, update = false;
+    bool init = false, begin = false, whole = false, update = false;
     for (int k = at + 1; k < v.place(at).end; ++k) {
       const Stmt& block = v.at(k);
       if (block.kind != Kind::block || v.place(k).nest != at || !broken.empty()) continue;
       if (block.piece != Stmt::Piece::whole && !v.p.stage(block.stage).is_reduction())
         broken = v.name(block) + ", which is no reduction";
       if (block.piece == Stmt::Piece::init) init = true;
+      if (block.piece == Stmt::Piece::begin) begin = true;
       if (block.piece == Stmt::Piece::whole) whole = true;
       if (block.piece == Stmt::Piece::update) {
         update = true;
-        if (!init && !block.first_stores) broken = v.name(block) + " updated before its init";
+        if (!init && !begin && !block.first_stores) broken = v.name(block) + " updated before its init";
       }
     }
     if (whole && (init || update) && broken.empty()) broken = v.name(nest) + " half taken apart";
@@ -249,9 +253,7 @@ Broken block_order(const View& v) {
   Broken broken;
   v.each(Kind::block, [&](int k, const Stmt& block) {
     const Stage& s = v.p.stage(block.stage);
-    if (!s.is_reduction() || s.reducer.order != ir::Reducer::Order::exact || block.piece == Stmt::Piece::init ||
-        !broken.empty())
-      return;
+    if (!s.is_reduction() || s.reducer.order != ir::Reducer::Order::exact || !takes_steps(block) || !broken.empty()) return;
     std::vector<Id> wanted;
     for (const ir::Root& r : v.at(v.place(k).nest).roots)
       for (Id leaf : ir::leaves_of(v.p, r.axis))

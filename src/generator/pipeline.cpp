@@ -54,6 +54,7 @@ LowerOptions lower_options(const Target& target) {
   if (target.is_gpu()) {
     options.warp = target.device().warp;
     options.thread_registers = target.device().max_registers;
+    options.async_copies = target.device().kind == Device::Kind::cuda;
   }
   options.vector_bits = target.vector_bits();
   options.vector_registers = target.vector_registers();

@@ -61,6 +61,8 @@ const char* kind_name(LoopKind k) {
       return "unrolled";
     case LoopKind::bound:
       return "bound";
+    case LoopKind::vthread:
+      return "vthread";
   }
   return "";
 }
@@ -86,6 +88,18 @@ struct ProgramWriter {
     }
     while (!s.empty() && s.back() == ' ') s.pop_back();
     out += s + "\n";
+  }
+
+  // What a loop is beside a loop.
+  std::string kind(const Stmt& s) const {
+    std::string k = s.loop_kind == LoopKind::bound ? text(s.bound_to) : kind_name(s.loop_kind);
+    if (s.combines) k += std::string(k.empty() ? "" : ", ") + "combined over threads";
+    if (s.pipeline.stages > 0) {
+      k += (k.empty() ? "pipeline of " : ", pipeline of ") + std::to_string(s.pipeline.stages) + ":";
+      for (Id load : s.pipeline.loads) k += " " + p.stage(load).name;
+      if (s.pipeline.async_copy) k += ", asynchronous";
+    }
+    return k;
   }
 
   void header() {
@@ -182,13 +196,13 @@ struct ProgramWriter {
       case Stmt::Kind::loop: {
         const Axis& a = p.axis(s.axis);
         std::string extent = a.extent.empty() ? std::string("?") : show(extent_of(p, s));
-        line(depth, "for " + names(a.id, a.name) + " in " + part_name(s.part) + extent,
-             s.loop_kind == LoopKind::bound ? text(s.bound_to) : kind_name(s.loop_kind));
+        line(depth, "for " + names(a.id, a.name) + " in " + part_name(s.part) + extent, kind(s));
         break;
       }
       case Stmt::Kind::block: {
         const Stage& stage = p.stage(s.stage);
-        std::string what = s.piece == Stmt::Piece::init ? "init " : s.piece == Stmt::Piece::update ? "update " : "block ";
+        static constexpr const char* pieces[] = {"block ", "init ", "update ", "begin ", "combine "};
+        const std::string what = pieces[static_cast<int>(s.piece)];
         std::string right = s.first_stores ? "first stores" : "";
         if (!s.when.empty()) right += (right.empty() ? "" : ", ") + ("when " + show(s.when, ", "));
         line(depth, what + stage.name, right);

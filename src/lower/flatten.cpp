@@ -13,6 +13,7 @@
 
 #include <ashlar/analysis/inits.h>
 #include <ashlar/analysis/interval.h>
+#include <ashlar/analysis/thread_tree.h>
 #include <ashlar/ir/refusal.h>
 
 #include "lower/body.h"
@@ -72,6 +73,7 @@ class Flattener {
     const auto outside = current_;
     for (const Stmt& s : list) {
       const std::size_t before = position_;
+      if (const Stmt* begin = begin_of(s)) begin_parts(s, *begin);
       path_.push_back(&s);
       if (s.kind == Stmt::Kind::alloc) {
         allocs.emplace_back(places_.size(), lives_.size());
@@ -122,6 +124,7 @@ class Flattener {
       for (Expr& e : *list) e = known(e);
     for (const Around& a : around_) draft_.kernel.buffers.at(id).inside.push_back(a.axis);
     draft_.alloc_lines.emplace(id, s.where);
+    kbuffer_of_[s.id] = id;
     if (!p_.buffer(s.buffer).layout.map.empty()) draft_.mapped.insert(id);
     current_[s.buffer] = places_.size();
     places_.push_back(std::move(place));
@@ -182,6 +185,104 @@ class Flattener {
     return out;
   }
 
+  // A pipelined loop: what its loads store to becomes a ring.
+  void make_ring(const Stmt& s) {
+    Ring ring;
+    ring.stages = s.pipeline.stages;
+    ring.async_copy = s.pipeline.async_copy;
+    ring.where = s.pipeline.where;
+    for (const Stmt& a : s.body) {
+      if (a.kind != Stmt::Kind::alloc) continue;
+      const Id stage = p_.buffer(a.buffer).stage;
+      if (std::find(s.pipeline.loads.begin(), s.pipeline.loads.end(), stage) == s.pipeline.loads.end()) continue;
+      ir::KBuffer& b = draft_.kernel.buffers.at(kbuffer_of_.at(a.id));
+      std::int64_t elements = 0;
+      if (!ir::is_int(b.elements, &elements)) throw InternalError("shared memory without a constant size");
+      const std::int64_t unit = std::max<std::int64_t>(1, 128 / b.type.bytes());  // a copy starts where the buffer may start
+      elements = (elements + unit - 1) / unit * unit;
+      ring.buffers[b.id] = elements;
+      b.elements = ir::index(elements * ring.stages);
+    }
+    draft_.rings.emplace(s.axis, std::move(ring));
+  }
+
+  // ---- reductions over threads -------------------------------------------------------------------------------------------
+  struct Parts {  // of a nest: each thread's part of every value, and the result for all threads
+    Id part = 0, all = 0;
+    std::string name;
+    Type type;
+    std::vector<std::pair<Id, std::int64_t>> digits;  // the axes that tell values apart, and their strides
+    bool open = true;                                 // more pieces may begin with these
+  };
+
+  // The block of a chain of loops that holds nothing but the begin of parts.
+  static const Stmt* begin_of(const Stmt& s) {
+    const Stmt* at = &s;
+    while (at->kind == Stmt::Kind::loop && at->body.size() == 1) at = &at->body.front();
+    return at->kind == Stmt::Kind::block && at->piece == Stmt::Piece::begin ? at : nullptr;
+  }
+
+  void begin_parts(const Stmt& chain, const Stmt& block) {
+    const Id key = nest().id;
+    if (const auto it = parts_.find(key); it != parts_.end() && it->second.open) return;
+    const ir::Stage& stage = p_.stage(block.stage);
+    Parts parts;
+    parts.name = stage.name;
+    parts.type = p_.buffer(stage.buffers.front()).type;
+    std::int64_t count = 1;
+    bool constant = true;  // are all indices constants after unrolling?
+    for (const Stmt* at = &chain; at->kind == Stmt::Kind::loop; at = &at->body.front()) {
+      if (at->loop_kind == LoopKind::bound) continue;
+      const auto most = analysis::constant_max(p_.axis(at->axis).extent, facts_);
+      if (!most) throw InternalError("parts without a constant number");
+      parts.digits.emplace_back(at->axis, count);
+      count *= *most;
+      constant = constant && (at->loop_kind == LoopKind::unrolled || *most <= 1);
+    }
+    ir::KBuffer b;
+    b.type = parts.type;
+    b.storage = constant ? ir::Storage::registers : ir::Storage::stack;
+    b.elements = ir::index(count);
+    for (const Around& a : around_) b.inside.push_back(a.axis);
+    for (Id* id : {&parts.part, &parts.all}) {
+      *id = b.id = p_.fresh();
+      b.name = parts.name + (id == &parts.part ? "_part" : "_all");
+      draft_.kernel.buffers.emplace(b.id, b);
+      draft_.alloc_lines.emplace(b.id, block.where);
+    }
+    Combining combining{stage, {}};
+    combining.stage.reducer.fused = false;
+    ir::walk(nest().body, [&](const Stmt& s) {
+      if (s.kind == Stmt::Kind::loop && s.combines && s.loop_kind == LoopKind::bound &&
+          std::find(combining.axes.begin(), combining.axes.end(), s.bound_to) == combining.axes.end())
+        combining.axes.push_back(s.bound_to);
+    });
+    draft_.combining.emplace(parts.all, std::move(combining));
+    parts_[key] = std::move(parts);
+  }
+
+  // The parts that the reduction of the current nest accumulates into; null if it accumulates into memory.
+  const Parts* parts_here(const Stmt& block) {
+    if (block.piece == Stmt::Piece::init) return nullptr;
+    const auto it = parts_.find(nest().id);
+    if (it == parts_.end()) return nullptr;
+    bool over_threads = block.piece != Stmt::Piece::update;
+    for (std::size_t k = path_.size(); k-- > 0 && path_[k]->kind != Stmt::Kind::nest;)
+      over_threads = over_threads || (path_[k]->kind == Stmt::Kind::loop && path_[k]->combines);
+    if (!over_threads) return nullptr;
+    it->second.open = block.piece == Stmt::Piece::begin;
+    return &it->second;
+  }
+  Expr place_of_part(const Parts& parts) const {
+    Expr at = ir::index(0);
+    for (const auto& [axis, stride] : parts.digits) at = ir::add(at, ir::mul(known(ir::axis_var(p_, axis)), ir::index(stride)));
+    return analysis::simplify(at, facts_);
+  }
+  static Expr load_part(const Parts& parts, Id buffer, const Expr& at, Where where) {
+    const std::vector<Expr> index{at};
+    return ir::load(buffer, parts.name + (buffer == parts.part ? "_part" : "_all"), parts.type, index, where);
+  }
+
   analysis::Interval hull(const Expr& e, const analysis::VarRange& over) const {
     const analysis::Interval i = analysis::bounds_over(e, std::span(&over, 1), facts_);
     if (!i.bounded()) throw InternalError("the bounds of a loop inside a vectorized one have no hull");
@@ -191,7 +292,7 @@ class Flattener {
   Statements many(const Stmt& s, const ir::Axis& axis, const Expr& begin, Expr extent) {
     LoopKind kind = s.loop_kind;
     if (kind == LoopKind::vectorized && contains_vectorized(s.body)) kind = LoopKind::unrolled;
-    if (kind == LoopKind::vectorized || kind == LoopKind::unrolled) {
+    if (kind == LoopKind::vectorized || kind == LoopKind::unrolled || kind == LoopKind::vthread) {
       std::int64_t count = 0;
       if (!ir::is_int(extent, &count)) {
         const auto most = analysis::constant_max(extent, facts_);
@@ -221,6 +322,7 @@ class Flattener {
     k.bound_to = s.bound_to;
     k.body = body(s.body);
     around_.pop_back();
+    if (s.pipeline.stages > 0) make_ring(s);
     lane_ = lane;
     lane_begin_ = lane_begin;
     lane_count_ = lane_count;
@@ -262,16 +364,27 @@ class Flattener {
   Statements block(const Stmt& s) {
     const Stmt& in = nest();
     const ir::Stage& stage = p_.stage(s.stage);
+    const Parts* parts = parts_here(s);
+    Statements first;  // what threads do together stands under no condition
+    if (parts && s.piece == Stmt::Piece::begin) {
+      first.push_back(
+          store_stmt(parts->part, place_of_part(*parts), analysis::identity_of(stage.reducer.kind, parts->type), s.where));
+      return first;
+    }
+    if (parts && s.piece == Stmt::Piece::combine) {
+      const Expr at = place_of_part(*parts);
+      first.push_back(store_stmt(parts->all, at, load_part(*parts, parts->part, at, s.where), s.where));
+    }
     // what must hold: uniform conditions from the outermost loop inwards, then those of lanes
     std::vector<std::pair<std::size_t, Expr>> uniform;
     Expr lanes;
     Facts facts = facts_;
-    std::vector<Expr> all = analysis::conditions_of(p_, path_, s.piece == Stmt::Piece::init);
+    std::vector<Expr> all = analysis::conditions_of(p_, path_, s.piece != Stmt::Piece::whole && s.piece != Stmt::Piece::update);
     all.insert(all.end(), conditions_.begin(), conditions_.end());
     for (const Expr& c : all) {
       const Expr condition = single_.empty() ? c : analysis::simplify(known(c), facts_);
       if (ir::is_int(condition, 1)) continue;
-      if (ir::is_int(condition, std::int64_t{0})) return {};
+      if (ir::is_int(condition, std::int64_t{0})) return first;
       if (lane_varying(condition)) {
         lanes = lanes.empty() ? condition : ir::logic_and(lanes, condition);
       } else {
@@ -284,10 +397,11 @@ class Flattener {
     auto find = [this](Id buffer) -> const Place& { return place_of(buffer); };
     Body expressions(values_at(in), facts, lanes, find);
     Body guards(ir::Substitution{}, facts, Expr(), find);
-    Statements out = stores(s, in, stage, expressions, facts);
+    Statements out = stores(s, in, stage, parts, expressions, facts);
     if (!lanes.empty()) out = guarded(guards.lower(lanes), std::move(out), s.where);
     for (std::size_t k = uniform.size(); k-- > 0;) out = guarded(guards.lower(uniform[k].second), std::move(out), s.where);
-    return out;
+    for (KStmt& k : out) first.push_back(std::move(k));
+    return first;
   }
 
   static Statements guarded(Expr condition, Statements body, Where where) {
@@ -296,7 +410,8 @@ class Flattener {
     return out;
   }
 
-  Statements stores(const Stmt& s, const Stmt& in, const ir::Stage& stage, Body& expressions, const Facts& facts) {
+  Statements stores(const Stmt& s, const Stmt& in, const ir::Stage& stage, const Parts* parts, Body& expressions,
+                    const Facts& facts) {
     std::vector<Expr> index;  // the stage's own point
     for (const ir::IterVar& v : stage.iters)
       if (v.kind != ir::IterKind::reduce) index.push_back(ir::var(v.id, v.name));
@@ -312,7 +427,21 @@ class Flattener {
     };
     if (!stage.is_reduction()) return store_all(s, stage, index, lowered_all(stage.values), expressions);
     if (s.piece == Stmt::Piece::init) return store_all(s, stage, index, lowered_all(stage.inits), expressions);
+    if (parts && s.piece == Stmt::Piece::combine) {
+      const Combining& all = draft_.combining.at(parts->all);
+      return store_all(s, stage, index,
+                       combine(all.stage, s.first_stores ? lowered_all(stage.inits) : accumulators(),
+                               {load_part(*parts, parts->all, place_of_part(*parts), s.where)}),
+                       expressions);
+    }
     const std::vector<Expr> terms = lowered_all(stage.values);
+    if (parts) {
+      const Expr at = place_of_part(*parts);
+      Statements out;
+      out.push_back(
+          store_stmt(parts->part, at, combine(stage, {load_part(*parts, parts->part, at, s.where)}, terms)[0], s.where));
+      return out;
+    }
     if (!s.first_stores) return store_all(s, stage, index, combine(stage, accumulators(), terms), expressions);
     Expr first = ir::boolean(true);
     for (const ir::Root& r : in.roots) {
@@ -379,6 +508,8 @@ class Flattener {
   std::vector<Place> places_;
   std::vector<std::size_t> last_use_;  // position, a place
   std::map<Id, std::size_t> current_;  // buffer -> place
+  std::map<Id, Id> kbuffer_of_;        // alloc -> its buffer
+  std::map<Id, Parts> parts_;          // nest -> those of its reduction over threads
   std::vector<Life> lives_;
   std::size_t position_ = 0;
 };

@@ -37,6 +37,12 @@ bool is_tile(const KStmt& s) {
   return s.kind == KStmt::Kind::for_ && (s.loop_kind == ir::LoopKind::vectorized || s.loop_kind == ir::LoopKind::unrolled);
 }
 
+// Threads meet in it: it must not stand under a test that threads decide differently.
+bool has_collective(const KStmt& s) {
+  const auto any = [](const std::vector<KStmt>& list) { return std::any_of(list.begin(), list.end(), has_collective); };
+  return s.kind == KStmt::Kind::sync || s.kind == KStmt::Kind::call || any(s.body) || any(s.otherwise);
+}
+
 VarRange range_of(const KStmt& loop) {
   return {loop.var, {loop.begin, ir::sub(ir::add(loop.begin, loop.extent), ir::index(1))}};
 }
@@ -286,7 +292,7 @@ void visit(std::vector<KStmt>& list, const Facts& facts) {
     }
     Interior interior(s, facts);
     const Expr test = interior.anything() ? analysis::simplify(interior.test(), facts) : ir::boolean(false);
-    if (ir::is_int(test, std::int64_t{0})) {
+    if (ir::is_int(test, std::int64_t{0}) || (!ir::is_int(test, 1) && has_collective(s))) {
       visit_below(s, facts);
       continue;
     }

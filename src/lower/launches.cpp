@@ -12,13 +12,21 @@
 //   - a store to memory that threads share, at an address that some thread axis does not move, is done by that axis's thread 0;
 //   - a store to a thread's own memory is done by every thread.
 //
+// Virtual threads are iterations of one thread: their loop goes around each statement that moves with it, and what each has of
+// its own is told apart in its address. Where a reduction over threads hands each the parts of all, the tree of
+// analysis/thread_tree.h is put in.
+//
 // So loops keep a body that all threads reach, and `synchronise` can put barriers into it.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <ashlar/analysis/interval.h>
+#include <ashlar/analysis/thread_tree.h>
+#include <ashlar/ir/intrinsics.h>
 #include <ashlar/ir/refusal.h>
 
+#include "lower/body.h"
 #include "lower/passes.h"
 
 namespace ashlar::lower_impl {
@@ -43,7 +51,7 @@ Facts inside(Facts facts, const KStmt& loop) {
 
 // Where a thread axis stands: x, y, z, or lane, warp.
 struct Axis {
-  std::int64_t extent = 1;
+  std::int64_t extent = 1, below = 1;  // threads along it; between neighbours
   Expr number;  // of this thread along it, over the launch's thread number; a constant 0 where the extent is 1
 };
 
@@ -61,11 +69,12 @@ class Launcher {
   void host(std::vector<KStmt>& list, const Facts& facts) {
     for (KStmt& s : list) {
       if (!has_bound(s)) throw InternalError("work outside of launches in a program for a device");
-      if (is_bound(s)) {
+      if (s.kind == KStmt::Kind::for_) {  // one block, where no loop is bound to blocks
         s = launch(std::move(s), facts);
         continue;
       }
-      if (s.kind != KStmt::Kind::if_ && s.kind != KStmt::Kind::let) throw InternalError("a launch inside a loop of the host");
+      if (s.kind != KStmt::Kind::if_ && s.kind != KStmt::Kind::let)
+        throw InternalError("a launch inside a statement of the host");
       host(s.body, facts);
       host(s.otherwise, facts);
     }
@@ -76,6 +85,7 @@ class Launcher {
     launch_.warp = options_.warp;
     for (auto& a : axes_) a = {};
     guards_.clear();
+    virtuals_.clear();
     KStmt result;
     result.kind = KStmt::Kind::launch;
     result.where = top.where;
@@ -150,6 +160,7 @@ class Launcher {
     std::int64_t below = 1;
     for (Axis& a : axes_) {
       a.number = ir::index(0);
+      a.below = below;
       if (a.extent > 1) {
         a.number = below == 1 ? thread_ : ir::div(thread_, ir::index(below));
         if (below * a.extent < launch_.threads) a.number = ir::mod(a.number, ir::index(a.extent));
@@ -171,22 +182,204 @@ class Launcher {
     for (KStmt& s : list) {
       if (is_bound(s)) {
         for (KStmt& k : thread_loop(std::move(s), values, facts)) out.push_back(std::move(k));
+      } else if (s.kind == KStmt::Kind::for_ && s.loop_kind == LoopKind::vthread) {
+        for (KStmt& k : virtual_loop(std::move(s), values, facts)) out.push_back(std::move(k));
       } else if (s.kind == KStmt::Kind::for_) {
         s.begin = placed(s.begin, values);
         s.extent = placed(s.extent, values);
+        const bool whole = s.loop_kind == LoopKind::vectorized || moves_with_virtual(s);
+        const auto around = whole ? std::exchange(virtuals_, {}) : virtuals_;
         s.body = threads(std::move(s.body), values, inside(facts, s));
-        if (!s.body.empty()) out.push_back(std::move(s));
+        virtuals_ = around;
+        if (!s.body.empty()) out.push_back(whole ? for_virtual(std::move(s)) : std::move(s));
       } else if (has_bound(s)) {
         if (s.kind != KStmt::Kind::if_) throw InternalError("a loop over threads inside a statement that is no loop");
         s.value = placed(s.value, values);
+        const bool whole = moves_with_virtual(s);
+        const auto around = whole ? std::exchange(virtuals_, {}) : virtuals_;
         s.body = threads(std::move(s.body), values, facts);
         s.otherwise = threads(std::move(s.otherwise), values, facts);
-        out.push_back(std::move(s));
+        virtuals_ = around;
+        out.push_back(whole ? for_virtual(std::move(s)) : std::move(s));
+      } else if (s.kind == KStmt::Kind::store && draft_.combining.count(s.buffer)) {
+        for (KStmt& k : combined(std::move(s), values, facts)) out.push_back(std::move(k));
       } else {
-        out.push_back(leaf(std::move(s), values, facts));
+        out.push_back(for_virtual(leaf(std::move(s), values, facts)));
       }
     }
     return out;
+  }
+
+  // ---- virtual threads ----------------------------------------------------------------------------------------------------
+  std::vector<KStmt> virtual_loop(KStmt s, const ir::Substitution& values, const Facts& facts) {
+    std::int64_t count = 0;
+    s.begin = placed(s.begin, values);
+    if (!ir::is_int(s.extent, &count)) throw InternalError("virtual threads without a constant number");
+    // what lives inside the loop, each virtual thread has of its own
+    std::vector<Id> own;
+    for (auto& [id, b] : draft_.kernel.buffers) {
+      const auto at = std::find(b.inside.begin(), b.inside.end(), s.var);
+      if (at == b.inside.end()) continue;
+      b.inside.erase(at);
+      if (b.storage != ir::Storage::registers && b.storage != ir::Storage::stack) continue;
+      own.push_back(id);
+      b.elements = ir::mul(b.elements, ir::index(count));
+    }
+    const Expr which = ir::sub(ir::var(s.var, s.name), s.begin);
+    tell_apart(s.body, own, count, which);
+    KStmt header = s;
+    header.body.clear();
+    header.loop_kind = LoopKind::unrolled;
+    virtuals_.push_back(std::move(header));
+    std::vector<KStmt> out = threads(std::move(s.body), values, inside(facts, s));
+    virtuals_.pop_back();
+    return out;
+  }
+
+  static void tell_apart(std::vector<KStmt>& list, const std::vector<Id>& own, std::int64_t count, const Expr& which) {
+    const auto is_own = [&](Id b) { return std::find(own.begin(), own.end(), b) != own.end(); };
+    const auto apart = [&](const Expr& address) { return ir::add(ir::mul(address, ir::index(count)), which); };
+    for (KStmt& s : list) {
+      for_each_expr(s, [&](Expr& e) {
+        e = ir::transform(e, [&](const Expr& x) {
+          if (!ir::is(x, ir::Op::load) || !is_own(x.node()->id)) return x;
+          std::vector<Expr> args(ir::args_of(x).begin(), ir::args_of(x).end());
+          args[0] = apart(args[0]);
+          return ir::rebuild(x, args);
+        });
+      });
+      if ((s.kind == KStmt::Kind::store || s.kind == KStmt::Kind::prefetch) && is_own(s.buffer)) s.address = apart(s.address);
+      tell_apart(s.body, own, count, which);
+      tell_apart(s.otherwise, own, count, which);
+    }
+  }
+
+  // Does a loop or condition itself move with a virtual thread?
+  bool moves_with_virtual(const KStmt& s) const {
+    bool any = false;
+    for_each_expr(s, [&](const Expr& e) {
+      for (const KStmt& v : virtuals_) any = any || ir::uses_var(e, v.var);
+    });
+    return any;
+  }
+  static bool uses(const KStmt& s, Id var) {
+    bool any = false;
+    for_each_expr(s, [&](const Expr& e) { any = any || ir::uses_var(e, var); });
+    const auto below = [&](const KStmt& k) { return uses(k, var); };
+    return any || std::any_of(s.body.begin(), s.body.end(), below) ||
+           std::any_of(s.otherwise.begin(), s.otherwise.end(), below);
+  }
+
+  // The statement for every virtual thread that it moves with.
+  KStmt for_virtual(KStmt s) const {
+    for (std::size_t k = virtuals_.size(); k-- > 0;) {
+      if (!uses(s, virtuals_[k].var)) continue;
+      KStmt loop = virtuals_[k];
+      loop.body.push_back(std::move(s));
+      s = std::move(loop);
+    }
+    return s;
+  }
+
+  // ---- reductions over threads ---------------------------------------------------------------------------------------------
+  Id new_buffer(const std::string& name, Type type, ir::Storage storage, std::int64_t elements) {
+    ir::KBuffer b;
+    b.id = next_++;
+    b.name = name;
+    b.type = type;
+    b.storage = storage;
+    b.elements = ir::index(elements);
+    draft_.kernel.buffers.emplace(b.id, b);
+    return b.id;
+  }
+  Expr load(Id buffer, const Expr& address, const Expr& mask = Expr()) const {
+    const ir::KBuffer& b = draft_.kernel.buffers.at(buffer);
+    std::vector<Expr> args{address};
+    if (!mask.empty()) args.push_back(mask);
+    return ir::load(buffer, b.name, b.type, args);
+  }
+
+  // all[k] = part[k]: in every thread, what the parts of all threads along the axes give together.
+  std::vector<KStmt> combined(KStmt s, const ir::Substitution& values, const Facts& facts) {
+    rewrite(s, values);
+    const Combining& c = draft_.combining.at(s.buffer);
+    const Type type = draft_.kernel.buffers.at(s.buffer).type;
+    const std::string& name = c.stage.name;
+    const Expr zero = ir::index(0), identity = analysis::identity_of(c.stage.reducer.kind, type);
+    const auto both = [&](const Expr& a, const Expr& b) { return combine(c.stage, {a}, {b})[0]; };
+    const Id value = new_buffer(name + "_value", type, ir::Storage::registers, 1);
+    Id other = 0;
+    std::vector<KStmt> out;
+    const auto set = [&](Id buffer, const Expr& address, const Expr& to, const Expr& when) {
+      KStmt store = store_stmt(buffer, analysis::simplify(address, facts), to, s.where);
+      if (when.empty()) return out.push_back(std::move(store));
+      std::vector<KStmt> body;
+      body.push_back(std::move(store));
+      out.push_back(if_stmt(when, std::move(body), s.where));
+    };
+    set(value, zero, s.value, {});
+    for (ThreadAxis axis : c.axes) {
+      const bool all = axis == gpu::threads;
+      const std::int64_t below = all ? 1 : axes_[which(axis)].below, extent = all ? launch_.threads : axes_[which(axis)].extent;
+      const Expr number = all ? thread_ : axes_[which(axis)].number;
+      const analysis::ThreadTree tree = analysis::thread_tree(launch_.threads, launch_.warp, below, extent, type);
+      for (std::int64_t mask = tree.below * tree.lanes / 2; tree.lanes > 1 && mask >= tree.below; mask /= 2) {
+        if (other == 0) other = new_buffer(name + "_other", type, ir::Storage::registers, 1);
+        out.push_back(shuffle(type, other, value, mask, s.where));
+        set(value, zero, both(load(value, zero), load(other, zero)), {});
+      }
+      if (tree.levels.empty()) continue;
+      // part p of this thread's row, of n parts a row
+      const Expr outer = ir::div(thread_, ir::index(below * extent)), inner = ir::mod(thread_, ir::index(below));
+      const auto place = [&](const Expr& p, std::int64_t n) {
+        return analysis::simplify(ir::add(ir::mul(ir::add(ir::mul(outer, ir::index(n)), p), ir::index(below)), inner), facts);
+      };
+      Id from = 0;
+      std::int64_t parts = 0;
+      // parts first, first + step, ...: so many of the former level as there are
+      const auto gather = [&](const Expr& first, std::int64_t step) {
+        Expr sum;
+        for (std::int64_t p = 0; p < parts; p += step) {
+          const Expr at = ir::add(first, ir::index(p));
+          const bool inside = step == 1 || p + step <= parts;
+          const Expr there = inside ? Expr() : ir::lt(at, ir::index(parts));
+          Expr part = load(from, place(at, parts), there);
+          if (!inside) part = ir::select(there, part, identity);
+          sum = sum.empty() ? part : both(sum, part);
+        }
+        return sum;
+      };
+      for (std::size_t level = 0; level < tree.levels.size(); ++level) {
+        const std::int64_t n = tree.levels[level];
+        const Id to =
+            new_buffer(name + "_parts" + (level ? std::to_string(level) : ""), type, ir::Storage::shared, n * tree.rows);
+        const Expr at = level == 0 ? ir::div(number, ir::index(tree.lanes)) : number;
+        const Expr when = level > 0         ? ir::lt(number, ir::index(n))
+                          : tree.lanes == 1 ? Expr()
+                                            : ir::eq(ir::mod(number, ir::index(tree.lanes)), zero);
+        set(to, place(at, n), level == 0 ? load(value, zero) : gather(number, n), when);
+        from = to, parts = n;
+      }
+      set(value, zero, gather(zero, 1), {});
+    }
+    set(s.buffer, s.address, load(value, zero), {});
+    return out;
+  }
+
+  KStmt shuffle(Type type, Id to, Id from, std::int64_t mask, Where where) {
+    const ir::Intrinsic f = ir::shuffle_xor(type, launch_.warp);
+    draft_.kernel.intrinsics.emplace(f.id, f);
+    ir::Call call;
+    call.intrinsic = f.id;
+    call.actuals.resize(3);
+    call.actuals[0] = {to, ir::index(0), {}};
+    call.actuals[1] = {from, ir::index(0), {}};
+    call.actuals[2] = {0, f.operands[2].type == ir::index_type ? ir::index(mask) : ir::int_const(f.operands[2].type, mask), {}};
+    KStmt s;
+    s.kind = KStmt::Kind::call;
+    s.where = where;
+    s.call = std::make_shared<const ir::Call>(std::move(call));
+    return s;
   }
 
   std::vector<KStmt> thread_loop(KStmt s, ir::Substitution values, const Facts& facts) {
@@ -348,6 +541,7 @@ class Launcher {
   std::array<Axis, 5> axes_;
   Expr thread_;
   std::vector<Guard> guards_;
+  std::vector<KStmt> virtuals_;               // loops of virtual threads around, without their bodies
   std::vector<std::pair<Id, Expr>> numbers_;  // loops over threads around: variable, and this thread's iteration
 };
 

@@ -35,6 +35,7 @@ struct Pass {
 };
 
 constexpr Pass passes[] = {
+    {"parts", [](State& s, const LowerOptions&) { lower_impl::take_parts(s.program); }, true},
     {"inits", [](State& s, const LowerOptions&) { s.program = analysis::materialise_inits(s.program); }},
     {"flatten",
      [](State& s, const LowerOptions& o) {
@@ -42,6 +43,7 @@ constexpr Pass passes[] = {
        s.flat = true;
      }},
     {"launches", [](State& s, const LowerOptions& o) { lower_impl::make_launches(s.draft, o); }, true},
+    {"pipeline", [](State& s, const LowerOptions& o) { lower_impl::pipeline(s.draft, o); }, true},
     {"synchronise", [](State& s, const LowerOptions&) { lower_impl::synchronise(s.draft); }, true},
     {"interior", [](State& s, const LowerOptions&) { lower_impl::specialise_interior(s.draft); }},
     {"guards", [](State& s, const LowerOptions&) { lower_impl::hoist_guards(s.draft); }},

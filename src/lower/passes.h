@@ -2,6 +2,7 @@
 // The passes of lowering, one file each; lower.h lists them in order, lower.cpp runs them.
 #include <map>
 #include <set>
+#include <unordered_map>
 #include <vector>
 
 #include <ashlar/analysis/facts.h>
@@ -10,15 +11,35 @@
 
 namespace ashlar::lower_impl {
 
+// A store to a buffer of this kind, all[k] = part[k], stands for: every thread gets what the parts of all give together.
+struct Combining {
+  ir::Stage stage;               // whose reducer combines; not fused
+  std::vector<ThreadAxis> axes;  // over whose threads, one after another
+};
+
+// A loop that is pipelined, by its variable.
+struct Ring {
+  int stages = 2;
+  std::map<ir::Id, std::int64_t> buffers;  // that the loads write: the elements of one of the ring
+  bool async_copy = false;
+  Where where = {};
+};
+
 // A kernel on its way: some loops are still marked vectorized or unrolled.
 struct Draft {
   ir::Kernel kernel;
-  std::map<ir::Id, Where> alloc_lines;  // of the buffers that were allocated: where the user placed them
-  std::set<ir::Id> mapped;              // of those, the ones with a layout map: a ring, panels
+  std::map<ir::Id, Where> alloc_lines;    // of the buffers that were allocated: where the user placed them
+  std::set<ir::Id> mapped;                // of those, the ones with a layout map: a ring, panels
+  std::map<ir::Id, Combining> combining;  // by the buffer that gets the result
+  std::map<ir::Id, Ring> rings;           // by the loop's variable
+  // Of buffers that are rings: which of its copies an address lies in.
+  std::map<ir::Id, std::unordered_map<Expr, Expr, ir::ExprHash, ir::ExprSame>> slots;
 };
 
+void take_parts(ir::Program&);                    // reductions over threads: begin, update, combine
 Draft flatten(ir::Program, const LowerOptions&);  // the program has explicit inits
 void make_launches(Draft&, const LowerOptions&);
+void pipeline(Draft&, const LowerOptions&);
 void synchronise(Draft&);
 void specialise_interior(Draft&);
 void hoist_guards(Draft&);

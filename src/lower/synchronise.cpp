@@ -60,7 +60,7 @@ class Synchroniser {
       });
     });
     if (s.kind == KStmt::Kind::store) touch(s.buffer, true, s.address, out);
-    if (s.kind == KStmt::Kind::call) throw InternalError("a call before barriers were put in");
+    if (s.kind == KStmt::Kind::call) called(*s.call, out);
     const bool guard = s.kind == KStmt::Kind::if_ && !has_load(s.value);
     if (s.kind == KStmt::Kind::for_) loops_.push_back(around(s));
     if (guard) when_.push_back(s.value);
@@ -69,6 +69,18 @@ class Synchroniser {
     for (const KStmt& k : s.otherwise) touches(k, out);
     if (guard) when_.pop_back();
     if (s.kind == KStmt::Kind::for_) loops_.pop_back();
+  }
+
+  // What a call reads and writes of such memory. A ring's copies in flight are told apart from what is read by their place.
+  void called(const ir::Call& call, std::vector<Touch>& out) {
+    const ir::Intrinsic& f = draft_.kernel.intrinsics.at(call.intrinsic);
+    for (std::size_t k = 0; k < f.operands.size(); ++k) {
+      const ir::IntrinsicOperand& o = f.operands[k];
+      if (o.kind != ir::IntrinsicOperand::Kind::tile || o.place == ir::IntrinsicOperand::Place::registers) continue;
+      const bool write = o.access != ir::IntrinsicOperand::Access::read;
+      for (std::int64_t e = 0; e < (o.shape.empty() ? 1 : o.shape[0]); ++e)
+        touch(call.actuals[k].buffer, write, ir::add(call.actuals[k].address, ir::index(e)), out);
+    }
   }
 
   void touch(Id buffer, bool write, const Expr& address, std::vector<Touch>& out) {
@@ -101,10 +113,22 @@ class Synchroniser {
       renamed.emplace_back(loop.var, ir::var(id, loop.name));
       if (k == a.common && a.earlier) conditions.push_back(ir::lt(ir::var(id, loop.name), ir::var(loop.var, loop.name)));
     }
+    if (const Expr sa = slot(a), sb = slot(b); !sa.empty() && !sb.empty()) {  // copies of a ring share no element
+      std::vector<Expr> same = conditions;
+      same.push_back(ir::eq(ir::substitute(sa, renamed), sb));
+      if (analysis::no_solution(same, facts).answer == analysis::Answer::proved) return false;
+    }
     conditions.push_back(ir::eq(ir::substitute(a.address, renamed), b.address));
     for (const Expr& e : a.when) conditions.push_back(ir::substitute(e, renamed));
     for (const Expr& e : b.when) conditions.push_back(e);
     return analysis::no_solution(conditions, facts).answer != analysis::Answer::proved;
+  }
+
+  Expr slot(const Touch& t) const {
+    const auto ring = draft_.slots.find(t.buffer);
+    if (ring == draft_.slots.end()) return {};
+    const auto at = ring->second.find(t.address);
+    return at == ring->second.end() ? Expr() : at->second;
   }
 
   // Both are accesses of one stage to its own points, and bound loops give different threads different points (DISJOINT, proved
@@ -134,12 +158,14 @@ class Synchroniser {
   void list(std::vector<KStmt>& body, std::vector<Touch>& since, bool uniform) {
     for (std::size_t k = 0; k < body.size(); ++k) {
       if (body[k].kind == KStmt::Kind::sync) {
-        since.clear();
+        if (body[k].sync->kind == ir::Sync::Kind::block) since.clear();
         continue;
       }
       std::vector<Touch> here;
       touches(body[k], here);
-      if (collide(since, here)) {
+      // a pipelined loop begins every iteration with a barrier
+      const bool meets = body[k].kind == KStmt::Kind::for_ && draft_.rings.count(body[k].var) > 0;
+      if (!meets && collide(since, here)) {
         if (!uniform) throw InternalError("a barrier that only some of the threads of " + launch_.name + " would reach");
         body.insert(body.begin() + static_cast<std::ptrdiff_t>(k), barrier(body[k].where));
         ++k;

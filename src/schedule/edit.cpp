@@ -113,7 +113,7 @@ std::string name_of(const Program& p, const Stmt& loop) {
 }
 
 const char* word(ir::LoopKind kind) {
-  static constexpr const char* words[] = {"serial", "parallel", "vectorized", "unrolled", "bound"};
+  static constexpr const char* words[] = {"serial", "parallel", "vectorized", "unrolled", "bound", "vthread"};
   return words[static_cast<int>(kind)];
 }
 
@@ -167,6 +167,12 @@ void require_serial(const Context& c, const Stmt& loop) {
              name_of(c.p, loop) + ", which was " + word(loop.loop_kind) +
                  (loop.loop_kind == ir::LoopKind::bound ? std::string(" to ") + ir::text(loop.bound_to) : "") + " at " +
                  location(loop.where) + " (move this call before it)");
+  if (loop.pipeline.stages > 0)
+    c.refuse("a loop without a kind yet",
+             name_of(c.p, loop) + ", which was pipelined at " + location(loop.pipeline.where) + " (move this call before it)");
+  if (loop.combines && c.step.primitive != "bind")
+    c.refuse("a loop without a kind yet",
+             name_of(c.p, loop) + ", whose threads are combined, at " + location(loop.where) + " (move this call before it)");
 }
 
 void require_whole(const Context& c, const Stmt& loop) {

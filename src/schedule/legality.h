@@ -16,9 +16,15 @@ void prove_tight(Context&, const Stmt& loop);                               // i
 void prove_constant_extent(Context&, const Stmt& loop, std::int64_t most);
 void prove_vectorizable(Context&, const Stmt& loop);
 void prove_independent(Context&, const Stmt& loop);  // its iterations, of one another
+void prove_apart(Context&, const Stmt& loop);        // what other stages store inside it
 void prove_parallel(Context&, const Stmt& loop);
-void prove_bound(Context&, const Stmt& loop);  // to the blocks or threads of a launch
-void finish_launches(Context&);                // every launch has one shape, and fits the device
+void prove_bound(Context&, const Stmt& loop);     // to the blocks or threads of a launch
+void prove_virtual(Context&, const Stmt& loop);   // its iterations are virtual threads
+void prove_combined(Context&, const Stmt& loop);  // a reduction over threads
+void prove_pipeline(Context&, const Stmt& loop);
+// The loop on this path that runs a number of times that depends on the thread, in words; empty if there is none.
+std::string divergence(const Program&, const std::vector<const Stmt*>& path);
+void finish_launches(Context&);  // every launch has one shape, and fits the device
 // `conflict`: two iterations whose order, or grouping, would change.
 void prove_reassociation(Context&, const ir::Stage&, const std::string& because, const std::string& conflict);
 void prove_slide(Context&, const Stmt& nest, const ir::Slide&);

@@ -15,6 +15,7 @@
 
 #include <ashlar/analysis/interval.h>
 #include <ashlar/analysis/regions.h>
+#include <ashlar/analysis/thread_tree.h>
 
 #include "schedule/legality.h"
 
@@ -33,6 +34,11 @@ std::string bound_name(const Program& p, const Stmt& loop) {
 bool flat_view(ThreadAxis a) { return a == gpu::warp || a == gpu::lane; }
 bool grid_view(ThreadAxis a) { return a.level == gpu::thread_x.level; }
 
+// Do loops over both axes take one thread for different iterations?
+bool overlap(ThreadAxis a, ThreadAxis b) {
+  return a == b || (!ir::is_block(a) && !ir::is_block(b) && (a == gpu::threads || b == gpu::threads));
+}
+
 [[noreturn]] void refuse_at(const Stmt& at, const std::string& expected, const std::string& found) {
   ashlar::refuse("bind", expected, found, at.where);
 }
@@ -41,6 +47,19 @@ bool grid_view(ThreadAxis a) { return a.level == gpu::thread_x.level; }
 std::optional<std::int64_t> most_iterations(const Program& p, const Stmt& loop) {
   const ir::LoopRange r = ir::range_of(p, loop);
   return analysis::constant_max(ir::sub(r.end, r.begin), analysis::facts_at(p, loop.id));
+}
+
+// Where each buffer in shared memory starts, and where each copy of one in a ring: multiples of this (of swizzled tiles).
+constexpr std::int64_t shared_unit = 128;
+
+// Of an alloc: the buffers that the pipelined loop around makes of it.
+std::int64_t ring_of(const Program& p, const Stmt& alloc) {
+  const auto path = ir::path_to(p, alloc.id);
+  if (path.size() < 2) return 1;
+  const ir::Pipeline& pipeline = path[path.size() - 2]->pipeline;
+  const Id stage = p.buffer(alloc.buffer).stage;
+  const bool load = std::find(pipeline.loads.begin(), pipeline.loads.end(), stage) != pipeline.loads.end();
+  return load ? pipeline.stages : 1;
 }
 
 bool shared(const Program& p, const Stmt& nest) {
@@ -55,6 +74,7 @@ struct Launch {
   const Stmt* flat = nullptr;
   const Stmt* grid = nullptr;
   const Stmt* all_threads = nullptr;
+  std::vector<const Stmt*> combined = {};  // reductions over threads
 
   void visit(const Stmt& s, std::vector<const Stmt*>& path) {
     path.push_back(&s);
@@ -65,6 +85,7 @@ struct Launch {
   }
 
   void loop(const Stmt& s, const std::vector<const Stmt*>& path) {
+    if (s.combines) combined.push_back(&s);
     if (flat_view(s.bound_to)) flat = &s;
     if (grid_view(s.bound_to)) grid = &s;
     if (s.bound_to == gpu::threads) all_threads = &s;
@@ -74,7 +95,7 @@ struct Launch {
     bool other_nest = false;
     for (std::size_t k = path.size() - 1; k-- > 0;) {
       if (path[k]->kind == Stmt::Kind::nest) other_nest = true;
-      if (!bound(*path[k]) || !(path[k]->bound_to == s.bound_to)) continue;
+      if (!bound(*path[k]) || !overlap(path[k]->bound_to, s.bound_to)) continue;
       if (!other_nest || !inside_shared(path, k))
         refuse_at(s, "an axis that no loop around is bound to, unless what is computed here lies in Scope::shared",
                   bound_name(p, s) + ", inside " + bound_name(p, *path[k]));
@@ -91,6 +112,32 @@ struct Launch {
                 name_of(p, s) + " of " + std::to_string(*most) + " iterations");
   }
 
+  // The shape of a block: thread_x, thread_y, thread_z, lane, warp. A launch that has lanes or warps has whole warps.
+  static constexpr ThreadAxis shape[] = {gpu::thread_x, gpu::thread_y, gpu::thread_z, gpu::lane, gpu::warp};
+  std::int64_t extent_of(ThreadAxis a) const {
+    if (flat && a == gpu::lane) return device.warp;
+    const auto it = extent.find({a.level, a.dim});
+    return it == extent.end() ? 1 : it->second;
+  }
+  std::int64_t threads() const {
+    std::int64_t n = 1;
+    for (ThreadAxis a : shape) n *= extent_of(a);
+    return n;
+  }
+  // Shared memory through which a reduction over threads goes.
+  std::int64_t combining_bytes(const Stmt& loop) const {
+    std::int64_t below = 1;
+    for (ThreadAxis a : shape) {
+      if (a == loop.bound_to) break;
+      below *= extent_of(a);
+    }
+    const bool all = loop.bound_to == gpu::threads;
+    const Type type = p.buffer(p.stage(nest_of(p, loop.id).stage).buffers.front()).type;
+    return type.bytes() *
+           analysis::thread_tree(threads(), device.warp, all ? 1 : below, all ? threads() : extent_of(loop.bound_to), type)
+               .shared_elements();
+  }
+
   // Between path[k] and the end stands a nest that is computed for the block as a whole.
   bool inside_shared(const std::vector<const Stmt*>& path, std::size_t k) const {
     for (std::size_t j = k + 1; j < path.size(); ++j)
@@ -100,6 +147,12 @@ struct Launch {
 
   void nest(const Stmt& s, const std::vector<const Stmt*>& path) {
     if (path.size() == 1) return;  // the root of the launch
+    if (shared(p, s))
+      if (const std::string found = divergence(p, path); !found.empty())
+        ashlar::refuse("compute_at",
+                       "loops around " + p.stage(s.stage).name +
+                           ", which lies in Scope::shared, that run alike in all threads (reorder it outside of them)",
+                       found, s.where);
     for (Id id : p.stage(s.stage).buffers) {
       const ir::Buffer& b = p.buffer(id);
       if (b.role != ir::Role::temporary || !(b.scope == Scope::global)) continue;
@@ -117,8 +170,17 @@ struct Launch {
 }  // namespace
 
 void prove_bound(Context& c, const Stmt& loop) {
-  prove_independent(c, loop);
   const Program& p = c.p;
+  if (!loop.combines) {
+    if (p.axis(loop.axis).reduce && !ir::is_block(loop.bound_to))
+      c.refuse("a loop whose iterations are independent (cross_thread_reduce makes threads of a reduction, rfactor a stage)",
+               name_of(p, loop) + ", a reduction");
+    prove_independent(c, loop);
+  } else {
+    if (ir::is_block(loop.bound_to))
+      c.refuse("threads of a block, which can be combined (rfactor makes blocks of a reduction)", bound_name(p, loop));
+    prove_apart(c, loop);
+  }
   const auto path = ir::path_to(p, loop.id);
   const Stmt* own_nest = nullptr;
   for (const Stmt* s : path)
@@ -132,7 +194,7 @@ void prove_bound(Context& c, const Stmt& loop) {
                bound_name(p, loop) + ", inside " + name_of(p, *s));
     if (ir::is_block(loop.bound_to) && !(bound(*s) && ir::is_block(s->bound_to)))
       c.refuse("nothing but blocks around a block (reorder first)", bound_name(p, loop) + ", inside " + name_of(p, *s));
-    if (inside_own && bound(*s) && s->bound_to == loop.bound_to)
+    if (inside_own && bound(*s) && overlap(s->bound_to, loop.bound_to))
       c.refuse("one loop on a path for each axis (fuse them)", bound_name(p, loop) + ", inside " + bound_name(p, *s));
   }
   if (ir::is_block(loop.bound_to) && path.front()->kind == Stmt::Kind::nest && own_nest != path.front())
@@ -160,16 +222,28 @@ void finish_launches(Context& c) {
     Launch launch{p, c.target.device(), {}};
     std::vector<const Stmt*> path;
     launch.visit(root, path);
+    ir::walk(root.body, [&](const Stmt& s) {
+      if (s.kind == Stmt::Kind::loop && s.combines && !bound(s))
+        ashlar::refuse("cross_thread_reduce", name_of(p, s) + " bound to threads (bind after this call)", "a serial loop",
+                       s.where);
+    });
     if (launch.all_threads && launch.extent.empty())
       refuse_at(*launch.all_threads, "a loop bound to thread_x, warp or another axis that says how many threads there are",
                 bound_name(p, *launch.all_threads) + ", alone in its launch");
-    std::int64_t threads = 1;
-    for (const auto& [axis, extent] : launch.extent) threads *= extent;
+    const std::int64_t threads = launch.threads();
     if (threads > launch.device.max_threads)
       ashlar::refuse("bind",
                      "at most " + std::to_string(launch.device.max_threads) + " threads of a block of " + launch.device.name,
                      std::to_string(threads) + " in the launch of " + stage.name, root.where);
     shared_bytes = 0;
+    auto takes = [&](std::int64_t bytes, const std::string& name, Where where) {
+      shared_bytes += (bytes + shared_unit - 1) / shared_unit * shared_unit;
+      if (shared_bytes > launch.device.shared_bytes)
+        ashlar::refuse("set_scope",
+                       "at most " + std::to_string(launch.device.shared_bytes) + " bytes of shared memory in a block of " +
+                           launch.device.name,
+                       std::to_string(shared_bytes) + " with " + name, where);
+    };
     ir::walk(root.body, [&](const Stmt& s) {
       if (s.kind != Stmt::Kind::alloc || !(p.buffer(s.buffer).scope == Scope::shared)) return;
       const ir::Buffer& b = p.buffer(s.buffer);
@@ -182,13 +256,11 @@ void finish_launches(Context& c) {
                          e.empty() ? "an extent without bound" : "an extent of " + ir::text(e), b.where);
         bytes *= std::max<std::int64_t>(0, *n);
       }
-      shared_bytes += (bytes + 15) / 16 * 16;
-      if (shared_bytes > launch.device.shared_bytes)
-        ashlar::refuse("set_scope",
-                       "at most " + std::to_string(launch.device.shared_bytes) + " bytes of shared memory in a block of " +
-                           launch.device.name,
-                       std::to_string(shared_bytes) + " with " + b.name, b.where);
+      const std::int64_t ring = ring_of(p, s);
+      takes(bytes * ring, ring > 1 ? std::to_string(ring) + " buffers of " + b.name : b.name, b.where);
     });
+    for (const Stmt* loop : launch.combined)
+      takes(launch.combining_bytes(*loop), "the parts of " + name_of(p, *loop), loop->where);
   }
   for (const auto& [id, b] : p.buffers) {
     if (!(b.scope == Scope::shared)) continue;

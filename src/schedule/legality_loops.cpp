@@ -287,7 +287,15 @@ void prove_independent(Context& c, const Stmt& loop) {
     if (shifted_origin(p, loop.axis))
       c.refuse(independent, name_of(p, loop) + ", tiles that overlap by Tail::shift",
                "the last two tiles both accumulate into their common points of " + stage.name);
-  // what other stages write inside must be private to an iteration, or lie in places of its own
+  prove_apart(c, loop);
+}
+
+// What other stages write inside must be private to an iteration, or lie in places of its own.
+void prove_apart(Context& c, const Stmt& loop) {
+  const Program& p = c.p;
+  const ir::Axis& axis = p.axis(loop.axis);
+  const ir::Stage& stage = p.stage(nest_of(p, loop.id).stage);
+  const std::string independent = "a loop whose iterations are independent";
   ir::walk(loop.body, [&](const Stmt& s) {
     if (s.kind != Stmt::Kind::nest || s.stage == stage.id) return;
     const ir::Stage& inner = p.stage(s.stage);

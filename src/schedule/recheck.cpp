@@ -49,6 +49,9 @@ void recheck(Context& c) {
       if (s.tight) prove_tight(c, s);
       if (s.loop_kind == ir::LoopKind::parallel) prove_parallel(c, s);
       if (s.loop_kind == ir::LoopKind::bound) prove_bound(c, s);
+      if (s.loop_kind == ir::LoopKind::vthread) prove_virtual(c, s);
+      if (s.combines) prove_combined(c, s);
+      if (s.pipeline.stages > 0) prove_pipeline(c, s);
       if (s.loop_kind == ir::LoopKind::vectorized) prove_constant_extent(c, s, 1024), prove_vectorizable(c, s);
       if (s.loop_kind == ir::LoopKind::unrolled) prove_constant_extent(c, s, 1024);
     }

@@ -280,6 +280,19 @@ Stage Stage::unroll(Loop l, Factor by, Where w) const {
 Stage Stage::bind(Loop l, ThreadAxis a, Where w) const {
   return apply("bind", {own(l, "bind", w), Arg::text(ir::text(a))}, w), *this;
 }
+Stage Stage::vthread(Loop l, Where w) const { return apply("vthread", {own(l, "vthread", w)}, w), *this; }
+Stage Stage::cross_thread_reduce(Loop l, Where w) const {
+  return apply("cross_thread_reduce", {own(l, "cross_thread_reduce", w)}, w), *this;
+}
+Stage Stage::pipeline(Loop l, const Async& how, Where w) const {
+  std::vector<Arg> args{own(l, "pipeline", w), Arg::integer(how.stages), Arg::integer(how.async_copy ? 1 : 0)};
+  for (const Stage& load : how.loads) {
+    if (load.state_ != state_) refuse("pipeline", "a stage of this schedule", "one of another schedule", w);
+    args.push_back(Arg::stage(standing(*state_, load.id_, "pipeline", w).id));
+  }
+  apply("pipeline", std::move(args), w);
+  return *this;
+}
 Stage Stage::compute_at(Loop l, Where w) const {
   return apply("compute_at", {Arg::stage(id_), any(l, "compute_at", w)}, w), *this;
 }

@@ -1,27 +1,12 @@
 // Schedules with blocks and threads, lowered and run: launches, guards, as few barriers as will do, and no race.
-#include <ashlar/schedule/step.h>
-
 #include "check.h"
+#include "launched.h"
 #include "tests/support/gpu_operators.h"
 
 using namespace ashlar;
 using handmade::Sizes;
 
 namespace {
-
-// `flat`: the kernel as it stands before functions become polynomials.
-ir::Kernel lowered(const Schedule& s, std::string& flat) {
-  schedule::finish(s.scheduled(), s.target());
-  LowerOptions o;
-  o.vector_bits = s.target().vector_bits();
-  o.vector_registers = s.target().vector_registers();
-  o.warp = s.target().device().warp;
-  o.thread_registers = s.target().device().max_registers;
-  o.observe = [&](std::string_view pass, const std::string& text) {
-    if (pass == "guards") flat = text;
-  };
-  return lower(s.scheduled().program, o);
-}
 
 std::size_t count(const std::string& text, const std::string& what) {
   std::size_t n = 0;
@@ -30,28 +15,15 @@ std::size_t count(const std::string& text, const std::string& what) {
 }
 
 // The program, the kernel (a golden file), the number of its barriers, and its results, in race mode.
-template <class Operator>
-void check(const std::string& name, std::size_t barriers, const std::vector<Sizes>& shapes) {
-  Operator op{Target::parse("vulkan")};
+template <class Operator, class... How>
+void check(const std::string& name, std::size_t barriers, const std::vector<Sizes>& shapes, const char* target = "vulkan",
+           How... how) {
+  Operator op{Target::parse(target), how...};
   std::string text;
-  const ir::Kernel k = lowered(op.s, text);
+  handmade::launched(op.s, &text);
   handmade::golden("launch_" + name, op.s.text() + "\n" + text);
   CHECK(count(text, "barrier of the block") == barriers);
-  for (const Sizes& shape : shapes) {
-    std::string at;
-    for (const auto& [s, n] : shape) at += s + " = " + std::to_string(n) + " ";
-    CAPTURE(at);
-    interp::Arguments expected = handmade::arguments_for(op.built.program, shape), scheduled = expected, found = expected;
-    interp::run_algorithm(op.built.program, expected);
-    REQUIRE_NOTHROW(interp::run(op.s.scheduled().program, scheduled));
-    interp::Options options;
-    options.races = true;
-    REQUIRE_NOTHROW(interp::run(k, found, options));
-    for (std::size_t n = 0; n < expected.size(); ++n) {
-      CHECK(interp::difference(scheduled[n].array, expected[n].array, 1e-6, 1e-6) == "");
-      CHECK(interp::difference(found[n].array, expected[n].array, 1e-6, 1e-6) == "");
-    }
-  }
+  handmade::same_on_device(op.built.program, op.s, shapes);
 }
 
 }  // namespace
@@ -91,10 +63,45 @@ TEST_CASE("attention, a query a block") {
 TEST_CASE("a block of no whole warps is one on which nothing that needs warps may count") {
   gpu_operators::Sum op{Target::parse("cuda-sm_80")};
   std::string text;
-  const ir::Kernel k = lowered(op.s, text);
+  const ir::Kernel k = handmade::launched(op.s, &text);
   REQUIRE(k.body.size() == 2);
   CHECK(k.body[0].launch->threads == 128);
   CHECK(k.body[0].launch->warp == 32);
   CHECK(k.body[1].launch->threads == 1);
   CHECK(k.body[1].launch->warp == 1);
+}
+
+TEST_CASE("row softmax by trees over the threads of a block") {
+  const std::vector<Sizes> shapes{{{"M", 2}, {"N", 64}}, {{"M", 3}, {"N", 100}}, {{"M", 1}, {"N", 1}}, {{"M", 0}, {"N", 3}}};
+  check<gpu_operators::SoftmaxTree>("softmax_tree", 4, shapes);
+  check<gpu_operators::SoftmaxTree>("softmax_tree_cuda", 2, shapes, "cuda-sm_80");
+}
+
+TEST_CASE("sums of rows, a warp a row") {
+  const std::vector<Sizes> shapes{{{"M", 4}, {"N", 64}}, {{"M", 5}, {"N", 100}}, {{"M", 1}, {"N", 1}}, {{"M", 2}, {"N", 0}}};
+  check<gpu_operators::RowSums>("row_sums", 2, shapes);
+  check<gpu_operators::RowSums>("row_sums_cuda", 0, shapes, "cuda-sm_80");
+}
+
+TEST_CASE("the sum of a vector, by trees") {
+  const std::vector<Sizes> shapes{{{"N", 9000}}, {{"N", 100}}, {{"N", 1}}};
+  check<gpu_operators::SumTree>("sum_tree", 4, shapes);
+  check<gpu_operators::SumTree>("sum_tree_cuda", 2, shapes, "cuda-sm_80");
+}
+
+TEST_CASE("a pipelined product") {
+  const std::vector<Sizes> shapes{{{"M", 32}, {"N", 32}, {"K", 80}},
+                                  {{"M", 33}, {"N", 35}, {"K", 17}},
+                                  {{"M", 32}, {"N", 8}, {"K", 49}},
+                                  {{"M", 1}, {"N", 2}, {"K", 3}}};
+  check<gpu_operators::PipelinedProduct>("pipelined_2", 1, shapes, "vulkan", 2, false, 1);
+  check<gpu_operators::PipelinedProduct>("pipelined_3", 1, shapes, "vulkan", 3, false, 1);
+  check<gpu_operators::PipelinedProduct>("pipelined_2_cuda", 1, shapes, "cuda-sm_80", 2, true, 1);
+  check<gpu_operators::PipelinedProduct>("pipelined_3_cuda", 1, shapes, "cuda-sm_80", 3, true, 1);
+}
+
+TEST_CASE("virtual threads") {
+  const std::vector<Sizes> shapes{{{"M", 32}, {"N", 32}, {"K", 32}}, {{"M", 33}, {"N", 35}, {"K", 17}}};
+  check<gpu_operators::PipelinedProduct>("virtual", 2, shapes, "vulkan", 1, false, 2);
+  check<gpu_operators::PipelinedProduct>("virtual_pipelined", 1, shapes, "vulkan", 2, false, 2);
 }

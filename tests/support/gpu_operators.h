@@ -80,6 +80,41 @@ struct Product {
   }
 };
 
+// The same with the loads of the next tiles ahead of the products, and two virtual threads a thread along the columns.
+struct PipelinedProduct {
+  lang::DefinitionScope scope;
+  Symbol M{"M", {.min = 1}}, N{"N", {.min = 1}}, K{"K", {.min = 1}};
+  Tensor A = lang::make_input("A", f32, {M, K}), B = lang::make_input("B", f32, {K, N}),
+         C = lang::make_output("C", f32, {M, N});
+  Axis k{"k", K};
+  Tensor product = compute("product", {M, N}, [&](Var i, Var j) { return sum(A(i, k) * B(k, j), k); });
+  lang::Built built = (lang::bind(C, product), lang::build_program("pipelined", {A, B, C}));
+  Schedule s;
+  PipelinedProduct(const Target& target, int stages, bool async_copy, int virtual_threads) : s(built, target) {
+    Stage acc = s.cache_write(product, Scope::registers);
+    Stage a = s.cache_read(A, {acc}, Scope::shared, 0), b = s.cache_read(B, {acc}, Scope::shared, 0);
+    auto [i, j] = s[product].spatial<2>();
+    auto [bi, bj, i1, j1] = s[product].tile(i, j, 32, 32);
+    auto [v, j2] = s[product].split(j1, Parts{virtual_threads});
+    auto [ti, tj, ii, ji] = s[product].tile(i1, j2, 4, 4);
+    s[product].reorder(bi, bj, v, ti, tj, ii, ji).unroll(ii).unroll(ji);
+    s[product].bind(bi, gpu::block_y).bind(bj, gpu::block_x).bind(ti, gpu::thread_y).bind(tj, gpu::thread_x);
+    if (virtual_threads > 1) s[product].vthread(v);
+    acc.compute_at(tj);
+    auto [ko, ki] = acc.split(acc.reduction(), 16);
+    auto [ai, aj] = acc.spatial<2>();
+    auto [aio, aii] = acc.split(ai, 4, Tail::pad);
+    auto [ajo, aji] = acc.split(aj, 4, Tail::pad);
+    acc.reorder(ko, ki, aio, ajo, aii, aji).unroll(aii).unroll(aji);
+    for (Stage t : {a, b}) {
+      t.compute_at(ko);
+      auto [r, c] = t.spatial<2>();
+      t.bind(t.fuse(r, c), gpu::threads);
+    }
+    if (stages > 1) acc.pipeline(ko, {.stages = stages, .loads = {a, b}, .async_copy = async_copy});
+  }
+};
+
 // A block a row. Each thread reduces its columns, then every thread the partial results of all.
 struct Softmax {
   static constexpr int threads = 64;
@@ -105,6 +140,69 @@ struct Softmax {
       part.compute_at(i).store_in(Scope::shared);
       part.bind(part.spatial<2>()[1], gpu::thread_x);
     }
+  }
+};
+
+// A block a row. Each thread reduces its columns, and all get what the block's threads have.
+struct SoftmaxTree {
+  static constexpr int threads = 64;
+  lang::DefinitionScope scope;
+  Symbol M{"M"}, N{"N", {.min = 1}};
+  Tensor x = lang::make_input("x", f32, {M, N}), y = lang::make_output("y", f32, {M, N});
+  Axis k{"k", N}, l{"l", N};
+  Tensor top = compute("top", {M}, [&](Var i) { return maximum(x(i, k), k); });
+  Tensor e = compute("e", [&](Var i, Var j) { return exp(x(i, j) - top(i)); });
+  Tensor total = compute("total", {M}, [&](Var i) { return sum(e(i, l), l); });
+  Tensor result = compute("result", {M, N}, [&](Var i, Var j) { return e(i, j) / total(i); });
+  lang::Built built = (lang::bind(y, result), lang::build_program("softmax_tree", {x, y}));
+  Schedule s;
+  explicit SoftmaxTree(const Target& target) : s(built, target) {
+    s[e].inline_();
+    auto [i, j] = s[result].spatial<2>();
+    auto [jo, ji] = s[result].split(j, threads);
+    s[result].bind(i, gpu::block_x).bind(ji, gpu::thread_x);
+    for (const Tensor& t : {total, top}) {
+      auto [ko, ki] = s[t].split(s[t].reduction(), threads);
+      s[t].compute_at(i).store_in(Scope::registers);
+      s[t].cross_thread_reduce(ki).bind(ki, gpu::thread_x);
+    }
+  }
+};
+
+// A warp a row, four rows a block: with lanes to exchange values by, no barrier.
+struct RowSums {
+  lang::DefinitionScope scope;
+  Symbol M{"M"}, N{"N"};
+  Tensor x = lang::make_input("x", f32, {M, N}), y = lang::make_output("y", f32, {M});
+  Axis k{"k", N};
+  Tensor total = compute("total", {M}, [&](Var i) { return sum(x(i, k), k); });
+  lang::Built built = (lang::bind(y, total), lang::build_program("row_sums", {x, y}));
+  Schedule s;
+  explicit RowSums(const Target& target) : s(built, target) {
+    auto [io, ii] = s[total].split(s[total].spatial<1>()[0], 4);
+    auto [ko, ki] = s[total].split(s[total].reduction(), 32);
+    s[total].bind(io, gpu::block_x).bind(ii, gpu::thread_y).cross_thread_reduce(ki).bind(ki, gpu::thread_x);
+  }
+};
+
+// Blocks sum pieces of 4096 by a tree over 128 threads, then one block sums those by a tree over all of its 256.
+struct SumTree {
+  lang::DefinitionScope scope;
+  Symbol N{"N", {.min = 1}};
+  Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {1});
+  Axis k{"k", N};
+  Tensor total = compute("total", {1}, [&](Var) { return sum(x(k), k); });
+  lang::Built built = (lang::bind(y, total), lang::build_program("sum_tree", {x, y}));
+  Schedule s;
+  explicit SumTree(const Target& target) : s(built, target) {
+    auto [kb, ki] = s[total].split(s[total].reduction(), 4096);
+    Stage blocks = s[total].rfactor(kb);  // one sum a piece
+    auto [ko, kt] = blocks.split(blocks.reduction(), 128);
+    blocks.compute_root();
+    auto piece = blocks.spatial<2>();
+    blocks.reorder(piece[1], piece[0]).bind(piece[1], gpu::block_x).cross_thread_reduce(kt).bind(kt, gpu::thread_x);
+    auto [po, pi] = s[total].split(kb, 256);
+    s[total].bind(s[total].spatial<1>()[0], gpu::block_x).cross_thread_reduce(pi).bind(pi, gpu::thread_x);
   }
 };
 

@@ -84,9 +84,9 @@ void agree(const ir::Kernel& k, const ir::Program& program, const std::vector<Si
   TestDevice::get()->forget();
 }
 
-template <class Operator>
-void check(const std::vector<Sizes>& shapes) {
-  Operator op{Target::parse("vulkan")};
+template <class Operator, class... How>
+void check(const std::vector<Sizes>& shapes, How... how) {
+  Operator op{Target::parse("vulkan"), how...};
   agree(lowered(op.s), op.built.program, shapes);
 }
 
@@ -126,6 +126,23 @@ TEST_CASE("3x3 convolution") {
 TEST_CASE("attention") {
   NEEDS_DEVICE;
   check<gpu_operators::Attention>({{{"H", 2}, {"M", 2}, {"N", 70}}, {{"H", 1}, {"M", 1}, {"N", 1}}});
+}
+
+TEST_CASE("reductions over threads") {
+  NEEDS_DEVICE;
+  check<gpu_operators::SoftmaxTree>({{{"M", 2}, {"N", 64}}, {{"M", 3}, {"N", 100}}, {{"M", 1}, {"N", 1}}});
+  check<gpu_operators::RowSums>({{{"M", 5}, {"N", 100}}, {{"M", 1}, {"N", 1}}, {{"M", 2}, {"N", 0}}});
+  check<gpu_operators::SumTree>({{{"N", 9000}}, {{"N", 100}}, {{"N", 1}}});
+}
+
+TEST_CASE("pipelined products, and virtual threads") {
+  NEEDS_DEVICE;
+  const std::vector<Sizes> shapes{
+      {{"M", 32}, {"N", 32}, {"K", 80}}, {{"M", 33}, {"N", 35}, {"K", 17}}, {{"M", 1}, {"N", 2}, {"K", 3}}};
+  check<gpu_operators::PipelinedProduct>(shapes, 2, false, 1);
+  check<gpu_operators::PipelinedProduct>(shapes, 3, true, 1);  // plain copies: Vulkan has no others
+  check<gpu_operators::PipelinedProduct>(shapes, 1, false, 2);
+  check<gpu_operators::PipelinedProduct>(shapes, 3, false, 2);
 }
 
 // ---- the entries -----------------------------------------------------------------------------------------------------

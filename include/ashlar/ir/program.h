@@ -167,8 +167,9 @@ enum class Part {
   rest,  // outer axes of a split: the iterations whose whole inner range lies inside the domain, and the others
 };
 
-// bound: the iterations are the blocks or threads of a launch
-enum class LoopKind { serial, parallel, vectorized, unrolled, bound };
+// bound: the iterations are the blocks or threads of a launch. vthread: those of virtual threads, which one thread computes
+// statement by statement, the first statement of all before the second of any.
+enum class LoopKind { serial, parallel, vectorized, unrolled, bound, vthread };
 
 struct Root {
   Id iter = 0, axis = 0;
@@ -179,6 +180,15 @@ struct Root {
 struct Slide {
   Id loop = 0;
   Id iter = 0;
+  Where where = {};
+};
+
+// pipeline: what `loads` compute for an iteration of the loop is computed stages - 1 iterations earlier, into a ring of as many
+// buffers; by asynchronous copies where `async_copy`. 0 stages: none.
+struct Pipeline {
+  int stages = 0;
+  std::vector<Id> loads;  // stages
+  bool async_copy = false;
   Where where = {};
 };
 
@@ -203,8 +213,14 @@ struct Stmt {
   // The inner loop of a split, inside its outer one, ends where the axis that was split ends: min(f, E - outer * f)
   // iterations, so that no guard is left.
   bool tight = false;
+  // A reduction loop whose iterations are threads: each accumulates a part of its own, and all get what the parts give
+  // together.
+  bool combines = false;
+  Pipeline pipeline;
   // block
-  enum class Piece { whole, init, update } piece = Piece::whole;  // whole: plain store, or init and update of a reduction
+  // whole: plain store, or init and update of a reduction. While lowering, of a reduction over threads: `begin` makes the part
+  // of each thread the identity, `update` adds to it, `combine` stores what the parts of all threads give together.
+  enum class Piece { whole, init, update, begin, combine } piece = Piece::whole;
   // Reductions: the step at which all reduce variables are at their begin combines its value with the init expression instead
   // of with memory, so no init pass is needed but where the reduce domain is empty (lowering guards for that).
   bool first_stores = false;

@@ -3,9 +3,11 @@
 //
 // Passes run in the order of a table (src/lower/lower.cpp):
 //
+//   parts       a reduction over threads gets parts and their combination          Program -> Program
 //   inits       the init of every reduction becomes a nest of its own                 Program -> Program
 //   flatten     boxes become storage, blocks become guarded stores to flat addresses  Program -> Kernel
 //   launches    nests with loops bound to blocks and threads become launches
+//   pipeline    the loads of a pipelined loop run ahead, into a ring
 //   synchronise barriers, where a thread may touch what another one has touched
 //   interior    vectors whose lanes are all active and inside get a version without masks and clamps
 //   guards      a condition is tested at the outermost loop where it is known, or becomes a bound of its loop
@@ -41,6 +43,7 @@ struct LowerOptions {
   std::int64_t stack_limit = 256 * 1024;  // bytes of one buffer in Scope::stack
   int warp = 1;                           // lanes of a warp of the device
   int thread_registers = 255;             // of 32 bits, of one of its threads
+  bool async_copies = false;              // the device copies from global to shared memory asynchronously (cp.async)
   // Called after every pass with its name and the text of what it made. Text is only made where this is set.
   std::function<void(std::string_view pass, const std::string& text)> observe = {};
   std::vector<PassTime>* times = nullptr;  // one entry a pass is added

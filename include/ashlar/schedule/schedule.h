@@ -29,6 +29,7 @@ namespace ashlar {
 
 class Schedule;
 class Stage;
+struct Async;
 namespace schedule {
 struct Scheduled;
 struct Arg;
@@ -179,6 +180,7 @@ class Stage {
   Stage unroll(Loop, Factor, Where = Where::current()) const;
   Stage parallel(Loop, Where = Where::current()) const;
   Stage bind(Loop, ThreadAxis, Where = Where::current()) const;  // to gpu::block_x, gpu::thread_x, ...
+  Stage vthread(Loop, Where = Where::current()) const;           // virtual threads: one thread computes them, interleaved
 
   // placement. A Loop knows its stage; naming the stage as well could only contradict it
   Stage compute_at(Loop, Where = Where::current()) const;
@@ -209,9 +211,13 @@ class Stage {
   // A set_layout that leaves `by` elements free behind each row of a dimension: row r of 32 starts at r * (32 + by).
   Stage pad(int dim, Factor by, Where = Where::current()) const;
   Stage prefetch(Loop, StageRef, Factor ahead, Where = Where::current()) const;
+  // What the loads compute for an iteration of the loop is computed stages - 1 iterations earlier.
+  Stage pipeline(Loop, const Async&, Where = Where::current()) const;
 
   // reduction
   Stage rfactor(Loop, Where = Where::current()) const;
+  // The loop may be bound to threads: each sums a part, and every thread gets the sum of all parts.
+  Stage cross_thread_reduce(Loop, Where = Where::current()) const;
 
  private:
   friend class Schedule;
@@ -235,6 +241,12 @@ class Stage {
 
   ir::Id id_ = 0;
   detail::ScheduleState* state_ = nullptr;
+};
+
+struct Async {  // how a loop is pipelined
+  int stages = 2;
+  std::vector<Stage> loads = {};
+  bool async_copy = false;  // by the asynchronous copies of the device, where it has them
 };
 
 class Schedule {  // a value: copying is deep

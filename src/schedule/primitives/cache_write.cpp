@@ -29,6 +29,8 @@ std::vector<Id> require_untouched(const Context& c, const ir::Stage& stage, cons
     if (!axis.became.empty()) refuse(axis.name + " of " + stage.name + ", which was split or fused");
     if (loop.axis != r.axis) refuse(name_of(c.p, loop) + " in the place of " + axis.name);
     if (loop.loop_kind != ir::LoopKind::serial) refuse(name_of(c.p, loop) + ", which is " + word(loop.loop_kind));
+    if (loop.combines) refuse(name_of(c.p, loop) + ", whose threads are combined");
+    if (loop.pipeline.stages > 0) refuse(name_of(c.p, loop) + ", which is pipelined");
     loops.push_back(loop.id);
     body = &loop.body;
   }

@@ -58,13 +58,17 @@ void apply_reorder(Context& c) {
     ir::LoopKind kind;
     ir::Part part;
     bool tight;
+    ThreadAxis bound_to;
+    bool combines;
+    ir::Pipeline pipeline;
   };
   std::vector<Header> headers(chain.size());
   std::size_t next = 0;
   for (std::size_t k = 0; k < chain.size(); ++k) {
     const bool named = std::find(wanted.begin(), wanted.end(), chain[k]->id) != wanted.end();
     const Stmt& from = named ? *ir::find(c.p, wanted[next++]) : *chain[k];
-    headers[k] = {from.id, from.axis, from.copy_of, from.where, from.loop_kind, from.part, from.tight};
+    headers[k] = {from.id,   from.axis,  from.copy_of,  from.where,    from.loop_kind,
+                  from.part, from.tight, from.bound_to, from.combines, from.pipeline};
   }
   std::vector<Id> before, after;
   for (std::size_t k = 0; k < chain.size(); ++k) {
@@ -91,7 +95,8 @@ void apply_reorder(Context& c) {
   for (std::size_t k = 0; k < chain.size(); ++k) {
     chain[k]->id = headers[k].id, chain[k]->axis = headers[k].axis, chain[k]->copy_of = headers[k].copy_of;
     chain[k]->where = headers[k].where, chain[k]->loop_kind = headers[k].kind, chain[k]->part = headers[k].part,
-    chain[k]->tight = headers[k].tight;
+    chain[k]->tight = headers[k].tight, chain[k]->bound_to = headers[k].bound_to, chain[k]->combines = headers[k].combines,
+    chain[k]->pipeline = headers[k].pipeline;
   }
 }
 

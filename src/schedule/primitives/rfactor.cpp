@@ -11,30 +11,13 @@
 // Legality: REASSOC (Suriana, Adams, Kamil: Parallel associative reductions in Halide, CGO 2017, gives the method).
 #include <algorithm>
 
+#include <ashlar/analysis/thread_tree.h>
+
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
 
 namespace ashlar::schedule {
 namespace {
-
-Expr identity_of(const Context& c, const ir::Stage& stage, Type t) {
-  switch (stage.reducer.kind) {
-    case ir::ReducerKind::sum:
-      return t.is_float() ? ir::float_const(t, 0) : ir::int_const(t, 0);
-    case ir::ReducerKind::product:
-      return t.is_float() ? ir::float_const(t, 1) : ir::int_const(t, 1);
-    case ir::ReducerKind::minimum:
-    case ir::ReducerKind::maximum: {
-      const bool low = stage.reducer.kind == ir::ReducerKind::maximum;
-      if (t.is_float()) return ir::float_const(t, low ? -__builtin_inf() : __builtin_inf());
-      if (t.is_unsigned() || t.is_bool()) return ir::int_const(t, low ? 0 : -1);
-      const std::int64_t top = static_cast<std::int64_t>((std::uint64_t{1} << (t.bits - 1)) - 1);
-      return ir::int_const(t, low ? -top - 1 : top);
-    }
-    default:
-      c.refuse("a sum, product, minimum or maximum", stage.name + ", which reduces in another way");
-  }
-}
 
 // Removes the loops over other reduction axes from the nest: their bodies take their places.
 void drop_reductions(const Program& p, std::vector<Stmt>& body, Id keep) {
@@ -72,6 +55,10 @@ void apply_rfactor(Context& c) {
                c.p.stage(s.stage).name + " inside " + stage.name);
     if (s.kind == Stmt::Kind::loop && s.part != ir::Part::all)
       c.refuse("a stage of whole loops (move this call before the peel)", name_of(c.p, s) + ", a part of one");
+    if (s.kind == Stmt::Kind::loop && (s.combines || s.pipeline.stages > 0))
+      c.refuse(
+          "loops without a kind yet (move this call before " + std::string(s.combines ? "cross_thread_reduce)" : "pipeline)"),
+          name_of(c.p, s));
   });
   std::vector<Id> others;    // the other reduction leaves, in the order of their loops
   std::map<Id, Expr> tight;  // of those, the ends of loops that follow the domain: the partial's domain follows it too
@@ -86,7 +73,8 @@ void apply_rfactor(Context& c) {
                       "the terms of " + axis.name + " = 0 and of " + axis.name +
                           " = 1 are summed apart and then added, where the definition adds term after term");
   const Type type = c.p.buffer(stage.buffers.front()).type;
-  const Expr identity = identity_of(c, stage, type);
+  const Expr identity = analysis::identity_of(stage.reducer.kind, type);
+  if (identity.empty()) c.refuse("a sum, product, minimum or maximum", stage.name + ", which reduces in another way");
   for (const ir::IterVar& v : stage.iters)
     if (v.kind == ir::IterKind::reduce)
       for (const ir::IterVar& w : stage.iters)

@@ -1,0 +1,34 @@
+#pragma once
+// How the threads of a block combine one value each, so that all of them get the result.
+//
+//   threads 0..n-1 along an axis, each with a part      in a warp: butterflies over the lanes, xor 1, 2, 4, ...
+//                                                       across warps: the parts go to shared memory, one thread in each run of
+//                                                       threads combines up to 16 of them, until every thread can combine
+//                                                       the few that are left
+//
+// The grouping depends on the shape of the block alone, never on time: results are the same in every run. In a butterfly both
+// lanes of a pair combine the same two values, so all lanes hold the same bits where the operator commutes.
+#include <cstdint>
+#include <vector>
+
+#include <ashlar/ir/program.h>
+
+namespace ashlar::analysis {
+
+struct ThreadTree {
+  std::int64_t below = 1;            // threads between neighbours along the axis
+  std::int64_t extent = 1;           // threads along it
+  std::int64_t lanes = 1;            // so many neighbours are combined by butterflies
+  std::vector<std::int64_t> levels;  // in shared memory: parts along the axis at each level; the last are read by all threads
+  std::int64_t rows = 1;             // of such parts: one for each thread along the other axes
+
+  std::int64_t shared_elements() const;
+};
+
+// `warp`: lanes that can exchange values, 1 if schedules may not count on them. The block has `threads` threads.
+ThreadTree thread_tree(std::int64_t threads, int warp, std::int64_t below, std::int64_t extent, Type);
+
+// The value x with combine(x, y) = y, of reducers that have one by themselves; empty for others.
+Expr identity_of(ir::ReducerKind, Type);
+
+}  // namespace ashlar::analysis

@@ -1,0 +1,57 @@
+#pragma once
+// Schedules for a device, lowered, and run in race mode against their algorithm.
+#include <string>
+
+#include <ashlar/schedule/schedule.h>
+#include <ashlar/schedule/step.h>
+
+#include "check.h"
+
+namespace handmade {
+
+// `flat`: the kernel as it stands before functions become polynomials.
+inline ir::Kernel launched(const Schedule& s, std::string* flat = nullptr) {
+  schedule::finish(s.scheduled(), s.target());
+  LowerOptions o;
+  o.vector_bits = s.target().vector_bits();
+  o.vector_registers = s.target().vector_registers();
+  o.warp = s.target().device().warp;
+  o.thread_registers = s.target().device().max_registers;
+  o.async_copies = s.target().device().kind == Device::Kind::cuda;
+  o.observe = [&](std::string_view pass, const std::string& text) {
+    if (flat && pass == "guards") *flat = text;
+  };
+  return lower(s.scheduled().program, o);
+}
+
+inline std::size_t barriers(const std::vector<ir::KStmt>& list) {
+  std::size_t n = 0;
+  for (const ir::KStmt& s : list) {
+    n += s.kind == ir::KStmt::Kind::sync && s.sync->kind == ir::Sync::Kind::block;
+    n += barriers(s.body) + barriers(s.otherwise);
+  }
+  return n;
+}
+inline std::size_t barriers(const ir::Kernel& k) { return barriers(k.body); }
+
+// The scheduled program and the kernel, in race mode, compute what the algorithm says.
+inline void same_on_device(const ir::Program& algorithm, const Schedule& s, const std::vector<Sizes>& shapes) {
+  const ir::Kernel k = launched(s);
+  for (const Sizes& shape : shapes) {
+    std::string at;
+    for (const auto& [name, n] : shape) at += name + " = " + std::to_string(n) + " ";
+    CAPTURE(at);
+    interp::Arguments expected = arguments_for(algorithm, shape), scheduled = expected, found = expected;
+    interp::run_algorithm(algorithm, expected);
+    REQUIRE_NOTHROW(interp::run(s.scheduled().program, scheduled));
+    interp::Options options;
+    options.races = true;
+    REQUIRE_NOTHROW(interp::run(k, found, options));
+    for (std::size_t n = 0; n < expected.size(); ++n) {
+      CHECK(interp::difference(scheduled[n].array, expected[n].array, 1e-6, 1e-6) == "");
+      CHECK(interp::difference(found[n].array, expected[n].array, 1e-6, 1e-6) == "");
+    }
+  }
+}
+
+}  // namespace handmade

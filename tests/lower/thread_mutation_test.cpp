@@ -1,0 +1,81 @@
+// The synchronisation that lowering puts in is all needed: a kernel without one of its barriers, waits or commits, or with a
+// wait that leaves one more group pending, is reported in race mode, or computes something else.
+#include <ashlar/schedule/step.h>
+
+#include "check.h"
+#include "launched.h"
+#include "tests/support/gpu_operators.h"
+
+using namespace ashlar;
+using handmade::Sizes;
+using ir::KStmt;
+
+namespace {
+
+struct Mutants {
+  ir::Kernel work;
+  std::vector<std::pair<std::string, ir::Kernel>> found;
+
+  void visit(std::vector<KStmt>& list) {
+    for (std::size_t k = 0; k < list.size(); ++k) {
+      visit(list[k].body), visit(list[k].otherwise);
+      if (list[k].kind != KStmt::Kind::sync) continue;
+      const KStmt held = list[k];
+      const ir::Sync& sync = *held.sync;
+      if (sync.kind == ir::Sync::Kind::wait) {
+        ir::Sync more = sync;
+        more.count = ir::add(sync.count, ir::index(1));
+        list[k].sync = std::make_shared<const ir::Sync>(more);
+        found.emplace_back("one more pending", work);
+        list[k] = held;
+      }
+      list.erase(list.begin() + static_cast<std::ptrdiff_t>(k));
+      found.emplace_back("without sync " + std::to_string(static_cast<int>(sync.kind)) + " number " + std::to_string(k), work);
+      list.insert(list.begin() + static_cast<std::ptrdiff_t>(k), held);
+    }
+  }
+};
+
+template <class Operator, class... How>
+std::size_t all_are_found(const std::vector<Sizes>& shapes, const char* target, How... how) {
+  Operator op{Target::parse(target), how...};
+  Mutants m{handmade::launched(op.s), {}};
+  m.visit(m.work.body);
+  for (const auto& [what, kernel] : m.found) {
+    CAPTURE(what);
+    bool found = false;
+    for (const Sizes& shape : shapes) {
+      interp::Arguments expected = handmade::arguments_for(op.built.program, shape), run = expected;
+      interp::run_algorithm(op.built.program, expected);
+      interp::Options options;
+      options.races = true;
+      try {
+        interp::run(kernel, run, options);
+        for (std::size_t n = 0; n < run.size(); ++n)
+          found = found || interp::difference(run[n].array, expected[n].array, 1e-6, 1e-6) != "";
+      } catch (const interp::RunError&) { found = true; }
+    }
+    CHECK(found);
+  }
+  return m.found.size();
+}
+
+}  // namespace
+
+TEST_CASE("every barrier of a reduction over threads is needed") {
+  CHECK(all_are_found<gpu_operators::SoftmaxTree>({{{"M", 2}, {"N", 100}}}, "vulkan") == 4);
+  CHECK(all_are_found<gpu_operators::SoftmaxTree>({{{"M", 2}, {"N", 100}}}, "cuda-sm_80") == 2);
+  CHECK(all_are_found<gpu_operators::SumTree>({{{"N", 9000}}}, "vulkan") == 4);
+  CHECK(all_are_found<gpu_operators::RowSums>({{{"M", 5}, {"N", 40}}}, "vulkan") == 2);
+}
+
+TEST_CASE("every barrier, wait and commit of a pipeline is needed") {
+  // more trips than twice the depth; fewer than the depth
+  const std::vector<Sizes> shapes{{{"M", 32}, {"N", 32}, {"K", 112}}, {{"M", 33}, {"N", 8}, {"K", 20}}};
+  using P = gpu_operators::PipelinedProduct;
+  CHECK(all_are_found<P>(shapes, "vulkan", 2, false, 1) == 1);
+  CHECK(all_are_found<P>(shapes, "vulkan", 3, false, 1) == 1);
+  CHECK(all_are_found<P>(shapes, "cuda-sm_80", 2, true, 1) == 5);  // wait twice, barrier, two commits
+  CHECK(all_are_found<P>(shapes, "cuda-sm_80", 3, true, 1) == 6);
+  CHECK(all_are_found<P>(shapes, "vulkan", 2, false, 2) == 1);
+}

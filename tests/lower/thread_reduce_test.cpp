@@ -1,0 +1,146 @@
+// Reductions over threads: every axis that a loop can be bound to, every reducer and type, values kept apart inside the
+// reduction.
+#include <ashlar/lang.h>
+#include <ashlar/lang/build_program.h>
+#include <ashlar/schedule/step.h>
+
+#include "check.h"
+#include "launched.h"
+
+using namespace ashlar;
+using handmade::Sizes;
+
+namespace {
+
+enum class By { sum, largest, smallest };
+
+// y[i] = a reduction over row i of x
+struct Rows {
+  lang::DefinitionScope scope;
+  Symbol M{"M"}, N{"N"};
+  Tensor x, y;
+  Axis k{"k", N};
+  Tensor result;
+  lang::Built built;
+  Schedule s;
+  explicit Rows(const char* target, Type t = f32, By by = By::sum)
+      : x(lang::make_input("x", t, {M, N})),
+        y(lang::make_output("y", t, {M})),
+        result(compute("result", {M},
+                       [&](Var i) {
+                         if (by == By::largest) return maximum(x(i, k), k);
+                         return by == By::smallest ? minimum(x(i, k), k) : sum(x(i, k), k);
+                       })),
+        built((lang::bind(y, result), lang::build_program("rows", {x, y}))),
+        s(built, Target::parse(target)) {}
+
+  void same(std::size_t barriers) {
+    CHECK(handmade::barriers(handmade::launched(s)) == barriers);
+    handmade::same_on_device(built.program, s,
+                             {{{"M", 5}, {"N", 300}}, {{"M", 4}, {"N", 31}}, {{"M", 1}, {"N", 1}}, {{"M", 2}, {"N", 0}}});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("over thread_y, with rows along x") {
+  for (const char* target : {"vulkan", "cuda-sm_80"}) {
+    Rows r(target);
+    auto [io, ii] = r.s[r.result].split(r.s[r.result].spatial<1>()[0], 8);
+    auto [ko, ki] = r.s[r.result].split(r.s[r.result].reduction(), 16);
+    r.s[r.result].bind(io, gpu::block_x).bind(ii, gpu::thread_x).cross_thread_reduce(ki).bind(ki, gpu::thread_y);
+    r.same(1);  // lanes 8 and 16 apart exchange by shuffles, four warps by shared memory; 16 parts there without shuffles
+  }
+}
+
+TEST_CASE("over all threads, over a warp's lanes, over warps") {
+  {
+    Rows r("cuda-sm_80");
+    Loop i = r.s[r.result].spatial<1>()[0];
+    auto [ko, ki] = r.s[r.result].split(r.s[r.result].reduction(), 24);
+    r.s[r.result].bind(i, gpu::block_x).cross_thread_reduce(ki).bind(ki, gpu::lane);  // 24 of 32 lanes have a part
+    r.same(0);
+  }
+  {
+    Rows r("cuda-sm_80");
+    auto [io, ii] = r.s[r.result].split(r.s[r.result].spatial<1>()[0], 2);
+    auto [ko, ki] = r.s[r.result].split(r.s[r.result].reduction(), 4);
+    r.s[r.result].bind(io, gpu::block_x).bind(ii, gpu::lane).cross_thread_reduce(ki).bind(ki, gpu::warp);
+    r.same(1);
+  }
+  {  // two loops of one reduction: warps of lanes
+    Rows r("cuda-sm_80");
+    Loop i = r.s[r.result].spatial<1>()[0];
+    auto [ko, k1] = r.s[r.result].split(r.s[r.result].reduction(), 128);
+    auto [kw, kl] = r.s[r.result].split(k1, 32);
+    r.s[r.result].bind(i, gpu::block_x).cross_thread_reduce(kw).bind(kw, gpu::warp).cross_thread_reduce(kl).bind(kl, gpu::lane);
+    r.same(1);
+  }
+}
+
+TEST_CASE("more than 256 threads take two levels of shared memory") {
+  Rows r("vulkan");
+  Loop i = r.s[r.result].spatial<1>()[0];
+  auto [ko, ki] = r.s[r.result].split(r.s[r.result].reduction(), 300);
+  r.s[r.result].bind(i, gpu::block_x).cross_thread_reduce(ki).bind(ki, gpu::thread_x);
+  r.same(3);
+}
+
+TEST_CASE("reducers and types") {
+  for (const char* target : {"vulkan", "cuda-sm_80"})
+    for (Type t : {f32, f64, i32, u8, i64, f16})
+      for (By by : {By::sum, By::largest, By::smallest}) {
+        CAPTURE(ir::text(t));
+        CAPTURE(std::string(target));
+        Rows r(target, t, by);
+        Loop i = r.s[r.result].spatial<1>()[0];
+        auto [ko, ki] = r.s[r.result].split(r.s[r.result].reduction(), 32);
+        r.s[r.result].bind(i, gpu::block_x).cross_thread_reduce(ki).bind(ki, gpu::thread_x);
+        const bool lanes = t.bits == 32 && std::string(target) != "vulkan";
+        r.same(lanes ? 0 : 2);
+      }
+}
+
+TEST_CASE("several values inside the reduction, and a reduction in two pieces") {
+  for (bool unrolled : {false, true}) {
+    Rows r("vulkan");
+    auto [io, ii] = r.s[r.result].split(r.s[r.result].spatial<1>()[0], 4);
+    auto [ko, ki] = r.s[r.result].split(r.s[r.result].reduction(), 16);
+    r.s[r.result].bind(io, gpu::block_x).cross_thread_reduce(ki).bind(ki, gpu::thread_x).reorder(io, ki, ko, ii);
+    if (unrolled) r.s[r.result].unroll(ii);
+    // each of the four values goes through the same memory: the next waits until all have read this one
+    const ir::Kernel k = handmade::launched(r.s);
+    CHECK(handmade::barriers(k) == (unrolled ? 8 : 2));
+    handmade::same_on_device(r.built.program, r.s, {{{"M", 5}, {"N", 40}}, {{"M", 8}, {"N", 3}}});
+  }
+  Rows r("vulkan");
+  Loop i = r.s[r.result].spatial<1>()[0];
+  auto [ko, ki] = r.s[r.result].split(r.s[r.result].reduction(), 16);
+  r.s[r.result].peel(ko, Peel::last);
+  r.s[r.result].bind(i, gpu::block_x);
+  Loop last = r.s[r.result].nest()[1];
+  (void)last;
+  r.s[r.result].cross_thread_reduce(ki).bind(ki, gpu::thread_x);
+  handmade::same_on_device(r.built.program, r.s, {{{"M", 3}, {"N", 40}}, {{"M", 2}, {"N", 16}}});
+}
+
+TEST_CASE("into shared memory, and inside a loop") {
+  // z[i, j] = x[i, j] - sum of row i, the sums in shared memory, four rows a block one after another
+  lang::DefinitionScope scope;
+  Symbol M{"M"}, N{"N", {.min = 1}};
+  Tensor x = lang::make_input("x", f32, {M, N}), z = lang::make_output("z", f32, {M, N});
+  Axis k{"k", N};
+  Tensor total = compute("total", {M}, [&](Var i) { return sum(x(i, k), k); });
+  lang::bind(z, compute("z", {M, N}, [&](Var i, Var j) { return x(i, j) - total(i); }));
+  lang::Built built = lang::build_program("centred", {x, z});
+  Schedule s(built, Target::parse("vulkan"));
+  auto [i, j] = s[z].spatial<2>();
+  auto [io, ii] = s[z].split(i, 4);
+  auto [jo, ji] = s[z].split(j, 32);
+  s[z].bind(io, gpu::block_x).bind(ji, gpu::thread_x);
+  s[total].compute_at(ii).store_in(Scope::shared);
+  auto [ko, ki] = s[total].split(s[total].reduction(), 32);
+  s[total].cross_thread_reduce(ki).bind(ki, gpu::thread_x);
+  handmade::same_on_device(built.program, s, {{{"M", 5}, {"N", 70}}, {{"M", 4}, {"N", 1}}});
+  CHECK(handmade::barriers(handmade::launched(s)) == 4);  // two of the tree; around the sum: seen by all, read by all
+}
