@@ -27,12 +27,17 @@ inline ir::Kernel lowered(const Schedule& s) {
   o.vector_registers = s.target().vector_registers();
   o.warp = s.target().device().warp;
   o.thread_registers = s.target().device().max_registers;
+  o.async_copies = true;
   return lower(s.scheduled().program, o);
 }
 
 template <class Operator>
 ir::Kernel kernel_of(const std::string& target) {
   Operator op{Target::parse(target)};
+  return lowered(op.s);
+}
+inline ir::Kernel pipelined_product(const std::string& target) {
+  gpu_operators::PipelinedProduct op{Target::parse(target), 3, true, 2};
   return lowered(op.s);
 }
 
@@ -42,7 +47,11 @@ inline const std::vector<std::pair<std::string, ir::Kernel (*)(const std::string
       {"add_bias", kernel_of<gpu_operators::AddBias>},
       {"transpose", kernel_of<gpu_operators::Transpose>},
       {"product", kernel_of<gpu_operators::Product>},
+      {"pipelined_product", pipelined_product},
       {"softmax", kernel_of<gpu_operators::Softmax>},
+      {"softmax_tree", kernel_of<gpu_operators::SoftmaxTree>},
+      {"row_sums", kernel_of<gpu_operators::RowSums>},
+      {"sum_tree", kernel_of<gpu_operators::SumTree>},
       {"sum", kernel_of<gpu_operators::Sum>},
       {"conv3x3", kernel_of<gpu_operators::Conv3x3>},
       {"attention", kernel_of<gpu_operators::Attention>}};
