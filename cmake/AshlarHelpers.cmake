@@ -5,7 +5,7 @@
 #                    [TARGETS <target>] [EMIT <kind>...])
 #   A static library that one run of the generator makes while the project builds, with its header <function>.h. GENERATOR and
 #   FUNCTION are <name> where they are left out; TARGETS is what the project is built for. EMIT names further files to write
-#   beside the library (assembly, llvm, spirv, ptx, cubin, program, schedule); their folder is the target property ASHLAR_DIRECTORY.
+#   beside the library (assembly, llvm, spirv, ptx, cubin, program, schedule, explain); their folder is the target property ASHLAR_DIRECTORY.
 #
 # An application links the library alone: the compiler is no part of it, only the runtime is.
 include_guard(GLOBAL)
@@ -86,8 +86,10 @@ function(ashlar_add_library name)
       set(file "${dir}/${arg_FUNCTION}.program")
     elseif(kind STREQUAL "schedule")
       set(file "${dir}/${arg_FUNCTION}.schedule.json")
+    elseif(kind STREQUAL "explain")
+      set(file "${dir}/${arg_FUNCTION}.explain.txt")
     else()
-      message(FATAL_ERROR "ashlar_add_library(${name}): EMIT is one of assembly, llvm, spirv, ptx, cubin, program, schedule, not \"${kind}\"")
+      message(FATAL_ERROR "ashlar_add_library(${name}): EMIT is one of assembly, llvm, spirv, ptx, cubin, program, schedule, explain, not \"${kind}\"")
     endif()
     list(APPEND beside "${file}")
     list(APPEND emit -e "${kind}=${file}")

@@ -16,7 +16,7 @@
 
 namespace ashlar::generator {
 
-enum class OutputKind { object, static_library, header, assembly, llvm, spirv, ptx, cubin, program, schedule };
+enum class OutputKind { object, static_library, header, assembly, llvm, spirv, ptx, cubin, program, schedule, explain };
 
 struct OutputKindInfo {
   OutputKind kind;

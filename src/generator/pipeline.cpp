@@ -4,6 +4,7 @@
 
 #include <ashlar/analysis/regions.h>
 #include <ashlar/ir/refusal.h>
+#include <ashlar/lower/explain.h>
 #include <ashlar/schedule/step.h>
 
 namespace ashlar::generator {
@@ -49,17 +50,7 @@ Compilation run_pipeline(MadeGenerator made, const PipelineOptions& options) {
   return c;
 }
 
-LowerOptions lower_options(const Target& target) {
-  LowerOptions options;
-  if (target.is_gpu()) {
-    options.warp = target.device().warp;
-    options.thread_registers = target.device().max_registers;
-    options.async_copies = target.device().kind == Device::Kind::cuda;
-  }
-  options.vector_bits = target.vector_bits();
-  options.vector_registers = target.vector_registers();
-  return options;
-}
+LowerOptions lower_options(const Target& target) { return options_for(target); }
 
 void lower_kernel(Compilation& c, const PipelineOptions& options) {
   LowerOptions lowering = lower_options(c.made.record->target);

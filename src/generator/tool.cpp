@@ -8,6 +8,7 @@
 #include <ashlar/codegen/abi_layout.h>
 #include <ashlar/generator/generator.h>
 #include <ashlar/ir/refusal.h>
+#include <ashlar/lower/explain.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -110,6 +111,7 @@ FileSet make_files(const Compilation& c, const std::vector<Output>& outputs, [[m
   for (const Output& o : outputs) {
     if (o.kind == OutputKind::program) files.add(o.path, c.schedule->text());
     if (o.kind == OutputKind::schedule) files.add(o.path, c.schedule->json());
+    if (o.kind == OutputKind::explain) files.add(o.path, explain(c.kernel, c.made.record->target));
     if (o.kind == OutputKind::header) {
       HeaderFacts facts{
           record.name, {}, {std::string(record.target.text())}, record.target.os() != "none", memory_of(record.target)};
@@ -132,8 +134,8 @@ void require_back_end([[maybe_unused]] const std::vector<Output>& outputs) {
   for (const Output& o : outputs)
     if (o.kind == OutputKind::object || o.kind == OutputKind::static_library || o.kind == OutputKind::assembly ||
         o.kind == OutputKind::llvm || o.kind == OutputKind::spirv || o.kind == OutputKind::ptx || o.kind == OutputKind::cubin)
-      throw UsageError(
-          fmt::format("-e {}: this ashlar was built without LLVM; valid: header, program, schedule", info(o.kind).name));
+      throw UsageError(fmt::format("-e {}: this ashlar was built without LLVM; valid: header, program, schedule, explain",
+                                   info(o.kind).name));
 #endif
 }
 

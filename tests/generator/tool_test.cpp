@@ -109,14 +109,16 @@ TEST_CASE("what is illegal is refused at the line that says it, with code 1") {
 
 TEST_CASE("program and schedule as text, under the names asked for") {
   Folder folder("named");
-  const ToolResult r = tool({"-g", "scale", "-f", "times3", "-o", folder / "new/folder", "-e", "program,schedule", "-e",
+  const ToolResult r = tool({"-g", "scale", "-f", "times3", "-o", folder / "new/folder", "-e", "program,schedule,explain", "-e",
                              "header=" + folder / "other/exact,name.h", "target=x86-64-v3", "by=3"});
   CHECK(r.err == "");
   REQUIRE(r.code == 0);
-  CHECK(folder.files() == std::vector<std::string>{"new", "new/folder", "new/folder/times3.program",
-                                                   "new/folder/times3.schedule.json", "other", "other/exact,name.h"});
+  CHECK(folder.files() == std::vector<std::string>{"new", "new/folder", "new/folder/times3.explain.txt",
+                                                   "new/folder/times3.program", "new/folder/times3.schedule.json", "other",
+                                                   "other/exact,name.h"});
   CHECK(golden("generator/scale.program", read(folder / "new/folder/times3.program")) == "");
   CHECK(golden("generator/scale.schedule.json", read(folder / "new/folder/times3.schedule.json")) == "");
+  CHECK(golden("generator/scale.explain.txt", read(folder / "new/folder/times3.explain.txt")) == "");
   CHECK(golden("generator/scale.h.txt", read(folder / "other/exact,name.h")) == "");
 }
 

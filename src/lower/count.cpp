@@ -1,0 +1,244 @@
+#include "lower/count.h"
+
+#include <algorithm>
+
+#include <ashlar/analysis/simplify.h>
+#include <ashlar/ir/build.h>
+
+#include "lower/passes.h"
+
+namespace ashlar::lower_impl {
+
+using ir::Id;
+using ir::KStmt;
+using ir::Op;
+using ir::Storage;
+
+namespace {
+
+// Operations on data that one node stands for, of one lane.
+int operations_of(const Expr& e) {
+  if (e.type().is_index() || e.type().is_bool()) return 0;
+  switch (ir::op_of(e)) {
+    case Op::fma:
+      return 2;
+    case Op::add:
+    case Op::sub:
+    case Op::mul:
+    case Op::div:
+    case Op::mod:
+    case Op::min:
+    case Op::max:
+    case Op::neg:
+    case Op::abs:
+    case Op::sqrt:
+    case Op::floor:
+    case Op::ceil:
+    case Op::round:
+    case Op::trunc:
+    case Op::rounding_shr:
+    case Op::mul_high_rounding:
+    case Op::shl:
+    case Op::shr:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+Counter::Counter(const ir::Kernel& k, ir::Substitution symbols) : k_(k), symbols_(std::move(symbols)) {
+  for (const ir::StrideArg& s : k_.strides) {
+    Expr stride = ir::index(1);
+    const auto& extents = k_.argument_buffers.at(s.buffer).extents;
+    for (std::size_t d = static_cast<std::size_t>(s.dim) + 1; d < extents.size(); ++d) stride = ir::mul(stride, extents[d]);
+    symbols_.emplace_back(s.id, analysis::simplify(ir::substitute(stride, symbols_)));
+  }
+}
+
+Expr Counter::known(const Expr& e) const { return ir::substitute(e, symbols_); }
+
+std::int64_t Counter::value(const Expr& e, std::int64_t otherwise) const {
+  std::int64_t n = otherwise;
+  if (!e.empty() && !ir::is_int(analysis::simplify(known(e)), &n)) return otherwise;
+  return n;
+}
+
+double Counter::argument_bytes() const {
+  double bytes = 0;
+  for (const auto& [id, b] : k_.argument_buffers) {
+    double n = b.type.bytes();
+    for (const Expr& e : b.extents) n *= static_cast<double>(value(e));
+    bytes += n;
+  }
+  return bytes;
+}
+
+Counted Counter::count(const std::vector<KStmt>& body, const ir::Launch* launch) {
+  counted_ = {};
+  loops_.clear(), when_.clear(), lives_.clear(), place_ = symbols_;
+  position_ = 0;
+  launch_ = launch;
+  double times = 1;
+  if (launch) {
+    for (int d = 0; d < 3; ++d) {
+      const std::int64_t n = std::max<std::int64_t>(0, value(launch->grid[d], 1));
+      times *= static_cast<double>(n);
+      if (launch->block[d]) place_.emplace_back(launch->block[d], ir::index(std::max<std::int64_t>(0, n - 1) / 2));
+    }
+    times *= static_cast<double>(launch->threads);
+    if (launch->thread) place_.emplace_back(launch->thread, ir::index(launch->threads / 2));
+  }
+  visit(body, times);
+  registers(body);
+  for (const auto& [id, life] : lives_) {
+    std::int64_t alive = 0;
+    for (const auto& [other, l] : lives_)
+      if (l.first <= life.last && life.first <= l.last)
+        alive += static_cast<std::int64_t>(l.words.size()) * std::max(1, k_.buffers.at(other).type.bytes() / 4);
+    counted_.registers = std::max(counted_.registers, alive);
+  }
+  return std::move(counted_);
+}
+
+double Counter::share(const Expr& condition) const {
+  std::int64_t holds = 0;
+  ir::Substitution place = place_;
+  if (!launch_ || !ir::uses_var(condition, launch_->thread)) {
+    const Expr c = analysis::simplify(ir::substitute(condition, place));
+    return ir::is_int(c, &holds) ? static_cast<double>(holds != 0) : 1;  // what data decides counts as holding
+  }
+  std::erase_if(place, [&](const auto& p) { return p.first == launch_->thread; });
+  const Expr c = ir::substitute(condition, place);
+  for (std::int64_t t = 0; t < launch_->threads; ++t) {
+    std::int64_t one = 0;
+    if (!ir::is_int(analysis::simplify(ir::substitute(c, {{launch_->thread, ir::index(t)}})), &one) || one) ++holds;
+  }
+  return static_cast<double>(holds) / static_cast<double>(launch_->threads);
+}
+
+void Counter::visit(const std::vector<KStmt>& list, double times) {
+  for (const KStmt& s : list) {
+    switch (s.kind) {
+      case KStmt::Kind::for_: {
+        std::int64_t begin = 0, extent = 1;
+        const bool constant = ir::is_int(analysis::simplify(ir::substitute(s.extent, place_)), &extent);
+        ir::is_int(analysis::simplify(ir::substitute(s.begin, place_)), &begin);
+        extent = constant ? std::max<std::int64_t>(0, extent) : 1;
+        if (s.loop_kind == ir::LoopKind::parallel) counted_.parallel.push_back(&s);
+        place_.emplace_back(s.var, ir::index(begin + std::max<std::int64_t>(0, extent - 1) / 2));
+        loops_.push_back(&s);
+        visit(s.body, times * static_cast<double>(extent));
+        loops_.pop_back();
+        place_.pop_back();
+        break;
+      }
+      case KStmt::Kind::if_: {
+        const double yes = share(s.value);
+        const bool same_for_all = launch_ && !has_load(s.value) && !ir::uses_var(s.value, launch_->thread);
+        if (same_for_all) when_.push_back(s.value);
+        visit(s.body, times * yes);
+        if (same_for_all) when_.back() = ir::logic_not(s.value);
+        visit(s.otherwise, times * (1 - yes));
+        if (same_for_all) when_.pop_back();
+        break;
+      }
+      case KStmt::Kind::let:
+        expression(s.value, times);
+        place_.emplace_back(s.var, ir::substitute(s.value, place_));
+        visit(s.body, times);
+        place_.pop_back();
+        break;
+      case KStmt::Kind::store:
+        expression(s.value, times);
+        access(s.buffer, true, s.address, times);
+        break;
+      case KStmt::Kind::call: {
+        const ir::Intrinsic& f = k_.intrinsics.at(s.call->intrinsic);
+        counted_.shuffles += f.name.starts_with("shuffle");
+        for (std::size_t o = 0; o < f.operands.size(); ++o) {
+          const ir::IntrinsicOperand& operand = f.operands[o];
+          if (operand.kind != ir::IntrinsicOperand::Kind::tile || operand.place == ir::IntrinsicOperand::Place::registers)
+            continue;
+          Expr at = s.call->actuals[o].address;
+          const auto n = operand.shape.empty() ? 1 : operand.shape[0];
+          if (n > 1) at = ir::ramp(at, ir::index(1), static_cast<int>(n));
+          access(s.call->actuals[o].buffer, operand.access != ir::IntrinsicOperand::Access::read, at, times);
+        }
+        break;
+      }
+      case KStmt::Kind::sync:
+        counted_.barriers += s.sync->kind == ir::Sync::Kind::block;
+        counted_.waits += s.sync->kind == ir::Sync::Kind::wait;
+        break;
+      case KStmt::Kind::launch:
+        visit(s.body, times);
+        break;
+      case KStmt::Kind::prefetch:
+        break;
+    }
+  }
+}
+
+void Counter::expression(const Expr& e, double times) {
+  ir::walk(e, [&](const Expr& x) {
+    counted_.operations += times * operations_of(x) * x.type().lanes;
+    if (ir::is(x, Op::load)) {
+      access(x.node()->id, false, ir::args_of(x)[0], times);
+      return false;  // what computes an address or a mask is no operation on data
+    }
+    return true;
+  });
+}
+
+void Counter::access(Id buffer, bool store, const Expr& address, double times) {
+  const ir::KBuffer& b = k_.buffers.at(buffer);
+  if (b.storage == Storage::registers || b.storage == Storage::stack) return;
+  Uses& uses = counted_.uses[{buffer, store}];
+  if (std::find(counted_.order.begin(), counted_.order.end(), buffer) == counted_.order.end()) counted_.order.push_back(buffer);
+  const double bytes = times * address.type().lanes * b.type.bytes();
+  uses.bytes += bytes;
+  if (b.storage == Storage::argument || b.storage == Storage::workspace) counted_.global_bytes += bytes;
+  const bool known_site = std::any_of(uses.sites.begin(), uses.sites.end(),
+                                      [&](const Site& s) { return ir::same(s.address, address) && s.loops == loops_; });
+  if (known_site) return;
+  Site site{address, loops_, when_, address.type().lanes, false};
+  if (site.elements > 1) {
+    std::int64_t step = 0;
+    const bool neighbours = ir::is(address, Op::ramp) && ir::is_int(ir::args_of(address)[1], &step) && step == 1;
+    const bool one = ir::is(address, Op::broadcast);
+    site.spread = !neighbours && !one;
+    if (neighbours || one) site.address = ir::args_of(address)[0];
+    if (one) site.elements = 1;
+  }
+  uses.sites.push_back(std::move(site));
+}
+
+void Counter::registers(const std::vector<KStmt>& list) {
+  const auto touch = [&](Id id, const Expr& address) {
+    if (k_.buffers.at(id).storage != Storage::registers) return;
+    Life& life = lives_.try_emplace(id, Life{{}, position_, position_}).first->second;
+    life.last = position_;
+    std::int64_t at = 0, step = 1;
+    if (ir::is(address, Op::ramp)) ir::is_int(ir::args_of(address)[1], &step);
+    ir::is_int(ir::is(address, Op::ramp) ? ir::args_of(address)[0] : address, &at);
+    for (int l = 0; l < address.type().lanes; ++l) life.words[at + l * step] = true;
+  };
+  for (const KStmt& s : list) {
+    ++position_;
+    for_each_expr(s, [&](const Expr& e) {
+      ir::walk(e, [&](const Expr& x) {
+        if (ir::is(x, Op::load)) touch(x.node()->id, ir::args_of(x)[0]);
+        return true;
+      });
+    });
+    if (s.kind == KStmt::Kind::store) touch(s.buffer, s.address);
+    if (s.kind == KStmt::Kind::call)
+      for (const ir::Call::Actual& a : s.call->actuals)
+        if (a.buffer && k_.buffers.count(a.buffer)) touch(a.buffer, a.address);
+    registers(s.body), registers(s.otherwise);
+  }
+}
+
+}  // namespace ashlar::lower_impl

@@ -1,0 +1,68 @@
+#pragma once
+// What a lowered kernel does, counted: operations, bytes, barriers, and where each buffer is accessed. At given sizes, in a
+// block and a thread in the middle of theirs, loops at their middle iteration; a condition on threads counts by how many hold.
+//
+//   Counter c(kernel, sizes);
+//   Counted n = c.count(launch.body, &*launch.launch);     n.operations, n.accesses["x"] ...
+#include <map>
+#include <vector>
+
+#include <ashlar/analysis/facts.h>
+#include <ashlar/ir/kernel.h>
+
+namespace ashlar::lower_impl {
+
+struct Site {  // one access of a statement
+  Expr address;
+  std::vector<const ir::KStmt*> loops;  // around it, inside the launch
+  std::vector<Expr> when;               // conditions around it that are the same for all threads
+  int elements = 1;                     // neighbours that one thread accesses at once
+  bool spread = false;                  // several that are no neighbours
+};
+
+struct Uses {  // of one buffer, by loads or by stores
+  std::vector<Site> sites;
+  double bytes = 0;  // asked for, by all threads together
+};
+
+struct Counted {
+  double operations = 0;  // on data, an fma counting as two; comparisons, choices and indices do not count
+  double global_bytes = 0;
+  std::map<std::pair<ir::Id, bool>, Uses> uses;  // by buffer; true: stores
+  std::vector<ir::Id> order;                     // of first use
+  int barriers = 0, waits = 0, shuffles = 0;     // statements
+  std::int64_t registers = 0;                    // 32-bit words of Scope::registers alive at once, of one thread
+  std::vector<const ir::KStmt*> parallel;        // loops
+};
+
+class Counter {
+ public:
+  // `symbols`: their values; strides of arguments are those of dense ones.
+  Counter(const ir::Kernel& k, ir::Substitution symbols);
+  Counted count(const std::vector<ir::KStmt>& body, const ir::Launch* launch);
+  std::int64_t value(const Expr&, std::int64_t otherwise = 0) const;  // over symbols
+  Expr known(const Expr& e) const;                                    // with symbols and strides replaced
+  double argument_bytes() const;                                      // of all arguments, each once
+
+ private:
+  void visit(const std::vector<ir::KStmt>& list, double times);
+  void expression(const Expr&, double times);
+  void access(ir::Id buffer, bool store, const Expr& address, double times);
+  void registers(const std::vector<ir::KStmt>& list);
+  double share(const Expr& condition) const;  // of threads for which it holds
+
+  const ir::Kernel& k_;
+  ir::Substitution symbols_, place_;  // place_: where block, thread and loops stand
+  const ir::Launch* launch_ = nullptr;
+  Counted counted_;
+  std::vector<const ir::KStmt*> loops_;
+  std::vector<Expr> when_;
+  struct Life {
+    std::map<std::int64_t, bool> words;
+    std::size_t first = 0, last = 0;
+  };
+  std::map<ir::Id, Life> lives_;
+  std::size_t position_ = 0;
+};
+
+}  // namespace ashlar::lower_impl

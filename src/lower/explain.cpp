@@ -1,0 +1,297 @@
+#include <ashlar/lower/explain.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include <ashlar/analysis/memory_access.h>
+#include <ashlar/ir/refusal.h>
+#include <ashlar/schedule/step.h>
+
+#include "lower/count.h"
+#include "lower/device_figures.h"
+
+namespace ashlar {
+namespace {
+
+using ir::Id;
+using ir::KStmt;
+using ir::Storage;
+using lower_impl::Counted;
+using lower_impl::Counter;
+using lower_impl::Site;
+using lower_impl::Uses;
+
+std::string number(double n) {  // 4 digits, or a whole number that needs no more
+  char text[32];
+  if (n < 1e4 && std::abs(n - std::nearbyint(n)) < 1e-9)
+    std::snprintf(text, sizeof text, "%.0f", n);
+  else
+    std::snprintf(text, sizeof text, "%.4g", n);
+  return text;
+}
+
+std::string scaled(double n, const char* unit) {
+  static constexpr const char* prefixes[] = {"", "k", "M", "G", "T", "P"};
+  std::size_t k = 0;
+  while (n >= 1e4 && k + 1 < std::size(prefixes)) n /= 1e3, ++k;
+  return number(n) + " " + prefixes[k] + unit;
+}
+
+std::string counted(std::int64_t n, const std::string& what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
+
+class Explainer {
+ public:
+  Explainer(const ir::Kernel& k, const Target& target, const ExplainSizes& sizes, Where where)
+      : k_(k), target_(target), symbols_(values(k, sizes, where)), counter_(k, symbols_) {}
+
+  std::string text() {
+    out_ = "kernel " + k_.name + " for " + std::string(target_.text());
+    figures_ = target_.is_gpu() ? lower_impl::figures_of(target_.device().name) : nullptr;
+    if (figures_)
+      out_ += " (" + std::string(figures_->model) + ": " + counted(figures_->multiprocessors, "multiprocessor") + ", " +
+              scaled(figures_->bandwidth, "B/s") + ", " + scaled(figures_->f32_operations, "operations/s in f32") + ")";
+    out_ += "\n";
+    std::string at;
+    for (const auto& [id, s] : k_.symbols) at += (at.empty() ? "at " : ", ") + s.name + " = " + std::to_string(symbol(id));
+    if (!at.empty()) out_ += at + "\n";
+    Counted all;
+    if (target_.is_gpu()) {
+      launches(k_.body, all);
+      if (!all.order.empty()) {
+        out_ += "\nthe whole call\n";
+        balance(all);
+      }
+    } else {
+      out_ += "\n";
+      processor();
+    }
+    return out_;
+  }
+
+ private:
+  // ---- sizes ------------------------------------------------------------------------------------------------------------
+  static ir::Substitution values(const ir::Kernel& k, const ExplainSizes& sizes, Where where) {
+    for (const auto& [name, n] : sizes) {
+      const bool known = std::any_of(k.symbols.begin(), k.symbols.end(), [&](const auto& s) { return s.second.name == name; });
+      if (!known) refuse("explain", "sizes of symbols of " + k.name, name, where);
+    }
+    ir::Substitution result;
+    for (const auto& [id, s] : k.symbols) {
+      std::int64_t n = std::clamp<std::int64_t>(1024, s.min, s.max);
+      n = std::max(s.min, n / s.multiple_of * s.multiple_of);
+      for (const auto& [name, given] : sizes)
+        if (name == s.name) n = given;
+      result.emplace_back(id, ir::index(n));
+    }
+    return result;
+  }
+  std::int64_t symbol(Id id) const {
+    for (const auto& [s, e] : symbols_)
+      if (s == id) return e.node()->i;
+    return 0;
+  }
+
+  void line(const std::string& what, const std::string& text) {
+    std::string s = "  " + what;
+    if (s.size() < 22) s.append(22 - s.size(), ' ');
+    out_ += s + "  " + text + "\n";
+  }
+
+  // ---- launches -----------------------------------------------------------------------------------------------------------
+  void launches(const std::vector<KStmt>& list, Counted& all) {
+    for (const KStmt& s : list) {
+      if (s.kind == KStmt::Kind::launch) {
+        const Counted c = counter_.count(s.body, &*s.launch);
+        launch(*s.launch, c);
+        all.operations += c.operations;
+        all.global_bytes += c.global_bytes;
+        all.order.insert(all.order.end(), c.order.begin(), c.order.end());
+        continue;
+      }
+      launches(s.body, all);
+      launches(s.otherwise, all);
+    }
+  }
+
+  void launch(const ir::Launch& l, const Counted& c) {
+    const Device& d = target_.device();
+    std::int64_t grid[3], blocks = 1;
+    for (int k = 0; k < 3; ++k) blocks *= grid[k] = std::max<std::int64_t>(0, counter_.value(l.grid[k], 1));
+    out_ += "\nlaunch " + l.name + ": " + counted(blocks, "block") + " (" + std::to_string(grid[0]) + " x " +
+            std::to_string(grid[1]) + " x " + std::to_string(grid[2]) + ") of " + counted(l.threads, "thread") + "\n";
+    line("shared memory", std::to_string(l.shared_bytes) + " of " + std::to_string(d.shared_bytes) + " bytes a block");
+    line("registers", std::to_string(c.registers) + " of " + std::to_string(d.max_registers) +
+                          " a thread in Scope::registers, not counting what the assembler adds");
+    occupancy(l, c, blocks);
+    std::string meets = counted(c.barriers, "barrier");
+    if (c.waits) meets += ", " + counted(c.waits, "wait") + " for copies";
+    if (c.shuffles) meets += ", " + counted(c.shuffles, "shuffle");
+    line("synchronisation", meets);
+    for (Id id : c.order)
+      for (bool store : {false, true})
+        if (const auto uses = c.uses.find({id, store}); uses != c.uses.end()) access(l, id, store, uses->second);
+    line("operations", scaled(c.operations, "operations on data"));
+    line("requested", scaled(c.global_bytes, "B of global memory"));
+  }
+
+  void occupancy(const ir::Launch& l, const Counted& c, std::int64_t grid) {
+    const Device& d = target_.device();
+    if (!figures_) return line("occupancy", "unknown: " + std::string(d.name) + " names no device");
+    const std::int64_t warps = (l.threads + d.warp - 1) / d.warp;
+    const auto up = [](std::int64_t n, std::int64_t unit) { return (n + unit - 1) / unit * unit; };
+    const std::int64_t of_warp = up(std::max<std::int64_t>(c.registers, 1) * d.warp, figures_->register_unit);
+    const struct {
+      const char* name;
+      std::int64_t blocks;
+    } limits[] = {
+        {"threads", d.multiprocessor_threads / (warps * d.warp)},
+        {"blocks", figures_->blocks},
+        {"shared memory",
+         d.multiprocessor_shared_bytes / up(l.shared_bytes + figures_->shared_reserved, figures_->shared_unit)},
+        {"registers", d.registers / (of_warp * warps)},
+    };
+    std::int64_t least = limits[0].blocks;
+    for (const auto& limit : limits) least = std::min(least, limit.blocks);
+    std::string by;
+    for (const auto& limit : limits)
+      if (limit.blocks == least) by += (by.empty() ? "" : " and ") + std::string(limit.name);
+    const std::int64_t most = d.multiprocessor_threads / d.warp;
+    line("occupancy", counted(least, "block") + " a multiprocessor, " + std::to_string(least * warps) + " of " +
+                          std::to_string(most) + " warps (" + std::to_string(100 * least * warps / most) + " %), limited by " +
+                          by);
+    if (least > 0)
+      line("waves", number(static_cast<double>(grid) / static_cast<double>(least * figures_->multiprocessors)) + " of " +
+                        std::to_string(least * figures_->multiprocessors) + " blocks");
+  }
+
+  // The worst of the accesses to one buffer.
+  void access(const ir::Launch& l, Id id, bool store, const Uses& uses) {
+    const ir::KBuffer& b = k_.buffers.at(id);
+    const bool shared = b.storage == Storage::shared;
+    const int lanes = static_cast<int>(std::min<std::int64_t>(32, l.threads));
+    int degree = 0, wavefronts = 0, sectors = 0, minimum = 0, unknown = 0, vector = 1;
+    std::string why;
+    for (const Site& site : uses.sites) {
+      vector = std::max(vector, site.elements);
+      if (site.spread) {
+        ++unknown, why = "a vector of elements that are no neighbours";
+        continue;
+      }
+      analysis::Facts facts;
+      const Id element = fresh_, lane = fresh_ + 1, warp = fresh_ + 2;
+      for (int d = 0; d < 3; ++d)
+        if (l.block[d]) facts.bound(l.block[d], 0, std::max<std::int64_t>(0, counter_.value(l.grid[d], 1) - 1));
+      facts.bound(lane, 0, lanes - 1);
+      facts.bound(warp, 0, (l.threads + lanes - 1) / lanes - 1);
+      const ir::Substitution thread{
+          {l.thread, ir::add(ir::mul(ir::var(warp, "warp"), ir::index(lanes)), ir::var(lane, "lane"))}};
+      const auto placed = [&](const Expr& e) { return ir::substitute(counter_.known(e), thread); };
+      for (const KStmt* loop : site.loops) {
+        const Expr begin = placed(loop->begin);
+        facts.range(loop->var, begin, ir::sub(ir::add(begin, placed(loop->extent)), ir::index(1)));
+      }
+      for (const Expr& c : site.when) facts.assume(counter_.known(c));
+      analysis::Addressing addressing{{element}, ir::var(element, "element"), b.type.bytes()};
+      analysis::WarpAccess warp_access{lane, {placed(site.address)}, site.elements, 0, lanes};
+      if (shared) {
+        const analysis::BankConflicts r = analysis::bank_conflicts(addressing, warp_access, facts);
+        if (r.degree == 0) ++unknown, why = r.why;
+        if (r.degree > degree) degree = r.degree;
+        wavefronts = std::max(wavefronts, r.wavefronts);
+      } else {
+        const analysis::Sectors r = analysis::sectors(addressing, warp_access, 256, facts);
+        if (r.sectors == 0) ++unknown, why = r.why;
+        if (r.sectors > sectors) sectors = r.sectors, minimum = r.minimum;
+      }
+    }
+    std::string text = shared ? "shared: " : b.storage == Storage::workspace ? "workspace: " : "global: ";
+    if (shared && degree)
+      text += "bank conflicts " + std::to_string(degree) + ", " + counted(wavefronts, "wavefront");
+    else if (!shared && sectors)
+      text += counted(sectors, "sector") + ", " + std::to_string(minimum) + " at least";
+    if (unknown) text += std::string(degree || sectors ? "; " : "") + "unknown for " + std::to_string(unknown) + ": " + why;
+    if (vector > 1) text += "; " + std::to_string(vector) + " elements at once";
+    if (uses.sites.size() > 1) text += "; the worst of " + std::to_string(uses.sites.size());
+    line(b.name + (store ? " store" : " load"), text);
+  }
+
+  // ---- what bounds it -------------------------------------------------------------------------------------------------------
+  void balance(const Counted& c) {
+    const double once = counter_.argument_bytes();
+    line("operations", scaled(c.operations, "operations on data"));
+    line("arguments", scaled(once, "B, each once") + "; requested " + scaled(c.global_bytes, "B"));
+    const double intensity = once > 0 ? c.operations / once : 0;
+    if (!figures_) return line("intensity", number(intensity) + " operations a byte");
+    const double balance = figures_->f32_operations / figures_->bandwidth;
+    line("intensity", number(intensity) + " operations a byte; the device's balance is " + number(balance));
+    const double memory = once / figures_->bandwidth * 1e6, compute = c.operations / figures_->f32_operations * 1e6;
+    line("at least", number(std::max(memory, compute)) + " us, by " + (memory >= compute ? "memory" : "operations") +
+                         " (memory " + number(memory) + " us, operations " + number(compute) + " us)");
+  }
+
+  // ---- processors
+  // --------------------------------------------------------------------------------------------------------------
+  void processor() {
+    const Counted c = counter_.count(k_.body, nullptr);
+    for (const KStmt* loop : c.parallel)
+      line("parallel", loop->name + ", " + counted(counter_.value(loop->extent, 0), "iteration"));
+    if (c.parallel.empty()) line("parallel", "no loop");
+    line("workspace", std::to_string(counter_.value(k_.workspace_shared)) + " bytes, and " +
+                          std::to_string(counter_.value(k_.workspace_per_worker)) + " for each worker");
+    for (Id id : c.order)
+      for (bool store : {false, true})
+        if (const auto uses = c.uses.find({id, store}); uses != c.uses.end()) vectors(id, store, uses->second);
+    balance(c);
+  }
+
+  void vectors(Id id, bool store, const Uses& uses) {
+    int widest = 1, vectors = 0, spread = 0;
+    for (const Site& s : uses.sites) {
+      if (s.spread) ++spread;
+      if (!s.spread && s.elements > 1) ++vectors, widest = std::max(widest, s.elements);
+    }
+    const int one = static_cast<int>(uses.sites.size()) - vectors - spread;
+    std::string text;
+    const auto add = [&](int n, const std::string& what) {
+      if (n) text += (text.empty() ? "" : ", ") + std::to_string(n) + " " + what;
+    };
+    add(vectors, "of neighbours, up to " + std::to_string(widest) + " at once");
+    add(one, "of one element");
+    add(spread, "of elements that are no neighbours");
+    line(k_.buffers.at(id).name + (store ? " store" : " load"), text + "; " + scaled(uses.bytes, "B"));
+  }
+
+  const ir::Kernel& k_;
+  const Target& target_;
+  ir::Substitution symbols_;
+  Counter counter_;
+  const lower_impl::DeviceFigures* figures_ = nullptr;
+  std::string out_;
+  const Id fresh_ = Id{1} << 40;  // beyond the ids of a kernel
+};
+
+}  // namespace
+
+LowerOptions options_for(const Target& target) {
+  LowerOptions o;
+  if (target.is_gpu()) {
+    o.warp = target.device().warp;
+    o.thread_registers = target.device().max_registers;
+    o.async_copies = target.device().kind == Device::Kind::cuda;
+  }
+  o.vector_bits = target.vector_bits();
+  o.vector_registers = target.vector_registers();
+  return o;
+}
+
+std::string explain(const ir::Kernel& k, const Target& target, const ExplainSizes& sizes, Where where) {
+  return Explainer(k, target, sizes, where).text();
+}
+
+std::string explain(const Schedule& s, const ExplainSizes& sizes, Where where) {
+  schedule::finish(s.scheduled(), s.target());
+  return explain(lower(s.scheduled().program, options_for(s.target())), s.target(), sizes, where);
+}
+
+}  // namespace ashlar
