@@ -70,10 +70,11 @@ double multiply_and_add_128(bool loads) {  // no fma: multiplications and additi
 #define MUL(k) "mulps %%xmm0, %%xmm" k "\n\t"
 #define ADD(k) "addps %%xmm0, %%xmm" k "\n\t"
 #define LOAD "movaps (%1), %%xmm0\n\t"
-#define LOOP(load)                                                                                                     \
-  CLEAR("0")                                                                                                           \
-  CLEAR("1") TWELVE(CLEAR) "1:\n\t" load MUL("2") ADD("3") load MUL("4") ADD("5") load MUL("6") ADD("7") load MUL("8") \
-      ADD("9") load MUL("10") ADD("11") load MUL("12") ADD("13") "dec %0\n\tjnz 1b"
+#define LOOP(load)                                                                                                   \
+  CLEAR("0")                                                                                                         \
+  CLEAR("1")                                                                                                         \
+  TWELVE(CLEAR) "1:\n\t" load MUL("2") ADD("3") load MUL("4") ADD("5") load MUL("6") ADD("7") load MUL("8") ADD("9") \
+      load MUL("10") ADD("11") load MUL("12") ADD("13") "dec %0\n\tjnz 1b"
   if (loads)
     asm volatile(LOOP(LOAD) : "+r"(n) : "r"(operand) : TOUCHED);
   else

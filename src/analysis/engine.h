@@ -95,8 +95,8 @@ class Engine {
   Truth decide_linear(const Linear& slack);
 
   const Facts& facts_;
-  MemoTable* memo_ = nullptr;        // of these facts; found when it is first asked
-  std::shared_ptr<MemoTable> held_;  // unless it keeps this engine
+  MemoTable* memo_ = nullptr;                                      // of these facts; found when it is first asked
+  std::shared_ptr<MemoTable> held_;                                // unless it keeps this engine
   std::array<std::unordered_map<const ir::Node*, Expr>, 2> done_;  // [1]: inside a proof, where fewer steps are spent
   std::unordered_map<const ir::Node*, Range> ranges_;
   std::vector<Expr> keep_, ranged_;  // keep the keys of the maps alive

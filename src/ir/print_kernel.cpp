@@ -22,8 +22,8 @@ struct KernelWriter {
       case KStmt::Kind::for_: {
         const Namer::Scope scope(names);
         line(depth, std::string(s.loop_kind == LoopKind::parallel ? "parallel " : "") +
-                        (s.loop_kind == LoopKind::bound ? std::string(text(s.bound_to)) + " " : "") + "for " + names(s.var, s.name) +
-                        " in [" + show(s.begin) + ", +" + show(s.extent) + ")");
+                        (s.loop_kind == LoopKind::bound ? std::string(text(s.bound_to)) + " " : "") + "for " +
+                        names(s.var, s.name) + " in [" + show(s.begin) + ", +" + show(s.extent) + ")");
         body(s.body, depth + 1);
         break;
       }

@@ -27,7 +27,7 @@ inline constexpr ThreadAxis warp{2, 0}, lane{3, 0}, cluster_x{4, 0}, threads{5, 
 namespace ir {
 
 constexpr bool is_block(ThreadAxis a) { return a.level == 0 || a.level == 4; }  // one of the grid; else inside a block
-const char* text(ThreadAxis);  // "thread_x"
+const char* text(ThreadAxis);                                                   // "thread_x"
 bool parse(const char* text, ThreadAxis&);
 
 }  // namespace ir
