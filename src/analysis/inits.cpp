@@ -37,6 +37,8 @@ class Inits {
       } else if (s.kind == Stmt::Kind::block) {
         if (!pending(s)) continue;
         k += insert(list, k, *nest, {{&list[k], {}, true}});
+      } else if (starts_itself(s)) {
+        continue;
       } else if (s.kind == Stmt::Kind::loop && p_.axis(s.axis).reduce && nest) {
         std::vector<Piece> pieces;
         std::vector<const Stmt*> spatial;
@@ -50,6 +52,13 @@ class Inits {
   }
 
  private:
+  // A tensorized loop whose intrinsic starts its sums from 0: the call does what the init does.
+  bool starts_itself(const Stmt& s) const {
+    if (s.kind != Stmt::Kind::loop || s.loop_kind != ir::LoopKind::tensorized) return false;
+    const ir::Intrinsic& f = *p_.intrinsics.at(s.intrinsic);
+    return !f.reduce.empty() && !f.accumulates;
+  }
+
   bool pending(const Stmt& s) const {
     return s.kind == Stmt::Kind::block && s.piece == Stmt::Piece::whole && p_.stage(s.stage).is_reduction();
   }

@@ -100,6 +100,11 @@ std::vector<Read> reads_of(const ir::Stage& stage) {
   return result;
 }
 
+bool happens_in(const Read& r, const ir::Stmt& block) {
+  if (block.piece == ir::Stmt::Piece::init) return r.of_start;
+  return !r.of_start || block.piece == ir::Stmt::Piece::whole || block.first_stores;
+}
+
 std::vector<Id> consumers_first(const Program& p) {
   std::map<Id, std::vector<Id>> producers;  // stage -> stages it reads
   for (const auto& [id, stage] : p.stages) {

@@ -34,7 +34,7 @@ bool needed(const Program& p, const TreeIndex& tree, Id parent, const Stmt* self
     const auto iters = iter_intervals(p, path, parent, facts);
     const std::vector<VarRange> spatial(iters.begin(), iters.begin() + stage.spatial_rank());
     for (const Read& r : reads_of(stage)) {
-      if (r.load.node()->id != buffer) continue;
+      if (r.load.node()->id != buffer || !happens_in(r, *path.back())) continue;
       const auto indices = ir::args_of(r.load);
       for (std::size_t d = 0; d < indices.size(); ++d) {
         const Interval i = index_interval(indices[d], r.of_start ? spatial : iters, facts);

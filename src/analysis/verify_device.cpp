@@ -50,6 +50,7 @@ enum RuleIndex {
   call_written,
   call_registers,
   call_align,
+  call_host,
   map_shape,
   map_strides,
   map_box,
@@ -58,7 +59,7 @@ enum RuleIndex {
 
 // clang-format off
 constexpr std::array<VerifierRule, rule_count> rules{{
-    {"launch.place", "a launch stands in no launch and no parallel loop, syncs and calls stand in one"},
+    {"launch.place", "a launch stands in no launch and no parallel loop, syncs stand in one"},
     {"launch.numbers", "a launch has 1 to 1024 threads, in whole warps, a grid of indices and a constant cluster"},
     {"launch.loops", "loops in a launch are serial"},
     {"shared.inside", "buffers in shared memory lie in the launch's bytes, at multiples of their alignment"},
@@ -79,6 +80,7 @@ constexpr std::array<VerifierRule, rule_count> rules{{
     {"call.written", "no call writes an input"},
     {"call.registers", "a tile in registers starts at a constant and lies in its buffer"},
     {"call.align", "a tile that a tensor map moves starts at a multiple of 128 bytes, swizzled of eight times the swizzle"},
+    {"call.host", "a call outside of launches is of a user's intrinsic, and its tiles lie in memory with a stride for each dimension"},
     {"map.shape", "a tensor map has 1 to 5 dimensions, over a buffer of its type in global memory"},
     {"map.strides", "the last stride of a tensor map is 1, the others are multiples of 16 bytes"},
     {"map.box", "a box extent is 1 to 256, the last one a multiple of 16 bytes and at most the swizzle, which is 0, 32, 64 or 128"},
@@ -140,7 +142,6 @@ class Checker {
         sync(*s.sync);
         break;
       case KStmt::Kind::call:
-        require(launch_ != nullptr, launch_place, [] { return "a call"; });
         call(*s.call);
         break;
       case KStmt::Kind::for_:
@@ -338,8 +339,9 @@ class Checker {
     const ir::TensorMap* map = nullptr;
     for (const auto& a : c.actuals)
       if (const auto m = k_.tensor_maps.find(a.buffer); m != k_.tensor_maps.end()) map = &m->second;
+    require(launch_ || (f.is_users() && f.group == 1), call_host, [&] { return f.name; });
     for (std::size_t n = 0; n < f.operands.size(); ++n) operand(f, f.operands[n], c.actuals[n], map);
-    collective(f.group, f.name);
+    if (launch_) collective(f.group, f.name);
   }
 
   void operand(const ir::Intrinsic& f, const Operand& o, const ir::Call::Actual& a, const ir::TensorMap* map) {
@@ -349,6 +351,7 @@ class Checker {
     if (!a.address.empty()) plain_use(a.address);
     switch (o.kind) {
       case Operand::Kind::value:
+      case Operand::Kind::size:
         require(a.buffer == 0 && !a.address.empty() && a.positions.empty(), call_operand, name);
         require(a.address.type() == o.type, call_type, name);
         break;
@@ -369,6 +372,14 @@ class Checker {
         require(has_buffer && !a.address.empty() && a.address.type() == ir::index_type && a.positions.empty(), call_operand,
                 name);
         plain_use(a.buffer);
+        if (!launch_) {
+          bool strides = a.strides.size() == o.extents.size() && b->second.storage != Storage::registers;
+          for (const Expr& e : a.strides) strides = strides && e.type() == ir::index_type;
+          require(strides, call_host, [&] { return name() + " = " + b->second.name; });
+          require(b->second.type == o.type, call_type, [&] { return name() + " = " + b->second.name; });
+          require(o.access == Operand::Access::read || writable(a.buffer), call_written, name);
+          break;
+        }
         require(place_of(b->second) == o.place, call_place, [&] { return name() + " = " + b->second.name; });
         require(b->second.type == o.type, call_type, [&] { return name() + " = " + b->second.name; });
         require(o.access == Operand::Access::read || writable(a.buffer), call_written, name);

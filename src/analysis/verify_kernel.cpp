@@ -238,6 +238,7 @@ class Checker {
         for (const ir::Call::Actual& a : s.call->actuals) {
           if (!a.address.empty()) expr(a.address);
           for (const Expr& e : a.positions) expr(e);
+          for (const Expr& e : a.strides) expr(e);
         }
         break;
     }

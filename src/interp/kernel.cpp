@@ -9,6 +9,7 @@
 #include <ashlar/ir/refusal.h>
 
 #include "interp/arguments.h"
+#include "interp/described.h"
 #include "interp/device.h"
 #include "interp/order.h"
 
@@ -41,6 +42,13 @@ struct Code {
   std::vector<Code> body, otherwise;
   Tape begin, extent, value, address, mask;
   int slot = -1, lanes = 1, buffer = -1;
+  struct Actual {  // of a call
+    int buffer = -1;
+    Tape value;  // of a value; the address of a tile
+    std::vector<Tape> strides;
+  };
+  std::vector<Actual> actuals;
+  std::shared_ptr<Described> callee;
 };
 
 class KernelRun final : public Memory, public GlobalMemory, public Speaker {
@@ -269,11 +277,56 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
           throw InternalError("kernel: a store of " + ir::text(s.value.type()) + " to addresses of " +
                               ir::text(s.address.type()));
       }
+      if (s.kind == KStmt::Kind::call) compile_call(c);
       c.body = compile(s.body);
       c.otherwise = compile(s.otherwise);
       result.push_back(std::move(c));
     }
     return result;
+  }
+
+  void compile_call(Code& c) {
+    const ir::Call& call = *c.stmt->call;
+    const ir::Intrinsic& f = kernel_.intrinsics.at(call.intrinsic);
+    if (!f.is_users()) throw InternalError("kernel: a call of " + f.name + " outside of a launch");
+    std::shared_ptr<Described>& callee = described_[call.intrinsic];
+    if (!callee) callee = std::make_shared<Described>(f);
+    c.callee = callee;
+    for (const ir::Call::Actual& a : call.actuals) {
+      Code::Actual actual;
+      if (a.buffer) actual.buffer = resolve(a.buffer, nullptr);
+      actual.value = tape(a.address);
+      for (const Expr& e : a.strides) actual.strides.push_back(tape(e));
+      c.actuals.push_back(std::move(actual));
+    }
+  }
+
+  // By the meaning of the intrinsic: every tile is read before any element is written.
+  void call(Code& c) {
+    Described& f = *c.callee;
+    for (std::size_t k = 0; k < c.actuals.size(); ++k)
+      if (c.actuals[k].buffer < 0) f.set(k, c.actuals[k].value.run());
+    const auto address = [](std::int64_t base, const std::vector<std::int64_t>& strides, std::span<const std::int64_t> at) {
+      for (std::size_t d = 0; d < at.size(); ++d) base += at[d] * strides[d];
+      return base;
+    };
+    std::vector<std::int64_t> bases(c.actuals.size());
+    std::vector<std::vector<std::int64_t>> strides(c.actuals.size());
+    for (std::size_t k = 0; k < c.actuals.size(); ++k) {
+      if (c.actuals[k].buffer < 0) continue;
+      bases[k] = c.actuals[k].value.run_index();
+      for (Tape& t : c.actuals[k].strides) strides[k].push_back(t.run_index());
+      if (k == f.result() && !f.intrinsic().accumulates) continue;
+      f.fill(k, [&](std::span<const std::int64_t> at) {
+        const std::int64_t from = address(bases[k], strides[k], at);
+        return read(c.actuals[k].buffer, &from, 1);
+      });
+    }
+    f.run();
+    const std::size_t to = f.result();
+    f.take([&](std::span<const std::int64_t> at, const Value& v) {
+      write(c.actuals[to].buffer, address(bases[to], strides[to], at), v);
+    });
   }
 
   void execute(std::vector<Code>& body) {
@@ -298,9 +351,11 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
           if (parallel_depth_ > 0) throw InternalError("kernel: a launch inside a parallel loop");
           run_launch(kernel_, *c.stmt, slots_, *this, *this, options_);
           break;
-        case KStmt::Kind::sync:
         case KStmt::Kind::call:
-          throw InternalError("kernel: a sync or a call outside of a launch");
+          call(c);
+          break;
+        case KStmt::Kind::sync:
+          throw InternalError("kernel: a sync outside of a launch");
       }
     }
   }
@@ -359,6 +414,9 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
         if (s.kind == KStmt::Kind::launch) continue;  // its registers are its own
         auto use = [&](Id id) { users[targets_[static_cast<std::size_t>(resolve(id, nullptr))].region].push_back(inside); };
         if (s.kind == KStmt::Kind::store) use(s.buffer);
+        if (s.call)
+          for (const ir::Call::Actual& a : s.call->actuals)
+            if (a.buffer) use(a.buffer);
         if (s.kind != KStmt::Kind::prefetch)
           for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask})
             if (!e->empty())
@@ -392,6 +450,7 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
   std::vector<std::unique_ptr<Region>> frames_;
   std::map<const KStmt*, std::vector<Region*>> private_;
   std::vector<Code> code_;
+  std::map<Id, std::shared_ptr<Described>> described_;  // by intrinsic
   std::vector<const Code*> loops_;
   bool lane_idle_ = false;          // a lane that a mask leaves out is evaluated
   const Memory* launch_ = nullptr;  // the launch that runs

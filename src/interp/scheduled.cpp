@@ -5,10 +5,12 @@
 #include <optional>
 
 #include <ashlar/analysis/regions.h>
+#include <ashlar/analysis/tensorize.h>
 #include <ashlar/interp/interpreter.h>
 #include <ashlar/ir/refusal.h>
 
 #include "interp/arguments.h"
+#include "interp/described.h"
 #include "interp/order.h"
 #include "interp/reduce.h"
 #include "interp/storage.h"
@@ -37,6 +39,20 @@ struct BlockCode {
   bool in_reduce_loop = false;
 };
 
+// A tensorized loop, run by the meaning of its intrinsic.
+struct CallCode {
+  std::unique_ptr<Described> f;
+  struct Tile {
+    int place = -1;
+    std::vector<Tape> base;
+  };
+  std::vector<Tile> tiles;   // by operand; those that are no tiles: empty
+  std::vector<Tape> values;  // by operand
+  analysis::IntrinsicMatch match;
+  std::vector<int> loops;  // slots of the loops that the call stands for: at their begin where its block's guards are asked
+  int block = -1;
+};
+
 struct Code {
   const Stmt* stmt = nullptr;
   std::vector<Code> body;
@@ -45,6 +61,7 @@ struct Code {
   bool reduce = false;             // loop: over a reduce axis
   std::vector<const Code*> inits;  // loop: blocks whose points are initialised before it starts
   int block = -1;                  // block: index into blocks_
+  int call = -1;                   // tensorized loop: index into calls_
   std::vector<Tape> logical_begin, logical_extent, physical_begin, physical_extent;  // alloc
 };
 
@@ -69,7 +86,8 @@ struct Place {  // a buffer while the program runs
 
 class Scheduled final : public Memory {
  public:
-  Scheduled(const ir::Program& p, Arguments& arguments, const Options& options) : program_(p), order_(options) {
+  Scheduled(const ir::Program& p, Arguments& arguments, const Options& options)
+      : program_(p), order_(options), described_(options.intrinsics == Options::Intrinsics::described) {
     const auto symbols = solve_symbols(p.arguments, p.buffers, p.symbols, p.assumptions, arguments);
     bind_values(p.arguments, p.scalars, symbols, arguments, slots_);
     for (std::size_t k = 0; k < p.arguments.size(); ++k)
@@ -220,6 +238,10 @@ class Scheduled final : public Memory {
         c.end = tape(range.end);
         c.slot = slots_.slot(s.axis);
         c.reduce = program_.axis(s.axis).reduce;
+        if (described_ && s.loop_kind == ir::LoopKind::tensorized) {
+          c.call = static_cast<int>(calls_.size());
+          calls_.push_back(compile_call(s));
+        }
       } else if (s.kind == Stmt::Kind::alloc) {
         const analysis::Box logical = analysis::logical_box(program_, s.id), physical = analysis::physical_box(program_, s.id);
         for (const Expr& e : logical.lo) c.logical_begin.push_back(tape(e));
@@ -231,10 +253,33 @@ class Scheduled final : public Memory {
         blocks_.push_back(compile_block(s, path));
       }
       c.body = compile(s.body, path);
+      if (c.call >= 0) calls_[static_cast<std::size_t>(c.call)].block = static_cast<int>(blocks_.size()) - 1;
       path.pop_back();
       result.push_back(std::move(c));
     }
     return result;
+  }
+
+  CallCode compile_call(const Stmt& loop) {
+    const ir::Intrinsic& f = *program_.intrinsics.at(loop.intrinsic);
+    CallCode c;
+    c.match = analysis::match_intrinsic(program_, loop, f);
+    if (!c.match.matches) throw InternalError("a tensorized loop that is not what " + f.name + " means: " + c.match.found);
+    c.f = std::make_unique<Described>(f);
+    for (Id axis : c.match.axes) c.loops.push_back(slots_.slot(axis));
+    for (std::size_t k = 0; k < f.operands.size(); ++k) {
+      CallCode::Tile t;
+      Tape value;
+      if (f.operands[k].kind == ir::IntrinsicOperand::Kind::tile) {
+        t.place = resolve(c.match.tiles[k].buffer, nullptr);
+        for (const Expr& e : c.match.tiles[k].base) t.base.push_back(tape(e));
+      } else {
+        value = tape(c.match.values[k]);
+      }
+      c.tiles.push_back(std::move(t));
+      c.values.push_back(std::move(value));
+    }
+    return c;
   }
 
   BlockCode compile_block(const Stmt& block, const std::vector<const Stmt*>& path) {
@@ -376,7 +421,46 @@ class Scheduled final : public Memory {
     return s;
   }
 
+  void execute_call(Code& code) {
+    CallCode& c = calls_[static_cast<std::size_t>(code.call)];
+    BlockCode& b = blocks_[static_cast<std::size_t>(c.block)];
+    for (int slot : c.loops) slots_.set_index(slot, 0);
+    const bool runs = enter(b, b.guards, c.match.block->piece == Stmt::Piece::init);
+    for (int slot : c.loops) slots_.set_slot(slot, {});
+    if (runs) {
+      for (std::size_t k = 0; k < c.values.size(); ++k)
+        if (!c.values[k].empty()) c.f->set(k, c.values[k].run());
+      std::vector<std::vector<std::int64_t>> bases(c.tiles.size());
+      for (std::size_t k = 0; k < c.tiles.size(); ++k)
+        for (Tape& t : c.tiles[k].base) bases[k].push_back(t.run_index());
+      std::vector<std::int64_t> at;
+      const auto place = [&](std::size_t k, std::span<const std::int64_t> index) {
+        at = bases[k];
+        for (std::size_t d = 0; d < index.size(); ++d)
+          for (std::size_t x = 0; x < at.size(); ++x) at[x] += index[d] * c.match.tiles[k].steps[d][x];
+      };
+      const ir::Intrinsic& f = c.f->intrinsic();
+      for (std::size_t k = 0; k < c.tiles.size(); ++k) {
+        if (c.tiles[k].place < 0 || (k == c.f->result() && !f.accumulates)) continue;
+        c.f->fill(k, [&](std::span<const std::int64_t> index) {
+          place(k, index);
+          return read(c.tiles[k].place, at.data(), static_cast<int>(at.size()));
+        });
+      }
+      c.f->run();
+      const std::size_t result = c.f->result();
+      c.f->take([&](std::span<const std::int64_t> index, const Value& v) {
+        place(result, index);
+        write(places_[static_cast<std::size_t>(c.tiles[result].place)], at, v);
+      });
+      if (c.match.block->piece != Stmt::Piece::init) stage_code_.at(b.stage->id).evaluations += c.f->evaluations();
+    }
+    current_ = nullptr;
+  }
+
+  // A sum that starts inside is started by the call itself.
   void execute_loop(Code& c) {
+    if (c.call >= 0) return execute_call(c);
     for (const Code* block : c.inits) initialise(c, *block);
     const std::int64_t begin = c.begin.run_index(), end = c.end.run_index();
     if (c.stmt->loop_kind == ir::LoopKind::parallel) {
@@ -515,11 +599,13 @@ class Scheduled final : public Memory {
 
   const ir::Program& program_;
   IterationOrder order_;
+  const bool described_;
   Slots slots_;
   std::map<Id, Array*> arrays_;
   std::deque<Place> places_;
   std::map<Id, StageCode> stage_code_;
   std::deque<BlockCode> blocks_;
+  std::deque<CallCode> calls_;
   std::vector<Code> code_;
   const ir::Stage* current_ = nullptr;
   std::array<std::int64_t, 8> point_{};

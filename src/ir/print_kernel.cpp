@@ -156,6 +156,8 @@ struct KernelWriter {
       if (!actual.address.empty()) s += actual.buffer != 0 ? "[" + show(actual.address) + "]" : show(actual.address);
       for (std::size_t p = 0; p < actual.positions.size(); ++p)
         s += (p == 0 ? "[" : ", ") + show(actual.positions[p]) + (p + 1 == actual.positions.size() ? "]" : "");
+      for (std::size_t d = 0; d < actual.strides.size(); ++d)
+        s += (d == 0 ? " by (" : ", ") + show(actual.strides[d]) + (d + 1 == actual.strides.size() ? ")" : "");
     }
     return s;
   }

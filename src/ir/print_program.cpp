@@ -63,6 +63,8 @@ const char* kind_name(LoopKind k) {
       return "bound";
     case LoopKind::vthread:
       return "vthread";
+    case LoopKind::tensorized:
+      return "tensorized";
   }
   return "";
 }
@@ -130,6 +132,7 @@ struct ProgramWriter {
     }
     for (const auto& [id, s] : p.stages) line(1, definition(s));
     for (const Expr& a : p.assumptions) line(1, "assume " + show(a));
+    for (const auto& [id, f] : p.intrinsics) line(1, "intrinsic " + text(*f));
   }
   std::string definition(const Stage& s) {
     const Namer::Scope scope(names);
@@ -196,7 +199,7 @@ struct ProgramWriter {
       case Stmt::Kind::loop: {
         const Axis& a = p.axis(s.axis);
         std::string extent = a.extent.empty() ? std::string("?") : show(extent_of(p, s));
-        line(depth, "for " + names(a.id, a.name) + " in " + part_name(s.part) + extent, kind(s));
+        line(depth, "for " + names(a.id, a.name) + " in " + part_name(s.part) + extent, s.loop_kind == LoopKind::tensorized ? "by " + p.intrinsics.at(s.intrinsic)->name : kind(s));
         break;
       }
       case Stmt::Kind::block: {

@@ -13,6 +13,7 @@
 
 #include <ashlar/analysis/inits.h>
 #include <ashlar/analysis/interval.h>
+#include <ashlar/analysis/tensorize.h>
 #include <ashlar/analysis/thread_tree.h>
 #include <ashlar/ir/refusal.h>
 
@@ -137,6 +138,7 @@ class Flattener {
   bool lane_varying(const Expr& e) const { return lane_ != 0 && ir::uses_var(e, lane_); }
 
   Statements loop(const Stmt& s) {
+    if (s.loop_kind == LoopKind::tensorized) return call(s);
     const ir::LoopRange range = ir::range_of(p_, s);
     const ir::Axis& axis = p_.axis(s.axis);
     const Facts outside = facts_;
@@ -404,6 +406,8 @@ class Flattener {
     return first;
   }
 
+  Statements call(const Stmt& s);
+
   static Statements guarded(Expr condition, Statements body, Where where) {
     Statements out;
     out.push_back(if_stmt(std::move(condition), std::move(body), where));
@@ -513,6 +517,67 @@ class Flattener {
   std::vector<Life> lives_;
   std::size_t position_ = 0;
 };
+
+// A tensorized loop: one call of its intrinsic, over the tiles that the loop touches.
+//
+//   for ai in 16   by npu_gemm       becomes       call npu_gemm A=a[0] by (16, 1), B=b[0] by (16, 1), C=acc[0] by (16, 1),
+//   zero=zero
+Statements Flattener::call(const Stmt& s) {
+  ++position_;
+  const ir::Intrinsic& f = *p_.intrinsics.at(s.intrinsic);
+  const analysis::IntrinsicMatch m = analysis::match_intrinsic(p_, s, f);
+  if (!m.matches) throw InternalError("a tensorized loop that is not what " + f.name + " means: " + m.found);
+  // What must hold for the block to run holds for the whole tile, with its loops at their begin.
+  std::vector<const Stmt*> path = path_;
+  for (const Stmt* inner = &s; inner->kind != Stmt::Kind::block; path.push_back(inner)) inner = &inner->body.front();
+  ir::Substitution begin = single_;
+  for (Id axis : m.axes) begin.emplace_back(axis, ir::index(0));
+  Facts facts = facts_;
+  std::vector<std::pair<std::size_t, Expr>> uniform;
+  std::vector<Expr> all = analysis::conditions_of(p_, path, m.block->piece == Stmt::Piece::init);
+  all.insert(all.end(), conditions_.begin(), conditions_.end());
+  for (const Expr& c : all) {
+    const Expr condition = analysis::simplify(ir::substitute(c, begin), facts_);
+    if (ir::is_int(condition, 1)) continue;
+    if (ir::is_int(condition, std::int64_t{0})) return {};
+    if (!has_load(condition)) facts.assume(condition);
+    uniform.emplace_back(depth_of(condition), condition);
+  }
+  std::stable_sort(uniform.begin(), uniform.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  Body expressions(ir::Substitution{}, facts, Expr(), [this](Id buffer) -> const Place& { return place_of(buffer); });
+  auto made = std::make_shared<ir::Call>();
+  made->intrinsic = s.intrinsic;
+  for (std::size_t k = 0; k < f.operands.size(); ++k) {
+    ir::Call::Actual a;
+    if (f.operands[k].kind == ir::IntrinsicOperand::Kind::tile) {
+      const analysis::TileSite& tile = m.tiles[k];
+      a.buffer = place_of(tile.buffer).kbuffer;
+      const auto address = [&](std::size_t along) {  // of the first element, or of its neighbour along a dimension
+        std::vector<Expr> index;
+        for (std::size_t d = 0; d < tile.base.size(); ++d) {
+          const std::int64_t step = along < tile.steps.size() ? tile.steps[along][d] : 0;
+          index.push_back(expressions.lower(known(ir::add(tile.base[d], ir::index(step)))));
+        }
+        return expressions.address(tile.buffer, index);
+      };
+      a.address = address(tile.steps.size());
+      for (std::size_t d = 0; d < tile.steps.size(); ++d)
+        a.strides.push_back(analysis::simplify(ir::sub(address(d), a.address), facts));
+    } else {
+      a.address = expressions.lower(known(m.values[k]));
+    }
+    made->actuals.push_back(std::move(a));
+  }
+  draft_.kernel.intrinsics.emplace(s.intrinsic, f);
+  KStmt k;
+  k.kind = KStmt::Kind::call;
+  k.where = s.where;
+  k.call = std::move(made);
+  Statements out;
+  out.push_back(std::move(k));
+  for (std::size_t n = uniform.size(); n-- > 0;) out = guarded(expressions.lower(uniform[n].second), std::move(out), s.where);
+  return out;
+}
 
 // The line that the first reader below the loop will read, `ahead` iterations from now: inner loops stand at their begin.
 Statements Flattener::prefetch(const Stmt& s) {

@@ -1,6 +1,7 @@
 #pragma once
 // The passes of lowering, one file each; lower.h lists them in order, lower.cpp runs them.
 #include <map>
+#include <memory>
 #include <set>
 #include <unordered_map>
 #include <vector>
@@ -56,16 +57,30 @@ ir::KStmt let_stmt(ir::Id var, std::string name, Expr value, std::vector<ir::KSt
 bool has_load(const Expr&);
 ir::Id unused_id(const ir::Kernel&);          // larger than any id in the kernel
 analysis::Facts facts_of(const ir::Kernel&);  // symbols and assumptions
-// Calls f on every expression slot of a statement itself (not of its body).
+// Calls f on every expression slot of a statement itself (not of its body); those of a call are its operands'.
 template <class F>
 void for_each_expr(ir::KStmt& s, F&& f) {
   for (Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask})
     if (!e->empty()) f(*e);
+  if (!s.call) return;
+  auto changed = std::make_shared<ir::Call>(*s.call);
+  for (ir::Call::Actual& a : changed->actuals) {
+    if (!a.address.empty()) f(a.address);
+    for (Expr& e : a.positions) f(e);
+    for (Expr& e : a.strides) f(e);
+  }
+  s.call = std::move(changed);
 }
 template <class F>
 void for_each_expr(const ir::KStmt& s, F&& f) {
   for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask})
     if (!e->empty()) f(*e);
+  if (!s.call) return;
+  for (const ir::Call::Actual& a : s.call->actuals) {
+    if (!a.address.empty()) f(a.address);
+    for (const Expr& e : a.positions) f(e);
+    for (const Expr& e : a.strides) f(e);
+  }
 }
 
 }  // namespace ashlar::lower_impl

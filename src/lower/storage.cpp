@@ -133,7 +133,7 @@ Place place_alloc(ir::Kernel& k, const ir::Program& p, const ir::Stmt& alloc, Id
   kb.id = kbuffer;
   kb.name = b.name;
   kb.type = b.type;
-  kb.align = std::max<std::int64_t>(64, b.align);
+  kb.align = std::max<std::int64_t>({64, b.align, b.scope.limits.align});
   kb.elements = analysis::simplify(ir::max(ir::index(0), product(extents)), facts);
   kb.per_worker = per_worker;
   std::int64_t count = 0;

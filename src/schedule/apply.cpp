@@ -40,6 +40,8 @@ std::span<const Primitive> primitives() {
       {"rfactor", apply_rfactor},
       {"prefetch", apply_prefetch},
       {"stream_store", apply_stream_store},
+      {"decompose_init", apply_decompose_init},
+      {"tensorize", apply_tensorize},
   };
   return table;
 }

@@ -18,7 +18,8 @@ const Arg& Context::arg(std::size_t k) const {
 }
 
 const Arg& Context::expect(std::size_t k, Arg::Kind kind, const char* what) const {
-  static constexpr const char* kinds[] = {"a stage", "a loop", "a tensor", "a number", "a word", "an index map"};
+  static constexpr const char* kinds[] = {"a stage", "a loop",       "a tensor",    "a number",
+                                          "a word",  "an index map", "an intrinsic"};
   const Arg& a = arg(k);
   if (a.kind != kind) refuse(std::string(what) + " as argument " + std::to_string(k + 1), kinds[static_cast<int>(a.kind)]);
   return a;
@@ -113,7 +114,7 @@ std::string name_of(const Program& p, const Stmt& loop) {
 }
 
 const char* word(ir::LoopKind kind) {
-  static constexpr const char* words[] = {"serial", "parallel", "vectorized", "unrolled", "bound", "vthread"};
+  static constexpr const char* words[] = {"serial", "parallel", "vectorized", "unrolled", "bound", "vthread", "tensorized"};
   return words[static_cast<int>(kind)];
 }
 
@@ -151,8 +152,13 @@ bool any_block(const Stmt& s, const F& test) {
 }
 }  // namespace
 
+bool block_reads(const Program& p, const Stmt& block, Id buffer) {
+  const auto reads = analysis::reads_of(p.stage(block.stage));
+  return std::any_of(reads.begin(), reads.end(),
+                     [&](const analysis::Read& r) { return r.load.node()->id == buffer && analysis::happens_in(r, block); });
+}
 bool subtree_reads(const Program& p, const Stmt& s, Id buffer) {
-  return any_block(s, [&](const Stmt& b) { return reads_buffer(p.stage(b.stage), buffer); });
+  return any_block(s, [&](const Stmt& b) { return block_reads(p, b, buffer); });
 }
 bool subtree_writes(const Program& p, const Stmt& s, Id buffer) {
   return any_block(s, [&](const Stmt& b) {
@@ -173,6 +179,13 @@ void require_serial(const Context& c, const Stmt& loop) {
   if (loop.combines && c.step.primitive != "bind")
     c.refuse("a loop without a kind yet",
              name_of(c.p, loop) + ", whose threads are combined, at " + location(loop.where) + " (move this call before it)");
+}
+
+std::string copied_by(const Program& p, const Stmt& loop, const std::string& step) {
+  const auto blocks = ir::blocks_of(p, nest_of(p, loop.id).stage);
+  const bool init = std::any_of(blocks.begin(), blocks.end(), [](const Stmt* b) { return b->piece == Stmt::Piece::init; });
+  return init ? ", which decompose_init copied (move the " + step + " before it)"
+              : ", which peel copied (move the " + step + " before the peel)";
 }
 
 void require_whole(const Context& c, const Stmt& loop) {

@@ -57,10 +57,13 @@ std::string list_names(const std::vector<std::string>&);   // "a, b and c"
 bool reads_buffer(const ir::Stage&, Id buffer);
 // The atoms of a stage's domain that say which points have a value (those on steps of its reduction left out), at `point`.
 std::vector<Expr> conditions_on_points(const ir::Stage&, const std::vector<Expr>& point);
-bool subtree_reads(const Program&, const Stmt&, Id buffer);  // any block below reads it
+bool block_reads(const Program&, const Stmt& block, Id buffer);  // by what piece of its stage it is
+bool subtree_reads(const Program&, const Stmt&, Id buffer);      // any block below reads it
 bool subtree_writes(const Program&, const Stmt&, Id buffer);
 void require_serial(const Context&, const Stmt& loop);  // not yet vectorized, parallel, ...: names the call to move
-void require_whole(const Context&, const Stmt& loop);   // not a part made by peel
+// ", which peel copied (move the split before the peel)": what made more than one loop over an axis.
+std::string copied_by(const Program&, const Stmt& loop, const std::string& step);
+void require_whole(const Context&, const Stmt& loop);  // not a part made by peel
 
 // ---- editing -------------------------------------------------------------------------------------------------------------
 Stmt copy_subtree(Program&, const Stmt&);                                // fresh ids; nests inside get axes of their own

@@ -259,7 +259,7 @@ struct OrderChecker {
         throw InternalError(stage.name + " is computed outside of its storage");
     for (const analysis::Read& r : analysis::reads_of(stage)) {
       const ir::Buffer& b = c.p.buffer(r.load.node()->id);
-      if (!b.stage || b.stage == stage.id) continue;
+      if (!b.stage || b.stage == stage.id || !analysis::happens_in(r, s)) continue;
       if (b.role == ir::Role::temporary && !allocated.count(b.id))
         c.refuse(b.name + " to be stored around its reader " + stage.name,
                  b.name + " is stored inside a loop that " + stage.name + " is outside of (move " + b.name + " first)");

@@ -39,6 +39,8 @@ void apply_pack_argument(Context&);  // buffer, map
 void apply_rfactor(Context&);        // stage, loop                   -> stage
 void apply_prefetch(Context&);       // loop, buffer, ahead
 void apply_stream_store(Context&);   // stage
+void apply_decompose_init(Context&);  // loop
+void apply_tensorize(Context&);      // loop, intrinsic
 
 std::span<const Primitive> primitives();
 

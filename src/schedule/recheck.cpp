@@ -25,7 +25,8 @@ bool pads(const Program& p) {
 bool annotates(const Context& c) {
   const std::string& primitive = c.step.primitive;
   if (primitive == "set_scope") return !c.target.is_gpu();  // what lies in shared memory is computed for all threads
-  return primitive == "unroll" || primitive == "vectorize" || primitive == "parallel" || primitive == "stream_store";
+  return primitive == "unroll" || primitive == "vectorize" || primitive == "parallel" || primitive == "stream_store" ||
+         primitive == "tensorize";
 }
 
 bool keeps_boxes(const Context& c) {
@@ -54,6 +55,7 @@ void recheck(Context& c) {
       if (s.pipeline.stages > 0) prove_pipeline(c, s);
       if (s.loop_kind == ir::LoopKind::vectorized) prove_constant_extent(c, s, 1024), prove_vectorizable(c, s);
       if (s.loop_kind == ir::LoopKind::unrolled) prove_constant_extent(c, s, 1024);
+      if (s.loop_kind == ir::LoopKind::tensorized) prove_tensorized(c, s, *p.intrinsics.at(s.intrinsic));
     }
     if (s.kind == Stmt::Kind::alloc && !p.buffer(s.buffer).layout.map.empty()) {
       prove_fold(c, p.buffer(s.buffer));
@@ -83,10 +85,11 @@ void finish(const Scheduled& state, const Target& target) {
   finish_launches(c);
   for (const auto& [id, b] : copy.program.buffers) {
     if (b.role != ir::Role::temporary) continue;
-    if (!(b.scope == Scope::stack) && !(b.scope == Scope::registers)) continue;
+    const bool users = !(b.scope == Scope::shared) && b.scope.limits.bytes > 0;  // the language's own, or a scratchpad
+    if (!users && !(b.scope == Scope::stack) && !(b.scope == Scope::registers)) continue;
     const Stmt* alloc = ir::alloc_of(copy.program, id);
     if (!alloc) throw InternalError("no alloc of " + b.name);
-    const std::int64_t most = b.scope == Scope::stack ? Scope::stack.limits.bytes : 16 * 1024;
+    const std::int64_t most = b.scope.limits.bytes > 0 ? b.scope.limits.bytes : 16 * 1024;
     std::int64_t bytes = b.type.bytes();
     for (const Expr& e : analysis::storage_extents(copy.program, alloc->id)) {
       const auto n = e.empty() ? std::nullopt : analysis::constant_max(e, analysis::facts_of_arguments(copy.program));

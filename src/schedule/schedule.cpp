@@ -94,12 +94,24 @@ const ir::Stage& standing(const detail::ScheduleState& state, ir::Id id, const c
   return it->second;
 }
 
-// The one loop over an axis, of the first nest that has it.
-ir::Id loop_over(const ir::Stmt& nest, ir::Id axis) {
+// Does a statement lead to nothing but the init that decompose_init took out?
+bool leads_to_init(const ir::Stmt& s) {
+  if (s.kind == ir::Stmt::Kind::block) return s.piece == ir::Stmt::Piece::init;
+  return !s.body.empty() && std::all_of(s.body.begin(), s.body.end(), leads_to_init);
+}
+
+// The first loop over an axis of a nest; an init that was taken out has loops of its own over the axes it shares.
+ir::Id loop_over(const ir::Stmt& nest, ir::Id axis, bool of_init) {
   ir::Id found = 0;
-  ir::walk(nest.body, [&](const ir::Stmt& l) {
-    if (l.kind == ir::Stmt::Kind::loop && l.axis == axis && !found) found = l.id;
-  });
+  const auto visit = [&](const auto& self, const std::vector<ir::Stmt>& body) -> void {
+    for (const ir::Stmt& l : body) {
+      const bool init = l.kind == ir::Stmt::Kind::loop && leads_to_init(l);
+      if (l.kind == ir::Stmt::Kind::loop && l.axis == axis && !found && (init == of_init)) found = l.id;
+      self(self, l.body);
+    }
+  };
+  visit(visit, nest.body);
+  if (!found && of_init) return loop_over(nest, axis, false);  // one that stands around both
   return found;
 }
 
@@ -173,7 +185,7 @@ std::vector<Loop> Stage::roots_(bool reduce, std::size_t expected, Where where) 
       if (r.iter != v.id) continue;
       const ir::Axis& axis = p.axis(r.axis);
       if (!axis.became.empty()) refuse_became(what, p, axis, stage, where);
-      loops.push_back(Loop(loop_over(*nests.front(), axis.id), state_));
+      loops.push_back(Loop(loop_over(*nests.front(), axis.id, init_), state_));
     }
   }
   if (loops.size() != expected)
@@ -195,7 +207,7 @@ Loop Stage::loop(const Axis& axis, Where where) const {
         if (r.iter != it->second) continue;
         const ir::Axis& root = p.axis(r.axis);
         if (!root.became.empty()) refuse_became("loop", p, root, stage, where);
-        return Loop(loop_over(*nest, root.id), state_);
+        return Loop(loop_over(*nest, root.id, init_), state_);
       }
   refuse("loop", "an Axis that " + stage.name + " reduces over", axis.node()->name, where);
 }
@@ -205,7 +217,10 @@ std::vector<Loop> Stage::nest(Where where) const {
   standing(*state_, id_, "nest", where);
   std::vector<Loop> loops;
   const auto blocks = ir::blocks_of(p, id_);
-  for (const ir::Stmt* s : ir::path_to(p, blocks.front()->id))
+  const auto own = std::find_if(blocks.begin(), blocks.end(),
+                                [&](const ir::Stmt* b) { return (b->piece == ir::Stmt::Piece::init) == init_; });
+  if (own == blocks.end()) refuse("nest", "a stage whose init was taken out (decompose_init)", name(), where);
+  for (const ir::Stmt* s : ir::path_to(p, (*own)->id))
     if (s->kind == ir::Stmt::Kind::loop && schedule::nest_of(p, s->id).stage == id_) loops.push_back(Loop(s->id, state_));
   return loops;
 }
@@ -343,6 +358,18 @@ Stage Stage::pad(int dim, Factor by, Where w) const {
 }
 Stage Stage::rfactor(Loop l, Where w) const {
   return Stage(apply("rfactor", {Arg::stage(id_), own(l, "rfactor", w)}, w)[0], state_);
+}
+
+Stage Stage::decompose_init(Loop l, Where w) const { return apply("decompose_init", {own(l, "decompose_init", w)}, w), *this; }
+Stage Stage::init(Where w) const {
+  const ir::Stage& stage = standing(*state_, id_, "init", w);
+  const auto blocks = ir::blocks_of(state_->scheduled.program, id_);
+  if (std::none_of(blocks.begin(), blocks.end(), [](const ir::Stmt* b) { return b->piece == ir::Stmt::Piece::init; }))
+    refuse("init", "a stage whose init was taken out (decompose_init)", stage.name, w);
+  return Stage(id_, state_, true);
+}
+Stage Stage::tensorize(Loop l, const Intrinsic& f, Where w) const {
+  return apply("tensorize", {own(l, "tensorize", w), Arg::call_of(f.node())}, w), *this;
 }
 
 // The buffer of a tensor or of a stage's first value, as the program stands.

@@ -6,10 +6,13 @@
 // {"op": name, "args": [...]}.
 #include <ashlar/schedule/step.h>
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include <ashlar/ir/numeric.h>
 
+#include "schedule/intrinsic.h"
 #include "schedule/primitives.h"
 
 namespace ashlar::schedule {
@@ -80,6 +83,24 @@ Expr expr_from(const Json& j, Entry entry, int depth = 0) {
   bad(entry, "index arithmetic (add, sub, mul, div, mod, min, max, bit operations)", j);
 }
 
+// ---- scopes: the language's own by name, a user's with its limits --------------------------------------------------------
+constexpr const Scope* own_scopes[] = {&Scope::global,    &Scope::stack,    &Scope::shared,
+                                       &Scope::registers, &Scope::fragment, &Scope::tile};
+
+bool is_users(const Scope& s) {
+  return std::none_of(std::begin(own_scopes), std::end(own_scopes), [&](const Scope* o) { return s == *o; });
+}
+
+Scope scope_from(const Json& j, Entry entry) {
+  const bool whole = j["scope"].is_string() && j.contains("bytes") && j["bytes"].is_number_integer() && j.contains("align") &&
+                     j["align"].is_number_integer() && j.contains("address_space") && j["address_space"].is_number_integer() &&
+                     j.contains("c_qualifier") && j["c_qualifier"].is_string();
+  if (!whole) bad(entry, "a scope with its bytes, align, address_space and c_qualifier", j);
+  return {ir::intern(j["scope"].get<std::string>()),
+          {j["bytes"].get<std::int64_t>(), j["align"].get<int>(), j["address_space"].get<int>(),
+           ir::intern(j["c_qualifier"].get<std::string>())}};
+}
+
 const char* key_of(Arg::Kind k) {
   switch (k) {
     case Arg::Kind::stage:
@@ -100,6 +121,8 @@ std::string show(const Scheduled& s, const Arg& a) {
       return std::to_string(a.value);
     case Arg::Kind::word:
       return a.word;
+    case Arg::Kind::intrinsic:
+      return a.intrinsic->name;
     case Arg::Kind::exprs: {
       std::string t = a.vars.empty() ? "" : "(";
       for (std::size_t k = 0; k < a.exprs.size(); ++k) t += (k ? ", " : "") + ir::text(a.exprs[k]);
@@ -145,8 +168,17 @@ std::string json(const std::vector<Step>& steps) {
     for (const Arg& a : s.args) {
       if (a.kind == Arg::Kind::integer) {
         j["args"].push_back(a.value);
+      } else if (a.kind == Arg::Kind::word && is_users(a.scope)) {
+        const Scope::Limits& l = a.scope.limits;
+        j["args"].push_back(Json{{"scope", a.scope.name},
+                                 {"bytes", l.bytes},
+                                 {"align", l.align},
+                                 {"address_space", l.address_space},
+                                 {"c_qualifier", l.c_qualifier}});
       } else if (a.kind == Arg::Kind::word) {
         j["args"].push_back(a.word);
+      } else if (a.kind == Arg::Kind::intrinsic) {
+        j["args"].push_back(Json{{"intrinsic", a.intrinsic->name}, {"meaning", digest_of(*a.intrinsic)}});
       } else if (a.kind == Arg::Kind::exprs) {
         Json map = Json::array();
         for (const Expr& e : a.exprs) map.push_back(expr_json(e));
@@ -179,9 +211,17 @@ std::vector<Step> steps_from_json(std::string_view source, Where where) {
         s.args.push_back(Arg::integer(a.get<std::int64_t>()));
       } else if (a.is_string()) {
         Arg w = Arg::text(a.get<std::string>());
-        for (const Scope& scope : {Scope::global, Scope::stack, Scope::shared, Scope::registers, Scope::fragment, Scope::tile})
-          if (w.word == scope.name) w.scope = scope;
+        for (const Scope* scope : own_scopes)
+          if (w.word == scope->name) w.scope = *scope;
         s.args.push_back(w);
+      } else if (a.is_object() && a.contains("scope")) {
+        s.args.push_back(Arg::place(scope_from(a, entry)));
+      } else if (a.is_object() && a.contains("intrinsic")) {
+        if (!a["intrinsic"].is_string() || !a.contains("meaning") || !a["meaning"].is_string())
+          bad(entry, "an intrinsic with its \"meaning\"", a);
+        const ir::Intrinsic* f = find_intrinsic(a["intrinsic"], a["meaning"]);
+        if (!f) bad(entry, "an intrinsic that was described before the replay, with the same meaning", a);
+        s.args.push_back(Arg::call_of(*f));
       } else if (a.is_object() && a.contains("map") && a["map"].is_array() && a.contains("vars") && a["vars"].is_array()) {
         std::vector<Id> vars;
         std::vector<Expr> exprs;

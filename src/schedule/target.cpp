@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <mutex>
+#include <set>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -109,6 +113,21 @@ void disable(Set& on, int k) {
     });
 }
 
+// Features that users declared, in the order of their names.
+struct Declared {
+  std::mutex mutex;
+  std::set<std::string, std::less<>> names;
+};
+Declared& declared() {
+  static Declared* d = new Declared;  // outlives the static objects that declare
+  return *d;
+}
+bool is_declared(std::string_view name) {
+  Declared& d = declared();
+  const std::lock_guard lock(d.mutex);
+  return d.names.find(name) != d.names.end();
+}
+
 std::string listed(const std::vector<std::string>& words) {
   std::string all;
   for (const std::string& w : words) all += (all.empty() ? "" : ", ") + w;
@@ -140,6 +159,7 @@ struct Target::Parsed {
   std::string text, base, cpu;
   const System* system = &systems[0];
   Set on = {};
+  std::vector<std::string> users;  // features of the user's own
   std::int64_t caches[3] = {};
   const Device* device = nullptr;
 };
@@ -201,6 +221,12 @@ Target Target::parse(std::string_view name, Where where) {
       continue;
     }
     const int feature = index_of(word);
+    if (feature < 0 && is_declared(word)) {
+      std::erase(p.users, std::string(word));
+      if (sign == '+') p.users.emplace_back(word);
+      suffixes += sign + std::string(word);
+      continue;
+    }
     if (feature < 0)
       refuse("target", "a system (-linux, -none) or a feature: " + listed(features()),
              "`" + std::string(1, sign) + std::string(word) + "` in `" + std::string(name) + "`", where);
@@ -220,12 +246,30 @@ Target::Target(const Parsed& p)
     : text_(p.text), base_(p.base), os_(p.system->name), triple_(p.system->triple), cpu_(p.cpu), device_(p.device) {
   for (std::size_t k = 0; k < features_table.size(); ++k)
     if (p.on[k]) enabled_.push_back(features_table[k].name);
+  enabled_.insert(enabled_.end(), p.users.begin(), p.users.end());
   std::copy(std::begin(p.caches), std::end(p.caches), std::begin(caches_));
   vector_bits_ = has("avx512f") ? 512 : has("avx2") ? 256 : 128;
   vector_registers_ = has("avx512f") ? 32 : 16;
 }
 
-bool Target::has(const char* feature) const { return std::find(enabled_.begin(), enabled_.end(), feature) != enabled_.end(); }
+bool Target::has(const char* feature) const {
+  if (std::find(enabled_.begin(), enabled_.end(), feature) != enabled_.end()) return true;
+  if (!device_ || device_->kind != Device::Kind::cuda || std::string_view(feature).substr(0, 3) != "sm_") return false;
+  // sm_80 holds on every later chip; sm_90a is of that one alone
+  char* rest = nullptr;
+  const long wanted = std::strtol(feature + 3, &rest, 10), chip = std::strtol(device_->chip + 3, nullptr, 10);
+  return rest != feature + 3 && (*rest ? std::string_view(feature) == device_->chip : wanted <= chip);
+}
+
+TargetFeature::TargetFeature(const char* name, Where where) {
+  const std::string_view n = name ? name : "";
+  const bool word = !n.empty() && n.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.") == n.npos;
+  if (!word || index_of(n) >= 0 || n == "linux" || n == "none")
+    refuse("target feature", "a name of its own, of lower-case letters, digits, _ and .", "`" + std::string(n) + "`", where);
+  Declared& d = declared();
+  const std::lock_guard lock(d.mutex);
+  d.names.emplace(n);
+}
 
 int Target::lanes(Type t) const {
   const int bits = t.bytes() * 8;

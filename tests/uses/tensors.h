@@ -16,6 +16,14 @@ struct TypeOf<std::uint8_t> {
   static constexpr std::uint8_t code = 1;
 };
 template <>
+struct TypeOf<std::int8_t> {
+  static constexpr std::uint8_t code = 0;
+};
+template <>
+struct TypeOf<std::int32_t> {
+  static constexpr std::uint8_t code = 0;
+};
+template <>
 struct TypeOf<_Float16> {
   static constexpr std::uint8_t code = 2;
 };

@@ -59,6 +59,8 @@ using Arguments = std::vector<Actual>;  // in the order of declaration, outputs 
 struct Options {
   enum class Order { forward, reverse, shuffled } parallel_order = Order::forward;
   std::uint64_t seed = 0;  // of the shuffle
+  // A tensorized loop of a scheduled program: by the meaning of its intrinsic, or by the loops that it stands for.
+  enum class Intrinsics { described, erased } intrinsics = Intrinsics::described;
   bool races = false;      // launches: every two conflicting accesses must be ordered by synchronisation
 };
 

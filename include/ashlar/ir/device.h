@@ -26,6 +26,7 @@
 #include <vector>
 
 #include <ashlar/ir/expr.h>
+#include <ashlar/ir/scope.h>
 
 namespace ashlar::ir {
 
@@ -86,8 +87,11 @@ struct Sync {
 };
 
 // One operand of an intrinsic.
+//
+// A user's intrinsic has tiles in any scope, with extents that may be over its sizes: vars that the site gives a value. Where
+// such a tile lies in memory is the site's affair: a call states the strides. In `value` all operands but tiles are vars.
 struct IntrinsicOperand {
-  enum class Kind { tile, value, tensor_map, barrier };
+  enum class Kind { tile, value, tensor_map, barrier, size };
   enum class Access { read, write, accumulate };
   enum class Place { registers, shared, global };
   std::string name;
@@ -97,8 +101,11 @@ struct IntrinsicOperand {
   Proxy proxy = Proxy::generic;
   Completion completion = Completion::call;
   Type type;                        // tile: of an element. value: of the value
-  std::vector<std::int64_t> shape;  // tile: its logical extents
-  Id id = 0;                        // tile: the buffer that `meaning` loads or writes. value: the var in it
+  std::vector<std::int64_t> shape;  // tile: its logical extents, where they are constants
+  Id id = 0;                        // tile: the buffer that `meaning` loads or writes. value, size: the var in it
+  Scope scope = Scope::global;      // a user's tile: where it lies
+  std::vector<Expr> extents;        // a user's tile: its logical extents, over sizes
+  std::int64_t min = 0, max = INT64_MAX, multiple_of = 1;  // size: what the implementation takes
   // Where logical element (vars…) lies. In registers: which thread of the group holds it, in which of its registers, counted
   // from the operand's address. In memory: the distance from the operand's address in elements, or {thread, distance}, from
   // the address that this thread of the group gives (ldmatrix: a row for each lane). Empty: a native function knows.
@@ -121,7 +128,12 @@ struct Intrinsic {
   bool accumulates = false;  // starts from the old element
   std::string native;
   std::map<std::string, std::string> emit;  // by back end: text in which {name} stands for an operand
-  std::string needs;                        // a target or feature
+  std::map<std::string, std::string> wait;  // by back end, where it is asynchronous: text that waits for {token}
+  std::string needs;                        // a target or features, separated by spaces
+  // A user's: extents over sizes, and the line that describes it. The compiler's own have neither.
+  std::vector<Expr> spatial_extents, reduce_sizes;
+  Where where = {};
+  bool is_users() const { return !spatial_extents.empty(); }
 };
 
 // A box of a tensor in global memory that the asynchronous engine moves: built by the host, a parameter of the launch.
@@ -141,6 +153,7 @@ struct Call {
     Expr
         address;  // tile: the element address (registers: a constant, the first register). barrier: which one. value: the value
     std::vector<Expr> positions;  // tensor_map: where the box starts, slowest first
+    std::vector<Expr> strides;    // a user's tile in memory: from one element to the next along each dimension, in elements
   };
   Id intrinsic = 0;
   std::vector<Actual> actuals;  // as the intrinsic's operands

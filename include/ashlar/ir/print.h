@@ -12,5 +12,7 @@ std::string text(Type);            // "f32", "u8x16", "index"
 std::string text(const Expr&);     // infix, minimal parentheses: "min(i * 32 + 4, M)"; loads as name[i, j]
 std::string text(const Program&);  // the loop tree, two spaces an indent
 std::string text(const Kernel&);
+std::string text(const Intrinsic&);     // of a user's: "npu_load: dst[r, c] = src[r, c] for r in rows, c in 16"
+std::string meaning(const Intrinsic&);  // the same with all that it says: operands, texts, needs
 
 }  // namespace ashlar::ir

@@ -30,6 +30,7 @@
 #include <vector>
 
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/device.h>
 #include <ashlar/ir/scope.h>
 #include <ashlar/ir/thread_axis.h>
 
@@ -168,8 +169,9 @@ enum class Part {
 };
 
 // bound: the iterations are the blocks or threads of a launch. vthread: those of virtual threads, which one thread computes
-// statement by statement, the first statement of all before the second of any.
-enum class LoopKind { serial, parallel, vectorized, unrolled, bound, vthread };
+// statement by statement, the first statement of all before the second of any. tensorized: one call of an
+// intrinsic does what the loop does.
+enum class LoopKind { serial, parallel, vectorized, unrolled, bound, vthread, tensorized };
 
 struct Root {
   Id iter = 0, axis = 0;
@@ -209,6 +211,7 @@ struct Stmt {
   Id axis = 0;
   LoopKind loop_kind = LoopKind::serial;
   ThreadAxis bound_to = {};  // bound: to what
+  Id intrinsic = 0;          // tensorized: by which of the program's
   Part part = Part::all;
   // The inner loop of a split, inside its outer one, ends where the axis that was split ends: min(f, E - outer * f)
   // iterations, so that no guard is left.
@@ -241,6 +244,7 @@ struct Program {
   std::map<Id, Buffer> buffers;
   std::map<Id, Stage> stages;  // ids ascend in order of definition: a stage only reads stages of smaller id, or copies
   std::map<Id, Axis> axes;
+  std::map<Id, const Intrinsic*> intrinsics;  // of tensorized loops; each lives as long as the process
   std::vector<Stmt> body;
   std::vector<Expr> assumptions;  // checked at entry, used by every proof
   Id next_id = 1;                 // ids inside a Program are dense and deterministic, so they may be printed and saved

@@ -6,6 +6,7 @@
 //   registers  a contract: after unrolling and vectorizing every index is constant and the values fit the register file
 //   shared, fragment, tile   memories of parallel hardware
 #include <cstdint>
+#include <string_view>
 
 namespace ashlar {
 
@@ -19,7 +20,7 @@ struct Scope {
   const char* name;
   Limits limits = {};
   static const Scope global, stack, shared, registers, fragment, tile;
-  friend bool operator==(const Scope& a, const Scope& b) { return a.name == b.name; }  // names of scopes are interned constants
+  friend bool operator==(const Scope& a, const Scope& b) { return std::string_view(a.name) == b.name; }
 };
 
 }  // namespace ashlar

@@ -23,6 +23,7 @@
 #include <ashlar/ir/scope.h>
 #include <ashlar/ir/thread_axis.h>
 #include <ashlar/lang/compute.h>
+#include <ashlar/schedule/intrinsic.h>
 #include <ashlar/schedule/target.h>
 
 namespace ashlar {
@@ -218,11 +219,16 @@ class Stage {
   Stage rfactor(Loop, Where = Where::current()) const;
   // The loop may be bound to threads: each sums a part, and every thread gets the sum of all parts.
   Stage cross_thread_reduce(Loop, Where = Where::current()) const;
+  Stage decompose_init(Loop, Where = Where::current()) const;  // the init stands before the loop, apart from the update
+  Stage init(Where = Where::current()) const;                  // afterwards: the same stage, by the loops of its init
+
+  // hardware: the loop and all inside it become one call
+  Stage tensorize(Loop outermost_of_block, const Intrinsic&, Where = Where::current()) const;
 
  private:
   friend class Schedule;
   friend class StageRef;
-  Stage(ir::Id id, detail::ScheduleState* s) : id_(id), state_(s) {}
+  Stage(ir::Id id, detail::ScheduleState* s, bool init = false) : id_(id), state_(s), init_(init) {}
   template <std::size_t N>
   std::array<Loop, N> pick(bool reduce, Where w) const {
     std::array<Loop, N> loops;
@@ -241,6 +247,7 @@ class Stage {
 
   ir::Id id_ = 0;
   detail::ScheduleState* state_ = nullptr;
+  bool init_ = false;  // its loops are those of the init
 };
 
 struct Async {  // how a loop is pipelined

@@ -17,13 +17,14 @@
 namespace ashlar::schedule {
 
 struct Arg {
-  enum class Kind { stage, loop, buffer, integer, word, exprs } kind = Kind::integer;
-  ir::Id id = 0;                // stage, loop, buffer
-  std::int64_t value = 0;       // integer
-  std::string word;             // word: a tail, a scope, ...
-  Scope scope = Scope::global;  // word: the scope it names, where it names one
-  std::vector<ir::Id> vars;     // exprs: the parameters of an index map
-  std::vector<Expr> exprs;      // exprs: an index map, or one value
+  enum class Kind { stage, loop, buffer, integer, word, exprs, intrinsic } kind = Kind::integer;
+  ir::Id id = 0;                             // stage, loop, buffer
+  std::int64_t value = 0;                    // integer
+  std::string word;                          // word: a tail, a scope, ...
+  Scope scope = Scope::global;               // word: the scope it names, where it names one
+  std::vector<ir::Id> vars;                  // exprs: the parameters of an index map
+  std::vector<Expr> exprs;                   // exprs: an index map, or one value
+  const ir::Intrinsic* intrinsic = nullptr;  // lives as long as the process
 
   static Arg stage(ir::Id id) {
     Arg a;
@@ -53,6 +54,11 @@ struct Arg {
   static Arg place(const Scope& s) {
     Arg a = text(s.name);
     a.scope = s;
+    return a;
+  }
+  static Arg call_of(const ir::Intrinsic& f) {
+    Arg a;
+    a.kind = Kind::intrinsic, a.intrinsic = &f;
     return a;
   }
   static Arg map(std::vector<ir::Id> vars, std::vector<Expr> exprs) {

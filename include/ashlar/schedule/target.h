@@ -8,6 +8,10 @@
 // default) or none (no operating system). A feature that is switched on brings what it needs; one that is switched off takes
 // along what needs it. Invariant: equal texts give equal Targets, except for `host`, which is read off this machine.
 //
+// A feature may be the user's own: what an intrinsic needs that no machine has of itself, such as a library that is linked.
+//
+//   const TargetFeature npu{"npu"};                       Target::parse("x86-64+npu").has("npu")
+//
 // The GPUs vulkan, cuda-sm_80, cuda-sm_90a and cuda-sm_100a are BASEs too: loops bound to blocks and threads run there, and the
 // code around them, for x86-64 with the features that follow, launches them.
 #include <cstdint>
@@ -56,7 +60,7 @@ class Target {
   const Device& device() const;                 // InternalError where the target is no GPU
   static const std::vector<Device>& devices();  // of all targets that are GPUs
   bool is_host() const { return base_ == "host"; }
-  bool has(const char* feature) const;                                  // "avx2", "fma", "avx512bf16"
+  bool has(const char* feature) const;  // "avx2", "fma", "avx512bf16"; on CUDA "sm_80": that architecture or a later one
   const std::vector<std::string>& enabled() const { return enabled_; }  // all of them, in the order of the table
 
   int vector_bits() const { return vector_bits_; }  // of the widest vector register
@@ -77,6 +81,12 @@ class Target {
   int vector_bits_ = 128, vector_registers_ = 16;
   std::int64_t caches_[3] = {};
   const Device* device_ = nullptr;
+};
+
+// Declares a feature of the user's own, for as long as the process lives; Target::runs_here takes it on trust.
+class TargetFeature {
+ public:
+  explicit TargetFeature(const char* name, Where = Where::current());
 };
 
 }  // namespace ashlar

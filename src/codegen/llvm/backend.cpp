@@ -22,6 +22,7 @@ namespace {
 // Scalars of memory first; then what is loop-invariant leaves its loop, and what was computed twice is computed once. No loop
 // vectoriser, no SLP, no unroller: a schedule says these things, and a register tile that was counted must stay as it is.
 constexpr const char* kPasses =
+    "always-inline,"  // the texts of intrinsics
     "function("
     "sroa<modify-cfg>,early-cse,instcombine<no-verify-fixpoint>,"
     "loop-simplify,lcssa,loop-mssa(licm<allowspeculation>),"

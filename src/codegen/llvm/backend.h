@@ -1,7 +1,9 @@
 #pragma once
 // LLVM's part: the passes, the machine code, the check of what it refers to.
 #include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
 #include <ashlar/codegen/emit.h>
 
@@ -20,6 +22,8 @@ void optimise(llvm::Module&, llvm::TargetMachine&, Passes = Passes::host);
 void verify(const llvm::Module&);                                              // InternalError where the IR is malformed
 std::string machine_code(llvm::Module&, llvm::TargetMachine&, bool assembly);  // consumes the module's IR
 std::string archive(const std::string& object, const std::string& member);
-void check_references(const std::string& object, const std::string& name);  // InternalError beyond allowed_references()
+std::vector<std::string> references_beyond(const std::string& object, const std::string& name);  // allowed_references()
+// InternalError beyond allowed_references() and what the texts of users' intrinsics call.
+void check_references(const std::string& object, const std::string& name, const std::set<std::string>& of_users);
 
 }  // namespace ashlar::codegen

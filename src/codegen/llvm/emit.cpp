@@ -109,17 +109,25 @@ std::string archive(const std::string& object, const std::string& member) {
   return (*buffer)->getBuffer().str();
 }
 
-void check_references(const std::string& object, const std::string& name) {
+std::vector<std::string> references_beyond(const std::string& object, const std::string& name) {
   auto file = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, name));
   if (!file) throw InternalError("codegen: " + llvm::toString(file.takeError()));
+  std::vector<std::string> beyond;
   for (const llvm::object::SymbolRef& symbol : (*file)->symbols()) {
     auto flags = symbol.getFlags();
     auto text = symbol.getName();
     if (!flags || !text) throw InternalError("codegen: an unreadable symbol in the object of " + name);
     if (!(*flags & llvm::object::BasicSymbolRef::SF_Undefined) || text->empty()) continue;
     if (std::find(references.begin(), references.end(), std::string_view(*text)) == references.end())
-      throw InternalError("codegen: the object of " + name + " refers to " + text->str() + ", which is not in the closed list");
+      beyond.push_back(text->str());
   }
+  return beyond;
+}
+
+void check_references(const std::string& object, const std::string& name, const std::set<std::string>& of_users) {
+  for (const std::string& symbol : references_beyond(object, name))
+    if (!of_users.count(symbol))
+      throw InternalError("codegen: the object of " + name + " refers to " + symbol + ", which is not in the closed list");
 }
 
 std::vector<std::string> emit(const ir::Kernel& kernel, const Target& target, std::span<const Output> outputs,
@@ -169,7 +177,7 @@ std::vector<std::string> emit(const ir::Kernel& kernel, const Target& target, st
     if (object.empty()) {
       const auto copy = llvm::CloneModule(*unit.module);
       object = machine_code(*copy, *machine, false);
-      check_references(object, unit.name);
+      check_references(object, unit.name, unit.users_functions);
     }
     results.push_back(output == Output::object ? object : archive(object, unit.name + ".o"));
   }

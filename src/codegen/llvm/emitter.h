@@ -93,6 +93,7 @@ class Emitter {
   void launch(const ir::KStmt&);         // a call of the runtime:
   void launch_vulkan(const ir::KStmt&);  // vulkan.cpp
   void launch_cuda(const ir::KStmt&);    // cuda.cpp
+  void call_of_user(const ir::Call&);    // calls.cpp
   void parallel_for(const ir::KStmt&);
   void prefetch_on_device(const ir::KStmt&);
 

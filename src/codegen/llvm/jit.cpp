@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include <dlfcn.h>
+
 #include <llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 
@@ -63,6 +65,13 @@ Compiled compile(const ir::Kernel& kernel, const Target& target, Seconds* second
   provide("memcpy", static_cast<void* (*)(void*, const void*, std::size_t)>(&std::memcpy));
   provide("memmove", static_cast<void* (*)(void*, const void*, std::size_t)>(&std::memmove));
   provide("memset", static_cast<void* (*)(void*, int, std::size_t)>(&std::memset));
+  for (const std::string& f : references_beyond(object, name)) {  // of the process, where it exports them
+    void* address = dlsym(RTLD_DEFAULT, f.c_str());
+    if (!address)
+      refuse("compile", "functions of users' intrinsics that this process exports (link it with -rdynamic)",
+             f + ", which it does not", Where{});
+    known[jit.mangleAndIntern(f)] = {llvm::orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported};
+  }
   taken(jit.getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(known))));
   taken(jit.addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, name + ".o")));
   auto find = [&](const std::string& suffix) { return taken(jit.lookup(name + suffix)); };

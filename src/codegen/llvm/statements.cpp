@@ -132,7 +132,10 @@ void Emitter::statements(const std::vector<ir::KStmt>& list) {
         synchronise(s);
         break;
       case ir::KStmt::Kind::call:
-        call(s);
+        if (unit.kernel.intrinsics.at(s.call->intrinsic).is_users())
+          call_of_user(*s.call);
+        else
+          call(s);
         break;
     }
   }

@@ -7,6 +7,7 @@
 // buffers in a block's shared memory are apart where their bytes are.
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,8 @@ class Unit {
   bool is_cuda() const { return ptx != nullptr; }
   bool is_device() const { return side_ == Side::device; }
   bool has_device() const { return is_vulkan() || is_cuda(); }
+
+  std::set<std::string> users_functions;  // that the texts of users' intrinsics call: who links the object provides them
 
   enum class Visibility { internal, hidden, exported };
   llvm::Function* function(const std::string& suffix, llvm::FunctionType*, Visibility);

@@ -15,9 +15,18 @@ void collect(const Expr& e, Uses& uses) {
   });
 }
 
+void collect(const ir::Call& call, Uses& uses) {
+  for (const ir::Call::Actual& a : call.actuals) {
+    if (a.buffer) uses.buffers.insert(a.buffer);
+    collect(a.address, uses);
+    for (const Expr& e : a.strides) collect(e, uses);
+  }
+}
+
 void collect(const std::vector<ir::KStmt>& region, Uses& uses, std::set<ir::Id>& bound) {
   for (const ir::KStmt& s : region) {
     for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask}) collect(*e, uses);
+    if (s.call) collect(*s.call, uses);
     if (s.buffer) uses.buffers.insert(s.buffer);
     if (s.var) bound.insert(s.var);
     collect(s.body, uses, bound);
@@ -34,6 +43,7 @@ void count(const std::vector<ir::KStmt>& region, ir::Id buffer, bool outlines, i
     }
     Uses own;
     for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask}) collect(*e, own);
+    if (s.call) collect(*s.call, own);
     outside = outside || s.buffer == buffer || own.buffers.contains(buffer);
     if (s.kind == ir::KStmt::Kind::call)
       for (const ir::Call::Actual& a : s.call->actuals) outside = outside || a.buffer == buffer;

@@ -23,8 +23,8 @@ void apply_fuse(Context& c) {
     int over = 0;
     ir::walk(c.p.body, [&](const Stmt& s) { over += s.kind == Stmt::Kind::loop && s.axis == axis; });
     if (over != 1)
-      c.refuse("loops that stand at one place", c.p.axis(axis).name + " of " + c.p.stage(nest_of(c.p, outer.id).stage).name +
-                                                    ", which peel copied (move the fuse before the peel)");
+      c.refuse("loops that stand at one place",
+               c.p.axis(axis).name + " of " + c.p.stage(nest_of(c.p, outer.id).stage).name + copied_by(c.p, outer, "fuse"));
   }
   // prove: both run over one kind of iteration, and the inner extent is the same for every outer iteration
   if (a.reduce != b.reduce)

@@ -41,8 +41,7 @@ Stmt& splittable(Context& c) {
   require_whole(c, loop);
   int over = 0;
   ir::walk(c.p.body, [&](const Stmt& s) { over += s.kind == Stmt::Kind::loop && s.axis == loop.axis; });
-  if (over != 1)
-    c.refuse("a loop that stands at one place", name_of(c.p, loop) + ", which peel copied (move the split before the peel)");
+  if (over != 1) c.refuse("a loop that stands at one place", name_of(c.p, loop) + copied_by(c.p, loop, "split"));
   if (slides_along(c.p.body, loop.id))
     c.refuse("a loop that no stage slides along", name_of(c.p, loop) + " (move the split before the slide)");
   return loop;

@@ -1,0 +1,30 @@
+#pragma once
+// The texts by which back ends say an intrinsic, and the operands that they name in braces:
+//
+//   "call void @gemm(ptr {A.ptr}, i64 {A.stride0}, i32 {zero})"     {A.ptr} is {"A", "ptr"}, {zero} is {"zero", ""}
+//
+// "{{" and "}}" stand for braces.
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ashlar/ir/device.h>
+
+namespace ashlar::ir {
+
+struct Placeholder {
+  std::string name, field;
+};
+struct Placeholders {
+  std::vector<Placeholder> list;
+  std::string wrong;  // where a brace has no partner: the rest of the text from there
+};
+Placeholders placeholders_of(std::string_view text);
+// The text with each placeholder replaced. InternalError where a brace has no partner.
+std::string filled(std::string_view text, const std::function<std::string(const Placeholder&)>& value);
+
+// Does the text for a back end name the stride of a tile along this dimension? What it does not name must be dense.
+bool names_stride(const Intrinsic&, const std::string& back_end, const IntrinsicOperand&, std::size_t dimension);
+
+}  // namespace ashlar::ir

@@ -1,0 +1,92 @@
+// Obligations of a tensorized loop: it does what the intrinsic means; its tiles lie where and how the intrinsic wants them;
+// the target has what the intrinsic needs, and an implementation for its back end.
+#include <algorithm>
+#include <numeric>
+
+#include <ashlar/analysis/tensorize.h>
+#include <ashlar/ir/emit_text.h>
+
+#include "schedule/intrinsic.h"
+#include "schedule/legality.h"
+
+namespace ashlar::schedule {
+
+using Operand = ir::IntrinsicOperand;
+
+namespace {
+
+std::string back_end_of(const Target&) { return name_of(Backend::llvm); }  // of CPUs
+
+void prove_on_target(const Context& c, const ir::Intrinsic& f) {
+  std::string rest = f.needs;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(' '), rest.size());
+    const std::string feature = rest.substr(0, end);
+    rest.erase(0, std::min(end + 1, rest.size()));
+    if (!c.target.has(feature.c_str()))
+      c.refuse("a target with " + feature + ", which " + f.name + " needs", std::string(c.target.text()));
+  }
+  if (c.target.is_gpu())
+    c.refuse("a target whose calls of users' intrinsics are lowered, a CPU", std::string(c.target.text()) + ", a GPU");
+  const std::string back_end = back_end_of(c.target);
+  if (f.emit.count(back_end)) return;
+  std::vector<std::string> others;
+  for (const auto& [name, text] : f.emit) others.push_back(name);
+  c.refuse("an implementation of " + f.name + " for " + back_end + ", the back end of " + std::string(c.target.text()) +
+               " (m.emit(Backend::" + back_end + ", ...))",
+           others.empty() ? "none" : "one for " + list_names(others));
+}
+
+// Scope::global stands for memory that any pointer reaches: on CPUs the stack is that too.
+bool lies_in(const Context& c, const ir::Buffer& b, const Scope& wanted) {
+  return b.scope == wanted || (wanted == Scope::global && b.scope == Scope::stack && !c.target.is_gpu());
+}
+
+void prove_tile(const Context& c, const Stmt& loop, const ir::Intrinsic& f, const Operand& o, const analysis::TileSite& tile) {
+  const ir::Buffer& b = c.p.buffer(tile.buffer);
+  const std::string at = o.name + " of " + f.name;
+  if (!lies_in(c, b, o.scope))
+    c.refuse(at + " in " + o.scope.name, b.name + " in " + b.scope.name + " (cache_read or cache_write puts it there)");
+  const analysis::TilePlace place = analysis::place_of_tile(c.p, loop, tile);
+  if (place.address.empty()) c.refuse(at + " in storage of known size", b.name + ", whose box has no bound");
+  const std::string back_end = back_end_of(c.target);
+  for (std::size_t d = 0; d < tile.extents.size(); ++d) {
+    const std::string along = "dimension " + std::to_string(d) + " of " + at;
+    if (place.strides[d].empty())
+      c.refuse("one distance between neighbours along " + along, b.name + " in a layout that has several (a ring, a swizzle)");
+    if (ir::names_stride(f, back_end, o, d) || is_dense(tile, place, d)) continue;
+    c.refuse("a tile without gaps along " + along + " ({" + o.name + ".stride" + std::to_string(d) +
+                 "} in its text would take any distance)",
+             b.name + " with neighbours " + ir::text(place.strides[d]) + " apart");
+  }
+  const std::int64_t align = o.scope.limits.align;
+  if (align <= 1) return;
+  const analysis::Facts facts = analysis::facts_at(c.p, loop.id);
+  const auto bytes = analysis::congruence(ir::mul(place.address, ir::index(b.type.bytes())), facts);
+  const bool aligned =
+      (bytes.modulus % align == 0 && bytes.remainder % align == 0) || (bytes.modulus == 0 && bytes.remainder == 0);
+  if (!aligned)
+    c.refuse(at + " at a multiple of " + std::to_string(align) + " bytes, as " + o.scope.name + " has it",
+             b.name + " at " + ir::text(place.address) + " elements of " + std::to_string(b.type.bytes()) + " bytes");
+}
+
+}  // namespace
+
+void prove_tensorized(Context& c, const Stmt& loop, const ir::Intrinsic& f) {
+  std::string name = name_of(c.p, loop);
+  if (loop.loop_kind == ir::LoopKind::tensorized)  // this step is a later one
+    name += ", which was tensorized at " + location(loop.where) + " (move this call before it)";
+  for (const Stmt* s : ir::path_to(c.p, loop.id)) {
+    if (s->kind != Stmt::Kind::loop || s->id == loop.id) continue;
+    if (s->loop_kind == ir::LoopKind::vectorized || s->loop_kind == ir::LoopKind::tensorized)
+      c.refuse("a tensorized loop outside of vectorized and tensorized ones",
+               name_of(c.p, loop) + " inside " + name_of(c.p, *s) + ", " + word(s->loop_kind));
+  }
+  const analysis::IntrinsicMatch m = analysis::match_intrinsic(c.p, loop, f);
+  if (!m.matches) c.refuse(m.expected, m.found + ", in " + name);
+  prove_on_target(c, f);
+  for (std::size_t k = 0; k < f.operands.size(); ++k)
+    if (f.operands[k].kind == Operand::Kind::tile) prove_tile(c, loop, f, f.operands[k], m.tiles[k]);
+}
+
+}  // namespace ashlar::schedule

@@ -1,0 +1,55 @@
+// Tensorized loops lowered: one call, whose kernel computes what the algorithm says.
+#include <ashlar/ir/print.h>
+#include <ashlar/lower/lower.h>
+
+#include "check.h"
+#include "tests/golden.h"
+#include "tests/schedule/npu.h"
+
+using namespace ashlar;
+
+TEST_CASE("the accelerator's product is two copies and a product a step") {
+  test::Npu t;
+  const ir::Kernel k = lower(t.s.scheduled().program, {});
+  CHECK(golden("lower/golden/tensorize.txt", ir::text(k)) == "");
+  handmade::check_kernel(
+      t.built.program, k,
+      {{{"M", 32}, {"N", 48}, {"K", 64}}, {{"M", 16}, {"N", 16}, {"K", 16}}, {{"M", 16}, {"N", 16}, {"K", 0}}});
+}
+
+TEST_CASE("tiles of each worker's own") {
+  test::Npu t;
+  const Stage c = t.s[t.C];
+  c.parallel(c.nest()[0]);
+  handmade::check_kernel(t.built.program, lower(t.s.scheduled().program, {}), {{{"M", 64}, {"N", 32}, {"K", 48}}});
+}
+
+TEST_CASE("ragged tiles are sizes, calls stand under the conditions of their loops") {
+  lang::DefinitionScope scope;
+  Symbol N{"N", {.min = 1}};
+  Tensor x = lang::make_input("x", i32, {N, 8}), y = lang::make_output("y", i32, {N, 8});
+  lang::bind(y, compute("y", {{"i", N}, {"j", 8}}, [&](Var i, Var j) { return x(i, j); }));
+  const lang::Built program = lang::build_program("copy", {x, y});
+  const Intrinsic rows = intrinsic("copy_rows", [](Meaning& m) {
+    Symbol n{"n", {.max = 4}};
+    Tensor src = m.read("src", i32, {n, 8}), dst = m.write("dst", i32, {n, 8});
+    m.means(dst, [&](Var r, Var c) { return src(r, c); });
+    m.emit(Backend::llvm, "call void @copy(ptr {dst.ptr}, ptr {src.ptr}, i64 {src.stride0}, i64 {dst.stride0}, i64 {n})");
+  });
+  const std::vector<handmade::Sizes> shapes{{{"N", 1}}, {{"N", 4}}, {{"N", 10}}, {{"N", 17}}};
+  Schedule s(program, Target::parse("x86-64"));
+  const Split i = s[y].split(s[y].spatial<2>()[0], 4);
+  s[y].tighten(i.inner).tensorize(i.inner, rows).parallel(i.outer);
+  handmade::check_kernel(program.program, lower(s.scheduled().program, {}), shapes);
+  // columns one at a time, below an unrolled loop: the calls' addresses follow it
+  const Intrinsic column = intrinsic("column", [](Meaning& m) {
+    Symbol n{"n"};
+    Tensor src = m.read("src", i32, {n}), dst = m.write("dst", i32, {n});
+    m.means(dst, [&](Var r) { return src(r); });
+    m.emit(Backend::llvm, "call void @column(ptr {dst.ptr}, i64 {dst.stride0}, ptr {src.ptr}, i64 {src.stride0}, i64 {n})");
+  });
+  Schedule columns(program, Target::parse("x86-64"));
+  auto [r, c] = columns[y].spatial<2>();
+  columns[y].reorder(c, r).tensorize(r, column).unroll(c);
+  handmade::check_kernel(program.program, lower(columns.scheduled().program, {}), shapes);
+}
