@@ -70,6 +70,21 @@ void prove_tile(const Context& c, const Stmt& loop, const ir::Intrinsic& f, cons
              b.name + " at " + ir::text(place.address) + " elements of " + std::to_string(b.type.bytes()) + " bytes");
 }
 
+// The text of an intrinsic may write before it has read everything, so no tile that is read may lie where one is written.
+void prove_apart(const Context& c, const ir::Intrinsic& f, const analysis::IntrinsicMatch& m) {
+  for (std::size_t w = 0; w < f.operands.size(); ++w) {
+    if (f.operands[w].kind != Operand::Kind::tile || f.operands[w].access == Operand::Access::read) continue;
+    const ir::Buffer& written = c.p.buffer(m.tiles[w].buffer);
+    for (std::size_t r = 0; r < f.operands.size(); ++r) {
+      if (f.operands[r].kind != Operand::Kind::tile || r == w) continue;
+      const ir::Buffer& read = c.p.buffer(m.tiles[r].buffer);
+      if (written.may_alias_inputs && read.role == ir::Role::input)
+        c.refuse("tiles that do not overlap",
+                 written.name + ", which may alias " + read.name + " (cache_write or cache_read one of them)");
+    }
+  }
+}
+
 }  // namespace
 
 void prove_tensorized(Context& c, const Stmt& loop, const ir::Intrinsic& f) {
@@ -85,6 +100,7 @@ void prove_tensorized(Context& c, const Stmt& loop, const ir::Intrinsic& f) {
   const analysis::IntrinsicMatch m = analysis::match_intrinsic(c.p, loop, f);
   if (!m.matches) c.refuse(m.expected, m.found + ", in " + name);
   prove_on_target(c, f);
+  prove_apart(c, f, m);
   for (std::size_t k = 0; k < f.operands.size(); ++k)
     if (f.operands[k].kind == Operand::Kind::tile) prove_tile(c, loop, f, f.operands[k], m.tiles[k]);
 }

@@ -192,6 +192,13 @@ const std::multimap<std::string, Break>& breaks() {
       {"call.registers",
        [](ir::Kernel& k) { change_call(k, "mma_m16n8k16_bf16", [](ir::Call& c) { c.actuals[2].address = num(5); }); }},
       {"call.align", [](ir::Kernel& k) { change_call(k, "tma_load", [](ir::Call& c) { c.actuals[0].address = num(256); }); }},
+      {"call.host",
+       [](ir::Kernel& k) {
+         const KStmt call = *find(k.body, [&](const KStmt& x) {
+           return x.kind == KStmt::Kind::call && k.intrinsics.at(x.call->intrinsic).name == "mma_m16n8k16_bf16";
+         });
+         k.body.insert(k.body.begin(), call);
+       }},
       {"map.shape", [](ir::Kernel& k) { first_map(k).extents.pop_back(); }},
       {"map.strides", [](ir::Kernel& k) { first_map(k).strides[0] = first_map(k).strides[0] + 1; }},
       {"map.strides", [](ir::Kernel& k) { first_map(k).strides[1] = num(2); }},

@@ -286,6 +286,20 @@ TEST_CASE("the target has what an intrinsic needs, and its back end a text") {
        {"an implementation of variant for llvm, the back end of x86-64+npu (m.emit(Backend::llvm, ...)), found one for c"});
 }
 
+TEST_CASE("what is read and what is written do not overlap") {
+  lang::DefinitionScope scope;
+  Tensor x = lang::make_input("x", i32, {8}), y = lang::make_output("y", i32, {8}, {.may_alias_inputs = true});
+  lang::bind(y, compute("y", {{"i", 8}}, [&](Var i) { return x(i); }));
+  Schedule s = scheduled({x, y});
+  const Intrinsic copy = intrinsic("copy8", [](Meaning& m) {
+    Tensor src = m.read("src", i32, {8}), dst = m.write("dst", i32, {8});
+    m.means(dst, [&](Var r) { return src(r); });
+    m.emit(Backend::llvm, "call void @copy(ptr {dst.ptr}, ptr {src.ptr})");
+  });
+  says(refusal(s, [&] { s[y].tensorize(s[y].nest()[0], copy); }),
+       {"tiles that do not overlap, found y, which may alias x (cache_write or cache_read one of them)"});
+}
+
 TEST_CASE("calls are lowered for CPUs") {
   OverRows rows([](Tensor a, Tensor, Var i, Axis k) { return sum(a(i, k) * a(i, k), k); });
   Schedule gpu(lang::build_program("p", {rows.a, rows.b, rows.y}), Target::parse("cuda-sm_90a"));

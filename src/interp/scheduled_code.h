@@ -1,0 +1,82 @@
+#pragma once
+// What a scheduled program is compiled to before it runs: its tree with a Tape for each expression, and the places of buffers.
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ashlar/analysis/tensorize.h>
+#include <ashlar/interp/interpreter.h>
+
+#include "interp/described.h"
+#include "interp/reduce.h"
+#include "interp/storage.h"
+
+namespace ashlar::interp::scheduled {
+
+// A condition of execution, and whether it is a guard (skips) or a promise of the schedule (reported when broken).
+struct Guard {
+  Tape condition;
+  bool promise = false;
+};
+
+// What one block of the tree needs at every execution.
+struct BlockCode {
+  const ir::Stage* stage = nullptr;
+  std::vector<std::pair<int, Tape>> iters;    // slot of each iteration variable, its value over axis variables
+  std::vector<Guard> guards, spatial_guards;  // the latter: of an initialisation, where reduce axes have no value
+  struct Reduce {
+    int slot;
+    Tape begin, extent;
+  };
+  std::vector<Reduce> reduces;  // the reduce variables, with the nest's range of each
+  bool in_reduce_loop = false;
+};
+
+// A tensorized loop, run by the meaning of its intrinsic.
+struct CallCode {
+  std::unique_ptr<Described> f;
+  struct Tile {
+    int place = -1;
+    std::vector<Tape> base;
+  };
+  std::vector<Tile> tiles;   // by operand; those that are no tiles: empty
+  std::vector<Tape> values;  // by operand
+  analysis::IntrinsicMatch match;
+  std::vector<int> loops;  // slots of the loops that the call stands for: at their begin where its block's guards are asked
+  int block = -1;
+};
+
+struct Code {
+  const ir::Stmt* stmt = nullptr;
+  std::vector<Code> body;
+  Tape begin, end;                 // loop
+  int slot = -1;                   // loop: of its axis
+  bool reduce = false;             // loop: over a reduce axis
+  std::vector<const Code*> inits;  // loop: blocks whose points are initialised before it starts
+  int block = -1;                  // block: index into blocks_
+  int call = -1;                   // tensorized loop: index into calls_
+  std::vector<Tape> logical_begin, logical_extent, physical_begin, physical_extent;  // alloc
+};
+
+struct StageCode {
+  std::vector<int> spatial, all;   // slots
+  std::vector<std::string> names;  // of all
+  std::vector<Tape> inits;
+  std::optional<Tape> fill;
+  Combiner combiner;
+  std::int64_t evaluations = 0;
+};
+
+struct Place {  // a buffer while the program runs
+  const ir::Buffer* info = nullptr;
+  Array* array = nullptr;      // arguments
+  std::vector<bool> written;   // outputs
+  Storage* storage = nullptr;  // temporaries that are alive
+  std::vector<int> layout_vars;
+  std::vector<Tape> layout;
+  std::vector<Tape> domain_begin, domain_end;  // temporaries with a declared domain: what a fill value surrounds
+};
+
+}  // namespace ashlar::interp::scheduled
