@@ -2,7 +2,8 @@
 // Memory of a CUDA device for a program that links neither CUDA nor needs it: libcuda is opened at run time, as the kernels'
 // runtime does (ASHLAR_CUDA_LIBRARY names another one). A program that already uses CUDA passes its own pointers instead.
 //
-//   CudaDevice device;                              // throws KernelError with the reason where there is none
+//   CudaDevice device;                              // throws NotHere where there is no driver or no device, KernelError where
+//                                                   // one that is there fails
 //   std::uint64_t x = device.upload(floats);        // freed with the device
 #include <dlfcn.h>
 
@@ -20,9 +21,11 @@ class CudaDevice {
   CudaDevice() {
     const char* name = std::getenv("ASHLAR_CUDA_LIBRARY");
     library_ = dlopen(name ? name : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library_) throw KernelError("no CUDA driver (libcuda.so.1)");
+    if (!library_) throw NotHere("no CUDA driver (libcuda.so.1)");
+    const int rc = function<int(unsigned)>("cuInit")(0);
+    if (rc == kNoDevice) throw NotHere("the CUDA driver sees no device");
+    ask("cuInit", rc);
     int device = 0;
-    ask("cuInit", function<int(unsigned)>("cuInit")(0));
     ask("cuDeviceGet", function<int(int*, int)>("cuDeviceGet")(&device, 0));
     void* context = nullptr;
     ask("cuDevicePrimaryCtxRetain", function<int(void**, int)>("cuDevicePrimaryCtxRetain")(&context, device));
@@ -52,6 +55,8 @@ class CudaDevice {
   }
 
  private:
+  static constexpr int kNoDevice = 100;  // CUDA_ERROR_NO_DEVICE
+
   template <class F>
   F* function(const char* name) {
     void* address = dlsym(library_, name);

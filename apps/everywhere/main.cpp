@@ -7,7 +7,8 @@
 //     vulkan      llvmpipe (LLVM 15.0.6, 256 bits): the same
 //     cuda        skipped: no CUDA driver (libcuda.so.1)
 //
-// Exit codes: 0, 1 when results differ or a device that is there fails, 2 for a wrong command line.
+// Skipped is what is not there: no driver library, no device. Any other failure, of the driver or of a call, is an error.
+// Exit codes: 0, 1 when results differ or something fails, 2 for a wrong command line.
 #include <dense_cpu.h>
 #include <dense_cuda.h>
 #ifdef APPS_VULKAN
@@ -59,21 +60,15 @@ void call(Entry entry, const Problem& p, std::int32_t device, void* A, void* B, 
 }
 
 #ifdef APPS_VULKAN
-struct Skipped {
-  std::string why;
-};
-
 std::string on_vulkan(Problem& p) {
   const auto demand = [](int code, const ashlar_error& error) {
     if (code != ASHLAR_OK) apps::check(code, &error);
   };
   ashlar_error error{};
   ashlar_vulkan_queue* opened = nullptr;
-  if (ashlar_vulkan_open(nullptr, &opened, &error) != ASHLAR_OK) {
-    char text[300];
-    ashlar_error_text(&error, text, sizeof text);
-    throw Skipped{text};
-  }
+  const int rc = ashlar_vulkan_open(nullptr, &opened, &error);
+  if (rc == ASHLAR_E_DEVICE) throw apps::NotHere(apps::sentence(error));
+  demand(rc, error);
   const std::unique_ptr<ashlar_vulkan_queue, void (*)(ashlar_vulkan_queue*)> queue(opened, ashlar_vulkan_close);
   using Buffer = std::unique_ptr<ashlar_vulkan_buffer, void (*)(ashlar_vulkan_buffer*)>;
   const auto buffer = [&](const std::vector<float>& from) {
@@ -135,7 +130,7 @@ int main(int argc, char** argv) try {
     Problem found = p;
     const std::string device = on_vulkan(found);
     all = agrees("vulkan", device, found, expected) && all;
-  } catch (const Skipped& s) { std::printf("  %-11s skipped: %s\n", "vulkan", s.why.c_str()); }
+  } catch (const apps::NotHere& e) { std::printf("  %-11s skipped: %s\n", "vulkan", e.what()); }
 #else
   std::printf("  %-11s skipped: built without Vulkan\n", "vulkan");
 #endif
@@ -143,7 +138,7 @@ int main(int argc, char** argv) try {
   std::unique_ptr<apps::CudaDevice> cuda;
   try {
     cuda = std::make_unique<apps::CudaDevice>();
-  } catch (const apps::KernelError& e) { std::printf("  %-11s skipped: %s\n", "cuda", e.what()); }
+  } catch (const apps::NotHere& e) { std::printf("  %-11s skipped: %s\n", "cuda", e.what()); }
   if (cuda) {
     Problem found = p;
     on_cuda(*cuda, found);

@@ -44,12 +44,25 @@ class KernelError : public std::exception {
   std::string text_;
 };
 
+// What a program needs is not on this machine.
+class NotHere : public std::exception {
+ public:
+  explicit NotHere(std::string text) : text_(std::move(text)) {}
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;
+};
+
+inline std::string sentence(const ashlar_error& error) {
+  char text[400];
+  ashlar_error_text(&error, text, sizeof text);
+  return text;
+}
+
 // Of a simple entry; of an entry with a context when `error` is what the context points to.
 inline void check(int code, const ashlar_error* error = nullptr) {
-  if (code == ASHLAR_OK) return;
-  char text[400];
-  ashlar_error_text(error ? error : ashlar_last_error(), text, sizeof text);
-  throw KernelError(text);
+  if (code != ASHLAR_OK) throw KernelError(sentence(error ? *error : *ashlar_last_error()));
 }
 
 }  // namespace apps

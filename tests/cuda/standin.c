@@ -1,5 +1,5 @@
 /* The stand-in driver: see standin.h. STANDIN_OLD leaves out what CUDA 11 does not have, STANDIN_BROKEN a function that every
- * driver has, STANDIN_NO_DEVICE the device. */
+ * driver has, STANDIN_NO_DEVICE the device. With STANDIN_FAILS the first call of that function returns STANDIN_RESULT. */
 #include "tests/cuda/standin.h"
 
 #include <stdarg.h>
@@ -94,17 +94,20 @@ void standin_reset(void) {
   s.attributes[kCudaMaxGridX] = INT32_MAX, s.attributes[kCudaMaxGridY] = s.attributes[kCudaMaxGridZ] = 65535;
   s.attributes[kCudaCapabilityMajor] = 9, s.attributes[kCudaMaxSharedOptIn] = 227 << 10;
 }
-__attribute__((constructor)) static void begin(void) {
-  standin_reset();
-#ifdef STANDIN_NO_DEVICE
-  s.devices = 0;
-#endif
-}
 const char* standin_calls(void) { return s.calls; }
 const char* standin_complaints(void) { return s.complaints; }
 void standin_fail(const char* function, int nth, int result) {
   snprintf(s.failing, sizeof s.failing, "%s", function);
   s.countdown = nth, s.result = result;
+}
+__attribute__((constructor)) static void begin(void) {
+  standin_reset();
+#ifdef STANDIN_NO_DEVICE
+  s.devices = 0;
+#endif
+#ifdef STANDIN_FAILS
+  standin_fail(STANDIN_FAILS, 1, STANDIN_RESULT);
+#endif
 }
 void standin_lose(int result) { s.lost = result; }
 void standin_attribute(int attribute, int value) { s.attributes[attribute] = value; }

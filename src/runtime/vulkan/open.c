@@ -152,6 +152,10 @@ static int own_instance(ashlar_vulkan_queue* q, ashlar_error* error) {
       .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pEngineName = "ashlar", .apiVersion = VK_API_VERSION_1_3};
   const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
   const VkResult r = create(&info, NULL, &q->instance);
+  if (r == VK_ERROR_INCOMPATIBLE_DRIVER) /* the loader has nothing to load */
+    return ashlar_error_record(
+        error, ASHLAR_E_DEVICE, -1, -1, VK_SUCCESS, r,
+        "vulkan: vkCreateInstance returned {found}, VK_ERROR_INCOMPATIBLE_DRIVER: no Vulkan driver is here");
   return r == VK_SUCCESS ? ASHLAR_OK : ashlar_vulkan_failed(NULL, error, "vulkan", "vkCreateInstance", r);
 }
 
