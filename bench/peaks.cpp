@@ -22,9 +22,10 @@ constexpr std::int64_t burst = 400'000, sustained = 8'000'000;  // rounds: about
 
 // With `loads`, one operand of every second instruction comes from the first-level cache, as in a matrix product: the processor
 // may run such code at a lower frequency.
-#define TOUCHED                                                                                                              \
-  "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", \
-      "xmm13"
+// clang-format off
+#define TOUCHED \
+  "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13"
+// clang-format on
 alignas(64) const float operand[16] = {};
 
 double fma_512(bool loads) {
@@ -34,6 +35,44 @@ double fma_512(bool loads) {
 #define LOAD(k) "vbroadcastss (%1), %%zmm1\n\t" ROW(k)
 #define CLEAR(k) "vpxord %%zmm" k ", %%zmm" k ", %%zmm" k "\n\t"
 #define LOOP(first) CLEAR("0") CLEAR("1") TWELVE(CLEAR) "1:\n\t" TWELVE(first) TWELVE(ROW) "dec %0\n\tjnz 1b\n\tvzeroupper"
+  if (loads)
+    asm volatile(LOOP(LOAD) : "+r"(n) : "r"(operand) : TOUCHED);
+  else
+    asm volatile(LOOP(ROW) : "+r"(n) : : TOUCHED);
+#undef LOOP
+#undef LOAD
+#undef ROW
+#undef CLEAR
+  return static_cast<double>(rounds) * 24 * 16 * 2;
+}
+
+double fma_256(bool loads) {
+  const std::int64_t rounds = loads ? sustained : burst;
+  std::int64_t n = rounds;
+#define ROW(k) "vfmadd231ps %%ymm0, %%ymm1, %%ymm" k "\n\t"
+#define LOAD(k) "vbroadcastss (%1), %%ymm1\n\t" ROW(k)
+#define CLEAR(k) "vxorps %%ymm" k ", %%ymm" k ", %%ymm" k "\n\t"
+#define LOOP(first) CLEAR("0") CLEAR("1") TWELVE(CLEAR) "1:\n\t" TWELVE(first) TWELVE(ROW) "dec %0\n\tjnz 1b\n\tvzeroupper"
+  if (loads)
+    asm volatile(LOOP(LOAD) : "+r"(n) : "r"(operand) : TOUCHED);
+  else
+    asm volatile(LOOP(ROW) : "+r"(n) : : TOUCHED);
+#undef LOOP
+#undef LOAD
+#undef ROW
+#undef CLEAR
+  return static_cast<double>(rounds) * 24 * 8 * 2;
+}
+
+double multiply_and_add_128(bool loads) {  // no fma: multiplications and additions, half of each
+  const std::int64_t rounds = loads ? sustained : burst;
+  std::int64_t n = rounds;
+#define CLEAR(k) "xorps %%xmm" k ", %%xmm" k "\n\t"
+#define MUL(k) "mulps %%xmm0, %%xmm" k "\n\t"
+#define ADD(k) "addps %%xmm0, %%xmm" k "\n\t"
+#define LOAD "movaps (%1), %%xmm0\n\t"
+// clang-format off
+  // clang-format on
   if (loads)
     asm volatile(LOOP(LOAD) : "+r"(n) : "r"(operand) : TOUCHED);
   else

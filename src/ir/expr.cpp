@@ -16,7 +16,7 @@
 namespace ashlar {
 namespace {
 
-// A process that has never started a second thread counts without atomic operations, which are a sixth of a schedule's time.
+// A process that has never started a second thread counts without atomic operations.
 #if __has_include(<sys/single_threaded.h>)
 bool alone() { return __libc_single_threaded != 0; }
 #else

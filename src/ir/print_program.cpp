@@ -199,7 +199,8 @@ struct ProgramWriter {
       case Stmt::Kind::loop: {
         const Axis& a = p.axis(s.axis);
         std::string extent = a.extent.empty() ? std::string("?") : show(extent_of(p, s));
-        line(depth, "for " + names(a.id, a.name) + " in " + part_name(s.part) + extent, s.loop_kind == LoopKind::tensorized ? "by " + p.intrinsics.at(s.intrinsic)->name : kind(s));
+        line(depth, "for " + names(a.id, a.name) + " in " + part_name(s.part) + extent,
+             s.loop_kind == LoopKind::tensorized ? "by " + p.intrinsics.at(s.intrinsic)->name : kind(s));
         break;
       }
       case Stmt::Kind::block: {

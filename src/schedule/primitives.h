@@ -9,38 +9,38 @@ struct Primitive {
   void (*apply)(Context&);
 };
 
-void apply_split(Context&);          // loop, factor, tail            -> outer, inner
-void apply_split_parts(Context&);    // loop, parts, tail             -> outer, inner
-void apply_fuse(Context&);           // outer, inner                  -> fused
-void apply_reorder(Context&);        // loops, outermost first
-void apply_peel(Context&);           // loop, "first" | "last"        -> the loop of the peeled iteration
-void apply_tighten(Context&);        // loop
-void apply_unroll(Context&);         // loop
-void apply_vectorize(Context&);      // loop
-void apply_parallel(Context&);       // loop
-void apply_bind(Context&);           // loop, axis of a launch
-void apply_vthread(Context&);        // loop
-void apply_cross_thread(Context&);   // loop
-void apply_pipeline(Context&);       // loop, stages, async, loads...
-void apply_compute_at(Context&);     // stage, loop
-void apply_compute_root(Context&);   // stage
-void apply_inline(Context&);         // stage
-void apply_store_at(Context&);       // stage, loop
-void apply_slide(Context&);          // stage, loop
-void apply_fold(Context&);           // stage, dim, extent
-void apply_fuse_into(Context&);      // stage, loop of its producer
-void apply_cache_read(Context&);     // buffer, scope, has fill, [fill], readers...  -> stage
-void apply_cache_write(Context&);    // stage, scope                  -> stage
-void apply_set_layout(Context&);     // stage, map
-void apply_swizzle(Context&);        // stage, map
-void apply_align(Context&);          // stage, dim, multiple
-void apply_set_scope(Context&);      // stage, scope
-void apply_pack_argument(Context&);  // buffer, map
-void apply_rfactor(Context&);        // stage, loop                   -> stage
-void apply_prefetch(Context&);       // loop, buffer, ahead
-void apply_stream_store(Context&);   // stage
+void apply_split(Context&);           // loop, factor, tail            -> outer, inner
+void apply_split_parts(Context&);     // loop, parts, tail             -> outer, inner
+void apply_fuse(Context&);            // outer, inner                  -> fused
+void apply_reorder(Context&);         // loops, outermost first
+void apply_peel(Context&);            // loop, "first" | "last"        -> the loop of the peeled iteration
+void apply_tighten(Context&);         // loop
+void apply_unroll(Context&);          // loop
+void apply_vectorize(Context&);       // loop
+void apply_parallel(Context&);        // loop
+void apply_bind(Context&);            // loop, axis of a launch
+void apply_vthread(Context&);         // loop
+void apply_cross_thread(Context&);    // loop
+void apply_pipeline(Context&);        // loop, stages, async, loads...
+void apply_compute_at(Context&);      // stage, loop
+void apply_compute_root(Context&);    // stage
+void apply_inline(Context&);          // stage
+void apply_store_at(Context&);        // stage, loop
+void apply_slide(Context&);           // stage, loop
+void apply_fold(Context&);            // stage, dim, extent
+void apply_fuse_into(Context&);       // stage, loop of its producer
+void apply_cache_read(Context&);      // buffer, scope, has fill, [fill], readers...  -> stage
+void apply_cache_write(Context&);     // stage, scope                  -> stage
+void apply_set_layout(Context&);      // stage, map
+void apply_swizzle(Context&);         // stage, map
+void apply_align(Context&);           // stage, dim, multiple
+void apply_set_scope(Context&);       // stage, scope
+void apply_pack_argument(Context&);   // buffer, map
+void apply_rfactor(Context&);         // stage, loop                   -> stage
+void apply_prefetch(Context&);        // loop, buffer, ahead
+void apply_stream_store(Context&);    // stage
 void apply_decompose_init(Context&);  // loop
-void apply_tensorize(Context&);      // loop, intrinsic
+void apply_tensorize(Context&);       // loop, intrinsic
 
 std::span<const Primitive> primitives();
 

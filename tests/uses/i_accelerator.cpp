@@ -8,7 +8,7 @@ const TargetFeature npu{"npu"};
 const Scope spad{"npu.spad", {.bytes = 64 * 1024, .align = 64, .c_qualifier = "__attribute__((section(\".spad\")))"}};
 const Scope accumulators{"npu.acc", {.bytes = 16 * 1024, .align = 64}};
 
-Intrinsic npu_load() {   // a copy is an intrinsic like any other: its meaning is dst = src
+Intrinsic npu_load() {  // a copy is an intrinsic like any other: its meaning is dst = src
   return intrinsic("npu_load", [](Meaning& m) {
     Symbol rows{"rows", {.min = 1, .max = 256}};
     Tensor src = m.read("src", i8, {rows, 16});
@@ -17,7 +17,8 @@ Intrinsic npu_load() {   // a copy is an intrinsic like any other: its meaning i
     m.asynchronous(Backend::c, "npu_wait({token});");
     m.emit(Backend::c, "{token} = npu_dma_2d({dst.ptr}, {src.ptr}, {rows}, 16, {src.stride0});");
     m.asynchronous(Backend::llvm, "call void @npu_wait(i32 {token})");
-    m.emit(Backend::llvm, "{token} = call i32 @npu_dma_2d(ptr {dst.ptr}, ptr {src.ptr}, i64 {rows}, i64 16, i64 {src.stride0})");
+    m.emit(Backend::llvm,
+           "{token} = call i32 @npu_dma_2d(ptr {dst.ptr}, ptr {src.ptr}, i64 {rows}, i64 16, i64 {src.stride0})");
     m.needs("npu");
   });
 }
@@ -26,7 +27,7 @@ Intrinsic npu_gemm() {
   return intrinsic("npu_gemm", [](Meaning& m) {
     Tensor A = m.read("A", i8, {16, 16}, spad), B = m.read("B", i8, {16, 16}, spad);
     Tensor C = m.accumulate("C", i32, {16, 16}, accumulators);
-    Expr zero = m.parameter("zero", i32);               // unified with whatever the site subtracts
+    Expr zero = m.parameter("zero", i32);  // unified with whatever the site subtracts
     Axis k{"k", 16};
     m.means(C, [&](Var i, Var j) { return sum((i32(A(i, k)) - zero) * i32(B(k, j)), k).from(C(i, j)); });
     m.emit(Backend::c, "npu_gemm16({C.ptr}, {A.ptr}, {B.ptr}, {zero});");
@@ -57,7 +58,9 @@ class NpuMatmul : public Generator {
     for (Stage t : {a, b}) t.compute_at(ko).tensorize(t.spatial<2>()[0], npu_load());
     acc.decompose_init(ko);
     acc.tensorize(ai, npu_gemm());
-    (void)io; (void)ii; (void)ji;
+    (void)io;
+    (void)ii;
+    (void)ji;
   }
 };
 ASHLAR_GENERATOR(NpuMatmul, "npu_matmul");

@@ -8,9 +8,9 @@ typedef struct {
 } npu_counters;
 extern npu_counters npu_count;
 
-int32_t npu_dma_2d(int8_t *to, const int8_t *from, int64_t rows, int64_t columns, int64_t stride);
+int32_t npu_dma_2d(int8_t* to, const int8_t* from, int64_t rows, int64_t columns, int64_t stride);
 void npu_wait(int32_t token);
-void npu_gemm16(int32_t *c, const int8_t *a, const int8_t *b, int32_t zero);
+void npu_gemm16(int32_t* c, const int8_t* a, const int8_t* b, int32_t zero);
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,80 @@
+// Reductions over threads (flatten.h): where a thread keeps its part of each value.
+#include <algorithm>
+
+#include <ashlar/analysis/thread_tree.h>
+
+#include "lower/flatten.h"
+
+namespace ashlar::lower_impl {
+
+using ir::LoopKind;
+
+// The block of a chain of loops that holds nothing but the begin of parts.
+const ir::Stmt* Flattener::begin_of(const Stmt& s) {
+  const Stmt* at = &s;
+  while (at->kind == Stmt::Kind::loop && at->body.size() == 1) at = &at->body.front();
+  return at->kind == Stmt::Kind::block && at->piece == Stmt::Piece::begin ? at : nullptr;
+}
+
+void Flattener::begin_parts(const Stmt& chain, const Stmt& block) {
+  const Id key = nest().id;
+  if (const auto it = parts_.find(key); it != parts_.end() && it->second.open) return;
+  const ir::Stage& stage = p_.stage(block.stage);
+  Parts parts;
+  parts.name = stage.name;
+  parts.type = p_.buffer(stage.buffers.front()).type;
+  std::int64_t count = 1;
+  bool constant = true;  // are all indices constants after unrolling?
+  for (const Stmt* at = &chain; at->kind == Stmt::Kind::loop; at = &at->body.front()) {
+    if (at->loop_kind == LoopKind::bound) continue;
+    const auto most = analysis::constant_max(p_.axis(at->axis).extent, facts_);
+    if (!most) throw InternalError("parts without a constant number");
+    parts.digits.emplace_back(at->axis, count);
+    count *= *most;
+    constant = constant && (at->loop_kind == LoopKind::unrolled || *most <= 1);
+  }
+  ir::KBuffer b;
+  b.type = parts.type;
+  b.storage = constant ? ir::Storage::registers : ir::Storage::stack;
+  b.elements = ir::index(count);
+  for (const Around& a : around_) b.inside.push_back(a.axis);
+  for (Id* id : {&parts.part, &parts.all}) {
+    *id = b.id = p_.fresh();
+    b.name = parts.name + (id == &parts.part ? "_part" : "_all");
+    draft_.kernel.buffers.emplace(b.id, b);
+    draft_.alloc_lines.emplace(b.id, block.where);
+  }
+  Combining combining{stage, {}};
+  combining.stage.reducer.fused = false;
+  ir::walk(nest().body, [&](const Stmt& s) {
+    if (s.kind == Stmt::Kind::loop && s.combines && s.loop_kind == LoopKind::bound &&
+        std::find(combining.axes.begin(), combining.axes.end(), s.bound_to) == combining.axes.end())
+      combining.axes.push_back(s.bound_to);
+  });
+  draft_.combining.emplace(parts.all, std::move(combining));
+  parts_[key] = std::move(parts);
+}
+
+// The parts that the reduction of the current nest accumulates into; null if it accumulates into memory.
+const Flattener::Parts* Flattener::parts_here(const Stmt& block) {
+  if (block.piece == Stmt::Piece::init) return nullptr;
+  const auto it = parts_.find(nest().id);
+  if (it == parts_.end()) return nullptr;
+  bool over_threads = block.piece != Stmt::Piece::update;
+  for (std::size_t k = path_.size(); k-- > 0 && path_[k]->kind != Stmt::Kind::nest;)
+    over_threads = over_threads || (path_[k]->kind == Stmt::Kind::loop && path_[k]->combines);
+  if (!over_threads) return nullptr;
+  it->second.open = block.piece == Stmt::Piece::begin;
+  return &it->second;
+}
+Expr Flattener::place_of_part(const Parts& parts) const {
+  Expr at = ir::index(0);
+  for (const auto& [axis, stride] : parts.digits) at = ir::add(at, ir::mul(known(ir::axis_var(p_, axis)), ir::index(stride)));
+  return analysis::simplify(at, facts_);
+}
+Expr Flattener::load_part(const Parts& parts, Id buffer, const Expr& at, Where where) {
+  const std::vector<Expr> index{at};
+  return ir::load(buffer, parts.name + (buffer == parts.part ? "_part" : "_all"), parts.type, index, where);
+}
+
+}  // namespace ashlar::lower_impl

@@ -1,0 +1,83 @@
+#include <algorithm>
+
+#include <ashlar/analysis/inits.h>
+
+#include "lower/flatten.h"
+
+namespace ashlar::lower_impl {
+
+using ir::KStmt;
+using ir::LoopKind;
+
+// Whether the address of a load moves with an axis of the nest around it.
+bool Flattener::moves(const ir::Node& load, const Stmt& nest, Id axis) const {
+  const ir::Substitution values = ir::iter_values(p_, nest);
+  for (std::uint32_t d = 0; d < load.count; ++d)
+    if (ir::uses_var(ir::substitute(load.args[d], values), axis)) return true;
+  return false;
+}
+// The line that the first reader below the loop will read, `ahead` iterations from now: inner loops stand at their begin.
+std::vector<KStmt> Flattener::prefetch(const Stmt& s) {
+  const Stmt* loop = nullptr;
+  for (const Stmt* on : path_)
+    if (on->kind == Stmt::Kind::loop && on->id == s.loop) loop = on;
+  if (!loop) throw InternalError("a prefetch outside of the loop along which it runs");
+  std::vector<const Stmt*> reader;
+  std::vector<const Stmt*> here{path_.begin(), std::find(path_.begin(), path_.end(), loop)};
+  const ir::Node* what = nullptr;
+  auto search = [&](auto&& self, const Stmt& at) -> bool {
+    here.push_back(&at);
+    if (at.kind == Stmt::Kind::block && at.piece != Stmt::Piece::init)
+      for (const analysis::Read& r : analysis::reads_of(p_.stage(at.stage)))
+        if (r.load.node()->id == s.buffer && std::none_of(ir::args_of(r.load).begin(), ir::args_of(r.load).end(), has_load)) {
+          what = r.load.node();
+          reader = here;
+          return true;
+        }
+    for (const Stmt& inner : at.body)
+      if (self(self, inner)) return true;
+    here.pop_back();
+    return false;
+  };
+  if (!search(search, *loop)) throw InternalError("a prefetch of what nothing reads");
+  const Stmt* in = nullptr;
+  std::vector<ir::Substitution> places{{}};  // where the loops inside stand; an unrolled one stands everywhere
+  constexpr std::int64_t most_places = 16;
+  for (const Stmt* on : reader) {
+    if (on->kind == Stmt::Kind::nest) in = on;
+    if (on->kind != Stmt::Kind::loop) continue;
+    const bool inside = on != loop && std::find(path_.begin(), path_.end(), on) == path_.end();
+    if (on != loop && !inside) continue;
+    const ir::LoopRange range = ir::range_of(p_, *on);
+    std::int64_t times = 1;
+    if (inside && on->loop_kind == LoopKind::unrolled && moves(*what, *in, on->axis))
+      if (const Expr extent = known(ir::sub(range.end, range.begin)); ir::is(extent, ir::Op::int_const))
+        times = extent.node()->i;
+    if (times < 1 || static_cast<std::int64_t>(places.size()) * times > most_places) times = 1;
+    std::vector<ir::Substitution> all;
+    for (const ir::Substitution& place : places)
+      for (std::int64_t k = 0; k < times; ++k) {
+        all.push_back(place);
+        all.back().emplace_back(on->axis, inside ? ir::add(ir::substitute(range.begin, place), ir::index(k))
+                                                 : ir::add(ir::axis_var(p_, on->axis), ir::index(s.ahead)));
+      }
+    places = std::move(all);
+  }
+  Statements out;
+  for (const ir::Substitution& place : places) {
+    ir::Substitution values = ir::iter_values(p_, *in);
+    for (auto& [id, value] : values) value = known(ir::substitute(value, place));
+    Body expressions(values, facts_, Expr(), [this](Id buffer) -> const Place& { return place_of(buffer); });
+    std::vector<Expr> index;
+    for (std::uint32_t d = 0; d < what->count; ++d) index.push_back(expressions.lower(what->args[d]));
+    KStmt k;
+    k.kind = KStmt::Kind::prefetch;
+    k.where = s.where;
+    k.buffer = place_of(s.buffer).kbuffer;
+    k.address = expressions.address(s.buffer, index);
+    out.push_back(std::move(k));
+  }
+  return out;
+}
+
+}  // namespace ashlar::lower_impl
