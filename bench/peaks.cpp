@@ -72,48 +72,12 @@ double multiply_and_add_128(bool loads) {  // no fma: multiplications and additi
 #define ADD(k) "addps %%xmm0, %%xmm" k "\n\t"
 #define LOAD "movaps (%1), %%xmm0\n\t"
 // clang-format off
-  // clang-format on
-  if (loads)
-    asm volatile(LOOP(LOAD) : "+r"(n) : "r"(operand) : TOUCHED);
-  else
-    asm volatile(LOOP(ROW) : "+r"(n) : : TOUCHED);
-#undef LOOP
-#undef LOAD
-#undef ROW
-#undef CLEAR
-  return static_cast<double>(rounds) * 24 * 16 * 2;
-}
-
-double fma_256(bool loads) {
-  const std::int64_t rounds = loads ? sustained : burst;
-  std::int64_t n = rounds;
-#define ROW(k) "vfmadd231ps %%ymm0, %%ymm1, %%ymm" k "\n\t"
-#define LOAD(k) "vbroadcastss (%1), %%ymm1\n\t" ROW(k)
-#define CLEAR(k) "vxorps %%ymm" k ", %%ymm" k ", %%ymm" k "\n\t"
-#define LOOP(first) CLEAR("0") CLEAR("1") TWELVE(CLEAR) "1:\n\t" TWELVE(first) TWELVE(ROW) "dec %0\n\tjnz 1b\n\tvzeroupper"
-  if (loads)
-    asm volatile(LOOP(LOAD) : "+r"(n) : "r"(operand) : TOUCHED);
-  else
-    asm volatile(LOOP(ROW) : "+r"(n) : : TOUCHED);
-#undef LOOP
-#undef LOAD
-#undef ROW
-#undef CLEAR
-  return static_cast<double>(rounds) * 24 * 8 * 2;
-}
-
-double multiply_and_add_128(bool loads) {  // no fma: multiplications and additions, half of each
-  const std::int64_t rounds = loads ? sustained : burst;
-  std::int64_t n = rounds;
-#define CLEAR(k) "xorps %%xmm" k ", %%xmm" k "\n\t"
-#define MUL(k) "mulps %%xmm0, %%xmm" k "\n\t"
-#define ADD(k) "addps %%xmm0, %%xmm" k "\n\t"
-#define LOAD "movaps (%1), %%xmm0\n\t"
 #define LOOP(load)                                                                                                   \
   CLEAR("0")                                                                                                         \
   CLEAR("1")                                                                                                         \
   TWELVE(CLEAR) "1:\n\t" load MUL("2") ADD("3") load MUL("4") ADD("5") load MUL("6") ADD("7") load MUL("8") ADD("9") \
       load MUL("10") ADD("11") load MUL("12") ADD("13") "dec %0\n\tjnz 1b"
+  // clang-format on
   if (loads)
     asm volatile(LOOP(LOAD) : "+r"(n) : "r"(operand) : TOUCHED);
   else
