@@ -2,9 +2,10 @@
 #   An executable that holds generators (ASHLAR_GENERATOR). It has the command line tool as its main().
 #
 # ashlar_add_library(<name> FROM <generator> [GENERATOR <registered name>] [FUNCTION <c symbol>] [PARAMS <key>=<value>...]
-#                    [TARGETS <target>] [EMIT <kind>...])
+#                    [TARGETS <target>...] [EMIT <kind>...])
 #   A static library that one run of the generator makes while the project builds, with its header <function>.h. GENERATOR and
-#   FUNCTION are <name> where they are left out; TARGETS is what the project is built for. EMIT names further files to write
+#   FUNCTION are <name> where they are left out; TARGETS is what the project is built for. With several TARGETS (levels of x86-64,
+#   vulkan, cuda-…) the library holds code for all of them, and each call runs what fits the memory and the machine. EMIT names further files to write
 #   beside the library (assembly, llvm, spirv, ptx, cubin, program, schedule, explain); their folder is the target property ASHLAR_DIRECTORY.
 #
 # An application links the library alone: the compiler is no part of it, only the runtime is.
@@ -63,10 +64,10 @@ function(ashlar_add_library name)
     ashlar_default_target(arg_TARGETS)
   endif()
   list(LENGTH arg_TARGETS count)
-  if(count GREATER 1)
-    message(FATAL_ERROR "ashlar_add_library(${name}): TARGETS is one target, not ${count} (${arg_TARGETS}): a library holds code for "
-                        "one; make one library for each, under FUNCTION names of their own")
+  if(count GREATER 1 AND "schedule" IN_LIST arg_EMIT)
+    message(FATAL_ERROR "ashlar_add_library(${name}): EMIT schedule is for one target, not ${count} (${arg_TARGETS})")
   endif()
+  list(JOIN arg_TARGETS "," targets)
 
   set(dir "${CMAKE_CURRENT_BINARY_DIR}/${name}.ashlar")
   set(object "${dir}/${arg_FUNCTION}${CMAKE_C_OUTPUT_EXTENSION}")
@@ -95,8 +96,8 @@ function(ashlar_add_library name)
     list(APPEND emit -e "${kind}=${file}")
   endforeach()
   add_custom_command(OUTPUT ${outputs} ${beside}
-    COMMAND ${arg_FROM} -g "${arg_GENERATOR}" -f "${arg_FUNCTION}" -t "${arg_TARGETS}" ${emit} ${arg_PARAMS}
-    DEPENDS ${arg_FROM} $<TARGET_FILE:${arg_FROM}> VERBATIM COMMENT "Ashlar: ${arg_FUNCTION} for ${arg_TARGETS}")
+    COMMAND ${arg_FROM} -g "${arg_GENERATOR}" -f "${arg_FUNCTION}" -t "${targets}" ${emit} ${arg_PARAMS}
+    DEPENDS ${arg_FROM} $<TARGET_FILE:${arg_FROM}> VERBATIM COMMENT "Ashlar: ${arg_FUNCTION} for ${targets}")
   if(beside)  # in a STATIC library a .s file would be assembled a second time
     add_custom_target(${name}_emitted ALL DEPENDS ${beside})
   endif()

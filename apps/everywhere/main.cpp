@@ -1,5 +1,5 @@
-// everywhere [M N K]: one operator, relu(A B + bias), compiled for the processor, for Vulkan and for CUDA in one build. Runs
-// what this machine can run, on random data, and demands the same bits of all.
+// everywhere [M N K]: one function, relu(A B + bias), whose library holds code for processors, for Vulkan and for CUDA. It is
+// called on memory of each that this machine has, with random data, and must give the same bits on all.
 //
 //   everywhere 200 300 70
 //   200 x 300 x 70, f32
@@ -9,11 +9,9 @@
 //
 // Skipped is what is not there: no driver library, no device. Any other failure, of the driver or of a call, is an error.
 // Exit codes: 0, 1 when results differ or something fails, 2 for a wrong command line.
-#include <dense_cpu.h>
-#include <dense_cuda.h>
+#include <dense.h>
 #ifdef APPS_VULKAN
 #include <ashlar/runtime/vulkan.h>
-#include <dense_vulkan.h>
 #endif
 
 #include <charconv>
@@ -43,10 +41,8 @@ struct Problem {
   }
 };
 
-using Entry = int (*)(const ashlar_tensor*, const ashlar_tensor*, const ashlar_tensor*, ashlar_tensor*);
-
-// Calls a kernel on memory of a device; `data` of the four tensors in the order of the arguments.
-void call(Entry entry, const Problem& p, std::int32_t device, void* A, void* B, void* bias, void* C) {
+// Calls the function on memory of a device, which decides what runs.
+void call(const Problem& p, std::int32_t device, void* A, void* B, void* bias, void* C) {
   std::int64_t a[] = {p.M, p.K}, b[] = {p.K, p.N}, row[] = {p.N}, c[] = {p.M, p.N};
   const auto tensor = [&](void* data, std::int64_t* shape, std::int32_t rank) {
     ashlar_tensor t{};
@@ -56,7 +52,7 @@ void call(Entry entry, const Problem& p, std::int32_t device, void* A, void* B, 
   };
   const ashlar_tensor ta = tensor(A, a, 2), tb = tensor(B, b, 2), tr = tensor(bias, row, 1);
   ashlar_tensor tc = tensor(C, c, 2);
-  apps::check(entry(&ta, &tb, &tr, &tc));
+  apps::check(dense(&ta, &tb, &tr, &tc));
 }
 
 #ifdef APPS_VULKAN
@@ -79,7 +75,7 @@ std::string on_vulkan(Problem& p) {
     return owned;
   };
   const Buffer A = buffer(p.A), B = buffer(p.B), bias = buffer(p.bias), C = buffer(p.C);
-  call(dense_vulkan, p, 7, A.get(), B.get(), bias.get(), C.get());
+  call(p, 7, A.get(), B.get(), bias.get(), C.get());
   demand(ashlar_vulkan_download(C.get(), 0, p.C.data(), p.C.size() * sizeof(float), &error), error);
   return ashlar_vulkan_device_name(opened);
 }
@@ -88,7 +84,7 @@ std::string on_vulkan(Problem& p) {
 void on_cuda(apps::CudaDevice& device, Problem& p) {
   const auto pointer = [](std::uint64_t address) { return reinterpret_cast<void*>(address); };
   const std::uint64_t C = device.upload(p.C);
-  call(dense_cuda, p, 2, pointer(device.upload(p.A)), pointer(device.upload(p.B)), pointer(device.upload(p.bias)), pointer(C));
+  call(p, 2, pointer(device.upload(p.A)), pointer(device.upload(p.B)), pointer(device.upload(p.bias)), pointer(C));
   device.download(C, p.C);
 }
 
@@ -121,7 +117,7 @@ int main(int argc, char** argv) try {
   std::printf("%lld x %lld x %lld, f32\n", static_cast<long long>(p.M), static_cast<long long>(p.N),
               static_cast<long long>(p.K));
   Problem expected = p;
-  call(dense_cpu, expected, 1, expected.A.data(), expected.B.data(), expected.bias.data(), expected.C.data());
+  call(expected, 1, expected.A.data(), expected.B.data(), expected.bias.data(), expected.C.data());
   std::printf("  %-11s %zu elements\n", "processor", expected.C.size());
   bool all = true;
 

@@ -14,7 +14,7 @@ const char* const options_help =
     "  -f, --function NAME     the C symbol; default: the generator's name\n"
     "  -o, --output DIR        where files go; default: the current folder\n"
     "  -e, --emit KIND[,KIND]  what to write, or KIND=PATH for one exact file; default: object,header\n"
-    "  -t, --target TARGET     the same as target=TARGET; default: host\n"
+    "  -t, --target TARGET     the same as target=TARGET; default: host. T1,T2,... makes one library for all of them\n"
     "  NAME=VALUE              a parameter of the generator\n"
     "  --replay FILE           replays a saved schedule (-e schedule) instead of calling schedule()\n"
     "  --trace                 prints each schedule step and the program after it\n"

@@ -1,5 +1,6 @@
 #include "generator/header.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdint>
 
@@ -74,8 +75,9 @@ struct Parameter {  // of the entries on tensors
 
 class Writer {
  public:
-  Writer(const ir::Kernel& k, const HeaderFacts& facts) : k_(k), facts_(facts), layout_(codegen::abi_layout(k)), f_(k.name) {
-    for (const ir::Argument& a : k.arguments) {
+  Writer(std::span<const ir::Kernel> kernels, const HeaderFacts& facts)
+      : kernels_(kernels), k_(kernels[0]), facts_(facts), layout_(codegen::abi_layout(k_)), f_(k_.name) {
+    for (const ir::Argument& a : k_.arguments) {
       Parameter p;
       if (a.kind == ir::ArgumentKind::scalar) {
         const ArgField& field = layout_.field(ArgField::Kind::scalar, a.id);
@@ -108,6 +110,14 @@ class Writer {
     return std::move(out_);
   }
 
+  std::string interface() {
+    arguments_comment();
+    tensor_entries();
+    arguments();
+    out_ += packing_text(k_, layout_);
+    return std::move(out_);
+  }
+
  private:
   void first_comment() {
     std::string params;
@@ -117,6 +127,30 @@ class Writer {
                         in_comment(params) + (params.empty() ? "" : ","), facts_.targets.size() == 1 ? "" : "s",
                         fmt::join(facts_.targets, " "));
     out_ += " * Stands alone: C99 or C++11, <stddef.h> and <stdint.h> only.\n *\n";
+    arguments_comment();
+    if (!facts_.hosted) out_ += " *   for a target without operating system: the entries on tensors do not exist\n";
+    memory_comment();
+    out_ += " */\n";
+  }
+
+  void memory_comment() {
+    std::vector<std::string> places;
+    if (facts_.host_memory) places.emplace_back("in host memory");
+    if (facts_.cuda) places.emplace_back("in the memory of a CUDA device");
+    if (facts_.vulkan) places.emplace_back("in the memory of a Vulkan device");
+    const std::string where = places.size() == 1 ? fmt::format("; all {}", places[0])
+                                                 : fmt::format("\n *   all of a call {}", fmt::join(places, ", or "));
+    out_ += fmt::format(" *   outputs overlap neither inputs nor each other, if not said otherwise{}\n", where);
+    if (facts_.vulkan)
+      out_ += " *   (ashlar/runtime/vulkan.h: data is an ashlar_vulkan_buffer *, pointers are device addresses)\n";
+    if (facts_.cuda)
+      out_ += " *   (ashlar/runtime/cuda.h: data and pointers are device pointers; a context's stream is a CUstream)\n";
+    if (facts_.targets.size() > 1)
+      out_ +=
+          " *   the memory decides which variant runs; where pointers tell nothing, the context's flags (ASHLAR_ON_...) do\n";
+  }
+
+  void arguments_comment() {
     std::vector<std::string> results, sources;
     for (const ir::Argument& a : k_.arguments) {
       if (a.kind == ir::ArgumentKind::scalar) {
@@ -136,13 +170,6 @@ class Writer {
         out_ += in_comment(fmt::format(" *   {}: {}", b.name, text)) + "\n";
     }
     out_ += facts_text(k_);
-    if (!facts_.hosted) out_ += " *   for a target without operating system: the entries on tensors do not exist\n";
-    out_ += fmt::format(" *   outputs overlap neither inputs nor each other, if not said otherwise; all {}\n", facts_.memory);
-    if (facts_.memory == "in the memory of a Vulkan device")
-      out_ += " *   (ashlar/runtime/vulkan.h: data is an ashlar_vulkan_buffer *, pointers are device addresses)\n";
-    if (facts_.memory == "in the memory of a CUDA device")
-      out_ += " *   (ashlar/runtime/cuda.h: data and pointers are device pointers; a context's stream is a CUstream)\n";
-    out_ += " */\n";
   }
 
   std::string list(std::string Parameter::* part, std::string_view last = {}) const {
@@ -191,17 +218,22 @@ class Writer {
   }
 
   void workspace() {
-    std::int64_t shared = 0, per_worker = 0;
-    const bool constant = (k_.workspace_shared.empty() || ir::is_int(k_.workspace_shared, &shared)) &&
-                          (k_.workspace_per_worker.empty() || ir::is_int(k_.workspace_per_worker, &per_worker)) &&
-                          per_worker == 0;
-    if (constant) out_ += fmt::format("#define {}_WORKSPACE_BYTES {}\n", upper(f_), shared);
-    out_ += fmt::format("#define {}_WORKSPACE_ALIGN {}\n", upper(f_), k_.workspace_align);
+    std::int64_t most = 0, align = 1;
+    bool constant = true, with_workers = false;
+    for (const ir::Kernel& k : kernels_) {
+      std::int64_t shared = 0, each = 0;
+      constant = (k.workspace_shared.empty() || ir::is_int(k.workspace_shared, &shared)) && constant;
+      const bool known = k.workspace_per_worker.empty() || ir::is_int(k.workspace_per_worker, &each);
+      with_workers = with_workers || !known || each != 0;
+      most = std::max(most, shared), align = std::max(align, k.workspace_align);
+    }
+    constant = constant && !with_workers;
+    if (constant) out_ += fmt::format("#define {}_WORKSPACE_BYTES {}\n", upper(f_), most);
+    out_ += fmt::format("#define {}_WORKSPACE_ALIGN {}\n", upper(f_), align);
     out_ += fmt::format("size_t {0}_workspace_bytes(const {0}_args *args, const ashlar_context *context);{1}\n", f_,
-                        constant ? ""
-                        : per_worker == 0 && (k_.workspace_per_worker.empty() || ir::is_int(k_.workspace_per_worker))
-                            ? " /* depends on the extents */"
-                            : " /* grows with context->parallelism */");
+                        constant       ? ""
+                        : with_workers ? " /* grows with context->parallelism */"
+                                       : " /* depends on the extents */");
   }
 
   void dlpack() {
@@ -219,6 +251,7 @@ class Writer {
     out_ += "#endif\n";
   }
 
+  std::span<const ir::Kernel> kernels_;
   const ir::Kernel& k_;
   const HeaderFacts& facts_;
   codegen::AbiLayout layout_;
@@ -228,6 +261,11 @@ class Writer {
 
 }  // namespace
 
-std::string header_text(const ir::Kernel& kernel, const HeaderFacts& facts) { return Writer(kernel, facts).text(); }
+std::string header_text(std::span<const ir::Kernel> kernels, const HeaderFacts& facts) { return Writer(kernels, facts).text(); }
+
+std::string interface_text(const ir::Kernel& kernel) {
+  const HeaderFacts facts;
+  return Writer(std::span(&kernel, 1), facts).interface();
+}
 
 }  // namespace ashlar::generator

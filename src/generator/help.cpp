@@ -55,7 +55,7 @@ std::string targets_text() {
 }
 
 std::string help_text() {
-  std::string text = "usage: GENERATOR -g NAME [-o DIR] [-e KIND,...] [target=TARGET] [PARAMETER=VALUE]...\n\n";
+  std::string text = "usage: GENERATOR -g NAME [-o DIR] [-e KIND,...] [target=TARGET,...] [PARAMETER=VALUE]...\n\n";
   text += options_help;
   text += "\ngenerators and their parameters:\n";
   const auto all = registered();

@@ -1,11 +1,13 @@
 #include "generator/tool.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include <ashlar/codegen/abi_layout.h>
+#include <ashlar/codegen/library.h>
 #include <ashlar/generator/generator.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lower/explain.h>
@@ -26,23 +28,38 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Target one_target(const CommandLine& c) {
-  if (c.targets.empty()) return Target::host();
-  if (c.targets.size() > 1)
-    throw UsageError(
-        fmt::format("expected one target, found {}: a library holds code for one target; run the generator once for each",
-                    fmt::join(c.targets, ", ")));
+std::vector<Target> targets_of(const CommandLine& c) {
+  if (c.targets.empty()) return {Target::host()};
+  std::vector<Target> targets;
+  for (const std::string& name : c.targets) {
+    try {
+      targets.push_back(Target::parse(name));
+    } catch (const RefusalError& e) {
+      throw UsageError(fmt::format("target {}: expected {}, found {}; targets: {}", name, e.refusal.expected, e.refusal.found,
+                                   fmt::join(Target::names(), ", ")));
+    }
+    for (std::size_t k = 0; k + 1 < targets.size(); ++k)
+      if (targets[k].text() == targets.back().text())
+        throw UsageError(fmt::format("target {} is given twice", targets[k].text()));
+  }
   try {
-    return Target::parse(c.targets[0]);
+    return codegen::library_targets(std::move(targets));
   } catch (const RefusalError& e) {
-    throw UsageError(fmt::format("target {}: expected {}, found {}; targets: {}", c.targets[0], e.refusal.expected,
-                                 e.refusal.found, fmt::join(Target::names(), ", ")));
+    throw UsageError(
+        fmt::format("targets {}: expected {}, found {}", fmt::join(c.targets, ", "), e.refusal.expected, e.refusal.found));
   }
 }
 
-std::string memory_of(const Target& t) {
-  if (!t.is_gpu()) return "in host memory";
-  return t.device().kind == Device::Kind::vulkan ? "in the memory of a Vulkan device" : "in the memory of a CUDA device";
+// What is made for one target alone.
+void require_one_target(const CommandLine& c, const std::vector<Target>& targets, const std::vector<Output>& outputs) {
+  if (targets.size() < 2) return;
+  std::vector<std::string> wrong;
+  if (!c.replay.empty()) wrong.emplace_back("--replay");
+  for (const Output& o : outputs)
+    if (o.kind == OutputKind::schedule) wrong.emplace_back("-e schedule");
+  if (!wrong.empty())
+    throw UsageError(fmt::format("{}: expected one target, found {}: run the generator once for each", wrong[0],
+                                 fmt::join(c.targets, ", ")));
 }
 
 std::string read_file(const std::string& path) {
@@ -93,7 +110,53 @@ const codegen::Output* code_kind(OutputKind kind) {
 }
 #endif
 
-FileSet make_files(const Compilation& c, const std::vector<Output>& outputs, [[maybe_unused]] std::vector<PassTime>* times) {
+// What one target contributes. Kernels outlive the generator that described them.
+struct Part {
+  Target target;
+  std::string program, schedule, explanation;
+};
+
+struct Parts {
+  std::vector<Part> parts;
+  std::vector<ir::Kernel> kernels;  // in the same order
+  HeaderFacts facts;
+};
+
+void describe(const Compilation& c, const Target& target, HeaderFacts& facts) {
+  const bool vulkan = target.is_gpu() && target.device().kind == Device::Kind::vulkan;
+  facts.targets.emplace_back(target.text());
+  facts.hosted = target.os() != "none";
+  facts.vulkan = facts.vulkan || vulkan;
+  facts.cuda = facts.cuda || (target.is_gpu() && !vulkan);
+  facts.host_memory = facts.host_memory || !target.is_gpu();
+  if (facts.params.empty())
+    for (const detail::ParamInfo& p : c.made.record->params) facts.params.emplace_back(p.name, p.value);
+}
+
+// Code for several targets is called through one header.
+void require_one_interface(const Parts& p, Where where) {
+  const std::string first = interface_text(p.kernels[0]);
+  for (std::size_t k = 1; k < p.kernels.size(); ++k) {
+    const std::string other = interface_text(p.kernels[k]);
+    if (other == first) continue;
+    std::istringstream a(first), b(other);
+    std::string here, there;
+    while (std::getline(a, here) && std::getline(b, there) && here == there) {}
+    refuse("targets", fmt::format("the same interface for every target; for {}:\n{}", p.parts[0].target.text(), here),
+           fmt::format("for {}:\n{}", p.parts[k].target.text(), there), where);
+  }
+}
+
+// A text for each target, under its name where there are several.
+std::string joined(const Parts& p, std::string Part::* text) {
+  if (p.parts.size() == 1) return p.parts[0].*text;
+  std::string all;
+  for (const Part& part : p.parts)
+    all += fmt::format("{}---- {} ----\n{}", all.empty() ? "" : "\n", part.target.text(), part.*text);
+  return all;
+}
+
+FileSet make_files(const Parts& p, const std::vector<Output>& outputs, [[maybe_unused]] std::vector<PassTime>* times) {
   FileSet files;
 #ifdef ASHLAR_HAS_LLVM
   std::vector<codegen::Output> kinds;
@@ -102,22 +165,18 @@ FileSet make_files(const Compilation& c, const std::vector<Output>& outputs, [[m
     if (const codegen::Output* k = code_kind(o.kind)) kinds.push_back(*k), paths.push_back(o.path);
   if (!kinds.empty()) {
     codegen::Seconds seconds;
-    std::vector<std::string> code = codegen::emit(c.kernel, c.made.record->target, kinds, &seconds);
+    std::vector<codegen::Variant> variants;
+    for (std::size_t k = 0; k < p.parts.size(); ++k) variants.push_back({&p.kernels[k], p.parts[k].target});
+    std::vector<std::string> code = codegen::emit(variants, kinds, &seconds);
     for (std::size_t i = 0; i < code.size(); ++i) files.add(paths[i], std::move(code[i]));
     if (times) times->push_back({"code", seconds.build * 1e3}), times->push_back({"llvm", seconds.llvm * 1e3});
   }
 #endif
-  const GeneratorRecord& record = *c.made.record;
   for (const Output& o : outputs) {
-    if (o.kind == OutputKind::program) files.add(o.path, c.schedule->text());
-    if (o.kind == OutputKind::schedule) files.add(o.path, c.schedule->json());
-    if (o.kind == OutputKind::explain) files.add(o.path, explain(c.kernel, c.made.record->target));
-    if (o.kind == OutputKind::header) {
-      HeaderFacts facts{
-          record.name, {}, {std::string(record.target.text())}, record.target.os() != "none", memory_of(record.target)};
-      for (const detail::ParamInfo& p : record.params) facts.params.emplace_back(p.name, p.value);
-      files.add(o.path, header_text(c.kernel, facts));
-    }
+    if (o.kind == OutputKind::program) files.add(o.path, joined(p, &Part::program));
+    if (o.kind == OutputKind::schedule) files.add(o.path, joined(p, &Part::schedule));
+    if (o.kind == OutputKind::explain) files.add(o.path, joined(p, &Part::explanation));
+    if (o.kind == OutputKind::header) files.add(o.path, header_text(p.kernels, p.facts));
   }
   return files;
 }
@@ -141,26 +200,47 @@ void require_back_end([[maybe_unused]] const std::vector<Output>& outputs) {
 
 void generate(const CommandLine& c, ToolResult& result) {
   const detail::Registration& r = find_generator(c.generator);
-  const Target target = one_target(c);
+  const std::vector<Target> targets = targets_of(c);
   PipelineOptions options;
   options.function = c.function.empty() ? r.name : c.function;
   if (codegen::c_identifier(options.function) != options.function)
     throw UsageError(fmt::format("\"{}\" cannot be the name of a C function; -f NAME gives another", options.function));
   const std::vector<Output> outputs = planned_outputs(c, options.function);
+  require_one_target(c, targets, outputs);
   if (!c.replay.empty()) options.replay = read_file(c.replay);
   std::vector<PassTime> times;
-  if (c.time_passes) options.times = &times;
   if (c.trace)
     options.observe = [&](const std::string& step, const std::string& program) {
       result.out += fmt::format("{}\n{}\n", step, program);
     };
 
-  lang::DefinitionScope definitions;
-  MadeGenerator made = make_generator(r.make, r.name, target, c.params, r.where);
-  require_back_end(outputs);
-  Compilation compilation = run_pipeline(std::move(made), options);
-  lower_kernel(compilation, options);
-  FileSet files = make_files(compilation, outputs, options.times);
+  const auto asked = [&](OutputKind kind) {
+    return std::any_of(outputs.begin(), outputs.end(), [&](const Output& o) { return o.kind == kind; });
+  };
+  Parts p;
+  p.facts.generator = r.name, p.facts.host_memory = false;
+  for (const Target& target : targets) {
+    if (c.trace && targets.size() > 1) result.out += fmt::format("---- {} ----\n", target.text());
+    std::vector<PassTime> passes;
+    if (c.time_passes) options.times = &passes;
+    lang::DefinitionScope definitions;
+    MadeGenerator made = make_generator(r.make, r.name, target, c.params, r.where);
+    require_back_end(outputs);
+    Compilation compilation = run_pipeline(std::move(made), options);
+    lower_kernel(compilation, options);
+    Part& part = p.parts.emplace_back();
+    part.target = target;
+    if (asked(OutputKind::program)) part.program = compilation.schedule->text();
+    if (asked(OutputKind::schedule)) part.schedule = compilation.schedule->json();
+    if (asked(OutputKind::explain)) part.explanation = explain(compilation.kernel, target);
+    describe(compilation, target, p.facts);
+    p.kernels.push_back(std::move(compilation.kernel));
+    for (PassTime& t : passes)
+      times.push_back({targets.size() > 1 ? fmt::format("{}: {}", target.text(), t.pass) : t.pass, t.cpu_ms});
+  }
+  if (c.time_passes) options.times = &times;
+  require_one_interface(p, r.where);
+  FileSet files = make_files(p, outputs, options.times);
   {
     PassTimer timer(options.times, "files");
     files.commit();

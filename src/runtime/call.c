@@ -170,13 +170,21 @@ static int check_and_run(Call* call, const void* const* arguments, const ashlar_
   return rc;
 }
 
-int ashlar_abi1_call(const ashlar_abi1_desc* desc, const void* const* arguments, const ashlar_context* ctx) {
-  ashlar_error error = {0, -1, -1, 0, 0, ""};
+int ashlar_call(const ashlar_abi1_desc* desc, const void* const* arguments, const ashlar_context* ctx, ashlar_error* error) {
+  *error = (ashlar_error){0, -1, -1, 0, 0, ""};
   Call call;
-  call.desc = desc, call.error = &error;
-  const int rc = check_and_run(&call, arguments, ctx);
-  if (rc == ASHLAR_OK) return rc;
+  call.desc = desc, call.error = error;
+  return check_and_run(&call, arguments, ctx);
+}
+
+void ashlar_deliver(const ashlar_context* ctx, const ashlar_error* error) {
   ashlar_error* target = ctx == NULL ? ashlar_last_error_slot() : ctx->size < sizeof *ctx ? NULL : ctx->error;
-  if (target != NULL) *target = error;
+  if (target != NULL) *target = *error;
+}
+
+int ashlar_abi1_call(const ashlar_abi1_desc* desc, const void* const* arguments, const ashlar_context* ctx) {
+  ashlar_error error;
+  const int rc = ashlar_call(desc, arguments, ctx, &error);
+  if (rc != ASHLAR_OK) ashlar_deliver(ctx, &error);
   return rc;
 }

@@ -20,8 +20,6 @@ void ashlar_set_allocator(void* (*allocate)(void* user, size_t bytes, size_t ali
   allocator.allocate = allocate, allocator.release = release, allocator.user = user;
 }
 
-enum { kHost = 1 };
-
 void* ashlar_allocate(const ashlar_context* ctx, size_t bytes, size_t align) {
   if (ctx != NULL && ctx->allocate != NULL) return ctx->allocate(ctx->user, bytes, align, kHost, 0);
   if (allocator.allocate != NULL) return allocator.allocate(allocator.user, bytes, align, kHost, 0);
@@ -53,6 +51,11 @@ void ashlar_set_pool(int32_t parallelism,
                      int (*parallel_for)(void* user, int32_t count, int (*body)(void* closure, int32_t slot), void* closure),
                      void* user) {
   pool.parallelism = parallelism, pool.parallel_for = parallel_for, pool.user = user;
+}
+
+bool* ashlar_device_touched(void) {
+  static ASHLAR_THREAD_LOCAL bool touched;
+  return &touched;
 }
 
 void ashlar_default_context(ashlar_context* ctx) {

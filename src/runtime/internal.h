@@ -11,7 +11,8 @@
 /* A thread-local that needs no call to the dynamic linker, so that the list of undefined symbols stays closed. */
 #define ASHLAR_THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
 
-enum { kCuda = 2, kCudaManaged = 13, kVulkan = 7 }; /* device types; of 7 the data of a tensor is an ashlar_vulkan_buffer */
+/* device types; of 7 the data of a tensor is an ashlar_vulkan_buffer */
+enum { kHost = 1, kCuda = 2, kPinned = 3, kVulkan = 7, kCudaManaged = 13 };
 
 typedef struct View { /* one tensor argument, as it will be passed on */
   const ashlar_tensor* tensor;
@@ -48,6 +49,15 @@ int ashlar_error_record(ashlar_error*, int32_t code, int32_t argument, int32_t d
                         const char* format, ...) __attribute__((format(printf, 7, 8)));
 
 ashlar_error* ashlar_last_error_slot(void);
+
+/* ashlar_abi1_call, its error in *error alone. */
+int ashlar_call(const ashlar_abi1_desc*, const void* const* arguments, const ashlar_context*, ashlar_error*);
+/* Puts the error where the caller of an entry finds it: in its context, or behind ashlar_last_error. */
+void ashlar_deliver(const ashlar_context*, const ashlar_error*);
+
+/* Of this thread: whether a device has been given work, or was found lost, since this was last set to false. Memory of that
+ * device may then hold something else than it did. */
+bool* ashlar_device_touched(void);
 
 /* Host memory from ctx->allocate, else from the runtime's allocator. NULL when there is none. */
 void* ashlar_allocate(const ashlar_context* ctx, size_t bytes, size_t align);

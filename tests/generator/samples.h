@@ -63,4 +63,18 @@ class Unbound : public Generator {  // says nothing of its output
   void algorithm() override {}
 };
 ASHLAR_GENERATOR(Unbound, "unbound");
+
+class Panels : public Generator {  // the interface is another one where there is AVX2
+ public:
+  Input a{"a", f32, {16, 16}}, b{"b", f32, {16, 16}};
+  Output c{"c", f32, {16, 16}};
+  void algorithm() override {
+    Axis k{"k", 16};
+    c = compute("c", {16, 16}, [&](Var i, Var j) { return sum(a(i, k) * b(k, j), k); });
+  }
+  void schedule(Schedule& s) override {
+    if (s.target().has("avx2")) s.pack_argument(b, [](Var k, Var j) { return at(j / 4, k, j % 4); }, Pack::by_caller);
+  }
+};
+ASHLAR_GENERATOR(Panels, "panels");
 }  // namespace

@@ -79,7 +79,15 @@ TEST_CASE("what does not exist is answered with what does, and code 2") {
            {},
            {"-g", "scale", "target=x86-64-v5"},
            {"-g", "scale", "target=x86-64+avx9"},
-           {"-g", "scale", "-t", "x86-64,x86-64-v3"},
+           {"-g", "scale", "-t", "x86-64,x86-64-v3,x86-64"},
+           {"-g", "scale", "-t", "x86-64,x86-64-v5"},
+           {"-g", "scale", "-t", "x86-64-v4", "-t", "x86-64-v4+avx512vnni"},
+           {"-g", "scale", "-t", "x86-64-v3+avx512vnni,x86-64-v3"},
+           {"-g", "scale", "target=vulkan,vulkan+avx2,x86-64"},
+           {"-g", "scale", "target=cuda-sm_80+avx2,cuda-sm_90a,cuda-sm_80"},
+           {"-g", "scale", "target=x86-64-none,x86-64-v3"},
+           {"-g", "scale", "target=x86-64,x86-64-v3", "-e", "program,schedule"},
+           {"-g", "scale", "target=x86-64,x86-64-v3", "--replay", "no_such_file.json"},
            {"-g", "scale", "-e", "objct"},
            {"-g", "scale", "-e", "object="},
            {"-g", "scale", "by=5"},
@@ -145,6 +153,53 @@ TEST_CASE("every output has the same bytes in another folder and another run") {
   CHECK(read(a / "x86-64/scale.o") != read(a / "x86-64-v3/scale.o"));
   CHECK(read(a / "x86-64-none/scale.h").find("ashlar_tensor *x") ==
         std::string::npos);  // no entries on tensors without a system
+}
+
+TEST_CASE("a library for several targets has the same bytes in another folder, and in whatever order they are given") {
+  Folder a("several1"), b("several2");
+  const char* kinds = "object,static_library,header,assembly,llvm,program,explain";
+  const ToolResult r = tool({"-g", "scale", "-o", a.path.string(), "-e", kinds, "-t", "x86-64-v4,x86-64-v3,x86-64"});
+  CHECK(r.err == "");
+  REQUIRE(r.code == 0);
+  REQUIRE(
+      tool({"-g", "scale", "-o", b.path.string(), "-e", kinds, "-t", "x86-64", "-t", "x86-64-v4", "target=x86-64-v3"}).code ==
+      0);
+  for (const std::string file :
+       {"scale.o", "libscale.a", "scale.h", "scale.s", "scale.ll", "scale.program", "scale.explain.txt"}) {
+    CHECK_MESSAGE(read(a / file).size() > 50, file);
+    CHECK_MESSAGE((read(a / file) == read(b / file)), file);
+    CHECK_MESSAGE(read(a / file).find(a.path.string()) == std::string::npos, file);
+  }
+  const std::string program = read(a / "scale.program"), header = read(a / "scale.h");
+  CHECK(program.find("---- x86-64-v4 ----\nprogram scale") == 0);
+  CHECK(program.find("\n---- x86-64-v3 ----\n") < program.find("\n---- x86-64 ----\n"));
+  CHECK(header.find("targets x86-64-v4 x86-64-v3 x86-64.\n") != std::string::npos);
+
+  // but for what it says of targets, the header is that of one
+  REQUIRE(tool({"-g", "scale", "-o", b / "one", "-e", "header", "-t", "x86-64-v4"}).code == 0);
+  std::string one = read(b / "one/scale.h");
+  const auto code_of = [](const std::string& text) { return text.substr(text.find("#ifndef ASHLAR_GENERATED_SCALE_H")); };
+  CHECK(code_of(one) == code_of(header));
+}
+
+TEST_CASE("targets whose interfaces differ are no library") {
+  Folder folder("interfaces");
+  const ToolResult r = tool({"-g", "panels", "-o", folder.path.string(), "-t", "x86-64,x86-64-v3"});
+  CHECK(r.code == 1);
+  CHECK(folder.files().empty());
+  CHECK_MESSAGE(r.err.find("the same interface for every target; for x86-64-v3:") != std::string::npos, r.err);
+  CHECK_MESSAGE(r.err.find(" *   b: packed by the caller at [d1 / 4, d0, d1 % 4]") != std::string::npos, r.err);
+  CHECK_MESSAGE(r.err.find("for x86-64:\n *   b: innermost stride 1") != std::string::npos, r.err);
+  CHECK(tool({"-g", "panels", "-o", folder.path.string(), "-t", "x86-64-v4,x86-64-v3"}).code == 0);
+}
+
+TEST_CASE("--trace and --time-passes of several targets name each") {
+  Folder folder("trace2");
+  const ToolResult r = tool({"-g", "scale", "-o", folder.path.string(), "--trace", "--time-passes", "-t", "x86-64,x86-64-v3"});
+  REQUIRE(r.code == 0);
+  CHECK(r.out.find("---- x86-64-v3 ----\n") == 0);
+  CHECK(r.out.find("\n---- x86-64 ----\n") != std::string::npos);
+  CHECK(r.out.find("\nx86-64-v3: lower: vectorize ") != std::string::npos);
 }
 
 TEST_CASE("without -e: object and header") {

@@ -14,13 +14,13 @@ set(allowed
   # what compilers add
   _GLOBAL_OFFSET_TABLE_ __stack_chk_fail __fprintf_chk __snprintf_chk __vsnprintf_chk __isoc23_strtol __memcpy_chk)
 set(api
-  ashlar_abi1_call ashlar_abi1_x86_level
-  ashlar_abi1_cuda_begin ashlar_abi1_cuda_end ashlar_abi1_cuda_run
+  ashlar_abi1_call ashlar_abi1_x86_level ashlar_abi1_library_call ashlar_abi1_library_run ashlar_abi1_library_workspace_bytes
+  ashlar_abi1_cuda_begin ashlar_abi1_cuda_end ashlar_abi1_cuda_run ashlar_abi1_cuda_settle
   ashlar_code_name ashlar_default_context ashlar_error_text ashlar_last_error ashlar_set_allocator ashlar_set_pool
   ashlar_set_threads ashlar_threads ashlar_version)
 if(VULKAN)
   list(APPEND api
-    ashlar_abi1_vulkan_begin ashlar_abi1_vulkan_end ashlar_abi1_vulkan_run
+    ashlar_abi1_vulkan_begin ashlar_abi1_vulkan_end ashlar_abi1_vulkan_run ashlar_abi1_vulkan_settle
     ashlar_vulkan_alloc ashlar_vulkan_cache_load ashlar_vulkan_cache_save ashlar_vulkan_close ashlar_vulkan_device_name
     ashlar_vulkan_download ashlar_vulkan_features ashlar_vulkan_free ashlar_vulkan_open ashlar_vulkan_subgroup
     ashlar_vulkan_upload ashlar_vulkan_wait)

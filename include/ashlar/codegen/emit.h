@@ -33,6 +33,14 @@ std::string emit(const ir::Kernel&, const Target&, Output, Seconds* = nullptr);
 std::vector<std::string> emit(const ir::Kernel&, const Target&, std::span<const Output>,
                               Seconds* = nullptr);  // one pass for all
 
+// One function for several targets (codegen/library.h, in its order): kernels of one name and one interface. The object defines
+// the same four entries, which have the runtime choose; with each of them come its hidden symbols f__TARGET_….
+struct Variant {
+  const ir::Kernel* kernel;
+  Target target;
+};
+std::vector<std::string> emit(std::span<const Variant>, std::span<const Output>, Seconds* = nullptr);
+
 std::span<const std::string_view> allowed_references();  // the closed list of what an object may leave undefined
 std::string llvm_version();                              // "22.1.0"
 

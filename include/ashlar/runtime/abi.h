@@ -24,7 +24,7 @@ typedef struct ashlar_error {     /* what went wrong, as numbers; ashlar_error_t
 } ashlar_error;
 typedef struct ashlar_context {   /* zeroed: defaults. Borrowed for the call */
   uint32_t size;                  /* sizeof(ashlar_context): fields may be added after the last one */
-  uint32_t flags;
+  uint32_t flags;                 /* ASHLAR_ON_... | ASHLAR_OR_CPU: for libraries of several targets */
   void *stream;                   /* CUstream, or ashlar_vulkan_queue*; host: ignored */
   void *workspace;                /* name_workspace_bytes(), aligned to NAME_WORKSPACE_ALIGN; NULL: ask `allocate` */
   size_t workspace_bytes;
@@ -37,6 +37,10 @@ typedef struct ashlar_context {   /* zeroed: defaults. Borrowed for the call */
   int32_t parallelism;            /* 0: one */
   int (*parallel_for)(void *user, int32_t count, int (*body)(void *closure, int32_t slot), void *closure);
 } ashlar_context;
+/* A library of several targets runs the variant for the memory on which the tensors lie; f_run and f_workspace_bytes, which see
+ * no tensors, for the device that the context names, else for the host. With OR_CPU, where that device cannot be used and the
+ * processor can reach all the memory, the processor's variant runs, and `error` holds why although the call succeeds. */
+enum { ASHLAR_ON_HOST = 1, ASHLAR_ON_CUDA = 2, ASHLAR_ON_VULKAN = 7, ASHLAR_OR_CPU = 0x100 };
 enum { ASHLAR_OK = 0, ASHLAR_E_NULL = -1, ASHLAR_E_RANK = -2, ASHLAR_E_TYPE = -3, ASHLAR_E_SHAPE = -4, ASHLAR_E_STRIDE = -5,
        ASHLAR_E_ALIGN = -6, ASHLAR_E_ALIAS = -7, ASHLAR_E_DEVICE = -8, ASHLAR_E_MEMORY = -9, ASHLAR_E_LAUNCH = -10,
        ASHLAR_E_TARGET = -11, ASHLAR_E_ABI = -12, ASHLAR_E_FACT = -13, ASHLAR_E_OVERFLOW = -14 };

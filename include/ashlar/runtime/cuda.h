@@ -73,6 +73,9 @@ ASHLAR_API int ashlar_abi1_cuda_begin(const ashlar_abi1_cuda_module*, const ashl
                                       uint64_t workspace_align, ashlar_abi1_cuda_call*, uint64_t* workspace);
 ASHLAR_API int ashlar_abi1_cuda_run(ashlar_abi1_cuda_call*, uint32_t launch, const int64_t grid[3], const uint64_t* parameters);
 ASHLAR_API int ashlar_abi1_cuda_end(ashlar_abi1_cuda_call*);
+/* Waits for the stream (NULL: the current context's default stream, if there is one). Succeeds where no driver is open.
+ * The sentence is about the function `who`. */
+ASHLAR_API int ashlar_abi1_cuda_settle(void* stream, ashlar_error*, const char* who);
 
 #ifdef __cplusplus
 }

@@ -118,9 +118,47 @@ typedef struct ashlar_abi1_desc {
  * code, or what `run` returned. */
 ASHLAR_API int ashlar_abi1_call(const ashlar_abi1_desc*, const void* const* arguments, const ashlar_context* ctx);
 
-/* 1 .. 4: the highest of x86-64 .. x86-64-v4 that this CPU and its operating system support; 0 on other machines. For objects
- * that hold a kernel for several levels. */
+/* 1 .. 4: the highest of x86-64 .. x86-64-v4 that this CPU and its operating system support; 0 on other machines. The processor
+ * is asked once a process. */
 ASHLAR_API int ashlar_abi1_x86_level(void);
+
+/* ---- one function for several targets ------------------------------------------------------------------------------- */
+
+/* A kernel among those of a library. */
+typedef struct ashlar_abi1_variant {
+  const char* target; /* "x86-64-v3" */
+  const ashlar_abi1_desc* desc;
+  int (*run)(const void* args, const ashlar_context*); /* as f_run and f_workspace_bytes of a library for this target alone */
+  size_t (*workspace_bytes)(const void* args, const ashlar_context*);
+  int (*settle)(void* stream, ashlar_error*,
+                const char* who); /* waits for what the device does to the memory; NULL for the host */
+} ashlar_abi1_variant;
+
+/* Variants of one device type stand in the order in which they are tried: processors by falling level, CUDA devices by falling
+ * capability. All take the same arguments. */
+typedef struct ashlar_abi1_library {
+  uint32_t abi, size; /* 1, sizeof(ashlar_abi1_library) */
+  const char* name;   /* the function */
+  int32_t count, reserved;
+  const ashlar_abi1_variant* variants;
+} ashlar_abi1_library;
+
+/* f and f_with (ctx NULL: f), f_run, f_workspace_bytes of such a library.
+ *
+ * Which variant runs: that for the device type in ctx->flags, or where none is named that on which the tensors lie (f_run: the
+ * host, or the only device there is). Among processors the highest level that this one has; among CUDA devices the first whose
+ * capability is the device's. Where none fits the call is refused as by the variant that asks for least.
+ *
+ * With ASHLAR_OR_CPU: after ASHLAR_E_DEVICE, _TARGET or _LAUNCH of a device's variant that has launched nothing, the
+ * processor's runs, if all tensors lie in memory that it can read (the host's, pinned, managed, mapped Vulkan buffers; of f_run
+ * the caller says so by the flag, and only for CUDA, whose pointers such memory shares), after `settle`. After a lost device it
+ * does not: what was computed there is gone, and the call fails. When the processor's variant has run, ctx->error holds the
+ * device's code and sentence although the call succeeds. Stream and workspace, which are the device's, are not used then.
+ *
+ * workspace_bytes: the most of all variants that could run. */
+ASHLAR_API int ashlar_abi1_library_call(const ashlar_abi1_library*, const void* const* arguments, const ashlar_context* ctx);
+ASHLAR_API int ashlar_abi1_library_run(const ashlar_abi1_library*, const void* args, const ashlar_context* ctx);
+ASHLAR_API size_t ashlar_abi1_library_workspace_bytes(const ashlar_abi1_library*, const void* args, const ashlar_context* ctx);
 
 #ifdef __cplusplus
 }

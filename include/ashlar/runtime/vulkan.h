@@ -116,6 +116,8 @@ ASHLAR_API int ashlar_abi1_vulkan_begin(const ashlar_abi1_vulkan_module*, const 
                                         uint64_t workspace_align, ashlar_abi1_vulkan_call**, uint64_t* workspace);
 ASHLAR_API int ashlar_abi1_vulkan_run(ashlar_abi1_vulkan_call*, uint32_t launch, const int64_t grid[3], const void* parameters);
 ASHLAR_API int ashlar_abi1_vulkan_end(ashlar_abi1_vulkan_call*);
+/* Waits for the queue (NULL: for nothing); the sentence is about the function `who`. */
+ASHLAR_API int ashlar_abi1_vulkan_settle(void* queue, ashlar_error*, const char* who);
 
 #ifdef __cplusplus
 }

@@ -27,13 +27,18 @@ namespace {
 
 // What an object may leave undefined: the entry of the runtime, those of a device in kernels for it, and the three functions of
 // memory that any C compiler may call.
-constexpr std::array<std::string_view, 10> references = {"ashlar_abi1_call",
+constexpr std::array<std::string_view, 15> references = {"ashlar_abi1_call",
                                                          "ashlar_abi1_cuda_begin",
                                                          "ashlar_abi1_cuda_end",
                                                          "ashlar_abi1_cuda_run",
+                                                         "ashlar_abi1_cuda_settle",
+                                                         "ashlar_abi1_library_call",
+                                                         "ashlar_abi1_library_run",
+                                                         "ashlar_abi1_library_workspace_bytes",
                                                          "ashlar_abi1_vulkan_begin",
                                                          "ashlar_abi1_vulkan_end",
                                                          "ashlar_abi1_vulkan_run",
+                                                         "ashlar_abi1_vulkan_settle",
                                                          "memcpy",
                                                          "memmove",
                                                          "memset"};
@@ -130,27 +135,10 @@ void check_references(const std::string& object, const std::string& name, const 
       throw InternalError("codegen: the object of " + name + " refers to " + symbol + ", which is not in the closed list");
 }
 
-std::vector<std::string> emit(const ir::Kernel& kernel, const Target& target, std::span<const Output> outputs,
-                              Seconds* seconds) {
-  const double begin = cpu_seconds();
-  const DeviceCode device = device_code(kernel, target);
-  if (std::all_of(outputs.begin(), outputs.end(), is_device_output)) {
-    if (seconds) seconds->build += cpu_seconds() - begin;
-    std::vector<std::string> results;
-    for (Output o : outputs) results.push_back(device_bytes(device, o, target));
-    return results;
-  }
-  Unit unit(kernel, target);
-  for (std::size_t v = 0; v < device.shaders.size(); ++v) unit.shaders[v] = &device.shaders[v];
-  if (device.ptx) unit.ptx = &*device.ptx;
-  llvm::Function* body = emit_body(unit);
-  llvm::Function* workspace_bytes = emit_workspace_size(unit);
-  emit_run(unit, body);
-  if (target.os() != "none") emit_tensor_entries(unit, body, workspace_bytes);
-  verify(*unit.module);
-  if (seconds) seconds->build += cpu_seconds() - begin;
+namespace {
 
-  const double passes = cpu_seconds();
+// The outputs that are machine code, of a module that is whole; those of a device are left empty.
+std::vector<std::string> host_outputs(Unit& unit, const Target& target, std::span<const Output> outputs) {
   const auto machine = target_machine(target);
   if (machine->createDataLayout() != unit.module->getDataLayout())
     throw InternalError("codegen: two data layouts for one target");
@@ -158,20 +146,16 @@ std::vector<std::string> emit(const ir::Kernel& kernel, const Target& target, st
   std::string object;
   std::vector<std::string> results;
   for (const Output output : outputs) {
-    if (is_device_output(output)) {
-      results.push_back(device_bytes(device, output, target));
-      continue;
-    }
+    std::string& result = results.emplace_back();
+    if (is_device_output(output)) continue;
     if (output == Output::llvm) {
-      std::string text;
-      llvm::raw_string_ostream out(text);
+      llvm::raw_string_ostream out(result);
       unit.module->print(out, nullptr);
-      results.push_back(std::move(text));
       continue;
     }
     if (output == Output::assembly) {
       const auto copy = llvm::CloneModule(*unit.module);
-      results.push_back(machine_code(*copy, *machine, true));
+      result = machine_code(*copy, *machine, true);
       continue;
     }
     if (object.empty()) {
@@ -179,10 +163,74 @@ std::vector<std::string> emit(const ir::Kernel& kernel, const Target& target, st
       object = machine_code(*copy, *machine, false);
       check_references(object, unit.name, unit.users_functions);
     }
-    results.push_back(output == Output::object ? object : archive(object, unit.name + ".o"));
+    result = output == Output::object ? object : archive(object, unit.name + ".o");
   }
-  if (seconds) seconds->llvm += cpu_seconds() - passes;
   return results;
+}
+
+void give_device_code(Unit& unit, const DeviceCode& device) {
+  for (std::size_t v = 0; v < device.shaders.size(); ++v) unit.shaders[v] = &device.shaders[v];
+  if (device.ptx) unit.ptx = &*device.ptx;
+}
+
+// Of the one variant that has such code.
+std::string device_bytes(std::span<const Variant> variants, const std::vector<DeviceCode>& devices, Output output) {
+  std::size_t found = 0, count = 0;
+  for (std::size_t v = 0; v < variants.size(); ++v)
+    if (output == Output::spirv ? !devices[v].shaders.empty() : devices[v].ptx.has_value()) found = v, ++count;
+  if (count > 1)
+    refuse(output == Output::ptx ? "ptx" : "cubin", "one target that is a CUDA device", std::to_string(count) + " of them",
+           Where{});
+  return device_bytes(devices[found], output, variants[found].target);
+}
+
+}  // namespace
+
+std::vector<std::string> emit(std::span<const Variant> variants, std::span<const Output> outputs, Seconds* seconds) {
+  const double begin = cpu_seconds();
+  std::vector<DeviceCode> devices;
+  for (const Variant& v : variants) devices.push_back(device_code(*v.kernel, v.target));
+  std::vector<std::string> results(outputs.size());
+  double made = 0;
+  if (!std::all_of(outputs.begin(), outputs.end(), is_device_output)) {
+    const Target& first = variants[0].target;
+    const Target common = variants.size() == 1 ? first : Target::parse("x86-64");
+    Unit unit(*variants[0].kernel, common);
+    if (variants.size() == 1) {
+      give_device_code(unit, devices[0]);
+      llvm::Function* body = emit_body(unit);
+      llvm::Function* workspace_bytes = emit_workspace_size(unit);
+      emit_run(unit, body);
+      if (first.os() != "none") emit_tensor_entries(unit, body, workspace_bytes);
+    } else {
+      std::vector<std::unique_ptr<Unit>> units;
+      std::vector<VariantEntries> entries;
+      for (std::size_t v = 0; v < variants.size(); ++v) {
+        Unit& u = *units.emplace_back(std::make_unique<Unit>(*variants[v].kernel, variants[v].target, unit));
+        give_device_code(u, devices[v]);
+        llvm::Function* body = emit_body(u);
+        llvm::Function* workspace_bytes = emit_workspace_size(u);
+        llvm::Function* run = emit_run(u, body);
+        entries.push_back({&u, emit_descriptor(u, body, workspace_bytes), run, workspace_bytes});
+        unit.users_functions.insert(u.users_functions.begin(), u.users_functions.end());
+      }
+      emit_library_entries(unit, entries);
+    }
+    verify(*unit.module);
+    made = cpu_seconds();
+    results = host_outputs(unit, common, outputs);
+    if (seconds) seconds->llvm += cpu_seconds() - made;
+  }
+  if (seconds) seconds->build += (made > 0 ? made : cpu_seconds()) - begin;
+  for (std::size_t k = 0; k < outputs.size(); ++k)
+    if (is_device_output(outputs[k])) results[k] = device_bytes(variants, devices, outputs[k]);
+  return results;
+}
+
+std::vector<std::string> emit(const ir::Kernel& kernel, const Target& target, std::span<const Output> outputs,
+                              Seconds* seconds) {
+  const Variant only{&kernel, target};
+  return emit(std::span(&only, 1), outputs, seconds);
 }
 
 std::string emit(const ir::Kernel& kernel, const Target& target, Output output, Seconds* seconds) {

@@ -4,6 +4,7 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/GlobalVariable.h>
 
+#include <ashlar/codegen/library.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
@@ -164,17 +165,6 @@ class Descriptor {
     return f;
   }
 
-  // The smallest level that has every enabled feature; the highest one when no level has them all.
-  int level() const {
-    for (int l = 1; l < 4; ++l) {
-      const Target candidate = Target::parse(Target::names()[static_cast<std::size_t>(l - 1)]);
-      bool all = true;
-      for (const std::string& f : unit.target.enabled()) all = all && candidate.has(f.c_str());
-      if (all) return l;
-    }
-    return 4;
-  }
-
   llvm::GlobalVariable* emit(llvm::Function* body, llvm::Function* workspace_bytes) {
     for (const ArgField& f : unit.layout.fields)
       if (f.kind == ArgField::Kind::symbol) symbols.push_back(f.id);
@@ -196,9 +186,9 @@ class Descriptor {
                 i32c(unit.is_vulkan() ? vulkan_memory
                      : unit.is_cuda() ? cuda_memory
                                       : host_memory),
-                i32c(0), i32c(level()), count(arguments), count(symbol_rows), count(computed), count(assumption_rows),
-                i32c(unit.layout.bytes), table(arguments), table(symbol_rows), table(assumption_rows), shape, assume,
-                workspace ? workspace_bytes : null(), i64c(workspace ? k.workspace_align : 0), body});
+                i32c(0), i32c(x86_level(unit.target)), count(arguments), count(symbol_rows), count(computed),
+                count(assumption_rows), i32c(unit.layout.bytes), table(arguments), table(symbol_rows), table(assumption_rows),
+                shape, assume, workspace ? workspace_bytes : null(), i64c(workspace ? k.workspace_align : 0), body});
     const llvm::DataLayout& layout = unit.module->getDataLayout();
     auto check = [&](Constant* row, std::size_t size) {
       if (layout.getTypeAllocSize(row->getType()) != size)
@@ -220,12 +210,13 @@ class Descriptor {
   std::vector<Expr> computed;
 };
 
-void thunk(Unit& unit, llvm::GlobalVariable* descriptor, bool with_context) {
+}  // namespace
+
+void emit_thunk(Unit& unit, const char* callee, llvm::GlobalVariable* table, bool with_context) {
   llvm::LLVMContext& c = *unit.context;
   auto* pointer = llvm::PointerType::get(c, 0);
   auto* i32_type = llvm::Type::getInt32Ty(c);
-  auto call = unit.module->getOrInsertFunction("ashlar_abi1_call",
-                                               llvm::FunctionType::get(i32_type, {pointer, pointer, pointer}, false));
+  auto call = unit.module->getOrInsertFunction(callee, llvm::FunctionType::get(i32_type, {pointer, pointer, pointer}, false));
   llvm::IRBuilder<> builder(c);
   const Arithmetic types(builder, unit.target);
   std::vector<llvm::Type*> parameters;
@@ -251,15 +242,17 @@ void thunk(Unit& unit, llvm::GlobalVariable* descriptor, bool with_context) {
   }
   Value* context =
       with_context ? static_cast<Value*>(f->getArg(static_cast<unsigned>(count))) : llvm::ConstantPointerNull::get(pointer);
-  e.b.CreateRet(e.b.CreateCall(call, {descriptor, list, context}));
+  e.b.CreateRet(e.b.CreateCall(call, {table, list, context}));
 }
 
-}  // namespace
+llvm::GlobalVariable* emit_descriptor(Unit& unit, llvm::Function* body, llvm::Function* workspace_bytes) {
+  return Descriptor(unit).emit(body, workspace_bytes);
+}
 
 void emit_tensor_entries(Unit& unit, llvm::Function* body, llvm::Function* workspace_bytes) {
-  llvm::GlobalVariable* descriptor = Descriptor(unit).emit(body, workspace_bytes);
-  thunk(unit, descriptor, false);
-  thunk(unit, descriptor, true);
+  llvm::GlobalVariable* descriptor = emit_descriptor(unit, body, workspace_bytes);
+  emit_thunk(unit, "ashlar_abi1_call", descriptor, false);
+  emit_thunk(unit, "ashlar_abi1_call", descriptor, true);
 }
 
 }  // namespace ashlar::codegen

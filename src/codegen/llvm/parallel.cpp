@@ -120,7 +120,7 @@ void Emitter::parallel_for(const ir::KStmt& s) {
     Value* rc = b.CreateCall(hook_type, hook, {user, count, worker, closure});
     b.CreateCondBr(b.CreateICmpEQ(rc, b.getInt32(0)), after, failed);
     b.SetInsertPoint(failed);
-    Value* what = unit.text(unit.name + ": parallel_for returned {found}, expected {expected}");
+    Value* what = unit.text(unit.kernel.name + ": parallel_for returned {found}, expected {expected}");
     b.CreateRet(b.CreateCall(fail_function(unit),
                              {context, b.getInt32(static_cast<std::uint32_t>(ASHLAR_E_LAUNCH)), b.getInt32(UINT32_MAX),
                               b.getInt32(UINT32_MAX), b.getInt64(0), b.CreateSExt(rc, word), what}));

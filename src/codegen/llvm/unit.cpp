@@ -13,12 +13,21 @@
 namespace ashlar::codegen {
 
 Unit::Unit(const ir::Kernel& k, const Target& t, Side side)
-    : context(std::make_unique<llvm::LLVMContext>()),
-      module(std::make_unique<llvm::Module>(k.name, *context)),
+    : Unit(k, t, side, std::make_shared<llvm::LLVMContext>(), nullptr, c_identifier(k.name)) {}
+
+Unit::Unit(const ir::Kernel& k, const Target& t, const Unit& library)
+    : Unit(k, t, Side::host, library.context, library.module, library.name + "__" + c_identifier(t.text())) {
+  variant_ = true;
+}
+
+Unit::Unit(const ir::Kernel& k, const Target& t, Side side, std::shared_ptr<llvm::LLVMContext> c,
+           std::shared_ptr<llvm::Module> m, std::string symbol)
+    : context(std::move(c)),
+      module(m ? std::move(m) : std::make_shared<llvm::Module>(k.name, *context)),
       kernel(k),
       target(t),
       layout(abi_layout(k)),
-      name(c_identifier(k.name)),
+      name(std::move(symbol)),
       side_(side) {
   const llvm::Triple triple{side == Side::host ? std::string(t.triple()) : "nvptx64-nvidia-cuda"};
   module->setTargetTriple(triple);
@@ -77,7 +86,8 @@ llvm::Function* Unit::function(const std::string& suffix, llvm::FunctionType* ty
   const auto linkage =
       visibility == Visibility::internal ? llvm::GlobalValue::InternalLinkage : llvm::GlobalValue::ExternalLinkage;
   llvm::Function* f = llvm::Function::Create(type, linkage, name + suffix, module.get());
-  if (visibility == Visibility::hidden) f->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  if (visibility == Visibility::hidden || (variant_ && visibility == Visibility::exported))
+    f->setVisibility(llvm::GlobalValue::HiddenVisibility);
   std::string features;
   for (const std::string& feature : Target::features())
     features += (features.empty() ? "" : ",") + std::string(target.has(feature.c_str()) ? "+" : "-") + feature;

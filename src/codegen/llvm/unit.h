@@ -33,13 +33,15 @@ class Unit {
   // host: the entries and what they call. device: the launches, for a CUDA device.
   enum class Side { host, device };
   Unit(const ir::Kernel&, const Target&, Side = Side::host);
+  // A variant in a library for several targets: its functions stand in the library's module, hidden, as NAME__TARGET….
+  Unit(const ir::Kernel&, const Target&, const Unit& library);
 
-  std::unique_ptr<llvm::LLVMContext> context;
-  std::unique_ptr<llvm::Module> module;
+  const std::shared_ptr<llvm::LLVMContext> context;
+  const std::shared_ptr<llvm::Module> module;
   const ir::Kernel& kernel;
   const Target& target;
   const AbiLayout layout;
-  const std::string name;  // of the simple entry; every other symbol starts with it
+  const std::string name;  // every symbol starts with it; of the simple entry, but for variants
   // A kernel for Vulkan: its launches as SPIR-V, in the form for devices whose Fma rounds once and in the other, which is null
   // where they do not differ. The host code calls the runtime in their place.
   const spirv::Code* shaders[2] = {nullptr, nullptr};
@@ -61,8 +63,11 @@ class Unit {
   bool may_overlap(const ir::KBuffer&, const ir::KBuffer&) const;
   bool never_written(const ir::KBuffer&) const;
 
-  const Side side_;
+  Unit(const ir::Kernel&, const Target&, Side, std::shared_ptr<llvm::LLVMContext>, std::shared_ptr<llvm::Module>,
+       std::string name);
 
+  const Side side_;
+  bool variant_ = false;
   std::map<ir::Id, llvm::MDNode*> scope_of_, apart_from_;
   std::map<std::string, llvm::Constant*> texts_;
 };
@@ -72,5 +77,17 @@ llvm::Function* emit_body(Unit&);                       // int f.body(args*, ctx
 llvm::Function* emit_workspace_size(Unit&);             // size_t f_workspace_bytes(args*, ctx*)
 llvm::Function* emit_run(Unit&, llvm::Function* body);  // int f_run(args*, ctx*): checks, then the body
 void emit_tensor_entries(Unit&, llvm::Function* body, llvm::Function* workspace_bytes);  // the descriptor, f and f_with
+
+// A library for several targets: of each variant what the runtime needs, and the four entries that have it choose
+// (library.cpp).
+struct VariantEntries {
+  const Unit* unit;
+  llvm::GlobalVariable* descriptor;
+  llvm::Function *run, *workspace_bytes;
+};
+llvm::GlobalVariable* emit_descriptor(Unit&, llvm::Function* body, llvm::Function* workspace_bytes);
+// f or f_with: collects the arguments for `callee`, which takes `table`, their addresses and the context.
+void emit_thunk(Unit&, const char* callee, llvm::GlobalVariable* table, bool with_context);
+void emit_library_entries(Unit& library, const std::vector<VariantEntries>&);
 
 }  // namespace ashlar::codegen

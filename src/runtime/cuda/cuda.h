@@ -39,6 +39,8 @@ typedef struct CudaCall { /* what an ashlar_abi1_cuda_call holds */
  * again by the next call, so a driver that comes later is found. */
 int ashlar_cuda_driver(const CudaDriver**, ashlar_error*, const char* who);
 
+const CudaDriver* ashlar_cuda_open_driver(void); /* NULL where ashlar_cuda_driver has not succeeded yet */
+
 /* Records what the driver said and returns the code. */
 int ashlar_cuda_failed(const CudaDriver*, ashlar_error*, const char* who, const char* function, CudaResult);
 

@@ -169,6 +169,7 @@ static int launch(CudaCall* c, uint32_t number, const int64_t grid[3], const uin
   const CudaResult r =
       c->driver->LaunchKernel(c->loaded->functions[number], (unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2],
                               what->threads, 1, 1, what->shared_bytes, c->stream, parameters, NULL);
+  if (r == kCudaSuccess) *ashlar_device_touched() = true;
   return r == kCudaSuccess ? ASHLAR_OK : ashlar_cuda_failed(c->driver, c->error, c->module->name, "cuLaunchKernel", r);
 }
 
@@ -187,4 +188,18 @@ int ashlar_abi1_cuda_end(ashlar_abi1_cuda_call* call) {
       rc = ashlar_cuda_failed(c->driver, c->error, c->module->name, "cuStreamSynchronize", r);
   }
   return leave(c, drop_workspace(c, rc));
+}
+
+int ashlar_abi1_cuda_settle(void* stream, ashlar_error* error, const char* who) {
+  const ashlar_abi1_cuda_module unnamed = {.name = who};
+  CudaCall c = {.driver = ashlar_cuda_open_driver(), .module = &unnamed, .error = error, .stream = (CudaStream)stream};
+  if (c.driver == NULL) return ASHLAR_OK;
+  CudaContext context = NULL;
+  CudaResult r = c.driver->CtxGetCurrent(&context);
+  if (r != kCudaSuccess) return ashlar_cuda_failed(c.driver, error, who, "cuCtxGetCurrent", r);
+  if (stream == NULL && context == NULL) return ASHLAR_OK;
+  int rc = enter(&c, -1, &context);
+  if (rc == ASHLAR_OK && (r = c.driver->StreamSynchronize(c.stream)) != kCudaSuccess)
+    rc = ashlar_cuda_failed(c.driver, error, who, "cuStreamSynchronize", r);
+  return leave(&c, rc);
 }

@@ -29,6 +29,7 @@ static bool is_lost(CudaResult r) {
 
 int ashlar_cuda_failed(const CudaDriver* cu, ashlar_error* error, const char* who, const char* function, CudaResult r) {
   const char* name = NULL;
+  if (is_lost(r)) *ashlar_device_touched() = true;
   if (cu->GetErrorName(r, &name) != kCudaSuccess || name == NULL) name = "a CUresult that the driver has no name for";
   return ashlar_error_record(error, r == kCudaOutOfMemory ? ASHLAR_E_MEMORY : ASHLAR_E_LAUNCH, -1, -1, kCudaSuccess, r,
                              is_lost(r)
@@ -62,10 +63,11 @@ static int open_driver(CudaDriver* cu, ashlar_error* error, const char* who) {
   return ASHLAR_OK;
 }
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static CudaDriver driver;
+static bool open;
+
 int ashlar_cuda_driver(const CudaDriver** result, ashlar_error* error, const char* who) {
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  static CudaDriver driver;
-  static bool open;
   int rc = ASHLAR_OK;
   pthread_mutex_lock(&lock);
   if (!open) {
@@ -75,4 +77,11 @@ int ashlar_cuda_driver(const CudaDriver** result, ashlar_error* error, const cha
   pthread_mutex_unlock(&lock);
   *result = &driver;
   return rc;
+}
+
+const CudaDriver* ashlar_cuda_open_driver(void) {
+  pthread_mutex_lock(&lock);
+  const bool is_open = open;
+  pthread_mutex_unlock(&lock);
+  return is_open ? &driver : NULL;
 }

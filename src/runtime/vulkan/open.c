@@ -33,6 +33,7 @@ const char* ashlar_vulkan_result(VkResult r) {
 }
 
 int ashlar_vulkan_failed(ashlar_vulkan_queue* q, ashlar_error* error, const char* who, const char* function, VkResult r) {
+  if (r == VK_ERROR_DEVICE_LOST) *ashlar_device_touched() = true;
   if (q != NULL && r == VK_ERROR_DEVICE_LOST) q->lost = r;
   const bool memory = r == VK_ERROR_OUT_OF_HOST_MEMORY || r == VK_ERROR_OUT_OF_DEVICE_MEMORY;
   return ashlar_error_record(error, memory ? ASHLAR_E_MEMORY : ASHLAR_E_LAUNCH, -1, -1, VK_SUCCESS, r,

@@ -326,10 +326,18 @@ int ashlar_abi1_vulkan_run(ashlar_abi1_vulkan_call* call, uint32_t launch, const
 int ashlar_abi1_vulkan_end(ashlar_abi1_vulkan_call* call) {
   ashlar_vulkan_queue* q = call->queue;
   int rc = call->code; /* what was recorded before a failure is not submitted: the call writes nothing */
-  if (rc == ASHLAR_OK)
-    rc = ashlar_vulkan_submit(q, call->error, call->module->name, call->submission, call->wait);
-  else
-    abandon(q, call->submission);
+  if (rc == ASHLAR_OK) rc = ashlar_vulkan_submit(q, call->error, call->module->name, call->submission, call->wait);
+  if (call->code == ASHLAR_OK && (rc == ASHLAR_OK || call->submission->pending)) *ashlar_device_touched() = true;
+  if (call->code != ASHLAR_OK) abandon(q, call->submission);
+  pthread_mutex_unlock(&q->lock);
+  return rc;
+}
+
+int ashlar_abi1_vulkan_settle(void* queue, ashlar_error* error, const char* who) {
+  ashlar_vulkan_queue* q = queue;
+  if (q == NULL) return ASHLAR_OK;
+  pthread_mutex_lock(&q->lock);
+  const int rc = ashlar_vulkan_wait_all(q, error, who);
   pthread_mutex_unlock(&q->lock);
   return rc;
 }
