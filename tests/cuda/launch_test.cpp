@@ -349,6 +349,65 @@ TEST_CASE("every call of the driver that fails is told by name, and the call bef
   }
 }
 
+TEST_CASE("where no context is current, each step to the primary one that fails is told, and none is current afterwards") {
+  struct Row {
+    const char* function;
+    int result;
+    const char* text;
+  };
+  const Row rows[] = {
+      {"cuDeviceGetCount", 999, "add_bias: cuDeviceGetCount returned 999, a CUresult that the driver has no name for"},
+      {"cuDeviceGet", 101, "add_bias: cuDeviceGet returned 101, a CUresult that the driver has no name for"},
+      {"cuDevicePrimaryCtxRetain", 2, "add_bias: cuDevicePrimaryCtxRetain returned 2, CUDA_ERROR_OUT_OF_MEMORY"},
+      {"cuCtxPushCurrent", 201, "add_bias: cuCtxPushCurrent returned 201, CUDA_ERROR_INVALID_CONTEXT"},
+  };
+  const Operands o;
+  for (const Row& row : rows) {
+    CAPTURE(row.function);
+    const Fresh fresh;
+    driver().standin_set_current(nullptr);
+    driver().standin_fail(row.function, 1, row.result);
+    CHECK(add_bias().call(o.list) == (row.result == 2 ? ASHLAR_E_MEMORY : ASHLAR_E_LAUNCH));
+    CHECK(said() == row.text);
+    CHECK(ashlar_last_error()->found == row.result);
+    CHECK(driver().standin_current() == nullptr);
+    CHECK(driver().standin_launches() == 0);
+    CHECK_MESSAGE(add_bias().call(o.list) == ASHLAR_OK, said());
+    CHECK(driver().standin_launches() == 1);
+  }
+}
+
+TEST_CASE("shared memory that a function is not given: the module is unloaded, and loaded anew by the next call") {
+  const Fresh fresh;
+  OnDevice x(f32, {9000}), y(f32, {1});
+  const std::vector<const void*> list = {&x.tensor, &y.tensor};
+  driver().standin_fail("cuFuncSetAttribute", 1, 1);
+  CHECK(sum().call(list) == ASHLAR_E_LAUNCH);
+  CHECK(said() == "sum: cuFuncSetAttribute returned 1, CUDA_ERROR_INVALID_VALUE");
+  CHECK(std::string(driver().standin_calls()).find("cuFuncSetAttribute cuModuleUnload ") != std::string::npos);
+  CHECK(driver().standin_launches() == 0);
+  const std::string calls = calls_of([&] { REQUIRE_MESSAGE(sum().call(list) == ASHLAR_OK, said()); });
+  CHECK(calls.find("cuModuleLoadData") != std::string::npos);
+}
+
+TEST_CASE("a workspace that cannot be freed fails the call, unless something failed before") {
+  const Fresh fresh;
+  OnDevice x(f32, {9000}), y(f32, {1});
+  const std::vector<const void*> list = {&x.tensor, &y.tensor};
+  driver().standin_fail("cuMemFree", 1, 1);
+  CHECK(sum().call(list) == ASHLAR_E_LAUNCH);
+  CHECK(said() == "sum: cuMemFree returned 1, CUDA_ERROR_INVALID_VALUE");
+  driver().standin_fail("cuMemFree", 1, 719);
+  CHECK(sum().call(list) == ASHLAR_E_LAUNCH);
+  CHECK(said() ==
+        "sum: cuMemFree returned 719, CUDA_ERROR_LAUNCH_FAILED: the CUDA context is lost, by this call or an earlier one");
+  driver().standin_fail_also("cuMemFree", 1, 719);
+  driver().standin_fail("cuLaunchKernel", 2, 701);
+  CHECK(sum().call(list) == ASHLAR_E_LAUNCH);
+  CHECK(said() == "sum: cuLaunchKernel returned 701, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES");
+  CHECK(sum().call(list) == ASHLAR_OK);
+}
+
 TEST_CASE("a second launch that fails: what ran is waited for, and its workspace given back") {
   const Fresh fresh;
   OnDevice x(f32, {9000}), y(f32, {1});

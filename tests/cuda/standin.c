@@ -40,8 +40,11 @@ struct CudaModuleObject {
 
 static struct {
   char calls[kBytes], complaints[kBytes];
-  char failing[64];
-  int countdown, result, lost;
+  struct {
+    char function[64];
+    int countdown, result;
+  } failures[2]; /* to come */
+  int lost;
   int attributes[256];
   int devices;
   bool cubin, initialised;
@@ -63,7 +66,9 @@ static void append(char* to, const char* format, ...) {
 static CudaResult called(const char* name) { /* 0, or what the call must return */
   append(s.calls, "%s ", name);
   if (s.lost != 0) return s.lost;
-  if (s.countdown > 0 && strcmp(name, s.failing) == 0 && --s.countdown == 0) return s.result;
+  for (int n = 0; n < 2; ++n)
+    if (s.failures[n].countdown > 0 && strcmp(name, s.failures[n].function) == 0 && --s.failures[n].countdown == 0)
+      return s.failures[n].result;
   if (!s.initialised && strcmp(name, "cuInit") != 0 && strcmp(name, "cuGetErrorName") != 0) return kNotInitialized;
   return 0;
 }
@@ -86,8 +91,9 @@ static CudaContext current(void) { return s.depth > 0 ? s.stack[s.depth - 1] : N
 
 /* ---- what tests say -------------------------------------------------------------------------------------------------- */
 void standin_reset(void) {
-  s.calls[0] = s.complaints[0] = s.failing[0] = '\0';
-  s.countdown = s.result = s.lost = s.launch_count = 0;
+  s.calls[0] = s.complaints[0] = '\0';
+  memset(s.failures, 0, sizeof s.failures);
+  s.lost = s.launch_count = 0;
   s.devices = 1, s.cubin = true;
   memset(s.attributes, 0, sizeof s.attributes);
   s.attributes[kCudaMaxThreadsPerBlock] = 1024;
@@ -96,10 +102,12 @@ void standin_reset(void) {
 }
 const char* standin_calls(void) { return s.calls; }
 const char* standin_complaints(void) { return s.complaints; }
-void standin_fail(const char* function, int nth, int result) {
-  snprintf(s.failing, sizeof s.failing, "%s", function);
-  s.countdown = nth, s.result = result;
+static void fail_at(int which, const char* function, int nth, int result) {
+  snprintf(s.failures[which].function, sizeof s.failures[which].function, "%s", function);
+  s.failures[which].countdown = nth, s.failures[which].result = result;
 }
+void standin_fail(const char* function, int nth, int result) { fail_at(0, function, nth, result); }
+void standin_fail_also(const char* function, int nth, int result) { fail_at(1, function, nth, result); }
 __attribute__((constructor)) static void begin(void) {
   standin_reset();
 #ifdef STANDIN_NO_DEVICE
@@ -279,11 +287,11 @@ CudaResult cuMemAlloc_v2(CudaAddress* address, size_t bytes) {
   return 0;
 }
 CudaResult cuMemFree_v2(CudaAddress address) {
-  CALLED("cuMemFree");
+  const CudaResult told = called("cuMemFree"); /* of work that failed before: the block is free all the same */
   if (address == 0) return complain("cuMemFree of nothing");
   --s.blocks;
   free((void*)(uintptr_t)address);
-  return 0;
+  return told;
 }
 
 /* ---- modules ----------------------------------------------------------------------------------------------------------- */

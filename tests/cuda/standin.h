@@ -25,8 +25,9 @@ typedef struct StandinLaunch {
   X(standin_reset, void, (void))        /* forgets calls, complaints and failures to come; one device of capability 9.0 */ \
   X(standin_calls, const char*, (void)) /* the names since the last reset, a space behind each */                          \
   X(standin_complaints, const char*, (void))                                                                               \
-  X(standin_fail, void, (const char* function, int nth, int result)) /* its nth call from now on, 1 being the next */      \
-  X(standin_lose, void, (int result))                                /* every call from now on that could fail */          \
+  X(standin_fail, void, (const char* function, int nth, int result))      /* its nth call from now on, 1 being the next */ \
+  X(standin_fail_also, void, (const char* function, int nth, int result)) /* a second failure to come */                   \
+  X(standin_lose, void, (int result))                                     /* every call from now on that could fail */     \
   X(standin_attribute, void, (int attribute, int value))                                                                   \
   X(standin_devices, void, (int count))                                                                                    \
   X(standin_takes_cubin, void, (int yes)) /* else machine code is CUDA_ERROR_NO_BINARY_FOR_GPU */                          \

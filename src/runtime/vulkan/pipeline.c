@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vulkan.h"
+#include "queue.h"
 
 int ashlar_vulkan_make_pipelines(ashlar_vulkan_queue* q, ashlar_error* error) {
   const VkPipelineCacheCreateInfo cache = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};

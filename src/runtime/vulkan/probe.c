@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "probe_words.h"
-#include "vulkan.h"
+#include "queue.h"
 
 enum { kCases = 4 };
 
@@ -32,10 +32,10 @@ static int run(ashlar_vulkan_queue* q, ashlar_error* error, const ashlar_abi1_vu
   memcpy(memory.mapped, cases, kCases * 4 * element); /* the right answers are overwritten by the device's */
   for (int k = 0; k < kCases; ++k) memset((char*)memory.mapped + (4 * (size_t)k + 3) * element, 0, element);
   ashlar_abi1_vulkan_call* call = NULL;
-  rc = ashlar_vulkan_begin_locked(q, m, error, true, &call);
+  rc = ashlar_vulkan_start(q, m, 0, error, true, &call);
   if (rc == ASHLAR_OK) {
     const int64_t grid[3] = {1, 1, 1};
-    rc = ashlar_abi1_vulkan_run(call, 0, grid, &memory.address);
+    rc = ashlar_vulkan_record(call, 0, grid, &memory.address);
     if (rc == ASHLAR_OK) rc = ashlar_vulkan_submit(q, error, m->name, call->submission, true);
   }
   *same = rc == ASHLAR_OK && memcmp(memory.mapped, cases, kCases * 4 * element) == 0;

@@ -1,10 +1,16 @@
 /* What the files of the Vulkan runtime share: the queue with all that hangs on it, and the driver's functions.
  *
- *   open.c      libvulkan, instances, devices, features; closing
- *   memory.c    buffers, upload, download
- *   pipeline.c  modules and pipelines, made once a queue; the pipeline cache
- *   submit.c    command buffers: begin, run, end, wait
- *   probe.c     whether Fma rounds once
+ *   driver.c      what a VkResult means
+ *   memory.c      memory that shaders reach by address
+ *   submission.c  command buffers: taken, submitted, waited for
+ *   pipeline.c    modules and pipelines, made once a queue; the pipeline cache
+ *   record.c      a call under construction
+ *   probe.c       whether Fma rounds once
+ *   buffers.c     buffers of the caller's, upload, download
+ *   open.c        libvulkan, instances, devices, features; closing
+ *   entries.c     what generated code calls: begin, run, end
+ *
+ * Each file uses those above it alone (the test runtime_vulkan_order reads that off the objects).
  *
  * Invariant: queue->lock is held from begin to end of a call, and inside every other function that touches the queue. */
 #ifndef ASHLAR_RUNTIME_VULKAN_INTERNAL_H
@@ -140,10 +146,15 @@ const char* ashlar_vulkan_result(VkResult); /* "VK_ERROR_DEVICE_LOST" */
 /* Records what the driver said and returns the code; a lost device is remembered. `who` names the kernel, or is "vulkan". */
 int ashlar_vulkan_failed(ashlar_vulkan_queue*, ashlar_error*, const char* who, const char* function, VkResult);
 
-int ashlar_vulkan_default(ashlar_vulkan_queue**, ashlar_error*); /* the runtime's own, opened at the first call */
-
 int ashlar_vulkan_make_memory(ashlar_vulkan_queue*, ashlar_error*, const char* who, uint64_t bytes, bool host, Memory*);
 void ashlar_vulkan_drop_memory(ashlar_vulkan_queue*, Memory*);
+
+int ashlar_vulkan_take_submission(ashlar_vulkan_queue*, ashlar_error*, const char* who, Submission**); /* recording has begun */
+int ashlar_vulkan_submit(ashlar_vulkan_queue*, ashlar_error*, const char* who, Submission*, bool wait);
+void ashlar_vulkan_abandon(ashlar_vulkan_queue*, Submission*);
+void ashlar_vulkan_barrier(ashlar_vulkan_queue*, VkCommandBuffer, bool to_host);
+int ashlar_vulkan_wait_all(ashlar_vulkan_queue*, ashlar_error*, const char* who);
+void ashlar_vulkan_drop_submissions(ashlar_vulkan_queue*);
 
 int ashlar_vulkan_make_pipelines(ashlar_vulkan_queue*, ashlar_error*); /* cache and layout */
 void ashlar_vulkan_drop_pipelines(ashlar_vulkan_queue*);
@@ -151,14 +162,13 @@ int ashlar_vulkan_load(ashlar_vulkan_queue*, ashlar_error*, const ashlar_abi1_vu
 int ashlar_vulkan_pipeline(ashlar_vulkan_queue*, ashlar_error*, const ashlar_abi1_vulkan_module*, Loaded*, uint32_t launch,
                            VkPipeline*);
 
-int ashlar_vulkan_take_submission(ashlar_vulkan_queue*, ashlar_error*, const char* who, Submission**); /* recording has begun */
-int ashlar_vulkan_submit(ashlar_vulkan_queue*, ashlar_error*, const char* who, Submission*, bool wait);
-int ashlar_vulkan_wait_all(ashlar_vulkan_queue*, ashlar_error*, const char* who);
-void ashlar_vulkan_drop_submissions(ashlar_vulkan_queue*);
-/* begin with the lock held. */
-int ashlar_vulkan_begin_locked(ashlar_vulkan_queue*, const ashlar_abi1_vulkan_module*, ashlar_error*, bool wait,
-                               ashlar_abi1_vulkan_call**);
+/* begin with the lock held, for one form of the module; run. */
+int ashlar_vulkan_start(ashlar_vulkan_queue*, const ashlar_abi1_vulkan_module*, int variant, ashlar_error*, bool wait,
+                        ashlar_abi1_vulkan_call**);
+int ashlar_vulkan_record(ashlar_abi1_vulkan_call*, uint32_t launch, const int64_t grid[3], const void* parameters);
 
 int ashlar_vulkan_probe(ashlar_vulkan_queue*, ashlar_error*); /* with the lock held */
+
+int ashlar_vulkan_default(ashlar_vulkan_queue**, ashlar_error*); /* the runtime's own, opened at the first call */
 
 #endif

@@ -1,0 +1,131 @@
+/* Command buffers: taken, submitted with a fence, waited for, used again. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "queue.h"
+
+static int finish(ashlar_vulkan_queue* q, ashlar_error* error, const char* who, Submission* s) {
+  const VkResult r = q->vk.WaitForFences(q->device, 1, &s->fence, VK_TRUE, UINT64_MAX);
+  if (r != VK_SUCCESS) return ashlar_vulkan_failed(q, error, who, "vkWaitForFences", r);
+  s->pending = false;
+  return ASHLAR_OK;
+}
+
+int ashlar_vulkan_wait_all(ashlar_vulkan_queue* q, ashlar_error* error, const char* who) {
+  if (q->lost != VK_SUCCESS) return ashlar_vulkan_failed(q, error, who, "the device is lost: an earlier call", q->lost);
+  for (Submission* s = q->submissions; s != NULL; s = s->next) {
+    const int rc = s->pending ? finish(q, error, who, s) : ASHLAR_OK;
+    if (rc != ASHLAR_OK) return rc;
+  }
+  return ASHLAR_OK;
+}
+
+static int new_submission(ashlar_vulkan_queue* q, ashlar_error* error, const char* who, Submission** result) {
+  Submission* s = calloc(1, sizeof *s);
+  if (s == NULL)
+    return ashlar_error_record(error, ASHLAR_E_MEMORY, -1, -1, sizeof *s, 0, "%s: no host memory for {expected} bytes", who);
+  const VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                            .commandPool = q->pool,
+                                            .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                            .commandBufferCount = 1};
+  const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+  const char* function = "vkAllocateCommandBuffers";
+  VkResult r = q->vk.AllocateCommandBuffers(q->device, &info, &s->commands);
+  if (r == VK_SUCCESS) r = q->vk.CreateFence(q->device, &fence, NULL, &s->fence), function = "vkCreateFence";
+  if (r != VK_SUCCESS) {
+    free(s); /* the command buffer goes with its pool */
+    return ashlar_vulkan_failed(q, error, who, function, r);
+  }
+  s->next = q->submissions;
+  q->submissions = *result = s;
+  return ASHLAR_OK;
+}
+
+enum { kMostSubmissions = 16 }; /* in flight; then the calls wait for the oldest */
+
+int ashlar_vulkan_take_submission(ashlar_vulkan_queue* q, ashlar_error* error, const char* who, Submission** result) {
+  if (q->lost != VK_SUCCESS) return ashlar_vulkan_failed(q, error, who, "the device is lost: an earlier call", q->lost);
+  Submission *found = NULL, *last = NULL;
+  int count = 0;
+  for (Submission* s = q->submissions; s != NULL && found == NULL; s = s->next, ++count) {
+    if (s->pending) {
+      const VkResult r = q->vk.GetFenceStatus(q->device, s->fence);
+      if (r == VK_SUCCESS)
+        s->pending = false;
+      else if (r != VK_NOT_READY)
+        return ashlar_vulkan_failed(q, error, who, "vkGetFenceStatus", r);
+    }
+    if (!s->pending) found = s;
+    last = s;
+  }
+  int rc = ASHLAR_OK;
+  if (found == NULL && count >= kMostSubmissions)
+    rc = finish(q, error, who, last), found = last;
+  else if (found == NULL)
+    rc = new_submission(q, error, who, &found);
+  if (rc != ASHLAR_OK) return rc;
+  const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                         .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+  const VkResult r = q->vk.BeginCommandBuffer(found->commands, &info);
+  if (r != VK_SUCCESS) return ashlar_vulkan_failed(q, error, who, "vkBeginCommandBuffer", r);
+  found->parameters_used = 0;
+  *result = found;
+  return ASHLAR_OK;
+}
+
+/* What was written before is read and overwritten after. */
+void ashlar_vulkan_barrier(ashlar_vulkan_queue* q, VkCommandBuffer commands, bool to_host) {
+  const VkMemoryBarrier order = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                 .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
+                                 .dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
+                                                  VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT |
+                                                  (to_host ? VK_ACCESS_HOST_READ_BIT : 0u)};
+  const VkPipelineStageFlags work = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+  q->vk.CmdPipelineBarrier(commands, work, work | (to_host ? VK_PIPELINE_STAGE_HOST_BIT : 0u), 0, 1, &order, 0, NULL, 0, NULL);
+}
+
+int ashlar_vulkan_submit(ashlar_vulkan_queue* q, ashlar_error* error, const char* who, Submission* s, bool wait) {
+  ashlar_vulkan_barrier(q, s->commands, true);
+  const char* function = "vkEndCommandBuffer";
+  VkResult r = q->vk.EndCommandBuffer(s->commands);
+  if (r == VK_SUCCESS) r = q->vk.ResetFences(q->device, 1, &s->fence), function = "vkResetFences";
+  if (r == VK_SUCCESS) {
+    const VkSubmitInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &s->commands};
+    r = q->vk.QueueSubmit(q->queue, 1, &info, s->fence), function = "vkQueueSubmit";
+  }
+  if (r != VK_SUCCESS) return ashlar_vulkan_failed(q, error, who, function, r);
+  s->pending = true;
+  return wait ? finish(q, error, who, s) : ASHLAR_OK;
+}
+
+/* Ends a recording that will not run; the next one resets it. Its only failures are of memory, and it held nothing. */
+void ashlar_vulkan_abandon(ashlar_vulkan_queue* q, Submission* s) { (void)q->vk.EndCommandBuffer(s->commands); }
+
+void ashlar_vulkan_drop_submissions(ashlar_vulkan_queue* q) {
+  while (q->submissions != NULL) {
+    Submission* s = q->submissions;
+    q->submissions = s->next;
+    ashlar_vulkan_drop_memory(q, &s->workspace);
+    ashlar_vulkan_drop_memory(q, &s->parameters);
+    q->vk.DestroyFence(q->device, s->fence, NULL);
+    free(s);
+  }
+}
+
+int ashlar_vulkan_wait(ashlar_vulkan_queue* q, ashlar_error* error) {
+  ashlar_error ignored;
+  pthread_mutex_lock(&q->lock);
+  const int rc = ashlar_vulkan_wait_all(q, error != NULL ? error : &ignored, "vulkan");
+  pthread_mutex_unlock(&q->lock);
+  return rc;
+}
+
+int ashlar_abi1_vulkan_settle(void* queue, ashlar_error* error, const char* who) {
+  ashlar_vulkan_queue* q = queue;
+  if (q == NULL) return ASHLAR_OK;
+  pthread_mutex_lock(&q->lock);
+  const int rc = ashlar_vulkan_wait_all(q, error, who);
+  pthread_mutex_unlock(&q->lock);
+  return rc;
+}
