@@ -67,11 +67,11 @@ double fma_256(bool loads) {
 double multiply_and_add_128(bool loads) {  // no fma: multiplications and additions, half of each
   const std::int64_t rounds = loads ? sustained : burst;
   std::int64_t n = rounds;
+  // clang-format off
 #define CLEAR(k) "xorps %%xmm" k ", %%xmm" k "\n\t"
 #define MUL(k) "mulps %%xmm0, %%xmm" k "\n\t"
 #define ADD(k) "addps %%xmm0, %%xmm" k "\n\t"
 #define LOAD "movaps (%1), %%xmm0\n\t"
-// clang-format off
 #define LOOP(load)                                                                                                   \
   CLEAR("0")                                                                                                         \
   CLEAR("1")                                                                                                         \
