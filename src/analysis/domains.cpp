@@ -119,6 +119,7 @@ Remembered remember(const Program& p, const std::map<Id, std::optional<std::int6
 
 Domains domains_of(const Program& p) {
   thread_local std::optional<Remembered> last;
+  thread_local std::uint64_t revisions = 0;
   Domains domains;
   const Facts facts = facts_of_arguments(p);
   const auto past = overshoots(p, facts);
@@ -151,6 +152,7 @@ Domains domains_of(const Program& p) {
     }
     domains.of.emplace(id, std::move(domain));
   }
+  domains.revision = ++revisions;
   last = remember(p, past, domains);
   return domains;
 }

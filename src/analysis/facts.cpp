@@ -1,6 +1,7 @@
 #include <ashlar/analysis/facts.h>
 
 #include <algorithm>
+#include <span>
 #include <numeric>
 
 #include "analysis/linear.h"
@@ -138,32 +139,45 @@ void Facts::assume(const Expr& condition) {
     multiple(ir::args_of(args[0])[0].node()->id, k);
 }
 
-Facts Facts::about(std::vector<ir::Id> ids) const {
+Facts::Part Facts::about(std::vector<ir::Id> ids) const {
   const auto wanted = [&](ir::Id id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); };
-  std::vector<std::vector<ir::Id>> mentioned(conditions_.size());
-  for (std::size_t k = 0; k < conditions_.size(); ++k) add_variables(conditions_[k], mentioned[k]);
-  const auto bears = [&](const std::vector<ir::Id>& of) { return of.empty() || std::any_of(of.begin(), of.end(), wanted); };
-  std::vector<const VarFacts*> found;
+  std::vector<ir::Id> mentioned;  // by all conditions, one after another
+  std::vector<std::size_t> ends;
+  for (const Expr& c : conditions_) {
+    std::vector<ir::Id> of;
+    add_variables(c, of);
+    mentioned.insert(mentioned.end(), of.begin(), of.end());
+    ends.push_back(mentioned.size());
+  }
+  const auto of_condition = [&](std::size_t k) {
+    return std::span(mentioned).subspan(k ? ends[k - 1] : 0, ends[k] - (k ? ends[k - 1] : 0));
+  };
+  const auto bears = [&](std::span<const ir::Id> of) { return of.empty() || std::any_of(of.begin(), of.end(), wanted); };
+  Part part;
+  part.vars.reserve(vars_.size());
   for (std::size_t next = 0; next < ids.size();) {
     for (; next < ids.size(); ++next) {
       const VarFacts* v = this->of(ids[next]);
       if (!v) continue;
-      found.push_back(v);
+      part.vars.push_back(v);
       if (!v->lo.empty()) add_variables(v->lo, ids);
       if (!v->hi.empty()) add_variables(v->hi, ids);
     }
-    for (const auto& of : mentioned)
-      if (bears(of))
-        for (ir::Id id : of)
+    for (std::size_t k = 0; k < ends.size(); ++k)
+      if (bears(of_condition(k)))
+        for (ir::Id id : of_condition(k))
           if (!wanted(id)) ids.push_back(id);
   }
-  Facts f;
-  std::sort(found.begin(), found.end());  // in the order they were bound
-  f.vars_.reserve(found.size());
-  for (const VarFacts* v : found) f.vars_.push_back(*v);
+  std::sort(part.vars.begin(), part.vars.end());  // in the order they were bound
   for (std::size_t k = 0; k < conditions_.size(); ++k)
-    if (bears(mentioned[k])) f.conditions_.push_back(conditions_[k]);
-  return f;
+    if (bears(of_condition(k))) part.conditions.push_back(&conditions_[k]);
+  return part;
+}
+
+Facts::Facts(const Part& part) {
+  vars_.reserve(part.vars.size());
+  for (const VarFacts* v : part.vars) vars_.push_back(*v);
+  for (const Expr* c : part.conditions) conditions_.push_back(*c);
 }
 
 Facts facts_of_arguments(const ir::Program& program) {

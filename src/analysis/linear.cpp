@@ -47,8 +47,12 @@ int three_way(const T& a, const T& b) {
 
 void add_variables(const Expr& e, std::vector<ir::Id>& to) {
   const ir::Node* n = e.node();
-  if (n->op == ir::Op::var && std::find(to.begin(), to.end(), n->id) == to.end()) to.push_back(n->id);
-  for (std::uint32_t k = 0; k < n->count; ++k) add_variables(n->args[k], to);
+  if (n->op == ir::Op::var && std::find(to.begin(), to.end(), n->id) == to.end()) {
+    if (to.empty()) to.reserve(8);
+    to.push_back(n->id);
+  }
+  for (std::uint32_t k = 0; k < n->count; ++k)
+    if (const ir::Node* inner = n->args[k].node(); inner->count != 0 || inner->op == ir::Op::var) add_variables(n->args[k], to);
 }
 
 int compare(const Expr& a, const Expr& b) {
@@ -107,6 +111,7 @@ void add_term(Linear& l, const Expr& atom, std::int64_t coef) {
     if (l.terms[k].coef == 0) l.terms.erase(l.terms.begin() + static_cast<std::ptrdiff_t>(k));
     return;
   }
+  if (l.terms.empty()) l.terms.reserve(4);
   l.terms.push_back({atom, coef});
 }
 
@@ -116,7 +121,10 @@ void add_scaled(Linear& l, const Linear& m, std::int64_t factor) {
 }
 
 Linear difference(const Linear& a, const Linear& b) {
-  Linear r = a;
+  Linear r;
+  r.terms.reserve(a.terms.size() + b.terms.size());
+  r.terms = a.terms;
+  r.constant = a.constant;
   add_scaled(r, b, -1);
   return r;
 }

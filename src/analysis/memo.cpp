@@ -9,32 +9,32 @@ constexpr std::size_t most_tables = 1'024, most_answers = 16'384;
 
 std::uint64_t mix(std::uint64_t h, std::uint64_t v) { return (h ^ v) * 0x9e3779b97f4a7c15ull + (h >> 29); }
 
-std::uint64_t fingerprint(const Facts& f) {
-  std::uint64_t h = f.vars().size();
-  for (const VarFacts& v : f.vars()) {
-    h = mix(h, v.id);
-    h = mix(h, v.min ? static_cast<std::uint64_t>(*v.min) : 0x51u);
-    h = mix(h, v.max ? static_cast<std::uint64_t>(*v.max) : 0x52u);
-    h = mix(h, ir::hash_of(v.lo));
-    h = mix(h, ir::hash_of(v.hi));
-    h = mix(h, static_cast<std::uint64_t>(v.multiple_of));
+std::uint64_t fingerprint(const Facts::Part& f) {
+  std::uint64_t h = f.vars.size();
+  for (const VarFacts* v : f.vars) {
+    h = mix(h, v->id);
+    h = mix(h, v->min ? static_cast<std::uint64_t>(*v->min) : 0x51u);
+    h = mix(h, v->max ? static_cast<std::uint64_t>(*v->max) : 0x52u);
+    h = mix(h, ir::hash_of(v->lo));
+    h = mix(h, ir::hash_of(v->hi));
+    h = mix(h, static_cast<std::uint64_t>(v->multiple_of));
   }
-  for (const Expr& c : f.conditions()) h = mix(h, ir::hash_of(c));
+  for (const Expr* c : f.conditions) h = mix(h, ir::hash_of(*c));
   return h;
 }
 
 bool same(const Expr& a, const Expr& b) { return SameWithNames()(a, b); }
 
-bool equal(const Facts& a, const Facts& b) {
-  if (a.vars().size() != b.vars().size() || a.conditions().size() != b.conditions().size()) return false;
+bool equal(const Facts& a, const Facts::Part& b) {
+  if (a.vars().size() != b.vars.size() || a.conditions().size() != b.conditions.size()) return false;
   for (std::size_t k = 0; k < a.vars().size(); ++k) {
-    const VarFacts &x = a.vars()[k], &y = b.vars()[k];
+    const VarFacts &x = a.vars()[k], &y = *b.vars[k];
     if (x.id != y.id || x.min != y.min || x.max != y.max || x.multiple_of != y.multiple_of || !same(x.lo, y.lo) ||
         !same(x.hi, y.hi))
       return false;
   }
   for (std::size_t k = 0; k < a.conditions().size(); ++k)
-    if (!same(a.conditions()[k], b.conditions()[k])) return false;
+    if (!same(a.conditions()[k], *b.conditions[k])) return false;
   return true;
 }
 
@@ -66,7 +66,8 @@ Engine& MemoTable::ready() {
   return *engine;
 }
 
-std::shared_ptr<MemoTable> memo_for(const Facts& facts) {
+namespace {
+std::shared_ptr<MemoTable> table_of(const Facts::Part& facts) {
   thread_local Memo memo;
   if (memo.count >= most_tables) memo = {};
   auto& bucket = memo.tables[fingerprint(facts)];
@@ -78,15 +79,23 @@ std::shared_ptr<MemoTable> memo_for(const Facts& facts) {
       if (t->nonneg.size() > most_answers) t->nonneg.clear();
       return t;
     }
-  bucket.push_back(std::make_shared<MemoTable>(facts));
+  bucket.push_back(std::make_shared<MemoTable>(Facts(facts)));
   ++memo.count;
   return bucket.back();
+}
+}  // namespace
+
+std::shared_ptr<MemoTable> memo_for(const Facts& facts) {
+  Facts::Part all;
+  for (const VarFacts& v : facts.vars()) all.vars.push_back(&v);
+  for (const Expr& c : facts.conditions()) all.conditions.push_back(&c);
+  return table_of(all);
 }
 
 std::shared_ptr<MemoTable> memo_for(const Expr& e, const Facts& facts) {
   std::vector<ir::Id> vars;
   add_variables(e, vars);
-  return memo_for(facts.about(std::move(vars)));
+  return table_of(facts.about(std::move(vars)));
 }
 
 bool memorable(const Expr& e) {

@@ -1,4 +1,5 @@
 // Rules about what is defined: ids, types, stages, buffers.
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -76,27 +77,32 @@ Broken ids_resolve(const View& v) {
 }
 
 Broken ids_unique(const View& v) {
-  std::set<Id> seen;
+  std::vector<std::pair<Id, const Stmt*>> all;
   for (const Place& place : v.places) {
-    if (!place.stmt->id || !seen.insert(place.stmt->id).second) return v.name(*place.stmt);
     if (place.stmt->id >= v.p.next_id) return v.name(*place.stmt) + " beyond next_id";
+    all.emplace_back(place.stmt->id, place.stmt);
   }
+  std::stable_sort(all.begin(), all.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+  for (std::size_t k = 0; k < all.size(); ++k)
+    if (!all[k].first || (k && all[k - 1].first == all[k].first)) return v.name(*all[k].second);
   return {};
 }
 
 Broken ids_variables(const View& v) {
-  std::set<Id> known;
-  for (const auto& [id, s] : v.p.symbols) known.insert(id);
-  for (const auto& [id, s] : v.p.scalars) known.insert(id);
-  for (const auto& [id, a] : v.p.axes) known.insert(id);
+  std::vector<Id> known;
+  for (const auto& [id, s] : v.p.symbols) known.push_back(id);
+  for (const auto& [id, s] : v.p.scalars) known.push_back(id);
+  for (const auto& [id, a] : v.p.axes) known.push_back(id);
   for (const auto& [id, s] : v.p.stages) {
-    for (const ir::IterVar& i : s.iters) known.insert(i.id);
-    known.insert(s.reducer.left.begin(), s.reducer.left.end());
-    known.insert(s.reducer.right.begin(), s.reducer.right.end());
+    for (const ir::IterVar& i : s.iters) known.push_back(i.id);
+    known.insert(known.end(), s.reducer.left.begin(), s.reducer.left.end());
+    known.insert(known.end(), s.reducer.right.begin(), s.reducer.right.end());
   }
-  for (const auto& [id, b] : v.p.buffers) known.insert(b.layout.vars.begin(), b.layout.vars.end());
+  for (const auto& [id, b] : v.p.buffers) known.insert(known.end(), b.layout.vars.begin(), b.layout.vars.end());
+  std::sort(known.begin(), known.end());
   for (const View::Node& n : v.nodes)
-    if (ir::is(*n.e, Op::var) && !known.count(n.e->node()->id)) return "variable " + ir::text(*n.e) + " in " + *n.where;
+    if (ir::is(*n.e, Op::var) && !std::binary_search(known.begin(), known.end(), n.e->node()->id))
+      return "variable " + ir::text(*n.e) + " in " + *n.where;
   return {};
 }
 

@@ -1,4 +1,5 @@
 // Rules about how it is carried out: nests, axes, loops, blocks, storage, order of execution.
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -10,16 +11,10 @@
 namespace ashlar::analysis::verifier {
 namespace {
 
-bool within(const Axis& a, const View& v, const std::set<Id>& roots) {
+bool within(const Axis& a, const View& v, const Stmt& nest) {
   for (Id r : ir::roots_of(v.p, a.id))
-    if (!roots.count(r)) return false;
+    if (std::none_of(nest.roots.begin(), nest.roots.end(), [&](const ir::Root& root) { return root.axis == r; })) return false;
   return true;
-}
-
-std::set<Id> root_axes(const Stmt& nest) {
-  std::set<Id> ids;
-  for (const ir::Root& r : nest.roots) ids.insert(r.axis);
-  return ids;
 }
 
 // The cells that a part of an axis covers: first, middle and last iteration, or full and ragged tiles.
@@ -102,7 +97,7 @@ Broken loop_own(const View& v) {
   v.each(Kind::loop, [&](int k, const Stmt& loop) {
     const Axis& a = v.p.axis(loop.axis);
     const int nest = v.place(k).nest;
-    if (broken.empty() && (nest < 0 || !a.became.empty() || !within(a, v, root_axes(v.at(nest))))) broken = v.name(loop);
+    if (broken.empty() && (nest < 0 || !a.became.empty() || !within(a, v, v.at(nest)))) broken = v.name(loop);
   });
   return broken;
 }
@@ -168,12 +163,17 @@ Broken block_leaves(const View& v) {
   Broken broken;
   v.each(Kind::block, [&](int k, const Stmt& block) {
     if (!broken.empty()) return;
-    std::set<Id> wanted, around;
+    std::vector<Id> wanted, around;
     for (const ir::Root& r : v.at(v.place(k).nest).roots)
       for (Id leaf : ir::leaves_of(v.p, r.axis))
-        if (takes_steps(block) || !v.p.axis(leaf).reduce) wanted.insert(leaf);
-    for (const Stmt* loop : v.own_loops(k)) around.insert(loop->axis);
-    if (!takes_steps(block)) std::erase_if(around, [&](Id a) { return v.p.axis(a).reduce && !wanted.count(a); });
+        if (takes_steps(block) || !v.p.axis(leaf).reduce) wanted.push_back(leaf);
+    for (const Stmt* loop : v.own_loops(k)) around.push_back(loop->axis);
+    for (std::vector<Id>* ids : {&wanted, &around}) {
+      std::sort(ids->begin(), ids->end());
+      ids->erase(std::unique(ids->begin(), ids->end()), ids->end());
+    }
+    if (!takes_steps(block))
+      std::erase_if(around, [&](Id a) { return v.p.axis(a).reduce && !std::binary_search(wanted.begin(), wanted.end(), a); });
     if (wanted != around) broken = v.name(block);
   });
   return broken;

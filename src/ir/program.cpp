@@ -41,6 +41,7 @@ const Axis& Program::axis(Id id) const { return at(axes, id, "axis"); }
 
 std::vector<const Stmt*> path_to(const Program& p, Id statement) {
   std::vector<const Stmt*> path;
+  path.reserve(16);
   find_path(p.body, statement, path);
   return path;
 }

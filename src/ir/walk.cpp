@@ -1,4 +1,7 @@
 // Walking and rewriting expressions; shared nodes are visited once.
+#include <array>
+#include <atomic>
+#include <memory_resource>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -44,20 +47,25 @@ Expr rebuild(const Expr& e, std::span<const Expr> args) {
 
 namespace {
 
+// Can a walk come to the node by two ways? Each way holds a count of it.
+bool shared(const Node* n) { return std::atomic_ref<std::uint32_t>(n->refs).load(std::memory_order_relaxed) > 1; }
+
 struct Transformer {
   const std::function<Expr(const Expr&)>& f;
   std::unordered_map<const Node*, Expr> done;
   Expr visit(const Expr& e) {
-    if (auto it = done.find(e.node()); it != done.end()) return it->second;
-    Expr current = e;
-    if (const auto args = args_of(e); !args.empty()) {
-      std::vector<Expr> fresh;
-      fresh.reserve(args.size());
-      for (const Expr& a : args) fresh.push_back(visit(a));
-      current = rebuild(e, fresh);
-    }
-    current = f(current);
-    done.emplace(e.node(), current);
+    const Node* n = e.node();
+    if (n->count == 0) return f(e);
+    const bool again = shared(n);
+    if (again)
+      if (auto it = done.find(n); it != done.end()) return it->second;
+    constexpr std::uint32_t few = 4;
+    std::array<Expr, few> fresh;
+    std::vector<Expr> many(n->count > few ? n->count : 0);
+    Expr* args = n->count > few ? many.data() : fresh.data();
+    for (std::uint32_t k = 0; k < n->count; ++k) args[k] = visit(n->args[k]);
+    Expr current = f(rebuild(e, {args, n->count}));
+    if (again) done.emplace(n, current);
     return current;
   }
 };
@@ -81,12 +89,16 @@ Expr substitute(const Expr& e, const Substitution& variables) {
 
 void walk(const Expr& e, const std::function<bool(const Expr&)>& enter) {
   if (e.empty()) return;
-  std::unordered_set<const Node*> seen;
-  std::vector<const Expr*> pending{&e};
+  std::array<std::byte, 1024> space;  // for most expressions
+  std::pmr::monotonic_buffer_resource local(space.data(), space.size());
+  std::pmr::unordered_set<const Node*> seen(&local);
+  std::pmr::vector<const Expr*> pending(&local);
+  pending.reserve(16);
+  pending.push_back(&e);
   while (!pending.empty()) {
     const Expr& x = *pending.back();
     pending.pop_back();
-    if (!seen.insert(x.node()).second || !enter(x)) continue;
+    if ((shared(x.node()) && !seen.insert(x.node()).second) || !enter(x)) continue;
     const auto args = args_of(x);
     for (std::size_t k = args.size(); k-- > 0;) pending.push_back(&args[k]);
   }

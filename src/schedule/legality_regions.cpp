@@ -287,6 +287,8 @@ void prove_reads(Context& c) {
   const Program& p = c.p;
   const Facts arguments = analysis::facts_of_arguments(p);
   const analysis::Domains domains = analysis::domains_of(p);
+  thread_local std::uint64_t proved = 0;  // the revision of the domains for which all of the below holds
+  if (domains.revision == proved) return;
   for (const auto& [id, stage] : p.stages) {
     // a reduction starts at every spatial point, where it has terms or not
     Facts at_terms = arguments, at_start = arguments;
@@ -328,6 +330,7 @@ void prove_reads(Context& c) {
       }
     }
   }
+  proved = domains.revision;
 }
 
 }  // namespace ashlar::schedule

@@ -9,6 +9,7 @@
 //   too);
 //   - a nest computes no point outside of the box, and none at all where a condition in `inhabited` fails (regions.h).
 // So what is shown once for the points of the box holds wherever the stage is placed.
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <vector>
@@ -28,6 +29,8 @@ struct Domain {
 
 struct Domains {
   std::map<ir::Id, Domain> of;  // by stage
+  // Of answers of one thread with equal revisions, the domains are the same, and so are the definitions they follow from.
+  std::uint64_t revision = 0;
   const Domain& at(ir::Id stage) const;
 };
 

@@ -31,8 +31,15 @@ class Facts {
   const VarFacts* of(ir::Id var) const;
   const std::vector<Expr>& conditions() const { return conditions_; }
   const std::vector<VarFacts>& vars() const { return vars_; }  // in the order they were bound
-  // What can bear on an expression over some variables: facts of them and of all that their ranges and conditions lead to.
-  Facts about(std::vector<ir::Id> vars) const;
+  // What can bear on an expression over some variables: facts of them and of all that their ranges and conditions lead to, in
+  // the order of these facts, which they point into.
+  struct Part {
+    std::vector<const VarFacts*> vars;
+    std::vector<const Expr*> conditions;
+  };
+  Part about(std::vector<ir::Id> vars) const;
+  Facts() = default;
+  explicit Facts(const Part&);
 
  private:
   VarFacts& entry(ir::Id var);
