@@ -147,7 +147,13 @@ bool Engine::nonneg(const Linear& l) {
   const int given = budget_ = std::min(outer, steps_inside_proof);
   const Nested inside(proof_depth_);
   if (use_conditions_ && !hypotheses_loaded_) load_hypotheses();
+  for (const Tried& t : tried_)
+    if (t.given == given && t.depth == proof_depth_ && same(t.sum, l)) {
+      budget_ = outer - t.spent;
+      return t.answer;
+    }
   const bool answer = search(l, 0, 0);
+  tried_.push_back({l, given, proof_depth_, given - budget_, answer});
   budget_ = outer - (given - budget_);
   return answer;
 }
@@ -172,6 +178,7 @@ bool Engine::ask(const Linear& l, int budget) {
       for (const auto& [steps, answer] : it->second)
         if (steps == budget) return answer;
   done_[1].clear();
+  tried_.clear();
   budget_ = budget;
   bool answer = false;
   {

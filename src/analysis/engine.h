@@ -101,6 +101,12 @@ class Engine {
   std::unordered_map<const ir::Node*, Range> ranges_;
   std::vector<Expr> keep_, ranged_;  // keep the keys of the maps alive
   std::vector<Linear> hypotheses_;   // each is >= 0
+  struct Tried {  // a question inside of the proof that runs: different orders of the same replacements come to the same ones
+    Linear sum;
+    int given = 0, depth = 0, spent = 0;  // steps, proofs around it, steps
+    bool answer = false;
+  };
+  std::vector<Tried> tried_;
   bool hypotheses_loaded_ = false;
   bool use_conditions_ = true;
   int proof_depth_ = 0;  // > 0 while a proof runs inside a simplification
