@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <ashlar/analysis/ladder.h>
 #include <ashlar/analysis/simplify.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
@@ -152,11 +153,22 @@ class Matcher {
 
   bool unconditional() {
     const auto path = ir::path_to(p_, block_->id);
-    for (const Expr& c : conditions_of(p_, path, block_->piece == Stmt::Piece::init))
-      if (moves(c) && !can_prove(c, facts_at(p_, path)))
+    ir::Substitution begin;
+    for (Id axis : result_.axes) begin.emplace_back(axis, ir::index(0));
+    const std::vector<Expr> all = conditions_of(p_, path, block_->piece == Stmt::Piece::init);
+    const Facts facts = facts_at(p_, path);
+    for (const Expr& c : all)
+      if (moves(c) && !can_prove(c, facts) && !holds_throughout(c, all, begin, facts))
         return mismatch("a tile without conditions (Tail::exact, peel, or pad over storage of its own)",
                         p_.stage(block_->stage).name + " where " + ir::text(c));
     return true;
+  }
+
+  // Where all conditions hold for the tile's first element, does this one for every element?
+  bool holds_throughout(const Expr& c, const std::vector<Expr>& all, const ir::Substitution& begin, const Facts& facts) const {
+    std::vector<Expr> refutes{ir::logic_not(c)};
+    for (const Expr& other : all) refutes.push_back(ir::substitute(other, begin));
+    return no_solution(refutes, facts).answer == Answer::proved;
   }
 
   // ---- loops for variables -----------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ Draft Flattener::run() {
     places_.push_back(place_argument(k, p_, b));
     last_use_.push_back(0);
   }
+  find_fragments();
   k.body = body(p_.body);
   plan_workspace(k, p_, lives_);
   return std::move(draft_);
@@ -65,6 +66,7 @@ std::vector<KStmt> Flattener::statement(const Stmt& s) {
       return loop(s);
     case Stmt::Kind::block:
       ++position_;
+      if (const auto d = sites_.distributed.find(s.id); d != sites_.distributed.end()) return distributed(s, d->second);
       return block(s);
     case Stmt::Kind::prefetch:
       return prefetch(s);
@@ -83,7 +85,10 @@ void Flattener::alloc(const Stmt& s) {
     if (a.kind == LoopKind::vectorized) lanes.push_back({ir::sub(ir::axis_var(p_, a.axis), lane_begin_), lane_count_});
   }
   const Id id = draft_.kernel.buffers.count(s.buffer) ? s.id : s.buffer;
-  Place place = place_alloc(draft_.kernel, p_, s, id, std::move(lanes), per_worker, options_);
+  const bool fragment = p_.buffer(s.buffer).scope == Scope::fragment;
+  Place place = fragment ? place_fragment(draft_.kernel, p_, s, id, sites_.held.at(s.buffer))
+                         : place_alloc(draft_.kernel, p_, s, id, std::move(lanes), per_worker, options_);
+  if (fragment) draft_.fragments.insert(id);
   for (auto* list : {&place.lo, &place.logical_lo, &place.logical_extent})
     for (Expr& e : *list) e = known(e);
   for (const Around& a : around_) draft_.kernel.buffers.at(id).inside.push_back(a.axis);

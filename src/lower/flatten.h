@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include <ashlar/analysis/fragment_sites.h>
 #include <ashlar/analysis/interval.h>
 #include <ashlar/ir/refusal.h>
 
@@ -83,6 +84,11 @@ class Flattener {
   Statements stores(const Stmt&, const Stmt& in, const ir::Stage&, const Parts*, Body&, const Facts&);
   Statements store_all(const Stmt&, const ir::Stage&, const std::vector<Expr>& index, std::vector<Expr> values, Body&);
 
+  // ---- fragments (flatten_fragment.cpp)
+  void find_fragments();
+  Statements over_tiles(const Stmt& loop, const analysis::TileDigit&);
+  Statements distributed(const Stmt& block, const analysis::Distribution&);
+
   Statements call(const Stmt&);      // flatten_call.cpp
   Statements prefetch(const Stmt&);  // flatten_prefetch.cpp
   bool moves(const ir::Node& load, const Stmt& nest, Id axis) const;
@@ -105,6 +111,9 @@ class Flattener {
   std::map<Id, Parts> parts_;          // nest -> those of its reduction over threads
   std::vector<Life> lives_;
   std::size_t position_ = 0;
+  analysis::FragmentSites sites_;
+  std::map<Id, const analysis::TileDigit*> tiles_;  // loops over elements of fragments
+  std::map<Id, Expr> tile_numbers_;                 // of those inside which the current statement stands: the tile
 };
 
 }  // namespace ashlar::lower_impl

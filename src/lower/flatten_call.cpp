@@ -41,7 +41,8 @@ std::vector<KStmt> Flattener::call(const Stmt& s) {
         return expressions.address(tile.buffer, index);
       };
       a.address = address(tile.steps.size());
-      for (std::size_t d = 0; d < tile.steps.size(); ++d)
+      const bool memory = f.operands[k].place != ir::IntrinsicOperand::Place::registers;
+      for (std::size_t d = 0; d < tile.steps.size() && memory; ++d)
         a.strides.push_back(analysis::simplify(ir::sub(address(d), a.address), facts));
     } else {
       a.address = expressions.lower(known(m.values[k]));

@@ -20,6 +20,7 @@ bool contains_vectorized(const std::vector<ir::Stmt>& body) {
 
 std::vector<KStmt> Flattener::loop(const Stmt& s) {
   if (s.loop_kind == LoopKind::tensorized) return call(s);
+  if (const auto digit = tiles_.find(s.id); digit != tiles_.end()) return over_tiles(s, *digit->second);
   const ir::LoopRange range = ir::range_of(p_, s);
   const ir::Axis& axis = p_.axis(s.axis);
   const Facts outside = facts_;
@@ -70,6 +71,7 @@ std::vector<KStmt> Flattener::loop(const Stmt& s) {
 
 std::vector<KStmt> Flattener::many(const Stmt& s, const ir::Axis& axis, const Expr& begin, Expr extent) {
   LoopKind kind = s.loop_kind;
+  if (kind == LoopKind::serial && sites_.unrolled.count(s.id)) kind = LoopKind::unrolled;  // registers have no index
   if (kind == LoopKind::vectorized && contains_vectorized(s.body)) kind = LoopKind::unrolled;
   if (kind == LoopKind::vectorized || kind == LoopKind::unrolled || kind == LoopKind::vthread) {
     std::int64_t count = 0;

@@ -236,19 +236,32 @@ class Launcher {
     return out;
   }
 
-  static void tell_apart(std::vector<KStmt>& list, const std::vector<Id>& own, std::int64_t count, const Expr& which) {
+  // Elements of virtual threads lie beside each other; of fragments, whose registers an instruction wants in a row, all of one
+  // before all of the next.
+  void tell_apart(std::vector<KStmt>& list, const std::vector<Id>& own, std::int64_t count, const Expr& which) const {
     const auto is_own = [&](Id b) { return std::find(own.begin(), own.end(), b) != own.end(); };
-    const auto apart = [&](const Expr& address) { return ir::add(ir::mul(address, ir::index(count)), which); };
+    const auto apart = [&](Id b, const Expr& address) {
+      if (!draft_.fragments.count(b)) return ir::add(ir::mul(address, ir::index(count)), which);
+      const Expr each = analysis::simplify(ir::div(draft_.kernel.buffers.at(b).elements, ir::index(count)));
+      return ir::add(address, ir::mul(which, each));
+    };
     for (KStmt& s : list) {
       for_each_expr(s, [&](Expr& e) {
-        e = ir::transform(e, [&](const Expr& x) {
-          if (!ir::is(x, ir::Op::load) || !is_own(x.node()->id)) return x;
-          std::vector<Expr> args(ir::args_of(x).begin(), ir::args_of(x).end());
-          args[0] = apart(args[0]);
-          return ir::rebuild(x, args);
+        e = ir::transform(e, [&](const Expr& part) {
+          if (!ir::is(part, ir::Op::load) || !is_own(part.node()->id)) return part;
+          std::vector<Expr> args(ir::args_of(part).begin(), ir::args_of(part).end());
+          args[0] = apart(part.node()->id, args[0]);
+          return ir::rebuild(part, args);
         });
       });
-      if ((s.kind == KStmt::Kind::store || s.kind == KStmt::Kind::prefetch) && is_own(s.buffer)) s.address = apart(s.address);
+      if ((s.kind == KStmt::Kind::store || s.kind == KStmt::Kind::prefetch) && is_own(s.buffer))
+        s.address = apart(s.buffer, s.address);
+      if (s.kind == KStmt::Kind::call) {
+        ir::Call call = *s.call;
+        for (ir::Call::Actual& a : call.actuals)
+          if (a.buffer && is_own(a.buffer)) a.address = apart(a.buffer, a.address);
+        s.call = std::make_shared<const ir::Call>(std::move(call));
+      }
       tell_apart(s.body, own, count, which);
       tell_apart(s.otherwise, own, count, which);
     }

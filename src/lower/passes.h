@@ -31,6 +31,7 @@ struct Draft {
   ir::Kernel kernel;
   std::map<ir::Id, Where> alloc_lines;    // of the buffers that were allocated: where the user placed them
   std::set<ir::Id> mapped;                // of those, the ones with a layout map: a ring, panels
+  std::set<ir::Id> fragments;             // and those that are held by the lanes of a warp
   std::map<ir::Id, Combining> combining;  // by the buffer that gets the result
   std::map<ir::Id, Ring> rings;           // by the loop's variable
   // Of buffers that are rings: which of its copies an address lies in.

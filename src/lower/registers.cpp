@@ -18,6 +18,7 @@ using ir::KStmt;
 struct Use {
   std::set<std::int64_t> slots;  // registers of the buffer, by the number of their first element
   std::size_t first = SIZE_MAX, last = 0;
+  bool packed = false;  // by the lanes of a warp
   bool thread = false;  // inside a launch: each thread has its own, one 32-bit word after another
 };
 
@@ -34,7 +35,7 @@ class Contract {
       std::size_t live = 0;
       for (const auto& [other, o] : uses_)
         if (o.first <= use.last && use.first <= o.last)
-          live += o.slots.size() * (use.thread ? words(draft_.kernel.buffers.at(other).type) : 1);
+          live += use.thread ? words(draft_.kernel.buffers.at(other).type, o) : o.slots.size();
       if (use.thread) {
         if (live > static_cast<std::size_t>(options_.thread_registers))
           refuse(
@@ -53,7 +54,11 @@ class Contract {
   }
 
  private:
-  static std::size_t words(Type t) { return static_cast<std::size_t>(std::max<std::int64_t>(1, t.bytes() / 4)); }
+  // Registers of 32 bits; what instructions take is packed.
+  static std::size_t words(Type t, const Use& use) {
+    const auto bytes = static_cast<std::size_t>(t.bytes());
+    return use.packed ? (use.slots.size() * bytes + 3) / 4 : use.slots.size() * std::max<std::size_t>(1, bytes / 4);
+  }
   const std::string& name(Id id) const { return draft_.kernel.buffers.at(id).name; }
   Where where(Id id) const {
     const auto it = draft_.alloc_lines.find(id);
@@ -70,6 +75,7 @@ class Contract {
              "[" + ir::text(address) + "]", where(id));
     Use& use = uses_[id];
     use.thread = launch_;
+    use.packed = draft_.fragments.count(id) > 0;
     const std::int64_t lanes_a_register = launch_ ? 1 : std::max(1, options_.vector_bits / b.type.bits);
     const std::int64_t lanes = address.type().lanes;
     if (lanes == 1)
@@ -90,6 +96,9 @@ class Contract {
         });
       });
       if (s.kind == KStmt::Kind::store) access(s.buffer, s.address);
+      if (s.kind == KStmt::Kind::call)
+        for (const ir::Call::Actual& a : s.call->actuals)
+          if (draft_.kernel.buffers.count(a.buffer)) access(a.buffer, a.address);
       const bool outside = launch_;
       launch_ = launch_ || s.kind == KStmt::Kind::launch;
       visit(s.body);

@@ -46,7 +46,15 @@ Expr Place::address(const std::vector<Expr>& logical_index) const {
   if (physical.size() != stride.size())
     throw InternalError("an access to " + buffer->name + " with the wrong number of indices");
   Expr sum = ir::index(0);
-  for (std::size_t d = 0; d < physical.size(); ++d) sum = ir::add(sum, ir::mul(ir::sub(physical[d], lo[d]), stride[d]));
+  for (std::size_t d = 0; d < physical.size() && !fragment; ++d) sum = ir::add(sum, ir::mul(ir::sub(physical[d], lo[d]), stride[d]));
+  if (fragment) {  // all lanes look at one tile
+    Expr tile = ir::index(0);
+    for (std::size_t d = 0; d < physical.size(); ++d)
+      tile = ir::add(tile, ir::mul(ir::div(ir::sub(physical[d], lo[d]), ir::index(fragment->shape[d])),
+                                   ir::index(fragment->stride[d])));
+    if (fragment->lane) tile = ir::substitute(tile, {{fragment->lane, ir::index(0)}});
+    return ir::add(ir::mul(tile, ir::index(fragment->registers)), ir::index(fragment->reg));
+  }
   for (const Lane& l : lanes) sum = ir::add(ir::mul(sum, ir::index(l.lanes)), l.value);
   return sum;
 }
@@ -157,6 +165,34 @@ Place place_alloc(ir::Kernel& k, const ir::Program& p, const ir::Stmt& alloc, Id
   } else {
     kb.storage = ir::Storage::workspace;
   }
+  k.buffers.emplace(kb.id, kb);
+  return place;
+}
+
+Place place_fragment(ir::Kernel& k, const ir::Program& p, const ir::Stmt& alloc, Id kbuffer,
+                     const analysis::HeldBuffer& held) {
+  const ir::Buffer& b = p.buffer(alloc.buffer);
+  Place place;
+  place.buffer = &b;
+  place.kbuffer = kbuffer;
+  analysis::Box logical = analysis::logical_box(p, alloc.id);
+  place.lo = place.logical_lo = std::move(logical.lo);
+  place.logical_extent = std::move(logical.extent);
+  place.stride.assign(place.lo.size(), ir::index(1));
+  FragmentPlace& f = place.fragment.emplace();
+  f.shape = held.tile.shape;
+  f.registers = held.tile.registers;
+  const std::vector<std::int64_t> counts = analysis::tile_counts(p, alloc, held.tile);
+  if (counts.empty()) throw InternalError("a fragment without a constant size: " + b.name);
+  std::int64_t tiles = 1;
+  f.stride.resize(counts.size());
+  for (std::size_t d = counts.size(); d-- > 0; tiles *= counts[d]) f.stride[d] = tiles;
+  KBuffer kb;
+  kb.id = kbuffer;
+  kb.name = b.name;
+  kb.type = b.type;
+  kb.storage = ir::Storage::registers;
+  kb.elements = ir::index(tiles * f.registers);
   k.buffers.emplace(kb.id, kb);
   return place;
 }

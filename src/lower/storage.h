@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include <ashlar/analysis/fragment_sites.h>
 #include <ashlar/analysis/regions.h>
 #include <ashlar/ir/kernel.h>
 #include <ashlar/lower/lower.h>
@@ -21,12 +22,22 @@ struct Lane {  // a vectorized loop around an alloc
   std::int64_t lanes = 1;
 };
 
+// Registers of the lanes of a warp (Scope::fragment): a grid of tiles, row-major, the registers of one tile after those of the
+// tile before. An address is over the number of the tile; which register of it is known where the access stands.
+struct FragmentPlace {
+  std::vector<std::int64_t> shape, stride;  // by dimension: elements of a tile; tiles between neighbours
+  std::int64_t registers = 0;               // of a tile, in each lane
+  ir::Id lane = 0;                          // the variable of the access that tells lanes apart
+  std::int64_t reg = 0;
+};
+
 struct Place {  // one buffer, or one alloc of it
   ir::Id kbuffer = 0;
   const ir::Buffer* buffer = nullptr;
   std::vector<Expr> lo, stride;                  // of physical dimensions, in elements
   std::vector<Expr> logical_lo, logical_extent;  // the box that may be read
   std::vector<Lane> lanes;
+  std::optional<FragmentPlace> fragment;
   Expr address(const std::vector<Expr>& logical_index) const;  // not simplified
 };
 
@@ -36,6 +47,9 @@ Place place_argument(ir::Kernel&, ir::Program&, const ir::Buffer&);
 // An alloc: adds its KBuffer, without an offset. `kbuffer`: the id it gets. `per_worker`: it stands inside a parallel loop.
 Place place_alloc(ir::Kernel&, const ir::Program&, const ir::Stmt& alloc, ir::Id kbuffer, std::vector<Lane> lanes,
                   bool per_worker, const LowerOptions&);
+
+// An alloc in Scope::fragment, held as the intrinsics that use it say.
+Place place_fragment(ir::Kernel&, const ir::Program&, const ir::Stmt& alloc, ir::Id kbuffer, const analysis::HeldBuffer&);
 
 // The life of a workspace buffer, as positions in the order of execution; both inclusive.
 struct Life {

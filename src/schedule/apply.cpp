@@ -23,6 +23,7 @@ std::span<const Primitive> primitives() {
       {"vthread", apply_vthread},
       {"cross_thread_reduce", apply_cross_thread},
       {"pipeline", apply_pipeline},
+      {"double_buffer", apply_double_buffer},
       {"compute_at", apply_compute_at},
       {"compute_root", apply_compute_root},
       {"inline", apply_inline},

@@ -74,12 +74,14 @@ struct Launch {
   const Stmt* flat = nullptr;
   const Stmt* grid = nullptr;
   const Stmt* all_threads = nullptr;
+  const Stmt* fragment = nullptr;  // an alloc: the launch has whole warps
   std::vector<const Stmt*> combined = {};  // reductions over threads
 
   void visit(const Stmt& s, std::vector<const Stmt*>& path) {
     path.push_back(&s);
     if (bound(s)) loop(s, path);
     if (s.kind == Stmt::Kind::nest) nest(s, path);
+    if (s.kind == Stmt::Kind::alloc && p.buffer(s.buffer).scope == Scope::fragment) fragment = &s;
     for (const Stmt& inner : s.body) visit(inner, path);
     path.pop_back();
   }
@@ -115,7 +117,7 @@ struct Launch {
   // The shape of a block: thread_x, thread_y, thread_z, lane, warp. A launch that has lanes or warps has whole warps.
   static constexpr ThreadAxis shape[] = {gpu::thread_x, gpu::thread_y, gpu::thread_z, gpu::lane, gpu::warp};
   std::int64_t extent_of(ThreadAxis a) const {
-    if (flat && a == gpu::lane) return device.warp;
+    if ((flat || fragment) && a == gpu::lane) return device.warp;
     const auto it = extent.find({a.level, a.dim});
     return it == extent.end() ? 1 : it->second;
   }
@@ -227,7 +229,10 @@ void finish_launches(Context& c) {
         ashlar::refuse("cross_thread_reduce", name_of(p, s) + " bound to threads (bind after this call)", "a serial loop",
                        s.where);
     });
-    if (launch.all_threads && launch.extent.empty())
+    if (launch.fragment && launch.grid)
+      refuse_at(*launch.grid, "warps in a launch with " + p.buffer(launch.fragment->buffer).name + " in Scope::fragment (bind to gpu::warp)",
+                bound_name(p, *launch.grid));
+    if (launch.all_threads && launch.extent.empty() && !launch.fragment)
       refuse_at(*launch.all_threads, "a loop bound to thread_x, warp or another axis that says how many threads there are",
                 bound_name(p, *launch.all_threads) + ", alone in its launch");
     const std::int64_t threads = launch.threads();

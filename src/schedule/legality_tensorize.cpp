@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include <ashlar/analysis/fragment_sites.h>
 #include <ashlar/analysis/tensorize.h>
 #include <ashlar/ir/emit_text.h>
 
@@ -15,7 +16,27 @@ using Operand = ir::IntrinsicOperand;
 
 namespace {
 
-std::string back_end_of(const Target&) { return name_of(Backend::llvm); }  // of CPUs
+std::string back_end_of(const Target& t) {
+  if (!t.is_gpu()) return name_of(Backend::llvm);
+  return name_of(t.device().kind == Device::Kind::cuda ? Backend::ptx : Backend::spirv);
+}
+
+// On CUDA a call is made by a warp, over fragments: its registers have 32 bits.
+void prove_in_warps(const Context& c, const ir::Intrinsic& f) {
+  for (const Operand& o : f.operands) {
+    if (o.kind != Operand::Kind::tile) continue;
+    const std::string at = o.name + " of " + f.name;
+    if (o.place != Operand::Place::registers) c.refuse("operands in Scope::fragment on " + std::string(c.target.text()), at + " in " + o.scope.name);
+    if (f.group != c.target.device().warp)
+      c.refuse("fragments held by " + std::to_string(c.target.device().warp) + " lanes, a warp of " + c.target.device().name,
+               at + ", held by " + std::to_string(f.group));
+    std::int64_t bits = o.type.bits;
+    for (const std::int64_t n : o.shape) bits *= n;
+    if (o.type.bits > 32 || bits / f.group % 32 != 0)
+      c.refuse("elements of at most 32 bits that fill registers of 32 bits",
+               at + ", of which a lane has " + std::to_string(bits / f.group / o.type.bits) + " elements of " + ir::text(o.type));
+  }
+}
 
 void prove_on_target(const Context& c, const ir::Intrinsic& f) {
   std::string rest = f.needs;
@@ -26,9 +47,10 @@ void prove_on_target(const Context& c, const ir::Intrinsic& f) {
     if (!c.target.has(feature.c_str()))
       c.refuse("a target with " + feature + ", which " + f.name + " needs", std::string(c.target.text()));
   }
-  if (c.target.is_gpu())
-    c.refuse("a target whose calls of users' intrinsics are lowered, a CPU", std::string(c.target.text()) + ", a GPU");
   const std::string back_end = back_end_of(c.target);
+  if (back_end == name_of(Backend::spirv))
+    c.refuse("a target whose calls of users' intrinsics are lowered, a CPU or CUDA", std::string(c.target.text()));
+  if (back_end == name_of(Backend::ptx)) prove_in_warps(c, f);
   if (f.emit.count(back_end)) return;
   std::vector<std::string> others;
   for (const auto& [name, text] : f.emit) others.push_back(name);
@@ -47,6 +69,7 @@ void prove_tile(const Context& c, const Stmt& loop, const ir::Intrinsic& f, cons
   const std::string at = o.name + " of " + f.name;
   if (!lies_in(c, b, o.scope))
     c.refuse(at + " in " + o.scope.name, b.name + " in " + b.scope.name + " (cache_read or cache_write puts it there)");
+  if (o.scope == Scope::fragment) return;  // fragment_sites.h: when the schedule is complete, and here below
   const analysis::TilePlace place = analysis::place_of_tile(c.p, loop, tile);
   if (place.address.empty()) c.refuse(at + " in storage of known size", b.name + ", whose box has no bound");
   const std::string back_end = back_end_of(c.target);
@@ -103,6 +126,29 @@ void prove_tensorized(Context& c, const Stmt& loop, const ir::Intrinsic& f) {
   prove_apart(c, f, m);
   for (std::size_t k = 0; k < f.operands.size(); ++k)
     if (f.operands[k].kind == Operand::Kind::tile) prove_tile(c, loop, f, f.operands[k], m.tiles[k]);
+}
+
+void finish_fragments(Context& c) {
+  std::optional<analysis::FragmentProblem> problem;
+  const analysis::FragmentSites sites = analysis::fragment_sites(c.p, problem);
+  if (problem) ashlar::refuse(problem->primitive, problem->expected, problem->found, problem->where);
+  for (const auto& [id, held] : sites.held)
+    ir::walk(c.p.body, [&](const Stmt& s) {
+      if (s.kind != Stmt::Kind::alloc || s.buffer != id) return;
+      const ir::Buffer& b = c.p.buffer(id);
+      const std::vector<std::int64_t> counts = analysis::tile_counts(c.p, s, held.tile);
+      if (counts.empty())
+        ashlar::refuse("set_scope",
+                       "a constant size for " + b.name + " in Scope::fragment (place it inside a tile of constant extent)",
+                       "an extent without bound", b.where);
+      std::int64_t words = held.tile.registers * b.type.bits;
+      for (const std::int64_t n : counts) words *= std::min<std::int64_t>(n, 1 << 16);
+      words = (words + 31) / 32;
+      if (words > c.target.device().max_registers)
+        ashlar::refuse("set_scope",
+                       "at most " + std::to_string(c.target.device().max_registers) + " registers of a lane for " + b.name,
+                       std::to_string(words), b.where);
+    });
 }
 
 }  // namespace ashlar::schedule

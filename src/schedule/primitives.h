@@ -22,6 +22,7 @@ void apply_bind(Context&);            // loop, axis of a launch
 void apply_vthread(Context&);         // loop
 void apply_cross_thread(Context&);    // loop
 void apply_pipeline(Context&);        // loop, stages, async, loads...
+void apply_double_buffer(Context&);   // stage
 void apply_compute_at(Context&);      // stage, loop
 void apply_compute_root(Context&);    // stage
 void apply_inline(Context&);          // stage

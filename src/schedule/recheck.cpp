@@ -83,6 +83,7 @@ void finish(const Scheduled& state, const Target& target) {
   step.primitive = "schedule";
   Context c{copy, copy.program, target, step, {}};
   finish_launches(c);
+  finish_fragments(c);
   for (const auto& [id, b] : copy.program.buffers) {
     if (b.role != ir::Role::temporary) continue;
     const bool users = !(b.scope == Scope::shared) && b.scope.limits.bytes > 0;  // the language's own, or a scratchpad

@@ -308,6 +308,7 @@ Stage Stage::pipeline(Loop l, const Async& how, Where w) const {
   apply("pipeline", std::move(args), w);
   return *this;
 }
+Stage Stage::double_buffer(Where w) const { return apply("double_buffer", {Arg::stage(id_)}, w), *this; }
 Stage Stage::compute_at(Loop l, Where w) const {
   return apply("compute_at", {Arg::stage(id_), any(l, "compute_at", w)}, w), *this;
 }

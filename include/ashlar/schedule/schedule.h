@@ -212,6 +212,9 @@ class Stage {
   // A set_layout that leaves `by` elements free behind each row of a dimension: row r of 32 starts at r * (32 + by).
   Stage pad(int dim, Factor by, Where = Where::current()) const;
   Stage prefetch(Loop, StageRef, Factor ahead, Where = Where::current()) const;
+  // A pipeline of two stages around a load: what it computes for the next iteration of the loop where it is placed is computed
+  // before this iteration's is read. Several loads of one loop share it.
+  Stage double_buffer(Where = Where::current()) const;
   // What the loads compute for an iteration of the loop is computed stages - 1 iterations earlier.
   Stage pipeline(Loop, const Async&, Where = Where::current()) const;
 

@@ -7,6 +7,7 @@
 // The new stage is computed just before its first reader; compute_at places it. Legality: COVER, with the reads of all stages.
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
+#include "schedule/storage.h"
 
 namespace ashlar::schedule {
 
@@ -38,6 +39,7 @@ void apply_cache_read(Context& c) {
   const Id source = c.buffer(0).id;
   c.word(1);
   const Scope scope = c.arg(1).scope;
+  require_scope(c, scope);
   const bool fills = c.integer(2) != 0;
   const std::size_t first_reader = fills ? 4 : 3;
   if (c.count() <= first_reader) c.refuse("at least one stage that reads " + c.p.buffer(source).name, "none");

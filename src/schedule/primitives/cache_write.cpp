@@ -6,6 +6,7 @@
 // The new stage is computed at root, just before the copy; compute_at places it. The spatial loops stay loops of the copy.
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
+#include "schedule/storage.h"
 
 namespace ashlar::schedule {
 namespace {
@@ -54,6 +55,7 @@ void apply_cache_write(Context& c) {
   ir::Stage& stage = c.stage(0);
   c.word(1);
   const Scope scope = c.arg(1).scope;
+  require_scope(c, scope);
   if (stage.buffers.size() != 1)
     c.refuse("a stage with one value", stage.name + " with " + std::to_string(stage.buffers.size()));
   Stmt& nest = only_nest(c, stage);

@@ -7,14 +7,21 @@
 
 namespace ashlar::schedule {
 
+void require_scope(const Context& c, const Scope& scope) {
+  const bool gpu = c.target.is_gpu(), warps = gpu && c.target.device().warp > 1;
+  const std::string scopes = std::string("a scope of this target: global, stack, registers") + (gpu ? ", shared" : "") +
+                             (warps ? ", fragment" : "");
+  if (scope == Scope::tile || (scope == Scope::fragment && !warps))
+    c.refuse(scopes, scope.name + (scope == Scope::fragment ? " on " + std::string(c.target.text()) + ", which promises no warps"
+                                                            : std::string()));
+  if (scope == Scope::shared && !gpu) c.refuse("a scope of this target: global, stack or registers", scope.name);
+}
+
 void apply_set_scope(Context& c) {
   const ir::Stage& stage = c.stage(0);
   c.word(1);
   const Scope scope = c.arg(1).scope;
-  for (const Scope& s : {Scope::fragment, Scope::tile})
-    if (scope == s)
-      c.refuse("a scope of this target: global, stack, registers" + std::string(c.target.is_gpu() ? ", shared" : ""), s.name);
-  if (scope == Scope::shared && !c.target.is_gpu()) c.refuse("a scope of this target: global, stack or registers", scope.name);
+  require_scope(c, scope);
   for (std::size_t k = 0; k < stage.buffers.size(); ++k) {
     ir::Buffer& b = storage_of(c, stage, k);
     b.scope = scope;
