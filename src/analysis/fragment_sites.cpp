@@ -139,8 +139,7 @@ class Finder {
       shape[along] = o.shape[t];
       own.emplace_back(o.vars[t], ir::var(element + along, "x" + std::to_string(along)));
     }
-    FragmentRead read =
-        fragment(vars, shape, ir::substitute(o.map.at(0), own), ir::substitute(o.map.at(1), own), group);
+    FragmentRead read = fragment(vars, shape, ir::substitute(o.map.at(0), own), ir::substitute(o.map.at(1), own), group);
     if (!read.fragment) throw InternalError(o.name + ", a fragment that is none: " + read.why);
     return std::move(*read.fragment);
   }
@@ -175,7 +174,8 @@ class Finder {
         zero.emplace_back(s.axis, ir::index(0));
       }
       if (!ir::is_int(simplify(ir::substitute(from, zero), facts), &index.constant))
-        stop("tensorize", "elements of " + name + " at constant places in a lane's registers (compute_at further in, or unroll)",
+        stop("tensorize",
+             "elements of " + name + " at constant places in a lane's registers (compute_at further in, or unroll)",
              "dimension " + std::to_string(d) + " at " + ir::text(from) + " behind its first element", where);
       result.push_back(std::move(index));
     }
@@ -226,8 +226,7 @@ class Finder {
       if (s->loop_kind == LoopKind::bound && !ir::is_block(s->bound_to) && !(s->bound_to == gpu::warp))
         stop("bind", "whole warps around " + what + " (bind to gpu::warp)",
              axis_name(*s) + ", bound to " + ir::text(s->bound_to), s->where);
-      if (s->loop_kind == LoopKind::vectorized)
-        stop("vectorize", "no vector around " + what, axis_name(*s), s->where);
+      if (s->loop_kind == LoopKind::vectorized) stop("vectorize", "no vector around " + what, axis_name(*s), s->where);
     }
   }
 
@@ -327,6 +326,11 @@ class Finder {
         continue;
       }
       if (t.step != below) refused(axis_name(*t.loop) + ", which moves by " + std::to_string(t.step));
+      if (p_.axis(t.loop->axis).reduce)
+        stop("tensorize",
+             "spatial loops over elements of " + touch.text +
+                 ", whose lanes do an iteration each (shared memory brings them together)",
+             axis_name(*t.loop) + " of " + stage.name + ", a reduction", stage.where);
       const Facts facts = facts_at(p_, path_);
       const Expr extent = simplify(ir::extent_of(p_, *t.loop), facts);
       std::int64_t count = 0;
@@ -339,8 +343,10 @@ class Finder {
         const Congruence c = congruence(extent, facts);
         const bool multiple = c.modulus % digit.whole == 0 && c.remainder % digit.whole == 0;
         if (n % below != 0 || !multiple)
-          refused(axis_name(*t.loop) + " of " + ir::text(extent) + " iterations, no multiple of " + std::to_string(digit.whole));
-        if (!constant_max(extent, facts)) refused(axis_name(*t.loop) + " of " + ir::text(extent) + " iterations, without a bound");
+          refused(axis_name(*t.loop) + " of " + ir::text(extent) + " iterations, no multiple of " +
+                  std::to_string(digit.whole));
+        if (!constant_max(extent, facts))
+          refused(axis_name(*t.loop) + " of " + ir::text(extent) + " iterations, without a bound");
         below = n;
       }
       result.digits.push_back(digit);
@@ -365,7 +371,8 @@ class Finder {
     };
     for (std::size_t d = 0; d < touch.index.size(); ++d) {
       const std::int64_t n = tile.shape[d];
-      if (touch.index[d].constant % n != 0) crosses(touch.text + " from element " + std::to_string(touch.index[d].constant) + " on");
+      if (touch.index[d].constant % n != 0)
+        crosses(touch.text + " from element " + std::to_string(touch.index[d].constant) + " on");
       for (const Term& t : touch.index[d].terms) {
         const TileDigit* digit = digit_of(*t.loop);
         const std::int64_t step = digit ? (digit->modulus ? 0 : t.step * digit->whole) : t.step;
@@ -413,7 +420,8 @@ class Finder {
 }  // namespace
 
 FragmentSites fragment_sites(const Program& p, std::optional<FragmentProblem>& problem) {
-  const bool any = std::any_of(p.buffers.begin(), p.buffers.end(), [](const auto& b) { return b.second.scope == Scope::fragment; });
+  const bool any =
+      std::any_of(p.buffers.begin(), p.buffers.end(), [](const auto& b) { return b.second.scope == Scope::fragment; });
   if (!any) return {};
   try {
     return Finder(p).run();

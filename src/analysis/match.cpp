@@ -49,6 +49,20 @@ class RuleMatch {
         const std::int64_t g = std::gcd(content(read(first)), c);
         return g > 1 && bind(pg, ir::index(g));
       }
+      case Suggest::carry: {
+        const Linear l = read(first);
+        std::vector<std::int64_t> divisors;
+        for (const Term& t : l.terms)
+          if (const std::int64_t g = std::gcd(t.coef, c); g > 1) divisors.push_back(g);
+        std::sort(divisors.rbegin(), divisors.rend());
+        for (const std::int64_t g : divisors) {
+          const Division d = divide(l, read(ir::index(g)));
+          if (d.rest.terms.empty()) continue;
+          const Range r = engine_.range(emit(d.rest));
+          if (r.lo >= 0 && r.has_hi() && r.hi < g) return bind(pg, ir::index(g));
+        }
+        return false;
+      }
       default: {
         Linear l = read(first);
         l.constant = 0;

@@ -19,6 +19,7 @@ enum class Suggest {
   quotient,   // k: floor(smallest value of the first operand / c)
   remainder,  // k: the value known of the dividend modulo the divisor
   content,    // g: gcd of the divisor and the coefficients of the first operand
+  carry,      // g: the largest divisor of the divisor below which the terms of the first operand that it does not divide stay
   congruent,  // g: the largest divisor of the divisor that is known to divide the first operand without its constant
   above,      // g: the smallest power of two above all values of the second operand, where the first has bits from there on
   below,      // g: the largest power of two that is known to divide the second operand

@@ -1,14 +1,16 @@
-// Fragments (flatten.h): what a block does with elements that the lanes of a warp hold becomes what each lane does with its own.
+// Fragments (flatten.h): what a block does with elements that the lanes of a warp hold becomes what each lane does with its
+// own.
 //
 //   for fi in [0, +64)                     for fi_tile in [0, +4) unrolled
 //     for fj in [0, +32)            ->       for fj_tile in [0, +4) unrolled
 //       C[... + fi, ... + fj] = acc            lane for lane in [0, +32)
-//                                                C[... + 16 fi_tile + lane / 4, ...] = acc[16 fi_tile + 4 fj_tile]
-//                                                C[...                       + 1   ] = acc[16 fi_tile + 4 fj_tile + 1]
+//                                                C[... + 16 fi_tile + lane / 4, ...] = acc[16 fi_tile + 4 fj_tile], and the
+//                                                next
 //                                                ...
 //
 // The loops over the elements of one tile are left out (analysis/fragment_sites.h says which they are); for each register of
 // a lane the block stands once, at the element that the inverse of who-holds-what gives for (lane, register).
+#include <ashlar/analysis/ladder.h>
 #include <ashlar/ir/refusal.h>
 
 #include "lower/flatten.h"
@@ -17,6 +19,86 @@ namespace ashlar::lower_impl {
 
 using ir::KStmt;
 using ir::LoopKind;
+
+namespace {
+
+// What two registers in a row do, as one statement on vectors of two: the same, at addresses that are the same or neighbours.
+//
+//   a[0] = x[2 i]                     for e in [0, +2) vectorized
+//   a[1] = x[2 i + 1]        ->         a[e] = x[2 i + e]
+class Pair {
+ public:
+  Pair(const analysis::Facts& facts, ir::Id var) : facts_(facts), var_(var), e_(ir::var(var, "pair")) {}
+
+  std::optional<KStmt> of(const KStmt& a, const KStmt& b) {
+    if (a.kind != b.kind) return std::nullopt;
+    if (a.kind == KStmt::Kind::if_) {
+      if (!a.otherwise.empty() || !b.otherwise.empty() || a.body.size() != 1 || b.body.size() != 1 || !alike(a.value, b.value))
+        return std::nullopt;
+      std::optional<KStmt> inner = of(a.body.front(), b.body.front());
+      if (!inner) return std::nullopt;
+      std::vector<KStmt> body;
+      body.push_back(std::move(*inner));
+      return if_stmt(a.value, std::move(body), a.where);
+    }
+    if (a.kind != KStmt::Kind::store || a.buffer != b.buffer || !a.mask.empty() || !b.mask.empty()) return std::nullopt;
+    const Expr address = index(a.address, b.address, false), value = both(a.value, b.value);
+    if (address.empty() || value.empty()) return std::nullopt;
+    KStmt loop;
+    loop.kind = KStmt::Kind::for_;
+    loop.where = a.where;
+    loop.var = var_;
+    loop.name = "pair";
+    loop.begin = ir::index(0);
+    loop.extent = ir::index(2);
+    loop.loop_kind = LoopKind::vectorized;
+    loop.body.push_back(store_stmt(a.buffer, address, value, a.where));
+    return loop;
+  }
+
+ private:
+  // Conditions that hold together or not at all.
+  bool alike(const Expr& a, const Expr& b) const {
+    if (ir::same(a, b)) return true;
+    const auto implies = [&](const Expr& p, const Expr& q) {
+      const Expr both[] = {p, ir::logic_not(q)};
+      return analysis::no_solution(both, facts_).answer == analysis::Answer::proved;
+    };
+    return !has_load(a) && !has_load(b) && implies(a, b) && implies(b, a);
+  }
+  Expr index(const Expr& a, const Expr& b, bool equal) const {
+    if (equal && ir::same(a, b)) return a;
+    if (!ir::is_int(analysis::simplify(ir::sub(b, a), facts_), 1)) return {};
+    return ir::add(a, e_);
+  }
+  Expr both(const Expr& a, const Expr& b) const {
+    if (ir::same(a, b)) return a;
+    const auto x = ir::args_of(a), y = ir::args_of(b);
+    if (ir::op_of(a) != ir::op_of(b) || !(a.type() == b.type()) || x.size() != y.size() || x.empty()) return {};
+    std::vector<Expr> args;
+    const bool load = ir::is(a, ir::Op::load);
+    if (load && a.node()->id != b.node()->id) return {};
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      if (load && k > 0 && !alike(x[k], y[k])) return {};
+      args.push_back(load ? (k > 0 ? x[k] : index(x[k], y[k], true)) : both(x[k], y[k]));
+      if (args.back().empty()) return {};
+    }
+    return ir::rebuild(a, args);
+  }
+
+  const analysis::Facts& facts_;
+  ir::Id var_;
+  Expr e_;
+};
+
+// Stores of one group write different elements in different threads.
+void mark(KStmt& s, ir::Id group) {
+  if (s.kind == KStmt::Kind::store) s.var = group;
+  for (KStmt& k : s.body) mark(k, group);
+  for (KStmt& k : s.otherwise) mark(k, group);
+}
+
+}  // namespace
 
 void Flattener::find_fragments() {
   std::optional<analysis::FragmentProblem> problem;
@@ -82,6 +164,7 @@ std::vector<KStmt> Flattener::distributed(const Stmt& s, const analysis::Distrib
   const auto registers_at = [&](ir::Id buffer) -> FragmentPlace& { return *places_[current_.at(buffer)].fragment; };
   for (const auto& [buffer, registers] : d.registers) registers_at(buffer).lane = lanes.var;
   const std::size_t single_outside = single_.size();
+  std::vector<Statements> each;  // register
   for (int r = 0; r < tile.registers; ++r) {
     const analysis::FragmentInverse at = analysis::inverse(tile, lane, ir::index(r));
     if (at.index.empty()) throw InternalError("a fragment without an inverse: " + at.why);
@@ -94,9 +177,22 @@ std::vector<KStmt> Flattener::distributed(const Stmt& s, const analysis::Distrib
       single_.emplace_back(digit.axis, analysis::simplify(o, facts_));
     }
     for (const auto& [buffer, registers] : d.registers) registers_at(buffer).reg = registers[static_cast<std::size_t>(r)];
-    for (KStmt& k : block(s)) lanes.body.push_back(std::move(k));
+    each.push_back(block(s));
     single_.resize(single_outside);
   }
+  const Id of_pair = p_.fresh();
+  for (std::size_t r = 0; r < each.size(); ++r) {
+    std::optional<KStmt> pair;
+    if (r + 1 < each.size() && each[r].size() == 1 && each[r + 1].size() == 1)
+      pair = Pair(facts_, of_pair).of(each[r].front(), each[r + 1].front());
+    if (pair) {
+      lanes.body.push_back(std::move(*pair));
+      ++r;
+    } else {
+      for (KStmt& k : each[r]) lanes.body.push_back(std::move(k));
+    }
+  }
+  for (KStmt& k : lanes.body) mark(k, lanes.var);
   for (const auto& [buffer, registers] : d.registers) registers_at(buffer).lane = 0, registers_at(buffer).reg = 0;
   around_.pop_back();
   facts_ = outside;

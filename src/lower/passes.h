@@ -26,11 +26,12 @@ struct Ring {
   Where where = {};
 };
 
-// A kernel on its way: some loops are still marked vectorized or unrolled.
+// A kernel on its way: some loops are still marked vectorized or unrolled. Stores that have a `var` are one group with all that
+// have it: in different threads they write different elements.
 struct Draft {
   ir::Kernel kernel;
   std::map<ir::Id, Where> alloc_lines;    // of the buffers that were allocated: where the user placed them
-  std::set<ir::Id> mapped;                // of those, the ones with a layout map: a ring, panels
+  std::set<ir::Id> mapped;                // of those, the ones in which points share places: rings
   std::set<ir::Id> fragments;             // and those that are held by the lanes of a warp
   std::map<ir::Id, Combining> combining;  // by the buffer that gets the result
   std::map<ir::Id, Ring> rings;           // by the loop's variable

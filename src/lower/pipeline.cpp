@@ -242,9 +242,11 @@ class Pipeliner {
     }
     if (only.kind != KStmt::Kind::store) refuse(ring, "a vector some of whose lanes do not copy");
     const Source from = source(only.value, ring);
+    Facts but_last = facts;
+    but_last.range(loop.var, loop.begin, ir::add(loop.begin, ir::index(lanes - 2)));
     const auto follows = [&](const Expr& e) {
       const Expr step = ir::sub(ir::substitute(e, {{loop.var, ir::add(v, ir::index(1))}}), e);
-      return ir::is_int(analysis::simplify(step, facts), 1);
+      return ir::is_int(analysis::simplify(step, but_last), 1);
     };
     if (!follows(only.address) || !follows(ir::args_of(from.load)[0])) refuse(ring, "lanes that are no neighbours");
     if (!from.when.empty() && ir::uses_var(from.when, loop.var)) {

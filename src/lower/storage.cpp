@@ -46,12 +46,13 @@ Expr Place::address(const std::vector<Expr>& logical_index) const {
   if (physical.size() != stride.size())
     throw InternalError("an access to " + buffer->name + " with the wrong number of indices");
   Expr sum = ir::index(0);
-  for (std::size_t d = 0; d < physical.size() && !fragment; ++d) sum = ir::add(sum, ir::mul(ir::sub(physical[d], lo[d]), stride[d]));
+  for (std::size_t d = 0; d < physical.size() && !fragment; ++d)
+    sum = ir::add(sum, ir::mul(ir::sub(physical[d], lo[d]), stride[d]));
   if (fragment) {  // all lanes look at one tile
     Expr tile = ir::index(0);
     for (std::size_t d = 0; d < physical.size(); ++d)
-      tile = ir::add(tile, ir::mul(ir::div(ir::sub(physical[d], lo[d]), ir::index(fragment->shape[d])),
-                                   ir::index(fragment->stride[d])));
+      tile = ir::add(
+          tile, ir::mul(ir::div(ir::sub(physical[d], lo[d]), ir::index(fragment->shape[d])), ir::index(fragment->stride[d])));
     if (fragment->lane) tile = ir::substitute(tile, {{fragment->lane, ir::index(0)}});
     return ir::add(ir::mul(tile, ir::index(fragment->registers)), ir::index(fragment->reg));
   }
@@ -169,8 +170,7 @@ Place place_alloc(ir::Kernel& k, const ir::Program& p, const ir::Stmt& alloc, Id
   return place;
 }
 
-Place place_fragment(ir::Kernel& k, const ir::Program& p, const ir::Stmt& alloc, Id kbuffer,
-                     const analysis::HeldBuffer& held) {
+Place place_fragment(ir::Kernel& k, const ir::Program& p, const ir::Stmt& alloc, Id kbuffer, const analysis::HeldBuffer& held) {
   const ir::Buffer& b = p.buffer(alloc.buffer);
   Place place;
   place.buffer = &b;

@@ -32,6 +32,7 @@ struct Touch {
   Id buffer = 0;
   bool write = false;
   Expr address;
+  Id group = 0;               // KStmt::var of a store
   std::vector<Expr> when;     // conditions around
   std::vector<Around> loops;  // outermost first
   std::size_t common = 0;     // so many of them stand at the iteration where the current statement stands
@@ -59,7 +60,7 @@ class Synchroniser {
         return true;
       });
     });
-    if (s.kind == KStmt::Kind::store) touch(s.buffer, true, s.address, out);
+    if (s.kind == KStmt::Kind::store) touch(s.buffer, true, s.address, out, s.var);
     if (s.kind == KStmt::Kind::call) called(*s.call, out);
     const bool guard = s.kind == KStmt::Kind::if_ && !has_load(s.value);
     if (s.kind == KStmt::Kind::for_) loops_.push_back(around(s));
@@ -83,11 +84,11 @@ class Synchroniser {
     }
   }
 
-  void touch(Id buffer, bool write, const Expr& address, std::vector<Touch>& out) {
+  void touch(Id buffer, bool write, const Expr& address, std::vector<Touch>& out, Id group = 0) {
     const ir::KBuffer& b = draft_.kernel.buffers.at(buffer);
     const bool common = b.storage == ir::Storage::shared || b.storage == ir::Storage::workspace ||
                         (b.storage == ir::Storage::argument && b.written);
-    if (common) out.push_back({buffer, write, address, when_, loops_, open_, false});
+    if (common) out.push_back({buffer, write, address, group, when_, loops_, open_, false});
   }
 
   // May two different threads make these accesses to one element? `a` came before `b`.
@@ -134,7 +135,8 @@ class Synchroniser {
   // Both are accesses of one stage to its own points, and bound loops give different threads different points (DISJOINT, proved
   // at bind). Points have places of their own while the storage is the same: not in a ring, nor past the loops around it.
   bool own_points(const Touch& a, const Touch& b) const {
-    if (!ir::same(a.address, b.address) || !same_loops(a, b) || draft_.mapped.count(a.buffer)) return false;
+    const bool one_group = a.group != 0 && a.group == b.group;
+    if ((!one_group && !ir::same(a.address, b.address)) || !same_loops(a, b) || draft_.mapped.count(a.buffer)) return false;
     const ir::KBuffer& buffer = draft_.kernel.buffers.at(a.buffer);
     for (std::size_t k = a.common; k < a.loops.size(); ++k)
       if (std::find(buffer.inside.begin(), buffer.inside.end(), a.loops[k].var) != buffer.inside.end()) return false;
@@ -228,8 +230,8 @@ class Synchroniser {
   static void merge(std::vector<Touch>& since, const std::vector<Touch>& more) {
     for (const Touch& t : more) {
       const bool known = std::any_of(since.begin(), since.end(), [&](const Touch& o) {
-        return o.buffer == t.buffer && o.write == t.write && o.common == t.common && o.earlier == t.earlier &&
-               ir::same(o.address, t.address) && same_loops(o, t);
+        return o.buffer == t.buffer && o.write == t.write && o.group == t.group && o.common == t.common &&
+               o.earlier == t.earlier && ir::same(o.address, t.address) && same_loops(o, t);
       });
       if (!known) since.push_back(t);
     }

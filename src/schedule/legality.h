@@ -27,7 +27,7 @@ std::string divergence(const Program&, const std::vector<const Stmt*>& path);
 // The loop does what its intrinsic means, over tiles that lie as the intrinsic wants them; and the target has it.
 void prove_tensorized(Context&, const Stmt& loop, const ir::Intrinsic&);
 void finish_fragments(Context&);  // each lane finds what it touches in its own registers
-void finish_launches(Context&);  // every launch has one shape, and fits the device
+void finish_launches(Context&);   // every launch has one shape, and fits the device
 // `conflict`: two iterations whose order, or grouping, would change.
 void prove_reassociation(Context&, const ir::Stage&, const std::string& because, const std::string& conflict);
 void prove_slide(Context&, const Stmt& nest, const ir::Slide&);

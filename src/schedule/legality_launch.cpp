@@ -74,7 +74,7 @@ struct Launch {
   const Stmt* flat = nullptr;
   const Stmt* grid = nullptr;
   const Stmt* all_threads = nullptr;
-  const Stmt* fragment = nullptr;  // an alloc: the launch has whole warps
+  const Stmt* fragment = nullptr;          // an alloc: the launch has whole warps
   std::vector<const Stmt*> combined = {};  // reductions over threads
 
   void visit(const Stmt& s, std::vector<const Stmt*>& path) {
@@ -230,7 +230,8 @@ void finish_launches(Context& c) {
                        s.where);
     });
     if (launch.fragment && launch.grid)
-      refuse_at(*launch.grid, "warps in a launch with " + p.buffer(launch.fragment->buffer).name + " in Scope::fragment (bind to gpu::warp)",
+      refuse_at(*launch.grid,
+                "warps in a launch with " + p.buffer(launch.fragment->buffer).name + " in Scope::fragment (bind to gpu::warp)",
                 bound_name(p, *launch.grid));
     if (launch.all_threads && launch.extent.empty() && !launch.fragment)
       refuse_at(*launch.all_threads, "a loop bound to thread_x, warp or another axis that says how many threads there are",

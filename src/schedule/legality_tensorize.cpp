@@ -26,15 +26,17 @@ void prove_in_warps(const Context& c, const ir::Intrinsic& f) {
   for (const Operand& o : f.operands) {
     if (o.kind != Operand::Kind::tile) continue;
     const std::string at = o.name + " of " + f.name;
-    if (o.place != Operand::Place::registers) c.refuse("operands in Scope::fragment on " + std::string(c.target.text()), at + " in " + o.scope.name);
+    if (o.place != Operand::Place::registers)
+      c.refuse("operands in Scope::fragment on " + std::string(c.target.text()), at + " in " + o.scope.name);
     if (f.group != c.target.device().warp)
       c.refuse("fragments held by " + std::to_string(c.target.device().warp) + " lanes, a warp of " + c.target.device().name,
                at + ", held by " + std::to_string(f.group));
     std::int64_t bits = o.type.bits;
     for (const std::int64_t n : o.shape) bits *= n;
     if (o.type.bits > 32 || bits / f.group % 32 != 0)
-      c.refuse("elements of at most 32 bits that fill registers of 32 bits",
-               at + ", of which a lane has " + std::to_string(bits / f.group / o.type.bits) + " elements of " + ir::text(o.type));
+      c.refuse(
+          "elements of at most 32 bits that fill registers of 32 bits",
+          at + ", of which a lane has " + std::to_string(bits / f.group / o.type.bits) + " elements of " + ir::text(o.type));
   }
 }
 

@@ -300,14 +300,6 @@ TEST_CASE("what is read and what is written do not overlap") {
        {"tiles that do not overlap, found y, which may alias x (cache_write or cache_read one of them)"});
 }
 
-TEST_CASE("calls are lowered for CPUs") {
-  OverRows rows([](Tensor a, Tensor, Var i, Axis k) { return sum(a(i, k) * a(i, k), k); });
-  Schedule gpu(lang::build_program("p", {rows.a, rows.b, rows.y}), Target::parse("cuda-sm_90a"));
-  const Stage y = gpu[rows.y];
-  says(refusal(gpu, [&] { y.tensorize(y.nest()[0], squares()); }),
-       {"a target whose calls of users' intrinsics are lowered, a CPU, found cuda-sm_90a, a GPU"});
-}
-
 TEST_CASE("a scratchpad holds what it holds") {
   lang::DefinitionScope scope;
   Tensor x = lang::make_input("x", i8, {40, 10}), y = lang::make_output("y", i8, {40, 10});

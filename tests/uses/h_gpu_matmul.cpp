@@ -22,7 +22,7 @@ class GpuMatmul : public Generator {
  public:
   Param<int> tile_m{"tile_m", 128}, tile_n{"tile_n", 128}, tile_k{"tile_k", 32}, stages{"stages", 2, {{2, 3, 4}}};
   Symbol M{"M", {.multiple_of = 16}}, N{"N", {.multiple_of = 8}}, K{"K", {.multiple_of = 16}};
-  Input A{"A", f16, {M, K}, {.align = 16}}, B{"B", f16, {K, N}, {.align = 16}};
+  Input A{"A", f16, {M, K}, {Layout::dense, 16}}, B{"B", f16, {K, N}, {Layout::dense, 16}};   // rows start where copies of 16 bytes may
   Output C{"C", f32, {M, N}};
 
   void algorithm() override {
@@ -37,7 +37,7 @@ class GpuMatmul : public Generator {
     auto [wi, wj, fi, fj] = s[C].tile(ti, tj, 64, 32);                 // a warp's part
     auto [vi, wi2] = s[C].split(wi, Parts{2});                         // two virtual warps each: latency hidden in one
     s[C].reorder(bi, bj, vi, wi2, wj, fi, fj);
-    Loop warp = s[C].fuse(wi2, wj);
+    Loop warp = s[C].fuse(wi2, wj);                                    // side by side: b_shared has the columns of all of them
     s[C].bind(bi, gpu::block_y).bind(bj, gpu::block_x).vthread(vi).bind(warp, gpu::warp);
     acc.compute_at(warp);
     auto [ko, ki] = acc.split(acc.reduction(), tile_k);

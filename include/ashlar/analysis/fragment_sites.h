@@ -23,9 +23,9 @@ namespace ashlar::analysis {
 
 struct HeldBuffer {
   ir::Id buffer = 0;
-  Fragment tile;                     // one variable a dimension of the buffer; dimensions that no operand has are 1 wide
-  const ir::Stmt* loop = nullptr;    // the tensorized loop that says so
-  std::string operand;               // "C of mma_m16n8k16"
+  Fragment tile;                   // one variable a dimension of the buffer; dimensions that no operand has are 1 wide
+  const ir::Stmt* loop = nullptr;  // the tensorized loop that says so
+  std::string operand;             // "C of mma_m16n8k16"
 };
 
 // One loop of a distributed block. The position o along a dimension of the tile has digits:
@@ -44,9 +44,9 @@ struct Distribution {
 };
 
 struct FragmentSites {
-  std::map<ir::Id, HeldBuffer> held;              // by buffer
-  std::map<ir::Id, Distribution> distributed;     // by block
-  std::set<ir::Id> unrolled;                      // loops that choose among tiles
+  std::map<ir::Id, HeldBuffer> held;           // by buffer
+  std::map<ir::Id, Distribution> distributed;  // by block
+  std::set<ir::Id> unrolled;                   // loops that choose among tiles
 };
 
 // Where something is not as it must be: what to say, and the line to say it at.

@@ -6,6 +6,7 @@
 // Results come first.
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
+#include <ashlar/ir/emit_text.h>
 #include <ashlar/ir/refusal.h>
 
 #include "codegen/llvm/nvptx.h"
@@ -282,22 +283,27 @@ class Calling {
       else
         names[n] = o.place == Operand::Place::global ? global(n) : read(n);
     }
-    std::string result;
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = text[at] == '{' ? text.find('}', at) : std::string::npos;
-      const std::string name = end == std::string::npos ? "" : text.substr(at + 1, end - at - 1);
+    const auto named = [&](std::string_view name) {
       std::size_t n = 0;
       while (n < f.operands.size() && (name.empty() || f.operands[n].name != name)) ++n;
-      if (n < f.operands.size()) {
-        const std::string& operand = names[n];
-        const bool alone =
-            operand[0] == '{' && operand.find(',') == std::string::npos;  // a tile of one register is that register
-        result += alone ? operand.substr(1, operand.size() - 2) : operand;
-        at = end + 1;
-      } else {
-        result += text[at] == '$' ? "$$" : std::string(1, text[at]);
-        ++at;
-      }
+      return n;
+    };
+    const auto said = [&](std::size_t n) {  // a tile of one register is that register
+      const std::string& operand = names[n];
+      return operand[0] == '{' && operand.find(',') == std::string::npos ? operand.substr(1, operand.size() - 2) : operand;
+    };
+    std::string plain, result;
+    for (const char ch : text) plain += ch == '$' ? "$$" : std::string(1, ch);
+    if (f.is_users()) {
+      a.text(ir::filled(plain, [&](const ir::Placeholder& p) { return said(named(p.name)); }));
+      return finish();
+    }
+    for (std::size_t at = 0; at < plain.size();) {  // braces around other words are the instruction's own
+      const std::size_t end = plain[at] == '{' ? plain.find('}', at) : std::string::npos;
+      const std::size_t n = named(end == std::string::npos ? "" : std::string_view(plain).substr(at + 1, end - at - 1));
+      const bool operand = n < f.operands.size();
+      result += operand ? said(n) : std::string(1, plain[at]);
+      at = operand ? end + 1 : at + 1;
     }
     a.text(result);
     finish();

@@ -132,7 +132,7 @@ void Emitter::statements(const std::vector<ir::KStmt>& list) {
         synchronise(s);
         break;
       case ir::KStmt::Kind::call:
-        if (unit.kernel.intrinsics.at(s.call->intrinsic).is_users())
+        if (!thread_of && unit.kernel.intrinsics.at(s.call->intrinsic).is_users())
           call_of_user(*s.call);
         else
           call(s);

@@ -1,4 +1,5 @@
-// double_buffer(stage): a pipeline of two stages around the loop at which the stage is computed, with the stage among its loads.
+// double_buffer(stage): a pipeline of two stages around the loop at which the stage is computed, with the stage among its
+// loads.
 //
 //   for ko                         A[0] = tile 0
 //     A = tile ko          ->      for ko

@@ -9,11 +9,12 @@ namespace ashlar::schedule {
 
 void require_scope(const Context& c, const Scope& scope) {
   const bool gpu = c.target.is_gpu(), warps = gpu && c.target.device().warp > 1;
-  const std::string scopes = std::string("a scope of this target: global, stack, registers") + (gpu ? ", shared" : "") +
-                             (warps ? ", fragment" : "");
+  const std::string scopes =
+      std::string("a scope of this target: global, stack, registers") + (gpu ? ", shared" : "") + (warps ? ", fragment" : "");
   if (scope == Scope::tile || (scope == Scope::fragment && !warps))
-    c.refuse(scopes, scope.name + (scope == Scope::fragment ? " on " + std::string(c.target.text()) + ", which promises no warps"
-                                                            : std::string()));
+    c.refuse(scopes,
+             scope.name + (scope == Scope::fragment ? " on " + std::string(c.target.text()) + ", which promises no warps"
+                                                    : std::string()));
   if (scope == Scope::shared && !gpu) c.refuse("a scope of this target: global, stack or registers", scope.name);
 }
 

@@ -1,0 +1,37 @@
+// Products by an instruction that the test describes, for every chip: assembled without a complaint, as many instructions as
+// tiles, accumulators in registers. Each product of a warp is an instruction; no register of its is ever in memory.
+#include <doctest/doctest.h>
+
+#include "tests/cuda/assembler.h"
+#include "tests/cuda/programs.h"
+#include "tests/support/mma_operators.h"
+
+using namespace ashlar;
+
+namespace {
+
+std::size_t count(const std::string& text, const std::string& what) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("products by fragments assemble, one instruction a tile") {
+  for (const std::string& target : cuda::targets())
+    for (Type half : {f16, bf16})
+      for (int stages : {1, 2, 3}) {
+        CAPTURE(target);
+        CAPTURE(stages);
+        const Target t = Target::parse(target);
+        mma_operators::Product op{t, {.half = half, .stages = stages, .tile_m = 128, .tile_n = 128, .warp_m = 32, .warp_n = 64}};
+        const std::string text = codegen::ptx::translate(cuda::lowered(op.s), t).text;
+        CHECK(cuda::complaints(text, t.device().chip) == "");
+        // 2 x 8 tiles of a warp, for each of 2 virtual ones
+        CHECK(count(text, "mma.sync.aligned.m16n8k16.row.col.f32.") == 2 * 2 * 8);
+        CHECK(count(text, half == f16 ? ".f16.f16.f32 {" : ".bf16.bf16.f32 {") == 2 * 2 * 8);
+        CHECK(count(text, ".local") == 0);
+        CHECK((count(text, "cp.async.cg.shared.global") > 0) == (stages == 3));
+      }
+}

@@ -1,0 +1,49 @@
+// Fragments: products by a matrix instruction of the test's own, lowered, run by the device interpreter in race mode.
+#include <ashlar/ir/refusal.h>
+
+#include "launched.h"
+#include "tests/support/mma_operators.h"
+
+using namespace ashlar;
+
+namespace {
+
+using mma_operators::Product;
+
+std::size_t calls(const std::vector<ir::KStmt>& list, const ir::Kernel& k, const std::string& name) {
+  std::size_t n = 0;
+  for (const ir::KStmt& s : list) {
+    n += s.kind == ir::KStmt::Kind::call && k.intrinsics.at(s.call->intrinsic).name == name;
+    n += calls(s.body, k, name) + calls(s.otherwise, k, name);
+  }
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("a product by fragments is the algorithm's, ragged sizes included") {
+  for (int stages : {1, 2, 3})
+    for (Type half : {f16, bf16}) {
+      CAPTURE(stages);
+      CAPTURE(half.is_float());
+      Product op{Target::parse("cuda-sm_80"), {.half = half, .stages = stages}};
+      handmade::same_on_device(op.built.program, op.s,
+                               {{{"M", 64}, {"N", 64}, {"K", 32}}, {{"M", 80}, {"N", 72}, {"K", 48}},
+                                {{"M", 16}, {"N", 8}, {"K", 16}}, {{"M", 128}, {"N", 16}, {"K", 144}}, {{"M", 16}, {"N", 8}, {"K", 0}}});
+    }
+}
+
+TEST_CASE("without virtual threads; an epilogue on the registers") {
+  for (bool relu : {false, true}) {
+    Product op{Target::parse("cuda-sm_80"), {.virtual_threads = false, .relu = relu}};
+    handmade::same_on_device(op.built.program, op.s, {{{"M", 64}, {"N", 64}, {"K", 64}}, {{"M", 80}, {"N", 72}, {"K", 48}}});
+  }
+}
+
+TEST_CASE("the text says which element each lane has") {
+  Product op{Target::parse("cuda-sm_80"), {.stages = 1, .tile_m = 16, .tile_n = 64, .tile_k = 32, .warp_m = 16, .warp_n = 8, .virtual_threads = false}};
+  std::string flat;
+  const ir::Kernel k = handmade::launched(op.s, &flat);
+  handmade::golden("fragment_product", flat);
+  CHECK(calls(k.body, k, "mma_f16") == 1);
+}

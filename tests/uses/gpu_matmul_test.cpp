@@ -1,0 +1,73 @@
+// The use h: a product by a user's instruction on CUDA. Its kernel, as lowered, is the algorithm's for whole and ragged sizes,
+// run with the search for races on; and ptxas takes it for every chip without a complaint.
+#include <doctest/doctest.h>
+
+#include <span>
+
+#include <ashlar/codegen/ptx.h>
+#include <ashlar/generator/compile.h>
+#include <ashlar/interp/interpreter.h>
+
+#include "tests/cuda/assembler.h"
+#include "tests/uses/h_gpu_matmul.cpp"
+
+namespace {
+
+Instance<GpuMatmul> scheduled(const Target& target, const std::vector<std::pair<std::string, std::string>>& params) {
+  return {[]() -> Generator* { return new GpuMatmul; }, "gpu_matmul", target, params, Where::current()};
+}
+
+void same(const Instance<GpuMatmul>& gpu, std::int64_t m, std::int64_t n, std::int64_t k) {
+  CAPTURE(m);
+  CAPTURE(n);
+  CAPTURE(k);
+  std::int64_t seed = 1;
+  const auto small = [&](std::span<const std::int64_t>) {  // sums of products of small integers are exact
+    seed = (seed * 1103515245 + 12345) % 2147483648;
+    return static_cast<double>(seed / 65536 % 9) - 4;
+  };
+  interp::Arguments found;
+  found.emplace_back(interp::Array::make(f16, {m, k}, small));
+  found.emplace_back(interp::Array::make(f16, {k, n}, small));
+  found.emplace_back(interp::Array::zeros(f32, {m, n}));
+  interp::Arguments expected = found;
+  interp::run_algorithm(gpu.algorithm(), expected);
+  interp::Options options;
+  options.races = true;
+  REQUIRE_NOTHROW(interp::run(gpu.kernel(), found, options));
+  CHECK(interp::difference(found[2].array, expected[2].array) == "");
+}
+
+}  // namespace
+
+TEST_CASE("the product on the device is the algorithm's") {
+  for (const char* stages : {"2", "3"})
+    for (const char* edge : {"64", "128"}) {
+      CAPTURE(stages);
+      const auto gpu = scheduled(Target::parse("cuda-sm_80"), {{"stages", stages}, {"tile_m", "128"}, {"tile_n", edge}});
+      same(gpu, 128, 64, 64);
+      same(gpu, 144, 72, 48);
+      same(gpu, 16, 8, 16);
+      same(gpu, 48, 200, 112);
+      same(gpu, 16, 8, 0);
+    }
+}
+
+TEST_CASE("it is assembled for every chip, with its accumulators in registers") {
+  if (!cuda::has_ptxas()) {
+    MESSAGE("there is no ptxas (of a CUDA toolkit) on this machine: nothing was assembled");
+    return;
+  }
+  constexpr std::pair<const char*, const char*> cases[] = {
+      {"cuda-sm_80", "2"}, {"cuda-sm_80", "3"}, {"cuda-sm_90a", "4"}, {"cuda-sm_100a", "2"}, {"cuda-sm_100a", "3"}};
+  for (const auto& [target, stages] : cases) {
+    CAPTURE(std::string(target) + ", stages=" + stages);
+    const Target t = Target::parse(target);
+    const std::string text = codegen::ptx::translate(scheduled(t, {{"stages", stages}}).kernel(), t).text;
+    CHECK(cuda::complaints(text, t.device().chip) == "");
+    std::size_t calls = 0;
+    for (std::size_t at = text.find("mma.sync"); at != std::string::npos; at = text.find("mma.sync", at + 1)) ++calls;
+    CHECK(calls == 2 * (64 / 16) * (32 / 8));  // of two virtual warps
+    CHECK(text.find(".local") == std::string::npos);
+  }
+}
