@@ -17,10 +17,12 @@ enum { kMost = 256, kBytes = 1 << 16 };
 struct CudaContextObject {
   int kind, device;
   unsigned long long id;
+  CudaContext next;
 };
 struct CudaStreamObject {
   int kind;
   CudaContext context;
+  CudaStream next;
 };
 struct CudaFunctionObject {
   int kind;
@@ -51,6 +53,8 @@ static struct {
   CudaContext stack[16], primary;
   int depth;
   unsigned long long ids;
+  CudaContext contexts; /* all there ever were */
+  CudaStream streams;
   StandinLaunch launches[kMost];
   int launch_count, blocks;
 } s;
@@ -124,6 +128,7 @@ void standin_takes_cubin(int yes) { s.cubin = yes != 0; }
 void* standin_new_context(int device) {
   CudaContext c = calloc(1, sizeof *c);
   c->kind = kContext, c->device = device, c->id = ++s.ids;
+  c->next = s.contexts, s.contexts = c;
   return c;
 }
 void standin_destroy_context(void* context) { ((CudaContext)context)->kind = kDead; } /* kept, so that its use is seen */
@@ -135,6 +140,7 @@ void* standin_current(void) { return current(); }
 void* standin_new_stream(void* context) {
   CudaStream stream = calloc(1, sizeof *stream);
   stream->kind = kStream, stream->context = context;
+  stream->next = s.streams, s.streams = stream;
   return stream;
 }
 int standin_launches(void) { return s.launch_count; }

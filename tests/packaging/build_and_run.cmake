@@ -1,5 +1,9 @@
-# cmake -DPROJECT=... -DBUILD=... -DOPTIONS=... -P build_and_run.cmake
+# cmake -DPROJECT=... -DBUILD=... -DOPTIONS=... [-DSAME_COMMANDS=...] [-DOTHER_COMMANDS=...] -P build_and_run.cmake
 # Configures a project, builds it, runs its two programs, and looks for the compiler in them with nm: there must be none.
+#
+# SAME_COMMANDS are options under which Ashlar's sources are compiled by the very commands of Ashlar's own build, so that ccache,
+# which that build has just filled, holds the objects. Whether it does is seen on the runtime, which compiles in seconds; where it
+# does not (another folder's cache, debug information), or without the options, OTHER_COMMANDS are used.
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
   if(NOT code EQUAL 0)
@@ -12,8 +16,32 @@ if(MOVE_FROM)  # the prefix is used from another place than it was installed to
   file(REMOVE_RECURSE "${MOVE_TO}")
   file(RENAME "${MOVE_FROM}" "${MOVE_TO}")
 endif()
-file(REMOVE_RECURSE "${BUILD}/CMakeCache.txt")
-run(${CMAKE_COMMAND} -G "${GENERATOR}" -S "${PROJECT}" -B "${BUILD}" ${OPTIONS})
+function(configure)
+  file(REMOVE_RECURSE "${BUILD}/CMakeCache.txt")
+  run(${CMAKE_COMMAND} -G "${GENERATOR}" -S "${PROJECT}" -B "${BUILD}" ${OPTIONS} ${ARGN})
+endfunction()
+set(commands ${OTHER_COMMANDS})
+if(SAME_COMMANDS)
+  configure(${SAME_COMMANDS})
+  set(ENV{CCACHE_STATSLOG} "${BUILD}/cache.log")
+  run(${CMAKE_COMMAND} --build "${BUILD}" --target clean)
+  file(REMOVE "${BUILD}/cache.log")
+  run(${CMAKE_COMMAND} --build "${BUILD}" --target ashlar_runtime)
+  unset(ENV{CCACHE_STATSLOG})
+  set(log "")
+  if(EXISTS "${BUILD}/cache.log")
+    file(READ "${BUILD}/cache.log" log)
+  endif()
+  if(log MATCHES "cache_hit" AND NOT log MATCHES "cache_miss")
+    set(commands ${SAME_COMMANDS})
+    message(STATUS "Ashlar's objects are in the compiler's cache")
+  else()
+    message(STATUS "Ashlar's objects are not in the compiler's cache: compiled unoptimised")
+  endif()
+endif()
+if(NOT SAME_COMMANDS OR NOT commands STREQUAL SAME_COMMANDS)
+  configure(${commands})
+endif()
 run(${CMAKE_COMMAND} --build "${BUILD}" --target app_c app_cpp)
 run("${BUILD}/app_c")
 if(NOT out MATCHES "scale: y.shape\\[0\\] is 4, expected 5")
