@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <ashlar/analysis/fragment.h>
 #include <ashlar/analysis/ladder.h>
 #include <ashlar/analysis/simplify.h>
 #include <ashlar/ir/print.h>
@@ -403,50 +404,92 @@ IntrinsicMatch match_intrinsic(const Program& p, const Stmt& loop, const ir::Int
 // ---- storage
 // -----------------------------------------------------------------------------------------------------------------
 
-TilePlace place_of_tile(const Program& p, const Stmt& loop, const TileSite& tile) {
-  const ir::Buffer& b = p.buffer(tile.buffer);
-  auto path = ir::path_to(p, loop.id);
-  path.pop_back();
-  const Facts facts = facts_at(p, path);
-  const auto physical = [&](const std::vector<Expr>& logical) {
+namespace {
+
+// A buffer's storage, where a loop stands: from physical coordinates to an address.
+struct Storage {
+  const ir::Buffer& b;
+  std::vector<Expr> strides, low;  // strides of the caller's own are vars; low empty: 0
+  bool bounded = true;
+
+  Storage(const Program& p, Id buffer, std::size_t rank, const Facts& facts) : b(p.buffer(buffer)) {
+    const std::size_t physical_rank = b.layout.map.empty() ? rank : b.layout.map.size();
+    const auto dense = [&](const std::vector<Expr>& extents) {
+      strides.assign(physical_rank, ir::index(1));
+      for (std::size_t d = physical_rank; d-- > 1;) strides[d - 1] = simplify(ir::mul(strides[d], extents[d]), facts);
+    };
+    if (b.role == ir::Role::temporary) {
+      const Stmt* alloc = ir::alloc_of(p, b.id);
+      if (!alloc) throw InternalError("a tile of " + b.name + ", which has no storage");
+      std::vector<Expr> extents = storage_extents(p, alloc->id);
+      bounded = std::none_of(extents.begin(), extents.end(), [](const Expr& e) { return e.empty(); });
+      if (!bounded) return;
+      dense(extents);
+      low = physical_box(p, alloc->id).lo;
+    } else if (!b.layout.strides.empty()) {
+      strides = b.layout.strides;
+    } else if (b.order == ir::Buffer::Order::dense && b.layout.map.empty()) {
+      dense(b.extents);
+    } else {
+      constexpr Id own = Id{1} << 62;
+      for (std::size_t d = 0; d < physical_rank; ++d)
+        strides.push_back(d + 1 == physical_rank && b.order == ir::Buffer::Order::inner_unit_stride && !b.packed_by_caller
+                              ? ir::index(1)
+                              : ir::var(own + b.id * 8 + d, b.name + ".stride" + std::to_string(d)));
+    }
+  }
+  std::vector<Expr> physical(const std::vector<Expr>& logical) const {
     if (b.layout.map.empty()) return logical;
     ir::Substitution s;
     for (std::size_t d = 0; d < b.layout.vars.size(); ++d) s.emplace_back(b.layout.vars[d], logical.at(d));
     std::vector<Expr> result;
     for (const Expr& e : b.layout.map) result.push_back(ir::substitute(e, s));
     return result;
-  };
-  // strides of the physical dimensions; the caller's own as vars
-  std::vector<Expr> strides, low;
-  const std::vector<Expr> base = physical(tile.base);
-  const std::size_t rank = base.size();
-  const auto dense = [&](const std::vector<Expr>& extents) {
-    strides.assign(rank, ir::index(1));
-    for (std::size_t d = rank; d-- > 1;) strides[d - 1] = simplify(ir::mul(strides[d], extents[d]), facts);
-  };
-  if (b.role == ir::Role::temporary) {
-    const Stmt* alloc = ir::alloc_of(p, b.id);
-    if (!alloc) throw InternalError("a tile of " + b.name + ", which has no storage");
-    std::vector<Expr> extents = storage_extents(p, alloc->id);
-    if (std::any_of(extents.begin(), extents.end(), [](const Expr& e) { return e.empty(); })) return {{}, {}};
-    dense(extents);
-    low = physical_box(p, alloc->id).lo;
-  } else if (!b.layout.strides.empty()) {
-    strides = b.layout.strides;
-  } else if (b.order == ir::Buffer::Order::dense && b.layout.map.empty()) {
-    dense(b.extents);
-  } else {
-    constexpr Id own = Id{1} << 62;
-    for (std::size_t d = 0; d < rank; ++d)
-      strides.push_back(d + 1 == rank && b.order == ir::Buffer::Order::inner_unit_stride && !b.packed_by_caller
-                            ? ir::index(1)
-                            : ir::var(own + b.id * 8 + d, b.name + ".stride" + std::to_string(d)));
   }
+  Expr address(const std::vector<Expr>& coordinates) const {
+    Expr sum = ir::index(0);
+    for (std::size_t d = 0; d < coordinates.size(); ++d)
+      sum = ir::add(sum, ir::mul(low.empty() ? coordinates[d] : ir::sub(coordinates[d], low.at(d)), strides[d]));
+    return sum;
+  }
+};
+
+}  // namespace
+
+Expr address_in_tile(const Program& p, const TileSite& tile, std::span<const Expr> position, const Facts& facts) {
+  const Storage storage(p, tile.buffer, tile.base.size(), facts);
+  if (!storage.bounded) return {};
+  std::vector<Expr> index = tile.base;
+  for (std::size_t t = 0; t < tile.steps.size(); ++t)
+    for (std::size_t d = 0; d < index.size(); ++d)
+      index[d] = ir::add(index[d], ir::mul(position[t], ir::index(tile.steps[t][d])));
+  return simplify(storage.address(storage.physical(index)), facts);
+}
+
+LaneRuns lane_runs(const ir::IntrinsicOperand& o, int group, const Expr& lane, const Expr& distance) {
+  const FragmentRead read = fragment(o.vars, o.shape, o.map.at(0), o.map.at(1), group);
+  if (!read.fragment) throw InternalError("runs of " + o.name + " that are none: " + read.why);
+  LaneRuns runs;
+  runs.run = read.fragment->registers;
+  while (runs.lanes < group && element_of(*read.fragment, static_cast<int>(runs.lanes), 0)) ++runs.lanes;
+  const Expr own = runs.lanes < group ? ir::mod(lane, ir::index(runs.lanes)) : lane;  // the others repeat those addresses
+  FragmentInverse first = inverse(*read.fragment, own, ir::index(0)), at = inverse(*read.fragment, own, distance);
+  if (first.index.empty() || at.index.empty()) throw InternalError("runs of " + o.name + " without an inverse: " + at.why);
+  runs.first = std::move(first.index);
+  runs.at = std::move(at.index);
+  return runs;
+}
+
+TilePlace place_of_tile(const Program& p, const Stmt& loop, const TileSite& tile) {
+  auto path = ir::path_to(p, loop.id);
+  path.pop_back();
+  const Facts facts = facts_at(p, path);
+  const Storage storage(p, tile.buffer, tile.base.size(), facts);
+  if (!storage.bounded) return {{}, {}};
+  const std::vector<Expr>& strides = storage.strides;
+  const std::size_t rank = strides.size();
   TilePlace place;
-  Expr address = ir::index(0);
-  for (std::size_t d = 0; d < rank; ++d)
-    address = ir::add(address, ir::mul(low.empty() ? base[d] : ir::sub(base[d], low.at(d)), strides[d]));
-  place.address = simplify(address, facts);
+  place.address = simplify(storage.address(storage.physical(tile.base)), facts);
   // The step along a dimension must be the same from every element of the tile: the tile's own position as variables.
   constexpr Id position = Id{1} << 61;
   std::vector<Expr> inside = tile.base;
@@ -456,7 +499,7 @@ TilePlace place_of_tile(const Program& p, const Stmt& loop, const TileSite& tile
     within.range(position + t, ir::index(0), ir::sub(tile.extents[t], ir::index(1)));
     for (std::size_t d = 0; d < inside.size(); ++d) inside[d] = ir::add(inside[d], ir::mul(v, ir::index(tile.steps[t][d])));
   }
-  const std::vector<Expr> here = physical(inside);
+  const std::vector<Expr> here = storage.physical(inside);
   for (std::size_t t = 0; t < tile.steps.size(); ++t) {
     if (ir::is_int(tile.extents[t], 1)) {
       place.strides.push_back(ir::index(0));  // there is no neighbour

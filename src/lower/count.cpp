@@ -46,6 +46,29 @@ int operations_of(const Expr& e) {
   }
 }
 
+// Of one thread's share of a call.
+double operations_of(const ir::Intrinsic& f) {
+  double terms = 1;
+  for (const ir::IntrinsicOperand& o : f.operands)
+    if (o.kind == ir::IntrinsicOperand::Kind::tile && o.access != ir::IntrinsicOperand::Access::read)
+      for (const std::int64_t n : o.shape) terms *= static_cast<double>(n);
+  for (const std::int64_t n : f.reduce_extents) terms *= static_cast<double>(n);
+  double each = f.reduce.empty() ? 0 : 1;
+  ir::walk(f.value, [&](const Expr& x) {
+    each += operations_of(x);
+    return true;
+  });
+  return terms * each / f.group;
+}
+
+// The last register of a tile, or the last element of a run behind an address.
+std::int64_t last_of(const ir::IntrinsicOperand& o) {
+  if (o.map.size() != 2) return 0;
+  analysis::Facts box;
+  for (std::size_t d = 0; d < o.vars.size(); ++d) box.bound(o.vars[d], 0, o.shape[d] - 1);
+  return analysis::constant_max(o.map[1], box).value_or(0);
+}
+
 }  // namespace
 
 Counter::Counter(const ir::Kernel& k, ir::Substitution symbols) : k_(k), symbols_(std::move(symbols)) {
@@ -95,8 +118,10 @@ Counted Counter::count(const std::vector<KStmt>& body, const ir::Launch* launch)
   for (const auto& [id, life] : lives_) {
     std::int64_t alive = 0;
     for (const auto& [other, l] : lives_)
-      if (l.first <= life.last && life.first <= l.last)
-        alive += static_cast<std::int64_t>(l.words.size()) * std::max(1, k_.buffers.at(other).type.bytes() / 4);
+      if (l.first <= life.last && life.first <= l.last) {
+        const std::int64_t bytes = k_.buffers.at(other).type.bytes(), n = static_cast<std::int64_t>(l.words.size());
+        alive += l.packed ? (n * bytes + 3) / 4 : n * std::max<std::int64_t>(1, bytes / 4);
+      }
     counted_.registers = std::max(counted_.registers, alive);
   }
   return std::move(counted_);
@@ -157,12 +182,14 @@ void Counter::visit(const std::vector<KStmt>& list, double times) {
       case KStmt::Kind::call: {
         const ir::Intrinsic& f = k_.intrinsics.at(s.call->intrinsic);
         counted_.shuffles += f.name.starts_with("shuffle");
+        if (f.is_users()) counted_.operations += times * operations_of(f);
         for (std::size_t o = 0; o < f.operands.size(); ++o) {
           const ir::IntrinsicOperand& operand = f.operands[o];
           if (operand.kind != ir::IntrinsicOperand::Kind::tile || operand.place == ir::IntrinsicOperand::Place::registers)
             continue;
           Expr at = s.call->actuals[o].address;
-          const auto n = operand.shape.empty() ? 1 : operand.shape[0];
+          std::int64_t n = operand.shape.empty() ? 1 : operand.shape[0];
+          if (operand.map.size() == 2) n = last_of(operand) + 1;  // a run behind the address of each lane
           if (n > 1) at = ir::ramp(at, ir::index(1), static_cast<int>(n));
           access(s.call->actuals[o].buffer, operand.access != ir::IntrinsicOperand::Access::read, at, times);
         }
@@ -218,7 +245,7 @@ void Counter::access(Id buffer, bool store, const Expr& address, double times) {
 void Counter::registers(const std::vector<KStmt>& list) {
   const auto touch = [&](Id id, const Expr& address) {
     if (k_.buffers.at(id).storage != Storage::registers) return;
-    Life& life = lives_.try_emplace(id, Life{{}, position_, position_}).first->second;
+    Life& life = lives_.try_emplace(id, Life{{}, position_, position_, false}).first->second;
     life.last = position_;
     std::int64_t at = 0, step = 1;
     if (ir::is(address, Op::ramp)) ir::is_int(ir::args_of(address)[1], &step);
@@ -235,8 +262,14 @@ void Counter::registers(const std::vector<KStmt>& list) {
     });
     if (s.kind == KStmt::Kind::store) touch(s.buffer, s.address);
     if (s.kind == KStmt::Kind::call)
-      for (const ir::Call::Actual& a : s.call->actuals)
-        if (a.buffer && k_.buffers.count(a.buffer)) touch(a.buffer, a.address);
+      for (std::size_t o = 0; o < s.call->actuals.size(); ++o) {
+        const ir::Call::Actual& a = s.call->actuals[o];
+        if (!a.buffer || !k_.buffers.count(a.buffer)) continue;
+        const ir::IntrinsicOperand& operand = k_.intrinsics.at(s.call->intrinsic).operands[o];
+        for (std::int64_t r = 0; r <= last_of(operand); ++r) touch(a.buffer, ir::add(a.address, ir::index(r)));
+        if (const auto life = lives_.find(a.buffer); life != lives_.end())
+          life->second.packed = true;  // instructions want it so
+      }
     registers(s.body), registers(s.otherwise);
   }
 }

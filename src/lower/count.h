@@ -60,6 +60,7 @@ class Counter {
   struct Life {
     std::map<std::int64_t, bool> words;
     std::size_t first = 0, last = 0;
+    bool packed = false;  // elements of less than 32 bits share registers
   };
   std::map<ir::Id, Life> lives_;
   std::size_t position_ = 0;

@@ -23,7 +23,12 @@ std::vector<KStmt> Flattener::call(const Stmt& s) {
   for (Id axis : m.axes) begin.emplace_back(axis, ir::index(0));
   const std::optional<Conditions> conditions = conditions_at(path, m.block->piece == Stmt::Piece::init, begin);
   if (!conditions) return {};
-  const Facts& facts = conditions->facts;
+  Facts facts = conditions->facts;
+  // Where lanes give addresses of their own, the call stands inside a loop over them, which they reach together.
+  KStmt lanes;
+  const Expr lane = ir::var(lanes.var = p_.fresh(), "lane");
+  facts.range(lanes.var, ir::index(0), ir::index(f.group - 1));
+  bool by_lanes = false;
   Body expressions(ir::Substitution{}, facts, Expr(), [this](Id buffer) -> const Place& { return place_of(buffer); });
   auto made = std::make_shared<ir::Call>();
   made->intrinsic = s.intrinsic;
@@ -32,18 +37,29 @@ std::vector<KStmt> Flattener::call(const Stmt& s) {
     if (f.operands[k].kind == ir::IntrinsicOperand::Kind::tile) {
       const analysis::TileSite& tile = m.tiles[k];
       a.buffer = place_of(tile.buffer).kbuffer;
-      const auto address = [&](std::size_t along) {  // of the first element, or of its neighbour along a dimension
+      const auto address = [&](const std::vector<Expr>& position) {  // of the element there
         std::vector<Expr> index;
         for (std::size_t d = 0; d < tile.base.size(); ++d) {
-          const std::int64_t step = along < tile.steps.size() ? tile.steps[along][d] : 0;
-          index.push_back(expressions.lower(known(ir::add(tile.base[d], ir::index(step)))));
+          Expr at = tile.base[d];
+          for (std::size_t t = 0; t < tile.steps.size(); ++t)
+            at = ir::add(at, ir::mul(position[t], ir::index(tile.steps[t][d])));
+          index.push_back(expressions.lower(known(at)));
         }
         return expressions.address(tile.buffer, index);
       };
-      a.address = address(tile.steps.size());
       const bool memory = f.operands[k].place != ir::IntrinsicOperand::Place::registers;
-      for (std::size_t d = 0; d < tile.steps.size() && memory; ++d)
-        a.strides.push_back(analysis::simplify(ir::sub(address(d), a.address), facts));
+      const std::vector<Expr> origin(tile.steps.size(), ir::index(0));
+      if (memory && !f.operands[k].map.empty()) {
+        by_lanes = true;
+        a.address = address(analysis::lane_runs(f.operands[k], f.group, lane, ir::index(0)).first);
+      } else {
+        a.address = address(origin);
+        for (std::size_t d = 0; d < tile.steps.size() && memory; ++d) {
+          std::vector<Expr> next = origin;
+          next[d] = ir::index(1);
+          a.strides.push_back(analysis::simplify(ir::sub(address(next), a.address), facts));
+        }
+      }
     } else {
       a.address = expressions.lower(known(m.values[k]));
     }
@@ -56,6 +72,18 @@ std::vector<KStmt> Flattener::call(const Stmt& s) {
   k.call = std::move(made);
   Statements out;
   out.push_back(std::move(k));
+  if (by_lanes) {
+    lanes.kind = KStmt::Kind::for_;
+    lanes.where = s.where;
+    lanes.name = "lane";
+    lanes.begin = ir::index(0);
+    lanes.extent = ir::index(f.group);
+    lanes.loop_kind = ir::LoopKind::bound;
+    lanes.bound_to = gpu::lane;
+    lanes.body = std::move(out);
+    out.clear();
+    out.push_back(std::move(lanes));
+  }
   return guarded(*conditions, expressions, std::move(out), s.where);
 }
 

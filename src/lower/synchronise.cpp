@@ -79,6 +79,17 @@ class Synchroniser {
       const ir::IntrinsicOperand& o = f.operands[k];
       if (o.kind != ir::IntrinsicOperand::Kind::tile || o.place == ir::IntrinsicOperand::Place::registers) continue;
       const bool write = o.access != ir::IntrinsicOperand::Access::read;
+      if (o.map.size() == 2) {  // behind the address of each lane
+        Facts box;
+        for (std::size_t d = 0; d < o.vars.size(); ++d) box.bound(o.vars[d], 0, o.shape[d] - 1);
+        const auto last = analysis::constant_max(o.map[1], box);
+        if (!last) throw InternalError("runs without a length: " + o.name + " of " + f.name);
+        const Id distance = fresh_ + 1'000'000 + k;
+        loops_.push_back({distance, "distance", ir::index(0), ir::index(*last + 1)});
+        touch(call.actuals[k].buffer, write, ir::add(call.actuals[k].address, ir::var(distance, "distance")), out);
+        loops_.pop_back();
+        continue;
+      }
       for (std::int64_t e = 0; e < (o.shape.empty() ? 1 : o.shape[0]); ++e)
         touch(call.actuals[k].buffer, write, ir::add(call.actuals[k].address, ir::index(e)), out);
     }

@@ -31,6 +31,7 @@ struct Described {
     std::vector<Expr> extents;
     Where where;
     int lanes = 0;
+    bool addressed = false;  // by its lanes, in memory
     std::vector<Expr> vars;
     Held held;
   };
@@ -274,19 +275,21 @@ class Sealer {
     for (std::size_t k = 0; k < tiles_.size(); ++k) {
       const Described::Tile& t = *tiles_[k];
       Operand_& o = f_.operands[k];
-      if (!(o.scope == Scope::fragment)) {
-        if (t.lanes) no("m.holds of an operand in Scope::fragment", o.name + " in " + o.scope.name, t.where);
-        continue;
-      }
+      const bool fragment = o.scope == Scope::fragment;
+      if (!fragment && !t.lanes) continue;
+      if (!fragment && !t.addressed) no("m.holds of an operand in Scope::fragment", o.name + " in " + o.scope.name, t.where);
+      if (t.addressed && !(o.scope == Scope::shared))
+        no("m.address of an operand in Scope::shared", o.name + " in " + o.scope.name, t.where);
+      const std::string call = t.addressed ? "m.address" : "m.holds";
       if (!t.lanes) no("m.holds(" + o.name + ", lanes, ...): who holds its elements", "none", t.where);
-      if (o.shape.empty()) no("a fragment of constant extents", o.name, t.where);
+      if (o.shape.empty()) no(fragment ? "a fragment of constant extents" : "a tile of constant extents", o.name, t.where);
       if (t.vars.size() != o.shape.size())
-        no(std::to_string(o.shape.size()) + " indices in m.holds of " + o.name, std::to_string(t.vars.size()), t.where);
+        no(std::to_string(o.shape.size()) + " indices in " + call + " of " + o.name, std::to_string(t.vars.size()), t.where);
       if (f_.group != 1 && f_.group != t.lanes)
         no("the same number of lanes for all fragments, " + std::to_string(f_.group),
            std::to_string(t.lanes) + " for " + o.name, t.where);
       f_.group = t.lanes;
-      o.place = Operand_::Place::registers;
+      if (fragment) o.place = Operand_::Place::registers;
       ir::Substitution own;
       for (const Expr& v : t.vars) {
         o.vars.push_back(fresh());
@@ -294,15 +297,20 @@ class Sealer {
       }
       for (const Expr* e : {&t.held.lane, &t.held.slot})
         o.map.push_back(ir::substitute(lang::to_index(Operand(*e, t.where), "held of " + o.name), own));
-      const analysis::FragmentRead read = analysis::fragment(o, f_.group);
+      const analysis::FragmentRead read = analysis::fragment(o.vars, o.shape, o.map[0], o.map[1], f_.group);
       if (!read.fragment) no("a place of its own for each element of " + o.name, read.why, t.where);
       std::int64_t elements = 1;
       for (std::int64_t n : o.shape) elements *= n;
-      const std::int64_t places = std::int64_t{read.fragment->threads} * read.fragment->registers;
-      if (elements != places)
-        no("a bijection between the elements of " + o.name + " and its lanes' registers",
-           std::to_string(elements) + " elements in " + std::to_string(read.fragment->threads) + " lanes of " +
-               std::to_string(read.fragment->registers) + " registers",
+      std::int64_t lanes = read.fragment->threads;
+      if (t.addressed) {  // those that give an address, from the first on
+        lanes = 0;
+        while (lanes < read.fragment->threads && analysis::element_of(*read.fragment, static_cast<int>(lanes), 0)) ++lanes;
+      }
+      if (elements != lanes * read.fragment->registers)
+        no(t.addressed ? "a run of as many elements of " + o.name + " behind the address of each lane"
+                       : "a bijection between the elements of " + o.name + " and its lanes' registers",
+           std::to_string(elements) + " elements in " + std::to_string(lanes) + " lanes of " +
+               std::to_string(read.fragment->registers) + (t.addressed ? "" : " registers"),
            t.where);
     }
   }
@@ -441,15 +449,27 @@ void Meaning::means_(const Tensor& result, const Tensor& value, Where where) {
   state_->means_where = where;
 }
 
-void Meaning::holds_(const Tensor& of, int lanes, const std::vector<Expr>& vars, const Held& h, Where where) {
-  Described::Tile& t = operand_of(*state_, of, where);
-  if (t.lanes) refuse(state_->name, "one m.holds of " + t.operand.name, "a second one", where);
+namespace {
+void hold(Described& d, Described::Tile& t, const char* call, int lanes, const std::vector<Expr>& vars, const Held& h,
+          Where where) {
+  if (t.lanes) refuse(d.name, std::string("one ") + call + " of " + t.operand.name, "a second one", where);
   if (lanes < 1 || (lanes & (lanes - 1)) != 0 || lanes > 128)
-    refuse(state_->name, "a power of two of lanes, up to 128", std::to_string(lanes), where);
+    refuse(d.name, "a power of two of lanes, up to 128", std::to_string(lanes), where);
   t.lanes = lanes;
   t.vars = vars;
   t.held = h;
   t.where = where;
+}
+}  // namespace
+
+void Meaning::holds_(const Tensor& of, int lanes, const std::vector<Expr>& vars, const Held& h, Where where) {
+  hold(*state_, operand_of(*state_, of, where), "m.holds", lanes, vars, h, where);
+}
+
+void Meaning::address_(const Tensor& of, int lanes, const std::vector<Expr>& vars, const Held& h, Where where) {
+  Described::Tile& t = operand_of(*state_, of, where);
+  hold(*state_, t, "m.address", lanes, vars, h, where);
+  t.addressed = true;
 }
 
 void Meaning::emit(Backend b, const char* text, Where where) { state_->emits.push_back({b, text ? text : "", where}); }

@@ -26,8 +26,14 @@ void prove_in_warps(const Context& c, const ir::Intrinsic& f) {
   for (const Operand& o : f.operands) {
     if (o.kind != Operand::Kind::tile) continue;
     const std::string at = o.name + " of " + f.name;
-    if (o.place != Operand::Place::registers)
-      c.refuse("operands in Scope::fragment on " + std::string(c.target.text()), at + " in " + o.scope.name);
+    if (o.place != Operand::Place::registers) {
+      const bool by_lanes = !o.map.empty() && o.access == Operand::Access::read;
+      if (!by_lanes)
+        c.refuse("operands in Scope::fragment on " + std::string(c.target.text()) +
+                     ", or read in Scope::shared by addresses of its lanes (m.address)",
+                 at + " in " + o.scope.name);
+      continue;
+    }
     if (f.group != c.target.device().warp)
       c.refuse("fragments held by " + std::to_string(c.target.device().warp) + " lanes, a warp of " + c.target.device().name,
                at + ", held by " + std::to_string(f.group));
@@ -66,12 +72,37 @@ bool lies_in(const Context& c, const ir::Buffer& b, const Scope& wanted) {
   return b.scope == wanted || (wanted == Scope::global && b.scope == Scope::stack && !c.target.is_gpu());
 }
 
+// Behind the address that each lane gives lies its run: neighbours, from a multiple of the run's length on.
+void prove_runs(const Context& c, const Stmt& loop, const ir::Intrinsic& f, const Operand& o, const analysis::TileSite& tile) {
+  constexpr Id lane_id = Id{1} << 59, distance_id = lane_id + 1;
+  const Expr lane = ir::var(lane_id, "lane"), distance = ir::var(distance_id, "distance");
+  const analysis::LaneRuns runs = analysis::lane_runs(o, f.group, lane, distance);
+  auto path = ir::path_to(c.p, loop.id);
+  path.pop_back();
+  analysis::Facts facts = analysis::facts_at(c.p, path);
+  facts.bound(lane_id, 0, runs.lanes - 1);
+  facts.bound(distance_id, 0, runs.run - 1);
+  const ir::Buffer& b = c.p.buffer(tile.buffer);
+  const std::string at = o.name + " of " + f.name;
+  const Expr first = analysis::address_in_tile(c.p, tile, runs.first, facts),
+             element = analysis::address_in_tile(c.p, tile, runs.at, facts);
+  if (first.empty()) c.refuse(at + " in storage of known size", b.name + ", whose box has no bound");
+  if (const Expr behind = analysis::simplify(ir::sub(element, first), facts); !ir::same(behind, distance))
+    c.refuse("runs of " + std::to_string(runs.run) + " neighbours behind the addresses of " + at,
+             b.name + ", whose elements lie " + ir::text(behind) + " behind them");
+  const analysis::Congruence m = analysis::congruence(first, facts);
+  if (m.modulus % runs.run != 0 || m.remainder % runs.run != 0)
+    c.refuse("addresses of " + at + " at multiples of " + std::to_string(runs.run) + " elements",
+             b.name + " at " + ir::text(first));
+}
+
 void prove_tile(const Context& c, const Stmt& loop, const ir::Intrinsic& f, const Operand& o, const analysis::TileSite& tile) {
   const ir::Buffer& b = c.p.buffer(tile.buffer);
   const std::string at = o.name + " of " + f.name;
   if (!lies_in(c, b, o.scope))
     c.refuse(at + " in " + o.scope.name, b.name + " in " + b.scope.name + " (cache_read or cache_write puts it there)");
   if (o.scope == Scope::fragment) return;  // fragment_sites.h: when the schedule is complete, and here below
+  if (!o.map.empty()) return prove_runs(c, loop, f, o, tile);
   const analysis::TilePlace place = analysis::place_of_tile(c.p, loop, tile);
   if (place.address.empty()) c.refuse(at + " in storage of known size", b.name + ", whose box has no bound");
   const std::string back_end = back_end_of(c.target);

@@ -25,7 +25,8 @@ TEST_CASE("products by fragments assemble, one instruction a tile") {
         CAPTURE(target);
         CAPTURE(stages);
         const Target t = Target::parse(target);
-        mma_operators::Product op{t, {.half = half, .stages = stages, .tile_m = 128, .tile_n = 128, .warp_m = 32, .warp_n = 64}};
+        mma_operators::Product op{t,
+                                  {.half = half, .stages = stages, .tile_m = 128, .tile_n = 128, .warp_m = 32, .warp_n = 64}};
         const std::string text = codegen::ptx::translate(cuda::lowered(op.s), t).text;
         CHECK(cuda::complaints(text, t.device().chip) == "");
         // 2 x 8 tiles of a warp, for each of 2 virtual ones
@@ -34,4 +35,19 @@ TEST_CASE("products by fragments assemble, one instruction a tile") {
         CHECK(count(text, ".local") == 0);
         CHECK((count(text, "cp.async.cg.shared.global") > 0) == (stages == 3));
       }
+}
+
+TEST_CASE("a product by ldmatrix, cp.async and mma") {
+  for (const std::string& target : cuda::targets()) {
+    CAPTURE(target);
+    const Target t = Target::parse(target);
+    mma_operators::Product op{t, {.stages = 3, .tile_m = 128, .tile_n = 128, .warp_m = 32, .warp_n = 64, .matrices = true}};
+    const std::string text = codegen::ptx::translate(cuda::lowered(op.s), t).text;
+    CHECK(cuda::complaints(text, t.device().chip) == "");
+    CHECK(count(text, "mma.sync") == 2 * 2 * 8);
+    CHECK(count(text, "ldmatrix.sync.aligned.m8n8.x4.shared.b16") == 2 * 2);
+    CHECK(count(text, "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16") == 2 * 8);
+    CHECK(count(text, "ld.shared") == 0);
+    CHECK(count(text, ".local") == 0);
+  }
 }

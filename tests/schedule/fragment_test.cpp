@@ -203,6 +203,44 @@ TEST_CASE("tensorize on CUDA is refused at its line") {
   CHECK(golden("schedule/golden/fragment_tensorize.txt", add.text) == "");
 }
 
+TEST_CASE("addresses of lanes: runs of neighbours in shared memory") {
+  Text add;
+  const auto load = [](int run, Scope scope, bool twice_said) {
+    return intrinsic("load", [&](Meaning& m) {
+      Tensor rows = m.read("rows", f32, {16, 8}, scope), to = m.write("to", f32, {16, 8}, Scope::fragment);
+      m.means(to, [&](Var i, Var j) { return rows(i, j); });
+      m.holds(to, 32, [](Var i, Var j) { return held(i % 8 * 4 + j / 2, j % 2 + i / 8 * 2); });
+      if (run == 4) m.address(rows, 32, [](Var i, Var j) { return held(i * 2 + j / 4, j % 4); });
+      if (run == 8) m.address(rows, 32, [](Var i, Var j) { return held(i, j); });
+      if (run == 1) m.address(rows, 32, [](Var i, Var j) { return held(j, i); });
+      if (run == 3) m.address(rows, 32, [](Var i, Var j) { return held(i + 1, j); });
+      if (run == 2) m.address(rows, 32, [](Var i, Var) { return held(i, 0); });
+      if (twice_said) m.holds(rows, 32, [](Var i, Var j) { return held(i, j); });
+      m.emit(Backend::ptx, "load {to}, [{rows.ptr}];");
+      m.needs("sm_80");
+    });
+  };
+  add("of a tile in global memory", refused([&] { load(4, Scope::global, false); }));
+  add("two elements at one place", refused([&] { load(2, Scope::shared, false); }));
+  add("not from the first lane on", refused([&] { load(3, Scope::shared, false); }));
+  add("said twice", refused([&] { load(4, Scope::shared, true); }));
+  const auto copied = [&](int run, int granule) {
+    Chain c;
+    Stage shared = c.s.cache_read(c.x, {c.held}, Scope::shared);
+    shared.compute_at(c.rows);
+    if (granule > 0) shared.swizzle([&](Var i, Var j) { return at(i, j ^ (i % 2 * granule)); });
+    auto [i, j] = shared.spatial<2>();
+    shared.bind(shared.fuse(i, j), gpu::threads);
+    c.both();
+    return refused([&] { c.held.tensorize(c.held.spatial<2>()[0], load(run, Scope::shared, false)); }) + "; " + c.finished();
+  };
+  add("runs of 8", copied(8, 0));
+  add("runs of 4, permuted as a whole", copied(4, 4));
+  add("runs of 8, permuted inside", copied(8, 4));
+  add("columns", copied(1, 0));
+  CHECK(golden("schedule/golden/fragment_addresses.txt", add.text) == "");
+}
+
 TEST_CASE("double_buffer is a pipeline of two stages, and is refused where that is not one") {
   Text add;
   {
@@ -212,9 +250,7 @@ TEST_CASE("double_buffer is a pipeline of two stages, and is refused where that 
   gpu_operators::Product p(Target::parse("cuda-sm_80"));
   Stage acc = p.s[p.product];
   add("a stage at the root", refused([&] { acc.double_buffer(); }));
-  const auto product = [](int stages) {
-    return mma_operators::Product(Target::parse("cuda-sm_80"), {.stages = stages});
-  };
+  const auto product = [](int stages) { return mma_operators::Product(Target::parse("cuda-sm_80"), {.stages = stages}); };
   mma_operators::Product two = product(2);
   CHECK(two.s.text().find("pipeline of 2: A_cache B_cache") != std::string::npos);
   Schedule replayed(two.built, two.s.target());

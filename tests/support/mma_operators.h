@@ -26,10 +26,33 @@ inline Intrinsic mma_m16n8k16(Type half) {
   });
 }
 
+// Tiles of 16-bit elements from rows in shared memory into the fragments of the product above.
+// PTX ISA, "Warp-level matrix load instruction: ldmatrix": lane 8 m + r gives the address of row r of matrix m.
+inline Intrinsic load_a(Type half) {
+  return intrinsic(half == f16 ? "load_a_f16" : "load_a_bf16", [&](Meaning& m) {
+    Tensor rows = m.read("rows", half, {16, 16}, Scope::shared), to = m.write("to", half, {16, 16}, Scope::fragment);
+    m.means(to, [&](Var i, Var j) { return rows(i, j); });
+    m.address(rows, 32, [](Var i, Var j) { return held(i + j / 8 * 16, j % 8); });
+    m.holds(to, 32, [](Var i, Var j) { return held(i % 8 * 4 + j % 8 / 2, j % 2 + i / 8 * 2 + j / 8 * 4); });
+    m.emit(Backend::ptx, "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {to}, [{rows.ptr}];");
+    m.needs("sm_80");
+  });
+}
+inline Intrinsic load_b(Type half) {
+  return intrinsic(half == f16 ? "load_b_f16" : "load_b_bf16", [&](Meaning& m) {
+    Tensor rows = m.read("rows", half, {16, 8}, Scope::shared), to = m.write("to", half, {16, 8}, Scope::fragment);
+    m.means(to, [&](Var i, Var j) { return rows(i, j); });
+    m.address(rows, 32, [](Var i, Var j) { return held(i, j); });
+    m.holds(to, 32, [](Var i, Var j) { return held(j * 4 + i % 8 / 2, i % 2 + i / 8 * 2); });
+    m.emit(Backend::ptx, "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {to}, [{rows.ptr}];");
+    m.needs("sm_80");
+  });
+}
+
 struct Options {
   Type half = f16;
   int stages = 2, tile_m = 64, tile_n = 64, tile_k = 32, warp_m = 32, warp_n = 32;
-  bool virtual_threads = true, relu = false;
+  bool virtual_threads = true, relu = false, matrices = false;  // matrices: fragments by ldmatrix
 };
 
 struct Product {
@@ -78,6 +101,15 @@ struct Product {
     stage(a_shared, o.tile_k), stage(b_shared, o.tile_n);
     Stage a_frag = s.cache_read(a_shared, {acc}, Scope::fragment), b_frag = s.cache_read(b_shared, {acc}, Scope::fragment);
     a_frag.compute_at(kk), b_frag.compute_at(kk);
+    if (o.matrices) {
+      const auto load = [](Stage t, int columns, const Intrinsic& by) {
+        auto [r, c] = t.spatial<2>();
+        auto [ro, co, ri, ci2] = t.tile(r, c, 16, columns, Tail::exact);
+        t.tensorize(ri, by);
+        (void)ro, (void)co, (void)ci2;
+      };
+      load(a_frag, 16, load_a(o.half)), load(b_frag, 8, load_b(o.half));
+    }
     if (o.stages > 2)
       acc.pipeline(ko, {.stages = o.stages, .loads = {a_shared, b_shared}, .async_copy = true});
     else if (o.stages == 2)

@@ -43,6 +43,18 @@ struct TilePlace {
 };
 TilePlace place_of_tile(const ir::Program&, const ir::Stmt& loop, const TileSite&);
 
+// The address of one element, at a position in the tile that is over any variables the facts know; empty where the storage has
+// no bound.
+Expr address_in_tile(const ir::Program&, const TileSite&, std::span<const Expr> position, const Facts&);
+
+// The position of the first element of the run whose address a lane gives, of a tile that is addressed by its lanes
+// (IntrinsicOperand::map in memory); `lanes` of the group give one, `run` elements lie behind each.
+struct LaneRuns {
+  std::int64_t lanes = 0, run = 0;
+  std::vector<Expr> first, at;  // by dimension: over the lane; over the lane and the distance
+};
+LaneRuns lane_runs(const ir::IntrinsicOperand&, int group, const Expr& lane, const Expr& distance);
+
 // Row-major without gaps, for the extents it has? `dimension` is the first one (from the innermost) whose stride is another.
 bool is_dense(const TileSite&, const TilePlace&, std::size_t dimension);
 

@@ -91,6 +91,23 @@ class Meaning {
       holds_(fragment, lanes, vars, h, w);
     }
   }
+  // A tile in shared memory of which each lane gives the text an address of its own, {tile.ptr}: element (i, j, ...) lies in
+  // the run of elements from the address that `lane` gives, `slot` elements behind it. Runs start at multiples of their size.
+  //
+  //   m.address(rows, 32, [](Var i, Var j) { return held(i % 16 + j / 8 * 16, j % 8); });      ldmatrix.x4: a row of 8 for each
+  template <class F>
+  void address(const Tensor& tile, int lanes, F&& map, Where w = Where::current()) {
+    static_assert(detail::written_out_parameters<F>,
+                  "address: write the parameters as Var, not auto, so that the rank is known");
+    if constexpr (detail::written_out_parameters<F>) {
+      constexpr std::size_t rank = detail::arity<decltype(&std::remove_cvref_t<F>::operator())>::value;
+      const Indices at = detail::new_indices(nullptr, rank);
+      const Held h = detail::call(map, at, std::make_index_sequence<rank>{});
+      std::vector<Expr> vars;
+      for (std::size_t k = 0; k < rank; ++k) vars.push_back(at[static_cast<int>(k)]);
+      address_(tile, lanes, vars, h, w);
+    }
+  }
   void emit(Backend, const char* text, Where = Where::current());          // how a back end says it
   void asynchronous(Backend, const char* wait, Where = Where::current());  // complete once this text has waited for {token}
   void needs(const char* feature, Where = Where::current());               // of the target
@@ -101,6 +118,7 @@ class Meaning {
   std::vector<Extent> extents_of(const Tensor&, std::size_t rank, Where);
   void means_(const Tensor& result, const Tensor& value, Where);
   void holds_(const Tensor&, int lanes, const std::vector<Expr>& vars, const Held&, Where);
+  void address_(const Tensor&, int lanes, const std::vector<Expr>& vars, const Held&, Where);
   detail::Described* state_;
 };
 
