@@ -14,6 +14,7 @@
 #include "tests/interp/launch_attention.h"
 #include "tests/interp/launch_matmul.h"
 #include "tests/interp/launch_small.h"
+#include "tests/support/mma_operators.h"
 #include "tests/vulkan/programs.h"
 
 namespace gpu_bench {
@@ -99,11 +100,25 @@ const std::map<std::string, Shapes>& operator_shapes() {
   return all;
 }
 
+ir::Kernel mma_product(const std::string& target, const mma_operators::Options& options) {
+  return cuda::lowered(mma_operators::Product(Target::parse(target), options).s);
+}
+
 }  // namespace
 
 ir::Kernel kernel_named(const std::string& name, const std::string& target) {
   for (const auto& [known, make] : cuda::operators())
     if (known == name) return make(target);
+  if (name == "mma_product")
+    return mma_product(target, {.half = bf16,
+                                .stages = 3,
+                                .tile_m = 128,
+                                .tile_n = 128,
+                                .warp_m = 64,
+                                .warp_n = 64,
+                                .virtual_threads = false,
+                                .matrices = true,
+                                .whole = true});
   if (name == "matmul" && target == "cuda-sm_90a") return launches::persistent::matmul(132).k;
   throw std::runtime_error("no kernel " + name + " for " + target);
 }
@@ -132,6 +147,15 @@ std::vector<Case> cases(const std::string& target) {
     add("transposition by hand", launches::small::transposition(form).k, {{{"M", 67}, {"N", 45}}});
   add("a tile of attention", launches::fragments::attention().k, {{{"S", 64}, {"T", 160}}, {{"S", 40}, {"T", 75}}}, Data::reals,
       0.02);
+  for (Type half : {f16, bf16})
+    for (bool matrices : {false, true})
+      for (int stages : {2, 3})
+        add("product by a user's instruction, " + ir::text(half) + (matrices ? ", ldmatrix, " : ", ") + std::to_string(stages),
+            mma_product(target, {.half = half, .stages = stages, .matrices = matrices}),
+            {{{"M", 64}, {"N", 64}, {"K", 160}}, {{"M", 80}, {"N", 72}, {"K", 48}}, {{"M", 16}, {"N", 8}, {"K", 16}}},
+            Data::integers);
+  add("whole tiles by a user's instruction", kernel_named("mma_product", target), {{{"M", 128}, {"N", 256}, {"K", 160}}},
+      Data::integers);
   if (target == "cuda-sm_90a")
     add("persistent product", launches::persistent::matmul().k,
         {{{"M", 128}, {"N", 256}, {"K", 640}}, {{"M", 200}, {"N", 264}, {"K", 200}}, {{"M", 40}, {"N", 24}, {"K", 8}}},

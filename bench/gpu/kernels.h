@@ -26,8 +26,9 @@ struct Case {
 };
 std::vector<Case> cases(const std::string& target);
 
-// By name: add_bias, transpose, product, softmax, sum, conv3x3, attention; matmul, the persistent product on as many blocks as
-// an H100 has multiprocessors, for cuda-sm_90a.
+// By name: add_bias, transpose, product, softmax, sum, conv3x3, attention; mma_product, of bf16 by a user's instruction, for
+// whole tiles of 128 x 128 x 32; matmul, the persistent product on as many blocks as an H100 has multiprocessors, for
+// cuda-sm_90a.
 ashlar::ir::Kernel kernel_named(const std::string& name, const std::string& target);
 
 // Tensors of a call, in the device's memory.

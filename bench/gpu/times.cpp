@@ -18,7 +18,7 @@ using interp::Array;
 
 namespace {
 
-constexpr int kRuns = 20, kTransposed = 1, kAsItIs = 0, kBf16 = 14, kComputeF32 = 68, kDefaultAlgorithm = -1;
+constexpr int kRuns = 20, kTransposed = 1, kAsItIs = 0, kBf16 = 14, kF32 = 0, kComputeF32 = 68, kDefaultAlgorithm = -1;
 
 struct Cublas {
   int (*create)(void**) = nullptr;
@@ -136,6 +136,30 @@ void persistent(const Device& d, const Cublas& cublas, std::int64_t n) {
   row("product of bf16, by hand, " + std::to_string(n), ours, theirs, 2.0 * static_cast<double>(n * n * n), "GFLOP/s");
 }
 
+void by_instruction(const Device& d, const Cublas& cublas, std::int64_t n) {
+  Timed t(d, "mma_product", {random_array(bf16, {n, n}, 1), random_array(bf16, {n, n}, 2), Array::zeros(f32, {n, n})});
+  const double ours = t.microseconds();
+  double theirs = 0;
+  if (cublas.handle) {
+    Array mine = t.arguments[2].array, other = mine;
+    t.tensors.read(2, mine);
+    const float one = 1, zero = 0;
+    const int m = static_cast<int>(n);
+    int code = 0;
+    theirs = d.microseconds(kRuns, [&] {
+      code |=
+          cublas.gemm_ex(cublas.handle, kAsItIs, kAsItIs, m, m, m, &one, t.tensors.pointer(1), kBf16, m, t.tensors.pointer(0),
+                         kBf16, m, &zero, t.tensors.pointer(2), kF32, m, kComputeF32, kDefaultAlgorithm);
+    });
+    require(code, "cublasGemmEx");
+    t.tensors.read(2, other);
+    if (const double e = apart(other, mine); e > 1e-3)
+      throw std::runtime_error("mma_product and cublasGemmEx differ by " + std::to_string(e));
+  }
+  row("product of bf16 into f32, by a user's instruction, " + std::to_string(n), ours, theirs,
+      2.0 * static_cast<double>(n * n * n), "GFLOP/s");
+}
+
 }  // namespace
 
 int times(const Device& d) {
@@ -149,6 +173,7 @@ int times(const Device& d) {
               kRuns);
   std::printf("| kernel | Ashlar | rate | cuBLAS | cuBLAS's time by ours |\n|---|---|---|---|---|\n");
   for (std::int64_t n : {1024, 2048}) product(d, cublas, n);
+  for (std::int64_t n : {2048, 4096}) by_instruction(d, cublas, n);
   if (target_for(d) == "cuda-sm_90a")
     for (std::int64_t n : {4096, 8192}) persistent(d, cublas, n);
   std::printf("\n| kernel | Ashlar | bytes that must move |\n|---|---|---|\n");

@@ -51,3 +51,25 @@ TEST_CASE("a product by ldmatrix, cp.async and mma") {
     CHECK(count(text, ".local") == 0);
   }
 }
+
+TEST_CASE("of whole tiles nothing is guarded: one loop, its body without a branch") {
+  for (const std::string& target : cuda::targets()) {
+    CAPTURE(target);
+    const Target t = Target::parse(target);
+    mma_operators::Product op{t,
+                              {.half = bf16,
+                               .stages = 3,
+                               .tile_m = 128,
+                               .tile_n = 128,
+                               .warp_m = 64,
+                               .warp_n = 64,
+                               .virtual_threads = false,
+                               .matrices = true,
+                               .whole = true}};
+    const std::string text = codegen::ptx::translate(cuda::lowered(op.s), t).text;
+    CHECK(cuda::complaints(text, t.device().chip) == "");
+    CHECK(count(text, "mma.sync") == 4 * 8);
+    const std::size_t first = text.find("mma.sync"), last = text.rfind("mma.sync");
+    CHECK(text.substr(first, last - first).find("bra") == std::string::npos);
+  }
+}

@@ -52,21 +52,26 @@ inline Intrinsic load_b(Type half) {
 struct Options {
   Type half = f16;
   int stages = 2, tile_m = 64, tile_n = 64, tile_k = 32, warp_m = 32, warp_n = 32;
-  bool virtual_threads = true, relu = false, matrices = false;  // matrices: fragments by ldmatrix
+  bool virtual_threads = true, relu = false, matrices = false, whole = false;  // matrices: fragments by ldmatrix
 };
 
 struct Product {
   lang::DefinitionScope scope;
-  Symbol M{"M", {.multiple_of = 16}}, N{"N", {.multiple_of = 8}}, K{"K", {.multiple_of = 16}};
-  Tensor A, B, C = lang::make_output("C", f32, {M, N});
-  Axis k{"k", K};
+  Symbol M, N, K;
+  Tensor A, B, C;
+  Axis k;
   Tensor product, result;
   lang::Built built;
   Schedule s;
   Loop innermost;  // of the product
   explicit Product(const Target& target, const Options& o = {})
-      : A(lang::make_input("A", o.half, {M, K}, {.order = lang::ArgumentLayout::Order::dense, .align = 16})),
+      : M("M", {.multiple_of = o.whole ? o.tile_m : 16}),
+        N("N", {.multiple_of = o.whole ? o.tile_n : 8}),
+        K("K", {.multiple_of = o.whole ? o.tile_k : 16}),
+        A(lang::make_input("A", o.half, {M, K}, {.order = lang::ArgumentLayout::Order::dense, .align = 16})),
         B(lang::make_input("B", o.half, {K, N}, {.order = lang::ArgumentLayout::Order::dense, .align = 16})),
+        C(lang::make_output("C", f32, {M, N})),
+        k("k", K),
         product(compute("product", {M, N}, [&](Var i, Var j) { return sum(f32(A(i, k)) * f32(B(k, j)), k); })),
         result(o.relu ? compute("result", {M, N}, [&](Var i, Var j) { return max(product(i, j) * 2.0f, 0.0f); }) : product),
         built((lang::bind(C, result), lang::build_program("mma_product", {A, B, C}))),
