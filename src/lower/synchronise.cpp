@@ -9,6 +9,8 @@
 // not one an iteration. Two accesses that no two different threads make to one element (the ladder decides: what it cannot
 // prove counts as touched) need none: a thread that goes on with its own elements waits for nobody.
 #include <algorithm>
+#include <cstdint>
+#include <map>
 
 #include <ashlar/analysis/ladder.h>
 #include <ashlar/ir/refusal.h>
@@ -102,9 +104,28 @@ class Synchroniser {
     if (common) out.push_back({buffer, write, address, group, when_, loops_, open_, false});
   }
 
-  // May two different threads make these accesses to one element? `a` came before `b`.
+  // May two different threads make these accesses to one element? `a` came before `b`. Loops are walked twice, those inside of
+  // loops four times: a question that comes up again is answered once.
   bool collide(const Touch& a, const Touch& b) {
     if (a.buffer != b.buffer || (!a.write && !b.write) || launch_.threads == 1) return false;
+    std::vector<std::uintptr_t> key{a.buffer, b.buffer, a.write,   b.write,       a.group,
+                                    b.group,  a.common, a.earlier, a.loops.size()};
+    const auto add = [&](const Expr& e) { key.push_back(reinterpret_cast<std::uintptr_t>(e.node())); };
+    for (const Touch* t : {&a, &b}) {
+      add(t->address);
+      for (const Around& l : t->loops) key.push_back(l.var);
+      key.push_back(0);
+      for (const Expr& e : t->when) add(e);
+    }
+    const auto [known, fresh] = collide_.try_emplace(std::move(key), false);
+    if (!fresh) return known->second;
+    for (const Touch* t : {&a, &b}) {
+      asked_.push_back(t->address);
+      asked_.insert(asked_.end(), t->when.begin(), t->when.end());
+    }
+    return known->second = may_collide(a, b);
+  }
+  bool may_collide(const Touch& a, const Touch& b) {
     if (a.address.type().lanes != 1 || b.address.type().lanes != 1) return true;
     if (own_points(a, b)) return false;
     Facts facts = facts_;
@@ -209,10 +230,8 @@ class Synchroniser {
       open_ = open;
       facts_ = outside;
       for (Touch& t : within) leave(t, std::min(open, loops_.size()), false);
-      if (runs)
-        since = std::move(within);
-      else
-        merge(since, within);
+      if (runs) since.clear();
+      merge(since, within);
     } else if (s.kind == KStmt::Kind::if_) {
       const bool guard = !has_load(s.value);
       std::vector<Touch> then = since, otherwise = since;
@@ -224,7 +243,7 @@ class Synchroniser {
       merge(then, otherwise);
       since = std::move(then);
     } else {
-      since.insert(since.end(), here.begin(), here.end());
+      merge(since, here);
     }
   }
 
@@ -242,7 +261,8 @@ class Synchroniser {
     for (const Touch& t : more) {
       const bool known = std::any_of(since.begin(), since.end(), [&](const Touch& o) {
         return o.buffer == t.buffer && o.write == t.write && o.group == t.group && o.common == t.common &&
-               o.earlier == t.earlier && ir::same(o.address, t.address) && same_loops(o, t);
+               o.earlier == t.earlier && ir::same(o.address, t.address) && same_loops(o, t) &&
+               std::equal(o.when.begin(), o.when.end(), t.when.begin(), t.when.end(), ir::same);
       });
       if (!known) since.push_back(t);
     }
@@ -266,6 +286,8 @@ class Synchroniser {
   const ir::Launch& launch_;
   Facts facts_;
   Id fresh_;
+  std::map<std::vector<std::uintptr_t>, bool> collide_;  // by what a question is about
+  std::vector<Expr> asked_;                              // so that no node in it is another one
   std::vector<Around> loops_;
   std::vector<Expr> when_;
   std::size_t open_ = 0;  // so many of the loops around stand at one iteration for all threads between two barriers
