@@ -7,10 +7,12 @@
 #include <ashlar/analysis/regions.h>
 #include <ashlar/codegen/jit.h>
 #include <ashlar/ir/print.h>
+#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/schedule.h>
 
 #include "arguments.h"
+#include "launch_steps.h"
 #include "program.h"
 #include "steps.h"
 
@@ -145,49 +147,29 @@ class Checker {
     const Target target =
         setup_.targets.empty() ? Target() : setup_.targets[data_.pick(static_cast<std::uint32_t>(setup_.targets.size()))];
     while (auto source = next_step_()) {
-      const auto drawn = draw_step(*source, state_.program);
+      const bool launch = target.is_gpu() && source->one_in(2);
+      const auto drawn = launch ? draw_launch_step(*source, state_.program) : draw_step(*source, state_.program);
       on_step_(source->drawn);
       report_.applied.push_back(false);
       if (!drawn || (drawn->reassociates && !made.exact)) continue;
-      const std::string name = drawn->step.primitive;
-      if (name == "inline" && size_of(state_.program) > 1500) continue;
-      stage_ = "apply " + name;
-      const std::string before = ir::text(state_.program);
-      schedule::Scheduled next = state_;
-      try {
-        schedule::apply(next, drawn->step, target);
-        if (name == "set_scope") schedule::finish(next, target);
-      } catch (const RefusalError& e) {
-        count([&](Statistics& s) {
-          ++s.steps[name].refused;
-          auto& [n, example] = s.refusals[without_numbers(name + ": expected " + e.refusal.expected)];
-          if (!n++) example = e.what();
-        });
-        if (ir::text(next.program) != before && name != "set_scope")
-          fail("changed by a refusal: " + name, ir::text(next.program));
-        continue;
-      } catch (const std::exception& e) {
-        report_.trace = schedule::Scheduled(state_).trace.empty() ? "" : trace();
-        report_.json = schedule::json(state_.trace);
-        report_.scheduled = before;
-        schedule::Step step = drawn->step;
-        fail("exception: apply " + name, std::string(e.what()) + "\n  in " + schedule::json({step}));
-      }
-      if (copies_of_code(next.program) > 128 || size_of(next.program) > 4000) continue;
-      ir::Program anew = next.program;
-      analysis::derive_regions(anew);
-      if (ir::text(anew) != ir::text(next.program)) fail("boxes that " + name + " should have derived anew", ir::text(anew));
-      count([&](Statistics& s) { ++s.steps[name].applied; });
-      reassociated_ |= drawn->reassociates || name == "rfactor";
-      state_ = std::move(next);
-      report_.applied.back() = true;
+      reassociates_ = drawn->reassociates;
+      bool all = apply(drawn->step, target);
+      report_.applied.back() = all;
+      for (const schedule::Step& next : drawn->then) all = all && apply(next, target);
     }
     stage_ = "finish";
+    if (target.is_gpu()) finish_launches(target, made.exact);
     try {
       schedule::finish(state_, target);
-    } catch (const RefusalError&) {  // a buffer outgrew its scope in a later step
+    } catch (const RefusalError&) {  // a buffer outgrew its scope in a later step, or a block has no place for it
       for (auto& [id, b] : state_.program.buffers) b.scope = Scope::global;
-      schedule::finish(state_, target);
+      try {
+        if (target.is_gpu()) analysis::derive_regions(state_.program);
+        schedule::finish(state_, target);
+      } catch (const RefusalError& e) {
+        if (!target.is_gpu()) throw;
+        unfinished(e);
+      }
     }
     report_.trace = trace();
     report_.json = schedule::json(state_.trace);
@@ -198,6 +180,68 @@ class Checker {
       for (schedule::Step& step : schedule::steps_from_json(report_.json)) schedule::apply(again, std::move(step), target);
       if (schedule::json(again.trace) != report_.json) fail("replayed steps differ", schedule::json(again.trace));
     }
+  }
+
+  // Applies a step where it is legal; false where it is refused, or would make the program too large.
+  bool apply(const schedule::Step& step, const Target& target) {
+    const std::string name = step.primitive;
+    if (name == "inline" && size_of(state_.program) > 1500) return false;
+    stage_ = "apply " + name;
+    const std::string before = ir::text(state_.program);
+    schedule::Scheduled next = state_;
+    try {
+      schedule::apply(next, step, target);
+      if (name == "set_scope" && !target.is_gpu()) schedule::finish(next, target);  // launches are finished at the end
+    } catch (const RefusalError& e) {
+      count([&](Statistics& s) {
+        ++s.steps[name].refused;
+        auto& [n, example] = s.refusals[without_numbers(name + ": expected " + e.refusal.expected)];
+        if (!n++) example = e.what();
+      });
+      if (ir::text(next.program) != before && name != "set_scope")
+        fail("changed by a refusal: " + name, ir::text(next.program));
+      return false;
+    } catch (const std::exception& e) {
+      report_.trace = schedule::Scheduled(state_).trace.empty() ? "" : trace();
+      report_.json = schedule::json(state_.trace);
+      report_.scheduled = before;
+      fail("exception: apply " + name, std::string(e.what()) + "\n  in " + schedule::json({step}));
+    }
+    if (copies_of_code(next.program) > 128 || size_of(next.program) > 4000) return false;
+    ir::Program anew = next.program;
+    analysis::derive_regions(anew);
+    if (ir::text(anew) != ir::text(next.program)) fail("boxes that " + name + " should have derived anew", ir::text(anew));
+    count([&](Statistics& s) { ++s.steps[name].applied; });
+    reassociated_ |= reassociates_ || name == "rfactor";
+    state_ = std::move(next);
+    return true;
+  }
+
+  // Binds what the drawn steps have left unbound.
+  void finish_launches(const Target& target, bool may_regroup) {
+    for (std::size_t attempt = 0;;) {
+      const std::vector<schedule::Step> steps = bind_next(state_.program, attempt, may_regroup);
+      if (steps.empty()) return;
+      schedule::Scheduled next = state_;
+      try {
+        for (const schedule::Step& step : steps) schedule::apply(next, step, target);
+      } catch (const RefusalError&) {
+        ++attempt;
+        continue;
+      }
+      reassociated_ |= steps.front().primitive == "cross_thread_reduce";
+      state_ = std::move(next);
+      attempt = 0;
+    }
+  }
+  // What a launch needs as a whole is known when the schedule is complete: such a case ends here.
+  [[noreturn]] void unfinished(const RefusalError& e) {
+    count([&](Statistics& s) {
+      ++s.unfinished;
+      auto& [n, example] = s.refusals[without_numbers("finish: expected " + e.refusal.expected)];
+      if (!n++) example = e.what();
+    });
+    throw Stop{};
   }
 
   std::string trace() const {
@@ -213,11 +257,11 @@ class Checker {
       Ready r;
       r.name = std::string(target.text());
       stage_ = "lowering for " + r.name;
-      LowerOptions options;
-      options.vector_bits = target.vector_bits(), options.vector_registers = target.vector_registers();
+      const LowerOptions options = options_for(target);
       try {
         r.kernel = lower(state_.program, options);
       } catch (const RefusalError& e) {
+        if (target.is_gpu()) unfinished(e);
         const bool placed = std::any_of(state_.program.buffers.begin(), state_.program.buffers.end(),
                                         [](const auto& b) { return !(b.second.scope == Scope::global); });
         if (!placed) throw;
@@ -227,7 +271,7 @@ class Checker {
       count([](Statistics& s) { ++s.kernels; });
       ready.push_back(std::move(r));
     }
-    if (setup_.compile && !ready.empty()) {
+    if (setup_.compile && !ready.empty() && !setup_.targets.front().is_gpu()) {
       // one or two targets a case: LLVM takes longer than all the rest
       const std::size_t first = data_.pick(static_cast<std::uint32_t>(ready.size()));
       for (std::size_t k = 0; k < ready.size(); ++k) {
@@ -271,7 +315,7 @@ class Checker {
       const interp::Options order{n == 0   ? interp::Options::Order::forward
                                   : n == 1 ? interp::Options::Order::reverse
                                            : interp::Options::Order::shuffled,
-                                  7};
+                                  7, interp::Options::Intrinsics::described, n != 1};
       same("the tree before any step", [&](interp::Arguments& a) { interp::run(algorithm, a); });
       same("the scheduled tree", [&](interp::Arguments& a) { interp::run(state_.program, a, order); });
       for (std::size_t k = 0; k < ready.size(); ++k) {
@@ -306,7 +350,7 @@ class Checker {
   std::string stage_;
   std::optional<Schedule> schedule_;
   schedule::Scheduled state_;
-  bool reassociated_ = false;
+  bool reassociated_ = false, reassociates_ = false;  // some step did; the one that is drawn does
   std::vector<Ready> ready_;
   const ir::Kernel* kernel_ = nullptr;  // what runs
 };

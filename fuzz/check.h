@@ -5,6 +5,8 @@
 //   run(Program)    before any step, and after all of them
 //   run(Kernel)     lowered for each target
 //   compiled code   for each target that this machine executes, through the C entry, with guard bytes around every tensor
+//
+// For a GPU the steps bind loops to blocks and threads as well, and the interpreter runs the launches, looking for races.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -34,7 +36,8 @@ struct Statistics {
   std::map<std::string, Count> steps;
   std::map<std::string, std::pair<std::int64_t, std::string>> refusals;  // by sentence without names -> how often, an example
   std::map<std::string, std::int64_t> programs_refused;
-  std::int64_t cases = 0, refused_programs = 0, runs = 0, kernels = 0, compiled = 0, too_large = 0, without_fma = 0;
+  std::int64_t cases = 0, refused_programs = 0, runs = 0, kernels = 0, compiled = 0, too_large = 0, without_fma = 0,
+               unfinished = 0;
 };
 
 struct Report {

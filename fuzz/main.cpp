@@ -5,10 +5,12 @@
 //   ashlar_fuzz --seed 137 --count 1 --verbose    one of them again, with its text
 //   ashlar_fuzz ... --refusals                    which steps were refused how often, with an example of each
 //   ashlar_fuzz ... --no-compile                  interpreters only
+//   ashlar_fuzz ... --target NAME                 for this target, as often as wanted; a GPU alone: vulkan, cuda-sm_80, ...
 //   ashlar_fuzz ... --continue                    does not stop at a failure; --case-seconds N: a case that takes longer fails
 //
 // Exit code 0: all agree. 1: a case failed; it is made smaller and printed. 2: a mistake in the command line.
 #include <algorithm>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -44,10 +46,10 @@ void print_table(const fuzz::Statistics& s) {
     std::printf("%-14s %9lld %9lld\n", name.c_str(), static_cast<long long>(n.applied), static_cast<long long>(n.refused));
   std::printf(
       "%lld programs (%lld more refused), %lld runs, %lld kernels, %lld compiled, %lld too large to compile, %lld that need "
-      "fma on a target without\n",
+      "fma on a target without, %lld schedules that launches could not be made of\n",
       static_cast<long long>(s.cases), static_cast<long long>(s.refused_programs), static_cast<long long>(s.runs),
       static_cast<long long>(s.kernels), static_cast<long long>(s.compiled), static_cast<long long>(s.too_large),
-      static_cast<long long>(s.without_fma));
+      static_cast<long long>(s.without_fma), static_cast<long long>(s.unfinished));
 }
 
 void print_refusals(const fuzz::Statistics& s) {
@@ -69,10 +71,10 @@ int main(int argc, char** argv) {
   for (int k = 1; k < argc; ++k) {
     const std::string_view a = argv[k];
     const auto number = [&](auto& into) {
-      char* end = nullptr;
       if (k + 1 >= argc) return false;
-      into = static_cast<std::remove_reference_t<decltype(into)>>(std::strtoull(argv[++k], &end, 10));
-      return *argv[k] != '\0' && *end == '\0';
+      const std::string_view text = argv[++k];
+      const auto r = std::from_chars(text.data(), text.data() + text.size(), into);
+      return r.ec == std::errc() && r.ptr == text.data() + text.size();
     };
     if (a == "--seed") {
       if (!number(seed)) return usage("--seed takes a number");
@@ -98,12 +100,13 @@ int main(int argc, char** argv) {
   try {
     for (const std::string& name : targets) {
       const ashlar::Target t = ashlar::Target::parse(name);
-      if (t.runs_here())
+      if (t.runs_here() || t.is_gpu())  // the interpreter runs launches
         setup.targets.push_back(t);
       else
         std::printf("skipped: %s, which this machine does not execute\n", name.c_str());
     }
   } catch (const std::exception& e) { return usage(e.what()); }
+  if (setup.targets.size() > 1 && setup.targets.front().is_gpu()) return usage("a GPU is fuzzed alone");
   fuzz::Statistics statistics;
   setup.statistics = &statistics;
   for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM}) std::signal(signal, died);

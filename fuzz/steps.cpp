@@ -55,12 +55,12 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
   if (stages.empty()) return std::nullopt;
   const auto any = [&](const auto& all) { return all[s.pick(static_cast<std::uint32_t>(std::size(all)))]; };
   const auto temporary = [&] { return placed.empty() || s.one_in(10) ? any(stages) : any(placed); };
-  static constexpr const char* names[] = {"split",      "split",     "split",     "compute_at", "compute_at",   "compute_at",
-                                          "compute_at", "reorder",   "reorder",   "vectorize",  "vectorize",    "unroll",
-                                          "parallel",   "fuse",      "peel",      "tighten",    "split_parts",  "compute_root",
-                                          "inline",     "fuse_into", "fuse_into", "store_at",   "store_at",     "slide",
-                                          "slide",      "fold",      "fold",      "cache_read", "cache_write",  "set_layout",
-                                          "align",      "set_scope", "rfactor",   "prefetch",   "pack_argument"};
+  static constexpr const char* names[] = {
+      "split",       "split",        "split",        "compute_at",     "compute_at",  "compute_at", "compute_at", "reorder",
+      "reorder",     "vectorize",    "vectorize",    "unroll",         "parallel",    "fuse",       "peel",       "tighten",
+      "split_parts", "compute_root", "inline",       "fuse_into",      "fuse_into",   "store_at",   "store_at",   "slide",
+      "slide",       "fold",         "fold",         "cache_read",     "cache_write", "set_layout", "align",      "set_scope",
+      "rfactor",     "prefetch",     "stream_store", "decompose_init", "window",      "window",     "window"};
   Drawn d;
   schedule::Step& step = d.step;
   step.primitive = any(names);
@@ -168,8 +168,32 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
       if (k == first || s.pick(2) == 0) args.push_back(Arg::stage(readers[k]));
   } else if (name == "cache_write") {
     args = {Arg::stage(any(stages)), Arg::place(*scopes[s.pick(2)])};
-  } else if (name == "pack_argument") {
-    return std::nullopt;  // the caller packs: another ABI
+  } else if (name == "stream_store") {
+    args = {Arg::stage(any(stages))};
+  } else if (name == "window") {  // compute_at, store_at further out, slide, and often a ring
+    const Id stage = temporary();
+    const std::vector<Id> readers = readers_of(stage);
+    if (readers.empty()) return std::nullopt;
+    std::vector<const Stmt*> chain;  // the loops around a block of the reader, outermost first
+    for (const Stmt* x : ir::path_to(p, any(ir::blocks_of(p, any(readers)))->id))
+      if (x->kind == Stmt::Kind::loop) chain.push_back(x);
+    if (chain.size() < 2) return std::nullopt;
+    const std::size_t at = 1 + s.pick(static_cast<std::uint32_t>(chain.size() - 1));
+    const std::size_t outside = s.pick(static_cast<std::uint32_t>(at));
+    step.primitive = "compute_at";
+    args = {Arg::stage(stage), Arg::loop(chain[at]->id)};
+    const auto then = [&](const char* primitive, std::vector<Arg> with) {
+      schedule::Step& next = d.then.emplace_back();
+      next.primitive = primitive;
+      next.where = Where::current();
+      next.args = std::move(with);
+    };
+    then("store_at", {Arg::stage(stage), Arg::loop(chain[outside]->id)});
+    then("slide", {Arg::stage(stage), Arg::loop(chain[at]->id)});
+    const int rank = p.stage(stage).spatial_rank();
+    if (rank > 0 && !s.one_in(3))
+      then("fold", {Arg::stage(stage), Arg::integer(static_cast<int>(s.pick(static_cast<std::uint32_t>(rank)))),
+                    Arg::integer(factors[s.pick(8)])});
   } else {
     const Id stage = any(stages);
     std::vector<const Stmt*> loops = loops_in(p, stage);

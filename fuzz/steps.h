@@ -2,6 +2,7 @@
 // Random schedule steps over a program as it stands: any primitive, on stages and loops that exist, with arguments that make
 // sense often enough. Whether the step is legal is for the primitive to say.
 #include <optional>
+#include <vector>
 
 #include <ashlar/schedule/step.h>
 
@@ -14,6 +15,7 @@ namespace fuzz {
 struct Drawn {
   ashlar::schedule::Step step;
   bool reassociates = false;
+  std::vector<ashlar::schedule::Step> then;  // what makes a move of it: further steps, as long as they are legal
 };
 std::optional<Drawn> draw_step(Source&, const ashlar::ir::Program&);
 

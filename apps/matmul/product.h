@@ -33,10 +33,12 @@ namespace product {
 
 class Product : public Generator {
  public:
-  Param<int> tile_i{"tile_i", 0, "rows of a register tile; 0: as many as the target's registers hold"};
-  Param<int> block_k{"block_k", 384, "steps of k between two visits of C"};
-  Param<int> block_j{"block_j", 0, "panels of B in a block; 0: as many as fill three quarters of the second-level cache"};
-  Param<int> ahead{"ahead", 32, "steps of k that the panel of B is asked for before it is needed; 0: it is not"};
+  Param<int> tile_i{"tile_i", 0, between(0, 64), "rows of a register tile; 0: as many as the target's registers hold"};
+  Param<int> block_k{"block_k", 384, between(1, 65536), "steps of k between two visits of C"};
+  Param<int> block_j{"block_j", 0, between(0, 65536),
+                     "panels of B in a block; 0: as many as fill three quarters of the second-level cache"};
+  Param<int> ahead{"ahead", 32, between(0, 4096),
+                   "steps of k that the panel of B is asked for before it is needed; 0: it is not"};
   Symbol M{"M", {.min = 1}}, N{"N", {.min = 1}}, K{"K", {.min = 1}};
   Input A{"A", f32, {M, K}}, B{"B", f32, {K, N}};
 

@@ -299,7 +299,7 @@ Broken in_order(const View& v, bool storage) {
       const auto usable = [&](Id id) { return v.p.buffer(id).role != ir::Role::temporary || live.count(id) > 0; };
       for (Id b : stage.buffers)
         if (storage && !usable(b)) return stage.name + " stores to " + v.p.buffer(b).name;
-      for (const Expr* e : v.loads(stage, s.first_stores ? Stmt::Piece::whole : s.piece)) {
+      for (const Expr* e : v.loads(stage, s.first_stores && s.piece != Stmt::Piece::combine ? Stmt::Piece::whole : s.piece)) {
         const Buffer& b = v.p.buffer(e->node()->id);
         if (storage && !usable(b.id)) return stage.name + " reads " + b.name;
         if (!storage && b.stage && !begun.count(b.stage)) return stage.name + " reads " + b.name;

@@ -26,7 +26,8 @@ std::string params_text(const detail::Registration& r) {
     for (const detail::ParamInfo& p : made.record->params) {
       std::string line = fmt::format("      {:<{}}  {:<{}}", p.name + "=" + p.fallback, name_width, p.type, type_width);
       if (!p.choices.empty()) line += fmt::format("  one of {}", fmt::join(p.choices, ", "));
-      if (!p.doc.empty()) line += fmt::format("{} {}", p.choices.empty() ? " " : ";", p.doc);
+      if (!p.range.empty()) line += fmt::format("  {}", p.range);
+      if (!p.doc.empty()) line += fmt::format("{} {}", p.choices.empty() && p.range.empty() ? " " : ";", p.doc);
       line.erase(line.find_last_not_of(' ') + 1);
       text += line + "\n";
     }

@@ -83,6 +83,9 @@ ParamEntry::ParamEntry(ParamInfo info) {
   if (!choices.empty() && std::find(choices.begin(), choices.end(), info.fallback) == choices.end())
     record->mistakes.push_back(fmt::format("Param \"{}\": the default {} is not among its choices {}", info.name, info.fallback,
                                            fmt::join(choices, ", ")));
+  if (!info.in_range)
+    record->mistakes.push_back(
+        fmt::format("Param \"{}\": the default {} is not in its range, {}", info.name, info.fallback, info.range));
   registered_ = true;
   place_ = record->params.size();
   for (const auto& [key, value] : record->asked)

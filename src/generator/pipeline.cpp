@@ -1,11 +1,14 @@
 #include "generator/pipeline.h"
 
+#include <fmt/format.h>
 #include <time.h>
 
 #include <ashlar/analysis/regions.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lower/explain.h>
 #include <ashlar/schedule/step.h>
+
+#include "generator/outputs.h"
 
 namespace ashlar::generator {
 
@@ -20,6 +23,21 @@ PassTimer::PassTimer(std::vector<PassTime>* times, std::string pass)
 PassTimer::~PassTimer() {
   if (times_) times_->push_back({std::move(pass_), now_ms() - begin_});
 }
+
+namespace {
+// The lines of a refusal would be lines of this file; the user's is the saved schedule.
+void replay(Schedule& s, const PipelineOptions& options) {
+  try {
+    s.replay(options.replay);
+  } catch (const RefusalError& e) {
+    const Refusal& r = e.refusal;
+    std::string text =
+        fmt::format("--replay {}: {}: expected {}, found {}", options.replay_file, r.primitive, r.expected, r.found);
+    if (!r.conflict.empty()) text += "\n  conflict: " + r.conflict;
+    throw FileError(std::move(text));
+  }
+}
+}  // namespace
 
 Compilation run_pipeline(MadeGenerator made, const PipelineOptions& options) {
   Compilation c;
@@ -44,7 +62,7 @@ Compilation run_pipeline(MadeGenerator made, const PipelineOptions& options) {
   if (options.replay.empty())
     c.made.generator->schedule(*c.schedule);
   else
-    c.schedule->replay(options.replay);
+    replay(*c.schedule, options);
   c.schedule->observe(nullptr, nullptr);
   schedule::finish(c.schedule->scheduled(), target);
   return c;

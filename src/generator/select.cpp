@@ -65,6 +65,7 @@ void check_params(const GeneratorRecord& record, Where where) {
     const detail::ParamInfo& p = record.params[r.param];
     throw UsageError(fmt::format("parameter {}={}: expected {}", p.name, r.asked,
                                  !p.choices.empty()   ? fmt::format("one of {}", fmt::join(p.choices, ", "))
+                                 : !p.range.empty()   ? p.range
                                  : r.wanted == "bool" ? "true or false"
                                  : r.wanted == "type" ? detail::type_names()
                                                       : fmt::format("a value of type {}", r.wanted)));

@@ -64,10 +64,10 @@ void require_one_target(const CommandLine& c, const std::vector<Target>& targets
 
 std::string read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  if (!in || !text) throw UsageError(fmt::format("--replay {}: the file cannot be read", path));
-  return text.str();
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in.is_open() || in.bad()) throw UsageError(fmt::format("--replay {}: the file cannot be read", path));
+  if (text.empty()) throw UsageError(fmt::format("--replay {}: the file is empty", path));
+  return text;
 }
 
 std::vector<Output> planned_outputs(const CommandLine& c, const std::string& function) {
@@ -207,7 +207,7 @@ void generate(const CommandLine& c, ToolResult& result) {
     throw UsageError(fmt::format("\"{}\" cannot be the name of a C function; -f NAME gives another", options.function));
   const std::vector<Output> outputs = planned_outputs(c, options.function);
   require_one_target(c, targets, outputs);
-  if (!c.replay.empty()) options.replay = read_file(c.replay);
+  if (!c.replay.empty()) options.replay = read_file(c.replay), options.replay_file = c.replay;
   std::vector<PassTime> times;
   if (c.trace)
     options.observe = [&](const std::string& step, const std::string& program) {

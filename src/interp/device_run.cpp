@@ -168,6 +168,14 @@ std::vector<Code> DeviceRun::compile(const std::vector<KStmt>& body) {
   return result;
 }
 
+namespace {
+// Do all threads of a group take part? A group may be one thread: a block of one has barriers too.
+bool is_meeting(ir::Sync::Kind kind) {
+  return kind == K::block || kind == K::warp || kind == K::named || kind == K::named_arrive || kind == K::cluster_arrive ||
+         kind == K::cluster_wait;
+}
+}  // namespace
+
 void DeviceRun::compile_sync(Code& c) {
   const Sync& s = *c.stmt->sync;
   c.index = tape(s.index);
@@ -399,7 +407,8 @@ void DeviceRun::advance(Thread& t) {
 
 // The last thread of a group to come runs the collective for all of them.
 bool DeviceRun::collective(Thread& t, Code& c) {
-  if (c.width == 1) {
+  const bool meets = c.stmt->kind == KStmt::Kind::sync && is_meeting(c.stmt->sync->kind);
+  if (c.width == 1 && !meets) {
     if (c.stmt->kind == KStmt::Kind::sync) return sync(t, c);
     call(t.number, c);
     next(t);

@@ -48,7 +48,9 @@ std::vector<KStmt> Flattener::body(const std::vector<Stmt>& list) {
       else
         allocs.pop_back();
     } else {
-      for (KStmt& k : statement(s)) out.push_back(std::move(k));
+      Statements made = statement(s);
+      if (path_.size() == 1) draft_.roots.push_back(made.size());
+      for (ir::KStmt& k : made) out.push_back(std::move(k));
       for (const auto& [place, life] : allocs)
         if (last_use_[place] > before) lives_[life].to = position_;
     }

@@ -44,6 +44,16 @@ bool has_bound(const KStmt& s) {
   return is_bound(s) || any(s.body) || any(s.otherwise);
 }
 
+bool has_blocks(const KStmt& s) {
+  auto any = [](const std::vector<KStmt>& list) { return std::any_of(list.begin(), list.end(), has_blocks); };
+  return (is_bound(s) && ir::is_block(s.bound_to)) || any(s.body) || any(s.otherwise);
+}
+
+bool has_virtual(const KStmt& s) {
+  auto any = [](const std::vector<KStmt>& list) { return std::any_of(list.begin(), list.end(), has_virtual); };
+  return (s.kind == KStmt::Kind::for_ && s.loop_kind == LoopKind::vthread) || any(s.body) || any(s.otherwise);
+}
+
 Facts inside(Facts facts, const KStmt& loop) {
   facts.range(loop.var, loop.begin, ir::sub(ir::add(loop.begin, loop.extent), ir::index(1)));
   return facts;
@@ -60,17 +70,36 @@ class Launcher {
   Launcher(Draft& draft, const LowerOptions& options) : draft_(draft), options_(options), next_(unused_id(draft.kernel)) {}
 
   void run() {
-    Facts facts = facts_of(draft_.kernel);
-    host(draft_.kernel.body, facts);
+    const Facts facts = facts_of(draft_.kernel);
+    std::vector<KStmt> all = std::move(draft_.kernel.body), out;
+    std::size_t at = 0;
+    for (const std::size_t count : draft_.roots) {
+      std::vector<KStmt> root;
+      for (const std::size_t end = at + count; at < end; ++at) root.push_back(std::move(all[at]));
+      const bool blocks = std::any_of(root.begin(), root.end(), has_blocks);
+      if (root.size() > 1 && !blocks) {  // what the threads of a block do before and after a loop over threads, and the loop
+        const Where where = root.front().where;
+        out.push_back(launch(std::move(root), where, facts));
+        continue;
+      }
+      host(root, facts);
+      for (KStmt& s : root) out.push_back(std::move(s));
+    }
+    if (at != all.size()) throw InternalError("statements of no nest");
+    draft_.kernel.body = std::move(out);
   }
 
  private:
   // ---- the host's side ---------------------------------------------------------------------------------------------------
   void host(std::vector<KStmt>& list, const Facts& facts) {
     for (KStmt& s : list) {
-      if (!has_bound(s)) throw InternalError("work outside of launches in a program for a device");
-      if (s.kind == KStmt::Kind::for_) {  // one block, where no loop is bound to blocks
-        s = launch(std::move(s), facts);
+      // One block, where no loop is bound to blocks. One thread, where none is bound at all: a nest without loops, a loop over
+      // threads that has turned out to be empty, a piece that peeling has left without.
+      if (s.kind == KStmt::Kind::for_ || !has_bound(s)) {
+        const Where where = s.where;
+        std::vector<KStmt> one;
+        one.push_back(std::move(s));
+        s = launch(std::move(one), where, facts);
         continue;
       }
       if (s.kind != KStmt::Kind::if_ && s.kind != KStmt::Kind::let)
@@ -80,7 +109,7 @@ class Launcher {
     }
   }
 
-  KStmt launch(KStmt top, const Facts& outside) {
+  KStmt launch(std::vector<KStmt> body, Where where, const Facts& outside) {
     launch_ = {};
     launch_.warp = options_.warp;
     for (auto& a : axes_) a = {};
@@ -88,11 +117,9 @@ class Launcher {
     virtuals_.clear();
     KStmt result;
     result.kind = KStmt::Kind::launch;
-    result.where = top.where;
+    result.where = where;
     Facts facts = outside;
     // blocks
-    std::vector<KStmt> body;
-    body.push_back(std::move(top));
     ir::Substitution values;
     while (body.size() == 1 && is_bound(body.front()) && ir::is_block(body.front().bound_to)) {
       KStmt loop = std::move(body.front());
@@ -192,7 +219,7 @@ class Launcher {
         s.body = threads(std::move(s.body), values, inside(facts, s));
         virtuals_ = around;
         if (!s.body.empty()) out.push_back(whole ? for_virtual(std::move(s)) : std::move(s));
-      } else if (has_bound(s)) {
+      } else if (has_bound(s) || has_virtual(s)) {
         if (s.kind != KStmt::Kind::if_) throw InternalError("a loop over threads inside a statement that is no loop");
         s.value = placed(s.value, values);
         const bool whole = moves_with_virtual(s);

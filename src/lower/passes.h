@@ -30,6 +30,7 @@ struct Ring {
 // have it: in different threads they write different elements.
 struct Draft {
   ir::Kernel kernel;
+  std::vector<std::size_t> roots;         // after flattening: how many statements each nest at the root became
   std::map<ir::Id, Where> alloc_lines;    // of the buffers that were allocated: where the user placed them
   std::set<ir::Id> mapped;                // of those, the ones in which points share places: rings
   std::set<ir::Id> fragments;             // and those that are held by the lanes of a warp

@@ -17,6 +17,13 @@ const Arg& Context::arg(std::size_t k) const {
   return step.args[k];
 }
 
+const Scope& Context::scope(std::size_t k) const {
+  const Arg& a = expect(k, Arg::Kind::word, "a word");
+  if (a.word != a.scope.name)
+    refuse("a scope: global, stack, shared, registers, fragment or tile (a user's own with its limits)", "\"" + a.word + "\"");
+  return a.scope;
+}
+
 const Arg& Context::expect(std::size_t k, Arg::Kind kind, const char* what) const {
   static constexpr const char* kinds[] = {"a stage", "a loop",       "a tensor",    "a number",
                                           "a word",  "an index map", "an intrinsic"};

@@ -33,6 +33,7 @@ struct Context {
   ir::Buffer& buffer(std::size_t arg) const;
   std::int64_t integer(std::size_t arg) const;
   const std::string& word(std::size_t arg) const;
+  const Scope& scope(std::size_t arg) const;
   const Arg& arg(std::size_t k) const;
   std::size_t count() const { return step.args.size(); }
 

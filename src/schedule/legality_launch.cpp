@@ -108,7 +108,7 @@ struct Launch {
       refuse_at(s, "a constant extent for " + name_of(p, s) + " (split it, and bind the inner loop)",
                 "an extent of " + ir::text(p.axis(s.axis).extent));
     auto& e = extent[{s.bound_to.level, s.bound_to.dim}];
-    e = std::max(e, *most);
+    e = std::max<std::int64_t>({e, *most, 1});
     if (s.bound_to == gpu::lane && *most > device.warp)
       refuse_at(s, "at most " + std::to_string(device.warp) + " lanes, a warp of " + device.name,
                 name_of(p, s) + " of " + std::to_string(*most) + " iterations");
@@ -171,6 +171,24 @@ struct Launch {
 
 }  // namespace
 
+namespace {
+// The axis of the loop's nest that is split with Tail::shift by a factor that may not divide its extent; empty if there is
+// none.
+std::string overlapping(const Program& p, const Stmt& loop) {
+  const analysis::Facts facts = analysis::facts_of_arguments(p);
+  std::vector<Id> pending = ir::roots_of(p, loop.axis);
+  while (!pending.empty()) {
+    const ir::Axis& a = p.axis(pending.back());
+    pending.pop_back();
+    pending.insert(pending.end(), a.became.begin(), a.became.end());
+    if (a.became.size() != 2 || p.axis(a.became[0]).tail != ir::Tail::shift) continue;
+    const Expr rest = ir::mod(a.extent, p.axis(a.became[0]).factor);
+    if (!analysis::can_prove(ir::eq(rest, ir::index(0)), facts)) return a.name;
+  }
+  return "";
+}
+}  // namespace
+
 void prove_bound(Context& c, const Stmt& loop) {
   const Program& p = c.p;
   if (!loop.combines) {
@@ -178,6 +196,9 @@ void prove_bound(Context& c, const Stmt& loop) {
       c.refuse("a loop whose iterations are independent (cross_thread_reduce makes threads of a reduction, rfactor a stage)",
                name_of(p, loop) + ", a reduction");
     prove_independent(c, loop);
+    if (const std::string other = overlapping(p, loop); !other.empty())
+      c.refuse("a loop whose iterations write different elements (Tail::guard leaves iterations out)",
+               name_of(p, loop) + ": the last tile of " + other + " is shifted over the one before it");
   } else {
     if (ir::is_block(loop.bound_to))
       c.refuse("threads of a block, which can be combined (rfactor makes blocks of a reduction)", bound_name(p, loop));
@@ -213,10 +234,10 @@ void finish_launches(Context& c) {
   for (const Stmt& root : p.body) {
     if (root.kind != Stmt::Kind::nest) continue;
     const ir::Stage& stage = p.stage(root.stage);
-    bool any = false;
-    ir::walk(root.body, [&](const Stmt& s) { any = any || bound(s); });
+    bool any = false, loops = false;
+    ir::walk(root.body, [&](const Stmt& s) { any = any || bound(s), loops = loops || s.kind == Stmt::Kind::loop; });
     if (!gpu) continue;
-    if (!any)
+    if (!any && loops)  // without loops: one thread computes it
       ashlar::refuse("schedule",
                      "loops bound to blocks and threads for " + stage.name +
                          ", which is computed at the root of a program for " + std::string(c.target.text()),
@@ -269,9 +290,14 @@ void finish_launches(Context& c) {
       takes(launch.combining_bytes(*loop), "the parts of " + name_of(p, *loop), loop->where);
   }
   for (const auto& [id, b] : p.buffers) {
-    if (!(b.scope == Scope::shared)) continue;
     const Stmt* alloc = ir::alloc_of(p, id);
     if (!alloc) continue;
+    if (gpu && (b.scope == Scope::registers || b.scope == Scope::stack) && ir::path_to(p, alloc->id).size() == 1)
+      ashlar::refuse("set_scope",
+                     b.name + " computed inside a launch, since Scope::" + b.scope.name +
+                         " belongs to a thread (compute_at, or Scope::global)",
+                     "it is computed in a launch of its own", b.where);
+    if (!(b.scope == Scope::shared)) continue;
     bool inside = false;
     for (const Stmt* s : ir::path_to(p, alloc->id)) inside = inside || bound(*s);
     if (!inside)

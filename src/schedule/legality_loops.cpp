@@ -332,7 +332,6 @@ void prove_parallel(Context& c, const Stmt& loop) {
   prove_independent(c, loop);
   const Program& p = c.p;
   no_kind_around_or_inside(c, loop, ir::LoopKind::parallel, "one parallel loop on a path (fuse them)");
-  no_kind_around_or_inside(c, loop, ir::LoopKind::bound, "loops of the pool outside of launches, and launches outside of them");
   for (const Stmt* s : ir::path_to(p, loop.id))
     if (s->kind == Stmt::Kind::loop && s->loop_kind == ir::LoopKind::vectorized && s->id != loop.id)
       c.refuse("parallel loops outside of vectorized ones", name_of(p, loop) + " inside " + name_of(p, *s));

@@ -135,6 +135,8 @@ void prove_pipeline(Context& c, const Stmt& loop) {
   const std::string at = "computed and stored at " + name_of(p, loop);
   prove_uniform(c, ir::path_to(p, loop.id), "a pipeline");
   for (Id id : loop.pipeline.loads) {
+    if (!p.stages.count(id))
+      c.refuse("a stage that no pipeline loads (take it inline before the pipeline)", "a load of " + name_of(p, loop));
     const ir::Stage& load = p.stage(id);
     const Stmt* nest = direct_nest(loop, id);
     if (!nest) c.refuse("loads that are " + at + " (compute_at)", load.name + ", which is computed elsewhere");

@@ -192,7 +192,25 @@ std::string json(const std::vector<Step>& steps) {
   return list.dump(2) + "\n";
 }
 
+namespace {
+// How deep lists and objects stand in each other: the parser recurses.
+int depth_of(std::string_view json) {
+  int depth = 0, most = 0;
+  bool quoted = false;
+  for (std::size_t k = 0; k < json.size(); ++k) {
+    const char ch = json[k];
+    if (ch == '"') quoted = !quoted;
+    if (quoted && ch == '\\') ++k;
+    if (quoted) continue;
+    if (ch == '[' || ch == '{') most = std::max(most, ++depth);
+    if (ch == ']' || ch == '}') --depth;
+  }
+  return most;
+}
+}  // namespace
+
 std::vector<Step> steps_from_json(std::string_view source, Where where) {
+  if (depth_of(source) > 256) refuse("schedule JSON", "steps nested at most 256 deep", "deeper ones", where);
   const Json list = Json::parse(source, nullptr, false);
   if (list.is_discarded() || !list.is_array())
     refuse("schedule JSON", "an array of steps", "\"" + std::string(source.substr(0, 40)) + "\"", where);

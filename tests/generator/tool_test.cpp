@@ -225,8 +225,20 @@ TEST_CASE("a file that is no schedule is refused") {
   std::ofstream(folder / "bad.json") << "[{\"primitive\": \"melt\", \"args\": []}]";
   const ToolResult r = tool({"-g", "scale", "-o", folder / "out", "-e", "program", "--replay", folder / "bad.json"});
   CHECK(r.code == 1);
+  CHECK(r.err.find("--replay " + (folder / "bad.json") + ": ") != std::string::npos);
   CHECK(r.err.find("melt") != std::string::npos);
+  CHECK(r.err.find("pipeline.cpp") == std::string::npos);
   CHECK(!fs::exists(folder / "out"));
+  const auto told = [&](const std::string& text) {
+    std::ofstream(folder / "bad.json") << text;
+    const ToolResult bad = tool({"-g", "scale", "-o", folder / "out", "-e", "program", "--replay", folder / "bad.json"});
+    CHECK(bad.code != 0);
+    CHECK(!fs::exists(folder / "out"));
+    return bad.err;
+  };
+  CHECK(told("").find("the file is empty") != std::string::npos);
+  CHECK(told("{}").find("expected an array of steps, found \"{}\"") != std::string::npos);
+  CHECK(told(std::string(200'000, '[')).find("nested at most 256 deep") != std::string::npos);
 }
 
 TEST_CASE("--trace prints each step and the program after it") {

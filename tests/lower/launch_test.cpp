@@ -105,3 +105,49 @@ TEST_CASE("virtual threads") {
   check<gpu_operators::PipelinedProduct>("virtual", 2, shapes, "vulkan", 1, false, 2);
   check<gpu_operators::PipelinedProduct>("virtual_pipelined", 1, shapes, "vulkan", 2, false, 2);
 }
+
+namespace {
+
+// total = the sum of all x; mean = total / N, which has no loops; y = x - mean.
+struct Centred {
+  lang::DefinitionScope scope;
+  Symbol N{"N", {.min = 1}};
+  Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
+  Axis k{"k", N};
+  Tensor total = compute("total", Shape{}, [&](Indices) { return sum(x(k), k); });
+  Tensor mean = compute("mean", Shape{}, [&](Indices) { return total() / f32(N); });
+  lang::Built built = build();
+  Schedule s{built, Target::parse("vulkan")};
+
+  lang::Built build() {
+    lang::bind(y, compute("y", {N}, [&](Var i) { return x(i) - mean(); }));
+    return lang::build_program("centred", {x, y});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a reduction by one block, a stage without loops, and blocks that read both") {
+  Centred p;
+  auto [ko, ki] = p.s[p.total].split(p.s[p.total].reduction(), 32);
+  p.s[p.total].cross_thread_reduce(ki).bind(ki, gpu::thread_x);
+  auto [io, ii] = p.s[p.y].split(p.s[p.y].spatial<1>()[0], 64);
+  p.s[p.y].bind(io, gpu::block_x).bind(ii, gpu::thread_x);
+  const ir::Kernel k = handmade::launched(p.s);
+  REQUIRE(k.body.size() == 3);
+  CHECK(k.body[0].launch->threads == 32);  // the start of the parts, the loop over threads and their combination
+  CHECK(k.body[1].launch->threads == 1);
+  CHECK(k.body[2].launch->threads == 64);
+  handmade::same_on_device(p.built.program, p.s, {{{"N", 100}}, {{"N", 1}}, {{"N", 64}}});
+}
+
+TEST_CASE("a loop over threads of which no iteration is left") {
+  lang::DefinitionScope scope;
+  Tensor a = lang::make_input("a", f32, {1}), b = lang::make_output("b", f32, {1});
+  lang::bind(b, compute("b", {1}, [&](Var i) { return a(i) + 1.0f; }));
+  const lang::Built built = lang::build_program("one", {a, b});
+  Schedule s{built, Target::parse("vulkan")};
+  auto [io, ii] = s[b].split(s[b].spatial<1>()[0], 2, Tail::peel);  // full tiles of 2: none
+  s[b].bind(ii, gpu::thread_x);
+  handmade::same_on_device(built.program, s, {{}});
+}

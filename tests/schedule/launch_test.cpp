@@ -110,6 +110,9 @@ TEST_CASE("a schedule for a device is complete, or refused") {
     add("shared memory of a symbolic size", p.finished());
     p.s[p.product].compute_root();
     add("shared memory outside of a launch", p.finished());
+    auto [r, c] = p.s[p.product].spatial<2>();
+    p.s[p.product].bind(r, gpu::block_x).store_in(Scope::registers);
+    add("registers outside of a launch", p.finished());
   }
   {
     OnDevice p;

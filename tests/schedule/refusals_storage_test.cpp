@@ -21,6 +21,13 @@ TEST_CASE("caches name their readers, fills their types") {
   says(refusal(t.s, [&] { t.s[t.A]; }), {"a tensor that is computed", "A, an input (cache_read makes a stage of it)"});
 }
 
+TEST_CASE("cache_write comes before decompose_init") {
+  Product t;
+  t.s[t.product].decompose_init(t.s[t.product].reduction());
+  says(refusal(t.s, [&] { t.s.cache_write(t.product, Scope::global); }),
+       {"a stage whose loops were not scheduled yet", "found its init, which decompose_init took out"});
+}
+
 TEST_CASE("cache_write is for one value that was not placed yet") {
   Pair p;
   says(refusal(p.s, [&] { p.s.cache_write(p.both[0], Scope::global); }), {"a stage with one value, found both with 2"});

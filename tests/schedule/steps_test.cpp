@@ -125,4 +125,14 @@ TEST_CASE("what is wrong in a saved schedule is shown, with its entry") {
   says(refusal(t.s, [&] { t.s.replay("{}"); }), {"schedule JSON: expected an array of steps, found \"{}\""});
 }
 
+TEST_CASE("rfactor of a reduction whose init stands apart") {
+  Product p;
+  Stage product = p.s[p.product];
+  auto [ko, ki] = product.split(product.reduction(), 3);
+  product.decompose_init(ko);
+  Stage partial = product.rfactor(ko);
+  partial.compute_at(ko);
+  p.same();
+}
+
 }  // namespace ashlar::test

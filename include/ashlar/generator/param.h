@@ -36,8 +36,21 @@ namespace detail {
 
 struct ParamInfo {
   std::string name, type, fallback, doc;  // the type as --help shows it, the fallback as it would be written after `name=`
-  std::vector<std::string> choices;       // empty: any value of the type
+  std::vector<std::string> choices;       // empty: any value of the type, or of the range
   std::string value;                      // the one in force
+  std::string range = {};                 // "1 to 4096"; empty: none was stated
+  bool in_range = true;                   // is the fallback?
+};
+
+// Made by between() alone, so that a list in braces stays a list of choices.
+template <class T>
+class Between {
+ public:
+  static Between made(T low, T high) { return {low, high}; }
+  T low, high;
+
+ private:
+  Between(T l, T h) : low(l), high(h) {}
 };
 
 // Registers a Param with the generator under construction; returns the text that was asked for, or nothing. Outside a
@@ -147,6 +160,12 @@ struct ParamFormat<E> {
 
 }  // namespace detail
 
+// The values of a Param that are allowed, both ends included:  Param<int> block{"block", 384, between(1, 4096)};
+template <Number T>
+detail::Between<T> between(T low, T high) {
+  return detail::Between<T>::made(low, high);
+}
+
 template <class T>
 class Param {
  public:
@@ -157,6 +176,9 @@ class Param {
   // With the values to choose from: the tuner's space; anything else is refused.
   Param(const char* name, T fallback, Choices choices, const char* doc = "") : value_(fallback) {
     choose(name, choices.of, doc);
+  }
+  Param(const char* name, T fallback, detail::Between<T> range, const char* doc = "") : value_(fallback) {
+    choose(name, {}, doc, &range);
   }
   Param(const Param& other) : value_(other.value_) { no_copy(); }
   Param& operator=(const Param&) { return no_copy(), *this; }
@@ -232,19 +254,25 @@ class Param {
   static void no_copy() {
     static_assert(detail::never<T>, "a Param is not copied: write its value, int n = p, or hand it on by reference");
   }
-  void choose(const char* name, std::initializer_list<T> choices, const char* doc) {
+  void choose(const char* name, std::initializer_list<T> choices, const char* doc, const detail::Between<T>* range = nullptr) {
     using Format = detail::ParamFormat<T>;
     detail::ParamInfo info{name, Format::type(), Format::text(value_), doc, {}, {}};
     for (const T& c : choices) info.choices.push_back(Format::text(c));
     if constexpr (detail::NamedEnum<T>)
       if (info.choices.empty())
         for (const auto& n : ParamNames<T>::values) info.choices.push_back(n.name);
+    if constexpr (Number<T>) {
+      if (range) info.range = Format::text(range->low) + " to " + Format::text(range->high);
+      info.in_range = !range || (value_ >= range->low && value_ <= range->high);
+    }
     detail::ParamEntry entry(std::move(info));
     if (!entry.asked()) return;
     T asked{};
     if (!Format::parse(*entry.asked(), &asked)) return entry.reject(Format::type());
     bool allowed = choices.size() == 0;
     for (const T& c : choices) allowed = allowed || c == asked;
+    if constexpr (Number<T>)
+      if (range) allowed = asked >= range->low && asked <= range->high;
     if (!allowed) return entry.reject("");
     value_ = asked;
     entry.accept(Format::text(value_));

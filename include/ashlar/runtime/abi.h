@@ -20,7 +20,7 @@ typedef struct ashlar_tensor {
 typedef struct ashlar_error {     /* what went wrong, as numbers; ashlar_error_text() in the runtime makes a sentence */
   int32_t code, argument, dimension; /* argument and dimension: -1 where there is none */
   int64_t expected, found;
-  const char *what;               /* "B.shape[0] is {found}, expected {expected} (K)"; empty when made with -e strings=none */
+  const char *what;               /* "B.shape[0] is {found}, expected {expected} (K)" */
 } ashlar_error;
 typedef struct ashlar_context {   /* zeroed: defaults. Borrowed for the call */
   uint32_t size;                  /* sizeof(ashlar_context): fields may be added after the last one */

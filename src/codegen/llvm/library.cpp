@@ -22,7 +22,7 @@ Constant* settle_of(Unit& library, const Unit& variant) {
   if (!variant.has_device()) return r.null();
   llvm::Type* pointer = llvm::PointerType::get(*library.context, 0);
   auto f = runtime_function(library, variant.is_vulkan() ? "ashlar_abi1_vulkan_settle" : "ashlar_abi1_cuda_settle",
-                                  {pointer, pointer, pointer});
+                            {pointer, pointer, pointer});
   return llvm::cast<Constant>(f.getCallee());
 }
 

@@ -37,8 +37,7 @@ void redirect(std::vector<Expr>& values, Id from, const ir::Buffer& to) {
 void apply_cache_read(Context& c) {
   // match
   const Id source = c.buffer(0).id;
-  c.word(1);
-  const Scope scope = c.arg(1).scope;
+  const Scope scope = c.scope(1);
   require_scope(c, scope);
   const bool fills = c.integer(2) != 0;
   const std::size_t first_reader = fills ? 4 : 3;

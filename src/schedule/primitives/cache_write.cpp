@@ -17,8 +17,10 @@ std::vector<Id> require_untouched(const Context& c, const ir::Stage& stage, cons
     c.refuse("a stage whose loops were not scheduled yet (move cache_write before other steps of " + stage.name + ")", found);
   };
   const auto only_one = [&](const std::vector<Stmt>& body) {
-    for (const Stmt& s : body)
+    for (const Stmt& s : body) {
       if (s.kind == Stmt::Kind::prefetch) refuse("a prefetch of " + c.p.buffer(s.buffer).name);
+      if (s.kind == Stmt::Kind::block && s.piece != Stmt::Piece::whole) refuse("its init, which decompose_init took out");
+    }
     if (body.size() != 1) refuse("the parts of " + name_of(c.p, body.front()) + ", which was peeled");
   };
   std::vector<Id> loops;
@@ -53,8 +55,7 @@ void keep_ids(Stmt& nest, const std::vector<Id>& loops) {
 void apply_cache_write(Context& c) {
   // match
   ir::Stage& stage = c.stage(0);
-  c.word(1);
-  const Scope scope = c.arg(1).scope;
+  const Scope scope = c.scope(1);
   require_scope(c, scope);
   if (stage.buffers.size() != 1)
     c.refuse("a stage with one value", stage.name + " with " + std::to_string(stage.buffers.size()));

@@ -11,6 +11,9 @@ void apply_parallel(Context& c) {
   // match
   Stmt& loop = c.loop(0);
   require_serial(c, loop);
+  if (c.target.is_gpu())
+    c.refuse("a target with a pool of threads, such as x86-64 (bind spreads over blocks and threads)",
+             std::string(c.target.text()));
   // prove
   prove_parallel(c, loop);
   // rewrite; handles stay

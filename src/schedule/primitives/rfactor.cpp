@@ -222,7 +222,8 @@ void apply_rfactor(Context& c) {
   });
   drop_reductions(c.p, nest.body, axis.id);
   const std::function<void(Stmt&)> mark = [&](Stmt& s) {
-    if (s.kind == Stmt::Kind::block) s.first_stores = kept_atoms.empty();  // with conditions the first step may be left out
+    if (s.kind == Stmt::Kind::block)  // with conditions the first step may be left out
+      s.first_stores = kept_atoms.empty() && s.piece == Stmt::Piece::whole;
     for (Stmt& b : s.body) mark(b);
   };
   mark(*ir::find(c.p, nest_id));

@@ -20,8 +20,7 @@ void require_scope(const Context& c, const Scope& scope) {
 
 void apply_set_scope(Context& c) {
   const ir::Stage& stage = c.stage(0);
-  c.word(1);
-  const Scope scope = c.arg(1).scope;
+  const Scope scope = c.scope(1);
   require_scope(c, scope);
   for (std::size_t k = 0; k < stage.buffers.size(); ++k) {
     ir::Buffer& b = storage_of(c, stage, k);
