@@ -87,6 +87,9 @@ class Launcher {
     }
     if (at != all.size()) throw InternalError("statements of no nest");
     draft_.kernel.body = std::move(out);
+    // What lies in shared memory got its place with its launch; where a launch was empty there is none.
+    std::erase_if(draft_.kernel.buffers,
+                  [](const auto& b) { return b.second.storage == ir::Storage::shared && b.second.offset.empty(); });
   }
 
  private:

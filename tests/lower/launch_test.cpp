@@ -151,3 +151,16 @@ TEST_CASE("a loop over threads of which no iteration is left") {
   s[b].bind(ii, gpu::thread_x);
   handmade::same_on_device(built.program, s, {{}});
 }
+
+TEST_CASE("shared memory of a launch that has nothing to do") {
+  lang::DefinitionScope scope;
+  Tensor a = lang::make_input("a", f32, {4, 4}), b = lang::make_output("b", f32, {4, 0});
+  Tensor half = compute("half", {4, 0}, [&](Var i, Var j) { return a(i, j) * 0.5f; });
+  lang::bind(b, compute("b", {4, 0}, [&](Var i, Var j) { return half(i, j) + 1.0f; }));
+  const lang::Built built = lang::build_program("nothing", {a, b});
+  Schedule s{built, Target::parse("vulkan")};
+  auto [i, j] = s[b].spatial<2>();
+  s[b].bind(i, gpu::block_x);
+  s[half].compute_at(i).store_in(Scope::shared);
+  handmade::same_on_device(built.program, s, {{}});
+}
