@@ -167,12 +167,24 @@ class Synchroniser {
   // Both are accesses of one stage to its own points, and bound loops give different threads different points (DISJOINT, proved
   // at bind). Points have places of their own while the storage is the same: not in a ring, nor past the loops around it.
   bool own_points(const Touch& a, const Touch& b) const {
-    const bool one_group = a.group != 0 && a.group == b.group;
-    if ((!one_group && !ir::same(a.address, b.address)) || !same_loops(a, b) || draft_.mapped.count(a.buffer)) return false;
+    const bool one_group = a.group != 0 && a.group == b.group, alike = ir::same(a.address, b.address);
+    if ((!one_group && !alike) || draft_.mapped.count(a.buffer)) return false;
+    if (!same_loops(a, b) && !(alike && same_points(a, b))) return false;
     const ir::KBuffer& buffer = draft_.kernel.buffers.at(a.buffer);
-    for (std::size_t k = a.common; k < a.loops.size(); ++k)
-      if (std::find(buffer.inside.begin(), buffer.inside.end(), a.loops[k].var) != buffer.inside.end()) return false;
+    for (const Touch* t : {&a, &b})
+      for (std::size_t k = a.common; k < t->loops.size(); ++k)
+        if (std::find(buffer.inside.begin(), buffer.inside.end(), t->loops[k].var) != buffer.inside.end()) return false;
     return true;
+  }
+  // The start of a reduction and its steps: the loops of one are the outer ones of the other, whose further loops do not move
+  // the address; and both stand under the same conditions.
+  static bool same_points(const Touch& a, const Touch& b) {
+    const Touch& outer = a.loops.size() < b.loops.size() ? a : b;
+    const Touch& inner = a.loops.size() < b.loops.size() ? b : a;
+    for (std::size_t k = 0; k < inner.loops.size(); ++k)
+      if (k < outer.loops.size() ? inner.loops[k].var != outer.loops[k].var : ir::uses_var(inner.address, inner.loops[k].var))
+        return false;
+    return std::equal(a.when.begin(), a.when.end(), b.when.begin(), b.when.end(), ir::same);
   }
   static bool same_loops(const Touch& a, const Touch& b) {
     return std::equal(a.loops.begin(), a.loops.end(), b.loops.begin(), b.loops.end(),

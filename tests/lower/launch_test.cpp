@@ -164,3 +164,18 @@ TEST_CASE("shared memory of a launch that has nothing to do") {
   s[half].compute_at(i).store_in(Scope::shared);
   handmade::same_on_device(built.program, s, {{}});
 }
+
+TEST_CASE("the start of a reduction and its steps, in lanes of which some are guarded") {
+  lang::DefinitionScope scope;
+  Tensor a = lang::make_input("a", f32, {3, 1}), o = lang::make_output("o", f32, {3, 1});
+  Axis k{"k", 2};
+  lang::bind(o, compute("o", {3, 1}, [&](Var i, Var j) { return sum(a(i, j), k); }));
+  const lang::Built built = lang::build_program("guarded", {a, o});
+  Schedule s{built, Target::parse("vulkan")};
+  auto [i, j] = s[o].spatial<2>();
+  s[o].bind(i, gpu::thread_x);
+  auto [jo, ji] = s[o].split(j, 2);
+  s[o].vectorize(ji);
+  CHECK(handmade::barriers(handmade::launched(s)) == 0);
+  handmade::same_on_device(built.program, s, {{}});
+}
