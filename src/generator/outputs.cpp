@@ -71,6 +71,8 @@ void FileSet::prepare(File& f, std::vector<std::string>& folders) {
   if (!folder.empty()) fs::create_directories(folder, failed);
   if (failed) throw FileError(fmt::format("cannot make the folder {}: {}", folder.string(), failed.message()));
   if (fs::is_directory(f.path)) throw FileError(fmt::format("cannot write {}: it is a folder", f.path));
+  if (fs::exists(f.path) && !fs::is_regular_file(f.path))  // a device or a pipe would be replaced by a file
+    throw FileError(fmt::format("cannot write {}: it is no regular file", f.path));
   f.temporary = fmt::format("{}.{}.part", f.path, ::getpid());
   write_file(f.temporary, f.bytes);
 }

@@ -198,6 +198,20 @@ void require_back_end([[maybe_unused]] const std::vector<Output>& outputs) {
 #endif
 }
 
+// What only some targets have is asked of one that has it.
+void require_kinds(const CommandLine& c, const std::vector<Target>& targets, const std::vector<Output>& outputs) {
+  const auto any = [&](Device::Kind kind) {
+    return std::any_of(targets.begin(), targets.end(), [&](const Target& t) { return t.is_gpu() && t.device().kind == kind; });
+  };
+  for (const Output& o : outputs) {
+    const bool cuda = o.kind == OutputKind::ptx || o.kind == OutputKind::cubin, vulkan = o.kind == OutputKind::spirv;
+    if ((cuda && !any(Device::Kind::cuda)) || (vulkan && !any(Device::Kind::vulkan)))
+      throw UsageError(fmt::format("-e {}: expected a target that is {}, found {}", info(o.kind).name,
+                                   cuda ? "a CUDA device (cuda-sm_80, cuda-sm_90a, cuda-sm_100a)" : "vulkan",
+                                   fmt::join(c.targets.empty() ? std::vector<std::string>{"host"} : c.targets, ", ")));
+  }
+}
+
 void generate(const CommandLine& c, ToolResult& result) {
   const detail::Registration& r = find_generator(c.generator);
   const std::vector<Target> targets = targets_of(c);
@@ -207,6 +221,7 @@ void generate(const CommandLine& c, ToolResult& result) {
     throw UsageError(fmt::format("\"{}\" cannot be the name of a C function; -f NAME gives another", options.function));
   const std::vector<Output> outputs = planned_outputs(c, options.function);
   require_one_target(c, targets, outputs);
+  require_kinds(c, targets, outputs);
   if (!c.replay.empty()) options.replay = read_file(c.replay), options.replay_file = c.replay;
   std::vector<PassTime> times;
   if (c.trace)

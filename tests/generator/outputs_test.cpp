@@ -1,6 +1,7 @@
 // A set of files is written as one: all of them appear, or everything stays as it was.
 #include <doctest/doctest.h>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -94,6 +95,15 @@ TEST_CASE("a file that cannot be written keeps all others from being replaced") 
   files.add(folder / "b.h", "new b");
   CHECK(failure(files) == "cannot write " + (folder / "b.h") + ": it is a folder");
   CHECK(folder.held() == "a.o=old a b.h/");
+}
+
+TEST_CASE("a pipe is not replaced by a file") {
+  Folder folder;
+  REQUIRE(::mkfifo((folder / "p").c_str(), 0600) == 0);
+  FileSet files;
+  files.add(folder / "p", "new");
+  CHECK(failure(files) == "cannot write " + (folder / "p") + ": it is no regular file");
+  CHECK(fs::is_fifo(folder / "p"));
 }
 
 TEST_CASE("a folder that cannot be made is named") {

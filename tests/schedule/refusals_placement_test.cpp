@@ -355,4 +355,27 @@ TEST_CASE("what was fused or placed keeps later steps away") {
   t2.same();
 }
 
+TEST_CASE("decompose_init needs a sum that starts from memory, and takes it out once") {
+  Product t;
+  Stage product = t.s[t.product];
+  auto [ko, ki] = product.split(product.reduction(), 4);
+  product.rfactor(ko);
+  says(refusal(t.s, [&] { product.decompose_init(ko); }),
+       {"expected a sum that starts from memory, found product, whose first step stores"});
+  Product u;
+  u.s[u.product].decompose_init(u.s[u.product].reduction());
+  says(refusal(u.s, [&] { u.s[u.product].decompose_init(u.s[u.product].reduction()); }),
+       {"expected a stage with its init inside, found product, whose init stands apart already"});
+}
+
+TEST_CASE("a nest that peeling has copied is not moved") {
+  Product t;
+  Stage product = t.s[t.product];
+  const Loop row = t.s[t.C].spatial<2>()[0];
+  product.compute_at(row);
+  t.s[t.C].peel(row);
+  says(refusal(t.s, [&] { product.compute_root(); }),
+       {"compute_root: expected a stage that is computed at one place", "product"});
+}
+
 }  // namespace ashlar::test

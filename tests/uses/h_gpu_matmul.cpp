@@ -22,7 +22,8 @@ class GpuMatmul : public Generator {
  public:
   Param<int> tile_m{"tile_m", 128}, tile_n{"tile_n", 128}, tile_k{"tile_k", 32}, stages{"stages", 2, {{2, 3, 4}}};
   Symbol M{"M", {.multiple_of = 16}}, N{"N", {.multiple_of = 8}}, K{"K", {.multiple_of = 16}};
-  Input A{"A", f16, {M, K}, {Layout::dense, 16}}, B{"B", f16, {K, N}, {Layout::dense, 16}};   // rows start where copies of 16 bytes may
+  Input A{"A", f16, {M, K}, {Layout::dense, 16}},
+      B{"B", f16, {K, N}, {Layout::dense, 16}};  // rows start where copies of 16 bytes may
   Output C{"C", f32, {M, N}};
 
   void algorithm() override {
@@ -34,10 +35,10 @@ class GpuMatmul : public Generator {
     Stage acc = s.cache_write(C, Scope::fragment);
     auto [i, j] = s[C].spatial<2>();
     auto [bi, bj, ti, tj] = s[C].tile(i, j, tile_m, tile_n);
-    auto [wi, wj, fi, fj] = s[C].tile(ti, tj, 64, 32);                 // a warp's part
-    auto [vi, wi2] = s[C].split(wi, Parts{2});                         // two virtual warps each: latency hidden in one
+    auto [wi, wj, fi, fj] = s[C].tile(ti, tj, 64, 32);  // a warp's part
+    auto [vi, wi2] = s[C].split(wi, Parts{2});          // two virtual warps each: latency hidden in one
     s[C].reorder(bi, bj, vi, wi2, wj, fi, fj);
-    Loop warp = s[C].fuse(wi2, wj);                                    // side by side: b_shared has the columns of all of them
+    Loop warp = s[C].fuse(wi2, wj);  // side by side: b_shared has the columns of all of them
     s[C].bind(bi, gpu::block_y).bind(bj, gpu::block_x).vthread(vi).bind(warp, gpu::warp);
     acc.compute_at(warp);
     auto [ko, ki] = acc.split(acc.reduction(), tile_k);
@@ -47,21 +48,23 @@ class GpuMatmul : public Generator {
     acc.reorder(ko, kk, mi, mj, ci, cj, kc);
 
     Stage a_shared = s.cache_read(A, {acc}, Scope::shared), b_shared = s.cache_read(B, {acc}, Scope::shared);
-    auto stage = [&](Stage t, int columns) {   // granules of 8 halves, permuted by row; must be a bijection on [0, columns)
+    auto stage = [&](Stage t, int columns) {  // granules of 8 halves, permuted by row; must be a bijection on [0, columns)
       t.compute_at(ko).swizzle([&](Var r, Var c) { return at(r, c ^ (r % (columns / 8) * 8)); });
       auto [r, c] = t.spatial<2>();
       auto [co, vec] = t.split(c, 8, Tail::exact);
-      t.vectorize(vec).bind(t.fuse(r, co), gpu::threads);             // the whole block copies, however many threads it has
+      t.vectorize(vec).bind(t.fuse(r, co), gpu::threads);  // the whole block copies, however many threads it has
     };
     stage(a_shared, tile_k), stage(b_shared, tile_n);
     Stage a_frag = s.cache_read(a_shared, {acc}, Scope::fragment), b_frag = s.cache_read(b_shared, {acc}, Scope::fragment);
     a_frag.compute_at(kk), b_frag.compute_at(kk);
 
-    if (stages > 2) acc.pipeline(ko, {.stages = stages, .loads = {a_shared, b_shared}, .async_copy = true});
-    else            a_shared.double_buffer(), b_shared.double_buffer();
+    if (stages > 2)
+      acc.pipeline(ko, {.stages = stages, .loads = {a_shared, b_shared}, .async_copy = true});
+    else
+      a_shared.double_buffer(), b_shared.double_buffer();
     acc.decompose_init(ko);
     if (auto refusal = s.attempt([&] { acc.tensorize(ci, mma_m16n8k16()); }))
-      acc.unroll(cj);                                                  // say so: a build option can make this an error
+      acc.unroll(cj);  // say so: a build option can make this an error
   }
 };
 ASHLAR_GENERATOR(GpuMatmul, "gpu_matmul");
