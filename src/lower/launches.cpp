@@ -39,19 +39,18 @@ using ir::LoopKind;
 
 bool is_bound(const KStmt& s) { return s.kind == KStmt::Kind::for_ && s.loop_kind == LoopKind::bound; }
 
-bool has_bound(const KStmt& s) {
-  auto any = [](const std::vector<KStmt>& list) { return std::any_of(list.begin(), list.end(), has_bound); };
-  return is_bound(s) || any(s.body) || any(s.otherwise);
+template <class F>
+bool any_in(const KStmt& s, const F& is) {  // the statement or one inside
+  const auto below = [&](const KStmt& k) { return any_in(k, is); };
+  return is(s) || std::any_of(s.body.begin(), s.body.end(), below) ||
+         std::any_of(s.otherwise.begin(), s.otherwise.end(), below);
 }
-
+bool has_bound(const KStmt& s) { return any_in(s, is_bound); }
 bool has_blocks(const KStmt& s) {
-  auto any = [](const std::vector<KStmt>& list) { return std::any_of(list.begin(), list.end(), has_blocks); };
-  return (is_bound(s) && ir::is_block(s.bound_to)) || any(s.body) || any(s.otherwise);
+  return any_in(s, [](const KStmt& k) { return is_bound(k) && ir::is_block(k.bound_to); });
 }
-
 bool has_virtual(const KStmt& s) {
-  auto any = [](const std::vector<KStmt>& list) { return std::any_of(list.begin(), list.end(), has_virtual); };
-  return (s.kind == KStmt::Kind::for_ && s.loop_kind == LoopKind::vthread) || any(s.body) || any(s.otherwise);
+  return any_in(s, [](const KStmt& k) { return k.kind == KStmt::Kind::for_ && k.loop_kind == LoopKind::vthread; });
 }
 
 Facts inside(Facts facts, const KStmt& loop) {
@@ -76,10 +75,10 @@ class Launcher {
     for (const std::size_t count : draft_.roots) {
       std::vector<KStmt> root;
       for (const std::size_t end = at + count; at < end; ++at) root.push_back(std::move(all[at]));
-      const bool blocks = std::any_of(root.begin(), root.end(), has_blocks);
-      if (root.size() > 1 && !blocks) {  // what the threads of a block do before and after a loop over threads, and the loop
-        const Where where = root.front().where;
-        out.push_back(launch(std::move(root), where, facts));
+      if (root.size() > 1 &&
+          std::none_of(root.begin(), root.end(),
+                       has_blocks)) {  // what the threads of a block do before and after a loop over threads, and the loop
+        out.push_back(launch(std::move(root), facts));
         continue;
       }
       host(root, facts);
@@ -99,10 +98,9 @@ class Launcher {
       // One block, where no loop is bound to blocks. One thread, where none is bound at all: a nest without loops, a loop over
       // threads that has turned out to be empty, a piece that peeling has left without.
       if (s.kind == KStmt::Kind::for_ || !has_bound(s)) {
-        const Where where = s.where;
         std::vector<KStmt> one;
         one.push_back(std::move(s));
-        s = launch(std::move(one), where, facts);
+        s = launch(std::move(one), facts);
         continue;
       }
       if (s.kind != KStmt::Kind::if_ && s.kind != KStmt::Kind::let)
@@ -112,7 +110,7 @@ class Launcher {
     }
   }
 
-  KStmt launch(std::vector<KStmt> body, Where where, const Facts& outside) {
+  KStmt launch(std::vector<KStmt> body, const Facts& outside) {
     launch_ = {};
     launch_.warp = options_.warp;
     for (auto& a : axes_) a = {};
@@ -120,7 +118,7 @@ class Launcher {
     virtuals_.clear();
     KStmt result;
     result.kind = KStmt::Kind::launch;
-    result.where = where;
+    result.where = body.front().where;
     Facts facts = outside;
     // blocks
     ir::Substitution values;
@@ -200,9 +198,10 @@ class Launcher {
   }
 
   // ---- one thread's side --------------------------------------------------------------------------------------------------
-  struct Guard {  // `condition` must hold wherever `loop` (a loop over threads, no longer there) is used
+  struct Guard {  // of a loop over threads, no longer there
     Id loop = 0;
-    Expr condition;
+    Expr condition;  // must hold wherever the loop's variable is used
+    Expr some;       // and this, that the loop has iterations, where it is not: a variable of one value is; empty: always true
   };
 
   // `values`: what variables of loops that vanished stand for. Loops over threads keep their variable until a statement is
@@ -453,10 +452,11 @@ class Launcher {
       number = a.number;
     }
     known.range(s.var, begin, ir::sub(ir::add(begin, extent), ir::index(1)));
+    const Expr some = analysis::simplify(ir::gt(extent, ir::index(0)), facts);
     const Expr condition =
         analysis::simplify(ir::lt(number, extent), strides.kind == KStmt::Kind::for_ ? inside(facts, strides) : facts);
     if (!analysis::can_prove(condition, strides.kind == KStmt::Kind::for_ ? inside(facts, strides) : facts))
-      guards_.push_back({s.var, condition});
+      guards_.push_back({s.var, condition, analysis::can_prove(some, facts) ? Expr() : some});
     numbers_.push_back({s.var, ir::add(begin, number)});
     out = threads(std::move(s.body), values, known);
     numbers_.pop_back();
@@ -476,8 +476,12 @@ class Launcher {
     collect(s, used, common);
     Expr condition;
     auto also = [&](const Expr& c) { condition = condition.empty() ? c : ir::logic_and(condition, c); };
-    for (const Guard& g : guards_)
-      if (std::find(used.begin(), used.end(), g.loop) != used.end()) also(g.condition);
+    for (const Guard& g : guards_) {
+      if (std::find(used.begin(), used.end(), g.loop) != used.end())
+        also(g.condition);
+      else if (!g.some.empty())
+        also(g.some);
+    }
     if (!common.empty()) {
       // which axes move every one of the addresses
       for (const Axis& a : axes_) {

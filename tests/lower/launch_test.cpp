@@ -179,3 +179,16 @@ TEST_CASE("the start of a reduction and its steps, in lanes of which some are gu
   CHECK(handmade::barriers(handmade::launched(s)) == 0);
   handmade::same_on_device(built.program, s, {{}});
 }
+
+TEST_CASE("a loop over threads of one iteration or none") {
+  lang::DefinitionScope scope;
+  Symbol N{"N", {.max = 1}};
+  Tensor a = lang::make_input("a", f32, {N}), o = lang::make_output("o", f32, {N}), one = lang::make_output("one", f32, {1});
+  lang::bind(o, compute("o", {N}, [&](Var i) { return a(i) + 1.0f; }));
+  lang::bind(one, compute("one", {1}, [&](Var) { return Expr(1.0f); }));
+  const lang::Built built = lang::build_program("few", {a, o, one});
+  Schedule s{built, Target::parse("vulkan")};
+  s[o].bind(s[o].spatial<1>()[0], gpu::thread_x);
+  s[one].bind(s[one].spatial<1>()[0], gpu::thread_x);
+  handmade::same_on_device(built.program, s, {{{"N", 0}}, {{"N", 1}}});
+}
