@@ -96,7 +96,16 @@ std::optional<Drawn> draw_launch_step(Source& s, const Program& p) {
       if (inner.kind == Stmt::Kind::nest && serial(l))
         if (const ir::Stage& stage = p.stage(inner.stage); p.buffer(stage.buffers.front()).scope == Scope::shared)
           places.emplace_back(l, stage.id);
-  if (places.empty()) return std::nullopt;
+  if (places.empty() || s.one_in(2)) {  // made so, first
+    const Stmt* l = any_of(serial);
+    if (!l || temporaries.empty()) return std::nullopt;
+    const Arg stage = Arg::stage(temporaries[s.pick(static_cast<std::uint32_t>(temporaries.size()))]);
+    Drawn d = made("compute_at", {stage, Arg::loop(l->id)});
+    d.then.push_back(made("set_scope", {stage, Arg::place(Scope::shared)}).step);
+    d.then.push_back(
+        made("pipeline", {Arg::loop(l->id), Arg::integer(s.between(2, 4)), Arg::integer(s.one_in(2)), stage}).step);
+    return d;
+  }
   const auto& [loop, load] = places[s.pick(static_cast<std::uint32_t>(places.size()))];
   std::vector<Arg> args{Arg::loop(loop->id), Arg::integer(s.between(2, 4)), Arg::integer(s.one_in(2))};
   for (const auto& [at, stage] : places)

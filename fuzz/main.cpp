@@ -5,6 +5,7 @@
 //   ashlar_fuzz --seed 137 --count 1 --verbose    one of them again, with its text
 //   ashlar_fuzz ... --refusals                    which steps were refused how often, with an example of each
 //   ashlar_fuzz ... --no-compile                  interpreters only
+//   ashlar_fuzz ... --demand PRIMITIVE            fails if the cases never apply it; as often as wanted
 //   ashlar_fuzz ... --target NAME                 for this target, as often as wanted; a GPU alone: vulkan, cuda-sm_80, ...
 //   ashlar_fuzz ... --continue                    does not stop at a failure; --case-seconds N: a case that takes longer fails
 //
@@ -35,7 +36,7 @@ int usage(const std::string& what) {
   std::fprintf(
       stderr,
       "ashlar_fuzz: %s\nusage: ashlar_fuzz [--seed N] [--count N] [--refusals] [--verbose] [--no-compile] [--continue] "
-      "[--case-seconds N] [--target NAME]\n",
+      "[--case-seconds N] [--target NAME] [--demand PRIMITIVE]\n",
       what.c_str());
   return 2;
 }
@@ -67,7 +68,7 @@ int main(int argc, char** argv) {
   bool refusals = false, verbose = false, keep_going = false;
   unsigned case_seconds = 60;
   fuzz::Setup setup;
-  std::vector<std::string> targets;
+  std::vector<std::string> targets, demanded;
   for (int k = 1; k < argc; ++k) {
     const std::string_view a = argv[k];
     const auto number = [&](auto& into) {
@@ -89,7 +90,10 @@ int main(int argc, char** argv) {
       refusals = true;
     else if (a == "--verbose")
       verbose = true;
-    else if (a == "--no-compile")
+    else if (a == "--demand") {
+      if (k + 1 >= argc) return usage("--demand takes the name of a primitive");
+      demanded.push_back(argv[++k]);
+    } else if (a == "--no-compile")
       setup.compile = false;
     else if (a == "--continue")
       keep_going = true;
@@ -106,7 +110,9 @@ int main(int argc, char** argv) {
         std::printf("skipped: %s, which this machine does not execute\n", name.c_str());
     }
   } catch (const std::exception& e) { return usage(e.what()); }
-  if (setup.targets.size() > 1 && setup.targets.front().is_gpu()) return usage("a GPU is fuzzed alone");
+  if (setup.targets.size() > 1 &&
+      std::any_of(setup.targets.begin(), setup.targets.end(), [](const ashlar::Target& t) { return t.is_gpu(); }))
+    return usage("a GPU is fuzzed alone");
   fuzz::Statistics statistics;
   setup.statistics = &statistics;
   for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM}) std::signal(signal, died);
@@ -136,5 +142,10 @@ int main(int argc, char** argv) {
   alarm(0);
   print_table(statistics);
   if (refusals) print_refusals(statistics);
+  for (const std::string& name : demanded)
+    if (statistics.steps[name].applied == 0) {
+      std::printf("FAILED: %s was never applied, so these cases say nothing of it\n", name.c_str());
+      ++failures;
+    }
   return failures ? 1 : 0;
 }

@@ -52,6 +52,7 @@ void Flattener::begin_parts(const Stmt& chain, const Stmt& block) {
       combining.axes.push_back(s.bound_to);
   });
   draft_.combining.emplace(parts.all, std::move(combining));
+  draft_.parts.emplace(parts.part, analysis::identity_of(stage.reducer.kind, parts.type));
   parts_[key] = std::move(parts);
 }
 

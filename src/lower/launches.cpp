@@ -18,16 +18,13 @@
 //
 // So loops keep a body that all threads reach, and `synchronise` can put barriers into it.
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <ashlar/analysis/interval.h>
-#include <ashlar/analysis/thread_tree.h>
-#include <ashlar/ir/intrinsics.h>
 #include <ashlar/ir/refusal.h>
 
-#include "lower/body.h"
 #include "lower/passes.h"
+#include "lower/thread_axes.h"
 
 namespace ashlar::lower_impl {
 namespace {
@@ -58,12 +55,6 @@ Facts inside(Facts facts, const KStmt& loop) {
   return facts;
 }
 
-// Where a thread axis stands: x, y, z, or lane, warp.
-struct Axis {
-  std::int64_t extent = 1, below = 1;  // threads along it; between neighbours
-  Expr number;  // of this thread along it, over the launch's thread number; a constant 0 where the extent is 1
-};
-
 class Launcher {
  public:
   Launcher(Draft& draft, const LowerOptions& options) : draft_(draft), options_(options), next_(unused_id(draft.kernel)) {}
@@ -75,9 +66,8 @@ class Launcher {
     for (const std::size_t count : draft_.roots) {
       std::vector<KStmt> root;
       for (const std::size_t end = at + count; at < end; ++at) root.push_back(std::move(all[at]));
-      if (root.size() > 1 &&
-          std::none_of(root.begin(), root.end(),
-                       has_blocks)) {  // what the threads of a block do before and after a loop over threads, and the loop
+      // several: what the threads of a block do before and after a loop over threads, and the loop
+      if (root.size() > 1 && std::none_of(root.begin(), root.end(), has_blocks)) {
         out.push_back(launch(std::move(root), facts));
         continue;
       }
@@ -113,7 +103,7 @@ class Launcher {
   KStmt launch(std::vector<KStmt> body, const Facts& outside) {
     launch_ = {};
     launch_.warp = options_.warp;
-    for (auto& a : axes_) a = {};
+    axes_ = {};
     guards_.clear();
     virtuals_.clear();
     KStmt result;
@@ -143,7 +133,9 @@ class Launcher {
         if (ir::uses_var(e, id)) throw InternalError("the grid of a launch depends on its blocks");
     // threads
     measure(body, facts);
-    name_threads(facts);
+    launch_.thread = next_++;
+    axes_.name(launch_);
+    facts.range(launch_.thread, ir::index(0), ir::index(launch_.threads - 1));
     result.body = threads(std::move(body), values, facts);
     shared_memory(result.body);
     launch_.name = draft_.kernel.name + (launches_++ == 0 ? "" : "_" + std::to_string(launches_));
@@ -152,21 +144,13 @@ class Launcher {
   }
 
   // ---- the shape of a block ----------------------------------------------------------------------------------------------
-  enum Which : std::size_t { x, y, z, lane, warp };
-  static std::size_t which(ThreadAxis a) {
-    if (a == gpu::lane) return lane;
-    if (a == gpu::warp) return warp;
-    if (a.level == gpu::thread_x.level) return a.dim;
-    throw InternalError("a loop over blocks inside threads");
-  }
-
   void measure(const std::vector<KStmt>& list, const Facts& facts) {
     for (const KStmt& s : list) {
       if (is_bound(s) && !(s.bound_to == gpu::threads)) {
         const auto most = analysis::constant_max(s.extent, facts);
         if (!most) throw InternalError("a loop over threads without a constant extent");
-        Axis& a = axes_[which(s.bound_to)];
-        a.extent = std::max(a.extent, *most);
+        std::int64_t& extent = axes_.at(s.bound_to).extent;
+        extent = std::max(extent, *most);
       }
       if (s.kind == KStmt::Kind::for_) {
         measure(s.body, inside(facts, s));
@@ -174,26 +158,6 @@ class Launcher {
         measure(s.body, facts);
         measure(s.otherwise, facts);
       }
-    }
-  }
-
-  void name_threads(Facts& facts) {
-    if (axes_[lane].extent > 1 || axes_[warp].extent > 1) axes_[lane].extent = options_.warp;
-    launch_.threads = 1;
-    for (const Axis& a : axes_) launch_.threads *= a.extent;
-    if (launch_.threads % launch_.warp != 0) launch_.warp = 1;  // no loop over lanes, and nothing may count on whole warps
-    launch_.thread = next_++;
-    thread_ = ir::var(launch_.thread, "thread");
-    facts.range(launch_.thread, ir::index(0), ir::index(launch_.threads - 1));
-    std::int64_t below = 1;
-    for (Axis& a : axes_) {
-      a.number = ir::index(0);
-      a.below = below;
-      if (a.extent > 1) {
-        a.number = below == 1 ? thread_ : ir::div(thread_, ir::index(below));
-        if (below * a.extent < launch_.threads) a.number = ir::mod(a.number, ir::index(a.extent));
-      }
-      below *= a.extent;
     }
   }
 
@@ -231,7 +195,8 @@ class Launcher {
         virtuals_ = around;
         out.push_back(whole ? for_virtual(std::move(s)) : std::move(s));
       } else if (s.kind == KStmt::Kind::store && draft_.combining.count(s.buffer)) {
-        for (KStmt& k : combined(std::move(s), values, facts)) out.push_back(std::move(k));
+        rewrite(s, values);
+        for (KStmt& k : combine_parts(draft_, next_, launch_, axes_, s, facts)) out.push_back(std::move(k));
       } else {
         out.push_back(for_virtual(leaf(std::move(s), values, facts)));
       }
@@ -323,108 +288,6 @@ class Launcher {
     return s;
   }
 
-  // ---- reductions over threads ---------------------------------------------------------------------------------------------
-  Id new_buffer(const std::string& name, Type type, ir::Storage storage, std::int64_t elements) {
-    ir::KBuffer b;
-    b.id = next_++;
-    b.name = name;
-    b.type = type;
-    b.storage = storage;
-    b.elements = ir::index(elements);
-    draft_.kernel.buffers.emplace(b.id, b);
-    return b.id;
-  }
-  Expr load(Id buffer, const Expr& address, const Expr& mask = Expr()) const {
-    const ir::KBuffer& b = draft_.kernel.buffers.at(buffer);
-    std::vector<Expr> args{address};
-    if (!mask.empty()) args.push_back(mask);
-    return ir::load(buffer, b.name, b.type, args);
-  }
-
-  // all[k] = part[k]: in every thread, what the parts of all threads along the axes give together.
-  std::vector<KStmt> combined(KStmt s, const ir::Substitution& values, const Facts& facts) {
-    rewrite(s, values);
-    const Combining& c = draft_.combining.at(s.buffer);
-    const Type type = draft_.kernel.buffers.at(s.buffer).type;
-    const std::string& name = c.stage.name;
-    const Expr zero = ir::index(0), identity = analysis::identity_of(c.stage.reducer.kind, type);
-    const auto both = [&](const Expr& a, const Expr& b) { return combine(c.stage, {a}, {b})[0]; };
-    const Id value = new_buffer(name + "_value", type, ir::Storage::registers, 1);
-    Id other = 0;
-    std::vector<KStmt> out;
-    const auto set = [&](Id buffer, const Expr& address, const Expr& to, const Expr& when) {
-      KStmt store = store_stmt(buffer, analysis::simplify(address, facts), to, s.where);
-      if (when.empty()) return out.push_back(std::move(store));
-      std::vector<KStmt> body;
-      body.push_back(std::move(store));
-      out.push_back(if_stmt(when, std::move(body), s.where));
-    };
-    set(value, zero, s.value, {});
-    for (ThreadAxis axis : c.axes) {
-      const bool all = axis == gpu::threads;
-      const std::int64_t below = all ? 1 : axes_[which(axis)].below, extent = all ? launch_.threads : axes_[which(axis)].extent;
-      const Expr number = all ? thread_ : axes_[which(axis)].number;
-      const analysis::ThreadTree tree = analysis::thread_tree(launch_.threads, launch_.warp, below, extent, type);
-      for (std::int64_t mask = tree.below * tree.lanes / 2; tree.lanes > 1 && mask >= tree.below; mask /= 2) {
-        if (other == 0) other = new_buffer(name + "_other", type, ir::Storage::registers, 1);
-        out.push_back(shuffle(type, other, value, mask, s.where));
-        set(value, zero, both(load(value, zero), load(other, zero)), {});
-      }
-      if (tree.levels.empty()) continue;
-      // part p of this thread's row, of n parts a row
-      const Expr outer = ir::div(thread_, ir::index(below * extent)), inner = ir::mod(thread_, ir::index(below));
-      const auto place = [&](const Expr& p, std::int64_t n) {
-        return analysis::simplify(ir::add(ir::mul(ir::add(ir::mul(outer, ir::index(n)), p), ir::index(below)), inner), facts);
-      };
-      Id from = 0;
-      std::int64_t parts = 0;
-      // parts first, first + step, ...: so many of the former level as there are
-      const auto gather = [&](const Expr& first, std::int64_t step) {
-        Expr sum;
-        for (std::int64_t p = 0; p < parts; p += step) {
-          const Expr at = ir::add(first, ir::index(p));
-          const bool inside = step == 1 || p + step <= parts;
-          const Expr there = inside ? Expr() : ir::lt(at, ir::index(parts));
-          Expr part = load(from, place(at, parts), there);
-          if (!inside) part = ir::select(there, part, identity);
-          sum = sum.empty() ? part : both(sum, part);
-        }
-        return sum;
-      };
-      for (std::size_t level = 0; level < tree.levels.size(); ++level) {
-        const std::int64_t n = tree.levels[level];
-        const Id to =
-            new_buffer(name + "_parts" + (level ? std::to_string(level) : ""), type, ir::Storage::shared, n * tree.rows);
-        const Expr at = level == 0 ? ir::div(number, ir::index(tree.lanes)) : number;
-        const Expr when = level > 0         ? ir::lt(number, ir::index(n))
-                          : tree.lanes == 1 ? Expr()
-                                            : ir::eq(ir::mod(number, ir::index(tree.lanes)), zero);
-        set(to, place(at, n), level == 0 ? load(value, zero) : gather(number, n), when);
-        from = to, parts = n;
-      }
-      set(value, zero, gather(zero, 1), {});
-    }
-    set(s.buffer, s.address, load(value, zero), {});
-    return out;
-  }
-
-  KStmt shuffle(Type type, Id to, Id from, std::int64_t mask, Where where) {
-    const ir::Intrinsic f = ir::shuffle_xor(type, launch_.warp);
-    draft_.kernel.intrinsics.emplace(f.id, f);
-    ir::Call call;
-    call.intrinsic = f.id;
-    call.actuals.resize(3);
-    call.actuals[0] = {to, ir::index(0), {}, {}};
-    call.actuals[1] = {from, ir::index(0), {}, {}};
-    call.actuals[2] = {
-        0, f.operands[2].type == ir::index_type ? ir::index(mask) : ir::int_const(f.operands[2].type, mask), {}, {}};
-    KStmt s;
-    s.kind = KStmt::Kind::call;
-    s.where = where;
-    s.call = std::make_shared<const ir::Call>(std::move(call));
-    return s;
-  }
-
   std::vector<KStmt> thread_loop(KStmt s, ir::Substitution values, const Facts& facts) {
     const Expr begin = placed(s.begin, values), extent = placed(s.extent, values);
     Expr number;
@@ -435,7 +298,7 @@ class Launcher {
     Facts known = facts;
     if (s.bound_to == gpu::threads) {
       count = launch_.threads;
-      number = thread_;
+      number = axes_.thread;
       if (!analysis::can_prove(ir::le(extent, ir::index(count)), facts)) {
         strides.kind = KStmt::Kind::for_;
         strides.where = s.where;
@@ -444,10 +307,10 @@ class Launcher {
         strides.begin = ir::index(0);
         strides.extent = analysis::simplify(ir::ceil_div(extent, ir::index(count)), facts);
         known = inside(facts, strides);
-        number = ir::add(ir::mul(ir::var(strides.var, strides.name), ir::index(count)), thread_);
+        number = ir::add(ir::mul(ir::var(strides.var, strides.name), ir::index(count)), axes_.thread);
       }
     } else {
-      const Axis& a = axes_[which(s.bound_to)];
+      const ThreadAxes::Place& a = axes_.at(s.bound_to);
       count = a.extent;
       number = a.number;
     }
@@ -476,15 +339,20 @@ class Launcher {
     collect(s, used, common);
     Expr condition;
     auto also = [&](const Expr& c) { condition = condition.empty() ? c : ir::logic_and(condition, c); };
+    // every thread starts a part; a term counts only for the iteration that it is of, whether it uses its variable or not
+    const bool term = any_in(s, [&](const KStmt& k) {
+      const auto part = k.kind == KStmt::Kind::store ? draft_.parts.find(k.buffer) : draft_.parts.end();
+      return part != draft_.parts.end() && !ir::same(k.value, part->second);
+    });
     for (const Guard& g : guards_) {
-      if (std::find(used.begin(), used.end(), g.loop) != used.end())
+      if (term || std::find(used.begin(), used.end(), g.loop) != used.end())
         also(g.condition);
       else if (!g.some.empty())
         also(g.some);
     }
     if (!common.empty()) {
       // which axes move every one of the addresses
-      for (const Axis& a : axes_) {
+      for (const ThreadAxes::Place& a : axes_.places) {
         if (a.extent == 1) continue;
         const bool moved = std::all_of(common.begin(), common.end(), [&](const Expr& e) { return moves(e, a); });
         if (!moved) also(ir::eq(a.number, ir::index(0)));
@@ -500,7 +368,7 @@ class Launcher {
   }
 
   // Does a loop over this axis, or over all threads, take part in the expression?
-  bool moves(const Expr& e, const Axis& a) const {
+  bool moves(const Expr& e, const ThreadAxes::Place& a) const {
     return std::any_of(numbers_.begin(), numbers_.end(), [&](const auto& n) {
       if (!ir::uses_var(e, n.first)) return false;
       if (a.extent == launch_.threads) return ir::uses_var(n.second, launch_.thread);
@@ -586,8 +454,7 @@ class Launcher {
   Id next_;
   int launches_ = 0;
   ir::Launch launch_;
-  std::array<Axis, 5> axes_;
-  Expr thread_;
+  ThreadAxes axes_;
   std::vector<Guard> guards_;
   std::vector<KStmt> virtuals_;               // loops of virtual threads around, without their bodies
   std::vector<std::pair<Id, Expr>> numbers_;  // loops over threads around: variable, and this thread's iteration

@@ -35,6 +35,7 @@ struct Draft {
   std::set<ir::Id> mapped;                // of those, the ones in which points share places: rings
   std::set<ir::Id> fragments;             // and those that are held by the lanes of a warp
   std::map<ir::Id, Combining> combining;  // by the buffer that gets the result
+  std::map<ir::Id, Expr> parts;           // buffers in which each thread accumulates its part: what it starts from
   std::map<ir::Id, Ring> rings;           // by the loop's variable
   // Of buffers that are rings: which of its copies an address lies in.
   std::map<ir::Id, std::unordered_map<Expr, Expr, ir::ExprHash, ir::ExprSame>> slots;

@@ -170,11 +170,35 @@ class Synchroniser {
     const bool one_group = a.group != 0 && a.group == b.group, alike = ir::same(a.address, b.address);
     if ((!one_group && !alike) || draft_.mapped.count(a.buffer)) return false;
     if (!same_loops(a, b) && !(alike && same_points(a, b))) return false;
+    if (!same_threads(a, b)) return false;
     const ir::KBuffer& buffer = draft_.kernel.buffers.at(a.buffer);
     for (const Touch* t : {&a, &b})
       for (std::size_t k = a.common; k < t->loops.size(); ++k)
         if (std::find(buffer.inside.begin(), buffer.inside.end(), t->loops[k].var) != buffer.inside.end()) return false;
     return true;
+  }
+  // What one thread computes for others (thread == 0) is not among its own points for them: both stand under the same
+  // conditions on the thread.
+  bool same_threads(const Touch& a, const Touch& b) const {
+    const auto of_thread = [&](const Touch& t) {
+      std::vector<Expr> found, pending = t.when;
+      while (!pending.empty()) {
+        const Expr e = pending.back();
+        pending.pop_back();
+        if (ir::is(e, ir::Op::logic_and))
+          for (const Expr& part : ir::args_of(e)) pending.push_back(part);
+        else if (ir::uses_var(e, launch_.thread))
+          found.push_back(e);
+      }
+      return found;
+    };
+    const std::vector<Expr> x = of_thread(a), y = of_thread(b);
+    const auto within = [](const std::vector<Expr>& some, const std::vector<Expr>& all) {
+      return std::all_of(some.begin(), some.end(), [&](const Expr& e) {
+        return std::any_of(all.begin(), all.end(), [&](const Expr& other) { return ir::same(e, other); });
+      });
+    };
+    return within(x, y) && within(y, x);
   }
   // The start of a reduction and its steps: the loops of one are the outer ones of the other, whose further loops do not move
   // the address; and both stand under the same conditions.

@@ -192,3 +192,19 @@ TEST_CASE("a loop over threads of one iteration or none") {
   s[one].bind(s[one].spatial<1>()[0], gpu::thread_x);
   handmade::same_on_device(built.program, s, {{{"N", 0}}, {{"N", 1}}});
 }
+
+TEST_CASE("one value that thread 0 computes for all is waited for") {
+  // the value has one place, so that all touch the same address; but what the others read is not their own
+  lang::DefinitionScope scope;
+  Symbol N{"N", {.min = 1}};
+  Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
+  Tensor first = compute("first", Shape{}, [&](Indices) { return x(0) * 2.0f; });
+  lang::bind(y, compute("y", {N}, [&](Var i) { return x(i) - first(); }));
+  const lang::Built built = lang::build_program("one_value", {x, y});
+  Schedule s{built, Target::parse("vulkan")};
+  auto [io, ii] = s[y].split(s[y].spatial<1>()[0], 64);
+  s[y].bind(io, gpu::block_x).bind(ii, gpu::thread_x);
+  s[first].compute_at(io).store_in(Scope::shared);
+  CHECK(handmade::barriers(handmade::launched(s)) == 1);
+  handmade::same_on_device(built.program, s, {{{"N", 100}}, {{"N", 1}}, {{"N", 64}}});
+}

@@ -144,3 +144,19 @@ TEST_CASE("into shared memory, and inside a loop") {
   handmade::same_on_device(built.program, s, {{{"M", 5}, {"N", 70}}, {{"M", 4}, {"N", 1}}});
   CHECK(handmade::barriers(handmade::launched(s)) == 4);  // two of the tree; around the sum: seen by all, read by all
 }
+
+TEST_CASE("a term that does not use the loop's variable counts once an iteration") {
+  // lanes past the last iteration have no term, though nothing in it says so
+  lang::DefinitionScope scope;
+  Symbol M{"M"};
+  Tensor x = lang::make_input("x", f32, {M}), y = lang::make_output("y", f32, {M});
+  Axis k{"k", 48};  // no remainder, whose condition would use the variable
+  Tensor total = compute("total", {M}, [&](Var i) { return sum(x(i), k); });
+  lang::bind(y, total);
+  const lang::Built built = lang::build_program("times", {x, y});
+  Schedule s(built, Target::parse("cuda-sm_80"));
+  Loop i = s[total].spatial<1>()[0];
+  auto [ko, ki] = s[total].split(s[total].reduction(), 24);
+  s[total].bind(i, gpu::block_x).cross_thread_reduce(ki).bind(ki, gpu::lane);
+  handmade::same_on_device(built.program, s, {{{"M", 2}}});
+}
