@@ -23,7 +23,7 @@
 
 namespace {
 
-char replay[128];  // what to type to see the current case again, for a signal handler
+char replay[384];  // what to type to see the current case again, for a signal handler
 
 void died(int signal) {
   const char* name = signal == SIGALRM ? "took too long" : signal == SIGABRT ? "aborted" : "crashed";
@@ -116,9 +116,12 @@ int main(int argc, char** argv) {
   fuzz::Statistics statistics;
   setup.statistics = &statistics;
   for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM}) std::signal(signal, died);
+  std::string named;
+  for (const std::string& name : targets) named += " --target " + name;
   std::uint64_t failures = 0;
   for (std::uint64_t n = 0; n < count; ++n) {
-    std::snprintf(replay, sizeof replay, "./dev fuzz --seed %llu --count 1\n", static_cast<unsigned long long>(seed + n));
+    std::snprintf(replay, sizeof replay, "./dev fuzz%.200s --seed %llu --count 1\n", named.c_str(),
+                  static_cast<unsigned long long>(seed + n));
     alarm(case_seconds);
     fuzz::Case drawn;
     fuzz::Report r = fuzz::check(seed + n, drawn, setup);

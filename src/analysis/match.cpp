@@ -23,7 +23,7 @@ class RuleMatch {
     std::int64_t c = 0;
     if (rule_.suggest == Suggest::above) {
       const Range r = engine_.range(second);
-      if (r.lo < 0 || !r.has_hi() || r.hi >= std::int64_t{1} << 61) return false;
+      if (r.lo < 0 || r.hi < r.lo || !r.has_hi() || r.hi >= std::int64_t{1} << 61) return false;
       const Expr g = ir::index(std::int64_t{1} << std::bit_width(static_cast<std::uint64_t>(r.hi)));
       return !ir::same(engine_.simplify(ir::mod(first, g)), first) && bind(pg, g);
     }

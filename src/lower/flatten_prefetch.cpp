@@ -27,7 +27,7 @@ std::vector<KStmt> Flattener::prefetch(const Stmt& s) {
   const ir::Node* what = nullptr;
   auto search = [&](auto&& self, const Stmt& at) -> bool {
     here.push_back(&at);
-    if (at.kind == Stmt::Kind::block && at.piece != Stmt::Piece::init)
+    if (at.kind == Stmt::Kind::block && (at.piece == Stmt::Piece::whole || at.piece == Stmt::Piece::update))
       for (const analysis::Read& r : analysis::reads_of(p_.stage(at.stage)))
         if (r.load.node()->id == s.buffer && std::none_of(ir::args_of(r.load).begin(), ir::args_of(r.load).end(), has_load)) {
           what = r.load.node();

@@ -121,6 +121,7 @@ class Launcher {
       static constexpr const char* names[] = {"block_x", "block_y", "block_z"};
       const Expr block = ir::var(id, names[d]);
       launch_.grid[d] = ir::substitute(loop.extent, values);
+      facts = inside(std::move(facts), loop);
       facts.range(id, ir::index(0), ir::sub(launch_.grid[d], ir::index(1)));
       values.emplace_back(loop.var, analysis::simplify(ir::add(ir::substitute(loop.begin, values), block), facts));
       body = std::move(loop.body);
@@ -196,7 +197,8 @@ class Launcher {
         out.push_back(whole ? for_virtual(std::move(s)) : std::move(s));
       } else if (s.kind == KStmt::Kind::store && draft_.combining.count(s.buffer)) {
         rewrite(s, values);
-        for (KStmt& k : combine_parts(draft_, next_, launch_, axes_, s, facts)) out.push_back(std::move(k));
+        for (KStmt& k : within(virtuals_of(s), combine_parts(draft_, next_, launch_, axes_, s, facts)))
+          out.push_back(std::move(k));
       } else {
         out.push_back(for_virtual(leaf(std::move(s), values, facts)));
       }
@@ -277,15 +279,27 @@ class Launcher {
            std::any_of(s.otherwise.begin(), s.otherwise.end(), below);
   }
 
+  // The loops of virtual threads that a statement moves with, innermost first.
+  std::vector<const KStmt*> virtuals_of(const KStmt& s) const {
+    std::vector<const KStmt*> loops;
+    for (std::size_t k = virtuals_.size(); k-- > 0;)
+      if (uses(s, virtuals_[k].var)) loops.push_back(&virtuals_[k]);
+    return loops;
+  }
+  static std::vector<KStmt> within(const std::vector<const KStmt*>& loops, std::vector<KStmt> list) {
+    for (const KStmt* around : loops) {
+      KStmt loop = *around;
+      loop.body = std::exchange(list, {});
+      list.push_back(std::move(loop));
+    }
+    return list;
+  }
   // The statement for every virtual thread that it moves with.
   KStmt for_virtual(KStmt s) const {
-    for (std::size_t k = virtuals_.size(); k-- > 0;) {
-      if (!uses(s, virtuals_[k].var)) continue;
-      KStmt loop = virtuals_[k];
-      loop.body.push_back(std::move(s));
-      s = std::move(loop);
-    }
-    return s;
+    const std::vector<const KStmt*> loops = virtuals_of(s);
+    std::vector<KStmt> list;
+    list.push_back(std::move(s));
+    return std::move(within(loops, std::move(list)).front());
   }
 
   std::vector<KStmt> thread_loop(KStmt s, ir::Substitution values, const Facts& facts) {

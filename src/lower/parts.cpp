@@ -7,8 +7,9 @@
 //                                            update total
 //                                        combine total
 //
-// Around `begin` and `combine` stand the spatial loops that stand inside the reduction. Where the reduction is in one piece
-// `combine` stores the init with the parts; else it adds them to what `init` or an earlier piece has stored.
+// Around `begin` and `combine` stand the spatial loops that stand inside the reduction. Where the reduction is in one piece,
+// and all of it over threads, `combine` stores the init with the parts; else it adds them to what `init`, an earlier piece, or
+// a remainder that accumulates into memory inside the same loops has stored.
 #include <algorithm>
 #include <set>
 
@@ -21,10 +22,17 @@ using ir::Id;
 using ir::Program;
 using ir::Stmt;
 
+bool over_threads(const Stmt& s) { return s.kind == Stmt::Kind::loop && s.combines && s.loop_kind == ir::LoopKind::bound; }
+
 bool combines(const Stmt& s) {
   if (s.kind == Stmt::Kind::nest) return false;
-  if (s.kind == Stmt::Kind::loop && s.combines && s.loop_kind == ir::LoopKind::bound) return true;
-  return std::any_of(s.body.begin(), s.body.end(), combines);
+  return over_threads(s) || std::any_of(s.body.begin(), s.body.end(), combines);
+}
+
+// Are all blocks of the stage in the statement inside loops over threads?
+bool only_combines(const Stmt& s) {
+  if (s.kind == Stmt::Kind::nest || over_threads(s)) return true;
+  return s.kind != Stmt::Kind::block && std::all_of(s.body.begin(), s.body.end(), only_combines);
 }
 
 class Parts {
@@ -73,7 +81,7 @@ class Parts {
 
   // Puts `begin` before the loop and `combine` behind it; returns how many statements were put before and behind.
   std::size_t take(std::vector<Stmt>& list, std::size_t at, const Stmt& nest) {
-    const bool alone = reductions(nest) == 1;
+    const bool alone = reductions(nest) == 1 && only_combines(list[at]);
     std::vector<Piece> pieces;
     std::vector<const Stmt*> spatial;
     collect(list[at], spatial, pieces);

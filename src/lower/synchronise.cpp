@@ -177,8 +177,8 @@ class Synchroniser {
         if (std::find(buffer.inside.begin(), buffer.inside.end(), t->loops[k].var) != buffer.inside.end()) return false;
     return true;
   }
-  // What one thread computes for others (thread == 0) is not among its own points for them: both stand under the same
-  // conditions on the thread.
+  // What one thread computes for others (thread == 0) is not among its own points for them: who reads it stands under the
+  // conditions on the thread that its writer stands under. (Two stores to one address stand under the same: launches.cpp.)
   bool same_threads(const Touch& a, const Touch& b) const {
     const auto of_thread = [&](const Touch& t) {
       std::vector<Expr> found, pending = t.when;
@@ -192,23 +192,24 @@ class Synchroniser {
       }
       return found;
     };
-    const std::vector<Expr> x = of_thread(a), y = of_thread(b);
-    const auto within = [](const std::vector<Expr>& some, const std::vector<Expr>& all) {
+    const auto within = [&](const Touch& writer, const Touch& other) {
+      const std::vector<Expr> some = of_thread(writer), all = of_thread(other);
       return std::all_of(some.begin(), some.end(), [&](const Expr& e) {
-        return std::any_of(all.begin(), all.end(), [&](const Expr& other) { return ir::same(e, other); });
+        return std::any_of(all.begin(), all.end(), [&](const Expr& o) { return ir::same(e, o); });
       });
     };
-    return within(x, y) && within(y, x);
+    if (a.write && b.write && ir::same(a.address, b.address)) return true;
+    return (!a.write || within(a, b)) && (!b.write || within(b, a));
   }
   // The start of a reduction and its steps: the loops of one are the outer ones of the other, whose further loops do not move
-  // the address; and both stand under the same conditions.
+  // the address.
   static bool same_points(const Touch& a, const Touch& b) {
     const Touch& outer = a.loops.size() < b.loops.size() ? a : b;
     const Touch& inner = a.loops.size() < b.loops.size() ? b : a;
     for (std::size_t k = 0; k < inner.loops.size(); ++k)
       if (k < outer.loops.size() ? inner.loops[k].var != outer.loops[k].var : ir::uses_var(inner.address, inner.loops[k].var))
         return false;
-    return std::equal(a.when.begin(), a.when.end(), b.when.begin(), b.when.end(), ir::same);
+    return true;
   }
   static bool same_loops(const Touch& a, const Touch& b) {
     return std::equal(a.loops.begin(), a.loops.end(), b.loops.begin(), b.loops.end(),

@@ -102,6 +102,9 @@ struct Launch {
         refuse_at(s, "an axis that no loop around is bound to, unless what is computed here lies in Scope::shared",
                   bound_name(p, s) + ", inside " + bound_name(p, *path[k]));
     }
+    const auto own_nest =
+        std::find_if(path.rbegin(), path.rend(), [](const Stmt* around) { return around->kind == Stmt::Kind::nest; });
+    if (!ir::is_block(s.bound_to) && !s.combines) own_memory(**own_nest, s);
     if (ir::is_block(s.bound_to) || s.bound_to == gpu::threads) return;
     const auto most = most_iterations(p, s);
     if (!most)
@@ -112,6 +115,17 @@ struct Launch {
     if (s.bound_to == gpu::lane && *most > device.warp)
       refuse_at(s, "at most " + std::to_string(device.warp) + " lanes, a warp of " + device.name,
                 name_of(p, s) + " of " + std::to_string(*most) + " iterations");
+  }
+
+  // Memory of a thread's own is not seen by the others: all threads compute what is read there, not each a part. (What is
+  // computed inside a loop over threads is read inside it.)
+  void own_memory(const Stmt& nest, const Stmt& over_threads) const {
+    for (Id id : p.stage(nest.stage).buffers)
+      if (const ir::Buffer& b = p.buffer(id); b.scope == Scope::registers || b.scope == Scope::stack)
+        refuse_at(over_threads,
+                  "memory that the threads of a block share for " + b.name +
+                      ", of which each computes a part (store_in(Scope::shared), or compute_at inside the loop over threads)",
+                  bound_name(p, over_threads) + ", around the computation of " + b.name + " in Scope::" + b.scope.name);
   }
 
   // The shape of a block: thread_x, thread_y, thread_z, lane, warp. A launch that has lanes or warps has whole warps.
@@ -220,9 +234,21 @@ void prove_bound(Context& c, const Stmt& loop) {
     if (inside_own && bound(*s) && overlap(s->bound_to, loop.bound_to))
       c.refuse("one loop on a path for each axis (fuse them)", bound_name(p, loop) + ", inside " + bound_name(p, *s));
   }
+  if (ir::is_block(loop.bound_to))
+    for (std::size_t k = 0; k + 1 < path.size(); ++k)
+      for (const Stmt& beside : path[k]->body)
+        if (path[k]->kind == Stmt::Kind::loop && beside.kind != Stmt::Kind::alloc && beside.id != path[k + 1]->id)
+          c.refuse("a loop alone in the block around it, since a launch has one grid (bind before the loop is taken apart)",
+                   bound_name(p, loop) + ", beside " +
+                       (beside.kind == Stmt::Kind::loop ? "another " + name_of(p, beside) : "a computation") + " in " +
+                       name_of(p, *path[k]));
   if (ir::is_block(loop.bound_to) && path.front()->kind == Stmt::Kind::nest && own_nest != path.front())
     c.refuse("blocks around a nest at the root",
              bound_name(p, loop) + ", computed inside " + p.stage(path.front()->stage).name);
+  for (const Stmt& s : loop.body)
+    if (s.kind == Stmt::Kind::prefetch)
+      c.refuse("a loop along which nothing is prefetched: its iterations run at once",
+               name_of(p, loop) + ", along which " + p.buffer(s.buffer).name + " is prefetched at " + location(s.where));
   if (loop.part != ir::Part::all)
     c.refuse("a whole loop", name_of(p, loop) + ", of which iterations were peeled (a guard does the same for threads)");
 }

@@ -37,7 +37,15 @@ const ir::Axis* shifted_origin(const Program& p, Id axis) {
 }
 
 void prove_shift_outside_reduction(Context& c, const Stmt& nest, const ir::Axis& outer) {
-  // A tile that is computed again must start from its init: no reduction loop may stand around the tile loop.
+  // A tile that is computed again must start from its init: no reduction loop may stand around the tile loop, and an init that
+  // stands apart must stand in it.
+  const auto has = [&](const Stmt& s, Stmt::Piece piece) {
+    bool found = false;
+    ir::walk(s.body, [&](const Stmt& b) {
+      found = found || (b.kind == Stmt::Kind::block && b.stage == nest.stage && b.piece == piece);
+    });
+    return found;
+  };
   std::vector<const Stmt*> loops;
   const std::function<void(const Stmt&, std::vector<const Stmt*>&)> visit = [&](const Stmt& s,
                                                                                 std::vector<const Stmt*>& around) {
@@ -49,6 +57,10 @@ void prove_shift_outside_reduction(Context& c, const Stmt& nest, const ir::Axis&
                      c.p.axis(s.axis).name + " inside " + c.p.axis(r->axis).name,
                      "the last two tiles overlap; each step of " + c.p.axis(r->axis).name +
                          " would accumulate twice into their common points");
+      if (derives_from(c.p, s.axis, outer.id) && has(s, Stmt::Piece::update) && !has(s, Stmt::Piece::init))
+        c.refuse("the init inside the tile loop of Tail::shift",
+                 c.p.stage(nest.stage).name + ", whose init stands outside of " + c.p.axis(s.axis).name,
+                 "the last two tiles overlap, and both would accumulate into what one init has started");
       around.push_back(&s);
     }
     for (const Stmt& b : s.body)

@@ -38,6 +38,7 @@ struct CudaModuleObject {
   const char* image;
   struct CudaFunctionObject functions[16];
   int count;
+  CudaModule next;
 };
 
 static struct {
@@ -55,6 +56,7 @@ static struct {
   unsigned long long ids;
   CudaContext contexts; /* all there ever were */
   CudaStream streams;
+  CudaModule modules; /* likewise */
   StandinLaunch launches[kMost];
   int launch_count, blocks;
 } s;
@@ -342,7 +344,7 @@ CudaResult cuModuleLoadData(CudaModule* module, const void* image) {
     if (r == 0 && m->count == 0) r = kInvalidPtx;
   }
   if (r == 0)
-    *module = m;
+    m->next = s.modules, s.modules = *module = m;
   else
     free(m);
   return r;

@@ -3,6 +3,7 @@
 #include <ashlar/schedule/step.h>
 
 #include "check.h"
+#include "launched.h"
 #include "tests/support/gpu_operators.h"
 
 using namespace ashlar;
@@ -139,4 +140,36 @@ TEST_CASE("a thread stores vectors") {
   auto [u, v] = b.s[b.across].spatial<2>();
   b.s[b.across].bind(v, gpu::threads);
   b.check(1);
+}
+
+TEST_CASE("a filter on threads needs no barrier between the start of a sum and its steps (fuzz seed 102843)") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N, 2});
+  Axis k{"k", N};
+  Tensor total = compute("total", {N, 2}, [&](Var i, Var j) { return sum(x(k) + f32(j), k.where(k <= i)); });
+  lang::bind(y, total);
+  const lang::Built built = lang::build_program("triangle", {x, y});
+  Schedule s(built, Target::parse("vulkan"));
+  auto [i, j] = s[total].spatial<2>();
+  auto [io, ii] = s[total].split(i, 32);
+  s[total].bind(io, gpu::block_x).bind(ii, gpu::thread_x).vectorize(j);
+  CHECK(handmade::barriers(handmade::launched(s)) == 0);
+  handmade::same_on_device(built.program, s, {{{"N", 40}}, {{"N", 1}}, {{"N", 0}}});
+}
+
+TEST_CASE("the extent of a loop over threads that blocks bound (fuzz seed 131425)") {
+  // the box of `part` over the columns is max(i, j) - min(i, j) + 1 wide: M, at most 2, bounds it by way of the block's
+  // variable
+  lang::DefinitionScope scope;
+  Symbol M{"M", {.min = 0, .max = 2}};
+  Tensor x = lang::make_input("x", f32, {M}), y = lang::make_output("y", f32, {M, M});
+  Tensor part = compute("part", {M}, [&](Var i) { return x(i) * 2.0f; });
+  lang::bind(y, compute("y", {M, M}, [&](Var i, Var j) { return part(i) + part(j); }));
+  const lang::Built built = lang::build_program("pairs", {x, y});
+  Schedule s(built, Target::parse("cuda-sm_80"));
+  auto [i, j] = s[y].spatial<2>();
+  s[y].bind(i, gpu::block_x);
+  s[part].compute_at(j).store_in(Scope::shared).bind(s[part].spatial<1>()[0], gpu::lane);
+  handmade::same_on_device(built.program, s, {{{"M", 2}}, {{"M", 1}}, {{"M", 0}}});
 }

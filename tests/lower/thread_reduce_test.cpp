@@ -160,3 +160,39 @@ TEST_CASE("a term that does not use the loop's variable counts once an iteration
   s[total].bind(i, gpu::block_x).cross_thread_reduce(ki).bind(ki, gpu::lane);
   handmade::same_on_device(built.program, s, {{{"M", 2}}});
 }
+
+TEST_CASE("a remainder that accumulates into memory comes after the init, before the parts are added (fuzz seed 138018)") {
+  for (const char* target : {"vulkan", "cuda-sm_80"}) {
+    lang::DefinitionScope scope;
+    Symbol M{"M"}, N{"N"};
+    Tensor x = lang::make_input("x", f32, {M, N}), y = lang::make_output("y", f32, {});
+    Axis i{"i", M}, k{"k", N};
+    Tensor total = compute("total", Shape{}, [&](Indices) { return sum(x(i, k), {i, k}); });
+    lang::bind(y, total);
+    const lang::Built built = lang::build_program("all", {x, y});
+    Schedule s(built, Target::parse(target));
+    auto [ko, ki] = s[total].split(s[total].reduction<2>()[1], 16, Tail::peel);
+    s[total].cross_thread_reduce(ki).bind(ki, gpu::thread_x);
+    handmade::same_on_device(built.program, s,
+                             {{{"M", 3}, {"N", 40}}, {{"M", 2}, {"N", 3}}, {{"M", 1}, {"N", 16}}, {{"M", 0}, {"N", 5}}});
+  }
+}
+
+TEST_CASE("virtual threads inside a reduction over threads (fuzz seed 136095)") {
+  for (const char* target : {"vulkan", "cuda-sm_80"}) {
+    Rows r(target);
+    auto [io, ii] = r.s[r.result].split(r.s[r.result].spatial<1>()[0], 2);
+    auto [ko, ki] = r.s[r.result].split(r.s[r.result].reduction(), 64);
+    r.s[r.result].bind(io, gpu::block_x).cross_thread_reduce(ki).reorder(ki, ko, ii).bind(ki, gpu::thread_x).vthread(ii);
+    handmade::same_on_device(r.built.program, r.s, {{{"M", 5}, {"N", 100}}, {{"M", 4}, {"N", 31}}, {{"M", 2}, {"N", 0}}});
+  }
+}
+
+TEST_CASE("a prefetch asks for what the steps of a reduction over threads read (fuzz seed 200476)") {
+  Rows r("cuda-sm_80");
+  Loop i = r.s[r.result].spatial<1>()[0];
+  auto [io, ii] = r.s[r.result].split(i, 4);
+  auto [ko, ki] = r.s[r.result].split(r.s[r.result].reduction(), 32);
+  r.s[r.result].prefetch(ii, r.x, 1).bind(io, gpu::block_x).cross_thread_reduce(ki).bind(ki, gpu::lane);
+  r.same(0);
+}

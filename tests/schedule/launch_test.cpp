@@ -55,6 +55,14 @@ TEST_CASE("bind is refused at its line") {
     add("a thread inside an unrolled loop", refusal([&] { p.result().bind(j, gpu::thread_x); }));
     auto ends = p.result().peel(io);
     add("a peeled loop", refusal([&] { p.result().bind(ends.first, gpu::block_x); }));
+    OnDevice q;
+    auto [qi, qj] = q.result().spatial<2>();
+    q.result().prefetch(qi, q.bias, 1);
+    add("a loop with a prefetch", refusal([&, qi = qi] { q.result().bind(qi, gpu::block_x); }));
+    OnDevice r;
+    auto [ri, rj] = r.s[r.product].spatial<2>();
+    r.s[r.product].bind(ri, gpu::block_x).decompose_init(rj);
+    add("beside a block", refusal([&, rj = rj] { r.s[r.product].bind(rj, gpu::block_y); }));
     add("no axis", refusal([&] {
           p.s.replay(R"([{"primitive": "bind", "args": [{"loop": 1}, {"word": "thread"}], "place": "made.json:1"}])");
         }));
@@ -87,6 +95,19 @@ TEST_CASE("a schedule for a device is complete, or refused") {
     auto [jw, jl] = p.result().split(ji, 32);
     p.result().bind(jw, gpu::thread_y).bind(jl, gpu::lane);
     add("thread axes and lanes", p.finished());
+  }
+  {
+    OnDevice p;
+    auto [jo, ji] = bound(p, 32);
+    p.s[p.product].compute_at(jo).bind(p.s[p.product].spatial<2>()[1], gpu::thread_x);
+    add("a thread's own memory, of which each computes a part", p.finished());
+  }
+  {
+    OnDevice p;
+    auto [jo, ji] = bound(p, 32);
+    p.result().bind(ji, gpu::thread_x);
+    p.s[p.product].compute_at(ji).store_at(jo);
+    CHECK(p.finished() == "(accepted)");  // each thread reads what it has computed
   }
   {
     OnDevice p("cuda-sm_80");

@@ -284,4 +284,21 @@ TEST_CASE("tighten needs the loops it was split from around it") {
        {"the outer loop of the split that made ii of C to stand around it", "io inside it"});
 }
 
+TEST_CASE("tiles that overlap start from their own init (fuzz seed 129566)") {
+  lang::DefinitionScope scope;
+  Symbol N{"N", {.min = 1}};
+  Tensor x = lang::make_input("x", f32, {N, 8}), y = lang::make_output("y", f32, {8});
+  Axis k{"k", N};
+  Tensor total = compute("total", {8}, [&](Var j) { return sum(x(k, j), k); });
+  lang::bind(y, total);
+  const lang::Built built = lang::build_program("columns", {x, y});
+  Schedule s(built, Target::parse("x86-64"));
+  const Loop j = s[total].spatial<1>()[0];
+  auto [jo, ji] = s[total].split(j, 7, Tail::shift);
+  says(refusal(s, [&, jo = jo] { s[total].decompose_init(jo); }),
+       {"the init inside the tile loop of Tail::shift", "total, whose init stands outside of i0o",
+        "both would accumulate into what one init has started"});
+  s[total].decompose_init(ji);  // in the tile
+}
+
 }  // namespace ashlar::test

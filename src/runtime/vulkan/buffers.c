@@ -66,6 +66,7 @@ static int copy(ashlar_vulkan_buffer* b, uint64_t offset, void* host, uint64_t b
     return ashlar_error_record(error, ASHLAR_E_MEMORY, -1, -1, (int64_t)bytes,
                                (int64_t)(b->bytes - (offset < b->bytes ? offset : b->bytes)),
                                "vulkan: a copy of {expected} bytes where the buffer has {found}");
+  if (bytes == 0) return ASHLAR_OK; /* and host may be null */
   pthread_mutex_lock(&q->lock);
   int rc = ashlar_vulkan_wait_all(q, error, "vulkan");
   if (rc == ASHLAR_OK && b->mapped != NULL) {
