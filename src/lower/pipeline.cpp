@@ -12,6 +12,8 @@
 //
 // A copy is a store of what is loaded from global memory, with 0 where a mask or a select says that there is nothing.
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include <ashlar/analysis/interval.h>
 #include <ashlar/analysis/ladder.h>
@@ -64,7 +66,8 @@ class Pipeliner {
     const Expr k = ir::var(loop.var, loop.name);
     const std::int64_t ahead = ring.stages - 1;
     std::vector<KStmt> loads, uses;
-    for (KStmt& s : loop.body) (stores_to(s, ring) ? loads : uses).push_back(std::move(s));
+    const std::vector<bool> load = loads_of(loop.body, ring);
+    for (std::size_t n = 0; n < load.size(); ++n) (load[n] ? loads : uses).push_back(std::move(loop.body[n]));
     Facts inner = facts;
     inner.range(loop.var, loop.begin, ir::sub(ir::add(loop.begin, loop.extent), ir::index(1)));
     if (async) loads = asynchronous(std::move(loads), ring, inner);
@@ -86,6 +89,7 @@ class Pipeliner {
   }
 
   static void guarded(std::vector<KStmt>& out, const Expr& condition, std::vector<KStmt> body, const Facts& facts) {
+    if (body.empty()) return;
     const Expr c = analysis::simplify(condition, facts);
     if (analysis::can_prove(c, facts)) {
       for (KStmt& s : body) out.push_back(std::move(s));
@@ -95,11 +99,45 @@ class Pipeliner {
     out.push_back(if_stmt(c, std::move(body), where));
   }
 
-  static bool stores_to(const KStmt& s, const Ring& ring) {
-    const auto any = [&](const std::vector<KStmt>& list) {
-      return std::any_of(list.begin(), list.end(), [&](const KStmt& k) { return stores_to(k, ring); });
-    };
-    return (s.kind == KStmt::Kind::store && ring.buffers.count(s.buffer) > 0) || any(s.body) || any(s.otherwise);
+  // Which statements are loads: those that store to the ring, and those that compute what these read. (What the other
+  // statements compute, loads do not read: that is proved of the schedule.)
+  std::vector<bool> loads_of(const std::vector<KStmt>& body, const Ring& ring) const {
+    std::vector<Effects> effects(body.size());
+    for (std::size_t n = 0; n < body.size(); ++n) collect(body[n], effects[n]);
+    std::set<Id> wanted;
+    for (const auto& [id, elements] : ring.buffers) wanted.insert(id);
+    std::vector<bool> load(body.size());
+    for (bool more = true; std::exchange(more, false);)
+      for (std::size_t n = 0; n < body.size(); ++n) {
+        const auto& writes = effects[n].writes;
+        if (load[n] || std::none_of(writes.begin(), writes.end(), [&](Id b) { return wanted.count(b); })) continue;
+        wanted.insert(effects[n].reads.begin(), effects[n].reads.end());
+        load[n] = more = true;
+      }
+    return load;
+  }
+
+  struct Effects {
+    std::set<Id> reads, writes;
+  };
+  void collect(const KStmt& s, Effects& e) const {
+    for_each_expr(s, [&](const Expr& expr) {
+      ir::walk(expr, [&](const Expr& x) {
+        if (ir::is(x, ir::Op::load)) e.reads.insert(x.node()->id);
+        return true;
+      });
+    });
+    if (s.kind == KStmt::Kind::store) e.writes.insert(s.buffer);
+    if (s.kind == KStmt::Kind::call) {
+      const ir::Intrinsic& f = draft_.kernel.intrinsics.at(s.call->intrinsic);
+      for (std::size_t k = 0; k < f.operands.size(); ++k) {
+        if (s.call->actuals[k].buffer == 0) continue;
+        if (f.operands[k].access != ir::IntrinsicOperand::Access::read) e.writes.insert(s.call->actuals[k].buffer);
+        if (f.operands[k].access != ir::IntrinsicOperand::Access::write) e.reads.insert(s.call->actuals[k].buffer);
+      }
+    }
+    for (const KStmt& k : s.body) collect(k, e);
+    for (const KStmt& k : s.otherwise) collect(k, e);
   }
 
   // The statements with the loop's variable at `at`, in the copy of the ring that belongs to it.

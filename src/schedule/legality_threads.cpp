@@ -150,6 +150,9 @@ void prove_pipeline(Context& c, const Stmt& loop) {
     if (!nest->slides.empty() || nest->after) c.refuse("loads that compute their whole tile", load.name + ", which slides");
     // what is computed stages - 1 iterations earlier must not wait for this iteration
     ir::walk(nest->body, [&](const Stmt& s) {
+      if (s.kind == Stmt::Kind::loop && s.pipeline.stages > 0 && (s.pipeline.async_copy || loop.pipeline.async_copy))
+        c.refuse("loads without a pipeline of their own, where copies are asynchronous: each waits for its own",
+                 name_of(p, s) + " in " + load.name);
       if (s.kind != Stmt::Kind::block) return;
       for (const analysis::Read& r : analysis::reads_of(p.stage(s.stage))) {
         const Id from = r.load.node()->id;

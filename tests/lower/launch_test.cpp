@@ -208,3 +208,44 @@ TEST_CASE("one value that thread 0 computes for all is waited for") {
   CHECK(handmade::barriers(handmade::launched(s)) == 1);
   handmade::same_on_device(built.program, s, {{{"N", 100}}, {{"N", 1}}, {{"N", 64}}});
 }
+
+TEST_CASE("a load takes along what it is computed from (fuzz seed 300651)") {
+  // the loops of both loads have one iteration, so that nothing but what they touch tells whose a statement is
+  for (bool pipelined : {false, true}) {
+    lang::DefinitionScope scope;
+    Symbol N{"N"};
+    Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N, N});
+    Tensor inner = compute("inner", {N}, [&](Var i) { return x(i) * 2.0f; });
+    Tensor outer = compute("outer", {N}, [&](Var i) { return inner(i) + 1.0f; });
+    lang::bind(y, compute("y", {N, N}, [&](Var i, Var j) { return outer(i) * x(j); }));
+    const lang::Built built = lang::build_program("twofold", {x, y});
+    Schedule s{built, Target::parse("vulkan")};
+    auto [i, j] = s[y].spatial<2>();
+    auto [io, ii] = s[y].split(i, 4);
+    auto [jo, ji] = s[y].split(j, 32);
+    s[y].bind(io, gpu::block_x).bind(ji, gpu::thread_x);
+    s[outer].compute_at(ii).store_in(Scope::shared);
+    Loop only = s[outer].spatial<1>()[0];
+    s[inner].compute_at(only).store_in(Scope::shared);
+    if (pipelined) s[outer].pipeline(only, {.stages = 2, .loads = {s[inner]}});
+    s[y].pipeline(ii, {.stages = 2, .loads = {s[outer]}});
+    handmade::same_on_device(built.program, s, {{{"N", 6}}, {{"N", 1}}, {{"N", 0}}});
+  }
+}
+
+TEST_CASE("a pipeline whose loads load nothing (fuzz seed 303730)") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
+  Axis k{"k", 0};
+  Tensor tile = compute("tile", {0}, [&](Var i) { return x(i); });
+  lang::bind(y, compute("y", {N}, [&](Var) { return sum(tile(k), k); }));
+  const lang::Built built = lang::build_program("nothing", {x, y});
+  Schedule s{built, Target::parse("vulkan")};
+  Loop i = s[y].spatial<1>()[0];
+  auto [io, ii] = s[y].split(i, 4);
+  s[y].bind(io, gpu::block_x);
+  s[tile].compute_at(ii).store_in(Scope::shared);
+  s[y].pipeline(ii, {.stages = 2, .loads = {s[tile]}});
+  handmade::same_on_device(built.program, s, {{{"N", 6}}, {{"N", 0}}});
+}

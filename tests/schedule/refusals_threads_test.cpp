@@ -186,6 +186,16 @@ TEST_CASE("pipeline is refused at its line") {
         refused([&, ko = ko] { p.sums().pipeline(ko, {.stages = 2, .loads = {other.sums()}}); }));
   }
   {
+    OnDevice p("cuda-sm_80");
+    auto [ko, a] = tiles(p);
+    Stage b = p.s.cache_read(p.A, {a}, Scope::shared);
+    Loop row = a.spatial<2>()[0];
+    b.compute_at(row);
+    a.pipeline(row, {.stages = 2, .loads = {b}, .async_copy = true});
+    add("asynchronous copies of a load's own",
+        refused([&, ko = ko, a = a] { p.sums().pipeline(ko, {.stages = 2, .loads = {a}}); }));
+  }
+  {
     OnDevice p;
     auto [ko, a] = tiles(p, Scope::registers);
     add("registers", refused([&, ko = ko, a = a] { p.sums().pipeline(ko, {.stages = 2, .loads = {a}}); }));
