@@ -161,17 +161,29 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
     }
     if (!declared && !stage.has_fill) inhabited = inhabited_where(p, domains->at(stage.id), box, path, facts);
   }
-  ir::Substitution values;
+  const auto root_of = [&](const ir::IterVar& v) -> ir::Root& {
+    for (ir::Root& r : nest.roots)
+      if (r.iter == v.id) return r;
+    throw InternalError("a nest lacks a root for an iteration variable");
+  };
+  // Of the variables before the k-th. A variable whose loop is fused with another's depends on the other's extent, so that
+  // values are asked for anew when extents have changed.
+  const auto values_before = [&](std::size_t k) {
+    ir::Substitution values;
+    for (std::size_t n = 0; n < k; ++n) {
+      const ir::Root& r = root_of(stage.iters[n]);
+      values.emplace_back(stage.iters[n].id, ir::add(r.begin, ir::axis_value(p, r.axis)));
+    }
+    return values;
+  };
   for (std::size_t k = 0; k < stage.iters.size(); ++k) {
     const ir::IterVar& v = stage.iters[k];
-    ir::Root* root = nullptr;
-    for (ir::Root& r : nest.roots)
-      if (r.iter == v.id) root = &r;
-    if (!root) throw InternalError("a nest lacks a root for an iteration variable");
+    ir::Root* root = &root_of(v);
     const bool own_domain = v.kind == ir::IterKind::reduce || (top && declared);
     Expr extent;
     Interval i = own_domain ? Interval{v.begin, ir::sub(v.end, ir::index(1))} : box[k];
     if (own_domain) {  // bounds of a reduction may use the spatial variables
+      const ir::Substitution values = v.kind == ir::IterKind::reduce ? values_before(k) : ir::Substitution{};
       i.lo = ir::substitute(i.lo, values);
       i.hi = ir::substitute(i.hi, values);
     } else {
@@ -198,7 +210,6 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
     if (!can_prove(ir::ge(extent, ir::index(0)), facts)) extent = ir::max(ir::index(0), extent);
     if (k == 0 && !inhabited.empty()) extent = ir::select(inhabited, extent, ir::index(0));
     set_root(p, *root, i.lo, extent, facts);
-    values.emplace_back(v.id, ir::add(root->begin, ir::axis_value(p, root->axis)));
   }
 }
 

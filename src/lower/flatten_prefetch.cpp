@@ -27,9 +27,10 @@ std::vector<KStmt> Flattener::prefetch(const Stmt& s) {
   const ir::Node* what = nullptr;
   auto search = [&](auto&& self, const Stmt& at) -> bool {
     here.push_back(&at);
-    if (at.kind == Stmt::Kind::block && (at.piece == Stmt::Piece::whole || at.piece == Stmt::Piece::update))
+    const bool reads = at.kind == Stmt::Kind::block && at.piece != Stmt::Piece::begin && at.piece != Stmt::Piece::combine;
+    if (reads)
       for (const analysis::Read& r : analysis::reads_of(p_.stage(at.stage)))
-        if (r.load.node()->id == s.buffer && std::none_of(ir::args_of(r.load).begin(), ir::args_of(r.load).end(), has_load)) {
+        if (analysis::happens_in(r, at) && r.load.node()->id == s.buffer && std::none_of(ir::args_of(r.load).begin(), ir::args_of(r.load).end(), has_load)) {
           what = r.load.node();
           reader = here;
           return true;

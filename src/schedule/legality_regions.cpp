@@ -240,7 +240,7 @@ struct OrderChecker {
     ir::walk(loop->body, [&](const Stmt& b) {
       if (b.kind != Stmt::Kind::block) return;
       for (const analysis::Read& r : analysis::reads_of(c.p.stage(b.stage))) {
-        if (r.load.node()->id != s.buffer) continue;
+        if (r.load.node()->id != s.buffer || !analysis::happens_in(r, b)) continue;
         bool known = true;
         for (const Expr& index : ir::args_of(r.load))
           ir::walk(index, [&](const Expr& e) { return known &= !ir::is(e, ir::Op::load); });
@@ -256,7 +256,8 @@ struct OrderChecker {
     const ir::Stage& stage = c.p.stage(s.stage);
     for (Id b : stage.buffers)
       if (c.p.buffer(b).role == ir::Role::temporary && !allocated.count(b))
-        throw InternalError(stage.name + " is computed outside of its storage");
+        c.refuse(stage.name + " to be computed inside the loop that its storage begins at (move it or its store_at first)",
+                 "it would move outside of it, with the stage that it is computed in");
     for (const analysis::Read& r : analysis::reads_of(stage)) {
       const ir::Buffer& b = c.p.buffer(r.load.node()->id);
       if (!b.stage || b.stage == stage.id || !analysis::happens_in(r, s)) continue;

@@ -65,6 +65,7 @@ void prove_async(Context& c, const ir::Stage& load, const Stmt& nest) {
   const std::string copies = "loads that copy from global memory, where async_copy is asked for";
   if (load.origin != ir::Stage::Origin::cache_read)
     c.refuse(copies + " (cache_read makes them)", load.name + ", which computes");
+  if (!c.p.buffers.count(load.origin_of)) c.refuse(copies, load.name + ", which computes what was taken inline");
   const ir::Buffer& from = c.p.buffer(load.origin_of);
   if (from.role == ir::Role::temporary && !(from.scope == Scope::global))
     c.refuse(copies, from.name + " in " + from.scope.name);

@@ -202,3 +202,35 @@ TEST_CASE("an exact split whose outer loop is padded runs past the extent (fuzz 
   s[t].split(io, 2, Tail::pad);
   check(s, {numbers(f32, {30}), interp::Array::zeros(f32, {15})});
 }
+
+TEST_CASE("the extent of a reduction follows a fused loop whose box has shrunk (fuzz seed 416114)") {
+  lang::DefinitionScope scope;
+  const Symbol N("N", {.min = 1});
+  const Tensor x = lang::make_input("x", i32, {N, 5}), y = lang::make_output("y", i32, {N});
+  const Tensor below = compute("below", {N, 5}, [&](Var i, Var j) {
+    Axis k("k", 0, i + 1);
+    return sum(x(k, j), k);
+  });
+  lang::bind(y, compute("y", {N}, [&](Var i) { return below(i, 0) + below(i, 1); }));
+  Schedule s(lang::build_program("kept", {x, y}), Target());
+  auto [i, j] = s[below].spatial<2>();
+  s[below].fuse(i, j);
+  s[below].compute_at(s[y].spatial<1>()[0]);  // 2 of the 5 columns
+  check(s, {numbers(i32, {7, 5}), interp::Array::zeros(i32, {7})});
+}
+
+TEST_CASE("what only the start of a reduction reads is prefetched where the start is (fuzz seed 432817)") {
+  lang::DefinitionScope scope;
+  const Symbol M("M"), N("N");
+  const Tensor x = lang::make_input("x", i32, {M, N}), first = lang::make_input("first", i32, {M}),
+               y = lang::make_output("y", i32, {M});
+  const Axis k("k", N);
+  const Tensor total = compute("total", {M}, [&](Var i) { return sum(x(i, k), k).from(first(i)); });
+  lang::bind(y, total);
+  Schedule s(lang::build_program("kept", {x, first, y}), Target());
+  const Loop i = s[total].spatial<1>()[0];
+  s[total].decompose_init(i);
+  const Stage start = s[total].init();
+  start.prefetch(start.nest()[0], first, 2);
+  check(s, {numbers(i32, {5, 3}), numbers(i32, {5}), interp::Array::zeros(i32, {5})});
+}

@@ -368,6 +368,18 @@ TEST_CASE("decompose_init needs a sum that starts from memory, and takes it out 
        {"expected a stage with its init inside, found product, whose init stands apart already"});
 }
 
+TEST_CASE("a stage that is stored further out stays inside its storage (fuzz seed 472132)") {
+  Chain t;
+  const Loop outer = t.s[t.y].spatial<1>()[0];
+  t.s[t.b].compute_at(outer);
+  t.s[t.a].compute_at(t.s[t.b].spatial<1>()[0]).store_at(outer);
+  says(refusal(t.s, [&] { t.s[t.b].compute_root(); }),
+       {"compute_root: expected a to be computed inside the loop that its storage begins at"});
+  t.s[t.a].compute_at(t.s[t.b].spatial<1>()[0]).store_at(t.s[t.b].spatial<1>()[0]);
+  t.s[t.b].compute_root();
+  t.same();
+}
+
 TEST_CASE("a nest that peeling has copied is not moved") {
   Product t;
   Stage product = t.s[t.product];

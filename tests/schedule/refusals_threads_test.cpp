@@ -232,7 +232,12 @@ TEST_CASE("pipeline is refused at its line") {
     s[twice].compute_at(ko).store_in(Scope::shared);
     add("a load that computes",
         refused([&, ko = ko] { s[total].pipeline(ko, {.stages = 2, .loads = {s[twice]}, .async_copy = true}); }));
+    Stage again = s.cache_read(twice, {s[total]}, Scope::shared);
     s[twice].inline_();
+    again.compute_at(ko);
+    add("a copy of what was taken inline",
+        refused([&, ko = ko] { s[total].pipeline(ko, {.stages = 2, .loads = {again}, .async_copy = true}); }));
+    again.inline_();
     Stage filled = s.cache_read(x, {s[total]}, Scope::shared, 1);
     filled.compute_at(ko);
     add("another fill than zero",
