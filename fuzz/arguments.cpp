@@ -43,19 +43,6 @@ ir::Value draw_value(Random& r, Type t, const Values& values) {
   return ir::int_value(t, static_cast<std::int64_t>(r.next()));
 }
 
-// Every index of a shape, in row-major order.
-template <class F>
-void each(const std::vector<std::int64_t>& shape, F&& f) {
-  if (std::any_of(shape.begin(), shape.end(), [](std::int64_t n) { return n <= 0; })) return;
-  std::vector<std::int64_t> at(shape.size(), 0);
-  while (true) {
-    f(at);
-    std::size_t d = shape.size();
-    while (d > 0 && ++at[d - 1] == shape[d - 1]) at[--d] = 0;
-    if (d == 0) return;
-  }
-}
-
 std::int64_t offset_of(const interp::Array& a, const std::vector<std::int64_t>& at) {
   std::int64_t offset = 0, dense = 1;
   for (std::size_t d = at.size(); d-- > 0; dense *= a.shape[d]) offset += at[d] * (a.strides.empty() ? dense : a.strides[d]);
@@ -114,7 +101,17 @@ interp::Arguments draw_arguments(Source& s, const ir::Program& p, const Values& 
   return args;
 }
 
-Guarded::Guarded(const ir::Program& p, const interp::Arguments& args) : program_(p), blocks_(args.size()) {
+namespace {
+void checked(int code, const ashlar_error& error) {
+  char text[400];
+  if (code == ASHLAR_OK) return;
+  ashlar_error_text(&error, text, sizeof text);
+  throw std::runtime_error(text);
+}
+}  // namespace
+
+Guarded::Guarded(const ir::Program& p, const interp::Arguments& args, ashlar_vulkan_queue* queue)
+    : program_(p), blocks_(args.size()) {
   constexpr std::size_t guard = 192;
   for (std::size_t k = 0; k < args.size(); ++k) {
     Block& b = blocks_[k];
@@ -126,7 +123,7 @@ Guarded::Guarded(const ir::Program& p, const interp::Arguments& args) : program_
     const interp::Array& a = args[k].array;
     const ir::Buffer& buffer = p.buffer(p.arguments[k].id);
     b.memory.assign(a.bytes.size() + 2 * guard + 128, untouched);
-    const auto address = reinterpret_cast<std::uintptr_t>(b.memory.data());
+    const auto address = queue ? 0 : reinterpret_cast<std::uintptr_t>(b.memory.data());  // a device's is aligned enough
     b.at = guard + (64 - (address + guard) % 64) % 64 + (buffer.align ? 0 : static_cast<std::size_t>(a.type.bytes()));
     if (!a.bytes.empty()) std::memcpy(b.memory.data() + b.at, a.bytes.data(), a.bytes.size());
     b.before = b.memory;
@@ -139,13 +136,24 @@ Guarded::Guarded(const ir::Program& p, const interp::Arguments& args) : program_
     b.tensor.shape = b.shape.data();
     b.tensor.strides = b.strides.empty() ? nullptr : b.strides.data();
     pointers_.push_back(&b.tensor);
+    if (!queue) continue;
+    ashlar_error error = {};
+    checked(ashlar_vulkan_alloc(queue, b.memory.size(), &b.on_device, &error), error);
+    checked(ashlar_vulkan_upload(b.on_device, 0, b.memory.data(), b.memory.size(), &error), error);
+    b.tensor.data = b.on_device, b.tensor.device_type = 7, b.tensor.byte_offset = b.at;
   }
 }
 
-std::string Guarded::take(interp::Arguments& args) const {
+Guarded::~Guarded() {
+  for (Block& b : blocks_) ashlar_vulkan_free(b.on_device);
+}
+
+std::string Guarded::take(interp::Arguments& args) {
   for (std::size_t k = 0; k < args.size(); ++k) {
     if (args[k].is_scalar) continue;
-    const Block& b = blocks_[k];
+    Block& b = blocks_[k];
+    ashlar_error error = {};
+    if (b.on_device) checked(ashlar_vulkan_download(b.on_device, 0, b.memory.data(), b.memory.size(), &error), error);
     interp::Array& a = args[k].array;
     std::vector<bool> ours(b.memory.size(), false);
     if (program_.arguments[k].kind == ir::ArgumentKind::output)

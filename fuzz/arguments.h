@@ -1,12 +1,29 @@
 #pragma once
 // Actual arguments for a program: shapes that satisfy its facts, values, strides; and the same memory as C tensors between
 // guard bytes.
+#include <algorithm>
+#include <vector>
+
 #include <ashlar/interp/interpreter.h>
 #include <ashlar/runtime/runtime.h>
+#include <ashlar/runtime/vulkan.h>
 
 #include "source.h"
 
 namespace fuzz {
+
+// Every index of a shape, in row-major order.
+template <class F>
+void each(const std::vector<std::int64_t>& shape, F&& f) {
+  if (std::any_of(shape.begin(), shape.end(), [](std::int64_t n) { return n <= 0; })) return;
+  std::vector<std::int64_t> at(shape.size(), 0);
+  while (true) {
+    f(at);
+    std::size_t d = shape.size();
+    while (d > 0 && ++at[d - 1] == shape[d - 1]) at[--d] = 0;
+    if (d == 0) return;
+  }
+}
 
 struct Values {
   bool exact = false, edges = false;
@@ -15,20 +32,23 @@ struct Values {
 // Outputs are filled with a pattern. Rows are padded, and dimensions swapped, only where the program takes that.
 ashlar::interp::Arguments draw_arguments(Source&, const ashlar::ir::Program&, const Values&, std::string& described);
 
-// Arguments in memory of their own, for a C entry. Lives as long as the call.
+// Arguments in memory of their own, for a C entry: of this process, or of a Vulkan device. Lives as long as the call. Throws
+// std::runtime_error where the device fails.
 class Guarded {
  public:
-  Guarded(const ashlar::ir::Program&, const ashlar::interp::Arguments&);
+  Guarded(const ashlar::ir::Program&, const ashlar::interp::Arguments&, ashlar_vulkan_queue* = nullptr);
+  ~Guarded();
   Guarded(const Guarded&) = delete;
   Guarded& operator=(const Guarded&) = delete;
   const std::vector<const void*>& pointers() const { return pointers_; }
   // What was written: back into the arrays; "" or the first byte outside an output's elements that changed.
-  std::string take(ashlar::interp::Arguments&) const;
+  std::string take(ashlar::interp::Arguments&);
 
  private:
   struct Block {
     std::vector<std::byte> memory, before;
     std::size_t at = 0;
+    ashlar_vulkan_buffer* on_device = nullptr;
     ashlar_tensor tensor = {};
     std::vector<std::int64_t> shape, strides;
     std::uint64_t scalar = 0;

@@ -6,13 +6,15 @@
 //   run(Kernel)     lowered for each target
 //   compiled code   for each target that this machine executes, through the C entry, with guard bytes around every tensor
 //
-// For a GPU the steps bind loops to blocks and threads as well, and the interpreter runs the launches, looking for races.
+// For a GPU the steps bind loops to blocks and threads as well, and the interpreter runs the launches, looking for races. What
+// is compiled for Vulkan runs on the device that there is; code for CUDA is made, and not run.
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <ashlar/runtime/vulkan.h>
 #include <ashlar/schedule/target.h>
 
 #include "source.h"
@@ -49,6 +51,11 @@ struct Report {
 struct Setup {
   std::vector<ashlar::Target> targets;
   bool compile = true;
+  ashlar_vulkan_queue* vulkan = nullptr;  // runs what is compiled for it
+  // Of that device: where a constant is 0 it takes 0 * x for 0, 0 + x for x and x / 0 for anything, as llvmpipe does though it
+  // says that it keeps signed zeros, infinities and NaN. Then its zeros have no sign, a NaN may be any number, and programs
+  // that divide floats are not run there.
+  bool loose_zeros = false;
   Statistics* statistics = nullptr;
 };
 

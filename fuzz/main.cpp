@@ -19,6 +19,8 @@
 #include <string_view>
 #include <unistd.h>
 
+#include <ashlar/runtime/runtime.h>
+
 #include "shrink.h"
 
 namespace {
@@ -30,6 +32,25 @@ void died(int signal) {
   const auto put = [](const char* s) { return write(2, s, std::strlen(s)); };
   if (put("a case ") < 0 || put(name) < 0 || put(": ") < 0 || put(replay) < 0) _exit(4);
   _exit(1);
+}
+
+// The device that kernels run on, where there is one; elsewhere they are interpreted, which is said.
+void open_vulkan(fuzz::Setup& setup) {
+#ifdef ASHLAR_HAS_SPIRV
+  ashlar_error error = {};
+  if (ashlar_vulkan_open(nullptr, &setup.vulkan, &error) == ASHLAR_OK) {
+    const std::string name = ashlar_vulkan_device_name(setup.vulkan);
+    setup.loose_zeros = name.find("llvmpipe") != std::string::npos;
+    std::printf("on %s%s\n", name.c_str(), setup.loose_zeros ? ", whose zeros have no sign" : "");
+    return;
+  }
+  char why[400];
+  ashlar_error_text(&error, why, sizeof why);
+#else
+  const char* why = "built without SPIR-V";
+#endif
+  std::printf("skipped: kernels on a Vulkan device (%s)\n", why);
+  setup.compile = false;
 }
 
 int usage(const std::string& what) {
@@ -113,6 +134,9 @@ int main(int argc, char** argv) {
   if (setup.targets.size() > 1 &&
       std::any_of(setup.targets.begin(), setup.targets.end(), [](const ashlar::Target& t) { return t.is_gpu(); }))
     return usage("a GPU is fuzzed alone");
+  if (setup.compile && !setup.targets.empty() && setup.targets.front().is_gpu() &&
+      setup.targets.front().device().kind == ashlar::Device::Kind::vulkan)
+    open_vulkan(setup);
   fuzz::Statistics statistics;
   setup.statistics = &statistics;
   for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM}) std::signal(signal, died);
@@ -143,6 +167,7 @@ int main(int argc, char** argv) {
     }
   }
   alarm(0);
+  if (setup.vulkan) ashlar_vulkan_close(setup.vulkan);
   print_table(statistics);
   if (refusals) print_refusals(statistics);
   for (const std::string& name : demanded)

@@ -426,7 +426,8 @@ bool recovers_all(std::span<const Id> vars, std::span<const Expr> map, Engine& e
   for (bool progress = true; progress && !unknown.empty() && known.size() < 64;) {
     progress = false;
     for (std::size_t i = 0; i < known.size(); ++i) {
-      Expr e = known[i];  // a copy: learning moves the others
+      // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): learning moves the others
+      const Expr e = known[i];
       if (ir::is(e, Op::var)) {
         const auto it = std::find(unknown.begin(), unknown.end(), e.node()->id);
         if (it != unknown.end()) {

@@ -11,7 +11,6 @@
 
 namespace ashlar::analysis {
 
-using ir::Op;
 
 namespace {
 

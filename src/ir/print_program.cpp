@@ -81,7 +81,7 @@ struct ProgramWriter {
     for (std::size_t k = 0; k < list.size(); ++k) s += (k ? between : "") + show(list[k]);
     return s;
   }
-  void line(int depth, std::string left, const std::string& right = {}) {
+  void line(int depth, const std::string& left, const std::string& right = {}) {
     std::string s(static_cast<std::size_t>(depth) * 2, ' ');
     s += left;
     if (!right.empty()) {

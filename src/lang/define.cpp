@@ -19,7 +19,7 @@ namespace {
 
 // A stage stores data: an index is kept as i64, which holds it exactly.
 Expr stored(const Operand& value, const char* what) {
-  const Expr e = lang::as_expr(value, what);
+  Expr e = lang::as_expr(value, what);
   if (e.type().is_index()) return ir::cast(i64, e);
   lang::require_data_type(e.type(), what, value.where());
   return e;
@@ -146,11 +146,15 @@ Reduction<> reduce(detail::Reduce kind, const char* what, const Operand& term, A
 
 namespace detail {
 
+namespace {
+const char* said(const Site& site) { return site.name ? site.name : "compute"; }
+}  // namespace
+
 void define_values(const Site& site, const Expr* values, std::size_t count, Tensor* results) {
   StageDef s = new_stage(site);
   const Checker checker{s.name, s.where, s.dimensions};
   for (std::size_t c = 0; c < count; ++c) {
-    const Expr e = stored(Operand(values[c], site.where), site.name);
+    const Expr e = stored(Operand(values[c], site.where), said(site));
     checker.check(e);
     s.values.push_back(e);
   }
@@ -158,8 +162,7 @@ void define_values(const Site& site, const Expr* values, std::size_t count, Tens
 }
 
 Tensor define(const Site& site, Operand value) {
-  const Expr e =
-      lang::as_expr(value.is_number() ? value : Operand(value.expr(), site.where), site.name ? site.name : "compute");
+  const Expr e = lang::as_expr(value.is_number() ? value : Operand(value.expr(), site.where), said(site));
   Tensor result;
   define_values(site, &e, 1, &result);
   return result;

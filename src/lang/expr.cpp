@@ -110,7 +110,7 @@ Expr clamped(const Expr& value, const Expr& low, const Expr& high, Where where) 
 
 Expr Type::operator()(Operand value) const {
   lang::require_data_type(*this, "conversion", value.where());
-  const Expr x = as_expr(value, "conversion");
+  Expr x = as_expr(value, "conversion");
   if (x.type() == *this) return x;
   if (value.is_number()) {
     const ir::Value v = ir::convert(*this, ir::value_of(x));
@@ -122,7 +122,7 @@ Expr Type::operator()(Operand value) const {
 Expr saturate(Type to, Operand value) {
   lang::require_data_type(to, "saturate", value.where());
   if (to.is_bool()) refuse("saturate", "a type of numbers", ir::text(to), value.where());
-  const Expr x = as_expr(value, "saturate");
+  Expr x = as_expr(value, "saturate");
   require(Domain::number, x, "saturate", value.where());
   if (x.type() == to) return x;
   return ir::make(Op::saturate, to, std::span(&x, 1), value.where());
@@ -130,7 +130,7 @@ Expr saturate(Type to, Operand value) {
 
 Expr bitcast(Type to, Operand value) {
   lang::require_data_type(to, "bitcast", value.where());
-  const Expr x = as_expr(value, "bitcast");
+  Expr x = as_expr(value, "bitcast");
   if (x.type().is_index() || x.type().is_bool() || to.is_bool() || x.type().bits != to.bits)
     refuse("bitcast", "types of the same width, neither index nor bool", ir::text(x.type()) + " to " + ir::text(to),
            value.where());

@@ -276,6 +276,7 @@ class Explainer {
 LowerOptions options_for(const Target& target) {
   LowerOptions o;
   if (target.is_gpu()) {
+    o.launches = true;
     o.warp = target.device().warp;
     o.thread_registers = target.device().max_registers;
     o.async_copies = target.device().kind == Device::Kind::cuda;

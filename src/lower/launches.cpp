@@ -169,11 +169,18 @@ class Launcher {
     Expr some;       // and this, that the loop has iterations, where it is not: a variable of one value is; empty: always true
   };
 
+  // Is it memory that a prefetch brings nearer?
+  bool far(Id buffer) const {
+    const ir::Storage storage = draft_.kernel.buffers.at(buffer).storage;
+    return storage == ir::Storage::argument || storage == ir::Storage::workspace;
+  }
+
   // `values`: what variables of loops that vanished stand for. Loops over threads keep their variable until a statement is
   // reached, so that it can be seen which of them the statement depends on.
   std::vector<KStmt> threads(std::vector<KStmt> list, const ir::Substitution& values, const Facts& facts) {
     std::vector<KStmt> out;
     for (KStmt& s : list) {
+      if (s.kind == KStmt::Kind::prefetch && !far(s.buffer)) continue;
       if (is_bound(s)) {
         for (KStmt& k : thread_loop(std::move(s), values, facts)) out.push_back(std::move(k));
       } else if (s.kind == KStmt::Kind::for_ && s.loop_kind == LoopKind::vthread) {
@@ -302,16 +309,15 @@ class Launcher {
     return std::move(within(loops, std::move(list)).front());
   }
 
-  std::vector<KStmt> thread_loop(KStmt s, ir::Substitution values, const Facts& facts) {
+  std::vector<KStmt> thread_loop(KStmt s, const ir::Substitution& values, const Facts& facts) {
     const Expr begin = placed(s.begin, values), extent = placed(s.extent, values);
     Expr number;
-    std::int64_t count = 0;
     std::vector<KStmt> out;
     KStmt strides;
     const auto guards = guards_.size();
     Facts known = facts;
     if (s.bound_to == gpu::threads) {
-      count = launch_.threads;
+      const std::int64_t count = launch_.threads;
       number = axes_.thread;
       if (!analysis::can_prove(ir::le(extent, ir::index(count)), facts)) {
         strides.kind = KStmt::Kind::for_;
@@ -325,7 +331,6 @@ class Launcher {
       }
     } else {
       const ThreadAxes::Place& a = axes_.at(s.bound_to);
-      count = a.extent;
       number = a.number;
     }
     known.range(s.var, begin, ir::sub(ir::add(begin, extent), ir::index(1)));

@@ -31,7 +31,7 @@ struct State {
 struct Pass {
   const char* name;
   void (*run)(State&, const LowerOptions&);
-  bool launches = false;  // only where loops are bound to blocks and threads
+  bool launches = false;  // only for a device
 };
 
 constexpr Pass passes[] = {
@@ -58,11 +58,12 @@ constexpr Pass passes[] = {
 
 ir::Kernel lower(const ir::Program& program, const LowerOptions& options) {
   State state{program, {}, false};
-  bool bound = false;
-  ir::walk(program.body,
-           [&](const ir::Stmt& s) { bound = bound || (s.kind == ir::Stmt::Kind::loop && s.loop_kind == ir::LoopKind::bound); });
+  bool launches = options.launches;
+  ir::walk(program.body, [&](const ir::Stmt& s) {
+    launches = launches || (s.kind == ir::Stmt::Kind::loop && s.loop_kind == ir::LoopKind::bound);
+  });
   for (const Pass& pass : passes) {
-    if (pass.launches && !bound) continue;
+    if (pass.launches && !launches) continue;
     const double start = options.times ? cpu_ms() : 0;
     pass.run(state, options);
     if (!state.flat)

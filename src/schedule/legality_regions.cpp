@@ -58,7 +58,7 @@ void prove_slide(Context& c, const Stmt& nest, const ir::Slide& slide) {
   std::size_t d = 0;
   for (const ir::IterVar& v : stage.iters) {
     if (v.kind == ir::IterKind::reduce) continue;
-    const Interval now = window.at(d++);
+    const Interval& now = window.at(d++);
     const Interval earlier{at_axis(now.lo, axis.id, before), at_axis(now.hi, axis.id, before)};
     const std::string shows = "[" + ir::text(now.lo) + ", " + ir::text(now.hi) + "]";
     if (v.id != slide.iter) {
@@ -236,11 +236,21 @@ struct OrderChecker {
     for (const Stmt* around : ir::path_to(c.p, s.id))
       if (around->id == s.loop && around->kind == Stmt::Kind::loop) loop = around;
     if (!loop) c.refuse("the loop along which " + what + " runs to stay as it is" + move, "a step that takes it apart");
+    // A reduction that starts inside the loop has the start before its outermost reduction loop.
+    const auto starts_before = [&](const Stmt& b) {
+      for (const Stmt* around : ir::path_to(c.p, b.id)) {
+        if (around->kind == Stmt::Kind::loop && c.p.axis(around->axis).reduce && nest_of(c.p, around->id).stage == b.stage)
+          return true;
+        if (around == loop) return false;
+      }
+      return false;
+    };
     bool read = false;
     ir::walk(loop->body, [&](const Stmt& b) {
       if (b.kind != Stmt::Kind::block) return;
       for (const analysis::Read& r : analysis::reads_of(c.p.stage(b.stage))) {
         if (r.load.node()->id != s.buffer || !analysis::happens_in(r, b)) continue;
+        if (r.of_start && b.piece == Stmt::Piece::whole && starts_before(b)) continue;
         bool known = true;
         for (const Expr& index : ir::args_of(r.load))
           ir::walk(index, [&](const Expr& e) { return known &= !ir::is(e, ir::Op::load); });

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <ashlar/codegen/ptx.h>
+#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/step.h>
 
@@ -22,13 +23,7 @@ inline const std::vector<std::string>& targets() {
 
 inline ir::Kernel lowered(const Schedule& s) {
   schedule::finish(s.scheduled(), s.target());
-  LowerOptions o;
-  o.vector_bits = s.target().vector_bits();
-  o.vector_registers = s.target().vector_registers();
-  o.warp = s.target().device().warp;
-  o.thread_registers = s.target().device().max_registers;
-  o.async_copies = true;
-  return lower(s.scheduled().program, o);
+  return lower(s.scheduled().program, options_for(s.target()));
 }
 
 template <class Operator>

@@ -229,6 +229,9 @@ TEST_CASE("what only the start of a reduction reads is prefetched where the star
   lang::bind(y, total);
   Schedule s(lang::build_program("kept", {x, first, y}), Target());
   const Loop i = s[total].spatial<1>()[0];
+  CHECK_THROWS_WITH_AS(s[total].prefetch(s[total].reduction(), first, 1),
+                       doctest::Contains("expected a read of first inside k"),
+                       RefusalError);  // the start stands before the loop
   s[total].decompose_init(i);
   const Stage start = s[total].init();
   start.prefetch(start.nest()[0], first, 2);

@@ -25,17 +25,10 @@ struct Box {
   explicit Box(const char* target = "vulkan") : s(built, Target::parse(target)) {}
 
   void check(std::size_t barriers) const {
-    schedule::finish(s.scheduled(), s.target());
-    LowerOptions o;
-    o.vector_bits = s.target().vector_bits();
-    o.vector_registers = s.target().vector_registers();
-    o.warp = s.target().device().warp;
-    const ir::Kernel k = lower(s.scheduled().program, o);
+    const ir::Kernel k = handmade::launched(s);
     const std::string text = ir::text(k);
     CAPTURE(text);
-    std::size_t found = 0;
-    for (std::size_t at = text.find("barrier of"); at != std::string::npos; at = text.find("barrier of", at + 1)) ++found;
-    CHECK(found == barriers);
+    CHECK(handmade::barriers(k) == barriers);
     for (const auto& [h, w] : {std::pair{8, 32}, {9, 33}, {1, 1}, {17, 5}, {3, 70}}) {
       CAPTURE(h);
       CAPTURE(w);

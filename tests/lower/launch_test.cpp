@@ -249,3 +249,18 @@ TEST_CASE("a pipeline whose loads load nothing (fuzz seed 303730)") {
   s[y].pipeline(ii, {.stages = 2, .loads = {s[tile]}});
   handmade::same_on_device(built.program, s, {{{"N", 6}}, {{"N", 0}}});
 }
+
+TEST_CASE("a program without any loops is a launch of one thread (fuzz seed 7005)") {
+  for (const char* target : {"vulkan", "cuda-sm_80"}) {
+    lang::DefinitionScope scope;
+    Tensor x = lang::make_input("x", f32, {}), y = lang::make_output("y", f32, {});
+    lang::bind(y, compute("y", Shape{}, [&](Indices) { return x() + 1.0f; }));
+    const lang::Built built = lang::build_program("one", {x, y});
+    const Schedule s{built, Target::parse(target)};
+    const ir::Kernel k = handmade::launched(s);
+    REQUIRE(k.body.size() == 1);
+    REQUIRE(k.body[0].kind == ir::KStmt::Kind::launch);
+    CHECK(k.body[0].launch->threads == 1);
+    handmade::same_on_device(built.program, s, {{}});
+  }
+}

@@ -3,6 +3,7 @@
 #include <string>
 
 #include <ashlar/schedule/schedule.h>
+#include <ashlar/lower/explain.h>
 #include <ashlar/schedule/step.h>
 
 #include "check.h"
@@ -12,12 +13,7 @@ namespace handmade {
 // `flat`: the kernel as it stands before functions become polynomials.
 inline ir::Kernel launched(const Schedule& s, std::string* flat = nullptr) {
   schedule::finish(s.scheduled(), s.target());
-  LowerOptions o;
-  o.vector_bits = s.target().vector_bits();
-  o.vector_registers = s.target().vector_registers();
-  o.warp = s.target().device().warp;
-  o.thread_registers = s.target().device().max_registers;
-  o.async_copies = s.target().device().kind == Device::Kind::cuda;
+  LowerOptions o = options_for(s.target());
   o.observe = [&](std::string_view pass, const std::string& text) {
     if (flat && pass == "guards") *flat = text;
   };

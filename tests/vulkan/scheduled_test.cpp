@@ -7,6 +7,7 @@
 #include <ashlar/codegen/abi_layout.h>
 #include <ashlar/codegen/jit.h>
 #include <ashlar/ir/refusal.h>
+#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/step.h>
 
@@ -27,12 +28,7 @@ namespace {
 
 ir::Kernel lowered(const Schedule& s) {
   schedule::finish(s.scheduled(), s.target());
-  LowerOptions o;
-  o.vector_bits = s.target().vector_bits();
-  o.vector_registers = s.target().vector_registers();
-  o.warp = s.target().device().warp;
-  o.thread_registers = s.target().device().max_registers;
-  return lower(s.scheduled().program, o);
+  return lower(s.scheduled().program, options_for(s.target()));
 }
 
 // A tensor of the device with the contents of an array.
@@ -255,4 +251,29 @@ TEST_CASE("what the host of a device cannot do is refused") {
   CHECK(words.size() > 400);
   CHECK(words.substr(0, 4) == std::string("\x03\x02\x23\x07", 4));
   CHECK(words == codegen::emit(programs::elementwise().k, Target::parse("vulkan"), codegen::Output::spirv));
+}
+
+TEST_CASE("numbers extended to 64 bits against constants (fuzz seeds 7105, 8108)") {
+  // Mesa 22.3 narrows such a comparison itself, and gets it wrong; also where it finds the extension behind x * 1.
+  NEEDS_DEVICE;
+  const std::int64_t far = std::int64_t{1} << 40;
+  for (bool times_one : {false, true})
+    for (std::int64_t c : {std::int64_t{0}, std::int64_t{2}, std::int64_t{-3}, far, -far}) {
+      CAPTURE(times_one);
+      CAPTURE(c);
+      lang::DefinitionScope scope;
+      Tensor x = lang::make_input("x", i32, {64}), y = lang::make_output("y", i64, {64});
+      lang::bind(y, compute("y", {64}, [&](Var i) {
+                   Expr wide = i64(x(i) - 5);
+                   if (times_one) wide = wide * i64(1);
+                   const Expr found = select(wide < c, 1, 0) + select(wide <= c, 2, 0) + select(wide > c, 4, 0) +
+                                      select(wide >= c, 8, 0) + select(i64(c) < wide, 16, 0);
+                   return i64(found) + min(wide, i64(c)) * 32 + max(wide, i64(c)) * 3 + abs(wide);
+                 }));
+      const lang::Built built = lang::build_program("extended", {x, y});
+      Schedule s{built, Target::parse("vulkan")};
+      auto [io, ii] = s[y].split(s[y].spatial<1>()[0], 32);
+      s[y].bind(io, gpu::block_x).bind(ii, gpu::thread_x);
+      agree(lowered(s), built.program, {{}});
+    }
 }

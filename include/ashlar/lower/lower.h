@@ -41,6 +41,7 @@ struct LowerOptions {
   int vector_bits = 256;                  // of one vector register
   int vector_registers = 16;              // in the file
   std::int64_t stack_limit = 256 * 1024;  // bytes of one buffer in Scope::stack
+  bool launches = false;                  // for a device: every nest becomes a launch, whether its loops are bound or not
   int warp = 1;                           // lanes of a warp of the device
   int thread_registers = 255;             // of 32 bits, of one of its threads
   bool async_copies = false;              // the device copies from global to shared memory asynchronously (cp.async)

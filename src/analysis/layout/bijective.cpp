@@ -48,7 +48,7 @@ struct Question {
 };
 
 // "(r = 0, c = 8) and (r = 0, c = 0) both map to (0, 8), where N = 32"
-Verdict refuted(const Question& q, Step step, Assignment first, Assignment second) {
+Verdict refuted(const Question& q, Step step, const Assignment& first, const Assignment& second) {
   Verdict v{Answer::refuted, step, {}, {}, {}, {}};
   const auto pick = [&](const Assignment& at) {
     Assignment own;

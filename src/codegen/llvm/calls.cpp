@@ -93,7 +93,7 @@ std::string declarations(std::string_view body, std::set<std::string> known) {
     const std::string name(body.substr(at + 1, end - at - 1));
     if (name.empty() || name.starts_with("llvm.") || end >= body.size() || body[end] != '(' || !known.insert(name).second)
       continue;
-    const std::size_t line = body.find_last_of("\n", at);
+    const std::size_t line = body.find_last_of('\n', at);
     const std::size_t call = body.rfind("call ", at);
     const std::size_t close = behind_bracket(body, end);
     if (call == std::string_view::npos || (line != std::string_view::npos && call < line) || close == std::string_view::npos)

@@ -64,6 +64,9 @@ DeviceCode device_code(const ir::Kernel& kernel, const Target& target) {
     return {};
   }
   const bool cuda = target.device().kind == Device::Kind::cuda;
+  if (kernel.body.empty())
+    refuse("target", "something to compute on " + std::string(target.text()),
+           "kernel `" + kernel.name + "`, whose outputs have no elements", Where{});
   if (!launches)
     refuse(cuda ? "cuda" : "vulkan", "a schedule that binds loops to blocks and threads",
            "kernel `" + kernel.name + "`, which has no launch", Where{});

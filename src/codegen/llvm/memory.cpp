@@ -18,7 +18,6 @@
 
 namespace ashlar::codegen {
 
-using ir::Op;
 using llvm::Value;
 
 namespace {

@@ -333,7 +333,10 @@ void Emitter::prefetch_on_device(const ir::KStmt& s) {
   Value* index = expr(s.address);
   if (index->getType()->isVectorTy()) index = b.CreateExtractElement(index, std::uint64_t{0});
   Value* at = element(unit.kernel.buffers.at(s.buffer), index);
-  b.CreateIntrinsic(b.getVoidTy(), llvm::Intrinsic::nvvm_prefetch_global_L2, {at});
+  // prefetch exists on every device (PTX ISA), but LLVM selects its intrinsic from sm_90 on.
+  PtxAsm a(*this);
+  a.text("prefetch.global.L2 [" + a.in("l", at) + "];");
+  a.run();
 }
 
 }  // namespace ashlar::codegen

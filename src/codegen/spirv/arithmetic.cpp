@@ -1,6 +1,7 @@
 // Vectors, bools and integers.
 #include "codegen/spirv/arithmetic.h"
 
+#include <algorithm>
 #include <bit>
 
 #include <ashlar/ir/numeric.h>
@@ -27,11 +28,39 @@ Piece Arithmetic::glsl(Word instruction, std::initializer_list<Piece> operands) 
 
 Piece Arithmetic::test(spv::Op o, Piece x, Piece y) { return op(o, bool_.with_lanes(x.type.lanes), {x, y}); }
 
+// Mesa 22.3, the drivers of Debian 12, narrows a comparison of a sign-extended number with a constant to 32 bits, and gets it
+// wrong; it also finds the extension behind what it has simplified away (x * 1). So what is known to be extended is compared in
+// 32 bits here, and other numbers of 64 bits by their distance from the least one.
+Piece Arithmetic::ordered(spv::Op o, Piece x, Piece y) {
+  struct Order {
+    spv::Op with_sign, turned, without;
+    bool less;
+  };
+  static constexpr Order orders[] = {
+      {spv::OpSLessThan, spv::OpSGreaterThan, spv::OpULessThan, true},
+      {spv::OpSLessThanEqual, spv::OpSGreaterThanEqual, spv::OpULessThanEqual, true},
+      {spv::OpSGreaterThan, spv::OpSLessThan, spv::OpUGreaterThan, false},
+      {spv::OpSGreaterThanEqual, spv::OpSLessThanEqual, spv::OpUGreaterThanEqual, false},
+  };
+  const Order& order = *std::find_if(std::begin(orders), std::end(orders), [&](const Order& e) { return e.with_sign == o; });
+  if (constants_.count(x.id) && !constants_.count(y.id)) return ordered(order.turned, y, x);
+  const auto constant = constants_.find(y.id);
+  if (constant == constants_.end() || m.registers.physical(x.type).bits < 64) return test(o, x, y);
+  const std::int64_t v = constant->second;
+  const auto narrow = extended_.find(x.id);
+  if (narrow == extended_.end()) {
+    const Piece least = like(x, INT64_MIN);
+    return test(order.without, op(spv::OpBitwiseXor, x.type, {x, least}), like(x, v ^ INT64_MIN));
+  }
+  if (v >= INT32_MIN && v <= INT32_MAX) return test(o, narrow->second, like(narrow->second, v));
+  return integer(bool_.with_lanes(x.type.lanes), order.less == (v > 0));
+}
+
 Piece Arithmetic::least(Piece x, Piece y, bool is_unsigned) {
-  return select(test(is_unsigned ? spv::OpULessThan : spv::OpSLessThan, x, y), x, y);
+  return select(is_unsigned ? test(spv::OpULessThan, x, y) : ordered(spv::OpSLessThan, x, y), x, y);
 }
 Piece Arithmetic::most(Piece x, Piece y, bool is_unsigned) {
-  return select(test(is_unsigned ? spv::OpUGreaterThan : spv::OpSGreaterThan, x, y), x, y);
+  return select(is_unsigned ? test(spv::OpUGreaterThan, x, y) : ordered(spv::OpSGreaterThan, x, y), x, y);
 }
 
 Piece Arithmetic::select(Piece condition, Piece x, Piece y) {
@@ -42,6 +71,8 @@ Piece Arithmetic::select(Piece condition, Piece x, Piece y) {
 Piece Arithmetic::splat(Piece x, int lanes) {
   if (lanes == 1) return x;
   const Type t = x.type.with_lanes(lanes);
+  if (const auto n = constants_.find(x.id); n != constants_.end()) return integer(t, n->second);
+  if (const auto n = extended_.find(x.id); n != extended_.end()) return resize(t, splat(n->second, lanes), true);
   const std::vector<Word> parts(static_cast<std::size_t>(lanes), x.id);
   return {c.op(spv::OpCompositeConstruct, m.type(t), parts), t};
 }
@@ -49,6 +80,7 @@ Piece Arithmetic::splat(Piece x, int lanes) {
 Piece Arithmetic::lane(Piece v, int k) {
   if (v.type.lanes == 1) return v;
   const Type t = v.type.element();
+  if (const auto n = extended_.find(v.id); n != extended_.end()) return resize(t, lane(n->second, k), true);
   return {c.op(spv::OpCompositeExtract, m.type(t), {v.id, static_cast<Word>(k)}), t};
 }
 
@@ -64,7 +96,9 @@ Piece Arithmetic::resize(Type to, Piece x, bool is_signed) {
   const Type from = m.registers.physical(x.type), wanted = m.registers.physical(to);
   const Type result = to.with_lanes(x.type.lanes);
   if (from.bits == wanted.bits) return {x.id, result};
-  return op(is_signed && wanted.bits > from.bits ? spv::OpSConvert : spv::OpUConvert, result, {x});
+  const Piece p = op(is_signed && wanted.bits > from.bits ? spv::OpSConvert : spv::OpUConvert, result, {x});
+  if (is_signed && from.bits == 32 && wanted.bits == 64) extended_[p.id] = {x.id, i32.with_lanes(x.type.lanes)};
+  return p;
 }
 
 Piece Arithmetic::unary(Op o, Piece x) {
@@ -89,7 +123,7 @@ Piece Arithmetic::unary(Op o, Piece x) {
     case Op::bit_not:
       return not_(x);
     case Op::abs:
-      return t.is_unsigned() ? x : select(test(spv::OpSLessThan, x, like(x, 0)), op(spv::OpSNegate, t, {x}), x);
+      return t.is_unsigned() ? x : select(ordered(spv::OpSLessThan, x, like(x, 0)), op(spv::OpSNegate, t, {x}), x);
     case Op::popcount:
     case Op::clz:
     case Op::ctz:
@@ -233,7 +267,7 @@ Piece Arithmetic::divide_by(Op o, Piece x, std::int64_t divisor) {
   if (!floors && quotient) return q;
   const Piece r = sub(x, mul(q, by));
   if (!floors) return r;
-  const Piece below = test(spv::OpSLessThan, r, like(x, 0));
+  const Piece below = ordered(spv::OpSLessThan, r, like(x, 0));
   return quotient ? select(below, sub(q, like(x, 1)), q) : select(below, add(r, by), r);
 }
 
@@ -293,8 +327,8 @@ Piece Arithmetic::mul_high_rounding(Piece x, Piece y) {
   if (is_unsigned) {  // the half is 2^63: it carries where the low word's top bit is set
     return as(t, add(high, right(low, 63)));
   }
-  high = sub(high, select(test(spv::OpSLessThan, a, zero), b, zero));
-  high = sub(high, select(test(spv::OpSLessThan, b, zero), a, zero));
+  high = sub(high, select(ordered(spv::OpSLessThan, a, zero), b, zero));
+  high = sub(high, select(ordered(spv::OpSLessThan, b, zero), a, zero));
   const Piece half = integer(word, std::int64_t{1} << 62), sum = add(low, half);
   high = add(high, select(test(spv::OpULessThan, sum, low), integer(word, 1), zero));
   const Piece result = or_(left(high, 1), right(sum, 63));
@@ -324,7 +358,8 @@ Piece Arithmetic::comparison(Op o, Piece x, Piece y) {
     }
   }
   auto pick = [&](spv::Op real, spv::Op with_sign, spv::Op without) {
-    return test(t.is_float() ? real : t.is_unsigned() ? without : with_sign, x, y);
+    if (t.is_float() || t.is_unsigned() || with_sign == without) return test(t.is_float() ? real : without, x, y);
+    return ordered(with_sign, x, y);
   };
   switch (o) {
     case Op::eq:

@@ -8,6 +8,7 @@
 //
 //   Arithmetic a(function, {.native_fma = true});   a.binary(Op::div, x, y)   floors, x / 0 is 0
 #include <cmath>
+#include <map>
 
 #include <ashlar/ir/build.h>
 
@@ -28,7 +29,11 @@ class Arithmetic {
 
   bool used_fma32 = false, used_fma64 = false;  // what the device is asked to round once
 
-  Piece integer(Type t, std::int64_t v) { return {m.integer(t, v), t}; }
+  Piece integer(Type t, std::int64_t v) {
+    const Piece p{m.integer(t, v), t};
+    if (!t.is_bool()) constants_[p.id] = v;
+    return p;
+  }
   Piece real(Type t, double v) { return {m.real(t, v), t}; }
 
   Piece unary(ir::Op, Piece);
@@ -53,6 +58,7 @@ class Arithmetic {
   Piece glsl(Word instruction, std::initializer_list<Piece>);
   Piece exact(spv::Op, Piece, Piece);  // of floats, not contracted
   Piece test(spv::Op, Piece, Piece);
+  Piece ordered(spv::Op, Piece, Piece);  // integers with a sign
   Piece add(Piece x, Piece y) { return op(spv::OpIAdd, x.type, {x, y}); }
   Piece sub(Piece x, Piece y) { return op(spv::OpISub, x.type, {x, y}); }
   Piece mul(Piece x, Piece y) { return op(spv::OpIMul, x.type, {x, y}); }
@@ -81,6 +87,8 @@ class Arithmetic {
   Function& c;
   Module& m;
   bool native_fma_;
+  std::map<Ref, std::int64_t> constants_;  // integers, the same in all lanes
+  std::map<Ref, Piece> extended_;          // 64 bits: of which 32 they are the sign extension
 };
 
 }  // namespace ashlar::codegen::spirv
