@@ -212,6 +212,16 @@ void require_kinds(const CommandLine& c, const std::vector<Target>& targets, con
   }
 }
 
+// Functions whose place a kernel's would take in a program: what starts it, and what generated code and the runtime call.
+bool is_taken(std::string_view name) {
+  static constexpr std::string_view taken[] = {
+      "abort",   "aligned_alloc", "calloc", "close",   "dlclose", "dlopen",  "dlsym",  "exit",    "fclose",    "fopen",
+      "free",    "getenv",        "ioctl",  "longjmp", "main",    "malloc",  "memchr", "memcmp",  "memcpy",    "memmove",
+      "memset",  "mmap",          "munmap", "open",    "printf",  "qsort",   "read",   "realloc", "setjmp",    "snprintf",
+      "sprintf", "strchr",        "strcmp", "strcpy",  "strlen",  "strncmp", "strstr", "strtol",  "vsnprintf", "write"};
+  return std::find(std::begin(taken), std::end(taken), name) != std::end(taken);
+}
+
 void generate(const CommandLine& c, ToolResult& result) {
   const detail::Registration& r = find_generator(c.generator);
   const std::vector<Target> targets = targets_of(c);
@@ -219,6 +229,8 @@ void generate(const CommandLine& c, ToolResult& result) {
   options.function = c.function.empty() ? r.name : c.function;
   if (codegen::c_identifier(options.function) != options.function)
     throw UsageError(fmt::format("\"{}\" cannot be the name of a C function; -f NAME gives another", options.function));
+  if (is_taken(options.function))
+    throw UsageError(fmt::format("\"{}\" is a function of the C library; -f NAME gives another name", options.function));
   const std::vector<Output> outputs = planned_outputs(c, options.function);
   require_one_target(c, targets, outputs);
   require_kinds(c, targets, outputs);

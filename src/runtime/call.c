@@ -178,7 +178,8 @@ int ashlar_call(const ashlar_abi1_desc* desc, const void* const* arguments, cons
 }
 
 void ashlar_deliver(const ashlar_context* ctx, const ashlar_error* error) {
-  ashlar_error* target = ctx == NULL ? ashlar_last_error_slot() : ctx->size < sizeof *ctx ? NULL : ctx->error;
+  /* a context whose size says that it is another one is not read any further */
+  ashlar_error* target = ctx == NULL || ctx->size < sizeof *ctx ? ashlar_last_error_slot() : ctx->error;
   if (target != NULL) *target = *error;
 }
 

@@ -126,7 +126,7 @@ static void put_type(Writer* w, int64_t packed) { /* code | bits << 8 | lanes <<
 }
 
 static void put_device(Writer* w, int64_t packed) { /* type | id << 32 */
-  const int type = (int)(packed & INT32_MAX), id = (int)(packed >> 32);
+  const int type = (int)(uint32_t)packed, id = (int)(packed >> 32);
   char s[48];
   switch (type) {
     case 1:

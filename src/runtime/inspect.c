@@ -5,7 +5,7 @@
 
 static int64_t packed_type(int code, int bits, int lanes) { return code | (int64_t)bits << 8 | (int64_t)lanes << 16; }
 
-static int64_t packed_device(int64_t type, int64_t id) { return type | id << 32; }
+static int64_t packed_device(int32_t type, int32_t id) { return (int64_t)((uint64_t)(uint32_t)id << 32 | (uint32_t)type); }
 
 static int64_t element_bytes(const View* v) { return (v->bits + 7) / 8; }
 
@@ -22,8 +22,9 @@ int ashlar_inspect_kinds(Call* call) {
                                  a->name);
     if (!(t->device_type == desc->device_type || (desc->device_type == 1 && t->device_type == 3) ||
           (desc->device_type == kCuda && t->device_type == kCudaManaged)))
-      return ashlar_error_record(call->error, ASHLAR_E_DEVICE, n, -1, desc->device_type, t->device_type,
-                                 "%s: %s lies on {found}, expected {expected}", desc->name, a->name);
+      return ashlar_error_record(call->error, ASHLAR_E_DEVICE, n, -1, packed_device(desc->device_type, 0),
+                                 packed_device(t->device_type, 0), "%s: %s lies on {found}, expected {expected}", desc->name,
+                                 a->name);
     if (desc->device_type != 1) {
       if (device_id < 0) device_id = t->device_id;
       if (t->device_id != device_id)

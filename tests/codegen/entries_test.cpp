@@ -226,6 +226,7 @@ TEST_CASE_FIXTURE(Fixture, "parallel bodies pull rows; each slot has its own sli
   };
   CHECK(code.workspace_bytes(&args, &ctx) == 3 * 64);
   CHECK(code.workspace_bytes(&args, nullptr) == 64);
+  CHECK(code.workspace_bytes(nullptr, &ctx) == SIZE_MAX);  // no allocation of so much succeeds
   CHECK(run() == ASHLAR_OK);
   CHECK(calls.count == 3);
   for (int k = 0; k < 40; ++k) CHECK(c[k] == 2.0f * static_cast<float>(k));

@@ -104,6 +104,7 @@ TEST_CASE("what does not exist is answered with what does, and code 2") {
            {"-g", "scale", "--fast"},
            {"-g", "scale", "-f", "my-scale"},
            {"-g", "scale", "-f", "while"},
+           {"-g", "scale", "-f", "malloc"},
            {"-g", "scale", "-e", "program=a.txt", "-e", "schedule=a.txt"},
            {"-g", "scale", "--replay", "no_such_file.json"},
        })

@@ -66,6 +66,8 @@ TEST_CASE("rank, type and device") {
   e.C.tensor.device_type = 2;
   e.refused(ASHLAR_E_DEVICE, "affine: C lies on a CUDA device, expected the host");
   CHECK(e.error.argument == 4);
+  e.C.tensor.device_type = -5;
+  e.refused(ASHLAR_E_DEVICE, "affine: C lies on a device of type -5, expected the host");
   e.C.tensor.device_type = 3;  // pinned memory is host memory
   CHECK(e.run() == ASHLAR_OK);
 }
@@ -222,6 +224,9 @@ TEST_CASE("context, workspace and processor") {
   AffineCall c;
   c.ctx.size = 8;
   CHECK(c.run() == ASHLAR_E_ABI);
+  char said[200];  // the context's own record is not reached
+  ashlar_error_text(ashlar_last_error(), said, sizeof said);
+  CHECK(std::string(said).find("affine: the context's size is 8, expected ") == 0);
   AffineCall d;
   alignas(64) float space[5];
   d.ctx.workspace = space, d.ctx.workspace_bytes = 16;

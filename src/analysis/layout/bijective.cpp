@@ -188,7 +188,7 @@ std::optional<Verdict> collision(const Question& q, const IndexMap& m) {
         const auto holds = evaluate(f, first);
         inside = inside && holds && *holds;
       }
-      if (same && inside) return refuted(q, Step::bits, std::move(first), std::move(second));
+      if (same && inside) return refuted(q, Step::bits, first, second);
     }
   }
   return std::nullopt;

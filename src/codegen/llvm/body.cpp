@@ -112,10 +112,15 @@ llvm::Function* emit_workspace_size(Unit& unit) {
   llvm::AllocaInst* slots = e.local(e.b.getInt32Ty(), llvm::Align(4), "slots");
   e.b.CreateStore(e.b.getInt32(1), slots);
   if (!unit.has_device()) e.when(e.b.CreateIsNotNull(context), [&] { e.b.CreateStore(slots_of(e, context), slots); });
-  bind_dense_arguments(e, f->getArg(0));
+  // more than any memory holds where 63 bits do not, and where there are no arguments: no allocation succeeds, and f_run
+  // refuses such extents and such a call
+  const auto size = static_cast<std::uint64_t>(unit.layout.bytes);
+  llvm::AllocaInst* zeros = e.local(llvm::ArrayType::get(e.b.getInt8Ty(), size), llvm::Align(16), "no_arguments");
+  e.b.CreateMemSet(zeros, e.b.getInt8(0), size, llvm::MaybeAlign(16));
+  Value* none = e.b.CreateIsNull(f->getArg(0));
+  bind_dense_arguments(e, e.b.CreateSelect(none, zeros, f->getArg(0)));
   const WorkspaceBytes bytes = workspace_bytes(e, e.b.CreateLoad(e.b.getInt32Ty(), slots));
-  // more than any memory holds where 63 bits do not: no allocation succeeds, and f_run refuses such extents
-  e.b.CreateRet(e.b.CreateSelect(bytes.overflow, e.b.getInt64(UINT64_MAX), bytes.total));
+  e.b.CreateRet(e.b.CreateSelect(e.b.CreateOr(none, bytes.overflow), e.b.getInt64(UINT64_MAX), bytes.total));
   return f;
 }
 

@@ -33,7 +33,6 @@ std::vector<Id> require_untouched(const Context& c, const ir::Stage& stage, cons
     if (loop.axis != r.axis) refuse(name_of(c.p, loop) + " in the place of " + axis.name);
     if (loop.loop_kind != ir::LoopKind::serial) refuse(name_of(c.p, loop) + ", which is " + word(loop.loop_kind));
     if (loop.combines) refuse(name_of(c.p, loop) + ", whose threads are combined");
-    if (loop.pipeline.stages > 0) refuse(name_of(c.p, loop) + ", which is pipelined");
     loops.push_back(loop.id);
     body = &loop.body;
   }
