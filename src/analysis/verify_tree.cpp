@@ -240,7 +240,9 @@ Broken block_init(const View& v) {
       if (block.piece == Stmt::Piece::whole) whole = true;
       if (block.piece == Stmt::Piece::update) {
         update = true;
-        if (!init && !begin && !block.first_stores) broken = v.name(block) + " updated before its init";
+        bool over_threads = false;  // then it accumulates into its thread's part
+        for (int up = v.place(k).parent; up > at; up = v.place(up).parent) over_threads = over_threads || v.at(up).combines;
+        if (!init && !(begin && over_threads) && !block.first_stores) broken = v.name(block) + " updated before its init";
       }
     }
     if (whole && (init || update) && broken.empty()) broken = v.name(nest) + " half taken apart";
