@@ -89,6 +89,7 @@ static int set_span(Call* call, int32_t n, View* v) {
                                  "%s: %s.shape[%d] elements {found} apart reach past {expected} bytes", function, name, d);
   }
   bool over = __builtin_add_overflow(high, 1, &high);
+  const int64_t elements = over ? INT64_MAX : high;
   if (v->bits >= 8) {
     over = over || __builtin_mul_overflow(low, element_bytes(v), &low) || __builtin_mul_overflow(high, element_bytes(v), &high);
   } else if (!over) { /* packed: element i lies in byte i * bits / 8 */
@@ -96,12 +97,19 @@ static int set_span(Call* call, int32_t n, View* v) {
     low = -((-low + in_byte - 1) / in_byte), high = high / in_byte + (high % in_byte != 0);
   }
   int64_t span = 0, end = 0;
-  over = over || __builtin_sub_overflow(high, low, &span) || v->tensor->byte_offset > (uint64_t)INT64_MAX ||
-         __builtin_add_overflow((int64_t)v->tensor->byte_offset, high, &end) ||
-         (!v->empty && v->address + (uintptr_t)high < v->address);
-  if (over)
-    return ashlar_error_record(call->error, ASHLAR_E_OVERFLOW, n, -1, INT64_MAX, v->strides[0],
-                               "%s: %s reaches past {expected} bytes", function, name);
+  if (over || __builtin_sub_overflow(high, low, &span))
+    return ashlar_error_record(call->error, ASHLAR_E_OVERFLOW, n, -1, INT64_MAX, elements,
+                               "%s: %s reaches {found} elements from its first one, expected at most {expected} bytes",
+                               function, name);
+  const uint64_t offset = v->tensor->byte_offset;
+  if (offset > (uint64_t)INT64_MAX || __builtin_add_overflow((int64_t)offset, high, &end))
+    return ashlar_error_record(
+        call->error, ASHLAR_E_OVERFLOW, n, -1, INT64_MAX - high, offset > (uint64_t)INT64_MAX ? INT64_MAX : (int64_t)offset,
+        "%s: %s begins {found} bytes or more behind its data, expected at most {expected}", function, name);
+  if (!v->empty && v->address + (uintptr_t)high < v->address)
+    return ashlar_error_record(call->error, ASHLAR_E_OVERFLOW, n, -1, (int64_t)(UINTPTR_MAX - v->address), high,
+                               "%s: %s reaches {found} bytes from its first element, where memory ends after {expected}",
+                               function, name);
   v->low = low, v->high = high;
   return ASHLAR_OK;
 }

@@ -211,13 +211,19 @@ TEST_CASE("overflow") {
   d.A.shape[0] = 512, huge[0] = INT64_MAX / 1024;  // fits as elements, not as bytes
   d.A.tensor.strides = huge, d.c_shape[0] = 512;
   CHECK(d.run() == ASHLAR_E_OVERFLOW);
-  CHECK(sentence(d.error) == "affine: A reaches past 9223372036854775807 bytes");
+  CHECK(sentence(d.error) ==
+        "affine: A reaches 4602678819172646409 elements from its first one, expected at most 9223372036854775807 bytes");
   AffineCall e;
   e.B.shape[1] = INT64_C(1) << 62, e.bias.shape[0] = e.B.shape[1], e.c_shape[1] = e.B.shape[1];
   CHECK(e.run() == ASHLAR_E_OVERFLOW);
   AffineCall f;
   f.A.tensor.byte_offset = UINT64_MAX - 15;
-  f.refused(ASHLAR_E_OVERFLOW, "affine: A reaches past 9223372036854775807 bytes");
+  f.refused(ASHLAR_E_OVERFLOW,
+            "affine: A begins 9223372036854775807 bytes or more behind its data, expected at most 9223372036854775615");
+  AffineCall g;
+  g.A.tensor.data = reinterpret_cast<void*>(UINTPTR_MAX - 63);
+  CHECK(g.run() == ASHLAR_E_OVERFLOW);
+  CHECK(sentence(g.error) == "affine: A reaches 192 bytes from its first element, where memory ends after 63");
 }
 
 TEST_CASE("context, workspace and processor") {
