@@ -1,4 +1,6 @@
 // Steps that earlier steps stand in the way of: each says which, and what to move.
+#include <optional>
+
 #include "programs.h"
 
 namespace ashlar::test {
@@ -94,6 +96,27 @@ TEST_CASE("virtual threads stand outside of vectors, cores belong to processors,
   auto [ko, ki] = s[y].split(s[y].spatial<1>()[0], 8, Tail::shift);
   says(refusal(s, [&, ko = ko] { s[y].bind(ko, gpu::block_x); }),
        {"bind: expected a loop whose iterations write different elements", "is shifted over the one before it"});
+}
+
+TEST_CASE("memory, tiles and loops that are not there") {
+  Product p;
+  says(refusal(p.s, [&] { p.s[p.product].store_in(Scope::fragment); }),
+       {"set_scope: expected a scope of this target: global, stack, registers, found fragment", "which promises no warps"});
+  says(refusal(p.s, [&] { p.s[p.product].store_in(Scope::tile); }), {"expected a scope of this target", "found tile"});
+  says(refusal(p.s, [&] { (void)p.s[p.product].init(); }),
+       {"init: expected a stage whose init was taken out (decompose_init), found product"});
+  std::optional<Stage> start;  // of steps that are taken back
+  (void)p.s.attempt([&] {
+    p.s[p.product].decompose_init(p.s[p.product].reduction());
+    start = p.s[p.product].init();
+    p.s[p.product].split(p.s[p.product].reduction(), 0);
+  });
+  says(refusal(p.s, [&] { (void)start->nest(); }),
+       {"nest: expected a stage whose init was taken out (decompose_init), found product"});
+  auto [i, j] = p.s[p.product].spatial<2>();
+  const Loop fused = p.s[p.product].fuse(i, j);
+  says(refusal(p.s, [&] { p.s[p.product].split(fused, 8, Tail::pad); }),
+       {"Tail::pad on a loop that runs over a whole dimension", "i_j of product, a fused loop"});
 }
 
 }  // namespace ashlar::test
