@@ -67,7 +67,7 @@ void apply_decompose_init(Context& c) {
                    stage.name);
   }
   if (std::none_of(between.begin(), between.end(), [&](const Stmt* s) { return c.p.axis(s->axis).reduce; }))
-    throw InternalError(stage.name + " reduces along no loop");
+    c.refuse("a loop with a reduction loop of " + stage.name + " in it", name);
   // rewrite
   Stmt init = block;
   init.copy_of = block.id;
