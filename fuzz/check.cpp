@@ -69,6 +69,13 @@ std::size_t size_of(const std::vector<ir::KStmt>& body) {
   return n;
 }
 
+std::int64_t syncs(const std::vector<ir::KStmt>& body, ir::Sync::Kind kind) {
+  std::int64_t n = 0;
+  for (const ir::KStmt& s : body)
+    n += (s.kind == ir::KStmt::Kind::sync && s.sync->kind == kind) + syncs(s.body, kind) + syncs(s.otherwise, kind);
+  return n;
+}
+
 bool divides_floats(const ir::Program& p) {
   bool any = false;
   for (const auto& [id, stage] : p.stages)
@@ -164,7 +171,8 @@ class Checker {
         setup_.targets.empty() ? Target() : setup_.targets[data_.pick(static_cast<std::uint32_t>(setup_.targets.size()))];
     while (auto source = next_step_()) {
       const bool launch = target.is_gpu() && source->one_in(2);
-      const auto drawn = launch ? draw_launch_step(*source, state_.program) : draw_step(*source, state_.program);
+      const auto drawn =
+          launch ? draw_launch_step(*source, state_.program, target.device().warp) : draw_step(*source, state_.program);
       on_step_(source->drawn);
       report_.applied.push_back(false);
       if (!drawn || (drawn->reassociates && !made.exact)) continue;
@@ -286,7 +294,11 @@ class Checker {
         for (auto& [id, b] : state_.program.buffers) b.scope = Scope::global;  // registers that do not fit this target
         r.kernel = lower(state_.program, options);
       }
-      count([](Statistics& s) { ++s.kernels; });
+      count([&](Statistics& s) {
+        ++s.kernels;
+        s.barriers += syncs(r.kernel.body, ir::Sync::Kind::block);
+        s.warp_barriers += syncs(r.kernel.body, ir::Sync::Kind::warp);
+      });
       ready.push_back(std::move(r));
     }
     if (setup_.compile && !ready.empty()) {

@@ -17,6 +17,16 @@ bool has_bound(const Stmt& nest) {
   return any;
 }
 
+// Has a loop over warps or lanes, or one over another view of the threads (`flat` = false)?
+bool has_view(const Stmt& nest, bool flat) {
+  bool any = false;
+  ir::walk(nest.body, [&](const Stmt& s) {
+    if (s.kind != Stmt::Kind::loop || s.loop_kind != ir::LoopKind::bound || ir::is_block(s.bound_to)) return;
+    any |= flat ? s.bound_to == gpu::lane || s.bound_to == gpu::warp : s.bound_to.level == gpu::thread_x.level;
+  });
+  return any;
+}
+
 std::vector<const Stmt*> loops_below(const Stmt& s) {
   std::vector<const Stmt*> loops;
   ir::walk(s.body, [&](const Stmt& x) {
@@ -37,7 +47,7 @@ Drawn made(const char* name, std::vector<Arg> args) {
 
 }  // namespace
 
-std::optional<Drawn> draw_launch_step(Source& s, const Program& p) {
+std::optional<Drawn> draw_launch_step(Source& s, const Program& p, int warp) {
   static constexpr const char* names[] = {"bind",    "bind",      "bind",    "bind",      "bind",
                                           "vthread", "set_scope", "shared",  "set_scope", "cross_thread_reduce",
                                           "reduce",  "pipeline",  "pipeline"};
@@ -63,6 +73,7 @@ std::optional<Drawn> draw_launch_step(Source& s, const Program& p) {
     static constexpr const char* blocks[] = {"block_x", "block_y"};
     static constexpr const char* threads[] = {"thread_x", "thread_x", "thread_x", "thread_y",
                                               "threads",  "threads",  "lane",     "warp"};
+    static constexpr const char* lanes[] = {"lane", "lane", "lane", "lane", "warp", "warp", "warp", "threads"};
     if (!has_bound(root) && !s.one_in(4)) {  // the outermost loop, over blocks
       if (loops.empty()) return std::nullopt;
       return made("bind", {Arg::loop(loops.front()->id), Arg::text(blocks[s.pick(2)])});
@@ -70,7 +81,9 @@ std::optional<Drawn> draw_launch_step(Source& s, const Program& p) {
     const Stmt* loop = any_of([&](const Stmt* l) { return serial(l) && is_constant(p, *l) && (l->combines || !reduces(l)); });
     if (!loop || s.one_in(8)) loop = any_of([](const Stmt*) { return true; });
     if (!loop) return std::nullopt;
-    return made("bind", {Arg::loop(loop->id), Arg::text(s.one_in(8) ? blocks[s.pick(2)] : threads[s.pick(8)])});
+    if (s.one_in(8)) return made("bind", {Arg::loop(loop->id), Arg::text(blocks[s.pick(2)])});
+    const bool flat = warp > 1 && (has_view(root, true) || (!has_view(root, false) && s.one_in(2)));
+    return made("bind", {Arg::loop(loop->id), Arg::text((flat ? lanes : threads)[s.pick(8)])});
   }
   if (name == "vthread") {
     const Stmt* loop = any_of([&](const Stmt* l) { return serial(l) && is_constant(p, *l) && !reduces(l); });

@@ -5,7 +5,7 @@
 
 namespace fuzz {
 
-std::optional<Drawn> draw_launch_step(Source&, const ashlar::ir::Program&);
+std::optional<Drawn> draw_launch_step(Source&, const ashlar::ir::Program&, int warp);
 
 // Steps that would make a launch of the first nest at the root that has no loop bound: a loop of its points bound, or a loop of
 // its reduction spread over threads (where sums may be regrouped). `attempt` counts those that were tried before; no steps:

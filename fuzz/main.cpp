@@ -72,6 +72,9 @@ void print_table(const fuzz::Statistics& s) {
       static_cast<long long>(s.cases), static_cast<long long>(s.refused_programs), static_cast<long long>(s.runs),
       static_cast<long long>(s.kernels), static_cast<long long>(s.compiled), static_cast<long long>(s.too_large),
       static_cast<long long>(s.without_fma), static_cast<long long>(s.unfinished));
+  if (s.barriers + s.warp_barriers > 0)
+    std::printf("barriers: %lld of blocks, %lld of warps\n", static_cast<long long>(s.barriers),
+                static_cast<long long>(s.warp_barriers));
 }
 
 void print_refusals(const fuzz::Statistics& s) {

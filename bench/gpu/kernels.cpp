@@ -96,7 +96,9 @@ const std::map<std::string, Shapes>& operator_shapes() {
       {"softmax", {{{"M", 2}, {"N", 64}}, {{"M", 3}, {"N", 100}}, {{"M", 1}, {"N", 1}}}},
       {"sum", {{{"N", 9000}}, {{"N", 100}}, {{"N", 1}}}},
       {"conv3x3", {{{"H", 8}, {"W", 16}, {"C", 2}, {"D", 2}}, {{"H", 9}, {"W", 3}, {"C", 1}, {"D", 1}}}},
-      {"attention", {{{"H", 2}, {"M", 2}, {"N", 70}}, {{"H", 1}, {"M", 1}, {"N", 1}}}}};
+      {"attention", {{{"H", 2}, {"M", 2}, {"N", 70}}, {{"H", 1}, {"M", 1}, {"N", 1}}}},
+      {"turned", {{{"M", 64}}, {{"M", 4}}}},
+      {"ring_of_warps", {{{"M", 64}, {"K", 9}}, {{"M", 4}, {"K", 1}}}}};
   return all;
 }
 
@@ -141,6 +143,7 @@ std::vector<Case> cases(const std::string& target) {
   add("transposition", programs::transposition().k, matrix);
   add("matmul by hand", programs::matmul().k, {{{"M", 45}, {"K", 19}, {"N", 70}}});
   add("row_softmax", programs::row_softmax().k, matrix);
+  add("warp_reversed", programs::warp_reversed(f32, 32).k, {{{"M", 9}}});
   for (Type t : {f32, i64, i8, f16}) add("warp_sums of " + ir::text(t), programs::warp_sums(t, 32).k, {{{"M", 9}}});
   add("block_sum", launches::small::block_sum().k, {{{"M", 6}, {"N", 600}}, {{"M", 67}, {"N", 45}}});
   for (auto form : {launches::small::Tile::padded, launches::small::Tile::swizzled})

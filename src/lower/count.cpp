@@ -197,6 +197,7 @@ void Counter::visit(const std::vector<KStmt>& list, double times) {
       }
       case KStmt::Kind::sync:
         counted_.barriers += s.sync->kind == ir::Sync::Kind::block;
+        counted_.warp_barriers += s.sync->kind == ir::Sync::Kind::warp;
         counted_.waits += s.sync->kind == ir::Sync::Kind::wait;
         break;
       case KStmt::Kind::launch:

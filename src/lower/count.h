@@ -28,11 +28,11 @@ struct Uses {  // of one buffer, by loads or by stores
 struct Counted {
   double operations = 0;  // on data, an fma counting as two; comparisons, choices and indices do not count
   double global_bytes = 0;
-  std::map<std::pair<ir::Id, bool>, Uses> uses;  // by buffer; true: stores
-  std::vector<ir::Id> order;                     // of first use
-  int barriers = 0, waits = 0, shuffles = 0;     // statements
-  std::int64_t registers = 0;                    // 32-bit words of Scope::registers alive at once, of one thread
-  std::vector<const ir::KStmt*> parallel;        // loops
+  std::map<std::pair<ir::Id, bool>, Uses> uses;                  // by buffer; true: stores
+  std::vector<ir::Id> order;                                     // of first use
+  int barriers = 0, warp_barriers = 0, waits = 0, shuffles = 0;  // statements
+  std::int64_t registers = 0;              // 32-bit words of Scope::registers alive at once, of one thread
+  std::vector<const ir::KStmt*> parallel;  // loops
 };
 
 class Counter {

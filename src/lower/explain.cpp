@@ -125,6 +125,7 @@ class Explainer {
                           " a thread in Scope::registers, not counting what the assembler adds");
     occupancy(l, c, blocks);
     std::string meets = counted(c.barriers, "barrier");
+    if (c.warp_barriers) meets += ", " + counted(c.warp_barriers, "warp barrier");
     if (c.waits) meets += ", " + counted(c.waits, "wait") + " for copies";
     if (c.shuffles) meets += ", " + counted(c.shuffles, "shuffle");
     line("synchronisation", meets);

@@ -8,6 +8,15 @@
 // A barrier stands in the outermost list of statements where it can, so that what is written before a loop costs one barrier,
 // not one an iteration. Two accesses that no two different threads make to one element (the ladder decides: what it cannot
 // prove counts as touched) need none: a thread that goes on with its own elements waits for nobody.
+//
+// Where only threads of one warp can make two accesses to one element, the lanes of each warp meet, and no warp waits for
+// another:
+//
+//   shared[thread] = x[thread]
+//   barrier of the warp
+//   y[thread] = shared[thread / 32 * 32 + 31 - thread % 32]
+//
+// That takes a device whose warps are known: lanes thread / warp * warp to thread / warp * warp + warp - 1, all there.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -39,7 +48,11 @@ struct Touch {
   std::vector<Around> loops;  // outermost first
   std::size_t common = 0;     // so many of them stand at the iteration where the current statement stands
   bool earlier = false;       // and the next one at an earlier iteration of the same loop
+  bool met = false;           // the lanes of each warp have met since
 };
+
+// Who must meet between two accesses: nobody, the lanes of each warp, all threads of the block.
+enum class Meeting { none, warp, block };
 
 class Synchroniser {
  public:
@@ -104,12 +117,18 @@ class Synchroniser {
     if (common) out.push_back({buffer, write, address, group, when_, loops_, open_, false});
   }
 
-  // May two different threads make these accesses to one element? `a` came before `b`. Loops are walked twice, those inside of
-  // loops four times: a question that comes up again is answered once.
-  bool collide(const Touch& a, const Touch& b) {
-    if (a.buffer != b.buffer || (!a.write && !b.write) || launch_.threads == 1) return false;
-    std::vector<std::uintptr_t> key{a.buffer, b.buffer, a.write,   b.write,       a.group,
-                                    b.group,  a.common, a.earlier, a.loops.size()};
+  Meeting between(const Touch& a, const Touch& b) {  // `a` came before `b`
+    if (a.buffer != b.buffer || (!a.write && !b.write) || launch_.threads == 1) return Meeting::none;
+    if (!a.met && !collide(a, b, Meeting::warp)) return Meeting::none;
+    const bool across = launch_.warp == 1 || (launch_.threads > launch_.warp && collide(a, b, Meeting::block));
+    return across ? Meeting::block : a.met ? Meeting::none : Meeting::warp;
+  }
+
+  // May two different threads (`who` == warp), or two threads of different warps (block), make these accesses to one element?
+  // Loops are walked twice, those inside of loops four times: a question that comes up again is answered once.
+  bool collide(const Touch& a, const Touch& b, Meeting who) {
+    std::vector<std::uintptr_t> key{a.buffer, b.buffer, a.write,   b.write,        a.group,
+                                    b.group,  a.common, a.earlier, a.loops.size(), static_cast<std::uintptr_t>(who)};
     const auto add = [&](const Expr& e) { key.push_back(reinterpret_cast<std::uintptr_t>(e.node())); };
     for (const Touch* t : {&a, &b}) {
       add(t->address);
@@ -123,18 +142,33 @@ class Synchroniser {
       asked_.push_back(t->address);
       asked_.insert(asked_.end(), t->when.begin(), t->when.end());
     }
-    return known->second = may_collide(a, b);
+    return known->second = may_collide(a, b, who);
   }
-  bool may_collide(const Touch& a, const Touch& b) {
+  bool may_collide(const Touch& a, const Touch& b, Meeting who) {
     if (a.address.type().lanes != 1 || b.address.type().lanes != 1) return true;
     if (own_points(a, b)) return false;
     Facts facts = facts_;
-    const Expr self = ir::var(launch_.thread, "thread"), other = ir::var(fresh_, "other_thread");
-    facts.range(fresh_, ir::index(0), ir::index(launch_.threads - 1));
-    Id fresh = fresh_ + 1;
-    std::vector<Expr> conditions{ir::ne(self, other)};
-    for (const Around& loop : b.loops) range(facts, loop.var, loop.begin, loop.extent);
-    ir::Substitution renamed{{launch_.thread, other}};  // the earlier access is the other thread's
+    Id fresh = fresh_;
+    const auto number = [&](const char* name, std::int64_t n) {
+      facts.range(fresh, ir::index(0), ir::index(n - 1));
+      return ir::var(fresh++, name);
+    };
+    std::vector<Expr> conditions;
+    ir::Substitution own, renamed;  // the earlier access is the other thread's
+    if (who == Meeting::warp) {
+      const Expr other = number("other_thread", launch_.threads);
+      conditions.push_back(ir::ne(ir::var(launch_.thread, "thread"), other));
+      renamed.emplace_back(launch_.thread, other);
+    } else {
+      const Expr warp = number("warp", launch_.threads / launch_.warp), lane = number("lane", launch_.warp);
+      const Expr other_warp = number("other_warp", launch_.threads / launch_.warp),
+                 other_lane = number("other_lane", launch_.warp);
+      conditions.push_back(ir::ne(warp, other_warp));
+      own.emplace_back(launch_.thread, ir::add(ir::mul(warp, ir::index(launch_.warp)), lane));
+      renamed.emplace_back(launch_.thread, ir::add(ir::mul(other_warp, ir::index(launch_.warp)), other_lane));
+    }
+    for (const Around& loop : b.loops)
+      range(facts, loop.var, ir::substitute(loop.begin, own), ir::substitute(loop.extent, own));
     for (std::size_t k = 0; k < a.loops.size(); ++k) {
       const Around& loop = a.loops[k];
       if (k < a.common) {
@@ -148,12 +182,12 @@ class Synchroniser {
     }
     if (const Expr sa = slot(a), sb = slot(b); !sa.empty() && !sb.empty()) {  // copies of a ring share no element
       std::vector<Expr> same = conditions;
-      same.push_back(ir::eq(ir::substitute(sa, renamed), sb));
+      same.push_back(ir::eq(ir::substitute(sa, renamed), ir::substitute(sb, own)));
       if (analysis::no_solution(same, facts).answer == analysis::Answer::proved) return false;
     }
-    conditions.push_back(ir::eq(ir::substitute(a.address, renamed), b.address));
+    conditions.push_back(ir::eq(ir::substitute(a.address, renamed), ir::substitute(b.address, own)));
     for (const Expr& e : a.when) conditions.push_back(ir::substitute(e, renamed));
-    for (const Expr& e : b.when) conditions.push_back(e);
+    for (const Expr& e : b.when) conditions.push_back(ir::substitute(e, own));
     return analysis::no_solution(conditions, facts).answer != analysis::Answer::proved;
   }
 
@@ -201,15 +235,15 @@ class Synchroniser {
     if (a.write && b.write && ir::same(a.address, b.address)) return true;
     return (!a.write || within(a, b)) && (!b.write || within(b, a));
   }
-  // The start of a reduction and its steps: the loops of one are the outer ones of the other, whose further loops do not move
-  // the address.
+  // The start of a reduction and its steps, or two pieces of its steps: what loops they do not share do not move the address.
   static bool same_points(const Touch& a, const Touch& b) {
-    const Touch& outer = a.loops.size() < b.loops.size() ? a : b;
-    const Touch& inner = a.loops.size() < b.loops.size() ? b : a;
-    for (std::size_t k = 0; k < inner.loops.size(); ++k)
-      if (k < outer.loops.size() ? inner.loops[k].var != outer.loops[k].var : ir::uses_var(inner.address, inner.loops[k].var))
-        return false;
-    return true;
+    std::size_t shared = 0;
+    while (shared < std::min(a.loops.size(), b.loops.size()) && a.loops[shared].var == b.loops[shared].var) ++shared;
+    const auto fixed = [&](const Touch& t) {
+      return std::none_of(t.loops.begin() + static_cast<std::ptrdiff_t>(shared), t.loops.end(),
+                          [&](const Around& l) { return ir::uses_var(t.address, l.var); });
+    };
+    return fixed(a) && fixed(b);
   }
   static bool same_loops(const Touch& a, const Touch& b) {
     return std::equal(a.loops.begin(), a.loops.end(), b.loops.begin(), b.loops.end(),
@@ -219,31 +253,78 @@ class Synchroniser {
     facts.range(var, begin, ir::sub(ir::add(begin, extent), ir::index(1)));
   }
 
-  bool collide(const std::vector<Touch>& a, const std::vector<Touch>& b) {
-    return std::any_of(a.begin(), a.end(), [&](const Touch& x) {
-      return std::any_of(b.begin(), b.end(), [&](const Touch& y) { return collide(x, y); });
-    });
+  Meeting between(const std::vector<Touch>& a, const std::vector<Touch>& b) {
+    Meeting most = Meeting::none;
+    for (const Touch& x : a)
+      for (const Touch& y : b)
+        if ((most = std::max(most, between(x, y))) == Meeting::block) return most;
+    return most;
   }
 
-  // `since`: what was touched since the last barrier. `uniform`: all threads reach this list.
+  // `since`: what was touched since the last barrier of the block. `uniform`: all threads reach this list.
   void list(std::vector<KStmt>& body, std::vector<Touch>& since, bool uniform) {
     for (std::size_t k = 0; k < body.size(); ++k) {
       if (body[k].kind == KStmt::Kind::sync) {
-        if (body[k].sync->kind == ir::Sync::Kind::block) since.clear();
+        meet(since, met_at(body[k]));
         continue;
       }
       std::vector<Touch> here;
       touches(body[k], here);
-      // a pipelined loop begins every iteration with a barrier
-      const bool meets = body[k].kind == KStmt::Kind::for_ && draft_.rings.count(body[k].var) > 0;
-      if (!meets && collide(since, here)) {
+      Meeting needed = Meeting::none;
+      if (body[k].kind == KStmt::Kind::for_ && draft_.rings.count(body[k].var)) {
+        if (narrowed(body[k], since, here, uniform)) continue;
+        needed = launch_.warp == 1 ? Meeting::none : between(since, here);
+        if (needed <= begins_with(body[k])) needed = Meeting::none;
+      } else {
+        needed = between(since, here);
+      }
+      if (needed != Meeting::none) {
         if (!uniform) throw InternalError("a barrier that only some of the threads of " + launch_.name + " would reach");
-        body.insert(body.begin() + static_cast<std::ptrdiff_t>(k), barrier(body[k].where));
-        ++k;
-        since.clear();
+        if (k > 0 && met_at(body[k - 1]) == Meeting::warp) {  // that of an earlier round becomes the block's
+          body[k - 1] = barrier(body[k - 1].where, needed);
+        } else {
+          body.insert(body.begin() + static_cast<std::ptrdiff_t>(k), barrier(body[k].where, needed));
+          ++k;
+        }
+        meet(since, needed);
       }
       inside(body[k], since, here, uniform);
     }
+  }
+
+  static Meeting met_at(const KStmt& s) {
+    if (s.kind != KStmt::Kind::sync) return Meeting::none;
+    if (s.sync->kind == ir::Sync::Kind::block) return Meeting::block;
+    return s.sync->kind == ir::Sync::Kind::warp ? Meeting::warp : Meeting::none;
+  }
+  static void meet(std::vector<Touch>& since, Meeting who) {
+    if (who == Meeting::block) since.clear();
+    if (who == Meeting::warp)
+      for (Touch& t : since) t.met = true;
+  }
+
+  // A pipelined loop begins every iteration with a barrier, which serves what comes before the loop as well.
+  static Meeting begins_with(const KStmt& ring) {
+    for (const KStmt& s : ring.body)
+      if (const Meeting m = met_at(s); m != Meeting::none) return m;
+    throw InternalError("a pipelined loop without a barrier");
+  }
+  // That one is of the warp where then no other is of the block: tried, and taken back if it is not so.
+  bool narrowed(KStmt& ring, std::vector<Touch>& since, const std::vector<Touch>& here, bool uniform) {
+    if (launch_.warp == 1 || between(since, here) == Meeting::block) return false;
+    KStmt loop = ring;
+    for (KStmt& s : loop.body)
+      if (met_at(s) == Meeting::block) s = barrier(s.where, Meeting::warp);
+    std::vector<Touch> within = since;
+    inside(loop, within, here, uniform);
+    if (meets_block(loop)) return false;
+    ring = std::move(loop);
+    since = std::move(within);
+    return true;
+  }
+  static bool meets_block(const KStmt& s) {
+    return met_at(s) == Meeting::block || std::any_of(s.body.begin(), s.body.end(), meets_block) ||
+           std::any_of(s.otherwise.begin(), s.otherwise.end(), meets_block);
   }
 
   // A statement that needs no barrier before it.
@@ -296,12 +377,15 @@ class Synchroniser {
 
   static void merge(std::vector<Touch>& since, const std::vector<Touch>& more) {
     for (const Touch& t : more) {
-      const bool known = std::any_of(since.begin(), since.end(), [&](const Touch& o) {
+      const auto known = std::find_if(since.begin(), since.end(), [&](const Touch& o) {
         return o.buffer == t.buffer && o.write == t.write && o.group == t.group && o.common == t.common &&
                o.earlier == t.earlier && ir::same(o.address, t.address) && same_loops(o, t) &&
                std::equal(o.when.begin(), o.when.end(), t.when.begin(), t.when.end(), ir::same);
       });
-      if (!known) since.push_back(t);
+      if (known == since.end())
+        since.push_back(t);
+      else
+        known->met = known->met && t.met;
     }
   }
 
@@ -311,11 +395,13 @@ class Synchroniser {
     return same;
   }
 
-  static KStmt barrier(Where where) {
+  static KStmt barrier(Where where, Meeting who) {
     KStmt s;
     s.kind = KStmt::Kind::sync;
     s.where = where;
-    s.sync = std::make_shared<const ir::Sync>();
+    ir::Sync sync;
+    sync.kind = who == Meeting::warp ? ir::Sync::Kind::warp : ir::Sync::Kind::block;
+    s.sync = std::make_shared<const ir::Sync>(std::move(sync));
     return s;
   }
 

@@ -11,6 +11,7 @@
 #include <ashlar/schedule/step.h>
 
 #include "tests/support/gpu_operators.h"
+#include "tests/support/warp_operators.h"
 
 namespace cuda {
 
@@ -36,7 +37,12 @@ inline ir::Kernel pipelined_product(const std::string& target) {
   return lowered(op.s);
 }
 
-// Every operator of tests/support/gpu_operators.h, by name.
+inline ir::Kernel ring_of_warps(const std::string& target) {
+  warp_operators::Ring op{Target::parse(target), 3, true, false};
+  return lowered(op.s);
+}
+
+// Every operator of tests/support/gpu_operators.h, and two of warp_operators.h, by name.
 inline const std::vector<std::pair<std::string, ir::Kernel (*)(const std::string& target)>>& operators() {
   static const std::vector<std::pair<std::string, ir::Kernel (*)(const std::string&)>> all = {
       {"add_bias", kernel_of<gpu_operators::AddBias>},
@@ -49,7 +55,9 @@ inline const std::vector<std::pair<std::string, ir::Kernel (*)(const std::string
       {"sum_tree", kernel_of<gpu_operators::SumTree>},
       {"sum", kernel_of<gpu_operators::Sum>},
       {"conv3x3", kernel_of<gpu_operators::Conv3x3>},
-      {"attention", kernel_of<gpu_operators::Attention>}};
+      {"attention", kernel_of<gpu_operators::Attention>},
+      {"turned", kernel_of<warp_operators::Turned>},
+      {"ring_of_warps", ring_of_warps}};
   return all;
 }
 

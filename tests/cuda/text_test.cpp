@@ -111,6 +111,18 @@ TEST_CASE("an entry: its threads, its parameters, its shared memory") {
   CHECK(ptx::translate(programs::large_sum(f32).k, t).entries.size() == 2);
 }
 
+TEST_CASE("what lanes of a warp exchange waits for the warp, what warps exchange for the block") {
+  const std::string text = body_of(text_of(cuda::kernel_of<warp_operators::Turned>("cuda-sm_80"), "cuda-sm_80"));
+  const std::size_t warp = text.find("bar.warp.sync"), block = text.find("bar.sync \t0;");
+  REQUIRE(warp != std::string::npos);
+  REQUIRE(block != std::string::npos);
+  CHECK(warp < block);
+  CHECK(text.find("bar.warp.sync", warp + 1) == std::string::npos);
+  CHECK(text.find("bar.sync", block + 1) == std::string::npos);
+  CHECK(text.find("st.shared") < warp);
+  CHECK(text.find("ld.shared") > warp);
+}
+
 TEST_CASE("vectors: one access for four lanes, as aligned as is known") {
   Builder b = programs::elementwise_vectors();
   for (auto& [id, buffer] : b.k.buffers) buffer.align = 4;  // of an element: all that entry checks

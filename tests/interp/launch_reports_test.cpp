@@ -109,6 +109,30 @@ TEST_CASE("a deadlock names every waiting group and what it waits for") {
        "block (0, 0, 0), thread 32 to 63 at <barrier>: waits for the rest of its group of 64");
 }
 
+TEST_CASE("a barrier of the warp orders its lanes, not those of other warps") {
+  const auto neighbours = [](std::int64_t apart, bool of_block) {
+    Small s;
+    return s.run(64, [&] {
+      s.b.store(s.tile, s.thread, ir::cast(f32, s.thread));
+      s.b.block_barrier({});
+      s.b.store(s.r, num(0), s.b.at(s.tile, (s.thread + apart) % 64), here("read"));
+      if (of_block)
+        s.b.block_barrier({});
+      else
+        s.b.warp_barrier({});
+      s.b.store(s.tile, s.thread, s.b.at(s.r, num(0)), here("write"));
+      s.b.loop("i", num(16), [&](const Expr& i) { s.b.store(s.out, i * 64 + s.thread, s.b.at(s.tile, s.thread)); });
+    });
+  };
+  CHECK(neighbours(0, false).text == "nothing was reported");
+  CHECK(neighbours(1, true).text == "nothing was reported");
+  const Report r = neighbours(1, false);
+  CHECK(r.kind == Kind::race);
+  CAPTURE(r.text);
+  CHECK(r.text.find("<write>") != std::string::npos);
+  CHECK(r.text.find("<read>") != std::string::npos);
+}
+
 TEST_CASE("threads of one group at different statements, or in different iterations") {
   Small s;
   says(s.run(32,

@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "tests/support/gpu_operators.h"
+#include "tests/support/warp_operators.h"
 
 using namespace ashlar;
 
@@ -27,6 +28,7 @@ TEST_CASE("what launches take of a device") {
   text += "\n" + explained<gpu_operators::SumTree>("cuda-sm_80", {{"N", 1 << 20}});
   text += "\n" + explained<gpu_operators::PipelinedProduct>("cuda-sm_100a", {{"M", 1024}, {"N", 1024}, {"K", 512}}, 3, true, 1);
   text += "\n" + explained<gpu_operators::Transpose>("vulkan", {});
+  text += "\n" + explained<warp_operators::Turned>("cuda-sm_80", {{"M", 1024}});
   handmade::golden("explain", text);
 }
 

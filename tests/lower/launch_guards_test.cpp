@@ -166,3 +166,19 @@ TEST_CASE("the extent of a loop over threads that blocks bound (fuzz seed 131425
   s[part].compute_at(j).store_in(Scope::shared).bind(s[part].spatial<1>()[0], gpu::lane);
   handmade::same_on_device(built.program, s, {{{"M", 2}}, {{"M", 1}}, {{"M", 0}}});
 }
+
+TEST_CASE("the steps of a reduction that was peeled need no barrier between them (fuzz seed 715347)") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {2, N}), y = lang::make_output("y", f32, {2, N});
+  Axis k{"k", N};
+  Tensor total = compute("total", {2, N}, [&](Var i, Var j) { return sum(x(i, k) + f32(j), k); });
+  lang::bind(y, total);
+  const lang::Built built = lang::build_program("peeled", {x, y});
+  Schedule s(built, Target::parse("cuda-sm_80"));
+  auto [i, j] = s[total].spatial<2>();
+  s[total].peel(s[total].reduction(), Peel::first);
+  s[total].bind(i, gpu::warp);
+  CHECK(handmade::barriers(handmade::launched(s)) == 0);
+  handmade::same_on_device(built.program, s, {{{"N", 5}}, {{"N", 1}}, {{"N", 0}}});
+}

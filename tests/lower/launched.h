@@ -20,15 +20,15 @@ inline ir::Kernel launched(const Schedule& s, std::string* flat = nullptr) {
   return lower(s.scheduled().program, o);
 }
 
-inline std::size_t barriers(const std::vector<ir::KStmt>& list) {
+inline std::size_t barriers(const std::vector<ir::KStmt>& list, ir::Sync::Kind kind) {
   std::size_t n = 0;
   for (const ir::KStmt& s : list) {
-    n += s.kind == ir::KStmt::Kind::sync && s.sync->kind == ir::Sync::Kind::block;
-    n += barriers(s.body) + barriers(s.otherwise);
+    n += s.kind == ir::KStmt::Kind::sync && s.sync->kind == kind;
+    n += barriers(s.body, kind) + barriers(s.otherwise, kind);
   }
   return n;
 }
-inline std::size_t barriers(const ir::Kernel& k) { return barriers(k.body); }
+inline std::size_t barriers(const ir::Kernel& k, ir::Sync::Kind kind = ir::Sync::Kind::block) { return barriers(k.body, kind); }
 
 // The scheduled program and the kernel, in race mode, compute what the algorithm says.
 inline void same_on_device(const ir::Program& algorithm, const Schedule& s, const std::vector<Sizes>& shapes) {

@@ -1,5 +1,6 @@
 // The synchronisation that lowering puts in is all needed: a kernel without one of its barriers, waits or commits, or with a
-// wait that leaves one more group pending, is reported in race mode, or computes something else.
+// wait that leaves one more group pending, or with a barrier of the warp where one of the block stood, is reported in race
+// mode, or computes something else.
 #include <ashlar/schedule/step.h>
 
 #include "check.h"
@@ -15,9 +16,11 @@ namespace {
 struct Mutants {
   ir::Kernel work;
   std::vector<std::pair<std::string, ir::Kernel>> found;
+  int warp = 1;  // of the launch around
 
   void visit(std::vector<KStmt>& list) {
     for (std::size_t k = 0; k < list.size(); ++k) {
+      if (list[k].kind == KStmt::Kind::launch) warp = list[k].launch->warp;
       visit(list[k].body), visit(list[k].otherwise);
       if (list[k].kind != KStmt::Kind::sync) continue;
       const KStmt held = list[k];
@@ -27,6 +30,13 @@ struct Mutants {
         more.count = ir::add(sync.count, ir::index(1));
         list[k].sync = std::make_shared<const ir::Sync>(more);
         found.emplace_back("one more pending", work);
+        list[k] = held;
+      }
+      if (sync.kind == ir::Sync::Kind::block && warp > 1) {
+        ir::Sync narrow = sync;
+        narrow.kind = ir::Sync::Kind::warp;
+        list[k].sync = std::make_shared<const ir::Sync>(narrow);
+        found.emplace_back("of the warp, number " + std::to_string(k), work);
         list[k] = held;
       }
       list.erase(list.begin() + static_cast<std::ptrdiff_t>(k));
@@ -64,7 +74,8 @@ std::size_t all_are_found(const std::vector<Sizes>& shapes, const char* target, 
 
 TEST_CASE("every barrier of a reduction over threads is needed") {
   CHECK(all_are_found<gpu_operators::SoftmaxTree>({{{"M", 2}, {"N", 100}}}, "vulkan") == 4);
-  CHECK(all_are_found<gpu_operators::SoftmaxTree>({{{"M", 2}, {"N", 100}}}, "cuda-sm_80") == 2);
+  CHECK(all_are_found<gpu_operators::SoftmaxTree>({{{"M", 2}, {"N", 100}}}, "cuda-sm_80") ==
+        4);  // two barriers: none, of the warp
   CHECK(all_are_found<gpu_operators::SumTree>({{{"N", 9000}}}, "vulkan") == 4);
   CHECK(all_are_found<gpu_operators::RowSums>({{{"M", 5}, {"N", 40}}}, "vulkan") == 2);
 }
@@ -75,7 +86,7 @@ TEST_CASE("every barrier, wait and commit of a pipeline is needed") {
   using P = gpu_operators::PipelinedProduct;
   CHECK(all_are_found<P>(shapes, "vulkan", 2, false, 1) == 1);
   CHECK(all_are_found<P>(shapes, "vulkan", 3, false, 1) == 1);
-  CHECK(all_are_found<P>(shapes, "cuda-sm_80", 2, true, 1) == 5);  // wait twice, barrier, two commits
-  CHECK(all_are_found<P>(shapes, "cuda-sm_80", 3, true, 1) == 6);
+  CHECK(all_are_found<P>(shapes, "cuda-sm_80", 2, true, 1) == 6);  // wait twice, barrier twice, two commits
+  CHECK(all_are_found<P>(shapes, "cuda-sm_80", 3, true, 1) == 7);
   CHECK(all_are_found<P>(shapes, "vulkan", 2, false, 2) == 1);
 }

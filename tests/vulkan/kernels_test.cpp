@@ -89,12 +89,14 @@ TEST_CASE("softmax of rows") {
     agree(programs::row_softmax().k, {random_array(f32, {m, n}, 8), Array::zeros(f32, {m, n})});
 }
 
-TEST_CASE("shuffles in a warp, where the device's subgroups have its lanes, and an error elsewhere") {
+TEST_CASE("shuffles and barriers in a warp, where the device's subgroups have its lanes, and an error elsewhere") {
   NEEDS_DEVICE;
   const auto lanes = static_cast<int>(ashlar_vulkan_subgroup(TestDevice::get()->queue()));
   for (Type t : {f32, i64, i8, f16})
     agree(programs::warp_sums(t, lanes).k,
           {random_array(t, {9, lanes}, 9, true), Array::zeros(t, {9}), Array::zeros(t, {9, lanes})});
+  for (Type t : {f32, i64})
+    agree(programs::warp_reversed(t, lanes).k, {random_array(t, {9, lanes}, 10, true), Array::zeros(t, {9, lanes})});
   std::vector<Bytes> memory = {Bytes(static_cast<std::size_t>(2 * lanes) * 4), Bytes(4),
                                Bytes(static_cast<std::size_t>(2 * lanes) * 4)};
   const Builder wider = programs::warp_sums(f32, 2 * lanes);

@@ -204,4 +204,23 @@ inline Builder warp_sums(Type t, int warp) {
   return b;
 }
 
+// y[i] = row i of x reversed, one warp a row, by way of shared memory that only its lanes touch; `warp` lanes.
+inline Builder warp_reversed(Type t, int warp) {
+  Builder b("warp_reversed");
+  const Expr M = b.symbol("M");
+  const Id x = b.input("x", t, {M, num(warp)}), y = b.output("y", t, {M, num(warp)});
+  const Id tile = b.shared("tile", t, 4 * warp, 0);
+  b.launch(
+      ir::ceil_div(M, num(4)), 4 * warp, 4 * warp * t.bytes(),
+      [&](const Expr& block, const Expr& thread) {
+        const Expr row = b.let("row", block * 4 + thread / warp), lane = b.let("lane", thread % warp);
+        const Expr inside = ir::lt(row, M);
+        b.store(tile, thread, b.at(x, row * warp + lane, inside));
+        b.warp_barrier({"tile"});
+        b.when(inside, [&] { b.store(y, row * warp + lane, b.at(tile, thread / warp * warp + (warp - 1) - lane)); });
+      },
+      Where::current(), warp);
+  return b;
+}
+
 }  // namespace programs

@@ -114,6 +114,13 @@ TEST_CASE("a register tile lives in values, not in arrays") {
   CHECK(has(text, "%uint_264 = OpConstant %uint 264"));  // AcquireRelease | WorkgroupMemory
 }
 
+TEST_CASE("a barrier of the warp is one of the subgroup, in execution and in memory") {
+  const spirv::Code code = spirv::translate(programs::warp_reversed(f32, 8).k);
+  CHECK(code.entries.at(0).uses_subgroups);  // so the runtime checks the number of lanes
+  const std::string text = spirv::disassemble(code.words);
+  CHECK(has(text, "OpControlBarrier %uint_3 %uint_3 %uint_264"));
+}
+
 TEST_CASE("the same kernel gives the same words") {
   CHECK(spirv::translate(programs::matmul().k).words == spirv::translate(programs::matmul().k).words);
 }
@@ -126,9 +133,9 @@ TEST_CASE("golden modules") {
 TEST_CASE("spirv-val takes every module") {
   const char* where = std::getenv("TMPDIR");
   const std::string path = std::string(where ? where : "/tmp") + "/ashlar_vulkan_text.spv";
-  for (const Builder& b :
-       {programs::elementwise(), programs::elementwise_vectors(), programs::large_sum(f32), programs::large_sum(i32),
-        programs::transposition(), programs::matmul(), programs::row_softmax(), programs::warp_sums(f16, 8)})
+  for (const Builder& b : {programs::elementwise(), programs::elementwise_vectors(), programs::large_sum(f32),
+                           programs::large_sum(i32), programs::transposition(), programs::matmul(), programs::row_softmax(),
+                           programs::warp_sums(f16, 8), programs::warp_reversed(f32, 8)})
     for (const spirv::Options& o : {spirv::Options{}, spirv::Options{.native_fma = false}, spirv::Options{.optimise = false}}) {
       const spirv::Code code = spirv::translate(b.k, o);
       CHECK(spirv::invalid(code.words) == "");

@@ -8,7 +8,7 @@
 //   flatten     boxes become storage, blocks become guarded stores to flat addresses  Program -> Kernel
 //   launches    nests with loops bound to blocks and threads become launches
 //   pipeline    the loads of a pipelined loop run ahead, into a ring
-//   synchronise barriers, where a thread may touch what another one has touched
+//   synchronise barriers of warps and blocks, where a thread may touch what another one has touched
 //   interior    vectors whose lanes are all active and inside get a version without masks and clamps
 //   guards      a condition is tested at the outermost loop where it is known, or becomes a bound of its loop
 //   math        functions become polynomials, narrow floats compute in f32

@@ -1,0 +1,156 @@
+// Barriers at the narrowest scope: the lanes of a warp meet where no thread of another one is concerned. Each kernel runs with
+// the search for races on; with warps of half the size, or with a warp's barrier in the place of a block's, a race is found.
+#include <functional>
+
+#include "check.h"
+#include "launched.h"
+#include "tests/support/gpu_operators.h"
+#include "tests/support/warp_operators.h"
+
+using namespace ashlar;
+using handmade::Sizes;
+using ir::KStmt;
+using ir::Sync;
+using warp_operators::Threads;
+
+namespace {
+
+struct Barriers {
+  std::size_t blocks = 0, warps = 0;
+  friend bool operator==(const Barriers&, const Barriers&) = default;
+};
+std::ostream& operator<<(std::ostream& o, const Barriers& b) {
+  return o << b.blocks << " of blocks, " << b.warps << " of warps";
+}
+
+Barriers barriers_of(const ir::Kernel& k) {
+  return {handmade::barriers(k, Sync::Kind::block), handmade::barriers(k, Sync::Kind::warp)};
+}
+
+template <class Operator, class... How>
+Barriers check(const std::vector<Sizes>& shapes, const char* target, How... how) {
+  Operator op{Target::parse(target), how...};
+  handmade::same_on_device(op.built.program, op.s, shapes);
+  return barriers_of(handmade::launched(op.s));
+}
+
+template <class Operator, class... How>
+Barriers check_golden(const std::string& name, const std::vector<Sizes>& shapes, How... how) {
+  Operator op{Target::parse("cuda-sm_80"), how...};
+  std::string text;
+  handmade::launched(op.s, &text);
+  handmade::golden("warps_" + name, op.s.text() + "\n" + text);
+  return check<Operator>(shapes, "cuda-sm_80", how...);
+}
+
+// Does the run of a changed kernel end with a race, or with a read that comes before its write?
+bool races(const ir::Program& algorithm, const ir::Kernel& kernel, const Sizes& shape) {
+  interp::Arguments run = handmade::arguments_for(algorithm, shape);
+  interp::Options options;
+  options.races = true;
+  try {
+    interp::run(kernel, run, options);
+  } catch (const interp::RunError& e) {
+    return e.kind == interp::RunError::Kind::race || e.kind == interp::RunError::Kind::uninitialised;
+  }
+  return false;
+}
+
+using Change = std::function<void(KStmt&)>;
+void each(std::vector<KStmt>& list, const Change& change) {
+  for (KStmt& s : list) {
+    change(s);
+    each(s.body, change);
+    each(s.otherwise, change);
+  }
+}
+
+const std::vector<Sizes> rows{{{"M", 8}}, {{"M", 5}}, {{"M", 1}}, {{"M", 0}}}, fours{{{"M", 8}}, {{"M", 4}}, {{"M", 0}}};
+
+}  // namespace
+
+TEST_CASE("a tile of each warp: its lanes meet") {
+  using warp_operators::Reversed;
+  CHECK(check_golden<Reversed>("reversed", rows, Threads::warps) == Barriers{0, 1});
+  CHECK(check<Reversed>(rows, "cuda-sm_80", Threads::grid) == Barriers{0, 1});
+  // used again, it is also met before it is overwritten
+  CHECK(check_golden<Reversed>("reversed_again", {{{"M", 32}}, {{"M", 19}}}, Threads::warps, 32, 3) == Barriers{0, 2});
+}
+
+TEST_CASE("rows of threads that lie in warps, and rows that do not") {
+  using warp_operators::Reversed;
+  CHECK(check<Reversed>(rows, "cuda-sm_80", Threads::grid, 8) == Barriers{0, 1});   // a warp: four rows
+  CHECK(check<Reversed>(rows, "cuda-sm_80", Threads::grid, 16) == Barriers{0, 1});  // two warps of two rows
+  CHECK(check<Reversed>(rows, "cuda-sm_80", Threads::grid, 24) == Barriers{1, 0});  // three warps
+  CHECK(check<Reversed>(rows, "cuda-sm_80", Threads::grid, 64) == Barriers{1, 0});
+  CHECK(check<Reversed>(rows, "cuda-sm_80", Threads::grid, 12) == Barriers{1, 0});  // 48 threads: the last warp is not whole
+  CHECK(check<Reversed>(rows, "cuda-sm_80", Threads::grid, 4) == Barriers{1, 0});   // 16 threads, which are no warp
+}
+
+TEST_CASE("where a device promises no warps, the block meets") {
+  using warp_operators::Reversed;
+  CHECK(check<Reversed>(rows, "vulkan", Threads::grid) == Barriers{1, 0});
+  CHECK(check<warp_operators::Turned>(fours, "vulkan", Threads::grid) == Barriers{2, 0});
+  CHECK(check<gpu_operators::Attention>({{{"H", 2}, {"M", 2}, {"N", 70}}}, "vulkan") == Barriers{2, 0});
+}
+
+TEST_CASE("both in one kernel") {
+  CHECK(check_golden<warp_operators::Turned>("turned", fours, Threads::warps) == Barriers{1, 1});
+  CHECK(check<warp_operators::Turned>(fours, "cuda-sm_80", Threads::grid) == Barriers{1, 1});
+}
+
+TEST_CASE("a transposition goes from warp to warp") {
+  CHECK(check_golden<gpu_operators::Transpose>("transpose", {{{"M", 33}, {"N", 40}}, {{"M", 1}, {"N", 1}}}) == Barriers{1, 0});
+}
+
+TEST_CASE("in a block of one warp no barrier is the block's") {
+  CHECK(check_golden<gpu_operators::Attention>(
+            "attention", {{{"H", 2}, {"M", 2}, {"N", 70}}, {{"H", 1}, {"M", 1}, {"N", 1}}}) == Barriers{0, 2});
+}
+
+TEST_CASE("a pipeline whose tiles are of warps begins its iterations with a barrier of theirs") {
+  using warp_operators::Ring;
+  const std::vector<Sizes> shapes{{{"M", 8}, {"K", 7}}, {{"M", 4}, {"K", 1}}, {{"M", 4}, {"K", 0}}};
+  for (int stages : {2, 3})
+    for (bool async : {false, true}) {
+      CAPTURE(stages);
+      CAPTURE(async);
+      CHECK(check<Ring>(shapes, "cuda-sm_80", stages, async, false) == Barriers{0, 1});
+      CHECK(check<Ring>(shapes, "cuda-sm_80", stages, async, true) == Barriers{1, 0});
+    }
+  CHECK(check_golden<Ring>("ring", shapes, 3, true, false) == Barriers{0, 1});
+}
+
+TEST_CASE("warps of half the size, or a warp's barrier for a block's: a race") {
+  const auto halved = [](KStmt& s) {
+    if (s.kind != KStmt::Kind::launch) return;
+    ir::Launch l = *s.launch;
+    l.warp /= 2;
+    s.launch = std::make_shared<const ir::Launch>(l);
+  };
+  const auto weakened = [](KStmt& s) {
+    if (s.kind != KStmt::Kind::sync || s.sync->kind != Sync::Kind::block) return;
+    Sync sync = *s.sync;
+    sync.kind = Sync::Kind::warp;
+    s.sync = std::make_shared<const Sync>(sync);
+  };
+  const auto reported = [](const auto& op, const Sizes& shape, const Change& change) {
+    ir::Kernel k = handmade::launched(op.s);
+    CHECK(!races(op.built.program, k, shape));
+    each(k.body, change);
+    return races(op.built.program, k, shape);
+  };
+  const Target target = Target::parse("cuda-sm_80");
+  const warp_operators::Reversed reversed(target), again(target, Threads::warps, 32, 3), wide(target, Threads::grid, 64);
+  CHECK(reported(reversed, {{"M", 8}}, halved));
+  CHECK(reported(again, {{"M", 24}}, halved));
+  CHECK(reported(wide, {{"M", 8}}, weakened));
+  const warp_operators::Turned turned(target);
+  CHECK(reported(turned, {{"M", 8}}, halved));
+  CHECK(reported(turned, {{"M", 8}}, weakened));
+  CHECK(reported(gpu_operators::Transpose(target), {{"M", 33}, {"N", 40}}, weakened));
+  for (bool async : {false, true}) {
+    CHECK(reported(warp_operators::Ring(target, 3, async, false), {{"M", 8}, {"K", 7}}, halved));
+    CHECK(reported(warp_operators::Ring(target, 3, async, true), {{"M", 8}, {"K", 7}}, weakened));
+  }
+}
