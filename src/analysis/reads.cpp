@@ -101,7 +101,10 @@ std::vector<Read> reads_of(const ir::Stage& stage) {
 }
 
 bool happens_in(const Read& r, const ir::Stmt& block) {
-  if (block.piece == ir::Stmt::Piece::init) return r.of_start;
+  using Piece = ir::Stmt::Piece;
+  if (block.piece == Piece::init) return r.of_start;
+  if (block.piece == Piece::begin) return false;
+  if (block.piece == Piece::combine) return r.of_start && block.first_stores;
   return !r.of_start || block.piece == ir::Stmt::Piece::whole || block.first_stores;
 }
 

@@ -146,12 +146,13 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
     }
     if (!any) refuse("region", "a reader of " + stage.name + " in the loop it is computed in", "none", nest.where);
     if (!declared && !domains) domains = domains_of(p);
-    // What has a fill has a value everywhere: its domain is only taken where it makes a box simpler.
+    // What has a fill has a value everywhere: its domain, the hull of all reads, is only taken where it makes a box simpler,
+    // and where the hull over threads has no bound (a tile of rows f / N of a fused loop over threads, f in [0, N * N)).
     const auto within = [&](const Interval& i, const Interval& domain) {
       if (!stage.has_fill) return intersect(i, domain, facts);
       Interval r = i;
-      if (!domain.lo.empty() && can_prove(ir::ge(domain.lo, i.lo), facts)) r.lo = simplify(domain.lo, facts);
-      if (!domain.hi.empty() && can_prove(ir::le(domain.hi, i.hi), facts)) r.hi = simplify(domain.hi, facts);
+      if (!domain.lo.empty() && (i.lo.empty() || can_prove(ir::ge(domain.lo, i.lo), facts))) r.lo = simplify(domain.lo, facts);
+      if (!domain.hi.empty() && (i.hi.empty() || can_prove(ir::le(domain.hi, i.hi), facts))) r.hi = simplify(domain.hi, facts);
       return r;
     };
     for (std::size_t k = 0; k < rank; ++k) {
@@ -195,7 +196,11 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
         if (!loop) throw InternalError("a nest slides along a loop that is not around it");
         const ir::LoopRange range = ir::range_of(p, *loop);
         const Expr var = ir::axis_var(p, loop->axis);
-        const Expr next = ir::add(shifted(i.hi, loop->axis, ir::sub(var, ir::index(1))), ir::index(1));
+        // Behind what the iteration before ended with; but what that wanted may lie before the domain altogether.
+        Expr next = ir::add(shifted(i.hi, loop->axis, ir::sub(var, ir::index(1))), ir::index(1));
+        Facts later = facts;
+        later.range(loop->axis, ir::add(range.begin, ir::index(1)), ir::sub(range.end, ir::index(1)));
+        if (!can_prove(ir::ge(next, i.lo), later)) next = ir::max(next, i.lo);
         const Expr warm_up = shifted(i.lo, loop->axis, range.begin);
         const Expr warm_end = shifted(i.hi, loop->axis, range.begin);
         const Expr first = ir::eq(var, range.begin);
@@ -221,6 +226,7 @@ void derive_regions(Program& p, Id within) {
   const TreeIndex tree(p);
   const auto concerned = [&](const Path& path) { return under(path, within); };
   std::optional<Domains> domains;  // where something needs them
+  const bool pads = std::any_of(p.axes.begin(), p.axes.end(), [](const auto& a) { return a.second.tail == ir::Tail::pad; });
   for (const Path& path : tree.nests)
     if (path.back()->after && concerned(path))
       for (ir::Root& r : const_cast<Stmt*>(path.back())->roots) r.extent = Expr();
@@ -233,8 +239,10 @@ void derive_regions(Program& p, Id within) {
   };
   for (Id id : consumers_first(p)) {
     for (const Path& path : tree.nests)
-      if (path.back()->stage == id && concerned(path))
+      if (path.back()->stage == id && concerned(path)) {
         path.back()->after ? late.push_back(&path) : derive_nest(p, tree, path, domains);
+        if (pads) domains.reset();  // what it computes past its new box widens the domains of what it reads
+      }
     visited.insert(id);
     for (bool more = true; more;) {
       more = false;

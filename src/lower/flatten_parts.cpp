@@ -46,11 +46,18 @@ void Flattener::begin_parts(const Stmt& chain, const Stmt& block) {
   }
   Combining combining{stage, {}};
   combining.stage.reducer.fused = false;
-  ir::walk(nest().body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::loop && s.combines && s.loop_kind == LoopKind::bound &&
-        std::find(combining.axes.begin(), combining.axes.end(), s.bound_to) == combining.axes.end())
-      combining.axes.push_back(s.bound_to);
-  });
+  const auto collect = [&](const auto& self, const std::vector<Stmt>& body) -> void {
+    for (const Stmt& s : body) {
+      if (s.kind == Stmt::Kind::nest) continue;  // a stage computed inside combines what is its own
+      if (s.kind == Stmt::Kind::loop && s.combines && s.loop_kind == LoopKind::bound) {
+        draft_.reducing[parts.part].insert(s.axis);
+        if (std::find(combining.axes.begin(), combining.axes.end(), s.bound_to) == combining.axes.end())
+          combining.axes.push_back(s.bound_to);
+      }
+      self(self, s.body);
+    }
+  };
+  collect(collect, nest().body);
   draft_.combining.emplace(parts.all, std::move(combining));
   draft_.parts.emplace(parts.part, analysis::identity_of(stage.reducer.kind, parts.type));
   parts_[key] = std::move(parts);

@@ -27,14 +27,15 @@ std::vector<KStmt> Flattener::prefetch(const Stmt& s) {
   const ir::Node* what = nullptr;
   auto search = [&](auto&& self, const Stmt& at) -> bool {
     here.push_back(&at);
-    const bool reads = at.kind == Stmt::Kind::block && at.piece != Stmt::Piece::begin && at.piece != Stmt::Piece::combine;
-    if (reads)
-      for (const analysis::Read& r : analysis::reads_of(p_.stage(at.stage)))
-        if (analysis::happens_in(r, at) && r.load.node()->id == s.buffer && std::none_of(ir::args_of(r.load).begin(), ir::args_of(r.load).end(), has_load)) {
+    if (at.kind == Stmt::Kind::block)
+      for (const analysis::Read& r : analysis::reads_of(p_.stage(at.stage))) {
+        const auto args = ir::args_of(r.load);
+        if (analysis::happens_in(r, at) && r.load.node()->id == s.buffer && std::none_of(args.begin(), args.end(), has_load)) {
           what = r.load.node();
           reader = here;
           return true;
         }
+      }
     for (const Stmt& inner : at.body)
       if (self(self, inner)) return true;
     here.pop_back();

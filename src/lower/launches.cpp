@@ -358,13 +358,16 @@ class Launcher {
     collect(s, used, common);
     Expr condition;
     auto also = [&](const Expr& c) { condition = condition.empty() ? c : ir::logic_and(condition, c); };
-    // every thread starts a part; a term counts only for the iteration that it is of, whether it uses its variable or not
-    const bool term = any_in(s, [&](const KStmt& k) {
-      const auto part = k.kind == KStmt::Kind::store ? draft_.parts.find(k.buffer) : draft_.parts.end();
-      return part != draft_.parts.end() && !ir::same(k.value, part->second);
-    });
+    // Every thread starts a part; a term counts only for the iteration that it is of, whether it uses its variable or not. The
+    // other loops around may belong to a stage that all threads of the block compute this one for.
+    const auto term_of = [&](Id loop) {
+      return any_in(s, [&](const KStmt& k) {
+        const auto part = k.kind == KStmt::Kind::store ? draft_.parts.find(k.buffer) : draft_.parts.end();
+        return part != draft_.parts.end() && !ir::same(k.value, part->second) && draft_.reducing.at(k.buffer).count(loop) != 0;
+      });
+    };
     for (const Guard& g : guards_) {
-      if (term || std::find(used.begin(), used.end(), g.loop) != used.end())
+      if (term_of(g.loop) || std::find(used.begin(), used.end(), g.loop) != used.end())
         also(g.condition);
       else if (!g.some.empty())
         also(g.some);

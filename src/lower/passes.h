@@ -36,7 +36,9 @@ struct Draft {
   std::set<ir::Id> fragments;             // and those that are held by the lanes of a warp
   std::map<ir::Id, Combining> combining;  // by the buffer that gets the result
   std::map<ir::Id, Expr> parts;           // buffers in which each thread accumulates its part: what it starts from
-  std::map<ir::Id, Ring> rings;           // by the loop's variable
+  std::map<ir::Id, std::set<ir::Id>>
+      reducing;                  // by such a buffer: variables of the loops over threads that share out its terms
+  std::map<ir::Id, Ring> rings;  // by the loop's variable
   // Of buffers that are rings: which of its copies an address lies in.
   std::map<ir::Id, std::unordered_map<Expr, Expr, ir::ExprHash, ir::ExprSame>> slots;
 };

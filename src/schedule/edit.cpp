@@ -274,6 +274,15 @@ void replace_axis(std::vector<Stmt>& body, Id axis, const Expr& value) {
   }
 }
 
+bool slides_along(const std::vector<Stmt>& body, Id loop) {
+  for (const Stmt& s : body) {
+    for (const ir::Slide& slide : s.slides)
+      if (slide.loop == loop) return true;
+    if (slides_along(s.body, loop)) return true;
+  }
+  return false;
+}
+
 void move_prefetches(std::vector<Stmt>& body, Id from, Id to) {
   for (Stmt& s : body) {
     if (s.kind == Stmt::Kind::prefetch && s.loop == from) s.loop = to;

@@ -69,6 +69,7 @@ void require_whole(const Context&, const Stmt& loop);  // not a part made by pee
 // ---- editing -------------------------------------------------------------------------------------------------------------
 Stmt copy_subtree(Program&, const Stmt&);                                // fresh ids; nests inside get axes of their own
 void replace_axis(std::vector<Stmt>& body, Id axis, const Expr& value);  // in `when` conditions
+bool slides_along(const std::vector<Stmt>& body, Id loop);               // does a nest in it slide along the loop?
 void move_prefetches(std::vector<Stmt>& body, Id from, Id to);           // those along one loop run along another
 // A fresh nest for a stage: one serial loop for each iteration variable, spatial first; and its block.
 Stmt fresh_nest(Program&, const ir::Stage&, Where);

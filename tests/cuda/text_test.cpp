@@ -183,3 +183,28 @@ TEST_CASE("a prefetch asks for a line of the second cache") {
   for (const char* target : {"cuda-sm_80", "cuda-sm_90a", "cuda-sm_100a"})
     CHECK(has(text_of(b.k, target), "prefetch.global.L2"));
 }
+
+TEST_CASE("a kernel with nothing to compute, or with nothing on the device, is refused for a device") {
+  using codegen::Output;
+  for (const char* target : {"cuda-sm_80", "cuda-sm_90a"}) {
+    const Target device = Target::parse(target);
+    const auto made = [&](std::int64_t n) {
+      lang::DefinitionScope scope;
+      Tensor x = lang::make_input("x", f32, {n}), y = lang::make_output("y", f32, {n});
+      lang::bind(y, compute("y", {n}, [&](Var i) { return x(i) + 1.0f; }));
+      Schedule s(lang::build_program("some", {x, y}), device);
+      s[y].bind(s[y].spatial<1>()[0], gpu::thread_x);
+      return cuda::lowered(s);
+    };
+    CHECK(has(codegen::emit(made(8), device, Output::ptx), ".visible .entry"));
+    const ir::Kernel none = made(0);
+    CHECK(none.body.empty());
+    CHECK(refusal_of([&] { codegen::emit(none, device, Output::ptx); }) ==
+          "expected something to compute on " + std::string(target) + ", found kernel `some`, whose outputs have no elements");
+    Builder host("host");
+    const Id out = host.output("out", f32, {num(8)});
+    host.store(out, num(0), ir::float_const(f32, 0));
+    CHECK(refusal_of([&] { codegen::emit(host.k, device, Output::ptx); }) ==
+          "expected a schedule that binds loops to blocks and threads, found kernel `host`, which has no launch");
+  }
+}

@@ -203,6 +203,20 @@ TEST_CASE("an exact split whose outer loop is padded runs past the extent (fuzz 
   check(s, {numbers(f32, {30}), interp::Array::zeros(f32, {15})});
 }
 
+TEST_CASE("a padded split reads past the box that a step has just made smaller (fuzz seed 757602)") {
+  lang::DefinitionScope scope;
+  const Symbol N("N");
+  const Tensor x = lang::make_input("x", i32, {N}), y = lang::make_output("y", i32, {N, 3});
+  const Tensor t = compute("t", [&](Var i, Var) { return x(i) + 1; });
+  const Tensor u = compute("u", [&](Var i, Var j) { return t(i, j) * 2; });
+  lang::bind(y, compute("y", {N, 3}, [&](Var i, Var j) { return u(i, j) - 1; }));
+  Schedule s(lang::build_program("kept", {x, y}), Target());
+  s[u].split(s[u].spatial<2>()[1], 3, Tail::pad);  // of three columns: nothing is past the end
+  s[u].compute_at(s[y].spatial<2>()[1]);           // of one: two are
+  CHECK_MESSAGE(s.text().find("nest t i0 [0, +N) i1 [0, +5)") != std::string::npos, s.text());
+  check(s, {numbers(i32, {4}), interp::Array::zeros(i32, {4, 3})});
+}
+
 TEST_CASE("the extent of a reduction follows a fused loop whose box has shrunk (fuzz seed 416114)") {
   lang::DefinitionScope scope;
   const Symbol N("N", {.min = 1});

@@ -264,3 +264,28 @@ TEST_CASE("a program without any loops is a launch of one thread (fuzz seed 7005
     handmade::same_on_device(built.program, s, {{}});
   }
 }
+
+TEST_CASE("what is near already is not prefetched, what is far is (fuzz seed 11401)") {
+  for (const Scope& near : {Scope::shared, Scope::registers, Scope::global}) {
+    lang::DefinitionScope scope;
+    Symbol M{"M"};
+    Tensor x = lang::make_input("x", f32, {M, 8}), y = lang::make_output("y", f32, {M, 8});
+    Tensor twice = compute("twice", {M, 8}, [&](Var i, Var j) { return x(i, j) * 2.0f; });
+    lang::bind(y, compute("y", {M, 8}, [&](Var i, Var j) { return twice(i, j) + 1.0f; }));
+    const lang::Built built = lang::build_program("ahead", {x, y});
+    Schedule s{built, Target::parse("cuda-sm_80")};
+    auto [i, j] = s[y].spatial<2>();
+    s[y].bind(i, gpu::block_x);
+    if (near == Scope::global)
+      s[twice].bind(s[twice].spatial<2>()[0], gpu::block_x);  // a launch of its own, which leaves it in the workspace
+    else
+      s[twice].compute_at(i).store_in(near);
+    if (near == Scope::registers) s[twice].unroll(s[twice].spatial<2>()[1]);
+    s[y].prefetch(j, twice, 2);
+    if (near == Scope::registers) s[y].unroll(j);
+    const std::string text = ir::text(handmade::launched(s));
+    CAPTURE(text);
+    CHECK((text.find("prefetch twice") != std::string::npos) == (near == Scope::global));
+    handmade::same_on_device(built.program, s, {{{"M", 3}}, {{"M", 0}}});
+  }
+}

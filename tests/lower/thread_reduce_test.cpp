@@ -163,6 +163,41 @@ TEST_CASE("a term that does not use the loop's variable counts once an iteration
   handmade::same_on_device(built.program, s, {{{"M", 2}}});
 }
 
+TEST_CASE("all threads of a block add up what a loop over few of them needs (made smaller from fuzz seed 843220)") {
+  lang::DefinitionScope scope;
+  Symbol M{"M"};
+  Tensor x = lang::make_input("x", f32, {M, 48}), y = lang::make_output("y", f32, {M, 4});
+  Axis k{"k", 48};
+  Tensor total = compute("total", {M}, [&](Var i) { return sum(x(i, k), k); });
+  lang::bind(y, compute("y", {M, 4}, [&](Var i, Var j) { return total(i) * x(i, j); }));
+  const lang::Built built = lang::build_program("shares", {x, y});
+  Schedule s(built, Target::parse("cuda-sm_80"));
+  auto [i, j] = s[y].spatial<2>();
+  s[y].bind(i, gpu::block_x);
+  s[total].compute_at(j).store_in(Scope::shared).cross_thread_reduce(s[total].reduction());
+  s[y].bind(j, gpu::thread_x);  // four threads
+  s[total].bind(s[total].reduction(), gpu::thread_x);
+  handmade::same_on_device(built.program, s, {{{"M", 3}}, {{"M", 0}}});
+}
+
+TEST_CASE("a reduction over threads inside another combines its own parts alone (fuzz seed 843220)") {
+  lang::DefinitionScope scope;
+  Symbol M{"M"};
+  Tensor x = lang::make_input("x", f32, {M, 48}), y = lang::make_output("y", f32, {M});
+  Axis k{"k", 48}, l{"l", 4};
+  Tensor total = compute("total", {M}, [&](Var i) { return sum(x(i, k), k); });
+  Tensor times = compute("times", {M}, [&](Var i) { return sum(total(i), l); });
+  lang::bind(y, times);
+  const lang::Built built = lang::build_program("twice", {x, y});
+  Schedule s(built, Target::parse("cuda-sm_80"));
+  const Loop over = s[times].reduction(), inner = s[total].reduction();
+  s[times].bind(s[times].spatial<1>()[0], gpu::block_x).cross_thread_reduce(over);
+  s[total].compute_at(over).store_in(Scope::shared).cross_thread_reduce(inner);
+  s[times].bind(over, gpu::threads);
+  s[total].bind(inner, gpu::thread_x);
+  handmade::same_on_device(built.program, s, {{{"M", 3}}, {{"M", 0}}});
+}
+
 TEST_CASE("a remainder that accumulates into memory comes after the init, before the parts are added (fuzz seed 138018)") {
   for (const char* target : {"vulkan", "cuda-sm_80"}) {
     lang::DefinitionScope scope;
@@ -197,4 +232,27 @@ TEST_CASE("a prefetch asks for what the steps of a reduction over threads read (
   auto [ko, ki] = r.s[r.result].split(r.s[r.result].reduction(), 32);
   r.s[r.result].prefetch(ii, r.x, 1).bind(io, gpu::block_x).cross_thread_reduce(ki).bind(ki, gpu::lane);
   r.same(0);
+}
+
+TEST_CASE("what the start of a reduction over threads reads is prefetched (fuzz seed 619169)") {
+  for (const bool split : {false, true}) {  // all of it over threads, where the start comes with the parts; or in strides
+    lang::DefinitionScope scope;
+    Symbol M{"M"}, N{"N", {.max = 64}};
+    Tensor x = lang::make_input("x", f32, {M, N}), first = lang::make_input("first", f32, {M}),
+           y = lang::make_output("y", f32, {M});
+    Axis k{"k", N};
+    Tensor total = compute("total", {M}, [&](Var i) { return sum(x(i, k), k).from(first(i)); });
+    lang::bind(y, total);
+    const lang::Built built = lang::build_program("from", {x, first, y});
+    Schedule s{built, Target::parse("cuda-sm_80")};
+    auto [io, ii] = s[total].split(s[total].spatial<1>()[0], 4);
+    s[total].prefetch(ii, first, 1).bind(io, gpu::block_x);
+    Loop over = s[total].reduction();
+    if (split) over = s[total].split(over, 32).inner;
+    s[total].cross_thread_reduce(over).bind(over, gpu::thread_x);
+    const std::string text = ir::text(handmade::launched(s));
+    CAPTURE(text);
+    CHECK(text.find("prefetch first[") != std::string::npos);
+    handmade::same_on_device(built.program, s, {{{"M", 5}, {"N", 40}}, {{"M", 2}, {"N", 1}}, {{"M", 3}, {"N", 0}}});
+  }
 }

@@ -167,3 +167,21 @@ TEST_CASE("bind by warps and lanes means the same") {
   CHECK(p.finished() == "(accepted)");
   p.same(3, 150, 4);
 }
+
+TEST_CASE(
+    "what a cache with a fill holds for all threads of a fused loop is bounded by what is read at all (fuzz seed 507539)") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N, N});
+  lang::bind(y, compute("y", {N, N}, [&](Var i, Var) { return x(i) * 2.0f; }));
+  const lang::Built built = lang::build_program("rows", {x, y});
+  Schedule s{built, Target::parse("vulkan")};
+  auto [i, j] = s[y].spatial<2>();
+  const Loop all = s[y].fuse(i, j);  // row i is all / N: the rows of all threads together have no bound of their own
+  const Stage cache = s.cache_read(x, {s[y]}, Scope::shared, 0.0f);
+  s[y].bind(all, gpu::thread_x);
+  cache.compute_at(all);
+  CHECK_MESSAGE(s.text().find("nest x_cache d0 [0, +N)") != std::string::npos, s.text());
+  test::means_the_same(built.program, s, {{4}, {4, 4}});
+  test::says(refusal([&] { schedule::finish(s.scheduled(), s.target()); }), {"bind: expected"});
+}

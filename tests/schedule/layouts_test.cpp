@@ -1,6 +1,8 @@
 // Layouts of what is staged: swizzle permutes, pad leaves room, and both mean the same program; what is no layout is refused.
 #include "programs.h"
 
+#include <functional>
+
 #include "tests/golden.h"
 
 namespace ashlar::test {
@@ -96,6 +98,55 @@ TEST_CASE("a layout is proved again where its box changes") {
   u.same();
   says(refusal(u.s, [&] { u.tile.compute_root(); }),
        {"compute_root: expected a map that sends different elements of A_cache to different places", "both map to ("});
+}
+
+TEST_CASE("storage without a bound is neither permuted nor a tile") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {N, 16}), y = lang::make_output("y", f32, {N, N, 16});
+  lang::bind(y, compute("y", {N, N, 16}, [&](Var i, Var, Var c) { return x(i, c) * 2.0f; }));
+  Schedule s = scheduled({x, y});
+  auto [i, j, c] = s[y].spatial<3>();
+  const Loop ij = s[y].fuse(i, j);
+  const Stage cache = s.cache_read(x, {s[y]}, Scope::global);
+  cache.compute_at(ij);
+  // Boxes that steps derive have bounds. This one begins at row 0 and ends at row ij / N, which has none where N may be 0.
+  const auto unbounded = [&] {
+    schedule::Scheduled state = s.scheduled();
+    ir::Program& p = state.program;
+    for (const auto& [id, stage] : s.scheduled().program.stages) {
+      if (stage.name != "x_cache") continue;
+      const auto path = ir::path_to(p, ir::nests_of(p, id).front()->id);
+      ir::Root& rows = const_cast<ir::Stmt&>(*path.back()).roots.front();
+      CHECK(path.size() == 3);
+      rows.extent = ir::add(rows.begin, ir::index(1));
+      rows.begin = ir::index(0);
+      p.axes.at(rows.axis).extent = rows.extent;
+    }
+    return state;
+  };
+  const auto refused = [&](const std::function<void()>& step) {  // of the box as it is, the step is taken
+    schedule::Step last;
+    CHECK(s.attempt([&] {
+      step();
+      last = s.scheduled().trace.back();
+      throw RefusalError({});
+    }));
+    schedule::Scheduled state = unbounded();
+    try {
+      schedule::apply(state, last, s.target());
+    } catch (const RefusalError& e) { return e.refusal.text(); }
+    return std::string("nothing was refused");
+  };
+  says(refused([&] { cache.swizzle([](Var r, Var k) { return at(r, k ^ 1); }); }),
+       {"swizzle: expected storage of x_cache with a bound over the symbols, found a box that has none"});
+  const Intrinsic twice = intrinsic("twice", [](Meaning& m) {
+    Tensor a = m.read("a", f32, {16}), b = m.write("b", f32, {16});
+    m.means(b, [&](Var k) { return a(k) * 2.0f; });
+    m.emit(Backend::llvm, "call void @twice(ptr {b.ptr}, ptr {a.ptr})");
+  });
+  says(refused([&, c = c] { s[y].tensorize(c, twice); }),
+       {"tensorize: expected a of twice in storage of known size, found x_cache, whose box has no bound"});
 }
 
 TEST_CASE("a swizzled schedule is saved and replayed") {

@@ -139,6 +139,29 @@ TEST_CASE("what only an inlined stage read is dropped where its readers have no 
   says(refusal(s, [&] { below.unroll(its); }), {"found i0 of first, which went with first, ", gone});
 }
 
+TEST_CASE("what says which element of an inlined stage is read goes with it (fuzz seed 618346)") {
+  lang::DefinitionScope scope;
+  Symbol N{"N", {.min = 1}};
+  Tensor x = lang::make_input("x", i32, {N}), y = lang::make_output("y", i32, {N});
+  const Tensor deeper = compute("deeper", {N}, [&](Var i) { return x(i) * 3; });
+  const Tensor which = compute("which", {N}, [&](Var i) { return deeper(i) + 2; });
+  const Tensor same = compute("same", {N}, [&](Var) { return x(0) + 1; });  // of whatever element
+  lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return same(clamp(which(i), 0, N - 1)) + x(i); }));
+  const lang::Built built = lang::build_program("p", {x, y});
+  Schedule s(built, Target::parse("x86-64"));
+  Schedule kept = s;
+  s[same].inline_();
+  CHECK(s.scheduled().program.stages.size() == 1);
+  means_the_same(built.program, s, {{9}, {9}});
+  const char* const gone = "which had no reader any more when same was inlined at primitives_test.cpp:";
+  const Loop i = s[y].spatial<1>()[0];
+  says(refusal(s, [&] { s[which].compute_at(i); }), {"found which, ", gone});
+  says(refusal(s, [&] { s[deeper]; }), {"found deeper, ", gone});
+  kept[which].inline_();  // read still
+  CHECK(kept.scheduled().program.stages.size() == 3);
+  means_the_same(built.program, kept, {{9}, {9}});
+}
+
 TEST_CASE("a window that slides computes each row once, in a ring") {
   Blur b;
   auto [y, x] = b.s[b.out].spatial<2>();
@@ -158,6 +181,20 @@ TEST_CASE("a window that slides computes each row once, in a ring") {
   const Loop row = columns.s[columns.out].spatial<2>()[0];
   columns.s[columns.across].compute_at(row).transform_layout([](Var r, Var c) { return at(c, r); }).fold(0, 3);
   columns.same(), columns.same(3, 9);
+}
+
+TEST_CASE("a window that slides into a domain computes nothing before it (fuzz seed 835147)") {
+  lang::DefinitionScope scope;
+  Symbol M{"M"}, N{"N"};
+  Tensor x = lang::make_input("x", i32, {M, N}), y = lang::make_output("y", i32, {M, N});
+  const Tensor a = compute("a", {M, N}, [&](Var i, Var j) { return x(i, j) * 2; });
+  const Tensor wide = boundary::constant(a, 0);
+  lang::bind(y, compute("y", {M, N}, [&](Var i, Var j) { return wide(i, j - 3); }));
+  const lang::Built built = lang::build_program("p", {x, y});
+  Schedule s(built, Target::parse("x86-64"));
+  auto [i, j] = s[y].spatial<2>();
+  s[a].store_at(i).compute_at(j).slide(j);
+  for (const std::int64_t n : {0, 1, 2, 3, 4, 9}) means_the_same(built.program, s, {{2, n}, {2, n}});
 }
 
 TEST_CASE("a reader fused into the last step of its producer") {

@@ -181,6 +181,21 @@ TEST_CASE("a guarded split in the way of a window: what makes it possible is sai
   }
 }
 
+TEST_CASE("loops along which a stage slides are not fused (fuzz seed 745509)") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", i32, {N, N + 1}), y = lang::make_output("y", i32, {N, N, N});
+  Tensor a = compute("a", {N, N + 1}, [&](Var i, Var j) { return x(i, j) * 2; });
+  lang::bind(y, compute("y", {N, N, N}, [&](Var i, Var, Var k) { return a(i, k) + a(i, k + 1); }));
+  const lang::Built built = lang::build_program("steps", {x, y});
+  Schedule s(built, Target::parse("x86-64"));
+  auto [i, j, k] = s[y].spatial<3>();
+  s[a].store_at(i).compute_at(k).slide(k);
+  says(refusal(s, [&, j = j, k = k] { s[y].fuse(j, k); }),
+       {"fuse: expected loops that no stage slides along, found i2 of y (move the fuse before the slide)"});
+  means_the_same(built.program, s, {{3, 4}, {3, 3, 3}});
+}
+
 TEST_CASE("a window that slides stays where it slides") {
   Blur b;
   auto [y, x] = b.s[b.out].spatial<2>();

@@ -84,6 +84,15 @@ TEST_CASE("decompose_init refuses") {
   t.same();
 }
 
+TEST_CASE("partial sums that reduce along no loop have no init to take out (fuzz seed 500405)") {
+  Product t;
+  const Stage partial = t.s[t.product].rfactor(t.s[t.product].reduction());
+  REQUIRE(partial.nest().size() == 3);  // one sum an element, of one term
+  says(refusal(t.s, [&] { partial.decompose_init(partial.nest()[0]); }),
+       {"decompose_init: expected a loop with a reduction loop of ", " in it, found"});
+  t.same();
+}
+
 TEST_CASE("the accelerator's product means the same by its intrinsics and by their loops") {
   Npu t;
   CHECK(golden("schedule/golden/tensorize.txt", t.s.text() + "\n" + t.s.trace()) == "");

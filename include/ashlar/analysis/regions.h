@@ -60,7 +60,8 @@ struct Read {
   bool of_start = false;  // of a reduction: at each spatial point once, whatever its reduce domain holds
 };
 std::vector<Read> reads_of(const ir::Stage&);
-// Does a block, by what piece of its stage it is, do this read? An init reads what the start reads, an update the rest.
+// Does a block, by what piece of its stage it is, do this read? An init reads what the start reads, an update the rest;
+// of a reduction over threads, `combine` reads what the start reads where it stores it, and `begin` nothing.
 bool happens_in(const Read&, const ir::Stmt& block);
 
 // Stage ids, consumers before producers.

@@ -26,6 +26,9 @@ void apply_fuse(Context& c) {
       c.refuse("loops that stand at one place",
                c.p.axis(axis).name + " of " + c.p.stage(nest_of(c.p, outer.id).stage).name + copied_by(c.p, outer, "fuse"));
   }
+  for (const Stmt* loop : {static_cast<const Stmt*>(&outer), &wanted})
+    if (slides_along(c.p.body, loop->id))
+      c.refuse("loops that no stage slides along", name_of(c.p, *loop) + " (move the fuse before the slide)");
   // prove: both run over one kind of iteration, and the inner extent is the same for every outer iteration
   if (a.reduce != b.reduce)
     c.refuse("two loops of one kind", std::string(a.reduce ? "a reduction, " : "a spatial loop, ") + a.name + ", and " +

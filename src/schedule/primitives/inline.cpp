@@ -3,8 +3,8 @@
 //   P[i] = A[i] * 2              C[i] = A[i - 1] * 2 + A[i + 1] * 2
 //   C[i] = P[i-1] + P[i+1]   ->
 //
-// A stage that only it read, and only for what its readers' formulas have no use for (the arm of a select that is decided where
-// P is read), is dropped with it.
+// A stage that nothing reads any more is dropped with it: one that only P read, for what its readers' formulas have no use for
+// (the arm of a select that is decided where P is read), or one that its readers read to say which element of P they want.
 #include <algorithm>
 
 #include "schedule/primitives.h"
@@ -98,17 +98,12 @@ void apply_inline(Context& c) {
   }
   if (!any) throw InternalError(stage.name + " is read by nothing");
   // remap
-  std::vector<ir::Stage> unread{stage};
   drop_stage(c, stage, "was inlined");
-  while (!unread.empty()) {
-    const ir::Stage gone = unread.back();
-    unread.pop_back();
-    for (const analysis::Read& r : analysis::reads_of(gone)) {
-      const auto read = c.p.buffers.find(r.load.node()->id);
-      if (read == c.p.buffers.end() || !read->second.stage || is_read(c.p, c.p.stage(read->second.stage))) continue;
-      unread.push_back(c.p.stage(read->second.stage));
-      drop_stage(c, unread.back(), "had no reader any more when " + stage.name + " was inlined");
-    }
+  for (bool more = true; more;) {
+    const auto unread =
+        std::find_if(c.p.stages.begin(), c.p.stages.end(), [&](const auto& s) { return !is_read(c.p, s.second); });
+    more = unread != c.p.stages.end();
+    if (more) drop_stage(c, ir::Stage(unread->second), "had no reader any more when " + stage.name + " was inlined");
   }
 }
 

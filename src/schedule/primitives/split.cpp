@@ -25,15 +25,6 @@ ir::Tail tail_of(const Context& c, const std::string& word) {
   c.refuse("a tail: guard, predicate, shift, pad, peel or exact", "\"" + word + "\"");
 }
 
-bool slides_along(const std::vector<Stmt>& body, Id loop) {
-  for (const Stmt& s : body) {
-    for (const ir::Slide& slide : s.slides)
-      if (slide.loop == loop) return true;
-    if (slides_along(s.body, loop)) return true;
-  }
-  return false;
-}
-
 // match
 Stmt& splittable(Context& c) {
   Stmt& loop = c.loop(0);
