@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <set>
+#include <stdexcept>
 
 #include <ashlar/codegen/abi_layout.h>
 #include <ashlar/ir/print.h>
@@ -138,14 +139,12 @@ Guarded::Guarded(const ir::Program& p, const interp::Arguments& args, ashlar_vul
     pointers_.push_back(&b.tensor);
     if (!queue) continue;
     ashlar_error error = {};
-    checked(ashlar_vulkan_alloc(queue, b.memory.size(), &b.on_device, &error), error);
-    checked(ashlar_vulkan_upload(b.on_device, 0, b.memory.data(), b.memory.size(), &error), error);
-    b.tensor.data = b.on_device, b.tensor.device_type = 7, b.tensor.byte_offset = b.at;
+    ashlar_vulkan_buffer* made = nullptr;
+    checked(ashlar_vulkan_alloc(queue, b.memory.size(), &made, &error), error);
+    b.on_device.reset(made);
+    checked(ashlar_vulkan_upload(made, 0, b.memory.data(), b.memory.size(), &error), error);
+    b.tensor.data = made, b.tensor.device_type = 7, b.tensor.byte_offset = b.at;
   }
-}
-
-Guarded::~Guarded() {
-  for (Block& b : blocks_) ashlar_vulkan_free(b.on_device);
 }
 
 std::string Guarded::take(interp::Arguments& args) {
@@ -153,7 +152,7 @@ std::string Guarded::take(interp::Arguments& args) {
     if (args[k].is_scalar) continue;
     Block& b = blocks_[k];
     ashlar_error error = {};
-    if (b.on_device) checked(ashlar_vulkan_download(b.on_device, 0, b.memory.data(), b.memory.size(), &error), error);
+    if (b.on_device) checked(ashlar_vulkan_download(b.on_device.get(), 0, b.memory.data(), b.memory.size(), &error), error);
     interp::Array& a = args[k].array;
     std::vector<bool> ours(b.memory.size(), false);
     if (program_.arguments[k].kind == ir::ArgumentKind::output)

@@ -2,6 +2,7 @@
 // Actual arguments for a program: shapes that satisfy its facts, values, strides; and the same memory as C tensors between
 // guard bytes.
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include <ashlar/interp/interpreter.h>
@@ -37,7 +38,6 @@ ashlar::interp::Arguments draw_arguments(Source&, const ashlar::ir::Program&, co
 class Guarded {
  public:
   Guarded(const ashlar::ir::Program&, const ashlar::interp::Arguments&, ashlar_vulkan_queue* = nullptr);
-  ~Guarded();
   Guarded(const Guarded&) = delete;
   Guarded& operator=(const Guarded&) = delete;
   const std::vector<const void*>& pointers() const { return pointers_; }
@@ -45,10 +45,13 @@ class Guarded {
   std::string take(ashlar::interp::Arguments&);
 
  private:
+  struct Free {
+    void operator()(ashlar_vulkan_buffer* b) const { ashlar_vulkan_free(b); }
+  };
   struct Block {
     std::vector<std::byte> memory, before;
     std::size_t at = 0;
-    ashlar_vulkan_buffer* on_device = nullptr;
+    std::unique_ptr<ashlar_vulkan_buffer, Free> on_device;
     ashlar_tensor tensor = {};
     std::vector<std::int64_t> shape, strides;
     std::uint64_t scalar = 0;

@@ -310,7 +310,10 @@ class Checker {
           count([](Statistics& s) { ++s.too_large; });
           continue;
         }
-        if (setup_.loose_zeros && divides_floats(state_.program)) continue;
+        if (setup_.loose_zeros && divides_floats(state_.program)) {
+          count([](Statistics& s) { ++s.dividing; });
+          continue;
+        }
         if (ready[k].kernel.body.empty() && setup_.targets[k].is_gpu()) continue;  // no launch, which is refused
         stage_ = "compiling for " + ready[k].name;
         try {

@@ -6,10 +6,6 @@ namespace fuzz {
 namespace {
 
 using namespace ashlar;
-using ir::Id;
-using ir::Program;
-using ir::Stmt;
-using schedule::Arg;
 
 bool has_bound(const Stmt& nest) {
   bool any = false;

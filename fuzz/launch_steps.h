@@ -5,11 +5,11 @@
 
 namespace fuzz {
 
-std::optional<Drawn> draw_launch_step(Source&, const ashlar::ir::Program&, int warp);
+std::optional<Drawn> draw_launch_step(Source&, const Program&, int warp);
 
 // Steps that would make a launch of the first nest at the root that has no loop bound: a loop of its points bound, or a loop of
 // its reduction spread over threads (where sums may be regrouped). `attempt` counts those that were tried before; no steps:
 // there is nothing left to try, or to do.
-std::vector<ashlar::schedule::Step> bind_next(const ashlar::ir::Program&, std::size_t attempt, bool may_regroup);
+std::vector<ashlar::schedule::Step> bind_next(const Program&, std::size_t attempt, bool may_regroup);
 
 }  // namespace fuzz

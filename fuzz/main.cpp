@@ -19,6 +19,7 @@
 #include <string_view>
 #include <unistd.h>
 
+#include <ashlar/codegen/ptx.h>
 #include <ashlar/runtime/runtime.h>
 
 #include "shrink.h"
@@ -53,6 +54,14 @@ void open_vulkan(fuzz::Setup& setup) {
   setup.compile = false;
 }
 
+// What is compiled for a CUDA device goes as far as machine code where there is an assembler; elsewhere as far as PTX, which is
+// said.
+void find_assembler(const ashlar::Target& target) {
+  if (!ashlar::codegen::ptx::assembles(target.device().chip))
+    std::printf("skipped: machine code for %s (no libnvJitLink that knows it); only PTX is made\n",
+                std::string(target.text()).c_str());
+}
+
 int usage(const std::string& what) {
   std::fprintf(
       stderr,
@@ -68,10 +77,11 @@ void print_table(const fuzz::Statistics& s) {
     std::printf("%-14s %9lld %9lld\n", name.c_str(), static_cast<long long>(n.applied), static_cast<long long>(n.refused));
   std::printf(
       "%lld programs (%lld more refused), %lld runs, %lld kernels, %lld compiled, %lld too large to compile, %lld that need "
-      "fma on a target without, %lld schedules that launches could not be made of\n",
+      "fma on a target without, %lld that divide floats where zeros have no sign, %lld schedules that launches could not be "
+      "made of\n",
       static_cast<long long>(s.cases), static_cast<long long>(s.refused_programs), static_cast<long long>(s.runs),
       static_cast<long long>(s.kernels), static_cast<long long>(s.compiled), static_cast<long long>(s.too_large),
-      static_cast<long long>(s.without_fma), static_cast<long long>(s.unfinished));
+      static_cast<long long>(s.without_fma), static_cast<long long>(s.dividing), static_cast<long long>(s.unfinished));
   if (s.barriers + s.warp_barriers > 0)
     std::printf("barriers: %lld of blocks, %lld of warps\n", static_cast<long long>(s.barriers),
                 static_cast<long long>(s.warp_barriers));
@@ -137,9 +147,12 @@ int main(int argc, char** argv) {
   if (setup.targets.size() > 1 &&
       std::any_of(setup.targets.begin(), setup.targets.end(), [](const ashlar::Target& t) { return t.is_gpu(); }))
     return usage("a GPU is fuzzed alone");
-  if (setup.compile && !setup.targets.empty() && setup.targets.front().is_gpu() &&
-      setup.targets.front().device().kind == ashlar::Device::Kind::vulkan)
-    open_vulkan(setup);
+  if (setup.compile && !setup.targets.empty() && setup.targets.front().is_gpu()) {
+    if (setup.targets.front().device().kind == ashlar::Device::Kind::vulkan)
+      open_vulkan(setup);
+    else
+      find_assembler(setup.targets.front());
+  }
   fuzz::Statistics statistics;
   setup.statistics = &statistics;
   for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM}) std::signal(signal, died);

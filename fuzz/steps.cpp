@@ -7,10 +7,6 @@ namespace fuzz {
 namespace {
 
 using namespace ashlar;
-using ir::Id;
-using ir::Program;
-using ir::Stmt;
-using schedule::Arg;
 
 std::vector<const Stmt*> loops_in(const Program& p, Id stage) {  // of the stage's own nests
   std::vector<const Stmt*> loops;

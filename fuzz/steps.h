@@ -10,6 +10,11 @@
 
 namespace fuzz {
 
+using ashlar::ir::Id;
+using ashlar::ir::Program;
+using ashlar::ir::Stmt;
+using ashlar::schedule::Arg;
+
 // Nothing where the program has no place for the primitive that was drawn. `reassociates`: the step changes the order in which
 // a floating sum or product is taken, which only programs with exact sums may see.
 struct Drawn {
@@ -17,6 +22,6 @@ struct Drawn {
   bool reassociates = false;
   std::vector<ashlar::schedule::Step> then;  // what makes a move of it: further steps, as long as they are legal
 };
-std::optional<Drawn> draw_step(Source&, const ashlar::ir::Program&);
+std::optional<Drawn> draw_step(Source&, const Program&);
 
 }  // namespace fuzz

@@ -41,5 +41,6 @@ Code translate(const ir::Kernel&, const Target&);
 // Machine code by libnvJitLink, which is opened when this is first called; ASHLAR_NVJITLINK names another library, or with an
 // empty value none. Nothing where there is none. InternalError with its log where it cannot assemble the text.
 std::optional<std::string> cubin(const std::string& text, std::string_view chip);
+bool assembles(std::string_view chip);  // is there one that knows the chip?
 
 }  // namespace ashlar::codegen::ptx

@@ -47,19 +47,36 @@ Linker open_linker() {
              find(l.log, "nvJitLinkGetErrorLog");
   return l;
 }
-
-}  // namespace
-
-std::optional<std::string> cubin(const std::string& text, std::string_view chip) {
+const Linker& the_linker() {
   static const Linker linker = open_linker();
-  static std::mutex one_at_a_time;
-  if (!linker.usable) return std::nullopt;
-  const std::lock_guard lock(one_at_a_time);
+  return linker;
+}
+std::mutex one_at_a_time;
+
+// Null where there is no library, or one that does not know the chip: then the driver assembles the text.
+Linker::Handle open_for(std::string_view chip) {
+  const Linker& linker = the_linker();
   const std::string arch = "-arch=" + std::string(chip);
   const char* options[] = {arch.c_str()};
   Linker::Handle h = nullptr;
-  if (const int rc = linker.create(&h, 1, options); rc != 0)
-    return std::nullopt;  // a library that does not know the chip; the driver assembles the text
+  return linker.usable && linker.create(&h, 1, options) == 0 ? h : nullptr;
+}
+
+}  // namespace
+
+bool assembles(std::string_view chip) {
+  const std::lock_guard lock(one_at_a_time);
+  Linker::Handle h = open_for(chip);
+  if (!h) return false;
+  the_linker().destroy(&h);
+  return true;
+}
+
+std::optional<std::string> cubin(const std::string& text, std::string_view chip) {
+  const std::lock_guard lock(one_at_a_time);
+  const Linker& linker = the_linker();
+  Linker::Handle h = open_for(chip);
+  if (!h) return std::nullopt;
   std::string bytes;
   std::size_t size = 0;
   int rc = linker.add(h, kPtx, text.c_str(), text.size() + 1, "ashlar");
