@@ -48,7 +48,6 @@ TEST_CASE("nvJitLink, where it is here, makes machine code of the same text, the
       codegen::ptx::translate(cuda::kernel_of<gpu_operators::Product>("cuda-sm_90a"), Target::parse("cuda-sm_90a"));
   const auto cubin = codegen::ptx::cubin(code.text, "sm_90a");
   CHECK(codegen::ptx::assembles("sm_90a") == cubin.has_value());
-  CHECK(!codegen::ptx::assembles("sm_1"));
   if (!cubin) {
     MESSAGE("libnvJitLink is not on this machine: nothing was assembled by it");
     return;

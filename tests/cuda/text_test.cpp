@@ -191,7 +191,7 @@ TEST_CASE("a kernel with nothing to compute, or with nothing on the device, is r
     const auto made = [&](std::int64_t n) {
       lang::DefinitionScope scope;
       Tensor x = lang::make_input("x", f32, {n}), y = lang::make_output("y", f32, {n});
-      lang::bind(y, compute("y", {n}, [&](Var i) { return x(i) + 1.0f; }));
+      lang::bind(y, compute("y", {n}, [&](Var i) { return x(i); }));
       Schedule s(lang::build_program("some", {x, y}), device);
       s[y].bind(s[y].spatial<1>()[0], gpu::thread_x);
       return cuda::lowered(s);
