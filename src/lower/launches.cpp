@@ -8,7 +8,7 @@
 // Loops over threads vanish, since every thread is one of their iterations; the others stay and run in every thread alike. What
 // an iteration must not do in a thread that has none of it is guarded where it stands, statement by statement:
 //
-//   - a thread past the end of a bound loop does nothing that depends on the loop's variable;
+//   - a thread past the end of a bound loop does nothing that depends on the loop's variable, and runs no loop whose bounds do;
 //   - a store to memory that threads share, at an address that some thread axis does not move, is done by that axis's thread 0;
 //   - a store to a thread's own memory is done by every thread.
 //
@@ -185,23 +185,9 @@ class Launcher {
         for (KStmt& k : thread_loop(std::move(s), values, facts)) out.push_back(std::move(k));
       } else if (s.kind == KStmt::Kind::for_ && s.loop_kind == LoopKind::vthread) {
         for (KStmt& k : virtual_loop(std::move(s), values, facts)) out.push_back(std::move(k));
-      } else if (s.kind == KStmt::Kind::for_) {
-        s.begin = placed(s.begin, values);
-        s.extent = placed(s.extent, values);
-        const bool whole = s.loop_kind == LoopKind::vectorized || moves_with_virtual(s);
-        const auto around = whole ? std::exchange(virtuals_, {}) : virtuals_;
-        s.body = threads(std::move(s.body), values, inside(facts, s));
-        virtuals_ = around;
-        if (!s.body.empty()) out.push_back(whole ? for_virtual(std::move(s)) : std::move(s));
-      } else if (has_bound(s) || has_virtual(s)) {
-        if (s.kind != KStmt::Kind::if_) throw InternalError("a loop over threads inside a statement that is no loop");
-        s.value = placed(s.value, values);
-        const bool whole = moves_with_virtual(s);
-        const auto around = whole ? std::exchange(virtuals_, {}) : virtuals_;
-        s.body = threads(std::move(s.body), values, facts);
-        s.otherwise = threads(std::move(s.otherwise), values, facts);
-        virtuals_ = around;
-        out.push_back(whole ? for_virtual(std::move(s)) : std::move(s));
+      } else if (s.kind == KStmt::Kind::for_ || has_bound(s) || has_virtual(s)) {
+        if (KStmt k = compound(std::move(s), values, facts); !k.body.empty() || !k.otherwise.empty())
+          out.push_back(std::move(k));
       } else if (s.kind == KStmt::Kind::store && draft_.combining.count(s.buffer)) {
         rewrite(s, values);
         for (KStmt& k : within(virtuals_of(s), combine_parts(draft_, next_, launch_, axes_, s, facts)))
@@ -211,6 +197,29 @@ class Launcher {
       }
     }
     return out;
+  }
+
+  // A loop or condition that stays, around statements that are guarded one by one. If it moves with loops over threads itself,
+  // it stands in threads that have an iteration of theirs: it is not known to mean anything in others (a loop of v + 1
+  // iterations, over memory for as many as the last v has). No barrier is inside, since threads do not run it alike.
+  KStmt compound(KStmt s, const ir::Substitution& values, const Facts& facts) {
+    std::vector<Id> used;
+    for_each_expr(s, [&](const Expr& e) { use(e, used); });
+    const Expr condition = guard_of(used, [](const Guard&) { return Expr(); });
+    for_each_expr(s, [&](Expr& e) { e = placed(e, values); });
+    const Where where = s.where;
+    KStmt header;  // what decides whether the whole moves with virtual threads
+    header.begin = s.begin, header.extent = s.extent, header.value = s.value, header.mask = condition;
+    const bool is_loop = s.kind == KStmt::Kind::for_;
+    if (!is_loop && s.kind != KStmt::Kind::if_) throw InternalError("a loop over threads inside a statement that is no loop");
+    const bool whole = (is_loop && s.loop_kind == LoopKind::vectorized) || moves_with_virtual(header);
+    const auto around = whole ? std::exchange(virtuals_, {}) : virtuals_;
+    s.body = threads(std::move(s.body), values, is_loop ? inside(facts, s) : facts);
+    s.otherwise = threads(std::move(s.otherwise), values, facts);
+    virtuals_ = around;
+    if (s.body.empty() && s.otherwise.empty()) return s;
+    KStmt guarded = under(condition, std::move(s), values, facts, where);
+    return whole ? for_virtual(std::move(guarded)) : guarded;
   }
 
   // ---- virtual threads ----------------------------------------------------------------------------------------------------
@@ -356,37 +365,49 @@ class Launcher {
     std::vector<Id> used;
     std::vector<Expr> common;  // addresses of stores to memory that threads share
     collect(s, used, common);
-    Expr condition;
-    auto also = [&](const Expr& c) { condition = condition.empty() ? c : ir::logic_and(condition, c); };
     // Every thread starts a part; a term counts only for the iteration that it is of, whether it uses its variable or not. The
     // other loops around may belong to a stage that all threads of the block compute this one for.
-    const auto term_of = [&](Id loop) {
-      return any_in(s, [&](const KStmt& k) {
-        const auto part = k.kind == KStmt::Kind::store ? draft_.parts.find(k.buffer) : draft_.parts.end();
-        return part != draft_.parts.end() && !ir::same(k.value, part->second) && draft_.reducing.at(k.buffer).count(loop) != 0;
-      });
-    };
     for (const Guard& g : guards_) {
-      if (term_of(g.loop) || std::find(used.begin(), used.end(), g.loop) != used.end())
-        also(g.condition);
-      else if (!g.some.empty())
-        also(g.some);
+      const bool term = any_in(s, [&](const KStmt& k) {
+        const auto part = k.kind == KStmt::Kind::store ? draft_.parts.find(k.buffer) : draft_.parts.end();
+        return part != draft_.parts.end() && !ir::same(k.value, part->second) &&
+               draft_.reducing.at(k.buffer).count(g.loop) != 0;
+      });
+      if (term) used.push_back(g.loop);
     }
+    Expr condition = guard_of(used, [](const Guard& g) { return g.some; });
     if (!common.empty()) {
       // which axes move every one of the addresses
       for (const ThreadAxes::Place& a : axes_.places) {
         if (a.extent == 1) continue;
         const bool moved = std::all_of(common.begin(), common.end(), [&](const Expr& e) { return moves(e, a); });
-        if (!moved) also(ir::eq(a.number, ir::index(0)));
+        const Expr first = ir::eq(a.number, ir::index(0));
+        if (!moved) condition = condition.empty() ? first : ir::logic_and(condition, first);
       }
     }
     rewrite(s, values);
-    if (condition.empty()) return s;
-    condition = analysis::simplify(ir::substitute(condition, values), facts);
     const Where where = s.where;
+    return under(condition, std::move(s), values, facts, where);
+  }
+
+  // What must hold for a statement that uses these variables; `otherwise`: of a loop whose variable it does not use.
+  template <class F>
+  Expr guard_of(const std::vector<Id>& used, const F& otherwise) const {
+    Expr condition;
+    for (const Guard& g : guards_) {
+      const Expr c = std::find(used.begin(), used.end(), g.loop) != used.end() ? g.condition : otherwise(g);
+      if (!c.empty()) condition = condition.empty() ? c : ir::logic_and(condition, c);
+    }
+    return condition;
+  }
+  static void use(const Expr& e, std::vector<Id>& used) {
+    for (Id v : ir::free_vars(e)) used.push_back(v);
+  }
+  static KStmt under(const Expr& condition, KStmt s, const ir::Substitution& values, const Facts& facts, Where where) {
+    if (condition.empty()) return s;
     std::vector<KStmt> body;
     body.push_back(std::move(s));
-    return if_stmt(condition, std::move(body), where);
+    return if_stmt(analysis::simplify(ir::substitute(condition, values), facts), std::move(body), where);
   }
 
   // Does a loop over this axis, or over all threads, take part in the expression?
@@ -417,9 +438,7 @@ class Launcher {
   }
 
   void collect(const KStmt& s, std::vector<Id>& used, std::vector<Expr>& common) const {
-    for_each_expr(s, [&](const Expr& e) {
-      for (Id v : ir::free_vars(e)) used.push_back(v);
-    });
+    for_each_expr(s, [&](const Expr& e) { use(e, used); });
     if (s.kind == KStmt::Kind::store) {
       const ir::Storage storage = draft_.kernel.buffers.at(s.buffer).storage;
       if (storage != ir::Storage::registers && storage != ir::Storage::stack) common.push_back(s.address);

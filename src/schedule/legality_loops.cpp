@@ -77,7 +77,17 @@ const char* word(ir::ReducerKind kind) {
 
 void prove_pad(Context& c, const ir::Stage& stage, const Stmt& loop) {
   const ir::Axis* a = &c.p.axis(loop.axis);
-  while (a->origin == ir::Axis::Origin::split_outer) a = &c.p.axis(a->parent);
+  while (a->origin == ir::Axis::Origin::split_outer) {
+    const ir::Axis& split = c.p.axis(a->parent);
+    // That tiles begin at different places is what vectors, threads and workers rely on: each tile is there once.
+    if (a->tail == ir::Tail::shift)
+      c.refuse("Tail::pad on a loop that may go past its end",
+               name_of(c.p, loop) + ", over the tiles of " + split.name + ", split with Tail::shift at " + location(a->where),
+               "iterations " + a->name + " = " + ir::text(ir::sub(a->extent, ir::index(1))) + " and " + a->name + " = " +
+                   ir::text(a->extent) + " would both compute the last tile, from " + split.name + " = " +
+                   ir::text(analysis::simplify(ir::sub(split.extent, a->factor))));
+    a = &split;
+  }
   if (a->origin != ir::Axis::Origin::root)
     c.refuse("Tail::pad on a loop that runs over a whole dimension (or the outer part of one)",
              name_of(c.p, loop) + (a->origin == ir::Axis::Origin::fused ? ", a fused loop" : ", an inner part"));

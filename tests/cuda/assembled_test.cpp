@@ -43,6 +43,18 @@ TEST_CASE("programs by hand assemble without a complaint") {
     }
 }
 
+TEST_CASE("no chip but those of targets is asked for: for sm_1 libnvJitLink ends the process") {
+  for (const char* chip : {"sm_1", "sm_999", "sm_", "", "vulkan"}) {
+    CAPTURE(chip);
+    CHECK_FALSE(codegen::ptx::assembles(chip));
+    CHECK_FALSE(codegen::ptx::cubin(".version 8.0\n.target sm_80\n.address_size 64\n", chip).has_value());
+  }
+  for (const char* target : {"cuda-sm_1", "cuda-sm_1-linux", "cuda-sm_80a", "cuda-sm_90", "cuda"}) {
+    CAPTURE(target);
+    CHECK_THROWS_AS(Target::parse(target), RefusalError);
+  }
+}
+
 TEST_CASE("nvJitLink, where it is here, makes machine code of the same text, the same each time") {
   const codegen::ptx::Code code =
       codegen::ptx::translate(cuda::kernel_of<gpu_operators::Product>("cuda-sm_90a"), Target::parse("cuda-sm_90a"));

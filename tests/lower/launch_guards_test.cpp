@@ -182,3 +182,39 @@ TEST_CASE("the steps of a reduction that was peeled need no barrier between them
   CHECK(handmade::barriers(handmade::launched(s)) == 0);
   handmade::same_on_device(built.program, s, {{{"N", 5}}, {{"N", 1}}, {{"N", 0}}});
 }
+
+TEST_CASE("a loop that a loop over threads bounds runs in threads that have an iteration (fuzz seed 904670)") {
+  // the box of `near` is max(i + 1, 3) wide, at most 4 for the four lanes that compute; the other 28 of the warp have no box
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {4});
+  Tensor wide = boundary::constant(x, 0.0f);
+  Tensor near = compute("near", [&](Var i) { return wide(i) * 2.0f; });
+  lang::bind(y, compute("y", {4}, [&](Var i) { return near(i % 3 - 2) + near(i - 2); }));
+  const lang::Built built = lang::build_program("boxes", {x, y});
+  Schedule s(built, Target::parse("cuda-sm_80"));
+  auto i = s[y].spatial<1>()[0];
+  s[y].bind(i, gpu::lane);
+  s[near].compute_at(i).store_in(Scope::stack);
+  handmade::same_on_device(built.program, s, {{{"N", 3}}, {{"N", 1}}, {{"N", 0}}});
+}
+
+TEST_CASE("lanes of a reduction that was peeled need no barrier between its steps (fuzz seed 1050790)") {
+  for (const char* target : {"cuda-sm_80", "vulkan"})
+    for (const Peel end : {Peel::first, Peel::last}) {
+      lang::DefinitionScope scope;
+      Tensor x = lang::make_input("x", f32, {2}), y = lang::make_output("y", f32, {6, 2, 4});
+      Axis k{"k", -2, 2}, l{"l", 0, 3};
+      Tensor total = compute("total", {6, 2, 4}, [&](Var a, Var b, Var c) {
+        return sum(x(b) + f32(c) + f32(l), AxisList{k, l}.where(k <= a + 1)).from(4.0f);
+      });
+      lang::bind(y, total);
+      const lang::Built built = lang::build_program("peeled", {x, y});
+      Schedule s(built, Target::parse(target));
+      auto [a, b, c] = s[total].spatial<3>();
+      s[total].peel(s[total].reduction<2>()[0], end);
+      s[total].bind(a, gpu::block_x).bind(b, gpu::thread_x).vectorize(c);
+      CHECK(handmade::barriers(handmade::launched(s)) == 0);
+      handmade::same_on_device(built.program, s, {{}});
+    }
+}

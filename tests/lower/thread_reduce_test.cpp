@@ -234,7 +234,7 @@ TEST_CASE("a prefetch asks for what the steps of a reduction over threads read (
   r.same(0);
 }
 
-TEST_CASE("what the start of a reduction over threads reads is prefetched (fuzz seed 619169)") {
+TEST_CASE("what the start of a reduction over threads reads is prefetched (fuzz seeds 619169, 946766)") {
   for (const bool split : {false, true}) {  // all of it over threads, where the start comes with the parts; or in strides
     lang::DefinitionScope scope;
     Symbol M{"M"}, N{"N", {.max = 64}};

@@ -139,7 +139,7 @@ TEST_CASE("what only an inlined stage read is dropped where its readers have no 
   says(refusal(s, [&] { below.unroll(its); }), {"found i0 of first, which went with first, ", gone});
 }
 
-TEST_CASE("what says which element of an inlined stage is read goes with it (fuzz seed 618346)") {
+TEST_CASE("what says which element of an inlined stage is read goes with it (fuzz seeds 618346, 716806)") {
   lang::DefinitionScope scope;
   Symbol N{"N", {.min = 1}};
   Tensor x = lang::make_input("x", i32, {N}), y = lang::make_output("y", i32, {N});

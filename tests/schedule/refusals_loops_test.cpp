@@ -46,6 +46,30 @@ TEST_CASE("Tail::pad is for sums, along a whole dimension") {
        {"Tail::pad on a sum (padding adds zeros), found y, a maximum"});
 }
 
+TEST_CASE("tiles that overlap are not padded: lanes, threads and workers each have one of their own (fuzz seed 1050348)") {
+  const auto padded = [](int between) {
+    Chain chain({.min = 8});
+    const Stage b = chain.s[chain.b];
+    Loop tiles = b.split(b.spatial<1>()[0], 2, Tail::shift).outer;
+    if (between > 0) tiles = b.split(tiles, between, Tail::guard).outer;
+    return refusal(chain.s, [&] { b.split(tiles, 2, Tail::pad); });
+  };
+  says(padded(0),
+       {"Tail::pad on a loop that may go past its end, found io of b, over the tiles of i, split with Tail::shift at",
+        "iterations io = (N + 1) / 2 - 1 and io = (N + 1) / 2 would both compute the last tile, from i = N - 2"});
+  says(padded(3), {"found ioo of b, over the tiles of i"});
+  lang::DefinitionScope scope;  // a tile of tiles that were padded: the padding stays in it
+  Symbol N{"N", {.min = 8}};
+  Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
+  Tensor b = compute("b", {N}, [&, wide = boundary::repeat(x)](Var i) { return wide(i) * 2.0f; });
+  lang::bind(y, compute("y", {N}, [&](Var i) { return b(i) + 1.0f; }));
+  const lang::Built built = lang::build_program("tiles", {x, y});
+  Schedule s(built, Target::parse("x86-64-v3"));
+  const Loop tiles = s[b].split(s[b].spatial<1>()[0], 2, Tail::pad).outer;
+  s[b].vectorize(s[b].split(tiles, 2, Tail::shift).inner);
+  means_the_same(built.program, s, {{8}, {8}}), means_the_same(built.program, s, {{9}, {9}});
+}
+
 TEST_CASE("a tail that was proved holds wherever the stage is computed later") {
   Chain even({.min = 4, .multiple_of = 4});
   even.s[even.b].split(even.s[even.b].spatial<1>()[0], 4, Tail::exact);

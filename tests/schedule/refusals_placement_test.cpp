@@ -181,7 +181,7 @@ TEST_CASE("a guarded split in the way of a window: what makes it possible is sai
   }
 }
 
-TEST_CASE("loops along which a stage slides are not fused (fuzz seed 745509)") {
+TEST_CASE("loops along which a stage slides are not fused (fuzz seeds 745509, 937912)") {
   lang::DefinitionScope scope;
   Symbol N{"N"};
   Tensor x = lang::make_input("x", i32, {N, N + 1}), y = lang::make_output("y", i32, {N, N, N});

@@ -2,6 +2,7 @@
 // Its C interface (nvJitLink.h, "Linking"): a handle, options as strings, inputs, the result's size and bytes; 0 is success.
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 
@@ -53,8 +54,16 @@ const Linker& the_linker() {
 }
 std::mutex one_at_a_time;
 
+// The library answers names of chips that it does not know with an error, but for some (sm_1) it ends the process. So it is
+// asked for those of the table of targets alone, which is all that a user can name: Target::parse refuses cuda-sm_1.
+bool of_a_target(std::string_view chip) {
+  const std::vector<Device>& all = Target::devices();
+  return std::any_of(all.begin(), all.end(), [&](const Device& d) { return d.kind == Device::Kind::cuda && chip == d.chip; });
+}
+
 // Null where there is no library, or one that does not know the chip: then the driver assembles the text.
 Linker::Handle open_for(std::string_view chip) {
+  if (!of_a_target(chip)) return nullptr;
   const Linker& linker = the_linker();
   const std::string arch = "-arch=" + std::string(chip);
   const char* options[] = {arch.c_str()};
