@@ -1,5 +1,9 @@
 #include <ashlar/analysis/thread_tree.h>
 
+#include <algorithm>
+
+#include <ashlar/ir/refusal.h>
+
 namespace ashlar::analysis {
 
 std::int64_t ThreadTree::shared_elements() const {
@@ -8,14 +12,15 @@ std::int64_t ThreadTree::shared_elements() const {
   return n;
 }
 
-ThreadTree thread_tree(std::int64_t threads, int warp, std::int64_t below, std::int64_t extent, Type type) {
+ThreadTree thread_tree(std::int64_t threads, int warp, std::int64_t below, std::int64_t extent, std::span<const Type> types) {
   constexpr std::int64_t most_of_one_thread = 16;
   ThreadTree t;
   t.below = below;
   t.extent = extent;
   t.rows = threads / extent;
   // lanes exchange 32-bit values, and a warp must be whole
-  if (warp > 1 && threads % warp == 0 && type.bits == 32 && warp % below == 0) {
+  const bool exchanged = std::all_of(types.begin(), types.end(), [](Type x) { return x.bits == 32; });
+  if (warp > 1 && threads % warp == 0 && exchanged && warp % below == 0) {
     const std::int64_t in_warp = warp / below;
     if (extent % in_warp == 0)
       t.lanes = in_warp;
@@ -32,23 +37,27 @@ ThreadTree thread_tree(std::int64_t threads, int warp, std::int64_t below, std::
   return t;
 }
 
-Expr identity_of(ir::ReducerKind kind, Type t) {
-  switch (kind) {
+Expr identity_of(const ir::Reducer& r, std::size_t component, Type t) {
+  switch (r.kind) {
+    case ir::ReducerKind::custom:
+      return r.identity.at(component);
     case ir::ReducerKind::sum:
+    case ir::ReducerKind::strict_sum:
       return t.is_float() ? ir::float_const(t, 0) : ir::int_const(t, 0);
     case ir::ReducerKind::product:
       return t.is_float() ? ir::float_const(t, 1) : ir::int_const(t, 1);
     case ir::ReducerKind::minimum:
     case ir::ReducerKind::maximum: {
-      const bool low = kind == ir::ReducerKind::maximum;
+      const bool low = r.kind == ir::ReducerKind::maximum;
       if (t.is_float()) return ir::float_const(t, low ? -__builtin_inf() : __builtin_inf());
       if (t.is_unsigned() || t.is_bool()) return ir::int_const(t, low ? 0 : -1);
       const std::int64_t top = static_cast<std::int64_t>((std::uint64_t{1} << (t.bits - 1)) - 1);
       return ir::int_const(t, low ? -top - 1 : top);
     }
-    default:
-      return {};
+    case ir::ReducerKind::none:
+      break;
   }
+  throw InternalError("the identity of what is no reducer");
 }
 
 }  // namespace ashlar::analysis

@@ -189,6 +189,7 @@ Broken block_cover(const View& v) {
     for (int k = at + 1; k < v.place(at).end; ++k) {
       const Stmt& block = v.at(k);
       if (block.kind != Kind::block || v.place(k).nest != at || !takes_steps(block)) continue;
+      if (block.stores == Stmt::Stores::dropped) continue;  // a second half of blocks that are counted
       std::map<Id, Part> parts;
       for (const Stmt* loop : v.own_loops(k)) {
         parts[loop->axis] = loop->part;
@@ -255,7 +256,7 @@ Broken block_order(const View& v) {
   Broken broken;
   v.each(Kind::block, [&](int k, const Stmt& block) {
     const Stage& s = v.p.stage(block.stage);
-    if (!s.is_reduction() || s.reducer.order != ir::Reducer::Order::exact || !takes_steps(block) || !broken.empty()) return;
+    if (!s.is_reduction() || s.reducer.order == ir::Reducer::Order::any || !takes_steps(block) || !broken.empty()) return;
     std::vector<Id> wanted;
     for (const ir::Root& r : v.at(v.place(k).nest).roots)
       for (Id leaf : ir::leaves_of(v.p, r.axis))

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include <ashlar/analysis/dropped.h>
 #include <ashlar/analysis/regions.h>
 #include <ashlar/analysis/tensorize.h>
 #include <ashlar/interp/interpreter.h>
@@ -133,7 +134,7 @@ class Scheduled final : public Memory {
     }
     const std::size_t e = element(place, at, verb);
     const Value v = place.storage->elements[e];
-    if (v.type.code != Type::Code::handle && place.storage->tags[e] != tag_of(at))
+    if (v.type.code != Type::Code::handle && place.storage->tags[e] != tag(place, at))
       throw RunError(RunError::Kind::uninitialised, where() + " " + verb + " " + place.info->name + text_of_index(at) +
                                                         ", whose storage now holds another point");
     return v;
@@ -148,7 +149,19 @@ class Scheduled final : public Memory {
     }
     const std::size_t e = element(place, at, "writes");
     place.storage->elements[e] = v;
-    place.storage->tags[e] = tag_of(at);
+    place.storage->tags[e] = tag(place, at);
+  }
+  // Points that differ in dropped dimensions alone are one.
+  static std::uint64_t tag(const Place& place, std::span<const std::int64_t> at) {
+    const std::vector<int>& dropped = place.info->layout.dropped;
+    if (dropped.empty()) return tag_of(at);
+    std::vector<std::int64_t> kept(at.begin(), at.end());
+    for (int d : dropped) kept[static_cast<std::size_t>(d)] = 0;
+    return tag_of(kept);
+  }
+  bool stores(const Stmt& block, const ir::Stage& stage, std::size_t component) const {
+    return block.stores == Stmt::Stores::all ||
+           (block.stores == Stmt::Stores::dropped) == analysis::drops(program_, stage, component);
   }
 
   // ---- compiling the tree ----------------------------------------------------------------------------------------------
@@ -423,7 +436,7 @@ class Scheduled final : public Memory {
     for (Code& c : loop.body) {
       if (&c == &block) {
         BlockCode& b = blocks_[static_cast<std::size_t>(block.block)];
-        if (enter(b, b.spatial_guards, true) && (!block.stmt->first_stores || empty_domain(b))) store_inits(b);
+        if (enter(b, b.spatial_guards, true) && (!block.stmt->first_stores || empty_domain(b))) store_inits(b, *block.stmt);
         current_ = nullptr;
       } else if (c.stmt->kind == Stmt::Kind::loop && contains(c, block)) {
         if (c.reduce) {
@@ -466,9 +479,10 @@ class Scheduled final : public Memory {
     return {point_.data(), s.spatial.size()};
   }
 
-  void store_inits(BlockCode& b) {
+  void store_inits(BlockCode& b, const Stmt& block) {
     StageCode& s = stage_code_.at(b.stage->id);
     for (std::size_t c = 0; c < s.inits.size(); ++c) {
+      if (!stores(block, *b.stage, c)) continue;
       const Value v = s.inits[c].run();
       write(places_[static_cast<std::size_t>(resolve(b.stage->buffers[c], nullptr))], point_of(s), v);
     }
@@ -482,7 +496,7 @@ class Scheduled final : public Memory {
       const bool reduces = b.stage->is_reduction();
       const bool first = reduces && c.stmt->first_stores && at_first_step(b);
       if (init_only || (reduces && c.stmt->piece == Stmt::Piece::whole && !b.in_reduce_loop && !c.stmt->first_stores))
-        store_inits(b);
+        store_inits(b, *c.stmt);
       if (!init_only) {
         std::vector<Value> result;
         if (reduces) {
@@ -491,7 +505,7 @@ class Scheduled final : public Memory {
             result.push_back(first ? s.inits[k].run()
                                    : read(resolve(b.stage->buffers[k], nullptr), at.data(), static_cast<int>(at.size())));
           }
-          ++s.evaluations;
+          s.evaluations += c.stmt->stores != Stmt::Stores::dropped;
           s.combiner.step(result);
         } else if (s.fill && outside_source(b)) {
           result.push_back(s.fill->run());
@@ -500,7 +514,8 @@ class Scheduled final : public Memory {
           s.combiner.values(result);
         }
         for (std::size_t k = 0; k < result.size(); ++k)
-          write(places_[static_cast<std::size_t>(resolve(b.stage->buffers[k], nullptr))], point_of(s), result[k]);
+          if (stores(*c.stmt, *b.stage, k))
+            write(places_[static_cast<std::size_t>(resolve(b.stage->buffers[k], nullptr))], point_of(s), result[k]);
       }
     }
     current_ = nullptr;
@@ -565,10 +580,9 @@ bool regions_are_known(const ir::Program& p) {
 }  // namespace
 
 Counters run(const ir::Program& p, Arguments& arguments, const Options& options) {
-  if (regions_are_known(p)) return Scheduled(p, arguments, options).run();
-  ir::Program derived = p;
-  analysis::derive_regions(derived);
-  return Scheduled(derived, arguments, options).run();
+  ir::Program apart = analysis::take_dropped_apart(p);
+  if (!regions_are_known(apart)) analysis::derive_regions(apart);
+  return Scheduled(apart, arguments, options).run();
 }
 
 }  // namespace ashlar::interp

@@ -251,6 +251,14 @@ struct Builder {
     for (const Expr& e : s.values) r.values.push_back(rewritten(e, local, s.where));
     for (const Expr& e : s.inits) r.inits.push_back(rewritten(e, local, s.where));
     r.reducer = s.reducer;
+    for (auto* side : {&r.reducer.left, &r.reducer.right})
+      for (std::size_t c = 0; c < side->size(); ++c) {
+        const Id fresh = p.fresh();
+        const VariableDef& v = variable((*side)[c], s.where);
+        local.emplace_back((*side)[c], ir::var(fresh, v.name, v.type));
+        (*side)[c] = fresh;
+      }
+    for (Expr& e : r.reducer.combine) e = rewritten(e, local, s.where);
     place(r);
     p.stages[r.id] = std::move(r);
   }

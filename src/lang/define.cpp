@@ -43,6 +43,8 @@ struct Checker {
     if (v.kind == VariableDef::Kind::axis)
       refuse(name, "axes only inside the reduction over them: sum(..., " + v.name + ")",
              "the axis " + v.name + " outside of a reduction over it", where);
+    if (v.kind == VariableDef::Kind::placeholder)
+      refuse(name, "the arguments of a combiner only inside it", v.name + " outside", where);
     if (v.kind == VariableDef::Kind::dimension)
       refuse(name, "the Vars of its own lambda", "the Var " + v.name + " of another definition", where);
   }
@@ -116,6 +118,8 @@ ir::ReducerKind kind_of(detail::Reduce r) {
       return ir::ReducerKind::minimum;
     case detail::Reduce::maximum:
       return ir::ReducerKind::maximum;
+    case detail::Reduce::custom:
+      return ir::ReducerKind::custom;
   }
   return ir::ReducerKind::none;
 }
@@ -168,36 +172,42 @@ Tensor define(const Site& site, Operand value) {
   return result;
 }
 
-Tensor define(const Site& site, const Reduction<1>& r) {
+void define_reduction(const Site& site, const Reduced& r, Tensor* results) {
   StageDef s = new_stage(site);
-  s.reducer.kind = kind_of(Access::kind(r));
-  s.reducer.order = s.reducer.kind == ir::ReducerKind::strict_sum ? ir::Reducer::Order::exact : ir::Reducer::Order::any;
-  const Expr& term = Access::terms(r)[0];
-  const Expr& initial = Access::initial(r)[0];
-  const bool sums = s.reducer.kind == ir::ReducerKind::sum || s.reducer.kind == ir::ReducerKind::strict_sum;
-  s.reducer.fused = sums && term.type().is_float() && ir::is(term, ir::Op::mul);
+  if (r.kind == Reduce::custom) {
+    s.reducer = lang::reducer(r.reducer, r.where).reducer;
+  } else {
+    s.reducer.kind = kind_of(r.kind);
+    s.reducer.order = s.reducer.kind == ir::ReducerKind::strict_sum ? ir::Reducer::Order::exact : ir::Reducer::Order::any;
+    const bool sums = s.reducer.kind == ir::ReducerKind::sum || s.reducer.kind == ir::ReducerKind::strict_sum;
+    s.reducer.fused = sums && r.terms[0].type().is_float() && ir::is(r.terms[0], ir::Op::mul);
+  }
   Checker checker{s.name, s.where, s.dimensions};
-  if (!initial.empty()) checker.check(initial);  // over the dimensions alone: it sits outside the reduction
-  for (const Axis& a : Access::axes(r).axes()) {
+  for (std::size_t c = 0; c < r.count; ++c)
+    if (!r.initial[c].empty()) checker.check(r.initial[c]);  // over the dimensions alone: it sits outside the reduction
+  for (const Axis& a : r.axes.axes()) {
     const ir::Id id = a.node()->id;
-    const VariableDef& v = lang::variable(id, Access::where(r));
+    const VariableDef& v = lang::variable(id, r.where);
     if (std::find(s.axes.begin(), s.axes.end(), id) != s.axes.end())
-      refuse(s.name, "each Axis once", v.name + " twice", Access::where(r));
+      refuse(s.name, "each Axis once", v.name + " twice", r.where);
     checker.check(v.begin);
     checker.check(v.end);
     s.axes.push_back(id);
     checker.allowed.push_back(id);
   }
-  for (const Expr& c : Access::axes(r).conditions()) {
+  for (const Expr& c : r.axes.conditions()) {
     checker.check(c);
     s.conditions.push_back(c);
   }
-  checker.check(term);
-  s.values = {term};
-  s.inits = {initial.empty() ? identity(s.reducer.kind, term.type()) : initial};
-  Tensor result;
-  add_stage(std::move(s), &result);
-  return result;
+  for (std::size_t c = 0; c < r.count; ++c) {
+    checker.check(r.terms[c]);
+    s.values.push_back(r.terms[c]);
+    const bool own = r.kind == Reduce::custom;
+    s.inits.push_back(!r.initial[c].empty() ? r.initial[c]
+                      : own                 ? s.reducer.identity[c]
+                                            : identity(s.reducer.kind, r.terms[c].type()));
+  }
+  add_stage(std::move(s), results);
 }
 
 }  // namespace detail
@@ -209,8 +219,6 @@ Reduction<> strict_sum(Operand x, AxisList k, Where w) {
 Reduction<> product(Operand x, AxisList k, Where w) { return reduce(detail::Reduce::product, "product", x, std::move(k), w); }
 Reduction<> minimum(Operand x, AxisList k, Where w) { return reduce(detail::Reduce::minimum, "minimum", x, std::move(k), w); }
 Reduction<> maximum(Operand x, AxisList k, Where w) { return reduce(detail::Reduce::maximum, "maximum", x, std::move(k), w); }
-Reduction<2> argmax(Operand, AxisList, Where w) { detail::not_in_this_version("argmax", w); }
-Reduction<2> argmin(Operand, AxisList, Where w) { detail::not_in_this_version("argmin", w); }
 
 // ---- arguments -------------------------------------------------------------------------------------------------------------
 namespace lang {

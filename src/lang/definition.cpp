@@ -12,6 +12,7 @@ namespace {
 
 struct Arena {
   std::map<Id, std::unique_ptr<VariableDef>> variables;
+  std::map<Id, std::unique_ptr<ReducerDef>> reducers;
   std::map<Id, std::unique_ptr<StageDef>> stages;
   std::map<Id, std::unique_ptr<TensorDef>> tensors;
   Arena* outer = nullptr;
@@ -53,6 +54,7 @@ T* find(std::map<Id, std::unique_ptr<T>> Arena::* map, Id id) {
 }  // namespace
 
 Id add(VariableDef d) { return insert(&Arena::variables, ir::fresh_id(), std::move(d)); }
+Id add(ReducerDef d) { return insert(&Arena::reducers, ir::fresh_id(), std::move(d)); }
 Id add(StageDef d) { return insert(&Arena::stages, ir::fresh_id(), std::move(d)); }
 Id add(TensorDef d) {
   d.id = ir::fresh_id();
@@ -70,6 +72,11 @@ const VariableDef& variable(Id id, Where where) {
 const StageDef& stage(Id id, Where where) {
   if (const StageDef* s = find(&Arena::stages, id)) return *s;
   refuse("stage", "a stage", "one whose definitions were forgotten (its DefinitionScope ended)", where);
+}
+const ReducerDef& reducer(Id id, Where where) {
+  if (id == 0) refuse("reducer", "a reducer that was declared: reducer(...)", "an empty Reducer", where);
+  if (const ReducerDef* r = find(&Arena::reducers, id)) return *r;
+  refuse("reducer", "a reducer", "one whose definitions were forgotten (its DefinitionScope ended)", where);
 }
 TensorDef& tensor(Id id, Where where) {
   if (id == 0) refuse("tensor", "a tensor that was defined", "an empty Tensor", where);

@@ -17,12 +17,18 @@ namespace ashlar::lang {
 using ir::Id;
 
 struct VariableDef {
-  enum class Kind { dimension, symbol, axis, scalar } kind = Kind::dimension;
+  enum class Kind { dimension, symbol, axis, scalar, placeholder } kind = Kind::dimension;
   std::string name;
   Where where = {};
   Type type = ir::index_type;
   Symbol::Facts facts;  // symbols
   Expr begin, end;      // axes
+};
+
+struct ReducerDef {
+  std::string name;
+  Where where = {};
+  ir::Reducer reducer;  // its placeholders are variables of the language
 };
 
 struct Bounds {
@@ -66,13 +72,15 @@ struct TensorDef {
 };
 
 Id add(VariableDef);
+Id add(ReducerDef);
 Id add(StageDef);
 Id add(TensorDef);
 const VariableDef* find_variable(Id);  // null: not a variable of the language (any more)
 const VariableDef& variable(Id, Where);
 const StageDef& stage(Id, Where);
-TensorDef& tensor(Id, Where);         // refused for 0 (an empty Tensor) and for tensors of an ended scope
-const TensorDef& resolve(Id, Where);  // outputs give what they are bound to; refused when they are not
+const ReducerDef& reducer(Id, Where);  // refused for 0 (an empty Reducer)
+TensorDef& tensor(Id, Where);          // refused for 0 (an empty Tensor) and for tensors of an ended scope
+const TensorDef& resolve(Id, Where);   // outputs give what they are bound to; refused when they are not
 
 std::string shape_text(const std::vector<Bounds>&);
 // The domain of one dimension; refused where it is inferred or infinite.

@@ -147,12 +147,22 @@ void require_data_type(Type t, const std::string& what, Where where) {
            ir::text(t), where);
 }
 
+Expr component(Type type, const Operand& given, const std::string& what) {
+  if (given.is_number()) return adopt(type, given, what);
+  const Expr e = as_expr(given, what);
+  if (e.type() == type) return e;
+  if (e.type().is_index() && type == i64) return ir::cast(i64, e);
+  if (ir::is(e, ir::Op::int_const)) return adopt(type, Operand(e.node()->i, given.where()), what);
+  if (ir::is(e, ir::Op::float_const)) return adopt(type, Operand(e.node()->f, given.where()), what);
+  return to_type(type, given, what);
+}
+
 }  // namespace lang
 
 Expr value_of(Operand o) { return lang::as_expr(o, "value"); }
 
 namespace detail {
-Expr adopt(const Expr& as, Operand value, const char* what) { return lang::to_type(as.type(), value, what); }
+Expr adopt(const Expr& as, Operand value, const char* what) { return lang::component(as.type(), value, what); }
 void not_in_this_version(const char* what, Where where) {
   refuse(what, "what this version has: compute, sum, strict_sum, product, minimum, maximum",
          std::string(what) + ", which comes later", where);

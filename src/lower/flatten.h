@@ -58,9 +58,8 @@ class Flattener {
 
   // ---- reductions over threads (flatten_parts.cpp)
   struct Parts {  // of a nest: each thread's part of every value, and the result for all threads
-    Id part = 0, all = 0;
+    std::vector<Id> part, all;  // one a component
     std::string name;
-    Type type;
     std::vector<std::pair<Id, std::int64_t>> digits;  // the axes that tell values apart, and their strides
     bool open = true;                                 // more pieces may begin with these
   };
@@ -68,7 +67,7 @@ class Flattener {
   void begin_parts(const Stmt& chain, const Stmt& block);
   const Parts* parts_here(const Stmt& block);
   Expr place_of_part(const Parts&) const;
-  static Expr load_part(const Parts&, Id buffer, const Expr& at, Where);
+  std::vector<Expr> load_parts(const std::vector<Id>& buffers, const Expr& at, Where) const;
 
   // ---- blocks (flatten_block.cpp)
   struct Conditions {                                   // that must hold for a block to run
@@ -82,7 +81,14 @@ class Flattener {
   std::size_t depth_of(const Expr& condition) const;
   Statements block(const Stmt&);
   Statements stores(const Stmt&, const Stmt& in, const ir::Stage&, const Parts*, Body&, const Facts&);
-  Statements store_all(const Stmt&, const ir::Stage&, const std::vector<Expr>& index, std::vector<Expr> values, Body&);
+  // Stores values[k] where target(k) says; several are all computed before the first is stored.
+  struct Target {
+    Id kbuffer = 0;
+    Expr address;
+  };
+  Statements store_together(std::vector<Expr> values, const std::string& name, Where, const std::vector<Target>&);
+  Statements store_all(const Stmt&, const ir::Stage&, const std::vector<Expr>& index, const std::vector<Expr>& values,
+                       Body&);
 
   // ---- fragments (flatten_fragment.cpp)
   void find_fragments();

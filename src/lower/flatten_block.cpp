@@ -1,6 +1,7 @@
 // Blocks (flatten.h): the conditions around them and their stores.
 #include <algorithm>
 
+#include <ashlar/analysis/dropped.h>
 #include <ashlar/analysis/inits.h>
 #include <ashlar/analysis/thread_tree.h>
 
@@ -60,13 +61,13 @@ std::vector<KStmt> Flattener::block(const Stmt& s) {
   const Parts* parts = parts_here(s);
   Statements first;  // what threads do together stands under no condition
   if (parts && s.piece == Stmt::Piece::begin) {
-    first.push_back(
-        store_stmt(parts->part, place_of_part(*parts), analysis::identity_of(stage.reducer.kind, parts->type), s.where));
+    const Expr at = place_of_part(*parts);
+    for (Id part : parts->part) first.push_back(store_stmt(part, at, draft_.parts.at(part), s.where));
     return first;
   }
   if (parts && s.piece == Stmt::Piece::combine) {
     const Expr at = place_of_part(*parts);
-    first.push_back(store_stmt(parts->all, at, load_part(*parts, parts->part, at, s.where), s.where));
+    first.push_back(store_stmt(parts->all.front(), at, load_parts(parts->part, at, s.where).front(), s.where));
   }
   const std::optional<Conditions> conditions =
       conditions_at(path_, s.piece != Stmt::Piece::whole && s.piece != Stmt::Piece::update, single_);
@@ -100,19 +101,18 @@ std::vector<KStmt> Flattener::stores(const Stmt& s, const Stmt& in, const ir::St
   if (!stage.is_reduction()) return store_all(s, stage, index, lowered_all(stage.values), expressions);
   if (s.piece == Stmt::Piece::init) return store_all(s, stage, index, lowered_all(stage.inits), expressions);
   if (parts && s.piece == Stmt::Piece::combine) {
-    const Combining& all = draft_.combining.at(parts->all);
+    const Combining& all = draft_.combining.at(parts->all.front());
     return store_all(s, stage, index,
                      combine(all.stage, s.first_stores ? lowered_all(stage.inits) : accumulators(),
-                             {load_part(*parts, parts->all, place_of_part(*parts), s.where)}),
+                             load_parts(parts->all, place_of_part(*parts), s.where)),
                      expressions);
   }
   const std::vector<Expr> terms = lowered_all(stage.values);
   if (parts) {
     const Expr at = place_of_part(*parts);
-    Statements out;
-    out.push_back(
-        store_stmt(parts->part, at, combine(stage, {load_part(*parts, parts->part, at, s.where)}, terms)[0], s.where));
-    return out;
+    std::vector<Target> targets;
+    for (Id part : parts->part) targets.push_back({part, at});
+    return store_together(combine(stage, load_parts(parts->part, at, s.where), terms), stage.name, s.where, targets);
   }
   if (!s.first_stores) return store_all(s, stage, index, combine(stage, accumulators(), terms), expressions);
   Expr first = ir::boolean(true);
@@ -133,27 +133,38 @@ std::vector<KStmt> Flattener::stores(const Stmt& s, const Stmt& in, const ir::St
   return {std::move(out)};
 }
 
-// Stores one value for each component; several are all computed before the first is stored.
-std::vector<KStmt> Flattener::store_all(const Stmt& s, const ir::Stage& stage, const std::vector<Expr>& index,
-                                        std::vector<Expr> values, Body& expressions) {
-  std::vector<Expr> at;
-  for (const Expr& i : index) at.push_back(expressions.lower(i));
+std::vector<KStmt> Flattener::store_together(std::vector<Expr> values, const std::string& name, Where where,
+                                             const std::vector<Target>& targets) {
   std::vector<std::pair<Id, Expr>> lets;
   if (values.size() > 1)
     for (Expr& v : values) {
       lets.emplace_back(p_.fresh(), v);
-      v = ir::var(lets.back().first, stage.name + "_new", v.type(), v.node()->where);
+      v = ir::var(lets.back().first, name + "_new", v.type(), v.node()->where);
     }
   Statements out;
   for (std::size_t c = 0; c < values.size(); ++c)
-    out.push_back(
-        store_stmt(place_of(stage.buffers[c]).kbuffer, expressions.address(stage.buffers[c], at), values[c], s.where));
+    out.push_back(store_stmt(targets[c].kbuffer, targets[c].address, values[c], where));
   for (std::size_t c = lets.size(); c-- > 0;) {
-    KStmt let = let_stmt(lets[c].first, stage.name + "_new", lets[c].second, std::move(out), s.where);
+    KStmt let = let_stmt(lets[c].first, name + "_new", lets[c].second, std::move(out), where);
     out.clear();
     out.push_back(std::move(let));
   }
   return out;
+}
+
+// Stores one value for each component that the block stores.
+std::vector<KStmt> Flattener::store_all(const Stmt& s, const ir::Stage& stage, const std::vector<Expr>& index,
+                                        const std::vector<Expr>& values, Body& expressions) {
+  std::vector<Expr> at;
+  for (const Expr& i : index) at.push_back(expressions.lower(i));
+  std::vector<Target> targets;
+  std::vector<Expr> stored;
+  for (std::size_t c = 0; c < stage.buffers.size(); ++c) {
+    if (s.stores != Stmt::Stores::all && (s.stores == Stmt::Stores::dropped) != analysis::drops(p_, stage, c)) continue;
+    targets.push_back({place_of(stage.buffers[c]).kbuffer, expressions.address(stage.buffers[c], at)});
+    stored.push_back(values[c]);
+  }
+  return store_together(std::move(stored), stage.name, s.where, targets);
 }
 
 }  // namespace ashlar::lower_impl

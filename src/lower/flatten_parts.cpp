@@ -22,7 +22,6 @@ void Flattener::begin_parts(const Stmt& chain, const Stmt& block) {
   const ir::Stage& stage = p_.stage(block.stage);
   Parts parts;
   parts.name = stage.name;
-  parts.type = p_.buffer(stage.buffers.front()).type;
   std::int64_t count = 1;
   bool constant = true;  // are all indices constants after unrolling?
   for (const Stmt* at = &chain; at->kind == Stmt::Kind::loop; at = &at->body.front()) {
@@ -34,23 +33,26 @@ void Flattener::begin_parts(const Stmt& chain, const Stmt& block) {
     constant = constant && (at->loop_kind == LoopKind::unrolled || *most <= 1);
   }
   ir::KBuffer b;
-  b.type = parts.type;
   b.storage = constant ? ir::Storage::registers : ir::Storage::stack;
   b.elements = ir::index(count);
   for (const Around& a : around_) b.inside.push_back(a.axis);
-  for (Id* id : {&parts.part, &parts.all}) {
-    *id = b.id = p_.fresh();
-    b.name = parts.name + (id == &parts.part ? "_part" : "_all");
-    draft_.kernel.buffers.emplace(b.id, b);
-    draft_.alloc_lines.emplace(b.id, block.where);
-  }
-  Combining combining{stage, {}};
+  for (std::size_t c = 0; c < stage.buffers.size(); ++c)
+    for (std::vector<Id>* list : {&parts.part, &parts.all}) {
+      b.id = p_.fresh();
+      list->push_back(b.id);
+      b.type = p_.buffer(stage.buffers[c]).type;
+      b.name = parts.name + (list == &parts.part ? "_part" : "_all") + (stage.buffers.size() == 1 ? "" : std::to_string(c));
+      draft_.kernel.buffers.emplace(b.id, b);
+      draft_.alloc_lines.emplace(b.id, block.where);
+      if (list == &parts.part) draft_.parts.emplace(b.id, analysis::identity_of(stage.reducer, c, b.type));
+    }
+  Combining combining{stage, parts.part, parts.all, {}};
   combining.stage.reducer.fused = false;
   const auto collect = [&](const auto& self, const std::vector<Stmt>& body) -> void {
     for (const Stmt& s : body) {
       if (s.kind == Stmt::Kind::nest) continue;  // a stage computed inside combines what is its own
       if (s.kind == Stmt::Kind::loop && s.combines && s.loop_kind == LoopKind::bound) {
-        draft_.reducing[parts.part].insert(s.axis);
+        for (Id part : parts.part) draft_.reducing[part].insert(s.axis);
         if (std::find(combining.axes.begin(), combining.axes.end(), s.bound_to) == combining.axes.end())
           combining.axes.push_back(s.bound_to);
       }
@@ -58,8 +60,7 @@ void Flattener::begin_parts(const Stmt& chain, const Stmt& block) {
     }
   };
   collect(collect, nest().body);
-  draft_.combining.emplace(parts.all, std::move(combining));
-  draft_.parts.emplace(parts.part, analysis::identity_of(stage.reducer.kind, parts.type));
+  draft_.combining.emplace(parts.all.front(), std::move(combining));
   parts_[key] = std::move(parts);
 }
 
@@ -80,9 +81,13 @@ Expr Flattener::place_of_part(const Parts& parts) const {
   for (const auto& [axis, stride] : parts.digits) at = ir::add(at, ir::mul(known(ir::axis_var(p_, axis)), ir::index(stride)));
   return analysis::simplify(at, facts_);
 }
-Expr Flattener::load_part(const Parts& parts, Id buffer, const Expr& at, Where where) {
-  const std::vector<Expr> index{at};
-  return ir::load(buffer, parts.name + (buffer == parts.part ? "_part" : "_all"), parts.type, index, where);
+std::vector<Expr> Flattener::load_parts(const std::vector<Id>& buffers, const Expr& at, Where where) const {
+  std::vector<Expr> loads;
+  for (Id id : buffers) {
+    const ir::KBuffer& b = draft_.kernel.buffers.at(id);
+    loads.push_back(ir::load(id, b.name, b.type, std::vector<Expr>{at}, where));
+  }
+  return loads;
 }
 
 }  // namespace ashlar::lower_impl

@@ -1,8 +1,10 @@
 #include <ashlar/lower/lower.h>
 
+#include <algorithm>
 #include <ctime>
 #include <iterator>
 
+#include <ashlar/analysis/dropped.h>
 #include <ashlar/analysis/inits.h>
 #include <ashlar/analysis/verify.h>
 #include <ashlar/ir/print.h>
@@ -31,20 +33,21 @@ struct State {
 struct Pass {
   const char* name;
   void (*run)(State&, const LowerOptions&);
-  bool launches = false;  // only for a device
+  enum class For { all, devices, dropped } when = For::all;  // kernels of a device; components that lack dimensions
 };
 
 constexpr Pass passes[] = {
-    {"parts", [](State& s, const LowerOptions&) { lower_impl::take_parts(s.program); }, true},
+    {"dropped", [](State& s, const LowerOptions&) { s.program = analysis::take_dropped_apart(s.program); }, Pass::For::dropped},
+    {"parts", [](State& s, const LowerOptions&) { lower_impl::take_parts(s.program); }, Pass::For::devices},
     {"inits", [](State& s, const LowerOptions&) { s.program = analysis::materialise_inits(s.program); }},
     {"flatten",
      [](State& s, const LowerOptions& o) {
        s.draft = lower_impl::flatten(std::move(s.program), o);
        s.flat = true;
      }},
-    {"launches", [](State& s, const LowerOptions& o) { lower_impl::make_launches(s.draft, o); }, true},
-    {"pipeline", [](State& s, const LowerOptions& o) { lower_impl::pipeline(s.draft, o); }, true},
-    {"synchronise", [](State& s, const LowerOptions&) { lower_impl::synchronise(s.draft); }, true},
+    {"launches", [](State& s, const LowerOptions& o) { lower_impl::make_launches(s.draft, o); }, Pass::For::devices},
+    {"pipeline", [](State& s, const LowerOptions& o) { lower_impl::pipeline(s.draft, o); }, Pass::For::devices},
+    {"synchronise", [](State& s, const LowerOptions&) { lower_impl::synchronise(s.draft); }, Pass::For::devices},
     {"interior", [](State& s, const LowerOptions&) { lower_impl::specialise_interior(s.draft); }},
     {"guards", [](State& s, const LowerOptions&) { lower_impl::hoist_guards(s.draft); }},
     {"math", [](State& s, const LowerOptions&) { lower_impl::expand_functions(s.draft); }},
@@ -62,8 +65,10 @@ ir::Kernel lower(const ir::Program& program, const LowerOptions& options) {
   ir::walk(program.body, [&](const ir::Stmt& s) {
     launches = launches || (s.kind == ir::Stmt::Kind::loop && s.loop_kind == ir::LoopKind::bound);
   });
+  const bool drops = std::any_of(program.stages.begin(), program.stages.end(),
+                                 [&](const auto& stage) { return analysis::drops(program, stage.second); });
   for (const Pass& pass : passes) {
-    if (pass.launches && !launches) continue;
+    if ((pass.when == Pass::For::devices && !launches) || (pass.when == Pass::For::dropped && !drops)) continue;
     const double start = options.times ? cpu_ms() : 0;
     pass.run(state, options);
     if (!state.flat)

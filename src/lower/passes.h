@@ -12,9 +12,11 @@
 
 namespace ashlar::lower_impl {
 
-// A store to a buffer of this kind, all[k] = part[k], stands for: every thread gets what the parts of all give together.
+// A store all[k] = part[k] to the first result stands for: every thread gets, in every result, what the parts of all give
+// together.
 struct Combining {
   ir::Stage stage;               // whose reducer combines; not fused
+  std::vector<ir::Id> part, all;  // one a component
   std::vector<ThreadAxis> axes;  // over whose threads, one after another
 };
 
@@ -34,7 +36,7 @@ struct Draft {
   std::map<ir::Id, Where> alloc_lines;    // of the buffers that were allocated: where the user placed them
   std::set<ir::Id> mapped;                // of those, the ones in which points share places: rings
   std::set<ir::Id> fragments;             // and those that are held by the lanes of a warp
-  std::map<ir::Id, Combining> combining;  // by the buffer that gets the result
+  std::map<ir::Id, Combining> combining;  // by the buffer that gets the first result
   std::map<ir::Id, Expr> parts;           // buffers in which each thread accumulates its part: what it starts from
   std::map<ir::Id, std::set<ir::Id>>
       reducing;                  // by such a buffer: variables of the loops over threads that share out its terms

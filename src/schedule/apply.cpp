@@ -36,6 +36,7 @@ std::span<const Primitive> primitives() {
       {"set_layout", apply_set_layout},
       {"swizzle", apply_swizzle},
       {"align", apply_align},
+      {"drop_dim", apply_drop_dim},
       {"set_scope", apply_set_scope},
       {"pack_argument", apply_pack_argument},
       {"rfactor", apply_rfactor},

@@ -332,10 +332,12 @@ Stmt fresh_nest(Program& p, const ir::Stage& stage, Where where) {
   return nest;
 }
 
-void insert_before_use(Program& p, std::vector<Stmt>& body, std::vector<Stmt> statements, Id buffer) {
+void insert_before_use(Program& p, std::vector<Stmt>& body, std::vector<Stmt> statements, const std::vector<Id>& buffers) {
   auto it = std::find_if(body.begin(), body.end(), [&](const Stmt& s) {
-    return subtree_reads(p, s, buffer) || subtree_writes(p, s, buffer) ||
-           (s.kind == Stmt::Kind::prefetch && s.buffer == buffer);
+    return std::any_of(buffers.begin(), buffers.end(), [&](Id buffer) {
+      return subtree_reads(p, s, buffer) || subtree_writes(p, s, buffer) ||
+             (s.kind == Stmt::Kind::prefetch && s.buffer == buffer);
+    });
   });
   body.insert(it, std::make_move_iterator(statements.begin()), std::make_move_iterator(statements.end()));
 }

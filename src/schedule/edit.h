@@ -75,7 +75,7 @@ void move_prefetches(std::vector<Stmt>& body, Id from, Id to);           // thos
 Stmt fresh_nest(Program&, const ir::Stage&, Where);
 Stmt fresh_alloc(Program&, Id buffer, Where);
 // Puts statements into a body just before the first statement that uses one of the buffers.
-void insert_before_use(Program&, std::vector<Stmt>& body, std::vector<Stmt> statements, Id buffer);
+void insert_before_use(Program&, std::vector<Stmt>& body, std::vector<Stmt> statements, const std::vector<Id>& buffers);
 ir::Buffer& new_buffer(Context&, const ir::Buffer& like, const std::string& name, const Scope&);  // a temporary
 Stmt take(Program&, Id statement);  // removes it from the tree and returns it
 

@@ -33,6 +33,7 @@ void prove_reassociation(Context&, const ir::Stage&, const std::string& because,
 void prove_slide(Context&, const Stmt& nest, const ir::Slide&);
 void prove_fold(Context&, const ir::Buffer&);
 void prove_bijective(Context&, const ir::Buffer&, const std::vector<Id>& vars, const std::vector<Expr>& map);
+void prove_dropped(Context&, const Stmt& nest);  // the values that are stored once are the same, and computed once
 void prove_bijective(Context&, const Stmt& alloc);  // again, of a layout that stands: all of it but its rings
 void prove_within(Context&, const ir::Buffer&, const std::vector<Expr>& extents);  // the layout needs no more storage than that
 void prove_after(Context&, const Stmt& nest);  // a nest put after its producer sees finished points, each once

@@ -148,9 +148,14 @@ struct Launch {
       below *= extent_of(a);
     }
     const bool all = loop.bound_to == gpu::threads;
-    const Type type = p.buffer(p.stage(nest_of(p, loop.id).stage).buffers.front()).type;
-    return type.bytes() *
-           analysis::thread_tree(threads(), device.warp, all ? 1 : below, all ? threads() : extent_of(loop.bound_to), type)
+    std::vector<Type> types;
+    std::int64_t bytes = 0;
+    for (Id b : p.stage(nest_of(p, loop.id).stage).buffers) {
+      types.push_back(p.buffer(b).type);
+      bytes += types.back().bytes();
+    }
+    return bytes *
+           analysis::thread_tree(threads(), device.warp, all ? 1 : below, all ? threads() : extent_of(loop.bound_to), types)
                .shared_elements();
   }
 

@@ -1,6 +1,8 @@
 // Obligations of loops: tails, kinds, order of accumulation.
 #include <algorithm>
 
+#include <ashlar/analysis/dropped.h>
+
 #include "schedule/legality.h"
 
 namespace ashlar::schedule {
@@ -276,9 +278,10 @@ void prove_vectorizable(Context& c, const Stmt& loop) {
       c.refuse("lanes that store to places of their own",
                name_of(c.p, loop) + ", a fusion of tiles that overlap by Tail::shift",
                "the last two tiles both store their common points");
+  const bool same = analysis::over_dropped(c.p, loop, analysis::dropped_iters(c.p, stage));  // prove_dropped's business
   if (!ir::is_int(axis.extent, 1))
     for (Id b : stage.buffers)
-      if (!moves(c.p, nest_of(c.p, loop.id), c.p.buffer(b), axis.id))
+      if (!(same && !c.p.buffer(b).layout.dropped.empty()) && !moves(c.p, nest_of(c.p, loop.id), c.p.buffer(b), axis.id))
         c.refuse("lanes that store to places of their own",
                  name_of(c.p, loop) + ", while " + c.p.buffer(b).name + " keeps one element for all of them");
   no_kind_around_or_inside(c, loop, ir::LoopKind::vectorized, "one vectorized loop on a path");
@@ -334,7 +337,9 @@ void prove_apart(Context& c, const Stmt& loop) {
       auto path = ir::path_to(p, s.id);
       const Facts facts = analysis::facts_at(p, path);
       const auto below = analysis::loops_below(p, path, loop.id);
+      const std::set<Id> dropped = p.buffer(b).layout.dropped.empty() ? std::set<Id>{} : analysis::dropped_iters(p, inner);
       for (const ir::Root& r : s.roots) {
+        if (dropped.count(r.iter)) continue;  // no place of its own there
         const Expr last = ir::sub(ir::add(r.begin, analysis::covered_extent(p, r.axis)), ir::index(1));
         const Interval lo = analysis::bounds_over(r.begin, below, facts), hi = analysis::bounds_over(last, below, facts);
         if (lo.lo.empty() || hi.hi.empty()) continue;
@@ -360,10 +365,12 @@ void prove_parallel(Context& c, const Stmt& loop) {
 }
 
 void prove_reassociation(Context& c, const ir::Stage& stage, const std::string& because, const std::string& conflict) {
-  if (!stage.is_reduction()) return;
-  if (stage.reducer.kind == ir::ReducerKind::strict_sum || stage.reducer.order != ir::Reducer::Order::any)
+  if (!stage.is_reduction() || stage.reducer.order == ir::Reducer::Order::any) return;
+  if (stage.reducer.kind == ir::ReducerKind::strict_sum)
     c.refuse("a reduction that may be regrouped (sum, not strict_sum)", stage.name + " is accumulated in order; " + because,
              conflict);
+  c.refuse("a reducer declared with Order::any",
+           stage.reducer.name + " of " + stage.name + ", whose terms are met in order; " + because, conflict);
 }
 
 }  // namespace ashlar::schedule

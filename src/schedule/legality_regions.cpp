@@ -93,6 +93,8 @@ void prove_fold(Context& c, const ir::Buffer& buffer) {
       ring = ir::is(e, ir::Op::mod) && ir::is(ir::args_of(e)[0], ir::Op::var) && ir::is_int(ir::args_of(e)[1], &n);
     }
     if (uses > 1 || !ring) continue;  // a plain coordinate, or a digit of a panel
+    const std::vector<int>& dropped = buffer.layout.dropped;
+    if (std::find(dropped.begin(), dropped.end(), static_cast<int>(dim)) != dropped.end()) continue;
     for (const Stmt* nest : ir::nests_of(p, buffer.stage)) {
       auto path = ir::path_to(p, nest->id);
       const Facts facts = analysis::facts_at(p, path);

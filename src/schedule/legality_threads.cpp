@@ -112,13 +112,12 @@ void prove_combined(Context& c, const Stmt& loop) {
   const ir::Axis& axis = p.axis(loop.axis);
   const ir::Stage& stage = p.stage(nest_of(p, loop.id).stage);
   if (!axis.reduce) c.refuse("a reduction loop (a spatial one is bound without this)", name_of(p, loop) + ", a spatial one");
-  if (stage.buffers.size() != 1)
-    c.refuse("a reduction of one value", stage.name + " with " + std::to_string(stage.buffers.size()));
   prove_reassociation(c, stage, "each thread accumulates a part of its own",
                       "the terms of " + axis.name + " = 0 and of " + axis.name +
                           " = 1 are accumulated apart and then combined, where the definition takes term after term");
-  if (analysis::identity_of(stage.reducer.kind, p.buffer(stage.buffers.front()).type).empty())
-    c.refuse("a sum, product, minimum or maximum", stage.name + ", which reduces in another way");
+  if (!stage.reducer.unjoinable.empty())
+    c.refuse("a reducer whose identity combines with itself (a thread without terms has the identity)",
+             stage.reducer.name + " of " + stage.name, stage.reducer.unjoinable);
   const auto path = to_outermost_reduction(p, loop);
   for (const Stmt* s : path)
     if (s->kind == Stmt::Kind::loop && s->loop_kind == LoopKind::vthread)

@@ -34,6 +34,7 @@ void apply_cache_read(Context&);      // buffer, scope, has fill, [fill], reader
 void apply_cache_write(Context&);     // stage, scope                  -> stage
 void apply_set_layout(Context&);      // stage, map
 void apply_swizzle(Context&);         // stage, map
+void apply_drop_dim(Context&);        // stage, component, dim
 void apply_align(Context&);           // stage, dim, multiple
 void apply_set_scope(Context&);       // stage, scope
 void apply_pack_argument(Context&);   // buffer, map

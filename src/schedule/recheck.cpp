@@ -1,6 +1,8 @@
 // What is proved again after every step, and what must hold when the schedule is complete.
 #include <algorithm>
 
+#include <ashlar/analysis/dropped.h>
+
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
 
@@ -31,7 +33,8 @@ bool annotates(const Context& c) {
 
 bool keeps_boxes(const Context& c) {
   const std::string& primitive = c.step.primitive;
-  return annotates(c) || primitive == "prefetch" || primitive == "align" || primitive == "set_layout" || primitive == "swizzle";
+  return annotates(c) || primitive == "prefetch" || primitive == "align" || primitive == "set_layout" ||
+         primitive == "drop_dim" || primitive == "swizzle";
 }
 
 Id rearranged(const Context& c) {
@@ -73,6 +76,7 @@ void recheck(Context& c) {
     }
     for (const ir::Slide& slide : nest->slides) prove_slide(c, *nest, slide);
     if (nest->after) prove_after(c, *nest);
+    if (analysis::drops(p, p.stage(nest->stage))) prove_dropped(c, *nest);
   }
   if (changes_reads(c.step) || (!annotates(c) && pads(p))) prove_reads(c);
 }

@@ -333,6 +333,9 @@ Stage Stage::set_layout_(const std::vector<Expr>& vars, const std::vector<Expr>&
 Stage Stage::swizzle_(const std::vector<Expr>& vars, const std::vector<Expr>& map, Where w) const {
   return apply("swizzle", {Arg::stage(id_), detail::index_map(vars, map)}, w), *this;
 }
+Stage Stage::drop_dim(int component, int dim, Where w) const {
+  return apply("drop_dim", {Arg::stage(id_), Arg::integer(component), Arg::integer(dim)}, w), *this;
+}
 Stage Stage::pad(int dim, Factor by, Where w) const {
   const ir::Program& p = state_->scheduled.program;
   const ir::Stage& stage = standing(*state_, id_, "pad", w);

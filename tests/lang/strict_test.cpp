@@ -63,7 +63,7 @@ TEST_CASE("a refusal passes through code that is compiled without exceptions") {
   lang::DefinitionScope scope;
   Symbol N{"N"};
   Tensor x = lang::make_input("x", i32, {N});
-  CHECK(refusal([&] { strict::running_maximum(x, N); }).found == "reducer, which comes later");
+  CHECK(refusal([&] { strict::running_maximum(x, N); }).found == "scan, which comes later");
   const Tensor two = lang::make_input("two", f32, {N, N});
   const Refusal r = refusal([&] { strict::smooth(two, lang::make_scalar("a", f32)); });
   CHECK(r.found == "recur, which comes later");

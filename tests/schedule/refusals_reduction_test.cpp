@@ -32,46 +32,6 @@ TEST_CASE("rfactor is for a whole, loose reduction loop") {
   t.same(), u.same();
 }
 
-// Reductions that the language does not write yet, but a program may hold.
-TEST_CASE("rfactor is for sums, products, minima and maxima of one value") {
-  Product t;
-  lang::Built built = t.built;
-  const ir::Id id = t.s[t.product].id();
-  ir::Reducer& reducer = built.program.stages.at(id).reducer;
-  reducer.kind = ir::ReducerKind::custom;
-  reducer.name = "add";
-  reducer.left = {built.program.fresh()}, reducer.right = {built.program.fresh()};
-  reducer.combine = {ir::add(ir::var(reducer.left[0], "l", f32), ir::var(reducer.right[0], "r", f32))};
-  reducer.fused = false;
-  Schedule custom(built, Target::parse("x86-64"));
-  const Loop k = custom[t.product].reduction();
-  says(refusal(custom, [&] { custom[t.product].rfactor(k); }),
-       {"a sum, product, minimum or maximum, found product, which reduces in another way"});
-  // a second value: the same terms once more, which C adds to the first
-  ir::Program& p = built.program;
-  ir::Stage& stage = p.stages.at(id);
-  ir::Buffer second = p.buffer(stage.buffers[0]);
-  second.id = p.fresh();
-  second.name = "again";
-  p.buffers[second.id] = second;
-  stage.buffers.push_back(second.id);
-  stage.values.push_back(stage.values[0]), stage.inits.push_back(stage.inits[0]);
-  stage.reducer.left.push_back(p.fresh()), stage.reducer.right.push_back(p.fresh());
-  stage.reducer.combine.push_back(ir::add(ir::var(stage.reducer.left[1], "l", f32), ir::var(stage.reducer.right[1], "r", f32)));
-  ir::Stmt alloc = p.body.front();
-  REQUIRE(alloc.kind == ir::Stmt::Kind::alloc);
-  alloc.id = p.fresh(), alloc.buffer = second.id;
-  p.body.insert(p.body.begin(), alloc);
-  for (auto& [other, reader] : p.stages)
-    if (other != id) {
-      const std::vector<Expr> at{ir::var(reader.iters[0].id, "i"), ir::var(reader.iters[1].id, "j")};
-      reader.values[0] = ir::add(reader.values[0], ir::load(second.id, second.name, f32, at));
-    }
-  Schedule two(built, Target::parse("x86-64"));
-  const Loop l = two[t.product].reduction();
-  says(refusal(two, [&] { two[t.product].rfactor(l); }), {"a reduction of one value, found product with 2"});
-}
-
 TEST_CASE("reads that leave what they read are refused at the line that reads") {
   lang::DefinitionScope scope;
   Symbol N{"N"};

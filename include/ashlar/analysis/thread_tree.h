@@ -9,6 +9,7 @@
 // The grouping depends on the shape of the block alone, never on time: results are the same in every run. In a butterfly both
 // lanes of a pair combine the same two values, so all lanes hold the same bits where the operator commutes.
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <ashlar/ir/program.h>
@@ -26,9 +27,10 @@ struct ThreadTree {
 };
 
 // `warp`: lanes that can exchange values, 1 if schedules may not count on them. The block has `threads` threads.
-ThreadTree thread_tree(std::int64_t threads, int warp, std::int64_t below, std::int64_t extent, Type);
+// What is combined has values of these types.
+ThreadTree thread_tree(std::int64_t threads, int warp, std::int64_t below, std::int64_t extent, std::span<const Type>);
 
-// The value x with combine(x, y) = y, of reducers that have one by themselves; empty for others.
-Expr identity_of(ir::ReducerKind, Type);
+// The x with combine(x, y) = y: its component.
+Expr identity_of(const ir::Reducer&, std::size_t component, Type);
 
 }  // namespace ashlar::analysis

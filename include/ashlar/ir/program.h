@@ -66,6 +66,8 @@ struct Layout {
   std::vector<Id> vars;
   std::vector<Expr> map;
   std::vector<Expr> strides;
+  // Logical dimensions that are in no coordinate of `map`: the value is the same all along them (drop_dim), and stored once.
+  std::vector<int> dropped;
   std::int64_t align_dim = -1, pad_to = 1;  // the extent of physical dimension align_dim is rounded up to a multiple of pad_to
 };
 
@@ -108,8 +110,12 @@ struct Reducer {
   // A sum whose term was a product when it was defined: it accumulates by fma (numeric contract). Inlining does not change it.
   bool fused = false;
   std::string name;             // custom
-  std::vector<Id> left, right;  // custom: the placeholders of `combine`
+  std::vector<Id> left, right;  // custom: the placeholders of `combine`, one a component
   std::vector<Expr> combine;
+  std::vector<Expr> identity;  // custom: constants, combine(identity, x) = x
+  // custom: what shows that combine(identity, identity) is not the identity; empty if it is. Such a reducer accumulates terms
+  // from its identity, but an empty part may not meet another.
+  std::string unjoinable;
 };
 
 struct Stage {
@@ -228,6 +234,9 @@ struct Stmt {
   // of with memory, so no init pass is needed but where the reduce domain is empty (lowering guards for that).
   bool first_stores = false;
   std::vector<Expr> when;  // further conditions, over axis variables
+  // Which components it stores. A block whose stage has components with dropped dimensions is taken apart when it runs: those
+  // that have all dimensions first, then, once for all along the dropped ones, the others (analysis/dropped.h).
+  enum class Stores { all, whole, dropped } stores = Stores::all;
   // alloc, prefetch
   Id buffer = 0;
   bool pinned = false;  // alloc: put here by store_at; compute_at further in leaves it

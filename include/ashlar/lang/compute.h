@@ -25,6 +25,15 @@ struct Site {  // of a definition
 };
 Indices new_indices(const Extent* extents, std::size_t rank);  // fresh Vars, named by the labels of the extents
 
+struct Reduced {  // a Reduction of any number of values
+  Reduce kind;
+  ir::Id reducer;
+  std::size_t count;
+  const Expr *terms, *initial;
+  const AxisList& axes;
+  Where where;
+};
+
 struct Access {
   static Var var(const Indices& at, std::size_t dim) { return Var(at.at_[dim]); }
   static void append(Indices& at, const Expr& e) { at.at_[at.rank_++] = e; }
@@ -34,30 +43,14 @@ struct Access {
     return Reduction<N>(kind, terms, std::move(axes), where);
   }
   template <std::size_t N>
-  static Reduce kind(const Reduction<N>& r) {
-    return r.kind_;
-  }
-  template <std::size_t N>
-  static const AxisList& axes(const Reduction<N>& r) {
-    return r.axes_;
-  }
-  template <std::size_t N>
-  static const Values<N>& terms(const Reduction<N>& r) {
-    return r.terms_;
-  }
-  template <std::size_t N>
-  static const Values<N>& initial(const Reduction<N>& r) {
-    return r.initial_;
-  }
-  template <std::size_t N>
-  static Where where(const Reduction<N>& r) {
-    return r.where_;
+  static Reduced reduced(const Reduction<N>& r) {
+    return {r.kind_, r.reducer_, N, r.terms_.data(), r.initial_.data(), r.axes_, r.where_};
   }
 };
 
 void define_values(const Site&, const Expr* values, std::size_t count, Tensor* results);
 Tensor define(const Site&, Operand value);
-Tensor define(const Site&, const Reduction<1>&);
+void define_reduction(const Site&, const Reduced&, Tensor* results);
 template <std::size_t N>
 std::array<Tensor, N> define(const Site& site, const Values<N>& values) {
   std::array<Tensor, N> results;
@@ -65,9 +58,13 @@ std::array<Tensor, N> define(const Site& site, const Values<N>& values) {
   return results;
 }
 template <std::size_t N>
-  requires(N > 1)
-std::array<Tensor, N> define(const Site& site, const Reduction<N>&) {
-  not_in_this_version("a reduction of several values", site.where);
+auto define(const Site& site, const Reduction<N>& r) {
+  std::array<Tensor, N> results;
+  define_reduction(site, Access::reduced(r), results.data());
+  if constexpr (N == 1)
+    return results[0];
+  else
+    return results;
 }
 
 template <std::size_t>

@@ -209,6 +209,8 @@ class Stage {
     detail::map_of(map, vars, exprs);
     return swizzle_(vars, exprs, w);
   }
+  // The storage of a component (0 for a stage of one value) lacks a dimension that its value does not depend on.
+  Stage drop_dim(int component, int dim, Where = Where::current()) const;
   // A set_layout that leaves `by` elements free behind each row of a dimension: row r of 32 starts at r * (32 + by).
   Stage pad(int dim, Factor by, Where = Where::current()) const;
   Stage prefetch(Loop, StageRef, Factor ahead, Where = Where::current()) const;

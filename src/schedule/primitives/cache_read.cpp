@@ -106,7 +106,7 @@ void apply_cache_read(Context& c) {
     const auto path = ir::path_to(c.p, only_nest(c, c.p.stage(from.stage)).id);
     if (path.size() > 1) body = &const_cast<Stmt*>(path[path.size() - 2])->body;
   }
-  insert_before_use(c.p, *body, std::move(made), to.id);
+  insert_before_use(c.p, *body, std::move(made), {to.id});
   // remap
   c.results = {stage.id};
 }

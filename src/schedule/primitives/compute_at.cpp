@@ -74,7 +74,7 @@ void move_into(Context& c, const ir::Stage& stage, Id loop_id) {
   }
   moved.push_back(take(c.p, nest_id));
   std::vector<Stmt>& body = loop_id ? ir::find(c.p, loop_id)->body : c.p.body;
-  insert_before_use(c.p, body, std::move(moved), stage.buffers.front());
+  insert_before_use(c.p, body, std::move(moved), stage.buffers);
 }
 
 void apply_compute_at(Context& c) {

@@ -36,6 +36,16 @@ void drop_reductions(const Program& p, std::vector<Stmt>& body, Id keep) {
   }
 }
 
+// Of a reducer that may be regrouped and does not commute: does the loop take its terms apart into runs of neighbours, first
+// the first run? So it is with the outermost of the loops over the terms, as long as these stand in the order of definition.
+bool keeps_order(const Program& p, const ir::Stage& stage, const Stmt& nest, Id axis) {
+  if (stage.reducer.order != ir::Reducer::Order::regroup) return false;
+  for (const ir::Root& r : nest.roots)
+    for (Id leaf : ir::leaves_of(p, r.axis))
+      if (p.axis(leaf).reduce) return leaf == axis;  // the first in the order of definition
+  return false;
+}
+
 }  // namespace
 
 void apply_rfactor(Context& c) {
@@ -47,8 +57,6 @@ void apply_rfactor(Context& c) {
   if (nest_of(c.p, loop.id).id != nest.id) c.refuse("a loop of " + stage.name, name_of(c.p, loop));
   const ir::Axis axis = c.p.axis(loop.axis);
   if (!axis.reduce) c.refuse("a reduction loop", name_of(c.p, loop) + ", a spatial one");
-  if (stage.buffers.size() != 1)
-    c.refuse("a reduction of one value", stage.name + " with " + std::to_string(stage.buffers.size()));
   ir::walk(nest.body, [&](const Stmt& s) {
     if (s.kind == Stmt::Kind::nest)
       c.refuse("a stage with nothing placed in it yet (move rfactor before compute_at of its producers)",
@@ -69,12 +77,13 @@ void apply_rfactor(Context& c) {
   });
   if (tight.count(axis.id)) c.refuse("a loop that was not tightened (tighten the other ones)", name_of(c.p, loop));
   // prove
-  prove_reassociation(c, stage, "rfactor sums its parts apart",
-                      "the terms of " + axis.name + " = 0 and of " + axis.name +
-                          " = 1 are summed apart and then added, where the definition adds term after term");
-  const Type type = c.p.buffer(stage.buffers.front()).type;
-  const Expr identity = analysis::identity_of(stage.reducer.kind, type);
-  if (identity.empty()) c.refuse("a sum, product, minimum or maximum", stage.name + ", which reduces in another way");
+  if (!keeps_order(c.p, stage, nest, axis.id))
+    prove_reassociation(c, stage, "rfactor sums its parts apart",
+                        "the terms of " + axis.name + " = 0 and of " + axis.name +
+                            " = 1 are summed apart and then added, where the definition adds term after term");
+  if (!stage.reducer.unjoinable.empty())
+    c.refuse("a reducer whose identity combines with itself (a part without terms is the identity)",
+             stage.reducer.name + " of " + stage.name, stage.reducer.unjoinable);
   for (const ir::IterVar& v : stage.iters)
     if (v.kind == ir::IterKind::reduce)
       for (const ir::IterVar& w : stage.iters)
@@ -90,7 +99,8 @@ void apply_rfactor(Context& c) {
   partial.name = stage.name + "_rf";
   partial.where = c.step.where;
   partial.reducer = stage.reducer;
-  partial.inits = {identity};
+  for (std::size_t k = 0; k < stage.buffers.size(); ++k)
+    partial.inits.push_back(analysis::identity_of(stage.reducer, k, c.p.buffer(stage.buffers[k]).type));
   partial.origin = ir::Stage::Origin::rfactor;
   partial.origin_of = stage.id;
   ir::Substitution to;  // iteration variables and leaf axes of the stage -> those of the partial
@@ -170,15 +180,17 @@ void apply_rfactor(Context& c) {
       kept_atoms.push_back(ir::is_int(atom) && atom.node()->i == 0 ? ir::lt(at_step, ir::index(0))
                                                                    : ir::logic_and(atom, ir::ge(at_step, ir::index(0))));
   }
-  ir::Buffer buffer;
-  buffer.id = c.p.fresh();
-  buffer.name = partial.name;
-  buffer.type = type;
-  buffer.rank = static_cast<int>(reads.size()) + 1;
-  buffer.stage = partial.id;
-  buffer.where = c.step.where;
-  partial.buffers = {buffer.id};
-  c.p.buffers[buffer.id] = buffer;
+  for (std::size_t k = 0; k < stage.buffers.size(); ++k) {
+    ir::Buffer buffer;
+    buffer.id = c.p.fresh();
+    buffer.name = partial.name + (stage.buffers.size() == 1 ? "" : std::to_string(k));
+    buffer.type = c.p.buffer(stage.buffers[k]).type;
+    buffer.rank = static_cast<int>(reads.size()) + 1;
+    buffer.stage = partial.id;
+    buffer.where = c.step.where;
+    partial.buffers.push_back(buffer.id);
+    c.p.buffers[buffer.id] = buffer;
+  }
   // the stage: one reduction loop, over the partials
   ir::IterVar over;
   over.id = c.p.fresh();
@@ -193,7 +205,8 @@ void apply_rfactor(Context& c) {
   kept.push_back(over);
   reads.push_back(ir::var(over.id, over.name));
   stage.iters = kept;
-  stage.values = {ir::load(buffer.id, buffer.name, type, reads, c.step.where)};
+  stage.values.clear();
+  for (Id b : partial.buffers) stage.values.push_back(ir::load(b, c.p.buffer(b).name, c.p.buffer(b).type, reads, c.step.where));
   stage.domain.clear();
   ir::Substitution back{{step.id, ir::var(over.id, over.name)}};  // from the partial's variables to those of the stage
   for (std::size_t k = 0; k + 1 < kept.size(); ++k) back.emplace_back(partial.iters[k].id, ir::var(kept[k].id, kept[k].name));
@@ -234,11 +247,10 @@ void apply_rfactor(Context& c) {
     for (Id n : c.p.axis(a).became) dead.push_back(n);
     c.p.axes.erase(a);
   }
-  Stmt alloc = fresh_alloc(c.p, buffer.id, c.step.where);
+  std::vector<Stmt> before;
+  for (Id b : partial.buffers) before.push_back(fresh_alloc(c.p, b, c.step.where));
   Stmt below = fresh_nest(c.p, c.p.stage(partial.id), c.step.where);
   const Spot spot = locate(c.p, nest_id);
-  std::vector<Stmt> before;
-  before.push_back(std::move(alloc));
   before.push_back(std::move(below));
   spot.body->insert(spot.body->begin() + static_cast<std::ptrdiff_t>(spot.index), std::make_move_iterator(before.begin()),
                     std::make_move_iterator(before.end()));

@@ -52,7 +52,7 @@ void apply_store_at(Context& c) {
     a.pinned = true;
     std::vector<Stmt> one;
     one.push_back(std::move(a));
-    insert_before_use(c.p, ir::find(c.p, loop_id)->body, std::move(one), b);
+    insert_before_use(c.p, ir::find(c.p, loop_id)->body, std::move(one), {b});
   }
 }
 

@@ -1,0 +1,30 @@
+#pragma once
+// Components that lack a dimension in storage (drop_dim), since their values are the same all along it.
+//
+//   (m, l, o)[i, c] reduced over b; m and l lack c          for b
+//     for b                                                   for i
+//       for i                                                   for c
+//         for c                          runs as                  block attend    stores o
+//           block attend                                        for c in first of C
+//                                                                 block attend    stores m, l
+//
+// Every step of o along c reads the m and l from before the step, so they are stored behind the loops over c. Where the whole
+// reduction stands inside these loops it is done again for each c, with the same result, and nothing is taken apart.
+#include <set>
+
+#include <ashlar/ir/program.h>
+
+namespace ashlar::analysis {
+
+bool drops(const ir::Program&, const ir::Stage&);  // has it such components?
+// The iteration variables along which they are the same (one set for all of them).
+std::set<ir::Id> dropped_iters(const ir::Program&, const ir::Stage&);
+bool drops(const ir::Program&, const ir::Stage&, std::size_t component);
+
+// The program with such blocks taken apart; the same program where there are none.
+ir::Program take_dropped_apart(const ir::Program&);
+
+// Does a loop of the nest run over a variable along which components are dropped?
+bool over_dropped(const ir::Program&, const ir::Stmt& loop, const std::set<ir::Id>& iters);
+
+}  // namespace ashlar::analysis
