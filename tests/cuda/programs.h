@@ -11,6 +11,7 @@
 #include <ashlar/schedule/step.h>
 
 #include "tests/support/gpu_operators.h"
+#include "tests/support/tuple_operators.h"
 #include "tests/support/warp_operators.h"
 
 namespace cuda {
@@ -42,7 +43,7 @@ inline ir::Kernel ring_of_warps(const std::string& target) {
   return lowered(op.s);
 }
 
-// Every operator of tests/support/gpu_operators.h, and two of warp_operators.h, by name.
+// Every operator of tests/support/gpu_operators.h and tuple_operators.h, and two of warp_operators.h, by name.
 inline const std::vector<std::pair<std::string, ir::Kernel (*)(const std::string& target)>>& operators() {
   static const std::vector<std::pair<std::string, ir::Kernel (*)(const std::string&)>> all = {
       {"add_bias", kernel_of<gpu_operators::AddBias>},
@@ -56,6 +57,9 @@ inline const std::vector<std::pair<std::string, ir::Kernel (*)(const std::string
       {"sum", kernel_of<gpu_operators::Sum>},
       {"conv3x3", kernel_of<gpu_operators::Conv3x3>},
       {"attention", kernel_of<gpu_operators::Attention>},
+      {"argmax", kernel_of<gpu_operators::ArgMax>},
+      {"complex_product", kernel_of<gpu_operators::ComplexProduct>},
+      {"online_attention", kernel_of<gpu_operators::OnlineAttention>},
       {"turned", kernel_of<warp_operators::Turned>},
       {"ring_of_warps", ring_of_warps}};
   return all;

@@ -24,6 +24,10 @@ struct TypeOf<std::int32_t> {
   static constexpr std::uint8_t code = 0;
 };
 template <>
+struct TypeOf<std::int64_t> {
+  static constexpr std::uint8_t code = 0;
+};
+template <>
 struct TypeOf<_Float16> {
   static constexpr std::uint8_t code = 2;
 };

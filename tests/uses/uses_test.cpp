@@ -6,6 +6,9 @@
 #include <cmath>
 #include <string>
 
+#include "argmax.h"
+#include "attention_causal.h"
+#include "attention_whole.h"
 #include "blur.h"
 #include "conv1d.h"
 #include "conv1d_mean.h"
@@ -186,4 +189,50 @@ TEST_CASE("conv1d: derived extents, a scalar, Params that change the algorithm")
         CHECK(y3(i, j) == sum3 * 3.0f / 3.0f);
       }
   }
+}
+
+TEST_CASE("argmax by a reducer of the user's own, the first of equals") {
+  for (const auto& [m, n] : std::vector<std::array<std::int64_t, 2>>{{4, 100}, {3, 16}, {2, 1}, {1, 37}, {0, 5}}) {
+    Dense<float> x({m, n}, small_integers(7)), value({m});
+    Dense<std::int64_t> place({m});
+    ashlar_tensor a = x.tensor(), v = value.tensor(), p = place.tensor();
+    REQUIRE_MESSAGE(argmax(&a, &v, &p) == ASHLAR_OK, last_error());
+    for (std::int64_t i = 0; i < m; ++i) {
+      std::int64_t best = 0;
+      for (std::int64_t k = 1; k < n; ++k)
+        if (x(i, k) > x(i, best)) best = k;
+      CHECK(place(i) == best);
+      CHECK(value(i) == x(i, best));
+    }
+  }
+}
+
+TEST_CASE("attention in one pass over keys and values, beside one in double") {
+  const auto check = [](auto* f, std::int64_t depth, bool causal) {
+    for (const auto& [m, n] : std::vector<std::array<std::int64_t, 2>>{{70, 70}, {1, 1}, {33, 16}, {5, 100}}) {
+      Dense<_Float16> q({m, depth}, fractions()),
+          k({n, depth}, [](std::size_t i) { return static_cast<float>(i * 40503u % 997) / 500.0f - 1.0f; }),
+          v({n, depth}, [](std::size_t i) { return static_cast<float>(i * 69621u % 991) / 500.0f - 1.0f; }), o({m, depth});
+      ashlar_tensor tq = q.tensor(), tk = k.tensor(), tv = v.tensor(), to = o.tensor();
+      REQUIRE_MESSAGE(f(&tq, &tk, &tv, 0.5f, &to) == ASHLAR_OK, last_error());
+      for (std::int64_t i = 0; i < m; ++i) {
+        std::vector<double> weight(static_cast<std::size_t>(causal ? std::min(n, i + 1) : n));
+        double top = -INFINITY, total = 0;
+        for (std::size_t j = 0; j < weight.size(); ++j) {
+          for (std::int64_t d = 0; d < depth; ++d)
+            weight[j] += static_cast<double>(q(i, d)) * static_cast<double>(k(static_cast<std::int64_t>(j), d)) * 0.5;
+          top = std::max(top, weight[j]);
+        }
+        for (double& w : weight) total += w = std::exp(w - top);
+        for (std::int64_t c = 0; c < depth; ++c) {
+          double sum = 0;
+          for (std::size_t j = 0; j < weight.size(); ++j)
+            sum += weight[j] * static_cast<double>(v(static_cast<std::int64_t>(j), c));
+          CHECK(static_cast<double>(o(i, c)) == doctest::Approx(sum / total).epsilon(2e-3).scale(1));
+        }
+      }
+    }
+  };
+  check(attention_causal, 40, true);
+  check(attention_whole, 32, false);
 }

@@ -13,6 +13,7 @@
 
 #include "tests/lower/check.h"
 #include "tests/support/gpu_operators.h"
+#include "tests/support/tuple_operators.h"
 #include "tests/vulkan/device.h"
 #include "tests/vulkan/programs.h"
 
@@ -122,6 +123,13 @@ TEST_CASE("3x3 convolution") {
 TEST_CASE("attention") {
   NEEDS_DEVICE;
   check<gpu_operators::Attention>({{{"H", 2}, {"M", 2}, {"N", 70}}, {{"H", 1}, {"M", 1}, {"N", 1}}});
+}
+
+TEST_CASE("reductions to several values") {
+  NEEDS_DEVICE;
+  check<gpu_operators::ArgMax>({{{"M", 3}, {"N", 200}}, {{"M", 1}, {"N", 1}}, {{"M", 2}, {"N", 0}}});
+  check<gpu_operators::ComplexProduct>({{{"M", 5}, {"N", 131}}, {{"M", 1}, {"N", 1}}, {{"M", 2}, {"N", 0}}});
+  check<gpu_operators::OnlineAttention>({{{"M", 40}, {"N", 21}}, {{"M", 1}, {"N", 1}}, {{"M", 33}, {"N", 16}}});
 }
 
 TEST_CASE("reductions over threads") {
