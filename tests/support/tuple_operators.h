@@ -46,8 +46,8 @@ struct ComplexProduct {
   }
 };
 
-// A thread a query; tiles of keys and values are shared, loaded one iteration ahead. The maximum and the sum are the same for
-// all columns of a row, and are kept once.
+// A thread a query; tiles of keys and values are shared, loaded one iteration ahead; what is of one query lies in registers.
+// The maximum and the sum are the same for all columns of a row, and are kept once.
 struct OnlineAttention {
   static constexpr int depth = 8, keys = 8, queries = 32;
   lang::DefinitionScope scope;
@@ -83,10 +83,16 @@ struct OnlineAttention {
     auto [i, c] = s[result].spatial<2>();
     auto [io, ii] = s[result].split(i, queries);
     s[result].reorder(io, ii, c).bind(io, gpu::block_x).bind(ii, gpu::thread_x);
-    Stage all = s[attend[1]].compute_at(ii).store_in(Scope::stack).drop_dim(0, 1).drop_dim(1, 1);
+    Stage all = s[attend[1]].compute_at(ii).store_in(Scope::registers).drop_dim(0, 1).drop_dim(1, 1);
     Loop block = all.reduction();
     all.reorder(block, all.spatial<2>()[0], all.spatial<2>()[1]);
-    for (const Tensor& t : {mixed, part, weight, top, score}) s[t].compute_at(block).store_in(Scope::stack);
+    for (const Tensor& t : {mixed, part, weight, top, score}) s[t].compute_at(block).store_in(Scope::registers);
+    // what lies in registers has constant indices
+    s[result].unroll(c), all.unroll(all.spatial<2>()[1]);
+    s[mixed].unroll(s[mixed].spatial<3>()[2]).unroll(s[mixed].reduction());
+    s[weight].unroll(s[weight].spatial<3>()[2]);
+    for (const Tensor& t : {part, top}) s[t].unroll(s[t].reduction());
+    s[score].unroll(s[score].spatial<2>()[1]);
     std::vector<Stage> tiles{s.cache_read(K, {score}, Scope::shared, 0), s.cache_read(V, {mixed}, Scope::shared, 0)};
     for (const Stage& tile : tiles) {
       tile.compute_at(block);
