@@ -16,6 +16,13 @@ bool contains_vectorized(const std::vector<ir::Stmt>& body) {
   return false;
 }
 
+// Does the loop hold a part's begin or the combining of parts, and nothing else? Threads do that together.
+bool for_all_threads(const ir::Stmt& s) {
+  const ir::Stmt* at = &s;
+  while (at->kind == ir::Stmt::Kind::loop && at->body.size() == 1) at = &at->body.front();
+  return at->kind == ir::Stmt::Kind::block && (at->piece == ir::Stmt::Piece::begin || at->piece == ir::Stmt::Piece::combine);
+}
+
 }  // namespace
 
 std::vector<KStmt> Flattener::loop(const Stmt& s) {
@@ -52,11 +59,13 @@ std::vector<KStmt> Flattener::loop(const Stmt& s) {
       begin = analysis::simplify(s.part == Part::first ? ir::index(0) : ir::sub(known(axis.extent), ir::index(1)), facts_);
     const Expr any = one ? ir::boolean(true) : analysis::simplify(ir::gt(extent, ir::index(0)), facts_);
     facts_.range(s.axis, begin, begin);
-    if (!ir::is_int(any, 1)) facts_.assume(any);
+    const bool together = for_all_threads(s);
+    if (together && !ir::is_int(any, 1)) conditions_.push_back(any);
+    if (!together && !ir::is_int(any, 1)) facts_.assume(any);
     single_.emplace_back(s.axis, begin);
     out = body(s.body);
     single_.pop_back();
-    if (!ir::is_int(any, 1) && !out.empty()) {
+    if (!together && !ir::is_int(any, 1) && !out.empty()) {
       KStmt guard = if_stmt(any, std::move(out), s.where);
       out.clear();
       out.push_back(std::move(guard));
@@ -73,7 +82,9 @@ std::vector<KStmt> Flattener::many(const Stmt& s, const ir::Axis& axis, const Ex
   LoopKind kind = s.loop_kind;
   if (kind == LoopKind::serial && sites_.unrolled.count(s.id)) kind = LoopKind::unrolled;  // registers have no index
   if (kind == LoopKind::vectorized && contains_vectorized(s.body)) kind = LoopKind::unrolled;
-  if (kind == LoopKind::vectorized || kind == LoopKind::unrolled || kind == LoopKind::vthread) {
+  // Loops that end where a thread's points end become as long as the longest, and only what is stored is left out.
+  const bool together = kind == LoopKind::serial && for_all_threads(s);
+  if (kind == LoopKind::vectorized || kind == LoopKind::unrolled || kind == LoopKind::vthread || together) {
     std::int64_t count = 0;
     if (!ir::is_int(extent, &count)) {
       const auto most = analysis::constant_max(extent, facts_);

@@ -36,8 +36,7 @@ std::vector<const Stmt*> to_outermost_reduction(const Program& p, const Stmt& lo
   return path;
 }
 
-// The values that each thread keeps a part of: those of the spatial loops inside the reduction that are not threads'. All
-// threads of a block meet for each of them.
+// The values that each thread keeps a part of: those of the spatial loops inside the reduction that are not threads'.
 void prove_few_parts(Context& c, const Stmt& outermost) {
   std::int64_t parts = 1;
   const std::function<void(const Stmt&)> visit = [&](const Stmt& s) {
@@ -47,10 +46,6 @@ void prove_few_parts(Context& c, const Stmt& outermost) {
       if (!most)
         c.refuse("spatial loops inside the reduction of constant extent (reorder it outside)",
                  name_of(c.p, s) + " in " + ir::text(ir::extent_of(c.p, s)));
-      auto path = ir::path_to(c.p, s.id);  // the parts are combined inside the spatial loops among these
-      std::erase_if(
-          path, [&](const Stmt* r) { return r->kind == Stmt::Kind::loop && c.p.axis(r->axis).reduce && !over_threads(*r); });
-      prove_uniform(c, path, "a reduction over threads");
       parts *= std::clamp<std::int64_t>(*most, 1, 1024);
       if (parts > 64) c.refuse("at most 64 values inside the reduction", std::to_string(parts) + " with " + name_of(c.p, s));
     }

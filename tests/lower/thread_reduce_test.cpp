@@ -256,3 +256,41 @@ TEST_CASE("what the start of a reduction over threads reads is prefetched (fuzz 
     handmade::same_on_device(built.program, s, {{{"M", 5}, {"N", 40}}, {{"M", 2}, {"N", 1}}, {{"M", 3}, {"N", 0}}});
   }
 }
+
+TEST_CASE("threads combine their parts alike, whatever points each has") {
+  for (const char* target : {"vulkan", "cuda-sm_80"}) {
+    lang::DefinitionScope scope;
+    Symbol N{"N"}, K{"K"};
+    Tensor x = lang::make_input("x", f32, {N, K}), y = lang::make_output("y", f32, {N});
+    Axis k{"k", K};
+    Tensor total = compute("total", [&](Var i) { return sum(x(i, k), k); });
+    lang::bind(y, compute("y", {N}, [&](Var i) { return total(i) * 2.0f; }));
+    const lang::Built built = lang::build_program("rows", {x, y});
+    Schedule s(built, Target::parse(target));  // a row a thread_y, of which the last block has fewer
+    auto [io, ii] = s[y].split(s[y].spatial<1>()[0], 4);
+    s[y].bind(io, gpu::block_x).bind(ii, gpu::thread_y);
+    s[total].compute_at(ii).store_in(Scope::registers);
+    auto [ko, ki] = s[total].split(s[total].reduction(), 32);
+    s[total].reorder(ko, ki, s[total].spatial<1>()[0]).cross_thread_reduce(ki).bind(ki, gpu::thread_x);
+    handmade::same_on_device(built.program, s,
+                             {{{"N", 7}, {"K", 40}}, {{"N", 1}, {"K", 3}}, {{"N", 0}, {"K", 3}}, {{"N", 5}, {"K", 0}}});
+  }
+}
+
+TEST_CASE("tiles inside a reduction over threads that end with their thread") {
+  for (const char* target : {"vulkan", "cuda-sm_80"}) {
+    lang::DefinitionScope scope;
+    Symbol K{"K"};
+    Tensor x = lang::make_input("x", f32, {K, 6}), y = lang::make_output("y", f32, {6});
+    Axis k{"k", K};
+    Tensor total = compute("total", {6}, [&](Var j) { return sum(x(k, j), k); });
+    lang::bind(y, total);
+    const lang::Built built = lang::build_program("columns", {x, y});
+    Schedule s(built, Target::parse(target));
+    auto [jo, ji] = s[total].split(s[total].spatial<1>()[0], 4);
+    auto [ko, ki] = s[total].split(s[total].reduction(), 32);
+    s[total].reorder(jo, ko, ji, ki).tighten(ji).bind(jo, gpu::thread_x);
+    s[total].cross_thread_reduce(ki).bind(ki, gpu::thread_y);
+    handmade::same_on_device(built.program, s, {{{"K", 40}}, {{"K", 1}}, {{"K", 0}}});
+  }
+}

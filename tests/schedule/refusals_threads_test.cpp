@@ -68,7 +68,7 @@ TEST_CASE("cross_thread_reduce is refused at its line") {
     auto [ko, ki] = p.sums().split(p.sums().reduction(), 32);
     add("a loop around that not all threads run", refused([&, ki = ki] { p.sums().cross_thread_reduce(ki); }));
     p.sums().reorder(ko, ki, p.sums().spatial<2>()[0], p.sums().spatial<2>()[1]);
-    add("a loop inside it that not all threads run", refused([&, ki = ki] { p.sums().cross_thread_reduce(ki); }));
+    p.sums().cross_thread_reduce(ki);  // the loops inside it may differ
   }
   {
     lang::DefinitionScope scope;
@@ -86,19 +86,6 @@ TEST_CASE("cross_thread_reduce is refused at its line") {
     add("not bound", refused([&] { schedule::finish(s.scheduled(), s.target()); }));
     add("the axis of a loop around",
         refused([&, ki = ki] { s[row].bind(ki, gpu::thread_y), schedule::finish(s.scheduled(), s.target()); }));
-  }
-  {  // each thread of an x has as many columns as its tile
-    lang::DefinitionScope scope;
-    Symbol K{"K"};
-    Tensor x = lang::make_input("x", f32, {K, 6}), y = lang::make_output("y", f32, {6});
-    Axis k{"k", K};
-    Tensor total = compute("total", {6}, [&](Var j) { return sum(x(k, j), k); });
-    lang::bind(y, total);
-    Schedule s(lang::build_program("columns", {x, y}), Target::parse("cuda-sm_80"));
-    auto [jo, ji] = s[total].split(s[total].spatial<1>()[0], 4);
-    auto [ko, ki] = s[total].split(s[total].reduction(), 32);
-    s[total].reorder(jo, ko, ji, ki).tighten(ji).bind(jo, gpu::thread_x);
-    add("a tile inside it that ends with its thread", refused([&, ki = ki] { s[total].cross_thread_reduce(ki); }));
   }
   {
     OnDevice p;
