@@ -61,6 +61,18 @@ double operations_of(const ir::Intrinsic& f) {
   return terms * each / f.group;
 }
 
+// What an intrinsic multiplies: the narrowest type that it only reads, else that of its value.
+Type type_of(const ir::Intrinsic& f) {
+  Type t = f.value.empty() ? f32 : f.value.type().element();
+  for (const ir::IntrinsicOperand& o : f.operands)
+    if (o.kind == ir::IntrinsicOperand::Kind::tile && o.access == ir::IntrinsicOperand::Access::read && o.type.bits < t.bits)
+      t = o.type.element();
+  return t;
+}
+
+// Iterations of a loop that are visited one by one, at most and of a longer loop at each end.
+constexpr std::int64_t all_visited = 256, end_visited = 32;
+
 // The last register of a tile, or the last element of a run behind an address.
 std::int64_t last_of(const ir::IntrinsicOperand& o) {
   if (o.map.size() != 2) return 0;
@@ -70,6 +82,15 @@ std::int64_t last_of(const ir::IntrinsicOperand& o) {
 }
 
 }  // namespace
+
+void Counted::operations(Type type, bool matrix, double count) {
+  for (Operations& o : kinds)
+    if (o.type == type && o.matrix == matrix) {
+      o.count += count;
+      return;
+    }
+  if (count > 0) kinds.push_back({type, matrix, count});
+}
 
 Counter::Counter(const ir::Kernel& k, ir::Substitution symbols) : k_(k), symbols_(std::move(symbols)) {
   for (const ir::StrideArg& s : k_.strides) {
@@ -102,6 +123,7 @@ Counted Counter::count(const std::vector<KStmt>& body, const ir::Launch* launch)
   counted_ = {};
   loops_.clear(), when_.clear(), lives_.clear(), place_ = symbols_;
   position_ = 0;
+  visits_ = 1;
   launch_ = launch;
   double times = 1;
   if (launch) {
@@ -111,8 +133,8 @@ Counted Counter::count(const std::vector<KStmt>& body, const ir::Launch* launch)
       if (launch->block[d]) place_.emplace_back(launch->block[d], ir::index(std::max<std::int64_t>(0, n - 1) / 2));
     }
     times *= static_cast<double>(launch->threads);
-    if (launch->thread) place_.emplace_back(launch->thread, ir::index(launch->threads / 2));
   }
+  threads_ = std::max(times, 1.0);
   visit(body, times);
   registers(body);
   for (const auto& [id, life] : lives_) {
@@ -127,36 +149,66 @@ Counted Counter::count(const std::vector<KStmt>& body, const ir::Launch* launch)
   return std::move(counted_);
 }
 
+Expr Counter::placed(const Expr& e) const {
+  const Expr known = ir::substitute(e, place_);
+  return analysis::simplify(launch_ ? ir::substitute(known, {{launch_->thread, ir::index(launch_->threads / 2)}}) : known);
+}
+
 double Counter::share(const Expr& condition) const {
+  const auto decided = [](const Expr& e, std::int64_t* n) { return ir::is_int(e, n) || ir::is_int(analysis::simplify(e), n); };
   std::int64_t holds = 0;
-  ir::Substitution place = place_;
-  if (!launch_ || !ir::uses_var(condition, launch_->thread)) {
-    const Expr c = analysis::simplify(ir::substitute(condition, place));
-    return ir::is_int(c, &holds) ? static_cast<double>(holds != 0) : 1;  // what data decides counts as holding
-  }
-  std::erase_if(place, [&](const auto& p) { return p.first == launch_->thread; });
-  const Expr c = ir::substitute(condition, place);
+  const Expr c = ir::substitute(condition, place_);
+  if (!launch_ || !ir::uses_var(c, launch_->thread))
+    return decided(c, &holds) ? static_cast<double>(holds != 0) : 1;  // what data decides counts as holding
   for (std::int64_t t = 0; t < launch_->threads; ++t) {
     std::int64_t one = 0;
-    if (!ir::is_int(analysis::simplify(ir::substitute(c, {{launch_->thread, ir::index(t)}})), &one) || one) ++holds;
+    if (!decided(ir::substitute(c, {{launch_->thread, ir::index(t)}}), &one) || one) ++holds;
   }
   return static_cast<double>(holds) / static_cast<double>(launch_->threads);
 }
 
+// Does the variable decide, through lets too, what of these statements is executed, and how often?
+bool Counter::decided_by(const std::vector<KStmt>& list, Id variable) const {
+  const auto uses = [&](const Expr& e) { return !e.empty() && ir::uses_var(e, variable); };
+  return std::any_of(list.begin(), list.end(), [&](const KStmt& s) {
+    if (s.kind == KStmt::Kind::if_ && uses(s.value)) return true;
+    if (s.kind == KStmt::Kind::for_ && (uses(s.begin) || uses(s.extent)) && (uses(s.extent) || decided_by(s.body, s.var)))
+      return true;
+    if (s.kind == KStmt::Kind::let && uses(s.value) && decided_by(s.body, s.var)) return true;
+    return decided_by(s.body, variable) || decided_by(s.otherwise, variable);
+  });
+}
+
 void Counter::visit(const std::vector<KStmt>& list, double times) {
+  if (times == 0) return;
   for (const KStmt& s : list) {
     switch (s.kind) {
       case KStmt::Kind::for_: {
         std::int64_t begin = 0, extent = 1;
-        const bool constant = ir::is_int(analysis::simplify(ir::substitute(s.extent, place_)), &extent);
-        ir::is_int(analysis::simplify(ir::substitute(s.begin, place_)), &begin);
+        const bool constant = ir::is_int(placed(s.extent), &extent);
+        ir::is_int(placed(s.begin), &begin);
         extent = constant ? std::max<std::int64_t>(0, extent) : 1;
         if (s.loop_kind == ir::LoopKind::parallel) counted_.parallel.push_back(&s);
-        place_.emplace_back(s.var, ir::index(begin + std::max<std::int64_t>(0, extent - 1) / 2));
         loops_.push_back(&s);
-        visit(s.body, times * static_cast<double>(extent));
+        const auto iterations = [&](std::int64_t from, std::int64_t n) {  // as the middle one
+          if (n <= 0) return;
+          place_.emplace_back(s.var, ir::index(begin + from + (n - 1) / 2));
+          visit(s.body, times * static_cast<double>(n));
+          place_.pop_back();
+        };
+        if (decided_by(s.body, s.var)) {
+          const std::int64_t around = visits_;
+          const std::int64_t ends = extent * around <= all_visited ? extent : std::min(extent, end_visited);
+          visits_ = around * std::max<std::int64_t>(1, std::min(extent, 2 * ends + 1));
+          const std::int64_t last = std::max(ends, extent - ends);
+          for (std::int64_t n = 0; n < ends; ++n) iterations(n, 1);
+          iterations(ends, last - ends);
+          for (std::int64_t n = last; n < extent; ++n) iterations(n, 1);
+          visits_ = around;
+        } else {
+          iterations(0, extent);
+        }
         loops_.pop_back();
-        place_.pop_back();
         break;
       }
       case KStmt::Kind::if_: {
@@ -181,8 +233,8 @@ void Counter::visit(const std::vector<KStmt>& list, double times) {
         break;
       case KStmt::Kind::call: {
         const ir::Intrinsic& f = k_.intrinsics.at(s.call->intrinsic);
-        counted_.shuffles += f.name.starts_with("shuffle");
-        if (f.is_users()) counted_.operations += times * operations_of(f);
+        if (f.name.starts_with("shuffle")) counted_.shuffles += times / threads_;
+        if (f.is_users()) counted_.operations(type_of(f), true, times * operations_of(f));
         for (std::size_t o = 0; o < f.operands.size(); ++o) {
           const ir::IntrinsicOperand& operand = f.operands[o];
           if (operand.kind != ir::IntrinsicOperand::Kind::tile || operand.place == ir::IntrinsicOperand::Place::registers)
@@ -196,9 +248,9 @@ void Counter::visit(const std::vector<KStmt>& list, double times) {
         break;
       }
       case KStmt::Kind::sync:
-        counted_.barriers += s.sync->kind == ir::Sync::Kind::block;
-        counted_.warp_barriers += s.sync->kind == ir::Sync::Kind::warp;
-        counted_.waits += s.sync->kind == ir::Sync::Kind::wait;
+        if (s.sync->kind == ir::Sync::Kind::block) counted_.barriers += times / threads_;
+        if (s.sync->kind == ir::Sync::Kind::warp) counted_.warp_barriers += times / threads_;
+        if (s.sync->kind == ir::Sync::Kind::wait) counted_.waits += times / threads_;
         break;
       case KStmt::Kind::launch:
         visit(s.body, times);
@@ -211,7 +263,7 @@ void Counter::visit(const std::vector<KStmt>& list, double times) {
 
 void Counter::expression(const Expr& e, double times) {
   ir::walk(e, [&](const Expr& x) {
-    counted_.operations += times * operations_of(x) * x.type().lanes;
+    if (const int n = operations_of(x)) counted_.operations(x.type().element(), false, times * n * x.type().lanes);
     if (ir::is(x, Op::load)) {
       access(x.node()->id, false, ir::args_of(x)[0], times);
       return false;  // what computes an address or a mask is no operation on data

@@ -1,10 +1,13 @@
 #pragma once
-// What a lowered kernel does, counted: operations, bytes, barriers, and where each buffer is accessed. At given sizes, in a
-// block and a thread in the middle of theirs, loops at their middle iteration; a condition on threads counts by how many hold.
+// What a lowered kernel does, counted: operations, bytes, barriers, and where each buffer is accessed. At given sizes, in the
+// middle block. A condition on threads counts by how many hold. A loop is visited once, in its middle iteration, unless a
+// condition or the extent of a loop inside depends on its variable: then each of its iterations is, of a long loop those at
+// both ends (conditions of a pipeline or a tail change there) and the middle one for the rest.
 //
 //   Counter c(kernel, sizes);
 //   Counted n = c.count(launch.body, &*launch.launch);     n.operations, n.accesses["x"] ...
 #include <map>
+#include <string>
 #include <vector>
 
 #include <ashlar/analysis/facts.h>
@@ -25,12 +28,24 @@ struct Uses {  // of one buffer, by loads or by stores
   double bytes = 0;  // asked for, by all threads together
 };
 
+struct Operations {     // of one kind
+  Type type;            // of what is computed; of an instruction: of what it reads, the narrowest
+  bool matrix = false;  // by intrinsics of the user's, which may use the matrix units
+  double count = 0;     // an fma counting as two; comparisons, choices and indices do not count
+};
+
 struct Counted {
-  double operations = 0;  // on data, an fma counting as two; comparisons, choices and indices do not count
+  std::vector<Operations> kinds;  // on data
+  double operations() const {
+    double n = 0;
+    for (const Operations& o : kinds) n += o.count;
+    return n;
+  }
+  void operations(Type, bool matrix, double count);
   double global_bytes = 0;
-  std::map<std::pair<ir::Id, bool>, Uses> uses;                  // by buffer; true: stores
-  std::vector<ir::Id> order;                                     // of first use
-  int barriers = 0, warp_barriers = 0, waits = 0, shuffles = 0;  // statements
+  std::map<std::pair<ir::Id, bool>, Uses> uses;                     // by buffer; true: stores
+  std::vector<ir::Id> order;                                        // of first use
+  double barriers = 0, warp_barriers = 0, waits = 0, shuffles = 0;  // that a thread executes, on average
   std::int64_t registers = 0;              // 32-bit words of Scope::registers alive at once, of one thread
   std::vector<const ir::KStmt*> parallel;  // loops
 };
@@ -50,9 +65,13 @@ class Counter {
   void access(ir::Id buffer, bool store, const Expr& address, double times);
   void registers(const std::vector<ir::KStmt>& list);
   double share(const Expr& condition) const;  // of threads for which it holds
+  Expr placed(const Expr&) const;             // in a thread in the middle
+  bool decided_by(const std::vector<ir::KStmt>& list, ir::Id variable) const;
 
   const ir::Kernel& k_;
-  ir::Substitution symbols_, place_;  // place_: where block, thread and loops stand
+  ir::Substitution symbols_, place_;  // place_: where block and loops stand, and what lets say over the thread
+  double threads_ = 1;                // of the launch, in all blocks
+  std::int64_t visits_ = 1;           // of a statement, so far, by loops around it
   const ir::Launch* launch_ = nullptr;
   Counted counted_;
   std::vector<const ir::KStmt*> loops_;

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include <ashlar/analysis/memory_access.h>
+#include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/schedule/step.h>
 
@@ -19,6 +20,7 @@ using ir::KStmt;
 using ir::Storage;
 using lower_impl::Counted;
 using lower_impl::Counter;
+using lower_impl::Operations;
 using lower_impl::Site;
 using lower_impl::Uses;
 
@@ -50,7 +52,7 @@ class Explainer {
     figures_ = target_.is_gpu() ? lower_impl::figures_of(target_.device().name) : nullptr;
     if (figures_)
       out_ += " (" + std::string(figures_->model) + ": " + counted(figures_->multiprocessors, "multiprocessor") + ", " +
-              scaled(figures_->bandwidth, "B/s") + ", " + scaled(figures_->f32_operations, "operations/s in f32") + ")";
+              scaled(figures_->bandwidth, "B/s") + ", " + scaled(figures_->f32_operations(), "operations/s in f32") + ")";
     out_ += "\n";
     std::string at;
     for (const auto& [id, s] : k_.symbols) at += (at.empty() ? "at " : ", ") + s.name + " = " + std::to_string(symbol(id));
@@ -104,7 +106,7 @@ class Explainer {
       if (s.kind == KStmt::Kind::launch) {
         const Counted c = counter_.count(s.body, &*s.launch);
         launch(*s.launch, c);
-        all.operations += c.operations;
+        for (const Operations& o : c.kinds) all.operations(o.type, o.matrix, o.count);
         all.global_bytes += c.global_bytes;
         all.order.insert(all.order.end(), c.order.begin(), c.order.end());
         continue;
@@ -124,15 +126,16 @@ class Explainer {
     line("registers", std::to_string(c.registers) + " of " + std::to_string(d.max_registers) +
                           " a thread in Scope::registers, not counting what the assembler adds");
     occupancy(l, c, blocks);
-    std::string meets = counted(c.barriers, "barrier");
-    if (c.warp_barriers) meets += ", " + counted(c.warp_barriers, "warp barrier");
-    if (c.waits) meets += ", " + counted(c.waits, "wait") + " for copies";
-    if (c.shuffles) meets += ", " + counted(c.shuffles, "shuffle");
-    line("synchronisation", meets);
+    const auto executed = [](double n, const std::string& what) { return number(n) + " " + what + (n == 1 ? "" : "s"); };
+    std::string meets = executed(c.barriers, "barrier");
+    if (c.warp_barriers > 0) meets += ", " + executed(c.warp_barriers, "warp barrier");
+    if (c.waits > 0) meets += ", " + executed(c.waits, "wait") + " for copies";
+    if (c.shuffles > 0) meets += ", " + executed(c.shuffles, "shuffle");
+    line("synchronisation", meets + " that a thread executes");
     for (Id id : c.order)
       for (bool store : {false, true})
         if (const auto uses = c.uses.find({id, store}); uses != c.uses.end()) access(l, id, store, uses->second);
-    line("operations", scaled(c.operations, "operations on data"));
+    operations(c);
     line("requested", scaled(c.global_bytes, "B of global memory"));
   }
 
@@ -140,25 +143,18 @@ class Explainer {
     const Device& d = target_.device();
     if (!figures_) return line("occupancy", "unknown: " + std::string(d.name) + " names no device");
     const std::int64_t warps = (l.threads + d.warp - 1) / d.warp;
-    const auto up = [](std::int64_t n, std::int64_t unit) { return (n + unit - 1) / unit * unit; };
-    const std::int64_t of_warp = up(std::max<std::int64_t>(c.registers, 1) * d.warp, figures_->register_unit);
+    const lower_impl::Resident r = lower_impl::resident_blocks(d, *figures_, l.threads, c.registers, l.shared_bytes);
     const struct {
       const char* name;
       std::int64_t blocks;
     } limits[] = {
-        {"threads", d.multiprocessor_threads / (warps * d.warp)},
-        {"blocks", figures_->blocks},
-        {"shared memory",
-         d.multiprocessor_shared_bytes / up(l.shared_bytes + figures_->shared_reserved, figures_->shared_unit)},
-        {"registers", d.registers / (of_warp * warps)},
-    };
-    std::int64_t least = limits[0].blocks;
-    for (const auto& limit : limits) least = std::min(least, limit.blocks);
+        {"threads", r.by_threads}, {"blocks", r.by_blocks}, {"shared memory", r.by_shared}, {"registers", r.by_registers}};
+    const std::int64_t least = r.least();
     std::string by;
     for (const auto& limit : limits)
       if (limit.blocks == least) by += (by.empty() ? "" : " and ") + std::string(limit.name);
     const std::int64_t most = d.multiprocessor_threads / d.warp;
-    line("occupancy", counted(least, "block") + " a multiprocessor, " + std::to_string(least * warps) + " of " +
+    line("occupancy", "at most " + counted(least, "block") + " a multiprocessor, " + std::to_string(least * warps) + " of " +
                           std::to_string(most) + " warps (" + std::to_string(100 * least * warps / most) + " %), limited by " +
                           by);
     if (least > 0)
@@ -218,17 +214,47 @@ class Explainer {
   }
 
   // ---- what bounds it -------------------------------------------------------------------------------------------------------
+  static std::string kind(const Operations& o) {
+    return "in " + ir::text(o.type) + (o.matrix ? " by the user's intrinsics" : "");
+  }
+  double rate(const Operations& o) const { return lower_impl::operations_a_second(*figures_, o.type, o.matrix); }
+
+  void operations(const Counted& c) {
+    std::string text = scaled(c.operations(), "operations on data");
+    if (c.kinds.size() > 1 || (c.kinds.size() == 1 && c.kinds[0].matrix))
+      for (std::size_t k = 0; k < c.kinds.size(); ++k)
+        text += (k ? ", " : ": ") + scaled(c.kinds[k].count, "operations ") + kind(c.kinds[k]);
+    else if (c.kinds.size() == 1)
+      text += " " + kind(c.kinds[0]);
+    line("operations", text);
+  }
+
+  // Units of several kinds may work at once: the kind that takes longest bounds them all.
   void balance(const Counted& c) {
     const double once = counter_.argument_bytes();
-    line("operations", scaled(c.operations, "operations on data"));
+    operations(c);
     line("arguments", scaled(once, "B, each once") + "; requested " + scaled(c.global_bytes, "B"));
-    const double intensity = once > 0 ? c.operations / once : 0;
+    const double intensity = once > 0 ? c.operations() / once : 0;
     if (!figures_) return line("intensity", number(intensity) + " operations a byte");
-    const double balance = figures_->f32_operations / figures_->bandwidth;
-    line("intensity", number(intensity) + " operations a byte; the device's balance is " + number(balance));
-    const double memory = once / figures_->bandwidth * 1e6, compute = c.operations / figures_->f32_operations * 1e6;
-    line("at least", number(std::max(memory, compute)) + " us, by " + (memory >= compute ? "memory" : "operations") +
-                         " (memory " + number(memory) + " us, operations " + number(compute) + " us)");
+    const Operations* longest = nullptr;
+    double compute = 0;
+    std::string unknown;
+    for (const Operations& o : c.kinds) {
+      if (rate(o) == 0) {
+        unknown += (unknown.empty() ? "; no rate is known of operations " : ", ") + kind(o);
+        continue;
+      }
+      const double us = o.count / rate(o) * 1e6;
+      if (us > compute) compute = us, longest = &o;
+    }
+    std::string balance;
+    if (longest)
+      balance = "; the device's balance is " + number(rate(*longest) / figures_->bandwidth) + " of those " + kind(*longest);
+    line("intensity", number(intensity) + " operations a byte" + balance);
+    const double memory = once / figures_->bandwidth * 1e6;
+    line("at least", number(std::max(memory, compute)) + " us, by " +
+                         (memory >= compute ? "memory" : "operations " + kind(*longest)) + " (memory " + number(memory) +
+                         " us, operations " + number(compute) + " us)" + unknown);
   }
 
   // ---- processors
@@ -280,6 +306,7 @@ LowerOptions options_for(const Target& target) {
     o.launches = true;
     o.warp = target.device().warp;
     o.thread_registers = target.device().max_registers;
+    o.registers = target.device().registers;
     o.async_copies = target.device().kind == Device::Kind::cuda;
   }
   o.vector_bits = target.vector_bits();

@@ -1,5 +1,7 @@
 // The contract of Scope::registers. After vectorizing and unrolling every access to such a buffer has a constant address, and
 // the values alive fit the register file with room for two operands; otherwise the user is told at the line of the contract.
+// Of a device: they fit what one thread can have, and those of all threads of a block, which are given registers in eights, fit
+// the file of a multiprocessor.
 //
 //   refused:  set_scope: expected accumulators in at most 30 of 32 vector registers, found 36 for acc (36 x 16 f32)
 #include "lower/passes.h"
@@ -18,8 +20,8 @@ using ir::KStmt;
 struct Use {
   std::set<std::int64_t> slots;  // registers of the buffer, by the number of their first element
   std::size_t first = SIZE_MAX, last = 0;
-  bool packed = false;  // by the lanes of a warp
-  bool thread = false;  // inside a launch: each thread has its own, one 32-bit word after another
+  bool packed = false;       // by the lanes of a warp
+  std::int64_t threads = 0;  // inside a launch: each of so many has its own, one 32-bit word after another
 };
 
 class Contract {
@@ -35,13 +37,20 @@ class Contract {
       std::size_t live = 0;
       for (const auto& [other, o] : uses_)
         if (o.first <= use.last && use.first <= o.last)
-          live += use.thread ? words(draft_.kernel.buffers.at(other).type, o) : o.slots.size();
-      if (use.thread) {
+          live += use.threads ? words(draft_.kernel.buffers.at(other).type, o) : o.slots.size();
+      if (use.threads) {
         if (live > static_cast<std::size_t>(options_.thread_registers))
           refuse(
               "set_scope",
               "values of " + name(id) + " in at most " + std::to_string(options_.thread_registers) + " registers of a thread",
               std::to_string(live) + " alive at once", where(id));
+        const std::int64_t whole = (use.threads + 31) / 32 * 32;
+        const std::int64_t each = options_.registers ? options_.registers / whole / 8 * 8 : options_.thread_registers;
+        if (static_cast<std::int64_t>(live) > each)
+          refuse("set_scope",
+                 "values of " + name(id) + " in at most " + std::to_string(each) + " registers of each of " +
+                     std::to_string(use.threads) + " threads, which share " + std::to_string(options_.registers),
+                 std::to_string(live) + " alive at once", where(id));
         continue;
       }
       const int room = options_.vector_registers - 2;
@@ -74,9 +83,9 @@ class Contract {
       refuse("set_scope", "constant indices into " + b.name + " in Scope::registers (unroll or vectorize the loops over it)",
              "[" + ir::text(address) + "]", where(id));
     Use& use = uses_[id];
-    use.thread = launch_;
+    use.threads = threads_;
     use.packed = draft_.fragments.count(id) > 0;
-    const std::int64_t lanes_a_register = launch_ ? 1 : std::max(1, options_.vector_bits / b.type.bits);
+    const std::int64_t lanes_a_register = threads_ ? 1 : std::max(1, options_.vector_bits / b.type.bits);
     const std::int64_t lanes = address.type().lanes;
     if (lanes == 1)
       use.slots.insert(at);
@@ -99,11 +108,11 @@ class Contract {
       if (s.kind == KStmt::Kind::call)
         for (const ir::Call::Actual& a : s.call->actuals)
           if (draft_.kernel.buffers.count(a.buffer)) access(a.buffer, a.address);
-      const bool outside = launch_;
-      launch_ = launch_ || s.kind == KStmt::Kind::launch;
+      const std::int64_t outside = threads_;
+      if (s.kind == KStmt::Kind::launch) threads_ = s.launch->threads;
       visit(s.body);
       visit(s.otherwise);
-      launch_ = outside;
+      threads_ = outside;
     }
   }
 
@@ -111,7 +120,7 @@ class Contract {
   const LowerOptions& options_;
   std::map<Id, Use> uses_;
   std::size_t position_ = 0;
-  bool launch_ = false;
+  std::int64_t threads_ = 0;  // of the launch; 0: outside of one
 };
 
 }  // namespace

@@ -1,8 +1,13 @@
 // explain: the text for schedules of each kind, with no device present.
+#include <cstdio>
+
+#include <ashlar/interp/interpreter.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lower/explain.h>
+#include <ashlar/schedule/step.h>
 
 #include "check.h"
+#include "lower/device_figures.h"
 #include "tests/support/gpu_operators.h"
 #include "tests/support/warp_operators.h"
 
@@ -41,6 +46,70 @@ TEST_CASE("what the figures say") {
   // rows of 33 elements: a column lies in 32 banks; rows of 32 in one
   gpu_operators::Transpose padded{Target::parse("cuda-sm_80")}, plain{Target::parse("cuda-sm_80")};
   CHECK(says(explain(padded.s), "x_cache load          shared: bank conflicts 1, 1 wavefront"));
+}
+
+TEST_CASE("bytes that are requested are those that the interpreter reads and writes") {
+  // a trip of the pipelined loop loads for a later one: the last S - 1 trips load nothing
+  for (int stages : {1, 2, 3, 4})
+    for (std::int64_t k : {16, 64, 128}) {
+      CAPTURE(stages);
+      CAPTURE(k);
+      gpu_operators::PipelinedProduct op{Target::parse("cuda-sm_80"), stages, true, 1};
+      interp::Arguments a;
+      a.emplace_back(interp::Array::zeros(f32, {64, k}));
+      a.emplace_back(interp::Array::zeros(f32, {k, 32}));
+      a.emplace_back(interp::Array::zeros(f32, {64, 32}));
+      const interp::Counters counters = interp::run(op.s.scheduled().program, a);
+      std::int64_t elements = 0;  // of A_cache and B_cache, each a load, and of C
+      for (const auto& [id, n] : counters.evaluations) {
+        const std::string& name = op.s.scheduled().program.stage(id).name;
+        if (name == "A_cache" || name == "B_cache")
+          elements += n / 64;  // computed for each of a block's 64 threads, loaded once
+        if (name == "product") elements += n;
+      }
+      CHECK(elements == 2 * (32 * k + k * 32) + 64 * 32);  // 2 blocks, each of 32 rows of A and 32 columns of B
+      const std::string text = explain(op.s, {{"M", 64}, {"N", 32}, {"K", k}});
+      char bytes[80];
+      std::snprintf(bytes, sizeof bytes, "requested             %.4g kB", static_cast<double>(elements * 4) / 1e3);
+      CAPTURE(text);
+      CHECK(says(text, bytes));
+    }
+}
+
+TEST_CASE("each type of operation has a rate of its own, or none") {
+  const lower_impl::DeviceFigures* a100 = lower_impl::figures_of("cuda-sm_80");
+  const lower_impl::DeviceFigures* b200 = lower_impl::figures_of("cuda-sm_100a");
+  REQUIRE(a100);
+  REQUIRE(b200);
+  CHECK(lower_impl::operations_a_second(*a100, f32, false) == 19.5e12);
+  CHECK(lower_impl::operations_a_second(*a100, f16, false) == 78e12);
+  CHECK(lower_impl::operations_a_second(*a100, f16, true) == 312e12);
+  CHECK(lower_impl::operations_a_second(*b200, f16, true) == 2250e12);
+  CHECK(lower_impl::operations_a_second(*b200, f16, false) == 0);
+  CHECK(lower_impl::operations_a_second(*a100, i64, false) == 0);
+  CHECK(b200->bandwidth == 7700e9);
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", i64, {N}), y = lang::make_output("y", i64, {N});
+  Tensor twice = compute("twice", {N}, [&](Var i) { return x(i) + x(i); });
+  lang::bind(y, twice);
+  const lang::Built built = lang::build_program("sums", {x, y});
+  const auto text = [&](const char* target) {
+    Schedule s(built, Target::parse(target));
+    auto [o, i] = s[twice].split(s[twice].spatial<1>()[0], 64);
+    s[twice].bind(o, gpu::block_x).bind(i, gpu::thread_x);
+    return explain(s, {{"N", 1 << 20}});
+  };
+  CHECK(says(text("cuda-sm_80"), "(memory 10.79 us, operations 0 us); no rate is known of operations in i64"));
+}
+
+TEST_CASE("registers lie in the four parts of a multiprocessor") {
+  const Target target = Target::parse("cuda-sm_80");
+  const lower_impl::DeviceFigures* f = lower_impl::figures_of("cuda-sm_80");
+  REQUIRE(f);
+  // a warp of 41 registers a thread has 1536: 10 in each part of 16384, 40 in all; 42 would fit 65536 registers in one piece
+  CHECK(lower_impl::resident_blocks(target.device(), *f, 96, 41, 0).by_registers == 13);
+  CHECK(lower_impl::resident_blocks(target.device(), *f, 1024, 65, 0).by_registers == 0);
 }
 
 TEST_CASE("sizes name symbols") {

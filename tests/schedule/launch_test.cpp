@@ -157,6 +157,34 @@ TEST_CASE("a schedule for a device is complete, or refused") {
   CHECK(golden("schedule/golden/launch_refusals.txt", text) == "");
 }
 
+TEST_CASE("a tile in shared memory is refused by the table of its target") {
+  const auto tile = [](const char* target, int elements) {  // so many products of f32 in the block's memory
+    OnDevice p(target);
+    auto [i, j] = p.result().spatial<2>();
+    p.result().bind(i, gpu::block_x);
+    auto [jo, ji] = p.result().split(j, elements);
+    p.s[p.product].compute_at(jo).store_in(Scope::shared);
+    p.s[p.product].bind(p.s[p.product].spatial<2>()[1], gpu::threads);
+    auto [jt, jv] = p.result().split(ji, 64);
+    p.result().bind(jt, gpu::thread_x);
+    return p.finished();
+  };
+  const auto refused = [](const std::string& text, const char* target, int most, int found) {
+    const std::string wanted = "set_scope: expected at most " + std::to_string(most) +
+                               " bytes of shared memory in a block of " + target + ", found " + std::to_string(found) +
+                               " with product";
+    return text.find(wanted) != std::string::npos;
+  };
+  CHECK(tile("cuda-sm_80", 163 * 256) == "(accepted)");
+  CHECK(refused(tile("cuda-sm_80", 164 * 256), "cuda-sm_80", 163 << 10, 164 << 10));
+  CHECK(refused(tile("cuda-sm_80", 200 * 256), "cuda-sm_80", 163 << 10, 200 << 10));
+  for (const char* target : {"cuda-sm_90a", "cuda-sm_100a"}) {
+    CHECK(tile(target, 200 * 256) == "(accepted)");
+    CHECK(tile(target, 227 * 256) == "(accepted)");
+    CHECK(refused(tile(target, 228 * 256), target, 227 << 10, 228 << 10));
+  }
+}
+
 TEST_CASE("bind by warps and lanes means the same") {
   OnDevice p("cuda-sm_80");
   auto [i, j] = p.result().spatial<2>();

@@ -44,6 +44,7 @@ struct LowerOptions {
   bool launches = false;                  // for a device: every nest becomes a launch, whether its loops are bound or not
   int warp = 1;                           // lanes of a warp of the device
   int thread_registers = 255;             // of 32 bits, of one of its threads
+  std::int64_t registers = 0;             // that all threads of a block share; 0: not told
   bool async_copies = false;              // the device copies from global to shared memory asynchronously (cp.async)
   // Called after every pass with its name and the text of what it made. Text is only made where this is set.
   std::function<void(std::string_view pass, const std::string& text)> observe = {};
