@@ -146,46 +146,180 @@ TEST_CASE("parameters that do not fit the push constants lie in memory") {
   CHECK(TestDevice::get()->messages().empty());
 }
 
-// ---- a driver that gives its device up -------------------------------------------------------------------------------
+// ---- a driver that is watched, and that gives its device up -------------------------------------------------------------
 namespace {
 
-PFN_vkGetInstanceProcAddr real_instance = nullptr;
-PFN_vkGetDeviceProcAddr real_device = nullptr;
-VkResult submitted = VK_SUCCESS;  // what vkQueueSubmit says
+// The device's own functions, and what is said in their place: results other than success, after the real one where there is
+// one.
+struct Watched {
+  PFN_vkGetInstanceProcAddr instance = nullptr;
+  PFN_vkGetDeviceProcAddr device = nullptr;
+  PFN_vkQueueSubmit submit = nullptr;
+  PFN_vkWaitForFences wait = nullptr;
+  PFN_vkGetFenceStatus status = nullptr;
+  PFN_vkCreateComputePipelines pipelines = nullptr;
+  PFN_vkCreatePipelineCache cache = nullptr;
+  PFN_vkMergePipelineCaches merge = nullptr;
+  VkResult submitted = VK_SUCCESS, waited = VK_SUCCESS, found = VK_SUCCESS;
+  int submissions = 0, merged_into_own = 0;
+  VkPipelineCache own = VK_NULL_HANDLE;       // the first that was made
+  std::vector<VkPipelineCache> of_pipelines;  // with which each was made
+  Bytes loaded;                               // what a cache was made of
+} watched;
 
-VkResult VKAPI_PTR lost_submit(VkQueue, std::uint32_t, const VkSubmitInfo*, VkFence) { return submitted; }
+VkResult VKAPI_PTR watched_submit(VkQueue queue, std::uint32_t n, const VkSubmitInfo* info, VkFence fence) {
+  ++watched.submissions;
+  return watched.submitted == VK_SUCCESS ? watched.submit(queue, n, info, fence) : watched.submitted;
+}
+VkResult VKAPI_PTR watched_wait(VkDevice d, std::uint32_t n, const VkFence* fences, VkBool32 all, std::uint64_t nanoseconds) {
+  const VkResult r = watched.wait(d, n, fences, all, nanoseconds);
+  return watched.waited == VK_SUCCESS ? r : watched.waited;
+}
+VkResult VKAPI_PTR watched_status(VkDevice d, VkFence fence) {
+  const VkResult r = watched.status(d, fence);
+  return watched.found == VK_SUCCESS ? r : watched.found;
+}
+VkResult VKAPI_PTR watched_pipelines(VkDevice d, VkPipelineCache cache, std::uint32_t n,
+                                     const VkComputePipelineCreateInfo* info, const VkAllocationCallbacks* a,
+                                     VkPipeline* made) {
+  watched.of_pipelines.push_back(cache);
+  return watched.pipelines(d, cache, n, info, a, made);
+}
+VkResult VKAPI_PTR watched_cache(VkDevice d, const VkPipelineCacheCreateInfo* info, const VkAllocationCallbacks* a,
+                                 VkPipelineCache* made) {
+  const auto* data = static_cast<const unsigned char*>(info->pInitialData);
+  if (info->initialDataSize) watched.loaded.assign(data, data + info->initialDataSize);
+  const VkResult r = watched.cache(d, info, a, made);
+  if (watched.own == VK_NULL_HANDLE) watched.own = *made;
+  return r;
+}
+VkResult VKAPI_PTR watched_merge(VkDevice d, VkPipelineCache into, std::uint32_t n, const VkPipelineCache* from) {
+  watched.merged_into_own += into == watched.own;
+  return watched.merge(d, into, n, from);
+}
 
 PFN_vkVoidFunction VKAPI_PTR device_proc(VkDevice device, const char* name) {
-  return std::strcmp(name, "vkQueueSubmit") == 0 ? reinterpret_cast<PFN_vkVoidFunction>(lost_submit)
-                                                 : real_device(device, name);
+  const PFN_vkVoidFunction real = watched.device(device, name);
+  const auto instead = [&]<class F>(const char* known, F& kept, F ours) {
+    if (std::strcmp(name, known) != 0) return false;
+    kept = reinterpret_cast<F>(real);
+    return ours != nullptr;
+  };
+#define WATCH(function, kept, ours) \
+  if (instead(function, watched.kept, &ours)) return reinterpret_cast<PFN_vkVoidFunction>(ours)
+  WATCH("vkQueueSubmit", submit, watched_submit);
+  WATCH("vkWaitForFences", wait, watched_wait);
+  WATCH("vkGetFenceStatus", status, watched_status);
+  WATCH("vkCreateComputePipelines", pipelines, watched_pipelines);
+  WATCH("vkCreatePipelineCache", cache, watched_cache);
+  WATCH("vkMergePipelineCaches", merge, watched_merge);
+#undef WATCH
+  return real;
 }
 
 PFN_vkVoidFunction VKAPI_PTR instance_proc(VkInstance instance, const char* name) {
   return std::strcmp(name, "vkGetDeviceProcAddr") == 0 ? reinterpret_cast<PFN_vkVoidFunction>(device_proc)
-                                                       : real_instance(instance, name);
+                                                       : watched.instance(instance, name);
+}
+
+ashlar_vulkan_queue* watched_queue() {
+  ashlar_vulkan_given given = TestDevice::get()->given();
+  watched = {};
+  watched.instance = reinterpret_cast<PFN_vkGetInstanceProcAddr>(given.get_instance_proc_addr);
+  watched.device = reinterpret_cast<PFN_vkGetDeviceProcAddr>(
+      watched.instance(static_cast<VkInstance>(given.instance), "vkGetDeviceProcAddr"));
+  given.get_instance_proc_addr = reinterpret_cast<void*>(instance_proc);
+  ashlar_vulkan_queue* queue = nullptr;
+  ashlar_error error = {};
+  REQUIRE_MESSAGE(ashlar_vulkan_open(&given, &queue, &error) == ASHLAR_OK, vulkan::sentence(error));
+  watched.submissions = 0, watched.of_pipelines.clear();  // the runtime's probe
+  return queue;
 }
 
 }  // namespace
 
 TEST_CASE("a lost device is a code with the driver's, now and in later calls") {
   NEEDS_DEVICE;
-  ashlar_vulkan_given given = TestDevice::get()->given();
-  real_instance = reinterpret_cast<PFN_vkGetInstanceProcAddr>(given.get_instance_proc_addr);
-  real_device =
-      reinterpret_cast<PFN_vkGetDeviceProcAddr>(real_instance(static_cast<VkInstance>(given.instance), "vkGetDeviceProcAddr"));
-  given.get_instance_proc_addr = reinterpret_cast<void*>(instance_proc);
-  ashlar_vulkan_queue* queue = nullptr;
+  ashlar_vulkan_queue* queue = watched_queue();
   ashlar_error error = {};
-  REQUIRE(ashlar_vulkan_open(&given, &queue, &error) == ASHLAR_OK);
-  submitted = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+  watched.submitted = VK_ERROR_OUT_OF_DEVICE_MEMORY;
   CHECK(has(run_fill(fill(), 8, nullptr, queue), "fill: vkQueueSubmit returned -2, VK_ERROR_OUT_OF_DEVICE_MEMORY"));
-  submitted = VK_ERROR_DEVICE_LOST;
+  watched.submitted = VK_ERROR_DEVICE_LOST;
   CHECK(has(run_fill(fill(), 8, nullptr, queue), "fill: vkQueueSubmit returned -4, VK_ERROR_DEVICE_LOST"));
   CHECK(has(run_fill(fill(), 8, nullptr, queue), "the device is lost: an earlier call returned -4, VK_ERROR_DEVICE_LOST"));
   CHECK(ashlar_vulkan_wait(queue, &error) == ASHLAR_E_LAUNCH);
   CHECK(error.found == VK_ERROR_DEVICE_LOST);
   ashlar_vulkan_close(queue);
   TestDevice::get()->forget();
+}
+
+TEST_CASE("a device that is lost while the host waits, or when a later call asks") {
+  NEEDS_DEVICE;
+  ashlar_error error = {};
+  ashlar_vulkan_queue* queue = watched_queue();
+  watched.waited = VK_ERROR_DEVICE_LOST;
+  CHECK(has(run_fill(fill(), 8, nullptr, queue), "vkWaitForFences returned -4, VK_ERROR_DEVICE_LOST"));
+  watched.waited = VK_SUCCESS;
+  CHECK(has(run_fill(fill(), 8, nullptr, queue), "the device is lost: an earlier call returned -4, VK_ERROR_DEVICE_LOST"));
+  CHECK(ashlar_vulkan_wait(queue, &error) == ASHLAR_E_LAUNCH);
+  ashlar_vulkan_close(queue);
+
+  queue = watched_queue();
+  watched.waited = VK_ERROR_OUT_OF_HOST_MEMORY;  // the call before stays unfinished, so the next one asks after it
+  CHECK(has(run_fill(fill(), 8, nullptr, queue), "vkWaitForFences returned -1, VK_ERROR_OUT_OF_HOST_MEMORY"));
+  watched.waited = VK_SUCCESS, watched.found = VK_ERROR_DEVICE_LOST;  // nothing is copied below, which would wait
+  CHECK(has(run_fill(fill(), 0, nullptr, queue), "fill: vkGetFenceStatus returned -4, VK_ERROR_DEVICE_LOST"));
+  watched.found = VK_SUCCESS;
+  CHECK(has(run_fill(fill(), 0, nullptr, queue), "the device is lost: an earlier call returned -4, VK_ERROR_DEVICE_LOST"));
+  ashlar_vulkan_close(queue);
+  TestDevice::get()->forget();
+}
+
+TEST_CASE("a call is one submission, however many launches it has") {
+  NEEDS_DEVICE;
+  ashlar_vulkan_queue* queue = watched_queue();
+  Builder b("thrice");
+  const Id y = b.output("y", i32, {num(64)});
+  for (int n = 1; n <= 3; ++n)
+    b.launch(num(1), 64, 0, [&](const Expr&, const Expr& thread) { b.store(y, thread, ir::int_const(i32, n)); });
+  std::vector<Bytes> memory = {Bytes(256)};
+  ashlar_error error = {};
+  ashlar_vulkan_buffer* probe = nullptr;
+  REQUIRE(ashlar_vulkan_alloc(queue, 4, &probe, &error) == ASHLAR_OK);
+  const int copies = probe->mapped ? 0 : 2;  // what is written by the host directly needs no submission
+  ashlar_vulkan_free(probe);
+  for (int call = 0; call < 2; ++call) {
+    watched.submissions = 0;
+    REQUIRE(TestDevice::get()->run(b.k, memory, {}, {}, queue) == "");
+    CHECK(watched.submissions == 1 + copies);
+  }
+  CHECK(memory[0][0] == 3);
+  ashlar_vulkan_close(queue);
+  CHECK_MESSAGE(TestDevice::get()->messages().empty(), TestDevice::get()->said());
+}
+
+TEST_CASE("pipelines are made with the queue's cache, which what is loaded is merged into") {
+  NEEDS_DEVICE;
+  ashlar_error error = {};
+  Bytes saved;
+  for (const bool load : {false, true}) {
+    ashlar_vulkan_queue* queue = watched_queue();
+    REQUIRE(watched.own != VK_NULL_HANDLE);
+    if (load) {
+      CHECK(ashlar_vulkan_cache_load(queue, saved.data(), saved.size(), &error) == ASHLAR_OK);
+      CHECK(watched.loaded == saved);
+      CHECK(watched.merged_into_own == 1);
+    }
+    CHECK(run_fill(fill(), 8, nullptr, queue) == "");
+    CHECK(watched.of_pipelines == std::vector<VkPipelineCache>{watched.own});
+    CHECK(run_fill(fill(), 8, nullptr, queue) == "");
+    std::size_t bytes = 0;
+    REQUIRE(ashlar_vulkan_cache_save(queue, nullptr, &bytes, &error) == ASHLAR_OK);
+    saved.resize(bytes);
+    REQUIRE(ashlar_vulkan_cache_save(queue, saved.data(), &bytes, &error) == ASHLAR_OK);
+    ashlar_vulkan_close(queue);
+  }
+  CHECK_MESSAGE(TestDevice::get()->messages().empty(), TestDevice::get()->said());
 }
 
 TEST_CASE("a device without a feature is told by its name and the feature's") {
