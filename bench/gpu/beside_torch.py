@@ -13,7 +13,7 @@ RUNS = 20
 
 
 def absent(why):
-    print(f"PyTorch: left out, {why}", file=sys.stderr)
+    print(f"\nNothing stands beside PyTorch: {why}.")
     sys.exit(3)
 
 
@@ -72,6 +72,8 @@ def main():
             ("softmax", "softmax of 8192 x 4096 f32", [x], lambda: torch.softmax(x, 1), 1e-5)]
     a, b = real(2048, 2048), real(2048, 2048)
     rows.append(("product", "product of f32, 2048", [a, b], lambda: a @ b, 1e-3))
+    c, d = real(4096, 4096, kind=torch.bfloat16), real(4096, 4096, kind=torch.bfloat16)
+    rows.append(("mma_product", "product of bf16 into f32, by a user's instruction, 4096", [c, d], lambda: c @ d, 2e-2))
     if target == "cuda-sm_90a":
         p, q = real(8192, 8192, kind=torch.bfloat16), real(8192, 8192, kind=torch.bfloat16)
         rows.append(("matmul", "product of bf16, by hand, 8192", [p, q], lambda: p @ q.t(), 2e-2))
@@ -82,7 +84,7 @@ def main():
     with torch.cuda.stream(stream):
         for name, title, inputs, theirs, bound in rows:
             expected = theirs()
-            result = torch.empty_like(expected)
+            result = torch.empty_like(expected, dtype=torch.float32 if name == "mma_product" else None)
             keep = []
             tensors = (Tensor * (len(inputs) + 1))(*[described(t, keep) for t in [*inputs, result]])
 

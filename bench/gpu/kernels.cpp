@@ -187,6 +187,10 @@ Tensors::Tensors(const Device& d, const Arguments& arguments) {
 
 void Tensors::read(std::size_t n, Array& a) const { memory_[n]->download(a.bytes.data()); }
 
+Arguments arguments_of(const ir::Kernel& k, const std::map<std::string, std::int64_t>& sizes) {
+  return arguments(k, sizes, Data::reals);
+}
+
 std::string last_sentence() {
   std::string text(ashlar_error_text(ashlar_last_error(), nullptr, 0), '\0');
   ashlar_error_text(ashlar_last_error(), text.data(), text.size() + 1);

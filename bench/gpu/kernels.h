@@ -46,6 +46,9 @@ class Tensors {
   std::vector<const void*> list_;
 };
 
+// Random arguments of a kernel at these values of its symbols.
+ashlar::interp::Arguments arguments_of(const ashlar::ir::Kernel&, const std::map<std::string, std::int64_t>& sizes);
+
 std::string last_sentence();
 
 ashlar::interp::Array random_array(ashlar::Type, std::vector<std::int64_t> shape, unsigned seed, bool integers = false);

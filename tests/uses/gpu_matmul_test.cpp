@@ -7,8 +7,10 @@
 #include <ashlar/codegen/ptx.h>
 #include <ashlar/generator/compile.h>
 #include <ashlar/interp/interpreter.h>
+#include <ashlar/lower/explain.h>
 
 #include "tests/cuda/assembler.h"
+#include "tests/skip.h"
 #include "tests/uses/h_gpu_matmul.cpp"
 
 namespace {
@@ -53,11 +55,32 @@ TEST_CASE("the product on the device is the algorithm's") {
     }
 }
 
-TEST_CASE("it is assembled for every chip, with its accumulators in registers") {
-  if (!cuda::has_ptxas()) {
-    MESSAGE("there is no ptxas (of a CUDA toolkit) on this machine: nothing was assembled");
-    return;
+TEST_CASE("explain() compares a user's instruction with the rate of the matrix units") {
+  const auto at_least = [](const char* target) {
+    const Target t = Target::parse(target);
+    const std::string text = explain(scheduled(t, {}).kernel(), t, {{"M", 1024}, {"N", 1024}, {"K", 1024}});
+    const std::size_t at = text.find("  at least");
+    return at == std::string::npos ? text : text.substr(at, text.find('\n', at) - at);
+  };
+  // 2 * 1024^3 operations at 312e12 and 989.4e12 a second
+  CHECK(at_least("cuda-sm_80").find("6.883 us, by operations in f16 by the user's intrinsics") != std::string::npos);
+  CHECK(at_least("cuda-sm_90a").find("operations 2.17 us)") != std::string::npos);
+}
+
+TEST_CASE("a tile whose accumulators do not fit the registers of a multiprocessor is refused") {
+  for (const char* target : {"cuda-sm_80", "cuda-sm_90a", "cuda-sm_100a"}) {
+    std::string text = "accepted";
+    try {
+      (void)scheduled(Target::parse(target), {{"tile_m", "256"}, {"tile_n", "256"}}).kernel();
+    } catch (const RefusalError& e) { text = e.refusal.text(); }
+    CAPTURE(text);
+    CHECK(text.find("h_gpu_matmul.cpp") != std::string::npos);
+    CHECK(text.find("in at most 128 registers of each of 512 threads, which share 65536") != std::string::npos);
   }
+}
+
+TEST_CASE("it is assembled for every chip, with its accumulators in registers") {
+  if (!cuda::has_ptxas()) return skip::because("gpu_matmul through the assembler", "there is no ptxas on this machine");
   constexpr std::pair<const char*, const char*> cases[] = {
       {"cuda-sm_80", "2"}, {"cuda-sm_80", "3"}, {"cuda-sm_90a", "4"}, {"cuda-sm_100a", "2"}, {"cuda-sm_100a", "3"}};
   for (const auto& [target, stages] : cases) {

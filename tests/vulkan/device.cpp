@@ -5,12 +5,15 @@
 #include <cstdio>
 #include <cstring>
 #include <set>
+#include <stdexcept>
 
 #include <doctest/doctest.h>
 
 #define VK_NO_PROTOTYPES
 #include <ashlar/ir/refusal.h>
 #include <vulkan/vulkan_core.h>
+
+#include "tests/skip.h"
 
 namespace vulkan {
 
@@ -55,19 +58,17 @@ VkBool32 VKAPI_PTR keep(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMess
 }
 
 constexpr const char* kLayer = "VK_LAYER_KHRONOS_validation";
-std::string reason;
 
 }  // namespace
 
 TestDevice* TestDevice::get() {
   static TestDevice device;
-  static const bool tried = [] {
-    reason = device.open();
-    if (!reason.empty()) std::printf("skipped: %s\n", reason.c_str());
-    return true;
-  }();
-  (void)tried;
-  return reason.empty() ? &device : nullptr;
+  static bool absent = false;
+  static const std::string reason = device.open(absent);
+  if (reason.empty()) return &device;
+  if (!absent) throw std::runtime_error("a Vulkan device is here and cannot be used: " + reason);
+  skip::for_want_of_vulkan(reason);
+  return nullptr;
 }
 
 std::string TestDevice::said() const {
@@ -76,9 +77,8 @@ std::string TestDevice::said() const {
   return all;
 }
 
-std::string TestDevice::why_not() { return reason; }
-
-std::string TestDevice::open() {
+std::string TestDevice::open(bool& absent) {
+  absent = true;
   library_ = dlopen("libvulkan.so.1", RTLD_NOW);
   if (!library_) return "libvulkan.so.1 is not here";
   const auto get = reinterpret_cast<PFN_vkGetInstanceProcAddr>(dlsym(library_, "vkGetInstanceProcAddr"));
@@ -108,8 +108,10 @@ std::string TestDevice::open() {
   info.enabledExtensionCount = 1;
   info.ppEnabledExtensionNames = extensions;
   VkInstance instance = nullptr;
-  if (const VkResult r = create(&info, nullptr, &instance); r != VK_SUCCESS)
+  if (const VkResult r = create(&info, nullptr, &instance); r != VK_SUCCESS) {
+    absent = r == VK_ERROR_INCOMPATIBLE_DRIVER || r == VK_ERROR_LAYER_NOT_PRESENT;
     return std::string("no Vulkan instance with ") + kLayer + " can be made (" + std::to_string(r) + ")";
+  }
   instance_ = instance;
   auto of_instance = [&]<class F>(F& f, const char* name) { f = reinterpret_cast<F>(get(instance, name)); };
   PFN_vkCreateDebugUtilsMessengerEXT create_messenger;
@@ -122,7 +124,9 @@ std::string TestDevice::open() {
   std::uint32_t count = 1;
   VkPhysicalDevice physical = nullptr;
   const VkResult found = enumerate(instance, &count, &physical);
-  if ((found != VK_SUCCESS && found != VK_INCOMPLETE) || count == 0) return "no Vulkan device is here";
+  if (found == VK_SUCCESS && count == 0) return "no Vulkan device is here";
+  absent = false;
+  if (found != VK_SUCCESS && found != VK_INCOMPLETE) return "vkEnumeratePhysicalDevices returned " + std::to_string(found);
   VkPhysicalDeviceSubgroupSizeControlFeatures sizes = {};
   sizes.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES;
   VkPhysicalDeviceVulkan12Features v12 = {};
@@ -150,8 +154,10 @@ std::string TestDevice::open() {
   PFN_vkCreateDevice create_device;
   of_instance(create_device, "vkCreateDevice");
   VkDevice device = nullptr;
-  if (const VkResult r = create_device(physical, &device_info, nullptr, &device); r != VK_SUCCESS)
+  if (const VkResult r = create_device(physical, &device_info, nullptr, &device); r != VK_SUCCESS) {
+    absent = r == VK_ERROR_FEATURE_NOT_PRESENT;
     return "no Vulkan device with the features of the tests can be made (" + std::to_string(r) + ")";
+  }
   device_ = device;
   PFN_vkGetDeviceQueue get_queue;
   of_instance(get_queue, "vkGetDeviceQueue");

@@ -37,8 +37,9 @@ std::string sentence(const ashlar_error&);
 
 class TestDevice {
  public:
-  static TestDevice* get();  // null where there is no Vulkan; says so once
-  static std::string why_not();
+  // Null where there is no driver, no device or no validation layer: the test is skipped, or fails where ASHLAR_REQUIRE_VULKAN
+  // is set. A device that is here and cannot be used throws.
+  static TestDevice* get();
   ashlar_vulkan_queue* queue() const { return queue_; }
   const ashlar_vulkan_given& given() const { return given_; }
   const std::vector<std::string>& messages() const { return messages_; }  // of the validation layer
@@ -52,7 +53,7 @@ class TestDevice {
 
  private:
   TestDevice() = default;
-  std::string open();
+  std::string open(bool& absent);  // why not; empty: it is open
   ashlar_vulkan_queue* queue_ = nullptr;
   ashlar_vulkan_given given_ = {};
   void *library_ = nullptr, *instance_ = nullptr, *device_ = nullptr, *messenger_ = nullptr;
