@@ -50,7 +50,8 @@ TEST_CASE("argmax and argmin: the extreme value and its smallest place, a NaN be
     Axis k{"k", N};
     auto [value, place] = compute("best", {M}, [&](Var i) { return largest ? argmax(x(i, k), k) : argmin(x(i, k), k); });
     lang::bind(v, value), lang::bind(p, place);
-    const auto in = numbers(f32, {4, 4}, {1, 3, 3, 1, not_a_number, 7, not_a_number, -7, 0, -0.0, 0, -0.0, -inf, -inf, -inf, -inf});
+    const auto in =
+        numbers(f32, {4, 4}, {1, 3, 3, 1, not_a_number, 7, not_a_number, -7, 0, -0.0, 0, -0.0, -inf, -inf, -inf, -inf});
     const auto room = interp::Array::zeros(f32, {4});
     CHECK(run({x, v, p}, {in, room, interp::Array::zeros(i64, {4})}) ==
           (largest ? std::vector<double>{1, 0, 0, 0} : std::vector<double>{0, 0, 0, 0}));
@@ -125,6 +126,10 @@ TEST_CASE("a claim that does not hold is refused with the values that show it") 
             "first", 0, [](Expr a, Expr b) { return select(a != 0, a, b); }, Order::any)
             .find("first: expected a combiner that commutes (Order::regroup for one that does not), found for x = ") !=
         std::string::npos);
+  for (const Type t : {f16, bf16, f64})  // a tolerance for each type
+    CHECK(refused([&] {
+            reducer("top", {t}, {Operand(0)}, [](Values<1> a, Values<1> b) { return values(max(a[0], b[0])); }, Order::any);
+          }).find("an identity: combine(identity, x) = x") != std::string::npos);
   // what is claimed less is tried less
   CHECK(one("first", 0, [](Expr a, Expr b) { return select(a != 0, a, b); }, Order::regroup) == "");
   CHECK(one("horner", 0, [](Expr a, Expr b) { return a * 2 + b; }, Order::exact) == "");

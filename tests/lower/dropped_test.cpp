@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "launched.h"
+#include "tests/lang/refused.h"
 
 using namespace ashlar;
 using handmade::Sizes;
@@ -56,14 +57,6 @@ struct Attend {
     }
   }
 };
-
-template <class F>
-std::string why_not(F&& f) {
-  try {
-    f();
-  } catch (const RefusalError& e) { return e.what(); }
-  return "";
-}
 
 std::int64_t elements(const Schedule& s, const std::string& name, const Sizes& shape) {
   interp::Arguments a = handmade::arguments_for(s.scheduled().program, shape);
@@ -127,32 +120,32 @@ TEST_CASE("a block of rows on a device: one thread a row, its maximum and sum it
 
 TEST_CASE("drop_dim is proved, or refused with what differs") {
   Attend t("x86-64");
-  CHECK(why_not([&] {
+  CHECK(refused([&] {
           t.s[t.o].drop_dim(2, 1);
         }).find("drop_dim: expected component 2 of attend to be the same for every i1, found v[k, i1]") != std::string::npos);
-  CHECK(why_not([&] {
+  CHECK(refused([&] {
           t.s[t.o].drop_dim(0, 0);
         }).find("expected component 0 of attend to be the same for every i0, found x[i0, k]") != std::string::npos);
-  CHECK(why_not([&] { t.s[t.o].drop_dim(3, 0); }).find("a component of attend below 3, found 3") != std::string::npos);
-  CHECK(why_not([&] { t.s[t.o].drop_dim(0, 2); }).find("a dimension of attend below 2, found 2") != std::string::npos);
-  CHECK(why_not([&] { t.s[t.result].drop_dim(0, 0); }).find("a stage with storage of its own") != std::string::npos);
+  CHECK(refused([&] { t.s[t.o].drop_dim(3, 0); }).find("a component of attend below 3, found 3") != std::string::npos);
+  CHECK(refused([&] { t.s[t.o].drop_dim(0, 2); }).find("a dimension of attend below 2, found 2") != std::string::npos);
+  CHECK(refused([&] { t.s[t.result].drop_dim(0, 0); }).find("a stage with storage of its own") != std::string::npos);
   t.s[t.o].drop_dim(0, 1);
-  CHECK(why_not([&] { t.s[t.o].drop_dim(0, 1); }).find("a dimension that attend0 has, found 1, which was dropped") !=
+  CHECK(refused([&] { t.s[t.o].drop_dim(0, 1); }).find("a dimension that attend0 has, found 1, which was dropped") !=
         std::string::npos);
   Stage a = t.s[t.l].drop_dim(1, 1);
   auto [i, c] = a.spatial<2>();
   Loop k = a.reduction();
-  CHECK(why_not([&] { a.parallel(c); }).find("parallel: expected iterations of i1 of attend one after another") !=
+  CHECK(refused([&] { a.parallel(c); }).find("parallel: expected iterations of i1 of attend one after another") !=
         std::string::npos);
   auto [ko, ki] = a.split(k, 4);
-  CHECK(why_not([&] { a.reorder(ko, c, ki); }).find("between two loops of the reduction") != std::string::npos);
-  CHECK(why_not([&] { a.fuse(i, c); }).find("loops of its own over the dimension that components of attend lack, found") !=
+  CHECK(refused([&] { a.reorder(ko, c, ki); }).find("between two loops of the reduction") != std::string::npos);
+  CHECK(refused([&] { a.fuse(i, c); }).find("loops of its own over the dimension that components of attend lack, found") !=
         std::string::npos);
-  CHECK(why_not([&] { a.peel(c, Peel::first); }).find("whole loops over the dimension that components of attend lack") !=
+  CHECK(refused([&] { a.peel(c, Peel::first); }).find("whole loops over the dimension that components of attend lack") !=
         std::string::npos);
   t.same();
   Loop lanes = a.split(c, 4).inner;
-  CHECK(why_not([&] { a.vectorize(lanes); }).find("write it at the same time") != std::string::npos);
+  CHECK(refused([&] { a.vectorize(lanes); }).find("write it at the same time") != std::string::npos);
   t.same();
 }
 
@@ -167,7 +160,7 @@ TEST_CASE("what a dropped component reads may not stand inside the loops over th
   Schedule s(built, Target::parse("x86-64"));
   Stage t = s[two[0]].drop_dim(0, 1);
   auto [i, c] = t.spatial<2>();
-  CHECK(why_not([&] {
+  CHECK(refused([&] {
           s[square].compute_at(c);
         }).find("what component 0 of two reads computed outside of i1 of two, found square, computed inside") !=
         std::string::npos);

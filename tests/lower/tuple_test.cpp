@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "launched.h"
+#include "tests/lang/refused.h"
 #include "tests/support/tuple_operators.h"
 
 using namespace ashlar;
@@ -72,14 +73,6 @@ struct Complex {
   }
 };
 
-template <class F>
-std::string why_not(F&& f) {
-  try {
-    f();
-  } catch (const RefusalError& e) { return e.what(); }
-  return "";
-}
-
 }  // namespace
 
 TEST_CASE("argmax taken apart into lanes that keep their own extreme and place") {
@@ -122,11 +115,11 @@ TEST_CASE("Order::regroup: runs of neighbours may be taken apart, and nothing el
   {
     Complex t("x86-64", Order::regroup);
     auto [ko, ki] = t.s[t.a].split(t.s[t.a].reduction(), 16);
-    const std::string why = why_not([&] { t.s[t.a].rfactor(ki); });
+    const std::string why = refused([&] { t.s[t.a].rfactor(ki); });
     CHECK(
         why.find("rfactor: expected a reducer declared with Order::any, found times of product, whose terms are met in order; "
                  "rfactor sums its parts apart") != std::string::npos);
-    CHECK(why_not([&] { t.s[t.a].reorder(ki, ko); }).find("a reducer declared with Order::any") != std::string::npos);
+    CHECK(refused([&] { t.s[t.a].reorder(ki, ko); }).find("a reducer declared with Order::any") != std::string::npos);
     Stage runs = t.s[t.a].rfactor(ko);
     runs.parallel(runs.spatial<2>()[1]);
     t.same();
@@ -134,14 +127,14 @@ TEST_CASE("Order::regroup: runs of neighbours may be taken apart, and nothing el
   {
     Complex t("x86-64", Order::exact);
     auto [ko, ki] = t.s[t.a].split(t.s[t.a].reduction(), 16);
-    CHECK(why_not([&] { t.s[t.a].rfactor(ko); }).find("a reducer declared with Order::any") != std::string::npos);
+    CHECK(refused([&] { t.s[t.a].rfactor(ko); }).find("a reducer declared with Order::any") != std::string::npos);
     t.s[t.a].unroll(ki);
     t.same();
   }
   {
     Complex t("cuda-sm_80", Order::regroup);  // the butterfly of a warp takes parts in both orders
     auto [ko, ki] = t.s[t.a].split(t.s[t.a].reduction(), 32);
-    CHECK(why_not([&] { t.s[t.a].cross_thread_reduce(ki); }).find("a reducer declared with Order::any") != std::string::npos);
+    CHECK(refused([&] { t.s[t.a].cross_thread_reduce(ki); }).find("a reducer declared with Order::any") != std::string::npos);
   }
 }
 
@@ -162,7 +155,7 @@ TEST_CASE("an identity that does not combine with itself: empty parts may not me
   const lang::Built built = lang::build_program("scaled", {x, y, z});
   Schedule s(built, Target::parse("x86-64"));
   auto [ko, ki] = s[both[0]].split(s[both[0]].reduction(), 8);
-  const std::string why = why_not([&] { s[both[0]].rfactor(ki); });
+  const std::string why = refused([&] { s[both[0]].rfactor(ki); });
   CHECK(why.find(
             "rfactor: expected a reducer whose identity combines with itself (a part without terms is the identity), found "
             "scaled_sum of s\n  conflict: the identity (-inf, 0) combined with itself gives (-inf, nan)") != std::string::npos);
