@@ -3,3 +3,4 @@
 #include <ashlar/lang/boundary.h>
 #include <ashlar/lang/compute.h>
 #include <ashlar/lang/recur.h>
+#include <ashlar/lang/scatter.h>

@@ -117,6 +117,8 @@ std::vector<VarRange> iter_intervals(const Program& p, const Path& path, Id oute
     (inside_nest ? own : around).push_back(range_of_parts(p, *path[k]));
     if (inside_nest && !p.axis(path[k]->axis).reduce) own_spatial.push_back(own.back());
   }
+  // steps of a scatter may store anywhere in the box
+  const bool puts = stage.scatters() && path.back()->kind == Stmt::Kind::block && path.back()->piece == Stmt::Piece::update;
   const bool pending = nest.after != 0 && nest.roots.front().extent.empty();
   std::vector<VarRange> result;
   for (const ir::IterVar& v : stage.iters) {
@@ -135,7 +137,7 @@ std::vector<VarRange> iter_intervals(const Program& p, const Path& path, Id oute
                          [&](const Stmt* s) { return s->kind == Stmt::Kind::loop && s->axis == leaf; }) &&
              std::any_of(inner.begin(), inner.end(), [&](const VarRange& r) { return r.id == leaf; });
     });
-    if (!whole) {
+    if (!whole && !(puts && stage.scattered(v.id))) {
       const Interval moving = bounds_over(ir::iter_value(p, nest, v.id), inner, facts);
       interval.lo = moving.lo.empty() ? root.begin : moving.lo;
       interval.hi = moving.hi.empty() ? end : intersect(moving, {{}, end}, facts).hi;
@@ -212,6 +214,29 @@ std::vector<VarRange> loops_below(const Program& p, const Path& path, Id outer) 
   return result;
 }
 
+namespace {
+// Steps of a scatter that are not kept, or whose target lies outside of the box, combine nothing. The target is read where the
+// step is kept alone.
+void add_scatter_conditions(const Program& p, const Stmt& nest, Facts facts, std::vector<Expr>& conditions) {
+  const ir::Stage& stage = p.stage(nest.stage);
+  const ir::Substitution values = ir::iter_values(p, nest);
+  for (const Expr& c : conditions) facts.assume(c);
+  Expr keep;
+  if (!stage.keep.empty()) {
+    keep = simplify(ir::substitute(stage.keep, values), facts);
+    assume_of_data(facts, keep);
+    conditions.push_back(keep);
+  }
+  for (std::size_t d = 0; d < stage.targets.size(); ++d) {
+    if (!stage.scattered(stage.iters[d].id)) continue;
+    const Expr at = ir::substitute(stage.targets[d], values);
+    const ir::Root& root = root_of(nest, stage.iters[d].id);
+    for (const Expr& inside : {ir::ge(at, root.begin), ir::lt(at, ir::add(root.begin, root.extent))})
+      if (!can_prove(inside, facts)) conditions.push_back(keep.empty() ? inside : ir::select(keep, inside, ir::boolean(false)));
+  }
+}
+}  // namespace
+
 std::vector<Expr> conditions_of(const Program& p, const Path& path, bool spatial_only) {
   const Stmt& nest = *nest_on(path);
   const ir::Stage& stage = p.stage(nest.stage);
@@ -221,8 +246,13 @@ std::vector<Expr> conditions_of(const Program& p, const Path& path, bool spatial
     const Expr c = simplify(condition, facts);
     if (!ir::is_int(c, 1) && !can_prove(c, facts)) result.push_back(c);
   };
+  const bool puts = stage.scatters() && path.back()->piece == Stmt::Piece::update;
   for (const ir::Root& root : nest.roots) {
     std::vector<Id> pending{root.axis};
+    if (puts && stage.scattered(root.iter)) {
+      add(ir::ge(root.extent, ir::index(1)));  // a step of an empty result reads nothing
+      continue;
+    }
     while (!pending.empty()) {
       const ir::Axis& a = p.axis(pending.back());
       pending.pop_back();
@@ -245,6 +275,7 @@ std::vector<Expr> conditions_of(const Program& p, const Path& path, bool spatial
     for (Id v : ir::free_vars(w)) uses_reduce |= p.axes.count(v) && p.axis(v).reduce;
     if (!(spatial_only && uses_reduce)) add(w);
   }
+  if (puts) add_scatter_conditions(p, nest, facts, result);
   return result;
 }
 

@@ -180,6 +180,31 @@ Facts::Facts(const Part& part) {
   for (const Expr* c : part.conditions) conditions_.push_back(*c);
 }
 
+namespace {
+Expr lifted(const Expr& e) { return ir::is(e, Op::int_const) ? ir::index(e.node()->i) : ir::cast(ir::index_type, e); }
+
+void assume_lifted(Facts& facts, const Expr& condition, bool holds) {
+  const auto args = ir::args_of(condition);
+  if (ir::is(condition, Op::logic_not)) return assume_lifted(facts, args[0], !holds);
+  if (ir::is(condition, holds ? Op::logic_and : Op::logic_or)) {
+    assume_lifted(facts, args[0], holds);
+    assume_lifted(facts, args[1], holds);
+    return;
+  }
+  if (!ir::is_comparison(ir::op_of(condition))) return;
+  const Type t = args[0].type();
+  if (!t.is_data_integer() || t.lanes != 1 || (t.is_unsigned() && t.bits == 64)) return;  // an index keeps the bits of a u64
+  const Expr both[] = {lifted(args[0]), lifted(args[1])};
+  const Expr above = ir::make(ir::op_of(condition), bool_, both);
+  facts.assume(holds ? above : opposite(above));
+}
+}  // namespace
+
+void assume_of_data(Facts& facts, const Expr& condition) {
+  facts.assume(condition);
+  assume_lifted(facts, condition, true);
+}
+
 Facts facts_of_arguments(const ir::Program& program) {
   Facts f;
   for (const auto& [id, s] : program.symbols) {

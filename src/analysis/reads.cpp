@@ -51,16 +51,17 @@ Expr without_data(const Expr& index, std::vector<VarRange>& ranges, const Facts&
 }  // namespace
 
 bool reads(const ir::Stage& stage, Id buffer) {
-  for (const auto* list : {&stage.values, &stage.inits})
-    for (const Expr& e : *list) {
-      bool found = false;
-      ir::walk(e, [&](const Expr& x) {
-        found |= ir::is(x, ir::Op::load) && x.node()->id == buffer;
-        return !found;
-      });
-      if (found) return true;
-    }
-  return false;
+  bool found = false;
+  const auto look = [&](const Expr& e) {
+    ir::walk(e, [&](const Expr& x) {
+      found |= ir::is(x, ir::Op::load) && x.node()->id == buffer;
+      return !found;
+    });
+  };
+  for (const auto* list : {&stage.values, &stage.inits, &stage.targets})
+    for (const Expr& e : *list) look(e);
+  if (!stage.keep.empty()) look(stage.keep);
+  return found;
 }
 
 Interval index_interval(const Expr& index, std::vector<VarRange> ranges, const Facts& facts) {
@@ -94,7 +95,13 @@ std::vector<Read> reads_of(const ir::Stage& stage) {
       result.push_back({e, conditions, of_start});
     }
   } visitor{result, {}, false};
-  for (const Expr& e : stage.values) visitor.visit(e);
+  if (!stage.keep.empty()) {
+    visitor.visit(stage.keep);
+    visitor.conditions.push_back(stage.keep);
+  }
+  for (const auto* list : {&stage.values, &stage.targets})
+    for (const Expr& e : *list) visitor.visit(e);
+  visitor.conditions.clear();
   visitor.of_start = true;
   for (const Expr& e : stage.inits) visitor.visit(e);
   return result;
@@ -148,8 +155,9 @@ bool same_definitions(const ir::Program& a, const ir::Program& b) {
   const auto same_stage = [&](const auto& x, const auto& y) {
     const ir::Stage &s = x.second, &t = y.second;
     return x.first == y.first && s.buffers == t.buffers && same_list(s.values, t.values) && same_list(s.inits, t.inits) &&
-           same_list(s.domain, t.domain) && s.has_fill == t.has_fill && same_node(s.fill, t.fill) &&
-           s.reducer.kind == t.reducer.kind && same_list(s.reducer.combine, t.reducer.combine) &&
+           same_list(s.domain, t.domain) && same_list(s.targets, t.targets) && same_node(s.keep, t.keep) &&
+           s.has_fill == t.has_fill && same_node(s.fill, t.fill) && s.reducer.kind == t.reducer.kind &&
+           same_list(s.reducer.combine, t.reducer.combine) &&
            std::equal(s.iters.begin(), s.iters.end(), t.iters.begin(), t.iters.end(),
                       [&](const ir::IterVar& i, const ir::IterVar& j) {
                         return i.id == j.id && i.kind == j.kind && same_node(i.begin, j.begin) && same_node(i.end, j.end);

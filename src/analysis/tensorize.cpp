@@ -121,6 +121,7 @@ class Matcher {
       return mismatch(wants_sum ? "a sum" : "a value without a reduction",
                       init ? "the init of " + stage.name : stage.name + (sums ? ", a reduction" : ", which is no reduction"));
     if (!sums) return true;
+    if (stage.scatters()) return mismatch("a sum at points of its own", stage.name + ", a scatter");
     if (stage.reducer.kind != ir::ReducerKind::sum && stage.reducer.kind != ir::ReducerKind::strict_sum)
       return mismatch("a sum", stage.name + ", another reduction");
     const bool fused = f_.value.type().is_float() && ir::is(f_.value, Op::mul);

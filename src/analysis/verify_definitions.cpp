@@ -28,17 +28,22 @@ Broken each_node(const Expr& root, std::unordered_set<const ir::Node*>& seen, F&
 
 std::vector<const Expr*> loads_of(const Stage& s, Stmt::Piece piece) {
   std::vector<const Expr*> loads;
+  const auto add = [&](const Expr& root) {
+    std::unordered_set<const ir::Node*> seen;
+    each_node(root, seen, [&](const Expr& e) {
+      if (ir::is(e, Op::load)) loads.push_back(&e);
+      return Broken{};
+    });
+  };
+  if (piece == Stmt::Piece::whole || piece == Stmt::Piece::update) {
+    for (const Expr& e : s.targets) add(e);
+    if (!s.keep.empty()) add(s.keep);
+  }
   for (const auto* list : {&s.values, &s.inits, &s.domain}) {
     if ((piece != Stmt::Piece::whole && piece != Stmt::Piece::update && list == &s.values) ||
         ((piece == Stmt::Piece::update || piece == Stmt::Piece::begin) && list == &s.inits))
       continue;
-    for (const Expr& root : *list) {
-      std::unordered_set<const ir::Node*> seen;
-      each_node(root, seen, [&](const Expr& e) {
-        if (ir::is(e, Op::load)) loads.push_back(&e);
-        return Broken{};
-      });
-    }
+    for (const Expr& root : *list) add(root);
   }
   return loads;
 }
@@ -134,6 +139,8 @@ Broken types_conditions(const View& v) {
   for (const auto& [id, s] : v.p.stages)
     for (const Expr& e : s.domain)
       if (!(e.type() == bool_)) return ir::text(e) + " in the domain of " + s.name;
+  for (const auto& [id, s] : v.p.stages)
+    if (!s.keep.empty() && !(s.keep.type() == bool_)) return ir::text(s.keep) + " of " + s.name;
   for (const Place& place : v.places)
     for (const Expr& e : place.stmt->when)
       if (!(e.type() == bool_)) return ir::text(e) + " at " + v.name(*place.stmt);
@@ -193,13 +200,29 @@ Broken stage_scope(const View& v) {
       own.insert(i.id);
       if (i.kind != ir::IterKind::reduce) spatial.insert(i.id);
     }
-    for (const auto* list : {&s.values, &s.domain})
+    for (const ir::IterVar& i : s.iters)
+      if (s.scattered(i.id)) own.erase(i.id);  // a step chooses its element
+    std::vector<Expr> steps = s.targets;
+    if (!s.keep.empty()) steps.push_back(s.keep);
+    for (const auto* list : {&s.values, &s.domain, static_cast<const std::vector<Expr>*>(&steps)})
       for (const Expr& e : *list)
         for (Id x : ir::free_vars(e))
           if (!own.count(x)) return ir::text(e) + " of " + s.name;
     for (const Expr& e : s.inits)
       for (Id x : ir::free_vars(e))
         if (!spatial.count(x)) return "the init " + ir::text(e) + " of " + s.name;
+  }
+  return {};
+}
+
+Broken stage_scatter(const View& v) {
+  for (const auto& [id, s] : v.p.stages) {
+    if (!s.scatters() && s.keep.empty()) continue;
+    if (!s.is_reduction()) return s.name + " without a reducer";
+    if (static_cast<int>(s.targets.size()) != s.spatial_rank())
+      return s.name + " with " + std::to_string(s.targets.size()) + " targets";
+    for (const Expr& e : s.targets)
+      if (!e.type().is_index()) return ir::text(e) + " of " + s.name;
   }
   return {};
 }

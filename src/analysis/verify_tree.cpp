@@ -138,7 +138,9 @@ Broken loop_constant(const View& v) {
 
 Broken loop_reduction(const View& v) {
   Broken broken;
-  v.each(Kind::loop, [&](int, const Stmt& loop) {
+  v.each(Kind::loop, [&](int k, const Stmt& loop) {
+    const int nest = v.place(k).nest;
+    if (nest >= 0 && v.p.stage(v.at(nest).stage).scatters()) return;
     const bool spread = loop.loop_kind == ir::LoopKind::parallel || loop.loop_kind == ir::LoopKind::vectorized;
     if (spread && v.p.axis(loop.axis).reduce && broken.empty()) broken = v.name(loop);
   });
@@ -166,7 +168,7 @@ Broken block_leaves(const View& v) {
     std::vector<Id> wanted, around;
     for (const ir::Root& r : v.at(v.place(k).nest).roots)
       for (Id leaf : ir::leaves_of(v.p, r.axis))
-        if (takes_steps(block) || !v.p.axis(leaf).reduce) wanted.push_back(leaf);
+        if (takes_steps(block) ? !v.p.stage(block.stage).scattered(r.iter) : !v.p.axis(leaf).reduce) wanted.push_back(leaf);
     for (const Stmt* loop : v.own_loops(k)) around.push_back(loop->axis);
     for (std::vector<Id>* ids : {&wanted, &around}) {
       std::sort(ids->begin(), ids->end());
@@ -236,6 +238,7 @@ Broken block_init(const View& v) {
       if (block.kind != Kind::block || v.place(k).nest != at || !broken.empty()) continue;
       if (block.piece != Stmt::Piece::whole && !v.p.stage(block.stage).is_reduction())
         broken = v.name(block) + ", which is no reduction";
+      if (block.piece == Stmt::Piece::whole && v.p.stage(block.stage).scatters()) broken = v.name(block) + " in one piece";
       if (block.piece == Stmt::Piece::init) init = true;
       if (block.piece == Stmt::Piece::begin) begin = true;
       if (block.piece == Stmt::Piece::whole) whole = true;

@@ -110,9 +110,9 @@ class View {
     for (const auto& [id, s] : p.stages) {
       if (!with_definitions) break;
       for (const ir::IterVar& v : s.iters) add(v.begin, s.name), add(v.end, s.name);
-      for (const auto* list : {&s.domain, &s.values, &s.inits, &s.reducer.combine})
+      for (const auto* list : {&s.domain, &s.values, &s.inits, &s.reducer.combine, &s.targets})
         for (const Expr& e : *list) add(e, s.name);
-      add(s.fill, s.name);
+      add(s.fill, s.name), add(s.keep, s.name);
     }
     for (const auto& [id, b] : p.buffers)
       for (const auto* list : {&b.extents, &b.layout.map, &b.layout.strides})
@@ -149,6 +149,7 @@ Broken stage_components(const View&);
 Broken stage_rank(const View&);
 Broken stage_reduction(const View&);
 Broken stage_scope(const View&);
+Broken stage_scatter(const View&);
 Broken stage_acyclic(const View&);
 Broken buffer_arguments(const View&);
 Broken buffer_layout(const View&);

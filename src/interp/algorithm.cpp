@@ -7,6 +7,7 @@
 
 #include "interp/arguments.h"
 #include "interp/reduce.h"
+#include "interp/scatter.h"
 #include "interp/tape.h"
 
 namespace ashlar::interp {
@@ -33,6 +34,7 @@ struct StageState {
   std::vector<Tape> domain, inits;
   Tape fill;
   Combiner combiner;
+  ScatterStep scatter;
   std::vector<std::int64_t> begin, extent;  // the declared domain, where it is a box of constants
   bool boxed = false;
   std::vector<Value> dense;  // boxed: row-major, components innermost; type code handle: not yet
@@ -142,6 +144,7 @@ class Algorithm final : public Memory {
     for (const Expr& e : stage.inits) s.inits.emplace_back(e, slots_, *this, Select::lazy);
     if (stage.has_fill) s.fill = Tape(stage.fill, slots_, *this, Select::lazy);
     s.combiner = Combiner(stage, slots_, *this);
+    s.scatter = ScatterStep(stage, slots_, *this);
     if (stage.is_reduction() && s.inits.size() != stage.values.size())
       throw InternalError("a reduction without inits: " + stage.name);
     find_box(s);
@@ -180,6 +183,10 @@ class Algorithm final : public Memory {
       }
       const std::size_t base = static_cast<std::size_t>(flat) * components;
       if (s.dense[base].type.code == Type::Code::handle) {
+        if (s.stage->scatters()) {
+          scatter_all(s);
+          return s.dense[base + component];
+        }
         const std::vector<Value> v = compute(s, at);
         std::copy(v.begin(), v.end(), s.dense.begin() + static_cast<std::ptrdiff_t>(base));
       }
@@ -208,7 +215,7 @@ class Algorithm final : public Memory {
     std::vector<Value> result;
     if (s.stage->is_reduction()) {
       for (Tape& init : s.inits) result.push_back(init.run());
-      reduce(s, 0, result);
+      reduce(s, at, result);
     } else if (std::optional<Value> fill = filled(s, at)) {
       result.push_back(*fill);
     } else {
@@ -217,6 +224,46 @@ class Algorithm final : public Memory {
     }
     active_.pop_back();
     return result;
+  }
+
+  // All of a scatter at once: the inits, then the steps. The ordinary dimensions are loops around those of the steps.
+  void scatter_all(StageState& s) {
+    for (Iter& i : s.reduce) slots_.set_slot(i.slot, {});
+    active_.push_back(&s);
+    std::size_t flat = 0;
+    for_each_index(s.extent, [&](std::span<const std::int64_t> at) {
+      for (std::size_t d = 0; d < at.size(); ++d) slots_.set_index(s.spatial[d].slot, s.begin[d] + at[d]);
+      for (Tape& init : s.inits) s.dense[flat++] = init.run();
+    });
+    std::vector<std::int64_t> ordinary = s.extent;
+    for (std::size_t d = 0; d < ordinary.size(); ++d)
+      if (s.stage->scattered(s.spatial[d].var->id)) ordinary[d] = 1;
+    for_each_index(ordinary, [&](std::span<const std::int64_t> at) {
+      for (std::size_t d = 0; d < at.size(); ++d)
+        if (s.stage->scattered(s.spatial[d].var->id))
+          slots_.set_slot(s.spatial[d].slot, {});
+        else
+          slots_.set_index(s.spatial[d].slot, s.begin[d] + at[d]);
+      each_step(s, 0, [&] { put(s); });
+    });
+    active_.pop_back();
+  }
+
+  void put(StageState& s) {
+    if (!s.scatter.keeps()) return;
+    const auto at = s.scatter.target();
+    std::int64_t flat = 0;
+    for (std::size_t d = 0; d < at.size(); ++d) {
+      const std::int64_t x = at[d] - s.begin[d];
+      if (x < 0 || x >= s.extent[d]) puts_outside(where(), s.stage->name, at);
+      flat = flat * s.extent[d] + x;
+    }
+    const std::size_t components = s.stage->values.size();
+    const auto element = s.dense.begin() + flat * static_cast<std::int64_t>(components);
+    std::vector<Value> value(element, element + static_cast<std::ptrdiff_t>(components));
+    ++s.evaluations;
+    s.combiner.step(value);
+    std::copy(value.begin(), value.end(), element);
   }
 
   // A cache with a fill value: what lies outside the source's box is the fill.
@@ -237,20 +284,33 @@ class Algorithm final : public Memory {
     return std::nullopt;
   }
 
-  void reduce(StageState& s, std::size_t depth, std::vector<Value>& accumulated) {
+  template <class F>
+  void each_step(StageState& s, std::size_t depth, F&& step) {
     if (depth == s.reduce.size()) {
       for (Tape& atom : s.domain)
         if (!atom.run().i) return;
-      ++s.evaluations;
-      s.combiner.step(accumulated);
+      step();
       return;
     }
     Iter& i = s.reduce[depth];
     const std::int64_t begin = i.begin.run_index(), end = i.end.run_index();
     for (std::int64_t x = begin; x < end; ++x) {
       slots_.set_index(i.slot, x);
-      reduce(s, depth + 1, accumulated);
+      each_step(s, depth + 1, step);
     }
+  }
+
+  // One point of a reduction; of a scatter, the steps that chose it.
+  void reduce(StageState& s, std::span<const std::int64_t> at, std::vector<Value>& accumulated) {
+    each_step(s, 0, [&] {
+      if (s.stage->scatters()) {
+        if (!s.scatter.keeps()) return;
+        const auto target = s.scatter.target();
+        if (!std::equal(at.begin(), at.end(), target.begin(), target.end())) return;
+      }
+      ++s.evaluations;
+      s.combiner.step(accumulated);
+    });
   }
 
   const ir::Program& program_;

@@ -248,12 +248,16 @@ class Scheduled final : public Memory {
     }
     if (!nest || nest->stage != block.stage) throw InternalError("a block of " + b.stage->name + " outside its nest");
     const ir::Substitution values = ir::iter_values(program_, *nest);
-    for (const auto& [id, value] : values) b.iters.emplace_back(slots_.slot(id), tape(value));
+    const bool puts = b.stage->scatters() && block.piece == Stmt::Piece::update;
+    for (const auto& [id, value] : values)
+      b.iters.emplace_back(slots_.slot(id), puts && b.stage->scattered(id) ? Tape() : tape(value));
+    if (puts) b.scatter.emplace(program_, *nest, slots_, *this);
     auto add = [&](const Expr& condition, bool uses_reduce, bool promise) {
       b.guards.push_back({tape(condition), promise});
       if (!uses_reduce) b.spatial_guards.push_back({tape(condition), promise});
     };
     for (const ir::Root& root : nest->roots) {
+      if (puts && b.stage->scattered(root.iter)) continue;
       add_axis_guards(root.axis, add);
       if (program_.axis(root.axis).reduce) b.reduces.push_back({slots_.slot(root.iter), tape(root.begin), tape(root.extent)});
     }
@@ -463,7 +467,7 @@ class Scheduled final : public Memory {
     current_ = b.stage;
     for (int slot : stage_code_.at(b.stage->id).all) slots_.set_slot(slot, {});
     for (std::size_t k = 0; k < b.iters.size(); ++k) {
-      if (spatial_only && b.stage->iters[k].kind == ir::IterKind::reduce) continue;
+      if ((spatial_only && b.stage->iters[k].kind == ir::IterKind::reduce) || b.iters[k].second.empty()) continue;
       slots_.set_slot(b.iters[k].first, b.iters[k].second.run());
     }
     for (Guard& g : guards) {
@@ -497,13 +501,13 @@ class Scheduled final : public Memory {
       const bool first = reduces && c.stmt->first_stores && at_first_step(b);
       if (init_only || (reduces && c.stmt->piece == Stmt::Piece::whole && !b.in_reduce_loop && !c.stmt->first_stores))
         store_inits(b, *c.stmt);
-      if (!init_only) {
+      const auto at = init_only ? std::nullopt : b.scatter ? b.scatter->target() : std::optional(point_of(s));
+      if (at) {
         std::vector<Value> result;
         if (reduces) {
           for (std::size_t k = 0; k < b.stage->buffers.size(); ++k) {
-            const auto at = point_of(s);
             result.push_back(first ? s.inits[k].run()
-                                   : read(resolve(b.stage->buffers[k], nullptr), at.data(), static_cast<int>(at.size())));
+                                   : read(resolve(b.stage->buffers[k], nullptr), at->data(), static_cast<int>(at->size())));
           }
           s.evaluations += c.stmt->stores != Stmt::Stores::dropped;
           s.combiner.step(result);
@@ -515,7 +519,7 @@ class Scheduled final : public Memory {
         }
         for (std::size_t k = 0; k < result.size(); ++k)
           if (stores(*c.stmt, *b.stage, k))
-            write(places_[static_cast<std::size_t>(resolve(b.stage->buffers[k], nullptr))], point_of(s), result[k]);
+            write(places_[static_cast<std::size_t>(resolve(b.stage->buffers[k], nullptr))], *at, result[k]);
       }
     }
     current_ = nullptr;

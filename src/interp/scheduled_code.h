@@ -11,6 +11,7 @@
 
 #include "interp/described.h"
 #include "interp/reduce.h"
+#include "interp/scatter.h"
 #include "interp/storage.h"
 
 namespace ashlar::interp::scheduled {
@@ -32,6 +33,7 @@ struct BlockCode {
   };
   std::vector<Reduce> reduces;  // the reduce variables, with the nest's range of each
   bool in_reduce_loop = false;
+  std::optional<ScatterCode> scatter;  // of steps of a scatter
 };
 
 // A tensorized loop, run by the meaning of its intrinsic.

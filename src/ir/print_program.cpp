@@ -156,6 +156,7 @@ struct ProgramWriter {
       text_ += " of ";
     }
     text_ += show(s.values, "; ");
+    if (s.scatters()) text_ += " at [" + show(s.targets, ", ") + "]" + (s.keep.empty() ? "" : " if " + show(s.keep));
     if (s.is_reduction()) text_ += " from " + show(s.inits, "; ");
     if (!s.domain.empty()) text_ += " where " + show(s.domain, ", ");
     return text_;

@@ -24,13 +24,15 @@ bool is_identifier(const std::string& s) {
 // Tensors that a stage reads, in order of first appearance.
 std::vector<Id> reads_of(const StageDef& s) {
   std::vector<Id> ids;
-  for (const auto* list : {&s.values, &s.inits})
-    for (const Expr& e : *list)
-      ir::walk(e, [&](const Expr& x) {
-        if (ir::is(x, ir::Op::load) && std::find(ids.begin(), ids.end(), x.node()->id) == ids.end())
-          ids.push_back(x.node()->id);
-        return true;
-      });
+  const auto add = [&](const Expr& e) {
+    ir::walk(e, [&](const Expr& x) {
+      if (ir::is(x, ir::Op::load) && std::find(ids.begin(), ids.end(), x.node()->id) == ids.end()) ids.push_back(x.node()->id);
+      return true;
+    });
+  };
+  for (const auto* list : {&s.values, &s.inits, &s.targets})
+    for (const Expr& e : *list) add(e);
+  if (!s.keep.empty()) add(s.keep);
   return ids;
 }
 
@@ -250,6 +252,8 @@ struct Builder {
     for (const Expr& e : s.conditions) r.domain.push_back(rewritten(e, local, s.where));
     for (const Expr& e : s.values) r.values.push_back(rewritten(e, local, s.where));
     for (const Expr& e : s.inits) r.inits.push_back(rewritten(e, local, s.where));
+    for (const Expr& e : s.targets) r.targets.push_back(rewritten(e, local, s.where));
+    if (!s.keep.empty()) r.keep = rewritten(s.keep, local, s.where);
     r.reducer = s.reducer;
     for (auto* side : {&r.reducer.left, &r.reducer.right})
       for (std::size_t c = 0; c < side->size(); ++c) {
@@ -336,14 +340,7 @@ struct Builder {
     block.id = p.fresh();
     block.where = s.where;
     block.stage = s.id;
-    std::vector<Stmt> inner;
-    inner.push_back(std::move(block));
-    for (; !loops.empty(); loops.pop_back()) {
-      loops.back().body = std::move(inner);
-      inner.clear();
-      inner.push_back(std::move(loops.back()));
-    }
-    nest.body = std::move(inner);
+    nest.body = ir::nest_body(p, s, std::move(loops), std::move(block));
     p.body.push_back(std::move(nest));
   }
 

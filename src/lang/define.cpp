@@ -6,7 +6,7 @@
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lang/compute.h>
 
-#include "lang/definition.h"
+#include "lang/define.h"
 #include "lang/operand.h"
 
 namespace ashlar {
@@ -15,48 +15,40 @@ using lang::Bounds;
 using lang::StageDef;
 using lang::VariableDef;
 
-namespace {
+namespace lang {
 
-// A stage stores data: an index is kept as i64, which holds it exactly.
 Expr stored(const Operand& value, const char* what) {
-  Expr e = lang::as_expr(value, what);
+  Expr e = as_expr(value, what);
   if (e.type().is_index()) return ir::cast(i64, e);
-  lang::require_data_type(e.type(), what, value.where());
+  require_data_type(e.type(), what, value.where());
   return e;
 }
 
-// What a definition may use: its own variables, symbols and scalars.
-struct Checker {
-  const std::string& name;
-  Where where;
-  std::vector<ir::Id> allowed;
-
-  void check(const Expr& e) const {
-    ir::walk(e, [&](const Expr& x) {
-      if (ir::is(x, ir::Op::var)) check_variable(x.node()->id);
-      return true;
-    });
-  }
-  void check_variable(ir::Id id) const {
-    if (std::find(allowed.begin(), allowed.end(), id) != allowed.end()) return;
-    const VariableDef& v = lang::variable(id, where);
-    if (v.kind == VariableDef::Kind::axis)
-      refuse(name, "axes only inside the reduction over them: sum(..., " + v.name + ")",
-             "the axis " + v.name + " outside of a reduction over it", where);
-    if (v.kind == VariableDef::Kind::placeholder)
-      refuse(name, "the arguments of a combiner only inside it", v.name + " outside", where);
-    if (v.kind == VariableDef::Kind::dimension)
-      refuse(name, "the Vars of its own lambda", "the Var " + v.name + " of another definition", where);
-  }
-};
+void Checker::check(const Expr& e) const {
+  ir::walk(e, [&](const Expr& x) {
+    if (ir::is(x, ir::Op::var)) check_variable(x.node()->id);
+    return true;
+  });
+}
+void Checker::check_variable(Id id) const {
+  if (std::find(allowed.begin(), allowed.end(), id) != allowed.end()) return;
+  const VariableDef& v = variable(id, where);
+  if (v.kind == VariableDef::Kind::axis)
+    refuse(name, "axes only inside the reduction over them: sum(..., " + v.name + ")",
+           "the axis " + v.name + " outside of a reduction over it", where);
+  if (v.kind == VariableDef::Kind::placeholder)
+    refuse(name, "the arguments of a combiner only inside it", v.name + " outside", where);
+  if (v.kind == VariableDef::Kind::dimension)
+    refuse(name, "the Vars of its own lambda", "the Var " + v.name + " of another definition", where);
+}
 
 std::vector<Bounds> domain_of(const Extent* extents, std::size_t rank, const std::string& what, Where where) {
   std::vector<Bounds> domain;
   for (std::size_t d = 0; d < rank; ++d) {
     const Extent& e = extents[d];
     Bounds b;
-    b.begin = e.begin().empty() ? ir::index(0) : lang::to_index(Operand(e.begin(), where), what);
-    b.end = lang::to_index(Operand(e.end(), where), what);
+    b.begin = e.begin().empty() ? ir::index(0) : to_index(Operand(e.begin(), where), what);
+    b.end = to_index(Operand(e.end(), where), what);
     if (e.label()) b.label = e.label();
     std::int64_t length = 0;
     if (ir::is_int(ir::sub(b.end, b.begin), &length) && length < 0)
@@ -71,6 +63,36 @@ std::vector<Bounds> domain_of(const Extent* extents, std::size_t rank, const std
   return domain;
 }
 
+void add_stage(StageDef s, Tensor* results) {
+  std::vector<ir::Id> tensors;
+  const std::size_t count = s.values.size();
+  const StageDef& d = s;
+  for (std::size_t c = 0; c < count; ++c) {
+    TensorDef t;
+    t.kind = TensorDef::Kind::stage;
+    t.name = count == 1 ? d.name : d.name + std::to_string(c);
+    t.type = d.values[c].type();
+    t.rank = static_cast<int>(d.dimensions.size());
+    t.where = d.where;
+    t.component = c;
+    tensors.push_back(add(std::move(t)));
+    results[c] = detail::Access::tensor(tensors.back());
+  }
+  s.tensors = tensors;
+  const Where where = s.where;
+  const ir::Id id = add(std::move(s));
+  for (ir::Id t : tensors) tensor(t, where).stage = id;
+}
+
+}  // namespace lang
+
+namespace {
+
+using lang::add_stage;
+using lang::Checker;
+using lang::domain_of;
+using lang::stored;
+
 StageDef new_stage(const detail::Site& site) {
   if (!site.name || !*site.name) refuse("compute", "a name", "none", site.where);
   StageDef s;
@@ -83,27 +105,6 @@ StageDef new_stage(const detail::Site& site) {
   for (const Bounds& b : s.domain)
     for (const Expr* bound : {&b.begin, &b.end}) Checker{s.name, s.where, {}}.check(*bound);
   return s;
-}
-
-void add_stage(StageDef s, Tensor* results) {
-  std::vector<ir::Id> tensors;
-  const std::size_t count = s.values.size();
-  const StageDef& d = s;
-  for (std::size_t c = 0; c < count; ++c) {
-    lang::TensorDef t;
-    t.kind = lang::TensorDef::Kind::stage;
-    t.name = count == 1 ? d.name : d.name + std::to_string(c);
-    t.type = d.values[c].type();
-    t.rank = static_cast<int>(d.dimensions.size());
-    t.where = d.where;
-    t.component = c;
-    tensors.push_back(lang::add(std::move(t)));
-    results[c] = detail::Access::tensor(tensors.back());
-  }
-  s.tensors = tensors;
-  const Where where = s.where;
-  const ir::Id id = lang::add(std::move(s));
-  for (ir::Id t : tensors) lang::tensor(t, where).stage = id;
 }
 
 ir::ReducerKind kind_of(detail::Reduce r) {

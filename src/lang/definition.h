@@ -22,7 +22,7 @@ struct VariableDef {
   Where where = {};
   Type type = ir::index_type;
   Symbol::Facts facts;  // symbols
-  Expr begin, end;      // axes
+  Expr begin, end;      // axes, and what scatters run over
 };
 
 struct ReducerDef {
@@ -42,11 +42,13 @@ struct StageDef {
   std::vector<Id> dimensions;  // Vars
   std::vector<Bounds> domain;  // one a dimension; empty: inferred
   bool inferred = false;
-  std::vector<Id> axes;  // of the reduction, outermost first
+  std::vector<Id> axes;  // of the reduction or scatter, outermost first
   std::vector<Expr> conditions;
   std::vector<Expr> values, inits;
   ir::Reducer reducer;
-  std::vector<Id> tensors;  // one a value
+  std::vector<Expr> targets;  // scatters: an index for each dimension
+  Expr keep;                  // scatters: empty for one that drops nothing
+  std::vector<Id> tensors;    // one a value
 };
 
 struct ViewDef {  // a boundary of `source`

@@ -85,9 +85,7 @@ std::vector<KStmt> Flattener::block(const Stmt& s) {
 
 std::vector<KStmt> Flattener::stores(const Stmt& s, const Stmt& in, const ir::Stage& stage, const Parts* parts,
                                      Body& expressions, const Facts& facts) {
-  std::vector<Expr> index;  // the stage's own point
-  for (const ir::IterVar& v : stage.iters)
-    if (v.kind != ir::IterKind::reduce) index.push_back(ir::var(v.id, v.name));
+  const std::vector<Expr> index = ir::stored_at(stage, s.piece);
   auto lowered_all = [&](const std::vector<Expr>& list) {
     std::vector<Expr> result;
     for (const Expr& e : list) result.push_back(expressions.lower(e));

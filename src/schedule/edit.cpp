@@ -305,11 +305,12 @@ Stmt fresh_nest(Program& p, const ir::Stage& stage, Where where) {
   nest.id = p.fresh();
   nest.where = where;
   nest.stage = stage.id;
-  Stmt inner;
-  inner.kind = Stmt::Kind::block;
-  inner.id = p.fresh();
-  inner.where = where;
-  inner.stage = stage.id;
+  Stmt block;
+  block.kind = Stmt::Kind::block;
+  block.id = p.fresh();
+  block.where = where;
+  block.stage = stage.id;
+  std::vector<Stmt> loops(stage.iters.size());
   for (std::size_t k = stage.iters.size(); k-- > 0;) {
     const ir::IterVar& v = stage.iters[k];
     ir::Axis axis;
@@ -319,16 +320,13 @@ Stmt fresh_nest(Program& p, const ir::Stage& stage, Where where) {
     axis.iter = v.id;
     axis.reduce = v.kind == ir::IterKind::reduce;
     nest.roots.insert(nest.roots.begin(), ir::Root{v.id, axis.id, {}, {}});
-    Stmt loop;
-    loop.kind = Stmt::Kind::loop;
-    loop.id = p.fresh();
-    loop.where = where;
-    loop.axis = axis.id;
+    loops[k].kind = Stmt::Kind::loop;
+    loops[k].id = p.fresh();
+    loops[k].where = where;
+    loops[k].axis = axis.id;
     p.axes[axis.id] = axis;
-    loop.body.push_back(std::move(inner));
-    inner = std::move(loop);
   }
-  nest.body.push_back(std::move(inner));
+  nest.body = ir::nest_body(p, stage, std::move(loops), std::move(block));
   return nest;
 }
 

@@ -33,12 +33,17 @@ void prove_reassociation(Context&, const ir::Stage&, const std::string& because,
 void prove_slide(Context&, const Stmt& nest, const ir::Slide&);
 void prove_fold(Context&, const ir::Buffer&);
 void prove_bijective(Context&, const ir::Buffer&, const std::vector<Id>& vars, const std::vector<Expr>& map);
-void prove_dropped(Context&, const Stmt& nest);  // the values that are stored once are the same, and computed once
+void prove_dropped(Context&, const Stmt& nest);     // the values that are stored once are the same, and computed once
 void prove_bijective(Context&, const Stmt& alloc);  // again, of a layout that stands: all of it but its rings
 void prove_within(Context&, const ir::Buffer&, const std::vector<Expr>& extents);  // the layout needs no more storage than that
 void prove_after(Context&, const Stmt& nest);  // a nest put after its producer sees finished points, each once
 void prove_order(Context&);                    // every read finds its buffer allocated around it and computed before it
 void prove_reads(Context&);                    // every read lies in the domain of what it reads
+
+// Scatters: the element that a step chooses lies in the declared result, for steps at which `at_steps` holds.
+void prove_targets(Context&, const ir::Stage&, analysis::Facts at_steps);
+void prove_steps_apart(Context&, const Stmt& loop, const std::string& expected);  // what its iterations choose
+void prove_scatter_place(Context&, const Stmt& nest);
 
 // Whether a value is the identity of its sum (zero) for every k >= end: reads of zero-filled caches past their source, products
 // of such, selects on k.

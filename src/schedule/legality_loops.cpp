@@ -99,6 +99,9 @@ void prove_pad(Context& c, const ir::Stage& stage, const Stmt& loop) {
                stage.name + " writes the argument " + c.p.buffer(b).name +
                    ", which has no room past its extent (cache_write it first)");
   if (!a->reduce) return;
+  if (stage.scatters())
+    c.refuse("a tail that takes no steps past the end (Tail::guard)",
+             stage.name + ", a scatter, which would choose an element there");
   const ir::IterVar* k = nullptr;
   for (const ir::IterVar& v : stage.iters)
     if (v.id == a->iter) k = &v;
@@ -265,7 +268,9 @@ bool moves(const Program& p, const Stmt& nest, const ir::Buffer& buffer, Id axis
 void prove_vectorizable(Context& c, const Stmt& loop) {
   const ir::Axis& axis = c.p.axis(loop.axis);
   const ir::Stage& stage = c.p.stage(nest_of(c.p, loop.id).stage);
-  if (axis.reduce)
+  const bool puts = axis.reduce && stage.scatters();
+  if (puts) prove_steps_apart(c, loop, "lanes that store to places of their own");
+  if (axis.reduce && !puts)
     c.refuse("a loop whose iterations are independent (rfactor makes lanes of a reduction)",
              name_of(c.p, loop) + ", a reduction", two_updates(c.p, loop, stage));
   if (stage.is_reduction() && shifted_origin(c.p, loop.axis))
@@ -279,7 +284,7 @@ void prove_vectorizable(Context& c, const Stmt& loop) {
                name_of(c.p, loop) + ", a fusion of tiles that overlap by Tail::shift",
                "the last two tiles both store their common points");
   const bool same = analysis::over_dropped(c.p, loop, analysis::dropped_iters(c.p, stage));  // prove_dropped's business
-  if (!ir::is_int(axis.extent, 1))
+  if (!ir::is_int(axis.extent, 1) && !puts)
     for (Id b : stage.buffers)
       if (!(same && !c.p.buffer(b).layout.dropped.empty()) && !moves(c.p, nest_of(c.p, loop.id), c.p.buffer(b), axis.id))
         c.refuse("lanes that store to places of their own",
@@ -307,7 +312,10 @@ void prove_independent(Context& c, const Stmt& loop) {
   const Stmt& nest = nest_of(p, loop.id);
   const ir::Stage& stage = p.stage(nest.stage);
   const std::string independent = "a loop whose iterations are independent";
-  if (axis.reduce) c.refuse(independent, name_of(p, loop) + ", a reduction", two_updates(p, loop, stage));
+  if (axis.reduce && stage.scatters())
+    prove_steps_apart(c, loop, independent);
+  else if (axis.reduce)
+    c.refuse(independent, name_of(p, loop) + ", a reduction", two_updates(p, loop, stage));
   if (stage.is_reduction())
     if (shifted_origin(p, loop.axis))
       c.refuse(independent, name_of(p, loop) + ", tiles that overlap by Tail::shift",

@@ -318,12 +318,13 @@ void prove_reads(Context& c) {
         at_start.assume(atom);
     }
     for (const Expr& e : domain.inhabited) at_terms.assume(e), at_start.assume(e);
+    if (stage.scatters()) prove_targets(c, stage, at_terms);
     for (const analysis::Read& r : analysis::reads_of(stage)) {
       const ir::Buffer& b = p.buffer(r.load.node()->id);
       const bool declared = b.stage == 0 || (!p.stage(b.stage).iters.empty() && !p.stage(b.stage).iters.front().begin.empty());
       if (!declared) continue;
       Facts here = r.of_start ? at_start : at_terms;
-      for (const Expr& condition : r.conditions) here.assume(condition);
+      for (const Expr& condition : r.conditions) analysis::assume_of_data(here, condition);
       for (std::size_t d = 0; d < ir::args_of(r.load).size(); ++d) {
         const Expr& e = ir::args_of(r.load)[d];
         const Expr begin = b.stage ? p.stage(b.stage).iters[d].begin : ir::index(0);

@@ -76,6 +76,7 @@ void recheck(Context& c) {
     }
     for (const ir::Slide& slide : nest->slides) prove_slide(c, *nest, slide);
     if (nest->after) prove_after(c, *nest);
+    if (p.stage(nest->stage).scatters()) prove_scatter_place(c, *nest);
     if (analysis::drops(p, p.stage(nest->stage))) prove_dropped(c, *nest);
   }
   if (changes_reads(c.step) || (!annotates(c) && pads(p))) prove_reads(c);

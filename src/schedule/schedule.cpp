@@ -103,15 +103,15 @@ bool leads_to_init(const ir::Stmt& s) {
 // The first loop over an axis of a nest; an init that was taken out has loops of its own over the axes it shares.
 ir::Id loop_over(const ir::Stmt& nest, ir::Id axis, bool of_init) {
   ir::Id found = 0;
-  const auto visit = [&](const auto& self, const std::vector<ir::Stmt>& body) -> void {
+  const auto visit = [&](const auto& self, const std::vector<ir::Stmt>& body, bool any) -> void {
     for (const ir::Stmt& l : body) {
       const bool init = l.kind == ir::Stmt::Kind::loop && leads_to_init(l);
-      if (l.kind == ir::Stmt::Kind::loop && l.axis == axis && !found && (init == of_init)) found = l.id;
-      self(self, l.body);
+      if (l.kind == ir::Stmt::Kind::loop && l.axis == axis && !found && (any || init == of_init)) found = l.id;
+      self(self, l.body, any);
     }
   };
-  visit(visit, nest.body);
-  if (!found && of_init) return loop_over(nest, axis, false);  // one that stands around both
+  visit(visit, nest.body, false);
+  if (!found) visit(visit, nest.body, true);  // one that stands around both; or in a scatter, around the init alone
   return found;
 }
 

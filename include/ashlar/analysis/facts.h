@@ -57,6 +57,9 @@ struct Binding {
 using Assignment = std::vector<Binding>;
 std::string text(const Assignment&);  // "i = 3, N = 5"
 
+// Assumes a condition on data as well as on the indices that they become: of x >= 0 for an i32 x, index(x) >= 0.
+void assume_of_data(Facts&, const Expr& condition);
+
 Facts facts_of_arguments(const ir::Program&);  // symbols with their facts (extents are at least 0), and the assumptions
 
 }  // namespace ashlar::analysis

@@ -133,8 +133,14 @@ struct Stage {
   Id origin_of = 0;       // the buffer copied (caches) or the stage factored
   bool has_fill = false;  // cache_read with a fill value: reads outside the source's box give `fill`
   Expr fill;
+  // A scatter: the element that a step combines into, an index for each dimension, over the reduce variables. A dimension whose
+  // target is its own variable is an ordinary one; over the others run only the loops of the init. Empty: no scatter.
+  std::vector<Expr> targets;
+  Expr keep;  // scatters: steps at which it is false combine nothing; empty: all do
 
   bool is_reduction() const { return reducer.kind != ReducerKind::none; }
+  bool scatters() const { return !targets.empty(); }
+  bool scattered(Id iter) const;  // is it the variable of a dimension that is no ordinary one?
   int spatial_rank() const {
     int n = 0;
     for (const IterVar& v : iters) n += v.kind != IterKind::reduce;
@@ -273,6 +279,12 @@ Stmt* find(Program&, Id statement);
 const Stmt* find(const Program&, Id statement);
 std::vector<const Stmt*> nests_of(const Program&, Id stage);
 std::vector<const Stmt*> blocks_of(const Program&, Id stage);
+// The body of a nest, of a loop for each iteration variable of its stage, in their order and without bodies, and its block:
+// each loop inside the one before. Of a scatter: the loops over ordinary dimensions, and in them one behind the other those of
+// the init and those of the update.
+std::vector<Stmt> nest_body(Program&, const Stage&, std::vector<Stmt> loops, Stmt block);
+// Where a piece of the stage stores: at its spatial variables; steps of a scatter at its targets.
+std::vector<Expr> stored_at(const Stage&, Stmt::Piece);
 // Calls enter for every statement top-down, in order of execution.
 void walk(const std::vector<Stmt>&, const std::function<void(const Stmt&)>& enter);
 // The alloc statement with this id, or of this buffer (copies made by peel are told apart by their statement id).

@@ -1,10 +1,9 @@
 #pragma once
-// Scans, recurrences and scatters. They are part of the language and checked as such when compiled; this version refuses them
+// Scans and recurrences. They are part of the language and checked as such when compiled; this version refuses them
 // when they are called.
 //
 //   scan("below", {256}, Along{0}, Combine::add, [&](Var level) { return counts(level); })
 //   recur("iir", {R, T}, Along{1}, Lag{1}, first, [&](Prior y, Var r, Var t) { return a * x(r, t) + b * y(r, t - 1); })
-//   scatter("counts", {256}, Combine::add, u32(0), {H, W}, [&](Var y, Var x) { return put(1, in(y, x)); })
 #include <ashlar/lang/compute.h>
 
 namespace ashlar {
@@ -50,36 +49,6 @@ Tensor recur(const char*, const Extent (&)[N], Along, Lag, First&&, Step&&, Wher
   static_assert(detail::takes_prior<Step, std::make_index_sequence<N>>::value,
                 "recur: the second lambda takes a Prior, then one Var for each extent");
   detail::not_in_this_version("recur", where);
-}
-
-template <std::size_t N>
-struct Put {
-  Expr value;
-  std::array<Expr, N> at;
-};
-template <class... I>
-Put<sizeof...(I)> put(Operand value, const I&... at) {
-  return {value_of(value), {value_of(at)...}};
-}
-
-namespace detail {
-template <class F, class>
-struct put_rank;
-template <class F, std::size_t... I>
-struct put_rank<F, std::index_sequence<I...>> {
-  template <std::size_t R>
-  static std::integral_constant<std::size_t, R> rank(Put<R>);
-  static constexpr std::size_t value = decltype(rank(std::declval<F>()(std::declval<VarAt<I>>()...)))::value;
-};
-}  // namespace detail
-
-// out(at) = combine(out(at), value) for every point of `over`; out starts as init.
-template <std::size_t N, std::size_t M, class F>
-Tensor scatter(const char*, const Extent (&)[N], Combine, Operand, const Extent (&)[M], F&&, Where where = Where::current()) {
-  static_assert(detail::one_var_per_dimension<F, M>, "scatter: the lambda takes one Var for each extent of `over`");
-  static_assert(detail::put_rank<F, std::make_index_sequence<M>>::value == N,
-                "scatter: put(value, indices...) has one index for each extent of the result");
-  detail::not_in_this_version("scatter", where);
 }
 
 }  // namespace ashlar

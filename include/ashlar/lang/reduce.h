@@ -19,6 +19,7 @@ template <std::size_t N = 1>
 class Reducer;
 
 namespace detail {
+struct Access;
 enum class Reduce : std::uint8_t { sum, strict_sum, product, minimum, maximum, custom };
 Expr adopt(const Expr& as, Operand value, const char* what);  // the operand as a value of the type of `as`, or refused
 [[noreturn]] void not_in_this_version(const char* what, Where);
@@ -96,6 +97,7 @@ class Reducer {
  private:
   template <std::size_t M, class F>
   friend Reducer<M> reducer(const char*, const Type (&)[M], const Operand (&)[M], F&&, Order, Where);
+  friend struct detail::Access;
   explicit Reducer(ir::Id id) : id_(id) {}
   template <class F>
   Reduction<N> reduce(F term, AxisList axes, Where where) const {

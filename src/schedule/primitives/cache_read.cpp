@@ -96,6 +96,11 @@ void apply_cache_read(Context& c) {
   for (Id r : readers) {
     redirect(c.p.stages[r].values, source, to);
     redirect(c.p.stages[r].inits, source, to);
+    redirect(c.p.stages[r].targets, source, to);
+    if (std::vector<Expr> keep{c.p.stages[r].keep}; !keep.front().empty()) {
+      redirect(keep, source, to);
+      c.p.stages[r].keep = keep.front();
+    }
   }
   std::vector<Stmt> made;
   made.push_back(fresh_alloc(c.p, to.id, c.step.where));

@@ -24,6 +24,21 @@ std::vector<Id> require_untouched(const Context& c, const ir::Stage& stage, cons
     if (body.size() != 1) refuse("the parts of " + name_of(c.p, body.front()) + ", which was peeled");
   };
   std::vector<Id> loops;
+  if (stage.scatters()) {  // each loop once, in the order of the definition: those of the init come first in either
+    std::vector<Id> wanted, found;
+    for (const ir::Root& r : nest.roots) wanted.push_back(r.axis);
+    ir::walk(nest.body, [&](const Stmt& s) {
+      if (s.kind == Stmt::Kind::prefetch) refuse("a prefetch of " + c.p.buffer(s.buffer).name);
+      if (s.kind != Stmt::Kind::loop) return;
+      if (s.loop_kind != ir::LoopKind::serial) refuse(name_of(c.p, s) + ", which is " + word(s.loop_kind));
+      found.push_back(s.axis);
+      loops.push_back(s.id);
+    });
+    for (Id a : wanted)
+      if (!c.p.axis(a).became.empty()) refuse(c.p.axis(a).name + " of " + stage.name + ", which was split or fused");
+    if (found != wanted) refuse("loops of " + stage.name + " in another order");
+    return loops;
+  }
   const std::vector<Stmt>* body = &nest.body;
   for (const ir::Root& r : nest.roots) {
     only_one(*body);

@@ -19,6 +19,9 @@ void apply_cross_thread(Context& c) {
   require_serial(c, loop), require_whole(c, loop);
   if (!c.target.is_gpu())
     c.refuse("a target with threads, such as vulkan (rfactor makes lanes of a reduction)", std::string(c.target.text()));
+  if (const ir::Stage& stage = c.p.stage(nest_of(c.p, loop.id).stage); stage.scatters())
+    c.refuse("a reduction whose steps combine into one element",
+             name_of(c.p, loop) + ", steps of a scatter (rfactor makes private results)");
   // rewrite; handles stay
   loop.combines = true;
   loop.where = c.step.where;

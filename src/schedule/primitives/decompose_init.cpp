@@ -42,6 +42,7 @@ void apply_decompose_init(Context& c) {
   const ir::Stage& stage = c.p.stage(nest_of(c.p, loop.id).stage);
   const std::string name = name_of(c.p, loop);
   if (!stage.is_reduction()) c.refuse("a loop of a reduction", name + ", which is none");
+  if (stage.scatters()) c.refuse("a stage with its init inside", stage.name + ", a scatter, whose init stands apart anyway");
   require_whole(c, loop);
   const auto blocks = ir::blocks_of(c.p, stage.id);
   for (const Stmt* b : blocks)

@@ -19,6 +19,7 @@ void apply_drop_dim(Context& c) {
     c.refuse("a component of " + stage.name + " below " + std::to_string(stage.buffers.size()), std::to_string(component));
   if (dim < 0 || dim >= stage.spatial_rank())
     c.refuse("a dimension of " + stage.name + " below " + std::to_string(stage.spatial_rank()), std::to_string(dim));
+  if (stage.scatters()) c.refuse("a stage whose points do not depend on data", stage.name + ", a scatter");
   ir::Buffer& b = storage_of(c, stage, static_cast<std::size_t>(component));
   ir::Layout& l = b.layout;
   if (std::find(l.dropped.begin(), l.dropped.end(), dim) != l.dropped.end())

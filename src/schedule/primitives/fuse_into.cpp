@@ -45,6 +45,9 @@ void apply_fuse_into(Context& c) {
   const auto here = ir::path_to(c.p, nest.id);
   if (here.size() != 1 || nest.after) c.refuse("a stage computed at root", stage.name + ", which is computed inside another");
   if (ir::path_to(c.p, target.id).size() != 1) c.refuse("a loop of a producer that is computed at root", name_of(c.p, loop));
+  if (producer.scatters())
+    c.refuse("a producer that finishes its points one by one",
+             producer.name + ", a scatter, whose last step may choose any of them");
   if (stage.is_reduction()) c.refuse("a stage that is not a reduction", stage.name + ", which is one");
   if (stage.iters.empty() || stage.iters.front().begin.empty())
     c.refuse("a stage with a stated domain", stage.name + ", whose domain is inferred");

@@ -95,6 +95,8 @@ void apply_inline(Context& c) {
     };
     for (Expr& e : reader.values) replace(e);
     for (Expr& e : reader.inits) replace(e);
+    for (Expr& e : reader.targets) replace(e);
+    if (!reader.keep.empty()) replace(reader.keep);
   }
   if (!any) throw InternalError(stage.name + " is read by nothing");
   // remap

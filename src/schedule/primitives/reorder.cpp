@@ -47,6 +47,9 @@ void apply_reorder(Context& c) {
                    c.p.buffer(b.buffer).name + (b.kind == Stmt::Kind::alloc ? " is stored inside " : " is prefetched inside ") +
                        name_of(c.p, *s) + " (move this call before its " +
                        (b.kind == Stmt::Kind::alloc ? "store_at)" : "prefetch)"));
+      if (c.p.stage(nest_of(c.p, s->id).stage).scatters() && !c.p.axis(s->axis).reduce)
+        c.refuse("loops with nothing between them",
+                 "inside " + name_of(c.p, *s) + " the init stands beside the steps of the scatter");
       c.refuse("loops with nothing between them",
                "the parts of a loop that was peeled inside " + name_of(c.p, *s) + " (move this call before the peel)");
     }

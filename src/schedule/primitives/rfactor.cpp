@@ -8,6 +8,12 @@
 // it. With the loop outside of the tile loops this is accumulation through memory: partial sums of a block of k in registers,
 // added to the stage's storage at every step, of which the first stores.
 //
+// Of a scatter the partial is one too, into an element of each iteration of the loop: private results, added afterwards.
+//
+//   C[b] += 1 at b = x[io * 8 + ii]        C_rf[b, io] += 1 at b = x[io * 8 + ii]
+//     init b; steps io, ii; rfactor(io) ->   for io: init b; steps ii
+//                                          C[b] = sum over io of C_rf[b, io]
+//
 // Legality: REASSOC (Suriana, Adams, Kamil: Parallel associative reductions in Halide, CGO 2017, gives the method).
 #include <algorithm>
 
@@ -43,6 +49,28 @@ bool keeps_order(const Program& p, const ir::Stage& stage, const Stmt& nest, Id 
   for (const ir::Root& r : nest.roots)
     for (Id leaf : ir::leaves_of(p, r.axis))
       if (p.axis(leaf).reduce) return leaf == axis;  // the first in the order of definition
+  return false;
+}
+
+// The nest of a scatter becomes that of an ordinary reduction: the loops of the init, and in them `loop` around the block.
+// False for a statement without an init.
+bool reduce_in_init(std::vector<Stmt>& body, const Stmt& loop) {
+  for (std::size_t k = 0; k < body.size(); ++k) {
+    Stmt& s = body[k];
+    const bool init = s.kind == Stmt::Kind::block && s.piece == Stmt::Piece::init;
+    if (!init && !reduce_in_init(s.body, loop)) continue;
+    if (init) {
+      Stmt steps = loop, block = s;
+      block.piece = Stmt::Piece::whole;
+      steps.body.clear();
+      steps.body.push_back(std::move(block));
+      s = std::move(steps);
+    }
+    Stmt kept = std::move(s);
+    body.clear();
+    body.push_back(std::move(kept));
+    return true;
+  }
   return false;
 }
 
@@ -157,6 +185,9 @@ void apply_rfactor(Context& c) {
   }
   (void)padded;  // padded terms are zero, whoever sums them
   for (const Expr& v : stage.values) partial.values.push_back(ir::substitute(v, to));
+  for (const Expr& e : stage.targets) partial.targets.push_back(ir::substitute(e, to));
+  if (stage.scatters()) partial.targets.push_back(ir::var(step.id, step.name));
+  if (!stage.keep.empty()) partial.keep = ir::substitute(stage.keep, to);
   const auto reduces = [](const ir::Stage& s, const Expr& atom) {
     return std::any_of(s.iters.begin(), s.iters.end(),
                        [&](const ir::IterVar& w) { return w.kind == ir::IterKind::reduce && ir::uses_var(atom, w.id); });
@@ -208,6 +239,9 @@ void apply_rfactor(Context& c) {
   stage.values.clear();
   for (Id b : partial.buffers) stage.values.push_back(ir::load(b, c.p.buffer(b).name, c.p.buffer(b).type, reads, c.step.where));
   stage.domain.clear();
+  const bool scattered = stage.scatters();
+  stage.targets.clear();
+  stage.keep = Expr();
   ir::Substitution back{{step.id, ir::var(over.id, over.name)}};  // from the partial's variables to those of the stage
   for (std::size_t k = 0; k + 1 < kept.size(); ++k) back.emplace_back(partial.iters[k].id, ir::var(kept[k].id, kept[k].name));
   for (const Expr& atom : kept_atoms) stage.domain.push_back(ir::substitute(atom, back));
@@ -233,7 +267,10 @@ void apply_rfactor(Context& c) {
   ir::walk(nest.body, [&](const Stmt& s) {
     if (s.kind == Stmt::Kind::loop && c.p.axis(s.axis).reduce && s.axis != axis.id) gone.emplace_back(s.id, name_of(c.p, s));
   });
-  drop_reductions(c.p, nest.body, axis.id);
+  if (const Stmt steps = loop; scattered)
+    reduce_in_init(nest.body, steps);
+  else
+    drop_reductions(c.p, nest.body, axis.id);
   const std::function<void(Stmt&)> mark = [&](Stmt& s) {
     if (s.kind == Stmt::Kind::block)  // with conditions the first step may be left out
       s.first_stores = kept_atoms.empty() && s.piece == Stmt::Piece::whole;

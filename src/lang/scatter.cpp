@@ -1,0 +1,162 @@
+// Definitions of scatters. Several puts in a step are one more variable to reduce over, the innermost, which chooses among
+// them.
+#include <ashlar/lang/scatter.h>
+
+#include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
+
+#include "lang/define.h"
+#include "lang/operand.h"
+
+namespace ashlar {
+namespace {
+
+using lang::Bounds;
+using lang::StageDef;
+using lang::VariableDef;
+
+// combine(a, b) = op(a, b) for bits, which no reducer kind of its own stands for.
+ir::Reducer of_bits(const char* name, ir::Op op, Type t) {
+  ir::Reducer r;
+  r.kind = ir::ReducerKind::custom;
+  r.name = name;
+  const Expr a = detail::placeholder(t, "a", 0), b = detail::placeholder(t, "b", 0);
+  r.left = {a.node()->id};
+  r.right = {b.node()->id};
+  const Expr args[] = {a, b};
+  r.combine = {ir::make(op, t, args)};
+  r.identity = {ir::int_const(t, op != ir::Op::bit_and ? 0 : t.is_bool() ? 1 : -1)};
+  return r;
+}
+
+ir::Reducer reducer_of(Combine c, const Expr& value, std::size_t count, const std::string& name, Where where) {
+  const Type t = value.type();
+  const bool bits = c == Combine::bit_or || c == Combine::bit_and || c == Combine::bit_xor;
+  if (bits && t.is_float()) refuse(name, "integers or bools to combine by bits", ir::text(t), where);
+  if (!bits && t.is_bool()) refuse(name, "a number (convert by name: i32(x))", "bool", where);
+  ir::Reducer r;
+  switch (c) {
+    case Combine::add:
+      r.kind = ir::ReducerKind::sum;
+      r.fused = count == 1 && t.is_float() && ir::is(value, ir::Op::mul);
+      return r;
+    case Combine::multiply:
+      r.kind = ir::ReducerKind::product;
+      return r;
+    case Combine::max:
+      r.kind = ir::ReducerKind::maximum;
+      return r;
+    case Combine::min:
+      r.kind = ir::ReducerKind::minimum;
+      return r;
+    case Combine::bit_or:
+      return of_bits("bit_or", ir::Op::bit_or, t);
+    case Combine::bit_and:
+      return of_bits("bit_and", ir::Op::bit_and, t);
+    case Combine::bit_xor:
+      return of_bits("bit_xor", ir::Op::bit_xor, t);
+  }
+  return r;
+}
+
+// select(put == 0, first, select(put == 1, second, ...))
+Expr chosen(const Expr& which, const std::vector<Expr>& each) {
+  Expr result = each.back();
+  for (std::size_t k = each.size() - 1; k-- > 0;)
+    result = ir::select(ir::eq(which, ir::index(static_cast<std::int64_t>(k))), each[k], result);
+  return result;
+}
+
+// `reducer`: from the first value, and how many puts there are.
+template <class F>
+Tensor define_with(const detail::ScatterSite& site, const Operand& init, const detail::PutAt* puts, std::size_t count,
+                   Type type, F&& reducer) {
+  StageDef s;
+  s.name = site.name;
+  s.where = site.where;
+  s.domain = lang::domain_of(site.extents, site.rank, s.name, site.where);
+  lang::Checker checker{s.name, s.where, {}};
+  for (const Bounds& b : s.domain)
+    for (const Expr* bound : {&b.begin, &b.end}) checker.check(*bound);
+  const Indices at = detail::new_indices(site.extents, site.rank);
+  for (int d = 0; d < at.rank(); ++d) s.dimensions.push_back(at[d].node()->id);
+  s.inits = {lang::component(type, init, s.name)};
+  checker.check(s.inits[0]);
+
+  for (int d = 0; d < site.points.rank(); ++d) {
+    s.axes.push_back(site.points[d].node()->id);
+    const VariableDef& v = lang::variable(s.axes.back(), s.where);
+    checker.check(v.begin);
+    checker.check(v.end);
+  }
+  checker.allowed = s.axes;
+  std::vector<Expr> keeps, values;
+  std::vector<std::vector<Expr>> targets(site.rank);
+  bool drops = false;
+  for (std::size_t k = 0; k < count; ++k) {
+    const detail::PutAt& p = puts[k];
+    drops |= !p.keep.empty();
+    keeps.push_back(p.keep.empty() ? ir::boolean(true) : lang::to_type(bool_, Operand(p.keep, p.where), s.name));
+    values.push_back(lang::component(type, Operand(p.value, p.where), s.name));
+    for (std::size_t d = 0; d < site.rank; ++d) targets[d].push_back(p.at[d]);
+    checker.check(keeps.back());
+    checker.check(values.back());
+    for (std::size_t d = 0; d < site.rank; ++d) checker.check(p.at[d]);
+  }
+  Expr which;
+  if (count > 1) {
+    VariableDef v;
+    v.name = "put";
+    v.where = site.where;
+    v.begin = ir::index(0);
+    v.end = ir::index(static_cast<std::int64_t>(count));
+    which = ir::var(lang::add(v), v.name);
+    s.axes.push_back(which.node()->id);
+  }
+  s.values = {chosen(which, values)};
+  for (const auto& t : targets) s.targets.push_back(chosen(which, t));
+  if (drops) s.keep = chosen(which, keeps);
+  s.reducer = reducer(values.front());
+  Tensor result;
+  lang::add_stage(std::move(s), &result);
+  return result;
+}
+
+}  // namespace
+
+namespace detail {
+
+Expr put_index(Operand at, Where where) { return lang::to_index(at.is_number() ? at : Operand(at.expr(), where), "put"); }
+
+Indices new_points(const Extent* over, std::size_t rank, const char* name, Where where) {
+  if (!name || !*name) refuse("scatter", "a name", "none", where);
+  const std::vector<Bounds> bounds = lang::domain_of(over, rank, name, where);
+  Indices at;
+  for (std::size_t d = 0; d < rank; ++d) {
+    VariableDef v;
+    v.name = bounds[d].label.empty() ? "p" + std::to_string(d) : bounds[d].label;
+    v.where = where;
+    v.begin = bounds[d].begin;
+    v.end = bounds[d].end;
+    const std::string called = v.name;
+    Access::append(at, ir::var(lang::add(std::move(v)), called, ir::index_type, where));
+  }
+  return at;
+}
+
+Tensor define_scatter(const ScatterSite& site, Combine combine, const Operand& init, const PutAt* puts, std::size_t count) {
+  Expr first = puts[0].value;
+  if (first.type().is_index()) first = ir::cast(i64, first);
+  lang::require_data_type(first.type(), site.name, puts[0].where);
+  return define_with(site, init, puts, count, first.type(),
+                     [&](const Expr& value) { return reducer_of(combine, value, count, site.name, puts[0].where); });
+}
+
+Tensor define_scatter(const ScatterSite& site, const Reducer<1>& reducer, const Operand& init, const PutAt* puts,
+                      std::size_t count) {
+  const ir::Reducer& r = lang::reducer(Access::reducer(reducer), site.where).reducer;
+  return define_with(site, init, puts, count, r.combine[0].type(), [&](const Expr&) { return r; });
+}
+
+}  // namespace detail
+}  // namespace ashlar

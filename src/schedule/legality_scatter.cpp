@@ -1,0 +1,114 @@
+// Obligations of scatters: targets lie in the result, and iterations that run at once choose different elements.
+#include <algorithm>
+
+#include <ashlar/analysis/ladder.h>
+
+#include "schedule/legality.h"
+
+namespace ashlar::schedule {
+
+using analysis::Facts;
+
+namespace {
+
+bool reads_data(const Expr& e) {
+  bool found = false;
+  ir::walk(e, [&](const Expr& x) {
+    found |= ir::is(x, ir::Op::load) || (ir::is(x, ir::Op::var) && !x.type().is_index());
+    return !found;
+  });
+  return found;
+}
+
+std::string list_of(const std::vector<Expr>& at) {
+  std::string s;
+  for (const Expr& e : at) s += (s.empty() ? "" : ", ") + ir::text(e);
+  return s;
+}
+
+}  // namespace
+
+void prove_targets(Context& c, const ir::Stage& stage, Facts at_steps) {
+  if (!stage.keep.empty()) analysis::assume_of_data(at_steps, stage.keep);
+  for (std::size_t d = 0; d < stage.targets.size(); ++d) {
+    const ir::IterVar& v = stage.iters[d];
+    if (!stage.scattered(v.id) || v.begin.empty())
+      continue;  // an inferred box holds what readers want of it, and drops the rest
+    const Expr& e = stage.targets[d];
+    for (const auto& [condition, side] :
+         {std::pair{ir::ge(e, v.begin), "below its begin "}, std::pair{ir::lt(e, v.end), "past its end "}}) {
+      const auto proof = analysis::prove(condition, at_steps);
+      if (proof) continue;
+      const bool defined = c.step.primitive.empty();
+      const Where line = ir::is(e, ir::Op::load) || ir::is(e, ir::Op::cast) ? e.node()->where : stage.where;
+      ashlar::refuse(defined ? "scatter" : c.step.primitive,
+                     "puts into " + stage.name + " inside of it (clamp the index, promise in_range, or drop points by put_if)",
+                     ir::text(e) + " in dimension " + std::to_string(d) +
+                         (proof.answer == analysis::Answer::refuted ? ", " : ", perhaps ") + side +
+                         ir::text(side[0] == 'b' ? v.begin : v.end),
+                     defined && line.line() != 0 ? line
+                     : defined                   ? stage.where
+                                                 : c.step.where,
+                     proof.why);
+    }
+  }
+}
+
+// A dimension whose target depends on data may have one value in any two iterations: the others alone tell them apart.
+void prove_steps_apart(Context& c, const Stmt& loop, const std::string& expected) {
+  const Program& p = c.p;
+  const Stmt& nest = nest_of(p, loop.id);
+  const ir::Stage& stage = p.stage(nest.stage);
+  const ir::Axis& axis = p.axis(loop.axis);
+  const ir::Substitution values = ir::iter_values(p, nest);
+  const std::string name = p.buffer(stage.buffers.front()).name;
+  for (Id b : stage.buffers)
+    if (!p.buffer(b).layout.map.empty())
+      c.refuse("a scatter into storage as it was defined (move this call before set_layout, fold or swizzle)",
+               p.buffer(b).name + ", whose layout was set");
+  ir::walk(loop.body, [&](const Stmt& block) {
+    if (block.kind != Stmt::Kind::block || block.stage != stage.id) return;
+    const auto path = ir::path_to(p, block.id);
+    analysis::Access put{name, true, {}, {}};
+    std::vector<Expr> at;
+    for (const Expr& e : stage.targets) {
+      at.push_back(ir::substitute(e, values));
+      if (!reads_data(at.back())) put.at.push_back(at.back());
+    }
+    std::vector<Id> inner;
+    bool inside = false;
+    for (const Stmt* s : path) {
+      if (inside && s->kind == Stmt::Kind::loop) inner.push_back(s->axis);
+      inside = inside || s->id == loop.id;
+    }
+    const std::string two =
+        "iterations " + axis.name + " = 0 and " + axis.name + " = 1 both update " + name + "[" + list_of(stage.targets) + "]";
+    const std::string found = name_of(p, loop) + ", steps of a scatter";
+    if (put.at.empty()) c.refuse(expected, found, two + " where the data choose one element (rfactor makes private results)");
+    const Facts facts = analysis::facts_at(p, path);
+    for (const Expr& e : analysis::conditions_of(p, path))
+      if (!reads_data(e)) put.when.push_back(e);
+    const analysis::Verdict v = analysis::disjoint(put, put, ir::axis_var(p, axis.id), inner, facts);
+    if (!v) c.refuse(expected, found, v.why.empty() ? two : v.why);
+  });
+}
+
+// Scatters run on a CPU, or in a thread of a launch.
+void prove_scatter_place(Context& c, const Stmt& nest) {
+  const Program& p = c.p;
+  const ir::Stage& stage = p.stage(nest.stage);
+  const auto refuse_device = [&](const Stmt& s) {
+    c.refuse("a scatter that no launch computes (this version scatters on the CPU alone)",
+             stage.name + ", with " + name_of(p, s) + ", which is " + word(s.loop_kind));
+  };
+  const auto on_device = [](const Stmt& s) {
+    return s.kind == Stmt::Kind::loop && (s.loop_kind == ir::LoopKind::bound || s.loop_kind == ir::LoopKind::vthread);
+  };
+  for (const Stmt* s : ir::path_to(p, nest.id))
+    if (on_device(*s)) refuse_device(*s);
+  ir::walk(nest.body, [&](const Stmt& s) {
+    if (on_device(s)) refuse_device(s);
+  });
+}
+
+}  // namespace ashlar::schedule
