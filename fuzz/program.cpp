@@ -185,6 +185,105 @@ class Maker : Expressions {
     return red.from(Operand(init.e));
   }
 
+  // ---- scatters ----
+  // An index of the result: one that stays inside, or any that the condition of the put keeps there.
+  Text target(const Span& d, std::optional<Text>& keep) {
+    if (!s.one_in(3))
+      if (const std::optional<Text> at = inside(d, 2)) return *at;
+    const Text data = s.one_in(2) ? value(s.one_in(2) ? u8 : i32, 1) : literal_anywhere(), end = end_of(d);
+    if (d.low == 0 && s.one_in(2)) return {data.e % end.e, "(" + data.s + ") % (" + end.s + ")"};
+    const std::string low = std::to_string(d.low);
+    const Text within{data.e >= d.low && data.e < end.e, data.s + " >= " + low + " && " + data.s + " < " + end.s};
+    keep = keep ? Text{keep->e && within.e, keep->s + " && " + within.s} : within;
+    return data;
+  }
+  template <std::size_t N>
+  Put<N> draw_put(Type t, bool small, const std::vector<Span>& spans, std::string& text) {
+    std::optional<Text> keep;
+    std::array<Text, N> at;
+    std::string indices;
+    for (std::size_t d = 0; d < N; ++d) {
+      at[d] = target(spans[d], keep);
+      indices += ", " + at[d].s;
+    }
+    if (s.one_in(5)) {
+      const Text c = value(bool_, 1);
+      keep = keep ? Text{c.e && keep->e, c.s + " && " + keep->s} : c;
+    }
+    Text v = value(t, 2);
+    if (small) v = {clamp(Operand(v.e), Operand(-2), Operand(2)), "clamp(" + v.s + ", -2, 2)"};
+    text = (keep ? "put_if(" + keep->s + ", " : "put(") + v.s + indices + ")";
+    const auto made_at = [&]<std::size_t... D>(std::index_sequence<D...>) {
+      return keep ? put_if(Operand(keep->e), Operand(v.e), at[D].e...) : put(Operand(v.e), at[D].e...);
+    };
+    return made_at(std::make_index_sequence<N>());
+  }
+  template <std::size_t N, std::size_t M>
+  Tensor scatter_over(const std::string& name, Type t, const std::vector<Span>& spans, const std::vector<Span>& over,
+                      std::string& text) {
+    static constexpr const char* called[] = {"Combine::add",    "Combine::max",     "Combine::min",    "Combine::multiply",
+                                             "Combine::bit_or", "Combine::bit_and", "Combine::bit_xor"};
+    static constexpr Combine all_combines[] = {Combine::add,    Combine::max,     Combine::min,    Combine::multiply,
+                                               Combine::bit_or, Combine::bit_and, Combine::bit_xor};
+    const std::size_t which = t.is_bool() ? 4 + s.pick(3) : s.pick(t.is_float() ? 4 : 7);
+    const bool in_order = (t == f32 || t == i32) && s.one_in(4), several = s.one_in(6);
+    const bool small = made.exact && t.is_float() && which == 3 && !in_order;
+    const Operand init = t.is_bool() ? Operand(true) : Operand(s.between(0, 3));
+    const auto extents_of = [&]<std::size_t... D>(const std::vector<Span>& of, std::index_sequence<D...>, auto&& f) {
+      const std::vector<Extent> e = extents(of);
+      const Extent list[] = {e[D]...};
+      return f(list);
+    };
+    const auto defined = [&](auto&& body) {
+      return extents_of(spans, std::make_index_sequence<N>(), [&](const auto& result) {
+        return extents_of(over, std::make_index_sequence<M>(), [&](const auto& points_of) {
+          if (!in_order) return scatter(name.c_str(), result, all_combines[which], init, points_of, body);
+          const auto add = reducer("add", {t}, {0}, [](Values<1> a, Values<1> b) { return values(a[0] + b[0]); }, Order::exact);
+          return scatter(name.c_str(), result, add, init, points_of, body);
+        });
+      });
+    };
+    std::string first, second;
+    const auto set = [&](auto... v) {
+      std::size_t d = 0;
+      ((vars.push_back({Text{v, d == 0 ? "p" : "q"}, over[d]}), ++d), ...);
+    };
+    Tensor result;
+    if (several)
+      result = defined([&](auto... v) {
+        set(v...);
+        const Put<N> a = draw_put<N>(t, small, spans, first), b = draw_put<N>(t, small, spans, second);
+        return puts(a, b);
+      });
+    else
+      result = defined([&](auto... v) {
+        set(v...);
+        return draw_put<N>(t, small, spans, first);
+      });
+    text = std::string(in_order ? "reducer(\"add\", ..., Order::exact)" : called[which]) + ", " +
+           (t.is_bool() ? "true" : ir::text(lang_init(t, init))) + ", {" + written(over) + "}, [&](Var p" +
+           (M == 2 ? ", Var q" : "") + ") { return " + (several ? "puts(" + first + ", " + second + ")" : first) + "; }";
+    return result;
+  }
+  static Expr lang_init(Type t, const Operand& init) {
+    return t.is_float() ? ir::float_const(t, static_cast<double>(init.integer())) : ir::int_const(t, init.integer());
+  }
+  void scatter_stage(const std::string& name, const std::vector<Span>& spans) {
+    const Type t = type();
+    std::vector<Span> over;
+    for (int k = s.between(1, 2); k > 0; --k) over.push_back(s.one_in(3) && spans[0].low == 0 ? spans[0] : span(true, false));
+    vars.clear();
+    std::string text;
+    const auto draw = [&]<std::size_t N>() {
+      return over.size() == 1 ? scatter_over<N, 1>(name, t, spans, over, text) : scatter_over<N, 2>(name, t, spans, over, text);
+    };
+    const Tensor result = spans.size() == 1   ? draw.template operator()<1>()
+                          : spans.size() == 2 ? draw.template operator()<2>()
+                                              : draw.template operator()<3>();
+    made.text += "Tensor " + name + " = scatter(\"" + name + "\", {" + written(spans) + "}, " + text + ");\n";
+    all.push_back({result, name, result.type(), spans, false, false, false});
+  }
+
   void stage(int k, bool last) {
     const std::string name = "s" + std::to_string(k);
     // the dimensions of something that is there already, most of the time
@@ -204,6 +303,7 @@ class Maker : Expressions {
         if (least_end(d) < 0) d.high = 0;
       }
     }
+    if (!spans.empty() && s.one_in(6)) return scatter_stage(name, spans);
     const bool inferred = !spans.empty() && !last && s.one_in(2);
     if (inferred)
       for (Span& d : spans)

@@ -23,9 +23,12 @@ std::vector<const Stmt*> loops_in(const Program& p, Id stage) {  // of the stage
 
 bool reads(const ir::Stage& s, Id buffer) {
   bool found = false;
-  for (const auto* list : {&s.values, &s.inits})
-    for (const Expr& e : *list)
-      ir::walk(e, [&](const Expr& x) { return found |= ir::is(x, ir::Op::load) && x.node()->id == buffer, !found; });
+  const auto look = [&](const Expr& e) {
+    ir::walk(e, [&](const Expr& x) { return found |= ir::is(x, ir::Op::load) && x.node()->id == buffer, !found; });
+  };
+  for (const auto* list : {&s.values, &s.inits, &s.targets})
+    for (const Expr& e : *list) look(e);
+  if (!s.keep.empty()) look(s.keep);
   return found;
 }
 

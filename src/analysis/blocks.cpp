@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <ashlar/analysis/puts.h>
 #include <ashlar/ir/refusal.h>
 
 namespace ashlar::analysis {
@@ -221,18 +222,21 @@ void add_scatter_conditions(const Program& p, const Stmt& nest, Facts facts, std
   const ir::Stage& stage = p.stage(nest.stage);
   const ir::Substitution values = ir::iter_values(p, nest);
   for (const Expr& c : conditions) facts.assume(c);
-  Expr keep;
-  if (!stage.keep.empty()) {
-    keep = simplify(ir::substitute(stage.keep, values), facts);
-    assume_of_data(facts, keep);
-    conditions.push_back(keep);
-  }
+  const Expr keep = stage.keep.empty() ? Expr() : ir::substitute(stage.keep, values);
+  if (!keep.empty()) conditions.push_back(simplify(keep, facts));
   for (std::size_t d = 0; d < stage.targets.size(); ++d) {
     if (!stage.scattered(stage.iters[d].id)) continue;
     const Expr at = ir::substitute(stage.targets[d], values);
     const ir::Root& root = root_of(nest, stage.iters[d].id);
-    for (const Expr& inside : {ir::ge(at, root.begin), ir::lt(at, ir::add(root.begin, root.extent))})
-      if (!can_prove(inside, facts)) conditions.push_back(keep.empty() ? inside : ir::select(keep, inside, ir::boolean(false)));
+    const auto inside = [&](const Expr& i) {
+      return std::pair{ir::ge(i, root.begin), ir::lt(i, ir::add(root.begin, root.extent))};
+    };
+    if (each_case(at, keep, facts, [&](const Expr& i, const Facts& here) {
+          return can_prove(inside(i).first, here) && can_prove(inside(i).second, here);
+        }))
+      continue;
+    const Expr both = ir::logic_and(inside(at).first, inside(at).second);
+    conditions.push_back(keep.empty() ? both : ir::select(keep, both, ir::boolean(false)));
   }
 }
 }  // namespace

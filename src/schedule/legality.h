@@ -41,7 +41,7 @@ void prove_order(Context&);                    // every read finds its buffer al
 void prove_reads(Context&);                    // every read lies in the domain of what it reads
 
 // Scatters: the element that a step chooses lies in the declared result, for steps at which `at_steps` holds.
-void prove_targets(Context&, const ir::Stage&, analysis::Facts at_steps);
+void prove_targets(Context&, const ir::Stage&, const analysis::Facts& at_steps);
 void prove_steps_apart(Context&, const Stmt& loop, const std::string& expected);  // what its iterations choose
 void prove_scatter_place(Context&, const Stmt& nest);
 

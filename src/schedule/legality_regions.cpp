@@ -3,6 +3,7 @@
 #include <set>
 
 #include <ashlar/analysis/domains.h>
+#include <ashlar/analysis/puts.h>
 
 #include "schedule/legality.h"
 
@@ -324,7 +325,7 @@ void prove_reads(Context& c) {
       const bool declared = b.stage == 0 || (!p.stage(b.stage).iters.empty() && !p.stage(b.stage).iters.front().begin.empty());
       if (!declared) continue;
       Facts here = r.of_start ? at_start : at_terms;
-      for (const Expr& condition : r.conditions) analysis::assume_of_data(here, condition);
+      for (const Expr& condition : r.conditions) analysis::assume_of_data(here, analysis::decided(condition, r.conditions));
       for (std::size_t d = 0; d < ir::args_of(r.load).size(); ++d) {
         const Expr& e = ir::args_of(r.load)[d];
         const Expr begin = b.stage ? p.stage(b.stage).iters[d].begin : ir::index(0);

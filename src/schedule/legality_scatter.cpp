@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <ashlar/analysis/ladder.h>
+#include <ashlar/analysis/puts.h>
 
 #include "schedule/legality.h"
 
@@ -28,29 +29,31 @@ std::string list_of(const std::vector<Expr>& at) {
 
 }  // namespace
 
-void prove_targets(Context& c, const ir::Stage& stage, Facts at_steps) {
-  if (!stage.keep.empty()) analysis::assume_of_data(at_steps, stage.keep);
+void prove_targets(Context& c, const ir::Stage& stage, const Facts& at_steps) {
   for (std::size_t d = 0; d < stage.targets.size(); ++d) {
     const ir::IterVar& v = stage.iters[d];
     if (!stage.scattered(v.id) || v.begin.empty())
       continue;  // an inferred box holds what readers want of it, and drops the rest
-    const Expr& e = stage.targets[d];
-    for (const auto& [condition, side] :
-         {std::pair{ir::ge(e, v.begin), "below its begin "}, std::pair{ir::lt(e, v.end), "past its end "}}) {
-      const auto proof = analysis::prove(condition, at_steps);
-      if (proof) continue;
-      const bool defined = c.step.primitive.empty();
-      const Where line = ir::is(e, ir::Op::load) || ir::is(e, ir::Op::cast) ? e.node()->where : stage.where;
-      ashlar::refuse(defined ? "scatter" : c.step.primitive,
-                     "puts into " + stage.name + " inside of it (clamp the index, promise in_range, or drop points by put_if)",
-                     ir::text(e) + " in dimension " + std::to_string(d) +
-                         (proof.answer == analysis::Answer::refuted ? ", " : ", perhaps ") + side +
-                         ir::text(side[0] == 'b' ? v.begin : v.end),
-                     defined && line.line() != 0 ? line
-                     : defined                   ? stage.where
-                                                 : c.step.where,
-                     proof.why);
-    }
+    analysis::each_case(stage.targets[d], stage.keep, at_steps, [&](const Expr& e, const Facts& here) {
+      for (const auto& [condition, side] :
+           {std::pair{ir::ge(e, v.begin), "below its begin "}, std::pair{ir::lt(e, v.end), "past its end "}}) {
+        const auto proof = analysis::prove(condition, here);
+        if (proof) continue;
+        const bool defined = c.step.primitive.empty();
+        const Where line = ir::is(e, ir::Op::load) || ir::is(e, ir::Op::cast) ? e.node()->where : stage.where;
+        ashlar::refuse(
+            defined ? "scatter" : c.step.primitive,
+            "puts into " + stage.name + " inside of it (clamp the index, promise in_range, or drop points by put_if)",
+            ir::text(e) + " in dimension " + std::to_string(d) +
+                (proof.answer == analysis::Answer::refuted ? ", " : ", perhaps ") + side +
+                ir::text(side[0] == 'b' ? v.begin : v.end),
+            defined && line.line() != 0 ? line
+            : defined                   ? stage.where
+                                        : c.step.where,
+            proof.why);
+      }
+      return true;
+    });
   }
 }
 

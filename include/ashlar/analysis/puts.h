@@ -1,0 +1,19 @@
+#pragma once
+// The element that a step of a scatter chooses, taken apart where a `select` decides: of several puts in a step each is a case
+// of its own, with the condition that it is kept under.
+//
+//   at = select(put == 0, a, b), keep = select(put == 0, a < N, true)
+//     case a: where put == 0 and a < N          case b: where put != 0
+#include <functional>
+
+#include <ashlar/analysis/facts.h>
+
+namespace ashlar::analysis {
+
+// Of a `select` that one of the conditions decides, the arm that is taken; and so on.
+Expr decided(Expr e, const std::vector<Expr>& conditions);
+
+// Calls f with each case of the index `at`, and the facts that hold there; `keep` may be empty. Until f gives false.
+bool each_case(const Expr& at, const Expr& keep, const Facts&, const std::function<bool(const Expr& at, const Facts&)>& f);
+
+}  // namespace ashlar::analysis
