@@ -211,7 +211,7 @@ std::string overlapping(const Program& p, const Stmt& loop) {
 void prove_bound(Context& c, const Stmt& loop) {
   const Program& p = c.p;
   if (!loop.combines) {
-    if (p.axis(loop.axis).reduce && !ir::is_block(loop.bound_to))
+    if (p.axis(loop.axis).reduce && !ir::is_block(loop.bound_to) && !p.stage(nest_of(p, loop.id).stage).scatters())
       c.refuse("a loop whose iterations are independent (cross_thread_reduce makes threads of a reduction, rfactor a stage)",
                name_of(p, loop) + ", a reduction");
     prove_independent(c, loop);

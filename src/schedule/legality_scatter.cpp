@@ -96,22 +96,15 @@ void prove_steps_apart(Context& c, const Stmt& loop, const std::string& expected
   });
 }
 
-// Scatters run on a CPU, or in a thread of a launch.
 void prove_scatter_place(Context& c, const Stmt& nest) {
   const Program& p = c.p;
-  const ir::Stage& stage = p.stage(nest.stage);
-  const auto refuse_device = [&](const Stmt& s) {
-    c.refuse("a scatter that no launch computes (this version scatters on the CPU alone)",
-             stage.name + ", with " + name_of(p, s) + ", which is " + word(s.loop_kind));
+  const auto refuse_virtual = [&](const Stmt& s) {
+    if (s.kind == Stmt::Kind::loop && s.loop_kind == ir::LoopKind::vthread)
+      c.refuse("a scatter apart from virtual threads (bind the loop to threads)",
+               p.stage(nest.stage).name + ", with " + name_of(p, s) + ", which is a vthread");
   };
-  const auto on_device = [](const Stmt& s) {
-    return s.kind == Stmt::Kind::loop && (s.loop_kind == ir::LoopKind::bound || s.loop_kind == ir::LoopKind::vthread);
-  };
-  for (const Stmt* s : ir::path_to(p, nest.id))
-    if (on_device(*s)) refuse_device(*s);
-  ir::walk(nest.body, [&](const Stmt& s) {
-    if (on_device(s)) refuse_device(s);
-  });
+  for (const Stmt* s : ir::path_to(p, nest.id)) refuse_virtual(*s);
+  ir::walk(nest.body, refuse_virtual);
 }
 
 }  // namespace ashlar::schedule

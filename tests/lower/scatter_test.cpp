@@ -1,0 +1,92 @@
+// Scatters, lowered: kernels for processors, and launches, which run with the search for races on.
+#include <ashlar/lang.h>
+#include <ashlar/lang/build_program.h>
+#include <ashlar/schedule/step.h>
+
+#include "check.h"
+#include "launched.h"
+
+using namespace ashlar;
+using handmade::Sizes;
+
+namespace {
+
+struct Bins {  // counts of the values of an image
+  lang::DefinitionScope scope;
+  Symbol H{"H"}, W{"W"};
+  Tensor in = lang::make_input("in", u8, {H, W}), out = lang::make_output("out", u32, {256});
+  Tensor counts = scatter("counts", {{"b", 256}}, Combine::add, u32(0), {{"y", H}, {"x", W}},
+                          [&](Var y, Var x) { return put(u32(1), in(y, x)); });
+  lang::Built built = (lang::bind(out, counts), lang::build_program("bins", {in, out}));
+  Schedule s;
+  explicit Bins(const char* target) : s(built, Target::parse(target)) {}
+  void same() {
+    const std::vector<Sizes> shapes{{{"H", 9}, {"W", 21}}, {{"H", 40}, {"W", 3}}, {{"H", 1}, {"W", 1}}, {{"H", 0}, {"W", 4}}};
+    if (s.target().is_gpu()) return handmade::same_on_device(built.program, s, shapes);
+    handmade::check_kernel(built.program, lower(s.scheduled().program, handmade::options_for(s.target())), shapes);
+  }
+};
+
+struct Rows {  // out[rows[n], d] += g[n, d], where rows[n] is one
+  lang::DefinitionScope scope;
+  Symbol N{"N"}, D{"D"}, V{"V"};
+  Tensor g = lang::make_input("g", f32, {N, D}), rows = lang::make_input("rows", i32, {N}),
+         out = lang::make_output("out", f32, {V, D});
+  Tensor grad = scatter("grad", {{"v", V}, {"c", D}}, Combine::add, 0.f, {{"n", N}, {"d", D}}, [&](Var n, Var d) {
+    return puts(put_if(rows(n) >= 0 && rows(n) < V, g(n, d), rows(n), d), put_if(n < V, 1.f, n, D - 1 - d));
+  });
+  lang::Built built = (lang::bind(out, grad), lang::build_program("rows", {g, rows, out}));
+  Schedule s;
+  explicit Rows(const char* target) : s(built, Target::parse(target)) {}
+  void same() {
+    const std::vector<Sizes> shapes{{{"N", 9}, {"D", 21}, {"V", 6}},
+                                    {{"N", 30}, {"D", 1}, {"V", 2}},
+                                    {{"N", 3}, {"D", 4}, {"V", 0}},
+                                    {{"N", 0}, {"D", 5}, {"V", 3}},
+                                    {{"N", 7}, {"D", 0}, {"V", 3}}};
+    if (s.target().is_gpu()) return handmade::same_on_device(built.program, s, shapes);
+    handmade::check_kernel(built.program, lower(s.scheduled().program, handmade::options_for(s.target())), shapes);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("as defined, on a processor") {
+  Bins("x86-64-v3").same();
+  Rows("x86-64-v3").same();
+}
+
+TEST_CASE("private counts of threads and blocks, and their sum") {
+  for (const char* target : {"vulkan", "cuda-sm_80"}) {
+    Bins t(target);
+    auto [y, x] = t.s[t.counts].reduction<2>();
+    auto [yo, yi] = t.s[t.counts].split(y, 8);
+    Stage partial = t.s[t.counts].rfactor(yi);
+    partial.bind(partial.spatial<2>()[1], gpu::thread_x);
+    auto [bo, bi] = t.s[t.counts].split(t.s[t.counts].spatial<1>()[0], 32);
+    t.s[t.counts].bind(bo, gpu::block_x).bind(bi, gpu::thread_x);
+    t.same();
+  }
+}
+
+TEST_CASE("threads start the counts, one of them counts") {
+  for (const char* target : {"vulkan", "cuda-sm_80"}) {
+    Bins t(target);
+    auto [bo, bi] = t.s[t.counts].split(t.s[t.counts].spatial<1>()[0], 64);
+    t.s[t.counts].bind(bi, gpu::thread_x);
+    CHECK(handmade::barriers(handmade::launched(t.s)) == 1);  // all have started before the first is counted
+    t.same();
+  }
+}
+
+TEST_CASE("columns of the chosen rows belong to threads of their own") {
+  for (const char* target : {"vulkan", "cuda-sm_80"}) {
+    Rows t(target);
+    auto [n, d, put] = t.s[t.grad].reduction<3>();
+    CHECK_THROWS_AS(t.s[t.grad].bind(d, gpu::block_x), RefusalError);  // the second put goes to a column of its own
+    auto [v, c] = t.s[t.grad].spatial<2>();
+    auto [co, ci] = t.s[t.grad].split(c, 16);
+    t.s[t.grad].bind(ci, gpu::thread_x);
+    t.same();
+  }
+}
