@@ -1,5 +1,5 @@
 // Scatters compiled and executed, on every level that this machine has, against plain loops.
-#include <cmath>
+#include <algorithm>
 
 #include <doctest/doctest.h>
 
@@ -9,6 +9,7 @@
 #include <ashlar/lower/lower.h>
 #include <ashlar/runtime/runtime.h>
 #include <ashlar/schedule/schedule.h>
+#include <ashlar/schedule/step.h>
 
 #include "tests/codegen/kernels.h"
 
