@@ -296,6 +296,8 @@ class Pipeliner {
     }
     KStmt store = only;
     for_each_expr(store, [&](Expr& e) { e = analysis::simplify(ir::substitute(e, {{loop.var, loop.begin}}), facts); });
+    auto& slots = draft_.slots[store.buffer];
+    if (const auto slot = slots.find(only.address); slot != slots.end()) slots.emplace(store.address, Expr(slot->second));
     return copy(store, lanes, ring, facts);
   }
 

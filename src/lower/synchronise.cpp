@@ -43,6 +43,7 @@ struct Touch {
   Id buffer = 0;
   bool write = false;
   Expr address;
+  Expr slot;                  // of a ring: the copy that the address lies in
   Id group = 0;               // KStmt::var of a store
   std::vector<Expr> when;     // conditions around
   std::vector<Around> loops;  // outermost first
@@ -101,20 +102,23 @@ class Synchroniser {
         if (!last) throw InternalError("runs without a length: " + o.name + " of " + f.name);
         const Id distance = fresh_ + 1'000'000 + k;
         loops_.push_back({distance, "distance", ir::index(0), ir::index(*last + 1)});
-        touch(call.actuals[k].buffer, write, ir::add(call.actuals[k].address, ir::var(distance, "distance")), out);
+        touch(call.actuals[k].buffer, write, call.actuals[k].address, out, 0, ir::var(distance, "distance"));
         loops_.pop_back();
         continue;
       }
       for (std::int64_t e = 0; e < (o.shape.empty() ? 1 : o.shape[0]); ++e)
-        touch(call.actuals[k].buffer, write, ir::add(call.actuals[k].address, ir::index(e)), out);
+        touch(call.actuals[k].buffer, write, call.actuals[k].address, out, 0, ir::index(e));
     }
   }
 
-  void touch(Id buffer, bool write, const Expr& address, std::vector<Touch>& out, Id group = 0) {
+  // The element `behind` an address: in the copy of a ring that the address lies in.
+  void touch(Id buffer, bool write, const Expr& address, std::vector<Touch>& out, Id group = 0, const Expr& behind = {}) {
     const ir::KBuffer& b = draft_.kernel.buffers.at(buffer);
     const bool common = b.storage == ir::Storage::shared || b.storage == ir::Storage::workspace ||
                         (b.storage == ir::Storage::argument && b.written);
-    if (common) out.push_back({buffer, write, address, group, when_, loops_, open_, false});
+    if (!common) return;
+    out.push_back({buffer, write, behind.empty() ? address : ir::add(address, behind), slot(buffer, address), group, when_,
+                   loops_, open_, false});
   }
 
   Meeting between(const Touch& a, const Touch& b) {  // `a` came before `b`
@@ -132,6 +136,7 @@ class Synchroniser {
     const auto add = [&](const Expr& e) { key.push_back(reinterpret_cast<std::uintptr_t>(e.node())); };
     for (const Touch* t : {&a, &b}) {
       add(t->address);
+      add(t->slot);
       for (const Around& l : t->loops) key.push_back(l.var);
       key.push_back(0);
       for (const Expr& e : t->when) add(e);
@@ -140,6 +145,7 @@ class Synchroniser {
     if (!fresh) return known->second;
     for (const Touch* t : {&a, &b}) {
       asked_.push_back(t->address);
+      asked_.push_back(t->slot);
       asked_.insert(asked_.end(), t->when.begin(), t->when.end());
     }
     return known->second = may_collide(a, b, who);
@@ -180,9 +186,9 @@ class Synchroniser {
       renamed.emplace_back(loop.var, ir::var(id, loop.name));
       if (k == a.common && a.earlier) conditions.push_back(ir::lt(ir::var(id, loop.name), ir::var(loop.var, loop.name)));
     }
-    if (const Expr sa = slot(a), sb = slot(b); !sa.empty() && !sb.empty()) {  // copies of a ring share no element
+    if (!a.slot.empty() && !b.slot.empty()) {  // copies of a ring share no element
       std::vector<Expr> same = conditions;
-      same.push_back(ir::eq(ir::substitute(sa, renamed), ir::substitute(sb, own)));
+      same.push_back(ir::eq(ir::substitute(a.slot, renamed), ir::substitute(b.slot, own)));
       if (analysis::no_solution(same, facts).answer == analysis::Answer::proved) return false;
     }
     conditions.push_back(ir::eq(ir::substitute(a.address, renamed), ir::substitute(b.address, own)));
@@ -191,10 +197,10 @@ class Synchroniser {
     return analysis::no_solution(conditions, facts).answer != analysis::Answer::proved;
   }
 
-  Expr slot(const Touch& t) const {
-    const auto ring = draft_.slots.find(t.buffer);
+  Expr slot(Id buffer, const Expr& address) const {
+    const auto ring = draft_.slots.find(buffer);
     if (ring == draft_.slots.end()) return {};
-    const auto at = ring->second.find(t.address);
+    const auto at = ring->second.find(address);
     return at == ring->second.end() ? Expr() : at->second;
   }
 
@@ -212,7 +218,8 @@ class Synchroniser {
     return true;
   }
   // What one thread computes for others (thread == 0) is not among its own points for them: who reads it stands under the
-  // conditions on the thread that its writer stands under. (Two stores to one address stand under the same: launches.cpp.)
+  // conditions on the thread that its writer stands under. Of two stores each does its own points and no others, whatever
+  // conditions leave some out: those of the registers of a fragment (... + 8 < M, ... + 24 < M) differ.
   bool same_threads(const Touch& a, const Touch& b) const {
     const auto of_thread = [&](const Touch& t) {
       std::vector<Expr> found, pending = t.when;
@@ -232,7 +239,7 @@ class Synchroniser {
         return std::any_of(all.begin(), all.end(), [&](const Expr& o) { return ir::same(e, o); });
       });
     };
-    if (a.write && b.write && ir::same(a.address, b.address)) return true;
+    if (a.write && b.write) return true;
     return (!a.write || within(a, b)) && (!b.write || within(b, a));
   }
   // The start of a reduction and its steps, or two pieces of its steps: what loops they do not share do not move the address.

@@ -85,4 +85,5 @@ TEST_CASE("a tile of attention: every mutant is reported") {
   CHECK(killed.killed == killed.made);
   CHECK(killed.survivors == "");
   CHECK(killed.astray == "");
+  CHECK(killed.silent == "");
 }

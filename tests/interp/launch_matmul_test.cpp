@@ -94,4 +94,5 @@ TEST_CASE("a persistent matrix product: every mutant is reported") {
   CHECK(killed.killed == killed.made);
   CHECK(killed.survivors == "");
   CHECK(killed.astray == "");
+  CHECK(killed.silent == "");
 }

@@ -61,6 +61,7 @@ void check(const Builder& b, Differs differs, const std::string& file) {
   CHECK(killed.killed == killed.made);
   CHECK(killed.survivors == "");
   CHECK(killed.astray == "");
+  CHECK(killed.silent == "");
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 // a walk over the statements. A checker is good if every mutant is reported, and the report is about what was weakened.
 //
 //   Mutations m = mutate(builder.k);
-//   Killed n = kill(builder, m, runs);        n.killed == m.size(), n.astray == 0
+//   Killed n = kill(builder, m, runs);        n.killed == m.size(), n.astray == "", n.silent == ""
 //
 // A report is about the mutant if it names the line of the weakened statement, or a buffer that the statement protects (as the
 // builder was told), or, for a condition, a let, a store, what is used by it and under it.
@@ -23,7 +23,8 @@ struct Mutant {
   std::string what;  // "line 40: drop barrier of the block"
   ir::Kernel kernel;
   std::uint_least32_t line = 0, last_line = 0;
-  Names buffers;  // what it, and the statements under it, use
+  Names buffers;         // what it, and the statements under it, use
+  bool swizzle = false;  // elements elsewhere on one side: nothing that synchronises is weaker
 };
 
 class Mutator {
@@ -37,7 +38,7 @@ class Mutator {
       for (int other : {0, 64})
         if (swizzle != other && swizzle != 0) {
           m.swizzle = other;
-          found_.push_back({"tensor map " + m.name + ": swizzle " + std::to_string(other), work_, 0, 0, {}});
+          found_.push_back({"tensor map " + m.name + ": swizzle " + std::to_string(other), work_, 0, 0, {}, true});
         }
       m.swizzle = swizzle;
     }
@@ -69,8 +70,8 @@ class Mutator {
     for (const auto* list : {&s.body, &s.otherwise})
       for (const KStmt& x : *list) used(x, names);
   }
-  void keep(const KStmt& s, const std::string& what) {
-    Mutant m{"line " + std::to_string(s.where.line()) + ": " + what, work_, s.where.line(), last_line(s), {}};
+  void keep(const KStmt& s, const std::string& what, bool swizzle = false) {
+    Mutant m{"line " + std::to_string(s.where.line()) + ": " + what, work_, s.where.line(), last_line(s), {}, swizzle};
     if (s.kind != KStmt::Kind::sync) used(s, m.buffers);
     found_.push_back(std::move(m));
   }
@@ -198,41 +199,43 @@ class Mutator {
       return r;
     };
     if (s.kind == KStmt::Kind::store && first(s, "no swizzle")) {
-      each_node(s, s.address, straight);
-      each_node(s, s.value, straight);
+      each_node(s, s.address, straight, true);
+      each_node(s, s.value, straight, true);
     }
     if (s.kind == KStmt::Kind::call && first(s, "call")) {
       const auto original = s.call;
       const ir::Intrinsic& f = original_.intrinsics.at(original->intrinsic);
       for (std::size_t k = 0; k < original->actuals.size(); ++k) {
-        const auto with = [&](const std::string& what, const Expr& address) {
+        const auto with = [&](const std::string& what, const Expr& address, bool swizzle) {
           ir::Call c = *original;
           c.actuals[k].address = address;
           s.call = std::make_shared<const ir::Call>(std::move(c));
-          keep(s, what);
+          keep(s, what, swizzle);
           s.call = original;
         };
-        if (f.operands[k].name == "swizzle") with("swizzle of 64 bytes", num(64));
+        if (f.operands[k].name == "swizzle") with("swizzle of 64 bytes", num(64), true);
         if (original->actuals[k].address.empty()) continue;
         if (f.operands[k].kind == ir::IntrinsicOperand::Kind::barrier && elements(original->actuals[k].buffer) > 1)
-          with("the next barrier", (original->actuals[k].address + 1) % elements(original->actuals[k].buffer));
+          with("the next barrier", (original->actuals[k].address + 1) % elements(original->actuals[k].buffer), false);
         bool swizzled = false;
         ir::walk(original->actuals[k].address, [&](const Expr& e) { return swizzled |= ir::is(e, ir::Op::bit_xor), true; });
         if (swizzled)
-          with("no swizzle", ir::transform(original->actuals[k].address,
-                                           [](const Expr& e) { return ir::is(e, ir::Op::bit_xor) ? ir::args_of(e)[0] : e; }));
+          with("no swizzle",
+               ir::transform(original->actuals[k].address,
+                             [](const Expr& e) { return ir::is(e, ir::Op::bit_xor) ? ir::args_of(e)[0] : e; }),
+               true);
       }
     }
   }
   template <class F>
-  void each_node(KStmt& s, Expr& root, F&& change) {
+  void each_node(KStmt& s, Expr& root, F&& change, bool swizzle = false) {
     const Expr original = root;
     std::vector<Expr> nodes;
     ir::walk(original, [&](const Expr& e) { return nodes.push_back(e), true; });
     for (const Expr& node : nodes)
       for (const auto& [what, replacement] : change(node)) {
         root = ir::transform(original, [&, r = replacement](const Expr& e) { return ir::same(e, node) ? r : e; });
-        keep(s, what);
+        keep(s, what, swizzle);
       }
     root = original;
   }
@@ -249,6 +252,7 @@ using Run = std::function<std::string(const ir::Kernel&)>;
 struct Killed {
   std::size_t made = 0, killed = 0, by_report = 0, by_result = 0;
   std::string survivors, astray;  // mutants that nobody noticed; reports about something else
+  std::string silent;             // those but swizzles that only the result told
   std::string table;
 };
 
@@ -272,7 +276,10 @@ inline Killed kill(const Builder& b, const std::vector<Run>& runs) {
     std::string outcome;
     for (const Run& run : runs) {
       try {
-        if (std::string d = run(m.kernel); !d.empty()) outcome = "result " + d, ++n.by_result;
+        if (std::string d = run(m.kernel); !d.empty()) {
+          outcome = "result " + d, ++n.by_result;
+          if (!m.swizzle) n.silent += m.what + " -> " + outcome + "\n";
+        }
       } catch (const interp::RunError& e) {
         outcome = e.what();
         ++n.by_report;

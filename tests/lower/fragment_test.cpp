@@ -37,6 +37,29 @@ TEST_CASE("a product by fragments is the algorithm's, ragged sizes included") {
     }
 }
 
+TEST_CASE("a product of fragments has the barriers of its tiles in shared memory, and none between its stores to the result") {
+  const auto barriers = [](const mma_operators::Options& o) {
+    Product op{Target::parse("cuda-sm_80"), o};
+    const ir::Kernel k = handmade::launched(op.s);
+    CHECK(handmade::barriers(k, ir::Sync::Kind::warp) == 0);
+    return handmade::barriers(k);
+  };
+  for (bool whole : {false, true})  // false: every pair of registers has its own guard
+    for (bool matrices : {false, true})
+      for (bool virtual_threads : {false, true}) {
+        CAPTURE(whole);
+        CAPTURE(matrices);
+        CAPTURE(virtual_threads);
+        const auto at = [&](int stages) {
+          return barriers({.stages = stages, .virtual_threads = virtual_threads, .matrices = matrices, .whole = whole});
+        };
+        CHECK(at(1) == 2);  // before a tile is read, before it is overwritten
+        CHECK(at(2) == 1);  // that of the ring
+        CHECK(at(3) == 1);
+      }
+  CHECK(barriers({.virtual_threads = false, .relu = true}) == 1);
+}
+
 TEST_CASE("without virtual threads; an epilogue on the registers") {
   for (bool relu : {false, true}) {
     Product op{Target::parse("cuda-sm_80"), {.virtual_threads = false, .relu = relu}};

@@ -1,11 +1,12 @@
-// The synchronisation that lowering puts in is all needed: a kernel without one of its barriers, waits or commits, or with a
-// wait that leaves one more group pending, or with a barrier of the warp where one of the block stood, is reported in race
-// mode, or computes something else.
+// The synchronisation that lowering puts in is enough, and all needed: a kernel runs in race mode without a report; without one
+// of its barriers, waits or commits, or with a wait that leaves one more group pending, or with a barrier of the warp where one
+// of the block stood, it is reported, or computes something else.
 #include <ashlar/schedule/step.h>
 
 #include "check.h"
 #include "launched.h"
 #include "tests/support/gpu_operators.h"
+#include "tests/support/mma_operators.h"
 
 using namespace ashlar;
 using handmade::Sizes;
@@ -49,6 +50,7 @@ struct Mutants {
 template <class Operator, class... How>
 std::size_t all_are_found(const std::vector<Sizes>& shapes, const char* target, How... how) {
   Operator op{Target::parse(target), how...};
+  handmade::same_on_device(op.built.program, op.s, shapes);
   Mutants m{handmade::launched(op.s), {}};
   m.visit(m.work.body);
   for (const auto& [what, kernel] : m.found) {
@@ -89,4 +91,19 @@ TEST_CASE("every barrier, wait and commit of a pipeline is needed") {
   CHECK(all_are_found<P>(shapes, "cuda-sm_80", 2, true, 1) == 6);  // wait twice, barrier twice, two commits
   CHECK(all_are_found<P>(shapes, "cuda-sm_80", 3, true, 1) == 7);
   CHECK(all_are_found<P>(shapes, "vulkan", 2, false, 2) == 1);
+}
+
+TEST_CASE("every barrier of a product of fragments is needed, whatever guards its stores to the result") {
+  // whole, ragged, one tile of an instruction; more trips than the depth
+  const std::vector<Sizes> shapes{
+      {{"M", 80}, {"N", 72}, {"K", 112}}, {{"M", 128}, {"N", 64}, {"K", 64}}, {{"M", 16}, {"N", 8}, {"K", 16}}};
+  const auto product = [&](const mma_operators::Options& o) {
+    return all_are_found<mma_operators::Product>(shapes, "cuda-sm_80", o);
+  };
+  // of each block barrier two mutants: without, and of the warp
+  CHECK(product({.stages = 1}) == 4);
+  CHECK(product({.stages = 2}) == 2);
+  CHECK(product({.stages = 3}) == 7);  // wait twice, barrier twice, three commits
+  CHECK(product({.stages = 2, .virtual_threads = false, .relu = true}) == 2);
+  CHECK(product({.half = bf16, .stages = 2, .matrices = true}) == 2);
 }

@@ -79,6 +79,24 @@ TEST_CASE("a tile whose accumulators do not fit the registers of a multiprocesso
   }
 }
 
+TEST_CASE("its threads meet once an iteration, and nowhere else") {
+  const auto count = [](const std::string& text, const char* what) {
+    std::size_t n = 0;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+    return n;
+  };
+  for (const char* stages : {"2", "3"})
+    for (const char* edge : {"64", "128"}) {
+      CAPTURE(stages);
+      CAPTURE(edge);
+      const Target t = Target::parse("cuda-sm_80");
+      const auto gpu = scheduled(t, {{"stages", stages}, {"tile_m", "128"}, {"tile_n", edge}});
+      const std::string text = codegen::ptx::translate(gpu.kernel(), t).text;
+      CHECK(count(text, "bar.sync") == 1);
+      CHECK(count(text, "bar.warp.sync") == 0);
+    }
+}
+
 TEST_CASE("it is assembled for every chip, with its accumulators in registers") {
   if (!cuda::has_ptxas()) return skip::because("gpu_matmul through the assembler", "there is no ptxas on this machine");
   constexpr std::pair<const char*, const char*> cases[] = {
