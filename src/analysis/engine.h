@@ -82,6 +82,7 @@ class Engine {
   // range.cpp
   Range var_range(const Expr& var);
   Range atom_range(const Expr&);
+  Range data_range(const Expr&, int depth);
   Congruence var_congruence(const Expr& var);
   // decide.cpp
   bool ask(const Linear&, int budget);  // as nonneg, once for the same facts and budget

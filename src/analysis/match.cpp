@@ -91,8 +91,9 @@ class RuleMatch {
   bool bind(int v, const Expr& e) {
     if (!bound_[static_cast<std::size_t>(v)].empty()) return ir::same(bound_[static_cast<std::size_t>(v)], e);
     if (is_constant_var(v) && !ir::is(e, Op::int_const)) return false;
+    // The algebra is that of conditions and mathematical integers: floats have no total order, data integers wrap.
     const bool wants_bool = v == pp || v == pq;
-    if (wants_bool != e.node()->type.is_bool()) return false;
+    if (wants_bool ? !e.node()->type.is_bool() : !e.node()->type.is_index()) return false;
     bound_[static_cast<std::size_t>(v)] = e;
     return true;
   }

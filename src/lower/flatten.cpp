@@ -79,16 +79,19 @@ std::vector<KStmt> Flattener::statement(const Stmt& s) {
 }
 
 namespace {
-// Two indices may have one place: an index that no coordinate has, or one alone as v % n. All else was proved injective.
-bool is_ring(const ir::Layout& l) {
+// Two indices of the box may have one place: an index that no coordinate has, or one alone as v % n in a box of more than n.
+// All else was proved injective.
+bool is_ring(const ir::Layout& l, const std::vector<Expr>& box, const analysis::Facts& facts) {
   if (l.map.empty()) return false;
-  for (const ir::Id v : l.vars) {
+  for (std::size_t d = 0; d < l.vars.size(); ++d) {
     const Expr* only = nullptr;
     std::size_t uses = 0;
     for (const Expr& e : l.map)
-      if (ir::uses_var(e, v)) only = &e, ++uses;
+      if (ir::uses_var(e, l.vars[d])) only = &e, ++uses;
     if (uses == 0) return true;
-    if (uses == 1 && ir::is(*only, ir::Op::mod) && ir::is(ir::args_of(*only)[0], ir::Op::var)) return true;
+    if (uses == 1 && ir::is(*only, ir::Op::mod) && ir::is(ir::args_of(*only)[0], ir::Op::var) &&
+        !analysis::can_prove(ir::le(box[d], ir::args_of(*only)[1]), facts))
+      return true;
   }
   return false;
 }
@@ -112,7 +115,7 @@ void Flattener::alloc(const Stmt& s) {
   for (const Around& a : around_) draft_.kernel.buffers.at(id).inside.push_back(a.axis);
   draft_.alloc_lines.emplace(id, s.where);
   kbuffer_of_[s.id] = id;
-  if (is_ring(p_.buffer(s.buffer).layout)) draft_.mapped.insert(id);
+  if (is_ring(p_.buffer(s.buffer).layout, place.logical_extent, facts_)) draft_.mapped.insert(id);
   current_[s.buffer] = places_.size();
   places_.push_back(std::move(place));
   last_use_.push_back(0);

@@ -4,7 +4,7 @@
 //
 //   ORDER       prove_reassociation, prove_order        DISJOINT    prove_independent, prove_parallel, prove_vectorizable
 //   COVER       prove_reads                             OVERCOMPUTE prove_tail (pad)
-//   IDEMPOTENT  prove_tail (shift)                      REASSOC     prove_reassociation
+//   IDEMPOTENT  prove_tail (shift)                      REASSOC     prove_reassociation, prove_joinable
 //   BIJECT      prove_bijective                         CAPACITY    prove_constant_extent, prove_fold, finish, finish_launches
 #include "schedule/edit.h"
 
@@ -30,6 +30,8 @@ void finish_fragments(Context&);  // each lane finds what it touches in its own 
 void finish_launches(Context&);   // every launch has one shape, and fits the device
 // `conflict`: two iterations whose order, or grouping, would change.
 void prove_reassociation(Context&, const ir::Stage&, const std::string& because, const std::string& conflict);
+// Parts of a reduction that have no terms may meet: the identity combined with itself is the identity. `because`: where one is.
+void prove_joinable(Context&, const ir::Stage&, const char* because);
 void prove_slide(Context&, const Stmt& nest, const ir::Slide&);
 void prove_fold(Context&, const ir::Buffer&);
 void prove_bijective(Context&, const ir::Buffer&, const std::vector<Id>& vars, const std::vector<Expr>& map);

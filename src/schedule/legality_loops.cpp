@@ -381,4 +381,10 @@ void prove_reassociation(Context& c, const ir::Stage& stage, const std::string& 
            stage.reducer.name + " of " + stage.name + ", whose terms are met in order; " + because, conflict);
 }
 
+void prove_joinable(Context& c, const ir::Stage& stage, const char* because) {
+  if (!stage.reducer.unjoinable.empty())
+    c.refuse(std::string("a reducer whose identity combines with itself (") + because + ")",
+             stage.reducer.name + " of " + stage.name, stage.reducer.unjoinable);
+}
+
 }  // namespace ashlar::schedule

@@ -148,6 +148,28 @@ Left left_inside(const Program& p, Id axis, const std::vector<const Stmt*>& arou
   return inner == Left::all ? outer : Left::gaps;
 }
 
+// Does the statement accumulate, or store whole, points of the stage?
+bool finishes(const Stmt& s, Id stage) {
+  if (s.kind == Stmt::Kind::block && s.stage == stage) return s.piece != Stmt::Piece::init;
+  return std::any_of(s.body.begin(), s.body.end(), [&](const Stmt& b) { return finishes(b, stage); });
+}
+
+// Nothing of the producer comes after the nest but the other parts of a loop that was peeled, which have other points.
+void prove_finished(Context& c, const std::vector<const Stmt*>& path, const ir::Stage& producer) {
+  for (std::size_t k = 0; k + 1 < path.size(); ++k) {
+    const std::vector<Stmt>& body = path[k]->body;
+    for (const Stmt* s = path[k + 1] + 1; s != body.data() + body.size(); ++s) {
+      if (!finishes(*s, producer.id)) continue;
+      const bool parts = s->kind == Stmt::Kind::loop && path[k + 1]->kind == Stmt::Kind::loop && s->axis == path[k + 1]->axis &&
+                         !c.p.axis(s->axis).reduce && finishes(*path[k + 1], producer.id);
+      if (!parts)
+        c.refuse("a loop after which the points of " + producer.name + " are finished",
+                 (path[k + 1]->kind == Stmt::Kind::loop ? name_of(c.p, *path[k + 1]) : c.p.stage(path.back()->stage).name) +
+                     ", after which " + producer.name + " goes on");
+    }
+  }
+}
+
 }  // namespace
 
 // Reverse compute_at: the nest runs where its producer's points are finished, each point once; they are a box.
@@ -179,6 +201,7 @@ void prove_after(Context& c, const Stmt& nest) {
           "the loop that holds the last step of the reduction",
           name_of(p, *s) + " in [" + ir::text(r.begin) + ", " + ir::text(r.end) + "), while the last is " + ir::text(last));
   }
+  prove_finished(c, path, producer);
 }
 
 // ---- order -----------------------------------------------------------------------------------------------------------------

@@ -110,9 +110,7 @@ void prove_combined(Context& c, const Stmt& loop) {
   prove_reassociation(c, stage, "each thread accumulates a part of its own",
                       "the terms of " + axis.name + " = 0 and of " + axis.name +
                           " = 1 are accumulated apart and then combined, where the definition takes term after term");
-  if (!stage.reducer.unjoinable.empty())
-    c.refuse("a reducer whose identity combines with itself (a thread without terms has the identity)",
-             stage.reducer.name + " of " + stage.name, stage.reducer.unjoinable);
+  prove_joinable(c, stage, "a thread without terms has the identity");
   const auto path = to_outermost_reduction(p, loop);
   for (const Stmt* s : path)
     if (s->kind == Stmt::Kind::loop && s->loop_kind == LoopKind::vthread)

@@ -143,6 +143,41 @@ TEST_CASE("data is left as it was written, but for constants and decided choices
   CHECK(simple(select(lt(n(1), n(2)), at, sum)) == "A[x]");
 }
 
+TEST_CASE("a comparison of data that is denied stays denied: NaN is neither below nor above (fuzz seed 30031076)") {
+  Names v;
+  const Expr at = load(20, "A", f32, std::vector<Expr>{v.x}), zero = float_const(f32, 0);
+  for (const Op op : {Op::lt, Op::le, Op::gt, Op::ge, Op::eq, Op::ne}) {
+    const Expr denied = logic_not(binary(op, at, zero));
+    CAPTURE(text(denied));
+    CHECK(same(simplify(denied), denied));
+  }
+  CHECK(simple(logic_not(lt(v.x, v.y))) == "y <= x");
+}
+
+TEST_CASE("what chooses among data integers, or keeps a part of one, bounds the index that it is taken for") {
+  Names v;
+  const Expr at = load(20, "A", i32, std::vector<Expr>{v.x}), byte = load(21, "B", u8, std::vector<Expr>{v.x});
+  const auto inside = [](const Expr& data, std::int64_t lo, std::int64_t hi) {
+    const Expr i = cast(index_type, data);
+    CAPTURE(text(i));
+    const auto proved = [](const Expr& e) { return is_int(simplify(e), 1); };
+    CHECK(proved(logic_and(le(n(lo), i), le(i, n(hi)))));
+    CHECK_FALSE(proved(lt(n(lo), i)));
+    CHECK_FALSE(proved(lt(i, n(hi))));
+  };
+  const auto whole = [](std::int64_t k) { return int_const(i32, k); };
+  const Expr negative = lt(at, whole(0));
+  inside(byte, 0, 255);
+  inside(max(min(at, whole(9)), whole(-2)), -2, 9);
+  inside(select(negative, int_const(u8, 3), int_const(u8, 7)), 3, 7);
+  inside(make(Op::bit_and, i32, std::array{at, whole(15)}), 0, 15);
+  inside(cast(i32, byte), 0, 255);
+  inside(cast(i8, byte), -128, 127);  // it wraps
+  inside(make(Op::mod, i32, std::array{cast(i32, byte), whole(10)}), 0, 9);
+  inside(make(Op::in_range, i32, std::array{at, whole(3), whole(8)}), 3, 7);
+  inside(make(Op::add, u8, std::array{min(byte, int_const(u8, 3)), int_const(u8, 254)}), 0, 255);  // as does a sum
+}
+
 TEST_CASE("two programs may give one id to different variables") {
   const Expr first = add(var(1, "b"), add(var(2, "a"), n(1))), second = add(var(1, "x"), add(var(2, "y"), n(1)));
   CHECK(simple(first) == "a + b + 1");

@@ -1,5 +1,7 @@
 // Programs and schedules in which the fuzzer once found a fault, made smaller: each computes what its algorithm says, or is
 // refused.
+#include <cmath>
+
 #include <doctest/doctest.h>
 
 #include <ashlar/ashlar.h>
@@ -250,4 +252,17 @@ TEST_CASE("what only the start of a reduction reads is prefetched where the star
   const Stage start = s[total].init();
   start.prefetch(start.nest()[0], first, 2);
   check(s, {numbers(i32, {5, 3}), numbers(i32, {5}), interp::Array::zeros(i32, {5})});
+}
+
+TEST_CASE("what NaN is not below chooses an index (fuzz seed 30031076)") {
+  lang::DefinitionScope scope;
+  const Tensor x = lang::make_input("x", f32, {4}), table = lang::make_input("table", f32, {2}),
+               y = lang::make_output("y", f32, {4});
+  lang::bind(y, compute("y", {4}, [&](Var i) { return table(clamp(select(!(x(i) < 0.0f), u8(1), u8(0)), 0, 1)); }));
+  const interp::Array values = interp::Array::make(f32, {4}, [](std::span<const std::int64_t> at) {
+    const double all[] = {NAN, -1, 0, 1};
+    return all[at[0]];
+  });
+  check(Schedule(lang::build_program("kept", {x, table, y}), Target()),
+        {values, numbers(f32, {2}), interp::Array::zeros(f32, {4})});
 }

@@ -218,3 +218,20 @@ TEST_CASE("lanes of a reduction that was peeled need no barrier between its step
       handmade::same_on_device(built.program, s, {{}});
     }
 }
+
+TEST_CASE("storage folded to as many rows as there are is no ring (fuzz seed 9028268)") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {2, N + 1}), y = lang::make_output("y", f32, {2, N + 1});
+  Tensor total = compute("total", {2, N + 1}, [&](Var i, Var j) {
+    Axis k{"k", 0, i + 1};
+    return sum(x(i, j) + f32(k), k);
+  });
+  lang::bind(y, compute("y", {2, N + 1}, [&](Var i, Var j) { return total(i, j); }));
+  const lang::Built built = lang::build_program("rows", {x, y});
+  Schedule s(built, Target::parse("vulkan"));
+  s[total].bind(s[total].spatial<2>()[0], gpu::thread_x).fold(0, 2);
+  s[y].bind(s[y].spatial<2>()[0], gpu::block_x);
+  CHECK(handmade::barriers(handmade::launched(s)) == 0);
+  handmade::same_on_device(built.program, s, {{{"N", 4}}, {{"N", 0}}});
+}

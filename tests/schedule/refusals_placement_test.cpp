@@ -238,6 +238,11 @@ TEST_CASE("storage of what slides or is folded may move no further in") {
 TEST_CASE("fuse_into needs finished points of a producer at root") {
   Product t;
   says(refusal(t.s, [&] { t.s[t.C].fuse_into(t.s[t.C].spatial<2>()[0]); }), {"fuse_into: expected"});
+  t.s[t.product].decompose_init(t.s[t.product].spatial<2>()[0]);  // fuzz seed 20029909
+  says(refusal(t.s, [&] { t.s[t.C].fuse_into(t.s[t.product].init().nest()[0]); }),
+       {"a loop after which the points of product are finished", "i of product, after which product goes on"});
+  t.s[t.C].fuse_into(t.s[t.product].spatial<2>()[0]);
+  t.same();
   Blur b;
   says(refusal(b.s, [&] { b.s[b.out].fuse_into(b.s[b.across].spatial<2>()[0]); }),
        {"out to read across at its own point alone"});

@@ -109,9 +109,7 @@ void apply_rfactor(Context& c) {
     prove_reassociation(c, stage, "rfactor sums its parts apart",
                         "the terms of " + axis.name + " = 0 and of " + axis.name +
                             " = 1 are summed apart and then added, where the definition adds term after term");
-  if (!stage.reducer.unjoinable.empty())
-    c.refuse("a reducer whose identity combines with itself (a part without terms is the identity)",
-             stage.reducer.name + " of " + stage.name, stage.reducer.unjoinable);
+  prove_joinable(c, stage, "a part without terms is the identity");
   for (const ir::IterVar& v : stage.iters)
     if (v.kind == ir::IterKind::reduce)
       for (const ir::IterVar& w : stage.iters)
