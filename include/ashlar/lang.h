@@ -2,5 +2,7 @@
 // The algorithm: index variables, tensors and the ways to define one.
 #include <ashlar/lang/boundary.h>
 #include <ashlar/lang/compute.h>
+#include <ashlar/lang/einsum.h>
+#include <ashlar/lang/gradient.h>
 #include <ashlar/lang/recur.h>
 #include <ashlar/lang/scatter.h>

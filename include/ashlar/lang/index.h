@@ -58,6 +58,7 @@ class AxisList {  // what a reduction runs over: its axes, outermost first, and 
  public:
   AxisList(const Axis& a) : axes_{a} {}
   AxisList(std::initializer_list<Axis> axes) : axes_(axes) {}
+  explicit AxisList(std::vector<Axis> axes) : axes_(std::move(axes)) {}  // for operators of any rank
   template <std::derived_from<Expr> V>
     requires(!std::derived_from<V, Axis>)
   AxisList(const V&) {

@@ -1,0 +1,46 @@
+// Layer normalisation in one pass over memory for the statistics: count, mean and squared deviations are one tuple that merges
+// (Chan, Golub and LeVeque, Updating formulae and a pairwise algorithm for computing sample variances, 1979), so that a
+// vector of partial results is combined at the end of a row.
+#include <ashlar/ashlar.h>
+using namespace ashlar;
+
+namespace {
+class LayerNorm : public Generator {
+ public:
+  Symbol M{"M"}, N{"N", {.min = 1}};
+  Input x{"x", f32, {M, N}}, scale{"scale", f32, {N}}, shift{"shift", f32, {N}};
+  Scalar epsilon{"epsilon", f32};
+  Output out{"out", f32, {M, N}};
+  Tensor count, mean, deviations;
+
+  void algorithm() override {
+    const auto merge = reducer(
+        "moments", {f32, f32, f32}, {0, 0, 0},
+        [](Values<3> a, Values<3> b) {
+          const Expr n = a[0] + b[0], share = select(n == 0, 0, b[0] / n), d = b[1] - a[1];
+          return values(n, a[1] + d * share, a[2] + b[2] + d * d * a[0] * share);
+        },
+        Order::any);
+    Axis k{"k", N};
+    auto [n, m, v] = compute("moments", {M}, [&](Var i) { return merge(values(1, x(i, k), 0), k); });
+    count = n, mean = m, deviations = v;
+    out = compute("normalised", {M, N}, [&](Var i, Var j) {
+      return (x(i, j) - mean(i)) * rsqrt(deviations(i) / count(i) + epsilon) * scale(j) + shift(j);
+    });
+  }
+
+  void schedule(Schedule& s) override {
+    const int lanes = s.target().lanes(f32);
+    auto [i, j] = s[out].spatial<2>();
+    s[out].parallel(i).vectorize(j, lanes);
+    s[mean].compute_at(i);
+    s[mean].store_in(Scope::stack);
+    auto [strip, lane] = s[mean].split(s[mean].reduction(), lanes);
+    Stage part = s[mean].rfactor(lane);
+    part.store_in(Scope::stack);
+    part.vectorize(part.spatial<2>()[1]);
+    (void)strip;
+  }
+};
+ASHLAR_GENERATOR(LayerNorm, "layer_norm");
+}  // namespace
