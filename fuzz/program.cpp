@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
-#include "expressions.h"
+#include "recurrences.h"
 
 namespace fuzz {
 namespace {
 
 using namespace ashlar;
 
-class Maker : Expressions {
+class Maker : Recurrences {
  public:
-  explicit Maker(Source& source) : Expressions(source) {}
+  explicit Maker(Source& source) : Recurrences(source) {}
 
   Made make() {
     made.exact = s.one_in(4);
@@ -310,6 +310,7 @@ class Maker : Expressions {
         if (s.one_in(2)) d.low -= s.between(0, 2), d.high += s.between(0, 2);
     const Type t = type();
     const bool reduces = s.one_in(3);
+    if (!reduces && !inferred && !spans.empty() && s.one_in(4)) return recurrence(name, t, spans);
     vars.clear();
     const auto fill_vars = [&](const Indices& at) {
       static constexpr const char* names[] = {"i", "j", "h"};
@@ -361,6 +362,19 @@ class Maker : Expressions {
     made.text += "Tensor " + name + " = compute(\"" + name + "\", " + (inferred ? "" : "{" + written(spans) + "}, ") + "[&](" +
                  params + ") {\n" + text + ";\n});" + (inferred ? "  // meant for " + written(spans) : "") + "\n";
     all.push_back({result, name, result.type(), spans, false, inferred, false});
+  }
+
+  void recurrence(const std::string& name, Type t, const std::vector<Span>& spans) {
+    std::string params;
+    for (std::size_t d = 0; d < spans.size(); ++d) params += std::string(d ? ", " : "") + "Var " + "ijh"[d];
+    const Shape shape = Shape::of(extents(spans));
+    const bool scans = s.one_in(3);
+    const Defined d = scans ? scanned(name, shape, t, spans, params) : recurring(name, shape, t, spans, params);
+    const bool one = d.tensors.size() == 1;
+    made.text += (one ? "Tensor " + name : "auto [" + name + "a, " + name + "b]") + " = " + (scans ? "scan" : "recur") + "(\"" +
+                 name + "\", {" + written(spans) + "}, " + d.text + ");\n";
+    for (std::size_t k = 0; k < d.tensors.size(); ++k)
+      all.push_back({d.tensors[k], name + (one ? "" : k == 0 ? "a" : "b"), d.tensors[k].type(), spans, false, false, false});
   }
 
   void outputs() {

@@ -5,4 +5,5 @@
 #include <ashlar/lang/einsum.h>
 #include <ashlar/lang/gradient.h>
 #include <ashlar/lang/recur.h>
+#include <ashlar/lang/scan.h>
 #include <ashlar/lang/scatter.h>

@@ -142,7 +142,8 @@ std::vector<VarRange> iter_intervals(const Program& p, const Path& path, Id oute
       const Interval moving = bounds_over(ir::iter_value(p, nest, v.id), inner, facts);
       interval.lo = moving.lo.empty() ? root.begin : moving.lo;
       interval.hi = moving.hi.empty() ? end : intersect(moving, {{}, end}, facts).hi;
-      if (guarded_below(p, root.axis))
+      if (v.descending) interval.lo = intersect(interval, {root.begin, {}}, facts).lo;
+      if (!v.descending && guarded_below(p, root.axis))
         if (const Expr most = largest_guarded(p, root.axis, inner, facts); !most.empty())
           interval.hi = intersect(interval, {{}, ir::add(root.begin, most)}, facts).hi;
     }

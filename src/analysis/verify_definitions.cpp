@@ -243,7 +243,8 @@ Broken stage_acyclic(const View& v) {
       Frame f{id, {}, 0};
       for (const Expr* e : loads_of(v.p.stage(id))) {
         const auto it = v.p.buffers.find(e->node()->id);
-        if (it != v.p.buffers.end() && it->second.stage) f.reads.push_back(it->second.stage);
+        const bool recurs = it != v.p.buffers.end() && it->second.stage == id && v.p.stage(id).is_recurrence();
+        if (it != v.p.buffers.end() && it->second.stage && !recurs) f.reads.push_back(it->second.stage);
       }
       stack.push_back(std::move(f));
     };

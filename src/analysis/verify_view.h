@@ -151,6 +151,8 @@ Broken stage_reduction(const View&);
 Broken stage_scope(const View&);
 Broken stage_scatter(const View&);
 Broken stage_acyclic(const View&);
+Broken stage_recurrence(const View&);
+Broken loop_ordered(const View&);
 Broken buffer_arguments(const View&);
 Broken buffer_layout(const View&);
 

@@ -1,8 +1,10 @@
-// The algorithm, unscheduled: each point of a stage is computed, and remembered, when a reader first asks for it.
+// The algorithm, unscheduled: each point of a stage is computed, and remembered, when a reader first asks for it; all points of
+// a recurrence together, in their order.
 #include <array>
 #include <optional>
 
 #include <ashlar/interp/interpreter.h>
+#include <ashlar/ir/recurrence.h>
 #include <ashlar/ir/refusal.h>
 
 #include "interp/arguments.h"
@@ -40,6 +42,7 @@ struct StageState {
   std::vector<Value> dense;  // boxed: row-major, components innermost; type code handle: not yet
   std::unordered_map<Point, std::vector<Value>, PointHash> sparse;  // otherwise; never iterated over
   std::int64_t evaluations = 0;
+  bool begun = false;  // a recurrence: its points are computed, or being computed
 };
 
 class Algorithm final : public Memory {
@@ -167,8 +170,48 @@ class Algorithm final : public Memory {
     s.dense.resize(static_cast<std::size_t>(elements) * s.stage->values.size());
   }
 
+  // All points of a recurrence, each after those that it reads.
+  void compute_in_order(StageState& s) {
+    s.begun = true;
+    const std::vector<std::size_t> order = ir::loop_order(*s.stage);
+    std::vector<std::int64_t> begin, end, at(s.spatial.size());
+    for (Iter& i : s.spatial) begin.push_back(i.begin.run_index()), end.push_back(i.end.run_index());
+    const auto visit = [&](const auto& self, std::size_t depth) -> void {
+      if (depth == order.size()) {
+        remember(s, at, compute(s, at));
+        return;
+      }
+      const std::size_t d = order[depth];
+      for (std::int64_t n = 0; n < end[d] - begin[d]; ++n) {
+        at[d] = s.spatial[d].var->descending ? end[d] - 1 - n : begin[d] + n;
+        self(self, depth + 1);
+      }
+    };
+    visit(visit, 0);
+  }
+
+  void remember(StageState& s, std::span<const std::int64_t> at, std::vector<Value> v) {
+    if (!s.boxed) {
+      Point key{};
+      std::copy(at.begin(), at.end(), key.begin());
+      s.sparse.emplace(key, std::move(v));
+      return;
+    }
+    std::int64_t flat = 0;
+    for (std::size_t d = 0; d < at.size(); ++d) flat = flat * s.extent[d] + at[d] - s.begin[d];
+    std::copy(v.begin(), v.end(), s.dense.begin() + static_cast<std::ptrdiff_t>(flat) * static_cast<std::ptrdiff_t>(v.size()));
+  }
+
+  // A point that is not known yet, of a stage whose points are computed when they are asked for.
+  void on_demand(const StageState& s, std::span<const std::int64_t> at) const {
+    if (s.stage->is_recurrence())
+      throw RunError(RunError::Kind::uninitialised,
+                     where() + " reads " + s.stage->name + text_of_index(at) + ", which is computed later");
+  }
+
   Value at_point(StageState& s, std::span<const std::int64_t> at, std::size_t component) {
     const std::size_t components = s.stage->values.size();
+    if (s.stage->is_recurrence() && !s.begun) compute_in_order(s);
     if (s.boxed) {
       std::int64_t flat = 0;
       for (std::size_t d = 0; d < at.size(); ++d) {
@@ -187,6 +230,7 @@ class Algorithm final : public Memory {
           scatter_all(s);
           return s.dense[base + component];
         }
+        on_demand(s, at);
         const std::vector<Value> v = compute(s, at);
         std::copy(v.begin(), v.end(), s.dense.begin() + static_cast<std::ptrdiff_t>(base));
       }
@@ -195,10 +239,18 @@ class Algorithm final : public Memory {
     Point key{};
     std::copy(at.begin(), at.end(), key.begin());
     if (const auto known = s.sparse.find(key); known != s.sparse.end()) return known->second[component];
+    if (s.begun && !inside(s, at)) outside_domain(s, at);
+    on_demand(s, at);
     std::vector<Value> v = compute(s, at);
     const Value result = v[component];
     s.sparse.emplace(key, std::move(v));
     return result;
+  }
+
+  static bool inside(StageState& s, std::span<const std::int64_t> at) {
+    for (std::size_t d = 0; d < at.size(); ++d)
+      if (at[d] < s.spatial[d].begin.run_index() || at[d] >= s.spatial[d].end.run_index()) return false;
+    return true;
   }
 
   std::vector<Value> compute(StageState& s, std::span<const std::int64_t> at) {

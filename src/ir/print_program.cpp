@@ -145,6 +145,11 @@ struct ProgramWriter {
         first = false;
       }
     text_ += "] = ";
+    for (std::size_t k = 0; k < s.along.size(); ++k) {
+      const IterVar& v = s.iters[s.along[k]];
+      text_ += std::string(k ? ", " : "along ") + names(v.id, v.name) + (v.descending ? " backwards" : "");
+    }
+    if (s.is_recurrence()) text_ += ": ";
     if (s.is_reduction()) {
       text_ += std::string(reducer_name(s.reducer.kind)) + " over ";
       first = true;

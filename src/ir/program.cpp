@@ -159,15 +159,25 @@ LoopRange range_of(const Program& p, const Stmt& loop) {
   return {};
 }
 
+namespace {
+Expr value_of(const Program& p, const IterVar& v, const Root& r) {
+  const Expr step = axis_value(p, r.axis);
+  return v.descending ? sub(add(r.begin, sub(r.extent, index(1))), step) : add(r.begin, step);
+}
+}  // namespace
+
 Expr iter_value(const Program& p, const Stmt& nest, Id iter) {
-  for (const Root& r : nest.roots)
-    if (r.iter == iter) return add(r.begin, axis_value(p, r.axis));
+  const Stage& stage = p.stage(nest.stage);
+  for (std::size_t k = 0; k < nest.roots.size(); ++k)
+    if (nest.roots[k].iter == iter) return value_of(p, stage.iters.at(k), nest.roots[k]);
   throw InternalError("a nest lacks a root for an iteration variable");
 }
 
 Substitution iter_values(const Program& p, const Stmt& nest) {
   Substitution s;
-  for (const Root& r : nest.roots) s.emplace_back(r.iter, add(r.begin, axis_value(p, r.axis)));
+  const Stage& stage = p.stage(nest.stage);
+  for (std::size_t k = 0; k < nest.roots.size(); ++k)
+    s.emplace_back(nest.roots[k].iter, value_of(p, stage.iters.at(k), nest.roots[k]));
   return s;
 }
 

@@ -1,5 +1,5 @@
 // Where a scatter stores, and the loops that it is defined with.
-#include <ashlar/ir/program.h>
+#include <ashlar/ir/recurrence.h>
 
 namespace ashlar::ir {
 
@@ -37,7 +37,15 @@ std::vector<Stmt> nest_body(Program& p, const Stage& stage, std::vector<Stmt> lo
     list.push_back(std::move(s));
     return list;
   };
-  if (!stage.scatters()) return around(stage, loops, single(std::move(block)), [](const IterVar&) { return true; });
+  if (!stage.scatters()) {
+    std::vector<Stmt> body = single(std::move(block));
+    const std::vector<std::size_t> order = loop_order(stage);
+    for (std::size_t k = order.size(); k-- > 0;) {
+      loops[order[k]].body = std::move(body);
+      body = single(std::move(loops[order[k]]));
+    }
+    return body;
+  }
   Stmt init = block;
   init.id = p.fresh();
   init.piece = Stmt::Piece::init;

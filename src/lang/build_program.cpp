@@ -21,12 +21,13 @@ bool is_identifier(const std::string& s) {
          std::all_of(s.begin(), s.end(), [&](char c) { return letter(c) || std::isdigit(static_cast<unsigned char>(c)); });
 }
 
-// Tensors that a stage reads, in order of first appearance.
+// Tensors that a stage reads, in order of first appearance; a recurrence's own left out.
 std::vector<Id> reads_of(const StageDef& s) {
   std::vector<Id> ids;
+  const auto among = [](const std::vector<Id>& list, Id id) { return std::find(list.begin(), list.end(), id) != list.end(); };
   const auto add = [&](const Expr& e) {
     ir::walk(e, [&](const Expr& x) {
-      if (ir::is(x, ir::Op::load) && std::find(ids.begin(), ids.end(), x.node()->id) == ids.end()) ids.push_back(x.node()->id);
+      if (ir::is(x, ir::Op::load) && !among(ids, x.node()->id) && !among(s.tensors, x.node()->id)) ids.push_back(x.node()->id);
       return true;
     });
   };
@@ -246,8 +247,12 @@ struct Builder {
     };
     for (std::size_t d = 0; d < s.dimensions.size(); ++d) {
       const std::vector<Bounds>* bounds = !s.domain.empty() ? &s.domain : shaped_by ? &shaped_by->shape : nullptr;
-      iterate(s.dimensions[d], ir::IterKind::spatial, bounds ? (*bounds)[d].begin : Expr(), bounds ? (*bounds)[d].end : Expr());
+      const bool ordered = std::find(s.along.begin(), s.along.end(), d) != s.along.end();
+      iterate(s.dimensions[d], ordered ? ir::IterKind::ordered : ir::IterKind::spatial, bounds ? (*bounds)[d].begin : Expr(),
+              bounds ? (*bounds)[d].end : Expr());
     }
+    r.along = s.along;
+    for (std::size_t d : s.along) r.iters[d].descending = s.descending[d];
     for (Id a : s.axes) iterate(a, ir::IterKind::reduce, variable(a, s.where).begin, variable(a, s.where).end);
     for (const Expr& e : s.conditions) r.domain.push_back(rewritten(e, local, s.where));
     for (const Expr& e : s.values) r.values.push_back(rewritten(e, local, s.where));

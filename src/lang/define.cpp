@@ -63,36 +63,6 @@ std::vector<Bounds> domain_of(const Extent* extents, std::size_t rank, const std
   return domain;
 }
 
-void add_stage(StageDef s, Tensor* results) {
-  std::vector<ir::Id> tensors;
-  const std::size_t count = s.values.size();
-  const StageDef& d = s;
-  for (std::size_t c = 0; c < count; ++c) {
-    TensorDef t;
-    t.kind = TensorDef::Kind::stage;
-    t.name = count == 1 ? d.name : d.name + std::to_string(c);
-    t.type = d.values[c].type();
-    t.rank = static_cast<int>(d.dimensions.size());
-    t.where = d.where;
-    t.component = c;
-    tensors.push_back(add(std::move(t)));
-    results[c] = detail::Access::tensor(tensors.back());
-  }
-  s.tensors = tensors;
-  const Where where = s.where;
-  const ir::Id id = add(std::move(s));
-  for (ir::Id t : tensors) tensor(t, where).stage = id;
-}
-
-}  // namespace lang
-
-namespace {
-
-using lang::add_stage;
-using lang::Checker;
-using lang::domain_of;
-using lang::stored;
-
 StageDef new_stage(const detail::Site& site) {
   if (!site.name || !*site.name) refuse("compute", "a name", "none", site.where);
   StageDef s;
@@ -106,6 +76,42 @@ StageDef new_stage(const detail::Site& site) {
     for (const Expr* bound : {&b.begin, &b.end}) Checker{s.name, s.where, {}}.check(*bound);
   return s;
 }
+
+void add_tensors(StageDef& s, const std::vector<Type>& types, Tensor* results) {
+  for (std::size_t c = 0; c < types.size(); ++c) {
+    TensorDef t;
+    t.kind = TensorDef::Kind::stage;
+    t.name = types.size() == 1 ? s.name : s.name + std::to_string(c);
+    t.type = types[c];
+    t.rank = static_cast<int>(s.dimensions.size());
+    t.where = s.where;
+    t.component = c;
+    s.tensors.push_back(add(std::move(t)));
+    results[c] = detail::Access::tensor(s.tensors.back());
+  }
+}
+
+void add_stage(StageDef s, Tensor* results) {
+  if (s.tensors.empty()) {
+    std::vector<Type> types;
+    for (const Expr& e : s.values) types.push_back(e.type());
+    add_tensors(s, types, results);
+  }
+  const std::vector<Id> tensors = s.tensors;
+  const Where where = s.where;
+  const Id id = add(std::move(s));
+  for (Id t : tensors) tensor(t, where).stage = id;
+}
+
+}  // namespace lang
+
+namespace {
+
+using lang::add_stage;
+using lang::Checker;
+using lang::domain_of;
+using lang::new_stage;
+using lang::stored;
 
 ir::ReducerKind kind_of(detail::Reduce r) {
   switch (r) {

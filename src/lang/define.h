@@ -1,5 +1,5 @@
 #pragma once
-// What all definitions of stages share.
+// What every definition of a stage begins with and ends with, whatever form it has: compute, a reduction, a recurrence.
 #include <string>
 #include <vector>
 
@@ -18,12 +18,16 @@ struct Checker {
   Where where;
   std::vector<Id> allowed;
 
-  void check(const Expr& e) const;
-  void check_variable(Id id) const;
+  void check(const Expr&) const;
+
+ private:
+  void check_variable(Id) const;
 };
 
-std::vector<Bounds> domain_of(const Extent* extents, std::size_t rank, const std::string& what, Where where);
-// The stage's tensors, one a value.
-void add_stage(StageDef s, Tensor* results);
+std::vector<Bounds> domain_of(const Extent* extents, std::size_t rank, const std::string& what, Where);
+StageDef new_stage(const detail::Site&);  // its name, domain and dimensions
+// The tensors of a stage, one a value; before its values are known where they read it.
+void add_tensors(StageDef&, const std::vector<Type>& types, Tensor* results);
+void add_stage(StageDef, Tensor* results);  // with its tensors, where it has none yet
 
 }  // namespace ashlar::lang

@@ -49,6 +49,9 @@ struct StageDef {
   std::vector<Expr> targets;  // scatters: an index for each dimension
   Expr keep;                  // scatters: empty for one that drops nothing
   std::vector<Id> tensors;    // one a value
+  // A recurrence: the dimensions that it runs along, the slowest first, and which of them it runs backwards.
+  std::vector<std::size_t> along;
+  std::vector<bool> descending;
 };
 
 struct ViewDef {  // a boundary of `source`

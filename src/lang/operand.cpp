@@ -163,10 +163,6 @@ Expr value_of(Operand o) { return lang::as_expr(o, "value"); }
 
 namespace detail {
 Expr adopt(const Expr& as, Operand value, const char* what) { return lang::component(as.type(), value, what); }
-void not_in_this_version(const char* what, Where where) {
-  refuse(what, "what this version has: compute, sum, strict_sum, product, minimum, maximum, argmax, argmin, reducer",
-         std::string(what) + ", which comes later", where);
-}
 }  // namespace detail
 
 }  // namespace ashlar

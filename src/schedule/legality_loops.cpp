@@ -155,6 +155,10 @@ void prove_tail(Context& c, const Stmt& loop, const Expr& factor, ir::Tail tail)
   const ir::Stage& stage = c.p.stage(nest_of(c.p, loop.id).stage);
   const Facts facts = facts_around(c.p, loop);
   const std::string name = name_of(c.p, loop);
+  if (tail == ir::Tail::shift || tail == ir::Tail::pad)
+    require_no_recurrence(c, stage,
+                          tail == ir::Tail::shift ? ": the last tile would compute again what other steps have read"
+                                                  : ": what lies past the end of " + name + " has nothing before it");
   switch (tail) {
     case ir::Tail::exact: {
       const auto proof = analysis::prove(ir::eq(ir::mod(axis.extent, factor), ir::index(0)), facts);

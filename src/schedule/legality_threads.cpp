@@ -145,6 +145,7 @@ void prove_pipeline(Context& c, const Stmt& loop) {
       if (!(p.buffer(b).scope == Scope::shared))
         c.refuse("loads in Scope::shared", p.buffer(b).name + " in " + p.buffer(b).scope.name);
     }
+    require_no_recurrence(c, load, ", which would read another buffer of the ring");
     if (!nest->slides.empty() || nest->after) c.refuse("loads that compute their whole tile", load.name + ", which slides");
     // what is computed stages - 1 iterations earlier must not wait for this iteration
     ir::walk(nest->body, [&](const Stmt& s) {

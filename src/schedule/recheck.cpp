@@ -74,6 +74,7 @@ void recheck(Context& c) {
       for (Id n : a.became) pending.push_back(n);
       if (a.became.size() == 2) prove_split(c, *nest, p.axis(a.became[0]));
     }
+    if (p.stage(nest->stage).is_recurrence()) prove_recurrence(c, *nest);
     for (const ir::Slide& slide : nest->slides) prove_slide(c, *nest, slide);
     if (nest->after) prove_after(c, *nest);
     if (p.stage(nest->stage).scatters()) prove_scatter_place(c, *nest);

@@ -11,6 +11,7 @@
 #include <ashlar/schedule/step.h>
 
 #include "tests/support/gpu_operators.h"
+#include "tests/support/recurrence_gpu_operators.h"
 #include "tests/support/tuple_operators.h"
 #include "tests/support/warp_operators.h"
 
@@ -43,7 +44,8 @@ inline ir::Kernel ring_of_warps(const std::string& target) {
   return lowered(op.s);
 }
 
-// Every operator of tests/support/gpu_operators.h and tuple_operators.h, and two of warp_operators.h, by name.
+// Every operator of tests/support/gpu_operators.h and tuple_operators.h, and some of recurrence_gpu_operators.h and
+// warp_operators.h, by name.
 inline const std::vector<std::pair<std::string, ir::Kernel (*)(const std::string& target)>>& operators() {
   static const std::vector<std::pair<std::string, ir::Kernel (*)(const std::string&)>> all = {
       {"add_bias", kernel_of<gpu_operators::AddBias>},
@@ -60,6 +62,9 @@ inline const std::vector<std::pair<std::string, ir::Kernel (*)(const std::string
       {"argmax", kernel_of<gpu_operators::ArgMax>},
       {"complex_product", kernel_of<gpu_operators::ComplexProduct>},
       {"online_attention", kernel_of<gpu_operators::OnlineAttention>},
+      {"recurrence_of_rows", kernel_of<gpu_operators::Rows>},
+      {"recurrence_of_columns", kernel_of<gpu_operators::Columns>},
+      {"scans_in_shared_memory", kernel_of<gpu_operators::SharedRows>},
       {"turned", kernel_of<warp_operators::Turned>},
       {"ring_of_warps", ring_of_warps}};
   return all;

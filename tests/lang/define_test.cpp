@@ -102,8 +102,8 @@ TEST_CASE_FIXTURE(Fixture, "what definitions refuse") {
   Expr stolen;
   compute("first", {M}, [&](Var i) { return stolen = A(i, 0); });
   CHECK(refusal([&] { compute("second", {M}, [&](Var) { return stolen; }); }).expected == "the Vars of its own lambda");
-  CHECK(refusal([&] { scan("s", {M}, Along{0}, Combine::add, [&](Var i) { return A(i, 0); }); }).found ==
-        "scan, which comes later");
+  CHECK(refusal([&] { scan("s", {M}, Along{1}, Combine::add, [&](Var i) { return A(i, 0); }); }).found == "1");
+  CHECK(refusal([&] { scan("s", {M}, Along{0}, Combine::add, [&](Var i) { return A(i, 0) > 0; }); }).found == "bool");
 }
 
 TEST_CASE("a tensor of a scope that ended is refused") {

@@ -13,6 +13,7 @@
 
 #include "tests/lower/check.h"
 #include "tests/support/gpu_operators.h"
+#include "tests/support/recurrence_gpu_operators.h"
 #include "tests/support/tuple_operators.h"
 #include "tests/vulkan/device.h"
 #include "tests/vulkan/programs.h"
@@ -130,6 +131,16 @@ TEST_CASE("reductions to several values") {
   check<gpu_operators::ArgMax>({{{"M", 3}, {"N", 200}}, {{"M", 1}, {"N", 1}}, {{"M", 2}, {"N", 0}}});
   check<gpu_operators::ComplexProduct>({{{"M", 5}, {"N", 131}}, {{"M", 1}, {"N", 1}}, {{"M", 2}, {"N", 0}}});
   check<gpu_operators::OnlineAttention>({{{"M", 40}, {"N", 21}}, {{"M", 1}, {"N", 1}}, {{"M", 33}, {"N", 16}}});
+}
+
+TEST_CASE("recurrences, a thread for each row") {
+  NEEDS_DEVICE;
+  const std::vector<Sizes> shapes{{{"R", 33}, {"T", 17}}, {{"R", 1}, {"T", 1}}, {{"R", 5}, {"T", 0}}};
+  for (const char* name : {"smooth", "biquad", "running_sum", "backwards", "two_states", "composed"})
+    check<gpu_operators::Rows>(shapes, name);
+  check<gpu_operators::Columns>(shapes);
+  check<gpu_operators::TwoLaunches>(shapes);
+  check<gpu_operators::SharedRows>({{{"R", 33}}, {{"R", 1}}});
 }
 
 TEST_CASE("reductions over threads") {

@@ -101,6 +101,7 @@ struct IterVar {
   IterKind kind = IterKind::spatial;
   Expr begin, end;  // the declared domain, half open; both empty: inferred from the readers
   Where where = {};
+  bool descending = false;  // ordered: its loop counts down, from the last value to the first
 };
 
 enum class ReducerKind { none, sum, strict_sum, product, minimum, maximum, custom };
@@ -128,6 +129,9 @@ struct Stage {
   std::vector<Expr> inits;     // reductions: what the accumulation starts from (identity or `.from`), over spatial iters
   Reducer reducer;
   std::vector<Id> buffers;  // one a component; written at the spatial iteration variables, in order
+  // A recurrence, which reads its own buffers (ir/recurrence.h): the dimensions that it runs along, the slowest first. Their
+  // variables are ordered ones.
+  std::vector<std::size_t> along;
   // What this stage is of another: an identity copy made by cache_read/cache_write, a partial made by rfactor. 0: user's own.
   enum class Origin { user, cache_read, cache_write, rfactor } origin = Origin::user;
   Id origin_of = 0;       // the buffer copied (caches) or the stage factored
@@ -141,6 +145,7 @@ struct Stage {
   bool is_reduction() const { return reducer.kind != ReducerKind::none; }
   bool scatters() const { return !targets.empty(); }
   bool scattered(Id iter) const;  // is it the variable of a dimension that is no ordinary one?
+  bool is_recurrence() const { return !along.empty(); }
   int spatial_rank() const {
     int n = 0;
     for (const IterVar& v : iters) n += v.kind != IterKind::reduce;
@@ -257,7 +262,8 @@ struct Program {
   std::map<Id, Symbol> symbols;
   std::map<Id, ScalarArg> scalars;
   std::map<Id, Buffer> buffers;
-  std::map<Id, Stage> stages;  // ids ascend in order of definition: a stage only reads stages of smaller id, or copies
+  // Ids ascend in order of definition: a stage only reads itself, stages of smaller id, or copies.
+  std::map<Id, Stage> stages;
   std::map<Id, Axis> axes;
   std::map<Id, const Intrinsic*> intrinsics;  // of tensorized loops; each lives as long as the process
   std::vector<Stmt> body;
@@ -309,7 +315,8 @@ LoopRange range_of(const Program&, const Stmt& loop);
 // The extent that the loop's part is taken of: its axis's, or where the loop is tight, what is left of the axis that was split.
 Expr extent_of(const Program&, const Stmt& loop);
 
-// An iteration variable of a nest: root begin + axis_value(root axis).
+// An iteration variable of a nest: root begin + axis_value(root axis); one that descends, root begin + extent - 1 -
+// axis_value.
 Expr iter_value(const Program&, const Stmt& nest, Id iter);
 Substitution iter_values(const Program&, const Stmt& nest);  // for all of them: bodies are over iteration variables
 

@@ -38,7 +38,10 @@ struct Access {
   static Var var(const Indices& at, std::size_t dim) { return Var(at.at_[dim]); }
   static void append(Indices& at, const Expr& e) { at.at_[at.rank_++] = e; }
   static Tensor tensor(ir::Id id) { return Tensor(id); }
-  static ir::Id reducer(const Reducer<1>& r) { return r.id_; }
+  template <std::size_t N>
+  static ir::Id reducer(const Reducer<N>& r) {
+    return r.id_;
+  }
   template <std::size_t N>
   static Reduction<N> reduction(Reduce kind, const Values<N>& terms, AxisList axes, Where where) {
     return Reduction<N>(kind, terms, std::move(axes), where);

@@ -1,38 +1,69 @@
 #pragma once
-// Scans and recurrences. They are part of the language and checked as such when compiled; this version refuses them
-// when they are called.
+// Recurrences: a tensor whose elements are computed in order, each from earlier ones of its own.
 //
-//   scan("below", {256}, Along{0}, Combine::add, [&](Var level) { return counts(level); })
-//   recur("iir", {R, T}, Along{1}, Lag{1}, first, [&](Prior y, Var r, Var t) { return a * x(r, t) + b * y(r, t - 1); })
+//   recur("iir", {R, T}, Along{1}, Lag{1}, [&](Var r, Var t) { return x(r, t); },                         t < 1
+//         [&](Prior y, Var r, Var t) { return a * x(r, t) + (1 - a) * y(r, t - 1); })                     after
+//
+//   Along{1}             the dimension it runs along, from its begin to its end; Along{1}.backwards() from its end to its begin
+//   Along{0, 1}          several, the slowest first: a table that is filled row after row
+//   Lag{1}               so many steps at the start are given by the first lambda; Lag{1, 0} for each dimension of Along
+//   y(r, t - 1)          an earlier element, at a constant distance along these dimensions; where an earlier one of them
+//   differs,
+//                        anywhere in the others. Backwards, y(r, t + 1).
+//   y[0](t - 1)          of a state of several values, values(mean, m2): a tensor for each, as from compute
+//
+// Each lambda is called once. The first one says the types of the state.
 #include <ashlar/lang/compute.h>
 
 namespace ashlar {
 
 struct Along {
-  int dim;
+  template <std::same_as<int>... D>
+  Along(int first, D... more) : dims{first, more...}, count(1 + sizeof...(more)) {
+    static_assert(1 + sizeof...(D) <= max_rank, "Along: a tensor has at most 8 dimensions");
+  }
+  Along backwards() const {
+    Along a = *this;
+    for (bool& b : a.descending) b = true;
+    return a;
+  }
+  int dims[max_rank] = {};
+  std::size_t count;
+  bool descending[max_rank] = {};
 };
-enum class Scan { inclusive, exclusive };
 
-template <std::size_t N, class F>
-Tensor scan(const char*, const Extent (&)[N], Along, Combine, F&&, Scan = Scan::inclusive, Where where = Where::current()) {
-  static_assert(detail::one_var_per_dimension<F, N>, "scan: the lambda takes one Var for each extent in the braces");
-  detail::not_in_this_version("scan", where);
-}
-template <std::size_t N, class F>
-Tensor scan(const char*, const Extent (&)[N], Along, const Reducer<1>&, F&&, Scan = Scan::inclusive,
-            Where where = Where::current()) {
-  static_assert(detail::one_var_per_dimension<F, N>, "scan: the lambda takes one Var for each extent in the braces");
-  detail::not_in_this_version("scan", where);
+struct Lag {
+  template <std::same_as<int>... D>
+  Lag(int first, D... more) : steps{first, more...}, count(1 + sizeof...(more)) {
+    static_assert(1 + sizeof...(D) <= max_rank, "Lag: a tensor has at most 8 dimensions");
+  }
+  int steps[max_rank] = {};
+  std::size_t count;  // 1: the same for all dimensions of Along
+};
+
+namespace detail {
+struct RecurrenceBuilder;
 }
 
 class Prior {  // the values of earlier steps
  public:
-  Expr operator()(Operand at) const { detail::not_in_this_version("recur", at.where()); }
-  Expr operator()(Operand at, Operand) const { detail::not_in_this_version("recur", at.where()); }
-  Expr operator()(Operand at, Operand, Operand) const { detail::not_in_this_version("recur", at.where()); }
-};
-struct Lag {
-  int steps = 1;
+  Tensor operator[](DimAt component) const;  // of a state of several values
+  // The only value of the state; one overload a rank, as in Tensor.
+  Expr operator()(Operand) const;
+  Expr operator()(Operand, Operand) const;
+  Expr operator()(Operand, Operand, Operand) const;
+  Expr operator()(Operand, Operand, Operand, Operand) const;
+  Expr operator()(Operand, Operand, Operand, Operand, Operand) const;
+  Expr operator()(Operand, Operand, Operand, Operand, Operand, Operand) const;
+  Expr operator()(Operand, Operand, Operand, Operand, Operand, Operand, Operand) const;
+  Expr operator()(Operand, Operand, Operand, Operand, Operand, Operand, Operand, Operand) const;
+  Expr operator()(const Indices&, Where = Where::current()) const;
+
+ private:
+  friend struct detail::RecurrenceBuilder;
+  Prior(const Tensor* state, std::size_t count) : state_(state, state + count) {}
+  const Tensor& only(Where) const;
+  std::vector<Tensor> state_;
 };
 
 namespace detail {
@@ -40,15 +71,83 @@ template <class F, class>
 struct takes_prior;
 template <class F, std::size_t... I>
 struct takes_prior<F, std::index_sequence<I...>> : std::is_invocable<F, Prior, VarAt<I>...> {};
+
+template <class T>
+inline constexpr std::size_t components_of = 1;
+template <std::size_t K>
+inline constexpr std::size_t components_of<std::array<Expr, K>> = K;
+
+struct RecurrenceBuilder {
+  // The state that `first` gives: its values, and tensors of its types, which a Prior reads before the stage is defined.
+  static void begin(const Site&, const Operand* first, std::size_t count, Expr* values, Tensor* state);
+  static void end(const Site&, const Along&, const Lag&, const Expr* first, const Operand* step, std::size_t count,
+                  const Tensor* state);
+  static Prior prior(const Tensor* state, std::size_t count) { return {state, count}; }
+  template <class T>
+  static void operands(const T& result, Where where, Operand* out) {
+    if constexpr (components_of<T> == 1 && !std::is_same_v<T, std::array<Expr, 1>>) {
+      const Operand o(result);
+      out[0] = o.is_number() ? o : Operand(o.expr(), where);
+    } else {
+      for (std::size_t k = 0; k < result.size(); ++k) out[k] = Operand(result[k], where);
+    }
+  }
+};
+
+template <class T, std::size_t... I>
+std::array<Operand, sizeof...(I)> operands_of(const T& result, Where where, std::index_sequence<I...>) {
+  std::array<Operand, sizeof...(I)> out{((void)I, Operand(0))...};
+  RecurrenceBuilder::operands(result, where, out.data());
+  return out;
+}
+// `first` gives the state of the start, `step` with a Prior that of a later step.
+template <class First, class Step>
+auto recur(const Site& site, const Along& along, const Lag& lag, First first, Step step) {
+  constexpr std::size_t count = components_of<decltype(first())>;
+  using components = std::make_index_sequence<count>;
+  std::array<Tensor, count> state;
+  std::array<Expr, count> start;
+  const auto given = operands_of(first(), site.where, components{});
+  RecurrenceBuilder::begin(site, given.data(), count, start.data(), state.data());
+  const Prior prior = RecurrenceBuilder::prior(state.data(), count);
+  static_assert(components_of<decltype(step(prior))> == count,
+                "recur: both lambdas return one value, or values(...) of as many");
+  const auto next = operands_of(step(prior), site.where, components{});
+  RecurrenceBuilder::end(site, along, lag, start.data(), next.data(), count, state.data());
+  if constexpr (count == 1)
+    return state[0];
+  else
+    return state;
+}
+template <class F, std::size_t... I>
+auto call_step(F& f, const Prior& y, const Indices& at, std::index_sequence<I...>) {
+  return f(y, Access::var(at, I)...);
+}
 }  // namespace detail
 
-// y(r, t) = first(r, t) for t < lag, step(y, r, t) after: filters, dynamic programming
 template <std::size_t N, class First, class Step>
-Tensor recur(const char*, const Extent (&)[N], Along, Lag, First&&, Step&&, Where where = Where::current()) {
+auto recur(const char* name, const Extent (&extents)[N], Along along, Lag lag, First&& first, Step&& step,
+           Where where = Where::current()) {
+  static_assert(N <= max_rank, "recur: a tensor has at most 8 dimensions");
   static_assert(detail::one_var_per_dimension<First, N>, "recur: the first lambda takes one Var for each extent");
   static_assert(detail::takes_prior<Step, std::make_index_sequence<N>>::value,
                 "recur: the second lambda takes a Prior, then one Var for each extent");
-  detail::not_in_this_version("recur", where);
+  using dimensions = std::make_index_sequence<N>;
+  const Indices at = detail::new_indices(extents, N);
+  return detail::recur(
+      detail::Site{name, extents, at, where}, along, lag, [&] { return detail::call(first, at, dimensions{}); },
+      [&](const Prior& y) { return detail::call_step(step, y, at, dimensions{}); });
+}
+
+// Of any rank: [&](Indices i) and [&](Prior y, Indices i).
+template <class First, class Step>
+  requires std::is_invocable_v<First, Indices>
+auto recur(const char* name, const Shape& shape, Along along, Lag lag, First&& first, Step&& step,
+           Where where = Where::current()) {
+  const Indices at = detail::new_indices(shape.extents().data(), shape.extents().size());
+  return detail::recur(
+      detail::Site{name, shape.extents().data(), at, where}, along, lag, [&] { return first(at); },
+      [&](const Prior& y) { return step(y, at); });
 }
 
 }  // namespace ashlar

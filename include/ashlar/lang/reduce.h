@@ -22,7 +22,6 @@ namespace detail {
 struct Access;
 enum class Reduce : std::uint8_t { sum, strict_sum, product, minimum, maximum, custom };
 Expr adopt(const Expr& as, Operand value, const char* what);  // the operand as a value of the type of `as`, or refused
-[[noreturn]] void not_in_this_version(const char* what, Where);
 }  // namespace detail
 
 template <std::size_t N = 1>

@@ -45,6 +45,7 @@ void apply_cache_read(Context& c) {
   std::vector<Id> readers;
   for (std::size_t k = first_reader; k < c.count(); ++k) {
     const ir::Stage& reader = c.stage(k);
+    if (reader.id == c.p.buffer(source).stage) require_no_recurrence(c, reader, " (name its other readers)");
     if (!reads_buffer(reader, source))
       c.refuse("stages that read " + c.p.buffer(source).name, reader.name + ", which does not");
     for (const Stmt* n : ir::nests_of(c.p, reader.id))

@@ -4,6 +4,8 @@
 //                                              C[i, j] = C_cache[i, j]
 //
 // The new stage is computed at root, just before the copy; compute_at places it. The spatial loops stay loops of the copy.
+#include <ashlar/ir/recurrence.h>
+
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
 #include "schedule/storage.h"
@@ -11,7 +13,7 @@
 namespace ashlar::schedule {
 namespace {
 
-// The loops of a nest, one for each iteration variable, which are as the definition made them.
+// The loops of a nest, one for each iteration variable and in their order, which are as the definition made them.
 std::vector<Id> require_untouched(const Context& c, const ir::Stage& stage, const Stmt& nest) {
   const auto refuse = [&](const std::string& found) {
     c.refuse("a stage whose loops were not scheduled yet (move cache_write before other steps of " + stage.name + ")", found);
@@ -23,9 +25,8 @@ std::vector<Id> require_untouched(const Context& c, const ir::Stage& stage, cons
     }
     if (body.size() != 1) refuse("the parts of " + name_of(c.p, body.front()) + ", which was peeled");
   };
-  std::vector<Id> loops;
   if (stage.scatters()) {  // each loop once, in the order of the definition: those of the init come first in either
-    std::vector<Id> wanted, found;
+    std::vector<Id> wanted, found, loops;
     for (const ir::Root& r : nest.roots) wanted.push_back(r.axis);
     ir::walk(nest.body, [&](const Stmt& s) {
       if (s.kind == Stmt::Kind::prefetch) refuse("a prefetch of " + c.p.buffer(s.buffer).name);
@@ -39,8 +40,10 @@ std::vector<Id> require_untouched(const Context& c, const ir::Stage& stage, cons
     if (found != wanted) refuse("loops of " + stage.name + " in another order");
     return loops;
   }
+  std::vector<Id> loops(nest.roots.size());
   const std::vector<Stmt>* body = &nest.body;
-  for (const ir::Root& r : nest.roots) {
+  for (std::size_t k : ir::loop_order(stage)) {
+    const ir::Root& r = nest.roots[k];
     only_one(*body);
     const Stmt& loop = body->front();
     const ir::Axis& axis = c.p.axis(r.axis);
@@ -48,7 +51,7 @@ std::vector<Id> require_untouched(const Context& c, const ir::Stage& stage, cons
     if (loop.axis != r.axis) refuse(name_of(c.p, loop) + " in the place of " + axis.name);
     if (loop.loop_kind != ir::LoopKind::serial) refuse(name_of(c.p, loop) + ", which is " + word(loop.loop_kind));
     if (loop.combines) refuse(name_of(c.p, loop) + ", whose threads are combined");
-    loops.push_back(loop.id);
+    loops[k] = loop.id;
     body = &loop.body;
   }
   only_one(*body);
@@ -92,6 +95,13 @@ void apply_cache_write(Context& c) {
   computed.origin_of = target;
   computed.has_fill = false;  // what it holds where its source has no element stands in its value
   computed.fill = Expr();
+  if (stage.is_recurrence())  // it reads what it computes now
+    for (Expr& v : computed.values)
+      v = ir::transform(v, [&](const Expr& x) {
+        return ir::is(x, ir::Op::load) && x.node()->id == target
+                   ? ir::load(to.id, to.name, to.type, ir::args_of(x), x.node()->where)
+                   : x;
+      });
   to.stage = computed.id;
   ir::Stage copy;
   copy.id = stage.id;
@@ -103,6 +113,8 @@ void apply_cache_write(Context& c) {
     if (v.kind == ir::IterKind::reduce) continue;
     ir::IterVar w = v;
     w.id = c.p.fresh();
+    w.kind = ir::IterKind::spatial;
+    w.descending = false;
     copy.iters.push_back(w);
     at.push_back(ir::var(w.id, w.name));
   }

@@ -14,6 +14,7 @@ namespace ashlar::schedule {
 
 void apply_drop_dim(Context& c) {
   const ir::Stage& stage = c.stage(0);
+  require_no_recurrence(c, stage, "");
   const std::int64_t component = c.integer(1), dim = c.integer(2);
   if (component < 0 || component >= static_cast<std::int64_t>(stage.buffers.size()))
     c.refuse("a component of " + stage.name + " below " + std::to_string(stage.buffers.size()), std::to_string(component));

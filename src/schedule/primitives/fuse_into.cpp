@@ -49,6 +49,7 @@ void apply_fuse_into(Context& c) {
     c.refuse("a producer that finishes its points one by one",
              producer.name + ", a scatter, whose last step may choose any of them");
   if (stage.is_reduction()) c.refuse("a stage that is not a reduction", stage.name + ", which is one");
+  require_no_recurrence(c, stage, "");
   if (stage.iters.empty() || stage.iters.front().begin.empty())
     c.refuse("a stage with a stated domain", stage.name + ", whose domain is inferred");
   if (std::none_of(producer.buffers.begin(), producer.buffers.end(), [&](Id b) { return reads_buffer(stage, b); }))

@@ -7,6 +7,7 @@
 // (the arm of a select that is decided where P is read), or one that its readers read to say which element of P they want.
 #include <algorithm>
 
+#include "schedule/legality.h"
 #include "schedule/primitives.h"
 
 namespace ashlar::schedule {
@@ -65,6 +66,7 @@ void apply_inline(Context& c) {
   // match
   const ir::Stage stage = c.stage(0);
   if (stage.is_reduction()) c.refuse("a stage that is not a reduction", stage.name + " (compute_at places it)");
+  require_no_recurrence(c, stage, " (compute_at places it)");
   if (stage.buffers.size() != 1)
     c.refuse("a stage with one value", stage.name + " with " + std::to_string(stage.buffers.size()));
   const Id buffer = stage.buffers.front();

@@ -9,6 +9,8 @@
 // Legality: COVER: no value is needed outside of the loop, neither by a reader nor by a later step of a reduction.
 #include "schedule/placement.h"
 
+#include <ashlar/analysis/recurrence.h>
+
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
 
@@ -22,6 +24,11 @@ void prove_own_loop(const Context& c, const ir::Stage& stage, const Stmt& loop) 
     if (s->kind == Stmt::Kind::loop && c.p.axis(s->axis).reduce)
       c.refuse("a loop outside of the reduction loops of " + stage.name,
                name_of(c.p, *s) + ", whose later steps need what the earlier ones stored");
+  for (const Stmt* s : ir::path_to(c.p, loop.id))
+    if (s->kind == Stmt::Kind::loop && nest_of(c.p, s->id).stage == stage.id &&
+        !analysis::iterations_apart(c.p, stage, s->axis))
+      c.refuse("a loop of " + stage.name + " outside of those whose later steps read what the earlier ones stored",
+               name_of(c.p, *s));
   if (loop.loop_kind == ir::LoopKind::vectorized) c.refuse("a loop that is not vectorized", name_of(c.p, loop));
   for (const auto& [id, reader] : c.p.stages)
     for (Id b : stage.buffers)

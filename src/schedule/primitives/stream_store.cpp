@@ -15,6 +15,7 @@ void apply_stream_store(Context& c) {
   if (stage.is_reduction())
     c.refuse("a stage that stores each element once (cache_write it, and stream the copy)",
              stage.name + ", a reduction that reads what it stored");
+  require_no_recurrence(c, stage, ", which reads what it stored (cache_write it, and stream the copy)");
   for (const Id id : stage.buffers) {
     ir::Buffer& b = c.p.buffers.at(id);
     if (b.role != ir::Role::output) c.refuse("an output, which leaves the kernel", b.name + ", which a stage of it reads");

@@ -21,6 +21,7 @@ void apply_tensorize(Context& c) {
   const ir::Intrinsic& f = *c.expect(1, Arg::Kind::intrinsic, "an intrinsic").intrinsic;
   require_serial(c, loop);
   require_whole(c, loop);
+  require_no_recurrence(c, c.p.stage(nest_of(c.p, loop.id).stage), "");
   // prove
   prove_tensorized(c, loop, f);
   // rewrite; handles stay

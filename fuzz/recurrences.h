@@ -1,0 +1,195 @@
+#pragma once
+// Random recurrences and scans over a box: a term like those of other stages, and reads of what was computed before.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "expressions.h"
+
+namespace fuzz {
+
+class Recurrences : protected Expressions {
+ protected:
+  using Expressions::Expressions;
+
+  struct Defined {
+    std::vector<Tensor> tensors;
+    std::string text;  // everything behind the name and the box
+  };
+
+  Defined scanned(const std::string& name, const Shape& shape, Type t, const std::vector<Span>& spans,
+                  const std::string& params) {
+    const int d = static_cast<int>(s.pick(static_cast<std::uint32_t>(spans.size())));
+    const bool backwards = s.one_in(4), exclusive = s.one_in(3);
+    static constexpr std::pair<Combine, const char*> combiners[] = {
+        {Combine::add, "add"},       {Combine::max, "max"},         {Combine::min, "min"},
+        {Combine::bit_or, "bit_or"}, {Combine::bit_xor, "bit_xor"}, {Combine::bit_and, "bit_and"}};
+    const bool bits = !t.is_float();
+    const auto& [combine, word] = t == bool_ ? combiners[3 + s.pick(3)] : combiners[s.pick(bits ? 6 : 3)];
+    Text term;
+    const Along forward(d);
+    const Tensor result = scan(
+        name.c_str(), shape, backwards ? forward.backwards() : forward, combine,
+        [&, &spans_ = spans](Indices at) {
+          set_vars(at, spans_);
+          term = value(t, s.between(1, 2));
+          return term.e;
+        },
+        exclusive ? Scan::exclusive : Scan::inclusive);
+    return {{result},
+            "Along{" + std::to_string(d) + "}" + (backwards ? ".backwards()" : "") + ", Combine::" + word + ", [&](" + params +
+                ") {\n  return " + term.s + ";\n}" + (exclusive ? ", Scan::exclusive" : "")};
+  }
+
+  Defined recurring(const std::string& name, const Shape& shape, Type t, const std::vector<Span>& spans,
+                    const std::string& params) {
+    Run run;
+    run.along = {static_cast<int>(s.pick(static_cast<std::uint32_t>(spans.size())))};
+    if (spans.size() > 1 && s.one_in(3))
+      run.along.push_back((run.along[0] + 1 + static_cast<int>(s.pick(static_cast<std::uint32_t>(spans.size() - 1)))) %
+                          static_cast<int>(spans.size()));
+    run.backwards = s.one_in(4);
+    for (std::size_t k = 0; k < run.along.size(); ++k) run.lag.push_back(k == 0 ? s.between(1, 2) : s.between(0, 1));
+    run.types = {t};
+    if (s.one_in(4)) run.types.push_back(type());
+    const Along along = run.along.size() == 1 ? Along(run.along[0]) : Along(run.along[0], run.along[1]);
+    const Lag lag = run.lag.size() == 1 ? Lag(run.lag[0]) : Lag(run.lag[0], run.lag[1]);
+    std::string text = "Along{" + numbers(run.along) + "}" + (run.backwards ? ".backwards()" : "") + ", Lag{" +
+                       numbers(run.lag) + "}, [&](" + params + ") {\n  return ";
+    std::vector<Tensor> tensors;
+    const auto start = [&](const Indices& at) {
+      set_vars(at, spans);
+      std::vector<Text> all_;
+      for (Type u : run.types) all_.push_back(value(u, 1));
+      text += written(all_) + ";\n}, [&](Prior y, " + params + ") {\n  return ";
+      return all_;
+    };
+    const auto step = [&](const Prior& y, const Indices& at) {
+      set_vars(at, spans);
+      std::vector<Text> all_;
+      for (Type u : run.types) all_.push_back(next(y, u, run, spans));
+      text += written(all_) + ";\n}";
+      return all_;
+    };
+    const Along way = run.backwards ? along.backwards() : along;
+    if (run.types.size() == 1) {
+      tensors = {recur(
+          name.c_str(), shape, way, lag, [&](Indices at) { return start(at)[0].e; },
+          [&](Prior y, Indices at) { return step(y, at)[0].e; })};
+    } else {
+      const auto two = recur(
+          name.c_str(), shape, way, lag,
+          [&](Indices at) {
+            const auto v = start(at);
+            return values(v[0].e, v[1].e);
+          },
+          [&](Prior y, Indices at) {
+            const auto v = step(y, at);
+            return values(v[0].e, v[1].e);
+          });
+      tensors = {two[0], two[1]};
+    }
+    return {tensors, text};
+  }
+
+  void set_vars(const Indices& at, const std::vector<Span>& spans) {
+    static constexpr const char* names[] = {"i", "j", "h"};
+    vars.clear();
+    for (int d = 0; d < at.rank(); ++d) vars.push_back({Text{at[d], names[d]}, spans[static_cast<std::size_t>(d)]});
+  }
+
+ private:
+  struct Run {
+    std::vector<int> along, lag;
+    bool backwards = false;
+    std::vector<Type> types;
+  };
+
+  static std::string numbers(const std::vector<int>& list) {
+    std::string t;
+    for (int n : list) t += (t.empty() ? "" : ", ") + std::to_string(n);
+    return t;
+  }
+  static std::string written(const std::vector<Text>& list) {
+    return list.size() == 1 ? list[0].s : "values(" + list[0].s + ", " + list[1].s + ")";
+  }
+
+  // An element of an earlier step, which is there where the first lambda does not say what is, or under a condition.
+  Text earlier(const Prior& y, const Run& run, const std::vector<Span>& spans) {
+    std::vector<Text> at;
+    for (const Index& v : vars) at.push_back(v.value);
+    const int way = run.backwards ? 1 : -1;
+    std::size_t mover = run.along.size() > 1 && s.one_in(2) ? 1 : 0;
+    Text guard;
+    const auto dim = static_cast<std::size_t>(run.along[mover]);
+    int back = 1;
+    if (run.lag[mover] == 0) {
+      const Text last = plus(end_of(spans[dim]), -1), first{ir::index(spans[dim].low), std::to_string(spans[dim].low)};
+      guard = run.backwards ? Text{at[dim].e < last.e, at[dim].s + " < " + last.s}
+                            : Text{at[dim].e > first.e, at[dim].s + " > " + first.s};
+    } else {
+      back = s.between(1, run.lag[mover]);
+    }
+    at[dim] = plus(at[dim], way * back);
+    // Where this dimension has moved, the others may: those that are not before it.
+    for (std::size_t d = 0; d < at.size(); ++d) {
+      if (d == dim || (mover == 1 && static_cast<int>(d) == run.along[0])) continue;
+      const std::uint32_t how = s.pick(4);
+      if (how == 2 && never_empty_here(spans[d])) {
+        const Text last = plus(end_of(spans[d]), -1), to = plus(at[d], s.between(0, 2) - 1);
+        at[d] = {clamp(Operand(to.e), Operand(ir::index(spans[d].low)), Operand(last.e)),
+                 "clamp(" + to.s + ", " + std::to_string(spans[d].low) + ", " + last.s + ")"};
+      } else if (how == 3 && guard.s.empty()) {
+        const bool up = s.one_in(2);
+        const Text last = plus(end_of(spans[d]), -1), first{ir::index(spans[d].low), std::to_string(spans[d].low)};
+        guard = up ? Text{at[d].e < last.e, at[d].s + " < " + last.s} : Text{at[d].e > first.e, at[d].s + " > " + first.s};
+        at[d] = plus(at[d], up ? 1 : -1);
+      }
+    }
+    const int component = static_cast<int>(s.pick(static_cast<std::uint32_t>(run.types.size())));
+    const std::string name = run.types.size() == 1 ? "y" : "y[" + std::to_string(component) + "]";
+    Text read{element(y[component], at), name + "("};
+    for (std::size_t d = 0; d < at.size(); ++d) read.s += (d ? ", " : "") + at[d].s;
+    read.s += ")";
+    if (!guard.s.empty()) {
+      const Text otherwise = constant(read.type());
+      read = call("select", select(Operand(guard.e), Operand(read.e), Operand(otherwise.e)), {guard, read, otherwise});
+    }
+    if (made.exact && !(read.type() == bool_)) {
+      const bool sign = read.type().is_float() || read.type().is_signed();
+      read = {clamp(Operand(read.e), Operand(sign ? -4 : 0), Operand(4)),
+              "clamp(" + read.s + ", " + (sign ? "-4" : "0") + ", 4)"};
+    }
+    return read;
+  }
+
+  Text next(const Prior& y, Type t, const Run& run, const std::vector<Span>& spans) {
+    Text v = value(t, s.between(0, 2));
+    for (int reads = s.between(1, 2); reads > 0; --reads) {
+      const Text p = convert(t, earlier(y, run, spans));
+      if (t == bool_) {
+        v = infix(v, "==", p, v.e == p.e);
+        continue;
+      }
+      switch (s.pick(4)) {
+        case 0:
+          v = infix(v, "+", p, v.e + p.e);
+          break;
+        case 1:
+          v = call("max", max(v.e, p.e), {v, p});
+          break;
+        case 2:
+          v = infix(v, "-", p, v.e - p.e);
+          break;
+        default: {
+          const Text c = condition(1);
+          v = call("select", select(Operand(c.e), Operand(p.e), Operand(v.e)), {c, p, v});
+          break;
+        }
+      }
+    }
+    return v;
+  }
+};
+
+}  // namespace fuzz

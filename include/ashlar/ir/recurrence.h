@@ -1,0 +1,36 @@
+#pragma once
+// Recurrences: stages that read what they computed in earlier steps.
+//
+//   y(r, t) = select(t < 1, x(r, t), a * x(r, t) + b * y(r, t - 1))      along {1}; reads itself 0 rows and 1 step back
+//   u(k, i) = ... u(k, i - 1) + u(k - 1, i + 1) ...                      along {0, 1}; {0, 1} back, and {1, -1}
+//
+// Invariant: along the dimensions it runs along, slowest first, every such read lies before its reader: the first distance that
+// is not 0 is a positive constant. In all dimensions behind that one it may lie anywhere.
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <ashlar/ir/program.h>
+
+namespace ashlar::ir {
+
+// index = var - n; nothing where n is no constant.
+std::optional<std::int64_t> distance_before(const Expr& index, Id var);
+
+struct SelfRead {
+  Expr load;
+  // How many steps before its reader it lies, in each dimension and in its direction; nothing where that is no constant.
+  std::vector<std::optional<std::int64_t>> back;
+};
+std::vector<SelfRead> self_reads(const Stage&);
+
+// Does the read lie before its reader, where loops over these dimensions stand in this order, the outermost first?
+bool lies_before(const SelfRead&, std::span<const std::size_t> dimensions);
+
+// The iteration variables as loops, the outermost first: in the order of definition where all self reads lie before their
+// readers so, else the dimensions that it runs along first.
+std::vector<std::size_t> loop_order(const Stage&);
+
+}  // namespace ashlar::ir

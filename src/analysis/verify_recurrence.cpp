@@ -1,0 +1,40 @@
+// Rules about recurrences: what is defined, and that the loops carry it out in an order it allows.
+#include <algorithm>
+
+#include <ashlar/analysis/recurrence.h>
+#include <ashlar/ir/print.h>
+#include <ashlar/ir/recurrence.h>
+
+#include "analysis/verify_view.h"
+
+namespace ashlar::analysis::verifier {
+
+Broken stage_recurrence(const View& v) {
+  for (const auto& [id, s] : v.p.stages) {
+    for (std::size_t d = 0; d < s.iters.size(); ++d) {
+      const bool along = std::find(s.along.begin(), s.along.end(), d) != s.along.end();
+      if (along != (s.iters[d].kind == ir::IterKind::ordered)) return s.iters[d].name + " of " + s.name;
+      if (s.iters[d].descending && !along) return s.iters[d].name + " of " + s.name + ", which counts down";
+      if (s.is_recurrence() && s.iters[d].begin.empty()) return s.name + " without a stated domain";
+    }
+    if (!s.is_recurrence()) continue;
+    if (s.is_reduction()) return s.name + ", a reduction";
+    for (std::size_t d : s.along)
+      if (d >= s.iters.size()) return s.name + " along a dimension that it has not";
+    for (const ir::SelfRead& r : ir::self_reads(s))
+      if (!ir::lies_before(r, s.along)) return ir::text(r.load) + " in " + s.name;
+  }
+  return {};
+}
+
+Broken loop_ordered(const View& v) {
+  Broken broken;
+  v.each(Kind::nest, [&](int, const Stmt& nest) {
+    if (!broken.empty() || !v.p.stage(nest.stage).is_recurrence()) return;
+    if (const auto found = misordered(v.p, nest))
+      broken = v.name(*found->loop) + " of " + v.name(nest) + ": " + found->iterations;
+  });
+  return broken;
+}
+
+}  // namespace ashlar::analysis::verifier

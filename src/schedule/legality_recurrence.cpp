@@ -1,0 +1,26 @@
+// Obligations of recurrences: what a step reads is computed before it, and once.
+#include <ashlar/analysis/recurrence.h>
+
+#include "schedule/legality.h"
+
+namespace ashlar::schedule {
+
+void prove_recurrence(Context& c, const Stmt& nest) {
+  const ir::Stage& stage = c.p.stage(nest.stage);
+  const auto found = analysis::misordered(c.p, nest);
+  if (!found) return;
+  const Stmt& loop = *found->loop;
+  const std::string& name = c.p.axis(loop.axis).name;
+  if (found->order)
+    c.refuse("loops of " + stage.name + " that compute " + found->read + " before its reader",
+             name_of(c.p, loop) + ", in which the reader may come first", found->iterations);
+  c.refuse("a loop whose iterations are independent, or one of kind serial",
+           name_of(c.p, loop) + ", which is " + word(loop.loop_kind) + ", while " + stage.name + " reads " + found->read,
+           found->iterations + ", of another iteration of " + name);
+}
+
+void require_no_recurrence(const Context& c, const ir::Stage& stage, const std::string& why) {
+  if (stage.is_recurrence()) c.refuse("a stage that does not read itself", stage.name + ", a recurrence" + why);
+}
+
+}  // namespace ashlar::schedule

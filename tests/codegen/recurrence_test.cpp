@@ -1,0 +1,43 @@
+// Recurrences, compiled: under every schedule of tests/support the code computes what plain loops do.
+#include <cstring>
+
+#include <doctest/doctest.h>
+
+#include <ashlar/codegen/jit.h>
+#include <ashlar/lower/explain.h>
+#include <ashlar/lower/lower.h>
+#include <ashlar/schedule/step.h>
+
+#include "tests/codegen/kernels.h"
+#include "tests/support/recurrence_schedules.h"
+#include "tests/uses/tensors.h"
+
+using namespace ashlar;
+
+TEST_CASE("compiled recurrences compute what plain loops do") {
+  const std::vector<Target> targets = kernels::runnable({"host"});
+  for (const Target& target : targets)
+    recurrences::each_scheduling([&](const recurrences::Operator& o, const recurrences::Scheduling& how) {
+      const std::string name = std::string(o.name) + ": " + how.what;
+      CAPTURE(name);
+      recurrences::Made made(o, how.apart);
+      Schedule s(made.built, target);
+      how.schedule(s, made);
+      schedule::finish(s.scheduled(), target);
+      const codegen::Compiled code = codegen::compile(lower(s.scheduled().program, options_for(target)), target);
+      for (const auto& [R, T] : recurrences::shapes()) {
+        CAPTURE(R);
+        CAPTURE(T);
+        const std::vector<int> x = recurrences::input(R, T);
+        Dense<std::int32_t> in({R, T}, [&](std::size_t i) { return x[i]; });
+        std::vector<Dense<std::int32_t>> out(static_cast<std::size_t>(o.outputs), Dense<std::int32_t>({R, T}));
+        std::vector<ashlar_tensor> tensors{in.tensor()};
+        for (auto& y : out) tensors.push_back(y.tensor());
+        std::vector<const void*> arguments;
+        for (const ashlar_tensor& t : tensors) arguments.push_back(&t);
+        REQUIRE(code.call(arguments) == ASHLAR_OK);
+        const auto expected = recurrences::expected(o, R, T, how.apart);
+        for (std::size_t k = 0; k < out.size(); ++k) CHECK(out[k].data == expected[k]);
+      }
+    });
+}

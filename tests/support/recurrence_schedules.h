@@ -1,0 +1,154 @@
+#pragma once
+// Schedules of recurrences, by the name of the operator: each is legal, and computes what the definition says.
+#include <string>
+#include <vector>
+
+#include <ashlar/schedule/schedule.h>
+
+#include "tests/support/recurrence_operators.h"
+
+namespace recurrences {
+
+struct Scheduling {
+  const char* of;  // operators; "rows": all whose rows have nothing to do with each other
+  const char* what;
+  bool apart;  // x + 1 of the state is the output
+  void (*schedule)(Schedule&, const Made&);
+};
+
+inline const std::vector<const char*>& with_independent_rows() {
+  static const std::vector<const char*> names{"smooth", "biquad", "running_sum", "backwards", "two_states", "composed"};
+  return names;
+}
+
+inline const std::vector<Scheduling>& schedulings() {
+  static const std::vector<Scheduling> all = {
+      {"rows", "as it is defined", false, [](Schedule&, const Made&) {}},
+      {"rows", "rows on workers", false,
+       [](Schedule& s, const Made& m) {
+         auto [r, t] = s[m.state[0]].spatial<2>();
+         s[m.state[0]].parallel(r);
+         s[m.state[0]].unroll(t, 4);
+       }},
+      {"rows", "rows in lanes, steps outside", false,
+       [](Schedule& s, const Made& m) {
+         auto [r, t] = s[m.state[0]].spatial<2>();
+         auto [ro, ri] = s[m.state[0]].split(r, 8);
+         s[m.state[0]].reorder(ro, t, ri).vectorize(ri).parallel(ro);
+       }},
+      {"rows", "rows in lanes outside of the steps, tiled steps", false,
+       [](Schedule& s, const Made& m) {
+         auto [r, t] = s[m.state[0]].spatial<2>();
+         auto [to, ti] = s[m.state[0]].split(t, 4);
+         auto [ro, ri] = s[m.state[0]].split(r, 4);
+         s[m.state[0]].reorder(ro, to, ri, ti).tighten(ti).vectorize(ri);
+       }},
+      {"rows", "peeled ends, rows fused with tiles", false,
+       [](Schedule& s, const Made& m) {
+         auto [r, t] = s[m.state[0]].spatial<2>();
+         auto [to, ti] = s[m.state[0]].split(t, 3, Tail::peel);
+         s[m.state[0]].peel(r);
+         (void)to, (void)ti;
+       }},
+      {"rows", "one loop over rows and steps", false,
+       [](Schedule& s, const Made& m) {
+         auto [r, t] = s[m.state[0]].spatial<2>();
+         s[m.state[0]].fuse(r, t);
+       }},
+      {"rows", "a row where it is read", true,
+       [](Schedule& s, const Made& m) {
+         auto [i, j] = s[m.results[0]].spatial<2>();
+         s[m.results[0]].parallel(i).vectorize(j, 4);
+         if (m.results.size() == 1) s[m.state[0]].compute_at(i);
+       }},
+      {"rows", "stored for each of its own rows", true,
+       [](Schedule& s, const Made& m) {
+         auto [r, t] = s[m.state[0]].spatial<2>();
+         if (m.results.size() > 1) return;
+         s[m.results[0]].fuse_into(t);
+         s[m.state[0]].store_at(r);
+       }},
+      {"smooth", "steps as they are needed, kept for the next ones", true,
+       [](Schedule& s, const Made& m) {
+         auto [i, j] = s[m.results[0]].spatial<2>();
+         s[m.state[0]].compute_at(j).store_at(i).slide(j);
+       }},
+      {"smooth", "again for every reader", true,
+       [](Schedule& s, const Made& m) {
+         auto [i, j] = s[m.results[0]].spatial<2>();
+         s[m.state[0]].compute_at(j);
+         (void)i;
+       }},
+      {"backwards", "steps back as far as a tile of readers needs", true,
+       [](Schedule& s, const Made& m) {
+         auto [i, j] = s[m.results[0]].spatial<2>();
+         auto [jo, ji] = s[m.results[0]].split(j, 4);
+         s[m.state[0]].compute_at(jo);
+         auto [r, t] = s[m.state[0]].spatial<2>();
+         s[m.state[0]].split(t, 3);
+         (void)i, (void)r, (void)ji;
+       }},
+      {"biquad", "computed in a buffer of its own, rows by rows", false,
+       [](Schedule& s, const Made& m) {
+         auto [r, t] = s[m.state[0]].spatial<2>();
+         Stage c = s.cache_write(m.state[0], Scope::global);
+         s[m.state[0]].vectorize(t, 8);
+         c.compute_at(r);
+       }},
+      {"smooth", "its input staged as the steps go, its store in panels", true,
+       [](Schedule& s, const Made& m) {
+         auto [r, t] = s[m.state[0]].spatial<2>();
+         s.cache_read(m.x, {m.state[0]}, Scope::global).compute_at(t);
+         s[m.state[0]].transform_layout([](Var a, Var b) { return at(a / 4, b, a % 4); });
+         (void)r;
+       }},
+      {"exclusive_maximum_down_columns", "columns in lanes", false,
+       [](Schedule& s, const Made& m) {
+         auto [r, t] = s[m.state[0]].spatial<2>();
+         s[m.state[0]].vectorize(t, 16);
+         (void)r;
+       }},
+      {"edit_distance", "tiles", true,
+       [](Schedule& s, const Made& m) {
+         auto [i, j] = s[m.state[0]].spatial<2>();
+         s[m.state[0]].tile(i, j, 4, 3);
+         s[m.results[0]].parallel(s[m.results[0]].spatial<2>()[0]);
+       }},
+      {"edit_distance", "columns outside of rows, where it is read", true,
+       [](Schedule& s, const Made& m) {
+         auto [i, j] = s[m.state[0]].spatial<2>();
+         s[m.state[0]].reorder(j, i);
+         auto [oi, oj] = s[m.results[0]].spatial<2>();
+         s[m.state[0]].compute_at(oi);
+         (void)oj;
+       }},
+      {"gauss_seidel", "tiles of points of one sweep", false,
+       [](Schedule& s, const Made& m) {
+         auto [k, i] = s[m.state[0]].spatial<2>();
+         s[m.state[0]].split(i, 4);
+         s[m.state[0]].unroll(k, 2);
+       }},
+      {"diffusion", "points of one step on workers and in lanes", false,
+       [](Schedule& s, const Made& m) {
+         auto [i, t] = s[m.state[0]].spatial<2>();
+         auto [io, ii] = s[m.state[0]].split(i, 8);
+         s[m.state[0]].parallel(io).vectorize(ii);
+         (void)t;
+       }},
+  };
+  return all;
+}
+
+// Calls f(operator, scheduling) for each pair that belongs together.
+template <class F>
+void each_scheduling(F f) {
+  for (const Scheduling& s : schedulings()) {
+    if (std::string(s.of) != "rows") {
+      f(named(s.of), s);
+      continue;
+    }
+    for (const char* name : with_independent_rows()) f(named(name), s);
+  }
+}
+
+}  // namespace recurrences
