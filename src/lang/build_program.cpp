@@ -167,7 +167,9 @@ struct Builder {
     std::set<Id> open;
     const auto enter = [&](Id id) {
       if (emitted.count(id)) return;
-      if (!open.insert(id).second) throw InternalError("the stage " + stage(id, where).name + " needs itself");
+      if (!open.insert(id).second)
+        refuse(stage(id, where).name, "a step that reads earlier steps by itself (this version has no stages inside of a step)",
+               stage(stack.back().stage, where).name + ", which reads a Prior", stage(stack.back().stage, where).where);
       stack.push_back({id, reads_of(stage(id, where)), 0});
     };
     enter(root);
