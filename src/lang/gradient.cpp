@@ -69,6 +69,7 @@ class Gradient {
   // Is the tensor one of the inputs, or computed from one?
   bool depends(Id tensor) {
     if (const auto known = depends_.find(tensor); known != depends_.end()) return known->second;
+    depends_[tensor] = false;  // a recurrence asks for itself
     bool found = std::find(inputs_.begin(), inputs_.end(), tensor) != inputs_.end();
     const TensorDef& t = lang::tensor(tensor, where_);
     if (t.kind == TensorDef::Kind::stage) each_load(lang::stage(t.stage, where_), [&](Id from) { found |= depends(from); });
@@ -108,6 +109,8 @@ class Gradient {
       if (s.inferred && !s.dimensions.empty())
         refuse("gradient", "stages whose domain is stated: compute(\"" + s.name + "\", {extents...}, ...)",
                s.name + ", whose domain is what its readers need", where_);
+      if (!s.along.empty())
+        refuse("gradient", "stages that are plain values, sums, minima and maxima", s.name + ", a recurrence", where_);
       const std::vector<Expr> at = point(s, where_);
       if (!s.targets.empty()) {
         if (s.reducer.kind != ir::ReducerKind::sum)

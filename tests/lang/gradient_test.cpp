@@ -245,6 +245,8 @@ TEST_CASE("what has no derivative is refused at the line of the call") {
   says(of(loss_of(x), other), "tensors that the loss depends on", "other, which it does not");
   const Tensor most = scatter("most", {N}, Combine::max, 0.f, {N}, [&](Var i) { return put(x(i), i); });
   says(of(loss_of(most), x), "scatters that add", "most, which does not");
+  const Tensor running = scan("running", {N}, Along{0}, Combine::add, [&](Var i) { return x(i); });
+  says(of(loss_of(running), x), "stages that are plain values", "running, a recurrence");
   const Tensor steps = compute("steps", {N}, [&](Var i) { return floor(x(i)); });
   says(of(loss_of(steps), x), "tensors that the loss depends on", "x, which it does not");
   says(of(compute("all", [&] { return product(x(k), k); }), x), "stages that are plain values", "all, a reduction by product");
