@@ -11,7 +11,6 @@
 
 namespace ashlar::analysis {
 
-
 namespace {
 
 constexpr int steps_of_a_proof = 400;

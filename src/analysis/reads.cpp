@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include <ashlar/ir/recurrence.h>
+
 #include "analysis/engine.h"
 
 namespace ashlar::analysis {
@@ -116,11 +118,13 @@ bool happens_in(const Read& r, const ir::Stmt& block) {
 }
 
 std::vector<Id> consumers_first(const Program& p) {
-  std::map<Id, std::vector<Id>> producers;  // stage -> stages it reads
+  const std::map<Id, Id> around = ir::recurrences_around(p);  // what is inside of a recurrence is computed for it
+  std::map<Id, std::vector<Id>> producers;                    // stage -> stages it reads
   for (const auto& [id, stage] : p.stages) {
     auto& list = producers[id];
     for (const Read& r : reads_of(stage))
-      if (Id s = p.buffer(r.load.node()->id).stage; s && s != id) list.push_back(s);
+      if (Id s = p.buffer(r.load.node()->id).stage; s && s != id)
+        if (const auto it = around.find(id); it == around.end() || it->second != s) list.push_back(s);
   }
   std::vector<Id> order;
   std::set<Id> done;

@@ -121,7 +121,7 @@ std::optional<Misorder> misordered(const Program& p, const ir::Stage& stage, con
 
 std::optional<Misorder> misordered(const Program& p, const Stmt& nest) {
   const ir::Stage& stage = p.stage(nest.stage);
-  const auto reads = ir::self_reads(stage);
+  const auto reads = ir::self_reads(p, stage);
   std::optional<Misorder> found;
   std::vector<const Stmt*> loops;
   const auto visit = [&](const auto& self, const std::vector<Stmt>& body) -> void {
@@ -140,15 +140,17 @@ std::optional<Misorder> misordered(const Program& p, const Stmt& nest) {
 }
 
 bool iterations_apart(const Program& p, const ir::Stage& stage, Id axis) {
-  for (const ir::SelfRead& r : ir::self_reads(stage))
+  for (const ir::SelfRead& r : ir::self_reads(p, stage))
     if (!Differences{p, stage, r}.of(axis).none()) return false;
   return true;
 }
 
-void close_box(const ir::Stage& stage, std::vector<Interval>& box) {
+void close_box(const Program& p, const ir::Stage& stage, std::vector<Interval>& box) {
+  if (!stage.is_recurrence()) return;
+  const auto reads = ir::self_reads(p, stage);
   for (std::size_t d = 0; d < box.size(); ++d) {
     bool moves = false, backwards = true;
-    for (const ir::SelfRead& r : ir::self_reads(stage)) {
+    for (const ir::SelfRead& r : reads) {
       moves = moves || !r.back[d] || *r.back[d] != 0;
       backwards = backwards && r.back[d] && *r.back[d] >= 0;
     }
@@ -156,6 +158,22 @@ void close_box(const ir::Stage& stage, std::vector<Interval>& box) {
     if (moves && !(backwards && v.descending)) box[d].lo = v.begin;
     if (moves && !(backwards && !v.descending)) box[d].hi = ir::sub(v.end, ir::index(1));
   }
+}
+
+std::optional<std::string> misplaced(const Program& p, const Stmt& nest, Id recurrence) {
+  const auto path = ir::path_to(p, nest.id);
+  const Stmt* around = nullptr;
+  for (const Stmt* s : path)
+    if (s->kind == Stmt::Kind::nest && s->stage == recurrence) around = s;
+  const std::string name = p.stage(recurrence).name;
+  if (!around) return p.stage(nest.stage).name + ", computed outside of " + name;
+  for (std::size_t d : p.stage(recurrence).along)
+    for (Id leaf : ir::leaves_of(p, around->roots.at(d).axis)) {
+      const bool inside =
+          std::any_of(path.begin(), path.end(), [&](const Stmt* s) { return s->kind == Stmt::Kind::loop && s->axis == leaf; });
+      if (!inside) return p.stage(nest.stage).name + ", computed outside of " + p.axis(leaf).name + " of " + name;
+    }
+  return {};
 }
 
 }  // namespace ashlar::analysis

@@ -161,7 +161,7 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
       const Interval domain = declared ? Interval{v.begin, ir::sub(v.end, ir::index(1))} : domains->at(stage.id).box[k];
       box[k] = within(over_threads(p, path, stage, box[k], facts), domain);
     }
-    close_box(stage, box);
+    close_box(p, stage, box);
     if (!declared && !stage.has_fill) inhabited = inhabited_where(p, domains->at(stage.id), box, path, facts);
   }
   const auto root_of = [&](const ir::IterVar& v) -> ir::Root& {
@@ -274,7 +274,7 @@ std::vector<Interval> required_region(const Program& p, Id nest_id) {
       for (std::size_t d = 0; d < box.size(); ++d) widen(box, d, part[d], !any, facts_at(p, path));
       any = true;
     }
-    close_box(stage, box);
+    close_box(p, stage, box);
     return any ? box : std::vector<Interval>{};
   }
   throw InternalError("required_region of a nest that is not in the program");

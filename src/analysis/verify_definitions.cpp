@@ -4,6 +4,7 @@
 #include <set>
 
 #include <ashlar/ir/print.h>
+#include <ashlar/ir/recurrence.h>
 
 #include "analysis/verify_expr.h"
 #include "analysis/verify_view.h"
@@ -229,6 +230,7 @@ Broken stage_scatter(const View& v) {
 
 Broken stage_acyclic(const View& v) {
   enum { fresh, open, done };
+  const std::map<Id, Id> around = ir::recurrences_around(v.p);
   std::map<Id, int> state;
   struct Frame {
     Id stage;
@@ -243,7 +245,9 @@ Broken stage_acyclic(const View& v) {
       Frame f{id, {}, 0};
       for (const Expr* e : loads_of(v.p.stage(id))) {
         const auto it = v.p.buffers.find(e->node()->id);
-        const bool recurs = it != v.p.buffers.end() && it->second.stage == id && v.p.stage(id).is_recurrence();
+        const auto inside = around.find(id);
+        const bool recurs = it != v.p.buffers.end() && ((it->second.stage == id && v.p.stage(id).is_recurrence()) ||
+                                                        (inside != around.end() && it->second.stage == inside->second));
         if (it != v.p.buffers.end() && it->second.stage && !recurs) f.reads.push_back(it->second.stage);
       }
       stack.push_back(std::move(f));

@@ -21,7 +21,7 @@ Broken stage_recurrence(const View& v) {
     if (s.is_reduction()) return s.name + ", a reduction";
     for (std::size_t d : s.along)
       if (d >= s.iters.size()) return s.name + " along a dimension that it has not";
-    for (const ir::SelfRead& r : ir::self_reads(s))
+    for (const ir::SelfRead& r : ir::self_reads(v.p, s))
       if (!ir::lies_before(r, s.along)) return ir::text(r.load) + " in " + s.name;
   }
   return {};
@@ -33,6 +33,17 @@ Broken loop_ordered(const View& v) {
     if (!broken.empty() || !v.p.stage(nest.stage).is_recurrence()) return;
     if (const auto found = misordered(v.p, nest))
       broken = v.name(*found->loop) + " of " + v.name(nest) + ": " + found->iterations;
+  });
+  return broken;
+}
+
+Broken nest_inside(const View& v) {
+  const auto around = ir::recurrences_around(v.p);
+  Broken broken;
+  v.each(Kind::nest, [&](int, const Stmt& nest) {
+    const auto it = around.find(nest.stage);
+    if (!broken.empty() || it == around.end()) return;
+    if (const auto found = misplaced(v.p, nest, it->second)) broken = *found;
   });
   return broken;
 }

@@ -173,7 +173,7 @@ class Algorithm final : public Memory {
   // All points of a recurrence, each after those that it reads.
   void compute_in_order(StageState& s) {
     s.begun = true;
-    const std::vector<std::size_t> order = ir::loop_order(*s.stage);
+    const std::vector<std::size_t> order = ir::loop_order(program_, *s.stage);
     std::vector<std::int64_t> begin, end, at(s.spatial.size());
     for (Iter& i : s.spatial) begin.push_back(i.begin.run_index()), end.push_back(i.end.run_index());
     const auto visit = [&](const auto& self, std::size_t depth) -> void {
@@ -212,6 +212,8 @@ class Algorithm final : public Memory {
   Value at_point(StageState& s, std::span<const std::int64_t> at, std::size_t component) {
     const std::size_t components = s.stage->values.size();
     if (s.stage->is_recurrence() && !s.begun) compute_in_order(s);
+    if (const auto it = around_.find(s.stage->id); it != around_.end())
+      if (StageState& recurrence = state_of(it->second); !recurrence.begun) compute_in_order(recurrence);
     if (s.boxed) {
       std::int64_t flat = 0;
       for (std::size_t d = 0; d < at.size(); ++d) {
@@ -366,6 +368,7 @@ class Algorithm final : public Memory {
   }
 
   const ir::Program& program_;
+  std::map<Id, Id> around_ = ir::recurrences_around(program_);  // stages inside of recurrences
   Slots slots_;
   std::map<Id, const Array*> inputs_;
   std::vector<Source> sources_;

@@ -39,7 +39,7 @@ std::vector<Stmt> nest_body(Program& p, const Stage& stage, std::vector<Stmt> lo
   };
   if (!stage.scatters()) {
     std::vector<Stmt> body = single(std::move(block));
-    const std::vector<std::size_t> order = loop_order(stage);
+    const std::vector<std::size_t> order = loop_order(p, stage);
     for (std::size_t k = order.size(); k-- > 0;) {
       loops[order[k]].body = std::move(body);
       body = single(std::move(loops[order[k]]));

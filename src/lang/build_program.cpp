@@ -5,6 +5,7 @@
 #include <set>
 
 #include <ashlar/ir/print.h>
+#include <ashlar/ir/recurrence.h>
 #include <ashlar/ir/refusal.h>
 
 #include "lang/definition.h"
@@ -42,9 +43,11 @@ struct Builder {
   Program& p = out.program;
   Where where;
   std::vector<const TensorDef*> outputs;
-  std::map<Id, const TensorDef*> direct;  // tensor of a stage -> the output that it is computed in
-  std::set<Id> read;                      // tensors that some stage needed reads
-  std::set<Id> emitted;                   // stages
+  std::map<Id, const TensorDef*> direct;   // tensor of a stage -> the output that it is computed in
+  std::set<Id> read;                       // tensors that some stage needed reads
+  std::set<Id> emitted;                    // stages
+  std::map<Id, Id> around;                 // stages that a recurrence reads and that read it -> the recurrence
+  std::map<Id, std::vector<Stmt>> inside;  // of a recurrence: where those are computed
 
   // ---- arguments ---------------------------------------------------------------------------------------------------------
   void arguments(const std::vector<ArgumentRef>& list) {
@@ -155,6 +158,49 @@ struct Builder {
     return true;
   }
 
+  // ---- recurrences ----------------------------------------------------------------------------------------------------------
+  // Finds the stages that a recurrence reads and that read it; does this one?
+  bool note_inside(Id id, Id recurrence, std::map<Id, bool>& known) {
+    bool any = false;
+    for (Id r : reads_of(stage(id, where))) {
+      const TensorDef& t = tensor(r, where);
+      if (t.kind != TensorDef::Kind::stage) continue;
+      if (t.stage == recurrence) {
+        any = true;
+        continue;
+      }
+      if (known.emplace(t.stage, false).second && note_inside(t.stage, recurrence, known)) {
+        known[t.stage] = true;
+        around[t.stage] = recurrence;
+      }
+      any = any || known[t.stage];
+    }
+    return any;
+  }
+  void begin_recurrence(Id id) {
+    const StageDef& s = stage(id, where);
+    if (s.along.empty()) return;
+    std::map<Id, bool> known;
+    note_inside(id, id, known);
+    make_buffers(s);  // which those stages read
+  }
+  [[noreturn]] void read_outside(Id id) const {
+    const StageDef& s = stage(id, where);
+    refuse(s.name, "a stage that reads earlier steps to be read by the step alone",
+           s.name + ", which is read elsewhere as well", s.where);
+  }
+  Id around_of(Id id) const {
+    const auto it = around.find(id);
+    return it == around.end() ? 0 : it->second;
+  }
+  // What a step reads through the stages inside of it was computed before it, too.
+  void check_order(const ir::Stage& s) const {
+    for (const ir::SelfRead& r : ir::self_reads(p, s))
+      if (!ir::lies_before(r, s.along))
+        refuse(s.name, "elements of steps before, at constant distances, read by the stages of its step", ir::text(r.load),
+               r.load.node()->where);
+  }
+
   // ---- stages ------------------------------------------------------------------------------------------------------------
   // Producers first; iterative, so that chains of any length pass.
   void emit_needed(Id root) {
@@ -167,16 +213,19 @@ struct Builder {
     std::set<Id> open;
     const auto enter = [&](Id id) {
       if (emitted.count(id)) return;
-      if (!open.insert(id).second)
-        refuse(stage(id, where).name, "a step that reads earlier steps by itself (this version has no stages inside of a step)",
-               stage(stack.back().stage, where).name + ", which reads a Prior", stage(stack.back().stage, where).where);
+      if (!open.insert(id).second) read_outside(id);  // it was reached before the recurrence that it reads
+      begin_recurrence(id);
       stack.push_back({id, reads_of(stage(id, where)), 0});
     };
+    if (around_of(root)) read_outside(root);
     enter(root);
     while (!stack.empty()) {
       Frame& f = stack.back();
       if (f.next < f.reads.size()) {
         const TensorDef& t = tensor(f.reads[f.next++], where);
+        const Id own = around_of(f.stage), its = around_of(t.stage);
+        if (its && its != own && its != f.stage) read_outside(t.stage);
+        if (t.kind == TensorDef::Kind::stage && own && t.stage == own) continue;  // the steps before
         if (t.kind == TensorDef::Kind::stage)
           enter(t.stage);
         else if (!out.buffer_of.count(t.id))
@@ -188,7 +237,7 @@ struct Builder {
       stack.pop_back();
       open.erase(id);
       emitted.insert(id);
-      emit(stage(id, where), nullptr);
+      emit(stage(id, where), nullptr, id);
     }
   }
 
@@ -214,7 +263,16 @@ struct Builder {
     emit(s, &output);
   }
 
-  void emit(const StageDef& s, const TensorDef* copied_to) {
+  void make_buffers(const StageDef& s) {
+    for (Id t : s.tensors) {
+      if (out.buffer_of.count(t)) continue;
+      const auto it = direct.find(t);
+      const Id b = it != direct.end() ? out.buffer_of.at(it->second->id) : new_temporary(tensor(t, s.where));
+      out.buffer_of[t] = b;
+    }
+  }
+
+  void emit(const StageDef& s, const TensorDef* copied_to, Id id = 0) {
     ir::Stage r;
     r.name = s.name;
     r.where = s.where;
@@ -223,9 +281,9 @@ struct Builder {
     for (Id t : s.tensors) {
       const auto it = direct.find(t);
       if (it != direct.end() && !shaped_by) shaped_by = it->second;
-      r.buffers.push_back(it != direct.end() ? out.buffer_of.at(it->second->id) : new_temporary(tensor(t, s.where)));
-      out.buffer_of[t] = r.buffers.back();
     }
+    make_buffers(s);
+    for (Id t : s.tensors) r.buffers.push_back(out.buffer_of.at(t));
     r.id = p.fresh();
     for (Id b : r.buffers) p.buffers.at(b).stage = r.id;
     for (Id t : s.tensors) {
@@ -270,7 +328,8 @@ struct Builder {
         (*side)[c] = fresh;
       }
     for (Expr& e : r.reducer.combine) e = rewritten(e, local, s.where);
-    place(r);
+    check_order(r);
+    place(r, id);
     p.stages[r.id] = std::move(r);
   }
 
@@ -309,8 +368,10 @@ struct Builder {
            v.where);
   }
 
-  // At the top, in order of definition.
-  void place(const ir::Stage& s) {
+  // At the top, in order of definition; or inside of a recurrence, between its steps.
+  void place(const ir::Stage& s, Id definition) {
+    const Id recurrence = around_of(definition);
+    std::vector<Stmt>& to = recurrence ? inside[recurrence] : p.body;
     for (Id b : s.buffers) {
       if (p.buffer(b).role != ir::Role::temporary) continue;
       Stmt alloc;
@@ -318,7 +379,7 @@ struct Builder {
       alloc.id = p.fresh();
       alloc.where = s.where;
       alloc.buffer = b;
-      p.body.push_back(std::move(alloc));
+      to.push_back(std::move(alloc));
     }
     Stmt nest;
     nest.kind = Stmt::Kind::nest;
@@ -348,7 +409,14 @@ struct Builder {
     block.where = s.where;
     block.stage = s.id;
     nest.body = ir::nest_body(p, s, std::move(loops), std::move(block));
-    p.body.push_back(std::move(nest));
+    if (const auto it = inside.find(definition); it != inside.end()) {
+      std::vector<Stmt>* body = &nest.body;
+      for (std::size_t left = s.along.size(); left > 0; body = &body->front().body)
+        left -= std::any_of(s.along.begin(), s.along.end(),
+                            [&](std::size_t d) { return nest.roots[d].axis == body->front().axis; });
+      body->insert(body->begin(), std::make_move_iterator(it->second.begin()), std::make_move_iterator(it->second.end()));
+    }
+    to.push_back(std::move(nest));
   }
 
   void build() {

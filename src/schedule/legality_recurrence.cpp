@@ -19,6 +19,14 @@ void prove_recurrence(Context& c, const Stmt& nest) {
            found->iterations + ", of another iteration of " + name);
 }
 
+void prove_inside(Context& c, const Stmt& nest, Id recurrence) {
+  const auto found = analysis::misplaced(c.p, nest, recurrence);
+  if (!found) return;
+  const std::string &name = c.p.stage(recurrence).name, &inside = c.p.stage(nest.stage).name;
+  c.refuse(inside + " inside the loops along which " + name + " runs, since each reads the other", *found,
+           "a step of " + name + " reads " + inside + ", which reads the steps of " + name + " before");
+}
+
 void require_no_recurrence(const Context& c, const ir::Stage& stage, const std::string& why) {
   if (stage.is_recurrence()) c.refuse("a stage that does not read itself", stage.name + ", a recurrence" + why);
 }

@@ -4,6 +4,7 @@
 
 #include <ashlar/analysis/domains.h>
 #include <ashlar/analysis/puts.h>
+#include <ashlar/ir/recurrence.h>
 
 #include "schedule/legality.h"
 
@@ -210,6 +211,7 @@ namespace {
 
 struct OrderChecker {
   Context& c;
+  std::map<Id, Id> around;  // stages inside of recurrences
   std::set<Id> allocated, computed;
   std::vector<Id> reducing;  // the stages of the reduction loops around
 
@@ -304,6 +306,11 @@ struct OrderChecker {
         // read inside the nest that computes it: allowed for a nest put after its producer
         const Stmt& nest = nest_of(c.p, s.id);
         if (nest.after == b.stage) continue;
+        // or between the steps of a recurrence: those before are
+        if (const auto it = around.find(nest.stage); it != around.end() && it->second == b.stage) {
+          prove_inside(c, nest, b.stage);
+          continue;
+        }
         c.refuse(b.name + " to be computed before its reader " + stage.name,
                  b.name + " is computed later, or in a loop that " + stage.name + " is outside of");
       }
@@ -314,7 +321,7 @@ struct OrderChecker {
 }  // namespace
 
 void prove_order(Context& c) {
-  OrderChecker checker{c, {}, {}, {}};
+  OrderChecker checker{c, ir::recurrences_around(c.p), {}, {}, {}};
   checker.body(c.p.body);
 }
 

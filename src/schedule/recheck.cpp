@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <ashlar/analysis/dropped.h>
+#include <ashlar/ir/recurrence.h>
 
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
@@ -65,6 +66,7 @@ void recheck(Context& c) {
       if (!annotates(c)) prove_bijective(c, s);
     }
   });
+  const std::map<Id, Id> around = ir::recurrences_around(p);
   for (const Stmt* nest : nests) {
     std::vector<Id> pending;
     for (const ir::Root& r : nest->roots) pending.push_back(r.axis);
@@ -75,6 +77,7 @@ void recheck(Context& c) {
       if (a.became.size() == 2) prove_split(c, *nest, p.axis(a.became[0]));
     }
     if (p.stage(nest->stage).is_recurrence()) prove_recurrence(c, *nest);
+    if (const auto it = around.find(nest->stage); it != around.end()) prove_inside(c, *nest, it->second);
     for (const ir::Slide& slide : nest->slides) prove_slide(c, *nest, slide);
     if (nest->after) prove_after(c, *nest);
     if (p.stage(nest->stage).scatters()) prove_scatter_place(c, *nest);

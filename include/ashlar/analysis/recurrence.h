@@ -31,6 +31,10 @@ bool iterations_apart(const ir::Program&, const ir::Stage&, ir::Id axis);
 
 // The box that must be computed so that all of `box` is, one interval a dimension: from the begin of the domain to what is
 // needed, along dimensions in which reads go back; the whole domain, where they go elsewhere.
-void close_box(const ir::Stage&, std::vector<Interval>& box);
+void close_box(const ir::Program&, const ir::Stage&, std::vector<Interval>& box);
+
+// The loop, or the nest, that keeps a stage inside of a recurrence from being computed between its steps: it stands inside all
+// loops along which the recurrence runs. Nothing where it does.
+std::optional<std::string> misplaced(const ir::Program&, const ir::Stmt& nest, ir::Id recurrence);
 
 }  // namespace ashlar::analysis

@@ -7,6 +7,7 @@
 // Invariant: along the dimensions it runs along, slowest first, every such read lies before its reader: the first distance that
 // is not 0 is a positive constant. In all dimensions behind that one it may lie anywhere.
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +26,17 @@ struct SelfRead {
   std::vector<std::optional<std::int64_t>> back;
 };
 std::vector<SelfRead> self_reads(const Stage&);
+// What it reads of itself through the stages inside of it as well, at the points that it reads them for.
+std::vector<SelfRead> self_reads(const Program&, const Stage&);
+
+// The stages that are computed inside of a recurrence, between its steps: those that it reads and that read it, directly or
+// not.
+//
+//   gates(t, j) = sum over k of h(t - 1, k) * W(k, j)      h(t, j) = select(t < 1, 0, tanh(gates(t, j)))      gates is inside
+//   of h
+std::vector<Id> stages_inside(const Program&, const Stage&);
+// The recurrence that each such stage is inside of.
+std::map<Id, Id> recurrences_around(const Program&);
 
 // Does the read lie before its reader, where loops over these dimensions stand in this order, the outermost first?
 bool lies_before(const SelfRead&, std::span<const std::size_t> dimensions);
@@ -32,5 +44,6 @@ bool lies_before(const SelfRead&, std::span<const std::size_t> dimensions);
 // The iteration variables as loops, the outermost first: in the order of definition where all self reads lie before their
 // readers so, else the dimensions that it runs along first.
 std::vector<std::size_t> loop_order(const Stage&);
+std::vector<std::size_t> loop_order(const Program&, const Stage&);
 
 }  // namespace ashlar::ir

@@ -42,7 +42,7 @@ std::vector<Id> require_untouched(const Context& c, const ir::Stage& stage, cons
   }
   std::vector<Id> loops(nest.roots.size());
   const std::vector<Stmt>* body = &nest.body;
-  for (std::size_t k : ir::loop_order(stage)) {
+  for (std::size_t k : ir::loop_order(c.p, stage)) {
     const ir::Root& r = nest.roots[k];
     only_one(*body);
     const Stmt& loop = body->front();
