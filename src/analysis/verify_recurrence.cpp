@@ -28,22 +28,15 @@ Broken stage_recurrence(const View& v) {
 }
 
 Broken loop_ordered(const View& v) {
-  Broken broken;
-  v.each(Kind::nest, [&](int, const Stmt& nest) {
-    if (!broken.empty() || !v.p.stage(nest.stage).is_recurrence()) return;
-    if (const auto found = misordered(v.p, nest))
-      broken = v.name(*found->loop) + " of " + v.name(nest) + ": " + found->iterations;
-  });
-  return broken;
-}
-
-Broken nest_inside(const View& v) {
   const auto around = ir::recurrences_around(v.p);
   Broken broken;
   v.each(Kind::nest, [&](int, const Stmt& nest) {
-    const auto it = around.find(nest.stage);
-    if (!broken.empty() || it == around.end()) return;
-    if (const auto found = misplaced(v.p, nest, it->second)) broken = *found;
+    if (!broken.empty()) return;
+    if (const auto it = around.find(nest.stage); it != around.end())
+      if (const auto found = misplaced(v.p, nest, it->second)) broken = *found;
+    if (!v.p.stage(nest.stage).is_recurrence()) return;
+    if (const auto found = misordered(v.p, nest))
+      broken = v.name(*found->loop) + " of " + v.name(nest) + ": " + found->iterations;
   });
   return broken;
 }

@@ -153,7 +153,6 @@ Broken stage_scatter(const View&);
 Broken stage_acyclic(const View&);
 Broken stage_recurrence(const View&);
 Broken loop_ordered(const View&);
-Broken nest_inside(const View&);
 Broken buffer_arguments(const View&);
 Broken buffer_layout(const View&);
 

@@ -33,7 +33,6 @@ void prove_reassociation(Context&, const ir::Stage&, const std::string& because,
 // Parts of a reduction that have no terms may meet: the identity combined with itself is the identity. `because`: where one is.
 void prove_joinable(Context&, const ir::Stage&, const char* because);
 void prove_recurrence(Context&, const Stmt& nest);  // what a step reads is computed before it
-void prove_inside(Context&, const Stmt& nest, Id recurrence);  // a stage between its steps
 // A stage that does not read itself: what the step does would disturb the order.
 void require_no_recurrence(const Context&, const ir::Stage&, const std::string& why);
 void prove_slide(Context&, const Stmt& nest, const ir::Slide&);

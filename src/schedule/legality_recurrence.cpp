@@ -1,6 +1,7 @@
 // Obligations of recurrences: what a step reads is computed before it, and once.
 #include <ashlar/analysis/recurrence.h>
 
+#include "schedule/inside.h"
 #include "schedule/legality.h"
 
 namespace ashlar::schedule {

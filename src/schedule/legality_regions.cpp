@@ -6,6 +6,7 @@
 #include <ashlar/analysis/puts.h>
 #include <ashlar/ir/recurrence.h>
 
+#include "schedule/inside.h"
 #include "schedule/legality.h"
 
 namespace ashlar::schedule {

@@ -4,6 +4,7 @@
 #include <ashlar/analysis/dropped.h>
 #include <ashlar/ir/recurrence.h>
 
+#include "schedule/inside.h"
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
 
