@@ -212,7 +212,7 @@ namespace {
 
 struct OrderChecker {
   Context& c;
-  std::map<Id, Id> around;  // stages inside of recurrences
+  std::map<Id, Id> recurrence_of;  // of stages inside of one
   std::set<Id> allocated, computed;
   std::vector<Id> reducing;  // the stages of the reduction loops around
 
@@ -308,7 +308,7 @@ struct OrderChecker {
         const Stmt& nest = nest_of(c.p, s.id);
         if (nest.after == b.stage) continue;
         // or between the steps of a recurrence: those before are
-        if (const auto it = around.find(nest.stage); it != around.end() && it->second == b.stage) {
+        if (const auto it = recurrence_of.find(nest.stage); it != recurrence_of.end() && it->second == b.stage) {
           prove_inside(c, nest, b.stage);
           continue;
         }
