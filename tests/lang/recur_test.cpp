@@ -142,20 +142,6 @@ TEST_CASE("the state of several values is read by component, at the user's line"
   CHECK(std::string(found.where.file_name()).find("recur_test.cpp") != std::string::npos);
 }
 
-TEST_CASE("a stage of the step that reads earlier steps is refused where it is defined") {
-  Some s;
-  const Tensor out = lang::make_output("out", f32, {s.R, s.T});
-  lang::bind(out, recur(
-                      "y", {s.R, s.T}, Along{1}, Lag{1}, [&](Var r, Var t) { return s.x(r, t); },
-                      [&](Prior y, Var r, Var t) {
-                        const Tensor inside = compute("inside", {{"i", s.R}, {"j", Range{Expr(1), s.T}}},
-                                                      [&](Var i, Var j) { return y(i, j - 1); });
-                        return inside(r, t) + 1;
-                      }));
-  const Refusal found = refusal([&] { lang::build_program("p", {s.x, out}); });
-  CHECK(found.found == "inside, which reads a Prior");
-}
-
 TEST_CASE("the tree of a recurrence runs along its order where a plain dimension would break it") {
   recurrences::Made diffusion(recurrences::named("diffusion")), smooth(recurrences::named("smooth"));
   const auto outermost = [](const recurrences::Made& m) {

@@ -15,7 +15,6 @@ TEST_CASE("what is inside of a recurrence stays between its steps") {
        "outside of cell",
        "conflict: a step of cell reads gates, which reads the steps of cell before"});
   says(refusal(s, [&, t = t] { s[m.h].parallel(t); }), {"t of cell, which is parallel, while cell reads"});
-  says(refusal(s, [&, t = t] { s[m.h].split(t, 4); }), {"cell"});
   s[m.gates].compute_at(b);  // further in: for each row
   auto [gt, gb, g] = s[m.gates].spatial<3>();
   auto [go, gi] = s[m.gates].split(g, 8);
