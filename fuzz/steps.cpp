@@ -206,6 +206,7 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
         reduces = loops;
       }
       args = {Arg::stage(stage), Arg::loop(any(reduces)->id)};
+      if (s.one_in(3)) args.push_back(Arg::text("first"));
       d.reassociates = p.stage(stage).is_reduction() && order_matters(p, p.stage(stage));
     } else if (name == "reorder") {
       // some of the loops above one block

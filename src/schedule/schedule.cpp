@@ -360,6 +360,10 @@ Stage Stage::pad(int dim, Factor by, Where w) const {
   }
   return set_layout_(vars, map, w);
 }
+Stage Stage::rfactor(Loop l, Place place, Where w) const {
+  if (place == Place::last) return rfactor(l, w);
+  return Stage(apply("rfactor", {Arg::stage(id_), own(l, "rfactor", w), Arg::text("first")}, w)[0], state_);
+}
 Stage Stage::rfactor(Loop l, Where w) const {
   return Stage(apply("rfactor", {Arg::stage(id_), own(l, "rfactor", w)}, w)[0], state_);
 }

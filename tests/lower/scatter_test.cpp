@@ -69,6 +69,11 @@ TEST_CASE("private counts of threads and blocks, and their sum") {
   }
 }
 
+TEST_CASE("what a scatter takes is counted") {
+  Bins t("x86-64-v3");
+  CHECK(explain(t.s, {{"H", 100}, {"W", 10}}).find("counts") != std::string::npos);
+}
+
 TEST_CASE("threads start the counts, one of them counts") {
   for (const char* target : {"vulkan", "cuda-sm_80"}) {
     Bins t(target);

@@ -59,8 +59,8 @@ TEST_CASE("private histograms, one a worker, and their sum") {
   Histogram t;
   auto [y, x] = t.s[t.counts].reduction<2>();
   auto [yo, yi] = t.s[t.counts].split(y, Parts{16});
-  Stage partial = t.s[t.counts].rfactor(yo);
-  partial.parallel(partial.spatial<2>()[1]);
+  Stage partial = t.s[t.counts].rfactor(yo, Place::first);
+  partial.parallel(partial.spatial<2>()[0]);
   auto [oy, ox] = t.s[t.out].spatial<2>();
   t.s[t.out].parallel(oy).vectorize(ox, 16);
   CHECK(golden("schedule/golden/scatter_rfactor.txt", t.text()) == "");
@@ -102,6 +102,17 @@ TEST_CASE("rfactor of a loop inside, of what is left, and of a reducer that does
       for (std::int64_t k : {14, 3, 0}) means_the_same(built.program, s, {{k}, {4}});
     }
   }
+}
+
+TEST_CASE("the new dimension of an ordinary reduction may be the first one") {
+  Product t;
+  auto [ko, ki] = t.s[t.product].split(t.s[t.product].reduction(), 4);
+  Stage lanes = t.s[t.product].rfactor(ki, Place::first);
+  CHECK(t.s.scheduled().program.stage(lanes.id()).iters.front().name == "ki");
+  t.same();
+  Product again;
+  again.s.replay(t.s.json());
+  CHECK(ir::text(again.s.scheduled().program) == ir::text(t.s.scheduled().program));
 }
 
 TEST_CASE("iterations that choose one element do not run at once") {

@@ -90,6 +90,7 @@ struct Parts {
 // name.
 enum class Tail { guard, predicate, shift, pad, peel, exact };
 enum class Peel { first, last };
+enum class Place { last, first };  // of a dimension among those that are there
 struct Ends {
   Loop first, last;
 };
@@ -221,7 +222,8 @@ class Stage {
   Stage pipeline(Loop, const Async&, Where = Where::current()) const;
 
   // reduction
-  Stage rfactor(Loop, Where = Where::current()) const;
+  Stage rfactor(Loop, Where = Where::current()) const;  // the partial's new dimension is the last one
+  Stage rfactor(Loop, Place, Where = Where::current()) const;
   // The loop may be bound to threads: each sums a part, and every thread gets the sum of all parts.
   Stage cross_thread_reduce(Loop, Where = Where::current()) const;
   Stage decompose_init(Loop, Where = Where::current()) const;  // the init stands before the loop, apart from the update

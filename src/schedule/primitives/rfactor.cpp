@@ -1,5 +1,6 @@
 // rfactor(stage, loop): the reduction is taken apart at one of its loops. A new stage, the partial, reduces over all other
-// reduction loops, with the iterations of the loop as a last dimension of its own; the stage reduces the partials over it.
+// reduction loops, with the iterations of the loop as a last dimension of its own (or, with `first`, the first one); the stage
+// reduces the partials over it.
 //
 //   C[i] = sum A[i, ko * 8 + ki]           C_rf[i, ki] = sum over ko of A[i, ko * 8 + ki]
 //     loops i, ko, ki; rfactor(ki)   ->    C[i]        = sum over ki of C_rf[i, ki]
@@ -80,6 +81,9 @@ void apply_rfactor(Context& c) {
   // match
   ir::Stage& stage = c.stage(0);
   Stmt& loop = c.loop(1);
+  const bool first = c.count() > 2 && c.word(2) == "first";
+  if (c.count() > 2 && !first && c.word(2) != "last")
+    c.refuse("a new dimension that is first or last", "\"" + c.word(2) + "\"");
   require_serial(c, loop), require_whole(c, loop);
   Stmt& nest = only_nest(c, stage);
   if (nest_of(c.p, loop.id).id != nest.id) c.refuse("a loop of " + stage.name, name_of(c.p, loop));
@@ -144,7 +148,8 @@ void apply_rfactor(Context& c) {
   step.id = c.p.fresh();
   step.name = axis.name;
   step.where = c.step.where;
-  partial.iters.push_back(step);
+  const auto place = static_cast<std::ptrdiff_t>(first ? 0 : partial.iters.size());
+  partial.iters.insert(partial.iters.begin() + place, step);
   ir::Substitution leaves{{axis.id, ir::var(step.id, step.name)}};
   for (Id other : others) {
     ir::IterVar w;
@@ -184,7 +189,7 @@ void apply_rfactor(Context& c) {
   (void)padded;  // padded terms are zero, whoever sums them
   for (const Expr& v : stage.values) partial.values.push_back(ir::substitute(v, to));
   for (const Expr& e : stage.targets) partial.targets.push_back(ir::substitute(e, to));
-  if (stage.scatters()) partial.targets.push_back(ir::var(step.id, step.name));
+  if (stage.scatters()) partial.targets.insert(partial.targets.begin() + place, ir::var(step.id, step.name));
   if (!stage.keep.empty()) partial.keep = ir::substitute(stage.keep, to);
   const auto reduces = [](const ir::Stage& s, const Expr& atom) {
     return std::any_of(s.iters.begin(), s.iters.end(),
@@ -232,7 +237,7 @@ void apply_rfactor(Context& c) {
   for (const ir::IterVar& v : stage.iters)
     if (v.kind != ir::IterKind::reduce) kept.push_back(v);
   kept.push_back(over);
-  reads.push_back(ir::var(over.id, over.name));
+  reads.insert(reads.begin() + place, ir::var(over.id, over.name));
   stage.iters = kept;
   stage.values.clear();
   for (Id b : partial.buffers) stage.values.push_back(ir::load(b, c.p.buffer(b).name, c.p.buffer(b).type, reads, c.step.where));
@@ -241,7 +246,8 @@ void apply_rfactor(Context& c) {
   stage.targets.clear();
   stage.keep = Expr();
   ir::Substitution back{{step.id, ir::var(over.id, over.name)}};  // from the partial's variables to those of the stage
-  for (std::size_t k = 0; k + 1 < kept.size(); ++k) back.emplace_back(partial.iters[k].id, ir::var(kept[k].id, kept[k].name));
+  for (std::size_t k = 0; k + 1 < kept.size(); ++k)
+    back.emplace_back(partial.iters[first ? k + 1 : k].id, ir::var(kept[k].id, kept[k].name));
   for (const Expr& atom : kept_atoms) stage.domain.push_back(ir::substitute(atom, back));
   stage.reducer.fused = false;
   const Id stage_id = stage.id;
