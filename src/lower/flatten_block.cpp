@@ -43,14 +43,40 @@ std::optional<Flattener::Conditions> Flattener::conditions_at(const std::vector<
   return found;
 }
 
-// The statements under the conditions; `lower` rewrites these, and knows nothing of the lanes.
+namespace {
+void terms_of(const Expr& c, std::vector<Expr>& terms) {
+  if (!ir::is(c, ir::Op::logic_and)) return terms.push_back(c);
+  for (const Expr& a : ir::args_of(c)) terms_of(a, terms);
+}
+
+// The guards that differ between lanes, lowered: one that reads memory reads it in the lanes where those before it hold, those
+// that read none before all others.
+Expr lowered_lanes(const Expr& lanes, const analysis::Facts& facts, const std::function<const Place&(ir::Id)>& find) {
+  if (lanes.empty() || !has_load(lanes)) return lanes;
+  std::vector<Expr> terms;
+  terms_of(lanes, terms);
+  std::stable_partition(terms.begin(), terms.end(), [](const Expr& t) { return !has_load(t); });
+  Expr mask;
+  for (const Expr& t : terms) {
+    const Expr term = has_load(t) ? Body(ir::Substitution{}, facts, mask, find).lower(t) : t;
+    mask = mask.empty() ? term : ir::logic_and(mask, term);
+  }
+  return mask;
+}
+}  // namespace
+
+// The statements under the conditions; `lower` rewrites these but for those of the lanes, which stand as they are.
 std::vector<KStmt> Flattener::guarded(const Conditions& conditions, Body& lower, Statements out, Where where) {
   const auto under = [&](const Expr& condition) {
     KStmt guard = if_stmt(lower.lower(condition), std::move(out), where);
     out.clear();
     out.push_back(std::move(guard));
   };
-  if (!conditions.lanes.empty()) under(conditions.lanes);
+  if (!conditions.lanes.empty()) {
+    KStmt guard = if_stmt(conditions.lanes, std::move(out), where);
+    out.clear();
+    out.push_back(std::move(guard));
+  }
   for (std::size_t k = conditions.uniform.size(); k-- > 0;) under(conditions.uniform[k].second);
   return out;
 }
@@ -69,11 +95,12 @@ std::vector<KStmt> Flattener::block(const Stmt& s) {
     const Expr at = place_of_part(*parts);
     first.push_back(store_stmt(parts->all.front(), at, load_parts(parts->part, at, s.where).front(), s.where));
   }
-  const std::optional<Conditions> conditions =
+  std::optional<Conditions> conditions =
       conditions_at(path_, s.piece != Stmt::Piece::whole && s.piece != Stmt::Piece::update, single_);
   if (!conditions) return first;
 
   auto find = [this](Id buffer) -> const Place& { return place_of(buffer); };
+  conditions->lanes = lowered_lanes(conditions->lanes, conditions->facts, find);
   ir::Substitution values = ir::iter_values(p_, in);
   for (auto& [id, value] : values) value = known(value);
   Body expressions(std::move(values), conditions->facts, conditions->lanes, find);
