@@ -264,7 +264,7 @@ bool moves(const Program& p, const Stmt& nest, const ir::Buffer& buffer, Id axis
     if (v.kind != ir::IterKind::reduce)
       at.emplace_back(buffer.layout.vars.at(at.size()), ir::substitute(ir::var(v.id, v.name), values));
   return std::any_of(buffer.layout.map.begin(), buffer.layout.map.end(),
-                     [&](const Expr& e) { return ir::uses_var(ir::substitute(e, at), axis); });
+                     [&](const Expr& e) { return ir::uses_var(analysis::simplify(ir::substitute(e, at)), axis); });
 }
 
 }  // namespace

@@ -57,7 +57,8 @@ void prove_targets(Context& c, const ir::Stage& stage, const Facts& at_steps) {
   }
 }
 
-// A dimension whose target depends on data may have one value in any two iterations: the others alone tell them apart.
+// A dimension whose target depends on data may have one value in any two iterations: the others alone tell them apart, whether
+// or not a step is kept.
 void prove_steps_apart(Context& c, const Stmt& loop, const std::string& expected) {
   const Program& p = c.p;
   const Stmt& nest = nest_of(p, loop.id);
@@ -89,8 +90,6 @@ void prove_steps_apart(Context& c, const Stmt& loop, const std::string& expected
     const std::string found = name_of(p, loop) + ", steps of a scatter";
     if (put.at.empty()) c.refuse(expected, found, two + " where the data choose one element (rfactor makes private results)");
     const Facts facts = analysis::facts_at(p, path);
-    for (const Expr& e : analysis::conditions_of(p, path))
-      if (!reads_data(e)) put.when.push_back(e);
     const analysis::Verdict v = analysis::disjoint(put, put, ir::axis_var(p, axis.id), inner, facts);
     if (!v) c.refuse(expected, found, v.why.empty() ? two : v.why);
   });
