@@ -130,6 +130,23 @@ const std::map<std::string, Break>& program_breaks() {
          ir::Stage& s = stage_named(p, "P");
          s.values[0] = ir::load(s.buffers[0], "P", f32, std::vector<Expr>{ir::var(s.iters[0].id, "x")});
        }},
+      {"stage.scatter",
+       [](Program& p) {
+         ir::Stage& s = stage_named(p, "P");
+         s.targets = {ir::var(s.iters[0].id, "x")};
+       }},
+      {"stage.recurrence", [](Program& p) { stage_named(p, "P").iters[0].kind = ir::IterKind::ordered; }},
+      {"loop.ordered",
+       [](Program& p) {
+         ir::Stage& s = stage_named(p, "P");
+         const Expr x = ir::var(s.iters[0].id, "x");
+         s.iters[0].kind = ir::IterKind::ordered;
+         s.iters[0].begin = ir::index(0), s.iters[0].end = ir::index(8);
+         s.along = {0};
+         const Expr before = ir::load(s.buffers[0], "P", f32, std::vector<Expr>{ir::sub(x, ir::index(1))});
+         s.values[0] = ir::select(ir::lt(x, ir::index(1)), ir::float_const(f32, 0), before);
+         first(p, Stmt::Kind::loop, "P").loop_kind = ir::LoopKind::parallel;
+       }},
       {"buffer.arguments", [](Program& p) { p.arguments.pop_back(); }},
       {"buffer.layout", [](Program& p) { buffer_named(p, "P").layout.pad_to = 0; }},
       {"nest.roots", [](Program& p) { first(p, Stmt::Kind::nest, "C").roots.pop_back(); }},
@@ -352,7 +369,8 @@ TEST_CASE("a violation names the step that made it, the rule and what broke it")
     FAIL("passed");
   } catch (const InternalError& e) {
     CHECK(std::string(e.what()) ==
-          "internal error: after parallel: loop.reduction: reduction loops are neither parallel nor vectorized; found: loop k");
+          "internal error: after parallel: loop.reduction: reduction loops are neither parallel nor vectorized, but those of a "
+          "scatter; found: loop k");
   }
 }
 
