@@ -1,5 +1,6 @@
 // Corners, a game of life, resizing: beside loops that say the same in double.
 #include "bicubic.h"
+#include "box_filter.h"
 #include "harris.h"
 #include "life.h"
 #include "tests/gallery/close.h"
@@ -91,4 +92,26 @@ TEST_CASE("bicubic resizing up, down, and to the same size") {
     REQUIRE_MESSAGE(bicubic(&a, &b) == ASHLAR_OK, last_error());
     close(out.data, expected, 1e-5);
   }
+}
+
+TEST_CASE("the mean over windows of any size, by a table of sums") {
+  for (const auto& [h, w] : std::vector<std::array<std::int64_t, 2>>{{1, 1}, {3, 50}, {31, 20}, {64, 64}})
+    for (int radius : {0, 1, 4, 100}) {
+      CAPTURE(h);
+      CAPTURE(w);
+      CAPTURE(radius);
+      Dense<std::uint8_t> in({h, w}, [](std::size_t i) { return i * 2654435761u / 65536 % 256; }), out({h, w});
+      std::vector<std::uint8_t> expected;
+      for (std::int64_t y = 0; y < h; ++y)
+        for (std::int64_t x = 0; x < w; ++x) {
+          std::int64_t sum = 0, area = 0;
+          for (std::int64_t r = std::max<std::int64_t>(y - radius, 0); r <= std::min(y + radius, h - 1); ++r)
+            for (std::int64_t c = std::max<std::int64_t>(x - radius, 0); c <= std::min(x + radius, w - 1); ++c)
+              sum += in(r, c), ++area;
+          expected.push_back(static_cast<std::uint8_t>((sum + area / 2) / area));
+        }
+      ashlar_tensor a = in.tensor(), b = out.tensor();
+      REQUIRE_MESSAGE(box_filter(&a, radius, &b) == ASHLAR_OK, last_error());
+      CHECK(out.data == expected);
+    }
 }

@@ -1,5 +1,6 @@
 // Programs that gradient() wrote, beside the derivatives written by hand.
 #include "conv2d_backward.h"
+#include "lstm.h"
 #include "network_step.h"
 #include "tests/gallery/close.h"
 
@@ -106,4 +107,39 @@ TEST_CASE("gradient descent on a network of two layers, end to end") {
   close(W1.data, r.W1, 1e-3);
   close(W2.data, r.W2, 1e-3);
   CHECK(static_cast<double>(loss.data[0]) < first / 20);  // it learns
+}
+
+TEST_CASE("a layer of long short-term memory over a sequence") {
+  const auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
+  struct Size {
+    std::int64_t t, i, h;
+  };
+  for (const Size& s : {Size{1, 1, 1}, {0, 3, 4}, {7, 5, 33}, {4, 0, 16}}) {
+    CAPTURE(s.t);
+    CAPTURE(s.h);
+    Dense<float> x({s.t, s.i}, fractions(1)), W({s.i, 4, s.h}, fractions(2)), U({s.h, 4, s.h}, fractions(3)),
+        b({4, s.h}, fractions(4));
+    Dense<float> out({s.t, s.h});
+    std::vector<double> expected, c(static_cast<std::size_t>(s.h)), h(c);
+    for (std::int64_t t = 0; t < s.t; ++t) {
+      const std::vector<double> before = h;
+      for (std::int64_t j = 0; j < s.h; ++j) {
+        double gate[4];
+        for (std::int64_t g = 0; g < 4; ++g) {
+          gate[g] = static_cast<double>(b(g, j));
+          for (std::int64_t i = 0; i < s.i; ++i)
+            gate[g] += static_cast<double>(x(t, i)) * static_cast<double>(W.data[at(W.shape, {i, g, j})]);
+          for (std::int64_t k = 0; k < s.h; ++k)
+            gate[g] += before[static_cast<std::size_t>(k)] * static_cast<double>(U.data[at(U.shape, {k, g, j})]);
+        }
+        double& cell = c[static_cast<std::size_t>(j)];
+        cell = sigmoid(gate[1]) * cell + sigmoid(gate[0]) * std::tanh(gate[2]);
+        h[static_cast<std::size_t>(j)] = sigmoid(gate[3]) * std::tanh(cell);
+      }
+      expected.insert(expected.end(), h.begin(), h.end());
+    }
+    ashlar_tensor a = x.tensor(), w = W.tensor(), u = U.tensor(), bias = b.tensor(), o = out.tensor();
+    REQUIRE_MESSAGE(lstm(&a, &w, &u, &bias, &o) == ASHLAR_OK, last_error());
+    close(out.data, expected, 1e-4);
+  }
 }
