@@ -101,8 +101,17 @@ const std::map<std::string, Shapes>& operator_shapes() {
       {"complex_product", {{{"M", 5}, {"N", 131}}, {{"M", 1}, {"N", 1}}}},
       {"online_attention", {{{"M", 40}, {"N", 21}}, {{"M", 1}, {"N", 1}}}},
       {"turned", {{{"M", 64}}, {{"M", 4}}}},
-      {"ring_of_warps", {{{"M", 64}, {"K", 9}}, {{"M", 4}, {"K", 1}}}}};
+      {"ring_of_warps", {{{"M", 64}, {"K", 9}}, {{"M", 4}, {"K", 1}}}},
+      {"recurrence_of_rows", {{{"R", 67}, {"T", 40}}, {{"R", 1}, {"T", 1}}}},
+      {"recurrence_of_columns", {{{"R", 40}, {"T", 67}}, {{"R", 1}, {"T", 1}}}},
+      {"scans_in_shared_memory", {{{"R", 33}}, {{"R", 1}}}}};
   return all;
+}
+
+const Shapes& shapes_of(const std::string& name) {
+  const auto known = operator_shapes().find(name);
+  if (known == operator_shapes().end()) throw std::runtime_error("no shapes to run the operator " + name + " at");
+  return known->second;
 }
 
 ir::Kernel mma_product(const std::string& target, const mma_operators::Options& options) {
@@ -136,7 +145,7 @@ std::vector<Case> cases(const std::string& target) {
     for (const auto& s : shapes) c.data.push_back(arguments(c.kernel, s, data));
     all.push_back(std::move(c));
   };
-  for (const auto& [name, make] : cuda::operators()) add(name, make(target), operator_shapes().at(name));
+  for (const auto& [name, make] : cuda::operators()) add(name, make(target), shapes_of(name));
   for (Type t : {bool_, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, e4m3, e5m2})
     for (ir::Kernel& k : cuda::every_operator(t)) add("operators on " + ir::text(t), std::move(k), {{}}, Data::bits);
   const Shapes matrix = {{{"M", 5}, {"N", 8}}, {{"M", 40}, {"N", 64}}};
