@@ -113,6 +113,8 @@ std::vector<KStmt> Flattener::block(const Stmt& s) {
 std::vector<KStmt> Flattener::stores(const Stmt& s, const Stmt& in, const ir::Stage& stage, const Parts* parts,
                                      Body& expressions, const Facts& facts) {
   const std::vector<Expr> index = ir::stored_at(stage, s.piece);
+  if (stage.scatters())  // steps of several threads may choose one place
+    for (Id buffer : stage.buffers) draft_.mapped.insert(place_of(buffer).kbuffer);
   auto lowered_all = [&](const std::vector<Expr>& list) {
     std::vector<Expr> result;
     for (const Expr& e : list) result.push_back(expressions.lower(e));

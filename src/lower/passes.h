@@ -34,7 +34,7 @@ struct Draft {
   ir::Kernel kernel;
   std::vector<std::size_t> roots;         // after flattening: how many statements each nest at the root became
   std::map<ir::Id, Where> alloc_lines;    // of the buffers that were allocated: where the user placed them
-  std::set<ir::Id> mapped;                // of those, the ones in which points share places: rings
+  std::set<ir::Id> mapped;                // the ones in which points share places: rings, what scatters choose
   std::set<ir::Id> fragments;             // and those that are held by the lanes of a warp
   std::map<ir::Id, Combining> combining;  // by the buffer that gets the first result
   std::map<ir::Id, Expr> parts;           // buffers in which each thread accumulates its part: what it starts from

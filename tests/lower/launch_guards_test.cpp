@@ -235,3 +235,18 @@ TEST_CASE("storage folded to as many rows as there are is no ring (fuzz seed 902
   CHECK(handmade::barriers(handmade::launched(s)) == 0);
   handmade::same_on_device(built.program, s, {{{"N", 4}}, {{"N", 0}}});
 }
+
+TEST_CASE("puts that threads do meet in one element in different steps (fuzz seed 41015440)") {
+  lang::DefinitionScope scope;
+  Symbol N{"N", {.min = 3}};
+  Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
+  const Tensor total = scatter("total", {N}, Combine::add, 0.0f, {N},
+                               [&](Var p) { return puts(put(x(p), p), put_if(p >= 2, x(p) * 2.0f, p - 2)); });
+  lang::bind(y, total);
+  const lang::Built built = lang::build_program("puts", {x, y});
+  Schedule s(built, Target::parse("cuda-sm_80"));
+  s[total].bind(s[total].reduction<2>()[1], gpu::thread_x);
+  const ir::Kernel k = handmade::launched(s);
+  CHECK(handmade::barriers(k) + handmade::barriers(k, ir::Sync::Kind::warp) > 0);
+  handmade::same_on_device(built.program, s, {{{"N", 5}}, {{"N", 3}}});
+}
