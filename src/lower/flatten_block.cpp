@@ -114,7 +114,13 @@ std::vector<KStmt> Flattener::stores(const Stmt& s, const Stmt& in, const ir::St
                                      Body& expressions, const Facts& facts) {
   const std::vector<Expr> index = ir::stored_at(stage, s.piece);
   if (stage.scatters())  // steps of several threads may choose one place
-    for (Id buffer : stage.buffers) draft_.mapped.insert(place_of(buffer).kbuffer);
+    for (Id buffer : stage.buffers) {
+      const Id stored = place_of(buffer).kbuffer;
+      draft_.mapped.insert(stored);
+      for (const ir::Root& r : in.roots)
+        if (p_.axis(r.axis).reduce)
+          for (Id leaf : ir::leaves_of(p_, r.axis)) draft_.points[stored].insert(leaf);
+    }
   auto lowered_all = [&](const std::vector<Expr>& list) {
     std::vector<Expr> result;
     for (const Expr& e : list) result.push_back(expressions.lower(e));

@@ -363,12 +363,14 @@ class Launcher {
   // A statement without loops over threads inside: the guards that it needs, then thread numbers for variables.
   KStmt leaf(KStmt s, const ir::Substitution& values, const Facts& facts) {
     std::vector<Id> used;
-    std::vector<Expr> common;  // addresses of stores to memory that threads share
+    std::vector<const KStmt*> common;  // stores to memory that threads share
     collect(s, used, common);
-    // Every thread starts a part; a term counts only for the iteration that it is of, whether it uses its variable or not. The
-    // other loops around may belong to a stage that all threads of the block compute this one for.
+    // Every thread starts a part; a term counts only for the iteration that it is of, whether it uses its variable or not, as
+    // does a step of a scatter. The other loops around may belong to a stage that all threads of the block compute this one
+    // for.
     for (const Guard& g : guards_) {
       const bool term = any_in(s, [&](const KStmt& k) {
+        if (k.kind == KStmt::Kind::store && is_step(k, g.loop)) return true;
         const auto part = k.kind == KStmt::Kind::store ? draft_.parts.find(k.buffer) : draft_.parts.end();
         return part != draft_.parts.end() && !ir::same(k.value, part->second) &&
                draft_.reducing.at(k.buffer).count(g.loop) != 0;
@@ -377,10 +379,10 @@ class Launcher {
     }
     Expr condition = guard_of(used, [](const Guard& g) { return g.some; });
     if (!common.empty()) {
-      // which axes move every one of the addresses
+      // which axes move every one of the stores
       for (const ThreadAxes::Place& a : axes_.places) {
         if (a.extent == 1) continue;
-        const bool moved = std::all_of(common.begin(), common.end(), [&](const Expr& e) { return moves(e, a); });
+        const bool moved = std::all_of(common.begin(), common.end(), [&](const KStmt* k) { return moves(*k, a); });
         const Expr first = ir::eq(a.number, ir::index(0));
         if (!moved) condition = condition.empty() ? first : ir::logic_and(condition, first);
       }
@@ -410,10 +412,15 @@ class Launcher {
     return if_stmt(analysis::simplify(ir::substitute(condition, values), facts), std::move(body), where);
   }
 
-  // Does a loop over this axis, or over all threads, take part in the expression?
-  bool moves(const Expr& e, const ThreadAxes::Place& a) const {
+  // Is the store a step of a scatter that this loop goes over the points of?
+  bool is_step(const KStmt& store, Id loop) const {
+    const auto known = draft_.points.find(store.buffer);
+    return known != draft_.points.end() && known->second.count(loop) != 0;
+  }
+  // Does a loop over this axis, or over all threads, take part in where a store goes, or choose the points of a scatter?
+  bool moves(const KStmt& store, const ThreadAxes::Place& a) const {
     return std::any_of(numbers_.begin(), numbers_.end(), [&](const auto& n) {
-      if (!ir::uses_var(e, n.first)) return false;
+      if (!ir::uses_var(store.address, n.first) && !is_step(store, n.first)) return false;
       if (a.extent == launch_.threads) return ir::uses_var(n.second, launch_.thread);
       return contains(n.second, a.number) || contains_all_threads(n.second);
     });
@@ -437,11 +444,11 @@ class Launcher {
     return found;
   }
 
-  void collect(const KStmt& s, std::vector<Id>& used, std::vector<Expr>& common) const {
+  void collect(const KStmt& s, std::vector<Id>& used, std::vector<const KStmt*>& common) const {
     for_each_expr(s, [&](const Expr& e) { use(e, used); });
     if (s.kind == KStmt::Kind::store) {
       const ir::Storage storage = draft_.kernel.buffers.at(s.buffer).storage;
-      if (storage != ir::Storage::registers && storage != ir::Storage::stack) common.push_back(s.address);
+      if (storage != ir::Storage::registers && storage != ir::Storage::stack) common.push_back(&s);
     }
     for (const KStmt& k : s.body) collect(k, used, common);
     for (const KStmt& k : s.otherwise) collect(k, used, common);

@@ -15,9 +15,9 @@ namespace ashlar::lower_impl {
 // A store all[k] = part[k] to the first result stands for: every thread gets, in every result, what the parts of all give
 // together.
 struct Combining {
-  ir::Stage stage;               // whose reducer combines; not fused
+  ir::Stage stage;                // whose reducer combines; not fused
   std::vector<ir::Id> part, all;  // one a component
-  std::vector<ThreadAxis> axes;  // over whose threads, one after another
+  std::vector<ThreadAxis> axes;   // over whose threads, one after another
 };
 
 // A loop that is pipelined, by its variable.
@@ -32,10 +32,13 @@ struct Ring {
 // have it: in different threads they write different elements.
 struct Draft {
   ir::Kernel kernel;
-  std::vector<std::size_t> roots;         // after flattening: how many statements each nest at the root became
-  std::map<ir::Id, Where> alloc_lines;    // of the buffers that were allocated: where the user placed them
-  std::set<ir::Id> mapped;                // the ones in which points share places: rings, what scatters choose
-  std::set<ir::Id> fragments;             // and those that are held by the lanes of a warp
+  std::vector<std::size_t> roots;       // after flattening: how many statements each nest at the root became
+  std::map<ir::Id, Where> alloc_lines;  // of the buffers that were allocated: where the user placed them
+  std::set<ir::Id> mapped;              // the ones in which points share places: rings, what scatters choose
+  std::set<ir::Id> fragments;           // and those that are held by the lanes of a warp
+  // By a buffer that a scatter stores to: variables of the loops over its points. Each iteration has a step of its own, whether
+  // the element that it chooses moves with the variable or not.
+  std::map<ir::Id, std::set<ir::Id>> points;
   std::map<ir::Id, Combining> combining;  // by the buffer that gets the first result
   std::map<ir::Id, Expr> parts;           // buffers in which each thread accumulates its part: what it starts from
   std::map<ir::Id, std::set<ir::Id>>

@@ -250,3 +250,18 @@ TEST_CASE("puts that threads do meet in one element in different steps (fuzz see
   CHECK(handmade::barriers(k) + handmade::barriers(k, ir::Sync::Kind::warp) > 0);
   handmade::same_on_device(built.program, s, {{{"N", 5}}, {{"N", 3}}});
 }
+
+TEST_CASE("a step of a scatter is its thread's, though it does not use the thread (fuzz seed 41022681)") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor y = lang::make_output("y", f32, {N});
+  const Tensor total =
+      scatter("total", {N}, Combine::add, 0.0f, {2}, [&](Var p) { return put_if(p - 1 >= 0 && p - 1 < N, 4.0f, p - 1); });
+  lang::bind(y, total);
+  const lang::Built built = lang::build_program("steps", {y});
+  for (const char* target : {"cuda-sm_80", "vulkan"}) {
+    Schedule s(built, Target::parse(target));
+    s[total].bind(s[total].reduction(), gpu::thread_x);
+    handmade::same_on_device(built.program, s, {{{"N", 1}}, {{"N", 4}}, {{"N", 0}}});
+  }
+}
