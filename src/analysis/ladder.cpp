@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include <ashlar/analysis/digits.h>
 #include <ashlar/analysis/integer_set.h>
 #include <ashlar/ir/print.h>
 
@@ -142,6 +143,24 @@ Assignment shrunk(const Question& q, Assignment at, std::span<const Expr> stated
   return at;
 }
 
+// The equations of a question, as pairs whose products of variables are taken apart; none where nothing came apart.
+std::vector<std::pair<Expr, Expr>> in_digits(const Question& q, std::span<const std::pair<Expr, Expr>> open) {
+  Facts facts = q.facts;
+  for (const Expr& c : q.conditions) facts.assume(c);
+  std::vector<std::pair<Expr, Expr>> result;
+  bool apart = false;
+  const auto add = [&](const Expr& a, const Expr& b) {
+    auto pairs = digits_of_equal(a, b, facts);
+    apart = apart || pairs.size() > 1;
+    for (auto& p : pairs) result.push_back(std::move(p));
+  };
+  for (const auto& [a, b] : open) add(a, b);
+  for (const Expr& c : q.conditions)
+    if (ir::is(c, Op::eq) && is_scalar_index(ir::args_of(c)[0])) add(ir::args_of(c)[0], ir::args_of(c)[1]);
+  if (!apart) result.clear();
+  return result;
+}
+
 Solution solve(const Question& q) {
   Solution s;
   std::vector<Expr> stated = q.conditions;
@@ -181,6 +200,10 @@ Solution solve(const Question& q) {
   if (p.found == PointSearch::Found::none) return {Answer::proved, Step::integer_sets, {}, {}};
   if (p.found == PointSearch::Found::point) return {Answer::refuted, Step::integer_sets, shrunk(q, p.point, stated), {}};
   s.why = p.why;
+  if (const auto digits = in_digits(q, open); !digits.empty()) {
+    for (const auto& [a, b] : digits) all.push_back(ir::eq(a, b));
+    if (find_point(all, q.facts).found == PointSearch::Found::none) return {Answer::proved, Step::integer_sets, {}, {}};
+  }
   // 4. bits
   BitSystem bits(q.facts);
   for (const auto& [a, b] : open) bits.equate(a, b);  // what is not bit-linear is left out: a proof needs no more

@@ -18,9 +18,11 @@
 //
 // That takes a device whose warps are known: lanes thread / warp * warp to thread / warp * warp + warp - 1, all there.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 
+#include <ashlar/analysis/digits.h>
 #include <ashlar/analysis/ladder.h>
 #include <ashlar/ir/refusal.h>
 
@@ -70,12 +72,7 @@ class Synchroniser {
 
   // What a statement touches of memory that the threads of a block share.
   void touches(const KStmt& s, std::vector<Touch>& out) {
-    for_each_expr(s, [&](const Expr& e) {
-      ir::walk(e, [&](const Expr& x) {
-        if (ir::is(x, ir::Op::load)) touch(x.node()->id, false, ir::args_of(x)[0], out);
-        return true;
-      });
-    });
+    for_each_expr(s, [&](const Expr& e) { loads(e, out); });
     if (s.kind == KStmt::Kind::store) touch(s.buffer, true, s.address, out, s.var);
     if (s.kind == KStmt::Kind::call) called(*s.call, out);
     const bool guard = s.kind == KStmt::Kind::if_ && !has_load(s.value);
@@ -86,6 +83,22 @@ class Synchroniser {
     for (const KStmt& k : s.otherwise) touches(k, out);
     if (guard) when_.pop_back();
     if (s.kind == KStmt::Kind::for_) loops_.pop_back();
+  }
+
+  // An arm of a select that is not taken is not read. Of selects within selects only the outer few are told apart.
+  void loads(const Expr& e, std::vector<Touch>& out, int depth = 0) {
+    ir::walk(e, [&](const Expr& x) {
+      if (ir::is(x, ir::Op::load)) touch(x.node()->id, false, ir::args_of(x)[0], out);
+      if (!ir::is(x, ir::Op::select) || depth == 4 || !has_load(x)) return true;
+      const auto [condition, taken, otherwise] = std::array{ir::args_of(x)[0], ir::args_of(x)[1], ir::args_of(x)[2]};
+      if (has_load(condition) || condition.type().lanes != 1) return true;
+      when_.push_back(condition);
+      loads(taken, out, depth + 1);
+      when_.back() = ir::logic_not(condition);
+      loads(otherwise, out, depth + 1);
+      when_.pop_back();
+      return false;
+    });
   }
 
   // What a call reads and writes of such memory. A ring's copies in flight are told apart from what is read by their place.
@@ -191,7 +204,12 @@ class Synchroniser {
       same.push_back(ir::eq(ir::substitute(a.slot, renamed), ir::substitute(b.slot, own)));
       if (analysis::no_solution(same, facts).answer == analysis::Answer::proved) return false;
     }
-    conditions.push_back(ir::eq(ir::substitute(a.address, renamed), ir::substitute(b.address, own)));
+    std::vector<Id> strides;
+    for (const ir::StrideArg& s : draft_.kernel.strides)
+      if (s.buffer == a.buffer) strides.push_back(s.id);
+    for (const auto& [x, y] :
+         analysis::digits_of_equal(ir::substitute(a.address, renamed), ir::substitute(b.address, own), strides))
+      conditions.push_back(ir::eq(x, y));
     for (const Expr& e : a.when) conditions.push_back(ir::substitute(e, renamed));
     for (const Expr& e : b.when) conditions.push_back(ir::substitute(e, own));
     return analysis::no_solution(conditions, facts).answer != analysis::Answer::proved;

@@ -1,4 +1,5 @@
 // The ladder: proofs, refutations with their two iterations, and what it says when it cannot tell.
+#include <ashlar/analysis/digits.h>
 #include <ashlar/analysis/ladder.h>
 
 #include <array>
@@ -199,4 +200,46 @@ TEST_CASE("a fact that data decides is no reason to leave a point out (fuzz seed
   CHECK(no_solution(meets, facts).answer != Answer::proved);
   const Access w = writes({bit_xor(div(v, n(2)), n(1))});
   CHECK(disjoint(w, w, v, {}, facts).answer != Answer::proved);
+}
+
+TEST_CASE("digits of a symbolic stride: equal exactly if each is") {
+  // v*N + t and k*N + i with t, i below N
+  Facts facts;
+  facts.bound(3, 1, {});
+  for (const Id digit : {Id{2}, Id{6}}) facts.range(digit, n(0), sub(N, n(1)));
+  const Expr a = add(mul(v, N), t), b = add(mul(k, N), i);
+  const auto pairs = digits_of_equal(a, b, facts);
+  REQUIRE(pairs.size() == 2);
+  CHECK(same(pairs[0].first, v));
+  CHECK(same(pairs[0].second, k));
+  CHECK(same(pairs[1].first, t));
+  CHECK(same(pairs[1].second, i));
+  const std::array<Expr, 2> apart{eq(a, b), ne(t, i)};
+  CHECK(no_solution(apart, facts).answer == Answer::proved);
+  const std::array<Expr, 3> rows{eq(a, b), ne(v, k), le(t, i)};
+  CHECK(no_solution(rows, facts).answer == Answer::proved);
+  // A digit that may reach the stride says nothing: v*N + N is (v + 1)*N + 0.
+  Facts wide;
+  wide.bound(3, 1, {});
+  wide.range(2, n(0), N);
+  wide.range(6, n(0), sub(N, n(1)));
+  CHECK(digits_of_equal(a, b, wide).size() == 1);
+  CHECK(no_solution(apart, wide).answer != Answer::proved);
+  // Strides of more than one term, and a constant that belongs to the outer digit: (v - 1)*(N + 4) + t.
+  const Expr padded = add(N, n(4));
+  const auto moved = digits_of_equal(add(mul(sub(v, n(1)), padded), t), add(mul(k, padded), i), facts);
+  REQUIRE(moved.size() == 2);
+  CHECK(same(moved[0].first, sub(v, n(1))));
+}
+
+TEST_CASE("digits of strides that are known not to overlap") {
+  const Expr s0 = var(20, "s0"), s1 = var(21, "s1");
+  const std::array<Id, 2> strides{20, 21};
+  const Expr a = add(add(mul(sub(v, n(1)), s0), mul(t, s1)), k), b = add(add(mul(i, s0), mul(y, s1)), x);
+  const auto pairs = digits_of_equal(a, b, strides);
+  REQUIRE(pairs.size() == 3);
+  CHECK(same(pairs[0].first, sub(v, n(1))));
+  CHECK(same(pairs[1].second, y));
+  CHECK(same(pairs[2].first, k));
+  CHECK(digits_of_equal(mul(mul(v, s0), s1), b, strides).size() == 1);  // a product of strides is no index
 }

@@ -55,3 +55,30 @@ TEST_CASE("rows are threads, each with its own steps") {
     same(shared);
   }
 }
+
+TEST_CASE("threads that each keep to their row meet nobody (fuzz seeds 41024538, 41019730)") {
+  // Rows of an output have strides of the caller's, rows of a stage are as long as a symbol says; a step reads the element
+  // above its own, or one of the element above's neighbours that belongs to the same thread.
+  for (const char* target : {"cuda-sm_80", "vulkan"}) {
+    for (const bool kept : {false, true}) {
+      lang::DefinitionScope scope;
+      Symbol N{"N"}, W{"W", {.max = 64}};
+      const Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N, W, 2});
+      Tensor state = recur(
+          "state", {N, W, 2}, Along{0}, Lag{1}, [&](Var i, Var, Var) { return x(i); },
+          [&](Prior s, Var i, Var j, Var h) { return x(i) - s(i - 1, j, h) + select(h < 1, s(i - 1, j, h + 1), 1.0f); });
+      Tensor result = kept ? compute("result", {N, W, 2}, [&](Var i, Var j, Var h) { return state(i, j, h) * 2.0f; }) : state;
+      lang::bind(y, result);
+      const lang::Built built = lang::build_program("rows", {x, y});
+      Schedule s(built, Target::parse(target));
+      auto [i, j, h] = s[state].spatial<3>();
+      s[state].vectorize(h).bind(j, gpu::thread_x);
+      if (kept) s[result].bind(s[result].spatial<3>()[0], gpu::block_x);
+      const ir::Kernel k = handmade::launched(s);
+      const std::string text = ir::text(k);
+      CAPTURE(text);
+      CHECK(handmade::barriers(k) + handmade::barriers(k, ir::Sync::Kind::warp) == 0);
+      handmade::same_on_device(built.program, s, {{{"N", 3}, {"W", 5}}, {{"N", 1}, {"W", 64}}, {{"N", 0}, {"W", 2}}});
+    }
+  }
+}
