@@ -21,7 +21,8 @@ constexpr std::byte untouched{0xa5};
 ir::Value edge_value(Random& r, Type t) {
   const std::uint64_t how = r.next() % 10;
   if (t.is_float()) {
-    const double big = t == f64 ? 1e300 : t == f16 ? 6e4 : 3e38, tiny = t == f64 ? 5e-324 : t == f16 ? 6e-8 : 1e-45;
+    const double big = t == f64 ? 1e300 : t == f16 ? 6e4 : t == e4m3 ? 448 : t == e5m2 ? 57344 : 3e38;
+    const double tiny = t == f64 ? 5e-324 : t == f16 ? 6e-8 : t == e4m3 ? 0x1p-9 : t == e5m2 ? 0x1p-16 : 1e-45;
     const double all[] = {std::nan(""), HUGE_VAL, -HUGE_VAL, 0.0, -0.0, tiny, -tiny, big, -big, 1.0};
     return ir::float_value(t, all[how]);
   }
@@ -48,6 +49,14 @@ std::int64_t offset_of(const interp::Array& a, const std::vector<std::int64_t>& 
   std::int64_t offset = 0, dense = 1;
   for (std::size_t d = at.size(); d-- > 0; dense *= a.shape[d]) offset += at[d] * (a.strides.empty() ? dense : a.strides[d]);
   return offset;
+}
+
+// The bytes of an array as a C entry takes them: the interpreter's arrays have a byte for each packed element.
+std::vector<std::byte> in_memory(const interp::Array& a) {
+  if (!a.type.is_packed()) return a.bytes;
+  std::vector<std::byte> bytes((a.bytes.size() + 1) / 2, std::byte{0});
+  for (std::size_t e = 0; e < a.bytes.size(); ++e) bytes[e / 2] |= (a.bytes[e] & std::byte{15}) << (e % 2 * 4);
+  return bytes;
 }
 
 }  // namespace
@@ -80,15 +89,20 @@ interp::Arguments draw_arguments(Source& s, const ir::Program& p, const Values& 
     }
     const std::uint32_t how = s.pick(5);
     std::int64_t stride = 1;
-    if (b.order != ir::Buffer::Order::dense && how >= 3 && b.rank > 0) {
+    const std::int64_t in_byte = b.type.is_packed() ? 8 / b.type.bits : 1;
+    const auto rounded_up = [&](std::int64_t n) { return (n + in_byte - 1) / in_byte * in_byte; };
+    const bool even = in_byte == 1 || b.rank < 2 || array.shape.back() % in_byte == 0;  // rows start on bytes
+    if (b.order != ir::Buffer::Order::dense && (how >= 3 || !even) && b.rank > 0) {
       array.strides.assign(array.shape.size(), 1);
       const bool any = b.order == ir::Buffer::Order::any;
       std::vector<std::size_t> order;
       for (std::size_t d = array.shape.size(); d-- > 0;) order.push_back(d);
       if (any && how == 4) std::reverse(order.begin(), order.end());
       if (any) stride = s.between(1, 2);
-      for (std::size_t d : order)
+      for (std::size_t d : order) {
+        if (d + 1 < array.shape.size()) stride = rounded_up(stride);
         array.strides[d] = stride, stride = stride * std::max<std::int64_t>(array.shape[d], 1) + s.between(0, 2);
+      }
       described += b.name + " with strides ";
       for (std::int64_t n : array.strides) described += std::to_string(n) + " ";
     }
@@ -123,10 +137,11 @@ Guarded::Guarded(const ir::Program& p, const interp::Arguments& args, ashlar_vul
     }
     const interp::Array& a = args[k].array;
     const ir::Buffer& buffer = p.buffer(p.arguments[k].id);
-    b.memory.assign(a.bytes.size() + 2 * guard + 128, untouched);
+    const std::vector<std::byte> bytes = in_memory(a);
+    b.memory.assign(bytes.size() + 2 * guard + 128, untouched);
     const auto address = queue ? 0 : reinterpret_cast<std::uintptr_t>(b.memory.data());  // a device's is aligned enough
     b.at = guard + (64 - (address + guard) % 64) % 64 + (buffer.align ? 0 : static_cast<std::size_t>(a.type.bytes()));
-    if (!a.bytes.empty()) std::memcpy(b.memory.data() + b.at, a.bytes.data(), a.bytes.size());
+    if (!bytes.empty()) std::memcpy(b.memory.data() + b.at, bytes.data(), bytes.size());
     b.before = b.memory;
     b.shape = a.shape, b.strides = a.strides;
     const codegen::TensorType type = codegen::tensor_type(a.type);
@@ -164,7 +179,7 @@ std::string Guarded::take(interp::Arguments& args) {
       if (!ours[n] && b.memory[n] != b.before[n])
         return "byte " + std::to_string(static_cast<std::int64_t>(n) - static_cast<std::int64_t>(b.at)) + " of " +
                program_.buffer(program_.arguments[k].id).name + " was written, which is none of its elements";
-    if (!a.bytes.empty()) std::memcpy(a.bytes.data(), b.memory.data() + b.at, a.bytes.size());
+    if (!a.bytes.empty() && !a.type.is_packed()) std::memcpy(a.bytes.data(), b.memory.data() + b.at, a.bytes.size());
   }
   return "";
 }

@@ -45,8 +45,9 @@ struct Index {
 
 inline const char* name_of(Type t) {
   static constexpr std::pair<Type, const char*> names[] = {
-      {f32, "f32"}, {f64, "f64"}, {f16, "f16"}, {bf16, "bf16"}, {i8, "i8"},   {i16, "i16"},    {i32, "i32"},
-      {i64, "i64"}, {u8, "u8"},   {u16, "u16"}, {u32, "u32"},   {u64, "u64"}, {bool_, "bool_"}};
+      {f32, "f32"},     {f64, "f64"},   {f16, "f16"},   {bf16, "bf16"}, {i8, "i8"},   {i16, "i16"},
+      {i32, "i32"},     {i64, "i64"},   {u8, "u8"},     {u16, "u16"},   {u32, "u32"}, {u64, "u64"},
+      {bool_, "bool_"}, {e4m3, "e4m3"}, {e5m2, "e5m2"}, {i4, "i4"},     {u4, "u4"}};
   for (const auto& [type, name] : names)
     if (type == t) return name;
   return "?";
@@ -80,7 +81,8 @@ class Expressions {
   bool never_empty_here(const Span& span) const { return least_end_here(span) > span.low; }
 
   Type type() {
-    static const std::vector<Type> plain{f32, i32, f64, f32, u8, i16, f16, i8, bf16, u16, u32, i64, u64, bool_, f32};
+    static const std::vector<Type> plain{f32, i32, f64, f32, u8,    i16,  f16,  i8, bf16,
+                                         u16, u32, i64, u64, bool_, e4m3, e5m2, f32};
     static const std::vector<Type> exact{f32, i32, f64, f32, u8, i16, i8, u32, i64};
     return s.of(made.exact ? exact : plain);
   }
@@ -225,6 +227,7 @@ class Expressions {
     std::string text = name + "(";
     for (std::size_t d = 0; d < at.size(); ++d) text += (d ? ", " : "") + at[d].s;
     Text r{element(t, at), text + ")"};
+    if (r.type().is_packed()) r = convert(r.type().is_signed() ? i8 : u8, r);
     if (made.exact && !(r.type() == bool_)) {
       const bool sign = r.type().is_float() || r.type().is_signed();
       r = {clamp(Operand(r.e), Operand(sign ? -4 : 0), Operand(4)), "clamp(" + r.s + ", " + (sign ? "-4" : "0") + ", 4)"};
@@ -318,7 +321,7 @@ class Expressions {
           return call("abs", abs(a.e), {a});
       }
     }
-    const std::uint32_t how = s.pick(t.is_float() ? 22 : 24);
+    const std::uint32_t how = s.pick(t.is_float() ? 22 : 28);
     if (how < 9) {
       const Text b = value(t, depth - 1);
       switch (how) {
@@ -413,9 +416,48 @@ class Expressions {
         const Text b = leaf(t, 0);
         return call("rounding_shr", rounding_shr(a.e, b.e), {a, b});
       }
-      default: {
+      case 23: {
         const Text b = value(t, depth - 1);
         return call("mul_high_rounding", mul_high_rounding(a.e, b.e), {a, b});
+      }
+      default:
+        return fixed_point(t, a, depth - 1);
+    }
+  }
+
+  // The functions of fixed-point and pixel arithmetic, those that change the type brought back to t.
+  Text fixed_point(Type t, const Text& a, int depth) {
+    const Text b = value(t, depth);
+    switch (s.pick(10)) {
+      case 0:
+        return call("add_sat", add_sat(a.e, b.e), {a, b});
+      case 1:
+        return call("sub_sat", sub_sat(a.e, b.e), {a, b});
+      case 2:
+        return call("halving_add", halving_add(a.e, b.e), {a, b});
+      case 3:
+        return call("rounding_halving_add", rounding_halving_add(a.e, b.e), {a, b});
+      case 4:
+        return call("halving_sub", halving_sub(a.e, b.e), {a, b});
+      case 5:
+        return call("mul_high", mul_high(a.e, b.e), {a, b});
+      case 6:
+        return convert(t, call("abs_diff", abs_diff(a.e, b.e), {a, b}));
+      case 7:
+        if (t.is_signed()) return call("rounding_shl", rounding_shl(a.e, b.e), {a, b});
+        return call("mul_high_rounding", mul_high_rounding(a.e, b.e), {a, b});
+      default:
+        break;
+    }
+    if (t.bits > 32) return call("mul_high_rounding", mul_high_rounding(a.e, b.e), {a, b});
+    switch (s.pick(3)) {
+      case 0:
+        return convert(t, call("widening_add", widening_add(a.e, b.e), {a, b}));
+      case 1:
+        return convert(t, call("widening_sub", widening_sub(a.e, b.e), {a, b}));
+      default: {
+        const Text product = call("widening_mul", widening_mul(a.e, b.e), {a, b});
+        return {saturate(t, product.e), "saturate(" + std::string(name_of(t)) + ", " + product.s + ")"};
       }
     }
   }

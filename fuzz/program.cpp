@@ -67,10 +67,11 @@ class Maker : Recurrences {
         spans.push_back({static_cast<int>(d), 0, s.one_in(4) ? s.between(0, 3) : 0});
     const int rank = std::max(static_cast<int>(spans.size()), s.between(0, 3));
     while (static_cast<int>(spans.size()) < rank) spans.push_back(span(true, true));
-    const Type t = type();
     const std::string name(1, static_cast<char>('a' + k));
     lang::ArgumentLayout layout;
     const std::uint32_t order = s.pick(6);
+    // dense rows of packed elements start on bytes only where they are even
+    const Type t = s.one_in(10) && (order != 4 || rank < 2) ? (s.one_in(2) ? i4 : u4) : type();
     if (order == 4) layout.order = lang::ArgumentLayout::Order::dense;
     if (order == 5) layout.order = lang::ArgumentLayout::Order::any;
     if (s.one_in(6)) layout.align = 64;

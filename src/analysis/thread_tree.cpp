@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <ashlar/ir/numeric.h>
 #include <ashlar/ir/refusal.h>
 
 namespace ashlar::analysis {
@@ -49,7 +50,7 @@ Expr identity_of(const ir::Reducer& r, std::size_t component, Type t) {
     case ir::ReducerKind::minimum:
     case ir::ReducerKind::maximum: {
       const bool low = r.kind == ir::ReducerKind::maximum;
-      if (t.is_float()) return ir::float_const(t, low ? -__builtin_inf() : __builtin_inf());
+      if (t.is_float()) return ir::float_const(t, low ? -ir::highest_real(t) : ir::highest_real(t));
       if (t.is_unsigned() || t.is_bool()) return ir::int_const(t, low ? 0 : -1);
       const std::int64_t top = static_cast<std::int64_t>((std::uint64_t{1} << (t.bits - 1)) - 1);
       return ir::int_const(t, low ? -top - 1 : top);

@@ -63,6 +63,11 @@ std::string wrong_types(const Expr& e) {
     case Op::shr:
     case Op::rounding_shr:
       return counted(2) && type(0) == t && same_lanes(type(1), t) ? "" : found("a value of its own type and a count");
+    case Op::abs_diff:
+      return counted(2) && type(0) == type(1) && type(0).is_data_integer() && t.is_unsigned() && t.bits == type(0).bits &&
+                     same_lanes(t, type(0))
+                 ? ""
+                 : found("two data integers of one type, gives the unsigned type of their width");
     default:
       break;
   }

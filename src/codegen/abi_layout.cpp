@@ -124,12 +124,13 @@ std::string c_type(Type t) {
   if (t.is_float() && t.bits == 32) return "float";
   if (t.is_float() && t.bits == 64) return "double";
   if (t.is_index()) return "int64_t";
+  if (t.is_packed()) return "uint8_t";  // of two elements
   const std::string width = std::to_string(t.bytes() * 8) + "_t";
   return (t.is_signed() ? "int" : "uint") + width;
 }
 
 TensorType tensor_type(Type t) {
-  const auto bits = static_cast<std::uint8_t>(t.bytes() * 8);
+  const std::uint8_t bits = t.is_packed() ? t.bits : static_cast<std::uint8_t>(t.bytes() * 8);
   switch (t.code) {
     case Type::Code::signed_:
     case Type::Code::index:

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstdlib>
 #include <new>
 
+#include <ashlar/ir/numeric.h>
 #include <ashlar/ir/refusal.h>
 
 namespace ashlar::ir {
@@ -54,34 +54,9 @@ std::int64_t wrap(Type type, std::int64_t v) {
   return type.is_signed() ? static_cast<std::int64_t>(up) >> drop : static_cast<std::int64_t>(up >> drop);
 }
 
-// Rounds to nearest even with `mantissa` stored bits; `min_exp` is the exponent of the smallest normal number.
-double round_to(double v, int mantissa, int min_exp, double largest) {
-  if (!std::isfinite(v) || v == 0) return v;
-  const int e = std::max(std::ilogb(v), min_exp);
-  const double r = std::ldexp(std::nearbyint(std::ldexp(v, mantissa - e)), e - mantissa);
-  return std::fabs(r) > largest ? std::copysign(HUGE_VAL, v) : r;
-}
-
 double round_float(Type type, double v) {
-  switch (type.code) {
-    case Type::Code::ieee:
-      if (type.bits == 64) return v;
-      if (type.bits == 32) return static_cast<double>(static_cast<float>(v));
-      return round_to(v, 10, -14, 65504.0);
-    case Type::Code::bfloat:
-      return round_to(v, 7, -126, 0x1.FEp127);
-    case Type::Code::e5m2:
-      return round_to(v, 2, -14, 57344.0);
-    case Type::Code::e4m3:
-      return round_to(v, 3, -6, 448.0);
-    default:
-      throw InternalError("float constant of a type that is no float");
-  }
-}
-
-std::int64_t floor_div(std::int64_t a, std::int64_t b) {
-  const std::int64_t q = a / b;
-  return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
+  if (!type.is_float()) throw InternalError("float constant of a type that is no float");
+  return round_to(type, v);
 }
 
 void check_types(Op op, const Expr& a, const Expr& b) {
@@ -317,20 +292,22 @@ Expr broadcast(const Expr& e, int lanes) {
 // ---- names -------------------------------------------------------------------------------------------------------------
 
 const char* op_name(Op op) {
-  static constexpr const char* names[] = {
-      "int_const", "float_const", "var",      "load",     "neg",          "bit_not",
-      "logic_not", "cast",        "saturate", "bitcast",  "abs",          "sqrt",
-      "rsqrt",     "cbrt",        "exp",      "exp2",     "expm1",        "log",
-      "log2",      "log1p",       "sin",      "cos",      "tan",          "asin",
-      "acos",      "atan",        "sinh",     "cosh",     "tanh",         "erf",
-      "erfc",      "floor",       "ceil",     "round",    "trunc",        "isnan",
-      "isinf",     "popcount",    "clz",      "ctz",      "fast",         "add",
-      "sub",       "mul",         "div",      "mod",      "trunc_div",    "trunc_rem",
-      "min",       "max",         "bit_and",  "bit_or",   "bit_xor",      "shl",
-      "shr",       "pow",         "atan2",    "copysign", "rounding_shr", "mul_high_rounding",
-      "eq",        "ne",          "lt",       "le",       "gt",           "ge",
-      "logic_and", "logic_or",    "select",   "fma",      "in_range",     "ramp",
-      "broadcast"};
+  static constexpr const char* names[] = {"int_const",   "float_const", "var",       "load",         "neg",
+                                          "bit_not",     "logic_not",   "cast",      "saturate",     "bitcast",
+                                          "abs",         "sqrt",        "rsqrt",     "cbrt",         "exp",
+                                          "exp2",        "expm1",       "log",       "log2",         "log1p",
+                                          "sin",         "cos",         "tan",       "asin",         "acos",
+                                          "atan",        "sinh",        "cosh",      "tanh",         "erf",
+                                          "erfc",        "floor",       "ceil",      "round",        "trunc",
+                                          "isnan",       "isinf",       "popcount",  "clz",          "ctz",
+                                          "fast",        "add",         "sub",       "mul",          "div",
+                                          "mod",         "trunc_div",   "trunc_rem", "min",          "max",
+                                          "bit_and",     "bit_or",      "bit_xor",   "shl",          "shr",
+                                          "pow",         "atan2",       "copysign",  "rounding_shr", "mul_high_rounding",
+                                          "mul_high",    "add_sat",     "sub_sat",   "halving_add",  "rounding_halving_add",
+                                          "halving_sub", "abs_diff",    "eq",        "ne",           "lt",
+                                          "le",          "gt",          "ge",        "logic_and",    "logic_or",
+                                          "select",      "fma",         "in_range",  "ramp",         "broadcast"};
   static_assert(std::size(names) == static_cast<std::size_t>(Op::broadcast) + 1);
   return names[static_cast<std::size_t>(op)];
 }
@@ -349,6 +326,11 @@ bool is_commutative(Op op) {
     case Op::logic_and:
     case Op::logic_or:
     case Op::mul_high_rounding:
+    case Op::mul_high:
+    case Op::add_sat:
+    case Op::halving_add:
+    case Op::rounding_halving_add:
+    case Op::abs_diff:
       return true;
     default:
       return false;

@@ -108,7 +108,7 @@ Expr expand_in(const math::Kit& k, Op op, std::span<const Expr> args) {
 
 Expr expand_math_call(Op op, std::span<const Expr> args) {
   const Type t = args[0].type();
-  if (!t.is_float() || t.bits < 16) refuse(op_name(op), "an operand of f16, bf16, f32 or f64", text(t), args[0].node()->where);
+  if (!t.is_float()) refuse(op_name(op), "an operand of a floating type", text(t), args[0].node()->where);
   if (t.bits > 16) return expand_in(math::Kit(t), op, args);
   const Type wide{Type::Code::ieee, 32, t.lanes, t.scalable};
   std::array<Expr, 2> widened;

@@ -80,6 +80,22 @@ Value mul_high_rounding(Type t, const Value& a, const Value& b) {
   return int_value(t, static_cast<std::int64_t>(!t.is_unsigned() && rounded > high ? high : rounded));
 }
 
+Value mul_high(Type t, const Value& a, const Value& b) {
+  if (t.is_unsigned() && t.bits == 64) {  // the product needs all 128 bits
+    __extension__ typedef unsigned __int128 UWide;
+    const UWide p = static_cast<UWide>(static_cast<std::uint64_t>(a.i)) * static_cast<std::uint64_t>(b.i);
+    return int_value(t, static_cast<std::int64_t>(static_cast<std::uint64_t>(p >> 64)));
+  }
+  return int_value(t, static_cast<std::int64_t>((wide(a) * wide(b)) >> t.bits));
+}
+
+Value clamped(Type to, Wide x) {
+  const Wide low = to.is_unsigned() ? 0 : static_cast<Wide>(lowest_of(to));
+  const Wide high =
+      to.is_unsigned() ? static_cast<Wide>(static_cast<std::uint64_t>(highest_of(to))) : static_cast<Wide>(highest_of(to));
+  return int_value(to, static_cast<std::int64_t>(static_cast<std::uint64_t>(x < low ? low : x > high ? high : x)));
+}
+
 std::optional<Value> integer_unary(Op op, Type t, const Value& x) {
   switch (op) {
     case Op::neg:
@@ -140,6 +156,25 @@ std::optional<Value> integer_binary(Op op, Type t, const Value& a, const Value& 
     case Op::mul_high_rounding:
       if (t.is_index()) wrong_type(op, t);
       return mul_high_rounding(t, a, b);
+    default:
+      break;
+  }
+  if (t.is_index()) wrong_type(op, t);
+  switch (op) {
+    case Op::mul_high:
+      return mul_high(t, a, b);
+    case Op::add_sat:
+      return clamped(t, x + y);
+    case Op::sub_sat:
+      return clamped(t, x - y);
+    case Op::halving_add:
+      return narrowed(t, (x + y) >> 1);
+    case Op::rounding_halving_add:
+      return narrowed(t, (x + y + 1) >> 1);
+    case Op::halving_sub:
+      return narrowed(t, (x - y) >> 1);
+    case Op::abs_diff:
+      return narrowed(Type{Type::Code::unsigned_, t.bits}, x < y ? y - x : x - y);
     default:
       wrong_type(op, t);
   }
@@ -316,6 +351,8 @@ std::int64_t highest_of(Type t) {
   return t.bits >= 64 ? INT64_MAX : (std::int64_t{1} << (t.bits - 1)) - 1;
 }
 
+double highest_real(Type t) { return t.code == Type::Code::e4m3 ? 448 : std::numeric_limits<double>::infinity(); }
+
 Value convert(Type to, const Value& v) {
   if (to == v.type) return v;
   if (to.is_bool()) return truth(v.type.is_float() ? v.f != 0 : v.i != 0);
@@ -353,12 +390,7 @@ Value saturate_to(Type to, const Value& v) {
     r.i = clamped_integer(to, std::nearbyint(v.f));
     return r;
   }
-  const Wide x = wide(v);
-  const Wide low = to.is_unsigned() ? 0 : static_cast<Wide>(lowest_of(to));
-  const Wide high =
-      to.is_unsigned() ? static_cast<Wide>(static_cast<std::uint64_t>(highest_of(to))) : static_cast<Wide>(highest_of(to));
-  r.i = static_cast<std::int64_t>(static_cast<std::uint64_t>(x < low ? low : x > high ? high : x));
-  return r;
+  return clamped(to, wide(v));
 }
 
 std::optional<Value> evaluate(Op op, Type result, std::span<const Value> args) {

@@ -237,7 +237,7 @@ Tensor argument(TensorDef::Kind kind, const char* name, Type type, const std::ve
   if (!name || !*name) refuse(what, "a name", "none", where);
   if (extents.size() > static_cast<std::size_t>(max_rank))
     refuse(name, "at most 8 dimensions", std::to_string(extents.size()), where);
-  require_data_type(type, name, where);
+  if (!(kind == TensorDef::Kind::input && type.is_packed() && type.bits == 4)) require_data_type(type, name, where);
   TensorDef t;
   t.kind = kind;
   t.name = name;

@@ -54,6 +54,10 @@ const char* describe(Domain d) {
 }
 
 void require(Domain d, const Expr& e, const char* what, Where where) {
+  if (e.type().is_packed()) {
+    const char* byte = e.type().is_signed() ? "i8" : "u8";
+    refuse(what, "operands of 8 bits or more (convert by name: " + std::string(byte) + "(x))", ir::text(e.type()), where);
+  }
   if (!admits(d, e.type())) refuse(what, describe(d), ir::text(e.type()), where);
 }
 
@@ -100,6 +104,18 @@ Expr logic(Op op, const char* what, const Operand& a, const Operand& b) {
   return ir::binary(op, x, y);
 }
 
+// Both operands converted to the type of twice the width, where the operation is exact; a difference is signed.
+Expr widening(Op op, const char* what, const Operand& a, const Operand& b) {
+  const auto x = lang::unify({&a, &b}, what);
+  const Type t = x[0].type();
+  if (!t.is_data_integer() || t.bits > 32)
+    refuse(what, "integers of 8 to 32 bits, which have a type of twice the width", ir::text(t), a.where());
+  const Type wide{op == Op::sub ? Type::Code::signed_ : t.code, static_cast<std::uint8_t>(2 * t.bits)};
+  const std::array<Expr, 2> args{ir::make(Op::cast, wide, std::span(&x[0], 1), a.where()),
+                                 ir::make(Op::cast, wide, std::span(&x[1], 1), a.where())};
+  return ir::make(op, wide, args, a.where());
+}
+
 Expr clamped(const Expr& value, const Expr& low, const Expr& high, Where where) {
   return node(Op::max, value.type(), {node(Op::min, value.type(), {value, high}, where), low}, where);
 }
@@ -123,7 +139,7 @@ Expr saturate(Type to, Operand value) {
   lang::require_data_type(to, "saturate", value.where());
   if (to.is_bool()) refuse("saturate", "a type of numbers", ir::text(to), value.where());
   Expr x = as_expr(value, "saturate");
-  require(Domain::number, x, "saturate", value.where());
+  if (!x.type().is_packed()) require(Domain::number, x, "saturate", value.where());
   if (x.type() == to) return x;
   return ir::make(Op::saturate, to, std::span(&x, 1), value.where());
 }
@@ -262,18 +278,49 @@ Expr mul_high_rounding(Operand a, Operand b) {
   return binary(Op::mul_high_rounding, Domain::data_integer, "mul_high_rounding", a, b);
 }
 
+Expr mul_high(Operand a, Operand b) { return binary(Op::mul_high, Domain::data_integer, "mul_high", a, b); }
+Expr add_sat(Operand a, Operand b) { return binary(Op::add_sat, Domain::data_integer, "add_sat", a, b); }
+Expr sub_sat(Operand a, Operand b) { return binary(Op::sub_sat, Domain::data_integer, "sub_sat", a, b); }
+Expr halving_add(Operand a, Operand b) { return binary(Op::halving_add, Domain::data_integer, "halving_add", a, b); }
+Expr rounding_halving_add(Operand a, Operand b) {
+  return binary(Op::rounding_halving_add, Domain::data_integer, "rounding_halving_add", a, b);
+}
+Expr halving_sub(Operand a, Operand b) { return binary(Op::halving_sub, Domain::data_integer, "halving_sub", a, b); }
+Expr abs_diff(Operand a, Operand b) {
+  const auto x = lang::unify({&a, &b}, "abs_diff");
+  require(Domain::data_integer, x[0], "abs_diff", a.where());
+  return ir::make(Op::abs_diff, {Type::Code::unsigned_, x[0].type().bits}, x, a.where());
+}
+Expr rounding_shl(Operand value, Operand bits) {
+  const auto x = lang::unify({&value, &bits}, "rounding_shl");
+  require(Domain::signed_integer, x[0], "rounding_shl", value.where());
+  const Type t = x[0].type();
+  const auto both = [&](Op op, const Expr& amount) {
+    const std::array<Expr, 2> args{x[0], amount};
+    return ir::make(op, t, args, value.where());
+  };
+  const std::array<Expr, 2> compared{x[1], ir::int_const(t, 0)};
+  const Expr minus = ir::make(Op::neg, t, std::span(&x[1], 1), bits.where());
+  const std::array<Expr, 3> args{ir::make(Op::lt, bool_, compared, bits.where()), both(Op::rounding_shr, minus),
+                                 both(Op::shl, x[1])};
+  return ir::make(Op::select, t, args, value.where());
+}
+Expr widening_add(Operand a, Operand b) { return widening(Op::add, "widening_add", a, b); }
+Expr widening_sub(Operand a, Operand b) { return widening(Op::sub, "widening_sub", a, b); }
+Expr widening_mul(Operand a, Operand b) { return widening(Op::mul, "widening_mul", a, b); }
+
 Expr lowest(Type t, Where where) {
-  if (t.is_float()) return ir::float_const(t, -std::numeric_limits<double>::infinity());
+  if (t.is_float()) return ir::float_const(t, -ir::highest_real(t));
   lang::require_data_type(t, "lowest", where);
   return ir::int_const(t, ir::lowest_of(t));
 }
 Expr highest(Type t, Where where) {
-  if (t.is_float()) return ir::float_const(t, std::numeric_limits<double>::infinity());
+  if (t.is_float()) return ir::float_const(t, ir::highest_real(t));
   lang::require_data_type(t, "highest", where);
   return ir::int_const(t, ir::highest_of(t));
 }
 Expr infinity(Type t, Where where) {
-  if (!t.is_float()) refuse("infinity", "a floating type", ir::text(t), where);
+  if (!t.is_float() || t == e4m3) refuse("infinity", "a floating type that has it", ir::text(t), where);
   return ir::float_const(t, std::numeric_limits<double>::infinity());
 }
 

@@ -139,11 +139,17 @@ std::vector<Expr> unify(const std::vector<const Operand*>& operands, const std::
 }
 
 void require_data_type(Type t, const std::string& what, Where where) {
-  const bool stored = t.lanes == 1 && !t.scalable &&
-                      (t.is_bool() || (t.is_data_integer() && t.bits >= 8) || (t.code == Type::Code::ieee && t.bits >= 16) ||
-                       t.code == Type::Code::bfloat);
+  if (t.is_packed())
+    refuse(what,
+           std::string("elements of 8 bits or more (i4 and u4 are read from inputs alone: ") + (t.is_signed() ? "i8" : "u8") +
+               "(x) converts one)",
+           ir::text(t), where);
+  const bool stored =
+      t.lanes == 1 && !t.scalable && (t.is_bool() || (t.is_data_integer() && t.bits >= 8) || (t.is_float() && t.bits >= 8));
   if (!stored)
-    refuse(what, "one of i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, bool_ (this version stores no other type)",
+    refuse(what,
+           "one of i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, e4m3, e5m2, bool_ (this version stores no other "
+           "type)",
            ir::text(t), where);
 }
 

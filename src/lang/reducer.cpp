@@ -42,7 +42,12 @@ bool close(const Tuple& x, const Tuple& y) {
       continue;
     }
     const Type t = x[k].type;
-    const double share = t.bits >= 64 ? 0x1p-42 : t.bits == 32 ? 0x1p-13 : t == f16 ? 0x1p-5 : 0x1p-3;  // of the value
+    const double share = t.bits >= 64   ? 0x1p-42
+                         : t.bits == 32 ? 0x1p-13
+                         : t == f16     ? 0x1p-5
+                         : t == bf16    ? 0x1p-3
+                         : t == e4m3    ? 0x1p-1
+                                        : 1.0;  // of the value
     if (std::fabs(x[k].f - y[k].f) > share * std::max({1.0, std::fabs(x[k].f), std::fabs(y[k].f)})) return false;
   }
   return true;
@@ -129,7 +134,7 @@ std::vector<Value> ordinary(Type t) {
 std::vector<Value> edges(Type t) {
   if (t.is_bool()) return ordinary(t);
   if (!t.is_float()) return {ir::int_value(t, ir::lowest_of(t)), ir::int_value(t, ir::highest_of(t))};
-  const double large = t.bits >= 32 ? 1e30 : 1e4;
+  const double large = t.bits >= 32 ? 1e30 : t == e4m3 ? 224 : 1e4;
   return {ir::float_value(t, large), ir::float_value(t, -large), ir::float_value(t, -1e-3)};
 }
 

@@ -38,6 +38,13 @@ int operations_of(const Expr& e) {
     case Op::trunc:
     case Op::rounding_shr:
     case Op::mul_high_rounding:
+    case Op::mul_high:
+    case Op::add_sat:
+    case Op::sub_sat:
+    case Op::halving_add:
+    case Op::rounding_halving_add:
+    case Op::halving_sub:
+    case Op::abs_diff:
     case Op::shl:
     case Op::shr:
       return 1;
@@ -112,7 +119,7 @@ std::int64_t Counter::value(const Expr& e, std::int64_t otherwise) const {
 double Counter::argument_bytes() const {
   double bytes = 0;
   for (const auto& [id, b] : k_.argument_buffers) {
-    double n = b.type.bytes();
+    double n = b.type.is_packed() ? b.type.bits / 8.0 : b.type.bytes();
     for (const Expr& e : b.extents) n *= static_cast<double>(value(e));
     bytes += n;
   }
@@ -277,7 +284,8 @@ void Counter::access(Id buffer, bool store, const Expr& address, double times) {
   if (b.storage == Storage::registers || b.storage == Storage::stack) return;
   Uses& uses = counted_.uses[{buffer, store}];
   if (std::find(counted_.order.begin(), counted_.order.end(), buffer) == counted_.order.end()) counted_.order.push_back(buffer);
-  const double bytes = times * address.type().lanes * b.type.bytes();
+  const double bytes = times * address.type().lanes *
+                       (b.type.is_packed() && b.storage == Storage::argument ? b.type.bits / 8.0 : b.type.bytes());
   uses.bytes += bytes;
   if (b.storage == Storage::argument || b.storage == Storage::workspace) counted_.global_bytes += bytes;
   const bool known_site = std::any_of(uses.sites.begin(), uses.sites.end(),

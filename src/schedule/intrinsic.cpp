@@ -403,6 +403,9 @@ Tensor Meaning::operand(const char* name, Type type, const Extent* extents, std:
   new_name(*state_, name, where);
   if (scope == Scope::registers || scope == Scope::tile)
     refuse(state_->name, "an operand in memory or in Scope::fragment", std::string(name) + " in " + scope.name, where);
+  if (type.is_packed())
+    refuse(state_->name, "operands of 8 bits or more, whose elements have addresses",
+           std::string(name) + " of " + ir::text(type), where);
   const Tensor t = lang::make_input(name, type, {extents, extents + rank}, {}, where);
   Described::Tile tile;
   tile.tensor = t.id();

@@ -209,7 +209,7 @@ TEST_CASE("what outputs and arguments refuse") {
   CHECK(refusal([&] { lang::build_program("p", {x, w}); }).found == "the scalar gain, which is none");
   CHECK(refusal([&] { lang::make_input("v", f32, {Range{Expr(1), N}}); }).expected ==
         "extents of an argument, which begin at 0");
-  CHECK(refusal([&] { lang::make_input("v", u4, {N}); }).found == "u4");
+  CHECK(refusal([&] { lang::make_output("v", u4, {N}); }).found == "u4");
 }
 
 TEST_CASE("a chain of a thousand stages") {

@@ -113,7 +113,7 @@ TEST_CASE("what a scope defined is gone with it") {
 }
 
 TEST_CASE("limits of types that are none") {
-  CHECK(told([] { lowest(u4); }).find("lowest: one of i8") == 0);
-  CHECK(told([] { highest(u4); }).find("highest: one of i8") == 0);
-  CHECK(told([] { infinity(i32); }) == "infinity: a floating type, found i32");
+  CHECK(told([] { lowest(u4); }).find("lowest: elements of 8 bits") == 0);
+  CHECK(told([] { highest(u4); }).find("highest: elements of 8 bits") == 0);
+  CHECK(told([] { infinity(i32); }) == "infinity: a floating type that has it, found i32");
 }

@@ -215,6 +215,11 @@ TEST_CASE("integer operators") {
     for (Op op : {Op::add, Op::sub, Op::mul, Op::div, Op::mod, Op::trunc_div, Op::trunc_rem, Op::min, Op::max, Op::bit_and,
                   Op::bit_or, Op::bit_xor, Op::shl, Op::shr, Op::rounding_shr, Op::mul_high_rounding})
       if (!t.is_index() || op != Op::mul_high_rounding) cases.push_back({op, t, pairs(t, t), {}});
+    if (!t.is_index()) {
+      for (Op op : {Op::add_sat, Op::sub_sat, Op::halving_add, Op::rounding_halving_add, Op::halving_sub, Op::mul_high})
+        cases.push_back({op, t, pairs(t, t), {}});
+      cases.push_back({Op::abs_diff, Type{Type::Code::unsigned_, t.bits}, pairs(t, t), {}});
+    }
     for (Op op : {Op::eq, Op::ne, Op::lt, Op::le, Op::gt, Op::ge}) cases.push_back({op, bool_, pairs(t, t), {}});
     for (Op op : {Op::neg, Op::bit_not, Op::abs, Op::popcount, Op::clz, Op::ctz, Op::floor})
       cases.push_back({op, t, {edges(t)}, {}});

@@ -63,7 +63,7 @@ class Output : public Argument {
   Where where_;
 };
 
-class Scalar : public Expr {  // by value in the C interface; f16 and bf16 as their 16 bits
+class Scalar : public Expr {  // by value in the C interface; narrow floats as their bits
  public:
   Scalar(const char* name, Type, Where = Where::current());
   Scalar(const Scalar&) = default;

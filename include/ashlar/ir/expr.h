@@ -98,6 +98,13 @@ enum class Op : std::uint8_t {
   copysign,
   rounding_shr,
   mul_high_rounding,
+  mul_high,  // the upper half of the exact product
+  add_sat,   // clamped to the type
+  sub_sat,
+  halving_add,           // floor((a + b) / 2)
+  rounding_halving_add,  // floor((a + b + 1) / 2)
+  halving_sub,           // floor((a - b) / 2), wraps
+  abs_diff,              // |a - b|, of the unsigned type of the same width
   eq,
   ne,
   lt,

@@ -4,8 +4,8 @@
 //
 //   Expr e = ir::expand_math(ir::unary(Op::exp, x));    // x: f32, or f64, or a vector of them
 //
-// Functions of f16 and bf16 are computed in f32 and rounded. Measured error bounds stand in docs/ir.md, "Math functions".
-// Refused (naming the function and the type): pow of f64; every function of 8-bit floats.
+// Functions of f16, bf16 and the 8-bit floats are computed in f32 and rounded. Measured error bounds stand in docs/ir.md, "Math functions".
+// Refused (naming the function and the type): pow of f64.
 #include <optional>
 #include <span>
 

@@ -41,6 +41,7 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b);  // a / 0 = 0; INT64_MIN
 std::int64_t floor_mod(std::int64_t a, std::int64_t b);  // a % 0 = 0
 std::int64_t lowest_of(Type);                            // smallest and largest value of an integer type, as in Value::i
 std::int64_t highest_of(Type);
+double highest_real(Type);  // of a float type: infinity, and 448 for e4m3, which has none
 
 // Bits in memory: little endian, type.bytes() bytes. A NaN keeps no payload.
 std::uint64_t to_bits(const Value&);

@@ -61,22 +61,33 @@ Expr fma(Operand a, Operand b, Operand c);  // a * b + c, rounded once
 Expr isnan(Operand);
 Expr isinf(Operand);
 
-// integer types
+// integer types; the sums, differences and products inside are exact
 Expr trunc_div(Operand, Operand);
 Expr trunc_rem(Operand, Operand);
 Expr popcount(Operand);
 Expr clz(Operand);
 Expr ctz(Operand);
 Expr rounding_shr(Operand value, Operand bits);  // rounds to nearest (CMSIS-NN, gemmlowp)
+Expr rounding_shl(Operand value, Operand bits);  // signed: negative bits shift right and round (SRSHL)
+Expr mul_high(Operand a, Operand b);             // ab >> n: the upper half of the product
 Expr mul_high_rounding(Operand a, Operand b);    // (2ab + 2^(n-1)) >> n, saturating: SQRDMULH
+Expr add_sat(Operand a, Operand b);              // clamps to the range of the type, where + wraps
+Expr sub_sat(Operand a, Operand b);
+Expr halving_add(Operand a, Operand b);           // (a + b) >> 1
+Expr rounding_halving_add(Operand a, Operand b);  // (a + b + 1) >> 1: pavgb, URHADD
+Expr halving_sub(Operand a, Operand b);           // (a - b) >> 1; unsigned differences below 0 wrap
+Expr abs_diff(Operand a, Operand b);              // |a - b|, of the unsigned type of the same width
+Expr widening_add(Operand a, Operand b);          // of the type of twice the width: i8 + i8 is an i16
+Expr widening_sub(Operand a, Operand b);          // the same, signed for unsigned operands as well: u8 - u8 is an i16
+Expr widening_mul(Operand a, Operand b);
 
 // conversions by name, beside f32(x)
 Expr saturate(Type, Operand);  // clamps to the range of the type; to the largest finite number of a floating one
 Expr bitcast(Type, Operand);   // the same bits; the types have the same width
 
 // constants
-Expr lowest(Type, Where = Where::current());    // minus infinity for floating types
-Expr highest(Type, Where = Where::current());   // plus infinity for floating types
-Expr infinity(Type, Where = Where::current());  // floating types only
+Expr lowest(Type, Where = Where::current());    // minus infinity for floating types, -448 for e4m3, which has none
+Expr highest(Type, Where = Where::current());   // plus infinity for floating types, 448 for e4m3
+Expr infinity(Type, Where = Where::current());  // floating types that have it
 
 }  // namespace ashlar

@@ -67,7 +67,7 @@ typedef struct ashlar_abi1_argument { /* a tensor, or a scalar that travels by v
   int64_t align;                /* tensors: bytes that data + byte_offset is a multiple of; 0: the element's own size */
   int32_t kind, rank, order, flags;
   int32_t field;                /* byte offset in args of the pointer, or of the scalar's value */
-  int32_t scalar_bytes;         /* scalars: sizeof the value (bool 1, f16 and bf16 2) */
+  int32_t scalar_bytes;         /* scalars: sizeof the value (bool and 8-bit floats 1, f16 and bf16 2) */
   uint8_t type_code, type_bits; /* as in ashlar_tensor; lanes are always 1; bool is code 6, 8 bits */
   uint8_t reserved[6];
 } ashlar_abi1_argument;

@@ -15,6 +15,7 @@ using llvm::Value;
 Arithmetic::Arithmetic(llvm::IRBuilder<>& builder, const Target& target, bool native)
     : b_(builder),
       target_(target),
+      host_(!native),
       rounds_(native || target.has("sse4.1")),
       fuses_(native || target.has("fma")),
       converts_halves_(native || target.has("f16c")) {}
@@ -23,6 +24,7 @@ llvm::Type* Arithmetic::lane_type(Type t, bool memory) const {
   if (t.is_bool()) return memory ? b_.getInt8Ty() : b_.getInt1Ty();
   if (t.is_float() && t.bits == 32) return b_.getFloatTy();
   if (t.is_float() && t.bits == 64) return b_.getDoubleTy();
+  if (t.is_packed()) return b_.getInt8Ty();
   if (t.bits % 8 != 0 || t.bits == 0)
     throw InternalError("codegen: a value of " + std::to_string(t.bits) + " bits was not unpacked");
   return b_.getIntNTy(t.bits);
@@ -139,7 +141,14 @@ Value* Arithmetic::binary(Op op, Type t, Value* x, Value* y) {
     case Op::rounding_shr:
       return shift(op, t, x, t, y);
     case Op::mul_high_rounding:
-      return mul_high_rounding(t, x, y);
+    case Op::mul_high:
+    case Op::add_sat:
+    case Op::sub_sat:
+    case Op::halving_add:
+    case Op::rounding_halving_add:
+    case Op::halving_sub:
+    case Op::abs_diff:
+      return fixed_point(op, t, x, y);
     default:
       throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
   }
@@ -209,19 +218,6 @@ Value* Arithmetic::shift(Op op, Type t, Value* x, Type amount_type, Value* amoun
   Value* none = b_.CreateICmpEQ(amount, zero);
   Value* last_out = b_.CreateAnd(shifted_right(t, x, b_.CreateSub(amount, integer(t, 1))), integer(t, 1));
   return b_.CreateSelect(none, x, b_.CreateAdd(shifted_right(t, x, amount), last_out));
-}
-
-Value* Arithmetic::mul_high_rounding(Type t, Value* x, Value* y) {
-  llvm::Type* wide = vector_of(b_.getIntNTy(2u * t.bits), t.lanes);
-  auto constant = [&](const llvm::APInt& v) { return llvm::ConstantInt::get(wide, v); };
-  const unsigned shift = t.is_unsigned() ? t.bits : t.bits - 1u;
-  Value* product = t.is_unsigned() ? b_.CreateMul(b_.CreateZExt(x, wide), b_.CreateZExt(y, wide))
-                                   : b_.CreateMul(b_.CreateSExt(x, wide), b_.CreateSExt(y, wide));
-  product = b_.CreateAdd(product, constant(llvm::APInt::getOneBitSet(2u * t.bits, shift - 1)));
-  if (t.is_unsigned()) return b_.CreateTrunc(b_.CreateLShr(product, constant({2u * t.bits, shift})), type(t));
-  Value* high = b_.CreateAShr(product, constant({2u * t.bits, shift}));
-  high = intrinsic(llvm::Intrinsic::smin, {high, constant(llvm::APInt::getSignedMaxValue(t.bits).sext(2u * t.bits))});
-  return b_.CreateTrunc(high, type(t));
 }
 
 Value* Arithmetic::comparison(Op op, Type t, Value* x, Value* y) {

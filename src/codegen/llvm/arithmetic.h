@@ -2,8 +2,9 @@
 // What every operator computes, said in LLVM IR: the same values as ir/numeric.h, bit for bit (but for the payloads of NaNs).
 //
 // Values in registers: index is i64; bool is i1; f32 and f64 are themselves; f16, bf16 and the 8-bit floats are integers that
-// hold their bits, widened to f32 for arithmetic and rounded once more. A vector type has the lanes of the IR's type.
-// Invariant: nothing here turns into a call; where the target has no instruction a sequence is emitted.
+// hold their bits, widened to f32 for arithmetic and rounded once more; i4 and u4 are bytes, extended, moved and converted
+// only. A vector type has the lanes of the IR's type. Invariant: nothing here turns into a call; where the target has no
+// instruction a sequence is emitted.
 //
 //   Arithmetic a(builder, target);   a.binary(Op::div, i32, x, y)   floors, x / 0 is 0
 #include <optional>
@@ -29,7 +30,8 @@ class Arithmetic {
   llvm::Value* from_memory(Type, llvm::Value*);
   llvm::Value* to_memory(Type, llvm::Value*);
 
-  // Operands have type t (its lanes included); the result has it too, except for isnan, isinf and comparisons: bool.
+  // Operands have type t (its lanes included); the result has it too, except for isnan, isinf and comparisons: bool,
+  // and abs_diff: unsigned.
   llvm::Value* unary(ir::Op, Type t, llvm::Value*);
   llvm::Value* binary(ir::Op, Type t, llvm::Value*, llvm::Value*);
   llvm::Value* comparison(ir::Op, Type t, llvm::Value*, llvm::Value*);
@@ -49,7 +51,9 @@ class Arithmetic {
   llvm::Type* vector_of(llvm::Type*, int lanes) const;
   llvm::Value* divide(ir::Op, Type t, llvm::Value*, llvm::Value*);
   llvm::Value* shifted_right(Type t, llvm::Value*, llvm::Value* amount);
+  llvm::Value* fixed_point(ir::Op, Type t, llvm::Value*, llvm::Value*);  // arithmetic_fixed.cpp
   llvm::Value* mul_high_rounding(Type t, llvm::Value*, llvm::Value*);
+  llvm::Value* rounded_product_of_halves(Type t, llvm::Value*, llvm::Value*);
   llvm::Value* float_unary(ir::Op, Type t, llvm::Value*);
   llvm::Value* float_binary(ir::Op, Type t, llvm::Value*, llvm::Value*);
   llvm::Value* rounded(ir::Op, Type t, llvm::Value*);  // floor, ceil, round, trunc
@@ -60,6 +64,7 @@ class Arithmetic {
 
   llvm::IRBuilder<>& b_;
   const Target& target_;
+  bool host_ = true;                                               // x86-64, not a device
   bool rounds_ = false, fuses_ = false, converts_halves_ = false;  // sse4.1, fma, f16c
 };
 

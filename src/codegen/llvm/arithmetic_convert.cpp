@@ -69,6 +69,7 @@ Value* Arithmetic::convert(Type to, Type from, Value* x) {
   const int lanes = from.lanes;
   if (to.lanes != from.lanes) throw InternalError("codegen: a cast changes the number of lanes");
   if (to == from) return x;
+  if (to.is_packed()) throw InternalError("codegen: a conversion to " + std::to_string(to.bits) + " bits");
   const Type wide = f32.with_lanes(lanes);
   if (is_narrow_float(from)) return convert(to, wide, widen(from, x));
   if (is_narrow_float(to)) return narrow(to, convert(wide, from, x));

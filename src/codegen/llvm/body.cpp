@@ -19,6 +19,10 @@ void bind_arguments(Emitter& e, Value* args) {
                                      align, f.name);
     std::int64_t multiple = 1;
     if (f.kind == ArgField::Kind::symbol) multiple = k.symbols.at(f.id).multiple_of;
+    if (f.kind == ArgField::Kind::stride) {  // rows of packed elements start on bytes
+      const ir::Buffer& buffer = k.argument_buffers.at(f.buffer);
+      if (buffer.type.is_packed() && f.dim + 1 < buffer.rank) multiple = 8 / buffer.type.bits;
+    }
     e.bind(f.id, e.math.from_memory(f.type, v), multiple);
   }
 }

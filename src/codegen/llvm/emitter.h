@@ -19,6 +19,8 @@
 
 namespace ashlar::codegen {
 
+bool is_packed(const ir::KBuffer&);  // an argument with two elements to a byte (memory_packed.cpp)
+
 class Emitter {
  public:
   Emitter(Unit&, llvm::Function*);
@@ -84,6 +86,11 @@ class Emitter {
   llvm::Value* load_vector(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
   llvm::Value* load_strided(const ir::KBuffer&, Type, llvm::Value* base, std::int64_t stride, llvm::Align);
   llvm::Value* load_scalar(const ir::KBuffer&, Type, llvm::Value* element);
+  llvm::Value* top_half(Type, llvm::Value* byte);  // memory_packed.cpp
+  llvm::Value* half(Type, llvm::Value* byte, llvm::Value* odd);
+  llvm::Value* load_packed_scalar(const ir::KBuffer&, Type, llvm::Value* index);
+  llvm::Value* load_packed_vector(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
+  llvm::Value* load_packed_row(const ir::KBuffer&, Type, const Expr& first, llvm::Value* mask);
   void store_past_caches(const ir::KBuffer&, llvm::Value* value, llvm::Value* at, llvm::Align known, std::uint64_t bytes);
   void store_vector(const ir::KBuffer&, Type, const Expr& address, llvm::Value* value, llvm::Value* mask);
   llvm::Value* element(const ir::KBuffer&, llvm::Value* index);  // addresses of elements, scalar or vector

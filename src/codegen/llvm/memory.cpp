@@ -5,6 +5,7 @@
 //   ramp of stride 0           one scalar, in every lane (loads)
 //   strides -4 .. 4            vector loads of exactly the span between first and last element, shuffled (no mask)
 //   whole registers, streamed  stores past the caches, where the address is on a boundary
+//   packed arguments           memory_packed.cpp
 //   anything else              a gather or scatter; one element after another where the target has none
 #include <cstdlib>
 #include <numeric>
@@ -52,6 +53,7 @@ Value* Emitter::base_of(ir::Id id) const {
 }
 
 Value* Emitter::element(const ir::KBuffer& buffer, Value* index) {
+  if (is_packed(buffer)) index = b.CreateAShr(index, llvm::ConstantInt::get(index->getType(), 1));
   return b.CreateGEP(math.memory_type(buffer.type.element()), base_of(buffer.id), index);
 }
 
@@ -70,13 +72,16 @@ Value* Emitter::load(const Expr& e) {
   Value* mask = args.size() > 1 ? emit(args[1]) : nullptr;
   if (mask && t.lanes > 1 && !mask->getType()->isVectorTy()) mask = b.CreateVectorSplat(t.lanes, mask);
   if (mask && all_true(mask)) mask = nullptr;
+  const bool packed = is_packed(buffer);
+  if (t.lanes > 1 && packed) return load_packed_vector(buffer, t, args[0], mask);
   if (t.lanes > 1) return math.from_memory(t, load_vector(buffer, t, args[0], mask));
   Value* index = emit(args[0]);
-  if (!mask) return math.from_memory(t, load_scalar(buffer, t, element(buffer, index)));
+  auto read = [&] { return packed ? load_packed_scalar(buffer, t, index) : load_scalar(buffer, t, element(buffer, index)); };
+  if (!mask) return math.from_memory(t, read());
   llvm::BasicBlock *before = b.GetInsertBlock(), *reads = block("reads"), *joined = block("joined");
   b.CreateCondBr(mask, reads, joined);
   b.SetInsertPoint(reads);
-  Value* v = load_scalar(buffer, t, element(buffer, index));
+  Value* v = read();
   b.CreateBr(joined);
   b.SetInsertPoint(joined);
   llvm::PHINode* phi = b.CreatePHI(v->getType(), 2);
@@ -164,6 +169,7 @@ void Emitter::store(const ir::KStmt& s) {
   const Type t = s.value.type();
   if (t.element() != buffer.type.element())
     throw InternalError("codegen: a store of another type than " + buffer.name + " has");
+  if (is_packed(buffer)) throw InternalError("codegen: a store into the packed argument " + buffer.name);
   Value* v = math.to_memory(t, expr(s.value));
   Value* mask = s.mask.empty() ? nullptr : expr(s.mask);
   if (mask && all_true(mask)) mask = nullptr;

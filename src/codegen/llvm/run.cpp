@@ -54,6 +54,7 @@ struct View {
   std::vector<bool> given;                                  // dimensions with a stride field
   Value *empty = nullptr, *low = nullptr, *high = nullptr;  // i1; bytes from element 0: [low, high)
   std::int64_t bytes() const { return buffer->type.bytes(); }
+  bool packed() const { return buffer->type.is_packed(); }
   std::size_t rank() const { return extents.size(); }
 };
 
@@ -183,6 +184,10 @@ class RunChecks {
       high = e.index_arithmetic(Op::add, high, e.b.CreateSelect(down, word(0), reach), &overflow);
     }
     high = e.index_arithmetic(Op::add, high, word(1), &overflow);
+    if (v.packed()) {  // element e lies in byte e / 2
+      low = e.b.CreateAShr(low, word(1));
+      high = e.b.CreateAdd(e.b.CreateAShr(high, word(1)), e.b.CreateAnd(high, word(1)));
+    }
     v.low = e.index_arithmetic(Op::mul, low, word(v.bytes()), &overflow);
     v.high = e.index_arithmetic(Op::mul, high, word(v.bytes()), &overflow);
     e.index_arithmetic(Op::sub, v.high, v.low, &overflow);
@@ -197,6 +202,15 @@ class RunChecks {
       Value* touched = e.b.CreateNot(v.empty);
       fail_if(e.b.CreateAnd(touched, e.b.CreateICmpEQ(v.address, word(0))), ASHLAR_E_NULL, v.number, -1,
               e.b.CreateSub(v.high, v.low), word(0), v.field->name + " is NULL, expected {expected} bytes");
+      for (std::size_t d = 0; v.packed() && d + 1 < v.rank(); ++d) {
+        const std::int64_t in_byte = 8 / v.buffer->type.bits;
+        Value* rows = e.b.CreateAnd(touched, e.b.CreateICmpSGT(v.extents[d], word(1)));
+        Value* off = e.b.CreateAnd(v.strides[d], word(in_byte - 1));
+        fail_if(e.b.CreateAnd(rows, e.b.CreateICmpNE(off, word(0))), ASHLAR_E_STRIDE, v.number, static_cast<int>(d),
+                word(in_byte), v.strides[d],
+                v.field->name + ".strides[" + std::to_string(d) +
+                    "] is {found}, expected a multiple of {expected} (rows start on bytes)");
+      }
       if (v.align <= 1) continue;
       Value* past = e.b.CreateURem(v.address, word(v.align));
       fail_if(e.b.CreateAnd(touched, e.b.CreateICmpNE(past, word(0))), ASHLAR_E_ALIGN, v.number, -1, word(v.align), past,
@@ -259,7 +273,7 @@ class RunChecks {
     Value* meets = b.CreateAnd(b.CreateICmpULT(b.CreateAdd(out.address, out.low), b.CreateAdd(other.address, other.high)),
                                b.CreateICmpULT(b.CreateAdd(other.address, other.low), b.CreateAdd(out.address, out.high)));
     Value* clash = b.CreateAnd(touched, meets);
-    if (out.rank() >= 2 && other.rank() >= 2 && out.given[0] && other.given[0]) {
+    if (out.rank() >= 2 && other.rank() >= 2 && out.given[0] && other.given[0] && !other.packed()) {
       // beside each other in rows of the same distance: `other` begins `past` bytes after a row of `out` does
       Value* row = b.CreateMul(out.strides[0], word(out.bytes()));
       Value* same =
@@ -275,8 +289,8 @@ class RunChecks {
       Value* forwards = b.CreateAnd(b.CreateICmpEQ(out.low, word(0)), b.CreateICmpEQ(other.low, word(0)));
       clash = b.CreateAnd(clash, b.CreateNot(b.CreateAnd(b.CreateAnd(same, forwards), beside)));
     }
-    const bool may =
-        out.buffer->may_alias_inputs && !other.field->written && out.rank() == other.rank() && out.bytes() == other.bytes();
+    const bool may = out.buffer->may_alias_inputs && !other.field->written && out.rank() == other.rank() &&
+                     out.bytes() == other.bytes() && !other.packed();
     if (may) {
       Value* equal = b.CreateICmpEQ(out.address, other.address);
       for (std::size_t d = 0; d < out.rank(); ++d)

@@ -218,7 +218,14 @@ Piece Arithmetic::binary(Op o, Piece x, Piece y) {
     case Op::rounding_shr:
       return shift(o, x, y);
     case Op::mul_high_rounding:
-      return mul_high_rounding(x, y);
+    case Op::mul_high:
+    case Op::add_sat:
+    case Op::sub_sat:
+    case Op::halving_add:
+    case Op::rounding_halving_add:
+    case Op::halving_sub:
+    case Op::abs_diff:
+      return fixed_point(o, x, y);
     default:
       throw InternalError(std::string("spirv: ") + ir::op_name(o) + " was not expanded");
   }
@@ -296,44 +303,6 @@ Piece Arithmetic::shift(Op o, Piece x, Piece amount) {
   const Piece none = test(spv::OpIEqual, amount, zero);
   const Piece last_out = and_(shifted_right(x, sub(amount, like(x, 1))), like(x, 1));
   return select(none, x, add(shifted_right(x, amount), last_out));
-}
-
-// floor(x y / 2^s + 1/2): in twice the width, and for 64 bits from products of halves.
-Piece Arithmetic::mul_high_rounding(Piece x, Piece y) {
-  const Type t = x.type;
-  const int bits = t.bits, lanes = t.lanes;
-  const bool is_unsigned = t.is_unsigned();
-  const int shift = is_unsigned ? bits : bits - 1;
-  if (bits < 64) {
-    const Type wide = (bits == 8     ? (is_unsigned ? u16 : i16)
-                       : bits == 16  ? (is_unsigned ? u32 : i32)
-                       : is_unsigned ? u64
-                                     : i64);
-    Piece p = mul(resize(wide, x, !is_unsigned), resize(wide, y, !is_unsigned));
-    p = add(p, like(p, std::int64_t{1} << (shift - 1)));
-    if (is_unsigned) return resize(t, right(p, shift), false);
-    p = op(spv::OpShiftRightArithmetic, p.type, {p, like(p, shift)});
-    return resize(t, least(p, like(p, ir::highest_of(t.element())), false), false);
-  }
-  // 128 bits as high and low: the unsigned product, corrected for signs, plus the half.
-  const Type word = u64.with_lanes(lanes);
-  const Piece a = as(u64, x), b = as(u64, y), low32 = integer(word, 0xFFFFFFFF);
-  const Piece a0 = and_(a, low32), a1 = right(a, 32), b0 = and_(b, low32), b1 = right(b, 32);
-  const Piece p00 = mul(a0, b0), p01 = mul(a0, b1), p10 = mul(a1, b0);
-  const Piece middle = add(add(right(p00, 32), and_(p01, low32)), and_(p10, low32));
-  Piece high = add(add(mul(a1, b1), add(right(p01, 32), right(p10, 32))), right(middle, 32));
-  const Piece low = or_(and_(p00, low32), left(middle, 32));
-  const Piece zero = integer(word, 0);
-  if (is_unsigned) {  // the half is 2^63: it carries where the low word's top bit is set
-    return as(t, add(high, right(low, 63)));
-  }
-  high = sub(high, select(ordered(spv::OpSLessThan, a, zero), b, zero));
-  high = sub(high, select(ordered(spv::OpSLessThan, b, zero), a, zero));
-  const Piece half = integer(word, std::int64_t{1} << 62), sum = add(low, half);
-  high = add(high, select(test(spv::OpULessThan, sum, low), integer(word, 1), zero));
-  const Piece result = or_(left(high, 1), right(sum, 63));
-  const Piece both = and_(test(spv::OpIEqual, a, integer(word, INT64_MIN)), test(spv::OpIEqual, b, integer(word, INT64_MIN)));
-  return as(t, select(both, integer(word, INT64_MAX), result));
 }
 
 Piece Arithmetic::comparison(Op o, Piece x, Piece y) {

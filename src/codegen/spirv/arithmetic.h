@@ -77,6 +77,13 @@ class Arithmetic {
 
   Piece divide(ir::Op, Piece, Piece);
   Piece shifted_right(Piece x, Piece amount);
+  struct Product {  // of 64-bit integers: its two words, u64
+    Piece high, low;
+  };
+  Piece fixed_point(ir::Op, Piece, Piece);  // arithmetic_fixed.cpp
+  Piece saturating(ir::Op, Piece, Piece);
+  Product product(Piece, Piece);
+  Piece mul_high(Piece, Piece);
   Piece mul_high_rounding(Piece, Piece);
   Piece count_bits(ir::Op, Piece);
   Piece float_unary(ir::Op, Piece);

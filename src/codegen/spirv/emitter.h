@@ -70,6 +70,7 @@ class Emitter {
   void store(const ir::KStmt&);
   void store_at(ir::Id buffer, const Expr& address, const Value&, const Expr& mask);
   Piece load_piece(const Place&, Type, Piece index, std::int64_t align);
+  Piece load_half(const Place&, Type, Piece index);
   void store_piece(const Place&, Piece value, Piece index, std::int64_t align);
   Ref pointer(const Place&, Type, Piece index);
   Value load_slots(const Place&, Type, std::int64_t first);

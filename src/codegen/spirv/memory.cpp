@@ -65,6 +65,17 @@ void Emitter::store_piece(const Place& p, Piece value, Piece index, std::int64_t
     c.effect(spv::OpStore, {at, v, spv::MemoryAccessAlignedMask, static_cast<Word>(align)});
 }
 
+// Of two elements to a byte (arguments of i4 and u4): the byte, the half moved to the top, and down again.
+Piece Emitter::load_half(const Place& p, Type t, Piece index) {
+  const Type byte = t.is_signed() ? i8 : u8;
+  const Piece one = math.integer(index.type, 1);
+  const Piece read = load_piece(p, byte, math.binary(Op::shr, index, one), 1);
+  const Piece odd = math.comparison(Op::ne, math.binary(Op::bit_and, index, one), math.integer(index.type, 0));
+  const Piece four = math.integer(byte, 4);
+  const Piece top = math.select(odd, read, math.binary(Op::shl, read, four));
+  return {math.binary(Op::shr, top, four).id, t};
+}
+
 // ---- registers at constant addresses ---------------------------------------------------------------------------------
 Value Emitter::load_slots(const Place& p, Type t, std::int64_t first) {
   std::vector<Piece> lanes;
@@ -126,8 +137,9 @@ Value Emitter::load_at(ir::Id buffer, Type t, const Expr& address, const Expr& m
     const Value none = splat({m.zero(element), element}, t.lanes);
     return each(t, {&condition, &v, &none}, [&](std::span<const Piece> x) { return math.select(x[0], x[1], x[2]); });
   }
+  const bool packed = element.is_packed() && p.buffer->storage == ir::Storage::argument;
   const std::int64_t align = alignment(p, ramp ? ramp->base : address);
-  if (mask.empty() && ramp && p.kind == Place::Kind::device && ir::is_int(ramp->stride, std::int64_t{1})) {
+  if (mask.empty() && !packed && ramp && p.kind == Place::Kind::device && ir::is_int(ramp->stride, std::int64_t{1})) {
     const Piece base = emit(ramp->base).pieces[0];
     Value v{t, {}};
     std::int64_t at = 0;
@@ -138,19 +150,19 @@ Value Emitter::load_at(ir::Id buffer, Type t, const Expr& address, const Expr& m
     }
     return v;
   }
-  if (mask.empty() && ramp && ir::is_int(ramp->stride, std::int64_t{0}))
+  if (mask.empty() && !packed && ramp && ir::is_int(ramp->stride, std::int64_t{0}))
     return splat(load_piece(p, element, emit(ramp->base).pieces[0], align), t.lanes);
   const Value indices = emit(address);
   std::vector<Piece> lanes;
   for (int k = 0; k < t.lanes; ++k) {
     const Piece index = lane(indices, k);
     const std::int64_t own = t.lanes == 1 ? align : element.bytes();
+    auto read = [&] { return packed ? load_half(p, element, index) : load_piece(p, element, index, own); };
     if (mask.empty()) {
-      lanes.push_back(load_piece(p, element, index, own));
+      lanes.push_back(read());
       continue;
     }
-    const Ref v = c.value_when(lane(condition, k).id, m.type(element), m.zero(element),
-                               [&] { return load_piece(p, element, index, own).id; });
+    const Ref v = c.value_when(lane(condition, k).id, m.type(element), m.zero(element), [&] { return read().id; });
     lanes.push_back({v, element});
   }
   return gather(t, lanes);

@@ -25,12 +25,14 @@ namespace ashlar::codegen::spirv {
 using Word = std::uint32_t;
 using Ref = Word;
 
-// How a value of the IR's type lies in a register: index as i64 or i32, narrow floats as their bits.
+// How a value of the IR's type lies in a register: index as i64 or i32, narrow floats as their bits, i4 and u4
+// as bytes, extended.
 struct Registers {
   bool index32 = false;
   Type physical(Type t) const {
     if (t.is_index()) return (index32 ? i32 : i64).with_lanes(t.lanes);
     if (t.is_float() && t.bits < 32) return (t.bits == 16 ? u16 : u8).with_lanes(t.lanes);
+    if (t.is_packed()) return (t.is_signed() ? i8 : u8).with_lanes(t.lanes);
     return t;
   }
 };

@@ -1,6 +1,8 @@
 // pack_argument(input, map): the caller hands the input over in this layout; a change of the ABI.
 //
 // Legality: BIJECT.
+#include <ashlar/ir/print.h>
+
 #include "schedule/storage.h"
 
 #include "schedule/legality.h"
@@ -13,6 +15,9 @@ void apply_pack_argument(Context& c) {
   if (b.role != ir::Role::input)
     c.refuse("an input",
              b.name + (b.role == ir::Role::output ? ", an output" : ", a stage (transform_layout sets its layout)"));
+  if (b.type.is_packed())
+    c.refuse("an input of elements of 8 bits or more (what packs it writes one element at a time)",
+             b.name + ", of " + ir::text(b.type));
   set_map(c, b, c.arg(1));
   b.packed_by_caller = true;
 }

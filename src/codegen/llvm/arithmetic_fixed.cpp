@@ -1,0 +1,81 @@
+// The integer operators of fixed-point and pixel arithmetic: what would need one more bit, or twice the bits.
+//
+// Sums and differences that are halved are taken apart into the bits that the operands share and those in which they differ, so
+// nothing is widened, and 64-bit integers are as others:
+//
+//   x + y = 2 (x & y) + (x ^ y) = 2 (x | y) - (x ^ y)          x - y = (x ^ y) - 2 (~x & y)
+//
+// These are the forms from which LLVM selects pavgb, uhadd, srhadd, sabd, pmulhw where the machine has them.
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include <ashlar/ir/numeric.h>
+#include <ashlar/ir/refusal.h>
+
+#include "codegen/llvm/arithmetic.h"
+
+namespace ashlar::codegen {
+
+using ir::Op;
+using llvm::Value;
+
+Value* Arithmetic::fixed_point(Op op, Type t, Value* x, Value* y) {
+  const bool is_unsigned = t.is_unsigned();
+  const auto half = [&](Value* v) { return is_unsigned ? b_.CreateLShr(v, integer(t, 1)) : b_.CreateAShr(v, integer(t, 1)); };
+  switch (op) {
+    case Op::mul_high_rounding:
+      return mul_high_rounding(t, x, y);
+    case Op::mul_high: {
+      llvm::Type* wide = vector_of(b_.getIntNTy(2u * t.bits), t.lanes);
+      const auto widened = [&](Value* v) { return is_unsigned ? b_.CreateZExt(v, wide) : b_.CreateSExt(v, wide); };
+      Value* product = b_.CreateMul(widened(x), widened(y));
+      return b_.CreateTrunc(b_.CreateLShr(product, llvm::ConstantInt::get(wide, t.bits)), type(t));
+    }
+    case Op::add_sat:
+      return intrinsic(is_unsigned ? llvm::Intrinsic::uadd_sat : llvm::Intrinsic::sadd_sat, {x, y});
+    case Op::sub_sat:
+      return intrinsic(is_unsigned ? llvm::Intrinsic::usub_sat : llvm::Intrinsic::ssub_sat, {x, y});
+    case Op::halving_add:
+      return b_.CreateAdd(b_.CreateAnd(x, y), half(b_.CreateXor(x, y)));
+    case Op::rounding_halving_add:
+      return b_.CreateSub(b_.CreateOr(x, y), half(b_.CreateXor(x, y)));
+    case Op::halving_sub:
+      return b_.CreateSub(half(b_.CreateXor(x, y)), b_.CreateAnd(b_.CreateNot(x), y));
+    case Op::abs_diff:
+      return b_.CreateSub(intrinsic(is_unsigned ? llvm::Intrinsic::umax : llvm::Intrinsic::smax, {x, y}),
+                          intrinsic(is_unsigned ? llvm::Intrinsic::umin : llvm::Intrinsic::smin, {x, y}));
+    default:
+      throw InternalError(std::string("codegen: ") + ir::op_name(op) + " is no operator of fixed-point arithmetic");
+  }
+}
+
+// Signed, only the square of the smallest number is out of range, and no other result is the smallest number: its bits are
+// turned.
+Value* Arithmetic::mul_high_rounding(Type t, Value* x, Value* y) {
+  const bool is_unsigned = t.is_unsigned();
+  const unsigned shift = is_unsigned ? t.bits : t.bits - 1u;
+  Value* result = is_unsigned ? nullptr : rounded_product_of_halves(t, x, y);
+  if (!result) {
+    llvm::Type* wide = vector_of(b_.getIntNTy(2u * t.bits), t.lanes);
+    auto constant = [&](const llvm::APInt& v) { return llvm::ConstantInt::get(wide, v); };
+    Value* product = is_unsigned ? b_.CreateMul(b_.CreateZExt(x, wide), b_.CreateZExt(y, wide))
+                                 : b_.CreateMul(b_.CreateSExt(x, wide), b_.CreateSExt(y, wide));
+    product = b_.CreateAdd(product, constant(llvm::APInt::getOneBitSet(2u * t.bits, shift - 1)));
+    result = b_.CreateTrunc(b_.CreateLShr(product, constant({2u * t.bits, shift})), type(t));
+  }
+  if (is_unsigned) return result;
+  Value* wrapped = b_.CreateICmpEQ(result, integer(t, ir::lowest_of(t.element())));
+  return b_.CreateXor(result, b_.CreateSExt(wrapped, type(t)));
+}
+
+// pmulhrsw, which wraps, of a whole register of i16; null where there is none.
+Value* Arithmetic::rounded_product_of_halves(Type t, Value* x, Value* y) {
+  if (!host_ || t.element() != i16) return nullptr;
+  if (t.lanes == 8 && target_.has("sse4.1")) return b_.CreateIntrinsic(llvm::Intrinsic::x86_ssse3_pmul_hr_sw_128, {}, {x, y});
+  if (t.lanes == 16 && target_.has("avx2")) return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx2_pmul_hr_sw, {}, {x, y});
+  if (t.lanes == 32 && target_.has("avx512bw"))
+    return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_pmul_hr_sw_512, {}, {x, y});
+  return nullptr;
+}
+
+}  // namespace ashlar::codegen
