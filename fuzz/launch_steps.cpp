@@ -44,9 +44,9 @@ Drawn made(const char* name, std::vector<Arg> args) {
 }  // namespace
 
 std::optional<Drawn> draw_launch_step(Source& s, const Program& p, int warp) {
-  static constexpr const char* names[] = {"bind",    "bind",      "bind",    "bind",      "bind",
-                                          "vthread", "set_scope", "shared",  "set_scope", "cross_thread_reduce",
-                                          "reduce",  "pipeline",  "pipeline"};
+  static constexpr const char* names[] = {"bind",    "bind",      "bind",     "bind",      "bind",
+                                          "vthread", "set_scope", "shared",   "set_scope", "cross_thread_reduce",
+                                          "reduce",  "pipeline",  "pipeline", "atomic",    "atomic"};
   const std::string name = names[s.pick(static_cast<std::uint32_t>(std::size(names)))];
   std::vector<const Stmt*> roots;
   for (const Stmt& root : p.body)
@@ -60,6 +60,13 @@ std::optional<Drawn> draw_launch_step(Source& s, const Program& p, int warp) {
     return found.empty() ? nullptr : found[s.pick(static_cast<std::uint32_t>(found.size()))];
   };
   const auto reduces = [&](const Stmt* l) { return p.axis(l->axis).reduce; };
+  const auto stage_of = [&](const Stmt* l) {
+    Id stage = root.stage;
+    for (const Stmt* around : ir::path_to(p, l->id))
+      if (around->kind == Stmt::Kind::nest) stage = around->stage;
+    return stage;
+  };
+  const auto at_once = [&](const Stmt* l) { return p.stage(stage_of(l)).atomic; };
   const auto serial = [&](const Stmt* l) { return l->loop_kind == ir::LoopKind::serial; };
   std::vector<Id> temporaries;
   for (const auto& [id, b] : p.buffers)
@@ -74,7 +81,8 @@ std::optional<Drawn> draw_launch_step(Source& s, const Program& p, int warp) {
       if (loops.empty()) return std::nullopt;
       return made("bind", {Arg::loop(loops.front()->id), Arg::text(blocks[s.pick(2)])});
     }
-    const Stmt* loop = any_of([&](const Stmt* l) { return serial(l) && is_constant(p, *l) && (l->combines || !reduces(l)); });
+    const Stmt* loop =
+        any_of([&](const Stmt* l) { return serial(l) && is_constant(p, *l) && (l->combines || !reduces(l) || at_once(l)); });
     if (!loop || s.one_in(8)) loop = any_of([](const Stmt*) { return true; });
     if (!loop) return std::nullopt;
     if (s.one_in(8)) return made("bind", {Arg::loop(loop->id), Arg::text(blocks[s.pick(2)])});
@@ -96,6 +104,19 @@ std::optional<Drawn> draw_launch_step(Source& s, const Program& p, int warp) {
     if (!loop) return std::nullopt;
     Drawn d = made("cross_thread_reduce", {Arg::loop(loop->id)});
     d.reassociates = true;
+    return d;
+  }
+  if (name == "atomic") {
+    const Stmt* loop = any_of([&](const Stmt* l) { return serial(l) && reduces(l); });
+    if (!loop) return std::nullopt;
+    static constexpr const char* axes[] = {"block_x", "block_y", "thread_x", "thread_x", "threads", "lane"};
+    const schedule::Step bind = made("bind", {Arg::loop(loop->id), Arg::text(axes[s.pick(6)])}).step;
+    Drawn d = made("atomic", {Arg::stage(stage_of(loop))});
+    d.reassociates = true;
+    if (at_once(loop))
+      d.step = bind;
+    else
+      d.then.push_back(bind);
     return d;
   }
   // pipeline: of what is computed right inside a loop, in shared memory

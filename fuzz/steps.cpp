@@ -55,11 +55,12 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
   const auto any = [&](const auto& all) { return all[s.pick(static_cast<std::uint32_t>(std::size(all)))]; };
   const auto temporary = [&] { return placed.empty() || s.one_in(10) ? any(stages) : any(placed); };
   static constexpr const char* names[] = {
-      "split",       "split",        "split",        "compute_at",     "compute_at",  "compute_at", "compute_at", "reorder",
-      "reorder",     "vectorize",    "vectorize",    "unroll",         "parallel",    "fuse",       "peel",       "tighten",
-      "split_parts", "compute_root", "inline",       "fuse_into",      "fuse_into",   "store_at",   "store_at",   "slide",
-      "slide",       "fold",         "fold",         "cache_read",     "cache_write", "set_layout", "align",      "set_scope",
-      "rfactor",     "prefetch",     "stream_store", "decompose_init", "window",      "window",     "window"};
+      "split",       "split",        "split",          "compute_at",     "compute_at",  "compute_at", "compute_at", "reorder",
+      "reorder",     "vectorize",    "vectorize",      "unroll",         "parallel",    "fuse",       "peel",       "tighten",
+      "split_parts", "compute_root", "inline",         "fuse_into",      "fuse_into",   "store_at",   "store_at",   "slide",
+      "slide",       "fold",         "fold",           "cache_read",     "cache_write", "set_layout", "align",      "set_scope",
+      "rfactor",     "prefetch",     "stream_store",   "decompose_init", "window",      "window",     "window",     "atomic",
+      "atomic",      "partition",    "unroll_and_jam", "reverse",        "clone"};
   Drawn d;
   schedule::Step& step = d.step;
   step.primitive = any(names);
@@ -165,6 +166,15 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
     const std::size_t first = s.pick(static_cast<std::uint32_t>(readers.size()));
     for (std::size_t k = 0; k < readers.size(); ++k)
       if (k == first || s.pick(2) == 0) args.push_back(Arg::stage(readers[k]));
+  } else if (name == "clone") {
+    const Id stage = temporary();
+    std::vector<Id> readers = readers_of(stage);
+    if (readers.size() < 2 && !s.one_in(12)) return std::nullopt;
+    args = {Arg::stage(stage)};
+    if (readers.empty()) readers = stages;
+    const std::size_t keeps = s.pick(static_cast<std::uint32_t>(readers.size()));
+    for (std::size_t k = 0; k < readers.size(); ++k)
+      if (k != keeps || s.one_in(12)) args.push_back(Arg::stage(readers[k]));
   } else if (name == "cache_write") {
     args = {Arg::stage(any(stages)), Arg::place(*scopes[s.pick(2)])};
   } else if (name == "stream_store") {
@@ -193,6 +203,22 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
     if (rank > 0 && !s.one_in(3))
       then("fold", {Arg::stage(stage), Arg::integer(static_cast<int>(s.pick(static_cast<std::uint32_t>(rank)))),
                     Arg::integer(factors[s.pick(8)])});
+  } else if (name == "atomic") {  // and a loop of its steps at once
+    std::vector<Id> reductions;
+    for (Id id : stages)
+      if (p.stage(id).is_reduction() || s.one_in(12)) reductions.push_back(id);
+    if (reductions.empty()) return std::nullopt;
+    const Id stage = any(reductions);
+    args = {Arg::stage(stage)};
+    d.reassociates = order_matters(p, p.stage(stage));
+    std::vector<const Stmt*> steps;
+    for (const Stmt* l : loops_in(p, stage))
+      if (p.axis(l->axis).reduce) steps.push_back(l);
+    if (steps.empty()) return d;
+    schedule::Step& next = d.then.emplace_back();
+    next.primitive = "parallel";
+    next.where = Where::current();
+    next.args = {Arg::loop(any(steps)->id)};
   } else {
     const Id stage = any(stages);
     std::vector<const Stmt*> loops = loops_in(p, stage);
@@ -247,6 +273,19 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
       } else if (name == "peel") {
         static constexpr const char* ends[] = {"first", "last", "both"};
         args.push_back(Arg::text(any(ends)));
+      } else if (name == "partition") {
+        Expr at = ir::index(static_cast<int>(s.pick(7)));
+        const Expr extent = p.axis(l->axis).extent;
+        const bool outside = extent.empty() || [&] {  // of a loop that depends on others
+          for (Id v : ir::free_vars(extent))
+            if (!p.symbols.count(v)) return true;
+          return false;
+        }();
+        if (!outside && !s.one_in(3)) at = ir::sub(extent, at);
+        if (!s.one_in(6)) at = ir::max(at, ir::index(0));
+        args.push_back(Arg::map({}, {at}));
+      } else if (name == "unroll_and_jam" || name == "reverse") {
+        d.reassociates = order_matters(p, p.stage(stage));
       } else if (name == "prefetch") {
         std::vector<Id> read;
         for (const auto& [id, b] : p.buffers)

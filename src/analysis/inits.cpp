@@ -22,7 +22,8 @@ struct Piece {
 };
 
 bool holds_first(ir::Part part) {
-  return part == ir::Part::all || part == ir::Part::first || part == ir::Part::but_last || part == ir::Part::full;
+  return part == ir::Part::all || part == ir::Part::first || part == ir::Part::but_last || part == ir::Part::full ||
+         part == ir::Part::below;
 }
 
 class Inits {
@@ -132,6 +133,7 @@ class Inits {
     s.loop_kind = loop.loop_kind;
     s.bound_to = loop.bound_to;
     s.part = loop.part;
+    s.from = loop.from, s.to = loop.to;
     return s;
   }
 

@@ -175,7 +175,10 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
     ir::Substitution values;
     for (std::size_t n = 0; n < k; ++n) {
       const ir::Root& r = root_of(stage.iters[n]);
-      values.emplace_back(stage.iters[n].id, ir::add(r.begin, ir::axis_value(p, r.axis)));
+      const Expr step = ir::axis_value(p, r.axis);
+      values.emplace_back(stage.iters[n].id, stage.iters[n].descending
+                                                 ? ir::sub(ir::add(r.begin, ir::sub(r.extent, ir::index(1))), step)
+                                                 : ir::add(r.begin, step));
     }
     return values;
   };

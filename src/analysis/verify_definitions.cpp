@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include <ashlar/analysis/atomic.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/recurrence.h>
 
@@ -225,6 +226,12 @@ Broken stage_scatter(const View& v) {
     for (const Expr& e : s.targets)
       if (!e.type().is_index()) return ir::text(e) + " of " + s.name;
   }
+  return {};
+}
+
+Broken stage_atomic(const View& v) {
+  for (const auto& [id, s] : v.p.stages)
+    if (s.atomic && !atomic_operator(s)) return s.name;
   return {};
 }
 

@@ -37,6 +37,7 @@ enum RuleIndex {
   store_type,
   store_mask,
   store_output,
+  store_atomic,
   loop_bounds,
   loop_kinds,
   loop_parallel,
@@ -60,6 +61,7 @@ constexpr std::array<VerifierRule, rule_count> rules{{
     {"store.type", "a store has its buffer's element type and a lane for each lane of the address"},
     {"store.mask", "the mask of a store is bool, with its lanes"},
     {"store.output", "no store goes to an input"},
+    {"store.atomic", "an atomic store adds, takes the minimum or maximum, or combines bits, in memory that threads share"},
     {"loop.bounds", "bounds of loops are scalar indices"},
     {"loop.kinds", "a finished kernel has only serial and parallel loops"},
     {"loop.parallel", "no parallel loop is inside another"},
@@ -199,6 +201,12 @@ class Checker {
                   [&] { return b.name + " under " + ir::text(s.mask.type()); });
         }
         constant_address(b, s.address);
+        if (s.atomic) {
+          static constexpr Op known_to_memory[] = {Op::add, Op::min, Op::max, Op::bit_and, Op::bit_or, Op::bit_xor};
+          require(std::find(std::begin(known_to_memory), std::end(known_to_memory), *s.atomic) != std::end(known_to_memory) &&
+                      b.storage != Storage::registers && b.storage != Storage::stack && b.storage != Storage::barrier,
+                  store_atomic, [&] { return b.name; });
+        }
         break;
       }
       case Kind::prefetch:

@@ -14,7 +14,8 @@ Broken stage_recurrence(const View& v) {
     for (std::size_t d = 0; d < s.iters.size(); ++d) {
       const bool along = std::find(s.along.begin(), s.along.end(), d) != s.along.end();
       if (along != (s.iters[d].kind == ir::IterKind::ordered)) return s.iters[d].name + " of " + s.name;
-      if (s.iters[d].descending && !along) return s.iters[d].name + " of " + s.name + ", which counts down";
+      if (s.iters[d].descending && !along && s.is_recurrence())
+        return s.iters[d].name + " of " + s.name + ", which counts down";
       if (s.is_recurrence() && s.iters[d].begin.empty()) return s.name + " without a stated domain";
     }
     if (!s.is_recurrence()) continue;

@@ -35,9 +35,15 @@ unsigned cells(Part part) {
     case Part::end:
       return 0b100;
     case Part::full:
+    case Part::below:
       return 0b001;
     case Part::rest:
+    case Part::above:
       return 0b110;
+    case Part::between:
+      return 0b010;
+    case Part::beyond:
+      return 0b100;
   }
   return 0;
 }
@@ -141,7 +147,8 @@ Broken loop_reduction(const View& v) {
   v.each(Kind::loop, [&](int k, const Stmt& loop) {
     const int nest = v.place(k).nest;
     if (nest >= 0 && v.p.stage(v.at(nest).stage).scatters()) return;
-    const bool spread = loop.loop_kind == ir::LoopKind::parallel || loop.loop_kind == ir::LoopKind::vectorized;
+    const bool atomic = nest >= 0 && v.p.stage(v.at(nest).stage).atomic;
+    const bool spread = (loop.loop_kind == ir::LoopKind::parallel && !atomic) || loop.loop_kind == ir::LoopKind::vectorized;
     if (spread && v.p.axis(loop.axis).reduce && broken.empty()) broken = v.name(loop);
   });
   return broken;

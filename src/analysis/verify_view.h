@@ -150,6 +150,7 @@ Broken stage_rank(const View&);
 Broken stage_reduction(const View&);
 Broken stage_scope(const View&);
 Broken stage_scatter(const View&);
+Broken stage_atomic(const View&);
 Broken stage_acyclic(const View&);
 Broken stage_recurrence(const View&);
 Broken loop_ordered(const View&);

@@ -7,8 +7,9 @@
 // holds two clocks: `all`, by agent, what its own accesses come after; `proxy`, by thread, which generic writes the
 // asynchronous operations it issues come after.
 //
-// Invariant of a Shadow cell: the last write came after all accesses before it; `reads` are those since, none ordered before
-// another that is kept.
+// Invariant of a Shadow cell: the last write came after all accesses before it; `reads` and `updates` are those since, none
+// ordered before another of its kind that is kept. Atomic updates need no order among one another, and one with reads and
+// writes.
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -51,9 +52,12 @@ struct Accessor {
   std::uint32_t base = 0;  // agents of this cluster are numbered from here
 };
 
+enum class Touch { read, write, update };  // update: an atomic read-modify-write
+
 struct Conflict {
   Epoch earlier;
-  bool earlier_writes = false, fence_missing = false;
+  Touch how = Touch::read;  // the earlier access
+  bool fence_missing = false;
 };
 
 class Shadow {
@@ -65,22 +69,28 @@ class Shadow {
   }
   bool empty() const { return cells_.empty(); }
 
-  std::optional<Conflict> access(std::size_t at, bool write, const Accessor& by) {
+  std::optional<Conflict> access(std::size_t at, Touch how, const Accessor& by) {
     Cell& c = cells_[at];
-    if (!ordered(c.write, true, by)) return Conflict{c.write, true, by.async && known(c.write, by)};
-    if (!write) {
+    if (!ordered(c.write, true, by)) return Conflict{c.write, Touch::write, by.async && known(c.write, by)};
+    if (how != Touch::update && c.updates >= 0)
+      for (const Epoch& e : lists_[static_cast<std::size_t>(c.updates)])
+        if (!ordered(e, true, by)) return Conflict{e, Touch::update, by.async && known(e, by)};
+    if (how == Touch::read) {
       add_read(c, by);
       return {};
     }
-    if (!ordered(c.read, false, by)) return Conflict{c.read, false, false};
-    if (c.more >= 0) {
+    if (!ordered(c.read, false, by)) return Conflict{c.read, Touch::read, false};
+    if (c.more >= 0)
       for (const Epoch& e : lists_[static_cast<std::size_t>(c.more)])
-        if (!ordered(e, false, by)) return Conflict{e, false, false};
-      lists_[static_cast<std::size_t>(c.more)].clear();
-      free_.push_back(c.more);
-      c.more = -1;
-    }
+        if (!ordered(e, false, by)) return Conflict{e, Touch::read, false};
+    release(c.more);
     c.read = {};
+    if (how == Touch::update) {
+      if (c.updates < 0) c.updates = take();
+      add(lists_[static_cast<std::size_t>(c.updates)], by);
+      return {};
+    }
+    release(c.updates);
     c.write = by.epoch;
     return {};
   }
@@ -88,7 +98,8 @@ class Shadow {
  private:
   struct Cell {
     Epoch write, read;
-    int more = -1;  // further reads: a list
+    int more = -1;     // further reads: a list
+    int updates = -1;  // atomic ones: a list
   };
   static bool known(const Epoch& e, const Accessor& by) {
     const std::size_t k = e.agent - by.base;  // agents of other clusters wrap far beyond the end
@@ -105,20 +116,31 @@ class Shadow {
       c.read = by.epoch;
       return;
     }
-    if (c.more < 0) {
-      if (free_.empty()) {
-        c.more = static_cast<int>(lists_.size());
-        lists_.emplace_back();
-      } else {
-        c.more = free_.back();
-        free_.pop_back();
-      }
-    }
+    if (c.more < 0) c.more = take();
     if (c.read.agent == by.epoch.agent) {
       c.read = by.epoch;
       return;
     }
-    auto& list = lists_[static_cast<std::size_t>(c.more)];
+    add(lists_[static_cast<std::size_t>(c.more)], by);
+  }
+
+  // ---- lists of epochs, one an agent
+  int take() {
+    if (free_.empty()) {
+      lists_.emplace_back();
+      return static_cast<int>(lists_.size()) - 1;
+    }
+    const int list = free_.back();
+    free_.pop_back();
+    return list;
+  }
+  void release(int& list) {
+    if (list < 0) return;
+    lists_[static_cast<std::size_t>(list)].clear();
+    free_.push_back(list);
+    list = -1;
+  }
+  static void add(std::vector<Epoch>& list, const Accessor& by) {
     for (Epoch& e : list)
       if (e.agent == by.epoch.agent) {
         e = by.epoch;

@@ -133,21 +133,21 @@ void DeviceRun::access_at_issue(Operation& o, int k, std::int64_t element, bool 
   const Location l = o.at[static_cast<std::size_t>(k)][static_cast<std::size_t>(element)];
   if (operand.kind == Operand::Kind::tensor_map) {
     if (l.at >= 0)
-      race_global(maps_[static_cast<std::size_t>(o.code->actuals[static_cast<std::size_t>(k)].tensor_map)].buffer, l.at, write,
-                  by);
+      race_global(maps_[static_cast<std::size_t>(o.code->actuals[static_cast<std::size_t>(k)].tensor_map)].buffer, l.at,
+                  write ? Touch::write : Touch::read, by);
     return;
   }
   const int b = o.code->actuals[static_cast<std::size_t>(k)].buffer;
   if (operand.place == Place::shared) {
     shared_at(b, l.at, write ? "writes" : "reads");
-    race_shared(block(o.block), b, l.at, write, by);
+    race_shared(block(o.block), b, l.at, write ? Touch::write : Touch::read, by);
   } else {
     if (l.at < 0 || l.at >= buffer(b).elements)
       fail(Kind::out_of_bounds,
            std::string(write ? "writes " : "reads ") + buffer(b).info->name + "[" + std::to_string(l.at) + "], outside its " +
                std::to_string(buffer(b).elements) + " elements",
            {o.code->number}, {buffer(b).info->name});
-    race_global(b, l.at, write, by);
+    race_global(b, l.at, write ? Touch::write : Touch::read, by);
   }
 }
 

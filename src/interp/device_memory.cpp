@@ -26,11 +26,11 @@ Value DeviceRun::read(int b, const std::int64_t* index, int rank) {
     case Storage::stack:
       return read_register(t, b, index[0]);
     case Storage::shared:
-      if (options_.races && !lane_idle_) race_shared(block(t.block), b, index[0], false, generic(t, *code_now_));
+      if (options_.races && !lane_idle_) race_shared(block(t.block), b, index[0], Touch::read, generic(t, *code_now_));
       return read_shared(block(t.block), b, index[0], !lane_idle_);
     case Storage::argument:
     case Storage::workspace:
-      if (!lane_idle_) race_global(b, index[0], false, generic(t, *code_now_));
+      if (!lane_idle_) race_global(b, index[0], Touch::read, generic(t, *code_now_));
       return global_.read_global(info.index, index[0], !lane_idle_);
     case Storage::barrier:
       break;
@@ -48,18 +48,39 @@ void DeviceRun::write(int b, std::int64_t at, const Value& v) {
       write_register(t, b, at, v);
       return;
     case Storage::shared:
-      if (options_.races) race_shared(block(t.block), b, at, true, generic(t, *code_now_));
+      if (options_.races) race_shared(block(t.block), b, at, Touch::write, generic(t, *code_now_));
       write_shared(block(t.block), b, at, v);
       return;
     case Storage::argument:
     case Storage::workspace:
-      race_global(b, at, true, generic(t, *code_now_));
+      race_global(b, at, Touch::write, generic(t, *code_now_));
       global_.write_global(info.index, at, v);
       return;
     case Storage::barrier:
       break;
   }
   throw InternalError("a store into a barrier");
+}
+
+void DeviceRun::update(int b, std::int64_t at, ir::Op op, const Value& v) {
+  const BufferInfo& info = buffer(b);
+  Thread& t = *current_;
+  if (v.type != info.info->type) throw InternalError("kernel: a store of " + ir::text(v.type) + " into " + info.info->name);
+  const auto combined = [&](const Value& old) {
+    const Value args[] = {old, v};
+    const auto result = ir::evaluate(op, v.type, args);
+    if (!result) throw InternalError("kernel: an atomic store without a value");
+    return *result;
+  };
+  if (info.info->storage == Storage::shared) {
+    if (options_.races) race_shared(block(t.block), b, at, Touch::update, generic(t, *code_now_));
+    write_shared(block(t.block), b, at, combined(read_shared(block(t.block), b, at, true)));
+    return;
+  }
+  if (info.info->storage != Storage::argument && info.info->storage != Storage::workspace)
+    throw InternalError("kernel: an atomic store into " + info.info->name + ", a thread's own");
+  race_global(b, at, Touch::update, generic(t, *code_now_));
+  global_.write_global(info.index, at, combined(global_.read_global(info.index, at, true)));
 }
 
 // ---- registers -------------------------------------------------------------------------------------------------------------
@@ -158,28 +179,30 @@ Accessor DeviceRun::generic(Thread& t, const Code& c) const {
   return {{base_ + agent, t.clocks.all[agent], c.number, t.number}, &t.clocks, false, base_};
 }
 
-void DeviceRun::race_shared(Block& k, int b, std::int64_t at, bool write, const Accessor& by) {
+void DeviceRun::race_shared(Block& k, int b, std::int64_t at, Touch how, const Accessor& by) {
   if (!options_.races) return;
-  const std::size_t from = shared_at(b, at, write ? "writes" : "reads");
+  const std::size_t from = shared_at(b, at, how == Touch::read ? "reads" : "writes");
   for (std::size_t x = from; x < from + static_cast<std::size_t>(buffer(b).size); ++x)
-    if (const auto conflict = k.shadow.access(x, write, by)) report_race(*conflict, b, at, write, by);
+    if (const auto conflict = k.shadow.access(x, how, by)) report_race(*conflict, b, at, how, by);
 }
 
-void DeviceRun::race_global(int b, std::int64_t at, bool write, const Accessor& by) {
+void DeviceRun::race_global(int b, std::int64_t at, Touch how, const Accessor& by) {
   if (!options_.races) return;
   const auto shadow = global_shadows_.find(b);
   if (shadow == global_shadows_.end() || at < 0 || at >= buffer(b).elements) return;  // not written; or reported by the access
-  if (const auto conflict = shadow->second.access(static_cast<std::size_t>(at), write, by))
-    report_race(*conflict, b, at, write, by);
+  if (const auto conflict = shadow->second.access(static_cast<std::size_t>(at), how, by))
+    report_race(*conflict, b, at, how, by);
 }
 
-void DeviceRun::report_race(const Conflict& c, int b, std::int64_t at, bool write, const Accessor& by) const {
+void DeviceRun::report_race(const Conflict& c, int b, std::int64_t at, Touch how, const Accessor& by) const {
+  static constexpr const char* verb[] = {"reads", "writes", "atomically updates"};
+  static constexpr const char* did[] = {" read", " wrote", " atomically updated"};
   const std::string& name = buffer(b).info->name;
   const bool other_cluster = c.earlier.agent < base_ || c.earlier.agent >= base_ + static_cast<std::uint32_t>(agents_);
-  std::string text = std::string(by.async ? "asynchronously " : "") + (write ? "writes " : "reads ") + name + "[" +
+  std::string text = std::string(by.async ? "asynchronously " : "") + verb[static_cast<int>(how)] + " " + name + "[" +
                      std::to_string(at) + "], which ";
   text += other_cluster ? "a thread of another cluster" : who(c.earlier.thread);
-  text += std::string(c.earlier_writes ? " wrote" : " read") + " at " + line(c.earlier.code);
+  text += std::string(did[static_cast<int>(c.how)]) + " at " + line(c.earlier.code);
   text += c.fence_missing ? ": no fence between proxies orders them" : ": nothing orders them";
   fail(Kind::race, text, {by.epoch.code, c.earlier.code}, {name});
 }

@@ -459,7 +459,11 @@ void DeviceRun::store(Code& c) {
              "two lanes are stored into " + buffer(c.buffer).info->name + "[" + std::to_string(at) + "]", {c.number});
     pending_.emplace_back(at, v);
   }
-  for (const auto& [at, v] : pending_) write(c.buffer, at, v);
+  for (const auto& [at, v] : pending_)
+    if (c.stmt->atomic)
+      update(c.buffer, at, *c.stmt->atomic, v);
+    else
+      write(c.buffer, at, v);
 }
 
 void DeviceRun::end_thread(Thread& t) {

@@ -66,9 +66,10 @@ class DeviceRun final : public Memory {
   void write_shared(Block&, int buffer, std::int64_t at, const Value&);
   void write(int buffer, std::int64_t at, const Value&);  // by the current thread
   Accessor generic(Thread&, const Code&) const;
-  void race_shared(Block&, int buffer, std::int64_t at, bool write, const Accessor&);
-  void race_global(int buffer, std::int64_t at, bool write, const Accessor&);
-  [[noreturn]] void report_race(const Conflict&, int buffer, std::int64_t at, bool write, const Accessor&) const;
+  void update(int buffer, std::int64_t at, ir::Op, const Value&);  // an atomic store by the current thread
+  void race_shared(Block&, int buffer, std::int64_t at, Touch, const Accessor&);
+  void race_global(int buffer, std::int64_t at, Touch, const Accessor&);
+  [[noreturn]] void report_race(const Conflict&, int buffer, std::int64_t at, Touch, const Accessor&) const;
 
   // ---- device_sync.cpp
   bool sync(Thread&, Code&);  // of width 1; false: the thread waits

@@ -402,7 +402,15 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
                                                                targets_[static_cast<std::size_t>(c.buffer)].info->name + "[" +
                                                                std::to_string(pending_[a].first) + "]");
       }
-    for (const auto& [at, v] : pending_) write(c.buffer, at, v);
+    for (const auto& [at, v] : pending_) write(c.buffer, at, c.stmt->atomic ? updated(*c.stmt->atomic, c.buffer, at, v) : v);
+  }
+
+  // What an element becomes by an atomic store. Iterations run one after the other here, so that it is indivisible.
+  Value updated(ir::Op op, int buffer, std::int64_t at, const Value& v) {
+    const Value args[] = {read(buffer, &at, 1), v};
+    const auto result = ir::evaluate(op, v.type, args);
+    if (!result) throw InternalError("kernel: an atomic store without a value");
+    return *result;
   }
 
   // Frame buffers that only one outermost parallel loop uses live in the frame of its body: new at every iteration.

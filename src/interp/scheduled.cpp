@@ -288,7 +288,8 @@ class Scheduled final : public Memory {
 
   // Peeled parts of a reduction initialise once: in the part that holds the first iteration of every reduce loop.
   static bool starts(ir::Part part) {
-    return part == ir::Part::all || part == ir::Part::first || part == ir::Part::but_last || part == ir::Part::full;
+    return part == ir::Part::all || part == ir::Part::first || part == ir::Part::but_last || part == ir::Part::full ||
+           part == ir::Part::below;
   }
 
   // The blocks of a nest's own stage below `c`, but those of later parts; those of nests inside left out.

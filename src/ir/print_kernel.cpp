@@ -44,7 +44,8 @@ struct KernelWriter {
         body(s.body, depth);
         break;
       case KStmt::Kind::store:
-        line(depth, names(s.buffer, k.buffers.at(s.buffer).name) + "[" + show(s.address) + "] = " + show(s.value) +
+        line(depth, names(s.buffer, k.buffers.at(s.buffer).name) + "[" + show(s.address) + "] " +
+                        (s.atomic ? std::string("atomic ") + op_name(*s.atomic) : std::string()) + "= " + show(s.value) +
                         (s.mask.empty() ? "" : "  where " + show(s.mask)));
         break;
       case KStmt::Kind::prefetch:

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <ashlar/ir/build.h>
 
 #include "ir/print.h"
@@ -45,6 +47,11 @@ const char* part_name(Part p) {
       return "full ones of ";
     case Part::rest:
       return "rest of ";
+    case Part::below:
+    case Part::above:
+    case Part::between:
+    case Part::beyond:
+      return "";
   }
   return "";
 }
@@ -102,6 +109,12 @@ struct ProgramWriter {
       if (s.pipeline.async_copy) k += ", asynchronous";
     }
     return k;
+  }
+
+  // "from 1 to W - 1 of ", of a loop that was cut there.
+  std::string cuts(const Stmt& s) {
+    if (s.from.empty() && s.to.empty()) return "";
+    return (s.from.empty() ? "" : "from " + show(s.from) + " ") + (s.to.empty() ? "" : "to " + show(s.to) + " ") + "of ";
   }
 
   void header() {
@@ -195,7 +208,9 @@ struct ProgramWriter {
         const Stage& stage = p.stage(s.stage);
         std::string box;
         for (const Root& r : s.roots) {
-          box += " " + iter_name(r.iter);
+          const auto v = std::find_if(stage.iters.begin(), stage.iters.end(), [&](const IterVar& i) { return i.id == r.iter; });
+          const bool turned = v != stage.iters.end() && v->descending && v->kind != IterKind::ordered;
+          box += " " + iter_name(r.iter) + (turned ? " backwards" : "");
           if (!r.extent.empty()) box += " [" + show(r.begin) + ", +" + show(r.extent) + ")";
         }
         for (const Slide& slide : s.slides) box += " slides along " + iter_name(slide.iter);
@@ -205,7 +220,7 @@ struct ProgramWriter {
       case Stmt::Kind::loop: {
         const Axis& a = p.axis(s.axis);
         std::string extent = a.extent.empty() ? std::string("?") : show(extent_of(p, s));
-        line(depth, "for " + names(a.id, a.name) + " in " + part_name(s.part) + extent,
+        line(depth, "for " + names(a.id, a.name) + " in " + part_name(s.part) + cuts(s) + extent,
              s.loop_kind == LoopKind::tensorized ? "by " + p.intrinsics.at(s.intrinsic)->name : kind(s));
         break;
       }
@@ -213,7 +228,9 @@ struct ProgramWriter {
         const Stage& stage = p.stage(s.stage);
         static constexpr const char* pieces[] = {"block ", "init ", "update ", "begin ", "combine "};
         const std::string what = pieces[static_cast<int>(s.piece)];
-        std::string right = s.first_stores ? "first stores" : "";
+        const bool atomic = stage.atomic && (s.piece == Stmt::Piece::whole || s.piece == Stmt::Piece::update);
+        std::string right = atomic ? "atomic" : "";
+        if (s.first_stores) right += std::string(right.empty() ? "" : ", ") + "first stores";
         if (!s.when.empty()) right += (right.empty() ? "" : ", ") + ("when " + show(s.when, ", "));
         line(depth, what + stage.name, right);
         break;

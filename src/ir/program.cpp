@@ -155,6 +155,13 @@ LoopRange range_of(const Program& p, const Stmt& loop) {
       return {zero, div(p.axis(a.parent).extent, a.factor)};
     case Part::rest:
       return {div(p.axis(a.parent).extent, a.factor), extent};
+    case Part::below:
+      return {zero, min(loop.to, extent)};
+    case Part::between:
+      return {loop.from, min(loop.to, extent)};
+    case Part::above:
+    case Part::beyond:
+      return {loop.from, extent};
   }
   return {};
 }

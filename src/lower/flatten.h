@@ -57,7 +57,7 @@ class Flattener {
   analysis::Interval hull(const Expr&, const analysis::VarRange& over) const;
 
   // ---- reductions over threads (flatten_parts.cpp)
-  struct Parts {  // of a nest: each thread's part of every value, and the result for all threads
+  struct Parts {                // of a nest: each thread's part of every value, and the result for all threads
     std::vector<Id> part, all;  // one a component
     std::string name;
     std::vector<std::pair<Id, std::int64_t>> digits;  // the axes that tell values apart, and their strides
@@ -87,8 +87,8 @@ class Flattener {
     Expr address;
   };
   Statements store_together(std::vector<Expr> values, const std::string& name, Where, const std::vector<Target>&);
-  Statements store_all(const Stmt&, const ir::Stage&, const std::vector<Expr>& index, const std::vector<Expr>& values,
-                       Body&);
+  Statements store_all(const Stmt&, const ir::Stage&, const std::vector<Expr>& index, const std::vector<Expr>& values, Body&);
+  bool steps_at_once(const ir::Stage&) const;
 
   // ---- fragments (flatten_fragment.cpp)
   void find_fragments();

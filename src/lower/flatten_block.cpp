@@ -1,6 +1,7 @@
 // Blocks (flatten.h): the conditions around them and their stores.
 #include <algorithm>
 
+#include <ashlar/analysis/atomic.h>
 #include <ashlar/analysis/dropped.h>
 #include <ashlar/analysis/inits.h>
 #include <ashlar/analysis/thread_tree.h>
@@ -113,7 +114,7 @@ std::vector<KStmt> Flattener::block(const Stmt& s) {
 std::vector<KStmt> Flattener::stores(const Stmt& s, const Stmt& in, const ir::Stage& stage, const Parts* parts,
                                      Body& expressions, const Facts& facts) {
   const std::vector<Expr> index = ir::stored_at(stage, s.piece);
-  if (stage.scatters())  // steps of several threads may choose one place
+  if (stage.scatters() || stage.atomic)  // steps of several threads may choose one place
     for (Id buffer : stage.buffers) {
       const Id stored = place_of(buffer).kbuffer;
       draft_.mapped.insert(stored);
@@ -147,6 +148,11 @@ std::vector<KStmt> Flattener::stores(const Stmt& s, const Stmt& in, const ir::St
     for (Id part : parts->part) targets.push_back({part, at});
     return store_together(combine(stage, load_parts(parts->part, at, s.where), terms), stage.name, s.where, targets);
   }
+  if (stage.atomic && steps_at_once(stage)) {
+    Statements out = store_all(s, stage, index, terms, expressions);
+    for (KStmt& k : out) k.atomic = analysis::atomic_operator(stage);
+    return out;
+  }
   if (!s.first_stores) return store_all(s, stage, index, combine(stage, accumulators(), terms), expressions);
   Expr first = ir::boolean(true);
   for (const ir::Root& r : in.roots) {
@@ -164,6 +170,18 @@ std::vector<KStmt> Flattener::stores(const Stmt& s, const Stmt& in, const ir::St
   KStmt out = if_stmt(first, std::move(start), s.where);
   out.otherwise = std::move(go_on);
   return {std::move(out)};
+}
+
+// Do several iterations of a reduction loop around run at once? Elsewhere an element is one iteration's own at a time.
+bool Flattener::steps_at_once(const ir::Stage& stage) const {
+  for (std::size_t k = path_.size(); k-- > 0;) {
+    const Stmt& s = *path_[k];
+    if (s.kind == Stmt::Kind::nest && s.stage == stage.id) break;
+    if (s.kind == Stmt::Kind::loop && p_.axis(s.axis).reduce &&
+        (s.loop_kind == ir::LoopKind::parallel || s.loop_kind == ir::LoopKind::bound))
+      return true;
+  }
+  return false;
 }
 
 std::vector<KStmt> Flattener::store_together(std::vector<Expr> values, const std::string& name, Where where,

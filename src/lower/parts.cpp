@@ -134,6 +134,7 @@ class Parts {
     s.loop_kind = loop.loop_kind == ir::LoopKind::vectorized ? ir::LoopKind::unrolled : loop.loop_kind;
     s.bound_to = loop.bound_to;
     s.part = loop.part;
+    s.from = loop.from, s.to = loop.to;
     s.tight = loop.tight;
     s.body.push_back(std::move(block));
     return s;

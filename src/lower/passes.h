@@ -36,8 +36,8 @@ struct Draft {
   std::map<ir::Id, Where> alloc_lines;  // of the buffers that were allocated: where the user placed them
   std::set<ir::Id> mapped;              // the ones in which points share places: rings, what scatters choose
   std::set<ir::Id> fragments;           // and those that are held by the lanes of a warp
-  // By a buffer that a scatter stores to: variables of the loops over its points. Each iteration has a step of its own, whether
-  // the element that it chooses moves with the variable or not.
+  // By a buffer that a scatter, or an atomic stage, stores to: variables of the loops over its points. Each iteration has a
+  // step of its own, whether the element that it chooses moves with the variable or not.
   std::map<ir::Id, std::set<ir::Id>> points;
   std::map<ir::Id, Combining> combining;  // by the buffer that gets the first result
   std::map<ir::Id, Expr> parts;           // buffers in which each thread accumulates its part: what it starts from

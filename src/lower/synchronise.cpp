@@ -44,6 +44,7 @@ struct Around {  // a loop around an access, inside the launch
 struct Touch {
   Id buffer = 0;
   bool write = false;
+  bool atomic = false;  // an update, which needs no order with other updates
   Expr address;
   Expr slot;                  // of a ring: the copy that the address lies in
   Id group = 0;               // KStmt::var of a store
@@ -73,7 +74,7 @@ class Synchroniser {
   // What a statement touches of memory that the threads of a block share.
   void touches(const KStmt& s, std::vector<Touch>& out) {
     for_each_expr(s, [&](const Expr& e) { loads(e, out); });
-    if (s.kind == KStmt::Kind::store) touch(s.buffer, true, s.address, out, s.var);
+    if (s.kind == KStmt::Kind::store) touch(s.buffer, true, s.address, out, s.var, {}, s.atomic.has_value());
     if (s.kind == KStmt::Kind::call) called(*s.call, out);
     const bool guard = s.kind == KStmt::Kind::if_ && !has_load(s.value);
     if (s.kind == KStmt::Kind::for_) loops_.push_back(around(s));
@@ -125,17 +126,18 @@ class Synchroniser {
   }
 
   // The element `behind` an address: in the copy of a ring that the address lies in.
-  void touch(Id buffer, bool write, const Expr& address, std::vector<Touch>& out, Id group = 0, const Expr& behind = {}) {
+  void touch(Id buffer, bool write, const Expr& address, std::vector<Touch>& out, Id group = 0, const Expr& behind = {},
+             bool atomic = false) {
     const ir::KBuffer& b = draft_.kernel.buffers.at(buffer);
     const bool common = b.storage == ir::Storage::shared || b.storage == ir::Storage::workspace ||
                         (b.storage == ir::Storage::argument && b.written);
     if (!common) return;
-    out.push_back({buffer, write, behind.empty() ? address : ir::add(address, behind), slot(buffer, address), group, when_,
-                   loops_, open_, false});
+    out.push_back({buffer, write, atomic, behind.empty() ? address : ir::add(address, behind), slot(buffer, address), group,
+                   when_, loops_, open_, false});
   }
 
   Meeting between(const Touch& a, const Touch& b) {  // `a` came before `b`
-    if (a.buffer != b.buffer || (!a.write && !b.write) || launch_.threads == 1) return Meeting::none;
+    if (a.buffer != b.buffer || (!a.write && !b.write) || (a.atomic && b.atomic) || launch_.threads == 1) return Meeting::none;
     if (!a.met && !collide(a, b, Meeting::warp)) return Meeting::none;
     const bool across = launch_.warp == 1 || (launch_.threads > launch_.warp && collide(a, b, Meeting::block));
     return across ? Meeting::block : a.met ? Meeting::none : Meeting::warp;
@@ -403,8 +405,8 @@ class Synchroniser {
   static void merge(std::vector<Touch>& since, const std::vector<Touch>& more) {
     for (const Touch& t : more) {
       const auto known = std::find_if(since.begin(), since.end(), [&](const Touch& o) {
-        return o.buffer == t.buffer && o.write == t.write && o.group == t.group && o.common == t.common &&
-               o.earlier == t.earlier && ir::same(o.address, t.address) && same_loops(o, t) &&
+        return o.buffer == t.buffer && o.write == t.write && o.atomic == t.atomic && o.group == t.group &&
+               o.common == t.common && o.earlier == t.earlier && ir::same(o.address, t.address) && same_loops(o, t) &&
                std::equal(o.when.begin(), o.when.end(), t.when.begin(), t.when.end(), ir::same);
       });
       if (known == since.end())

@@ -85,6 +85,7 @@ void expand(std::vector<KStmt>& out, const KStmt& s, ir::Substitution& values) {
   copy.value = s.value;
   copy.address = s.address;
   copy.mask = s.mask;
+  copy.atomic = s.atomic;
   copy.launch = s.launch;
   copy.sync = s.sync;
   copy.call = s.call;

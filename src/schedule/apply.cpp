@@ -15,8 +15,11 @@ std::span<const Primitive> primitives() {
       {"fuse", apply_fuse},
       {"reorder", apply_reorder},
       {"peel", apply_peel},
+      {"partition", apply_partition},
+      {"reverse", apply_reverse},
       {"tighten", apply_tighten},
       {"unroll", apply_unroll},
+      {"unroll_and_jam", apply_unroll_and_jam},
       {"vectorize", apply_vectorize},
       {"parallel", apply_parallel},
       {"bind", apply_bind},
@@ -31,6 +34,7 @@ std::span<const Primitive> primitives() {
       {"slide", apply_slide},
       {"fold", apply_fold},
       {"fuse_into", apply_fuse_into},
+      {"clone", apply_clone},
       {"cache_read", apply_cache_read},
       {"cache_write", apply_cache_write},
       {"set_layout", apply_set_layout},
@@ -43,6 +47,7 @@ std::span<const Primitive> primitives() {
       {"prefetch", apply_prefetch},
       {"stream_store", apply_stream_store},
       {"decompose_init", apply_decompose_init},
+      {"atomic", apply_atomic},
       {"tensorize", apply_tensorize},
   };
   return table;

@@ -201,6 +201,11 @@ void require_whole(const Context& c, const Stmt& loop) {
                                  " (move this call before it)");
 }
 
+void require_no_slide(const Context& c, const Stmt& loop) {
+  if (slides_along(c.p.body, loop.id))
+    c.refuse("a loop that no stage slides along", name_of(c.p, loop) + " (its warm-up is its first iteration)");
+}
+
 // ---- editing ---------------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -349,6 +354,11 @@ ir::Buffer& new_buffer(Context& c, const ir::Buffer& like, const std::string& na
   b.scope = scope;
   b.where = c.step.where;
   return c.p.buffers[b.id] = b;
+}
+
+void insert_beside(Program& p, Id statement, Stmt s, bool behind) {
+  const Spot spot = locate(p, statement);
+  spot.body->insert(spot.body->begin() + static_cast<std::ptrdiff_t>(spot.index) + (behind ? 1 : 0), std::move(s));
 }
 
 Stmt take(Program& p, Id statement) {

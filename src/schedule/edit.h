@@ -64,7 +64,8 @@ bool subtree_writes(const Program&, const Stmt&, Id buffer);
 void require_serial(const Context&, const Stmt& loop);  // not yet vectorized, parallel, ...: names the call to move
 // ", which peel copied (move the split before the peel)": what made more than one loop over an axis.
 std::string copied_by(const Program&, const Stmt& loop, const std::string& step);
-void require_whole(const Context&, const Stmt& loop);  // not a part made by peel
+void require_whole(const Context&, const Stmt& loop);     // not a part made by peel
+void require_no_slide(const Context&, const Stmt& loop);  // no stage slides along it
 
 // ---- editing -------------------------------------------------------------------------------------------------------------
 Stmt copy_subtree(Program&, const Stmt&);                                // fresh ids; nests inside get axes of their own
@@ -77,6 +78,7 @@ Stmt fresh_alloc(Program&, Id buffer, Where);
 // Puts statements into a body just before the first statement that uses one of the buffers.
 void insert_before_use(Program&, std::vector<Stmt>& body, std::vector<Stmt> statements, const std::vector<Id>& buffers);
 ir::Buffer& new_buffer(Context&, const ir::Buffer& like, const std::string& name, const Scope&);  // a temporary
+void insert_beside(Program&, Id statement, Stmt, bool behind);                                    // before it, or behind
 Stmt take(Program&, Id statement);  // removes it from the tree and returns it
 
 }  // namespace ashlar::schedule

@@ -15,8 +15,9 @@ void prove_split(Context&, const Stmt& nest, const ir::Axis& outer);        // a
 void prove_tight(Context&, const Stmt& loop);                               // its outer loops stand around it
 void prove_constant_extent(Context&, const Stmt& loop, std::int64_t most);
 void prove_vectorizable(Context&, const Stmt& loop);
-void prove_independent(Context&, const Stmt& loop);  // its iterations, of one another
-void prove_apart(Context&, const Stmt& loop);        // what other stages store inside it
+// Its iterations, of one another. `in_memory`: steps of an atomic stage may meet in one element.
+void prove_independent(Context&, const Stmt& loop, bool in_memory = false);
+void prove_apart(Context&, const Stmt& loop);  // what other stages store inside it
 void prove_parallel(Context&, const Stmt& loop);
 void prove_bound(Context&, const Stmt& loop);     // to the blocks or threads of a launch
 void prove_virtual(Context&, const Stmt& loop);   // its iterations are virtual threads
@@ -47,8 +48,13 @@ void prove_reads(Context&);                    // every read lies in the domain 
 
 // Scatters: the element that a step chooses lies in the declared result, for steps at which `at_steps` holds.
 void prove_targets(Context&, const ir::Stage&, const analysis::Facts& at_steps);
-void prove_steps_apart(Context&, const Stmt& loop, const std::string& expected);  // what its iterations choose
+// What the iterations of a loop choose; `instead`: what else there is.
+void prove_steps_apart(Context&, const Stmt& loop, const std::string& expected, const std::string& instead);
 void prove_scatter_place(Context&, const Stmt& nest);
+
+// Atomic stages: memory combines their values; no element is updated before its init is stored, or read before the last update.
+void prove_memory_combines(Context&, const ir::Stage&);
+void prove_atomic(Context&, const Stmt& nest);
 
 // Whether a value is the identity of its sum (zero) for every k >= end: reads of zero-filled caches past their source, products
 // of such, selects on k.

@@ -211,10 +211,13 @@ std::string overlapping(const Program& p, const Stmt& loop) {
 void prove_bound(Context& c, const Stmt& loop) {
   const Program& p = c.p;
   if (!loop.combines) {
-    if (p.axis(loop.axis).reduce && !ir::is_block(loop.bound_to) && !p.stage(nest_of(p, loop.id).stage).scatters())
-      c.refuse("a loop whose iterations are independent (cross_thread_reduce makes threads of a reduction, rfactor a stage)",
-               name_of(p, loop) + ", a reduction");
-    prove_independent(c, loop);
+    const ir::Stage& stage = p.stage(nest_of(p, loop.id).stage);
+    if (p.axis(loop.axis).reduce && !ir::is_block(loop.bound_to) && !stage.scatters() && !stage.atomic)
+      c.refuse(
+          "a loop whose iterations are independent (cross_thread_reduce makes threads of a reduction, rfactor a stage, and "
+          "atomic combines in memory)",
+          name_of(p, loop) + ", a reduction");
+    prove_independent(c, loop, true);
     if (const std::string other = overlapping(p, loop); !other.empty())
       c.refuse("a loop whose iterations write different elements (Tail::guard leaves iterations out)",
                name_of(p, loop) + ": the last tile of " + other + " is shifted over the one before it");

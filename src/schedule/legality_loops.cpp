@@ -93,6 +93,10 @@ void prove_pad(Context& c, const ir::Stage& stage, const Stmt& loop) {
   if (a->origin != ir::Axis::Origin::root)
     c.refuse("Tail::pad on a loop that runs over a whole dimension (or the outer part of one)",
              name_of(c.p, loop) + (a->origin == ir::Axis::Origin::fused ? ", a fused loop" : ", an inner part"));
+  for (const ir::IterVar& v : stage.iters)
+    if (v.id == a->iter && v.descending)
+      c.refuse("a loop in the order of its variable: what lies past the end of a reversed one is before its begin",
+               name_of(c.p, loop));
   for (Id b : stage.buffers)
     if (!a->reduce && c.p.buffer(b).role != ir::Role::temporary)
       c.refuse("Tail::pad on a stage with storage of its own",
@@ -273,7 +277,7 @@ void prove_vectorizable(Context& c, const Stmt& loop) {
   const ir::Axis& axis = c.p.axis(loop.axis);
   const ir::Stage& stage = c.p.stage(nest_of(c.p, loop.id).stage);
   const bool puts = axis.reduce && stage.scatters();
-  if (puts) prove_steps_apart(c, loop, "lanes that store to places of their own");
+  if (puts) prove_steps_apart(c, loop, "lanes that store to places of their own", "rfactor makes private results");
   if (axis.reduce && !puts)
     c.refuse("a loop whose iterations are independent (rfactor makes lanes of a reduction)",
              name_of(c.p, loop) + ", a reduction", two_updates(c.p, loop, stage));
@@ -310,16 +314,16 @@ void prove_vectorizable(Context& c, const Stmt& loop) {
   });
 }
 
-void prove_independent(Context& c, const Stmt& loop) {
+void prove_independent(Context& c, const Stmt& loop, bool in_memory) {
   const Program& p = c.p;
   const ir::Axis& axis = p.axis(loop.axis);
   const Stmt& nest = nest_of(p, loop.id);
   const ir::Stage& stage = p.stage(nest.stage);
   const std::string independent = "a loop whose iterations are independent";
-  if (axis.reduce && stage.scatters())
-    prove_steps_apart(c, loop, independent);
-  else if (axis.reduce)
-    c.refuse(independent, name_of(p, loop) + ", a reduction", two_updates(p, loop, stage));
+  if (axis.reduce && !(stage.atomic && in_memory)) {
+    if (!stage.scatters()) c.refuse(independent, name_of(p, loop) + ", a reduction", two_updates(p, loop, stage));
+    prove_steps_apart(c, loop, independent, "rfactor makes private results, atomic combines in memory");
+  }
   if (stage.is_reduction())
     if (shifted_origin(p, loop.axis))
       c.refuse(independent, name_of(p, loop) + ", tiles that overlap by Tail::shift",
@@ -368,7 +372,7 @@ void prove_apart(Context& c, const Stmt& loop) {
 }
 
 void prove_parallel(Context& c, const Stmt& loop) {
-  prove_independent(c, loop);
+  prove_independent(c, loop, true);
   const Program& p = c.p;
   no_kind_around_or_inside(c, loop, ir::LoopKind::parallel, "one parallel loop on a path (fuse them)");
   for (const Stmt* s : ir::path_to(p, loop.id))

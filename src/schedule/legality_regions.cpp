@@ -198,7 +198,8 @@ void prove_after(Context& c, const Stmt& nest) {
                p.axis(s->axis).name + " in " + ir::text(p.axis(s->axis).extent), proof.why);
     const ir::LoopRange r = ir::range_of(p, *s);
     const Expr last = ir::sub(p.axis(s->axis).extent, ir::index(1));
-    if (s->part == ir::Part::but_last || s->part == ir::Part::first || s->part == ir::Part::middle || s->part == ir::Part::full)
+    if (s->part == ir::Part::but_last || s->part == ir::Part::first || s->part == ir::Part::middle ||
+        s->part == ir::Part::full || s->part == ir::Part::below || s->part == ir::Part::between)
       c.refuse(
           "the loop that holds the last step of the reduction",
           name_of(p, *s) + " in [" + ir::text(r.begin) + ", " + ir::text(r.end) + "), while the last is " + ir::text(last));

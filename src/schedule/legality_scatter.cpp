@@ -59,7 +59,7 @@ void prove_targets(Context& c, const ir::Stage& stage, const Facts& at_steps) {
 
 // A dimension whose target depends on data may have one value in any two iterations: the others alone tell them apart, whether
 // or not a step is kept.
-void prove_steps_apart(Context& c, const Stmt& loop, const std::string& expected) {
+void prove_steps_apart(Context& c, const Stmt& loop, const std::string& expected, const std::string& instead) {
   const Program& p = c.p;
   const Stmt& nest = nest_of(p, loop.id);
   const ir::Stage& stage = p.stage(nest.stage);
@@ -88,7 +88,7 @@ void prove_steps_apart(Context& c, const Stmt& loop, const std::string& expected
     const std::string two =
         "iterations " + axis.name + " = 0 and " + axis.name + " = 1 both update " + name + "[" + list_of(stage.targets) + "]";
     const std::string found = name_of(p, loop) + ", steps of a scatter";
-    if (put.at.empty()) c.refuse(expected, found, two + " where the data choose one element (rfactor makes private results)");
+    if (put.at.empty()) c.refuse(expected, found, two + " where the data choose one element (" + instead + ")");
     const Facts facts = analysis::facts_at(p, path);
     const analysis::Verdict v = analysis::disjoint(put, put, ir::axis_var(p, axis.id), inner, facts);
     if (!v) c.refuse(expected, found, v.why.empty() ? two : v.why);

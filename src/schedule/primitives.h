@@ -14,6 +14,10 @@ void apply_split_parts(Context&);     // loop, parts, tail             -> outer,
 void apply_fuse(Context&);            // outer, inner                  -> fused
 void apply_reorder(Context&);         // loops, outermost first
 void apply_peel(Context&);            // loop, "first" | "last"        -> the loop of the peeled iteration
+void apply_partition(Context&);       // loop, point                   -> the loop from the point on
+void apply_unroll_and_jam(Context&);  // loop
+void apply_reverse(Context&);         // loop
+void apply_clone(Context&);           // stage, readers...             -> stage
 void apply_tighten(Context&);         // loop
 void apply_unroll(Context&);          // loop
 void apply_vectorize(Context&);       // loop
@@ -42,6 +46,7 @@ void apply_rfactor(Context&);         // stage, loop                   -> stage
 void apply_prefetch(Context&);        // loop, buffer, ahead
 void apply_stream_store(Context&);    // stage
 void apply_decompose_init(Context&);  // loop
+void apply_atomic(Context&);          // stage
 void apply_tensorize(Context&);       // loop, intrinsic
 
 std::span<const Primitive> primitives();

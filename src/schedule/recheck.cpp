@@ -13,7 +13,7 @@ namespace {
 
 // Steps after which a stage may read other elements: those that change a definition, and splits that compute past an extent.
 bool changes_reads(const Step& step) {
-  static constexpr const char* names[] = {"inline", "cache_read", "cache_write", "rfactor", "pack_argument"};
+  static constexpr const char* names[] = {"inline", "cache_read", "cache_write", "rfactor", "pack_argument", "clone"};
   if (step.primitive == "split") return step.args.size() > 2 && step.args[2].word == "pad";
   return std::any_of(std::begin(names), std::end(names), [&](const char* n) { return step.primitive == n; });
 }
@@ -30,7 +30,7 @@ bool annotates(const Context& c) {
   const std::string& primitive = c.step.primitive;
   if (primitive == "set_scope") return !c.target.is_gpu();  // what lies in shared memory is computed for all threads
   return primitive == "unroll" || primitive == "vectorize" || primitive == "parallel" || primitive == "stream_store" ||
-         primitive == "tensorize";
+         primitive == "atomic" || primitive == "tensorize";
 }
 
 bool keeps_boxes(const Context& c) {
@@ -82,6 +82,7 @@ void recheck(Context& c) {
     for (const ir::Slide& slide : nest->slides) prove_slide(c, *nest, slide);
     if (nest->after) prove_after(c, *nest);
     if (p.stage(nest->stage).scatters()) prove_scatter_place(c, *nest);
+    if (p.stage(nest->stage).atomic) prove_atomic(c, *nest);
     if (analysis::drops(p, p.stage(nest->stage))) prove_dropped(c, *nest);
   }
   if (changes_reads(c.step) || (!annotates(c) && pads(p))) prove_reads(c);

@@ -19,6 +19,7 @@ struct ScheduleState {
   Target target;
   std::map<ir::Id, ir::Id> buffer_of;                   // tensors of the language -> buffers of the program
   std::map<std::pair<ir::Id, ir::Id>, ir::Id> iter_of;  // {stage, Axis of the language} -> iteration variable
+  std::map<ir::Id, ir::Id> variable_of;                 // symbols and scalars of the language -> those of the program
   void (*observer)(void*, const std::string&, const std::string&) = nullptr;
   void* observer_data = nullptr;
 
@@ -272,6 +273,17 @@ Ends Stage::peel(Loop l, Where w) const {
   const auto& r = apply("peel", {own(l, "peel", w), Arg::text("both")}, w);
   return {Loop(r[0], state_), Loop(r[1], state_)};
 }
+Loop Stage::partition(Loop l, Operand at, Where w) const {
+  if (at.is_number() ? at.number_type().is_float() || at.number_type().is_bool() : !at.expr().type().is_index())
+    refuse("partition", "a point that counts iterations: an integer, or an Expr over symbols",
+           at.is_number() ? "a floating number or bool" : "one of " + ir::text(at.expr().type()), w);
+  lang::Built names;
+  names.variable_of = state_->variable_of;
+  const Expr point = at.is_number() ? ir::index(at.integer()) : names.in_program(at.expr(), w);
+  return Loop(apply("partition", {own(l, "partition", w), Arg::map({}, {point})}, w)[0], state_);
+}
+Stage Stage::unroll_and_jam(Loop l, Where w) const { return apply("unroll_and_jam", {own(l, "unroll_and_jam", w)}, w), *this; }
+Stage Stage::reverse(Loop l, Where w) const { return apply("reverse", {own(l, "reverse", w)}, w), *this; }
 Stage Stage::tighten(Loop l, Where w) const { return apply("tighten", {own(l, "tighten", w)}, w), *this; }
 Stage Stage::vectorize(Loop l, Where w) const { return apply("vectorize", {own(l, "vectorize", w)}, w), *this; }
 Stage Stage::unroll(Loop l, Where w) const { return apply("unroll", {own(l, "unroll", w)}, w), *this; }
@@ -326,6 +338,7 @@ Stage Stage::store_in(Scope scope, Where w) const { return apply("set_scope", {A
 Stage Stage::align(int dim, Factor to, Where w) const {
   return apply("align", {Arg::stage(id_), Arg::integer(dim), Arg::integer(to.value())}, w), *this;
 }
+Stage Stage::atomic(Where w) const { return apply("atomic", {Arg::stage(id_)}, w), *this; }
 Stage Stage::stream_store(Where w) const { return apply("stream_store", {Arg::stage(id_)}, w), *this; }
 Stage Stage::set_layout_(const std::vector<Expr>& vars, const std::vector<Expr>& map, Where w) const {
   return apply("set_layout", {Arg::stage(id_), detail::index_map(vars, map)}, w), *this;
@@ -402,8 +415,11 @@ Stage Stage::prefetch(Loop l, StageRef of, Factor ahead, Where w) const {
 // ---- the schedule ----------------------------------------------------------------------------------------------------------
 
 Schedule::Schedule(lang::Built built, const Target& target)
-    : state_(new detail::ScheduleState{
-          {std::move(built.program), {}, {}}, target, std::move(built.buffer_of), std::move(built.iter_of)}) {
+    : state_(new detail::ScheduleState{{std::move(built.program), {}, {}},
+                                       target,
+                                       std::move(built.buffer_of),
+                                       std::move(built.iter_of),
+                                       std::move(built.variable_of)}) {
   try {
     analysis::derive_regions(state_->scheduled.program);
     schedule::Step none;
@@ -450,6 +466,12 @@ std::vector<Arg> Schedule::reader_args(StageRef source, std::initializer_list<St
   return args;
 }
 
+Stage Schedule::clone(StageRef stage, std::initializer_list<StageRef> readers, Where w) {
+  std::vector<Arg> args{Arg::stage(stage_of(stage, "clone", w))};
+  for (const StageRef& r : readers) args.push_back(Arg::stage(stage_of(r, "clone", w)));
+  const Stage any(0, state_);
+  return Stage(any.apply("clone", std::move(args), w)[0], state_);
+}
 Stage Schedule::cache_read(StageRef source, std::initializer_list<StageRef> readers, Scope scope, Where w) {
   const Stage any(0, state_);
   return Stage(any.apply("cache_read", reader_args(source, readers, scope, nullptr, w), w)[0], state_);

@@ -135,6 +135,7 @@ const std::map<std::string, Break>& program_breaks() {
          ir::Stage& s = stage_named(p, "P");
          s.targets = {ir::var(s.iters[0].id, "x")};
        }},
+      {"stage.atomic", [](Program& p) { stage_named(p, "P").atomic = true; }},
       {"stage.recurrence", [](Program& p) { stage_named(p, "P").iters[0].kind = ir::IterKind::ordered; }},
       {"loop.ordered",
        [](Program& p) {
@@ -289,6 +290,7 @@ const std::map<std::string, KBreak>& kernel_breaks() {
       {"store.type", [=](ir::Kernel& k) { last_store(k).value = ir::float_const(f32, 0); }},
       {"store.mask", [=](ir::Kernel& k) { last_store(k).mask = ir::boolean(true); }},
       {"store.output", [=](ir::Kernel& k) { last_store(k).buffer = in_id; }},
+      {"store.atomic", [=](ir::Kernel& k) { last_store(k).atomic = ir::Op::sub; }},
       {"loop.bounds", [=](ir::Kernel& k) { k.body[0].extent = ir::int_const(i32, 4); }},
       {"loop.kinds", [=](ir::Kernel& k) { k.body[0].loop_kind = ir::LoopKind::vectorized; }},
       {"loop.parallel",
@@ -370,7 +372,7 @@ TEST_CASE("a violation names the step that made it, the rule and what broke it")
   } catch (const InternalError& e) {
     CHECK(std::string(e.what()) ==
           "internal error: after parallel: loop.reduction: reduction loops are neither parallel nor vectorized, but those of a "
-          "scatter; found: loop k");
+          "scatter, and parallel ones of an atomic stage; found: loop k");
   }
 }
 

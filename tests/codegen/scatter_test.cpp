@@ -133,3 +133,86 @@ TEST_CASE("the gradient of an embedding, columns in lanes") {
     }
   }
 }
+
+TEST_CASE("workers that count into one histogram lose no count") {
+  for (const Target& target : kernels::runnable(levels)) {
+    const lang::DefinitionScope scope;
+    const Symbol H{"H"}, W{"W"};
+    const Tensor in = lang::make_input("in", u8, {H, W}), out = lang::make_output("out", u32, {4});
+    const Tensor counts =
+        scatter("counts", {4}, Combine::add, u32(5), {H, W}, [&](Var y, Var x) { return put(u32(1), in(y, x) % 4); });
+    lang::bind(out, counts);
+    Schedule s(lang::build_program("histogram", {in, out}), target);
+    s[counts].atomic().parallel(s[counts].reduction<2>()[0]);
+    for (const auto& [h, w] : {std::pair<std::int64_t, std::int64_t>{400, 500}, {1, 3}, {0, 5}}) {
+      Array<std::uint8_t> image({h, w}, pixel);
+      Array<std::uint32_t> found({4}, [](auto) { return 77u; });
+      std::vector<std::uint32_t> expected(4, 5);
+      for (const std::uint8_t p : image.values) ++expected[p % 4];
+      call(s, {&image.tensor, &found.tensor});
+      CHECK(found.values == expected);
+    }
+  }
+}
+
+namespace {
+
+// Rows of x, which many workers reduce together: found against plain loops.
+template <class T, class Reduce, class Plain>
+void combined(const Target& target, Type type, T start, Reduce reduce, Plain plain) {
+  const lang::DefinitionScope scope;
+  const Symbol M{"M"}, N{"N"};
+  const Tensor x = lang::make_input("x", type, {M, N}), y = lang::make_output("y", type, {M});
+  const Axis k{"k", N};
+  const Tensor t = compute("t", {{"i", M}}, [&](Var i) { return reduce(x(i, k), k); });
+  lang::bind(y, t);
+  Schedule s(lang::build_program("rows", {x, y}), target);
+  auto [ko, ki] = s[t].split(s[t].reduction(), 16);
+  auto [io, ii] = s[t].split(s[t].spatial<1>()[0], 8);
+  s[t].reorder(ko, io, ki, ii).atomic().parallel(ko).vectorize(ii);
+  for (const auto& [m, n] : {std::pair<std::int64_t, std::int64_t>{11, 3000}, {1, 1}, {3, 0}}) {
+    Array<T> values({m, n}, [](auto e) { return static_cast<T>(e * 37 % 101 - 50); });
+    Array<T> found({m}, [](auto) { return T(3); });
+    std::vector<T> expected(static_cast<std::size_t>(m), start);
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) {
+        T& e = expected[static_cast<std::size_t>(i)];
+        e = static_cast<T>(plain(e, values.values[static_cast<std::size_t>(i * n + j)]));
+      }
+    call(s, {&values.tensor, &found.tensor});
+    CHECK(found.values == expected);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every operator that memory combines, in integers of every width, and sums of floats") {
+  const auto add = [](const Expr& e, const Axis& k) { return sum(e, k); };
+  const auto least = [](const Expr& e, const Axis& k) { return minimum(e, k); };
+  const auto most = [](const Expr& e, const Axis& k) { return maximum(e, k); };
+  const auto plus = [](auto a, auto b) { return a + b; };
+  for (const Target& target : kernels::runnable(levels)) {
+    combined<std::int8_t>(target, i8, 0, add, plus);
+    combined<std::uint8_t>(target, u8, 255, least, [](auto a, auto b) { return std::min(a, b); });
+    combined<std::int16_t>(target, i16, INT16_MIN, most, [](auto a, auto b) { return std::max(a, b); });
+    combined<std::uint16_t>(target, u16, 0, most, [](auto a, auto b) { return std::max(a, b); });
+    combined<std::int32_t>(target, i32, INT32_MAX, least, [](auto a, auto b) { return std::min(a, b); });
+    combined<std::int64_t>(target, i64, 0, add, plus);
+    combined<float>(target, f32, 0, add, plus);
+    combined<double>(target, f64, 0, add, plus);
+    const auto bits = [&](auto op, std::int64_t identity) {
+      return [op, identity](const Expr& e, const Axis& k) {
+        const auto r = reducer(
+            "bits", {u32}, {static_cast<std::uint32_t>(identity)},
+            [op](Values<1> a, Values<1> b) { return values(op(a[0], b[0])); }, Order::any);
+        return r(e, k);
+      };
+    };
+    combined<std::uint32_t>(target, u32, 0, bits([](auto a, auto b) { return a | b; }, 0),
+                            [](auto a, auto b) { return a | b; });
+    combined<std::uint32_t>(target, u32, 0, bits([](auto a, auto b) { return a ^ b; }, 0),
+                            [](auto a, auto b) { return a ^ b; });
+    combined<std::uint32_t>(target, u32, 0xffffffffu, bits([](auto a, auto b) { return a & b; }, 0xffffffff),
+                            [](auto a, auto b) { return a & b; });
+  }
+}

@@ -10,6 +10,7 @@
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/step.h>
 
+#include "tests/support/atomic_gpu_operators.h"
 #include "tests/support/gpu_operators.h"
 #include "tests/support/recurrence_gpu_operators.h"
 #include "tests/support/tuple_operators.h"
@@ -44,6 +45,20 @@ inline ir::Kernel ring_of_warps(const std::string& target) {
   return lowered(op.s);
 }
 
+template <gpu_operators::AtomicCounts::How how>
+ir::Kernel atomic_counts(const std::string& target) {
+  gpu_operators::AtomicCounts op{Target::parse(target), how};
+  return lowered(op.s);
+}
+inline ir::Kernel atomic_rows(const std::string& target, Type type) {
+  gpu_operators::AtomicRows op{Target::parse(target), type, [](const Expr& e, const Axis& k) { return sum(e, k); }};
+  return lowered(op.s);
+}
+inline ir::Kernel atomic_least(const std::string& target, Type type) {
+  gpu_operators::AtomicRows op{Target::parse(target), type, [](const Expr& e, const Axis& k) { return minimum(e, k); }};
+  return lowered(op.s);
+}
+
 // Every operator of tests/support/gpu_operators.h and tuple_operators.h, and some of recurrence_gpu_operators.h and
 // warp_operators.h, by name.
 inline const std::vector<std::pair<std::string, ir::Kernel (*)(const std::string& target)>>& operators() {
@@ -65,6 +80,8 @@ inline const std::vector<std::pair<std::string, ir::Kernel (*)(const std::string
       {"recurrence_of_rows", kernel_of<gpu_operators::Rows>},
       {"recurrence_of_columns", kernel_of<gpu_operators::Columns>},
       {"scans_in_shared_memory", kernel_of<gpu_operators::SharedRows>},
+      {"counts_of_blocks", atomic_counts<gpu_operators::AtomicCounts::How::blocks>},
+      {"counts_in_shared_memory", atomic_counts<gpu_operators::AtomicCounts::How::shared>},
       {"turned", kernel_of<warp_operators::Turned>},
       {"ring_of_warps", ring_of_warps}};
   return all;

@@ -171,6 +171,26 @@ TEST_CASE("what the device does not have is refused by name") {
   CHECK(refusal_of([&] { text_of(wide.k); }) == "expected a block of 1 to 1024 threads, found 2048 in launch `wide`");
 }
 
+TEST_CASE("atomic updates: one instruction, of the scope that shares the memory, without an order of its own") {
+  const std::string counts = text_of(cuda::atomic_counts<gpu_operators::AtomicCounts::How::shared>("cuda-sm_90a"));
+  CAPTURE(counts);
+  CHECK(has(counts, ".shared.add.u32"));
+  CHECK(has(counts, ".global.add.u32"));
+  CHECK(!has(counts, ".cas."));
+  CHECK(!has(counts, ".sys."));
+  CHECK(!has(counts, "fence"));
+  for (const auto& [type, suffix] :
+       {std::pair<Type, const char*>{i32, ".add.u32"}, {u64, ".add.u64"}, {f32, ".add.f32"}, {f64, ".add.f64"}}) {
+    const std::string text = text_of(cuda::atomic_rows("cuda-sm_90a", type));
+    CAPTURE(text);
+    CHECK(has(text, suffix));
+    CHECK(!has(text, ".cas."));
+  }
+  for (const auto& [type, suffix] :
+       {std::pair<Type, const char*>{i32, ".min.s32"}, {u32, ".min.u32"}, {i64, ".min.s64"}, {u64, ".min.u64"}})
+    CHECK(has(text_of(cuda::atomic_least("cuda-sm_90a", type)), suffix));
+}
+
 TEST_CASE("a prefetch asks for a line of the second cache") {
   Builder b("ahead");
   const Id x = b.input("x", f32, {num(64)}), out = b.output("out", f32, {num(64)});

@@ -120,7 +120,7 @@ TEST_CASE("iterations that choose one element do not run at once") {
   auto [y, x] = t.s[t.counts].reduction<2>();
   says(refusal(t.s, [&, l = y] { t.s[t.counts].parallel(l); }),
        {"a loop whose iterations are independent, found y of counts, steps of a scatter",
-        "iterations y = 0 and y = 1 both update counts[", "rfactor makes private results"});
+        "iterations y = 0 and y = 1 both update counts[", "rfactor makes private results, atomic combines in memory"});
   says(refusal(t.s, [&, l = x] { t.s[t.counts].vectorize(l, 8); }),
        {"lanes that store to places of their own, found xi of counts, steps of a scatter",
         "iterations xi = 0 and xi = 1 both update counts["});

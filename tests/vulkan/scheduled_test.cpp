@@ -12,6 +12,7 @@
 #include <ashlar/schedule/step.h>
 
 #include "tests/lower/check.h"
+#include "tests/support/atomic_gpu_operators.h"
 #include "tests/support/gpu_operators.h"
 #include "tests/support/recurrence_gpu_operators.h"
 #include "tests/support/tuple_operators.h"
@@ -141,6 +142,19 @@ TEST_CASE("recurrences, a thread for each row") {
   check<gpu_operators::Columns>(shapes);
   check<gpu_operators::TwoLaunches>(shapes);
   check<gpu_operators::SharedRows>({{{"R", 33}}, {{"R", 1}}});
+}
+
+TEST_CASE("blocks and threads that combine in memory") {
+  NEEDS_DEVICE;
+  using gpu_operators::AtomicCounts;
+  for (const auto how : {AtomicCounts::How::blocks, AtomicCounts::How::threads, AtomicCounts::How::shared})
+    check<AtomicCounts>({{{"H", 90}, {"W", 121}}, {{"H", 1}, {"W", 1}}, {{"H", 3}, {"W", 0}}}, how);
+  const std::vector<Sizes> shapes{{{"M", 5}, {"N", 300}}, {{"M", 33}, {"N", 1}}, {{"M", 2}, {"N", 0}}};
+  for (const Type type : {i32, u32}) {
+    check<gpu_operators::AtomicRows>(shapes, type, [](const Expr& e, const Axis& k) { return sum(e, k); });
+    check<gpu_operators::AtomicRows>(shapes, type, [](const Expr& e, const Axis& k) { return minimum(e, k); });
+    check<gpu_operators::AtomicRows>(shapes, type, [](const Expr& e, const Axis& k) { return maximum(e, k); });
+  }
 }
 
 TEST_CASE("reductions over threads") {

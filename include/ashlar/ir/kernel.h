@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,9 @@ struct KStmt {
   Id buffer = 0;                          // store, prefetch
   Expr address;                           // store, prefetch: as a load's
   Expr mask;                              // store: empty, or a bool (vector): lanes that are false write nothing
+  // store: empty, or the operator by which `value` is combined with what the element holds, indivisibly: element = op(element,
+  // value). In each lane on its own.
+  std::optional<Op> atomic;
 
   // launch, sync, call: shared and never changed, so that copying a body stays cheap; a pass that rewrites one makes another
   std::shared_ptr<const Launch> launch;

@@ -101,7 +101,7 @@ struct IterVar {
   IterKind kind = IterKind::spatial;
   Expr begin, end;  // the declared domain, half open; both empty: inferred from the readers
   Where where = {};
-  bool descending = false;  // ordered: its loop counts down, from the last value to the first
+  bool descending = false;  // its loop counts down, from the last value to the first: ordered ones, and `reverse`d ones
 };
 
 enum class ReducerKind { none, sum, strict_sum, product, minimum, maximum, custom };
@@ -141,6 +141,8 @@ struct Stage {
   // target is its own variable is an ordinary one; over the others run only the loops of the init. Empty: no scatter.
   std::vector<Expr> targets;
   Expr keep;  // scatters: steps at which it is false combine nothing; empty: all do
+  // A reduction whose steps may run at once and meet in one element: each combines into memory indivisibly (`atomic`).
+  bool atomic = false;
 
   bool is_reduction() const { return reducer.kind != ReducerKind::none; }
   bool scatters() const { return !targets.empty(); }
@@ -183,6 +185,10 @@ enum class Part {
   end,  // with `first`: [1, extent-1) and [max(1, extent-1), extent)
   full,
   rest,  // outer axes of a split: the iterations whose whole inner range lies inside the domain, and the others
+  below,
+  above,  // of a cut `from`: [0, min(to, extent)) and [from, extent), where `to` of the first is `from` of the second
+  between,
+  beyond,  // with `below`, of two cuts: [from, min(to, extent)) and [from, extent)
 };
 
 // bound: the iterations are the blocks or threads of a launch. vthread: those of virtual threads, which one thread computes
@@ -230,6 +236,7 @@ struct Stmt {
   ThreadAxis bound_to = {};  // bound: to what
   Id intrinsic = 0;          // tensorized: by which of the program's
   Part part = Part::all;
+  Expr from, to;  // below, above, between, beyond: iterations at which the axis was cut, at least 0, over symbols
   // The inner loop of a split, inside its outer one, ends where the axis that was split ends: min(f, E - outer * f)
   // iterations, so that no guard is left.
   bool tight = false;

@@ -175,11 +175,15 @@ class Stage {
   }
   Loop peel(Loop, Peel, Where = Where::current()) const;  // the loop over the iteration taken out
   Ends peel(Loop, Where = Where::current()) const;        // at both ends: in between, clamps and guards are often decided
-  Stage tighten(Loop, Where = Where::current()) const;    // ends where the domain ends, instead of a guard
-  Stage vectorize(Loop, Where = Where::current()) const;  // constant extent
+  // The loop keeps the iterations below a point, over symbols and counted from 0; the result runs over those from it on.
+  Loop partition(Loop, Operand at, Where = Where::current()) const;
+  Stage reverse(Loop, Where = Where::current()) const;                  // from the last value of its variable to the first
+  Stage tighten(Loop, Where = Where::current()) const;                  // ends where the domain ends, instead of a guard
+  Stage vectorize(Loop, Where = Where::current()) const;                // constant extent
   Stage vectorize(Loop, Factor lanes, Where = Where::current()) const;  // the loop stays, as the outer one
   Stage unroll(Loop, Where = Where::current()) const;
   Stage unroll(Loop, Factor, Where = Where::current()) const;
+  Stage unroll_and_jam(Loop, Where = Where::current()) const;  // inside of the serial loops in it
   Stage parallel(Loop, Where = Where::current()) const;
   Stage bind(Loop, ThreadAxis, Where = Where::current()) const;  // to gpu::block_x, gpu::thread_x, ...
   Stage vthread(Loop, Where = Where::current()) const;           // virtual threads: one thread computes them, interleaved
@@ -227,7 +231,9 @@ class Stage {
   // The loop may be bound to threads: each sums a part, and every thread gets the sum of all parts.
   Stage cross_thread_reduce(Loop, Where = Where::current()) const;
   Stage decompose_init(Loop, Where = Where::current()) const;  // the init stands before the loop, apart from the update
-  Stage init(Where = Where::current()) const;                  // afterwards: the same stage, by the loops of its init
+  // Steps that run at once (parallel, bound to blocks or threads) combine into memory by indivisible updates.
+  Stage atomic(Where = Where::current()) const;
+  Stage init(Where = Where::current()) const;  // afterwards: the same stage, by the loops of its init
 
   // hardware: the loop and all inside it become one call
   Stage tensorize(Loop outermost_of_block, const Intrinsic&, Where = Where::current()) const;
@@ -270,6 +276,8 @@ class Schedule {  // a value: copying is deep
   ~Schedule();
 
   Stage operator[](TensorAt) const;  // by value: cheap, and nothing can dangle
+  // Another stage with the same definition, which these readers read instead; it may be computed elsewhere.
+  Stage clone(StageRef, std::initializer_list<StageRef> readers, Where = Where::current());
   Stage cache_read(StageRef source, std::initializer_list<StageRef> readers, Scope, Where = Where::current());
   // Where the source has no element the copy holds `fill`: what reads past the end then meets.
   Stage cache_read(StageRef source, std::initializer_list<StageRef> readers, Scope, Operand fill, Where = Where::current());

@@ -44,6 +44,7 @@ class Emitter {
   void bind_buffer(ir::Id, llvm::Value* base);
   llvm::Value* base_of(ir::Id buffer) const;
   void store(const ir::KStmt&);
+  void update(const ir::KStmt&);  // an atomic store
   void prefetch(const ir::KStmt&);
 
   // ---- inside a launch (nvptx_sync.cpp, nvptx_call.cpp)

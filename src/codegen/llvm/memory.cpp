@@ -7,12 +7,14 @@
 //   whole registers, streamed  stores past the caches, where the address is on a boundary
 //   packed arguments           memory_packed.cpp
 //   anything else              a gather or scatter; one element after another where the target has none
+//   atomic                     one read-modify-write an element
 #include <cstdlib>
 #include <numeric>
 
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
+#include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
 #include "codegen/llvm/emitter.h"
@@ -165,6 +167,7 @@ Value* Emitter::load_strided(const ir::KBuffer& buffer, Type t, Value* base, std
 
 // ---- stores ----------------------------------------------------------------------------------------------------------
 void Emitter::store(const ir::KStmt& s) {
+  if (s.atomic) return update(s);
   const ir::KBuffer& buffer = buffer_of(unit, s.buffer);
   const Type t = s.value.type();
   if (t.element() != buffer.type.element())
@@ -189,6 +192,62 @@ void Emitter::store(const ir::KStmt& s) {
     when(mask, write);
   else
     write();
+}
+
+namespace {
+
+llvm::AtomicRMWInst::BinOp operation(ir::Op op, Type t) {
+  using Rmw = llvm::AtomicRMWInst;
+  const bool sign = t.is_signed();
+  switch (op) {
+    case ir::Op::add:
+      return t.is_float() ? Rmw::FAdd : Rmw::Add;
+    case ir::Op::min:
+      if (t.is_float()) break;
+      return sign ? Rmw::Min : Rmw::UMin;
+    case ir::Op::max:
+      if (t.is_float()) break;
+      return sign ? Rmw::Max : Rmw::UMax;
+    case ir::Op::bit_and:
+      return Rmw::And;
+    case ir::Op::bit_or:
+      return Rmw::Or;
+    case ir::Op::bit_xor:
+      return Rmw::Xor;
+    default:
+      break;
+  }
+  throw InternalError(std::string("codegen: an atomic ") + ir::op_name(op) + " of " + ir::text(t));
+}
+
+}  // namespace
+
+// Relaxed: barriers and the ends of loops and launches order what is updated with what is read.
+void Emitter::update(const ir::KStmt& s) {
+  const ir::KBuffer& buffer = buffer_of(unit, s.buffer);
+  const Type t = s.value.type();
+  const auto how = operation(*s.atomic, t.element());
+  Value* v = expr(s.value);
+  Value* mask = s.mask.empty() ? nullptr : expr(s.mask);
+  Value* index = expr(s.address);
+  const bool shared = buffer.storage == ir::Storage::shared;
+  const llvm::SyncScope::ID scope = !thread_of ? static_cast<llvm::SyncScope::ID>(llvm::SyncScope::System)
+                                               : unit.context->getOrInsertSyncScopeID(shared ? "block" : "device");
+  for (int k = 0; k < t.lanes; ++k) {
+    const auto lane_of = [&](Value* x) {
+      return x->getType()->isVectorTy() ? b.CreateExtractElement(x, static_cast<std::uint64_t>(k)) : x;
+    };
+    const auto one = [&] {
+      unit.tag_access(
+          b.CreateAtomicRMW(how, element(buffer, lane_of(index)), lane_of(v),
+                            llvm::Align(static_cast<std::uint64_t>(t.bytes())), llvm::AtomicOrdering::Monotonic, scope),
+          buffer.id);
+    };
+    if (mask && !all_true(mask))
+      when(lane_of(mask), one);
+    else
+      one();
+  }
 }
 
 namespace {

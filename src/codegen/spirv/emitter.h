@@ -68,6 +68,7 @@ class Emitter {
   Value load(const Expr&);
   Value load_at(ir::Id buffer, Type, const Expr& address, const Expr& mask);
   void store(const ir::KStmt&);
+  void update(const ir::KStmt&);  // an atomic store
   void store_at(ir::Id buffer, const Expr& address, const Value&, const Expr& mask);
   Piece load_piece(const Place&, Type, Piece index, std::int64_t align);
   Piece load_half(const Place&, Type, Piece index);

@@ -4,11 +4,14 @@
 //   ramp of stride 1, device      one access of up to 4 lanes a piece, as aligned as it is known to be
 //   constant address, registers   whole variables
 //   anything else, or masked      one lane after another
+//   atomic                        one read-modify-write a lane
 //
 // An address in the device's memory is base + element * bytes, converted to a pointer where it is used.
 #include <cstdlib>
 #include <numeric>
 
+#include <ashlar/ir/build.h>
+#include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
 #include "codegen/spirv/emitter.h"
@@ -172,8 +175,59 @@ Value Emitter::load_at(ir::Id buffer, Type t, const Expr& address, const Expr& m
 void Emitter::store(const ir::KStmt& s) {
   memo_.clear();
   kept_.clear();
+  if (s.atomic) return update(s);
   const Value v = emit(s.value);
   store_at(s.buffer, s.address, v, s.mask);
+}
+
+namespace {
+
+spv::Op operation(ir::Op op, Type t) {
+  if (t.is_float() || t.bits != 32)
+    throw InternalError("spirv: an atomic " + std::string(ir::op_name(op)) + " of " + ir::text(t));
+  switch (op) {
+    case Op::add:
+      return spv::OpAtomicIAdd;
+    case Op::min:
+      return t.is_signed() ? spv::OpAtomicSMin : spv::OpAtomicUMin;
+    case Op::max:
+      return t.is_signed() ? spv::OpAtomicSMax : spv::OpAtomicUMax;
+    case Op::bit_and:
+      return spv::OpAtomicAnd;
+    case Op::bit_or:
+      return spv::OpAtomicOr;
+    case Op::bit_xor:
+      return spv::OpAtomicXor;
+    default:
+      throw InternalError(std::string("spirv: an atomic ") + ir::op_name(op));
+  }
+}
+
+}  // namespace
+
+// Relaxed: barriers and the ends of launches order what is updated with what is read.
+void Emitter::update(const ir::KStmt& s) {
+  const Place& p = place_of(s.buffer);
+  const Value v = emit(s.value), indices = emit(s.address);
+  Value condition;
+  if (!s.mask.empty()) {
+    condition = emit(s.mask);
+    if (condition.type.lanes != v.type.lanes) condition = splat(condition.pieces[0], v.type.lanes);
+  }
+  const Type element = v.type.element();
+  const spv::Op op = operation(*s.atomic, element);
+  const Word scope = p.kind == Place::Kind::device ? spv::ScopeDevice : spv::ScopeWorkgroup;
+  for (int k = 0; k < v.type.lanes; ++k) {
+    const Piece index = lane(indices, k), value = lane(v, k);
+    const auto one = [&] {
+      const Ref at = pointer(p, element, index);
+      c.op(op, m.type(element), {at, m.integer(u32, scope), m.integer(u32, spv::MemorySemanticsMaskNone), value.id});
+    };
+    if (s.mask.empty())
+      one();
+    else
+      c.when(lane(condition, k).id, one);
+  }
 }
 
 void Emitter::store_at(ir::Id buffer, const Expr& address, const Value& v, const Expr& mask) {

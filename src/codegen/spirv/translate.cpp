@@ -49,6 +49,7 @@ struct Uses {
       if (s.kind == ir::KStmt::Kind::store) {
         access(s.buffer, s.address);
         written.insert(s.buffer);
+        if (s.atomic) read.insert(s.buffer);
       }
       if (s.kind == ir::KStmt::Kind::call)
         for (const ir::Call::Actual& a : s.call->actuals) {

@@ -33,6 +33,14 @@ void redirect(std::vector<Expr>& values, Id from, const ir::Buffer& to) {
 
 }  // namespace
 
+void redirect_reads(ir::Stage& reader, Id from, const ir::Buffer& to) {
+  for (auto* list : {&reader.values, &reader.inits, &reader.targets}) redirect(*list, from, to);
+  if (reader.keep.empty()) return;
+  std::vector<Expr> keep{reader.keep};
+  redirect(keep, from, to);
+  reader.keep = keep.front();
+}
+
 // arguments: source buffer, scope, 1 and the fill value as a map of no variables (or 0), the readers
 void apply_cache_read(Context& c) {
   // match
@@ -94,15 +102,7 @@ void apply_cache_read(Context& c) {
   stage.values = {value};
   c.p.stages[stage.id] = stage;
   c.p.buffers[to.id].stage = stage.id;
-  for (Id r : readers) {
-    redirect(c.p.stages[r].values, source, to);
-    redirect(c.p.stages[r].inits, source, to);
-    redirect(c.p.stages[r].targets, source, to);
-    if (std::vector<Expr> keep{c.p.stages[r].keep}; !keep.front().empty()) {
-      redirect(keep, source, to);
-      c.p.stages[r].keep = keep.front();
-    }
-  }
+  for (Id r : readers) redirect_reads(c.p.stages[r], source, to);
   std::vector<Stmt> made;
   made.push_back(fresh_alloc(c.p, to.id, c.step.where));
   made.push_back(fresh_nest(c.p, c.p.stage(stage.id), c.step.where));

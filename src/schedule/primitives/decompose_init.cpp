@@ -30,6 +30,7 @@ Stmt header_like(Program& p, const Stmt& loop) {
   s.where = loop.where;
   s.axis = loop.axis;
   s.part = loop.part;
+  s.from = loop.from, s.to = loop.to;
   s.tight = loop.tight;
   return s;
 }

@@ -17,13 +17,7 @@ void apply_peel(Context& c) {
   require_whole(c, loop);
   const std::string& which = c.word(1);
   if (which != "first" && which != "last" && which != "both") c.refuse("first, last or both", "\"" + which + "\"");
-  const Id id = loop.id;
-  ir::walk(c.p.body, [&](const Stmt& s) {
-    for (const ir::Slide& slide : s.slides)
-      if (slide.loop == id)
-        c.refuse("a loop that no stage slides along",
-                 name_of(c.p, *ir::find(c.p, id)) + " (its warm-up is its first iteration)");
-  });
+  require_no_slide(c, loop);
   // rewrite: the iterations stay in their order, so there is nothing to prove
   Stmt copy = copy_subtree(c.p, loop);
   copy.where = loop.where = c.step.where;
@@ -34,12 +28,9 @@ void apply_peel(Context& c) {
     Stmt tail = copy_subtree(c.p, loop);
     tail.part = ir::Part::end;
     c.results.push_back(tail.id);
-    const Spot spot = locate(c.p, id);
-    spot.body->insert(spot.body->begin() + static_cast<std::ptrdiff_t>(spot.index) + 1, std::move(tail));
+    insert_beside(c.p, loop.id, std::move(tail), true);
   }
-  const Spot spot = locate(c.p, id);
-  const auto at = spot.body->begin() + static_cast<std::ptrdiff_t>(spot.index) + (which == "last" ? 1 : 0);
-  spot.body->insert(at, std::move(copy));
+  insert_beside(c.p, c.step.args[0].id, std::move(copy), which == "last");
   // remap: the loop keeps its id; the copies know what they are copies of
 }
 

@@ -60,6 +60,7 @@ void apply_reorder(Context& c) {
     Where where;
     ir::LoopKind kind;
     ir::Part part;
+    Expr from, to;
     bool tight;
     ThreadAxis bound_to;
     bool combines;
@@ -70,8 +71,8 @@ void apply_reorder(Context& c) {
   for (std::size_t k = 0; k < chain.size(); ++k) {
     const bool named = std::find(wanted.begin(), wanted.end(), chain[k]->id) != wanted.end();
     const Stmt& from = named ? *ir::find(c.p, wanted[next++]) : *chain[k];
-    headers[k] = {from.id,   from.axis,  from.copy_of,  from.where,    from.loop_kind,
-                  from.part, from.tight, from.bound_to, from.combines, from.pipeline};
+    headers[k] = {from.id,   from.axis, from.copy_of, from.where,    from.loop_kind, from.part,
+                  from.from, from.to,   from.tight,   from.bound_to, from.combines,  from.pipeline};
   }
   std::vector<Id> before, after;
   for (std::size_t k = 0; k < chain.size(); ++k) {
@@ -98,7 +99,8 @@ void apply_reorder(Context& c) {
   for (std::size_t k = 0; k < chain.size(); ++k) {
     chain[k]->id = headers[k].id, chain[k]->axis = headers[k].axis, chain[k]->copy_of = headers[k].copy_of;
     chain[k]->where = headers[k].where, chain[k]->loop_kind = headers[k].kind, chain[k]->part = headers[k].part,
-    chain[k]->tight = headers[k].tight, chain[k]->bound_to = headers[k].bound_to, chain[k]->combines = headers[k].combines,
+    chain[k]->from = headers[k].from, chain[k]->to = headers[k].to, chain[k]->tight = headers[k].tight,
+    chain[k]->bound_to = headers[k].bound_to, chain[k]->combines = headers[k].combines,
     chain[k]->pipeline = headers[k].pipeline;
   }
 }

@@ -89,6 +89,9 @@ void apply_rfactor(Context& c) {
   if (nest_of(c.p, loop.id).id != nest.id) c.refuse("a loop of " + stage.name, name_of(c.p, loop));
   const ir::Axis axis = c.p.axis(loop.axis);
   if (!axis.reduce) c.refuse("a reduction loop", name_of(c.p, loop) + ", a spatial one");
+  for (const ir::IterVar& v : stage.iters)
+    if (v.descending)
+      c.refuse("loops in the order of their variables (move this call before reverse)", v.name + " of " + stage.name);
   ir::walk(nest.body, [&](const Stmt& s) {
     if (s.kind == Stmt::Kind::nest)
       c.refuse("a stage with nothing placed in it yet (move rfactor before compute_at of its producers)",
@@ -277,7 +280,7 @@ void apply_rfactor(Context& c) {
     drop_reductions(c.p, nest.body, axis.id);
   const std::function<void(Stmt&)> mark = [&](Stmt& s) {
     if (s.kind == Stmt::Kind::block)  // with conditions the first step may be left out
-      s.first_stores = kept_atoms.empty() && s.piece == Stmt::Piece::whole;
+      s.first_stores = kept_atoms.empty() && s.piece == Stmt::Piece::whole && !c.p.stage(stage_id).atomic;
     for (Stmt& b : s.body) mark(b);
   };
   mark(*ir::find(c.p, nest_id));
