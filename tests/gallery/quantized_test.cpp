@@ -1,6 +1,7 @@
 // Integer networks beside plain loops, equal to the last bit.
 #include <cstdint>
 
+#include "int4_weights.h"
 #include "separable_int8.h"
 #include "tests/gallery/close.h"
 
@@ -69,5 +70,39 @@ TEST_CASE("depthwise and pointwise convolution of int8 in one pass") {
                                    &t[9]) == ASHLAR_OK,
                     last_error());
     CHECK(y.data == expected);
+  }
+}
+
+TEST_CASE("weights of 4 bits, two to a byte, with a scale for each group") {
+  constexpr std::int64_t group = 32;
+  for (const auto& [M, G] : {std::pair<std::int64_t, std::int64_t>{5, 3}, {1, 1}, {0, 2}, {3, 0}, {17, 4}}) {
+    CAPTURE(M);
+    CAPTURE(G);
+    const std::int64_t K = G * group, row = K + 6;  // padded rows: strides count weights, and are even
+    const auto weight = numbers(1, -8, 7);
+    std::vector<std::uint8_t> packed(static_cast<std::size_t>((M * row + 1) / 2));
+    for (std::size_t e = 0; e < static_cast<std::size_t>(M * row); ++e)
+      packed[e / 2] = static_cast<std::uint8_t>(packed[e / 2] | (weight(e) & 15) << (e % 2 * 4));
+    Dense<std::int8_t> x({K}, numbers(2, -128, 127));
+    Dense<float> scale({M, G}, fractions(3)), y({M});
+    std::int64_t shape[] = {M, K}, strides[] = {row, 1};
+    ashlar_tensor w{};
+    w.data = packed.data(), w.device_type = 1, w.ndim = 2, w.type_code = 0, w.type_bits = 4, w.type_lanes = 1;
+    w.shape = shape, w.strides = strides;
+    std::vector<float> expected;
+    for (std::int64_t m = 0; m < M; ++m) {
+      float total = 0;
+      for (std::int64_t g = 0; g < G; ++g) {
+        std::int32_t part = 0;
+        for (std::int64_t k = g * group; k < (g + 1) * group; ++k) part += weight(static_cast<std::size_t>(m * row + k)) * x(k);
+        total = std::fma(static_cast<float>(part), scale(m, g), total);
+      }
+      expected.push_back(total * 0.25f);
+    }
+    ashlar_tensor a = scale.tensor(), b = x.tensor(), c = y.tensor();
+    REQUIRE_MESSAGE(int4_weights(&w, &a, &b, 0.25f, &c) == ASHLAR_OK, last_error());
+    CHECK(y.data == expected);
+    strides[0] = row - 1;
+    if (M > 1 && G > 0) CHECK(int4_weights(&w, &a, &b, 0.25f, &c) == ASHLAR_E_STRIDE);
   }
 }

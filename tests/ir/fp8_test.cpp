@@ -1,7 +1,7 @@
 // The 8-bit floats of the OCP formats: every code, every f16, every boundary between neighbours, all sums and products. Twice:
 // against a search for the nearest code, and against hashes of what ml_dtypes 0.6.0 (float8_e4m3fn, float8_e5m2) gives, NaNs of
 // every code counted as 0x7F.
-#include <bit>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -37,7 +37,7 @@ double decoded(Type t, int code) {
 // two are as near.
 int nearest(Type t, double x) {
   const int last = t == e4m3 ? 0x7E : 0x7B;
-  const double beyond = t == e4m3 ? 480 : 65536, magnitude = std::fabs(x);
+  const double beyond = t == e4m3 ? 480 : 65536, magnitude = std::min(std::fabs(x), 1e6);  // distances stay exact
   if (std::isnan(x) || (t == e4m3 && std::isinf(x))) return 0x7F;
   int best = 0;
   double distance = HUGE_VAL;
