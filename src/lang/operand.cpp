@@ -73,8 +73,9 @@ Expr adopt(Type t, const Operand& n, const std::string& what) {
                  " (a floating number does not adopt an integer type: convert the other operand, f32(x))",
              number_text(n), n.where());
     const double rounded = ir::round_to(t, n.real());
-    if (std::isinf(rounded) && !std::isinf(n.real()))
-      refuse(what, "a number in the range of " + ir::text(t), number_text(n), n.where());
+    const bool lost =
+        std::isfinite(n.real()) ? !std::isfinite(rounded) : std::isnan(rounded) && !std::isnan(n.real());  // e4m3: infinity
+    if (lost) refuse(what, "a number in the range of " + ir::text(t), number_text(n), n.where());
     return ir::float_const(t, rounded, n.where());
   }
   if (!holds(t, n))

@@ -114,6 +114,10 @@ static void put_type(Writer* w, int64_t packed) { /* code | bits << 8 | lanes <<
     case 6:
       snprintf(s, sizeof s, bits == 8 ? "bool" : "bool of %d bits", bits);
       break;
+    case 10: /* DLPack 1.1: float8_e4m3fn, float8_e5m2 */
+    case 12:
+      snprintf(s, sizeof s, bits == 8 ? "%s" : "%s of %d bits", code == 10 ? "e4m3" : "e5m2", bits);
+      break;
     default:
       snprintf(s, sizeof s, "type code %d of %d bits", code, bits);
       break;

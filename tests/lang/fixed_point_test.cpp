@@ -86,6 +86,12 @@ TEST_CASE("8-bit floats: arithmetic in f32, rounded after every operator; overfl
   CHECK_FALSE(refused([] { infinity(e4m3); }).empty());
   CHECK(std::isnan(e4m3(1000).node()->f));
   CHECK(exp(value(e4m3)).type() == e4m3);
+  CHECK((value(e4m3) * 0.3).type() == e4m3);
+  for (double number : {1000.0, -1e9, inf})
+    CHECK(refusal([&] { value(e4m3) + number; }).expected == "a number in the range of e4m3");
+  CHECK(refusal([] { value(e4m3) * 300; }).expected ==
+        "a number that e4m3 holds exactly (or convert the other operand by name)");
+  CHECK(refusal([] { value(e5m2) - 1e6; }).expected == "a number in the range of e5m2");
 }
 
 TEST_CASE("the largest of 8-bit floats, and of none") {

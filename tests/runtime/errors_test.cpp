@@ -62,6 +62,12 @@ TEST_CASE("rank, type and device") {
   d.refused(ASHLAR_E_TYPE, "affine: A is i32, expected f32");
   d.A.tensor.type_code = 2, d.A.tensor.type_lanes = 4;
   d.refused(ASHLAR_E_TYPE, "affine: A is f32 in vectors of 4, expected f32");
+  d.A.tensor.type_lanes = 1, d.A.tensor.type_code = 10, d.A.tensor.type_bits = 8;
+  d.refused(ASHLAR_E_TYPE, "affine: A is e4m3, expected f32");
+  d.A.tensor.type_code = 12;
+  d.refused(ASHLAR_E_TYPE, "affine: A is e5m2, expected f32");
+  d.A.tensor.type_code = 0, d.A.tensor.type_bits = 4;
+  d.refused(ASHLAR_E_TYPE, "affine: A is i4, expected f32");
   AffineCall e;
   e.C.tensor.device_type = 2;
   e.refused(ASHLAR_E_DEVICE, "affine: C lies on a CUDA device, expected the host");
