@@ -41,6 +41,41 @@ TEST_CASE("splits, parts and kinds of a reversed loop go along with it") {
   t.same();
 }
 
+TEST_CASE("a reader inside of a reversed producer, and a reversed reader") {
+  for (const int turned : {0, 1, 2, 3}) {
+    Product t;
+    const Loop i = t.s[t.product].spatial<2>()[0], j = t.s[t.product].spatial<2>()[1];
+    if (turned & 1) t.s[t.product].reverse(i).reverse(j);
+    if (turned & 2) t.s[t.C].reverse(t.s[t.C].spatial<2>()[0]);
+    t.s[t.C].fuse_into(i);
+    t.same();
+    Product u;
+    if (turned & 2) u.s[u.C].reverse(u.s[u.C].spatial<2>()[1]);
+    u.s[u.C].fuse_into(u.s[u.product].spatial<2>()[1]);
+    if (turned & 1) u.s[u.product].reverse(u.s[u.product].spatial<2>()[1]);
+    u.same();
+  }
+  Product t;
+  t.s[t.product].reverse(t.s[t.product].reduction()).reverse(t.s[t.product].spatial<2>()[0]);
+  t.s[t.C].fuse_into(t.s[t.product].reduction());
+  t.same();
+}
+
+TEST_CASE("a recurrence inside of a reversed loop of its reader") {
+  lang::DefinitionScope scope;
+  Symbol R{"R"}, T{"T"};
+  Tensor x = lang::make_input("x", i32, {R, T}), y = lang::make_output("y", i32, {R, T});
+  Tensor run = scan("run", {{"r", R}, {"t", T}}, Along{1}, Combine::add, [&](Var r, Var n) { return x(r, n); });
+  lang::bind(y, compute("y", {{"i", R}, {"j", T}}, [&](Var i, Var j) { return run(i, j) * 2; }));
+  const lang::Built built = lang::build_program("p", {x, y});
+  Schedule s(built, Target::parse("x86-64-v3"));
+  auto [i, j] = s[y].spatial<2>();
+  s[y].reverse(i).reverse(j);
+  s[run].compute_at(i);
+  for (const auto& [r, t] : {std::pair<std::int64_t, std::int64_t>{4, 7}, {1, 1}, {3, 0}})
+    means_the_same(built.program, s, {{r, t}, {r, t}});
+}
+
 TEST_CASE("a triangle, its rows reversed") {
   Triangle t;
   t.s[t.y].reverse(t.s[t.y].spatial<1>()[0]);
