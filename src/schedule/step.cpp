@@ -43,7 +43,7 @@ Json expr_json(const Expr& e) {
 }
 
 Type type_from(const std::string& name, Entry entry) {
-  for (Type t : {i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, f64, bf16, e4m3, e5m2, bool_})
+  for (Type t : {i4, u4, i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, f64, bf16, e4m3, e5m2, bool_})
     if (ir::text(t) == name) return t;
   bad(entry, "a type", name);
 }

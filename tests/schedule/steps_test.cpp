@@ -135,4 +135,18 @@ TEST_CASE("rfactor of a reduction whose init stands apart") {
   p.same();
 }
 
+TEST_CASE("fills of packed and 8-bit types are replayed (fuzz seed 45001325)") {
+  for (const Type type : {i4, u4, e4m3}) {
+    lang::DefinitionScope scope;
+    Symbol N{"N"};
+    Tensor x = lang::make_input("x", type, {N}), y = lang::make_output("y", f32, {N});
+    lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return f32(x(i)); }));
+    const lang::Built built = lang::build_program("p", {x, y});
+    Schedule s(built, Target::parse("x86-64")), again(built, Target::parse("x86-64"));
+    s.cache_read(x, {y}, Scope::global, 0);
+    again.replay(s.json());
+    CHECK(again.text() == s.text());
+  }
+}
+
 }  // namespace ashlar::test
