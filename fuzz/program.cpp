@@ -130,6 +130,11 @@ class Maker : Recurrences {
         const Text end = plus(vars[0].value, 1);
         r.axes.push_back(Axis(name.c_str(), Operand(ir::index(0)), Operand(end.e)));
         bounds = "0, " + end.s;
+      } else if (const auto read = s.one_in(5) ? table(d) : std::nullopt) {
+        const auto end = s.one_in(2) ? table(d) : std::nullopt;
+        const Text upto = end ? *end : end_of(d);
+        r.axes.push_back(Axis(name.c_str(), Operand(read->e), Operand(upto.e)));
+        bounds = read->s + ", " + upto.s;
       } else {
         if (d.symbol < 0 && s.one_in(4)) d.low = -s.between(1, 2), d.high = std::max(1, d.high - 2);
         r.axes.push_back(Axis(name.c_str(), Operand(ir::index(d.low)), Operand(end_of(d).e)));
@@ -139,6 +144,26 @@ class Maker : Recurrences {
       vars.push_back({Text{r.axes.back(), name}, d});
     }
     return r;
+  }
+
+  // A bound that is an element of an input, kept between the ends of a span.
+  std::optional<Text> table(const Span& d) {
+    std::vector<const Known*> inputs;
+    for (const Known& k : all)
+      if (k.argument && !(k.type == bool_)) inputs.push_back(&k);
+    if (inputs.empty()) return std::nullopt;
+    const Known& from = *s.of(inputs);
+    std::vector<Text> at;
+    std::string text = from.name + "(";
+    for (const Span& of : from.spans) {
+      const auto i = inside(of, 0);
+      if (!i) return std::nullopt;
+      text += (at.empty() ? "" : ", ") + i->s;
+      at.push_back(*i);
+    }
+    const Text data = convert(i32, {element(from.tensor, at), text + ")"}), last = end_of(d);
+    return Text{clamp(Operand(data.e), Operand(ir::index(d.low)), Operand(last.e)),
+                "clamp(" + data.s + ", " + std::to_string(d.low) + ", " + last.s + ")"};
   }
 
   Reduction<> reduction(Type t, std::string& text) {

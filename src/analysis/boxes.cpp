@@ -4,6 +4,7 @@
 #include <ashlar/ir/refusal.h>
 
 #include "analysis/blocks.h"
+#include "analysis/reads.h"
 
 namespace ashlar::analysis {
 
@@ -68,10 +69,21 @@ std::vector<Expr> storage_extents(const Program& p, Id id) {
   const Stmt* alloc = ir::alloc_of(p, id);
   if (!alloc) throw InternalError("no alloc with id " + std::to_string(id));
   const Path path = ir::path_to(p, alloc->id);
-  const auto loops = loops_below(p, path, 0);
   const Facts facts = facts_of_arguments(p);
+  // Space is set aside before any table is read: what a bound read from one may be at most.
+  std::vector<VarRange> ranges = loops_below(p, path, 0), data;
+  for (VarRange& r : ranges) {
+    r.range.lo = without_data(r.range.lo, data, facts);
+    r.range.hi = without_data(r.range.hi, data, facts);
+  }
   std::vector<Expr> result;
-  for (const Expr& e : physical_box(p, id).extent) result.push_back(upper_bound(e, loops, facts));
+  for (const Expr& extent : physical_box(p, id).extent) {
+    std::vector<VarRange> own = data;
+    const Expr e = without_data(extent, own, facts);
+    std::vector<VarRange> all = ranges;
+    all.insert(all.end(), own.begin(), own.end());
+    result.push_back(upper_bound(e, all, facts));
+  }
   return result;
 }
 

@@ -4,6 +4,7 @@
 //   arms         c*min(a, b) with c > 0 is one of c*a, c*b: both must hold; with c < 0 it is at least either
 //   hypotheses   a known h >= 0 is subtracted, scaled so that a term cancels
 //   quotients    c*(a/c) lies in [a - c + 1, a]; a/c - b/c is at least (a - b)/c; a%c lies in [0, c - 1], and below a >= 0
+//   promises     c*in_range(a, lo, hi) is at least c*lo or c*(hi - 1), and c*a
 //   variables    a variable is replaced by the end of its range at which the sum is smallest, inner variables first
 //
 // Example: io*64 <= M - 1 for io <= (M + 63)/64 - 1 is M - 1 - io*64; io at its upper end: M + 63 - 64*((M + 63)/64); the
@@ -233,7 +234,26 @@ bool Engine::search(const Linear& l, std::uint64_t used, int depth) {
   bool decided = false;
   if (search_minmax(l, used, depth, &decided)) return true;
   if (decided) return false;
-  return search_hypotheses(l, used, depth) || search_quotients(l, used, depth) || search_variables(l, used, depth);
+  return search_hypotheses(l, used, depth) || search_quotients(l, used, depth) || search_promises(l, used, depth) ||
+         search_variables(l, used, depth);
+}
+
+// in_range(a, lo, hi) is a, at least lo and below hi.
+bool Engine::search_promises(const Linear& l, std::uint64_t used, int depth) {
+  for (std::size_t k = 0; k < l.terms.size(); ++k) {
+    const Term& t = l.terms[k];
+    if (!ir::is(t.atom, Op::in_range)) continue;
+    const auto args = ir::args_of(t.atom);
+    for (const Expr& end : {t.coef > 0 ? args[1] : ir::sub(args[2], ir::index(1)), args[0]}) {
+      Linear rest = l;
+      rest.terms.erase(rest.terms.begin() + static_cast<std::ptrdiff_t>(k));
+      gather(end, t.coef, rest);
+      normalise(rest);
+      if (search(rest, used, depth + 1)) return true;
+      if (budget_ <= 0) return false;
+    }
+  }
+  return false;
 }
 
 bool Engine::search_minmax(const Linear& l, std::uint64_t used, int depth, bool* decided) {

@@ -59,10 +59,15 @@ void keep_common(std::vector<Expr>& conditions, const std::vector<Expr>& with) {
 bool add_reader(const Program& p, const ir::Stage& stage, const ir::Stage& reader, const Domain& theirs, const Facts& facts,
                 std::vector<Interval>& hulls, bool first) {
   std::vector<VarRange> ranges, spatial;  // the start of a reduction is read at spatial points, also where there are no terms
+  std::vector<VarRange> data;             // what tables say of bounds; nobody knows when a domain is laid out
   for (std::size_t k = reader.iters.size(); k-- > 0;) {
-    ranges.push_back({reader.iters[k].id, theirs.computed[k]});
+    Interval i = theirs.computed[k];
+    for (Expr* end : {&i.lo, &i.hi})
+      if (!end->empty()) *end = without_data(*end, data, facts);
+    ranges.push_back({reader.iters[k].id, i});
     if (reader.iters[k].kind != ir::IterKind::reduce) spatial.push_back(ranges.back());
   }
+  ranges.insert(ranges.end(), data.begin(), data.end());
   bool any = false;
   for (const Read& r : reads_of(reader)) {
     if (p.buffer(r.load.node()->id).stage != stage.id) continue;

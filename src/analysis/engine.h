@@ -90,6 +90,7 @@ class Engine {
   bool search_minmax(const Linear&, std::uint64_t used, int depth, bool* decided);
   bool search_variables(const Linear&, std::uint64_t used, int depth);
   bool search_quotients(const Linear&, std::uint64_t used, int depth);
+  bool search_promises(const Linear&, std::uint64_t used, int depth);
   bool search_hypotheses(const Linear&, std::uint64_t used, int depth);
   void tighten(Linear&);
   void load_hypotheses();

@@ -16,6 +16,8 @@ namespace {
 
 constexpr Id first_data_id = Id{1} << 62;
 
+}  // namespace
+
 bool depends_on_data(const Expr& e) {
   bool found = false;
   ir::walk(e, [&](const Expr& x) {
@@ -25,8 +27,6 @@ bool depends_on_data(const Expr& e) {
   return found;
 }
 
-// The index with every part that is read from data, or chosen by it, as a variable that runs over the values it may have:
-// nobody knows more when storage is laid out. The variables are put before those in `ranges`.
 Expr without_data(const Expr& index, std::vector<VarRange>& ranges, const Facts& facts) {
   if (!depends_on_data(index)) return index;
   Interval values;
@@ -50,8 +50,6 @@ Expr without_data(const Expr& index, std::vector<VarRange>& ranges, const Facts&
   return ir::var(id, "data");
 }
 
-}  // namespace
-
 bool reads(const ir::Stage& stage, Id buffer) {
   bool found = false;
   const auto look = [&](const Expr& e) {
@@ -63,6 +61,9 @@ bool reads(const ir::Stage& stage, Id buffer) {
   for (const auto* list : {&stage.values, &stage.inits, &stage.targets})
     for (const Expr& e : *list) look(e);
   if (!stage.keep.empty()) look(stage.keep);
+  for (const ir::IterVar& v : stage.iters)
+    for (const Expr* bound : {&v.begin, &v.end})
+      if (!bound->empty()) look(*bound);
   return found;
 }
 
@@ -77,6 +78,7 @@ std::vector<Read> reads_of(const ir::Stage& stage) {
     std::vector<Read>& result;
     std::vector<Expr> conditions;
     bool of_start;
+    Id bounds;
     void visit(const Expr& e) {
       if (ir::is(e, ir::Op::select)) {
         const auto args = ir::args_of(e);
@@ -91,12 +93,12 @@ std::vector<Read> reads_of(const ir::Stage& stage) {
       for (const Expr& a : ir::args_of(e)) visit(a);
       if (!ir::is(e, ir::Op::load)) return;
       for (const Read& r : result)
-        if (ir::same(r.load, e) && r.of_start == of_start && r.conditions.size() == conditions.size() &&
+        if (ir::same(r.load, e) && r.of_start == of_start && r.bounds == bounds && r.conditions.size() == conditions.size() &&
             std::equal(conditions.begin(), conditions.end(), r.conditions.begin(), ir::ExprSame{}))
           return;
-      result.push_back({e, conditions, of_start});
+      result.push_back({e, conditions, of_start, bounds});
     }
-  } visitor{result, {}, false};
+  } visitor{result, {}, false, 0};
   if (!stage.keep.empty()) {
     visitor.visit(stage.keep);
     visitor.conditions.push_back(stage.keep);
@@ -106,6 +108,12 @@ std::vector<Read> reads_of(const ir::Stage& stage) {
   visitor.conditions.clear();
   visitor.of_start = true;
   for (const Expr& e : stage.inits) visitor.visit(e);
+  visitor.of_start = false;
+  for (const ir::IterVar& v : stage.iters) {
+    visitor.bounds = v.id;
+    for (const Expr* bound : {&v.begin, &v.end})
+      if (!bound->empty()) visitor.visit(*bound);
+  }
   return result;
 }
 

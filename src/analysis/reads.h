@@ -6,6 +6,10 @@ namespace ashlar::analysis {
 
 bool reads(const ir::Stage&, ir::Id buffer);
 
+// An expression with every part that is read from data, or chosen by it, as a variable that runs over the values it may have:
+// nobody knows more when storage is laid out. The variables are put before those in `ranges`.
+Expr without_data(const Expr&, std::vector<VarRange>& ranges, const Facts&);
+
 // The hull of an index while the listed variables run, over what is known before any data is: a part of the index that is read
 // from data, or chosen by it, may have any value of its range. An end without a bound is empty.
 Interval index_interval(const Expr& index, std::vector<VarRange> ranges, const Facts&);

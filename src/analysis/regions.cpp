@@ -32,8 +32,14 @@ bool needed(const Program& p, const TreeIndex& tree, Id parent, const Stmt* self
     if (self && std::find(path.begin(), path.end(), self) != path.end() && nest_on(path)->after != self->stage) continue;
     const ir::Stage& stage = p.stage(path.back()->stage);
     if (!reads(stage, buffer)) continue;
-    const auto iters = iter_intervals(p, path, parent, facts);
+    auto iters = iter_intervals(p, path, parent, facts);
+    std::vector<VarRange> data;  // at the root nothing depends on what tables say: the host knows how far loops run there
+    if (parent == 0)
+      for (VarRange& v : iters)
+        for (Expr* end : {&v.range.lo, &v.range.hi})
+          if (!end->empty()) *end = without_data(*end, data, facts);
     const std::vector<VarRange> spatial(iters.begin(), iters.begin() + stage.spatial_rank());
+    iters.insert(iters.end(), data.begin(), data.end());
     for (const Read& r : reads_of(stage)) {
       if (r.load.node()->id != buffer || !happens_in(r, *path.back())) continue;
       const auto indices = ir::args_of(r.load);
@@ -127,6 +133,32 @@ Expr inhabited_where(const Program& p, const Domain& domain, const std::vector<I
   return all;
 }
 
+// Does a split below the axis run past its extent?
+bool overshoots(const Program& p, Id axis) {
+  for (Id n : p.axis(axis).became) {
+    const ir::Axis& a = p.axis(n);
+    if (a.origin == ir::Axis::Origin::split_outer && a.tail != ir::Tail::exact && a.tail != ir::Tail::shift) return true;
+    if (overshoots(p, n)) return true;
+  }
+  return false;
+}
+
+// Bounds that are read from tables are read where the variables before lie in the nest's box, and nowhere past it: the
+// condition of that, over those variables; empty where none of their loops runs past it.
+template <class RootOf>
+Expr inside_tables(const Program& p, const ir::Stage& stage, const ir::IterVar& v, const RootOf& root_of) {
+  Expr all;
+  for (const ir::IterVar& before : stage.iters) {
+    if (before.id == v.id) break;
+    const auto reads_at = [&](const Expr& bound) { return depends_on_data(bound) && ir::uses_var(bound, before.id); };
+    const ir::Root& root = root_of(before);
+    if (!(reads_at(v.begin) || reads_at(v.end)) || !overshoots(p, root.axis)) continue;
+    const Expr below = ir::lt(ir::var(before.id, before.name), ir::add(root.begin, root.extent));
+    all = all.empty() ? below : ir::logic_and(all, below);
+  }
+  return all;
+}
+
 void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optional<Domains>& domains) {
   Stmt& nest = const_cast<Stmt&>(*path.back());
   const ir::Stage& stage = p.stage(nest.stage);
@@ -190,8 +222,12 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
     Interval i = own_domain ? Interval{v.begin, ir::sub(v.end, ir::index(1))} : box[k];
     if (own_domain) {  // bounds of a reduction may use the spatial variables
       const ir::Substitution values = v.kind == ir::IterKind::reduce ? values_before(k) : ir::Substitution{};
-      i.lo = ir::substitute(i.lo, values);
-      i.hi = ir::substitute(i.hi, values);
+      const Expr inside = inside_tables(p, stage, v, root_of);
+      for (Expr* end : {&i.lo, &i.hi}) {
+        *end = ir::substitute(*end, values);
+        if (!inside.empty())
+          *end = ir::select(ir::substitute(inside, values), *end, end == &i.lo ? ir::index(0) : ir::index(-1));
+      }
     } else {
       for (const ir::Slide& slide : nest.slides) {
         if (slide.iter != v.id) continue;

@@ -28,6 +28,7 @@ int Tape::add(const Expr& e, Slots& slots, Memory& memory, std::unordered_map<co
   if (n->op == Op::int_const || n->op == Op::float_const) node.value = ir::value_of(e);
   if (n->op == Op::var) node.slot = slots.slot(n->id, n->type.lanes);
   if (n->op == Op::load) node.slot = memory.resolve(n->id, n->name);
+  if (n->op == Op::select && select == Select::strict) selects_ = true;
   if (n->op == Op::select && select == Select::lazy) {
     bool loads = false;
     for (const Expr& arm : ir::args_of(e).subspan(1))
@@ -113,6 +114,28 @@ void Tape::compute(Node& n, int lane) {
   n.value = *v;
 }
 
+// What was not written has no value, nor has what is computed from it; `select` has the value of the arm that it takes.
+void Tape::compute_strict(Node& n, int lane) {
+  n.unwritten = nullptr;
+  if (some_without_) {
+    const auto operand = [&](std::uint32_t k) -> const Node& { return nodes_[static_cast<std::size_t>(operands_[n.first + k])]; };
+    for (std::uint32_t k = 0; k < n.count && !n.unwritten; ++k)
+      if (n.op != Op::select || k == 0 || k == (operand(0).value.i ? 1u : 2u)) n.unwritten = operand(k).unwritten;
+    if (n.unwritten) return;
+    if (n.op == Op::select) {
+      n.value = operand(operand(0).value.i ? 1 : 2).value;
+      return;
+    }
+  }
+  try {
+    compute(n, lane);
+  } catch (const RunError& e) {
+    if (e.kind != RunError::Kind::uninitialised) throw;
+    n.unwritten = std::current_exception();
+    some_without_ = true;
+  }
+}
+
 const Value& Tape::need(int index, int lane) {
   Node& n = nodes_[static_cast<std::size_t>(index)];
   const std::uint64_t now = n.vector ? lane_epoch_ : epoch_;
@@ -137,9 +160,12 @@ Value Tape::run(int lane) {
       ++lane_epoch_;
     return need(root, lane);
   }
+  if (lane == 0) some_without_ = false;
   for (Node& n : nodes_)
-    if (lane == 0 || n.vector) compute(n, lane);
-  return nodes_[static_cast<std::size_t>(root)].value;
+    if (lane == 0 || n.vector) selects_ ? compute_strict(n, lane) : compute(n, lane);
+  const Node& result = nodes_[static_cast<std::size_t>(root)];
+  if (some_without_ && result.unwritten) std::rethrow_exception(result.unwritten);
+  return result.value;
 }
 
 }  // namespace ashlar::interp

@@ -1,13 +1,15 @@
 #pragma once
 // Expressions compiled to an array of nodes in topological order, so that shared nodes are evaluated once.
 //
-// A Tape evaluates lazily where the language promises it: the arm of `select` that is not taken is not evaluated. Vector
+// A Tape evaluates lazily where the language promises it: the arm of `select` that is not taken is not evaluated. A strict one,
+// of a kernel, evaluates both arms as machines do; what was not written may be read there, but not used. Vector
 // expressions are evaluated a lane at a time; nodes of one lane are evaluated once for all lanes.
 //
 //   Slots slots;  slots.set(i_id, int_value(index_type, 3));
 //   Tape t(expr, slots, memory, Select::lazy);
 //   Value v = t.run();
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -74,9 +76,11 @@ class Tape {
     const char* name;
     Value value;          // the latest result; constants: theirs for ever
     std::uint64_t stamp;  // when it was computed
+    std::exception_ptr unwritten = {};  // strict: why it has no value
   };
   int add(const Expr&, Slots&, Memory&, std::unordered_map<const ir::Node*, int>&, Select);
   void compute(Node&, int lane);
+  void compute_strict(Node&, int lane);
   const Value& need(int node, int lane);  // recursive, for lazy tapes
 
   std::vector<Node> nodes_;
@@ -84,6 +88,8 @@ class Tape {
   Slots* slots_ = nullptr;
   Memory* memory_ = nullptr;
   bool lazy_ = false;
+  bool selects_ = false;      // there is a select in a strict tape
+  bool some_without_ = false;  // a node of this evaluation has no value
   int lanes_ = 1;
   std::uint64_t epoch_ = 0, lane_epoch_ = 0;
 };

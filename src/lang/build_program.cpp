@@ -35,6 +35,8 @@ std::vector<Id> reads_of(const StageDef& s) {
   for (const auto* list : {&s.values, &s.inits, &s.targets})
     for (const Expr& e : *list) add(e);
   if (!s.keep.empty()) add(s.keep);
+  for (Id axis : s.axes)
+    for (const Expr* bound : {&variable(axis, s.where).begin, &variable(axis, s.where).end}) add(*bound);
   return ids;
 }
 

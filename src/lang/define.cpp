@@ -146,6 +146,19 @@ Expr identity(ir::ReducerKind kind, Type t) {
   }
 }
 
+// Bounds are read from tables that the caller gives: nothing has to be computed before a loop knows how far it runs.
+void require_tables(const lang::VariableDef& axis) {
+  for (const Expr* bound : {&axis.begin, &axis.end})
+    ir::walk(*bound, [&](const Expr& x) {
+      if (!ir::is(x, ir::Op::load)) return true;
+      const lang::TensorDef& t = lang::tensor(x.node()->id, axis.where);
+      if (t.kind != lang::TensorDef::Kind::input)
+        refuse("Axis " + axis.name, "bounds over variables, and elements of inputs",
+               ir::text(*bound) + ", where " + t.name + " is computed", axis.where);
+      return true;
+    });
+}
+
 Reduction<> reduce(detail::Reduce kind, const char* what, const Operand& term, AxisList axes, Where where) {
   const Expr e = stored(term, what);
   if (e.type().is_bool()) refuse(what, "a number (convert by name: i32(x))", "bool", term.where());
@@ -197,6 +210,7 @@ void define_reduction(const Site& site, const Reduced& r, Tensor* results) {
     const VariableDef& v = lang::variable(id, r.where);
     if (std::find(s.axes.begin(), s.axes.end(), id) != s.axes.end())
       refuse(s.name, "each Axis once", v.name + " twice", r.where);
+    require_tables(v);
     checker.check(v.begin);
     checker.check(v.end);
     s.axes.push_back(id);

@@ -40,15 +40,6 @@ Expr symbol(const char* name, Symbol::Facts facts, Where where) {
   return new_variable(std::move(d));
 }
 
-// Bounds may use variables, but read no tensor.
-void refuse_loads(const Expr& e, const std::string& what, Where where) {
-  ir::walk(e, [&](const Expr& x) {
-    if (ir::is(x, ir::Op::load))
-      refuse(what, "bounds over variables alone (bounds read from a tensor come later)", ir::text(e), where);
-    return true;
-  });
-}
-
 Expr axis(const char* name, const Operand& begin, const Operand& end, Where where) {
   VariableDef d;
   d.kind = VariableDef::Kind::axis;
@@ -56,8 +47,6 @@ Expr axis(const char* name, const Operand& begin, const Operand& end, Where wher
   d.where = where;
   d.begin = lang::to_index(begin, "Axis " + d.name);
   d.end = lang::to_index(end, "Axis " + d.name);
-  refuse_loads(d.begin, "Axis " + d.name, where);
-  refuse_loads(d.end, "Axis " + d.name, where);
   std::int64_t length = 0;
   if (ir::is_int(ir::sub(d.end, d.begin), &length) && length < 0)
     refuse("Axis " + d.name, "an end that is not below the begin", ir::text(d.begin) + " to " + ir::text(d.end), where);

@@ -8,8 +8,25 @@ namespace ashlar::lower_impl {
 
 using ir::Op;
 
-Expr Body::address(ir::Id buffer, const std::vector<Expr>& index) {
-  return analysis::simplify(place_of_(buffer).address(index), facts_);
+namespace {
+bool reads_or_promises(const Expr& e) {
+  bool found = false;
+  ir::walk(e, [&](const Expr& x) { return !(found = found || ir::is(x, Op::load) || ir::is(x, Op::in_range)); });
+  return found;
+}
+}  // namespace
+
+std::vector<Expr> Body::known(const std::vector<Expr>& index) const {
+  std::vector<Expr> result;
+  for (const Expr& e : index) result.push_back(ir::substitute(e, values_));
+  return result;
+}
+
+Expr Body::address(ir::Id buffer, const std::vector<Expr>& index, const Expr& mask) {
+  const Expr at = analysis::simplify(place_of_(buffer).address(index), facts_);
+  if (!reads_or_promises(at)) return at;
+  kept_.push_back(at);
+  return analysis::simplify(visit(at, mask), facts_);
 }
 
 bool Body::in_bounds(const Place& place, const std::vector<Expr>& index) {
@@ -23,10 +40,10 @@ bool Body::in_bounds(const Place& place, const std::vector<Expr>& index) {
 }
 
 Expr Body::visit_load(const Expr& e, const Expr& mask) {
-  std::vector<Expr> index;
-  for (const Expr& a : ir::args_of(e)) index.push_back(visit(a, mask));
+  const auto indices = ir::args_of(e);
+  const std::vector<Expr> index = known({indices.begin(), indices.end()});
   const Place& place = place_of_(e.node()->id);
-  std::vector<Expr> args{address(e.node()->id, index)};
+  std::vector<Expr> args{address(e.node()->id, index, mask)};
   if ((!mask.empty() || !lanes_.empty()) && !in_bounds(place, index))
     args.push_back(mask.empty() ? lanes_ : lanes_.empty() ? mask : ir::logic_and(lanes_, mask));
   return ir::load(place.kbuffer, place.buffer->name, e.type(), args, e.node()->where);
@@ -40,7 +57,7 @@ Expr Body::visit(const Expr& e, const Expr& mask) {
   switch (ir::op_of(e)) {
     case Op::var:
       for (const auto& [id, value] : values_)
-        if (id == e.node()->id) result = value;
+        if (id == e.node()->id) result = reads_or_promises(value) ? visit(value, mask) : value;
       break;
     case Op::load:
       result = visit_load(e, mask);
@@ -57,8 +74,8 @@ Expr Body::visit(const Expr& e, const Expr& mask) {
         break;
       }
       auto under = [&](const Expr& c) {
-        masks_.push_back(mask.empty() ? c : ir::logic_and(mask, c));
-        return masks_.back();
+        kept_.push_back(mask.empty() ? c : ir::logic_and(mask, c));
+        return kept_.back();
       };
       const Expr yes = visit(args[1], under(condition)), no = visit(args[2], under(ir::logic_not(condition)));
       result = ir::select(condition, yes, no);

@@ -4,6 +4,8 @@
 //
 //   select(x > 0, A[x - 1], 0)      becomes   select(x > 0, A[x - 1 where x > 0], 0)
 //
+// What is proved is proved before loads get addresses: facts, boxes of storage and bounds that tables give speak of the same.
+//
 // Invariant: a load without a mask reads inside its buffer whenever the block's uniform guards hold.
 #include <functional>
 #include <map>
@@ -23,11 +25,14 @@ class Body {
       : values_(std::move(values)), facts_(facts), lanes_(std::move(lanes)), place_of_(std::move(place_of)) {}
 
   Expr lower(const Expr& e) { return visit(e, Expr()); }
-  Expr address(ir::Id buffer, const std::vector<Expr>& lowered_index);  // of an access, simplified
+  // Of an access, simplified; the index over the variables that `values` has, not lowered.
+  Expr address(ir::Id buffer, const std::vector<Expr>& index) { return address(buffer, known(index), Expr()); }
 
  private:
   Expr visit(const Expr&, const Expr& mask);
   Expr visit_load(const Expr&, const Expr& mask);
+  std::vector<Expr> known(const std::vector<Expr>& index) const;  // over loops; not lowered, as the facts are
+  Expr address(ir::Id buffer, const std::vector<Expr>& known_index, const Expr& mask);
   bool in_bounds(const Place&, const std::vector<Expr>& index);
 
   ir::Substitution values_;
@@ -35,7 +40,7 @@ class Body {
   Expr lanes_;
   std::function<const Place&(ir::Id)> place_of_;
   std::map<std::pair<const ir::Node*, const ir::Node*>, Expr> done_;
-  std::vector<Expr> masks_;  // keeps the keys alive
+  std::vector<Expr> kept_;  // keeps the keys alive
 };
 
 // One step of a reduction: what the accumulators become.

@@ -47,6 +47,7 @@ class Flattener {
   void alloc(const Stmt&);
   const Place& place_of(Id buffer);
   const Stmt& nest() const;
+  Expr lowered(const Expr& e);  // over loops: loads get addresses
   Expr known(const Expr& e) const { return ir::substitute(e, single_); }  // variables of loops that run once by their value
   bool lane_varying(const Expr& e) const { return lane_ != 0 && ir::uses_var(e, lane_); }
 

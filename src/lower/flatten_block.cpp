@@ -206,13 +206,11 @@ std::vector<KStmt> Flattener::store_together(std::vector<Expr> values, const std
 // Stores one value for each component that the block stores.
 std::vector<KStmt> Flattener::store_all(const Stmt& s, const ir::Stage& stage, const std::vector<Expr>& index,
                                         const std::vector<Expr>& values, Body& expressions) {
-  std::vector<Expr> at;
-  for (const Expr& i : index) at.push_back(expressions.lower(i));
   std::vector<Target> targets;
   std::vector<Expr> stored;
   for (std::size_t c = 0; c < stage.buffers.size(); ++c) {
     if (s.stores != Stmt::Stores::all && (s.stores == Stmt::Stores::dropped) != analysis::drops(p_, stage, c)) continue;
-    targets.push_back({place_of(stage.buffers[c]).kbuffer, expressions.address(stage.buffers[c], at)});
+    targets.push_back({place_of(stage.buffers[c]).kbuffer, expressions.address(stage.buffers[c], index)});
     stored.push_back(values[c]);
   }
   return store_together(std::move(stored), stage.name, s.where, targets);

@@ -43,7 +43,7 @@ std::vector<KStmt> Flattener::call(const Stmt& s) {
           Expr at = tile.base[d];
           for (std::size_t t = 0; t < tile.steps.size(); ++t)
             at = ir::add(at, ir::mul(position[t], ir::index(tile.steps[t][d])));
-          index.push_back(expressions.lower(known(at)));
+          index.push_back(known(at));
         }
         return expressions.address(tile.buffer, index);
       };

@@ -123,7 +123,7 @@ std::vector<KStmt> Flattener::over_tiles(const Stmt& s, const analysis::TileDigi
   k.var = p_.fresh();
   k.name = p_.axis(s.axis).name + "_tile";
   k.begin = ir::index(0);
-  k.extent = count;
+  k.extent = lowered(count);
   k.loop_kind = LoopKind::unrolled;
   const Expr number = ir::var(k.var, k.name);
   std::int64_t tiles = 0;

@@ -66,7 +66,7 @@ std::vector<KStmt> Flattener::loop(const Stmt& s) {
     out = body(s.body);
     single_.pop_back();
     if (!together && !ir::is_int(any, 1) && !out.empty()) {
-      KStmt guard = if_stmt(any, std::move(out), s.where);
+      KStmt guard = if_stmt(lowered(any), std::move(out), s.where);
       out.clear();
       out.push_back(std::move(guard));
     }
@@ -108,8 +108,8 @@ std::vector<KStmt> Flattener::many(const Stmt& s, const ir::Axis& axis, const Ex
   k.where = s.where;
   k.var = s.axis;
   k.name = axis.name;
-  k.begin = begin;
-  k.extent = extent;
+  k.begin = lowered(begin);
+  k.extent = lowered(extent);
   k.loop_kind = kind;
   k.bound_to = s.bound_to;
   k.body = body(s.body);
@@ -121,6 +121,10 @@ std::vector<KStmt> Flattener::many(const Stmt& s, const ir::Axis& axis, const Ex
   Statements out;
   if (!k.body.empty()) out.push_back(std::move(k));
   return out;
+}
+
+Expr Flattener::lowered(const Expr& e) {
+  return Body(ir::Substitution{}, facts_, Expr(), [this](Id buffer) -> const Place& { return place_of(buffer); }).lower(e);
 }
 
 analysis::Interval Flattener::hull(const Expr& e, const analysis::VarRange& over) const {

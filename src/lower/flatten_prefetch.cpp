@@ -71,7 +71,7 @@ std::vector<KStmt> Flattener::prefetch(const Stmt& s) {
     for (auto& [id, value] : values) value = known(ir::substitute(value, place));
     Body expressions(values, facts_, Expr(), [this](Id buffer) -> const Place& { return place_of(buffer); });
     std::vector<Expr> index;
-    for (std::uint32_t d = 0; d < what->count; ++d) index.push_back(expressions.lower(what->args[d]));
+    for (std::uint32_t d = 0; d < what->count; ++d) index.push_back(what->args[d]);
     KStmt k;
     k.kind = KStmt::Kind::prefetch;
     k.where = s.where;

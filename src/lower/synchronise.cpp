@@ -18,7 +18,6 @@
 //
 // That takes a device whose warps are known: lanes thread / warp * warp to thread / warp * warp + warp - 1, all there.
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <map>
 
@@ -86,19 +85,16 @@ class Synchroniser {
     if (s.kind == KStmt::Kind::for_) loops_.pop_back();
   }
 
-  // An arm of a select that is not taken is not read. Of selects within selects only the outer few are told apart.
-  void loads(const Expr& e, std::vector<Touch>& out, int depth = 0) {
+  // A load whose mask is false reads nothing.
+  void loads(const Expr& e, std::vector<Touch>& out) {
     ir::walk(e, [&](const Expr& x) {
-      if (ir::is(x, ir::Op::load)) touch(x.node()->id, false, ir::args_of(x)[0], out);
-      if (!ir::is(x, ir::Op::select) || depth == 4 || !has_load(x)) return true;
-      const auto [condition, taken, otherwise] = std::array{ir::args_of(x)[0], ir::args_of(x)[1], ir::args_of(x)[2]};
-      if (has_load(condition) || condition.type().lanes != 1) return true;
-      when_.push_back(condition);
-      loads(taken, out, depth + 1);
-      when_.back() = ir::logic_not(condition);
-      loads(otherwise, out, depth + 1);
-      when_.pop_back();
-      return false;
+      if (!ir::is(x, ir::Op::load)) return true;
+      const auto args = ir::args_of(x);
+      const bool masked = args.size() > 1 && args[1].type().lanes == 1 && !has_load(args[1]);
+      if (masked) when_.push_back(args[1]);
+      touch(x.node()->id, false, args[0], out);
+      if (masked) when_.pop_back();
+      return true;
     });
   }
 
@@ -416,9 +412,19 @@ class Synchroniser {
     }
   }
 
+  // What is read of arguments that nothing writes is the same for all threads that read it at one place.
   bool same_for_all(const KStmt& s) const {
     bool same = true;
-    for_each_expr(s, [&](const Expr& e) { same = same && !has_load(e) && !ir::uses_var(e, launch_.thread); });
+    for_each_expr(s, [&](const Expr& e) {
+      ir::walk(e, [&](const Expr& x) {
+        if (ir::is(x, ir::Op::load)) {
+          const ir::KBuffer& b = draft_.kernel.buffers.at(x.node()->id);
+          same = same && b.storage == ir::Storage::argument && !b.written;
+        }
+        return same;
+      });
+      same = same && !ir::uses_var(e, launch_.thread);
+    });
     return same;
   }
 

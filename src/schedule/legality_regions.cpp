@@ -351,12 +351,26 @@ void prove_reads(Context& c) {
         at_start.assume(atom);
     }
     for (const Expr& e : domain.inhabited) at_terms.assume(e), at_start.assume(e);
+    // A table is read where the loops run whose variables say at which element, before any condition is tested; other loops may
+    // stand inside, and say nothing.
+    const auto at_table = [&](const Expr& load) {
+      std::vector<Id> used = ir::free_vars(load);
+      Facts facts = arguments;
+      for (std::size_t k = stage.iters.size(); k-- > 0;)
+        if (std::find(used.begin(), used.end(), stage.iters[k].id) != used.end())
+          for (const Expr& end : {domain.box[k].lo, domain.box[k].hi})
+            for (Id v : ir::free_vars(end)) used.push_back(v);
+      for (std::size_t k = 0; k < stage.iters.size(); ++k)
+        if (std::find(used.begin(), used.end(), stage.iters[k].id) != used.end())
+          facts.range(stage.iters[k].id, domain.box[k].lo, domain.box[k].hi);
+      return facts;
+    };
     if (stage.scatters()) prove_targets(c, stage, at_terms);
     for (const analysis::Read& r : analysis::reads_of(stage)) {
       const ir::Buffer& b = p.buffer(r.load.node()->id);
       const bool declared = b.stage == 0 || (!p.stage(b.stage).iters.empty() && !p.stage(b.stage).iters.front().begin.empty());
       if (!declared) continue;
-      Facts here = r.of_start ? at_start : at_terms;
+      Facts here = r.bounds ? at_table(r.load) : r.of_start ? at_start : at_terms;
       for (const Expr& condition : r.conditions) analysis::assume_of_data(here, analysis::decided(condition, r.conditions));
       for (std::size_t d = 0; d < ir::args_of(r.load).size(); ++d) {
         const Expr& e = ir::args_of(r.load)[d];

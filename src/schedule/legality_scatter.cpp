@@ -3,6 +3,7 @@
 
 #include <ashlar/analysis/ladder.h>
 #include <ashlar/analysis/puts.h>
+#include <ashlar/analysis/regions.h>
 
 #include "schedule/legality.h"
 
@@ -11,15 +12,6 @@ namespace ashlar::schedule {
 using analysis::Facts;
 
 namespace {
-
-bool reads_data(const Expr& e) {
-  bool found = false;
-  ir::walk(e, [&](const Expr& x) {
-    found |= ir::is(x, ir::Op::load) || (ir::is(x, ir::Op::var) && !x.type().is_index());
-    return !found;
-  });
-  return found;
-}
 
 std::string list_of(const std::vector<Expr>& at) {
   std::string s;
@@ -77,7 +69,7 @@ void prove_steps_apart(Context& c, const Stmt& loop, const std::string& expected
     std::vector<Expr> at;
     for (const Expr& e : stage.targets) {
       at.push_back(ir::substitute(e, values));
-      if (!reads_data(at.back())) put.at.push_back(at.back());
+      if (!analysis::depends_on_data(at.back())) put.at.push_back(at.back());
     }
     std::vector<Id> inner;
     bool inside = false;

@@ -48,7 +48,11 @@ TEST_CASE("extents are over symbols and numbers, and at most eight") {
   CHECK(told([&] {
           compute("y", {N + x(0)}, [](Var i) { return i32(i); });
         }).find("y: extents over symbols and numbers, found N + ") == 0);
-  CHECK(told([&] { Axis("l", x(0)); }).find("Axis l: bounds over variables alone (bounds read from a tensor come later)") == 0);
+  const Tensor twice = compute("twice", {N}, [&](Var i) { return x(i) * 2; });
+  CHECK(told([&] {
+          compute("z", {N}, [&](Var i) { return sum(x(i), Axis("l", twice(0))); });
+        }).find("Axis l: bounds over variables, and elements of inputs, found index(") == 0);
+  CHECK(told([&] { compute("z", {N}, [&](Var i) { return sum(x(i), Axis("l", boundary::repeat(x)(3))); }); }) == "");
   CHECK(told([&] { lang::make_input("y", f32, std::vector<Extent>(9, Extent(2))); }) == "y: at most 8 dimensions, found 9");
   CHECK(told([&] { Shape::of(std::vector<Extent>(9, Extent(2))); }) == "Shape: at most 8 dimensions, found 9");
 }

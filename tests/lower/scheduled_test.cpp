@@ -184,3 +184,19 @@ TEST_CASE("softmax: maxima and sums taken apart over lanes") {
   partial.vectorize(partial.spatial<2>()[1]);
   check(built, s, {{{"M", 3}, {"N", 16}}, {{"M", 2}, {"N", 13}}, {{"M", 2}, {"N", 3}}, {{"M", 0}, {"N", 1}}});
 }
+
+TEST_CASE("an arm that is not taken may lie where nothing was written (fuzz seed 50007035)") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  const Tensor a = lang::make_input("a", f32, {N, N}), y = lang::make_output("y", f32, {N, N}),
+               z = lang::make_output("z", f32, {1});
+  const Tensor b = compute("b", {N, N}, [&](Var i, Var) { return a(i, i) + boundary::repeat(a)(i - 2, i - 2); });
+  const Tensor c = compute("c", {1}, [&](Var) { return f32(-3.0f); });
+  lang::bind(y, b);
+  lang::bind(z, c);
+  const lang::Built built = lang::build_program("filled", {a, y, z});
+  Schedule s(built, Target::parse("x86-64-v2"));
+  const Stage filled = s.cache_read(a, {b}, Scope::global, 0.0f);
+  s.cache_read(a, {filled}, Scope::global);
+  handmade::check_kernel(built.program, lower(s.scheduled().program, options_of(s.target())), {{{"N", 0}}, {{"N", 3}}});
+}

@@ -22,7 +22,10 @@ TEST_CASE("rfactor is for a whole, loose reduction loop") {
        {"a stage with nothing placed in it yet (move rfactor before compute_at of its producers)", "A_cache inside product"});
   Triangle v;
   says(refusal(v.s, [&] { v.s[v.y].rfactor(v.s[v.y].reduction()); }),
-       {"a reduction whose bounds do not depend on i, found k in [0, i + 1)"});
+       {"a loop whose extent does not depend on i (split it, and take the inner one), found k of y, of k in [0, i + 1)"});
+  auto [vo, vi] = v.s[v.y].split(v.s[v.y].reduction(), Parts{2});
+  says(refusal(v.s, [&, vi = vi] { v.s[v.y].rfactor(vi); }),
+       {"reduction loops that are split by factors alone, where bounds depend on i, found ki of y"});
   const Loop row = u.s[u.C].spatial<2>()[0];
   schedule::Step step;  // as a saved schedule may ask for it
   step.primitive = "rfactor";

@@ -53,13 +53,16 @@ std::vector<VarRange> loops_below(const ir::Program&, const std::vector<const ir
 // The iterations a root axis really covers: its extent, or more where a split pads.
 Expr covered_extent(const ir::Program&, ir::Id axis);
 
-// Every load of a stage's values (and inits), with the conditions of the selects around it.
+// Every load of a stage's values (and inits), with the conditions of the selects around it; and those of tables that the bounds
+// of its axes are read from.
 struct Read {
   Expr load;
   std::vector<Expr> conditions;
   bool of_start = false;  // of a reduction: at each spatial point once, whatever its reduce domain holds
+  ir::Id bounds = 0;      // the iteration variable that this is a bound of: read wherever those before it run, in the domain or not
 };
 std::vector<Read> reads_of(const ir::Stage&);
+bool depends_on_data(const Expr&);  // a load, or a Scalar
 // Does a block, by what piece of its stage it is, do this read? An init reads what the start reads, an update the rest;
 // of a reduction over threads, `combine` reads what the start reads where it stores it, and `begin` nothing.
 bool happens_in(const Read&, const ir::Stmt& block);

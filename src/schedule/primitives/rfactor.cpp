@@ -75,6 +75,52 @@ bool reduce_in_init(std::vector<Stmt>& body, const Stmt& loop) {
   return false;
 }
 
+// The extent of a reduction's axis over iteration variables (its nest has it over loops): root extents are from definitions.
+Expr extent_over(const Program& p, const ir::Stage& stage, Id id) {
+  const ir::Axis& a = p.axis(id);
+  switch (a.origin) {
+    case ir::Axis::Origin::root:
+      for (const ir::IterVar& v : stage.iters)
+        if (v.id == a.iter) return ir::max(ir::index(0), ir::sub(v.end, v.begin));
+      break;
+    case ir::Axis::Origin::split_outer:
+      return ir::ceil_div(extent_over(p, stage, a.parent), a.factor);
+    case ir::Axis::Origin::split_inner:
+      return a.factor;
+    case ir::Axis::Origin::fused:
+      return ir::mul(extent_over(p, stage, a.outer), extent_over(p, stage, a.inner));
+  }
+  throw InternalError("an axis of " + stage.name + " without a root");
+}
+
+bool by_factors(const Program& p, Id axis) {
+  const std::vector<Id>& became = p.axis(axis).became;
+  return became.size() != 1 &&
+         std::all_of(became.begin(), became.end(), [&](Id n) { return p.axis(n).parts == 0 && by_factors(p, n); });
+}
+
+// Bounds that depend on spatial variables (triangles, rows that a table bounds) become those of the partial, which has these
+// variables as well. The loop itself has to be alike at every point, as the partial's new dimension is.
+bool follows_points(Context& c, const ir::Stage& stage, const Stmt& nest, const Stmt& loop, bool tightened) {
+  const auto uses = [](const Expr& e, const ir::IterVar& w) { return ir::uses_var(e, w.id); };
+  bool follows = false;
+  for (const ir::IterVar& v : stage.iters)
+    for (const ir::IterVar& w : stage.iters) {
+      if (v.kind != ir::IterKind::reduce || !(uses(v.begin, w) || uses(v.end, w))) continue;
+      follows = true;
+      const std::string found = v.name + " in [" + ir::text(v.begin) + ", " + ir::text(v.end) + ")";
+      if (w.kind == ir::IterKind::reduce) c.refuse("a reduction whose bounds do not depend on " + w.name, found);
+      if (tightened) c.refuse("loops that were not tightened, where bounds depend on " + w.name, found);
+      for (const ir::Root& r : nest.roots)
+        if (c.p.axis(r.axis).reduce && !by_factors(c.p, r.axis))
+          c.refuse("reduction loops that are split by factors alone, where bounds depend on " + w.name, name_of(c.p, loop));
+      if (uses(extent_over(c.p, stage, loop.axis), w))
+        c.refuse("a loop whose extent does not depend on " + w.name + " (split it, and take the inner one)",
+                 name_of(c.p, loop) + ", of " + found);
+    }
+  return follows;
+}
+
 }  // namespace
 
 void apply_rfactor(Context& c) {
@@ -117,12 +163,7 @@ void apply_rfactor(Context& c) {
                         "the terms of " + axis.name + " = 0 and of " + axis.name +
                             " = 1 are summed apart and then added, where the definition adds term after term");
   prove_joinable(c, stage, "a part without terms is the identity");
-  for (const ir::IterVar& v : stage.iters)
-    if (v.kind == ir::IterKind::reduce)
-      for (const ir::IterVar& w : stage.iters)
-        if (ir::uses_var(v.begin, w.id) || ir::uses_var(v.end, w.id))
-          c.refuse("a reduction whose bounds do not depend on " + w.name,
-                   v.name + " in [" + ir::text(v.begin) + ", " + ir::text(v.end) + ")");
+  const bool follows = follows_points(c, stage, nest, loop, !tight.empty());
   for (const auto& [id, a] : c.p.axes)
     if (a.reduce && a.origin == ir::Axis::Origin::split_outer && a.tail == ir::Tail::shift)
       throw InternalError("a reduction split by shift");
@@ -154,13 +195,23 @@ void apply_rfactor(Context& c) {
   const auto place = static_cast<std::ptrdiff_t>(first ? 0 : partial.iters.size());
   partial.iters.insert(partial.iters.begin() + place, step);
   ir::Substitution leaves{{axis.id, ir::var(step.id, step.name)}};
+  const ir::Substitution points = to;
+  const auto extent = [&](Id id) {
+    return follows ? ir::substitute(extent_over(c.p, stage, id), points) : c.p.axis(id).extent;
+  };
+  const auto begin = [&](const ir::Root& r) {
+    if (!follows) return r.begin;
+    for (const ir::IterVar& v : stage.iters)
+      if (v.id == r.iter) return ir::substitute(v.begin, points);
+    throw InternalError("a root of " + stage.name + " without a variable");
+  };
   for (Id other : others) {
     ir::IterVar w;
     w.id = c.p.fresh();
     w.name = c.p.axis(other).name;
     w.kind = ir::IterKind::reduce;
     w.begin = ir::index(0);
-    w.end = tight.count(other) ? ir::substitute(tight.at(other), leaves) : c.p.axis(other).extent;
+    w.end = tight.count(other) ? ir::substitute(tight.at(other), leaves) : extent(other);
     w.where = c.step.where;
     partial.iters.push_back(w);
     leaves.emplace_back(other, ir::var(w.id, w.name));
@@ -172,7 +223,7 @@ void apply_rfactor(Context& c) {
   bool padded = false;
   for (const ir::Root& r : nest.roots) {
     if (!c.p.axis(r.axis).reduce) continue;
-    to.emplace_back(r.iter, analysis::simplify(ir::add(r.begin, ir::substitute(ir::axis_value(c.p, r.axis), leaves)), facts));
+    to.emplace_back(r.iter, analysis::simplify(ir::add(begin(r), ir::substitute(ir::axis_value(c.p, r.axis), leaves)), facts));
     std::vector<Id> pending{r.axis};
     while (!pending.empty()) {
       const ir::Axis& a = c.p.axis(pending.back());
@@ -185,7 +236,7 @@ void apply_rfactor(Context& c) {
         padded = true;
         continue;
       }
-      const Expr atom = analysis::simplify(ir::lt(ir::substitute(ir::axis_value(c.p, a.id), leaves), a.extent), facts);
+      const Expr atom = analysis::simplify(ir::lt(ir::substitute(ir::axis_value(c.p, a.id), leaves), extent(a.id)), facts);
       if (!ir::is_int(atom, 1) && !analysis::can_prove(atom, facts)) partial.domain.push_back(atom);
     }
   }
