@@ -253,6 +253,13 @@ void prove_bound(Context& c, const Stmt& loop) {
   if (ir::is_block(loop.bound_to) && path.front()->kind == Stmt::Kind::nest && own_nest != path.front())
     c.refuse("blocks around a nest at the root",
              bound_name(p, loop) + ", computed inside " + p.stage(path.front()->stage).name);
+  if (ir::is_block(loop.bound_to))
+    ir::walk(ir::extent_of(p, loop), [&](const Expr& e) {
+      if (ir::is(e, ir::Op::load))
+        c.refuse("a grid that is known before the launch",
+                 bound_name(p, loop) + ", whose extent is read from " + p.buffer(e.node()->id).name);
+      return true;
+    });
   for (const Stmt& s : loop.body)
     if (s.kind == Stmt::Kind::prefetch)
       c.refuse("a loop along which nothing is prefetched: its iterations run at once",

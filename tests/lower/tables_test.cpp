@@ -161,3 +161,21 @@ TEST_CASE("a broken promise is found by the interpreter, at the table's element"
   CHECK_THROWS_WITH_AS(interp::run_algorithm(o.built.program, args), doctest::Contains("in_range promised [0, 7), found 7"),
                        interp::RunError);
 }
+
+TEST_CASE("a grid is known before the launch, so no table says how large it is (fuzz seed 80004035)") {
+  lang::DefinitionScope scope;
+  const Tensor first = lang::make_input("first", i32, {1}), x = lang::make_input("x", i32, {64}),
+               y = lang::make_output("y", i32, {1});
+  const Tensor total = compute("total", {1}, [&](Var) {
+    Axis p{"p", 0, in_range(first(0), 0, 65)};
+    return sum(x(p), p);
+  });
+  lang::bind(y, total);
+  const lang::Built built = lang::build_program("total", {first, x, y});
+  Schedule s(built, Target::parse("cuda-sm_80"));
+  s[total].atomic().bind(s[total].spatial<1>()[0], gpu::block_y);
+  const auto refused = s.attempt([&] { s[total].bind(s[total].reduction(), gpu::block_x); });
+  REQUIRE(refused);
+  CAPTURE(refused->text());
+  CHECK(refused->text().find("a grid that is known before the launch, found p of total") != std::string::npos);
+}
