@@ -153,8 +153,9 @@ Expr inside_tables(const Program& p, const ir::Stage& stage, const ir::IterVar& 
     const auto reads_at = [&](const Expr& bound) { return depends_on_data(bound) && ir::uses_var(bound, before.id); };
     const ir::Root& root = root_of(before);
     if (!(reads_at(v.begin) || reads_at(v.end)) || !overshoots(p, root.axis)) continue;
-    const Expr below = ir::lt(ir::var(before.id, before.name), ir::add(root.begin, root.extent));
-    all = all.empty() ? below : ir::logic_and(all, below);
+    const Expr at = ir::var(before.id, before.name);  // loops of one that descends run past its begin
+    const Expr inside = before.descending ? ir::ge(at, root.begin) : ir::lt(at, ir::add(root.begin, root.extent));
+    all = all.empty() ? inside : ir::logic_and(all, inside);
   }
   return all;
 }

@@ -71,6 +71,10 @@ TEST_CASE("rows as loops of a processor") {
     auto [io, ii] = o.s[o.rows].split(i, 4);
     o.s[o.rows].parallel(io);
   });
+  scheduled<O>([](O& o) {  // the rows past the last one lie before the first one
+    auto [i] = o.s[o.rows].spatial<1>();
+    o.s[o.rows].reverse(i).split(i, 4);
+  });
   scheduled<O>([](O& o) {
     auto [po, pi] = o.s[o.rows].split(o.s[o.rows].reduction(), 4, Tail::peel);
     o.s[o.rows].unroll(pi);
@@ -160,6 +164,14 @@ TEST_CASE("a broken promise is found by the interpreter, at the table's element"
   args[0].array.set(std::vector<std::int64_t>{2}, ir::int_value(i32, 7));
   CHECK_THROWS_WITH_AS(interp::run_algorithm(o.built.program, args), doctest::Contains("in_range promised [0, 7), found 7"),
                        interp::RunError);
+}
+
+TEST_CASE("tables that only bound axes are read where they lie") {
+  tables::Sparse o("x86-64-v3");
+  const auto refused = o.s.attempt([&] { o.s.cache_read(o.first, {o.rows}, Scope::global); });
+  REQUIRE(refused);
+  CHECK(refused->text().find("stages that read first, found rows, of whose axes it says how far they run") !=
+        std::string::npos);
 }
 
 TEST_CASE("a grid is known before the launch, so no table says how large it is (fuzz seed 80004035)") {

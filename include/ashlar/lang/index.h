@@ -47,7 +47,7 @@ class Symbol : public Expr {  // shared by identity, not by name
 
 class AxisList;
 
-class Axis : public Expr {  // bounds may use Vars (triangles) and symbols
+class Axis : public Expr {  // bounds may use Vars (triangles), symbols, and elements of inputs (tables)
  public:
   Axis(const char* name, Operand end, Where = Where::current());
   Axis(const char* name, Operand begin, Operand end, Where = Where::current());

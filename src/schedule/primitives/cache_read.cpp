@@ -54,8 +54,13 @@ void apply_cache_read(Context& c) {
   for (std::size_t k = first_reader; k < c.count(); ++k) {
     const ir::Stage& reader = c.stage(k);
     if (reader.id == c.p.buffer(source).stage) require_no_recurrence(c, reader, " (name its other readers)");
-    if (!reads_buffer(reader, source))
-      c.refuse("stages that read " + c.p.buffer(source).name, reader.name + ", which does not");
+    const auto reads = analysis::reads_of(reader);
+    const auto of_source = [&](const analysis::Read& r) { return r.load.node()->id == source; };
+    if (std::none_of(reads.begin(), reads.end(), [&](const analysis::Read& r) { return of_source(r) && !r.bounds; }))
+      c.refuse("stages that read " + c.p.buffer(source).name,
+               reader.name + (std::any_of(reads.begin(), reads.end(), of_source)
+                                  ? ", of whose axes it says how far they run: such tables are read where they lie"
+                                  : ", which does not"));
     for (const Stmt* n : ir::nests_of(c.p, reader.id))
       if (n->after && n->after == c.p.buffer(source).stage)
         c.refuse("a reader that is computed after its source (move this call before fuse_into)", reader.name);
