@@ -1,6 +1,7 @@
-// Layer normalisation in one pass over memory for the statistics: count, mean and squared deviations are one tuple that merges
+// Layer normalisation in one pass over memory. For the statistics count, mean and squared deviations are one tuple that merges
 // (Chan, Golub and LeVeque, Updating formulae and a pairwise algorithm for computing sample variances, 1979), so that a
-// vector of partial results is combined at the end of a row.
+// vector of partial results is combined at the end of a row. A row is copied as it is met; the statistics and the result read
+// the copy, which is in the cache: x is read once.
 #include <ashlar/ashlar.h>
 using namespace ashlar;
 
@@ -39,6 +40,8 @@ class LayerNorm : public Generator {
     Stage part = s[mean].rfactor(lane);
     part.store_in(Scope::stack);
     part.vectorize(part.spatial<2>()[1]);
+    Stage row = s.cache_read(x, {part, out}, Scope::global, 0);
+    row.compute_at(i).vectorize(row.spatial<2>()[1], lanes);
     (void)strip;
   }
 };

@@ -28,7 +28,7 @@ class Sparse : public Generator {
     auto p = s[C].reduction();
     auto [jo, ji] = s[C].split(j, 4 * lanes);
     auto [jv, lane] = s[C].split(ji, lanes);
-    s[C].reorder(i, jo, p, jv, lane).parallel(i).unroll(jv).vectorize(lane).peel(jo, Peel::last);
+    s[C].reorder(i, jo, jv, p, lane).parallel(i).vectorize(lane).unroll_and_jam(jv).peel(jo, Peel::last);
   }
 };
 ASHLAR_GENERATOR(Sparse, "sparse");
