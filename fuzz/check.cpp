@@ -10,6 +10,7 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
+#include <ashlar/schedule/cpp_text.h>
 #include <ashlar/schedule/schedule.h>
 
 #include "arguments.h"
@@ -198,11 +199,28 @@ class Checker {
     report_.trace = trace();
     report_.json = schedule::json(state_.trace);
     report_.scheduled = ir::text(state_.program);
+    as_calls(target);
     if (data_.one_in(4)) {
       stage_ = "replay";
       schedule::Scheduled again = schedule_->scheduled();
       for (schedule::Step& step : schedule::steps_from_json(report_.json)) schedule::apply(again, std::move(step), target);
       if (schedule::json(again.trace) != report_.json) fail("replayed steps differ", schedule::json(again.trace));
+    }
+  }
+
+  // Whatever was drawn has a text as C++, with every step in it (tests/traces compiles some).
+  void as_calls(const Target& target) {
+    stage_ = "the trace as C++";
+    const schedule::CppText text = schedule::cpp_text(schedule_->scheduled().program, state_.trace, target, "schedule");
+    if (text.statements.size() != state_.trace.size() || text.keys.size() != state_.trace.size())
+      fail("steps without a statement", text.text);
+    for (std::size_t k = 0; k < text.statements.size(); ++k) {
+      const std::string& statement = text.statements[k];
+      const bool with_the_last = statement.empty() && k > 0 && !text.statements[k - 1].empty();
+      if (!with_the_last && (statement.empty() || text.text.find("  " + statement + "\n") == std::string::npos))
+        fail("a step without a statement: " + state_.trace[k].primitive, text.text);
+      const bool replayed = statement.rfind("s.replay(", 0) == 0;
+      count([&](Statistics& s) { ++s.statements, s.replayed += replayed; });
     }
   }
 

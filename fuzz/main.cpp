@@ -89,6 +89,8 @@ void print_table(const fuzz::Statistics& s) {
       static_cast<long long>(s.cases), static_cast<long long>(s.refused_programs), static_cast<long long>(s.runs),
       static_cast<long long>(s.kernels), static_cast<long long>(s.compiled), static_cast<long long>(s.too_large),
       static_cast<long long>(s.without_fma), static_cast<long long>(s.dividing), static_cast<long long>(s.unfinished));
+  std::printf("%lld statements of traces as C++, of which %lld replay a step that no call makes\n",
+              static_cast<long long>(s.statements), static_cast<long long>(s.replayed));
   if (s.barriers + s.warp_barriers > 0)
     std::printf("barriers: %lld of blocks, %lld of warps\n", static_cast<long long>(s.barriers),
                 static_cast<long long>(s.warp_barriers));

@@ -17,6 +17,7 @@ const char* const options_help =
     "  -t, --target TARGET     the same as target=TARGET; default: host. T1,T2,... makes one library for all of them\n"
     "  NAME=VALUE              a parameter of the generator\n"
     "  --replay FILE           replays a saved schedule (-e schedule) instead of calling schedule()\n"
+    "  --diff FILE FILE        prints what two saved schedules do differently, as C++; code 4 if anything\n"
     "  --trace                 prints each schedule step and the program after it\n"
     "  --time-passes           prints the CPU milliseconds of each pass\n"
     "  --list-targets          prints the targets and their features\n"
@@ -88,6 +89,7 @@ CommandLine read_command_line(std::span<const std::string> arguments) {
   app.add_option("-e,--emit", emit)->allow_extra_args(false);
   app.add_option("-t,--target", target)->allow_extra_args(false);
   app.add_option("--replay", c.replay);
+  app.add_option("--diff", c.diff)->expected(2);
   app.add_flag("--trace", c.trace);
   app.add_flag("--time-passes", c.time_passes);
   app.add_flag("--list-targets", c.list_targets);

@@ -31,6 +31,7 @@ struct CommandLine {
   std::string directory = ".";
   std::vector<std::string> targets;  // empty: host
   std::vector<Output> outputs;       // empty: object and header
+  std::vector<std::string> diff;     // two files of saved schedules, or none
   std::string replay;                // a file; empty: schedule() is called
   std::vector<std::pair<std::string, std::string>> params;
 };

@@ -26,6 +26,7 @@ const std::vector<OutputKindInfo>& output_kinds() {
       {OutputKind::cubin, "cubin", "", ".cubin", "machine code for that device, through nvJitLink of a CUDA toolkit"},
       {OutputKind::program, "program", "", ".program", "the scheduled program as text"},
       {OutputKind::schedule, "schedule", "", ".schedule.json", "the schedule's steps, for --replay"},
+      {OutputKind::schedule_cpp, "schedule_cpp", "", ".schedule.h", "the schedule's steps as C++, one call each"},
       {OutputKind::explain, "explain", "", ".explain.txt", "what the kernel takes of its target, with no device present"},
   };
   return kinds;

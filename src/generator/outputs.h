@@ -16,7 +16,20 @@
 
 namespace ashlar::generator {
 
-enum class OutputKind { object, static_library, header, assembly, llvm, spirv, ptx, cubin, program, schedule, explain };
+enum class OutputKind {
+  object,
+  static_library,
+  header,
+  assembly,
+  llvm,
+  spirv,
+  ptx,
+  cubin,
+  program,
+  schedule,
+  schedule_cpp,
+  explain
+};
 
 struct OutputKindInfo {
   OutputKind kind;

@@ -31,8 +31,8 @@ void replay(Schedule& s, const PipelineOptions& options) {
     s.replay(options.replay);
   } catch (const RefusalError& e) {
     const Refusal& r = e.refusal;
-    std::string text =
-        fmt::format("--replay {}: {}: expected {}, found {}", options.replay_file, r.primitive, r.expected, r.found);
+    std::string text = fmt::format("{} {}: {}: expected {}, found {}", options.replay_option, options.replay_file, r.primitive,
+                                   r.expected, r.found);
     if (!r.conflict.empty()) text += "\n  conflict: " + r.conflict;
     throw FileError(std::move(text));
   }

@@ -19,9 +19,10 @@
 namespace ashlar::generator {
 
 struct PipelineOptions {
-  std::string function;     // the C symbol
-  std::string replay;       // the text of a saved schedule; empty: schedule() is called
-  std::string replay_file;  // where it was read from, for people
+  std::string function;                    // the C symbol
+  std::string replay;                      // the text of a saved schedule; empty: schedule() is called
+  std::string replay_file;                 // where it was read from, for people
+  const char* replay_option = "--replay";  // that named it
   std::function<void(const std::string& step, const std::string& program)> observe;  // after every schedule step
   std::vector<PassTime>* times = nullptr;                                            // one entry a pass is added
 };

@@ -11,6 +11,7 @@
 #include <ashlar/generator/generator.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lower/explain.h>
+#include <ashlar/schedule/diff.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -56,17 +57,18 @@ void require_one_target(const CommandLine& c, const std::vector<Target>& targets
   std::vector<std::string> wrong;
   if (!c.replay.empty()) wrong.emplace_back("--replay");
   for (const Output& o : outputs)
-    if (o.kind == OutputKind::schedule) wrong.emplace_back("-e schedule");
+    if (o.kind == OutputKind::schedule || o.kind == OutputKind::schedule_cpp)
+      wrong.emplace_back(fmt::format("-e {}", info(o.kind).name));
   if (!wrong.empty())
     throw UsageError(fmt::format("{}: expected one target, found {}: run the generator once for each", wrong[0],
                                  fmt::join(c.targets, ", ")));
 }
 
-std::string read_file(const std::string& path) {
+std::string read_file(const std::string& path, const char* option = "--replay") {
   std::ifstream in(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in.is_open() || in.bad()) throw UsageError(fmt::format("--replay {}: the file cannot be read", path));
-  if (text.empty()) throw UsageError(fmt::format("--replay {}: the file is empty", path));
+  if (!in.is_open() || in.bad()) throw UsageError(fmt::format("{} {}: the file cannot be read", option, path));
+  if (text.empty()) throw UsageError(fmt::format("{} {}: the file is empty", option, path));
   return text;
 }
 
@@ -113,7 +115,7 @@ const codegen::Output* code_kind(OutputKind kind) {
 // What one target contributes. Kernels outlive the generator that described them.
 struct Part {
   Target target;
-  std::string program, schedule, explanation;
+  std::string program, schedule, schedule_cpp, explanation;
 };
 
 struct Parts {
@@ -175,6 +177,7 @@ FileSet make_files(const Parts& p, const std::vector<Output>& outputs, [[maybe_u
   for (const Output& o : outputs) {
     if (o.kind == OutputKind::program) files.add(o.path, joined(p, &Part::program));
     if (o.kind == OutputKind::schedule) files.add(o.path, joined(p, &Part::schedule));
+    if (o.kind == OutputKind::schedule_cpp) files.add(o.path, joined(p, &Part::schedule_cpp));
     if (o.kind == OutputKind::explain) files.add(o.path, joined(p, &Part::explanation));
     if (o.kind == OutputKind::header) files.add(o.path, header_text(p.kernels, p.facts));
   }
@@ -193,8 +196,9 @@ void require_back_end([[maybe_unused]] const std::vector<Output>& outputs) {
   for (const Output& o : outputs)
     if (o.kind == OutputKind::object || o.kind == OutputKind::static_library || o.kind == OutputKind::assembly ||
         o.kind == OutputKind::llvm || o.kind == OutputKind::spirv || o.kind == OutputKind::ptx || o.kind == OutputKind::cubin)
-      throw UsageError(fmt::format("-e {}: this ashlar was built without LLVM; valid: header, program, schedule, explain",
-                                   info(o.kind).name));
+      throw UsageError(
+          fmt::format("-e {}: this ashlar was built without LLVM; valid: header, program, schedule, schedule_cpp, explain",
+                      info(o.kind).name));
 #endif
 }
 
@@ -259,6 +263,7 @@ void generate(const CommandLine& c, ToolResult& result) {
     part.target = target;
     if (asked(OutputKind::program)) part.program = compilation.schedule->text();
     if (asked(OutputKind::schedule)) part.schedule = compilation.schedule->json();
+    if (asked(OutputKind::schedule_cpp)) part.schedule_cpp = compilation.schedule->to_cpp(options.function + "_schedule");
     if (asked(OutputKind::explain)) part.explanation = explain(compilation.kernel, target);
     describe(compilation, target, p.facts);
     p.kernels.push_back(std::move(compilation.kernel));
@@ -273,6 +278,26 @@ void generate(const CommandLine& c, ToolResult& result) {
     files.commit();
   }
   if (c.time_passes) result.out += times_text(times);
+}
+
+// Both schedules are replayed on the algorithm, which has the names.
+void compare(const CommandLine& c, ToolResult& result) {
+  const detail::Registration& r = find_generator(c.generator);
+  const std::vector<Target> targets = targets_of(c);
+  if (targets.size() != 1) throw UsageError(fmt::format("--diff: expected one target, found {}", fmt::join(c.targets, ", ")));
+  if (!c.outputs.empty() || !c.replay.empty())
+    throw UsageError("--diff writes no files: expected no -e and no --replay beside it");
+  lang::DefinitionScope definitions;
+  std::vector<Compilation> both;
+  for (const std::string& file : c.diff) {
+    PipelineOptions options;
+    options.function = r.name;
+    options.replay = read_file(file, "--diff"), options.replay_file = file, options.replay_option = "--diff";
+    both.push_back(run_pipeline(make_generator(r.make, r.name, targets[0], c.params, r.where), options));
+  }
+  const ScheduleDiff d = diff(*both[0].schedule, *both[1].schedule);
+  result.out += d.text;
+  if (!d.equal) result.code = 4;
 }
 
 }  // namespace
@@ -291,6 +316,8 @@ ToolResult run_tool(std::span<const std::string> arguments) {
       result.out = fmt::format("ashlar {} (abi 1)\n", ASHLAR_VERSION);
     else if (c.list_targets)
       result.out = targets_text();
+    else if (!c.diff.empty())
+      compare(c, result);
     else
       generate(c, result);
   } catch (const UsageError& e) { failed(2, e.what()); } catch (const RefusalError& e) {

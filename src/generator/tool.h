@@ -4,7 +4,8 @@
 //   ToolResult r = run_tool({"-g", "blur", "-o", "out", "target=x86-64-v3"});   r.code, r.out, r.err
 //
 // Codes: 0 done; 1 refused (an illegal schedule, a wrong algorithm, a file that cannot be written), at the user's line; 2 the
-// command line names something that does not exist, with what does; 3 a bug of the compiler. Nothing is written but with 0.
+// command line names something that does not exist, with what does; 3 a bug of the compiler; 4 schedules that
+// --diff compares differ. Nothing is written but with 0.
 #include <span>
 #include <string>
 #include <vector>

@@ -2,9 +2,12 @@
 #include <ashlar/schedule/schedule.h>
 
 #include <algorithm>
+#include <memory>
 
 #include <ashlar/lang/build_program.h>
+#include <ashlar/schedule/cpp_text.h>
 
+#include "schedule/handles.h"
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
 
@@ -20,6 +23,7 @@ struct ScheduleState {
   std::map<ir::Id, ir::Id> buffer_of;                   // tensors of the language -> buffers of the program
   std::map<std::pair<ir::Id, ir::Id>, ir::Id> iter_of;  // {stage, Axis of the language} -> iteration variable
   std::map<ir::Id, ir::Id> variable_of;                 // symbols and scalars of the language -> those of the program
+  std::shared_ptr<const ir::Program> algorithm = {};    // before any step
   void (*observer)(void*, const std::string&, const std::string&) = nullptr;
   void* observer_data = nullptr;
 
@@ -95,27 +99,6 @@ const ir::Stage& standing(const detail::ScheduleState& state, ir::Id id, const c
   return it->second;
 }
 
-// Does a statement lead to nothing but the init that decompose_init took out?
-bool leads_to_init(const ir::Stmt& s) {
-  if (s.kind == ir::Stmt::Kind::block) return s.piece == ir::Stmt::Piece::init;
-  return !s.body.empty() && std::all_of(s.body.begin(), s.body.end(), leads_to_init);
-}
-
-// The first loop over an axis of a nest; an init that was taken out has loops of its own over the axes it shares.
-ir::Id loop_over(const ir::Stmt& nest, ir::Id axis, bool of_init) {
-  ir::Id found = 0;
-  const auto visit = [&](const auto& self, const std::vector<ir::Stmt>& body, bool any) -> void {
-    for (const ir::Stmt& l : body) {
-      const bool init = l.kind == ir::Stmt::Kind::loop && leads_to_init(l);
-      if (l.kind == ir::Stmt::Kind::loop && l.axis == axis && !found && (any || init == of_init)) found = l.id;
-      self(self, l.body, any);
-    }
-  };
-  visit(visit, nest.body, false);
-  if (!found) visit(visit, nest.body, true);  // one that stands around both; or in a scatter, around the init alone
-  return found;
-}
-
 [[noreturn]] void refuse_became(const char* what, const ir::Program& p, const ir::Axis& axis, const ir::Stage& stage,
                                 Where where) {
   std::vector<std::string> names;
@@ -178,17 +161,10 @@ std::vector<Loop> Stage::roots_(bool reduce, std::size_t expected, Where where) 
   const ir::Program& p = state_->scheduled.program;
   const char* what = reduce ? "reduction" : "spatial";
   const ir::Stage& stage = standing(*state_, id_, what, where);
-  const auto nests = ir::nests_of(p, id_);
+  const schedule::RootLoops roots = schedule::root_loops(p, stage, reduce, init_);
+  if (roots.became) refuse_became(what, p, p.axis(roots.became), stage, where);
   std::vector<Loop> loops;
-  for (const ir::IterVar& v : stage.iters) {
-    if ((v.kind == ir::IterKind::reduce) != reduce) continue;
-    for (const ir::Root& r : nests.front()->roots) {
-      if (r.iter != v.id) continue;
-      const ir::Axis& axis = p.axis(r.axis);
-      if (!axis.became.empty()) refuse_became(what, p, axis, stage, where);
-      loops.push_back(Loop(loop_over(*nests.front(), axis.id, init_), state_));
-    }
-  }
+  for (ir::Id id : roots.loops) loops.push_back(Loop(id, state_));
   if (loops.size() != expected)
     refuse(what,
            std::to_string(loops.size()) + (reduce ? " reduction loops of " : " spatial loops of ") + stage.name +
@@ -208,7 +184,7 @@ Loop Stage::loop(const Axis& axis, Where where) const {
         if (r.iter != it->second) continue;
         const ir::Axis& root = p.axis(r.axis);
         if (!root.became.empty()) refuse_became("loop", p, root, stage, where);
-        return Loop(loop_over(*nest, root.id, init_), state_);
+        return Loop(schedule::loop_over(*nest, root.id, init_), state_);
       }
   refuse("loop", "an Axis that " + stage.name + " reduces over", axis.node()->name, where);
 }
@@ -229,13 +205,17 @@ std::vector<Loop> Stage::nest(Where where) const {
 Loop Stage::copy(Loop of, Loop peeled, Where where) const {
   any(of, "copy", where), any(peeled, "copy", where);
   const ir::Stmt& root = statement(state_, peeled.id(), "copy", where);
-  ir::Id found = root.copy_of == of.id() ? root.id : 0;
-  ir::walk(root.body, [&](const ir::Stmt& s) {
-    if (s.kind == ir::Stmt::Kind::loop && s.copy_of == of.id()) found = s.id;
-  });
+  const ir::Id found = schedule::copy_inside(root, of.id());
   if (!found)
     refuse("copy", "a loop with a copy inside " + std::string(peeled.label(where)), std::string(of.label(where)), where);
   return Loop(found, state_);
+}
+
+std::vector<Loop> Stage::loops(Where where) const {
+  standing(*state_, id_, "loops", where);
+  std::vector<Loop> loops;
+  for (ir::Id id : schedule::all_loops(state_->scheduled.program, id_)) loops.push_back(Loop(id, state_));
+  return loops;
 }
 
 // ---- primitives ------------------------------------------------------------------------------------------------------------
@@ -426,6 +406,7 @@ Schedule::Schedule(lang::Built built, const Target& target)
     schedule::Context c{state_->scheduled, state_->scheduled.program, target, none, {}};
     schedule::prove_order(c);
     schedule::prove_reads(c);
+    state_->algorithm = std::make_shared<const ir::Program>(state_->scheduled.program);
   } catch (...) {
     delete state_;
     throw;
@@ -521,6 +502,11 @@ const Target& Schedule::target() const { return state_->target; }
 const schedule::Scheduled& Schedule::scheduled() const { return state_->scheduled; }
 std::string Schedule::text() const { return ir::text(state_->scheduled.program); }
 std::string Schedule::json() const { return schedule::json(state_->scheduled.trace); }
+std::string Schedule::to_cpp(std::string_view function) const {
+  return schedule::cpp_text(*state_->algorithm, state_->scheduled.trace, state_->target, function).text;
+}
+std::uint64_t Schedule::trace_hash() const { return schedule::trace_hash(state_->scheduled.trace); }
+const ir::Program& Schedule::algorithm() const { return *state_->algorithm; }
 std::string Schedule::trace() const {
   std::string t;
   for (const schedule::Step& s : state_->scheduled.trace) t += schedule::text(s) + "\n";

@@ -7,6 +7,8 @@
 #include <ashlar/schedule/step.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include <nlohmann/json.hpp>
 
@@ -35,7 +37,13 @@ Json expr_json(const Expr& e) {
   Json j{{"op", ir::op_name(ir::op_of(e))}};
   if (!e.type().is_index() && (!e.type().is_bool() || ir::is(e, ir::Op::int_const))) j["type"] = ir::text(e.type());
   if (ir::is(e, ir::Op::int_const)) j["value"] = e.node()->i;
-  if (ir::is(e, ir::Op::float_const)) j["value"] = e.node()->f;
+  if (ir::is(e, ir::Op::float_const)) {
+    const double v = e.node()->f;  // JSON has no number for what is not finite
+    if (std::isfinite(v))
+      j["value"] = v;
+    else
+      j["value"] = std::isnan(v) ? "nan" : v < 0 ? "-inf" : "inf";
+  }
   Json args = Json::array();
   for (const Expr& a : ir::args_of(e)) args.push_back(expr_json(a));
   if (!args.empty()) j["args"] = args;
@@ -60,9 +68,17 @@ Expr expr_from(const Json& j, Entry entry, int depth = 0) {
   if (!j.contains("op") || !j["op"].is_string()) bad(entry, "an operator", j);
   const std::string op = j["op"];
   if (op == "int_const" || op == "float_const") {
-    if (!j.contains("type") || !j["type"].is_string() || !j.contains("value") || !j["value"].is_number())
+    if (!j.contains("type") || !j["type"].is_string() || !j.contains("value") ||
+        !(j["value"].is_number() || j["value"].is_string()))
       bad(entry, "a typed constant", j);
     const Type t = type_from(j["type"], entry);
+    if (j["value"].is_string()) {
+      const std::string word = j["value"];
+      const bool known = word == "nan" || word == "inf" || word == "-inf";
+      if (!known || !t.is_float() || op != "float_const") bad(entry, "a constant of its type", j);
+      const double inf = std::numeric_limits<double>::infinity();
+      return ir::float_const(t, word == "nan" ? std::numeric_limits<double>::quiet_NaN() : word == "inf" ? inf : -inf);
+    }
     if (t.is_float() && op == "float_const") return ir::float_const(t, j["value"].get<double>());
     if (t.is_float() || op == "float_const" || !j["value"].is_number_integer()) bad(entry, "a constant of its type", j);
     const auto value = j["value"].get<std::int64_t>();

@@ -87,6 +87,7 @@ TEST_CASE("what does not exist is answered with what does, and code 2") {
            {"-g", "scale", "target=cuda-sm_80+avx2,cuda-sm_90a,cuda-sm_80"},
            {"-g", "scale", "target=x86-64-none,x86-64-v3"},
            {"-g", "scale", "target=x86-64,x86-64-v3", "-e", "program,schedule"},
+           {"-g", "scale", "target=x86-64,x86-64-v3", "-e", "schedule_cpp"},
            {"-g", "scale", "target=x86-64,x86-64-v3", "--replay", "no_such_file.json"},
            {"-g", "scale", "-e", "objct"},
            {"-g", "scale", "-e", "object="},
@@ -121,14 +122,16 @@ TEST_CASE("what is illegal is refused at the line that says it, with code 1") {
 
 TEST_CASE("program and schedule as text, under the names asked for") {
   Folder folder("named");
-  const ToolResult r = tool({"-g", "scale", "-f", "times3", "-o", folder / "new/folder", "-e", "program,schedule,explain", "-e",
-                             "header=" + folder / "other/exact,name.h", "target=x86-64-v3", "by=3"});
+  const ToolResult r =
+      tool({"-g", "scale", "-f", "times3", "-o", folder / "new/folder", "-e", "program,schedule,schedule_cpp,explain", "-e",
+            "header=" + folder / "other/exact,name.h", "target=x86-64-v3", "by=3"});
   CHECK(r.err == "");
   REQUIRE(r.code == 0);
   CHECK(folder.files() == std::vector<std::string>{"new", "new/folder", "new/folder/times3.explain.txt",
-                                                   "new/folder/times3.program", "new/folder/times3.schedule.json", "other",
-                                                   "other/exact,name.h"});
+                                                   "new/folder/times3.program", "new/folder/times3.schedule.h",
+                                                   "new/folder/times3.schedule.json", "other", "other/exact,name.h"});
   CHECK(golden("generator/scale.program", read(folder / "new/folder/times3.program")) == "");
+  CHECK(golden("generator/scale.schedule.h", read(folder / "new/folder/times3.schedule.h")) == "");
   CHECK(golden("generator/scale.schedule.json", read(folder / "new/folder/times3.schedule.json")) == "");
   CHECK(read(folder / "new/folder/times3.explain.txt").find("kernel times3 for x86-64-v3\nat ") == 0);
   CHECK(golden("generator/scale.h.txt", read(folder / "other/exact,name.h")) == "");
@@ -222,6 +225,28 @@ TEST_CASE("a saved schedule replays to the same program") {
   REQUIRE(r.code == 0);
   CHECK(read(folder / "a/scale.program") == read(folder / "b/scale.program"));
   CHECK(read(folder / "a/scale.schedule.json") == read(folder / "b/scale.schedule.json"));
+}
+
+TEST_CASE("--diff of two saved schedules") {
+  Folder folder("diff");
+  REQUIRE(tool({"-g", "scale", "-o", folder / "a", "-e", "schedule"}).code == 0);
+  REQUIRE(tool({"-g", "scale", "-o", folder / "b", "-e", "schedule", "vector=false"}).code == 0);
+  const std::string a = folder / "a/scale.schedule.json", b = folder / "b/scale.schedule.json";
+  const ToolResult differ = tool({"-g", "scale", "--diff", a, b});
+  CHECK(differ.code == 4);
+  CHECK(differ.err == "");
+  CHECK(differ.out == "- s[y].vectorize(i0, 8);\n");
+  const ToolResult same = tool({"-g", "scale", "--diff", a, a});
+  CHECK(same.code == 0);
+  CHECK(same.out == "");
+  std::ofstream(folder / "bad.json") << "[{\"primitive\": \"melt\", \"args\": []}]";
+  const ToolResult bad = tool({"-g", "scale", "--diff", a, folder / "bad.json"});
+  CHECK(bad.code == 1);
+  CHECK(bad.err.find("--diff " + (folder / "bad.json") + ": ") != std::string::npos);
+  CHECK(tool({"-g", "scale", "--diff", a, folder / "none.json"}).err.find("the file cannot be read") != std::string::npos);
+  CHECK(tool({"-g", "scale", "--diff", a}).code == 2);
+  CHECK(tool({"-g", "scale", "-e", "header", "--diff", a, b}).code == 2);
+  CHECK(tool({"-g", "scale", "target=x86-64,vulkan", "--diff", a, b}).code == 2);
 }
 
 TEST_CASE("a file that is no schedule is refused") {

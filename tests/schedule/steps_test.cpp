@@ -1,6 +1,8 @@
 // Steps as raw records, and schedules saved by one run and replayed by another.
 #include "programs.h"
 
+#include <limits>
+
 namespace ashlar::test {
 
 TEST_CASE("a step is a record: what is wrong in one is named") {
@@ -123,6 +125,17 @@ TEST_CASE("what is wrong in a saved schedule is shown, with its entry") {
   for (int k = 0; k < 70; ++k) deep = R"({"op": "add", "args": [1, )" + deep + "]}";
   says(map(deep), {"an expression of at most 64 levels"});
   says(refusal(t.s, [&] { t.s.replay("{}"); }), {"schedule JSON: expected an array of steps, found \"{}\""});
+}
+
+TEST_CASE("fills that are no finite numbers are replayed") {
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const double fill : {inf, -inf, std::numeric_limits<double>::quiet_NaN()}) {
+    Product p, again;
+    p.s.cache_read(p.A, {p.product}, Scope::global, fill);
+    again.s.replay(p.s.json());
+    CHECK(again.s.text() == p.s.text());
+    CHECK(again.s.json() == p.s.json());
+  }
 }
 
 TEST_CASE("rfactor of a reduction whose init stands apart") {

@@ -38,6 +38,9 @@ struct Arg;
 namespace lang {
 struct Built;
 }
+namespace ir {
+struct Program;
+}
 namespace detail {
 struct ScheduleState;
 }
@@ -159,6 +162,7 @@ class Stage {
   Loop reduction(Where = Where::current()) const;                   // exactly one, or refused
   Loop loop(const Axis&, Where = Where::current()) const;           // by identity
   std::vector<Loop> nest(Where = Where::current()) const;           // as it stands, outermost first
+  std::vector<Loop> loops(Where = Where::current()) const;          // all there are, peeled ones and copies among them
   Loop copy(Loop of, Loop peeled, Where = Where::current()) const;  // inside a peeled loop, the copy of a loop
   ir::Id id() const { return id_; }
   const char* name() const;
@@ -297,12 +301,16 @@ class Schedule {  // a value: copying is deep
   std::string text() const;   // the program as it stands
   std::string trace() const;  // a line a step
   std::string json() const;   // the steps, to save and replay
+  // The steps as calls: a C++ file with one function of the schedule, the tensors and whatever else they name.
+  std::string to_cpp(std::string_view function = "schedule") const;
+  std::uint64_t trace_hash() const;  // of the steps, their arguments and results; not of where they were written
   void replay(std::string_view json,
               Where = Where::current());  // all or nothing; a step that no longer holds is refused by its place
 
   // For the layers above: a program with what it was built from. Refused: reads that are not inside what they read.
   Schedule(lang::Built, const Target&);
   const schedule::Scheduled& scheduled() const;
+  const ir::Program& algorithm() const;  // before any step
   // Called after every step with its text and the program's; null: nobody listens.
   void observe(void (*)(void*, const std::string& step, const std::string& program), void*);
 

@@ -1,0 +1,49 @@
+#pragma once
+// A trace as the C++ that makes it: handles with names from their axes and stages, one statement a step, in the trace's order.
+//
+//   void schedule(ashlar::Schedule& s, const ashlar::Tensor& B, const ashlar::Tensor& C) {
+//     using namespace ashlar;
+//     auto [i, j] = s[C].spatial<2>();
+//     auto [io, ii] = s[C].split(i, 32);
+//     s[C].parallel(io);
+//     s.cache_read(B, {C}, Scope::stack);
+//   }
+//
+// Invariant: the function applied to the algorithm makes the same steps, with the same ids. Names are for people and made
+// unique; a loop that no step gave out is found by spatial, reduction, copy, or its position among loops(). A step that no call
+// of the language makes by itself is written as the replay of its JSON.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ashlar/schedule/step.h>
+
+namespace ashlar::schedule {
+
+struct CppText {
+  enum class Kind { tensor, symbol, intrinsic };
+  struct Parameter {
+    Kind kind = Kind::tensor;
+    ir::Id id = 0;  // of the buffer or symbol
+    const ir::Intrinsic* intrinsic = nullptr;
+    std::string name;
+  };
+  std::string text;                   // a file
+  std::vector<Parameter> parameters;  // of the function, behind the schedule
+  // One for each step, "auto [io, ii] = s[C].split(i, 32);"; empty where the statement before it makes this step too, as
+  // vectorize(x, 8) makes a split and a vectorize.
+  std::vector<std::string> statements;
+  // One for each step: what it does to what, in words that depend neither on ids nor on chosen names nor on the numbers that
+  // earlier steps were given, "split(j of C, 8, guard)". Equal steps of two schedules have equal ones.
+  std::vector<std::string> keys;
+};
+
+// `algorithm`: the program before the first of the steps, which are applied again for the names they need.
+CppText cpp_text(const ir::Program& algorithm, const std::vector<Step>&, const Target&, std::string_view function);
+
+bool has_cpp_form(std::string_view primitive);
+
+std::uint64_t trace_hash(const std::vector<Step>&);  // of the steps, their arguments and results; not of their places
+
+}  // namespace ashlar::schedule

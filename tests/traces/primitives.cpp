@@ -1,0 +1,189 @@
+// Every step there is, on programs small enough to read: the schedules of tests/schedule's goldens, and what they leave out.
+#include "cases.h"
+
+#include <limits>
+
+#include "tests/schedule/npu.h"
+#include "tests/schedule/programs.h"
+#include "tests/support/atomic_gpu_operators.h"
+
+namespace traces {
+namespace {
+
+using namespace ashlar;
+using test::Blur;
+using test::Product;
+
+template <class Program, class Steps>
+Case of(const char* name, Steps steps) {
+  return {name, [=](const Use& use) {
+            Program p;
+            steps(p, p.s);
+            use(p.built, p.s);
+          }};
+}
+
+// y = x + 1, scheduled by the steps
+template <class Steps>
+Case elementwise(const char* name, Steps steps, const char* target = "x86-64-v3", Type type = f32) {
+  return {name, [=](const Use& use) {
+            lang::DefinitionScope scope;
+            Symbol M{"M", {.min = 8}}, N{"N", {.min = 64, .multiple_of = 64}};
+            Tensor x = lang::make_input("x", type, {M, N}), y = lang::make_output("y", type, {M, N});
+            lang::bind(y, compute("y", {{"i", M}, {"j", N}}, [&](Var i, Var j) { return x(i, j) + 1; }));
+            const lang::Built built = lang::build_program("plus", {x, y});
+            Schedule s(built, Target::parse(target));
+            steps(s, x, y);
+            use(built, s);
+          }};
+}
+
+}  // namespace
+
+std::vector<Case> primitives() {
+  std::vector<Case> all;
+  all.push_back(of<Product>("tiles", [](Product& t, Schedule& s) {
+    auto [i, j] = s[t.product].spatial<2>();
+    auto [io, jo, ii, ji] = s[t.product].tile(i, j, 4, 8);
+    auto [ko, ki] = s[t.product].split(s[t.product].reduction(), 2);
+    s[t.product].reorder(io, jo, ko, ki, ii, ji).vectorize(ji).unroll(ii).parallel(io);
+    auto [ci, cj] = s[t.C].spatial<2>();  // of the same names
+    s[t.C].vectorize(cj, 8).unroll(ci, 2).parallel(ci);
+    s[t.C].stream_store();
+  }));
+  all.push_back(of<Product>("tails", [](Product& t, Schedule& s) {
+    auto [i, j] = s[t.C].spatial<2>();
+    s[t.C].split(j, Parts{3});
+    s[t.C].split(i, 4, Tail::peel);
+    Stage b = s.cache_read(t.B, {t.product}, Scope::global, 0), a = s.cache_read(t.A, {t.product}, Scope::global, 0);
+    auto [pi, pj] = s[t.product].spatial<2>();
+    s[t.product].split(pi, 4, Tail::pad);
+    s[t.product].split(pj, 8, Tail::predicate);
+    (void)a, (void)b;
+  }));
+  all.push_back(elementwise("exact and shifting tails", [](Schedule& s, const Tensor&, const Tensor& y) {
+    auto [i, j] = s[y].spatial<2>();
+    s[y].split(j, 64, Tail::exact);
+    s[y].split(i, 8, Tail::shift);
+  }));
+  all.push_back(of<Product>("fused, with what is prefetched", [](Product& u, Schedule& s) {
+    auto [i, j] = s[u.product].spatial<2>();
+    s[u.product].reorder(s[u.product].reduction(), i, j).prefetch(j, u.B, 2);
+    s[u.product].split(s[u.product].fuse(i, j), 4);
+    s[u.C].prefetch(s[u.C].spatial<2>()[1], s[u.product], 4);
+  }));
+  all.push_back(of<Blur>("peeled at both ends", [](Blur& b, Schedule& s) {
+    auto [y, x] = s[b.out].spatial<2>();
+    auto [xo, xi] = s[b.out].split(x, 4);
+    const Ends ends = s[b.out].peel(xo);
+    s[b.out].unroll(s[b.out].copy(xi, ends.first)).vectorize(xi).parallel(y);
+    const Loop last = s[b.across].peel(s[b.across].spatial<2>()[0], Peel::last);
+    s[b.across].parallel(last);
+  }));
+  all.push_back(of<Blur>("cut in three", [](Blur& b, Schedule& s) {
+    auto [y, x] = s[b.out].spatial<2>();
+    auto [xo, xi] = s[b.out].split(x, 8);
+    const Loop inside = s[b.out].partition(xo, 1);
+    const Loop right = s[b.out].partition(inside, max((b.W + 7) / 8 - 1, 1));
+    s[b.out].reverse(y).vectorize(s[b.out].copy(xi, inside)).parallel(y);
+    (void)right;
+  }));
+  all.push_back(of<Blur>("a window in a ring", [](Blur& b, Schedule& s) {
+    auto [y, x] = s[b.out].spatial<2>();
+    auto [yo, yi] = s[b.out].split(y, 64);
+    s[b.out].tighten(yi);
+    s[b.across].compute_at(x).compute_root();  // tried and taken back
+    s[b.across].store_at(yo).compute_at(yi).slide(yi).fold(0, 4);
+  }));
+  all.push_back(of<Blur>("inlined", [](Blur& b, Schedule& s) { s[b.across].inline_(); }));
+  all.push_back(of<Product>("fused into the last step", [](Product& t, Schedule& s) {
+    auto [i, j] = s[t.product].spatial<2>();
+    auto [ko, ki] = s[t.product].split(s[t.product].reduction(), 2);
+    auto [io, ii] = s[t.product].split(i, 4);
+    s[t.product].reorder(io, ko, ii, j, ki);
+    s[t.C].fuse_into(ko);
+    s[t.product].store_at(io);
+  }));
+  all.push_back(of<Product>("caches and layouts", [](Product& t, Schedule& s) {
+    Stage b = s.cache_read(t.B, {t.product}, Scope::global, 0.5);
+    b.transform_layout([](Var k, Var n) { return at(n / 4, k, n % 4, 0 * n + 0); });
+    Stage made = s.cache_write(t.C, Scope::stack);
+    auto [i, j] = s[t.C].spatial<2>();
+    made.compute_at(s[t.C].tile(i, j, 4, 4).outer_j).align(1, 8).store_in(Scope::registers);
+    s.pack_argument(t.A, [](Var m, Var k) { return at(m / 8, k, m % 8); }, Pack::by_caller);
+  }));
+  all.push_back(elementwise("a permutation", [](Schedule& s, const Tensor& x, const Tensor& y) {
+    Stage tile = s.cache_read(x, {y}, Scope::global);
+    auto [i, j] = s[y].spatial<2>();
+    auto [io, jo, ii, ji] = s[y].tile(i, j, 8, 64);
+    tile.compute_at(jo).swizzle([](Var r, Var c) { return at(r, c ^ (r % 8 * 8)); });
+    (void)io, (void)ii, (void)ji;
+  }));
+  for (const double fill :
+       {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(), -0.0, 0.1, 1e300})
+    all.push_back(elementwise(
+        "filled", [fill](Schedule& s, const Tensor& x, const Tensor& y) { s.cache_read(x, {y}, Scope::global, fill); },
+        "x86-64-v3", f64));
+  for (const std::int64_t fill : {INT64_MIN, INT64_MIN + 1, INT64_MAX, std::int64_t{-3}})
+    all.push_back(elementwise(
+        "filled by whole numbers",
+        [fill](Schedule& s, const Tensor& x, const Tensor& y) { s.cache_read(x, {y}, Scope::global, fill); }, "x86-64-v3",
+        i64));
+  all.push_back(of<Product>("through memory", [](Product& u, Schedule& s) {
+    auto [i, j] = s[u.product].spatial<2>();
+    auto [uo, ui] = s[u.product].split(s[u.product].reduction(), 2);
+    s[u.product].reorder(uo, i, j, ui).tighten(ui);
+    Stage partial = s[u.product].rfactor(uo);
+    partial.compute_at(j).store_in(Scope::registers);
+  }));
+  all.push_back(of<Product>("factored, first", [](Product& t, Schedule& s) {
+    Stage partial = s[t.product].rfactor(s[t.product].split(s[t.product].reduction(), 4).inner, Place::first);
+    partial.parallel(partial.spatial<3>()[0]);
+  }));
+  all.push_back(of<Product>("jammed", [](Product& t, Schedule& s) {
+    auto [i, j] = s[t.product].spatial<2>();
+    auto [io, ii] = s[t.product].split(i, 4);
+    s[t.product].reorder(io, ii, j).unroll_and_jam(ii);
+  }));
+  all.push_back(of<Product>("init apart", [](Product& t, Schedule& s) {
+    auto [i, j] = s[t.product].spatial<2>();
+    const Loop k = s[t.product].reduction();
+    s[t.product].reorder(i, k, j).decompose_init(k);
+    s[t.product].init().parallel(s[t.product].init().spatial<2>()[1]);
+  }));
+  all.push_back({"one definition, two places", [](const Use& use) {
+                   lang::DefinitionScope scope;
+                   Symbol N{"N", {.min = 1}};
+                   Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N}),
+                          z = lang::make_output("z", f32, {N});
+                   const Tensor t = compute("class", {{"int", N}}, [&](Var i) { return x(i) * 2; });  // C++'s own words
+                   lang::bind(y, compute("y", {{"s", N}}, [&](Var i) { return t(i) + 1; }));
+                   lang::bind(z, compute("z", {{"s", N}}, [&](Var i) { return t(N - 1 - i) + x(i); }));
+                   const lang::Built built = lang::build_program("two", {x, y, z});
+                   Schedule s(built, Target::parse("x86-64"));
+                   Stage other = s.clone(t, {z});
+                   other.compute_at(s[z].spatial<1>()[0]);
+                   s[t].vectorize(s[t].spatial<1>()[0], 4);
+                   use(built, s);
+                 }});
+  all.push_back({"an accelerator", [](const Use& use) {
+                   const test::Npu p;
+                   use(p.built, p.s);
+                 }});
+  all.push_back(elementwise(
+      "two buffers",
+      [](Schedule& s, const Tensor& x, const Tensor& y) {
+        auto [i, j] = s[y].spatial<2>();
+        auto [jo, ji] = s[y].split(j, 64, Tail::exact);
+        Stage tile = s.cache_read(x, {y}, Scope::shared);
+        tile.compute_at(jo);
+        tile.bind(tile.spatial<2>()[1], gpu::thread_x);
+        tile.double_buffer();
+        s[y].bind(i, gpu::block_x).bind(ji, gpu::thread_x);
+      },
+      "vulkan"));
+  all.push_back(elementwise("nothing", [](Schedule&, const Tensor&, const Tensor&) {}));
+  return all;
+}
+
+}  // namespace traces
