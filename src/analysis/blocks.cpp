@@ -1,9 +1,12 @@
 #include "analysis/blocks.h"
 
 #include <algorithm>
+#include <set>
 
 #include <ashlar/analysis/puts.h>
 #include <ashlar/ir/refusal.h>
+
+#include "analysis/reads.h"
 
 namespace ashlar::analysis {
 
@@ -76,7 +79,7 @@ Expr without_empty_case(const Expr& extent) {
 
 }  // namespace
 
-TreeIndex::TreeIndex(const Program& p) {
+TreeIndex::TreeIndex(const Program& p, Id stage) : p_(p), stage_(stage) {
   Path path;
   visit(p.body, path);
 }
@@ -84,11 +87,27 @@ TreeIndex::TreeIndex(const Program& p) {
 void TreeIndex::visit(const std::vector<Stmt>& body, Path& path) {
   for (const Stmt& s : body) {
     path.push_back(&s);
-    if (s.kind == Stmt::Kind::block) blocks.push_back(path);
-    if (s.kind == Stmt::Kind::nest) nests.push_back(path);
+    if (s.kind == Stmt::Kind::block && (!stage_ || s.stage == stage_)) blocks.push_back(path);
+    if (s.kind == Stmt::Kind::nest && (!stage_ || s.stage == stage_)) nests.push_back(path);
     visit(s.body, path);
     path.pop_back();
   }
+}
+
+const std::vector<std::size_t>& TreeIndex::readers(Id buffer) const {
+  if (!asked_) {
+    std::map<Id, std::set<Id>> reads;  // of each stage
+    for (std::size_t k = 0; k < blocks.size(); ++k) {
+      const ir::Stage& stage = p_.stage(blocks[k].back()->stage);
+      const auto [of, fresh] = reads.try_emplace(stage.id);
+      if (fresh) of->second = buffers_read(stage);
+      for (Id b : of->second) readers_[b].push_back(k);
+    }
+    asked_ = true;
+  }
+  static const std::vector<std::size_t> none;
+  const auto at = readers_.find(buffer);
+  return at == readers_.end() ? none : at->second;
 }
 
 const Stmt* nest_on(const Path& path) {

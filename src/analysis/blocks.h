@@ -1,18 +1,27 @@
 #pragma once
 // Blocks and where they stand: the path to each, what its iteration variables run over, and what is known there.
+#include <map>
+
 #include <ashlar/analysis/regions.h>
 
 namespace ashlar::analysis {
 
 using Path = std::vector<const ir::Stmt*>;
 
-// Every block of the tree with the path that leads to it, and every nest with its own; made in one walk.
+// Every block of the tree with the path that leads to it, and every nest with its own; made in one walk. With a stage: its
+// blocks alone.
 struct TreeIndex {
   std::vector<Path> blocks, nests;
-  explicit TreeIndex(const ir::Program&);
+  explicit TreeIndex(const ir::Program&, ir::Id stage = 0);
+  // The blocks, by their places in `blocks`, of stages that read a buffer.
+  const std::vector<std::size_t>& readers(ir::Id buffer) const;
 
  private:
   void visit(const std::vector<ir::Stmt>& body, Path& path);
+  const ir::Program& p_;
+  ir::Id stage_;
+  mutable std::map<ir::Id, std::vector<std::size_t>> readers_;  // made when first asked for
+  mutable bool asked_ = false;
 };
 
 const ir::Stmt* nest_on(const Path&);  // the innermost

@@ -21,9 +21,9 @@ Box logical_box(const Program& p, Id id) {
   const Facts facts = facts_down_to(p, here, parent);
   std::vector<Interval> box(static_cast<std::size_t>(buffer.rank));
   bool first = true;
-  const TreeIndex tree(p);
+  const TreeIndex tree(p, buffer.stage);
   for (const Path& path : tree.blocks) {
-    if (path.back()->stage != buffer.stage || !under(path, parent)) continue;
+    if (!under(path, parent)) continue;
     const auto iters = iter_intervals(p, path, parent, facts);
     for (std::size_t d = 0; d < box.size(); ++d) widen(box, d, iters[d].range, first, facts);
     first = false;

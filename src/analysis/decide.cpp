@@ -14,6 +14,7 @@
 
 #include "analysis/engine.h"
 #include "analysis/memo.h"
+#include "ir/pairs.h"
 
 namespace ashlar::analysis {
 
@@ -33,14 +34,6 @@ struct Nested {
   int& depth;
 };
 
-bool uses(const Expr& e, Id id) {
-  const ir::Node* n = e.node();
-  if (n->op == Op::var) return n->id == id;
-  for (std::uint32_t k = 0; k < n->count; ++k)
-    if (uses(n->args[k], id)) return true;
-  return false;
-}
-
 Direction flip(Direction d) { return d == Direction::up ? Direction::down : d == Direction::down ? Direction::up : d; }
 Direction combine(Direction a, Direction b) {
   if (a == Direction::flat) return b;
@@ -57,7 +50,7 @@ Expr cofactor_of(const Expr& atom, Id id) {
   for (Expr& e : f) {
     if (ir::is(e, Op::var) && e.node()->id == id)
       ++found;
-    else if (uses(e, id))
+    else if (mentions(e, id))
       return {};
     else
       rest.push_back(std::move(e));
@@ -86,15 +79,26 @@ Direction Engine::direction(const Linear& l, Id var) {
 Direction Engine::direction(const Expr& e, Id var) {
   const ir::Node* n = e.node();
   if (n->op == Op::var) return n->id == var ? Direction::up : Direction::flat;
-  if (!uses(e, var)) return Direction::flat;
-  if (!is_scalar_index(e)) return Direction::mixed;
+  if (!is_scalar_index(e)) return mentions(e, var) ? Direction::mixed : Direction::flat;
+  if (!ir::is_shared(n) || n->count == 0) return direction_of(e, var);
+  const auto key = std::make_pair(n, var);
+  if (const auto it = directions_.find(key); it != directions_.end()) return it->second;
+  const Direction d = direction_of(e, var);
+  directions_.emplace(key, d);
+  ranged_.push_back(e);
+  return d;
+}
+
+Direction Engine::direction_of(const Expr& e, Id var) {
+  const ir::Node* n = e.node();
+  if (!mentions(e, var)) return Direction::flat;
   switch (n->op) {
     case Op::add:
     case Op::sub:
     case Op::neg:
       return direction(read(e), var);
     case Op::mul: {
-      const bool in_first = uses(n->args[0], var), in_second = uses(n->args[1], var);
+      const bool in_first = mentions(n->args[0], var), in_second = mentions(n->args[1], var);
       std::int64_t c = 0;
       if (ir::is_int(n->args[1], &c)) {
         const Direction d = direction(n->args[0], var);
@@ -112,13 +116,13 @@ Direction Engine::direction(const Expr& e, Id var) {
       return Direction::mixed;
     }
     case Op::div:
-      if (range(n->args[1]).lo > 0 && !uses(n->args[1], var)) return direction(n->args[0], var);
+      if (range(n->args[1]).lo > 0 && !mentions(n->args[1], var)) return direction(n->args[0], var);
       return Direction::mixed;
     case Op::min:
     case Op::max:
       return combine(direction(n->args[0], var), direction(n->args[1], var));
     case Op::select:
-      if (uses(n->args[0], var)) return Direction::mixed;
+      if (mentions(n->args[0], var)) return Direction::mixed;
       return combine(direction(n->args[1], var), direction(n->args[2], var));
     default:
       return Direction::mixed;
@@ -394,7 +398,7 @@ bool Engine::search_variables(const Linear& l, std::uint64_t used, int depth) {
     Linear with, without;
     bool plain = true;  // the variable occurs only as a factor of monomials
     for (const Term& t : l.terms) {
-      if (!uses(t.atom, v.id)) {
+      if (!mentions(t.atom, v.id)) {
         without.terms.push_back(t);
         continue;
       }

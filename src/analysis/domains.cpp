@@ -1,6 +1,7 @@
 #include <ashlar/analysis/domains.h>
 
 #include <algorithm>
+#include <set>
 
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
@@ -129,15 +130,18 @@ Domains domains_of(const Program& p) {
   const Facts facts = facts_of_arguments(p);
   const auto past = overshoots(p, facts);
   if (last && last->past == past && same_definitions(p, last->definitions)) return last->domains;
+  std::map<Id, std::set<Id>> readers;  // of each stage
+  for (const auto& [id, reader] : p.stages)
+    for (Id buffer : buffers_read(reader)) readers[p.buffer(buffer).stage].insert(id);
   for (Id id : consumers_first(p)) {
     const ir::Stage& stage = p.stage(id);
     Domain domain;
     std::vector<Interval> hulls(stage.iters.size());
     if (inferred(stage)) {
       bool first = true;
-      for (const auto& [reader_id, reader] : p.stages) {
-        const auto it = domains.of.find(reader_id);
-        if (it == domains.of.end() || !add_reader(p, stage, reader, it->second, facts, hulls, first)) continue;
+      for (Id reader : readers[id]) {
+        const auto it = domains.of.find(reader);
+        if (it == domains.of.end() || !add_reader(p, stage, p.stage(reader), it->second, facts, hulls, first)) continue;
         if (first)
           domain.inhabited = it->second.inhabited;
         else

@@ -6,6 +6,7 @@
 //
 // Invariant: what simplify returns is a fixed point: simplify(simplify(e)) is the same tree.
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -53,7 +54,7 @@ class Engine {
   Direction direction(const Expr& canonical, ir::Id var);
   Direction direction(const Linear&, ir::Id var);
   const Facts& facts() const { return facts_; }
-  std::size_t size() const { return ranges_.size(); }
+  std::size_t size() const { return ranges_.size() + ranged_.size(); }
   // Before another question. What was simplified is forgotten, since a node that was a result is not looked at again and the
   // answer would depend on what was asked before; ranges and hypotheses stay.
   void begin() {
@@ -80,11 +81,13 @@ class Engine {
   // match.cpp
   std::optional<Expr> rewrite(const Expr&);  // the first rule of the table that applies
   // range.cpp
+  Congruence congruence_of(const Expr&);
   Range var_range(const Expr& var);
   Range atom_range(const Expr&);
   Range data_range(const Expr&, int depth);
   Congruence var_congruence(const Expr& var);
   // decide.cpp
+  Direction direction_of(const Expr&, ir::Id var);
   bool ask(const Linear&, int budget);  // as nonneg, once for the same facts and budget
   bool search(const Linear&, std::uint64_t hypotheses_used, int depth);
   bool search_minmax(const Linear&, std::uint64_t used, int depth, bool* decided);
@@ -101,8 +104,12 @@ class Engine {
   std::shared_ptr<MemoTable> held_;                                // unless it keeps this engine
   std::array<std::unordered_map<const ir::Node*, Expr>, 2> done_;  // [1]: inside a proof, where fewer steps are spent
   std::unordered_map<const ir::Node*, Range> ranges_;
-  std::vector<Expr> keep_, ranged_;  // keep the keys of the maps alive
-  std::vector<Linear> hypotheses_;   // each is >= 0
+  std::array<std::unordered_map<const ir::Node*, Range>, 9>
+      ranges_below_;                                                    // of shared nodes, in the ranges of variables; by depth
+  std::unordered_map<const ir::Node*, Congruence> congruences_;         // of shared nodes
+  std::map<std::pair<const ir::Node*, ir::Id>, Direction> directions_;  // of shared nodes
+  std::vector<Expr> keep_, ranged_;                                     // keep the keys of the maps alive
+  std::vector<Linear> hypotheses_;                                      // each is >= 0
   struct Tried {  // a question inside of the proof that runs: different orders of the same replacements come to the same ones
     Linear sum;
     int given = 0, depth = 0, spent = 0;  // steps, proofs around it, steps

@@ -1,14 +1,35 @@
 #include "analysis/evaluate.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "analysis/linear.h"
+#include "ir/pairs.h"
 
 namespace ashlar::analysis {
 
 using ir::Op;
 
-std::optional<std::int64_t> evaluate(const Expr& e, const Assignment& at) {
+namespace {
+
+// An evaluation that goes on for long remembers what shared nodes are.
+class Evaluation {
+ public:
+  explicit Evaluation(const Assignment& at) : at_(at) {}
+  std::optional<std::int64_t> evaluate(const Expr& e) {
+    if (e.node()->count == 0 || ++steps_ < 64 || !ir::is_shared(e.node())) return value(e);
+    if (const auto it = known_.find(e.node()); it != known_.end()) return it->second;
+    return known_.emplace(e.node(), value(e)).first->second;
+  }
+
+ private:
+  std::optional<std::int64_t> value(const Expr&);
+  const Assignment& at_;
+  int steps_ = 0;
+  std::unordered_map<const ir::Node*, std::optional<std::int64_t>> known_;
+};
+
+std::optional<std::int64_t> Evaluation::value(const Expr& e) {
   const ir::Node* n = e.node();
   if (n->type.lanes != 1 || !(n->type.is_index() || n->type.is_bool())) {
     if (n->op == Op::int_const) return n->i;
@@ -18,37 +39,37 @@ std::optional<std::int64_t> evaluate(const Expr& e, const Assignment& at) {
     case Op::int_const:
       return n->i;
     case Op::var:
-      for (const Binding& b : at)
+      for (const Binding& b : at_)
         if (b.id == n->id) return b.value;
       return std::nullopt;
     case Op::load:
       return std::nullopt;
     case Op::logic_and:
     case Op::logic_or: {
-      const auto a = evaluate(n->args[0], at);
+      const auto a = evaluate(n->args[0]);
       const bool deciding = n->op == Op::logic_or;
       if (a && (*a != 0) == deciding) return deciding;
-      const auto b = evaluate(n->args[1], at);
+      const auto b = evaluate(n->args[1]);
       if (b && (*b != 0) == deciding) return deciding;
       if (!a || !b) return std::nullopt;
       return !deciding;
     }
     case Op::select: {
-      const auto c = evaluate(n->args[0], at);
+      const auto c = evaluate(n->args[0]);
       if (!c) return std::nullopt;
-      return evaluate(n->args[*c ? 1 : 2], at);
+      return evaluate(n->args[*c ? 1 : 2]);
     }
     case Op::cast:
-      return evaluate(n->args[0], at);
+      return evaluate(n->args[0]);
     case Op::in_range:
-      return evaluate(n->args[0], at);
+      return evaluate(n->args[0]);
     default:
       break;
   }
   std::int64_t v[3] = {0, 0, 0};
   if (n->count > 2) return std::nullopt;
   for (std::uint32_t k = 0; k < n->count; ++k) {
-    const auto a = evaluate(n->args[k], at);
+    const auto a = evaluate(n->args[k]);
     if (!a) return std::nullopt;
     v[k] = *a;
   }
@@ -105,6 +126,10 @@ std::optional<std::int64_t> evaluate(const Expr& e, const Assignment& at) {
   }
 }
 
+}  // namespace
+
+std::optional<std::int64_t> evaluate(const Expr& e, const Assignment& at) { return Evaluation(at).evaluate(e); }
+
 std::string text(const Assignment& at) {
   std::string s;
   for (const Binding& b : at) {
@@ -126,7 +151,7 @@ std::uint64_t scramble(std::uint64_t v) {  // splitmix64
   return v ^ (v >> 31);
 }
 
-void collect(const Expr& e, std::vector<Expr>& vars) {
+void collect(const Expr& e, std::vector<Expr>& vars, ir::Pairs& met) {
   const ir::Node* n = e.node();
   if (n->op == Op::var) {
     if (!n->type.is_index() && !n->type.is_bool()) return;
@@ -135,7 +160,12 @@ void collect(const Expr& e, std::vector<Expr>& vars) {
     vars.push_back(e);
     return;
   }
-  for (std::uint32_t k = 0; k < n->count; ++k) collect(n->args[k], vars);
+  if (n->count == 0 || met.again(n)) return;
+  for (std::uint32_t k = 0; k < n->count; ++k) collect(n->args[k], vars, met);
+}
+void collect(const Expr& e, std::vector<Expr>& vars) {
+  ir::Pairs met;
+  collect(e, vars, met);
 }
 
 bool mentions(const Expr& e, const std::vector<Expr>& vars) {

@@ -2,6 +2,7 @@
 // text is also the key under which its answer is remembered, so renamed copies of one question are asked once.
 #include <ashlar/analysis/integer_set.h>
 
+#include <cstring>
 #include <algorithm>
 #include <memory>
 #include <unordered_map>
@@ -18,6 +19,7 @@
 
 #include "analysis/engine.h"
 #include "analysis/evaluate.h"
+#include "ir/work.h"
 
 namespace ashlar::analysis {
 
@@ -60,7 +62,8 @@ class Writer {
  private:
   void put(const char* s) {
     body_ += s;
-    if (body_.size() > longest_question) throw TooLong{};
+    written_ += std::strlen(s);
+    if (written_ > longest_question) throw TooLong{};
   }
 
   void number(const Expr& e) {
@@ -198,6 +201,7 @@ class Writer {
   Engine engine_;
   std::vector<Expr> vars_, replaced_;
   std::string body_, tied_;
+  std::size_t written_ = 0;
   int choices_ = 0;
 };
 
@@ -231,6 +235,7 @@ class Isl {
 
  private:
   RawAnswer solve(const std::string& question, unsigned long budget) {
+    ++ir::work.sets;
     isl_ctx_reset_operations(ctx_);
     isl_ctx_set_max_operations(ctx_, budget);
     isl_ctx_reset_error(ctx_);

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_map>
 
 #include "analysis/engine.h"
 #include "analysis/memo.h"
+#include "ir/pairs.h"
 
 namespace ashlar::analysis {
 
@@ -13,22 +15,21 @@ using ir::Op;
 
 namespace {
 
-bool uses(const Expr& e, Id id) {
-  const ir::Node* n = e.node();
-  if (n->op == Op::var) return n->id == id;
-  for (std::uint32_t k = 0; k < n->count; ++k)
-    if (uses(n->args[k], id)) return true;
-  return false;
-}
-
 // The hull of one expression while one variable runs. Ends are not simplified here; the caller does.
 class Eliminate {
  public:
   Eliminate(Engine& engine, Id var, const Interval& range) : engine_(engine), var_(var), range_(range) {}
 
   Interval of(const Expr& e) {
-    if (!uses(e, var_)) return {e, e};
-    if (ir::is(e, Op::var)) return range_;
+    if (ir::is(e, Op::var)) return e.node()->id == var_ ? range_ : Interval{e, e};
+    if (!ir::is_shared(e.node()) || ir::args_of(e).empty()) return hull(e);
+    if (const auto it = known_.find(e.node()); it != known_.end()) return it->second.second;
+    return known_.emplace(e.node(), std::make_pair(e, hull(e))).first->second.second;
+  }
+
+ private:
+  Interval hull(const Expr& e) {
+    if (!mentions(e, var_)) return {e, e};
     if (!is_scalar_index(e)) return constant(e);
     // Where the whole moves one way as the variable grows, its ends are the values at the variable's ends: exact.
     // An open range is followed through the structure instead: min(v, 7) has an upper end whatever v has.
@@ -46,7 +47,6 @@ class Eliminate {
     }
   }
 
- private:
   // The variable's range where a condition holds (or fails): comparisons of the variable itself with something that does not
   // move. Where the result is empty its ends cross; an interval between crossed ends lies inside the one of the other arm or
   // widens it.
@@ -61,9 +61,9 @@ class Eliminate {
     if (!ir::is_comparison(ir::op_of(condition)) || !is_scalar_index(args[0])) return r;
     Op op = ir::op_of(condition);
     Expr other;
-    if (ir::is(args[0], Op::var) && args[0].node()->id == var_ && !uses(args[1], var_)) {
+    if (ir::is(args[0], Op::var) && args[0].node()->id == var_ && !mentions(args[1], var_)) {
       other = args[1];
-    } else if (ir::is(args[1], Op::var) && args[1].node()->id == var_ && !uses(args[0], var_)) {
+    } else if (ir::is(args[1], Op::var) && args[1].node()->id == var_ && !mentions(args[0], var_)) {
       other = args[0];
       op = op == Op::lt ? Op::gt : op == Op::le ? Op::ge : op == Op::gt ? Op::lt : op == Op::ge ? Op::le : op;
     } else {
@@ -162,7 +162,7 @@ class Eliminate {
     if (!ir::is(e, Op::mul)) return of(e);
     // One factor that is not negative and does not hold the variable, times a hull.
     std::vector<Expr> inside, outside;
-    for (const Expr& f : factors(e)) (uses(f, var_) ? inside : outside).push_back(f);
+    for (const Expr& f : factors(e)) (mentions(f, var_) ? inside : outside).push_back(f);
     if (inside.size() == 1) {
       const Expr scale = product_of(outside);
       const Range r = engine_.range(scale);
@@ -188,14 +188,14 @@ class Eliminate {
     Interval r;
     switch (ir::op_of(e)) {
       case Op::div:
-        if (engine_.range(args[1]).lo > 0 && !uses(args[1], var_)) {
+        if (engine_.range(args[1]).lo > 0 && !mentions(args[1], var_)) {
           const Interval a = of(args[0]);
           if (!a.lo.empty()) r.lo = ir::div(a.lo, args[1]);
           if (!a.hi.empty()) r.hi = ir::div(a.hi, args[1]);
         }
         break;
       case Op::mod:
-        if (engine_.range(args[1]).lo > 0 && !uses(args[1], var_)) {
+        if (engine_.range(args[1]).lo > 0 && !mentions(args[1], var_)) {
           const Range c = engine_.range(e);
           r.lo = ir::index(std::max<std::int64_t>(c.lo, 0));
           r.hi = ir::sub(args[1], ir::index(1));
@@ -218,8 +218,7 @@ class Eliminate {
       }
       case Op::select: {
         // An arm is only taken where its side of the condition holds.
-        const Interval a = Eliminate(engine_, var_, clipped(args[0], true)).of(args[1]);
-        const Interval b = Eliminate(engine_, var_, clipped(args[0], false)).of(args[2]);
+        const Interval a = arm(args[1], args[0], true), b = arm(args[2], args[0], false);
         if (!a.lo.empty() && !b.lo.empty()) r.lo = ir::min(a.lo, b.lo);
         if (!a.hi.empty() && !b.hi.empty()) r.hi = ir::max(a.hi, b.hi);
         break;
@@ -243,9 +242,22 @@ class Eliminate {
     return close(r, e);
   }
 
+  // Of an arm, where its side of the condition holds. Choices inside of choices that share what they choose among have 2^n ways
+  // through them: the conditions of those far inside do not count.
+  Interval arm(const Expr& e, const Expr& condition, bool holds) {
+    const Interval range = clipped(condition, holds);
+    const auto same_end = [](const Expr& x, const Expr& y) { return x.node() == y.node(); };
+    if (clips_ >= 4 || (same_end(range.lo, range_.lo) && same_end(range.hi, range_.hi))) return of(e);
+    Eliminate inner(engine_, var_, range);
+    inner.clips_ = clips_ + 1;
+    return inner.of(e);
+  }
+
   Engine& engine_;
   Id var_;
   Interval range_;
+  int clips_ = 0;
+  std::unordered_map<const ir::Node*, std::pair<Expr, Interval>> known_;
 };
 
 Facts with_ranges(const Facts& facts, std::span<const VarRange> ranges) {
@@ -262,7 +274,7 @@ Interval eliminate_all(const Expr& simplified, std::span<const VarRange> elimina
   Interval r{simplified, simplified};
   for (const VarRange& v : eliminate) {
     const bool point = r.lo.node() == r.hi.node();
-    if (!r.lo.empty() && uses(r.lo, v.id)) {
+    if (!r.lo.empty() && mentions(r.lo, v.id)) {
       const Interval lo = Eliminate(engine, v.id, v.range).of(r.lo);
       r.lo = lo.lo.empty() ? Expr{} : engine.simplify(lo.lo);
       if (point) {
@@ -270,7 +282,7 @@ Interval eliminate_all(const Expr& simplified, std::span<const VarRange> elimina
         continue;
       }
     }
-    if (!r.hi.empty() && uses(r.hi, v.id)) {
+    if (!r.hi.empty() && mentions(r.hi, v.id)) {
       const Interval hi = Eliminate(engine, v.id, v.range).of(r.hi);
       r.hi = hi.hi.empty() ? Expr{} : engine.simplify(hi.hi);
     }

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "ir/pairs.h"
+
 namespace ashlar::analysis {
 
 using ir::Op;
@@ -45,17 +47,30 @@ int three_way(const T& a, const T& b) {
 
 }  // namespace
 
-void add_variables(const Expr& e, std::vector<ir::Id>& to) {
+namespace {
+
+void add_variables(const Expr& e, std::vector<ir::Id>& to, ir::Pairs& met) {
   const ir::Node* n = e.node();
   if (n->op == ir::Op::var && std::find(to.begin(), to.end(), n->id) == to.end()) {
     if (to.empty()) to.reserve(8);
     to.push_back(n->id);
   }
+  if (n->count == 0 || met.again(n)) return;
   for (std::uint32_t k = 0; k < n->count; ++k)
-    if (const ir::Node* inner = n->args[k].node(); inner->count != 0 || inner->op == ir::Op::var) add_variables(n->args[k], to);
+    if (const ir::Node* inner = n->args[k].node(); inner->count != 0 || inner->op == ir::Op::var)
+      add_variables(n->args[k], to, met);
 }
 
-int compare(const Expr& a, const Expr& b) {
+bool mentions(const Expr& e, ir::Id variable, ir::Pairs& met) {
+  const ir::Node* n = e.node();
+  if (n->op == ir::Op::var) return n->id == variable;
+  if (n->count == 0 || met.again(n)) return false;
+  for (std::uint32_t k = 0; k < n->count; ++k)
+    if (mentions(n->args[k], variable, met)) return true;
+  return false;
+}
+
+int compare_pair(const Expr& a, const Expr& b, ir::Pairs& met) {
   const ir::Node* x = a.node();
   const ir::Node* y = b.node();
   if (x == y) return 0;
@@ -69,16 +84,49 @@ int compare(const Expr& a, const Expr& b) {
     if (int c = std::strcmp(x->name, y->name)) return c < 0 ? -1 : 1;
   if (int c = three_way(static_cast<int>(x->type.code), static_cast<int>(y->type.code))) return c;
   if (int c = three_way(x->type.bits, y->type.bits)) return c;
+  if (x->count == 0 || met.again(x, y)) return 0;
   for (std::uint32_t k = 0; k < x->count; ++k)
-    if (int c = compare(x->args[k], y->args[k])) return c;
+    if (int c = compare_pair(x->args[k], y->args[k], met)) return c;
   return 0;
 }
 
+}  // namespace
+
+bool mentions(const Expr& e, ir::Id variable) {
+  ir::Pairs met;
+  return mentions(e, variable, met);
+}
+
+void add_variables(const Expr& e, std::vector<ir::Id>& to) {
+  ir::Pairs met;
+  add_variables(e, to, met);
+}
+
+int compare(const Expr& a, const Expr& b) {
+  if (a.node() == b.node()) return 0;
+  ir::Pairs met;
+  return compare_pair(a, b, met);
+}
+
+namespace {
+
+// Products of more factors are left as they were written, a factor themselves: what is multiplied with itself n times over has
+// 2^n, and as an index it leaves 63 bits but for -1, 0 and 1.
+constexpr std::size_t most_factors = 32;
+
+bool add_factors(const Expr& e, std::vector<const Expr*>& to) {
+  if (ir::is(e, Op::mul)) return add_factors(ir::args_of(e)[0], to) && add_factors(ir::args_of(e)[1], to);
+  to.push_back(&e);
+  return to.size() <= most_factors;
+}
+
+}  // namespace
+
 int degree(const Expr& atom) {
   if (!ir::is(atom, Op::mul)) return 1;
-  int total = 0;
-  for (const Expr& f : ir::args_of(atom)) total += degree(f);
-  return total;
+  std::vector<const Expr*> all;
+  add_factors(atom, all);
+  return static_cast<int>(all.size());
 }
 
 namespace {
@@ -135,17 +183,9 @@ std::vector<Expr> factors(const Expr& atom) {
     out.push_back(atom);
     return out;
   }
-  std::vector<const Expr*> pending{&atom};
-  while (!pending.empty()) {
-    const Expr& e = *pending.back();
-    pending.pop_back();
-    if (!ir::is(e, Op::mul)) {
-      out.push_back(e);
-      continue;
-    }
-    pending.push_back(&ir::args_of(e)[1]);
-    pending.push_back(&ir::args_of(e)[0]);
-  }
+  std::vector<const Expr*> all;
+  if (!add_factors(atom, all)) return {atom};
+  for (const Expr* e : all) out.push_back(*e);
   return out;
 }
 
@@ -171,6 +211,7 @@ Linear product(const Linear& a, const Linear& b) {
     for (const Term& y : b.terms) {
       std::vector<Expr> f = factors(x.atom);
       for (Expr& e : factors(y.atom)) f.push_back(std::move(e));
+      if (f.size() > most_factors) f = {x.atom, y.atom};
       add_term(r, product_of(std::move(f)), checked_mul(x.coef, y.coef));
     }
     add_term(r, x.atom, checked_mul(x.coef, b.constant));

@@ -33,6 +33,7 @@ struct Linear {
 };
 
 void add_variables(const Expr&, std::vector<ir::Id>& to);  // each once
+bool mentions(const Expr&, ir::Id variable);
 inline bool is_scalar_index(const Expr& e) { return e.node()->type.is_index() && e.node()->type.lanes == 1; }
 
 int compare(const Expr&, const Expr&);  // by structure and names; 0 does not imply the same

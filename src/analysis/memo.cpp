@@ -1,6 +1,7 @@
 #include "analysis/memo.h"
 
 #include "analysis/engine.h"
+#include "ir/pairs.h"
 
 namespace ashlar::analysis {
 namespace {
@@ -45,16 +46,26 @@ struct Memo {
 
 }  // namespace
 
-bool SameWithNames::operator()(const Expr& a, const Expr& b) const {
+namespace {
+bool same_with_names(const Expr& a, const Expr& b, ir::Pairs& met) {
   const ir::Node *x = a.node(), *y = b.node();
   if (x == y) return true;
   if (!x || !y || x->hash != y->hash || x->name != y->name || x->op != y->op || !(x->type == y->type) || x->count != y->count)
     return false;  // names are interned
   if (x->count == 0) return ir::same(a, b);
   if (x->op == ir::Op::load && x->id != y->id) return false;
+  if (met.again(x, y)) return true;
   for (std::uint32_t k = 0; k < x->count; ++k)
-    if (!(*this)(x->args[k], y->args[k])) return false;
+    if (!same_with_names(x->args[k], y->args[k], met)) return false;
   return true;
+}
+}  // namespace
+
+bool SameWithNames::operator()(const Expr& a, const Expr& b) const {
+  if (a.node() == b.node()) return true;
+  if (!a.node() || !b.node() || a.node()->hash != b.node()->hash) return false;
+  ir::Pairs met;
+  return same_with_names(a, b, met);
 }
 
 MemoTable::MemoTable(Facts f) : facts(std::move(f)) {}

@@ -8,6 +8,7 @@
 #include "analysis/engine.h"
 #include "analysis/evaluate.h"
 #include "analysis/memo.h"
+#include "ir/work.h"
 
 namespace ashlar::analysis {
 
@@ -46,6 +47,7 @@ Assignment shrunk(Sampler& sampler, const Expr& condition) {
 
 bool can_prove(const Expr& condition, const Facts& facts) {
   if (ir::is_int(condition)) return condition.node()->i != 0;
+  ++ir::work.proofs;
   const auto memo = memo_for(condition, facts);
   if (const auto it = memo->decided.find(condition); it != memo->decided.end()) return it->second;
   bool proved = false;

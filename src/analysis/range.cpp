@@ -6,6 +6,7 @@
 #include <ashlar/ir/numeric.h>
 
 #include "analysis/engine.h"
+#include "ir/pairs.h"
 
 namespace ashlar::analysis {
 
@@ -161,9 +162,13 @@ Range Engine::range(const Expr& e) {
   }
   if (!is_scalar_index(e)) return of_type(n->type);
   if (const auto it = ranges_.find(n); it != ranges_.end()) return it->second;
+  const bool below = range_depth_ > 0 && ir::is_shared(n);
+  auto& of_depth = ranges_below_[static_cast<std::size_t>(range_depth_)];
+  if (below)
+    if (const auto it = of_depth.find(n); it != of_depth.end()) return it->second;
   const Range r = atom_range(e);
-  if (range_depth_ == 0) {
-    ranges_.emplace(n, r);
+  if (below || range_depth_ == 0) {
+    (below ? of_depth : ranges_).emplace(n, r);
     ranged_.push_back(e);
   }
   return r;
@@ -306,6 +311,16 @@ Congruence Engine::congruence(const Linear& l) {
 }
 
 Congruence Engine::congruence(const Expr& e) {
+  const ir::Node* n = e.node();
+  if (n->count == 0 || !ir::is_shared(n)) return congruence_of(e);
+  if (const auto it = congruences_.find(n); it != congruences_.end()) return it->second;
+  const Congruence c = congruence_of(e);
+  congruences_.emplace(n, c);
+  ranged_.push_back(e);
+  return c;
+}
+
+Congruence Engine::congruence_of(const Expr& e) {
   const ir::Node* n = e.node();
   const Expr* a = n->args;
   switch (n->op) {

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include <ashlar/ir/recurrence.h>
 
 #include "analysis/engine.h"
+#include "analysis/ways.h"
 
 namespace ashlar::analysis {
 
@@ -50,12 +52,12 @@ Expr without_data(const Expr& index, std::vector<VarRange>& ranges, const Facts&
   return ir::var(id, "data");
 }
 
-bool reads(const ir::Stage& stage, Id buffer) {
-  bool found = false;
+std::set<Id> buffers_read(const ir::Stage& stage) {
+  std::set<Id> found;
   const auto look = [&](const Expr& e) {
     ir::walk(e, [&](const Expr& x) {
-      found |= ir::is(x, ir::Op::load) && x.node()->id == buffer;
-      return !found;
+      if (ir::is(x, ir::Op::load)) found.insert(x.node()->id);
+      return true;
     });
   };
   for (const auto* list : {&stage.values, &stage.inits, &stage.targets})
@@ -74,46 +76,35 @@ Interval index_interval(const Expr& index, std::vector<VarRange> ranges, const F
 
 std::vector<Read> reads_of(const ir::Stage& stage) {
   std::vector<Read> result;
-  struct Visitor {
-    std::vector<Read>& result;
-    std::vector<Expr> conditions;
-    bool of_start;
-    Id bounds;
-    void visit(const Expr& e) {
-      if (ir::is(e, ir::Op::select)) {
-        const auto args = ir::args_of(e);
-        visit(args[0]);
-        conditions.push_back(args[0]);
-        visit(args[1]);
-        conditions.back() = ir::logic_not(args[0]);
-        visit(args[2]);
-        conditions.pop_back();
-        return;
+  std::unordered_multimap<std::uint64_t, std::size_t> known;  // by the hash of the load
+  const auto visit = [&](const std::vector<const Expr*>& roots, const Way& base, bool of_start, Id bounds) {
+    for (const ReachedLoad& reached : reached_loads(roots, base))
+      for (const Way& way : reached.ways) {
+        const auto [first, last] = known.equal_range(reached.load->node()->hash);
+        if (std::any_of(first, last, [&](const auto& entry) {
+              const Read& r = result[entry.second];
+              return r.of_start == of_start && r.bounds == bounds && ir::same(r.load, *reached.load) &&
+                     std::equal(way.begin(), way.end(), r.conditions.begin(), r.conditions.end(), ir::ExprSame{});
+            }))
+          continue;
+        known.emplace(reached.load->node()->hash, result.size());
+        result.push_back({*reached.load, way, of_start, bounds});
       }
-      for (const Expr& a : ir::args_of(e)) visit(a);
-      if (!ir::is(e, ir::Op::load)) return;
-      for (const Read& r : result)
-        if (ir::same(r.load, e) && r.of_start == of_start && r.bounds == bounds && r.conditions.size() == conditions.size() &&
-            std::equal(conditions.begin(), conditions.end(), r.conditions.begin(), ir::ExprSame{}))
-          return;
-      result.push_back({e, conditions, of_start, bounds});
-    }
-  } visitor{result, {}, false, 0};
+  };
+  const auto pointers = [](const std::vector<Expr>& list, std::vector<const Expr*> to) {
+    for (const Expr& e : list) to.push_back(&e);
+    return to;
+  };
+  Way kept;
   if (!stage.keep.empty()) {
-    visitor.visit(stage.keep);
-    visitor.conditions.push_back(stage.keep);
+    visit({&stage.keep}, {}, false, 0);
+    kept.push_back(stage.keep);
   }
-  for (const auto* list : {&stage.values, &stage.targets})
-    for (const Expr& e : *list) visitor.visit(e);
-  visitor.conditions.clear();
-  visitor.of_start = true;
-  for (const Expr& e : stage.inits) visitor.visit(e);
-  visitor.of_start = false;
-  for (const ir::IterVar& v : stage.iters) {
-    visitor.bounds = v.id;
+  visit(pointers(stage.targets, pointers(stage.values, {})), kept, false, 0);
+  visit(pointers(stage.inits, {}), {}, true, 0);
+  for (const ir::IterVar& v : stage.iters)
     for (const Expr* bound : {&v.begin, &v.end})
-      if (!bound->empty()) visitor.visit(*bound);
-  }
+      if (!bound->empty()) visit({bound}, {}, false, v.id);
   return result;
 }
 
@@ -130,8 +121,8 @@ std::vector<Id> consumers_first(const Program& p) {
   std::map<Id, std::vector<Id>> producers;                    // stage -> stages it reads
   for (const auto& [id, stage] : p.stages) {
     auto& list = producers[id];
-    for (const Read& r : reads_of(stage))
-      if (Id s = p.buffer(r.load.node()->id).stage; s && s != id)
+    for (Id buffer : buffers_read(stage))
+      if (Id s = p.buffer(buffer).stage; s && s != id)
         if (const auto it = around.find(id); it == around.end() || it->second != s) list.push_back(s);
   }
   std::vector<Id> order;

@@ -1,10 +1,12 @@
 #pragma once
 // What stages read: which buffers, at which indices, and the hull of an index while variables run.
+#include <set>
+
 #include <ashlar/analysis/regions.h>
 
 namespace ashlar::analysis {
 
-bool reads(const ir::Stage&, ir::Id buffer);
+std::set<ir::Id> buffers_read(const ir::Stage&);
 
 // An expression with every part that is read from data, or chosen by it, as a variable that runs over the values it may have:
 // nobody knows more when storage is laid out. The variables are put before those in `ranges`.

@@ -26,12 +26,12 @@ bool needed(const Program& p, const TreeIndex& tree, Id parent, const Stmt* self
             std::vector<Interval>& box) {
   bool first = true;
   const Facts facts = facts_down_to(p, here, parent);
-  for (const Path& path : tree.blocks) {
+  for (std::size_t reader : tree.readers(buffer)) {
+    const Path& path = tree.blocks[reader];
     if (!under(path, parent)) continue;
     // not the stage itself; a nest put after it stands inside, and reads it
     if (self && std::find(path.begin(), path.end(), self) != path.end() && nest_on(path)->after != self->stage) continue;
     const ir::Stage& stage = p.stage(path.back()->stage);
-    if (!reads(stage, buffer)) continue;
     auto iters = iter_intervals(p, path, parent, facts);
     std::vector<VarRange> data;  // at the root nothing depends on what tables say: the host knows how far loops run there
     if (parent == 0)

@@ -11,6 +11,8 @@
 #include "analysis/engine.h"
 #include "analysis/memo.h"
 #include "analysis/rules.h"
+#include "ir/pairs.h"
+#include "ir/work.h"
 
 namespace ashlar::analysis {
 
@@ -20,12 +22,17 @@ namespace {
 
 bool is_sum(Op op) { return op == Op::int_const || op == Op::add || op == Op::sub || op == Op::neg || op == Op::mul; }
 
-void arms_of(const Expr& e, Op op, std::vector<Expr>& out) {
+void arms_of(const Expr& e, Op op, std::vector<Expr>& out, ir::Pairs& met) {
   if (!ir::is(e, op)) {
     out.push_back(e);
     return;
   }
-  for (const Expr& a : ir::args_of(e)) arms_of(a, op, out);
+  if (met.again(e.node())) return;  // arms twice are arms once
+  for (const Expr& a : ir::args_of(e)) arms_of(a, op, out, met);
+}
+void arms_of(const Expr& e, Op op, std::vector<Expr>& out) {
+  ir::Pairs met;
+  arms_of(e, op, out, met);
 }
 
 const std::int64_t* coefficient(const Linear& l, const Expr& atom) {
@@ -34,11 +41,16 @@ const std::int64_t* coefficient(const Linear& l, const Expr& atom) {
   return nullptr;
 }
 
-int count_choices(const Expr& e, int enough) {  // min, max, select, and conditions on them
+int count_choices(const Expr& e, int enough, ir::Pairs& met) {  // min, max, select, and conditions on them
   const ir::Node* n = e.node();
   int count = n->op == Op::min || n->op == Op::max || n->op == Op::select || ir::is_comparison(n->op);
-  for (std::uint32_t k = 0; k < n->count && count < enough; ++k) count += count_choices(n->args[k], enough - count);
+  if (n->count == 0 || met.again(n)) return std::min(count, enough);
+  for (std::uint32_t k = 0; k < n->count && count < enough; ++k) count += count_choices(n->args[k], enough - count, met);
   return std::min(count, enough);
+}
+int count_choices(const Expr& e, int enough) {
+  ir::Pairs met;
+  return count_choices(e, enough, met);
 }
 
 struct Depth {  // counts nested entries; a chain of rewrites this long means that two rules undo each other
@@ -267,6 +279,7 @@ Expr Engine::minmax(Op op, const Expr& x, const Expr& y) {
 
 Expr Engine::visit(const Expr& e) {
   const ir::Node* n = e.node();
+  ++ir::work.simplified;
   if (n->op == Op::int_const || n->op == Op::float_const) return e;
   if (n->op == Op::var) {
     if (!is_scalar_index(e)) return e;

@@ -12,6 +12,7 @@
 
 #include "analysis/verify_device.h"
 #include "analysis/verify_expr.h"
+#include "ir/work.h"
 
 namespace ashlar::analysis {
 
@@ -290,6 +291,7 @@ class Checker {
 std::span<const VerifierRule> kernel_rules() { return rules; }
 
 void verify(const Kernel& kernel, KernelForm form, std::string_view after) {
+  ++ir::work.verified;
   try {
     Checker(kernel, form).run();
   } catch (const Violation& v) {

@@ -7,6 +7,7 @@
 
 #include "analysis/reads.h"
 #include "analysis/verify_view.h"
+#include "ir/work.h"
 
 namespace ashlar::analysis {
 
@@ -69,6 +70,7 @@ std::span<const VerifierRule> program_rules() {
 }
 
 void verify(const ir::Program& program, std::string_view after, const ir::Program* before) {
+  ++ir::work.verified;
   const bool defined_anew = !before || !same_definitions(program, *before);
   const View view(program, defined_anew);
   for (const Rule& r : rules)

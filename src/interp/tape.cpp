@@ -24,20 +24,20 @@ int Tape::add(const Expr& e, Slots& slots, Memory& memory, std::unordered_map<co
   const ir::Node* n = e.node();
   if (!n) throw InternalError("interpreter: an empty expression");
   if (const auto at = seen.find(n); at != seen.end()) return at->second;
-  Node node{n->op, n->type.element(), n->type.lanes > 1, false, 0, n->count, -1, n->name, {}, 0};
+  Node node{n->op, n->type.element(), n->type.lanes > 1, false, 0, n->count, -1, n->name, {}, 0, {}, false};
   if (n->op == Op::int_const || n->op == Op::float_const) node.value = ir::value_of(e);
   if (n->op == Op::var) node.slot = slots.slot(n->id, n->type.lanes);
   if (n->op == Op::load) node.slot = memory.resolve(n->id, n->name);
   if (n->op == Op::select && select == Select::strict) selects_ = true;
-  if (n->op == Op::select && select == Select::lazy) {
-    bool loads = false;
-    for (const Expr& arm : ir::args_of(e).subspan(1))
-      ir::walk(arm, [&](const Expr& x) { return !(loads = loads || ir::is(x, Op::load) || ir::is(x, Op::in_range)); });
-    node.lazy_select = loads;
-    lazy_ = lazy_ || loads;
-  }
   std::vector<int> operands;
   for (const Expr& arg : ir::args_of(e)) operands.push_back(add(arg, slots, memory, seen, select));
+  node.reads = n->op == Op::load || n->op == Op::in_range;
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    const bool reads = nodes_[static_cast<std::size_t>(operands[k])].reads;
+    node.reads |= reads;
+    if (n->op == Op::select && select == Select::lazy && k > 0) node.lazy_select |= reads;
+  }
+  lazy_ = lazy_ || node.lazy_select;
   node.first = static_cast<std::uint32_t>(operands_.size());
   operands_.insert(operands_.end(), operands.begin(), operands.end());
   nodes_.push_back(node);
@@ -118,7 +118,9 @@ void Tape::compute(Node& n, int lane) {
 void Tape::compute_strict(Node& n, int lane) {
   n.unwritten = nullptr;
   if (some_without_) {
-    const auto operand = [&](std::uint32_t k) -> const Node& { return nodes_[static_cast<std::size_t>(operands_[n.first + k])]; };
+    const auto operand = [&](std::uint32_t k) -> const Node& {
+      return nodes_[static_cast<std::size_t>(operands_[n.first + k])];
+    };
     for (std::uint32_t k = 0; k < n.count && !n.unwritten; ++k)
       if (n.op != Op::select || k == 0 || k == (operand(0).value.i ? 1u : 2u)) n.unwritten = operand(k).unwritten;
     if (n.unwritten) return;

@@ -74,9 +74,10 @@ class Tape {
     std::uint32_t first, count;
     int slot;  // var: slot; load: what Memory::resolve gave
     const char* name;
-    Value value;          // the latest result; constants: theirs for ever
-    std::uint64_t stamp;  // when it was computed
+    Value value;                        // the latest result; constants: theirs for ever
+    std::uint64_t stamp;                // when it was computed
     std::exception_ptr unwritten = {};  // strict: why it has no value
+    bool reads = false;                 // there is a load or a promise in it
   };
   int add(const Expr&, Slots&, Memory&, std::unordered_map<const ir::Node*, int>&, Select);
   void compute(Node&, int lane);
@@ -88,7 +89,7 @@ class Tape {
   Slots* slots_ = nullptr;
   Memory* memory_ = nullptr;
   bool lazy_ = false;
-  bool selects_ = false;      // there is a select in a strict tape
+  bool selects_ = false;       // there is a select in a strict tape
   bool some_without_ = false;  // a node of this evaluation has no value
   int lanes_ = 1;
   std::uint64_t epoch_ = 0, lane_epoch_ = 0;

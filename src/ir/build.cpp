@@ -9,6 +9,8 @@
 #include <ashlar/ir/numeric.h>
 #include <ashlar/ir/refusal.h>
 
+#include "ir/pairs.h"
+
 namespace ashlar::ir {
 namespace {
 
@@ -192,16 +194,31 @@ bool is_int(const Expr& e, std::int64_t value) { return is(e, Op::int_const) && 
 
 std::uint64_t hash_of(const Expr& e) { return e.node() ? e.node()->hash : 0; }
 
-bool same(const Expr& a, const Expr& b) {
-  const Node* x = a.node();
-  const Node* y = b.node();
-  if (x == y) return true;
+namespace {
+bool same_but_for_operands(const Node* x, const Node* y) {
   if (!x || !y || x->hash != y->hash || x->op != y->op || !(x->type == y->type) || x->count != y->count) return false;
   if (x->op == Op::float_const && std::bit_cast<std::uint64_t>(x->f) != std::bit_cast<std::uint64_t>(y->f)) return false;
-  if ((x->op == Op::int_const || x->op == Op::var || x->op == Op::load) && x->i != y->i) return false;
-  for (std::uint32_t k = 0; k < x->count; ++k)
-    if (!same(x->args[k], y->args[k])) return false;
+  return (x->op != Op::int_const && x->op != Op::var && x->op != Op::load) || x->i == y->i;
+}
+
+bool same_operands(const Node* x, const Node* y, Pairs& met) {
+  for (std::uint32_t k = 0; k < x->count; ++k) {
+    const Node *p = x->args[k].node(), *q = y->args[k].node();
+    if (p == q) continue;
+    if (!same_but_for_operands(p, q)) return false;
+    if (p->count != 0 && !met.again(p, q) && !same_operands(p, q, met)) return false;
+  }
   return true;
+}
+}  // namespace
+
+bool same(const Expr& a, const Expr& b) {
+  const Node *x = a.node(), *y = b.node();
+  if (x == y) return true;
+  if (!same_but_for_operands(x, y)) return false;
+  if (x->count == 0) return true;
+  Pairs met;
+  return same_operands(x, y, met);
 }
 
 // ---- operators ---------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 //   for i in M          i
 //   for i in N          i, another one
 //     for i_2 in 4      i_2: both are visible
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,12 +19,16 @@ class Namer {
   // The display name of an id: its own name, or name_2, name_3, ... where another visible id has it.
   const std::string& operator()(Id id, const std::string& name) {
     const auto it = names_.find(id);
-    if (it != names_.end()) return it->second;
+    if (it != names_.end()) return it->second.unique;
     const std::string own = name.empty() ? "v" : name;
-    std::string unique = own;
-    for (int n = 2; !ids_.emplace(unique, id).second; ++n) unique = own + "_" + std::to_string(n);
+    int& first = free_.try_emplace(own, 1).first->second;
+    int n = first;
+    std::string unique;
+    do unique = n == 1 ? own : own + "_" + std::to_string(n), ++n;
+    while (!ids_.emplace(unique, id).second);
+    first = n;
     order_.push_back(id);
-    return names_.emplace(id, unique).first->second;
+    return names_.emplace(id, Named{unique, own, n - 1}).first->second.unique;
   }
 
   // A scope: what was named since then is forgotten at its end.
@@ -43,12 +48,19 @@ class Namer {
   void forget(std::size_t from) {
     for (; order_.size() > from; order_.pop_back()) {
       const auto it = names_.find(order_.back());
-      ids_.erase(it->second);
+      ids_.erase(it->second.unique);
+      int& first = free_.at(it->second.own);
+      first = std::min(first, it->second.number);
       names_.erase(it);
     }
   }
 
-  std::map<Id, std::string> names_;
+  struct Named {
+    std::string unique, own;
+    int number;  // own_number, 1: own itself
+  };
+  std::map<Id, Named> names_;
+  std::map<std::string, int> free_;  // of each own name the lowest number that may be free
   std::map<std::string, Id> ids_;
   std::vector<Id> order_;
 };

@@ -1,6 +1,9 @@
 #include <charconv>
 #include <cmath>
 #include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/numeric.h>
@@ -123,9 +126,61 @@ Expr without_minus(const Expr& e) {
   return make(Op::mul, e.type(), args);
 }
 
+// What stands in several places of an expression is written wherever it stands, as long as that is short. Beyond `longest`
+// operators and operands it gets a name where that saves something: values that are used twice by the next ones, over and over,
+// are 2^n to write out.
+//
+//   let t = x[i] + x[i], t_2 = t * t in t_2 * t_2
+constexpr std::uint64_t longest = 4096, worth_a_name = 4;
+
+struct Shared {
+  std::vector<const Expr*> in_order;                                    // operands before what uses them
+  std::unordered_map<const Node*, std::pair<int, std::uint64_t>> uses;  // how many, and how much there is to write
+  explicit Shared(const Expr& root) {
+    std::vector<std::pair<const Expr*, bool>> pending{{&root, false}};
+    while (!pending.empty()) {
+      const auto [e, left] = pending.back();
+      pending.pop_back();
+      if (left) {
+        std::uint64_t size = 1;
+        for (const Expr& a : args_of(*e))
+          size = a.empty() ? size + 1 : std::min(size + uses.at(a.node()).second, std::uint64_t{1} << 40);
+        uses.at(e->node()).second = size;
+        in_order.push_back(e);
+        continue;
+      }
+      if (++uses[e->node()].first > 1) continue;
+      pending.emplace_back(e, true);
+      const auto args = args_of(*e);
+      for (std::size_t k = args.size(); k-- > 0;)
+        if (!args[k].empty()) pending.emplace_back(&args[k], false);
+    }
+  }
+};
+
 struct Writer {
   Namer& names;
   std::string out;
+  std::unordered_map<const Node*, std::string> named = {};
+
+  void root(const Expr& e) {
+    if (e.empty() || e.node()->count == 0) return write(e, -1);
+    const Shared shared(e);
+    if (shared.uses.at(e.node()).second <= longest) return write(e, -1);
+    const Namer::Scope scope(names);
+    Id id = Id{1} << 63;  // no id of a program
+    for (const Expr* part : shared.in_order) {
+      const auto& [uses, size] = shared.uses.at(part->node());
+      if (uses < 2 || size < worth_a_name) continue;
+      out += named.empty() ? "let " : ", ";
+      const std::string name = names(id++, "t");
+      out += name + " = ";
+      write(*part, -1);
+      named.emplace(part->node(), name);
+    }
+    if (!named.empty()) out += " in ";
+    write(e, -1);
+  }
 
   void list(std::span<const Expr> args) {
     for (std::size_t k = 0; k < args.size(); ++k) {
@@ -141,6 +196,11 @@ struct Writer {
     }
     const Node& n = *e.node();
     const auto args = args_of(e);
+    if (!named.empty())
+      if (const auto at = named.find(&n); at != named.end()) {
+        out += at->second;
+        return;
+      }
     if (const Infix* op = infix(n.op)) {
       const bool paren = op->level < outer;
       if (paren) out += "(";
@@ -210,7 +270,7 @@ struct Writer {
 
 std::string text(const Expr& e, Namer& names) {
   Writer w{names, {}};
-  w.write(e, -1);
+  w.root(e);
   return w.out;
 }
 

@@ -1,13 +1,17 @@
 // Walking and rewriting expressions; shared nodes are visited once.
 #include <array>
-#include <atomic>
 #include <memory_resource>
 #include <unordered_map>
 #include <unordered_set>
 
 #include <ashlar/ir/build.h>
 
+#include "ir/pairs.h"
+#include "ir/work.h"
+
 namespace ashlar::ir {
+
+thread_local constinit Work work;
 
 Expr rebuild(const Expr& e, std::span<const Expr> args) {
   const Node* n = e.node();
@@ -47,16 +51,14 @@ Expr rebuild(const Expr& e, std::span<const Expr> args) {
 
 namespace {
 
-// Can a walk come to the node by two ways? Each way holds a count of it.
-bool shared(const Node* n) { return std::atomic_ref<std::uint32_t>(n->refs).load(std::memory_order_relaxed) > 1; }
-
 struct Transformer {
   const std::function<Expr(const Expr&)>& f;
   std::unordered_map<const Node*, Expr> done;
   Expr visit(const Expr& e) {
     const Node* n = e.node();
+    ++work.walked;
     if (n->count == 0) return f(e);
-    const bool again = shared(n);
+    const bool again = is_shared(n);
     if (again)
       if (auto it = done.find(n); it != done.end()) return it->second;
     constexpr std::uint32_t few = 4;
@@ -98,7 +100,8 @@ void walk(const Expr& e, const std::function<bool(const Expr&)>& enter) {
   while (!pending.empty()) {
     const Expr& x = *pending.back();
     pending.pop_back();
-    if ((shared(x.node()) && !seen.insert(x.node()).second) || !enter(x)) continue;
+    ++work.walked;
+    if ((is_shared(x.node()) && !seen.insert(x.node()).second) || !enter(x)) continue;
     const auto args = args_of(x);
     for (std::size_t k = args.size(); k-- > 0;) pending.push_back(&args[k]);
   }

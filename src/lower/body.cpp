@@ -39,10 +39,38 @@ bool Body::in_bounds(const Place& place, const std::vector<Expr>& index) {
   return true;
 }
 
-Expr Body::visit_load(const Expr& e, const Expr& mask) {
+// Every load in it reads inside its buffer, whatever the conditions are that it stands under.
+bool Body::allowed_anywhere(const Expr& e) {
+  if (const auto it = anywhere_.find(e.node()); it != anywhere_.end()) return it->second;
+  bool all = true;
+  for (const Expr& a : ir::args_of(e)) all = all && allowed_anywhere(a);
+  if (ir::is(e, Op::var))
+    for (const auto& [id, value] : values_)
+      if (id == e.node()->id && reads_or_promises(value)) all = allowed_anywhere(value);
+  if (all && ir::is(e, Op::load)) {
+    const auto indices = ir::args_of(e);
+    const Place& place = place_of_(e.node()->id);
+    const std::vector<Expr> index = known({indices.begin(), indices.end()});
+    all = in_bounds(place, index);
+  }
+  anywhere_.emplace(e.node(), all);
+  return all;
+}
+
+Expr Body::visit_load(const Expr& e, const Expr& mask_) {
   const auto indices = ir::args_of(e);
   const std::vector<Expr> index = known({indices.begin(), indices.end()});
   const Place& place = place_of_(e.node()->id);
+  Expr mask = mask_;
+  if (mask.node() == own_bounds_.node()) {
+    mask = Expr();
+    for (std::size_t d = 0; d < index.size(); ++d) {
+      const Expr at = visit(index[d], own_bounds_), from = ir::sub(at, place.logical_lo[d]);
+      const Expr inside = ir::logic_and(ir::ge(from, ir::index(0)), ir::lt(from, place.logical_extent[d]));
+      mask = mask.empty() ? inside : ir::logic_and(mask, inside);
+    }
+    if (!mask.empty()) kept_.push_back(mask);
+  }
   std::vector<Expr> args{address(e.node()->id, index, mask)};
   if ((!mask.empty() || !lanes_.empty()) && !in_bounds(place, index))
     args.push_back(mask.empty() ? lanes_ : lanes_.empty() ? mask : ir::logic_and(lanes_, mask));
@@ -50,6 +78,16 @@ Expr Body::visit_load(const Expr& e, const Expr& mask) {
 }
 
 Expr Body::visit(const Expr& e, const Expr& mask) {
+  constexpr int most = 4;
+  if (ir::args_of(e).empty() && !ir::is(e, Op::load) && !ir::is(e, Op::var)) return e;
+  if (auto it = done_.find({e.node(), mask.node()}); it != done_.end()) return it->second;
+  if (!mask.empty() && allowed_anywhere(e)) return visit_under(e, Expr());
+  if (!mask.empty() && mask.node() != own_bounds_.node() && ++conditions_of_[e.node()] > most)
+    return visit_under(e, own_bounds_);
+  return visit_under(e, mask);
+}
+
+Expr Body::visit_under(const Expr& e, const Expr& mask) {
   const auto key = std::make_pair(e.node(), mask.node());
   if (auto it = done_.find(key); it != done_.end()) return it->second;
   const auto args = ir::args_of(e);
@@ -74,6 +112,7 @@ Expr Body::visit(const Expr& e, const Expr& mask) {
         break;
       }
       auto under = [&](const Expr& c) {
+        if (mask.node() == own_bounds_.node()) return mask;
         kept_.push_back(mask.empty() ? c : ir::logic_and(mask, c));
         return kept_.back();
       };

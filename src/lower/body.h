@@ -6,6 +6,10 @@
 //
 // What is proved is proved before loads get addresses: facts, boxes of storage and bounds that tables give speak of the same.
 //
+// A part that reads only where it is always allowed to is lowered once, whatever it stands under. Another one that stands under
+// many conditions (choices that share what they choose from: there are 2^n ways to it) is lowered for some of them, and for all
+// others with loads that look at their own bounds.
+//
 // Invariant: a load without a mask reads inside its buffer whenever the block's uniform guards hold.
 #include <functional>
 #include <map>
@@ -30,6 +34,8 @@ class Body {
 
  private:
   Expr visit(const Expr&, const Expr& mask);
+  Expr visit_under(const Expr&, const Expr& mask);
+  bool allowed_anywhere(const Expr&);
   Expr visit_load(const Expr&, const Expr& mask);
   std::vector<Expr> known(const std::vector<Expr>& index) const;  // over loops; not lowered, as the facts are
   Expr address(ir::Id buffer, const std::vector<Expr>& known_index, const Expr& mask);
@@ -40,7 +46,10 @@ class Body {
   Expr lanes_;
   std::function<const Place&(ir::Id)> place_of_;
   std::map<std::pair<const ir::Node*, const ir::Node*>, Expr> done_;
-  std::vector<Expr> kept_;  // keeps the keys alive
+  std::unordered_map<const ir::Node*, bool> anywhere_;
+  std::unordered_map<const ir::Node*, int> conditions_of_;  // under how many it was lowered
+  const Expr own_bounds_ = ir::var(0, "own_bounds");        // in the place of a mask: each load looks at its own bounds
+  std::vector<Expr> kept_;                                  // keeps the keys alive
 };
 
 // One step of a reduction: what the accumulators become.

@@ -112,7 +112,12 @@ class Interior {
 
   void bottom_up(const Expr& e, std::unordered_set<const ir::Node*>& seen) {
     if (!seen.insert(e.node()).second) return;
-    for (const Expr& a : ir::args_of(e)) bottom_up(a, seen);
+    bool reads = ir::is(e, Op::load);
+    for (const Expr& a : ir::args_of(e)) {
+      bottom_up(a, seen);
+      reads = reads || reads_.count(a.node());
+    }
+    if (reads) reads_.insert(e.node());
     expression(e);
   }
 
@@ -174,7 +179,7 @@ class Interior {
   // The arm that is likely inside: of data the one that reads, of an index the shorter one.
   void choice(const Expr& e) {
     const auto args = ir::args_of(e);
-    const bool yes = has_load(args[1]), no = has_load(args[2]);
+    const bool yes = reads_.count(args[1].node()), no = reads_.count(args[2].node());
     if (yes != no)
       condition(args[0], yes);
     else if (e.type().is_index() && moves(e))
@@ -239,9 +244,10 @@ class Interior {
   }
 
   const Facts& facts_;
-  std::vector<Id> points_;        // the variables of the tile
-  std::vector<Id> other_points_;  // of tiles below serial loops in it, which are looked at on their own
-  std::vector<VarRange> ranges_;  // of all loops from the current statement to the tile, innermost first
+  std::vector<Id> points_;                     // the variables of the tile
+  std::vector<Id> other_points_;               // of tiles below serial loops in it, which are looked at on their own
+  std::unordered_set<const ir::Node*> reads_;  // what there is a load in
+  std::vector<VarRange> ranges_;               // of all loops from the current statement to the tile, innermost first
   Replacements replaced_;
   std::unordered_map<Expr, int, ir::ExprHash, ir::ExprSame> assumed_in_;  // the loop where an expression was last looked at
   std::unordered_set<Expr, ir::ExprHash, ir::ExprSame> refused_;

@@ -6,20 +6,26 @@
 // A stage that nothing reads any more is dropped with it: one that only P read, for what its readers' formulas have no use for
 // (the arm of a select that is decided where P is read), or one that its readers read to say which element of P they want.
 #include <algorithm>
+#include <set>
 
+#include "analysis/reads.h"
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
 
 namespace ashlar::schedule {
 namespace {
 
-// An output, or a stage that another one reads.
-bool is_read(const Program& p, const ir::Stage& stage) {
-  return std::any_of(stage.buffers.begin(), stage.buffers.end(), [&](Id b) {
-    if (p.buffer(b).role != ir::Role::temporary) return true;
-    return std::any_of(p.stages.begin(), p.stages.end(),
-                       [&](const auto& s) { return s.first != stage.id && reads_buffer(s.second, b); });
-  });
+// A stage that is no output, and that no other one reads; null where there is none.
+const ir::Stage* unread(const Program& p) {
+  std::set<Id> read;
+  for (const auto& [id, stage] : p.stages)
+    for (Id b : analysis::buffers_read(stage))
+      if (p.buffer(b).stage != id) read.insert(b);
+  for (const auto& [id, stage] : p.stages)
+    if (std::none_of(stage.buffers.begin(), stage.buffers.end(),
+                     [&](Id b) { return p.buffer(b).role != ir::Role::temporary || read.count(b); }))
+      return &stage;
+  return nullptr;
 }
 
 // Takes a stage that nothing reads out of the program, with what is computed inside it for it alone.
@@ -103,12 +109,8 @@ void apply_inline(Context& c) {
   if (!any) throw InternalError(stage.name + " is read by nothing");
   // remap
   drop_stage(c, stage, "was inlined");
-  for (bool more = true; more;) {
-    const auto unread =
-        std::find_if(c.p.stages.begin(), c.p.stages.end(), [&](const auto& s) { return !is_read(c.p, s.second); });
-    more = unread != c.p.stages.end();
-    if (more) drop_stage(c, ir::Stage(unread->second), "had no reader any more when " + stage.name + " was inlined");
-  }
+  while (const ir::Stage* other = unread(c.p))
+    drop_stage(c, ir::Stage(*other), "had no reader any more when " + stage.name + " was inlined");
 }
 
 }  // namespace ashlar::schedule
