@@ -1,0 +1,66 @@
+// Lesson 11: elements computed from earlier ones: recurrences and scans.
+#include "lesson.h"
+using namespace ashlar;
+
+int main() {
+  tutorial::Lesson lesson("11. Recurrences and scans");
+  lesson.say(
+      "In a filter with memory each sample is computed from the one before it. recur names the dimension along which that "
+      "goes,\n"
+      "how many elements are given (Lag), those, and the step; the step reads what is before as y:");
+  lang::DefinitionScope scope;
+  Symbol R{"R"}, T{"T"};
+  Tensor x = lang::make_input("x", f32, {R, T}), out = lang::make_output("out", f32, {R, T});
+  lang::bind(out, recur(
+                      "y", {{"r", R}, {"t", T}}, Along{1}, Lag{1}, [&](Var r, Var t) { return x(r, t); },
+                      [&](Prior y, Var r, Var t) { return 0.25f * x(r, t) + 0.75f * y(r, t - 1); }));
+  const lang::Built filter = lang::build_program("filter", {x, out});
+  Schedule s(filter, Target::parse("x86-64-v3"));
+  lesson.definitions(s);
+  lesson.say("Time has an order. Its loop stays as it is, and what asks for more is refused:");
+  auto [r, t] = s[out].spatial<2>();
+  lesson.refused(s.attempt([&] { s[out].vectorize(t, 8); }));
+  lesson.refused(s.attempt([&] { s[out].reverse(t); }));
+  lesson.say(
+      "Rows know nothing of one another. Eight of them are the lanes of a vector, and go through time together; for that the\n"
+      "loop over rows moves inside. Every step is still computed before the next one:");
+  lesson.watch(s);
+  auto [strip, lane] = s[out].split(r, 8);
+  s[out].reorder(strip, t, lane).vectorize(lane);
+  s[out].parallel(strip);
+
+  lesson.say("Two rows, a step up and a step down:");
+  Schedule here(filter, Target::host());
+  here.replay(s.json());
+  tutorial::Array<float> in({2, 4}, [](std::int64_t n) { return n == 0 || n > 4 ? 0 : 1; });
+  tutorial::Array<float> result({2, 4}, [](std::int64_t) { return -1; });
+  if (!tutorial::run(here, in, result)) return 1;
+  for (std::int64_t row = 0; row < 2; ++row)
+    lesson.show(std::to_string(result(row, 0)) + " " + std::to_string(result(row, 1)) + " " + std::to_string(result(row, 2)) +
+                " " + std::to_string(result(row, 3)));
+
+  lesson.say(
+      "A running sum is so common that it has a name: scan. Exclusive, element n is the sum of all before n; inclusive it "
+      "would\n"
+      "count n in. Two elements of it tell the sum over any window:");
+  lang::DefinitionScope other;
+  Symbol N{"N", {.min = 8}};
+  Tensor v = lang::make_input("v", i32, {N}), w = lang::make_output("w", i32, {N - 7});
+  const Tensor upto = scan("upto", {N + 1}, Along{0}, Combine::add, [&](Var n) { return v(min(n, N - 1)); }, Scan::exclusive);
+  lang::bind(w, compute("window", {{"n", N - 7}}, [&](Var n) { return upto(n + 8) - upto(n); }));
+  const lang::Built windows = lang::build_program("windows", {v, w});
+  Schedule sums(windows, Target::parse("x86-64-v3"));
+  lesson.definitions(sums);
+  lesson.watch(sums);
+  lesson.say("The scan goes on as it must; windows are independent of one another:");
+  sums[w].vectorize(sums[w].spatial<1>()[0], 8);
+  tutorial::Array<std::int32_t> ones({11}, [](std::int64_t n) { return n; });
+  tutorial::Array<std::int32_t> wide({4}, [](std::int64_t) { return -1; });
+  Schedule there(windows, Target::host());
+  there.replay(sums.json());
+  if (!tutorial::run(there, ones, wide)) return 1;
+  lesson.say("Of 0, 1, ..., 10, eight at a time:");
+  lesson.show(std::to_string(wide(0)) + " " + std::to_string(wide(1)) + " " + std::to_string(wide(2)) + " " +
+              std::to_string(wide(3)));
+  return 0;
+}
