@@ -1,0 +1,80 @@
+// Machine code of expressions that share their parts: as long as they have nodes, and with the values that the algorithm has.
+#include "tests/support/growth_programs.h"
+
+#include <algorithm>
+
+#include <ashlar/codegen/jit.h>
+#include <ashlar/interp/interpreter.h>
+#include <ashlar/lower/lower.h>
+#include <ashlar/runtime/runtime.h>
+#include <ashlar/schedule/step.h>
+#include <doctest/doctest.h>
+
+#include "tests/codegen/kernels.h"
+
+using namespace ashlar;
+
+namespace {
+
+ir::Kernel lowered(const Schedule& s) {
+  LowerOptions o;
+  o.vector_bits = s.target().vector_bits();
+  o.vector_registers = s.target().vector_registers();
+  return lower(s.scheduled().program, o);
+}
+
+template <class O, class... A>
+void same(A... a) {
+  O o(a...);
+  const lang::Built built = o.build();
+  for (const Target& target : kernels::runnable({"x86-64", "x86-64-v3", "x86-64-v4"})) {
+    Schedule s(built, target);
+    auto [i] = s[o.stages.back()].template spatial<1>();
+    s[o.stages.back()].vectorize(i, target.lanes(f32));
+    const codegen::Compiled f = codegen::compile(lowered(s), target);
+    for (std::int64_t n : {1, 7, 16, 61}) {
+      CAPTURE(n);
+      interp::Arguments arguments;
+      arguments.emplace_back(
+          interp::Array::make(f32, {n}, [](std::span<const std::int64_t> at) { return static_cast<double>(at[0] * 7 % 61); }));
+      arguments.emplace_back(interp::Array::zeros(f32, {n}));
+      interp::Array result = arguments[1].array;
+      ashlar_tensor tensors[2] = {};
+      void* const data[] = {arguments[0].array.bytes.data(), result.bytes.data()};
+      for (int k = 0; k < 2; ++k) {
+        tensors[k].data = data[k], tensors[k].device_type = 1, tensors[k].ndim = 1, tensors[k].shape = &n;
+        tensors[k].type_code = 2, tensors[k].type_bits = 32, tensors[k].type_lanes = 1;
+      }
+      const void* const pointers[] = {&tensors[0], &tensors[1]};
+      REQUIRE(f.call(pointers) == ASHLAR_OK);
+      interp::run_algorithm(built.program, arguments);
+      CHECK(interp::difference(result, arguments[1].array) == "");
+    }
+  }
+}
+
+// Lines of LLVM's text before it optimises: what the emitter made.
+template <class O, class... A>
+std::size_t lines(A... a) {
+  O o(a...);
+  Schedule s(o.build(), Target::parse("x86-64-v3"));
+  const std::string text = codegen::emit(lowered(s), s.target(), codegen::Output::llvm);
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+}  // namespace
+
+TEST_CASE("values that are used twice, again and again") {
+  same<growth::Doubled>(60);
+  same<growth::Choices>(60, false);
+  same<growth::Choices>(60, true);
+  same<growth::Positions>(60);
+  same<growth::Conditions>(60);
+  same<growth::Guarded>(20);
+}
+
+TEST_CASE("what is emitted grows as the nodes do") {
+  CHECK(lines<growth::Doubled>(60) < 2 * lines<growth::Doubled>(30) + 64);
+  CHECK(lines<growth::Choices>(60, false) < 2 * lines<growth::Choices>(30, false) + 64);
+  CHECK(lines<growth::Guarded>(40) < 2.3 * static_cast<double>(lines<growth::Guarded>(20)) + 64);
+}
