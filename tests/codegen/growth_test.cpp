@@ -53,7 +53,7 @@ void same(A... a) {
   }
 }
 
-// Lines of LLVM's text before it optimises: what the emitter made.
+// Lines of LLVM's text.
 template <class O, class... A>
 std::size_t lines(A... a) {
   O o(a...);
