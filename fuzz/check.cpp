@@ -200,6 +200,7 @@ class Checker {
     report_.json = schedule::json(state_.trace);
     report_.scheduled = ir::text(state_.program);
     as_calls(target);
+    if (!target.is_gpu()) figures(target);
     if (data_.one_in(4)) {
       stage_ = "replay";
       schedule::Scheduled again = schedule_->scheduled();
@@ -222,6 +223,17 @@ class Checker {
       const bool replayed = statement.rfind("s.replay(", 0) == 0;
       count([&](Statistics& s) { ++s.statements, s.replayed += replayed; });
     }
+  }
+
+  // Whatever was drawn is explained.
+  void figures(const Target& target) {
+    stage_ = "the figures of its stages";
+    ExplainSizes sizes;
+    for (const auto& [id, s] : state_.program.symbols)
+      sizes.emplace_back(s.name, std::clamp<std::int64_t>(13 / s.multiple_of * s.multiple_of, s.min, s.max));
+    const std::string text = explain_stages(state_.program, target, sizes);
+    for (const char* wrong : {"nan", "inf ", "-"})
+      if (text.find(std::string(" ") + wrong) != std::string::npos) fail("figures that are none", text);
   }
 
   // Applies a step where it is legal; false where it is refused, or would make the program too large.

@@ -1,6 +1,7 @@
 #include "generator/command_line.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 
 #include <CLI/CLI.hpp>
@@ -17,6 +18,7 @@ const char* const options_help =
     "  -t, --target TARGET     the same as target=TARGET; default: host. T1,T2,... makes one library for all of them\n"
     "  NAME=VALUE              a parameter of the generator\n"
     "  --replay FILE           replays a saved schedule (-e schedule) instead of calling schedule()\n"
+    "  --size SYMBOL=N         the size at which -e explain counts; may be given for each symbol\n"
     "  --diff FILE FILE        prints what two saved schedules do differently, as C++; code 4 if anything\n"
     "  --trace                 prints each schedule step and the program after it\n"
     "  --time-passes           prints the CPU milliseconds of each pass\n"
@@ -79,7 +81,7 @@ std::string unknown(std::string_view what, std::string_view found, const std::ve
 
 CommandLine read_command_line(std::span<const std::string> arguments) {
   CommandLine c;
-  std::vector<std::string> emit, target, rest;
+  std::vector<std::string> emit, target, size, rest;
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();
@@ -89,6 +91,7 @@ CommandLine read_command_line(std::span<const std::string> arguments) {
   app.add_option("-e,--emit", emit)->allow_extra_args(false);
   app.add_option("-t,--target", target)->allow_extra_args(false);
   app.add_option("--replay", c.replay);
+  app.add_option("--size", size)->allow_extra_args(false);
   app.add_option("--diff", c.diff)->expected(2);
   app.add_flag("--trace", c.trace);
   app.add_flag("--time-passes", c.time_passes);
@@ -103,6 +106,15 @@ CommandLine read_command_line(std::span<const std::string> arguments) {
   for (const std::string& e : emit) read_outputs(e, c.outputs);
   for (std::string& t : target)
     for (std::string& name : split(t, ',')) c.targets.push_back(std::move(name));
+  for (const std::string& s : size) {
+    const std::size_t equal = s.find('=');
+    std::int64_t n = 0;
+    const char* const end = s.data() + s.size();
+    const auto number = equal == std::string::npos ? std::from_chars_result{} : std::from_chars(s.data() + equal + 1, end, n);
+    if (equal == std::string::npos || equal == 0 || number.ec != std::errc() || number.ptr != end || n < 0)
+      throw UsageError(fmt::format("--size: expected SYMBOL=N with a whole number, found \"{}\"", s));
+    c.sizes.emplace_back(s.substr(0, equal), n);
+  }
   for (const std::string& word : rest) {
     const std::size_t equal = word.find('=');
     if (word.starts_with("-"))

@@ -29,10 +29,11 @@ struct CommandLine {
   std::string generator;  // empty: the only one there is
   std::string function;   // empty: the generator's name
   std::string directory = ".";
-  std::vector<std::string> targets;  // empty: host
-  std::vector<Output> outputs;       // empty: object and header
-  std::vector<std::string> diff;     // two files of saved schedules, or none
-  std::string replay;                // a file; empty: schedule() is called
+  std::vector<std::string> targets;                         // empty: host
+  std::vector<Output> outputs;                              // empty: object and header
+  std::vector<std::pair<std::string, std::int64_t>> sizes;  // of symbols, for -e explain
+  std::vector<std::string> diff;                            // two files of saved schedules, or none
+  std::string replay;                                       // a file; empty: schedule() is called
   std::vector<std::pair<std::string, std::string>> params;
 };
 

@@ -248,6 +248,7 @@ void generate(const CommandLine& c, ToolResult& result) {
   const auto asked = [&](OutputKind kind) {
     return std::any_of(outputs.begin(), outputs.end(), [&](const Output& o) { return o.kind == kind; });
   };
+  if (!c.sizes.empty() && !asked(OutputKind::explain)) throw UsageError("--size: expected -e explain, which counts at it");
   Parts p;
   p.facts.generator = r.name, p.facts.host_memory = false;
   for (const Target& target : targets) {
@@ -264,7 +265,9 @@ void generate(const CommandLine& c, ToolResult& result) {
     if (asked(OutputKind::program)) part.program = compilation.schedule->text();
     if (asked(OutputKind::schedule)) part.schedule = compilation.schedule->json();
     if (asked(OutputKind::schedule_cpp)) part.schedule_cpp = compilation.schedule->to_cpp(options.function + "_schedule");
-    if (asked(OutputKind::explain)) part.explanation = explain(compilation.kernel, target);
+    if (asked(OutputKind::explain))
+      part.explanation = target.is_gpu() ? explain(compilation.kernel, target, c.sizes, r.where)
+                                         : explain(*compilation.schedule, c.sizes, r.where);
     describe(compilation, target, p.facts);
     p.kernels.push_back(std::move(compilation.kernel));
     for (PassTime& t : passes)

@@ -1,8 +1,6 @@
 #include <ashlar/lower/explain.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 
 #include <ashlar/analysis/memory_access.h>
 #include <ashlar/ir/print.h>
@@ -11,6 +9,7 @@
 
 #include "lower/count.h"
 #include "lower/device_figures.h"
+#include "lower/figures_text.h"
 
 namespace ashlar {
 namespace {
@@ -19,28 +18,13 @@ using ir::Id;
 using ir::KStmt;
 using ir::Storage;
 using lower_impl::Counted;
+using lower_impl::counted;
 using lower_impl::Counter;
+using lower_impl::number;
 using lower_impl::Operations;
+using lower_impl::scaled;
 using lower_impl::Site;
 using lower_impl::Uses;
-
-std::string number(double n) {  // 4 digits, or a whole number that needs no more
-  char text[32];
-  if (n < 1e4 && std::abs(n - std::nearbyint(n)) < 1e-9)
-    std::snprintf(text, sizeof text, "%.0f", n);
-  else
-    std::snprintf(text, sizeof text, "%.4g", n);
-  return text;
-}
-
-std::string scaled(double n, const char* unit) {
-  static constexpr const char* prefixes[] = {"", "k", "M", "G", "T", "P"};
-  std::size_t k = 0;
-  while (n >= 1e4 && k + 1 < std::size(prefixes)) n /= 1e3, ++k;
-  return number(n) + " " + prefixes[k] + unit;
-}
-
-std::string counted(std::int64_t n, const std::string& what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
 
 class Explainer {
  public:
@@ -74,18 +58,8 @@ class Explainer {
  private:
   // ---- sizes ------------------------------------------------------------------------------------------------------------
   static ir::Substitution values(const ir::Kernel& k, const ExplainSizes& sizes, Where where) {
-    for (const auto& [name, n] : sizes) {
-      const bool known = std::any_of(k.symbols.begin(), k.symbols.end(), [&](const auto& s) { return s.second.name == name; });
-      if (!known) refuse("explain", "sizes of symbols of " + k.name, name, where);
-    }
     ir::Substitution result;
-    for (const auto& [id, s] : k.symbols) {
-      std::int64_t n = std::clamp<std::int64_t>(1024, s.min, s.max);
-      n = std::max(s.min, n / s.multiple_of * s.multiple_of);
-      for (const auto& [name, given] : sizes)
-        if (name == s.name) n = given;
-      result.emplace_back(id, ir::index(n));
-    }
+    for (const auto& [id, n] : lower_impl::sizes_of(k.symbols, k.name, sizes, where)) result.emplace_back(id, ir::index(n));
     return result;
   }
   std::int64_t symbol(Id id) const {
@@ -320,7 +294,9 @@ std::string explain(const ir::Kernel& k, const Target& target, const ExplainSize
 
 std::string explain(const Schedule& s, const ExplainSizes& sizes, Where where) {
   schedule::finish(s.scheduled(), s.target());
-  return explain(lower(s.scheduled().program, options_for(s.target())), s.target(), sizes, where);
+  std::string text = explain(lower(s.scheduled().program, options_for(s.target())), s.target(), sizes, where);
+  if (!s.target().is_gpu()) text += explain_stages(s.scheduled().program, s.target(), sizes, where);
+  return text;
 }
 
 }  // namespace ashlar

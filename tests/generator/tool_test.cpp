@@ -101,6 +101,9 @@ TEST_CASE("what does not exist is answered with what does, and code 2") {
            {"-g", "scale", "vector=maybe"},
            {"-g", "scale", "bias=much"},
            {"-g", "scale", "mode=tripled"},
+           {"-g", "scale", "-e", "explain", "--size", "N"},
+           {"-g", "scale", "-e", "explain", "--size", "N=many"},
+           {"-g", "scale", "-e", "header", "--size", "N=5"},
            {"-g", "scale", "fast"},
            {"-g", "scale", "--fast"},
            {"-g", "scale", "-f", "my-scale"},
@@ -225,6 +228,19 @@ TEST_CASE("a saved schedule replays to the same program") {
   REQUIRE(r.code == 0);
   CHECK(read(folder / "a/scale.program") == read(folder / "b/scale.program"));
   CHECK(read(folder / "a/scale.schedule.json") == read(folder / "b/scale.schedule.json"));
+}
+
+TEST_CASE("-e explain counts at the sizes that are given") {
+  Folder folder("sizes");
+  const ToolResult r =
+      tool({"-g", "scale", "-o", folder.path.string(), "-e", "explain", "target=x86-64-v3", "--size", "N=100"});
+  REQUIRE(r.code == 0);
+  const std::string text = read(folder / "scale.explain.txt");
+  CHECK(text.find("kernel scale for x86-64-v3\nat N = 100\n") == 0);
+  CHECK(text.find("\nstage y in ") != std::string::npos);
+  CHECK(text.find(": 100 points, ") != std::string::npos);
+  CHECK(text.find("96.2 % of the lanes used, 96 % of the operations in full vectors") != std::string::npos);
+  CHECK(tool({"-g", "scale", "-o", folder.path.string(), "-e", "explain", "--size", "Q=100"}).code == 1);
 }
 
 TEST_CASE("--diff of two saved schedules") {

@@ -30,6 +30,15 @@ std::string explain(const Schedule&, const ExplainSizes& = {}, Where = Where::cu
 // Of a kernel that is lowered already.
 std::string explain(const ir::Kernel&, const Target&, const ExplainSizes& = {}, Where = Where::current());
 
+// On a processor, of each stage: its operations by kind; which share of them vectors do, and of their lanes; for each loop how
+// often it runs, what one run touches, and what all runs move where that stays in a cache; and the outermost loop that each
+// cache of the target holds. explain(Schedule) ends with it.
+//
+//   stage C in f32: 1.342e+08 points, 268.4 Moperations (1.342e+08 fma)
+//     lanes               ji: 8 of f32 in registers of 8; 100 % of the lanes used, 100 % of the operations in full vectors
+//     L1, 32 KiB          holds a run of ki (18.43 kB): 150.9 MB loaded and 67.11 MB stored beyond it, 1.231 operations a byte
+std::string explain_stages(const ir::Program& scheduled, const Target&, const ExplainSizes& = {}, Where = Where::current());
+
 LowerOptions options_for(const Target&);  // what lowering asks of a target
 
 }  // namespace ashlar
