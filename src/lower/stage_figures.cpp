@@ -317,7 +317,8 @@ LoopFigures Figures::loop(const std::vector<const Stmt*>& path, std::size_t at, 
 // one by one, the vector's lanes last.
 Figures::Loops Figures::points(std::vector<const Stmt*> loops, const Stmt& nest, const Stmt* vector,
                                const Known& around) const {
-  if (vector) std::stable_partition(loops.begin(), loops.end(), [&](const Stmt* l) { return l != vector; });
+  if (const auto lanes = std::find(loops.begin(), loops.end(), vector); lanes != loops.end())
+    std::rotate(lanes, lanes + 1, loops.end());
   std::set<Id> roots;
   for (const Stmt* l : loops)
     for (Id r : ir::roots_of(p_, l->axis)) roots.insert(r);
@@ -346,7 +347,6 @@ Figures::Loops Figures::points(std::vector<const Stmt*> loops, const Stmt& nest,
     short_of[static_cast<std::size_t>(longest - visits.begin())] = true;
     *longest = 2 * ends + 1;
   }
-  Loops total;
   Known known = around;
   const std::function<Loops(std::size_t, double)> visit = [&](std::size_t k, double weight) -> Loops {
     if (k == loops.size()) {

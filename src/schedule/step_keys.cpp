@@ -71,7 +71,9 @@ std::string StepKeys::arg(const ir::Program& p, const Arg& a) const {
       return std::to_string(a.value);
     case Arg::Kind::word: {
       const Scope::Limits& l = a.scope.limits;
-      return a.word + (l.bytes ? " of " + std::to_string(l.bytes) + " bytes" : "");
+      if (!l.bytes) return a.word;
+      return a.word + " of " + std::to_string(l.bytes) + " bytes at " + std::to_string(l.align) + ", " +
+             std::to_string(l.address_space) + " " + l.c_qualifier;
     }
     case Arg::Kind::stage:
       return stage(a.id);

@@ -10,24 +10,31 @@ namespace traces {
 
 namespace {
 
-std::vector<Case> drawn_cases() {
-  std::vector<Case> all;
-  for (std::uint64_t seed = 1; all.size() < 30 && seed < 400; ++seed) {
-    fuzz::Setup setup;
-    setup.compile = false;
+void draw(const char* target, std::uint64_t seed, std::size_t wanted, std::vector<Case>& all) {
+  fuzz::Setup setup;
+  setup.compile = false;
+  setup.targets.push_back(ashlar::Target::parse(target));
+  for (std::size_t found = 0, tried = 0; found < wanted && tried < 400; ++tried, ++seed) {
     fuzz::Case drawn;
     const fuzz::Report report = fuzz::check(seed, drawn, setup);
-    if (report.json.empty() || report.json == "[]\n") continue;  // a program that the language refused, or no step
-    if (std::count(report.applied.begin(), report.applied.end(), true) < 4) continue;
-    all.push_back({"fuzzed " + std::to_string(seed), [drawn, json = report.json](const Use& use) {
+    // none: a program that the language refused, or no step
+    if (std::count(report.applied.begin(), report.applied.end(), true) < 4 || report.json.empty()) continue;
+    ++found;
+    all.push_back({"fuzzed " + std::to_string(seed) + " for " + target, [=, json = report.json](const Use& use) {
                      ashlar::lang::DefinitionScope scope;
                      fuzz::Source source(drawn.program);
                      const fuzz::Made made = fuzz::make_program(source);
-                     ashlar::Schedule s(made.built, ashlar::Target());
+                     ashlar::Schedule s(made.built, ashlar::Target::parse(target));
                      s.replay(json);
                      use(made.built, s);
                    }});
   }
+}
+
+std::vector<Case> drawn_cases() {
+  std::vector<Case> all;
+  draw("x86-64-v3", 1, 30, all);
+  draw("cuda-sm_80", 1, 10, all);
   return all;
 }
 

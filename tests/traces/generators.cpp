@@ -30,15 +30,13 @@ Case of(const std::string& generator, const std::string& target, Params params =
 
 std::vector<Case> generators() {
   std::vector<Case> all;
-  for (const char* name : {"bicubic", "box_filter", "conv2d_backward", "fft", "harris", "int4_weights", "layer_norm", "life",
-                           "lstm", "network_step", "separable_int8", "sparse"})
-    all.push_back(of(name, "x86-64-v3"));
-  for (const char* name : {"matmul", "blur", "matmul_gelu", "softmax_rows", "conv1d", "argmax", "equalise", "attention"})
-    all.push_back(of(name, "x86-64-v4"));
+  for (const ashlar::detail::Registration* r : generator::registered()) {
+    const std::string name = r->name;
+    all.push_back(of(name, name == "npu_matmul" ? "x86-64-v3+npu" : name == "gpu_matmul" ? "cuda-sm_90a" : "x86-64-v3"));
+  }
+  for (const char* name : {"matmul", "blur", "softmax_rows"}) all.push_back(of(name, "x86-64-v4"));
   all.push_back(of("matmul_gelu", "x86-64-v3", {{"prepacked", "true"}}));
-  all.push_back(of("npu_matmul", "x86-64-v3+npu"));
   for (const char* name : {"attention", "conv1d"}) all.push_back(of(name, "vulkan"));
-  all.push_back(of("gpu_matmul", "cuda-sm_90a"));
   all.push_back(of("gpu_matmul", "cuda-sm_80", {{"stages", "3"}}));
   return all;
 }
