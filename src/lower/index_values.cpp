@@ -75,6 +75,43 @@ std::optional<Values> binary(Op op, const Values& a, const Values& b) {
   }
 }
 
+// Does the condition hold for all values, or for none?
+std::optional<bool> decided(const Expr& c, const Known& known) {
+  if (ir::is(c, Op::int_const)) return c.node()->i != 0;
+  const auto args = ir::args_of(c);
+  if (ir::is(c, Op::logic_not)) {
+    const auto a = decided(args[0], known);
+    return a ? std::optional(!*a) : std::nullopt;
+  }
+  if (args.size() != 2) return std::nullopt;
+  if (ir::is(c, Op::logic_and) || ir::is(c, Op::logic_or)) {
+    const bool ends = ir::is(c, Op::logic_or);  // the value that decides alone
+    const auto a = decided(args[0], known), b = decided(args[1], known);
+    if ((a && *a == ends) || (b && *b == ends)) return ends;
+    return a && b ? std::optional(!ends) : std::nullopt;
+  }
+  const auto a = values_of(args[0], known), b = values_of(args[1], known);
+  if (!a || !b) return std::nullopt;
+  const bool less = a->high<b->low, at_most = a->high <= b->low, more = a->low> b->high, at_least = a->low >= b->high;
+  const bool same = a->single() && b->single() && a->low == b->low, apart = less || more;
+  switch (ir::op_of(c)) {
+    case Op::lt:
+      return less ? std::optional(true) : at_least ? std::optional(false) : std::nullopt;
+    case Op::le:
+      return at_most ? std::optional(true) : more ? std::optional(false) : std::nullopt;
+    case Op::gt:
+      return more ? std::optional(true) : at_most ? std::optional(false) : std::nullopt;
+    case Op::ge:
+      return at_least ? std::optional(true) : less ? std::optional(false) : std::nullopt;
+    case Op::eq:
+      return same ? std::optional(true) : apart ? std::optional(false) : std::nullopt;
+    case Op::ne:
+      return same ? std::optional(false) : apart ? std::optional(true) : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
 
 Values Values::range(std::int64_t low, std::int64_t high) {
@@ -91,6 +128,7 @@ std::optional<Values> values_of(const Expr& e, const Known& known) {
   const auto args = ir::args_of(e);
   if (ir::is(e, Op::cast) || ir::is(e, Op::in_range)) return values_of(args[0], known);
   if (ir::is(e, Op::select)) {
+    if (const auto holds = decided(args[0], known)) return values_of(args[*holds ? 1 : 2], known);
     const auto a = values_of(args[1], known), b = values_of(args[2], known);
     if (!a || !b) return std::nullopt;
     return ends(std::min(a->low, b->low), std::max(a->high, b->high), 1, a->count + b->count);

@@ -148,6 +148,7 @@ class Figures {
       }
     return known;
   }
+  std::optional<Values> slid_over(const Stmt& nest, Id iter, const Known& known) const;
   void iterations(const Stmt& nest, Known& known) const;  // adds the nest's iteration variables
   void touch(const Stmt& s, const Stmt* nest, Known& known, bool partial, std::map<Id, Touched>& all,
              std::set<Id>& inside) const;
@@ -156,20 +157,46 @@ class Figures {
   LoopFigures loop(const std::vector<const Stmt*>& path, std::size_t at, double runs) const;
   Loops points(std::vector<const Stmt*> loops, const Stmt& nest, const Stmt* vector, const Known& around) const;
   void block(StageFigures& f, const std::vector<const Stmt*>& path, const PerPoint& n);
+  double storage(const ir::Buffer&) const;  // elements that it has room for
   std::int64_t registers(const ir::Stage& stage, const StageFigures& f) const;
 
   const Program& p_;
   const Target& target_;
   Known symbols_;
-  mutable bool data_decides_ = false;  // a bound that was asked for
+  mutable std::map<Id, std::vector<analysis::Interval>> required_;  // by nest, of those that slide
+  mutable std::set<Id> made_;                                       // stages computed inside of the loop that is looked at
+  mutable bool data_decides_ = false;                               // a bound that was asked for
 };
+
+// Of a dimension that slides along a loop that runs: what all its iterations compute together is what they need together.
+std::optional<Values> Figures::slid_over(const Stmt& nest, Id iter, const Known& known) const {
+  for (const ir::Slide& s : nest.slides) {
+    if (s.iter != iter) continue;
+    const auto at = known.find(ir::find(p_, s.loop)->axis);
+    if (at == known.end() || at->second.single()) continue;
+    auto [found, made] = required_.try_emplace(nest.id);
+    if (made) found->second = analysis::required_region(p_, nest.id);
+    std::size_t d = 0;
+    for (const ir::IterVar& v : p_.stage(nest.stage).iters) {
+      if (v.id == iter) break;
+      d += v.kind != ir::IterKind::reduce;
+    }
+    if (d >= found->second.size() || !found->second[d].bounded()) continue;
+    const auto low = values_of(found->second[d].lo, known), high = values_of(found->second[d].hi, known);
+    if (low && high) return Values::range(low->low, high->high);
+  }
+  return std::nullopt;
+}
 
 void Figures::iterations(const Stmt& nest, Known& known) const {
   std::vector<std::pair<Id, Values>> found;
   for (const ir::Root& r : nest.roots) {
     const auto begin = values_of(r.begin, known), extent = values_of(r.extent, known);
     auto v = values_of(ir::iter_value(p_, nest, r.iter), known);
-    if (begin && extent) {  // what a guard leaves out is not touched
+    const auto window = slid_over(nest, r.iter, known);
+    if (window) {
+      v = window;
+    } else if (begin && extent) {  // what a guard leaves out is not touched
       const std::int64_t low = begin->low, high = begin->high + extent->high - 1;
       if (!v) v = Values::range(low, high);
       if (v->low < low || v->high > high) {
@@ -261,7 +288,15 @@ void Figures::access(Id id, const std::vector<Expr>& at, const Known& known, boo
 void Figures::touch(const Stmt& s, const Stmt* nest, Known& known, bool partial, std::map<Id, Touched>& all,
                     std::set<Id>& inside) const {
   if (s.kind == Stmt::Kind::alloc) inside.insert(s.buffer);
-  if (s.kind == Stmt::Kind::nest) nest = &s, partial = false;
+  if (s.kind == Stmt::Kind::nest) {
+    nest = &s, partial = false;
+    // what is read of it is computed here, unless a window slides from one run to the next
+    const bool whole = std::none_of(s.slides.begin(), s.slides.end(), [&](const ir::Slide& w) {
+      const auto at = known.find(ir::find(p_, w.loop)->axis);
+      return at != known.end() && at->second.single();
+    });
+    if (whole) made_.insert(s.stage);
+  }
   if (s.kind == Stmt::Kind::loop) known[s.axis] = range(s, known);
   if (s.kind == Stmt::Kind::block) {
     const ir::Stage& stage = p_.stage(s.stage);
@@ -298,16 +333,22 @@ LoopFigures Figures::loop(const std::vector<const Stmt*>& path, std::size_t at, 
   std::map<Id, Touched> all;
   std::set<Id> inside;
   Known within = known;
+  made_.clear();
   touch(s, nest, within, partial, all, inside);
   for (const auto& [id, t] : all) {
     const ir::Buffer& b = p_.buffer(id);
     BufferFigures one;
-    one.buffer = id, one.loaded = t.loaded, one.stored = t.stored, one.guessed = t.guessed;
+    one.buffer = id, one.loaded = t.loaded && !made_.count(b.stage), one.stored = t.stored, one.guessed = t.guessed;
     one.inside = inside.count(id) != 0;
     double elements = 1;
     for (const Values& v : t.box) elements *= v.count;
     one.elements = std::min(elements, t.elements);
     one.bytes = std::min(lines(b, t.box, within), t.bytes);
+    if (one.inside) {  // its storage is used again and again, whatever its coordinates
+      const double stored = storage(b);
+      one.elements = std::min(one.elements, stored);
+      one.bytes = std::min(one.bytes, std::ceil(stored * bytes_of(b.type) / line_bytes) * line_bytes);
+    }
     f.buffers.push_back(one);
   }
   return f;
@@ -457,18 +498,23 @@ void Figures::block(StageFigures& f, const std::vector<const Stmt*>& path, const
   }
 }
 
+double Figures::storage(const ir::Buffer& b) const {
+  const Stmt& alloc = *ir::alloc_of(p_, b.id);
+  const auto path = ir::path_to(p_, alloc.id);
+  const Known known = middle(path, path.size());
+  double elements = 1;
+  for (const Expr& e : analysis::physical_box(p_, alloc.id).extent)
+    elements *= static_cast<double>(number(e, known).value_or(1));
+  return elements;
+}
+
 std::int64_t Figures::registers(const ir::Stage& stage, const StageFigures& f) const {
   std::int64_t all = 0;
   for (Id b : stage.buffers) {
     if (!(p_.buffer(b).scope == Scope::registers) || !ir::alloc_of(p_, b)) continue;
-    const Stmt& alloc = *ir::alloc_of(p_, b);
-    const Known known = middle(ir::path_to(p_, alloc.id), ir::path_to(p_, alloc.id).size());
-    double elements = 1;
-    for (const Expr& e : analysis::physical_box(p_, alloc.id).extent)
-      elements *= static_cast<double>(number(e, known).value_or(1));
     const std::int64_t lanes = f.vectors.empty() ? 1 : f.vectors.back().lanes;
     const double vector = static_cast<double>(std::min<std::int64_t>(lanes, target_.lanes(p_.buffer(b).type)));
-    all += static_cast<std::int64_t>(std::ceil(elements / vector));
+    all += static_cast<std::int64_t>(std::ceil(storage(p_.buffer(b)) / vector));
   }
   return all;
 }

@@ -292,6 +292,33 @@ TEST_CASE("the points that are counted are those that are computed") {
     (void)co;
   });
   each([&](Schedule& s) { s[across].compute_at(s[y].spatial<2>()[0]); });
+  // a window that slides down the rows of a strip; all but its first rows, two more, are those of the middle
+  Schedule s(built, Target::parse("x86-64-v3"));
+  auto [r, c] = s[y].spatial<2>();
+  auto [ro, ri] = s[y].split(r, 8);
+  s[y].tighten(ri);
+  s[across].store_at(ro).compute_at(ri).slide(ri).fold(0, 4);
+  const auto all = figures(s, {{"H", 64}, {"W", 32}});
+  CHECK(of(all, "across").points == 64 * 32);
+  CHECK_FALSE(of(all, "across").data_decides);
+  CHECK(buffer(s, run_of(of(all, "y"), "ri"), "x").elements == 10 * 32);       // 8 rows and two more
+  CHECK(run_of(of(all, "y"), "ri").loaded() == 8 * 10 * 32 * 4);               // of x alone: the ring is computed here
+  CHECK(buffer(s, run_of(of(all, "y"), "ri"), "across").bytes == 4 * 32 * 4);  // the ring
+}
+
+TEST_CASE("storage inside of a loop is used again") {
+  lang::DefinitionScope scope;
+  Tensor x = lang::make_input("x", f32, {64, 64}), y = lang::make_output("y", f32, {64, 64});
+  const Tensor t = compute("t", {64, 64}, [&](Var i, Var j) { return x(i, j) * 2; });
+  lang::bind(y, compute("y", {{"i", 64}, {"j", 64}}, [&](Var i, Var j) { return t(i, j) + 1; }));
+  Schedule s(lang::build_program("rows", {x, y}), Target::parse("x86-64-v3"));
+  s[t].compute_at(s[y].spatial<2>()[0]);
+  const auto all = figures(s, {});
+  const BufferFigures& row = buffer(s, run_of(of(all, "y"), "i"), "t");
+  CHECK(row.inside);
+  CHECK((row.elements == 64 && row.bytes == 64 * 4));
+  CHECK(run_of(of(all, "y"), "i").footprint() == 2 * 64 * 64 * 4 + 64 * 4);
+  CHECK(run_of(of(all, "y"), "i").loaded() == 64 * 64 * 4);  // of x alone
 }
 
 TEST_CASE("the text, for an engineer") {
