@@ -1,8 +1,11 @@
 #include "codegen/addresses.h"
 
 #include <numeric>
+#include <unordered_map>
 
 #include <ashlar/ir/build.h>
+
+#include "ir/pairs.h"
 
 namespace ashlar::codegen {
 
@@ -37,32 +40,54 @@ std::optional<Ramp> as_ramp(const Expr& e) {
   }
 }
 
-std::int64_t known_multiple(const Expr& e, const Multiples& multiples) {
+namespace {
+
+// One question; an index whose parts are used twice by the next ones, over and over, is asked for each of them once.
+class Multiple {
+ public:
+  explicit Multiple(const Multiples& multiples) : multiples_(multiples) {}
+  std::int64_t of(const Expr& e) {
+    if (ir::args_of(e).empty() || !ir::is_shared(e.node())) return found(e);
+    if (const auto it = known_.find(e.node()); it != known_.end()) return it->second;
+    return known_.emplace(e.node(), found(e)).first->second;
+  }
+
+ private:
+  std::int64_t found(const Expr&);
+  const Multiples& multiples_;
+  std::unordered_map<const ir::Node*, std::int64_t> known_;
+};
+
+std::int64_t Multiple::found(const Expr& e) {
   const auto args = ir::args_of(e);
   switch (ir::op_of(e)) {
     case Op::int_const:
       return e.node()->i < 0 ? -e.node()->i : e.node()->i;
     case Op::var: {
-      const auto it = multiples.find(e.node()->id);
-      return it == multiples.end() ? 1 : it->second;
+      const auto it = multiples_.find(e.node()->id);
+      return it == multiples_.end() ? 1 : it->second;
     }
     case Op::add:
     case Op::sub:
     case Op::min:
     case Op::max:
-      return std::gcd(known_multiple(args[0], multiples), known_multiple(args[1], multiples));
+      return std::gcd(of(args[0]), of(args[1]));
     case Op::mul: {
       // only small powers of two matter for alignment; beyond 2^20 the product is capped to stay in range
-      const std::int64_t x = known_multiple(args[0], multiples), y = known_multiple(args[1], multiples);
+      const std::int64_t x = of(args[0]), y = of(args[1]);
       return std::gcd(x, std::int64_t{1} << 20) * std::gcd(y, std::int64_t{1} << 20);
     }
     case Op::select:
-      return std::gcd(known_multiple(args[1], multiples), known_multiple(args[2], multiples));
+      return std::gcd(of(args[1]), of(args[2]));
     case Op::in_range:
-      return known_multiple(args[0], multiples);
+      return of(args[0]);
     default:
       return 1;
   }
 }
+
+}  // namespace
+
+std::int64_t known_multiple(const Expr& e, const Multiples& multiples) { return Multiple(multiples).of(e); }
 
 }  // namespace ashlar::codegen

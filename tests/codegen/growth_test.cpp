@@ -5,6 +5,7 @@
 
 #include <ashlar/codegen/jit.h>
 #include <ashlar/interp/interpreter.h>
+#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/runtime/runtime.h>
 #include <ashlar/schedule/step.h>
@@ -78,3 +79,34 @@ TEST_CASE("what is emitted grows as the nodes do") {
   CHECK(lines<growth::Choices>(60, false) < 2 * lines<growth::Choices>(30, false) + 64);
   CHECK(lines<growth::Guarded>(40) < 2.3 * static_cast<double>(lines<growth::Guarded>(20)) + 64);
 }
+
+namespace {
+// A thread an element; the object holds the device's code.
+template <class O, class... A>
+std::size_t device_bytes(const char* target, A... a) {
+  O o(a...);
+  Schedule s(o.build(), Target::parse(target));
+  auto [i] = s[o.stages.back()].template spatial<1>();
+  auto [block, thread] = s[o.stages.back()].split(i, 64);
+  s[o.stages.back()].bind(block, gpu::block_x).bind(thread, gpu::thread_x);
+  return codegen::emit(lower(s.scheduled().program, options_for(s.target())), s.target(), codegen::Output::object).size();
+}
+
+void on(const char* target) {
+  CAPTURE(target);
+  const auto grows = [](std::size_t small, std::size_t large) {
+    CHECK(static_cast<double>(large) < 2.3 * static_cast<double>(small) + 1024);
+  };
+  grows(device_bytes<growth::Doubled>(target, 30), device_bytes<growth::Doubled>(target, 60));
+  grows(device_bytes<growth::Choices>(target, 30, false), device_bytes<growth::Choices>(target, 60, false));
+  grows(device_bytes<growth::Choices>(target, 30, true), device_bytes<growth::Choices>(target, 60, true));
+  grows(device_bytes<growth::Positions>(target, 30), device_bytes<growth::Positions>(target, 60));
+  grows(device_bytes<growth::Conditions>(target, 30), device_bytes<growth::Conditions>(target, 60));
+  grows(device_bytes<growth::Guarded>(target, 15), device_bytes<growth::Guarded>(target, 30));
+}
+}  // namespace
+
+TEST_CASE("the same for CUDA") { on("cuda-sm_80"); }
+#ifdef ASHLAR_HAS_SPIRV
+TEST_CASE("the same for Vulkan") { on("vulkan"); }
+#endif
