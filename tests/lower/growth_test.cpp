@@ -176,7 +176,7 @@ TEST_CASE("what is shared has the value that it has where it is written out") {
   same<growth::Choices>(60, false);
   same<growth::Choices>(60, true);
   same<growth::Positions>(60);
-  same<growth::Sums>(60);
+  same<growth::Sums>(6);
   same<growth::Conditions>(60);
   same<growth::Guarded>(6);
   same<growth::Guarded>(60);
