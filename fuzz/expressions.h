@@ -13,6 +13,7 @@
 #include <ashlar/ashlar.h>
 #include <ashlar/ir/print.h>
 
+#include "c_functions.h"
 #include "program.h"
 
 namespace fuzz {
@@ -195,7 +196,18 @@ class Expressions {
     std::string name = from.name;
     const bool zero_based = std::all_of(from.spans.begin(), from.spans.end(), [](const Span& d) { return d.low == 0; });
     const bool full = std::all_of(from.spans.begin(), from.spans.end(), [&](const Span& d) { return never_empty_here(d); });
-    if (!from.spans.empty() && !from.inferred && zero_based && s.one_in(3)) {
+    if (!from.spans.empty() && !from.inferred && zero_based && full && s.one_in(8)) {
+      t = view::reverse(t, 0), name = "reverse(" + name + ", 0)";
+      for (const Span& d : from.spans) {
+        const auto i = inside(d, depth);
+        if (!i) return std::nullopt;
+        at.push_back(*i);
+      }
+      if (from.spans.size() == 2 && s.one_in(2)) {
+        t = view::transpose(t), name = "transpose(" + name + ")";
+        std::swap(at[0], at[1]);
+      }
+    } else if (!from.spans.empty() && !from.inferred && zero_based && s.one_in(3)) {
       const std::uint32_t kind = s.pick(5);
       if (kind == 0 || !full) {
         const int v = s.between(0, 3);
@@ -295,6 +307,10 @@ class Expressions {
       if (!made.exact || other == t || !t.is_float()) return convert(t, x);
     }
     const Text a = value(t, depth - 1);
+    if (s.one_in(16)) {
+      const Text b = value(t, depth - 1);
+      if (const Expr e = call_chosen(a.e, b.e); !e.empty()) return call("chosen", e, {a, b});
+    }
     if (made.exact && t.is_float()) {
       switch (s.pick(6)) {
         case 0: {

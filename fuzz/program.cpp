@@ -21,6 +21,7 @@ class Maker : Recurrences {
     const int inputs = s.between(1, 3);
     for (int k = 0; k < inputs; ++k) input(k);
     if (s.one_in(4)) scalar();
+    if (s.one_in(4)) table_of_numbers();
     const int stages = s.between(1, 5);
     for (int k = 0; k < stages; ++k) stage(k, k + 1 == stages);
     outputs();
@@ -83,6 +84,27 @@ class Maker : Recurrences {
                  (layout.align ? "  // aligned to 64\n" : "\n");
     arguments.push_back(known.tensor);
     all.push_back(known);
+  }
+
+  void table_of_numbers() {
+    const Type t = type();
+    std::vector<Span> spans;
+    for (int rank = s.between(1, 2); rank > 0; --rank) spans.push_back({-1, 0, s.between(1, 5)});
+    const std::int64_t rows = spans[0].high, columns = spans.size() > 1 ? spans[1].high : 1;
+    std::string numbers;
+    std::vector<int> list;
+    std::vector<bool> bools;
+    for (std::int64_t k = 0; k < rows * columns; ++k) {
+      list.push_back(s.between(0, 6) - (t.is_unsigned() || t.is_bool() ? 0 : 2));
+      bools.push_back(list.back() > 2);
+      numbers += (k ? ", " : "") + (t.is_bool() ? std::string(bools.back() ? "true" : "false") : std::to_string(list.back()));
+    }
+    const auto made_of = [&](const auto& values) {
+      return spans.size() == 1 ? ashlar::constant("g", t, {rows}, values) : ashlar::constant("g", t, {rows, columns}, values);
+    };
+    const Tensor table = t.is_bool() ? made_of(bools) : made_of(list);
+    made.text += std::string("Tensor g = constant(\"g\", ") + name_of(t) + ", {" + written(spans) + "}, {" + numbers + "});\n";
+    all.push_back({table, "g", t, spans, true});
   }
 
   void scalar() {
@@ -310,6 +332,50 @@ class Maker : Recurrences {
     all.push_back({result, name, result.type(), spans, false, false, false});
   }
 
+  // A stage that a function computes: of all of a tensor, or point by point. Floats are left out: a NaN has no bits of its own.
+  bool external_stage(const std::string& name, const std::vector<Span>& spans) {
+    std::vector<Known*> sources;
+    for (Known& k : all)
+      if (!k.inferred && !k.type.is_float() && !k.type.is_packed()) sources.push_back(&k);
+    if (sources.empty()) return false;
+    Known& from = *s.of(sources);
+    from.read = true;
+    const bool pointwise = from.spans == spans && s.one_in(2);
+    const auto define = [&]<std::size_t N>() {
+      const std::vector<Extent> e = extents(spans);
+      const auto with = [&]<std::size_t... D>(std::index_sequence<D...>) {
+        const Extent list[] = {e[D]...};
+        const auto body = [&](auto... v) {
+          Need need = needs(from.tensor, v...);
+          if (!pointwise) {
+            need.box.clear();
+            for (const Span& d : from.spans) need.box.push_back(Range{ir::index(d.low), end_of(d).e});
+          }
+          return need;
+        };
+        if (!pointwise) {
+          all.push_back({c_stage(name.c_str(), i32, list, region_function("fuzz_mixed", fuzz_mixed), body), name, i32, spans});
+          return;
+        }
+        const auto both = c_stage(name.c_str(), {i32, u8}, list, region_function("fuzz_pointwise", fuzz_pointwise), body);
+        all.push_back({both[0], name + "a", i32, spans});
+        all.push_back({both[1], name + "b", u8, spans});
+      };
+      with(std::make_index_sequence<N>());
+    };
+    const std::string read = from.name;
+    if (spans.size() == 1)
+      define.template operator()<1>();
+    else if (spans.size() == 2)
+      define.template operator()<2>();
+    else
+      define.template operator()<3>();
+    made.text += (pointwise ? "auto [" + name + "a, " + name + "b]" : "Tensor " + name) + " = c_stage(\"" + name + "\", " +
+                 (pointwise ? "{i32, u8}" : "i32") + ", {" + written(spans) + "}, ...);  // " +
+                 (pointwise ? "each element of " : "all of ") + read + "\n";
+    return true;
+  }
+
   void stage(int k, bool last) {
     const std::string name = "s" + std::to_string(k);
     // the dimensions of something that is there already, most of the time
@@ -330,6 +396,7 @@ class Maker : Recurrences {
       }
     }
     if (!spans.empty() && s.one_in(6)) return scatter_stage(name, spans);
+    if (!spans.empty() && s.one_in(8) && external_stage(name, spans)) return;
     const bool inferred = !spans.empty() && !last && s.one_in(2);
     if (inferred)
       for (Span& d : spans)

@@ -60,7 +60,8 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
       "split_parts", "compute_root", "inline",         "fuse_into",      "fuse_into",   "store_at",   "store_at",   "slide",
       "slide",       "fold",         "fold",           "cache_read",     "cache_write", "set_layout", "align",      "set_scope",
       "rfactor",     "prefetch",     "stream_store",   "decompose_init", "window",      "window",     "window",     "atomic",
-      "atomic",      "partition",    "unroll_and_jam", "reverse",        "clone"};
+      "atomic",      "partition",    "unroll_and_jam", "reverse",        "clone",
+      "distribute",  "distribute"};
   Drawn d;
   schedule::Step& step = d.step;
   step.primitive = any(names);
@@ -102,6 +103,8 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
     }
     if (loops.empty()) return std::nullopt;
     args = {Arg::stage(stage), Arg::loop(any(loops)->id)};
+  } else if (name == "distribute") {
+    args = {Arg::stage(any(stages))};
   } else if (name == "compute_root" || name == "inline") {
     args = {Arg::stage(temporary())};
   } else if (name == "store_at" || name == "slide") {

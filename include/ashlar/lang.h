@@ -2,8 +2,12 @@
 // The algorithm: index variables, tensors and the ways to define one.
 #include <ashlar/lang/boundary.h>
 #include <ashlar/lang/compute.h>
+#include <ashlar/lang/constant.h>
 #include <ashlar/lang/einsum.h>
+#include <ashlar/lang/external.h>
+#include <ashlar/lang/function.h>
 #include <ashlar/lang/gradient.h>
 #include <ashlar/lang/recur.h>
 #include <ashlar/lang/scan.h>
 #include <ashlar/lang/scatter.h>
+#include <ashlar/lang/view.h>

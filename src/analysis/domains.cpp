@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include <ashlar/ir/function.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
@@ -86,6 +87,33 @@ bool add_reader(const Program& p, const ir::Stage& stage, const ir::Stage& reade
   return any;
 }
 
+// Adds what says that a function, which computes the reader, needs any element of the stage: those of its conditions that are
+// over symbols alone.
+void add_needed(const Program& p, const ir::Stage& stage, const ir::Stage& reader, std::vector<Expr>& conditions) {
+  if (!ir::computed_by(reader.values)) return;
+  std::optional<std::vector<Expr>> common;
+  for (const ir::Needed& n : ir::needed_by(reader.values.front())) {
+    if (p.buffer(n.first.node()->id).stage != stage.id) continue;
+    std::vector<Expr> own, pending;
+    if (!n.condition.empty()) pending.push_back(n.condition);
+    while (!pending.empty()) {
+      const Expr c = pending.back();
+      pending.pop_back();
+      if (ir::is(c, ir::Op::logic_and)) {
+        pending.insert(pending.end(), ir::args_of(c).begin(), ir::args_of(c).end());
+        continue;
+      }
+      const std::vector<Id> vars = ir::free_vars(c);
+      if (std::all_of(vars.begin(), vars.end(), [&](Id v) { return p.symbols.count(v) > 0; })) own.push_back(c);
+    }
+    if (common)
+      keep_common(*common, own);
+    else
+      common = std::move(own);
+  }
+  if (common) conditions.insert(conditions.end(), common->begin(), common->end());
+}
+
 }  // namespace
 
 Expr symbolic_pad(const Program& p) {
@@ -142,10 +170,12 @@ Domains domains_of(const Program& p) {
       for (Id reader : readers[id]) {
         const auto it = domains.of.find(reader);
         if (it == domains.of.end() || !add_reader(p, stage, p.stage(reader), it->second, facts, hulls, first)) continue;
+        std::vector<Expr> inhabited = it->second.inhabited;
+        add_needed(p, stage, p.stage(reader), inhabited);
         if (first)
-          domain.inhabited = it->second.inhabited;
+          domain.inhabited = std::move(inhabited);
         else
-          keep_common(domain.inhabited, it->second.inhabited);
+          keep_common(domain.inhabited, inhabited);
         first = false;
       }
     }

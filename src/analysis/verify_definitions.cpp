@@ -286,7 +286,19 @@ Broken buffer_arguments(const View& v) {
     if (output != (b.stage != 0)) return b.name + (output ? ", which no stage writes" : ", which a stage writes");
   }
   for (const auto& [id, b] : v.p.buffers)
-    if (b.role != ir::Role::temporary && !given.count(id)) return b.name + ", which is no argument";
+    if (b.role == ir::Role::constant) {
+      std::int64_t bytes = b.type.bytes();
+      for (const Expr& e : b.extents) {
+        std::int64_t n = 0;
+        if (!ir::is_int(e, &n)) return b.name + ", a constant of extent " + ir::text(e);
+        bytes *= n;
+      }
+      if (given.count(id) || b.stage != 0 || !b.data || static_cast<std::int64_t>(b.data->size()) != bytes ||
+          static_cast<int>(b.extents.size()) != b.rank)
+        return b.name + ", a constant";
+    } else if (b.role != ir::Role::temporary && !given.count(id)) {
+      return b.name + ", which is no argument";
+    }
   return {};
 }
 

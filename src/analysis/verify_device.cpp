@@ -11,6 +11,7 @@
 
 #include <ashlar/analysis/simplify.h>
 #include <ashlar/analysis/verify.h>
+#include <ashlar/ir/function.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
@@ -330,7 +331,21 @@ class Checker {
 
   // ---- calls
   // -----------------------------------------------------------------------------------------------------------------
+  void call_of_function(const ir::Call& c) {
+    const auto name = [&] { return ir::function(c.function).symbol; };
+    require(!launch_ && c.results > 0 && c.results <= c.actuals.size(), call_host, name);
+    for (std::size_t n = 0; n < c.actuals.size(); ++n) {
+      const ir::Call::Actual& a = c.actuals[n];
+      const auto b = k_.buffers.find(a.buffer);
+      require(b != k_.buffers.end() && b->second.storage != Storage::registers && !a.address.empty() &&
+                  a.positions.size() == a.extents.size() && a.positions.size() == a.strides.size(),
+              call_operand, name);
+      require(n + c.results < c.actuals.size() || writable(a.buffer), call_written, name);
+    }
+  }
+
   void call(const ir::Call& c) {
+    if (c.function) return call_of_function(c);
     const auto it = k_.intrinsics.find(c.intrinsic);
     require(it != k_.intrinsics.end() && it->second.operands.size() == c.actuals.size(), call_intrinsic, [&] {
       return it == k_.intrinsics.end() ? std::string("none") : it->second.name + " with " + std::to_string(c.actuals.size());
@@ -398,13 +413,14 @@ class Checker {
         return Operand::Place::shared;
       case Storage::argument:
       case Storage::workspace:
+      case Storage::constant:
         break;
     }
     return Operand::Place::global;
   }
   bool writable(Id id) const {
     const KBuffer& b = k_.buffers.at(id);
-    return b.storage != Storage::argument || b.written;
+    return b.written || (b.storage != Storage::argument && b.storage != Storage::constant);
   }
 
   void registers(const Operand& o, const ir::Call::Actual& a, const KBuffer& b, const std::string& name) const {

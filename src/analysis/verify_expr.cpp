@@ -1,5 +1,6 @@
 #include "analysis/verify_expr.h"
 
+#include <ashlar/ir/function.h>
 #include <ashlar/ir/print.h>
 
 namespace ashlar::analysis {
@@ -53,6 +54,14 @@ std::string wrong_types(const Expr& e) {
       return counted(3) && type(0) == t && type(1) == t && type(2) == t ? "" : found("three operands of its own type");
     case Op::in_range:
       return counted(3) && type(0) == t ? "" : found("a value of its own type and two bounds");
+    case Op::call: {
+      const ir::Function& f = ir::function(n->id);
+      if (f.region) return t.lanes == 1 && n->count % 2 == 0 ? "" : found("pairs of loads");
+      bool fits = counted(static_cast<std::uint32_t>(f.parameters.size())) && t.element() == f.result;
+      for (std::uint32_t k = 0; k < n->count; ++k)
+        fits = fits && type(k).element() == f.parameters[k] && same_lanes(type(k), t);
+      return fits ? "" : found(("operands as " + f.symbol + " was declared with").c_str());
+    }
     case Op::ramp:
       return counted(2) && type(0).lanes == 1 && type(0) == type(1) && t.element() == type(0) && t.lanes > 1
                  ? ""

@@ -113,6 +113,13 @@ class Checker {
       case Storage::registers:
         require(ir::is_int(b.elements), storage_elements, [&] { return b.name; });
         break;
+      case Storage::constant: {
+        std::int64_t elements = 0;
+        require(ir::is_int(b.elements, &elements) && b.data && !b.written &&
+                    static_cast<std::int64_t>(b.data->size()) == elements * b.type.bytes(),
+                storage_elements, [&] { return b.name; });
+        break;
+      }
       case Storage::shared:
       case Storage::barrier:
         require(ir::is_int(b.elements), storage_elements, [&] { return b.name; });
@@ -195,7 +202,8 @@ class Checker {
                   return ir::text(s.value.type()) + " to " + b.name + " of " + ir::text(b.type) + " at " +
                          ir::text(s.address.type());
                 });
-        require(b.storage != Storage::argument || b.written, store_output, [&] { return b.name; });
+        require(b.written || (b.storage != Storage::argument && b.storage != Storage::constant), store_output,
+                [&] { return b.name; });
         if (!s.mask.empty()) {
           expr(s.mask);
           require(s.mask.type().is_bool() && s.mask.type().lanes == s.value.type().lanes, store_mask,
@@ -248,6 +256,7 @@ class Checker {
           if (!a.address.empty()) expr(a.address);
           for (const Expr& e : a.positions) expr(e);
           for (const Expr& e : a.strides) expr(e);
+          for (const Expr& e : a.extents) expr(e);
         }
         break;
     }

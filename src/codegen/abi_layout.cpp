@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/function.h>
 #include <ashlar/ir/refusal.h>
 
 namespace ashlar::codegen {
@@ -130,26 +131,8 @@ std::string c_type(Type t) {
 }
 
 TensorType tensor_type(Type t) {
-  const std::uint8_t bits = t.is_packed() ? t.bits : static_cast<std::uint8_t>(t.bytes() * 8);
-  switch (t.code) {
-    case Type::Code::signed_:
-    case Type::Code::index:
-      return {0, bits};
-    case Type::Code::unsigned_:
-      return {1, bits};
-    case Type::Code::ieee:
-      return {2, bits};
-    case Type::Code::bfloat:
-      return {4, bits};
-    case Type::Code::boolean:
-      return {6, bits};
-    case Type::Code::e4m3:
-      return {10, bits};
-    case Type::Code::e5m2:
-      return {12, bits};
-    default:
-      throw InternalError("a handle cannot be an element of a tensor");
-  }
+  const ir::TensorCode c = ir::tensor_code(t);
+  return {c.code, c.bits};
 }
 
 std::string ArgField::declaration() const {

@@ -8,6 +8,7 @@
 #include <ashlar/ir/refusal.h>
 
 #include "interp/arguments.h"
+#include "interp/external.h"
 #include "interp/reduce.h"
 #include "interp/scatter.h"
 #include "interp/tape.h"
@@ -37,6 +38,7 @@ struct StageState {
   Tape fill;
   Combiner combiner;
   ScatterStep scatter;
+  std::optional<ExternalStage> external;
   std::vector<std::int64_t> begin, extent;  // the declared domain, where it is a box of constants
   bool boxed = false;
   std::vector<Value> dense;  // boxed: row-major, components innermost; type code handle: not yet
@@ -52,6 +54,8 @@ class Algorithm final : public Memory {
     bind_values(p.arguments, p.scalars, symbols, arguments, slots_);
     for (std::size_t k = 0; k < p.arguments.size(); ++k)
       if (p.arguments[k].kind == ir::ArgumentKind::input) inputs_[p.arguments[k].id] = &arguments[k].array;
+    for (const auto& [id, b] : p.buffers)
+      if (b.role == ir::Role::constant) inputs_[id] = &(constants_[id] = constant_array(b.type, b.extents, *b.data));
   }
 
   void output(Id buffer, Array& into) {
@@ -146,11 +150,16 @@ class Algorithm final : public Memory {
     for (const Expr& e : stage.domain) s.domain.emplace_back(e, slots_, *this, Select::lazy);
     for (const Expr& e : stage.inits) s.inits.emplace_back(e, slots_, *this, Select::lazy);
     if (stage.has_fill) s.fill = Tape(stage.fill, slots_, *this, Select::lazy);
-    s.combiner = Combiner(stage, slots_, *this);
+    if (ir::computed_by(stage.values))
+      s.external.emplace(stage, slots_, *this);
+    else
+      s.combiner = Combiner(stage, slots_, *this);
     s.scatter = ScatterStep(stage, slots_, *this);
     if (stage.is_reduction() && s.inits.size() != stage.values.size())
       throw InternalError("a reduction without inits: " + stage.name);
     find_box(s);
+    if (s.external && !s.boxed)
+      throw RunError(RunError::Kind::arguments, "the domain of " + stage.name + " is too large to run");
     return s;
   }
 
@@ -232,6 +241,10 @@ class Algorithm final : public Memory {
           scatter_all(s);
           return s.dense[base + component];
         }
+        if (s.external) {
+          external_all(s);
+          return s.dense[base + component];
+        }
         on_demand(s, at);
         const std::vector<Value> v = compute(s, at);
         std::copy(v.begin(), v.end(), s.dense.begin() + static_cast<std::ptrdiff_t>(base));
@@ -303,6 +316,18 @@ class Algorithm final : public Memory {
     active_.pop_back();
   }
 
+  // All that a function computes at once.
+  void external_all(StageState& s) {
+    active_.push_back(&s);
+    s.external->run({s.begin, s.extent}, slots_, *this, [&](std::size_t c, std::span<const std::int64_t> at, const Value& v) {
+      std::int64_t flat = 0;
+      for (std::size_t d = 0; d < at.size(); ++d) flat = flat * s.extent[d] + at[d] - s.begin[d];
+      s.dense[static_cast<std::size_t>(flat) * s.stage->values.size() + c] = v;
+    });
+    ++s.evaluations;
+    active_.pop_back();
+  }
+
   void put(StageState& s) {
     if (!s.scatter.keeps()) return;
     const auto at = s.scatter.target();
@@ -370,7 +395,8 @@ class Algorithm final : public Memory {
   const ir::Program& program_;
   std::map<Id, Id> around_ = ir::recurrences_around(program_);  // stages inside of recurrences
   Slots slots_;
-  std::map<Id, const Array*> inputs_;
+  std::map<Id, const Array*> inputs_;  // and constants
+  std::map<Id, Array> constants_;
   std::vector<Source> sources_;
   std::map<Id, StageState> stages_;
   std::vector<StageState*> active_;

@@ -33,6 +33,16 @@ Array Array::make(Type type, std::vector<std::int64_t> shape,
   return a;
 }
 
+Array constant_array(Type type, const std::vector<Expr>& extents, const std::vector<std::byte>& data) {
+  Array a{type, {}, {}, data};
+  for (const Expr& e : extents) {
+    std::int64_t n = 0;
+    if (!ir::is_int(e, &n)) throw InternalError("interpreter: a constant whose extents are none");
+    a.shape.push_back(n);
+  }
+  return a;
+}
+
 std::int64_t Array::elements() const {
   std::int64_t n = 1;
   for (std::int64_t e : shape) n *= e;

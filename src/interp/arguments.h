@@ -28,6 +28,9 @@ std::string text_of_index(std::span<const std::int64_t> index);  // "[3, -1]"
 // A call whose outputs are all empty does nothing: boxes of intermediates may hold points that nobody asks for.
 bool nothing_to_do(const std::vector<ir::Argument>&, const Arguments&);
 
+// The array that a constant is.
+Array constant_array(Type, const std::vector<Expr>& extents, const std::vector<std::byte>& data);
+
 // Gives every symbol and scalar argument its value in `slots`.
 void bind_values(const std::vector<ir::Argument>&, const std::map<Id, ir::ScalarArg>&,
                  const std::map<Id, std::int64_t>& symbols, const Arguments&, Slots&);

@@ -30,6 +30,7 @@ Value DeviceRun::read(int b, const std::int64_t* index, int rank) {
       return read_shared(block(t.block), b, index[0], !lane_idle_);
     case Storage::argument:
     case Storage::workspace:
+    case Storage::constant:
       if (!lane_idle_) race_global(b, index[0], Touch::read, generic(t, *code_now_));
       return global_.read_global(info.index, index[0], !lane_idle_);
     case Storage::barrier:
@@ -56,10 +57,11 @@ void DeviceRun::write(int b, std::int64_t at, const Value& v) {
       race_global(b, at, Touch::write, generic(t, *code_now_));
       global_.write_global(info.index, at, v);
       return;
+    case Storage::constant:
     case Storage::barrier:
       break;
   }
-  throw InternalError("a store into a barrier");
+  throw InternalError("a store into a barrier or a constant");
 }
 
 void DeviceRun::update(int b, std::int64_t at, ir::Op op, const Value& v) {

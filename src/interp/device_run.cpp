@@ -57,6 +57,7 @@ DeviceRun::DeviceRun(const ir::Kernel& k, const KStmt& launch, const Slots& host
         break;
       case ir::Storage::argument:
       case ir::Storage::workspace:
+      case ir::Storage::constant:
         i.index = memory.global(id);
         i.elements = memory.elements_of(i.index);
         break;

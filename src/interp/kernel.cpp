@@ -10,6 +10,7 @@
 
 #include "interp/arguments.h"
 #include "interp/described.h"
+#include "interp/external.h"
 #include "interp/device.h"
 #include "interp/order.h"
 
@@ -45,7 +46,7 @@ struct Code {
   struct Actual {  // of a call
     int buffer = -1;
     Tape value;  // of a value; the address of a tile
-    std::vector<Tape> strides;
+    std::vector<Tape> strides, positions, extents;
   };
   std::vector<Actual> actuals;
   std::shared_ptr<Described> callee;
@@ -67,6 +68,8 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
     shared_ = std::make_unique<Region>(bytes_of(k.workspace_shared));
     worker_ = std::make_unique<Region>(bytes_of(k.workspace_per_worker));
     counters_.peak_bytes = static_cast<std::int64_t>(shared_->bytes.size() + worker_->bytes.size());
+    for (const auto& [id, b] : k.buffers)
+      if (b.storage == ir::Storage::constant) arrays[id] = &(constants_[id] = constant_array(b.type, {b.elements}, *b.data));
     for (const auto& [id, b] : k.buffers)
       if (b.storage != ir::Storage::shared && b.storage != ir::Storage::barrier) add_target(b, arrays);
     code_ = compile(k.body);
@@ -193,7 +196,7 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
   void add_target(const ir::KBuffer& b, const std::map<Id, Array*>& arrays) {
     Target t;
     t.info = &b;
-    if (b.storage == ir::Storage::argument) {
+    if (b.storage == ir::Storage::argument || b.storage == ir::Storage::constant) {
       t.array = arrays.at(b.id);
       t.output = b.written;
       t.elements = static_cast<std::int64_t>(t.array->bytes.size()) / b.type.bytes();
@@ -287,18 +290,53 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
 
   void compile_call(Code& c) {
     const ir::Call& call = *c.stmt->call;
-    const ir::Intrinsic& f = kernel_.intrinsics.at(call.intrinsic);
-    if (!f.is_users()) throw InternalError("kernel: a call of " + f.name + " outside of a launch");
-    std::shared_ptr<Described>& callee = described_[call.intrinsic];
-    if (!callee) callee = std::make_shared<Described>(f);
-    c.callee = callee;
+    if (!call.function) {
+      const ir::Intrinsic& f = kernel_.intrinsics.at(call.intrinsic);
+      if (!f.is_users()) throw InternalError("kernel: a call of " + f.name + " outside of a launch");
+      std::shared_ptr<Described>& callee = described_[call.intrinsic];
+      if (!callee) callee = std::make_shared<Described>(f);
+      c.callee = callee;
+    }
     for (const ir::Call::Actual& a : call.actuals) {
       Code::Actual actual;
       if (a.buffer) actual.buffer = resolve(a.buffer, nullptr);
       actual.value = tape(a.address);
       for (const Expr& e : a.strides) actual.strides.push_back(tape(e));
+      for (const Expr& e : a.positions) actual.positions.push_back(tape(e));
+      for (const Expr& e : a.extents) actual.extents.push_back(tape(e));
       c.actuals.push_back(std::move(actual));
     }
+  }
+
+  // By the function itself, on copies of its regions.
+  void external(Code& c) {
+    const ir::Function& f = ir::function(c.stmt->call->function);
+    ExternalCall call(f, where());
+    const std::size_t reads = c.actuals.size() - c.stmt->call->results;
+    for (std::size_t k = 0; k < c.actuals.size(); ++k) {
+      Code::Actual& a = c.actuals[k];
+      IndexBox box;
+      std::vector<std::int64_t> strides;
+      for (Tape& t : a.positions) box.begin.push_back(t.run_index());
+      for (Tape& t : a.extents) box.extent.push_back(t.run_index());
+      for (Tape& t : a.strides) strides.push_back(t.run_index());
+      const auto address = [begin = box.begin, strides, base = a.value.run_index()](std::span<const std::int64_t> at) {
+        std::int64_t to = base;
+        for (std::size_t d = 0; d < at.size(); ++d) to += (at[d] - begin[d]) * strides[d];
+        return to;
+      };
+      const Type type = targets_[static_cast<std::size_t>(a.buffer)].info->type;
+      if (k < reads)
+        call.reads(type, box, [&](std::span<const std::int64_t> at) {
+          const std::int64_t from = address(at);
+          return read(a.buffer, &from, 1);
+        });
+      else
+        call.writes(type, box, [this, buffer = a.buffer, address](std::span<const std::int64_t> at, const Value& v) {
+          write(buffer, address(at), v);
+        });
+    }
+    call.run();
   }
 
   // By the meaning of the intrinsic: every tile is read before any element is written.
@@ -352,7 +390,10 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
           run_launch(kernel_, *c.stmt, slots_, *this, *this, options_);
           break;
         case KStmt::Kind::call:
-          call(c);
+          if (c.stmt->call->function)
+            external(c);
+          else
+            call(c);
           break;
         case KStmt::Kind::sync:
           throw InternalError("kernel: a sync outside of a launch");
@@ -456,6 +497,7 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
   std::vector<Target> targets_;
   std::unique_ptr<Region> shared_, worker_;
   std::vector<std::unique_ptr<Region>> frames_;
+  std::map<Id, Array> constants_;
   std::map<const KStmt*, std::vector<Region*>> private_;
   std::vector<Code> code_;
   std::map<Id, std::shared_ptr<Described>> described_;  // by intrinsic

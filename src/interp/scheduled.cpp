@@ -33,6 +33,8 @@ class Scheduled final : public Memory {
     bind_values(p.arguments, p.scalars, symbols, arguments, slots_);
     for (std::size_t k = 0; k < p.arguments.size(); ++k)
       if (p.arguments[k].kind != ir::ArgumentKind::scalar) arrays_[p.arguments[k].id] = &arguments[k].array;
+    for (const auto& [id, b] : p.buffers)
+      if (b.role == ir::Role::constant) arrays_[id] = &(constants_[id] = constant_array(b.type, b.extents, *b.data));
     for (const auto& [id, stage] : p.stages) compile_stage(stage);
     std::vector<const Stmt*> path;
     code_ = compile(p.body, path);
@@ -151,14 +153,6 @@ class Scheduled final : public Memory {
     place.storage->elements[e] = v;
     place.storage->tags[e] = tag(place, at);
   }
-  // Points that differ in dropped dimensions alone are one.
-  static std::uint64_t tag(const Place& place, std::span<const std::int64_t> at) {
-    const std::vector<int>& dropped = place.info->layout.dropped;
-    if (dropped.empty()) return tag_of(at);
-    std::vector<std::int64_t> kept(at.begin(), at.end());
-    for (int d : dropped) kept[static_cast<std::size_t>(d)] = 0;
-    return tag_of(kept);
-  }
   bool stores(const Stmt& block, const ir::Stage& stage, std::size_t component) const {
     return block.stores == Stmt::Stores::all ||
            (block.stores == Stmt::Stores::dropped) == analysis::drops(program_, stage, component);
@@ -176,7 +170,10 @@ class Scheduled final : public Memory {
     }
     for (const Expr& e : stage.inits) s.inits.push_back(tape(e));
     if (stage.has_fill) s.fill = tape(stage.fill);
-    s.combiner = Combiner(stage, slots_, *this);
+    if (ir::computed_by(stage.values))
+      s.external.emplace(stage, slots_, *this);
+    else
+      s.combiner = Combiner(stage, slots_, *this);
   }
 
   std::vector<Code> compile(const std::vector<Stmt>& body, std::vector<const Stmt*>& path) {
@@ -185,6 +182,12 @@ class Scheduled final : public Memory {
       path.push_back(&s);
       Code c;
       c.stmt = &s;
+      if (s.kind == Stmt::Kind::nest && stage_code_.at(s.stage).external) {
+        for (const ir::Root& r : s.roots) c.box_begin.push_back(tape(r.begin)), c.box_extent.push_back(tape(r.extent));
+        path.pop_back();
+        result.push_back(std::move(c));
+        continue;
+      }
       if (s.kind == Stmt::Kind::loop) {
         const ir::LoopRange range = ir::range_of(program_, s);
         c.begin = tape(range.begin);
@@ -286,15 +289,9 @@ class Scheduled final : public Memory {
     add(ir::lt(ir::axis_value(program_, id), promise ? analysis::covered_extent(program_, id) : a.extent), a.reduce, promise);
   }
 
-  // Peeled parts of a reduction initialise once: in the part that holds the first iteration of every reduce loop.
-  static bool starts(ir::Part part) {
-    return part == ir::Part::all || part == ir::Part::first || part == ir::Part::but_last || part == ir::Part::full ||
-           part == ir::Part::below;
-  }
-
   // The blocks of a nest's own stage below `c`, but those of later parts; those of nests inside left out.
   void whole_reductions(const Code& c, Id stage, std::vector<const Code*>& found) const {
-    if (c.stmt->kind == Stmt::Kind::loop && c.reduce && !starts(c.stmt->part)) return;
+    if (c.stmt->kind == Stmt::Kind::loop && c.reduce && !scheduled::starts(c.stmt->part)) return;
     for (const Code& inner : c.body) {
       if (inner.stmt->kind == Stmt::Kind::block && inner.stmt->stage == stage && inner.stmt->piece == Stmt::Piece::whole)
         found.push_back(&inner);
@@ -332,7 +329,10 @@ class Scheduled final : public Memory {
     for (Code& c : body) {
       switch (c.stmt->kind) {
         case Stmt::Kind::nest:
-          execute(c.body);
+          if (stage_code_.at(c.stmt->stage).external)
+            execute_external(c);
+          else
+            execute(c.body);
           break;
         case Stmt::Kind::prefetch:
           break;
@@ -377,6 +377,22 @@ class Scheduled final : public Memory {
     std::int64_t& largest = counters_.bytes_of[c.stmt->buffer];
     largest = std::max(largest, s->bytes);
     return s;
+  }
+
+  void execute_external(Code& c) {
+    const ir::Stage& stage = program_.stage(c.stmt->stage);
+    current_ = &stage;
+    IndexBox box;
+    for (Tape& t : c.box_begin) box.begin.push_back(t.run_index());
+    for (Tape& t : c.box_extent) box.extent.push_back(t.run_index());
+    if (box.elements() > 0) {
+      StageCode& s = stage_code_.at(stage.id);
+      ++s.evaluations;
+      s.external->run(box, slots_, *this, [&](std::size_t component, std::span<const std::int64_t> at, const Value& v) {
+        write(places_[static_cast<std::size_t>(resolve(stage.buffers[component], nullptr))], at, v);
+      });
+    }
+    current_ = nullptr;
   }
 
   void execute_call(Code& code) {
@@ -526,9 +542,6 @@ class Scheduled final : public Memory {
     current_ = nullptr;
   }
 
-  static bool empty_domain(BlockCode& b) {
-    return std::any_of(b.reduces.begin(), b.reduces.end(), [](BlockCode::Reduce& r) { return r.extent.run_index() <= 0; });
-  }
   bool at_first_step(BlockCode& b) {
     return std::all_of(b.reduces.begin(), b.reduces.end(),
                        [&](BlockCode::Reduce& r) { return slots_.value(r.slot).i == r.begin.run_index(); });
@@ -561,7 +574,8 @@ class Scheduled final : public Memory {
   IterationOrder order_;
   const bool described_;
   Slots slots_;
-  std::map<Id, Array*> arrays_;
+  std::map<Id, Array*> arrays_;  // arguments and constants
+  std::map<Id, Array> constants_;
   std::deque<Place> places_;
   std::map<Id, StageCode> stage_code_;
   std::deque<BlockCode> blocks_;
@@ -574,19 +588,11 @@ class Scheduled final : public Memory {
   Counters counters_;
 };
 
-bool regions_are_known(const ir::Program& p) {
-  bool known = true;
-  ir::walk(p.body, [&](const Stmt& s) {
-    for (const ir::Root& r : s.roots) known = known && !r.begin.empty() && !r.extent.empty();
-  });
-  return known;
-}
-
 }  // namespace
 
 Counters run(const ir::Program& p, Arguments& arguments, const Options& options) {
   ir::Program apart = analysis::take_dropped_apart(p);
-  if (!regions_are_known(apart)) analysis::derive_regions(apart);
+  if (!scheduled::regions_are_known(apart)) analysis::derive_regions(apart);
   return Scheduled(apart, arguments, options).run();
 }
 

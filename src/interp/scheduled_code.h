@@ -10,6 +10,7 @@
 #include <ashlar/interp/interpreter.h>
 
 #include "interp/described.h"
+#include "interp/external.h"
 #include "interp/reduce.h"
 #include "interp/scatter.h"
 #include "interp/storage.h"
@@ -53,12 +54,13 @@ struct CallCode {
 struct Code {
   const ir::Stmt* stmt = nullptr;
   std::vector<Code> body;
-  Tape begin, end;                 // loop
-  int slot = -1;                   // loop: of its axis
-  bool reduce = false;             // loop: over a reduce axis
-  std::vector<const Code*> inits;  // loop: blocks whose points are initialised before it starts
-  int block = -1;                  // block: index into blocks_
-  int call = -1;                   // tensorized loop: index into calls_
+  Tape begin, end;                          // loop
+  int slot = -1;                            // loop: of its axis
+  bool reduce = false;                      // loop: over a reduce axis
+  std::vector<const Code*> inits;           // loop: blocks whose points are initialised before it starts
+  int block = -1;                           // block: index into blocks_
+  int call = -1;                            // tensorized loop: index into calls_
+  std::vector<Tape> box_begin, box_extent;  // nest of a stage that a function computes
   std::vector<Tape> logical_begin, logical_extent, physical_begin, physical_extent;  // alloc
 };
 
@@ -68,6 +70,7 @@ struct StageCode {
   std::vector<Tape> inits;
   std::optional<Tape> fill;
   Combiner combiner;
+  std::optional<ExternalStage> external;
   std::int64_t evaluations = 0;
 };
 
@@ -80,5 +83,33 @@ struct Place {  // a buffer while the program runs
   std::vector<Tape> layout;
   std::vector<Tape> domain_begin, domain_end;  // temporaries with a declared domain: what a fill value surrounds
 };
+
+// Points that differ in dropped dimensions alone are one.
+inline std::uint64_t tag(const Place& place, std::span<const std::int64_t> at) {
+  const std::vector<int>& dropped = place.info->layout.dropped;
+  if (dropped.empty()) return tag_of(at);
+  std::vector<std::int64_t> kept(at.begin(), at.end());
+  for (int d : dropped) kept[static_cast<std::size_t>(d)] = 0;
+  return tag_of(kept);
+}
+
+// Peeled parts of a reduction initialise once: in the part that holds the first iteration of every reduce loop.
+inline bool starts(ir::Part part) {
+  return part == ir::Part::all || part == ir::Part::first || part == ir::Part::but_last || part == ir::Part::full ||
+         part == ir::Part::below;
+}
+
+inline bool empty_domain(BlockCode& b) {
+  return std::any_of(b.reduces.begin(), b.reduces.end(), [](BlockCode::Reduce& r) { return r.extent.run_index() <= 0; });
+}
+
+// Has every nest its box?
+inline bool regions_are_known(const ir::Program& p) {
+  bool known = true;
+  ir::walk(p.body, [&](const ir::Stmt& s) {
+    for (const ir::Root& r : s.roots) known = known && !r.begin.empty() && !r.extent.empty();
+  });
+  return known;
+}
 
 }  // namespace ashlar::interp::scheduled

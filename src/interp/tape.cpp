@@ -24,14 +24,20 @@ int Tape::add(const Expr& e, Slots& slots, Memory& memory, std::unordered_map<co
   const ir::Node* n = e.node();
   if (!n) throw InternalError("interpreter: an empty expression");
   if (const auto at = seen.find(n); at != seen.end()) return at->second;
-  Node node{n->op, n->type.element(), n->type.lanes > 1, false, 0, n->count, -1, n->name, {}, 0, {}, false};
+  Node node{n->op, n->type.element(), n->type.lanes > 1, false, 0, n->count, -1, n->name, nullptr, {}, 0, {}, false};
   if (n->op == Op::int_const || n->op == Op::float_const) node.value = ir::value_of(e);
   if (n->op == Op::var) node.slot = slots.slot(n->id, n->type.lanes);
   if (n->op == Op::load) node.slot = memory.resolve(n->id, n->name);
+  if (n->op == Op::call) {
+    node.function = &ir::function(n->id);
+    if (!node.function->run)
+      throw RunError(RunError::Kind::arguments, memory.where() + " calls " + node.function->symbol +
+                                                    ", which was declared by its symbol alone: it is not in this process");
+  }
   if (n->op == Op::select && select == Select::strict) selects_ = true;
   std::vector<int> operands;
   for (const Expr& arg : ir::args_of(e)) operands.push_back(add(arg, slots, memory, seen, select));
-  node.reads = n->op == Op::load || n->op == Op::in_range;
+  node.reads = n->op == Op::load || n->op == Op::in_range || n->op == Op::call;
   for (std::size_t k = 0; k < operands.size(); ++k) {
     const bool reads = nodes_[static_cast<std::size_t>(operands[k])].reads;
     node.reads |= reads;
@@ -97,6 +103,12 @@ void Tape::compute(Node& n, int lane) {
     case Op::broadcast:
       n.value = operand(0);
       return;
+    case Op::call: {
+      std::vector<Value> operands;
+      for (std::uint32_t k = 0; k < n.count; ++k) operands.push_back(operand(k));
+      n.value = ir::run(*n.function, operands.data());
+      return;
+    }
     case Op::in_range:
       if (operand(0).i < operand(1).i || operand(0).i >= operand(2).i)
         throw RunError(RunError::Kind::broken_promise, memory_->where() + ": in_range promised [" + text(operand(1)) + ", " +

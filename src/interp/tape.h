@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/function.h>
 #include <ashlar/ir/numeric.h>
 
 namespace ashlar::interp {
@@ -74,10 +75,11 @@ class Tape {
     std::uint32_t first, count;
     int slot;  // var: slot; load: what Memory::resolve gave
     const char* name;
+    const ir::Function* function;       // call
     Value value;                        // the latest result; constants: theirs for ever
     std::uint64_t stamp;                // when it was computed
     std::exception_ptr unwritten = {};  // strict: why it has no value
-    bool reads = false;                 // there is a load or a promise in it
+    bool reads = false;                 // there is a load, a promise or a call in it
   };
   int add(const Expr&, Slots&, Memory&, std::unordered_map<const ir::Node*, int>&, Select);
   void compute(Node&, int lane);

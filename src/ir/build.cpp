@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <new>
 
+#include <ashlar/ir/function.h>
 #include <ashlar/ir/numeric.h>
 #include <ashlar/ir/refusal.h>
 
@@ -185,6 +186,23 @@ Expr load(Id buffer, std::string_view buffer_name, Type type, std::span<const Ex
   return Expr::adopt(n);
 }
 
+Expr call(Id id, std::span<const Expr> operands, Where where) {
+  const Function& f = function(id);
+  Type type = f.result;
+  for (const Expr& e : operands)
+    if (e.type().lanes > 1) type = type.with_lanes(e.type().lanes);
+  return call_of_region(id, type, operands, where);
+}
+
+Expr call_of_region(Id id, Type type, std::span<const Expr> operands, Where where) {
+  const Function& f = function(id);
+  Node* n = allocate(Op::call, type, operands, where);
+  n->id = id;
+  n->name = intern(f.symbol);
+  n->hash = mix(n->hash, id);
+  return Expr::adopt(n);
+}
+
 bool is_int(const Expr& e, std::int64_t* value) {
   if (!is(e, Op::int_const)) return false;
   if (value) *value = e.node()->i;
@@ -198,7 +216,7 @@ namespace {
 bool same_but_for_operands(const Node* x, const Node* y) {
   if (!x || !y || x->hash != y->hash || x->op != y->op || !(x->type == y->type) || x->count != y->count) return false;
   if (x->op == Op::float_const && std::bit_cast<std::uint64_t>(x->f) != std::bit_cast<std::uint64_t>(y->f)) return false;
-  return (x->op != Op::int_const && x->op != Op::var && x->op != Op::load) || x->i == y->i;
+  return (x->op != Op::int_const && x->op != Op::var && x->op != Op::load && x->op != Op::call) || x->i == y->i;
 }
 
 bool same_operands(const Node* x, const Node* y, Pairs& met) {
@@ -324,7 +342,8 @@ const char* op_name(Op op) {
                                           "mul_high",    "add_sat",     "sub_sat",   "halving_add",  "rounding_halving_add",
                                           "halving_sub", "abs_diff",    "eq",        "ne",           "lt",
                                           "le",          "gt",          "ge",        "logic_and",    "logic_or",
-                                          "select",      "fma",         "in_range",  "ramp",         "broadcast"};
+                                          "select",      "fma",         "in_range",  "call",         "ramp",
+                                          "broadcast"};
   static_assert(std::size(names) == static_cast<std::size_t>(Op::broadcast) + 1);
   return names[static_cast<std::size_t>(op)];
 }

@@ -401,6 +401,7 @@ std::optional<Value> evaluate(Op op, Type result, std::span<const Value> args) {
     case Op::load:
     case Op::ramp:
     case Op::broadcast:
+    case Op::call:
       return std::nullopt;
     case Op::cast:
       return convert(result, a);

@@ -251,6 +251,9 @@ struct Writer {
         list(args);
         out += ")";
         return;
+      case Op::call:
+        out += std::string(n.name) + "(";
+        break;
       case Op::broadcast:
         out += "x" + std::to_string(n.type.lanes) + "(";
         break;

@@ -1,5 +1,6 @@
 // The printed form of kernels, the launches of parallel programs included.
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/function.h>
 #include <ashlar/ir/kernel.h>
 #include <ashlar/ir/refusal.h>
 
@@ -144,7 +145,25 @@ struct KernelWriter {
     throw InternalError("a sync of no kind");
   }
 
+  std::string call_of_function(const Call& c) {
+    std::string s = "call " + function(c.function).symbol;
+    const auto list = [&](const std::vector<Expr>& each) {
+      std::string t = "(";
+      for (std::size_t d = 0; d < each.size(); ++d) t += (d ? ", " : "") + show(each[d]);
+      return t + ")";
+    };
+    for (std::size_t a = 0; a < c.actuals.size(); ++a) {
+      const Call::Actual& r = c.actuals[a];
+      s += a == 0 ? " " : ", ";
+      s += a + c.results < c.actuals.size() ? "reads " : "writes ";
+      s += names(r.buffer, k.buffers.at(r.buffer).name) + "[" + show(r.address) + "] at " + list(r.positions) + " of " +
+           list(r.extents) + " by " + list(r.strides);
+    }
+    return s;
+  }
+
   std::string call(const Call& c) {
+    if (c.function) return call_of_function(c);
     const Intrinsic& f = k.intrinsics.at(c.intrinsic);
     std::string s = "call " + f.name;
     for (std::size_t a = 0; a < c.actuals.size(); ++a) {
@@ -174,6 +193,8 @@ const char* storage_name(Storage s) {
       return "registers";
     case Storage::workspace:
       return "workspace";
+    case Storage::constant:
+      return "constant";
     case Storage::shared:
       return "shared";
     case Storage::barrier:

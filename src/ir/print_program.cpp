@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/numeric.h>
 
 #include "ir/print.h"
 
@@ -99,6 +100,20 @@ struct ProgramWriter {
     out += s + "\n";
   }
 
+  // The elements of a constant; of a long one the first, and a sum over all by which two can be told apart (FNV-1a).
+  static std::string elements_text(const Buffer& b) {
+    constexpr std::size_t shown = 16;
+    const auto size = static_cast<std::size_t>(b.type.bytes());
+    const std::size_t count = b.data->size() / size;
+    std::string s;
+    for (std::size_t k = 0; k < std::min(count, shown); ++k)
+      s += (k ? " " : "") + text(read_value(b.type, b.data->data() + k * size));
+    if (count <= shown) return s;
+    std::uint64_t h = 0xcbf29ce484222325u;
+    for (const std::byte byte : *b.data) h = (h ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3u;
+    return s + " ..., " + std::to_string(count) + " elements of sum " + std::to_string(h);
+  }
+
   // What a loop is beside a loop.
   std::string kind(const Stmt& s) const {
     std::string k = s.loop_kind == LoopKind::bound ? text(s.bound_to) : kind_name(s.loop_kind);
@@ -143,6 +158,10 @@ struct ProgramWriter {
                show(b.extents, ", ") + "]" + (b.streamed ? ", streamed" : ""),
            layout(b));
     }
+    for (const auto& [id, b] : p.buffers)
+      if (b.role == Role::constant)
+        line(1,
+             "constant " + names(id, b.name) + ": " + text(b.type) + "[" + show(b.extents, ", ") + "] = " + elements_text(b));
     for (const auto& [id, s] : p.stages) line(1, definition(s));
     for (const Expr& a : p.assumptions) line(1, "assume " + show(a));
     for (const auto& [id, f] : p.intrinsics) line(1, "intrinsic " + text(*f));

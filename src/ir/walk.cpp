@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/function.h>
 
 #include "ir/pairs.h"
 #include "ir/work.h"
@@ -21,6 +22,8 @@ Expr rebuild(const Expr& e, std::span<const Expr> args) {
   switch (n->op) {
     case Op::load:
       return load(n->id, n->name, n->type, args, n->where);
+    case Op::call:
+      return function(n->id).region ? call_of_region(n->id, n->type, args, n->where) : call(n->id, args, n->where);
     case Op::cast:
       return cast(n->type, args[0]);
     case Op::select:

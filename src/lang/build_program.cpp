@@ -1,7 +1,6 @@
 #include <ashlar/lang/build_program.h>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include <ashlar/ir/print.h>
@@ -15,12 +14,6 @@ namespace {
 
 using ir::Program;
 using ir::Stmt;
-
-bool is_identifier(const std::string& s) {
-  const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; };
-  return !s.empty() && letter(s[0]) &&
-         std::all_of(s.begin(), s.end(), [&](char c) { return letter(c) || std::isdigit(static_cast<unsigned char>(c)); });
-}
 
 // Tensors that a stage reads, in order of first appearance; a recurrence's own left out.
 std::vector<Id> reads_of(const StageDef& s) {
@@ -109,6 +102,22 @@ struct Builder {
     p.arguments.push_back({t.kind == TensorDef::Kind::input ? ir::ArgumentKind::input : ir::ArgumentKind::output, b.id});
     out.buffer_of[t.id] = b.id;
     if (t.kind == TensorDef::Kind::output) outputs.push_back(&t);
+    p.buffers[b.id] = std::move(b);
+  }
+
+  void constant(const TensorDef& t) {
+    if (out.buffer_of.count(t.id)) return;
+    ir::Buffer b;
+    b.id = p.fresh();
+    b.name = t.name;
+    b.type = t.type;
+    b.rank = t.rank;
+    b.role = ir::Role::constant;
+    b.order = ir::Buffer::Order::dense;
+    b.data = t.data;
+    b.where = t.where;
+    for (const Bounds& e : t.shape) b.extents.push_back(e.end);
+    out.buffer_of[t.id] = b.id;
     p.buffers[b.id] = std::move(b);
   }
 
@@ -230,6 +239,8 @@ struct Builder {
         if (t.kind == TensorDef::Kind::stage && own && t.stage == own) continue;  // the steps before
         if (t.kind == TensorDef::Kind::stage)
           enter(t.stage);
+        else if (t.kind == TensorDef::Kind::constant)
+          constant(t);
         else if (!out.buffer_of.count(t.id))
           refuse(stage(f.stage, where).name, "inputs that are arguments of " + p.name,
                  "the input " + t.name + ", which is none", stage(f.stage, where).where);
@@ -261,6 +272,7 @@ struct Builder {
     for (Id r : reads_of(s)) {
       const TensorDef& t = tensor(r, where);
       if (t.kind == TensorDef::Kind::stage) emit_needed(t.stage);
+      if (t.kind == TensorDef::Kind::constant) constant(t);
     }
     emit(s, &output);
   }

@@ -152,8 +152,8 @@ void require_tables(const lang::VariableDef& axis) {
     ir::walk(*bound, [&](const Expr& x) {
       if (!ir::is(x, ir::Op::load)) return true;
       const lang::TensorDef& t = lang::tensor(x.node()->id, axis.where);
-      if (t.kind != lang::TensorDef::Kind::input)
-        refuse("Axis " + axis.name, "bounds over variables, and elements of inputs",
+      if (t.kind != lang::TensorDef::Kind::input && t.kind != lang::TensorDef::Kind::constant)
+        refuse("Axis " + axis.name, "bounds over variables, and elements of inputs and constants",
                ir::text(*bound) + ", where " + t.name + " is computed", axis.where);
       return true;
     });
@@ -345,8 +345,8 @@ void bind(const Tensor& output, const Tensor& value, Where where) {
            ir::text(v.type), where);
   if (v.rank != o.rank)
     refuse(o.name, std::to_string(o.rank) + " dimensions, as declared", std::to_string(v.rank) + " in " + v.name, where);
-  const bool domain_given =
-      v.kind == TensorDef::Kind::input || (v.kind == TensorDef::Kind::stage && !stage(v.stage, where).inferred);
+  const bool domain_given = v.kind == TensorDef::Kind::input || v.kind == TensorDef::Kind::constant ||
+                            (v.kind == TensorDef::Kind::stage && !stage(v.stage, where).inferred);
   if (domain_given) {
     std::vector<Bounds> domain;
     bool same = true;

@@ -1,5 +1,7 @@
 #include "lang/definition.h"
 
+#include <algorithm>
+#include <cctype>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -91,6 +93,12 @@ const TensorDef& resolve(Id id, Where where) {
   return resolve(t.bound, where);
 }
 
+bool is_identifier(const std::string& s) {
+  const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; };
+  return !s.empty() && letter(s[0]) &&
+         std::all_of(s.begin(), s.end(), [&](char c) { return letter(c) || std::isdigit(static_cast<unsigned char>(c)); });
+}
+
 std::string shape_text(const std::vector<Bounds>& bounds) {
   std::string s = "[";
   for (std::size_t d = 0; d < bounds.size(); ++d) {
@@ -109,6 +117,7 @@ Bounds bounds_of(const TensorDef& t, int dim, Where where) {
   switch (t.kind) {
     case TensorDef::Kind::input:
     case TensorDef::Kind::output:
+    case TensorDef::Kind::constant:
       return t.shape[d];
     case TensorDef::Kind::stage: {
       const StageDef& s = stage(t.stage, where);
@@ -118,6 +127,11 @@ Bounds bounds_of(const TensorDef& t, int dim, Where where) {
       return s.domain[d];
     }
     case TensorDef::Kind::view:
+      if (t.view.kind == ViewDef::Kind::rearranged) {
+        if (t.view.shape.empty())
+          refuse(t.name, "a view of a tensor whose extents are known", "one whose domain is what its readers need", where);
+        return t.view.shape[d];
+      }
       if (t.view.extends[d])
         refuse(t.name, "the extents of the tensor that the boundary was made of",
                "a view without end in dimension " + std::to_string(dim), where);

@@ -4,6 +4,8 @@
 //
 // Invariants: an entry does not change after it is made, but for the binding of an output. A stage's values are over its own
 // variables, symbols and scalars, and load tensors that were defined before it.
+#include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -54,21 +56,26 @@ struct StageDef {
   std::vector<bool> descending;
 };
 
-struct ViewDef {  // a boundary of `source`
-  enum class Kind { repeat, mirror, reflect, wrap, constant } kind = Kind::repeat;
+struct ViewDef {  // a boundary of `source`; rearranged: its elements at other indices
+  enum class Kind { repeat, mirror, reflect, wrap, constant, rearranged } kind = Kind::repeat;
   Id source = 0;
-  std::vector<bool> extends;  // which dimensions
+  std::vector<bool> extends;  // boundaries: which dimensions
   Expr value;                 // constant
+  // rearranged: element vars of the view is element `at` of the source
+  std::vector<Id> vars;
+  std::vector<Expr> at;
+  std::vector<Bounds> shape;  // empty: the source's domain is what its readers need
 };
 
 struct TensorDef {
-  enum class Kind { input, output, stage, view } kind = Kind::stage;
+  enum class Kind { input, output, stage, view, constant } kind = Kind::stage;
   Id id = 0;
   std::string name;
   Type type;
   int rank = 0;
   Where where = {};
-  std::vector<Bounds> shape;  // inputs and outputs
+  std::vector<Bounds> shape;                           // inputs, outputs, constants
+  std::shared_ptr<const std::vector<std::byte>> data;  // constants: their elements, row-major
   ArgumentLayout layout;
   Id bound = 0;  // outputs: the tensor bound to it
   Id stage = 0;  // stages
@@ -87,6 +94,8 @@ const ReducerDef& reducer(Id, Where);  // refused for 0 (an empty Reducer)
 TensorDef& tensor(Id, Where);          // refused for 0 (an empty Tensor) and for tensors of an ended scope
 const TensorDef& resolve(Id, Where);   // outputs give what they are bound to; refused when they are not
 
+bool is_identifier(const std::string&);  // of C
+void require_symbol(const char* symbol, const char* what, Where);  // of a function in C: an identifier, not the runtime's
 std::string shape_text(const std::vector<Bounds>&);
 // The domain of one dimension; refused where it is inferred or infinite.
 Bounds bounds_of(const TensorDef&, int dim, Where);

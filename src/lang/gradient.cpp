@@ -35,9 +35,12 @@ class Gradient {
     loss_ = l.id;
     for (std::size_t k = 0; k < count; ++k) {
       const TensorDef& t = lang::resolve(inputs[k].id(), where);
-      if (!t.type.is_float() || t.kind == TensorDef::Kind::view)
-        refuse("gradient", "tensors of floating types, and no boundaries of them",
-               t.name + (t.kind == TensorDef::Kind::view ? ", a boundary" : " of type " + ir::text(t.type)), where);
+      if (!t.type.is_float() || t.kind == TensorDef::Kind::view || t.kind == TensorDef::Kind::constant)
+        refuse("gradient", "tensors of floating types, no constants, boundaries or views",
+               t.name + (t.kind == TensorDef::Kind::view       ? ", a view"
+                         : t.kind == TensorDef::Kind::constant ? ", a constant"
+                                                               : " of type " + ir::text(t.type)),
+               where);
       inputs_.push_back(t.id);
     }
   }

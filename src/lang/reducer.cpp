@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include <ashlar/ir/function.h>
 #include <ashlar/ir/numeric.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
@@ -103,6 +104,12 @@ class Combine {
           if (r_.right[k] == e.node()->id) return b[k];
         }
         throw InternalError("a combiner over a variable that is no argument of it");
+      case ir::Op::call: {
+        const ir::Function& f = ir::function(e.node()->id);
+        if (!f.run)
+          refuse("reducer", "functions in C that are in this process, where a combiner is tried", f.symbol, e.node()->where);
+        return ir::run(f, args.data());
+      }
       default:
         if (const auto v = ir::evaluate(ir::op_of(e), e.type(), args)) return *v;
         if (!e.type().is_index()) throw InternalError("a combiner with an operator that has no value: " + ir::text(e));

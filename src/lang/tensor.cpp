@@ -38,6 +38,13 @@ Expr inside(ViewDef::Kind kind, const Expr& i, const Bounds& b) {
 Expr access(Id id, const std::vector<Expr>& indices, Where where) {
   const TensorDef& t = resolve(id, where);
   if (t.kind != TensorDef::Kind::view) return ir::load(t.id, t.name, t.type, indices, where);
+  if (t.view.kind == ViewDef::Kind::rearranged) {
+    ir::Substitution s;
+    for (std::size_t d = 0; d < indices.size(); ++d) s.emplace_back(t.view.vars[d], indices[d]);
+    std::vector<Expr> of;
+    for (const Expr& e : t.view.at) of.push_back(ir::substitute(e, s));
+    return access(t.view.source, of, where);
+  }
   std::vector<Expr> at = indices;
   Expr in_bounds = ir::boolean(true);
   for (std::size_t d = 0; d < at.size(); ++d) {

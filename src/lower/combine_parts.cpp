@@ -152,10 +152,10 @@ class Exchange {
     ir::Call call;
     call.intrinsic = f.id;
     call.actuals.resize(3);
-    call.actuals[0] = {to, ir::index(0), {}, {}};
-    call.actuals[1] = {from, ir::index(0), {}, {}};
+    call.actuals[0] = {to, ir::index(0), {}, {}, {}};
+    call.actuals[1] = {from, ir::index(0), {}, {}, {}};
     call.actuals[2] = {
-        0, f.operands[2].type == ir::index_type ? ir::index(mask) : ir::int_const(f.operands[2].type, mask), {}, {}};
+        0, f.operands[2].type == ir::index_type ? ir::index(mask) : ir::int_const(f.operands[2].type, mask), {}, {}, {}};
     KStmt s;
     s.kind = KStmt::Kind::call;
     s.where = where;

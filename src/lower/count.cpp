@@ -239,6 +239,7 @@ void Counter::visit(const std::vector<KStmt>& list, double times) {
         access(s.buffer, true, s.address, times);
         break;
       case KStmt::Kind::call: {
+        if (s.call->function) break;  // what it does is its own
         const ir::Intrinsic& f = k_.intrinsics.at(s.call->intrinsic);
         if (f.name.starts_with("shuffle")) counted_.shuffles += times / threads_;
         if (f.is_users()) counted_.operations(type_of(f), true, times * operations_of(f));
@@ -322,7 +323,7 @@ void Counter::registers(const std::vector<KStmt>& list) {
       });
     });
     if (s.kind == KStmt::Kind::store) touch(s.buffer, s.address);
-    if (s.kind == KStmt::Kind::call)
+    if (s.kind == KStmt::Kind::call && !s.call->function)
       for (std::size_t o = 0; o < s.call->actuals.size(); ++o) {
         const ir::Call::Actual& a = s.call->actuals[o];
         if (!a.buffer || !k_.buffers.count(a.buffer)) continue;

@@ -1,4 +1,5 @@
 // The figures of each stage on a processor, as a text.
+#include <ashlar/ir/function.h>
 #include <ashlar/lower/explain.h>
 
 #include <ashlar/ir/print.h>
@@ -102,6 +103,9 @@ std::string explain_stages(const ir::Program& p, const Target& target, const Exp
   const auto symbols = lower_impl::sizes_of(p.symbols, p.name, sizes, where);
   std::string text;
   for (const StageFigures& f : lower_impl::stage_figures(p, target, symbols)) text += "\n" + stage(p, target, f);
+  for (const auto& [id, s] : p.stages)
+    if (const ir::Function* f = ir::computed_by(s.values))
+      text += "\nstage " + s.name + ": computed by " + f->symbol + ", a box at a time; what it does is not known here\n";
   if (!text.empty())
     text += "\nwhat bounds it: unknown, the table of " + std::string(target.text()) +
             " has no operations or bytes a second; compare the operations a byte with those of the machine\n";

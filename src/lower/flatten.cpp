@@ -1,5 +1,6 @@
 // The walk of flatten.h: order, storage and its life.
 #include <ashlar/analysis/inits.h>
+#include <ashlar/ir/function.h>
 
 #include "lower/flatten.h"
 
@@ -18,14 +19,19 @@ Draft Flattener::run() {
   k.symbols = p_.symbols;
   k.scalars = p_.scalars;
   k.assumptions = p_.assumptions;
+  const auto place = [&](const ir::Buffer& b) {
+    current_[b.id] = places_.size();
+    places_.push_back(place_argument(k, p_, b));
+    last_use_.push_back(0);
+  };
   for (const ir::Argument& a : p_.arguments) {
     if (a.kind == ir::ArgumentKind::scalar) continue;
     const ir::Buffer& b = p_.buffer(a.id);
     k.argument_buffers.emplace(b.id, b);
-    current_[b.id] = places_.size();
-    places_.push_back(place_argument(k, p_, b));
-    last_use_.push_back(0);
+    place(b);
   }
+  for (const auto& [id, b] : p_.buffers)
+    if (b.role == ir::Role::constant) place(b);
   find_fragments();
   k.body = body(p_.body);
   plan_workspace(k, p_, lives_);
@@ -63,6 +69,7 @@ std::vector<KStmt> Flattener::body(const std::vector<Stmt>& list) {
 std::vector<KStmt> Flattener::statement(const Stmt& s) {
   switch (s.kind) {
     case Stmt::Kind::nest:
+      if (ir::computed_by(p_.stage(s.stage).values)) return external(s);
       return body(s.body);
     case Stmt::Kind::loop:
       return loop(s);

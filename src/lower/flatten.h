@@ -47,7 +47,7 @@ class Flattener {
   void alloc(const Stmt&);
   const Place& place_of(Id buffer);
   const Stmt& nest() const;
-  Expr lowered(const Expr& e);  // over loops: loads get addresses
+  Expr lowered(const Expr& e);                                            // over loops: loads get addresses
   Expr known(const Expr& e) const { return ir::substitute(e, single_); }  // variables of loops that run once by their value
   bool lane_varying(const Expr& e) const { return lane_ != 0 && ir::uses_var(e, lane_); }
 
@@ -96,8 +96,9 @@ class Flattener {
   Statements over_tiles(const Stmt& loop, const analysis::TileDigit&);
   Statements distributed(const Stmt& block, const analysis::Distribution&);
 
-  Statements call(const Stmt&);      // flatten_call.cpp
-  Statements prefetch(const Stmt&);  // flatten_prefetch.cpp
+  Statements external(const Stmt& nest);  // flatten_external.cpp
+  Statements call(const Stmt&);           // flatten_call.cpp
+  Statements prefetch(const Stmt&);       // flatten_prefetch.cpp
   bool moves(const ir::Node& load, const Stmt& nest, Id axis) const;
 
   ir::Program& p_;

@@ -53,6 +53,7 @@ constexpr Pass passes[] = {
     {"math", [](State& s, const LowerOptions&) { lower_impl::expand_functions(s.draft); }},
     {"vectorize", [](State& s, const LowerOptions&) { lower_impl::vectorize(s.draft); }},
     {"unroll", [](State& s, const LowerOptions&) { lower_impl::unroll(s.draft); }},
+    {"constants", [](State& s, const LowerOptions&) { lower_impl::fold_constants(s.draft); }},
     {"tidy", [](State& s, const LowerOptions&) { lower_impl::tidy(s.draft); }},
     {"registers", [](State& s, const LowerOptions& o) { lower_impl::check_registers(s.draft, o); }},
 };

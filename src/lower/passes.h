@@ -58,6 +58,7 @@ void hoist_guards(Draft&);
 void expand_functions(Draft&);
 void vectorize(Draft&);
 void unroll(Draft&);
+void fold_constants(Draft&);
 void tidy(Draft&);
 void check_registers(const Draft&, const LowerOptions&);
 
@@ -79,6 +80,7 @@ void for_each_expr(ir::KStmt& s, F&& f) {
     if (!a.address.empty()) f(a.address);
     for (Expr& e : a.positions) f(e);
     for (Expr& e : a.strides) f(e);
+    for (Expr& e : a.extents) f(e);
   }
   s.call = std::move(changed);
 }
@@ -91,6 +93,7 @@ void for_each_expr(const ir::KStmt& s, F&& f) {
     if (!a.address.empty()) f(a.address);
     for (const Expr& e : a.positions) f(e);
     for (const Expr& e : a.strides) f(e);
+    for (const Expr& e : a.extents) f(e);
   }
 }
 

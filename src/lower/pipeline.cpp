@@ -254,10 +254,10 @@ class Pipeliner {
     ir::Call call;
     call.intrinsic = f.id;
     call.actuals.resize(3);
-    call.actuals[0] = {store.buffer, store.address, {}, {}};
-    call.actuals[1] = {from.load.node()->id, from_address, {}, {}};
+    call.actuals[0] = {store.buffer, store.address, {}, {}, {}};
+    call.actuals[1] = {from.load.node()->id, from_address, {}, {}, {}};
     const Expr all = ir::index(elements);
-    call.actuals[2] = {0, from.when.empty() ? all : ir::select(from.when, all, ir::index(0)), {}, {}};
+    call.actuals[2] = {0, from.when.empty() ? all : ir::select(from.when, all, ir::index(0)), {}, {}, {}};
     KStmt s;
     s.kind = KStmt::Kind::call;
     s.where = store.where;

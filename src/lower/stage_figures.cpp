@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include <ashlar/ir/function.h>
 #include <ashlar/analysis/regions.h>
 #include <ashlar/ir/build.h>
 
@@ -565,8 +566,10 @@ double LoopFigures::stored() const {
 std::vector<StageFigures> stage_figures(const Program& p, const Target& target, const std::map<Id, std::int64_t>& symbols) {
   Figures figures(p, target, symbols);
   std::vector<StageFigures> all;
-  for (const auto& [id, stage] : p.stages)
+  for (const auto& [id, stage] : p.stages) {
+    if (ir::computed_by(stage.values)) continue;
     if (auto f = figures.of(stage)) all.push_back(std::move(*f));
+  }
   return all;
 }
 

@@ -112,6 +112,12 @@ Place place_argument(ir::Kernel& k, ir::Program& p, const ir::Buffer& b) {
   kb.storage = ir::Storage::argument;
   kb.align = std::max<std::int64_t>(b.align, b.type.bytes());
   kb.written = b.role == ir::Role::output;
+  if (b.role == ir::Role::constant) {
+    kb.storage = ir::Storage::constant;
+    kb.align = 64;
+    kb.data = b.data;
+    kb.elements = ir::index(static_cast<std::int64_t>(b.data->size()) / b.type.bytes());
+  }
   k.buffers.emplace(kb.id, kb);
   return place;
 }

@@ -41,7 +41,7 @@ struct Place {  // one buffer, or one alloc of it
   Expr address(const std::vector<Expr>& logical_index) const;  // not simplified
 };
 
-// An argument: adds its KBuffer and its stride arguments to the kernel.
+// An argument or a constant: adds its KBuffer and its stride arguments to the kernel.
 Place place_argument(ir::Kernel&, ir::Program&, const ir::Buffer&);
 
 // An alloc: adds its KBuffer, without an offset. `kbuffer`: the id it gets. `per_worker`: it stands inside a parallel loop.

@@ -16,6 +16,7 @@
 #include <unordered_map>
 
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/function.h>
 #include <ashlar/ir/refusal.h>
 
 namespace ashlar::lower_impl {
@@ -128,6 +129,7 @@ class Lanes {
     if (ir::is(e, Op::load)) return load(e, fresh);
     if (Expr folded = fold_ramp(ir::op_of(e), fresh); !folded.empty()) return folded;
     for (Expr& a : fresh) a = widened(a);
+    if (ir::is(e, Op::call)) return ir::call(e.node()->id, fresh, e.node()->where);
     return ir::make(ir::op_of(e), type, fresh, e.node()->where);
   }
 

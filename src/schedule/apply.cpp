@@ -49,6 +49,8 @@ std::span<const Primitive> primitives() {
       {"decompose_init", apply_decompose_init},
       {"atomic", apply_atomic},
       {"tensorize", apply_tensorize},
+      {"assume", apply_assume},
+      {"distribute", apply_distribute},
   };
   return table;
 }

@@ -184,9 +184,52 @@ std::string integer(std::int64_t n) {
   return n < 0 ? "(" + std::to_string(n) + ")" : std::to_string(n);
 }
 
-bool write(const Expr& e, const std::function<std::string(ir::Id, const std::string&)>& name, std::string& text, Level& level) {
+const char* comparison_of(ir::Op op) {
+  switch (op) {
+    case ir::Op::eq:
+      return " == ";
+    case ir::Op::ne:
+      return " != ";
+    case ir::Op::lt:
+      return " < ";
+    case ir::Op::le:
+      return " <= ";
+    case ir::Op::gt:
+      return " > ";
+    case ir::Op::ge:
+      return " >= ";
+    default:
+      return nullptr;
+  }
+}
+
+using NameOf = std::function<std::string(ir::Id, const std::string&)>;
+bool write(const Expr&, const NameOf&, std::string& text, Level&);
+
+// Of type bool: comparisons, joined and turned round.
+bool write_condition(const Expr& e, const NameOf& name, std::string& text) {
+  const ir::Op op = ir::op_of(e);
+  const auto args = ir::args_of(e);
+  const bool joins = op == ir::Op::logic_and || op == ir::Op::logic_or;
+  if (!joins && op != ir::Op::logic_not && !comparison_of(op)) return false;
+  std::vector<std::string> parts;
+  for (const Expr& a : args) {
+    Level level{};
+    std::string part;
+    if (!write(a, name, part, level)) return false;
+    parts.push_back(level == other ? "(" + part + ")" : part);
+  }
+  if (op == ir::Op::logic_not)
+    text = "!(" + parts.at(0) + ")";
+  else
+    text = parts.at(0) + (joins ? op == ir::Op::logic_and ? " && " : " || " : comparison_of(op)) + parts.at(1);
+  return true;
+}
+
+bool write(const Expr& e, const NameOf& name, std::string& text, Level& level) {
   level = atom;
   std::int64_t n = 0;
+  if (e.type().is_bool()) return level = other, write_condition(e, name, text);
   if (!e.type().is_index()) return false;
   if (ir::is_int(e, &n)) return text = integer(n), true;
   if (ir::is(e, ir::Op::var)) return text = name(e.node()->id, e.node()->name), !text.empty();

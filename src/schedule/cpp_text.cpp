@@ -328,6 +328,12 @@ constexpr Form forms[] = {
               number(s.args[2]) + ")";
      }},
     {"stream_store", 1, ASHLAR_OF_STAGE("stream_store")},
+    {"distribute", 1,
+     [](Writer& w, const Step& s) {
+       if (s.results.empty()) throw NoForm{};
+       return w.stage(s.args[0].id) + ".distribute<" + std::to_string(s.results.size()) + ">()";
+     }},
+    {"assume", 1, [](Writer& w, const Step& s) { return "s.assume(" + w.point(s.args[0].exprs.at(0)) + ")"; }},
     {"decompose_init", 1, ASHLAR_OF_LOOP("decompose_init")},
     {"atomic", 1, ASHLAR_OF_STAGE("atomic")},
     {"tensorize", 2,
@@ -405,7 +411,9 @@ void Writer::results(cpp::Line& line, const Step& done, const std::string& hint)
       line.type = done.results.size() == 1 ? "Loop" : "auto";
     }
   }
-  line.single = done.results.size() == 1;
+  const bool several = done.primitive == "distribute";  // as many as were asked for, one too
+  if (several) line.type = "auto";
+  line.single = done.results.size() == 1 && !several;
 }
 
 CppText Writer::run(const std::vector<Step>& steps, std::string_view function) {

@@ -1,5 +1,7 @@
 #include "schedule/edit.h"
 
+#include <ashlar/ir/function.h>
+
 #include <algorithm>
 
 namespace ashlar::schedule {
@@ -38,6 +40,9 @@ Stmt& Context::loop(std::size_t k) const {
     refuse("a loop of the program as it stands", it->second.name + ", which " + it->second.reason);
   Stmt* s = ir::find(p, a.id);
   if (!s || s->kind != Stmt::Kind::loop) refuse("a loop of this schedule", "one whose step was taken back");
+  const ir::Stage& stage = p.stage(nest_of(p, s->id).stage);
+  if (const ir::Function* f = ir::computed_by(stage.values))
+    refuse("a loop of a stage that formulas compute", name_of(p, *s) + ", which " + f->symbol + " computes a box at a time");
   return *s;
 }
 
@@ -114,6 +119,32 @@ bool encloses(const Program& p, Id ancestor, Id statement) {
   for (const Stmt* s : ir::path_to(p, statement))
     if (s->id == ancestor) return true;
   return false;
+}
+
+void drop_reduction_loops(const Program& p, std::vector<Stmt>& body, Id keep) {
+  for (std::size_t k = 0; k < body.size();) {
+    Stmt& s = body[k];
+    drop_reduction_loops(p, s.body, keep);
+    if (s.kind == Stmt::Kind::loop && p.axis(s.axis).reduce && s.axis != keep) {
+      std::vector<Stmt> inner = std::move(s.body);
+      body.erase(body.begin() + static_cast<std::ptrdiff_t>(k));
+      body.insert(body.begin() + static_cast<std::ptrdiff_t>(k), std::make_move_iterator(inner.begin()),
+                  std::make_move_iterator(inner.end()));
+      k += inner.size();
+    } else {
+      ++k;
+    }
+  }
+}
+
+Expr over_symbols(const Context& c, const Expr& e, const char* what) {
+  return ir::transform(e, [&](const Expr& x) -> Expr {
+    if (ir::is(x, ir::Op::load) || ir::is(x, ir::Op::call)) c.refuse(std::string(what) + " over symbols", ir::text(e));
+    if (!ir::is(x, ir::Op::var)) return x;
+    const auto it = c.p.symbols.find(x.node()->id);
+    if (it == c.p.symbols.end()) c.refuse(std::string(what) + " over symbols", ir::text(e));
+    return ir::var(it->first, it->second.name, ir::index_type, x.node()->where);
+  });
 }
 
 std::string name_of(const Program& p, const Stmt& loop) {

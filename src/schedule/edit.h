@@ -64,6 +64,8 @@ bool subtree_writes(const Program&, const Stmt&, Id buffer);
 void require_serial(const Context&, const Stmt& loop);  // not yet vectorized, parallel, ...: names the call to move
 // ", which peel copied (move the split before the peel)": what made more than one loop over an axis.
 std::string copied_by(const Program&, const Stmt& loop, const std::string& step);
+// An expression of a step, over symbols alone, with the names that the program has for them: replayed steps carry ids alone.
+Expr over_symbols(const Context&, const Expr&, const char* what);
 void require_whole(const Context&, const Stmt& loop);     // not a part made by peel
 void require_no_slide(const Context&, const Stmt& loop);  // no stage slides along it
 
@@ -72,6 +74,8 @@ Stmt copy_subtree(Program&, const Stmt&);                                // fres
 void replace_axis(std::vector<Stmt>& body, Id axis, const Expr& value);  // in `when` conditions
 bool slides_along(const std::vector<Stmt>& body, Id loop);               // does a nest in it slide along the loop?
 void move_prefetches(std::vector<Stmt>& body, Id from, Id to);           // those along one loop run along another
+// Removes the loops over reduction axes, but the one over `keep`: their bodies take their places.
+void drop_reduction_loops(const Program&, std::vector<Stmt>& body, Id keep);
 // A fresh nest for a stage: one serial loop for each iteration variable, spatial first; and its block.
 Stmt fresh_nest(Program&, const ir::Stage&, Where);
 Stmt fresh_alloc(Program&, Id buffer, Where);

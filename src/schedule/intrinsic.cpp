@@ -240,6 +240,7 @@ class Sealer {
       no("values over operands and parameters (m.parameter)", ir::text(e), where);
     }
     if (ir::is(e, ir::Op::load)) return element(e);
+    if (ir::is(e, ir::Op::call)) no("values that operators compute", ir::text(e), where);
     const auto args = ir::args_of(e);
     if (args.empty()) return e;
     std::vector<Expr> fresh_args;

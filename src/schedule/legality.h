@@ -33,6 +33,7 @@ void finish_launches(Context&);   // every launch has one shape, and fits the de
 void prove_reassociation(Context&, const ir::Stage&, const std::string& because, const std::string& conflict);
 // Parts of a reduction that have no terms may meet: the identity combined with itself is the identity. `because`: where one is.
 void prove_joinable(Context&, const ir::Stage&, const char* because);
+void prove_external(Context&, const Stmt& nest);    // what a function computes lies in memory, and so does what it reads
 void prove_recurrence(Context&, const Stmt& nest);  // what a step reads is computed before it
 // A stage that does not read itself: what the step does would disturb the order.
 void require_no_recurrence(const Context&, const ir::Stage&, const std::string& why);

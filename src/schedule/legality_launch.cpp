@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <map>
 
+#include <ashlar/ir/function.h>
 #include <ashlar/analysis/interval.h>
 #include <ashlar/analysis/regions.h>
 #include <ashlar/analysis/thread_tree.h>
@@ -268,9 +269,31 @@ void prove_bound(Context& c, const Stmt& loop) {
     c.refuse("a whole loop", name_of(p, loop) + ", of which iterations were peeled (a guard does the same for threads)");
 }
 
+namespace {
+// Functions in C run on the host.
+void refuse_functions(const Program& p, const Target& target) {
+  for (const auto& [id, stage] : p.stages) {
+    const auto look = [&, &stage = stage](const Expr& e) {
+      if (e.empty()) return;
+      ir::walk(e, [&](const Expr& x) {
+        if (ir::is(x, ir::Op::call))
+          ashlar::refuse("c_function", "formulas without functions in C for " + std::string(target.text()),
+                         ir::function(x.node()->id).symbol + ", which " + stage.name + " calls", x.node()->where);
+        return true;
+      });
+    };
+    for (const auto* list : {&stage.values, &stage.inits, &stage.targets, &stage.domain, &stage.reducer.combine})
+      for (const Expr& e : *list) look(e);
+    look(stage.keep);
+    look(stage.fill);
+  }
+}
+}  // namespace
+
 void finish_launches(Context& c) {
   const Program& p = c.p;
   const bool gpu = c.target.is_gpu();
+  if (gpu) refuse_functions(p, c.target);
   std::int64_t shared_bytes = 0;
   for (const Stmt& root : p.body) {
     if (root.kind != Stmt::Kind::nest) continue;

@@ -48,6 +48,8 @@ void apply_stream_store(Context&);    // stage
 void apply_decompose_init(Context&);  // loop
 void apply_atomic(Context&);          // stage
 void apply_tensorize(Context&);       // loop, intrinsic
+void apply_assume(Context&);          // condition
+void apply_distribute(Context&);      // stage                         -> stages
 
 std::span<const Primitive> primitives();
 

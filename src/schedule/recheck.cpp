@@ -13,7 +13,8 @@ namespace {
 
 // Steps after which a stage may read other elements: those that change a definition, and splits that compute past an extent.
 bool changes_reads(const Step& step) {
-  static constexpr const char* names[] = {"inline", "cache_read", "cache_write", "rfactor", "pack_argument", "clone"};
+  static constexpr const char* names[] = {"inline",        "cache_read", "cache_write", "rfactor",
+                                          "pack_argument", "clone",      "distribute"};
   if (step.primitive == "split") return step.args.size() > 2 && step.args[2].word == "pad";
   return std::any_of(std::begin(names), std::end(names), [&](const char* n) { return step.primitive == n; });
 }
@@ -30,7 +31,7 @@ bool annotates(const Context& c) {
   const std::string& primitive = c.step.primitive;
   if (primitive == "set_scope") return !c.target.is_gpu();  // what lies in shared memory is computed for all threads
   return primitive == "unroll" || primitive == "vectorize" || primitive == "parallel" || primitive == "stream_store" ||
-         primitive == "atomic" || primitive == "tensorize";
+         primitive == "atomic" || primitive == "tensorize" || primitive == "assume";
 }
 
 bool keeps_boxes(const Context& c) {
@@ -78,6 +79,7 @@ void recheck(Context& c) {
       if (a.became.size() == 2) prove_split(c, *nest, p.axis(a.became[0]));
     }
     if (p.stage(nest->stage).is_recurrence()) prove_recurrence(c, *nest);
+    prove_external(c, *nest);
     if (const auto it = around.find(nest->stage); it != around.end()) prove_inside(c, *nest, it->second);
     for (const ir::Slide& slide : nest->slides) prove_slide(c, *nest, slide);
     if (nest->after) prove_after(c, *nest);
@@ -93,6 +95,9 @@ void finish(const Scheduled& state, const Target& target) {
   Step step;
   step.primitive = "schedule";
   Context c{copy, copy.program, target, step, {}};
+  ir::walk(copy.program.body, [&](const Stmt& s) {
+    if (s.kind == Stmt::Kind::nest) prove_external(c, s);
+  });
   finish_launches(c);
   finish_fragments(c);
   for (const auto& [id, b] : copy.program.buffers) {

@@ -262,6 +262,18 @@ Loop Stage::partition(Loop l, Operand at, Where w) const {
   const Expr point = at.is_number() ? ir::index(at.integer()) : names.in_program(at.expr(), w);
   return Loop(apply("partition", {own(l, "partition", w), Arg::map({}, {point})}, w)[0], state_);
 }
+std::vector<Stage> Stage::distribute_(std::size_t expected, Where w) const {
+  const schedule::Scheduled before = state_->scheduled;
+  std::vector<Stage> sums;
+  for (const ir::Id id : apply("distribute", {Arg::stage(id_)}, w)) sums.push_back(Stage(id, state_));
+  if (sums.size() != expected) {
+    state_->scheduled = before;
+    refuse("distribute",
+           std::to_string(sums.size()) + (sums.size() == 1 ? " sum" : " sums") + ", which the term has multiplied out",
+           std::to_string(expected) + " asked for", w);
+  }
+  return sums;
+}
 Stage Stage::unroll_and_jam(Loop l, Where w) const { return apply("unroll_and_jam", {own(l, "unroll_and_jam", w)}, w), *this; }
 Stage Stage::reverse(Loop l, Where w) const { return apply("reverse", {own(l, "reverse", w)}, w), *this; }
 Stage Stage::tighten(Loop l, Where w) const { return apply("tighten", {own(l, "tighten", w)}, w), *this; }
@@ -447,6 +459,13 @@ std::vector<Arg> Schedule::reader_args(StageRef source, std::initializer_list<St
   return args;
 }
 
+void Schedule::assume(Operand condition, Where w) {
+  if (condition.is_number() || !condition.expr().type().is_bool())
+    refuse("assume", "a condition over symbols, such as M <= N", "no condition", w);
+  lang::Built names;
+  names.variable_of = state_->variable_of;
+  Stage(0, state_).apply("assume", {Arg::map({}, {names.in_program(condition.expr(), w)})}, w);
+}
 Stage Schedule::clone(StageRef stage, std::initializer_list<StageRef> readers, Where w) {
   std::vector<Arg> args{Arg::stage(stage_of(stage, "clone", w))};
   for (const StageRef& r : readers) args.push_back(Arg::stage(stage_of(r, "clone", w)));

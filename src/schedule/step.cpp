@@ -94,9 +94,13 @@ Expr expr_from(const Json& j, Entry entry, int depth = 0) {
     if (op != ir::op_name(o)) continue;
     const bool arithmetic = (o >= ir::Op::add && o <= ir::Op::mod) || o == ir::Op::min || o == ir::Op::max ||
                             (o >= ir::Op::bit_and && o <= ir::Op::shr);
-    if (arithmetic && args.size() == 2 && args[0].type() == args[1].type()) return ir::binary(o, args[0], args[1]);
+    const bool compares = ir::is_comparison(o) && args.size() == 2 && args[0].type().is_index();
+    const bool joins = (o == ir::Op::logic_and || o == ir::Op::logic_or) && args.size() == 2 && args[0].type().is_bool();
+    if ((arithmetic || compares || joins) && args.size() == 2 && args[0].type() == args[1].type())
+      return ir::binary(o, args[0], args[1]);
+    if (o == ir::Op::logic_not && args.size() == 1 && args[0].type().is_bool()) return ir::unary(o, args[0]);
   }
-  bad(entry, "index arithmetic (add, sub, mul, div, mod, min, max, bit operations)", j);
+  bad(entry, "index arithmetic (add, sub, mul, div, mod, min, max, bit operations) or a condition on it", j);
 }
 
 // ---- scopes: the language's own by name, a user's with its limits --------------------------------------------------------

@@ -106,6 +106,6 @@ TEST_CASE("in this process, a function that a text calls is one that the process
   CHECK_THROWS_WITH_AS(
       codegen::compile(clamped("call void @user_nowhere(ptr {dst.ptr})"), Target::host()),
       doctest::Contains(
-          "functions of users' intrinsics that this process exports (link it with -rdynamic), found user_nowhere"),
+          "functions in C that were declared with their address, or that this process exports (link it with -rdynamic), found user_nowhere"),
       RefusalError);
 }

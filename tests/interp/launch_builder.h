@@ -200,10 +200,10 @@ class Builder {
   // ---- calls
   struct Operand {
     ir::Call::Actual actual;
-    Operand(Id b, const Expr& address) : actual{b, address, {}, {}} {}
-    Operand(const Expr& value) : actual{0, value, {}, {}} {}
-    Operand(std::int64_t value) : actual{0, num(value), {}, {}} {}
-    Operand(Id map, std::vector<Expr> positions) : actual{map, {}, std::move(positions), {}} {}
+    Operand(Id b, const Expr& address) : actual{b, address, {}, {}, {}} {}
+    Operand(const Expr& value) : actual{0, value, {}, {}, {}} {}
+    Operand(std::int64_t value) : actual{0, num(value), {}, {}, {}} {}
+    Operand(Id map, std::vector<Expr> positions) : actual{map, {}, std::move(positions), {}, {}} {}
   };
   void call(const ir::Intrinsic& f, const std::vector<Operand>& operands, Where where = Where::current()) {
     ir::Call c;

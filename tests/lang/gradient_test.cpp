@@ -241,7 +241,7 @@ TEST_CASE("what has no derivative is refused at the line of the call") {
   says(of(x, x), "a loss of rank 0 and a floating type", "x of rank 1 and type f32");
   says(of(compute("count", [&] { return sum(n(k), k); }), x), "a loss of rank 0", "type i32");
   says(of(loss_of(x), n), "tensors of floating types", "n of type i32");
-  says(of(loss_of(x), boundary::repeat(x)), "tensors of floating types, and no boundaries", "a boundary");
+  says(of(loss_of(x), boundary::repeat(x)), "tensors of floating types, no constants, boundaries or views", "a view");
   says(of(loss_of(x), other), "tensors that the loss depends on", "other, which it does not");
   const Tensor most = scatter("most", {N}, Combine::max, 0.f, {N}, [&](Var i) { return put(x(i), i); });
   says(of(loss_of(most), x), "scatters that add", "most, which does not");

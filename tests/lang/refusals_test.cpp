@@ -51,7 +51,7 @@ TEST_CASE("extents are over symbols and numbers, and at most eight") {
   const Tensor twice = compute("twice", {N}, [&](Var i) { return x(i) * 2; });
   CHECK(told([&] {
           compute("z", {N}, [&](Var i) { return sum(x(i), Axis("l", twice(0))); });
-        }).find("Axis l: bounds over variables, and elements of inputs, found index(") == 0);
+        }).find("Axis l: bounds over variables, and elements of inputs and constants, found index(") == 0);
   CHECK(told([&] { compute("z", {N}, [&](Var i) { return sum(x(i), Axis("l", boundary::repeat(x)(3))); }); }) == "");
   CHECK(told([&] { lang::make_input("y", f32, std::vector<Extent>(9, Extent(2))); }) == "y: at most 8 dimensions, found 9");
   CHECK(told([&] { Shape::of(std::vector<Extent>(9, Extent(2))); }) == "Shape: at most 8 dimensions, found 9");

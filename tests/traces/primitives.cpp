@@ -166,6 +166,26 @@ std::vector<Case> primitives() {
                    s[t].vectorize(s[t].spatial<1>()[0], 4);
                    use(built, s);
                  }});
+  all.push_back({"zero points and promises", [](const Use& use) {
+                   lang::DefinitionScope scope;
+                   Symbol N{"N"}, K{"K"};
+                   Tensor x = lang::make_input("x", u8, {K}), w = lang::make_input("w", i8, {K, N}),
+                          z = lang::make_input("z", i32, {2}), y = lang::make_output("y", i32, {N});
+                   const Axis k{"k", K};
+                   const Tensor t =
+                       compute("t", {{"j", N}}, [&](Var j) { return sum((i32(x(k)) - z(0)) * (i32(w(k, j)) - z(1)), k); });
+                   lang::bind(y, t);
+                   const lang::Built built = lang::build_program("zeros", {x, w, z, y});
+                   Schedule s(built, Target::parse("x86-64"));
+                   s.assume((N % 8 == 0 && N >= 8) || !(K + 1 < N * 2));
+                   s.assume(N % 8 == 0);
+                   auto [product, of_w, of_x] = s[t].distribute<3>();
+                   auto [jo, ji] = s[t].split(s[t].spatial<1>()[0], 8, Tail::exact);
+                   product.compute_at(jo);
+                   of_x.split(of_x.reduction(), 4);
+                   (void)of_w, (void)ji;
+                   use(built, s);
+                 }});
   all.push_back({"an accelerator", [](const Use& use) {
                    const test::Npu p;
                    use(p.built, p.s);

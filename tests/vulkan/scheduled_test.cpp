@@ -286,6 +286,26 @@ TEST_CASE("what the host of a device cannot do is refused") {
   CHECK(words == codegen::emit(programs::elementwise().k, Target::parse("vulkan"), codegen::Output::spirv));
 }
 
+TEST_CASE("constants are data of the shader, and numbers where the index is known") {
+  NEEDS_DEVICE;
+  for (const Type t : {f32, f16, i32, u8, i64})
+    for (const bool unrolled : {false, true}) {
+      const lang::DefinitionScope scope;
+      const Symbol N{"N", {.min = 1}};
+      const Tensor x = lang::make_input("x", t, {N + 2}), y = lang::make_output("y", t, {N});
+      const Tensor taps = constant("taps", t, {3, 1, 2}), table = constant("table", t, {4}, std::vector<int>{5, 0, 7, 1});
+      const Axis k{"k", 3};
+      const Tensor z = compute("z", {N}, [&](Var i) { return sum(x(i + k) * taps(k) + table(i % 4), k); });
+      lang::bind(y, z);
+      const lang::Built built = lang::build_program("constants", {x, y});
+      Schedule s(built, Target::parse("vulkan"));
+      auto [o, i] = s[z].split(s[z].spatial<1>()[0], 32);
+      s[z].bind(o, gpu::block_x).bind(i, gpu::thread_x);
+      if (unrolled) s[z].unroll(s[z].reduction());
+      agree(lowered(s), built.program, {{{"N", 70}}, {{"N", 1}}});
+    }
+}
+
 TEST_CASE("numbers extended to 64 bits against constants (fuzz seeds 7105, 8108)") {
   // Mesa 22.3 narrows such a comparison itself, and gets it wrong; also where it finds the extension behind x * 1.
   NEEDS_DEVICE;

@@ -152,11 +152,14 @@ struct Call {
     Id buffer = 0;  // tile: where it lies. barrier: the barrier buffer. tensor_map: its id
     Expr
         address;  // tile: the element address (registers: a constant, the first register). barrier: which one. value: the value
-    std::vector<Expr> positions;  // tensor_map: where the box starts, slowest first
+    std::vector<Expr> positions;  // tensor_map: where the box starts, slowest first. Of a function: the first element's index
     std::vector<Expr> strides;    // a user's tile in memory: from one element to the next along each dimension, in elements
+    std::vector<Expr> extents;    // of a function: of the region, each dimension
   };
-  Id intrinsic = 0;
-  std::vector<Actual> actuals;  // as the intrinsic's operands
+  Id intrinsic = 0;             // 0: a function in C that computes a box of a stage
+  Id function = 0;              // which (ir/function.h)
+  std::vector<Actual> actuals;  // as the intrinsic's operands; of a function: what it reads, then what it writes
+  std::size_t results = 0;      // of a function: how many of them it writes
 };
 
 }  // namespace ashlar::ir

@@ -117,6 +117,8 @@ enum class Op : std::uint8_t {
   select,  // the arm not taken is not evaluated
   fma,
   in_range,  // value, low, high (half open): the value; a promise
+  // any number
+  call,  // payload id: a function in C (ir/function.h), name: its symbol
   // vectors: only after lowering
   ramp,       // base, stride: base + lane * stride; type.lanes lanes
   broadcast,  // one scalar in every lane
@@ -133,7 +135,7 @@ struct Node {
     double f;
     Id id;
   };
-  const char* name;  // var: a name for people, interned; otherwise null
+  const char* name;  // var, load, call: a name for people, interned; otherwise null
   Where where;
   const Expr* args;  // `count` of them, stored behind the node
 };

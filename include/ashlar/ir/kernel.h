@@ -28,6 +28,7 @@ enum class Storage {
   registers,  // as stack, and every address is a constant: promoted to SSA values. Inside a launch: one copy for each thread
   workspace,  // a slice of the call's workspace at `offset`; inside a parallel loop one slice for each worker slot
   shared,     // inside a launch: bytes of the block's shared memory at the constant `offset`; one copy for each block
+  constant,   // data of the object, never written
   barrier,    // inside a launch: `elements` mbarriers, 8 bytes each, in the block's shared memory at `offset`
 };
 
@@ -36,13 +37,14 @@ struct KBuffer {
   std::string name;
   Type type;
   Storage storage = Storage::argument;
-  Expr elements;            // stack, registers: int_const. workspace: over symbols and strides only
+  Expr elements;            // stack, registers, constant: int_const. workspace: over symbols and strides only
   std::int64_t align = 64;  // bytes; arguments: what entry checked
   bool written = false;     // arguments: an output
   Expr offset;              // workspace: bytes from the start of its region, over symbols; a multiple of align. Two buffers of
                             // one region have the same offset, or share no byte
   bool per_worker = false;  // workspace: lies in the region that exists once for each worker slot
-  std::vector<Id> inside;   // stack, registers: loops around the alloc; contents are undefined at the start of their iterations
+  std::shared_ptr<const std::vector<std::byte>> data;  // constant: its `elements`
+  std::vector<Id> inside;  // stack, registers: loops around the alloc; contents are undefined at the start of their iterations
 };
 
 struct KStmt {

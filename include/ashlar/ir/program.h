@@ -23,9 +23,11 @@
 //         for ii in 32
 //           for ji in 32       vectorized
 //             block C          where io*32 + ii < M, jo*32 + ji < N
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -71,7 +73,7 @@ struct Layout {
   std::int64_t align_dim = -1, pad_to = 1;  // the extent of physical dimension align_dim is rounded up to a multiple of pad_to
 };
 
-enum class Role { input, output, temporary };
+enum class Role { input, output, temporary, constant };
 
 struct Buffer {
   Id id = 0;
@@ -79,8 +81,8 @@ struct Buffer {
   Type type;
   int rank = 0;
   Role role = Role::temporary;
-  Id stage = 0;               // the stage that writes it; 0 for inputs
-  std::vector<Expr> extents;  // arguments: the declared shape, all mins zero. Temporaries: empty, the box is derived
+  Id stage = 0;               // the stage that writes it; 0 for inputs and constants
+  std::vector<Expr> extents;  // arguments, constants: the declared shape, all mins zero. Temporaries: empty, the box is derived
   Scope scope = Scope::global;
   Layout layout;
   std::int64_t align = 0;  // bytes promised (arguments) or wanted (temporaries); 0: the element's own
@@ -89,6 +91,8 @@ struct Buffer {
   enum class Order { inner_unit_stride, dense, any } order = Order::inner_unit_stride;  // what the caller promises
   // A packed argument: the caller has laid it out by `layout` (Pack::by_caller).
   bool packed_by_caller = false;
+  // A constant: its elements, row-major, as they lie in memory. Shared and never changed.
+  std::shared_ptr<const std::vector<std::byte>> data;
   Where where = {};
 };
 

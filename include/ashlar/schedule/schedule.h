@@ -237,6 +237,15 @@ class Stage {
   Stage decompose_init(Loop, Where = Where::current()) const;  // the init stands before the loop, apart from the update
   // Steps that run at once (parallel, bound to blocks or threads) combine into memory by indivisible updates.
   Stage atomic(Where = Where::current()) const;
+  // A sum of integers whose term is a product with sums in it becomes N sums of products, (x - z) * w: x * w and w apart. They
+  // come back, the ones of most dimensions first; the stage adds them up, and has no reduction loop any more.
+  template <std::size_t N>
+  std::array<Stage, N> distribute(Where w = Where::current()) const {
+    const std::vector<Stage> sums = distribute_(N, w);
+    return [&]<std::size_t... K>(std::index_sequence<K...>) {
+      return std::array<Stage, N>{sums[K]...};
+    }(std::make_index_sequence<N>());
+  }
   Stage init(Where = Where::current()) const;  // afterwards: the same stage, by the loops of its init
 
   // hardware: the loop and all inside it become one call
@@ -254,6 +263,7 @@ class Stage {
     return loops;
   }
   std::vector<Loop> roots_(bool reduce, std::size_t expected, Where) const;
+  std::vector<Stage> distribute_(std::size_t expected, Where) const;
   Stage reorder_(const Loop*, std::size_t, Where) const;
   Stage set_layout_(const std::vector<Expr>& vars, const std::vector<Expr>& map, Where) const;
   Stage swizzle_(const std::vector<Expr>& vars, const std::vector<Expr>& map, Where) const;
@@ -286,6 +296,8 @@ class Schedule {  // a value: copying is deep
   // Where the source has no element the copy holds `fill`: what reads past the end then meets.
   Stage cache_read(StageRef source, std::initializer_list<StageRef> readers, Scope, Operand fill, Where = Where::current());
   Stage cache_write(StageRef, Scope, Where = Where::current());
+  // A condition over symbols that every proof may use from here on; checked at entry, where a call that breaks it is refused.
+  void assume(Operand condition, Where = Where::current());
   template <class F>
   void pack_argument(const Tensor& input, F&& layout, Pack pack, Where w = Where::current()) {
     std::vector<Expr> vars, exprs;

@@ -82,6 +82,7 @@ class Emitter {
   llvm::Value* emit_node(const Expr&);
   llvm::Value* lanes_below(const Expr& comparison);
   llvm::Value* constant(const ir::Node&);
+  llvm::Value* call_function(const Expr&);  // functions.cpp
 
   llvm::Value* load(const Expr&);
   llvm::Value* load_vector(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
@@ -98,10 +99,11 @@ class Emitter {
   llvm::Align alignment(const ir::KBuffer&, const Expr& address) const;
 
   void for_loop(const ir::KStmt&);
-  void launch(const ir::KStmt&);         // a call of the runtime:
-  void launch_vulkan(const ir::KStmt&);  // vulkan.cpp
-  void launch_cuda(const ir::KStmt&);    // cuda.cpp
-  void call_of_user(const ir::Call&);    // calls.cpp
+  void launch(const ir::KStmt&);          // a call of the runtime:
+  void launch_vulkan(const ir::KStmt&);   // vulkan.cpp
+  void launch_cuda(const ir::KStmt&);     // cuda.cpp
+  void call_of_user(const ir::Call&);     // calls.cpp
+  void call_of_region(const ir::KStmt&);  // functions.cpp
   void parallel_for(const ir::KStmt&);
   void prefetch_on_device(const ir::KStmt&);
 

@@ -139,6 +139,8 @@ Value* Emitter::emit_node(const Expr& e) {
       Value* y = emit(args[1]);
       return math.fma(t, x, y, emit(args[2]));
     }
+    case Op::call:
+      return call_function(e);
     case Op::broadcast: {
       Value* lane = emit(args[0]);
       return t.lanes == 1 ? lane : b.CreateVectorSplat(t.lanes, lane);

@@ -8,6 +8,7 @@
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 
 #include <ashlar/codegen/abi_layout.h>
+#include <ashlar/ir/function.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/runtime/cuda.h>
 #include <ashlar/runtime/vulkan.h>
@@ -66,9 +67,14 @@ Compiled compile(const ir::Kernel& kernel, const Target& target, Seconds* second
   provide("memmove", static_cast<void* (*)(void*, const void*, std::size_t)>(&std::memmove));
   provide("memset", static_cast<void* (*)(void*, int, std::size_t)>(&std::memset));
   for (const std::string& f : references_beyond(object, name)) {  // of the process, where it exports them
-    void* address = dlsym(RTLD_DEFAULT, f.c_str());
+    const ir::Function* declared = ir::function_of(f);
+    void* address = declared && declared->region ? reinterpret_cast<void*>(declared->compute)
+                    : declared                   ? reinterpret_cast<void*>(declared->address)
+                                                 : nullptr;
+    if (!address) address = dlsym(RTLD_DEFAULT, f.c_str());
     if (!address)
-      refuse("compile", "functions of users' intrinsics that this process exports (link it with -rdynamic)",
+      refuse("compile",
+             "functions in C that were declared with their address, or that this process exports (link it with -rdynamic)",
              f + ", which it does not", Where{});
     known[jit.mangleAndIntern(f)] = {llvm::orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported};
   }

@@ -49,8 +49,11 @@ void Emitter::bind_buffer(ir::Id id, Value* base) { buffers[id] = base; }
 
 Value* Emitter::base_of(ir::Id id) const {
   const auto it = buffers.find(id);
-  if (it == buffers.end())
-    throw InternalError("codegen: buffer " + buffer_of(unit, id).name + " of kernel " + unit.name + " has no storage here");
+  if (it == buffers.end()) {
+    const ir::KBuffer& k = buffer_of(unit, id);
+    if (k.storage == ir::Storage::constant) return unit.data_of(k);
+    throw InternalError("codegen: buffer " + k.name + " of kernel " + unit.name + " has no storage here");
+  }
   return it->second;
 }
 

@@ -3,6 +3,9 @@
 //
 // The closure lies on the stack of the caller, who waits: the counter on a cache line of its own, then begin, extent, chunk
 // and the values that the body uses from outside. Slices of the workspace that exist once for each slot are found by slot.
+#include <algorithm>
+
+#include <ashlar/ir/function.h>
 #include <ashlar/ir/refusal.h>
 
 #include "codegen/llvm/context_fields.h"
@@ -38,6 +41,18 @@ std::vector<Captured> captures(const Emitter& e, const ir::KStmt& loop, std::siz
     if (uses.vars.contains(id)) add(id, false, value);
   for (const auto& [id, base] : e.buffers)
     if (uses.buffers.contains(id)) add(id, true, base);
+  return all;
+}
+
+// Symbols of the functions that compute stages inside, whose failures a worker returns.
+std::vector<std::string> functions_called(const std::vector<ir::KStmt>& list) {
+  std::vector<std::string> all;
+  for (const ir::KStmt& s : list) {
+    if (s.kind == ir::KStmt::Kind::call && s.call->function) all.push_back(ir::function(s.call->function).symbol);
+    for (const auto* inside : {&s.body, &s.otherwise})
+      for (const std::string& symbol : functions_called(*inside))
+        if (std::find(all.begin(), all.end(), symbol) == all.end()) all.push_back(symbol);
+  }
   return all;
 }
 
@@ -110,8 +125,9 @@ void Emitter::parallel_for(const ir::KStmt& s) {
     llvm::BasicBlock *here = block("here"), *shared = block("shared"), *failed = block("failed"), *after = block("after");
     b.CreateCondBr(b.CreateICmpEQ(count, b.getInt32(1)), here, shared);
     b.SetInsertPoint(here);
-    b.CreateCall(worker, {closure, b.getInt32(0)});
-    b.CreateBr(after);
+    Value* own = b.CreateCall(worker, {closure, b.getInt32(0)});
+    b.CreateCondBr(b.CreateICmpEQ(own, b.getInt32(0)), after, failed);
+    llvm::BasicBlock* from_here = b.GetInsertBlock();
     b.SetInsertPoint(shared);
     Value* hook = load_field(b, b.getPtrTy(), context, offsetof(ashlar_context, parallel_for));
     Value* user = load_field(b, b.getPtrTy(), context, offsetof(ashlar_context, user));
@@ -119,11 +135,18 @@ void Emitter::parallel_for(const ir::KStmt& s) {
         llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy(), b.getInt32Ty(), b.getPtrTy(), b.getPtrTy()}, false);
     Value* rc = b.CreateCall(hook_type, hook, {user, count, worker, closure});
     b.CreateCondBr(b.CreateICmpEQ(rc, b.getInt32(0)), after, failed);
+    llvm::BasicBlock* from_shared = b.GetInsertBlock();
     b.SetInsertPoint(failed);
-    Value* what = unit.text(unit.kernel.name + ": parallel_for returned {found}, expected {expected}");
+    llvm::PHINode* why = b.CreatePHI(b.getInt32Ty(), 2);
+    why->addIncoming(own, from_here);
+    why->addIncoming(rc, from_shared);
+    const std::vector<std::string> functions = functions_called(s.body);
+    std::string who;
+    for (const std::string& symbol : functions) who += symbol + " or ";
+    Value* what = unit.text(unit.kernel.name + ": " + who + "parallel_for returned {found}, expected {expected}");
     b.CreateRet(b.CreateCall(fail_function(unit),
                              {context, b.getInt32(static_cast<std::uint32_t>(ASHLAR_E_LAUNCH)), b.getInt32(UINT32_MAX),
-                              b.getInt32(UINT32_MAX), b.getInt64(0), b.CreateSExt(rc, word), what}));
+                              b.getInt32(UINT32_MAX), b.getInt64(0), b.CreateSExt(why, word), what}));
     b.SetInsertPoint(after);
   });
 }

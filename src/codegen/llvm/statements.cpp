@@ -132,7 +132,9 @@ void Emitter::statements(const std::vector<ir::KStmt>& list) {
         synchronise(s);
         break;
       case ir::KStmt::Kind::call:
-        if (!thread_of && unit.kernel.intrinsics.at(s.call->intrinsic).is_users())
+        if (s.call->function)
+          call_of_region(s);
+        else if (!thread_of && unit.kernel.intrinsics.at(s.call->intrinsic).is_users())
           call_of_user(*s.call);
         else
           call(s);

@@ -69,6 +69,7 @@ bool Unit::may_overlap(const ir::KBuffer& a, const ir::KBuffer& b) const {
 
 // Neither this kernel nor anything it may overlap writes it while the kernel runs.
 bool Unit::never_written(const ir::KBuffer& buffer) const {
+  if (buffer.storage == ir::Storage::constant) return true;
   if (buffer.storage != ir::Storage::argument || buffer.written) return false;
   for (const auto& [id, other] : kernel.buffers)
     if (other.storage == ir::Storage::argument && other.written && may_overlap(buffer, other)) return false;
@@ -100,6 +101,20 @@ llvm::Function* Unit::function(const std::string& suffix, llvm::FunctionType* ty
   f->addFnAttr(llvm::Attribute::NoUnwind);
   f->setDSOLocal(true);
   return f;
+}
+
+llvm::Constant* Unit::data_of(const ir::KBuffer& buffer) {
+  llvm::Constant*& known = data_[buffer.id];
+  if (known) return known;
+  const auto* first = reinterpret_cast<const std::uint8_t*>(buffer.data->data());
+  llvm::Constant* bytes = llvm::ConstantDataArray::get(*context, llvm::ArrayRef(first, buffer.data->size()));
+  constexpr unsigned global_memory = 1;  // of a CUDA device
+  auto* global = new llvm::GlobalVariable(*module, bytes->getType(), true, llvm::GlobalValue::PrivateLinkage, bytes,
+                                          name + "." + c_identifier(buffer.name), nullptr, llvm::GlobalValue::NotThreadLocal,
+                                          is_device() ? global_memory : 0);
+  global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+  global->setAlignment(llvm::Align(static_cast<std::uint64_t>(buffer.align)));
+  return known = global;
 }
 
 llvm::Constant* Unit::text(const std::string& s) {

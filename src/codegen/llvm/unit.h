@@ -57,7 +57,8 @@ class Unit {
   enum class Visibility { internal, hidden, exported };
   llvm::Function* function(const std::string& suffix, llvm::FunctionType*, Visibility);
   void tag_access(llvm::Instruction*, ir::Id buffer) const;
-  llvm::Constant* text(const std::string&);  // a constant string; its address
+  llvm::Constant* text(const std::string&);     // a constant string; its address
+  llvm::Constant* data_of(const ir::KBuffer&);  // a constant's elements; their address
 
  private:
   bool may_overlap(const ir::KBuffer&, const ir::KBuffer&) const;
@@ -70,6 +71,7 @@ class Unit {
   bool variant_ = false;
   std::map<ir::Id, llvm::MDNode*> scope_of_, apart_from_;
   std::map<std::string, llvm::Constant*> texts_;
+  std::map<ir::Id, llvm::Constant*> data_;
 };
 
 // The passes over one kernel, each adding functions to the unit.

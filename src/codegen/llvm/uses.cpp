@@ -19,7 +19,8 @@ void collect(const ir::Call& call, Uses& uses) {
   for (const ir::Call::Actual& a : call.actuals) {
     if (a.buffer) uses.buffers.insert(a.buffer);
     collect(a.address, uses);
-    for (const Expr& e : a.strides) collect(e, uses);
+    for (const auto* list : {&a.positions, &a.strides, &a.extents})
+      for (const Expr& e : *list) collect(e, uses);
   }
 }
 

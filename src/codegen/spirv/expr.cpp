@@ -1,6 +1,7 @@
 // Expressions: one case an operator, applied to each piece of its operands.
 #include <numeric>
 
+#include <ashlar/ir/function.h>
 #include <ashlar/ir/numeric.h>
 #include <ashlar/ir/refusal.h>
 
@@ -128,6 +129,8 @@ Value Emitter::emit_node(const Expr& e) {
     default:
       break;
   }
+  if (n.op == Op::call)
+    refuse("vulkan", "formulas without functions in C, which run on the host", ir::function(n.id).symbol, n.where);
   std::vector<Value> operands;
   for (const Expr& a : args) operands.push_back(emit(a));
   auto one = [&](auto&& f) { return each(t, {&operands[0]}, [&](std::span<const Piece> p) { return f(p[0]); }); };

@@ -126,9 +126,15 @@ Ref Module::undefined(Ref ty) { return once(spv::OpUndef, ty, {}); }
 Ref Module::zero(Type t) { return registers.physical(t).is_float() ? real(t, 0) : integer(t, 0); }
 
 // ---- variables, names, entries ---------------------------------------------------------------------------------------
-Ref Module::global(spv::StorageClass c, Ref pointee) {
+Ref Module::composite(Ref type, std::span<const Ref> members) {
+  return once(spv::OpConstantComposite, type, {members.begin(), members.end()});
+}
+
+Ref Module::global(spv::StorageClass c, Ref pointee, Ref initial) {
   const Ref ty = pointer(c, pointee), v = fresh();
-  put(globals_, spv::OpVariable, {ty, v, static_cast<Word>(c)});
+  std::vector<Word> operands{ty, v, static_cast<Word>(c)};
+  if (initial) operands.push_back(initial);
+  put(globals_, spv::OpVariable, operands);
   return v;
 }
 

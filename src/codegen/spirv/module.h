@@ -66,8 +66,9 @@ class Module {
   Ref undefined(Ref type);
   Ref zero(Type);
 
-  Ref global(spv::StorageClass, Ref pointee);  // an OpVariable outside functions
-  Ref built_in(spv::BuiltIn, Type);            // an input; one variable each
+  Ref composite(Ref type, std::span<const Ref> members);
+  Ref global(spv::StorageClass, Ref pointee, Ref initial = 0);  // an OpVariable outside functions
+  Ref built_in(spv::BuiltIn, Type);                             // an input; one variable each
   void decorate(Ref, spv::Decoration, std::initializer_list<Word> = {});
   void name(Ref, std::string_view);
   void entry(Ref function, std::string_view name, std::span<const Ref> interface);

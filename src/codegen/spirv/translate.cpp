@@ -3,6 +3,7 @@
 #include <set>
 
 #include <ashlar/codegen/abi_layout.h>
+#include <ashlar/ir/numeric.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/runtime/vulkan.h>
 
@@ -274,6 +275,10 @@ class Translator {
       std::int64_t elements = 0, offset = 0;
       if (!ir::is_int(b.elements, &elements) || elements < 0)
         throw InternalError("spirv: the size of buffer " + b.name + " is no constant");
+      if (b.storage == ir::Storage::constant) {
+        e.place(id, constant(b, elements, where));
+        continue;
+      }
       if (b.storage == ir::Storage::shared) {
         if (!ir::is_int(b.offset, &offset))
           throw InternalError("spirv: shared buffer " + b.name + " lies at a variable offset");
@@ -298,6 +303,38 @@ class Translator {
         e.place(b->id, p);
       }
     }
+  }
+
+  // Data of the module: a private variable with an initial value, which nothing writes.
+  Place constant(const ir::KBuffer& b, std::int64_t elements, Where where) {
+    constexpr std::int64_t most_words = 60000;  // of an instruction: 65535
+    if (elements > most_words)
+      refuse("vulkan", "constants of at most " + std::to_string(most_words) + " elements (pass it as an input)",
+             b.name + " of " + std::to_string(elements), where);
+    Place p;
+    p.buffer = &b;
+    p.kind = Place::Kind::array;
+    p.storage = spv::StorageClassPrivate;
+    Ref& variable = constants_[b.id];
+    if (!variable) {
+      const Type t = b.type.element();
+      const auto size = static_cast<std::size_t>(t.bytes());
+      std::vector<Ref> members;
+      for (std::int64_t n = 0; n < elements; ++n) {
+        const ir::Value v = ir::read_value(t, b.data->data() + static_cast<std::size_t>(n) * size);
+        if (t == f32 || t == f64)
+          members.push_back(m.real(t, v.f));
+        else
+          members.push_back(m.integer(t.is_float() ? m.registers.physical(t) : t,
+                                      t.is_float() ? static_cast<std::int64_t>(ir::to_bits(v)) : v.i));
+      }
+      const Ref type = m.array(m.type(t), elements);
+      variable = m.global(spv::StorageClassPrivate, type, m.composite(type, members));
+      m.name(variable, b.name);
+    }
+    interface_.insert(variable);
+    p.variable = variable;
+    return p;
   }
 
   // Registers and stack buffers of a thread.
@@ -334,6 +371,7 @@ class Translator {
   Module m;
   std::set<std::string> names_;
   std::set<Ref> interface_;  // of the launch at hand
+  std::map<ir::Id, Ref> constants_;
   std::map<Ref, Ref> push_;
   std::vector<EntryPoint> entries_;
   std::map<Ref, Word> threads_;

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <set>
 
+#include <ashlar/ir/function.h>
+
 #include "analysis/reads.h"
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
@@ -73,6 +75,8 @@ void apply_inline(Context& c) {
   const ir::Stage stage = c.stage(0);
   if (stage.is_reduction()) c.refuse("a stage that is not a reduction", stage.name + " (compute_at places it)");
   require_no_recurrence(c, stage, " (compute_at places it)");
+  if (const ir::Function* f = ir::computed_by(stage.values))
+    c.refuse("a stage that formulas compute", stage.name + ", which " + f->symbol + " computes (compute_at places it)");
   if (stage.buffers.size() != 1)
     c.refuse("a stage with one value", stage.name + " with " + std::to_string(stage.buffers.size()));
   const Id buffer = stage.buffers.front();
@@ -92,6 +96,9 @@ void apply_inline(Context& c) {
   bool any = false;
   for (auto& [id, reader] : c.p.stages) {
     if (id == stage.id) continue;
+    if (const ir::Function* f = ir::computed_by(reader.values); f && reads_buffer(reader, buffer))
+      c.refuse("a stage that formulas alone read (compute_at places it)",
+               stage.name + ", which " + f->symbol + " reads in memory, for " + reader.name);
     auto replace = [&](Expr& e) {
       e = ir::transform(e, [&](const Expr& x) {
         if (!ir::is(x, ir::Op::load) || x.node()->id != buffer) return x;

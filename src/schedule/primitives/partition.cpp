@@ -12,20 +12,6 @@
 #include "schedule/primitives.h"
 
 namespace ashlar::schedule {
-namespace {
-
-// With the names that the program has for its symbols: replayed steps carry ids alone.
-Expr over_symbols(const Context& c, const Expr& e) {
-  return ir::transform(e, [&](const Expr& x) -> Expr {
-    if (ir::is(x, ir::Op::load)) c.refuse("a point over symbols", ir::text(e));
-    if (!ir::is(x, ir::Op::var)) return x;
-    const auto it = c.p.symbols.find(x.node()->id);
-    if (it == c.p.symbols.end()) c.refuse("a point over symbols", ir::text(e));
-    return ir::var(it->first, it->second.name, ir::index_type, x.node()->where);
-  });
-}
-
-}  // namespace
 
 void apply_partition(Context& c) {
   // match
@@ -37,7 +23,7 @@ void apply_partition(Context& c) {
   const Arg& point = c.expect(1, Arg::Kind::exprs, "a point");
   if (point.exprs.size() != 1 || !point.exprs.front().type().is_index()) c.refuse("one point, an index", "something else");
   const analysis::Facts facts = analysis::facts_of_arguments(c.p);
-  const Expr at = analysis::simplify(over_symbols(c, point.exprs.front()), facts);
+  const Expr at = analysis::simplify(over_symbols(c, point.exprs.front(), "a point"), facts);
   // prove: the iterations stay in their order; only that the point is one, and comes after the first
   if (const auto proof = analysis::prove(ir::ge(at, ir::index(0)), facts); !proof)
     c.refuse("a point of " + name_of(c.p, loop) + " of at least 0 (max(at, 0), or a Symbol with min)", ir::text(at), proof.why);

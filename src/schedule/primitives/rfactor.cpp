@@ -26,23 +26,6 @@
 namespace ashlar::schedule {
 namespace {
 
-// Removes the loops over other reduction axes from the nest: their bodies take their places.
-void drop_reductions(const Program& p, std::vector<Stmt>& body, Id keep) {
-  for (std::size_t k = 0; k < body.size();) {
-    Stmt& s = body[k];
-    drop_reductions(p, s.body, keep);
-    if (s.kind == Stmt::Kind::loop && p.axis(s.axis).reduce && s.axis != keep) {
-      std::vector<Stmt> inner = std::move(s.body);
-      body.erase(body.begin() + static_cast<std::ptrdiff_t>(k));
-      body.insert(body.begin() + static_cast<std::ptrdiff_t>(k), std::make_move_iterator(inner.begin()),
-                  std::make_move_iterator(inner.end()));
-      k += inner.size();
-    } else {
-      ++k;
-    }
-  }
-}
-
 // Of a reducer that may be regrouped and does not commute: does the loop take its terms apart into runs of neighbours, first
 // the first run? So it is with the outermost of the loops over the terms, as long as these stand in the order of definition.
 bool keeps_order(const Program& p, const ir::Stage& stage, const Stmt& nest, Id axis) {
@@ -328,7 +311,7 @@ void apply_rfactor(Context& c) {
   if (const Stmt steps = loop; scattered)
     reduce_in_init(nest.body, steps);
   else
-    drop_reductions(c.p, nest.body, axis.id);
+    drop_reduction_loops(c.p, nest.body, axis.id);
   const std::function<void(Stmt&)> mark = [&](Stmt& s) {
     if (s.kind == Stmt::Kind::block)  // with conditions the first step may be left out
       s.first_stores = kept_atoms.empty() && s.piece == Stmt::Piece::whole && !c.p.stage(stage_id).atomic;

@@ -1,0 +1,95 @@
+#pragma once
+// Stages that a function in C computes, a box at a time: a product by a BLAS, a codec, a device of one's own.
+//
+//   extern "C" int my_sgemm(const ashlar_tensor* regions, const int64_t* begin);
+//
+//   const Tensor C = c_stage("C", f32, {M, N}, region_function("my_sgemm", my_sgemm), [&](Var i, Var j) {
+//     return Needs{needs(A, i, Range{Expr(0), K}), needs(B, Range{Expr(0), K}, j)};
+//   });
+//
+// The lambda says which region of each tensor an element needs; for a box of the result the function gets the hull of what its
+// elements need: regions[0] of A, regions[1] of B, regions[2] of C, with pointers to their first elements, shapes and strides;
+// `begin` holds the indices of these elements, here two for each. It computes every element of its box, from these regions
+// alone, whatever box is asked for, and returns 0; anything else fails the call. Inside of parallel loops it is called by
+// several threads.
+//
+// The stage has no loops to schedule. It is placed like any other (compute_at: its box is the part that is read there), and may
+// read caches, inputs, constants and stages that lie in memory in rows; not views, which lie nowhere.
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+#include <ashlar/ir/function.h>
+#include <ashlar/lang/compute.h>
+
+namespace ashlar {
+
+class NeededRange {  // one index, or a range of them
+ public:
+  template <Number T>
+    requires(std::integral<T> && !std::same_as<T, bool>)
+  NeededRange(T index, Where where = Where::current()) : NeededRange(Operand(index, where)) {}
+  NeededRange(const Expr& index, Where where = Where::current()) : NeededRange(Operand(index, where)) {}
+  NeededRange(Range r) : begin_(std::move(r.begin)), end_(std::move(r.end)) {}
+
+  const Expr& begin() const { return begin_; }
+  const Expr& end() const { return end_; }
+
+ private:
+  explicit NeededRange(const Operand& index);
+  Expr begin_, end_;
+};
+
+struct Need {
+  ir::Id tensor = 0;
+  std::vector<NeededRange> box;
+  Where where;
+};
+struct NeededOf {  // carries the line past a pack
+  const Tensor& tensor;
+  Where where;
+  NeededOf(const Tensor& t, Where w = Where::current()) : tensor(t), where(w) {}
+};
+template <class... R>
+Need needs(NeededOf of, const R&... ranges) {
+  return {of.tensor.id(), {NeededRange(ranges)...}, of.where};
+}
+class Needs : public std::vector<Need> {
+ public:
+  Needs(std::initializer_list<Need> list) : std::vector<Need>(list) {}
+  Needs(Need one) : std::vector<Need>{std::move(one)} {}
+};
+
+struct RegionFunctionId {
+  ir::Id id;
+};
+// Refused: a symbol that is no C identifier, or was declared as another function. Without an address the function is only there
+// when the object is linked.
+RegionFunctionId region_function(const char* symbol, ir::RegionFunction = nullptr, Where = Where::current());
+
+namespace detail {
+void define_by_function(const Site&, RegionFunctionId, const Type* types, std::size_t count, const Needs&, Tensor* results);
+}
+
+template <std::size_t N, class F>
+Tensor c_stage(const char* name, Type type, const Extent (&extents)[N], RegionFunctionId f, F&& body,
+               Where where = Where::current()) {
+  static_assert(detail::one_var_per_dimension<F, N>, "c_stage: the lambda takes one Var for each extent in the braces");
+  const Indices at = detail::new_indices(extents, N);
+  Tensor result;
+  detail::define_by_function({name, extents, at, where}, f, &type, 1, detail::call(body, at, std::make_index_sequence<N>{}),
+                             &result);
+  return result;
+}
+template <std::size_t K, std::size_t N, class F>
+std::array<Tensor, K> c_stage(const char* name, const Type (&types)[K], const Extent (&extents)[N], RegionFunctionId f,
+                              F&& body, Where where = Where::current()) {
+  static_assert(detail::one_var_per_dimension<F, N>, "c_stage: the lambda takes one Var for each extent in the braces");
+  const Indices at = detail::new_indices(extents, N);
+  std::array<Tensor, K> results;
+  detail::define_by_function({name, extents, at, where}, f, types, K, detail::call(body, at, std::make_index_sequence<N>{}),
+                             results.data());
+  return results;
+}
+
+}  // namespace ashlar

@@ -1,0 +1,94 @@
+#pragma once
+// Functions in C that a formula calls, one value at a time: a tone curve, a table with an interpolation that exists already.
+//
+//   extern "C" float tone_curve(float);
+//   const auto curve = c_function("tone_curve", tone_curve);          // also runs in this process: interpreter, tests
+//   const auto later = c_function<float(float, std::int32_t)>("f");   // is there when the object is linked, not here
+//   compute("out", {N}, [&](Var i) { return curve(x(i)); })
+//
+// The function must be pure and total: what it gives depends on its operands alone, it has no effect, and it may be called with
+// any values of their types, where a select does not take its result too. Objects refer to it by the symbol; who links them
+// provides it. It runs on the host: a device refuses it.
+#include <type_traits>
+#include <utility>
+
+#include <ashlar/ir/function.h>
+#include <ashlar/lang/operand.h>
+
+namespace ashlar {
+
+namespace detail {
+
+template <Number T>
+constexpr Type type_of_number() {
+  if constexpr (std::same_as<T, bool>)
+    return bool_;
+  else if constexpr (std::floating_point<T>)
+    return sizeof(T) == 4 ? f32 : f64;
+  else
+    return {std::is_signed_v<T> ? Type::Code::signed_ : Type::Code::unsigned_, sizeof(T) * 8};
+}
+
+template <Number T>
+T number_of(const ir::Value& v) {
+  if constexpr (std::floating_point<T>)
+    return static_cast<T>(v.f);
+  else
+    return static_cast<T>(v.i);
+}
+
+template <class R, class... A, std::size_t... K>
+ir::Value run_function(R (*f)(A...), const ir::Value* operands, std::index_sequence<K...>) {
+  const R result = f(number_of<A>(operands[K])...);
+  if constexpr (std::floating_point<R>)
+    return ir::float_value(type_of_number<R>(), static_cast<double>(result));
+  else
+    return ir::int_value(type_of_number<R>(), static_cast<std::int64_t>(result));
+}
+
+Expr call_function(ir::Id, const Operand* operands, std::size_t count, Where where);
+ir::Id declare_function(const char* symbol, std::vector<Type> parameters, Type result, void (*address)(),
+                        ir::Value (*run)(void (*)(), const ir::Value*), Where);
+
+}  // namespace detail
+
+template <class Signature>
+class CFunction;
+template <Number R, Number... A>
+class CFunction<R(A...)> {
+  template <class>
+  using Position = Operand;
+
+ public:
+  Expr operator()(Position<A>... operands) const {
+    const Operand list[] = {operands...};
+    return detail::call_function(id_, list, sizeof...(A), list[0].where());
+  }
+
+  CFunction(const char* symbol, R (*f)(A...), Where where) {
+    static_assert(sizeof...(A) > 0, "a pure function of nothing is a number: write the number");
+    static_assert((!std::same_as<long double, R> && ... && !std::same_as<long double, A>), "no tensor has long doubles");
+    ir::Value (*run)(void (*)(), const ir::Value*) = nullptr;
+    if (f)
+      run = [](void (*address)(), const ir::Value* operands) {
+        return detail::run_function(reinterpret_cast<R (*)(A...)>(address), operands, std::index_sequence_for<A...>());
+      };
+    id_ = detail::declare_function(symbol, {detail::type_of_number<A>()...}, detail::type_of_number<R>(),
+                                   reinterpret_cast<void (*)()>(f), run, where);
+  }
+
+ private:
+  ir::Id id_ = 0;
+};
+
+// Refused: a symbol that is no C identifier, or was declared as another function.
+template <Number R, Number... A>
+CFunction<R(A...)> c_function(const char* symbol, R (*f)(A...), Where where = Where::current()) {
+  return {symbol, f, where};
+}
+template <class Signature>
+CFunction<Signature> c_function(const char* symbol, Where where = Where::current()) {
+  return {symbol, nullptr, where};
+}
+
+}  // namespace ashlar

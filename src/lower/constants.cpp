@@ -1,0 +1,49 @@
+// Elements of constants at addresses that are known become numbers; where all of a constant did, no data is left.
+#include "lower/passes.h"
+
+#include <ashlar/ir/build.h>
+#include <ashlar/ir/numeric.h>
+#include <ashlar/ir/refusal.h>
+
+namespace ashlar::lower_impl {
+namespace {
+
+using ir::KStmt;
+using ir::Op;
+
+Expr number(const ir::KBuffer& b, std::int64_t at, Where where) {
+  const auto size = static_cast<std::size_t>(b.type.bytes());
+  if (at < 0 || (static_cast<std::size_t>(at) + 1) * size > b.data->size())
+    throw InternalError("lowering: element " + std::to_string(at) + " of the constant " + b.name);
+  const ir::Value v = ir::read_value(b.type, b.data->data() + static_cast<std::size_t>(at) * size);
+  return b.type.is_float() ? ir::float_const(b.type, v.f, where) : ir::int_const(b.type, v.i, where);
+}
+
+Expr folded(const ir::Kernel& k, const Expr& e) {
+  return ir::transform(e, [&](const Expr& x) -> Expr {
+    if (!ir::is(x, Op::load) || x.type().lanes != 1) return x;
+    const ir::KBuffer& b = k.buffers.at(x.node()->id);
+    std::int64_t at = 0;
+    const auto args = ir::args_of(x);
+    if (b.storage != ir::Storage::constant || args.size() != 1 || !ir::is_int(args[0], &at)) return x;
+    return number(b, at, x.node()->where);
+  });
+}
+
+void fold(const ir::Kernel& k, std::vector<KStmt>& list) {
+  for (KStmt& s : list) {
+    for_each_expr(s, [&](Expr& e) { e = folded(k, e); });
+    fold(k, s.body);
+    fold(k, s.otherwise);
+  }
+}
+
+}  // namespace
+
+void fold_constants(Draft& draft) {
+  ir::Kernel& k = draft.kernel;
+  for (const auto& [id, b] : k.buffers)
+    if (b.storage == ir::Storage::constant) return fold(k, k.body);
+}
+
+}  // namespace ashlar::lower_impl
