@@ -505,7 +505,8 @@ double Figures::storage(const ir::Buffer& b) const {
   const Known known = middle(path, path.size());
   double elements = 1;
   for (const Expr& e : analysis::physical_box(p_, alloc.id).extent)
-    elements *= static_cast<double>(number(e, known).value_or(1));
+    elements *=
+        static_cast<double>(std::max<std::int64_t>(0, number(e, known).value_or(1)));  // an empty box may end before it begins
   return elements;
 }
 

@@ -1,4 +1,6 @@
 // The figures of explain() for processors, beside figures counted by hand.
+#include <cmath>
+
 #include <doctest/doctest.h>
 
 #include <ashlar/interp/interpreter.h>
@@ -319,6 +321,20 @@ TEST_CASE("storage inside of a loop is used again") {
   CHECK((row.elements == 64 && row.bytes == 64 * 4));
   CHECK(run_of(of(all, "y"), "i").footprint() == 2 * 64 * 64 * 4 + 64 * 4);
   CHECK(run_of(of(all, "y"), "i").loaded() == 64 * 64 * 4);  // of x alone
+}
+
+TEST_CASE("an iteration past the end of a guarded split stores nothing (fuzz seed 93000379)") {
+  lang::DefinitionScope scope;
+  Tensor x = lang::make_input("x", f32, {2, 1}), y = lang::make_output("y", f32, {2, 1});
+  const Tensor t = compute("t", {2, 1}, [&](Var i, Var j) { return x(i, j) * 2; });
+  lang::bind(y, compute("y", {{"i", 2}, {"j", 1}}, [&](Var i, Var j) { return t(i, j) + 1; }));
+  Schedule s(lang::build_program("rows", {x, y}), Target::parse("x86-64-v3"));
+  auto [i, j] = s[y].spatial<2>();
+  s[t].compute_at(j).store_at(i);
+  s[y].split(i, 8);  // its iteration in the middle has a box that ends before it begins
+  const auto all = figures(s, {});
+  for (const LoopFigures& l : of(all, "y").loops)
+    for (const BufferFigures& b : l.buffers) CHECK((b.elements >= 0 && b.bytes >= 0 && !std::signbit(b.bytes)));
 }
 
 TEST_CASE("the text, for an engineer") {
