@@ -3,7 +3,6 @@
 
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/numeric.h>
-#include <ashlar/ir/refusal.h>
 
 namespace ashlar::lower_impl {
 namespace {
@@ -11,10 +10,10 @@ namespace {
 using ir::KStmt;
 using ir::Op;
 
+// Empty outside of the constant: where a guard that is not decided yet keeps the load from being executed.
 Expr number(const ir::KBuffer& b, std::int64_t at, Where where) {
   const auto size = static_cast<std::size_t>(b.type.bytes());
-  if (at < 0 || (static_cast<std::size_t>(at) + 1) * size > b.data->size())
-    throw InternalError("lowering: element " + std::to_string(at) + " of the constant " + b.name);
+  if (at < 0 || (static_cast<std::size_t>(at) + 1) * size > b.data->size()) return {};
   const ir::Value v = ir::read_value(b.type, b.data->data() + static_cast<std::size_t>(at) * size);
   return b.type.is_float() ? ir::float_const(b.type, v.f, where) : ir::int_const(b.type, v.i, where);
 }
@@ -26,7 +25,8 @@ Expr folded(const ir::Kernel& k, const Expr& e) {
     std::int64_t at = 0;
     const auto args = ir::args_of(x);
     if (b.storage != ir::Storage::constant || args.size() != 1 || !ir::is_int(args[0], &at)) return x;
-    return number(b, at, x.node()->where);
+    const Expr n = number(b, at, x.node()->where);
+    return n.empty() ? x : n;
   });
 }
 

@@ -170,6 +170,21 @@ TEST_CASE("elements of constants: numbers where the index is known, data elsewhe
       CHECK(has(kernel, "taps[") == !unrolled);
       CHECK(has(kernel, "0.125") == unrolled);
     }
+  // an iteration past the end that a guard keeps from running (fuzz seed 97010597)
+  {
+    const lang::DefinitionScope scope;
+    const Symbol N{"N", {.max = 3}};
+    const Tensor in = lang::make_input("in", i32, {N}), out = lang::make_output("out", i32, {N});
+    const Tensor g = constant("g", i32, {5, 6, 7});
+    const Tensor y = compute("y", {N}, [&](Var i) { return in(i) + g(i); });
+    lang::bind(out, y);
+    const lang::Built built = lang::build_program("guarded", {in, out});
+    Schedule s(built, Target::host());
+    auto [o, i] = s[y].split(s[y].spatial<1>()[0], 4);
+    s[y].unroll(i);
+    agree(s, built.program, {{"N", 3}});
+    agree(s, built.program, {{"N", 2}});
+  }
   // rows of every type, in vectors, in any order
   for (const Type t : {i8, u16, i32, i64, f16, bf16, f32, f64}) {
     const lang::DefinitionScope scope;
