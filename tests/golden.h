@@ -9,8 +9,10 @@
 #include <sstream>
 #include <string>
 
+#include "tests/source_dir.h"
+
 inline std::string golden(const std::string& name, const std::string& found) {
-  const std::string path = std::string(ASHLAR_SOURCE_DIR) + "/tests/" + name;
+  const std::string path = source_dir() + "/tests/" + name;
   if (std::getenv("ASHLAR_BLESS")) {
     std::ofstream(path, std::ios::binary) << found;
     return "";

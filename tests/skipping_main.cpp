@@ -7,6 +7,9 @@
 #include <set>
 
 #include "tests/skip.h"
+#include "tests/source_dir.h"
+
+std::string source_dir() { return ASHLAR_SOURCE_DIR; }
 
 namespace skip {
 namespace {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "apps/support/image.h"
+#include "tests/source_dir.h"
 
 using apps::Image;
 using apps::ImageError;
@@ -77,7 +78,7 @@ TEST_CASE("files that cannot be opened are named, with the system's reason") {
 }
 
 TEST_CASE("the shipped picture is RGB of 8 bits") {
-  const Image image = apps::read_png(ASHLAR_SOURCE_DIR "/apps/data/harbour.png");
+  const Image image = apps::read_png(source_dir() + "/apps/data/harbour.png");
   CHECK(image.width == 512);
   CHECK(image.height == 384);
   CHECK(image.channels == 3);

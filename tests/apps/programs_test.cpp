@@ -14,6 +14,7 @@
 
 #include "apps/support/image.h"
 #include "apps/unsharp/plain.h"
+#include "tests/source_dir.h"
 
 namespace {
 
@@ -73,7 +74,7 @@ void compare(const apps::Image& found, const apps::Image& expected) {
 
 TEST_CASE("unsharp sharpens the shipped picture as the plain loops do") {
   const Folder folder;
-  const std::string picture = ASHLAR_SOURCE_DIR "/apps/data/harbour.png", out = folder.at("out.png");
+  const std::string picture = source_dir() + "/apps/data/harbour.png", out = folder.at("out.png");
   const Run r = run(the_unsharp("'" + picture + "' " + out));
   CHECK_MESSAGE(r.code == 0, r.text);
   CHECK(contains(r.text, "512 x 384, 3 channels, 8 bits"));

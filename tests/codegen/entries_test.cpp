@@ -13,6 +13,7 @@
 #include <ashlar/runtime/runtime.h>
 
 #include "tests/codegen/kernels.h"
+#include "tests/source_dir.h"
 
 using namespace ashlar;
 using kernels::Maker;
@@ -321,7 +322,7 @@ TEST_CASE("an object defines the entries, refers to the closed list, and is the 
     CHECK(first == second);
     CHECK(first[1].starts_with("!<arch>\n"));
     CHECK(first[3].find("define") != std::string::npos);
-    for (const std::string& bytes : first) CHECK(bytes.find(ASHLAR_SOURCE_DIR) == std::string::npos);
+    for (const std::string& bytes : first) CHECK(bytes.find(source_dir()) == std::string::npos);
     const std::string path = folder + ".a";
     std::ofstream(path, std::ios::binary) << first[1];
     std::FILE* nm = popen(("nm " + path).c_str(), "r");

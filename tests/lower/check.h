@@ -11,6 +11,7 @@
 #include <ashlar/interp/interpreter.h>
 
 #include "handmade.h"
+#include "tests/source_dir.h"
 
 namespace handmade {
 
@@ -67,7 +68,7 @@ inline void check(Handmade& h, const std::vector<Sizes>& shapes, const LowerOpti
 
 // The text equals tests/lower/golden/NAME.txt; ASHLAR_BLESS=1 writes it.
 inline void golden(const std::string& name, const std::string& text) {
-  const std::string path = std::string(ASHLAR_SOURCE_DIR) + "/tests/lower/golden/" + name + ".txt";
+  const std::string path = source_dir() + "/tests/lower/golden/" + name + ".txt";
   if (const char* bless = std::getenv("ASHLAR_BLESS"); bless && *bless == '1') std::ofstream(path) << text;
   std::ifstream file(path);
   std::stringstream held;

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "runtime/vulkan/probe_words.h"
+#include "tests/source_dir.h"
 #include "tests/vulkan/device.h"
 
 using namespace ashlar;
@@ -38,7 +39,7 @@ std::string table(const char* name, const std::vector<std::uint32_t>& words) {
 TEST_CASE("the probe of the runtime is the translator's") {
   const codegen::spirv::Code one = codegen::spirv::translate(probe(f32)), two = codegen::spirv::translate(probe(f64));
   if (std::getenv("ASHLAR_WRITE_PROBE")) {
-    std::ofstream out(std::string(ASHLAR_SOURCE_DIR) + "/src/runtime/vulkan/probe_words.h");
+    std::ofstream out(source_dir() + "/src/runtime/vulkan/probe_words.h");
     out << "/* Made by tests/vulkan/probe_test.cpp, which also holds the kernel: x[4 t + 3] = fma(x[4 t], x[4 t + 1], x[4 t + "
            "2]) of"
            "\n * thread t, x being the only parameter. */\n#include <stdint.h>\n\n// clang-format off\n"
