@@ -29,12 +29,41 @@ bool depends_on_data(const Expr& e) {
   return found;
 }
 
-Expr without_data(const Expr& index, std::vector<VarRange>& ranges, const Facts& facts) {
+namespace {
+
+// An element of an input, as it is or under in_range, at indices that are the same while the variables run: with those; else
+// empty.
+Expr held(const Program& p, const Expr& e, const std::vector<VarRange>& ranges, const Facts& facts) {
+  const auto args = ir::args_of(e);
+  if (ir::is(e, ir::Op::cast) || ir::is(e, ir::Op::in_range)) {
+    std::vector<Expr> inner(args.begin(), args.end());
+    inner[0] = held(p, args[0], ranges, facts);
+    return inner[0].empty() ? Expr() : ir::rebuild(e, inner);
+  }
+  if (!ir::is(e, ir::Op::load)) return {};
+  const ir::Buffer& table = p.buffer(e.node()->id);
+  if (table.stage) return {};
+  std::vector<Expr> at;
+  for (std::size_t d = 0; d < args.size(); ++d) {
+    if (depends_on_data(args[d])) return {};
+    const Interval i = bounds_over(args[d], ranges, facts);
+    if (!i.bounded() || !ir::same(simplify(i.lo, facts), simplify(i.hi, facts))) return {};
+    at.push_back(simplify(i.lo, facts));
+    if (!can_prove(ir::ge(at.back(), ir::index(0)), facts) || !can_prove(ir::lt(at.back(), table.extents[d]), facts)) return {};
+  }
+  return ir::load(table.id, table.name, table.type, at, e.node()->where);
+}
+
+Expr without(const Program* tables, const Expr& index, std::vector<VarRange>& ranges, const Facts& facts) {
   if (!depends_on_data(index)) return index;
   Interval values;
   if (ir::is(index, ir::Op::select) && depends_on_data(ir::args_of(index)[0])) {
-    const Expr a = without_data(ir::args_of(index)[1], ranges, facts), b = without_data(ir::args_of(index)[2], ranges, facts);
+    const Expr a = without(tables, ir::args_of(index)[1], ranges, facts),
+               b = without(tables, ir::args_of(index)[2], ranges, facts);
     values = {ir::min(a, b), ir::max(a, b)};
+  } else if (const Expr element = tables && index.type().is_index() ? held(*tables, index, ranges, facts) : Expr();
+             !element.empty()) {
+    values = {element, element};
   } else if (ir::is(index, ir::Op::load) || ir::is(index, ir::Op::cast) || !index.type().is_index()) {
     Engine engine(facts);
     const Range r = engine.range(engine.simplify(index));
@@ -42,7 +71,7 @@ Expr without_data(const Expr& index, std::vector<VarRange>& ranges, const Facts&
     if (r.has_hi()) values.hi = ir::index(r.hi);
   } else {
     std::vector<Expr> args;
-    for (const Expr& a : ir::args_of(index)) args.push_back(without_data(a, ranges, facts));
+    for (const Expr& a : ir::args_of(index)) args.push_back(without(tables, a, ranges, facts));
     return ir::rebuild(index, args);
   }
   // The k-th such variable of an index; apart from the ids of a Program.
@@ -50,6 +79,16 @@ Expr without_data(const Expr& index, std::vector<VarRange>& ranges, const Facts&
   const Id id = first_data_id + static_cast<Id>(before);
   ranges.insert(ranges.begin(), {id, values});
   return ir::var(id, "data");
+}
+
+}  // namespace
+
+Expr without_data(const Expr& index, std::vector<VarRange>& ranges, const Facts& facts) {
+  return without(nullptr, index, ranges, facts);
+}
+
+Expr with_held_tables(const Program& p, const Expr& index, std::vector<VarRange>& ranges, const Facts& facts) {
+  return without(&p, index, ranges, facts);
 }
 
 std::set<Id> buffers_read(const ir::Stage& stage) {

@@ -21,9 +21,10 @@ using ir::Stmt;
 
 namespace {
 
-// What blocks below `parent` (other than those of `self`) read of `buffer`, one interval a dimension.
+// What blocks below `parent` (other than those of `self`) read of `buffer`, one interval a dimension. `held`: the same, where
+// parts of an index that are read from tables, at places that stay the same there, are what they are.
 bool needed(const Program& p, const TreeIndex& tree, Id parent, const Stmt* self, Id buffer, const Path& here,
-            std::vector<Interval>& box) {
+            std::vector<Interval>& box, std::vector<Interval>* held = nullptr) {
   bool first = true;
   const Facts facts = facts_down_to(p, here, parent);
   for (std::size_t reader : tree.readers(buffer)) {
@@ -49,6 +50,11 @@ bool needed(const Program& p, const TreeIndex& tree, Id parent, const Stmt* self
           refuse("region", "an index of " + p.buffer(buffer).name + " with a bound (clamp it, or promise one with in_range)",
                  ir::text(indices[d]), r.load.node()->where);
         widen(box, d, i, first, facts);
+        if (!held) continue;
+        std::vector<VarRange> ranges = r.of_start ? spatial : iters;
+        const bool tables = parent != 0 && depends_on_data(indices[d]);
+        const Expr index = tables ? with_held_tables(p, indices[d], ranges, facts) : indices[d];
+        widen(*held, d, tables ? bounds_over(index, ranges, facts) : i, first, facts);
       }
       first = false;
     }
@@ -133,6 +139,11 @@ Expr inhabited_where(const Program& p, const Domain& domain, const std::vector<I
   return all;
 }
 
+// A box that begins where a table says, and whose extent no table has a say in: pages, blocks of a sparse matrix.
+bool is_window(const Interval& i, const Facts& facts) {
+  return i.bounded() && depends_on_data(i.lo) && !depends_on_data(simplify(ir::sub(i.hi, i.lo), facts));
+}
+
 // Does a split below the axis run past its extent?
 bool overshoots(const Program& p, Id axis) {
   for (Id n : p.axis(axis).became) {
@@ -167,15 +178,15 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
   const Facts facts = facts_down_to(p, path, parent);
   const bool declared = !stage.iters.empty() ? !stage.iters.front().begin.empty() : true;
   const std::size_t rank = static_cast<std::size_t>(stage.spatial_rank());
-  std::vector<Interval> box(rank);
+  std::vector<Interval> box(rank), held(rank);
   Expr inhabited;
   const bool top = parent == 0;
   if (!(top && declared) && rank > 0) {
     bool any = false;
     for (Id buffer : stage.buffers) {
-      std::vector<Interval> part(rank);
-      if (!needed(p, tree, parent, &nest, buffer, path, part)) continue;
-      for (std::size_t d = 0; d < rank; ++d) widen(box, d, part[d], !any, facts);
+      std::vector<Interval> part(rank), held_part(rank);
+      if (!needed(p, tree, parent, &nest, buffer, path, part, &held_part)) continue;
+      for (std::size_t d = 0; d < rank; ++d) widen(box, d, part[d], !any, facts), widen(held, d, held_part[d], !any, facts);
       any = true;
     }
     if (!any) refuse("region", "a reader of " + stage.name + " in the loop it is computed in", "none", nest.where);
@@ -193,6 +204,8 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
       const ir::IterVar& v = stage.iters[k];
       const Interval domain = declared ? Interval{v.begin, ir::sub(v.end, ir::index(1))} : domains->at(stage.id).box[k];
       box[k] = within(over_threads(p, path, stage, box[k], facts), domain);
+      const Interval at_tables = within(over_threads(p, path, stage, held[k], facts), domain);
+      if (is_window(at_tables, facts)) box[k] = at_tables;
     }
     close_box(p, stage, box);
     if (!declared && !stage.has_fill) inhabited = inhabited_where(p, domains->at(stage.id), box, path, facts);

@@ -66,6 +66,7 @@ std::string layout_text(const ir::Buffer& b) {
   if (b.type.is_packed())
     text +=
         fmt::format("{}two elements to a byte, the even one in the low half; rows start on bytes", text.empty() ? "" : ", ");
+  if (b.injective) text += fmt::format("{}no two elements equal", text.empty() ? "" : ", ");
   if (b.align > b.type.bytes()) text += fmt::format("{}aligned to {} bytes", text.empty() ? "" : ", ", b.align);
   if (b.role == ir::Role::output && b.may_alias_inputs)
     text += fmt::format("{}may be an input's memory", text.empty() ? "" : ", ");

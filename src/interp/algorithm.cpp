@@ -404,7 +404,8 @@ class Algorithm final : public Memory {
 
 }  // namespace
 
-Counters run_algorithm(const ir::Program& p, Arguments& arguments) {
+Counters run_algorithm(const ir::Program& all, Arguments& arguments) {
+  const ir::Program& p = taken(all, arguments);
   Algorithm a(p, arguments);
   for (std::size_t k = 0; k < p.arguments.size(); ++k)
     if (p.arguments[k].kind == ir::ArgumentKind::output) a.output(p.arguments[k].id, arguments[k].array);

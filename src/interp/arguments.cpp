@@ -137,6 +137,17 @@ std::int64_t value_with(const Expr& e, const std::map<Id, std::int64_t>& symbols
   return tape.run().i;
 }
 
+void check_injective(const std::string& name, const Array& a) {
+  std::map<std::int64_t, std::vector<std::int64_t>> seen;  // value -> where
+  for_each_index(a.shape, [&](std::span<const std::int64_t> at) {
+    const std::vector<std::int64_t> here(at.begin(), at.end());
+    const auto [there, fresh] = seen.emplace(a.at(at).i, here);
+    if (!fresh)
+      bad_argument(name + " is promised to be injective, but its elements " + text_of_index(there->second) + " and " +
+                   text_of_index(here) + " are both " + std::to_string(there->first));
+  });
+}
+
 }  // namespace
 
 std::map<Id, std::int64_t> solve_symbols(const std::vector<ir::Argument>& arguments, const std::map<Id, ir::Buffer>& buffers,
@@ -199,9 +210,20 @@ std::map<Id, std::int64_t> solve_symbols(const std::vector<ir::Argument>& argume
   }
   for (const Equation& q : equations)
     if (!q.done) bad_argument(q.buffer->name + ", dimension " + std::to_string(q.dim) + ": its extent could not be solved");
+  for (std::size_t k = 0; k < arguments.size(); ++k)
+    if (arguments[k].kind == ir::ArgumentKind::input && buffers.at(arguments[k].id).injective)
+      check_injective(buffers.at(arguments[k].id).name, actual[k].array);
   for (const Expr& condition : assumptions)
     if (!value_with(condition, solved)) bad_argument("an assumption does not hold: " + ir::text(condition));
   return solved;
+}
+
+const ir::Program& taken(const ir::Program& p, const Arguments& actual) {
+  if (p.variants.empty()) return p;
+  const auto solved = solve_symbols(p.arguments, p.buffers, p.symbols, {}, actual);
+  for (const ir::Variant& v : p.variants)
+    if (value_with(v.condition, solved)) return taken(*v.program, actual);
+  return p;
 }
 
 bool nothing_to_do(const std::vector<ir::Argument>& arguments, const Arguments& actual) {

@@ -25,6 +25,9 @@ void for_each_index(std::span<const std::int64_t> shape, F&& f) {
 
 std::string text_of_index(std::span<const std::int64_t> index);  // "[3, -1]"
 
+// The program that a call with these arguments takes: a variant, or the general one.
+const ir::Program& taken(const ir::Program&, const Arguments&);
+
 // A call whose outputs are all empty does nothing: boxes of intermediates may hold points that nobody asks for.
 bool nothing_to_do(const std::vector<ir::Argument>&, const Arguments&);
 

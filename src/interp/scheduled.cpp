@@ -590,8 +590,8 @@ class Scheduled final : public Memory {
 
 }  // namespace
 
-Counters run(const ir::Program& p, Arguments& arguments, const Options& options) {
-  ir::Program apart = analysis::take_dropped_apart(p);
+Counters run(const ir::Program& all, Arguments& arguments, const Options& options) {
+  ir::Program apart = analysis::take_dropped_apart(taken(all, arguments));
   if (!scheduled::regions_are_known(apart)) analysis::derive_regions(apart);
   return Scheduled(apart, arguments, options).run();
 }

@@ -155,7 +155,7 @@ struct ProgramWriter {
       const Buffer& b = p.buffer(a.id);
       line(1,
            std::string(a.kind == ArgumentKind::input ? "input " : "output ") + names(b.id, b.name) + ": " + text(b.type) + "[" +
-               show(b.extents, ", ") + "]" + (b.streamed ? ", streamed" : ""),
+               show(b.extents, ", ") + "]" + (b.streamed ? ", streamed" : "") + (b.injective ? ", injective" : ""),
            layout(b));
     }
     for (const auto& [id, b] : p.buffers)
@@ -274,6 +274,7 @@ std::string text(const Program& p) {
   ProgramWriter w{p, {}, {}, {}};
   w.header();
   w.body(p.body, 0);
+  for (const Variant& v : p.variants) w.out += "where " + text(v.condition) + "\n" + text(*v.program);
   return w.out;
 }
 

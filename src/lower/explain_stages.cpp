@@ -100,6 +100,14 @@ std::string stage(const ir::Program& p, const Target& target, const StageFigures
 }  // namespace
 
 std::string explain_stages(const ir::Program& p, const Target& target, const ExplainSizes& sizes, Where where) {
+  if (!p.variants.empty()) {
+    std::string text;
+    for (const ir::Variant& v : p.variants)
+      text += "\nwhere " + ir::text(v.condition) + "\n" + explain_stages(*v.program, target, sizes, where);
+    ir::Program general = p;
+    general.variants.clear();
+    return text + "\nelsewhere\n" + explain_stages(general, target, sizes, where);
+  }
   const auto symbols = lower_impl::sizes_of(p.symbols, p.name, sizes, where);
   std::string text;
   for (const StageFigures& f : lower_impl::stage_figures(p, target, symbols)) text += "\n" + stage(p, target, f);

@@ -17,7 +17,7 @@ std::vector<KStmt> Flattener::external(const Stmt& nest) {
   const ir::Stage& stage = p_.stage(nest.stage);
   const Facts facts = facts_;
   Body expressions(ir::Substitution{}, facts, Expr(), [this](Id buffer) -> const Place& { return place_of(buffer); });
-  const auto simple = [&](const Expr& e) { return expressions.lower(analysis::simplify(known(e), facts)); };
+  const auto simple = [&](const Expr& e) { return analysis::simplify(known(e), facts); };
 
   std::vector<analysis::VarRange> box;
   std::vector<Expr> begin, extent;
@@ -27,12 +27,12 @@ std::vector<KStmt> Flattener::external(const Stmt& nest) {
     extent.push_back(simple(r.extent));
     box.push_back({r.iter, {r.begin, ir::sub(ir::add(r.begin, r.extent), ir::index(1))}});
     if (!analysis::can_prove(ir::gt(extent.back(), ir::index(0)), facts))
-      some = ir::logic_and(some, ir::gt(extent.back(), ir::index(0)));
+      some = ir::logic_and(some, ir::gt(expressions.lower(extent.back()), ir::index(0)));
   }
 
   auto made = std::make_shared<ir::Call>();
   made->function = stage.values.front().node()->id;
-  const auto actual = [&](Id buffer, std::vector<Expr> from, std::vector<Expr> extents) {
+  const auto actual = [&](Id buffer, const std::vector<Expr>& from, const std::vector<Expr>& extents) {
     ir::Call::Actual a;
     a.buffer = place_of(buffer).kbuffer;
     a.address = expressions.address(buffer, from);
@@ -41,8 +41,8 @@ std::vector<KStmt> Flattener::external(const Stmt& nest) {
       next[d] = ir::add(next[d], ir::index(1));
       a.strides.push_back(analysis::simplify(ir::sub(expressions.address(buffer, next), a.address), facts));
     }
-    a.positions = std::move(from);
-    a.extents = std::move(extents);
+    for (const Expr& e : from) a.positions.push_back(expressions.lower(e));  // bounds may be elements of tables
+    for (const Expr& e : extents) a.extents.push_back(expressions.lower(e));
     made->actuals.push_back(std::move(a));
   };
   for (const ir::Needed& n : ir::needed_by(stage.values.front())) {
@@ -60,7 +60,7 @@ std::vector<KStmt> Flattener::external(const Stmt& nest) {
       from.push_back(simple(at));
       extents.push_back(simple(ir::max(ir::sub(n.condition.empty() ? end : ir::min(end, end_of), at), ir::index(0))));
     }
-    actual(n.first.node()->id, std::move(from), std::move(extents));
+    actual(n.first.node()->id, from, extents);
   }
   for (Id b : stage.buffers) actual(b, begin, extent);
   made->results = stage.buffers.size();

@@ -58,9 +58,21 @@ constexpr Pass passes[] = {
     {"registers", [](State& s, const LowerOptions& o) { lower_impl::check_registers(s.draft, o); }},
 };
 
+ir::Kernel lower_variants(const ir::Program& program, const LowerOptions& options) {
+  ir::Program general = program;
+  general.variants.clear();
+  std::vector<ir::Kernel> variants;
+  for (const ir::Variant& v : program.variants) variants.push_back(lower(*v.program, options));
+  ir::Kernel kernel = lower_impl::one_of(program, lower(general, options), std::move(variants));
+  analysis::verify(kernel, analysis::KernelForm::finished, "variants");
+  if (options.observe) options.observe("variants", ir::text(kernel));
+  return kernel;
+}
+
 }  // namespace
 
 ir::Kernel lower(const ir::Program& program, const LowerOptions& options) {
+  if (!program.variants.empty()) return lower_variants(program, options);
   State state{program, {}, false};
   bool launches = options.launches;
   ir::walk(program.body, [&](const ir::Stmt& s) {

@@ -61,6 +61,8 @@ void unroll(Draft&);
 void fold_constants(Draft&);
 void tidy(Draft&);
 void check_registers(const Draft&, const LowerOptions&);
+// Of a program with variants: its kernel and theirs, lowered apart, as one.
+ir::Kernel one_of(const ir::Program&, ir::Kernel general, std::vector<ir::Kernel> variants);
 
 // ---- small helpers over statements -------------------------------------------------------------------------------------
 ir::KStmt store_stmt(ir::Id buffer, Expr address, Expr value, Where);

@@ -50,6 +50,8 @@ std::span<const Primitive> primitives() {
       {"atomic", apply_atomic},
       {"tensorize", apply_tensorize},
       {"assume", apply_assume},
+      {"specialize", apply_specialize},
+      {"injective", apply_injective},
       {"distribute", apply_distribute},
   };
   return table;
@@ -68,6 +70,26 @@ void derive_regions(Context& c) {
   }
 }
 
+// A variant's program stands in the program that it was made of, and that one in the next.
+void hold_variants(Scheduled& state, std::size_t changed) {
+  while (changed) {
+    const Scheduled& own = state.variants[changed - 1];
+    Program& outer = own.within ? state.variants[own.within - 1].program : state.program;
+    std::size_t place = 0;
+    for (std::size_t k = 0; k + 1 < changed; ++k) place += state.variants[k].within == own.within ? 1 : 0;
+    outer.variants[place].program = std::make_shared<const Program>(own.program);
+    changed = own.within;
+  }
+}
+
+std::string condition_text(const Scheduled& state, std::size_t number) {
+  const Scheduled& own = variant(state, number);
+  std::size_t place = 0;
+  for (std::size_t k = 0; k + 1 < number; ++k) place += state.variants[k].within == own.within ? 1 : 0;
+  const std::string text = "where " + ir::text(variant(state, own.within).program.variants[place].condition);
+  return own.within ? condition_text(state, own.within) + ", " + text : text;
+}
+
 }  // namespace
 
 std::vector<std::string_view> primitive_names() {
@@ -75,6 +97,8 @@ std::vector<std::string_view> primitive_names() {
   for (const Primitive& p : primitives()) names.push_back(p.name);
   return names;
 }
+
+const Scheduled& variant(const Scheduled& all, std::size_t number) { return number ? all.variants.at(number - 1) : all; }
 
 const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target) {
   const Primitive* primitive = nullptr;
@@ -86,19 +110,31 @@ const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target) 
     refuse(step.primitive, "one of " + list_names(names), "\"" + step.primitive + "\"", step.where);
   }
   if (step.place.empty()) step.place = location(step.where);
-  Scheduled next{state.program, state.consumed, {}};  // a refusal below leaves `state` as it was
+  if (step.variant > state.variants.size())
+    refuse(step.primitive, "a step of one of " + std::to_string(state.variants.size()) + " variants",
+           "one of variant " + std::to_string(step.variant), step.where);
+  if (step.primitive == "pack_argument" && !state.variants.empty())
+    refuse(step.primitive, "arguments that all variants take the same way (move this call before specialize)",
+           "variants that were made before", step.where);
+  Scheduled& on = step.variant ? state.variants[step.variant - 1] : state;
+  Scheduled next{on.program, on.consumed, {}, {}};  // a refusal below leaves `state` as it was
   Context context{next, next.program, target, step, {}};
   primitive->apply(context);
   if (!annotates(context)) prove_order(context);
   if (!keeps_boxes(context)) derive_regions(context);
   recheck(context);
-  analysis::verify(next.program, step.primitive, &state.program);
+  analysis::verify(next.program, step.primitive, &on.program);
   step.results = std::move(context.results);
-  step.text = call_text(state, step);
+  step.text = (step.variant ? condition_text(state, step.variant) + ": " : "") + call_text(on, step);
   if (!step.results.empty()) step.text += " -> " + result_text(next, step);
+  on.program = std::move(next.program);
+  on.consumed = std::move(next.consumed);
+  if (step.primitive == "specialize") {
+    Scheduled made{*on.program.variants.back().program, on.consumed, {}, {}, step.variant, on.program.next_id};
+    state.variants.push_back(std::move(made));
+  }
+  hold_variants(state, step.variant);
   state.trace.push_back(std::move(step));
-  state.program = std::move(next.program);
-  state.consumed = std::move(next.consumed);
   return state.trace.back().results;
 }
 

@@ -21,12 +21,14 @@ using Kind = CppText::Kind;
 
 class Writer {
  public:
-  explicit Writer(const Program& algorithm, const Target& target) : s_{algorithm, {}, {}}, target_(target), keys_(algorithm) {}
+  explicit Writer(const Program& algorithm, const Target& target) : target_(target) {
+    sides_.push_back({{algorithm, {}, {}, {}}, StepKeys(algorithm), {}, 0, ""});
+  }
 
   CppText run(const std::vector<Step>& steps, std::string_view function);
 
   // What forms are made of.
-  std::string own(const Arg& loop) { return stage(nest_of(s_.program, check(loop).id).stage); }  // whose call it is
+  std::string own(const Arg& loop) { return stage(nest_of(program(), check(loop).id).stage); }  // whose call it is
   std::string loop(const Arg& a);
   std::string stage(Id);      // "s[C]", "C_cache": calls stand behind it
   std::string stage_ref(Id);  // "C", "C_cache": as an argument
@@ -34,11 +36,12 @@ class Writer {
   std::string map(const Arg&);
   std::string point(const Expr&);
   std::string intrinsic(const ir::Intrinsic&);
-  const Program& program() const { return s_.program; }
+  const Program& program() const { return side().scheduled.program; }
+  std::string schedule() { return at_ ? names_.use(side().handle) : own_name_; }
 
  private:
   const Stmt& check(const Arg& a) const {
-    const Stmt* l = ir::find(s_.program, a.id);
+    const Stmt* l = ir::find(program(), a.id);
     if (!l || l->kind != Stmt::Kind::loop) throw InternalError("a step of a trace names no loop");
     return *l;
   }
@@ -50,13 +53,26 @@ class Writer {
   cpp::Line statement(const Step&, const Step* next, bool& takes_next);
   void results(cpp::Line&, const Step&, const std::string& hint);
 
-  Scheduled s_;
+  struct Side {  // the general schedule, or a variant: each by itself
+    Scheduled scheduled;
+    StepKeys keys;
+    std::map<Id, std::size_t> handles;  // loops and made stages; those of a variant begin with what there was
+    std::size_t handle = 0;             // a variant's
+    std::string where;                  // a variant's: in front of its keys
+  };
+  Side& side() { return sides_[at_]; }
+  const Side& side() const { return sides_[at_]; }
+  bool is_own(std::size_t handle) const { return !at_ || std::count(own_.begin(), own_.end(), handle); }
+  void specialised(cpp::Line&, const Step&);
+
   const Target& target_;
-  StepKeys keys_;
   cpp::Names names_;
+  std::string own_name_ = names_.take("s");
+  std::vector<Side> sides_;
+  std::size_t at_ = 0;
+  std::vector<std::size_t> own_;  // handles that variants gave out
   std::vector<cpp::Line> lines_;
   std::vector<CppText::Parameter> parameters_;
-  std::map<Id, std::size_t> handles_;  // loops and made stages
 };
 
 // ---- the pieces of a statement ---------------------------------------------------------------------------------------------
@@ -69,28 +85,29 @@ std::string Writer::parameter(Kind kind, Id id, const ir::Intrinsic* f, const st
 }
 
 std::string Writer::stage_ref(Id id) {
-  if (const auto it = handles_.find(id); it != handles_.end()) return names_.use(it->second);
-  const ir::Stage& stage = s_.program.stage(id);
+  if (const auto it = side().handles.find(id); it != side().handles.end()) return names_.use(it->second);
+  const ir::Stage& stage = program().stage(id);
   const Id buffer = stage.buffers.front();
   // a stage that a step made is no tensor of the algorithm
-  if (stage.origin != ir::Stage::Origin::user || s_.program.buffer(buffer).stage != id || !keys_.of_algorithm(id))
+  if (stage.origin != ir::Stage::Origin::user || program().buffer(buffer).stage != id || !side().keys.of_algorithm(id))
     throw NoForm{};
-  return parameter(Kind::tensor, buffer, nullptr, s_.program.buffer(buffer).name);
+  return parameter(Kind::tensor, buffer, nullptr, program().buffer(buffer).name);
 }
 
 std::string Writer::stage(Id id) {
   const std::string ref = stage_ref(id);
-  return handles_.count(id) ? ref : "s[" + ref + "]";
+  const auto it = side().handles.find(id);
+  return it != side().handles.end() && is_own(it->second) ? ref : schedule() + "[" + ref + "]";
 }
 
 std::string Writer::buffer_ref(Id id) {
-  const ir::Buffer& b = s_.program.buffer(id);
+  const ir::Buffer& b = program().buffer(id);
   if (!b.stage) return parameter(Kind::tensor, id, nullptr, b.name);
-  if (handles_.count(b.stage)) {
-    if (s_.program.stage(b.stage).buffers.front() != id) throw NoForm{};
+  if (side().handles.count(b.stage)) {
+    if (program().stage(b.stage).buffers.front() != id) throw NoForm{};
     return stage_ref(b.stage);
   }
-  if (!keys_.of_algorithm(b.stage)) throw NoForm{};
+  if (!side().keys.of_algorithm(b.stage)) throw NoForm{};
   return parameter(Kind::tensor, id, nullptr, b.name);
 }
 
@@ -101,8 +118,8 @@ std::string Writer::point(const Expr& e) {
   const bool known = cpp::expression(
       e,
       [&](Id id, const std::string&) {
-        const auto it = s_.program.symbols.find(id);
-        return it == s_.program.symbols.end() ? std::string() : parameter(Kind::symbol, id, nullptr, it->second.name);
+        const auto it = program().symbols.find(id);
+        return it == program().symbols.end() ? std::string() : parameter(Kind::symbol, id, nullptr, it->second.name);
       },
       text);
   if (!known) throw NoForm{};
@@ -132,18 +149,19 @@ std::string Writer::map(const Arg& a) {
 
 void Writer::bind(cpp::Line& line, Id id, const std::string& name, const std::string& of) {
   line.binds.push_back(names_.handle(name, of));
-  handles_[id] = line.binds.back();
+  if (at_) own_.push_back(line.binds.back());
+  side().handles[id] = line.binds.back();
 }
 
 std::string Writer::loop(const Arg& a) {
   check(a);
-  if (!handles_.count(a.id) && !declare(a.id)) throw NoForm{};
-  return names_.use(handles_.at(a.id));
+  if (!side().handles.count(a.id) && !declare(a.id)) throw NoForm{};
+  return names_.use(side().handles.at(a.id));
 }
 
 bool Writer::declare_roots(const ir::Stage& stage, const std::string& receiver, bool init, Id loop) {
   for (const bool reduce : {false, true}) {
-    const RootLoops roots = root_loops(s_.program, stage, reduce, init);
+    const RootLoops roots = root_loops(program(), stage, reduce, init);
     if (roots.became || std::find(roots.loops.begin(), roots.loops.end(), loop) == roots.loops.end()) continue;
     cpp::Line line;
     line.single = reduce && roots.loops.size() == 1;
@@ -151,9 +169,9 @@ bool Writer::declare_roots(const ir::Stage& stage, const std::string& receiver, 
     line.call = receiver + (reduce ? ".reduction" : ".spatial");
     line.call += line.single ? "()" : "<" + std::to_string(roots.loops.size()) + ">()";
     for (Id id : roots.loops) {
-      const Stmt* l = ir::find(s_.program, id);
+      const Stmt* l = ir::find(program(), id);
       if (!l) return false;
-      bind(line, id, (init ? "init_" : "") + s_.program.axis(l->axis).name, stage.name);
+      bind(line, id, (init ? "init_" : "") + program().axis(l->axis).name, stage.name);
     }
     lines_.push_back(std::move(line));
     return true;
@@ -163,18 +181,18 @@ bool Writer::declare_roots(const ir::Stage& stage, const std::string& receiver, 
 
 // A copy inside of a loop that peel or partition gave out.
 bool Writer::declare_copy(const ir::Stage& stage, Id loop) {
-  const Stmt& l = *ir::find(s_.program, loop);
-  if (!l.copy_of || !handles_.count(l.copy_of) || nest_of(s_.program, loop).stage != stage.id) return false;
-  std::vector<const Stmt*> path =
-      ir::path_to(s_.program, loop);  // innermost first: the copied loop itself, where it has a name
+  const Stmt& l = *ir::find(program(), loop);
+  if (!l.copy_of || !side().handles.count(l.copy_of) || nest_of(program(), loop).stage != stage.id) return false;
+  std::vector<const Stmt*> path = ir::path_to(program(), loop);  // innermost first: the copied loop itself, where it has a name
   std::reverse(path.begin(), path.end());
   for (const Stmt* around : path) {
-    if (around->kind != Stmt::Kind::loop || !handles_.count(around->id) || copy_inside(*around, l.copy_of) != loop) continue;
+    if (around->kind != Stmt::Kind::loop || !side().handles.count(around->id) || copy_inside(*around, l.copy_of) != loop)
+      continue;
     cpp::Line line;
     line.type = "Loop", line.single = true;
-    line.call = this->stage(stage.id) + ".copy(" + names_.use(handles_.at(l.copy_of)) + ", " +
-                names_.use(handles_.at(around->id)) + ")";
-    bind(line, loop, s_.program.axis(l.axis).name + "_copy", stage.name);
+    line.call = this->stage(stage.id) + ".copy(" + names_.use(side().handles.at(l.copy_of)) + ", " +
+                names_.use(side().handles.at(around->id)) + ")";
+    bind(line, loop, program().axis(l.axis).name + "_copy", stage.name);
     lines_.push_back(std::move(line));
     return true;
   }
@@ -182,20 +200,20 @@ bool Writer::declare_copy(const ir::Stage& stage, Id loop) {
 }
 
 bool Writer::declare(Id loop) {
-  const ir::Stage& stage = s_.program.stage(nest_of(s_.program, loop).stage);
+  const ir::Stage& stage = program().stage(nest_of(program(), loop).stage);
   const std::string receiver = this->stage(stage.id);
   if (declare_roots(stage, receiver, false, loop) || declare_copy(stage, loop)) return true;
-  const auto blocks = ir::blocks_of(s_.program, stage.id);
+  const auto blocks = ir::blocks_of(program(), stage.id);
   if (std::any_of(blocks.begin(), blocks.end(), [](const Stmt* b) { return b->piece == Stmt::Piece::init; }) &&
       declare_roots(stage, receiver + ".init()", true, loop))
     return true;
-  const std::vector<Id> all = all_loops(s_.program, stage.id);
+  const std::vector<Id> all = all_loops(program(), stage.id);
   const auto at = std::find(all.begin(), all.end(), loop);
   if (at == all.end()) return false;
   cpp::Line line;
   line.type = "Loop", line.single = true;
   line.call = receiver + ".loops()[" + std::to_string(at - all.begin()) + "]";
-  bind(line, loop, s_.program.axis(ir::find(s_.program, loop)->axis).name, stage.name);
+  bind(line, loop, program().axis(ir::find(program(), loop)->axis).name, stage.name);
   lines_.push_back(std::move(line));
   return true;
 }
@@ -295,20 +313,22 @@ constexpr Form forms[] = {
     {"fuse_into", 2, ASHLAR_AT_LOOP("fuse_into")},
     {"clone", any_count,
      [](Writer& w, const Step& s) {
-       return "s.clone(" + w.stage_ref(s.args[0].id) + ", " + list(w, s, 1, &Writer::stage_ref) + ")";
+       return w.schedule() + ".clone(" + w.stage_ref(s.args[0].id) + ", " + list(w, s, 1, &Writer::stage_ref) + ")";
      }},
     {"cache_read", any_count,
      [](Writer& w, const Step& s) {
        const bool fills = s.args[2].value != 0;
-       std::string text = "s.cache_read(" + w.buffer_ref(s.args[0].id) + ", " + list(w, s, fills ? 4 : 3, &Writer::stage_ref) +
-                          ", " + scope(s.args[1]);
+       std::string text = w.schedule() + ".cache_read(" + w.buffer_ref(s.args[0].id) + ", " +
+                          list(w, s, fills ? 4 : 3, &Writer::stage_ref) + ", " + scope(s.args[1]);
        if (!fills) return text + ")";
        std::string fill;
        if (!cpp::constant(s.args[3].exprs.at(0), fill)) throw NoForm{};
        return text + ", " + fill + ")";
      }},
     {"cache_write", 2,
-     [](Writer& w, const Step& s) { return "s.cache_write(" + w.stage_ref(s.args[0].id) + ", " + scope(s.args[1]) + ")"; }},
+     [](Writer& w, const Step& s) {
+       return w.schedule() + ".cache_write(" + w.stage_ref(s.args[0].id) + ", " + scope(s.args[1]) + ")";
+     }},
     {"set_layout", 2, ASHLAR_OF_MAP("transform_layout")},
     {"swizzle", 2, ASHLAR_OF_MAP("swizzle")},
     {"align", 3, ASHLAR_OF_NUMBERS("align")},
@@ -316,7 +336,7 @@ constexpr Form forms[] = {
     {"set_scope", 2, [](Writer& w, const Step& s) { return w.stage(s.args[0].id) + ".store_in(" + scope(s.args[1]) + ")"; }},
     {"pack_argument", 2,
      [](Writer& w, const Step& s) {
-       return "s.pack_argument(" + w.buffer_ref(s.args[0].id) + ", " + w.map(s.args[1]) + ", Pack::by_caller)";
+       return w.schedule() + ".pack_argument(" + w.buffer_ref(s.args[0].id) + ", " + w.map(s.args[1]) + ", Pack::by_caller)";
      }},
     {"rfactor", 3,
      [](Writer& w, const Step& s) {
@@ -333,7 +353,10 @@ constexpr Form forms[] = {
        if (s.results.empty()) throw NoForm{};
        return w.stage(s.args[0].id) + ".distribute<" + std::to_string(s.results.size()) + ">()";
      }},
-    {"assume", 1, [](Writer& w, const Step& s) { return "s.assume(" + w.point(s.args[0].exprs.at(0)) + ")"; }},
+    {"assume", 1, [](Writer& w, const Step& s) { return w.schedule() + ".assume(" + w.point(s.args[0].exprs.at(0)) + ")"; }},
+    {"injective", 1, [](Writer& w, const Step& s) { return w.schedule() + ".injective(" + w.buffer_ref(s.args[0].id) + ")"; }},
+    {"specialize", 1,
+     [](Writer& w, const Step& s) { return w.schedule() + ".specialize(" + w.point(s.args[0].exprs.at(0)) + ")"; }},
     {"decompose_init", 1, ASHLAR_OF_LOOP("decompose_init")},
     {"atomic", 1, ASHLAR_OF_STAGE("atomic")},
     {"tensorize", 2,
@@ -348,7 +371,8 @@ const Form* form_of(std::string_view primitive) {
   return nullptr;
 }
 
-std::string replayed(const Step& step) {
+std::string replayed(Step step, const std::string& on) {
+  step.variant = 0;
   std::string one, json = schedule::json({step});
   for (std::size_t k = 0; k < json.size(); ++k) {
     if (json[k] != '\n') {
@@ -357,14 +381,15 @@ std::string replayed(const Step& step) {
     }
     while (k + 1 < json.size() && json[k + 1] == ' ') ++k;
   }
-  return "s.replay(R\"json(" + one + ")json\")";
+  return on + ".replay(R\"json(" + one + ")json\")";
 }
 
 // split(loop, n, guard, keep), then a kind for its inner loop: one call makes both.
 const char* makes_both(const Step& step, const Step* next) {
   const bool kept = step.primitive == "split" && step.args.size() == 4 && step.args[3].word == "keep" &&
                     step.args[2].word == "guard" && step.results.size() == 2;
-  if (!kept || !next || next->args.size() != 1 || next->args[0].id != step.results[1]) return nullptr;
+  if (!kept || !next || next->variant != step.variant || next->args.size() != 1 || next->args[0].id != step.results[1])
+    return nullptr;
   return next->primitive == "vectorize" ? "vectorize" : next->primitive == "unroll" ? "unroll" : nullptr;
 }
 
@@ -385,11 +410,11 @@ cpp::Line Writer::statement(const Step& step, const Step* next, bool& takes_next
     line.call = form->write(*this, step);
   } catch (const NoForm&) {
     for (std::size_t k = before; k < lines_.size(); ++k)
-      std::erase_if(handles_, [&](const auto& h) {
+      std::erase_if(side().handles, [&](const auto& h) {
         return std::find(lines_[k].binds.begin(), lines_[k].binds.end(), h.second) != lines_[k].binds.end();
       });
     lines_.resize(before), parameters_.resize(parameters);
-    line.call = replayed(step);
+    line.call = replayed(step, schedule());
     line.replays = true;
   }
   return line;
@@ -397,7 +422,7 @@ cpp::Line Writer::statement(const Step& step, const Step* next, bool& takes_next
 
 // Names for what the step gave out, which is known once it is applied.
 void Writer::results(cpp::Line& line, const Step& done, const std::string& hint) {
-  const Program& p = s_.program;
+  const Program& p = program();
   if (line.replays) return;
   for (Id id : done.results) {
     if (p.stages.count(id)) {
@@ -416,25 +441,43 @@ void Writer::results(cpp::Line& line, const Step& done, const std::string& hint)
   line.single = done.results.size() == 1 && !several;
 }
 
+// A variant that was made: a side of its own.
+void Writer::specialised(cpp::Line& line, const Step& step) {
+  if (line.replays) throw InternalError("a condition of specialize that the language has no words for");
+  line.type = "Schedule&", line.single = true;
+  line.binds.push_back(names_.handle("variant", ""));
+  Side made{{*program().variants.back().program, side().scheduled.consumed, {}, {}},
+            side().keys,
+            side().handles,
+            line.binds.back(),
+            side().where + "where " + side().keys.key(side().scheduled, step) + ": "};
+  sides_.push_back(std::move(made));
+}
+
 CppText Writer::run(const std::vector<Step>& steps, std::string_view function) {
   CppText result;
-  const std::string own_name = names_.take("s");
   std::vector<std::size_t> line_of;  // of each step; the last one's number where there is none
   for (std::size_t k = 0; k < steps.size(); ++k) {
+    at_ = steps[k].variant;
+    if (at_ >= sides_.size()) throw InternalError("a trace with a step of a variant that it has not made");
     const Step* next = k + 1 < steps.size() ? &steps[k + 1] : nullptr;
     bool takes_next = false;
     cpp::Line line = statement(steps[k], next, takes_next);
     for (int n = 0; n < (takes_next ? 2 : 1); ++n) {
       const Step& step = steps[k + static_cast<std::size_t>(n)];
-      result.keys.push_back(keys_.key(s_, step));
-      const std::vector<Id>& made = apply(s_, step, target_);
+      Step own = step;
+      own.variant = 0;
+      result.keys.push_back(side().where + side().keys.key(side().scheduled, own));
+      const std::vector<Id>& made = apply(side().scheduled, own, target_);
       if (made != step.results && !step.results.empty()) throw InternalError("a trace applied again gives other handles");
-      keys_.made(s_.program);
+      side().keys.made(program());
       line_of.push_back(n == 0 ? lines_.size() : std::string::npos);
     }
-    const Step& done = s_.trace.back();
+    const Step done = side().scheduled.trace.back();
     if (takes_next)
       ++k;
+    else if (done.primitive == "specialize")
+      specialised(line, done);
     else
       results(line, done, done.primitive == "peel" ? done.args[1].word : done.primitive == "partition" ? "beyond" : "");
     lines_.push_back(std::move(line));
@@ -445,7 +488,7 @@ CppText Writer::run(const std::vector<Step>& steps, std::string_view function) {
   std::string body;
   for (const std::string& statement : statements)
     if (!statement.empty()) body += "  " + statement + "\n";
-  std::string head = "void " + std::string(function) + "(ashlar::Schedule& " + own_name;
+  std::string head = "void " + std::string(function) + "(ashlar::Schedule& " + own_name_;
   for (const auto& p : parameters_)
     head += std::string(p.kind == Kind::tensor   ? ", const ashlar::Tensor& "
                         : p.kind == Kind::symbol ? ", const ashlar::Expr& "

@@ -147,6 +147,16 @@ Expr over_symbols(const Context& c, const Expr& e, const char* what) {
   });
 }
 
+Expr condition_over_symbols(const Context& c) {
+  const Arg& arg = c.expect(0, Arg::Kind::exprs, "a condition");
+  if (arg.exprs.size() != 1 || !arg.exprs.front().type().is_bool()) c.refuse("one condition", "something else");
+  const Expr condition = over_symbols(c, arg.exprs.front(), "a condition");
+  if (ir::free_vars(condition).empty()) c.refuse("a condition over symbols", ir::text(condition));
+  if (analysis::can_prove(ir::logic_not(condition), analysis::facts_of_arguments(c.p)))
+    c.refuse("a condition that some call can keep", ir::text(condition) + ", which is never true");
+  return condition;
+}
+
 std::string name_of(const Program& p, const Stmt& loop) {
   return p.axis(loop.axis).name + " of " + p.stage(nest_of(p, loop.id).stage).name;
 }

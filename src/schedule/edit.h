@@ -66,6 +66,7 @@ void require_serial(const Context&, const Stmt& loop);  // not yet vectorized, p
 std::string copied_by(const Program&, const Stmt& loop, const std::string& step);
 // An expression of a step, over symbols alone, with the names that the program has for them: replayed steps carry ids alone.
 Expr over_symbols(const Context&, const Expr&, const char* what);
+Expr condition_over_symbols(const Context&);              // the first argument, which some call can keep
 void require_whole(const Context&, const Stmt& loop);     // not a part made by peel
 void require_no_slide(const Context&, const Stmt& loop);  // no stage slides along it
 

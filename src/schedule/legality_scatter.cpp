@@ -13,6 +13,22 @@ using analysis::Facts;
 
 namespace {
 
+// Of an element of an injective table its indices, where they do not depend on data; else nothing.
+std::vector<Expr> indices_of_injective(const Program& p, const Expr& target) {
+  Expr e = target;
+  const auto keeps = [](const Expr& x) {  // values apart
+    if (ir::is(x, ir::Op::in_range)) return true;
+    if (!ir::is(x, ir::Op::cast)) return false;
+    const Type from = ir::args_of(x).front().type();
+    return !from.is_float() && (x.type().is_index() || (!x.type().is_float() && x.type().bits >= from.bits));
+  };
+  while (keeps(e)) e = Expr(ir::args_of(e).front());
+  if (!ir::is(e, ir::Op::load) || !p.buffer(e.node()->id).injective) return {};
+  const auto args = ir::args_of(e);
+  if (std::any_of(args.begin(), args.end(), analysis::depends_on_data)) return {};
+  return {args.begin(), args.end()};
+}
+
 std::string list_of(const std::vector<Expr>& at) {
   std::string s;
   for (const Expr& e : at) s += (s.empty() ? "" : ", ") + ir::text(e);
@@ -70,6 +86,8 @@ void prove_steps_apart(Context& c, const Stmt& loop, const std::string& expected
     for (const Expr& e : stage.targets) {
       at.push_back(ir::substitute(e, values));
       if (!analysis::depends_on_data(at.back())) put.at.push_back(at.back());
+      // equal elements of a table without duplicates are one element: its indices tell the steps apart
+      for (const Expr& index : indices_of_injective(p, at.back())) put.at.push_back(index);
     }
     std::vector<Id> inner;
     bool inside = false;

@@ -49,6 +49,8 @@ void apply_decompose_init(Context&);  // loop
 void apply_atomic(Context&);          // stage
 void apply_tensorize(Context&);       // loop, intrinsic
 void apply_assume(Context&);          // condition
+void apply_injective(Context&);       // buffer
+void apply_specialize(Context&);      // condition
 void apply_distribute(Context&);      // stage                         -> stages
 
 std::span<const Primitive> primitives();

@@ -31,11 +31,13 @@ bool annotates(const Context& c) {
   const std::string& primitive = c.step.primitive;
   if (primitive == "set_scope") return !c.target.is_gpu();  // what lies in shared memory is computed for all threads
   return primitive == "unroll" || primitive == "vectorize" || primitive == "parallel" || primitive == "stream_store" ||
-         primitive == "atomic" || primitive == "tensorize" || primitive == "assume";
+         primitive == "atomic" || primitive == "tensorize" || primitive == "assume" || primitive == "specialize" ||
+         primitive == "injective";
 }
 
 bool keeps_boxes(const Context& c) {
   const std::string& primitive = c.step.primitive;
+  if (primitive == "assume" || primitive == "specialize") return false;  // boxes that the facts decide
   return annotates(c) || primitive == "prefetch" || primitive == "align" || primitive == "set_layout" ||
          primitive == "drop_dim" || primitive == "swizzle";
 }
@@ -43,8 +45,12 @@ bool keeps_boxes(const Context& c) {
 Id rearranged(const Context& c) {
   const std::string& primitive = c.step.primitive;
   if (c.target.is_gpu() || pads(c.p)) return 0;
-  if (primitive == "split" || primitive == "split_parts") return nest_of(c.p, c.results.front()).id;
-  return primitive == "reorder" ? nest_of(c.p, c.step.args.front().id).id : 0;
+  if (primitive != "split" && primitive != "split_parts" && primitive != "reorder") return 0;
+  const Stmt& nest = nest_of(c.p, primitive == "reorder" ? c.step.args.front().id : c.results.front());
+  // The box of what is computed inside has other words now, and so has what it reads from outside.
+  bool alone = true;
+  ir::walk(nest.body, [&](const Stmt& s) { alone = alone && s.kind != Stmt::Kind::nest; });
+  return alone ? nest.id : 0;
 }
 
 void recheck(Context& c) {

@@ -10,6 +10,7 @@
 #include "schedule/handles.h"
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
+#include "schedule/state.h"
 
 namespace ashlar {
 
@@ -17,40 +18,7 @@ using schedule::Arg;
 
 namespace detail {
 
-struct ScheduleState {
-  schedule::Scheduled scheduled;
-  Target target;
-  std::map<ir::Id, ir::Id> buffer_of;                   // tensors of the language -> buffers of the program
-  std::map<std::pair<ir::Id, ir::Id>, ir::Id> iter_of;  // {stage, Axis of the language} -> iteration variable
-  std::map<ir::Id, ir::Id> variable_of;                 // symbols and scalars of the language -> those of the program
-  std::shared_ptr<const ir::Program> algorithm = {};    // before any step
-  void (*observer)(void*, const std::string&, const std::string&) = nullptr;
-  void* observer_data = nullptr;
-
-  const std::vector<ir::Id>& apply(schedule::Step step) {
-    schedule::apply(scheduled, std::move(step), target);
-    const schedule::Step& done = scheduled.trace.back();
-    if (observer) observer(observer_data, schedule::text(done), ir::text(scheduled.program));
-    return done.results;
-  }
-};
-
 namespace {
-
-// Several steps that count as one: undone together.
-class Together {
- public:
-  explicit Together(ScheduleState& s) : state_(s), before_(s.scheduled) {}
-  ~Together() {
-    if (!done_) state_.scheduled = std::move(before_);
-  }
-  void keep() { done_ = true; }
-
- private:
-  ScheduleState& state_;
-  schedule::Scheduled before_;
-  bool done_ = false;
-};
 
 const char* word(Tail t) {
   static constexpr const char* names[] = {"guard", "predicate", "shift", "pad", "peel", "exact"};
@@ -125,7 +93,7 @@ StageRef::StageRef(const Stage& s) : stage_(s.id()), state_(s.state_) {}
 
 Arg Stage::any(Loop l, const char* primitive, Where where) const {
   if (!l.state_) refuse(primitive, "a loop of a schedule", "an empty Loop, which was given no value", where);
-  if (l.state_ != state_) {
+  if (!detail::serves(l.state_, l.id_, *state_)) {
     const ir::Program& other = l.state_->scheduled.program;
     const ir::Stmt* s = ir::find(other, l.id_);
     refuse(primitive, "a loop of this schedule",
@@ -263,15 +231,14 @@ Loop Stage::partition(Loop l, Operand at, Where w) const {
   return Loop(apply("partition", {own(l, "partition", w), Arg::map({}, {point})}, w)[0], state_);
 }
 std::vector<Stage> Stage::distribute_(std::size_t expected, Where w) const {
-  const schedule::Scheduled before = state_->scheduled;
+  detail::Together together(*state_);
   std::vector<Stage> sums;
   for (const ir::Id id : apply("distribute", {Arg::stage(id_)}, w)) sums.push_back(Stage(id, state_));
-  if (sums.size() != expected) {
-    state_->scheduled = before;
+  if (sums.size() != expected)
     refuse("distribute",
            std::to_string(sums.size()) + (sums.size() == 1 ? " sum" : " sums") + ", which the term has multiplied out",
            std::to_string(expected) + " asked for", w);
-  }
+  together.keep();
   return sums;
 }
 Stage Stage::unroll_and_jam(Loop l, Where w) const { return apply("unroll_and_jam", {own(l, "unroll_and_jam", w)}, w), *this; }
@@ -306,7 +273,8 @@ Stage Stage::cross_thread_reduce(Loop l, Where w) const {
 Stage Stage::pipeline(Loop l, const Async& how, Where w) const {
   std::vector<Arg> args{own(l, "pipeline", w), Arg::integer(how.stages), Arg::integer(how.async_copy ? 1 : 0)};
   for (const Stage& load : how.loads) {
-    if (load.state_ != state_) refuse("pipeline", "a stage of this schedule", "one of another schedule", w);
+    if (!detail::serves(load.state_, load.id_, *state_))
+      refuse("pipeline", "a stage of this schedule", "one of another schedule", w);
     args.push_back(Arg::stage(standing(*state_, load.id_, "pipeline", w).id));
   }
   apply("pipeline", std::move(args), w);
@@ -388,9 +356,10 @@ Stage Stage::tensorize(Loop l, const Intrinsic& f, Where w) const {
 // The buffer of a tensor or of a stage's first value, as the program stands.
 ir::Id Stage::buffer_of(const detail::ScheduleState& state, StageRef r, const char* what, Where where) {
   if (r.stage_) {
-    if (r.state_ != &state) refuse(what, "a stage of this schedule", "one of another schedule", where);
+    if (!detail::serves(r.state_, r.stage_, state)) refuse(what, "a stage of this schedule", "one of another schedule", where);
     return standing(state, r.stage_, what, where).buffers.front();
   }
+  state.require_here(what, where);
   const auto it = state.buffer_of.find(r.tensor_);
   if (it == state.buffer_of.end()) refuse(what, "a tensor of this program", "one that no output needs", where);
   const auto& consumed = state.scheduled.consumed;
@@ -407,7 +376,7 @@ Stage Stage::prefetch(Loop l, StageRef of, Factor ahead, Where w) const {
 // ---- the schedule ----------------------------------------------------------------------------------------------------------
 
 Schedule::Schedule(lang::Built built, const Target& target)
-    : state_(new detail::ScheduleState{{std::move(built.program), {}, {}},
+    : state_(new detail::ScheduleState{{std::move(built.program), {}, {}, {}},
                                        target,
                                        std::move(built.buffer_of),
                                        std::move(built.iter_of),
@@ -424,11 +393,6 @@ Schedule::Schedule(lang::Built built, const Target& target)
     throw;
   }
 }
-Schedule::Schedule(const Schedule& other) : state_(new detail::ScheduleState(*other.state_)) {}
-Schedule& Schedule::operator=(const Schedule& other) {
-  if (this != &other) *state_ = *other.state_;  // handles to this schedule stay handles to it
-  return *this;
-}
 Schedule::~Schedule() { delete state_; }
 
 ir::Id Schedule::stage_of(StageRef r, const char* what, Where where) const {
@@ -437,6 +401,11 @@ ir::Id Schedule::stage_of(StageRef r, const char* what, Where where) const {
   return b.stage;
 }
 
+Stage Schedule::operator[](StageAt at) const {
+  if (!detail::serves(at.stage.state_, at.stage.id_, *state_))
+    refuse("schedule", "a stage of this schedule", "one of another schedule", at.where);
+  return Stage(at.stage.id_, state_, at.stage.init_);
+}
 Stage Schedule::operator[](TensorAt t) const { return Stage(stage_of(t.tensor, "schedule", t.where), state_); }
 
 std::vector<Arg> Schedule::reader_args(StageRef source, std::initializer_list<StageRef> readers, const Scope& scope,
@@ -465,6 +434,9 @@ void Schedule::assume(Operand condition, Where w) {
   lang::Built names;
   names.variable_of = state_->variable_of;
   Stage(0, state_).apply("assume", {Arg::map({}, {names.in_program(condition.expr(), w)})}, w);
+}
+void Schedule::injective(const Tensor& table, Where w) {
+  Stage(0, state_).apply("injective", {Arg::buffer(Stage::buffer_of(*state_, table, "injective", w))}, w);
 }
 Stage Schedule::clone(StageRef stage, std::initializer_list<StageRef> readers, Where w) {
   std::vector<Arg> args{Arg::stage(stage_of(stage, "clone", w))};
@@ -504,45 +476,42 @@ void Schedule::pack_argument_(const Tensor& input, const std::vector<Expr>& vars
 }
 
 std::optional<Refusal> Schedule::attempt_(void (*call)(void*), void* steps) {
-  const schedule::Scheduled before = state_->scheduled;
+  detail::Together together(*state_);
   try {
     call(steps);
+    together.keep();
     return std::nullopt;
-  } catch (const RefusalError& e) {
-    state_->scheduled = before;
-    return e.refusal;
-  } catch (...) {
-    state_->scheduled = before;
-    throw;
-  }
+  } catch (const RefusalError& e) { return e.refusal; }
 }
 
 const Target& Schedule::target() const { return state_->target; }
 const schedule::Scheduled& Schedule::scheduled() const { return state_->scheduled; }
 std::string Schedule::text() const { return ir::text(state_->scheduled.program); }
-std::string Schedule::json() const { return schedule::json(state_->scheduled.trace); }
+std::string Schedule::json() const { return schedule::json(state_->whole().scheduled.trace); }
 std::string Schedule::to_cpp(std::string_view function) const {
-  return schedule::cpp_text(*state_->algorithm, state_->scheduled.trace, state_->target, function).text;
+  return schedule::cpp_text(*state_->algorithm, state_->whole().scheduled.trace, state_->target, function).text;
 }
-std::uint64_t Schedule::trace_hash() const { return schedule::trace_hash(state_->scheduled.trace); }
+std::uint64_t Schedule::trace_hash() const { return schedule::trace_hash(state_->whole().scheduled.trace); }
 const ir::Program& Schedule::algorithm() const { return *state_->algorithm; }
 std::string Schedule::trace() const {
   std::string t;
-  for (const schedule::Step& s : state_->scheduled.trace) t += schedule::text(s) + "\n";
+  for (const schedule::Step& s : state_->whole().scheduled.trace) t += schedule::text(s) + "\n";
   return t;
 }
 void Schedule::observe(void (*f)(void*, const std::string&, const std::string&), void* data) {
-  state_->observer = f;
-  state_->observer_data = data;
+  state_->whole().observer = f;
+  state_->whole().observer_data = data;
 }
 
 void Schedule::replay(std::string_view json, Where where) {
   detail::Together together(*state_);
+  const std::size_t before = state_->whole().scheduled.variants.size();
   for (schedule::Step& step : schedule::steps_from_json(json, where)) {
     step.where = where;
     const std::string place = step.place;
     try {
-      state_->apply(std::move(step));
+      // 0 is this schedule, and 1 the first variant that the steps themselves make
+      state_->replayed(std::move(step), before);
     } catch (const RefusalError& e) {
       Refusal r = e.refusal;
       r.primitive += " (replayed from " + place + ")";

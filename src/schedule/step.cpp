@@ -185,6 +185,7 @@ std::string json(const std::vector<Step>& steps) {
   Json list = Json::array();
   for (const Step& s : steps) {
     Json j{{"primitive", s.primitive}, {"args", Json::array()}, {"place", s.place}, {"results", s.results}};
+    if (s.variant) j["variant"] = s.variant;
     for (const Arg& a : s.args) {
       if (a.kind == Arg::Kind::integer) {
         j["args"].push_back(a.value);
@@ -244,6 +245,10 @@ std::vector<Step> steps_from_json(std::string_view source, Where where) {
     Step s;
     s.primitive = j["primitive"];
     if (j.contains("place") && j["place"].is_string()) s.place = j["place"];
+    if (j.contains("variant")) {
+      if (!j["variant"].is_number_unsigned()) bad(entry, "the number of a variant", j);
+      s.variant = j["variant"].get<std::size_t>();
+    }
     for (const Json& a : j["args"]) {
       if (a.is_number_integer()) {
         s.args.push_back(Arg::integer(a.get<std::int64_t>()));

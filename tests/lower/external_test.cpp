@@ -167,3 +167,24 @@ TEST_CASE("what its definition refuses") {
   lang::bind(y, c_stage("z", f32, {N}, f, [&](Var i) { return needs(x, Range{i, i + 2}); }));
   says(refused([&] { Schedule s(lang::build_program("outside", {x, y}), Target::parse("x86-64-v3")); }), "x");
 }
+
+TEST_CASE("where a loop begins at an element of a table, so does the part that is computed for it (fuzz seed 98001023)") {
+  struct {
+    lang::DefinitionScope scope;
+    Symbol N{"N"};
+    Tensor first = lang::make_input("first", u8, {N}), A = lang::make_input("A", f32, {16, 4}),
+           B = lang::make_input("B", f32, {4, 3}), out = lang::make_output("out", f32, {N});
+    Tensor C = c_stage("C", f32, {16, 3}, region_function("ashlars_test_gemm", external::ashlars_test_gemm), [&](Var i, Var j) {
+      return Needs{needs(A, i, Range{Expr(0), Expr(4)}), needs(B, Range{Expr(0), Expr(4)}, j)};
+    });
+    Tensor sums = compute("sums", {{"i", N}}, [&](Var i) {
+      Axis l{"l", clamp(first(i), 0, 16), 16};
+      return sum(C(l, 1), l);
+    });
+    lang::Built built = (lang::bind(out, sums), lang::build_program("rows", {first, A, B, out}));
+    Schedule s{built, Target()};
+  } o;
+  const Loop i = o.s[o.out].nest()[0];
+  o.s[o.C].compute_at(i);
+  same(o, {{"N", 5}});
+}

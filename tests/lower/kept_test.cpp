@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <ashlar/ashlar.h>
+#include <ashlar/analysis/regions.h>
 #include <ashlar/analysis/simplify.h>
 #include <ashlar/interp/interpreter.h>
 #include <ashlar/ir/print.h>
@@ -265,4 +266,21 @@ TEST_CASE("what NaN is not below chooses an index (fuzz seed 30031076)") {
   });
   check(Schedule(lang::build_program("kept", {x, table, y}), Target()),
         {values, numbers(f32, {2}), interp::Array::zeros(f32, {4})});
+}
+
+TEST_CASE("what is computed inside of a loop that is split reads from outside (fuzz seed 97008102)") {
+  lang::DefinitionScope scope;
+  const Symbol N("N");
+  const Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
+  const Tensor a = compute("a", [&](Var i) { return x(i) * 2; });
+  const Tensor b = compute("b", {{"i", N}}, [&](Var i) { return a(i) + 1; });
+  lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return b(i) * 3; }));
+  Schedule s(lang::build_program("kept", {x, y}), Target());
+  const Loop i = s[y].nest()[0];
+  s[b].compute_at(i);
+  s[y].split(i, Parts{2});
+  ir::Program anew = s.scheduled().program;
+  analysis::derive_regions(anew);
+  CHECK(ir::text(anew) == s.text());
+  for (std::int64_t n : {0, 1, 2, 5, 8}) check(s, {numbers(f32, {n}), interp::Array::zeros(f32, {n})});
 }

@@ -186,6 +186,38 @@ std::vector<Case> primitives() {
                    (void)of_w, (void)ji;
                    use(built, s);
                  }});
+  all.push_back(of<Blur>("variants", [](Blur& t, Schedule& s) {
+    auto [y, x] = s[t.out].spatial<2>();
+    auto [yo, yi] = s[t.out].split(y, 4);
+    Stage copy = s.cache_read(t.in, {t.across}, Scope::global);
+    Schedule& narrow = s.specialize(t.W < 8 && t.H > 2);
+    Schedule& whole = s.specialize(t.W % 8 == 0);
+    narrow[t.across].compute_at(yo);
+    narrow[copy].compute_at(yo);
+    narrow[t.out].unroll(yi);
+    auto [xo, xi] = whole[t.out].split(x, 8, Tail::exact);
+    whole[t.out].vectorize(xi).parallel(yo);
+    Schedule& square = whole.specialize(t.H == t.W);
+    square[t.out].unroll(yi);
+    square.cache_write(t.across, Scope::global).compute_root();
+    s[t.out].vectorize(x, 8);
+    s.assume(t.H > 0);
+    s.specialize(t.H == 7);  // without steps of its own
+  }));
+  all.push_back({"a table without duplicates", [](const Use& use) {
+                   lang::DefinitionScope scope;
+                   Symbol N{"N"};
+                   Tensor g = lang::make_input("g", f32, {N}), order = lang::make_input("order", i32, {N}),
+                          out = lang::make_output("out", f32, {N});
+                   Tensor sums = scatter("sums", {{"v", N}}, Combine::add, 0.f, {{"n", N}},
+                                         [&](Var n) { return put(g(n), in_range(order(n), 0, N)); });
+                   lang::bind(out, sums);
+                   const lang::Built built = lang::build_program("permuted", {g, order, out});
+                   Schedule s(built, Target::parse("x86-64"));
+                   s.injective(order);
+                   s[out].parallel(s[out].reduction());
+                   use(built, s);
+                 }});
   all.push_back({"an accelerator", [](const Use& use) {
                    const test::Npu p;
                    use(p.built, p.s);

@@ -87,7 +87,8 @@ struct Buffer {
   Layout layout;
   std::int64_t align = 0;  // bytes promised (arguments) or wanted (temporaries); 0: the element's own
   bool may_alias_inputs = false;
-  bool streamed = false;  // outputs: stores may go past the caches; changes no value
+  bool injective = false;  // inputs: no two elements are equal, which the caller promises
+  bool streamed = false;   // outputs: stores may go past the caches; changes no value
   enum class Order { inner_unit_stride, dense, any } order = Order::inner_unit_stride;  // what the caller promises
   // A packed argument: the caller has laid it out by `layout` (Pack::by_caller).
   bool packed_by_caller = false;
@@ -267,6 +268,18 @@ struct Stmt {
   std::int64_t ahead = 0;
 };
 
+struct Program;
+
+// Another schedule of the same algorithm (specialize), which a call takes where the condition holds; the first whose condition
+// holds is taken, and where none does the program that they stand in.
+struct Variant {
+  Expr condition;  // over symbols
+  std::size_t assumed =
+      0;  // its place among the assumptions of `program`; the general program has the opposite at the same place
+  std::shared_ptr<const Program> program;
+  Where where = {};
+};
+
 struct Program {
   std::string name;
   std::vector<Argument> arguments;
@@ -278,7 +291,8 @@ struct Program {
   std::map<Id, Axis> axes;
   std::map<Id, const Intrinsic*> intrinsics;  // of tensorized loops; each lives as long as the process
   std::vector<Stmt> body;
-  std::vector<Expr> assumptions;  // checked at entry, used by every proof
+  std::vector<Expr> assumptions;  // checked at entry, but for the conditions of variants; used by every proof
+  std::vector<Variant> variants;  // of the same arguments, symbols and scalars, by the same ids
   Id next_id = 1;                 // ids inside a Program are dense and deterministic, so they may be printed and saved
   Id fresh() { return next_id++; }
 

@@ -144,6 +144,11 @@ struct TensorAt {  // carries the line into an operator
   Where where;
   TensorAt(const Tensor& t, Where w = Where::current()) : tensor(t), where(w) {}
 };
+struct StageAt {
+  const Stage& stage;
+  Where where;
+  StageAt(const Stage& s, Where w = Where::current()) : stage(s), where(w) {}
+};
 
 class Stage {
  public:
@@ -248,6 +253,9 @@ class Stage {
   }
   Stage init(Where = Where::current()) const;  // afterwards: the same stage, by the loops of its init
 
+  // This stage in the variant of the schedule for calls that keep the condition (Schedule::specialize).
+  Stage specialize(Operand condition, Where = Where::current()) const;
+
   // hardware: the loop and all inside it become one call
   Stage tensorize(Loop outermost_of_block, const Intrinsic&, Where = Where::current()) const;
 
@@ -290,6 +298,7 @@ class Schedule {  // a value: copying is deep
   ~Schedule();
 
   Stage operator[](TensorAt) const;  // by value: cheap, and nothing can dangle
+  Stage operator[](StageAt) const;   // of this schedule, or in a variant the one that it began with
   // Another stage with the same definition, which these readers read instead; it may be computed elsewhere.
   Stage clone(StageRef, std::initializer_list<StageRef> readers, Where = Where::current());
   Stage cache_read(StageRef source, std::initializer_list<StageRef> readers, Scope, Where = Where::current());
@@ -298,6 +307,15 @@ class Schedule {  // a value: copying is deep
   Stage cache_write(StageRef, Scope, Where = Where::current());
   // A condition over symbols that every proof may use from here on; checked at entry, where a call that breaks it is refused.
   void assume(Operand condition, Where = Where::current());
+  // No two elements of an input of integers are equal: steps of a scatter that choose their element by it may run at once. A
+  // promise of the caller, checked by the interpreter.
+  void injective(const Tensor& table, Where = Where::current());
+  // A schedule of its own for calls whose Symbols keep a condition, which its proofs may use; it begins with the steps made so
+  // far. The entry takes the first variant whose condition holds, and this schedule where none does. It lives as long as this
+  // one; loops and stages from before serve in both. A condition that was asked for before gives its variant again.
+  //
+  //   Schedule& narrow = s.specialize(N <= 8);        narrow[C].unroll(j);        s[C].vectorize(j, 8);
+  Schedule& specialize(Operand condition, Where = Where::current());
   template <class F>
   void pack_argument(const Tensor& input, F&& layout, Pack pack, Where w = Where::current()) {
     std::vector<Expr> vars, exprs;
@@ -313,7 +331,8 @@ class Schedule {  // a value: copying is deep
   std::string text() const;   // the program as it stands
   std::string trace() const;  // a line a step
   std::string json() const;   // the steps, to save and replay
-  // The steps as calls: a C++ file with one function of the schedule, the tensors and whatever else they name.
+  // The steps as calls: a C++ file with one function of the schedule, the tensors and whatever else they name. trace(), json()
+  // and to_cpp() are of the whole schedule, asked of a variant too.
   std::string to_cpp(std::string_view function = "schedule") const;
   std::uint64_t trace_hash() const;  // of the steps, their arguments and results; not of where they were written
   void replay(std::string_view json,
@@ -327,6 +346,8 @@ class Schedule {  // a value: copying is deep
   void observe(void (*)(void*, const std::string& step, const std::string& program), void*);
 
  private:
+  friend struct detail::ScheduleState;
+  explicit Schedule(detail::ScheduleState* variant) : state_(variant) {}
   std::optional<Refusal> attempt_(void (*)(void*), void*);
   void pack_argument_(const Tensor&, const std::vector<Expr>& vars, const std::vector<Expr>& map, Pack, Where);
   std::vector<schedule::Arg> reader_args(StageRef source, std::initializer_list<StageRef> readers, const Scope&,

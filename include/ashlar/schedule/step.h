@@ -72,6 +72,7 @@ struct Step {
   std::string primitive;
   std::vector<Arg> args;
   Where where = {};
+  std::size_t variant = 0;      // of which variant, numbered from 1 in the order they were made; 0: the general schedule
   std::string place;            // "matmul.cpp:31": where it was written, kept when it is saved and replayed
   std::vector<ir::Id> results;  // loops or stages it made, filled by apply
   std::string text;             // for people, made by apply: "split(k of C, 256, guard) -> ko of C and ki of C"
@@ -83,11 +84,16 @@ struct Consumed {
   std::vector<ir::Id> successors;
 };
 
+// `program` holds those of its variants. The trace is of all, in the order in which steps were made.
 struct Scheduled {
   ir::Program program;
   std::map<ir::Id, Consumed> consumed;
   std::vector<Step> trace;
+  std::vector<Scheduled> variants;  // all there are, by number; in these, `trace` and `variants` are empty
+  std::size_t within = 0;           // a variant's: the number of that which it was made of
+  ir::Id begins = 0;                // a variant's: smaller ids mean the same there
 };
+const Scheduled& variant(const Scheduled&, std::size_t number);  // 0: the general one
 
 // Applies one step: all of it or, with a RefusalError, nothing. On success the step, with its results, is the trace's last.
 // After the primitive itself: regions are derived again, and every obligation that an earlier step took on (parallel and

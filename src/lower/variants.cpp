@@ -1,0 +1,234 @@
+// The kernels of a program's variants as one kernel, which takes one of them at its entry.
+//
+//   if N <= 8
+//     (the first variant)
+//   else if N % 16 == 0
+//     (the second)
+//   else
+//     (the general program)
+//
+// Each was lowered by itself, under what its condition tells; arguments, symbols and scalars have the same ids in all of them,
+// all else gets ids of its own. A call needs the workspace of the one that it takes: in the others' places the layout has size
+// 0. What only one of them assumes is asked of the calls that take it.
+#include <algorithm>
+
+#include <ashlar/analysis/simplify.h>
+#include <ashlar/ir/refusal.h>
+
+#include "lower/passes.h"
+
+namespace ashlar::lower_impl {
+namespace {
+
+using ir::Id;
+using ir::Kernel;
+using ir::KStmt;
+
+// Moves what one kernel calls its own out of the way of another's.
+class Renamed {
+ public:
+  Renamed(Kernel& k, const Kernel& other) : k_(k), other_(other), by_(beyond(other)) {}
+
+  void run() {
+    for (ir::StrideArg& s : k_.strides) {
+      const auto same = std::find_if(other_.strides.begin(), other_.strides.end(),
+                                     [&](const ir::StrideArg& o) { return o.buffer == s.buffer && o.dim == s.dim; });
+      strides_[s.id] = same == other_.strides.end() ? s.id + by_ : same->id;
+      s.id = strides_.at(s.id);
+    }
+    std::map<Id, ir::KBuffer> buffers;
+    for (auto& [id, b] : k_.buffers) {
+      b.id = buffer(id);
+      for (Expr* e : {&b.elements, &b.offset}) change(*e);
+      for (Id& loop : b.inside) loop = variable(loop);
+      buffers.emplace(b.id, b);
+    }
+    std::map<Id, ir::Intrinsic> intrinsics;
+    for (auto& [id, f] : k_.intrinsics) {
+      f.id = id + by_;
+      intrinsics.emplace(f.id, f);
+    }
+    std::map<Id, ir::TensorMap> maps;
+    for (auto& [id, m] : k_.tensor_maps) {
+      m.id = id + by_;
+      m.buffer = buffer(m.buffer);
+      for (auto* list : {&m.extents, &m.strides})
+        for (Expr& e : *list) change(e);
+      maps.emplace(m.id, m);
+    }
+    for (Expr* e : {&k_.workspace_shared, &k_.workspace_per_worker}) change(*e);
+    statements(k_.body);
+    k_.buffers = std::move(buffers), k_.intrinsics = std::move(intrinsics), k_.tensor_maps = std::move(maps);
+  }
+
+ private:
+  static Id beyond(const Kernel& k) {
+    Id id = unused_id(k);
+    for (const auto& [own, f] : k.intrinsics) id = std::max(id, own + 1);
+    for (const auto& [own, m] : k.tensor_maps) id = std::max(id, own + 1);
+    return id;
+  }
+  Id variable(Id id) const {
+    if (!id || k_.symbols.count(id) || k_.scalars.count(id)) return id;
+    const auto stride = strides_.find(id);
+    return stride == strides_.end() ? id + by_ : stride->second;
+  }
+  Id buffer(Id id) const {
+    const ir::KBuffer& b = k_.buffers.at(id);
+    const auto there = other_.buffers.find(id);
+    const bool same = there != other_.buffers.end() && b.storage == ir::Storage::constant && there->second.data == b.data;
+    return b.storage == ir::Storage::argument || same ? id : id + by_;
+  }
+  void change(Expr& e) {
+    if (e.empty()) return;
+    e = ir::transform(e, [&](const Expr& x) {
+      const ir::Node* n = x.node();
+      if (ir::is(x, ir::Op::var)) {
+        const Id id = variable(n->id);
+        return id == n->id ? x : ir::var(id, n->name, x.type(), n->where);
+      }
+      if (ir::is(x, ir::Op::load)) {
+        const Id id = buffer(n->id);
+        return id == n->id ? x : ir::load(id, n->name, x.type(), ir::args_of(x), n->where);
+      }
+      return x;
+    });
+  }
+  void statements(std::vector<KStmt>& list) {
+    for (KStmt& s : list) {
+      for_each_expr(s, [&](Expr& e) { change(e); });
+      s.var = variable(s.var);
+      if (s.buffer) s.buffer = buffer(s.buffer);
+      if (s.launch) launch(s);
+      if (s.sync) {
+        auto own = std::make_shared<ir::Sync>(*s.sync);
+        if (own->buffer) own->buffer = buffer(own->buffer);
+        for (Expr* e : {&own->index, &own->count, &own->bytes, &own->parity, &own->rank}) change(*e);
+        s.sync = std::move(own);
+      }
+      if (s.call) call(s);
+      statements(s.body), statements(s.otherwise);
+    }
+  }
+  void launch(KStmt& s) {
+    auto own = std::make_shared<ir::Launch>(*s.launch);
+    for (Expr* list : {own->grid, own->cluster})
+      for (int d = 0; d < 3; ++d) change(list[d]);
+    for (Id& block : own->block) block = variable(block);
+    own->thread = variable(own->thread);
+    s.launch = std::move(own);
+  }
+  void call(KStmt& s) {
+    auto own = std::make_shared<ir::Call>(*s.call);
+    if (own->intrinsic) own->intrinsic += by_;
+    for (ir::Call::Actual& a : own->actuals) {
+      if (!a.buffer) continue;
+      a.buffer = k_.tensor_maps.count(a.buffer) ? a.buffer + by_ : buffer(a.buffer);
+    }
+    s.call = std::move(own);
+  }
+
+  Kernel& k_;
+  const Kernel& other_;
+  const Id by_;
+  std::map<Id, Id> strides_;
+};
+
+void number_launches(std::vector<KStmt>& list, const std::string& name, int& count) {
+  for (KStmt& s : list) {
+    if (s.launch) {
+      auto own = std::make_shared<ir::Launch>(*s.launch);
+      own->name = name + (count++ == 0 ? "" : "_" + std::to_string(count));
+      s.launch = std::move(own);
+    }
+    number_launches(s.body, name, count), number_launches(s.otherwise, name, count);
+  }
+}
+
+Expr only_where(const Expr& condition, const Expr& bytes) { return ir::select(condition, bytes, ir::index(0)); }
+
+Expr aligned(const Expr& bytes, std::int64_t to) { return ir::mul(ir::ceil_div(bytes, ir::index(to)), ir::index(to)); }
+
+class Merged {
+ public:
+  explicit Merged(Kernel general) : k_(std::move(general)) {
+    for (Expr* e : {&k_.workspace_shared, &k_.workspace_per_worker})
+      if (e->empty()) *e = ir::index(0);
+  }
+
+  // In front of what is there: taken where the condition holds.
+  void add(const Expr& condition, Kernel v, Where where) {
+    Renamed(v, k_).run();
+    v.workspace_align = k_.workspace_align = std::max(v.workspace_align, k_.workspace_align);
+    Expr shared = before(condition, v.workspace_shared), worker = before(condition, v.workspace_per_worker);
+    for (auto& [id, b] : k_.buffers) place(b, ir::logic_not(condition), b.per_worker ? worker : shared);
+    for (auto& [id, b] : v.buffers) {
+      place(b, condition, ir::index(0));
+      const auto [there, fresh] = k_.buffers.emplace(id, b);
+      if (!fresh && there->second.align != b.align) throw InternalError("variants that ask other alignments of " + b.name);
+    }
+    k_.workspace_shared = ir::add(shared, only_where(ir::logic_not(condition), k_.workspace_shared));
+    k_.workspace_per_worker = ir::add(worker, only_where(ir::logic_not(condition), k_.workspace_per_worker));
+    for (const ir::StrideArg& s : v.strides)
+      if (std::none_of(k_.strides.begin(), k_.strides.end(), [&](const ir::StrideArg& o) { return o.id == s.id; }))
+        k_.strides.push_back(s);
+    k_.intrinsics.merge(v.intrinsics);
+    k_.tensor_maps.merge(v.tensor_maps);
+    KStmt choice = if_stmt(condition, std::move(v.body), where);
+    choice.otherwise = std::move(k_.body);
+    k_.body.clear();
+    k_.body.push_back(std::move(choice));
+  }
+
+  Kernel take() {
+    const analysis::Facts facts = facts_of(k_);
+    for (Expr* e : {&k_.workspace_shared, &k_.workspace_per_worker}) *e = analysis::simplify(*e, facts);
+    for (auto& [id, b] : k_.buffers)
+      if (b.storage == ir::Storage::workspace)
+        for (Expr* e : {&b.elements, &b.offset}) *e = analysis::simplify(*e, facts);
+    int count = 0;
+    number_launches(k_.body, k_.name, count);
+    return std::move(k_);
+  }
+
+ private:
+  Expr before(const Expr& condition, const Expr& bytes) const {
+    return bytes.empty() ? ir::index(0) : only_where(condition, aligned(bytes, k_.workspace_align));
+  }
+  static void place(ir::KBuffer& b, const Expr& condition, const Expr& behind) {
+    if (b.storage != ir::Storage::workspace) return;
+    b.offset = ir::add(behind, b.offset);
+    b.elements = only_where(condition, b.elements);
+  }
+  Kernel k_;
+};
+
+}  // namespace
+
+ir::Kernel one_of(const ir::Program& p, ir::Kernel general, std::vector<ir::Kernel> kernels) {
+  const std::size_t first = p.variants.front().assumed;
+  std::vector<Expr> assumptions(p.assumptions.begin(), p.assumptions.begin() + static_cast<std::ptrdiff_t>(first));
+  // What is assumed behind the first variant, but for the conditions themselves: of the calls that come so far.
+  const auto ask = [&](const std::vector<Expr>& all, std::size_t count, const Expr& elsewhere) {
+    for (std::size_t n = first; n < all.size(); ++n) {
+      const bool condition = std::any_of(p.variants.begin(), p.variants.begin() + static_cast<std::ptrdiff_t>(count),
+                                         [&](const ir::Variant& v) { return v.assumed == n; });
+      if (!condition) assumptions.push_back(ir::logic_or(elsewhere, all[n]));
+    }
+  };
+  Expr earlier = ir::boolean(false);  // one of the variants so far is taken
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    const Expr& condition = p.variants[k].condition;
+    ask(kernels[k].assumptions, k + 1, ir::logic_or(earlier, ir::logic_not(condition)));
+    earlier = ir::logic_or(earlier, condition);
+  }
+  ask(p.assumptions, p.variants.size(), earlier);
+  general.assumptions = std::move(assumptions);
+
+  Merged merged(std::move(general));
+  for (std::size_t k = kernels.size(); k-- > 0;)
+    merged.add(p.variants[k].condition, std::move(kernels[k]), p.variants[k].where);
+  return merged.take();
+}
+
+}  // namespace ashlar::lower_impl

@@ -1,0 +1,64 @@
+#pragma once
+// What a Schedule and its handles point to. A variant (specialize) has a state of its own, which mirrors what the general
+// schedule's `scheduled` holds of it: steps go there, and come back into all mirrors.
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <ashlar/schedule/schedule.h>
+#include <ashlar/schedule/step.h>
+
+namespace ashlar::detail {
+
+struct ScheduleState {
+  schedule::Scheduled scheduled;  // of a variant: its program and what was consumed there
+  Target target;
+  std::map<ir::Id, ir::Id> buffer_of;                   // tensors of the language -> buffers of the program
+  std::map<std::pair<ir::Id, ir::Id>, ir::Id> iter_of;  // {stage, Axis of the language} -> iteration variable
+  std::map<ir::Id, ir::Id> variable_of;                 // symbols and scalars of the language -> those of the program
+  std::shared_ptr<const ir::Program> algorithm = {};    // before any step
+  void (*observer)(void*, const std::string&, const std::string&) = nullptr;
+  void* observer_data = nullptr;
+  ScheduleState* general = nullptr;                           // of a variant: the state of the general schedule
+  bool gone = false;                                          // a variant whose step was taken back
+  std::size_t number = 0;                                     // of a variant
+  std::vector<std::unique_ptr<Schedule>> variants = {};       // the general one's: by number, from 1
+  std::vector<std::unique_ptr<Schedule>> variants_gone = {};  // whose step was taken back; handles to them refuse
+  std::vector<ScheduleState*> mirrors = {};                   // the states of `variants`
+
+  ScheduleState& whole() { return general ? *general : *this; }
+  const ScheduleState& whole() const { return general ? *general : *this; }
+  ScheduleState& of(std::size_t variant) { return variant ? *whole().mirrors[variant - 1] : whole(); }
+
+  void require_here(const char* what, Where) const;  // refused where it is gone
+  const std::vector<ir::Id>& apply(schedule::Step);
+  const std::vector<ir::Id>& made(schedule::Step, std::size_t variant);
+  void restore(schedule::Scheduled before);                                 // of the whole schedule
+  void mirror();                                                            // after what the whole schedule holds has changed
+  const std::vector<ir::Id>& replayed(schedule::Step, std::size_t before);  // saved where there were no other variants
+  Where made_at() const;                                                    // of a variant
+  ScheduleState* copied() const;                                            // with all its variants
+  // The variant for a condition over the program's symbols, made where there is none.
+  ScheduleState& specialized(const Expr& condition, Where);
+};
+
+// Does a handle of `from` mean the same here? In its own schedule, and in variants that began after what it names was made.
+bool serves(const ScheduleState* from, ir::Id, const ScheduleState& here);
+
+// Several steps that count as one: undone together.
+class Together {
+ public:
+  explicit Together(ScheduleState& s) : state_(s.whole()), before_(state_.scheduled) {}
+  ~Together() {
+    if (!done_) state_.restore(std::move(before_));
+  }
+  void keep() { done_ = true; }
+
+ private:
+  ScheduleState& state_;
+  schedule::Scheduled before_;
+  bool done_ = false;
+};
+
+}  // namespace ashlar::detail

@@ -1,0 +1,188 @@
+// specialize: two schedules of one program, apart from each other; what each may rely on, and what is refused.
+#include "programs.h"
+
+#include <ashlar/ir/print.h>
+#include <ashlar/schedule/diff.h>
+
+namespace ashlar::test {
+namespace {
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// Narrow images without vectors, wide ones of whole tiles without guards, others with guards.
+void by_width(Blur& t) {
+  auto [y, x] = t.s[t.out].spatial<2>();
+  Schedule& narrow = t.s.specialize(t.W < 8);
+  Schedule& whole = t.s.specialize(t.W % 8 == 0);
+  narrow[t.out].unroll(y, 2);
+  auto [xo, xi] = whole[t.out].split(x, 8, Tail::exact);
+  whole[t.out].vectorize(xi);
+  whole[t.across].compute_at(y);
+  t.s[t.out].vectorize(x, 8);
+}
+
+std::int64_t evaluations_of_across(const Blur& t, std::int64_t h, std::int64_t w) {
+  interp::Arguments a{interp::Array::zeros(i32, {h, w}), interp::Array::zeros(i32, {h, w})};
+  const ir::Program& p = t.s.scheduled().program;
+  const interp::Counters counters = interp::run(p, a);
+  std::int64_t count = 0;
+  for (const auto& [id, n] : counters.evaluations)
+    if (p.stage(id).name == "across") count += n;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("a call takes the first variant whose condition holds") {
+  Blur t;
+  by_width(t);
+  for (const std::int64_t width : {1, 2, 7, 8, 9, 16, 17, 24}) t.same(5, width);
+  const std::string text = t.s.text();
+  CAPTURE(text);
+  CHECK(has(text, "where W < 8"));
+  CHECK(has(text, "assume W < 8"));
+  CHECK(has(text, "where W % 8 == 0"));
+  CHECK(t.s.scheduled().variants.size() == 2);
+  // the steps of one are not those of another
+  const std::string narrow = t.s.specialize(t.W < 8).text(), whole = t.s.specialize(t.W % 8 == 0).text();
+  CHECK(has(narrow, "unrolled"));
+  CHECK_FALSE(has(narrow, "vectorized"));
+  CHECK(has(whole, "vectorized"));
+  CHECK_FALSE(has(whole, "unrolled"));
+  CHECK(t.s.scheduled().variants.size() == 2);  // asked for again
+  // what a variant computes is counted as it computes it: rows of `across` again for each row of `out`
+  CHECK(evaluations_of_across(t, 5, 16) == 3 * 5 * 16);
+  CHECK(evaluations_of_across(t, 5, 17) == 7 * 17);
+}
+
+TEST_CASE("a variant of a variant, and the stage's own call") {
+  Blur t;
+  auto [y, x] = t.s[t.out].spatial<2>();
+  Stage narrow = t.s[t.out].specialize(t.W <= 16);
+  Schedule& variant = t.s.specialize(t.W <= 16);
+  Schedule& square = variant.specialize(t.H == t.W);
+  square[t.out].reorder(x, y);
+  narrow.unroll(y, 2);
+  t.s[t.across].compute_at(y);
+  CHECK(t.s.scheduled().variants.size() == 2);
+  CHECK(has(t.s.trace(), "where W <= 16, where H == W: reorder(x of out, y of out)"));
+  for (const auto& [h, w] : {std::pair{3, 3}, {16, 16}, {3, 5}, {17, 17}, {2, 40}}) t.same(h, w);
+  CHECK(evaluations_of_across(t, 4, 4) == 6 * 4);
+  CHECK(evaluations_of_across(t, 4, 40) == 3 * 4 * 40);
+}
+
+TEST_CASE("the condition is a fact in its variant, and its opposite one beside it") {
+  Blur t;
+  auto [y, x] = t.s[t.out].spatial<2>();
+  Schedule& whole = t.s.specialize(t.W % 8 == 0);
+  CHECK_FALSE(whole.attempt([&, l = x] { whole[t.out].split(l, 8, Tail::exact); }));
+  CHECK(t.s.attempt([&, l = x] { t.s[t.out].split(l, 8, Tail::exact); }));
+  Blur u;
+  auto [v, w] = u.s[u.out].spatial<2>();
+  Schedule& narrow = u.s.specialize(u.W < 8);
+  CHECK(narrow.attempt([&, l = w] { narrow[u.out].split(l, 8, Tail::shift); }));
+  CHECK_FALSE(u.s.attempt([&, l = w] { u.s[u.out].split(l, 8, Tail::shift); }));
+  u.same(3, 7), u.same(3, 9);
+}
+
+TEST_CASE("what only one of them assumes is asked of the calls that take it") {
+  Blur t;
+  Schedule& narrow = t.s.specialize(t.W < 8);
+  narrow.assume(t.H == 2);
+  t.s.assume(t.H % 3 == 0);
+  t.same(2, 5), t.same(3, 9), t.same(6, 8);
+  CHECK_THROWS_AS(t.same(3, 5), interp::RunError);
+  CHECK_THROWS_AS(t.same(2, 9), interp::RunError);
+}
+
+TEST_CASE("steps that are taken back take their variants with them") {
+  Blur t;
+  Schedule* lost = nullptr;
+  auto [y, x] = t.s[t.out].spatial<2>();
+  CHECK(t.s.attempt([&, l = x] {
+    lost = &t.s.specialize(t.W % 8 == 0);
+    (*lost)[t.out].split(l, 8, Tail::exact);
+    t.s[t.out].split(l, 8, Tail::exact);
+  }));
+  CHECK(t.s.scheduled().variants.empty());
+  CHECK(t.s.scheduled().program.variants.empty());
+  says(refusal(t.s, [&] { (*lost)[t.out]; }),
+       {"schedule: expected a variant of this schedule, found one whose step was taken back"});
+  says(refusal(t.s, [&] { lost->assume(t.H > 3); }),
+       {"assume: expected a variant of this schedule, found one whose step was taken back"});
+  // and an attempt on a variant undoes what it made on the whole
+  Schedule& kept = t.s.specialize(t.W < 8);
+  const std::uint64_t hash = t.s.trace_hash();
+  CHECK(kept.attempt([&, l = y] {
+    kept.specialize(t.H < 4)[t.out].unroll(l, 2);
+    kept[t.out].split(l, 0);
+  }));
+  CHECK(t.s.trace_hash() == hash);
+  CHECK(t.s.scheduled().variants.size() == 1);
+  kept[t.out].unroll(y, 2);
+  t.same(3, 5), t.same(3, 9);
+}
+
+TEST_CASE("a schedule with variants is a value: copied, saved, replayed and compared") {
+  Blur t;
+  by_width(t);
+  Schedule copy = t.s;
+  copy.specialize(t.W < 8)[t.across].compute_root();
+  CHECK(copy.trace_hash() != t.s.trace_hash());
+  copy = t.s;
+  CHECK(copy.text() == t.s.text());
+  CHECK(diff(copy, t.s).equal);
+  copy.specialize(t.W < 8)[t.out].split(copy.specialize(t.W < 8)[t.out].loops()[0], 3);
+  CHECK_FALSE(diff(copy, t.s).equal);
+
+  Blur again;
+  again.s.replay(t.s.json());
+  CHECK(again.s.text() == t.s.text());
+  CHECK(again.s.trace_hash() == t.s.trace_hash());
+  again.same(3, 5), again.same(3, 16), again.same(3, 17);
+  const std::string text = t.s.to_cpp();
+  CAPTURE(text);
+  CHECK(has(text, "Schedule& variant = s.specialize(W < 8);"));
+  CHECK(has(text, "variant[out].unroll(y, 2);"));
+}
+
+TEST_CASE("loops and stages from before serve in a variant, those from later do not") {
+  Blur t;
+  auto [y, x] = t.s[t.out].spatial<2>();
+  auto [yo, yi] = t.s[t.out].split(y, 4);
+  Stage copy = t.s.cache_read(t.in, {t.across}, Scope::global);
+  Schedule& narrow = t.s.specialize(t.W < 8);
+  narrow[t.across].compute_at(yo);
+  narrow[copy].compute_at(yo);
+  auto [xo, xi] = t.s[t.out].split(x, 8);
+  says(refusal(t.s, [&, l = xi] { narrow[t.out].vectorize(l); }),
+       {"vectorize: expected a loop of this schedule", "xi of out in another schedule"});
+  Stage later = t.s.cache_write(t.across, Scope::stack);
+  says(refusal(t.s, [&] { narrow[later]; }), {"expected a stage of this schedule, found one of another schedule"});
+  auto [v, w] = narrow[t.out].split(x, 4);
+  says(refusal(t.s, [&, l = w] { t.s[t.out].unroll(l); }), {"a loop of this schedule", "in another schedule"});
+}
+
+TEST_CASE("what specialize refuses") {
+  Blur t;
+  const Symbol other{"other"};
+  says(refusal(t.s, [&] { t.s.specialize(t.W); }), {"specialize: expected a condition over symbols, such as N <= 8"});
+  says(refusal(t.s, [&] { t.s.specialize(other > 3); }), {"expression: expected one over symbols and scalars"});
+  says(refusal(t.s, [&] { t.s.specialize(t.W < 0); }), {"specialize: expected a condition that some call can keep", "W < 0"});
+  says(refusal(t.s, [&] { t.s.specialize(t.W >= 0); }), {"specialize: expected a condition that some call breaks", "W >= 0"});
+  const auto narrow_at = Where::current().line() + 1;
+  Schedule& narrow = t.s.specialize(t.W < 8);
+  says(refusal(t.s, [&] { narrow.specialize(t.W < 9); }),
+       {"a condition that some call breaks, found W < 9, which always holds"});
+  for (const auto& r : {t.s.attempt([&] { const Schedule copy = narrow; }), t.s.attempt([&] { t.s = narrow; })}) {
+    REQUIRE(r);
+    CHECK(r->where.line() == narrow_at);
+    says(r->text(), {"specialize: expected ", "variant"});
+  }
+  says(refusal(t.s, [&] { t.s.pack_argument(t.in, [](Var r, Var c) { return at(c, r); }, Pack::by_caller); }),
+       {"pack_argument: expected arguments that all variants take the same way (move this call before specialize)"});
+  says(refusal(t.s, [&] { t.s.replay(R"([{"primitive": "compute_root", "args": [{"stage": 1}], "variant": 7}])"); }),
+       {"a step of one of 1 variants, found one of variant 8"});
+}
+
+}  // namespace ashlar::test
