@@ -100,6 +100,7 @@ const std::map<std::string, Shapes>& operator_shapes() {
       {"argmax", {{{"M", 3}, {"N", 200}}, {{"M", 1}, {"N", 1}}}},
       {"complex_product", {{{"M", 5}, {"N", 131}}, {{"M", 1}, {"N", 1}}}},
       {"online_attention", {{{"M", 40}, {"N", 21}}, {{"M", 1}, {"N", 1}}}},
+      {"differences_by_size", {{{"N", 7}}, {{"N", 100}}, {{"N", 1}}}},
       {"turned", {{{"M", 64}}, {{"M", 4}}}},
       {"ring_of_warps", {{{"M", 64}, {"K", 9}}, {{"M", 4}, {"K", 1}}}},
       {"recurrence_of_rows", {{{"R", 67}, {"T", 40}}, {{"R", 1}, {"T", 1}}}},

@@ -145,30 +145,22 @@ void number_launches(std::vector<KStmt>& list, const std::string& name, int& cou
   }
 }
 
-Expr only_where(const Expr& condition, const Expr& bytes) { return ir::select(condition, bytes, ir::index(0)); }
-
-Expr aligned(const Expr& bytes, std::int64_t to) { return ir::mul(ir::ceil_div(bytes, ir::index(to)), ir::index(to)); }
-
 class Merged {
  public:
-  explicit Merged(Kernel general) : k_(std::move(general)) {
-    for (Expr* e : {&k_.workspace_shared, &k_.workspace_per_worker})
-      if (e->empty()) *e = ir::index(0);
-  }
+  explicit Merged(Kernel general) : k_(std::move(general)) {}
 
   // In front of what is there: taken where the condition holds.
   void add(const Expr& condition, Kernel v, Where where) {
     Renamed(v, k_).run();
-    v.workspace_align = k_.workspace_align = std::max(v.workspace_align, k_.workspace_align);
-    Expr shared = before(condition, v.workspace_shared), worker = before(condition, v.workspace_per_worker);
-    for (auto& [id, b] : k_.buffers) place(b, ir::logic_not(condition), b.per_worker ? worker : shared);
+    for (auto& [id, b] : k_.buffers) place(b, ir::logic_not(condition));
     for (auto& [id, b] : v.buffers) {
-      place(b, condition, ir::index(0));
+      place(b, condition);
       const auto [there, fresh] = k_.buffers.emplace(id, b);
       if (!fresh && there->second.align != b.align) throw InternalError("variants that ask other alignments of " + b.name);
     }
-    k_.workspace_shared = ir::add(shared, only_where(ir::logic_not(condition), k_.workspace_shared));
-    k_.workspace_per_worker = ir::add(worker, only_where(ir::logic_not(condition), k_.workspace_per_worker));
+    k_.workspace_align = std::max(v.workspace_align, k_.workspace_align);
+    k_.workspace_shared = ir::select(condition, bytes(v.workspace_shared), bytes(k_.workspace_shared));
+    k_.workspace_per_worker = ir::select(condition, bytes(v.workspace_per_worker), bytes(k_.workspace_per_worker));
     for (const ir::StrideArg& s : v.strides)
       if (std::none_of(k_.strides.begin(), k_.strides.end(), [&](const ir::StrideArg& o) { return o.id == s.id; }))
         k_.strides.push_back(s);
@@ -192,13 +184,11 @@ class Merged {
   }
 
  private:
-  Expr before(const Expr& condition, const Expr& bytes) const {
-    return bytes.empty() ? ir::index(0) : only_where(condition, aligned(bytes, k_.workspace_align));
-  }
-  static void place(ir::KBuffer& b, const Expr& condition, const Expr& behind) {
+  static Expr bytes(const Expr& e) { return e.empty() ? ir::index(0) : e; }
+  // Elsewhere it holds nothing, and lies at the begin.
+  static void place(ir::KBuffer& b, const Expr& condition) {
     if (b.storage != ir::Storage::workspace) return;
-    b.offset = ir::add(behind, b.offset);
-    b.elements = only_where(condition, b.elements);
+    for (Expr* e : {&b.elements, &b.offset}) *e = ir::select(condition, *e, ir::index(0));
   }
   Kernel k_;
 };
@@ -208,12 +198,14 @@ class Merged {
 ir::Kernel one_of(const ir::Program& p, ir::Kernel general, std::vector<ir::Kernel> kernels) {
   const std::size_t first = p.variants.front().assumed;
   std::vector<Expr> assumptions(p.assumptions.begin(), p.assumptions.begin() + static_cast<std::ptrdiff_t>(first));
+  general.assumptions.clear();
+  const analysis::Facts symbols = facts_of(general);
   // What is assumed behind the first variant, but for the conditions themselves: of the calls that come so far.
   const auto ask = [&](const std::vector<Expr>& all, std::size_t count, const Expr& elsewhere) {
     for (std::size_t n = first; n < all.size(); ++n) {
       const bool condition = std::any_of(p.variants.begin(), p.variants.begin() + static_cast<std::ptrdiff_t>(count),
                                          [&](const ir::Variant& v) { return v.assumed == n; });
-      if (!condition) assumptions.push_back(ir::logic_or(elsewhere, all[n]));
+      if (!condition) assumptions.push_back(analysis::simplify(ir::logic_or(elsewhere, all[n]), symbols));
     }
   };
   Expr earlier = ir::boolean(false);  // one of the variants so far is taken

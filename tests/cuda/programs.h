@@ -14,6 +14,7 @@
 #include "tests/support/gpu_operators.h"
 #include "tests/support/recurrence_gpu_operators.h"
 #include "tests/support/tuple_operators.h"
+#include "tests/support/variant_operators.h"
 #include "tests/support/warp_operators.h"
 
 namespace cuda {
@@ -82,6 +83,7 @@ inline const std::vector<std::pair<std::string, ir::Kernel (*)(const std::string
       {"scans_in_shared_memory", kernel_of<gpu_operators::SharedRows>},
       {"counts_of_blocks", atomic_counts<gpu_operators::AtomicCounts::How::blocks>},
       {"counts_in_shared_memory", atomic_counts<gpu_operators::AtomicCounts::How::shared>},
+      {"differences_by_size", kernel_of<variant_operators::ByLaunches>},
       {"turned", kernel_of<warp_operators::Turned>},
       {"ring_of_warps", ring_of_warps}};
   return all;

@@ -13,6 +13,7 @@
 
 #include "tests/lower/check.h"
 #include "tests/support/atomic_gpu_operators.h"
+#include "tests/support/variant_operators.h"
 #include "tests/support/gpu_operators.h"
 #include "tests/support/recurrence_gpu_operators.h"
 #include "tests/support/tuple_operators.h"
@@ -132,6 +133,11 @@ TEST_CASE("reductions to several values") {
   check<gpu_operators::ArgMax>({{{"M", 3}, {"N", 200}}, {{"M", 1}, {"N", 1}}, {{"M", 2}, {"N", 0}}});
   check<gpu_operators::ComplexProduct>({{{"M", 5}, {"N", 131}}, {{"M", 1}, {"N", 1}}, {{"M", 2}, {"N", 0}}});
   check<gpu_operators::OnlineAttention>({{{"M", 40}, {"N", 21}}, {{"M", 1}, {"N", 1}}, {{"M", 33}, {"N", 16}}});
+}
+
+TEST_CASE("variants: the entry chooses the launches") {
+  NEEDS_DEVICE;
+  check<variant_operators::ByLaunches>({{{"N", 7}}, {{"N", 8}}, {{"N", 100}}, {{"N", 1}}, {{"N", 0}}});
 }
 
 TEST_CASE("recurrences, a thread for each row") {
