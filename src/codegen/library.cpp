@@ -9,7 +9,7 @@ namespace ashlar::codegen {
 
 namespace {
 
-Target level_target(int level) { return Target::parse(Target::names()[static_cast<std::size_t>(level - 1)]); }
+Target level_target(int level) { return Target::parse(level == 1 ? "x86-64" : "x86-64-v" + std::to_string(level)); }
 
 bool has_all(const Target& of, const Target& t) {
   return std::all_of(t.enabled().begin(), t.enabled().end(), [&](const std::string& f) { return of.has(f.c_str()); });
@@ -30,6 +30,7 @@ std::string both_are(const Target& a, const Target& b) {
 }  // namespace
 
 int x86_level(const Target& t) {
+  if (t.architecture() != Architecture::x86_64) return 0;
   for (int level = 1; level < 4; ++level)
     if (has_all(level_target(level), t)) return level;
   return 4;
@@ -55,6 +56,8 @@ std::vector<Target> library_targets(std::vector<Target> targets, Where where) {
       refuse("target", "targets with an operating system, where there are several", std::string(t.text()), where);
     if (k > 0 && kind_of(targets[k - 1]) == kind_of(t) && rank_of(targets[k - 1]) == rank_of(t))
       refuse("target", "targets that the runtime can tell apart", both_are(targets[k - 1], t), where);
+    if (t.architecture() != Architecture::x86_64)
+      refuse("target", "targets of x86-64 and its GPUs, where there are several", std::string(t.text()), where);
     if (!t.is_gpu() && processors > 1)
       for (const std::string& f : t.enabled())
         if (!highest.has(f.c_str()))

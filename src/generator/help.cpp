@@ -52,7 +52,8 @@ std::string targets_text() {
   std::string text = "targets: BASE[-OS][(+|-)FEATURE]...\n";
   text += wrapped(Target::names(), 2);
   text += "systems: linux (the default), none\nfeatures:\n";
-  return text + wrapped(Target::features(), 2);
+  text += wrapped(Target::features(Architecture::x86_64), 2);
+  return text + "features of aarch64:\n" + wrapped(Target::features(Architecture::aarch64), 2);
 }
 
 std::string help_text() {

@@ -1,4 +1,4 @@
-// The tables behind Target: features of x86 with what each needs, the levels, and the detection of this machine.
+// The tables behind Target: features of processors with what each needs, the bases, and the detection of this machine.
 #include <ashlar/schedule/target.h>
 
 #include <algorithm>
@@ -23,6 +23,7 @@ struct Feature {
   const char* name;   // as LLVM spells it
   const char* needs;  // features it cannot be without, separated by spaces; all stand above it
   bool (*here)();     // whether this machine has it
+  Architecture of = Architecture::x86_64;
 };
 
 #if defined(__x86_64__)
@@ -30,6 +31,9 @@ struct Feature {
 #else
 #define ASHLAR_HERE(text) [] { return false; }
 #endif
+
+constexpr auto arm = Architecture::aarch64;
+constexpr bool nowhere() { return false; }  // this machine is not asked for features of AArch64
 
 constexpr std::array features_table = {
     Feature{"sse2", "", ASHLAR_HERE("sse2")},
@@ -58,30 +62,39 @@ constexpr std::array features_table = {
     Feature{"avx512bitalg", "avx512bw", ASHLAR_HERE("avx512bitalg")},
     Feature{"avx512vpopcntdq", "avx512f", ASHLAR_HERE("avx512vpopcntdq")},
     Feature{"avx512bf16", "avx512bw", ASHLAR_HERE("avx512bf16")},
+    Feature{"neon", "", nowhere, arm},
+    Feature{"fullfp16", "neon", nowhere, arm},
+    Feature{"dotprod", "neon", nowhere, arm},
+    Feature{"i8mm", "neon", nowhere, arm},
+    Feature{"bf16", "neon", nowhere, arm},
+    Feature{"lse", "", nowhere, arm},
 };
 
-struct Level {
+struct Base {
   const char* name;
   const char* cpu;
   const char* features;
   std::int64_t caches[3];  // of a typical core of that generation: schedules for a named target are the same everywhere
+  Architecture of = Architecture::x86_64;
 };
 
 #define ASHLAR_V2 "sse2 sse3 ssse3 sse4.1 sse4.2 popcnt"
 #define ASHLAR_V3 ASHLAR_V2 " lzcnt bmi bmi2 avx f16c fma avx2"
 #define ASHLAR_V4 ASHLAR_V3 " avx512f avx512cd avx512bw avx512dq avx512vl"
-constexpr std::array levels = {
-    Level{"x86-64", "x86-64", "sse2", {32 << 10, 256 << 10, 4 << 20}},
-    Level{"x86-64-v2", "x86-64-v2", ASHLAR_V2, {32 << 10, 256 << 10, 4 << 20}},
-    Level{"x86-64-v3", "x86-64-v3", ASHLAR_V3, {32 << 10, 512 << 10, 8 << 20}},
-    Level{"x86-64-v4", "x86-64-v4", ASHLAR_V4, {48 << 10, 1 << 20, 16 << 20}},
+constexpr std::array bases = {
+    Base{"x86-64", "x86-64", "sse2", {32 << 10, 256 << 10, 4 << 20}},
+    Base{"x86-64-v2", "x86-64-v2", ASHLAR_V2, {32 << 10, 256 << 10, 4 << 20}},
+    Base{"x86-64-v3", "x86-64-v3", ASHLAR_V3, {32 << 10, 512 << 10, 8 << 20}},
+    Base{"x86-64-v4", "x86-64-v4", ASHLAR_V4, {48 << 10, 1 << 20, 16 << 20}},
+    Base{"aarch64", "generic", "neon", {64 << 10, 512 << 10, 4 << 20}, arm},
 };
 
 struct System {
   const char* name;
-  const char* triple;
+  const char* triple[2];  // by architecture
 };
-constexpr std::array systems = {System{"linux", "x86_64-unknown-linux-gnu"}, System{"none", "x86_64-unknown-none-elf"}};
+constexpr std::array systems = {System{"linux", {"x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"}},
+                                System{"none", {"x86_64-unknown-none-elf", "aarch64-unknown-none-elf"}}};
 
 int index_of(std::string_view feature) {
   for (std::size_t k = 0; k < features_table.size(); ++k)
@@ -157,6 +170,7 @@ void read_caches(std::int64_t (&bytes)[3]) {
 
 struct Target::Parsed {
   std::string text, base, cpu;
+  Architecture of = Architecture::x86_64;
   const System* system = &systems[0];
   Set on = {};
   std::vector<std::string> users;  // features of the user's own
@@ -166,7 +180,7 @@ struct Target::Parsed {
 
 std::vector<std::string> Target::names() {
   std::vector<std::string> all;
-  for (const Level& l : levels) all.push_back(l.name);
+  for (const Base& b : bases) all.push_back(b.name);
   all.push_back("host");
   for (const Device& d : devices()) all.push_back(d.name);
   return all;
@@ -175,6 +189,13 @@ std::vector<std::string> Target::names() {
 std::vector<std::string> Target::features() {
   std::vector<std::string> all;
   for (const Feature& f : features_table) all.push_back(f.name);
+  return all;
+}
+
+std::vector<std::string> Target::features(Architecture a) {
+  std::vector<std::string> all;
+  for (const Feature& f : features_table)
+    if (f.of == a) all.push_back(f.name);
   return all;
 }
 
@@ -192,22 +213,23 @@ Target Target::parse(std::string_view name, Where where) {
     refuse("target", "a machine whose features are known", "`host` on a machine that is not x86-64; name a target", where);
 #endif
     for (std::size_t k = 0; k < features_table.size(); ++k)
-      if (features_table[k].here()) enable(p.on, static_cast<int>(k));
+      if (features_table[k].of == p.of && features_table[k].here()) enable(p.on, static_cast<int>(k));
     p.cpu = "x86-64";
     read_caches(p.caches);
   }
-  for (const Level& l : levels)
-    if (p.base == l.name) {
-      p.cpu = l.cpu;
-      std::copy(std::begin(l.caches), std::end(l.caches), p.caches);
-      each_word(l.features, [&](std::string_view f) { enable(p.on, index_of(f)); });
+  for (const Base& b : bases)
+    if (p.base == b.name) {
+      p.cpu = b.cpu;
+      p.of = b.of;
+      std::copy(std::begin(b.caches), std::end(b.caches), p.caches);
+      each_word(b.features, [&](std::string_view f) { enable(p.on, index_of(f)); });
     }
   for (const Device& d : devices())
     if (p.base == d.name) {
       p.device = &d;
-      p.cpu = levels[0].cpu;
-      std::copy(std::begin(levels[0].caches), std::end(levels[0].caches), p.caches);
-      each_word(levels[0].features, [&](std::string_view f) { enable(p.on, index_of(f)); });
+      p.cpu = bases[0].cpu;
+      std::copy(std::begin(bases[0].caches), std::end(bases[0].caches), p.caches);
+      each_word(bases[0].features, [&](std::string_view f) { enable(p.on, index_of(f)); });
     }
   std::string suffixes;
   for (std::string_view rest = name.substr(p.base.size()); !rest.empty();) {
@@ -227,11 +249,12 @@ Target Target::parse(std::string_view name, Where where) {
       suffixes += sign + std::string(word);
       continue;
     }
-    if (feature < 0)
-      refuse("target", "a system (-linux, -none) or a feature: " + listed(features()),
+    if (feature < 0 || features_table[static_cast<std::size_t>(feature)].of != p.of)
+      refuse("target", "a system (-linux, -none) or a feature: " + listed(features(p.of)),
              "`" + std::string(1, sign) + std::string(word) + "` in `" + std::string(name) + "`", where);
-    if (sign == '-' && feature == 0)
-      refuse("target", "sse2, which every x86-64 machine has", "`" + std::string(name) + "`", where);
+    if (sign == '-' && (word == "sse2" || word == "neon"))
+      refuse("target", std::string(word) + ", which every " + (p.of == arm ? "AArch64" : "x86-64") + " machine has",
+             "`" + std::string(name) + "`", where);
     if (sign == '+')
       enable(p.on, feature);
     else
@@ -243,13 +266,19 @@ Target Target::parse(std::string_view name, Where where) {
 }
 
 Target::Target(const Parsed& p)
-    : text_(p.text), base_(p.base), os_(p.system->name), triple_(p.system->triple), cpu_(p.cpu), device_(p.device) {
+    : text_(p.text),
+      base_(p.base),
+      os_(p.system->name),
+      triple_(p.system->triple[static_cast<std::size_t>(p.of)]),
+      cpu_(p.cpu),
+      architecture_(p.of),
+      device_(p.device) {
   for (std::size_t k = 0; k < features_table.size(); ++k)
     if (p.on[k]) enabled_.push_back(features_table[k].name);
   enabled_.insert(enabled_.end(), p.users.begin(), p.users.end());
   std::copy(std::begin(p.caches), std::end(p.caches), std::begin(caches_));
   vector_bits_ = has("avx512f") ? 512 : has("avx2") ? 256 : 128;
-  vector_registers_ = has("avx512f") ? 32 : 16;
+  vector_registers_ = has("avx512f") || p.of == arm ? 32 : 16;
 }
 
 bool Target::has(const char* feature) const {

@@ -11,6 +11,7 @@
 #include <ashlar/ir/refusal.h>
 
 #include "tests/codegen/kernels.h"
+#include "tests/emulated/emulator.h"
 
 using namespace ashlar;
 using namespace ashlar::ir;
@@ -34,6 +35,17 @@ std::vector<Target> runnable(std::initializer_list<const char*> names) {
 namespace {
 
 const auto kLevels = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+
+// Those of the names that run here, and AArch64 where it is emulated.
+std::vector<Target> targets(std::initializer_list<const char*> names) {
+  std::vector<Target> all = kernels::runnable(names);
+  const Target arm = Target::parse("aarch64");
+  if (const char* why = emulated::missing(arm))
+    std::printf("skipped: operators for aarch64, %s\n", why);
+  else
+    all.push_back(arm);
+  return all;
+}
 
 // Edge values of a type, as bits in memory.
 std::vector<Value> edges(Type t) {
@@ -118,6 +130,26 @@ std::vector<std::vector<Value>> pairs(Type a, Type b) {
   return in;
 }
 
+void execute(const ir::Kernel& k, const Target& target, std::vector<std::vector<unsigned char>>& memory) {
+  if (!target.runs_here()) {
+    std::vector<emulated::Tensor> tensors;
+    for (std::size_t n = 0; n < memory.size(); ++n) {
+      const ir::Buffer& b = k.argument_buffers.at(k.arguments[n].id);
+      std::int64_t extent = 0;
+      REQUIRE(ir::is_int(b.extents[0], &extent));
+      const auto* first = reinterpret_cast<const std::byte*>(memory[n].data());
+      tensors.push_back({b.type, {extent}, {first, first + memory[n].size()}});
+    }
+    emulated::run(k, target, tensors);
+    for (std::size_t n = 0; n < memory.size(); ++n) std::memcpy(memory[n].data(), tensors[n].bytes.data(), memory[n].size());
+    return;
+  }
+  const codegen::Compiled code = codegen::compile(k, target);
+  std::vector<const void*> args;
+  for (const auto& bytes : memory) args.push_back(bytes.data());
+  REQUIRE(code.run(args.data(), nullptr) == ASHLAR_OK);
+}
+
 // Compiles all cases into one kernel, a loop each, in vectors of `lanes` (0: what a register holds), and executes it.
 std::vector<std::vector<Value>> compiled(const Target& target, const std::vector<Case>& cases, int lanes) {
   Maker m("op");
@@ -158,10 +190,7 @@ std::vector<std::vector<Value>> compiled(const Target& target, const std::vector
     m.k.body.push_back(kernels::loop(i, ir::index(n / width),
                                      {kernels::store(out, at, ir::make(c.op, c.result.with_lanes(width), operands))}));
   }
-  const codegen::Compiled code = codegen::compile(m.k, target);
-  std::vector<const void*> args;
-  for (const auto& bytes : memory) args.push_back(bytes.data());
-  REQUIRE(code.run(args.data(), nullptr) == ASHLAR_OK);
+  execute(m.k, target, memory);
   std::vector<std::vector<Value>> results(cases.size());
   for (std::size_t c = 0; c < cases.size(); ++c)
     for (std::size_t k = 0; k < cases[c].inputs[0].size(); ++k)
@@ -171,7 +200,8 @@ std::vector<std::vector<Value>> compiled(const Target& target, const std::vector
 }
 
 void compare(const Target& target, const std::vector<Case>& all) {
-  constexpr std::size_t together = 10;  // a kernel's entry compares every output with every other tensor
+  // a kernel's entry compares every output with every other tensor; an emulator takes its time to start
+  const std::size_t together = target.runs_here() ? 10 : 20;
   if (all.size() > together) {
     for (std::size_t c = 0; c < all.size(); c += together)
       compare(target, {all.begin() + static_cast<std::ptrdiff_t>(c),
@@ -207,7 +237,7 @@ const auto kFloats = {f16, bf16, f32, f64};
 }  // namespace
 
 TEST_CASE("integer operators") {
-  for (const Target& target : kernels::runnable({"x86-64-v2", "x86-64-v4"}))
+  for (const Target& target : targets({"x86-64-v2", "x86-64-v4"}))
     for (Type t : kIntegers) {
       std::vector<Case> cases;
       for (Op op : {Op::add, Op::sub, Op::mul, Op::div, Op::mod, Op::trunc_div, Op::trunc_rem, Op::min, Op::max, Op::bit_and,
@@ -220,7 +250,7 @@ TEST_CASE("integer operators") {
 }
 
 TEST_CASE("division by constants") {
-  for (const Target& target : kernels::runnable({"x86-64-v3"}))
+  for (const Target& target : targets({"x86-64-v3"}))
     for (Type t : kIntegers) {
       std::vector<Case> cases;
       for (std::int64_t c : {0, 1, 2, 3, 7, 8, 64, 100, -1, -3, -8})
@@ -231,7 +261,7 @@ TEST_CASE("division by constants") {
 }
 
 TEST_CASE("bool operators") {
-  for (const Target& target : kernels::runnable(kLevels)) {
+  for (const Target& target : targets(kLevels)) {
     std::vector<Case> cases;
     for (Op op : {Op::logic_and, Op::logic_or, Op::bit_xor, Op::min, Op::max, Op::eq, Op::ne, Op::lt})
       cases.push_back({op, bool_, pairs(bool_, bool_), {}});
@@ -241,7 +271,7 @@ TEST_CASE("bool operators") {
 }
 
 TEST_CASE("floating-point operators") {
-  for (const Target& target : kernels::runnable(kLevels))
+  for (const Target& target : targets(kLevels))
     for (Type t : kFloats) {
       std::vector<Case> cases;
       for (Op op : {Op::add, Op::sub, Op::mul, Op::div, Op::min, Op::max, Op::copysign})
@@ -256,7 +286,7 @@ TEST_CASE("floating-point operators") {
 
 TEST_CASE("conversions, saturating conversions and bitcasts") {
   const auto types = {i8, i16, i32, i64, u8, u16, u32, u64, index_type, f16, bf16, f32, f64, bool_, e4m3, e5m2};
-  for (const Target& target : kernels::runnable({"x86-64", "x86-64-v3", "x86-64-v4"}))
+  for (const Target& target : targets({"x86-64", "x86-64-v3", "x86-64-v4"}))
     for (Type from : types) {
       std::vector<Case> cases;
       for (Type to : types) {
@@ -277,7 +307,7 @@ TEST_CASE("narrow floats from every kind of f32") {
       const double tie = std::ldexp(1.0 + m / 64.0, e);
       for (double v : {tie, tie * (1 + 0x1p-23), tie * (1 - 0x1p-24), -tie}) values.push_back(float_value(f32, v));
     }
-  for (const Target& target : kernels::runnable(kLevels)) {
+  for (const Target& target : targets(kLevels)) {
     std::vector<Case> cases;
     for (Type t : {f16, bf16, e4m3, e5m2}) cases.push_back({Op::cast, t, {values}, {}});
     compare(target, cases);
@@ -305,11 +335,11 @@ TEST_CASE("a fused multiply-add rounds once, with or without the instruction") {
                                      : k % 3 == 1 ? p * 0x1p24
                                                   : p * 0x1p-25 * (1 + static_cast<int>(random() % 5))));
   }
-  for (const Target& target : kernels::runnable(kLevels)) compare(target, {{Op::fma, f32, in, {}}});
+  for (const Target& target : targets(kLevels)) compare(target, {{Op::fma, f32, in, {}}});
   std::vector<std::vector<Value>> wide(3);
   for (std::size_t a = 0; a < 3; ++a)
     for (const Value& v : in[a]) wide[a].push_back(float_value(f64, v.f));
-  for (const Target& target : kernels::runnable({"x86-64-v3", "x86-64-v4"})) compare(target, {{Op::fma, f64, wide, {}}});
+  for (const Target& target : targets({"x86-64-v3", "x86-64-v4"})) compare(target, {{Op::fma, f64, wide, {}}});
 }
 
 TEST_CASE("f64 fma without the instruction is refused in a sentence") {

@@ -52,10 +52,30 @@ TEST_CASE("systems and features behind a name") {
 
 TEST_CASE("an unknown name is told the valid ones") {
   CHECK(refusal_of("x86-64-v5").find("-v5") != std::string::npos);
-  CHECK(refusal_of("arm").find("x86-64, x86-64-v2, x86-64-v3, x86-64-v4, host") != std::string::npos);
+  CHECK(refusal_of("arm").find("x86-64, x86-64-v2, x86-64-v3, x86-64-v4, aarch64, host") != std::string::npos);
   CHECK(refusal_of("x86-64+avx9").find("avx512f") != std::string::npos);
   CHECK(refusal_of("x86-64-sse2").find("every x86-64 machine has") != std::string::npos);
   CHECK(refusal_of("").find("``") != std::string::npos);
+}
+
+TEST_CASE("AArch64") {
+  const Target t = Target::parse("aarch64+dotprod");
+  CHECK(t.architecture() == Architecture::aarch64);
+  CHECK(t.triple() == "aarch64-unknown-linux-gnu");
+  CHECK(Target::parse("aarch64-none").triple() == "aarch64-unknown-none-elf");
+  CHECK(t.text() == "aarch64+dotprod");
+  CHECK(t.has("neon"));
+  CHECK(t.has("dotprod"));
+  CHECK_FALSE(t.has("i8mm"));
+  CHECK(t.lanes(f32) == 4);
+  CHECK(t.lanes(u8) == 16);
+  CHECK(t.vector_registers() == 32);
+  std::string missing;
+  CHECK_FALSE(t.runs_here(&missing));
+  CHECK(missing == "neon");
+  CHECK(refusal_of("aarch64+avx2").find("a feature: neon, fullfp16, dotprod, i8mm, bf16") != std::string::npos);
+  CHECK(refusal_of("x86-64+dotprod").find("a feature: sse2") != std::string::npos);
+  CHECK(refusal_of("aarch64-neon").find("neon, which every AArch64 machine has") != std::string::npos);
 }
 
 TEST_CASE("the host runs what it detects") {

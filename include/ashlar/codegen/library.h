@@ -17,6 +17,7 @@ namespace ashlar::codegen {
 std::vector<Target> library_targets(std::vector<Target>, Where = Where::current());
 
 // 1 .. 4: the smallest level of x86-64 that has every enabled feature; 4 too where none has them all. Of a GPU: of its host.
+// 0 of other processors: not checked.
 int x86_level(const Target&);
 int compute_capability(const Target&);  // of a target that is a CUDA device: 80, 90, 100
 

@@ -4,7 +4,7 @@
 //
 //   Target t = Target::parse("x86-64-v3+avx512f");   t.lanes(f32) == 16, t.has("fma"), t.text() == "x86-64-v3+avx512f"
 //
-// A name is  BASE[-OS][(+|-)FEATURE]...  where BASE is x86-64, x86-64-v2, x86-64-v3, x86-64-v4 or host, OS is linux (the
+// A name is  BASE[-OS][(+|-)FEATURE]...  where BASE is x86-64, x86-64-v2, x86-64-v3, x86-64-v4, aarch64 or host, OS is linux (the
 // default) or none (no operating system). A feature that is switched on brings what it needs; one that is switched off takes
 // along what needs it. Invariant: equal texts give equal Targets, except for `host`, which is read off this machine.
 //
@@ -41,6 +41,8 @@ struct Device {
   std::int64_t max_grid[3];  // blocks
 };
 
+enum class Architecture { x86_64, aarch64 };
+
 class Target {
  public:
   // Refused with the list of valid names when `name` is none, or a feature or system in it is unknown.
@@ -48,6 +50,7 @@ class Target {
   static Target host() { return parse("host"); }
   static std::vector<std::string> names();     // of the bases, as --help lists them
   static std::vector<std::string> features();  // every feature that can follow a + or a -
+  static std::vector<std::string> features(Architecture);
 
   Target() : Target(parse("x86-64")) {}
 
@@ -56,6 +59,7 @@ class Target {
   std::string_view os() const { return os_; }      // "linux", "none"
   std::string_view triple() const { return triple_; }
   std::string_view cpu() const { return cpu_; }  // the name a code generator knows the base by
+  Architecture architecture() const { return architecture_; }  // of the processor; of a GPU: of its host
   bool is_gpu() const { return device_ != nullptr; }
   const Device& device() const;                 // InternalError where the target is no GPU
   static const std::vector<Device>& devices();  // of all targets that are GPUs
@@ -77,6 +81,7 @@ class Target {
   explicit Target(const Parsed&);
 
   std::string text_, base_, os_, triple_, cpu_;
+  Architecture architecture_ = Architecture::x86_64;
   std::vector<std::string> enabled_;
   int vector_bits_ = 128, vector_registers_ = 16;
   std::int64_t caches_[3] = {};

@@ -16,9 +16,9 @@ Arithmetic::Arithmetic(llvm::IRBuilder<>& builder, const Target& target, bool na
     : b_(builder),
       target_(target),
       host_(!native),
-      rounds_(native || target.has("sse4.1")),
-      fuses_(native || target.has("fma")),
-      converts_halves_(native || target.has("f16c")) {}
+      rounds_(native || target.has("sse4.1") || target.has("neon")),
+      fuses_(native || target.has("fma") || target.has("neon")),
+      converts_halves_(native || target.has("f16c") || target.has("neon")) {}
 
 llvm::Type* Arithmetic::lane_type(Type t, bool memory) const {
   if (t.is_bool()) return memory ? b_.getInt8Ty() : b_.getInt1Ty();
@@ -35,7 +35,7 @@ llvm::Type* Arithmetic::vector_of(llvm::Type* lane, int lanes) const {
 }
 
 llvm::Type* Arithmetic::type(Type t) const {
-  if (t.scalable) throw InternalError("codegen: a scalable vector on x86-64");
+  if (t.scalable) throw InternalError("codegen: a scalable vector");
   return vector_of(lane_type(t, false), t.lanes);
 }
 

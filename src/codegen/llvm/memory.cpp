@@ -288,7 +288,7 @@ void Emitter::store_past_caches(const ir::KBuffer& buffer, Value* v, Value* at, 
 // Stores past the caches are ordered with nothing else: before others may look, they are waited for.
 void Emitter::end_streams() {
   for (const auto& [id, buffer] : unit.kernel.argument_buffers)
-    if (buffer.streamed) {
+    if (buffer.streamed && unit.target.architecture() == Architecture::x86_64) {  // elsewhere they are a hint
       b.CreateIntrinsic(b.getVoidTy(), llvm::Intrinsic::x86_sse_sfence, {});
       return;
     }

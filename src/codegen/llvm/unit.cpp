@@ -90,7 +90,7 @@ llvm::Function* Unit::function(const std::string& suffix, llvm::FunctionType* ty
   if (visibility == Visibility::hidden || (variant_ && visibility == Visibility::exported))
     f->setVisibility(llvm::GlobalValue::HiddenVisibility);
   std::string features;
-  for (const std::string& feature : Target::features())
+  for (const std::string& feature : Target::features(target.architecture()))
     features += (features.empty() ? "" : ",") + std::string(target.has(feature.c_str()) ? "+" : "-") + feature;
   f->addFnAttr("target-cpu", std::string(target.cpu()));
   f->addFnAttr("target-features", features);

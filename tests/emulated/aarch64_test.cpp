@@ -1,0 +1,117 @@
+// Scheduled programs compiled for AArch64 and emulated: the same bits as the interpreter's.
+#include <doctest/doctest.h>
+
+#include <ashlar/codegen/emit.h>
+#include <ashlar/interp/interpreter.h>
+#include <ashlar/lower/explain.h>
+#include <ashlar/lower/lower.h>
+#include <ashlar/schedule/step.h>
+
+#include "tests/emulated/emulator.h"
+#include "tests/lower/check.h"
+#include "tests/support/recurrence_schedules.h"
+#include "tests/support/variant_operators.h"
+
+using namespace ashlar;
+using handmade::Sizes;
+
+namespace {
+
+const Target target = Target::parse("aarch64");
+
+bool emulates() {
+  const char* why = emulated::missing(target);
+  if (why) std::printf("skipped: kernels for aarch64, %s\n", why);
+  return !why;
+}
+
+// What the kernel computes in the emulator is what the algorithm says.
+void check(const ir::Program& algorithm, const Schedule& s, const std::vector<Sizes>& shapes) {
+  schedule::finish(s.scheduled(), s.target());
+  const ir::Kernel k = lower(s.scheduled().program, options_for(s.target()));
+  for (const Sizes& shape : shapes) {
+    std::string at;
+    for (const auto& [name, n] : shape) at += name + " = " + std::to_string(n) + " ";
+    CAPTURE(at);
+    interp::Arguments expected = handmade::arguments_for(algorithm, shape), found = expected;
+    interp::run_algorithm(algorithm, expected);
+    REQUIRE_NOTHROW(emulated::run(k, s.target(), found));
+    for (std::size_t n = 0; n < expected.size(); ++n)
+      if (algorithm.arguments[n].kind == ir::ArgumentKind::output)
+        CHECK(interp::difference(found[n].array, expected[n].array) == "");
+  }
+}
+
+struct Product {  // C = A B + bias, f32, in register tiles of 4 x 3 vectors; the rows of tiles are spread over threads
+  lang::DefinitionScope scope;
+  Symbol M{"M", {.min = 1}}, N{"N", {.min = 1}}, K{"K"};
+  Tensor A = lang::make_input("A", f32, {M, K}), B = lang::make_input("B", f32, {K, N}),
+         bias = lang::make_input("bias", f32, {N}), C = lang::make_output("C", f32, {M, N});
+  Axis k{"k", K};
+  Tensor product = compute("product", {{"i", M}, {"j", N}}, [&](Var i, Var j) { return sum(A(i, k) * B(k, j), k); });
+  lang::Built built = (lang::bind(C, compute("C", {{"i", M}, {"j", N}}, [&](Var i, Var j) { return product(i, j) + bias(j); })),
+                       lang::build_program("product", {A, B, bias, C}));
+  Schedule s{built, target};
+  Product() {
+    const int lanes = s.target().lanes(f32);
+    auto [i, j] = s[C].spatial<2>();
+    auto [io, jo, ii, ji] = s[C].tile(i, j, 4, 3 * lanes);
+    s[C].parallel(io).vectorize(ji, lanes);
+    s[product].compute_at(jo).store_in(Scope::stack);
+    auto [pi, pj] = s[product].spatial<2>();
+    auto [ko, ki] = s[product].split(s[product].reduction(), 4);
+    s[product].reorder(ko, ki, pi, pj).vectorize(pj, lanes).unroll(ki);
+  }
+};
+
+struct Mean {  // of u8, rounded; the halves of sums by halving adds
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", u8, {N + 1}), w = lang::make_input("w", f16, {N}), y = lang::make_output("y", u8, {N}),
+         z = lang::make_output("z", f16, {N});
+  lang::Built built = build();
+  Schedule s{built, target};
+
+ private:
+  lang::Built build() {
+    lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return rounding_halving_add(x(i), x(i + 1)); }));
+    lang::bind(z, compute("z", {{"i", N}}, [&](Var i) { return exp(w(i)) * 0.5 + f16(x(i)); }));
+    return lang::build_program("mean", {x, w, y, z});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a product in register tiles, on several threads") {
+  if (!emulates()) return;
+  const Product o;
+  check(o.built.program, o.s,
+        {{{"M", 8}, {"N", 24}, {"K", 16}}, {{"M", 5}, {"N", 13}, {"K", 7}}, {{"M", 1}, {"N", 1}, {"K", 0}}});
+}
+
+TEST_CASE("variants chosen at entry") {
+  if (!emulates()) return;
+  const variant_operators::ByTiles o(target);
+  check(o.built.program, o.s, {{{"N", 5}}, {{"N", 16}}, {{"N", 29}}, {{"N", 0}}});
+}
+
+TEST_CASE("bytes and halves") {
+  if (!emulates()) return;
+  Mean o;
+  for (const Tensor& t : {o.y, o.z}) o.s[t].vectorize(o.s[t].nest()[0], o.s.target().lanes(u8));
+  check(o.built.program, o.s, {{{"N", 40}}, {{"N", 3}}});
+}
+
+TEST_CASE("the instructions of AArch64") {
+  const Product o;
+  const ir::Kernel k = lower(o.s.scheduled().program, options_for(o.s.target()));
+  const std::string text = codegen::emit(k, target, codegen::Output::assembly);
+  CHECK(text.find("fmla\tv") != std::string::npos);
+  CHECK(text.find("%zmm") == std::string::npos);
+  const std::string object = codegen::emit(k, target, codegen::Output::object);
+  REQUIRE(object.size() > 64);
+  CHECK(object.substr(0, 4) ==
+        "\x7f"
+        "ELF");
+  CHECK(static_cast<unsigned char>(object[18]) == 183);  // EM_AARCH64
+}

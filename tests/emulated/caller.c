@@ -1,0 +1,53 @@
+/* Calls one kernel in an emulator: reads the arguments from a file, and writes what the outputs hold to another.
+ *
+ *   kernel IN OUT          IN: a count, then for each argument: kind, type code, bits, dimensions, their extents, bytes, data
+ *
+ * The linker gives the kernel the name `kernel`. All of its arguments are tensors, 24 at most: more are passed than it takes,
+ * which the calling convention of the processor allows. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <ashlar/runtime/abi.h>
+
+enum { most = 24, dims = 8 };
+
+#define EIGHT const void*, const void*, const void*, const void*, const void*, const void*, const void*, const void*
+int kernel(EIGHT, EIGHT, EIGHT);
+
+static int64_t number(FILE* f) {
+  int64_t n = 0;
+  if (fread(&n, sizeof n, 1, f) != 1) exit(99);
+  return n;
+}
+
+int main(int argc, char** argv) {
+  static ashlar_tensor tensors[most];
+  static int64_t shapes[most][dims], bytes[most];
+  FILE *in = argc == 3 ? fopen(argv[1], "rb") : NULL, *out = NULL;
+  if (!in) return 98;
+  const int64_t count = number(in);
+  if (count > most) return 97;
+  for (int64_t k = 0; k < count; ++k) {
+    ashlar_tensor* t = &tensors[k];
+    t->device_type = 1, t->type_lanes = 1, t->shape = shapes[k];
+    t->type_code = (uint8_t)number(in), t->type_bits = (uint8_t)number(in), t->ndim = (int32_t)number(in);
+    for (int32_t d = 0; d < t->ndim; ++d) shapes[k][d] = number(in);
+    bytes[k] = number(in);
+    t->data = aligned_alloc(64, ((size_t)bytes[k] + 127) / 64 * 64);
+    if (!t->data || (bytes[k] && fread(t->data, (size_t)bytes[k], 1, in) != 1)) return 96;
+  }
+  fclose(in);
+  const void* a[most];
+  for (int k = 0; k < most; ++k) a[k] = &tensors[k];
+#define EIGHT_FROM(n) a[n], a[n + 1], a[n + 2], a[n + 3], a[n + 4], a[n + 5], a[n + 6], a[n + 7]
+  const int result = kernel(EIGHT_FROM(0), EIGHT_FROM(8), EIGHT_FROM(16));
+  if (result != 0) {
+    printf("the kernel returned %d\n", result);
+    return 1;
+  }
+  out = fopen(argv[2], "wb");
+  if (!out) return 95;
+  for (int64_t k = 0; k < count; ++k)
+    if (bytes[k] && fwrite(tensors[k].data, (size_t)bytes[k], 1, out) != 1) return 94;
+  return fclose(out) == 0 ? 0 : 93;
+}

@@ -1,0 +1,29 @@
+#pragma once
+// Kernels of processors that this machine is not, run in an emulator: linked with the runtime, which a cross compiler made of
+// the same sources, and a program that calls them.
+//
+//   if (const char* why = emulated::missing(target)) skip...
+//   emulated::run(kernel, target, arguments);           // throws std::runtime_error: what the tools said
+#include <string>
+#include <vector>
+
+#include <ashlar/interp/interpreter.h>
+#include <ashlar/ir/kernel.h>
+#include <ashlar/schedule/target.h>
+
+namespace emulated {
+
+// Of what nothing here compiles or runs for the target: why; else null.
+const char* missing(const ashlar::Target&);
+
+struct Tensor {
+  ashlar::Type type;
+  std::vector<std::int64_t> shape;
+  std::vector<std::byte> bytes;
+};
+// All arguments are tensors, 24 at most; their memory comes back as the kernel left it.
+void run(const ashlar::ir::Kernel&, const ashlar::Target&, std::vector<Tensor>&);
+// The same, on the arguments of an interpreter; those that are outputs change.
+void run(const ashlar::ir::Kernel&, const ashlar::Target&, ashlar::interp::Arguments&);
+
+}  // namespace emulated
