@@ -1,4 +1,5 @@
 #include <ashlar/analysis/facts.h>
+#include <ashlar/ir/vscale.h>
 
 #include <algorithm>
 #include <span>
@@ -211,6 +212,7 @@ Facts facts_of_arguments(const ir::Program& program) {
     f.bound(id, std::max<std::int64_t>(s.min, 0), s.max == INT64_MAX ? std::nullopt : std::optional(s.max));
     f.multiple(id, s.multiple_of);
   }
+  f.bound(ir::vscale_id, 1, ir::max_vscale);
   for (const Expr& condition : program.assumptions) f.assume(condition);
   return f;
 }

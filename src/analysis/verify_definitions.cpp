@@ -6,6 +6,7 @@
 #include <ashlar/analysis/atomic.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/recurrence.h>
+#include <ashlar/ir/vscale.h>
 
 #include "analysis/verify_expr.h"
 #include "analysis/verify_view.h"
@@ -96,7 +97,7 @@ Broken ids_unique(const View& v) {
 }
 
 Broken ids_variables(const View& v) {
-  std::vector<Id> known;
+  std::vector<Id> known{ir::vscale_id};
   for (const auto& [id, s] : v.p.symbols) known.push_back(id);
   for (const auto& [id, s] : v.p.scalars) known.push_back(id);
   for (const auto& [id, a] : v.p.axes) known.push_back(id);

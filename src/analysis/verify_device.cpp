@@ -14,6 +14,7 @@
 #include <ashlar/ir/function.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
+#include <ashlar/ir/vscale.h>
 
 #include "analysis/uniform.h"
 
@@ -100,6 +101,7 @@ class Checker {
       facts_.bound(id, s.min, s.max);
       facts_.multiple(id, s.multiple_of);
     }
+    facts_.bound(ir::vscale_id, 1, ir::max_vscale);
     for (const Expr& e : k.assumptions) facts_.assume(e);
   }
 

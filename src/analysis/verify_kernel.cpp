@@ -9,6 +9,7 @@
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
+#include <ashlar/ir/vscale.h>
 
 #include "analysis/verify_device.h"
 #include "analysis/verify_expr.h"
@@ -85,6 +86,7 @@ class Checker {
 
   void run() {
     for (const auto& [id, s] : k_.symbols) define(id, ir::index_type);
+    define(ir::vscale_id, ir::index_type);
     for (const auto& [id, s] : k_.scalars) define(id, s.type);
     for (const auto& s : k_.strides) define(s.id, ir::index_type);
     for (const auto& [id, b] : k_.buffers) buffer(b);

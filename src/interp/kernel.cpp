@@ -57,6 +57,7 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
   KernelRun(const ir::Kernel& k, Arguments& arguments, const Options& options)
       : kernel_(k), options_(options), order_(options) {
     const auto symbols = solve_symbols(k.arguments, k.argument_buffers, k.symbols, k.assumptions, arguments);
+    slots_ = Slots(options.vscale);
     bind_values(k.arguments, k.scalars, symbols, arguments, slots_);
     std::map<Id, Array*> arrays;
     for (std::size_t a = 0; a < k.arguments.size(); ++a)
@@ -264,7 +265,7 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
         result.push_back(std::move(c));
         continue;
       }
-      if (s.kind == KStmt::Kind::let) c.lanes = s.value.type().lanes;
+      if (s.kind == KStmt::Kind::let) c.lanes = slots_.lanes(s.value.type());
       if (s.kind == KStmt::Kind::let || s.kind == KStmt::Kind::for_) c.slot = slots_.slot(s.var, c.lanes);
       if (s.kind != KStmt::Kind::prefetch) {
         c.begin = tape(s.begin);
@@ -275,8 +276,8 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
       }
       if (s.kind == KStmt::Kind::store) {
         c.buffer = resolve(s.buffer, nullptr);
-        c.lanes = s.value.type().lanes;
-        if (s.address.type().lanes != c.lanes)
+        c.lanes = slots_.lanes(s.value.type());
+        if (slots_.lanes(s.address.type()) != c.lanes)
           throw InternalError("kernel: a store of " + ir::text(s.value.type()) + " to addresses of " +
                               ir::text(s.address.type()));
       }

@@ -30,6 +30,7 @@ class Scheduled final : public Memory {
   Scheduled(const ir::Program& p, Arguments& arguments, const Options& options)
       : program_(p), order_(options), described_(options.intrinsics == Options::Intrinsics::described) {
     const auto symbols = solve_symbols(p.arguments, p.buffers, p.symbols, p.assumptions, arguments);
+    slots_ = Slots(options.vscale);
     bind_values(p.arguments, p.scalars, symbols, arguments, slots_);
     for (std::size_t k = 0; k < p.arguments.size(); ++k)
       if (p.arguments[k].kind != ir::ArgumentKind::scalar) arrays_[p.arguments[k].id] = &arguments[k].array;

@@ -17,7 +17,7 @@ int Slots::slot(Id id, int lanes) {
 Tape::Tape(const Expr& e, Slots& slots, Memory& memory, Select select) : slots_(&slots), memory_(&memory) {
   std::unordered_map<const ir::Node*, int> seen;
   add(e, slots, memory, seen, select);
-  lanes_ = e.node()->type.lanes;
+  lanes_ = slots.lanes(e.node()->type);
 }
 
 int Tape::add(const Expr& e, Slots& slots, Memory& memory, std::unordered_map<const ir::Node*, int>& seen, Select select) {
@@ -26,7 +26,7 @@ int Tape::add(const Expr& e, Slots& slots, Memory& memory, std::unordered_map<co
   if (const auto at = seen.find(n); at != seen.end()) return at->second;
   Node node{n->op, n->type.element(), n->type.lanes > 1, false, 0, n->count, -1, n->name, nullptr, {}, 0, {}, false};
   if (n->op == Op::int_const || n->op == Op::float_const) node.value = ir::value_of(e);
-  if (n->op == Op::var) node.slot = slots.slot(n->id, n->type.lanes);
+  if (n->op == Op::var) node.slot = slots.slot(n->id, slots.lanes(n->type));
   if (n->op == Op::load) node.slot = memory.resolve(n->id, n->name);
   if (n->op == Op::call) {
     node.function = &ir::function(n->id);

@@ -17,6 +17,7 @@
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/function.h>
 #include <ashlar/ir/numeric.h>
+#include <ashlar/ir/vscale.h>
 
 namespace ashlar::interp {
 
@@ -26,7 +27,9 @@ using ir::Value;
 // Values of variables by dense slot. A variable of n lanes takes n slots.
 class Slots {
  public:
+  explicit Slots(int vscale = 1) : vscale_(vscale) { set(ir::vscale_id, ir::int_value(ir::index_type, vscale)); }
   int slot(Id id, int lanes = 1);
+  int lanes(Type t) const { return t.scalable ? t.lanes * vscale_ : t.lanes; }  // as many as there are
   void set(Id id, const Value& v, int lane = 0) { values_[static_cast<std::size_t>(slot(id) + lane)] = v; }
   void set_slot(int slot, const Value& v) { values_[static_cast<std::size_t>(slot)] = v; }
   void set_index(int slot, std::int64_t i) {
@@ -40,6 +43,7 @@ class Slots {
   const Value& value(int slot) const { return values_[static_cast<std::size_t>(slot)]; }  // type code handle: not bound
 
  private:
+  int vscale_ = 1;
   std::unordered_map<Id, int> slots_;  // never iterated over
   std::vector<Value> values_;
 };

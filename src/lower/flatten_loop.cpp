@@ -1,6 +1,8 @@
 // Loops of the flat program (flatten.h): their bounds, those that run once, those below a vectorized one, pipelined ones.
 #include <algorithm>
 
+#include <ashlar/ir/vscale.h>
+
 #include "lower/flatten.h"
 
 namespace ashlar::lower_impl {
@@ -86,7 +88,8 @@ std::vector<KStmt> Flattener::many(const Stmt& s, const ir::Axis& axis, const Ex
   const bool together = kind == LoopKind::serial && for_all_threads(s);
   if (kind == LoopKind::vectorized || kind == LoopKind::unrolled || kind == LoopKind::vthread || together) {
     std::int64_t count = 0;
-    if (!ir::is_int(extent, &count)) {
+    const bool scalable = kind == LoopKind::vectorized && ir::scalable_lanes(extent);
+    if (!scalable && !ir::is_int(extent, &count)) {
       const auto most = analysis::constant_max(extent, facts_);
       if (!most) throw InternalError("loop " + axis.name + " has no constant extent to be vectorized or unrolled by");
       conditions_.push_back(ir::lt(ir::axis_var(p_, s.axis), ir::add(begin, extent)));

@@ -17,7 +17,9 @@
 
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/function.h>
+#include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
+#include <ashlar/ir/vscale.h>
 
 namespace ashlar::lower_impl {
 namespace {
@@ -28,7 +30,9 @@ using ir::Op;
 
 class Lanes {
  public:
-  Lanes(Id var, Expr begin, int lanes) : var_(var), begin_(std::move(begin)), lanes_(lanes) {}
+  // `extent`: as many lanes, a constant or a multiple of vscale
+  Lanes(Id var, Expr begin, Expr extent, int lanes, bool scalable)
+      : var_(var), begin_(std::move(begin)), extent_(std::move(extent)), lanes_(lanes), scalable_(scalable) {}
 
   std::vector<KStmt> body(std::vector<KStmt> list, const Expr& mask) {
     std::vector<KStmt> out;
@@ -38,7 +42,14 @@ class Lanes {
 
  private:
   static bool is_vector(const Expr& e) { return e.type().lanes > 1; }
-  Expr widened(const Expr& e) const { return is_vector(e) ? e : ir::broadcast(e, lanes_); }
+  Type wide(Type t) const { return {t.code, t.bits, static_cast<std::uint16_t>(lanes_), scalable_}; }
+  Expr ramp(const Expr& base, const Expr& stride) const {
+    return ir::make(Op::ramp, wide(base.type()), std::vector<Expr>{base, stride}, base.node()->where);
+  }
+  Expr widened(const Expr& e) const {
+    if (is_vector(e) || lanes_ == 1) return e;
+    return ir::make(Op::broadcast, wide(e.type()), std::span(&e, 1), e.node()->where);
+  }
 
   void statement(std::vector<KStmt>& out, KStmt s, const Expr& mask) {
     switch (s.kind) {
@@ -112,9 +123,8 @@ class Lanes {
 
   Expr widen(const Expr& e) {
     if (ir::is(e, Op::var)) {
-      if (e.node()->id == var_) return ir::ramp(begin_, ir::index(1), lanes_);
-      return varying_.count(e.node()->id) ? ir::var(e.node()->id, e.node()->name, e.type().with_lanes(lanes_), e.node()->where)
-                                          : e;
+      if (e.node()->id == var_) return ramp(begin_, ir::index(1));
+      return varying_.count(e.node()->id) ? ir::var(e.node()->id, e.node()->name, wide(e.type()), e.node()->where) : e;
     }
     const auto args = ir::args_of(e);
     if (args.empty()) return e;
@@ -125,7 +135,7 @@ class Lanes {
       vector |= is_vector(fresh.back());
     }
     if (!vector) return ir::rebuild(e, fresh);
-    const Type type = e.type().with_lanes(lanes_);
+    const Type type = wide(e.type());
     if (ir::is(e, Op::load)) return load(e, fresh);
     if (Expr folded = fold_ramp(ir::op_of(e), fresh); !folded.empty()) return folded;
     for (Expr& a : fresh) a = widened(a);
@@ -143,7 +153,7 @@ class Lanes {
       args[0] = widened(args[0]);
     }
     if (args.size() > 1) args[1] = widened(args[1]);
-    return ir::load(e.node()->id, e.node()->name, e.type().with_lanes(lanes_), args, e.node()->where);
+    return ir::load(e.node()->id, e.node()->name, wide(e.type()), args, e.node()->where);
   }
 
   // ramp(b, s) + x = ramp(b + x, s) and its like; what turns out to have stride 0 is a scalar again.
@@ -171,7 +181,7 @@ class Lanes {
       default:
         return {};
     }
-    return ir::is_int(stride, std::int64_t{0}) ? base : ir::ramp(base, stride, lanes_);
+    return ir::is_int(stride, std::int64_t{0}) ? base : ramp(base, stride);
   }
 
   // A scalar condition that holds exactly when some lane of the mask does; empty if none can be given. A comparison that goes
@@ -193,7 +203,7 @@ class Lanes {
     auto at = [&](const Expr& e, bool last) {
       if (ir::is(e, Op::broadcast)) return ir::args_of(e)[0];
       const Expr &base = ir::args_of(e)[0], &step = ir::args_of(e)[1];
-      return last ? ir::add(base, ir::mul(step, ir::index(lanes_ - 1))) : base;
+      return last ? ir::add(base, ir::mul(step, ir::sub(extent_, ir::index(1)))) : base;
     };
     const bool left = ir::is(a, Op::ramp) && ir::is(b, Op::broadcast) && ir::is_int(ir::args_of(a)[1], &stride);
     const bool right = ir::is(b, Op::ramp) && ir::is(a, Op::broadcast) && ir::is_int(ir::args_of(b)[1], &stride);
@@ -206,8 +216,9 @@ class Lanes {
   }
 
   Id var_;
-  Expr begin_;
+  Expr begin_, extent_;
   int lanes_;
+  bool scalable_;
   std::set<Id> varying_;  // lets with a value of their own in each lane
   std::unordered_map<const ir::Node*, Expr> done_;
   std::vector<Expr> keep_;  // keeps the keys alive
@@ -223,9 +234,12 @@ void visit(std::vector<KStmt>& list) {
       continue;
     }
     std::int64_t lanes = 0;
-    if (!ir::is_int(s.extent, &lanes) || lanes > UINT16_MAX)
-      throw InternalError("a vectorized loop without a constant number of lanes");
-    for (KStmt& k : Lanes(s.var, s.begin, static_cast<int>(lanes)).body(std::move(s.body), Expr())) out.push_back(std::move(k));
+    const auto scalable = ir::scalable_lanes(s.extent);
+    if (scalable) lanes = *scalable;
+    if ((!scalable && !ir::is_int(s.extent, &lanes)) || lanes > UINT16_MAX)
+      throw InternalError("a vectorized loop of " + ir::text(s.extent) + " lanes");
+    Lanes all(s.var, s.begin, s.extent, static_cast<int>(lanes), scalable.has_value());
+    for (KStmt& k : all.body(std::move(s.body), Expr())) out.push_back(std::move(k));
   }
   list = std::move(out);
 }

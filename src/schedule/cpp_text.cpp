@@ -386,7 +386,7 @@ std::string replayed(Step step, const std::string& on) {
 
 // split(loop, n, guard, keep), then a kind for its inner loop: one call makes both.
 const char* makes_both(const Step& step, const Step* next) {
-  const bool kept = step.primitive == "split" && step.args.size() == 4 && step.args[3].word == "keep" &&
+  const bool kept = step.primitive == "split" && step.args.size() >= 4 && step.args[3].word == "keep" &&
                     step.args[2].word == "guard" && step.results.size() == 2;
   if (!kept || !next || next->variant != step.variant || next->args.size() != 1 || next->args[0].id != step.results[1])
     return nullptr;
@@ -401,7 +401,8 @@ cpp::Line Writer::statement(const Step& step, const Step* next, bool& takes_next
   const std::size_t before = lines_.size(), parameters = parameters_.size();
   try {
     if (const char* both = makes_both(step, next)) {
-      line.call = own(step.args[0]) + "." + both + "(" + loop(step.args[0]) + ", " + number(step.args[1]) + ")";
+      const std::string lanes = step.args.size() > 4 ? "Scalable{" + number(step.args[1]) + "}" : number(step.args[1]);
+      line.call = own(step.args[0]) + "." + both + "(" + loop(step.args[0]) + ", " + lanes + ")";
       takes_next = true;
       return line;
     }

@@ -14,6 +14,8 @@ void prove_tail(Context&, const Stmt& loop, const Expr& factor, ir::Tail);  // a
 void prove_split(Context&, const Stmt& nest, const ir::Axis& outer);        // again, on a split that stands
 void prove_tight(Context&, const Stmt& loop);                               // its outer loops stand around it
 void prove_constant_extent(Context&, const Stmt& loop, std::int64_t most);
+// Of a loop of n * vscale iterations, which may become vectors of that length: false for all other loops.
+bool prove_scalable(Context&, const Stmt& loop);
 void prove_vectorizable(Context&, const Stmt& loop);
 // Its iterations, of one another. `in_memory`: steps of an atomic stage may meet in one element.
 void prove_independent(Context&, const Stmt& loop, bool in_memory = false);

@@ -65,7 +65,10 @@ void recheck(Context& c) {
       if (s.loop_kind == ir::LoopKind::vthread) prove_virtual(c, s);
       if (s.combines) prove_combined(c, s);
       if (s.pipeline.stages > 0) prove_pipeline(c, s);
-      if (s.loop_kind == ir::LoopKind::vectorized) prove_constant_extent(c, s, 1024), prove_vectorizable(c, s);
+      if (s.loop_kind == ir::LoopKind::vectorized) {
+        if (!prove_scalable(c, s)) prove_constant_extent(c, s, 1024);
+        prove_vectorizable(c, s);
+      }
       if (s.loop_kind == ir::LoopKind::unrolled) prove_constant_extent(c, s, 1024);
       if (s.loop_kind == ir::LoopKind::tensorized) prove_tensorized(c, s, *p.intrinsics.at(s.intrinsic));
     }

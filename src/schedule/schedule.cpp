@@ -255,6 +255,16 @@ Stage Stage::vectorize(Loop l, Factor lanes, Where w) const {
   together.keep();
   return *this;
 }
+Stage Stage::vectorize(Loop l, Scalable lanes, Where w) const {
+  detail::Together together(*state_);
+  const ir::Id inner = apply(
+      "split",
+      {own(l, "vectorize", w), Arg::integer(lanes.lanes.value()), Arg::text("guard"), Arg::text("keep"), Arg::text("scalable")},
+      w)[1];
+  apply("vectorize", {Arg::loop(inner)}, w);
+  together.keep();
+  return *this;
+}
 Stage Stage::unroll(Loop l, Factor by, Where w) const {
   detail::Together together(*state_);
   const ir::Id inner =

@@ -67,6 +67,8 @@ constexpr std::array features_table = {
     Feature{"dotprod", "neon", nowhere, arm},
     Feature{"i8mm", "neon", nowhere, arm},
     Feature{"bf16", "neon", nowhere, arm},
+    Feature{"sve", "neon fullfp16", nowhere, arm},
+    Feature{"sve2", "sve", nowhere, arm},
     Feature{"lse", "", nowhere, arm},
 };
 

@@ -115,3 +115,72 @@ TEST_CASE("the instructions of AArch64") {
         "ELF");
   CHECK(static_cast<unsigned char>(object[18]) == 183);  // EM_AARCH64
 }
+
+namespace {
+
+// For vectors of 128, 256, 512 and 2048 bits.
+void check_lengths(const ir::Program& algorithm, const Schedule& s, const std::vector<Sizes>& shapes) {
+  schedule::finish(s.scheduled(), s.target());
+  const ir::Kernel k = lower(s.scheduled().program, options_for(s.target()));
+  CAPTURE(ir::text(k));
+  for (const Sizes& shape : shapes)
+    for (const int bytes : {16, 32, 64, 256}) {
+      CAPTURE(bytes);
+      interp::Arguments expected = handmade::arguments_for(algorithm, shape), flat = expected, found = expected;
+      interp::run_algorithm(algorithm, expected);
+      interp::Options options;
+      options.vscale = bytes / 16;
+      REQUIRE_NOTHROW(interp::run(k, flat, options));
+      if (emulated::missing(s.target())) continue;
+      REQUIRE_NOTHROW(emulated::run(k, s.target(), found, bytes));
+      for (std::size_t n = 0; n < expected.size(); ++n)
+        if (algorithm.arguments[n].kind == ir::ArgumentKind::output) {
+          CHECK(interp::difference(flat[n].array, expected[n].array) == "");
+          CHECK(interp::difference(found[n].array, expected[n].array) == "");
+        }
+    }
+}
+
+const Target sve = Target::parse("aarch64+sve");
+
+}  // namespace
+
+TEST_CASE("vectors as long as the machine has them") {
+  if (!emulates()) std::printf("skipped: scalable vectors in an emulator\n");
+  {
+    lang::DefinitionScope scope;
+    Symbol M{"M"}, N{"N"};
+    Tensor x = lang::make_input("x", f32, {M, N}), y = lang::make_output("y", f32, {M, N});
+    lang::bind(y, compute("y", {{"i", M}, {"j", N}}, [&](Var i, Var j) { return exp(x(i, j) * 0.25f) + x(i, N - 1 - j); }));
+    Schedule s(lang::build_program("mirrored", {x, y}), sve);
+    auto [i, j] = s[y].spatial<2>();
+    s[y].vectorize(j, Scalable{4}).parallel(i);
+    check_lengths(s.algorithm(), s, {{{"M", 3}, {"N", 37}}, {{"M", 1}, {"N", 1}}, {{"M", 2}, {"N", 256}}});
+    CHECK(explain(s, {{"M", 3}, {"N", 37}}).find("stage y") != std::string::npos);
+    const std::string text = codegen::emit(lower(s.scheduled().program, options_for(sve)), sve, codegen::Output::assembly);
+    CHECK(text.find("whilelo") != std::string::npos);
+    CHECK(text.find("cntw") != std::string::npos);
+    CHECK(text.find("z0.s") != std::string::npos);
+  }
+  {  // a product: rows of B in vectors; narrow types, choices, division, strided and gathered elements
+    lang::DefinitionScope scope;
+    Symbol M{"M"}, N{"N"}, K{"K"};
+    Tensor A = lang::make_input("A", f32, {M, K}), B = lang::make_input("B", f32, {K, N}),
+           u = lang::make_input("u", u8, {N * 3 + 3}), h = lang::make_input("h", f16, {N}),
+           C = lang::make_output("C", f32, {M, N}), v = lang::make_output("v", i16, {N}), w = lang::make_output("w", f16, {N});
+    Axis k{"k", K};
+    lang::bind(C, compute("C", {{"i", M}, {"j", N}}, [&](Var i, Var j) { return sum(A(i, k) * B(k, j), k); }));
+    lang::bind(v, compute("v", {{"j", N}}, [&](Var j) {
+                 const Expr e = i16(u(j * 3 + 1)) - i16(u(j));
+                 return select(e > 2, e / 3, saturate(i16, i32(e) * 20000) % 7) + i16(u(clamp(u(j), 0, N - 1)));
+               }));
+    lang::bind(w, compute("w", {{"j", N}}, [&](Var j) { return max(h(j), f16(1.5)) * 0.5; }));
+    Schedule s(lang::build_program("mixed", {A, B, u, h, C, v, w}), sve);
+    auto [i, j] = s[C].spatial<2>();
+    s[C].reorder(s[C].reduction(), j).vectorize(j, Scalable{4});
+    s[v].vectorize(s[v].nest()[0], Scalable{8});
+    s[w].vectorize(s[w].nest()[0], Scalable{8});
+    (void)i;
+    check_lengths(s.algorithm(), s, {{{"M", 2}, {"N", 19}, {"K", 5}}, {{"M", 1}, {"N", 70}, {"K", 0}}});
+  }
+}

@@ -50,7 +50,7 @@ const char* missing(const Target& target) {
   return tools ? nullptr : "aarch64-linux-gnu-gcc or qemu-aarch64 was not found";
 }
 
-void run(const ir::Kernel& k, const Target& target, std::vector<Tensor>& tensors) {
+void run(const ir::Kernel& k, const Target& target, std::vector<Tensor>& tensors, int vector_bytes) {
   if (const char* why = missing(target)) throw std::runtime_error(why);
   const Folder folder;
   const auto file = [&](const char* name) { return (folder.path / name).string(); };
@@ -68,19 +68,20 @@ void run(const ir::Kernel& k, const Target& target, std::vector<Tensor>& tensors
   in.close();
   shell(std::string(ASHLAR_AARCH64_COMPILER) + " -static -o " + file("program") + " " + ASHLAR_AARCH64_CALLER + " " +
         file("kernel.o") + " -Wl,--defsym=kernel=" + k.name + " -lpthread");
-  shell(std::string(ASHLAR_AARCH64_EMULATOR) + " -cpu max " + file("program") + " " + file("in") + " " + file("out"));
+  shell(std::string(ASHLAR_AARCH64_EMULATOR) + " -cpu max,sve-default-vector-length=" + std::to_string(vector_bytes) + " " +
+        file("program") + " " + file("in") + " " + file("out"));
   std::ifstream out(file("out"), std::ios::binary);
   for (Tensor& t : tensors) out.read(reinterpret_cast<char*>(t.bytes.data()), static_cast<std::streamsize>(t.bytes.size()));
   if (!out) throw std::runtime_error("the emulated program wrote less than its outputs");
 }
 
-void run(const ir::Kernel& k, const Target& target, interp::Arguments& arguments) {
+void run(const ir::Kernel& k, const Target& target, interp::Arguments& arguments, int vector_bytes) {
   std::vector<Tensor> tensors;
   for (const interp::Actual& a : arguments) {
     if (a.is_scalar) throw std::runtime_error("a scalar argument in the emulator");
     tensors.push_back({a.array.type, a.array.shape, a.array.bytes});
   }
-  run(k, target, tensors);
+  run(k, target, tensors, vector_bytes);
   for (std::size_t n = 0; n < arguments.size(); ++n) arguments[n].array.bytes = tensors[n].bytes;
 }
 

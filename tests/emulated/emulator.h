@@ -22,8 +22,9 @@ struct Tensor {
   std::vector<std::byte> bytes;
 };
 // All arguments are tensors, 24 at most; their memory comes back as the kernel left it.
-void run(const ashlar::ir::Kernel&, const ashlar::Target&, std::vector<Tensor>&);
+// `vector_bytes`: of SVE's registers, 16 to 256.
+void run(const ashlar::ir::Kernel&, const ashlar::Target&, std::vector<Tensor>&, int vector_bytes = 32);
 // The same, on the arguments of an interpreter; those that are outputs change.
-void run(const ashlar::ir::Kernel&, const ashlar::Target&, ashlar::interp::Arguments&);
+void run(const ashlar::ir::Kernel&, const ashlar::Target&, ashlar::interp::Arguments&, int vector_bytes = 32);
 
 }  // namespace emulated

@@ -218,6 +218,13 @@ std::vector<Case> primitives() {
                    s[out].parallel(s[out].reduction());
                    use(built, s);
                  }});
+  all.push_back(elementwise(
+      "vectors as long as the machine has them",
+      [](Schedule& s, const Tensor&, const Tensor& y) {
+        auto [i, j] = s[y].spatial<2>();
+        s[y].vectorize(j, Scalable{4}).parallel(i);
+      },
+      "aarch64+sve"));
   all.push_back({"an accelerator", [](const Use& use) {
                    const test::Npu p;
                    use(p.built, p.s);

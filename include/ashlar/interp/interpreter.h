@@ -61,6 +61,7 @@ struct Options {
   std::uint64_t seed = 0;  // of the shuffle
   // A tensorized loop of a scheduled program: by the meaning of its intrinsic, or by the loops that it stands for.
   enum class Intrinsics { described, erased } intrinsics = Intrinsics::described;
+  int vscale = 2;      // of scalable vectors: how many times the lanes that are written (ir/vscale.h)
   bool races = false;  // launches: every two conflicting accesses must be ordered by synchronisation
 };
 

@@ -84,6 +84,9 @@ class Factor {  // a C++ integer or a Param: never an Expr, a schedule is decide
  private:
   std::int64_t value_ = 0;
 };
+struct Scalable {
+  Factor lanes;
+};  // vectorize(l, Scalable{4}): 4 * vscale lanes, as many as the machine has
 struct Parts {
   Factor count;
 };  // split(k, Parts{8}): into 8, instead of by 8
@@ -190,6 +193,8 @@ class Stage {
   Stage tighten(Loop, Where = Where::current()) const;                  // ends where the domain ends, instead of a guard
   Stage vectorize(Loop, Where = Where::current()) const;                // constant extent
   Stage vectorize(Loop, Factor lanes, Where = Where::current()) const;  // the loop stays, as the outer one
+  // Vectors as long as the machine has them: a target with scalable vectors (aarch64+sve), 2 or more lanes of 128 bits.
+  Stage vectorize(Loop, Scalable, Where = Where::current()) const;
   Stage unroll(Loop, Where = Where::current()) const;
   Stage unroll(Loop, Factor, Where = Where::current()) const;
   Stage unroll_and_jam(Loop, Where = Where::current()) const;  // inside of the serial loops in it

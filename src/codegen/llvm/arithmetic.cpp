@@ -30,16 +30,13 @@ llvm::Type* Arithmetic::lane_type(Type t, bool memory) const {
   return b_.getIntNTy(t.bits);
 }
 
-llvm::Type* Arithmetic::vector_of(llvm::Type* lane, int lanes) const {
-  return lanes == 1 ? lane : llvm::FixedVectorType::get(lane, static_cast<unsigned>(lanes));
+llvm::Type* Arithmetic::vector_of(llvm::Type* lane, Type t) const {
+  return t.lanes == 1 && !t.scalable ? lane : llvm::VectorType::get(lane, count(t));
 }
 
-llvm::Type* Arithmetic::type(Type t) const {
-  if (t.scalable) throw InternalError("codegen: a scalable vector");
-  return vector_of(lane_type(t, false), t.lanes);
-}
+llvm::Type* Arithmetic::type(Type t) const { return vector_of(lane_type(t, false), t); }
 
-llvm::Type* Arithmetic::memory_type(Type t) const { return vector_of(lane_type(t, true), t.lanes); }
+llvm::Type* Arithmetic::memory_type(Type t) const { return vector_of(lane_type(t, true), t); }
 
 llvm::Constant* Arithmetic::integer(Type t, std::int64_t v) const {
   llvm::Type* to = type(t);
@@ -61,8 +58,8 @@ Value* Arithmetic::intrinsic(llvm::Intrinsic::ID id, std::initializer_list<Value
 
 Value* Arithmetic::unary(Op op, Type t, Value* x) {
   if (op == Op::isnan || op == Op::isinf) {
-    if (!t.is_float()) return integer(bool_.with_lanes(t.lanes), 0);
-    if (is_narrow_float(t)) return unary(op, f32.with_lanes(t.lanes), widen(t, x));
+    if (!t.is_float()) return integer(ir::like(bool_, t), 0);
+    if (is_narrow_float(t)) return unary(op, ir::like(f32, t), widen(t, x));
     if (op == Op::isnan) return b_.CreateFCmpUNO(x, x);
     return b_.CreateFCmpOEQ(intrinsic(llvm::Intrinsic::fabs, {x}), llvm::ConstantFP::getInfinity(x->getType()));
   }
@@ -222,7 +219,7 @@ Value* Arithmetic::shift(Op op, Type t, Value* x, Type amount_type, Value* amoun
 
 Value* Arithmetic::comparison(Op op, Type t, Value* x, Value* y) {
   using P = llvm::CmpInst::Predicate;
-  if (is_narrow_float(t)) return comparison(op, f32.with_lanes(t.lanes), widen(t, x), widen(t, y));
+  if (is_narrow_float(t)) return comparison(op, ir::like(f32, t), widen(t, x), widen(t, y));
   auto pick = [&](P real, P with_sign, P without) {
     return t.is_float() ? real : t.is_unsigned() || t.is_bool() ? without : with_sign;
   };

@@ -12,6 +12,7 @@
 #include <llvm/IR/IRBuilder.h>
 
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/vscale.h>
 #include <ashlar/schedule/target.h>
 
 namespace ashlar::codegen {
@@ -23,6 +24,7 @@ class Arithmetic {
   // native: the machine rounds, fuses and converts halves by instructions, whatever the target's features say
   Arithmetic(llvm::IRBuilder<>& builder, const Target& target, bool native = false);
 
+  static llvm::ElementCount count(Type t) { return llvm::ElementCount::get(t.lanes, t.scalable); }
   llvm::Type* type(Type) const;                       // in a register
   llvm::Type* memory_type(Type) const;                // in memory: bool is a byte
   llvm::Constant* integer(Type, std::int64_t) const;  // of any type that is an integer in a register, splatted
@@ -48,7 +50,7 @@ class Arithmetic {
  private:
   llvm::Value* intrinsic(llvm::Intrinsic::ID, std::initializer_list<llvm::Value*>);
   llvm::Type* lane_type(Type, bool memory) const;
-  llvm::Type* vector_of(llvm::Type*, int lanes) const;
+  llvm::Type* vector_of(llvm::Type*, Type lanes_as) const;
   llvm::Value* divide(ir::Op, Type t, llvm::Value*, llvm::Value*);
   llvm::Value* shifted_right(Type t, llvm::Value*, llvm::Value* amount);
   llvm::Value* fixed_point(ir::Op, Type t, llvm::Value*, llvm::Value*);  // arithmetic_fixed.cpp

@@ -15,10 +15,10 @@ using ir::Op;
 using llvm::Value;
 
 Value* Arithmetic::widen(Type t, Value* x) {
-  const Type wide = f32.with_lanes(t.lanes), word = i32.with_lanes(t.lanes);
+  const Type wide = ir::like(f32, t), word = ir::like(i32, t);
   if (t.code == Type::Code::bfloat) return float_of(wide, b_.CreateShl(b_.CreateZExt(x, type(word)), integer(word, 16)));
   if (t.code == Type::Code::ieee && converts_halves_)
-    return b_.CreateFPExt(b_.CreateBitCast(x, vector_of(b_.getHalfTy(), t.lanes)), type(wide));
+    return b_.CreateFPExt(b_.CreateBitCast(x, vector_of(b_.getHalfTy(), t)), type(wide));
   // The bits moved into place are the value times 2^(bias - 127), subnormals included.
   const Format f = format_of(t);
   Value* bits = b_.CreateZExt(x, type(word));
@@ -33,9 +33,9 @@ Value* Arithmetic::widen(Type t, Value* x) {
 }
 
 Value* Arithmetic::narrow(Type t, Value* x) {
-  const Type wide = f32.with_lanes(t.lanes), word = u32.with_lanes(t.lanes);
+  const Type wide = ir::like(f32, t), word = ir::like(u32, t);
   if (t.code == Type::Code::ieee && converts_halves_)
-    return b_.CreateBitCast(b_.CreateFPTrunc(x, vector_of(b_.getHalfTy(), t.lanes)), type(t));
+    return b_.CreateBitCast(b_.CreateFPTrunc(x, vector_of(b_.getHalfTy(), t)), type(t));
   const Format f = format_of(t);
   Value* bits = bits_of(wide, x);
   const int shift = 23 - f.mantissa;
@@ -66,11 +66,10 @@ Value* Arithmetic::float_to_integer(Type to, Type from, Value* x) {
 }
 
 Value* Arithmetic::convert(Type to, Type from, Value* x) {
-  const int lanes = from.lanes;
   if (to.lanes != from.lanes) throw InternalError("codegen: a cast changes the number of lanes");
   if (to == from) return x;
   if (to.is_packed()) throw InternalError("codegen: a conversion to " + std::to_string(to.bits) + " bits");
-  const Type wide = f32.with_lanes(lanes);
+  const Type wide = ir::like(f32, from);
   if (is_narrow_float(from)) return convert(to, wide, widen(from, x));
   if (is_narrow_float(to)) return narrow(to, convert(wide, from, x));
   if (to.is_bool()) return from.is_float() ? b_.CreateFCmpUNE(x, real(from, 0)) : b_.CreateICmpNE(x, integer(from, 0));
@@ -87,14 +86,13 @@ Value* Arithmetic::convert(Type to, Type from, Value* x) {
 Value* Arithmetic::saturate(Type to, Type from, Value* x) {
   if (to == from && !to.is_float()) return x;
   if (to.is_bool()) return convert(to, from, x);
-  const int lanes = from.lanes;
-  if (is_narrow_float(from)) return saturate(to, f32.with_lanes(lanes), widen(from, x));
+  if (is_narrow_float(from)) return saturate(to, ir::like(f32, from), widen(from, x));
   if (to.is_float()) {
     if (from.is_bool() || (!from.is_float() && to.bits >= 32)) return convert(to, from, x);
     // Beyond the largest finite value: that value with the sign; NaN stays.
     const double largest = to.bits == 64 ? 0x1.FFFFFFFFFFFFFp1023 : to.bits == 32 ? 0x1.FFFFFEp127 : format_of(to).largest;
-    Type middle = from.is_float() && from.bits == 64 ? f64.with_lanes(lanes) : f32.with_lanes(lanes);
-    if (to.bits == 64) middle = f64.with_lanes(lanes);
+    Type middle = from.is_float() && from.bits == 64 ? ir::like(f64, from) : ir::like(f32, from);
+    if (to.bits == 64) middle = ir::like(f64, from);
     Value* v = convert(middle, from, x);
     Value* magnitude = intrinsic(llvm::Intrinsic::fabs, {v});
     Value* limit = intrinsic(llvm::Intrinsic::copysign, {real(middle, largest), v});

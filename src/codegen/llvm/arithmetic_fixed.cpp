@@ -26,7 +26,7 @@ Value* Arithmetic::fixed_point(Op op, Type t, Value* x, Value* y) {
     case Op::mul_high_rounding:
       return mul_high_rounding(t, x, y);
     case Op::mul_high: {
-      llvm::Type* wide = vector_of(b_.getIntNTy(2u * t.bits), t.lanes);
+      llvm::Type* wide = vector_of(b_.getIntNTy(2u * t.bits), t);
       const auto widened = [&](Value* v) { return is_unsigned ? b_.CreateZExt(v, wide) : b_.CreateSExt(v, wide); };
       Value* product = b_.CreateMul(widened(x), widened(y));
       return b_.CreateTrunc(b_.CreateLShr(product, llvm::ConstantInt::get(wide, t.bits)), type(t));
@@ -56,7 +56,7 @@ Value* Arithmetic::mul_high_rounding(Type t, Value* x, Value* y) {
   const unsigned shift = is_unsigned ? t.bits : t.bits - 1u;
   Value* result = is_unsigned ? nullptr : rounded_product_of_halves(t, x, y);
   if (!result) {
-    llvm::Type* wide = vector_of(b_.getIntNTy(2u * t.bits), t.lanes);
+    llvm::Type* wide = vector_of(b_.getIntNTy(2u * t.bits), t);
     auto constant = [&](const llvm::APInt& v) { return llvm::ConstantInt::get(wide, v); };
     Value* product = is_unsigned ? b_.CreateMul(b_.CreateZExt(x, wide), b_.CreateZExt(y, wide))
                                  : b_.CreateMul(b_.CreateSExt(x, wide), b_.CreateSExt(y, wide));

@@ -10,11 +10,11 @@ namespace ashlar::codegen {
 using ir::Op;
 using llvm::Value;
 
-Value* Arithmetic::bits_of(Type t, Value* x) { return b_.CreateBitCast(x, vector_of(b_.getIntNTy(t.bits), t.lanes)); }
+Value* Arithmetic::bits_of(Type t, Value* x) { return b_.CreateBitCast(x, vector_of(b_.getIntNTy(t.bits), t)); }
 Value* Arithmetic::float_of(Type t, Value* x) { return b_.CreateBitCast(x, type(t)); }
 
 Value* Arithmetic::float_unary(Op op, Type t, Value* x) {
-  if (is_narrow_float(t)) return narrow(t, float_unary(op, f32.with_lanes(t.lanes), widen(t, x)));
+  if (is_narrow_float(t)) return narrow(t, float_unary(op, ir::like(f32, t), widen(t, x)));
   switch (op) {
     case Op::neg:
       return b_.CreateFNeg(x);
@@ -34,7 +34,7 @@ Value* Arithmetic::float_unary(Op op, Type t, Value* x) {
 
 Value* Arithmetic::float_binary(Op op, Type t, Value* x, Value* y) {
   if (is_narrow_float(t)) {
-    const Type wide = f32.with_lanes(t.lanes);
+    const Type wide = ir::like(f32, t);
     return narrow(t, float_binary(op, wide, widen(t, x), widen(t, y)));
   }
   switch (op) {
@@ -51,7 +51,7 @@ Value* Arithmetic::float_binary(Op op, Type t, Value* x, Value* y) {
     case Op::max:
       return intrinsic(llvm::Intrinsic::maximum, {x, y});
     case Op::copysign: {  // by choice: llvm.copysign of a sign that was converted makes conversions of its own, to calls
-      const Type word = (t.bits == 64 ? i64 : i32).with_lanes(t.lanes);
+      const Type word = ir::like(t.bits == 64 ? i64 : i32, t);
       Value* magnitude = intrinsic(llvm::Intrinsic::fabs, {x});
       return b_.CreateSelect(b_.CreateICmpSLT(bits_of(t, y), integer(word, 0)), b_.CreateFNeg(magnitude), magnitude);
     }
@@ -88,7 +88,7 @@ Value* Arithmetic::rounded(Op op, Type t, Value* x) {
 
 Value* Arithmetic::fma(Type t, Value* x, Value* y, Value* z) {
   if (!t.is_float()) return binary(Op::add, t, binary(Op::mul, t, x, y), z);
-  if (is_narrow_float(t)) return narrow(t, fma(f32.with_lanes(t.lanes), widen(t, x), widen(t, y), widen(t, z)));
+  if (is_narrow_float(t)) return narrow(t, fma(ir::like(f32, t), widen(t, x), widen(t, y), widen(t, z)));
   if (fuses_) return intrinsic(llvm::Intrinsic::fma, {x, y, z});
   return fma_in_doubles(t, x, y, z);
 }
@@ -101,7 +101,7 @@ Value* Arithmetic::fma_in_doubles(Type t, Value* x, Value* y, Value* z) {
   if (t.bits == 64)
     refuse("target", "a target with the feature fma (x86-64-v3 or later, or " + std::string(target_.text()) + "+fma)",
            "a fused multiply-add of f64 for " + std::string(target_.text()) + ", which has no instruction for it", Where{});
-  const Type wide = f64.with_lanes(t.lanes), integers = i64.with_lanes(t.lanes);
+  const Type wide = ir::like(f64, t), integers = ir::like(i64, t);
   auto extended = [&](Value* v) { return b_.CreateFPExt(v, type(wide)); };
   Value* p = b_.CreateFMul(extended(x), extended(y));
   Value* c = extended(z);

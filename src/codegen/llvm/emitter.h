@@ -32,8 +32,8 @@ class Emitter {
 
   // ---- expressions (expr.cpp)
   void bind(ir::Id var, llvm::Value* value, std::int64_t multiple_of = 1);
-  llvm::Value* value_of(ir::Id var) const;  // InternalError when nothing is bound
-  llvm::Value* expr(const Expr&);           // a root
+  llvm::Value* value_of(ir::Id var);  // InternalError when nothing is bound
+  llvm::Value* expr(const Expr&);     // a root
   // A root; whether an index inside left 63 bits is or-ed into *overflow, an i1.
   llvm::Value* checked(const Expr&, llvm::Value** overflow);
   // add, sub or mul of two i64; likewise

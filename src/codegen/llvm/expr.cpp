@@ -25,8 +25,9 @@ void Emitter::bind(ir::Id var, Value* value, std::int64_t multiple_of) {
     multiples.erase(var);
 }
 
-Value* Emitter::value_of(ir::Id var) const {
+Value* Emitter::value_of(ir::Id var) {
   const auto it = vars.find(var);
+  if (it == vars.end() && var == ir::vscale_id) return b.CreateVScale(b.getInt64Ty());
   if (it == vars.end()) throw InternalError("codegen: kernel " + unit.name + " uses a variable outside its scope");
   return it->second;
 }
@@ -89,8 +90,13 @@ Value* Emitter::lanes_below(const Expr& e) {
   Value* d = emit(difference);
   if (past) d = b.CreateAdd(d, b.getInt64(1));
   d = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, d, b.getInt64(0));
+  if (t.scalable) {  // whilelo
+    llvm::Type* bools = math.type(ir::like(bool_, t));
+    Value* mask = b.CreateIntrinsic(llvm::Intrinsic::get_active_lane_mask, {bools, b.getInt64Ty()}, {b.getInt64(0), d});
+    return less ? mask : b.CreateNot(mask);
+  }
   d = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, d, b.getInt64(t.lanes));
-  Value* limit = b.CreateVectorSplat(t.lanes, b.CreateTrunc(d, b.getInt32Ty()));
+  Value* limit = b.CreateVectorSplat(math.count(t), b.CreateTrunc(d, b.getInt32Ty()));
   std::vector<llvm::Constant*> lanes;
   for (int k = 0; k < t.lanes; ++k) lanes.push_back(math.integer(u32, k));
   return less ? b.CreateICmpULT(llvm::ConstantVector::get(lanes), limit)
@@ -143,16 +149,20 @@ Value* Emitter::emit_node(const Expr& e) {
       return call_function(e);
     case Op::broadcast: {
       Value* lane = emit(args[0]);
-      return t.lanes == 1 ? lane : b.CreateVectorSplat(t.lanes, lane);
+      return t.lanes == 1 ? lane : b.CreateVectorSplat(math.count(t), lane);
     }
     case Op::ramp: {
       Value* base = emit(args[0]);
       Value* stride = emit(args[1]);
       if (t.lanes == 1) return base;
+      if (t.scalable) {
+        Value* steps = b.CreateMul(b.CreateStepVector(math.type(t)), b.CreateVectorSplat(math.count(t), stride));
+        return b.CreateAdd(b.CreateVectorSplat(math.count(t), base), steps);
+      }
       std::vector<llvm::Constant*> lanes;
       for (int k = 0; k < t.lanes; ++k) lanes.push_back(math.integer(t.element(), k));
-      Value* steps = b.CreateMul(llvm::ConstantVector::get(lanes), b.CreateVectorSplat(t.lanes, stride));
-      return b.CreateAdd(b.CreateVectorSplat(t.lanes, base), steps);
+      Value* steps = b.CreateMul(llvm::ConstantVector::get(lanes), b.CreateVectorSplat(math.count(t), stride));
+      return b.CreateAdd(b.CreateVectorSplat(math.count(t), base), steps);
     }
     case Op::div:
     case Op::mod:

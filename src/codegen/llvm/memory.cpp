@@ -75,7 +75,7 @@ Value* Emitter::load(const Expr& e) {
   const auto args = ir::args_of(e);
   const Type t = e.type();
   Value* mask = args.size() > 1 ? emit(args[1]) : nullptr;
-  if (mask && t.lanes > 1 && !mask->getType()->isVectorTy()) mask = b.CreateVectorSplat(t.lanes, mask);
+  if (mask && t.lanes > 1 && !mask->getType()->isVectorTy()) mask = b.CreateVectorSplat(math.count(t), mask);
   if (mask && all_true(mask)) mask = nullptr;
   const bool packed = is_packed(buffer);
   if (t.lanes > 1 && packed) return load_packed_vector(buffer, t, args[0], mask);
@@ -116,8 +116,10 @@ Value* Emitter::load_vector(const ir::KBuffer& buffer, Type t, const Expr& addre
     unit.tag_access(v, buffer.id);
     return v;
   }
-  if (!mask && stride == 0) return b.CreateVectorSplat(t.lanes, load_scalar(buffer, t, element(buffer, emit(ramp->base))));
+  if (!mask && stride == 0)
+    return b.CreateVectorSplat(math.count(t), load_scalar(buffer, t, element(buffer, emit(ramp->base))));
   const llvm::Align align(static_cast<std::uint64_t>(t.bytes()));
+  if (!mask && t.scalable) mask = llvm::ConstantInt::getTrue(math.type(ir::like(bool_, t)));  // no lane can be named
   if (!mask && stride >= -4 && stride <= 4) return load_strided(buffer, t, emit(ramp->base), stride, align);
   const bool gathers = t.bits >= 32 && unit.target.has("avx2") && t.lanes >= 4;
   if (!mask && !gathers) {
@@ -301,7 +303,7 @@ void Emitter::store_vector(const ir::KBuffer& buffer, Type t, const Expr& addres
     Value* at = element(buffer, expr(ramp->base));
     const llvm::Align align = alignment(buffer, ramp->base);
     const auto bytes = static_cast<std::uint64_t>(t.lanes) * static_cast<std::uint64_t>(t.bytes());
-    if (!mask && streams(unit, thread_of != nullptr, buffer, bytes)) {
+    if (!mask && !t.scalable && streams(unit, thread_of != nullptr, buffer, bytes)) {
       store_past_caches(buffer, v, at, align, bytes);
       return;
     }
@@ -311,6 +313,7 @@ void Emitter::store_vector(const ir::KBuffer& buffer, Type t, const Expr& addres
     return;
   }
   Value* index = expr(address);
+  if (t.scalable && !mask) mask = llvm::ConstantInt::getTrue(math.type(ir::like(bool_, t)));
   if (mask || (unit.target.has("avx512f") && t.bits >= 32 && t.lanes >= 4)) {
     unit.tag_access(b.CreateMaskedScatter(v, element(buffer, index), element_align, mask), buffer.id);
     return;

@@ -8,6 +8,7 @@
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/Triple.h>
 
+#include <ashlar/ir/vscale.h>
 #include <ashlar/ir/build.h>
 
 namespace ashlar::codegen {
@@ -97,6 +98,8 @@ llvm::Function* Unit::function(const std::string& suffix, llvm::FunctionType* ty
   if (target.is_host()) f->addFnAttr("tune-cpu", llvm::sys::getHostCPUName());
   f->addFnAttr("prefer-vector-width", std::to_string(target.vector_bits()));
   f->addFnAttr("no-trapping-math", "true");
+  if (target.has("sve"))
+    f->addFnAttr(llvm::Attribute::getWithVScaleRangeArgs(*context, 1, static_cast<unsigned>(ir::max_vscale)));
   f->addFnAttr("frame-pointer", "none");
   f->addFnAttr(llvm::Attribute::NoUnwind);
   f->setDSOLocal(true);

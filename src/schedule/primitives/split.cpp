@@ -9,6 +9,8 @@
 // the iterations of the outer loop with incomplete tiles apart.
 //
 // A prefetch along the loop runs along the inner one afterwards, as many iterations ahead: it asks for the same lines.
+#include <ashlar/ir/vscale.h>
+
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
 
@@ -84,6 +86,14 @@ void rewrite(Context& c, Stmt& loop, const Expr& factor, std::int64_t parts, ir:
   if (!keep) c.consume(old_id, name, "was split into", c.results);
 }
 
+// By a multiple of vscale: the tiles are as long as the machine's vectors.
+void split_scalable(Context& c, Stmt& loop, std::int64_t lanes, ir::Tail tail) {
+  if (!c.target.has("sve")) c.refuse("a target with scalable vectors (aarch64+sve)", std::string(c.target.text()));
+  if (lanes < 2 || lanes > 16) c.refuse("2 to 16 lanes for each unit of the machine's vectors", std::to_string(lanes));
+  if (tail != ir::Tail::guard) c.refuse("Tail::guard where lanes are scalable", c.word(2));
+  rewrite(c, loop, ir::mul(ir::vscale(), ir::index(lanes)), 0, tail, true);
+}
+
 }  // namespace
 
 void apply_split(Context& c) {
@@ -91,6 +101,7 @@ void apply_split(Context& c) {
   const std::int64_t factor = c.integer(1);
   const ir::Tail tail = tail_of(c, c.word(2));
   if (factor < 1) c.refuse("a factor of at least 1", std::to_string(factor));
+  if (c.count() > 4 && c.word(4) == "scalable") return split_scalable(c, loop, factor, tail);
   prove_tail(c, loop, ir::index(factor), tail);
   const bool keep = c.count() > 3 && c.word(3) == "keep";
   rewrite(c, loop, ir::index(factor), 0, tail, keep);

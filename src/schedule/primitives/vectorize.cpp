@@ -1,6 +1,6 @@
 // vectorize(loop): the iterations are the lanes of vectors. The loop stays where it is; one late pass of lowering rewrites it.
 //
-// Legality: CAPACITY, a constant extent; DISJOINT, independent iterations: no reduction (rfactor makes lanes of one).
+// Legality: CAPACITY, a constant extent, or a multiple of vscale; DISJOINT, independent iterations: no reduction (rfactor makes lanes of one).
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
 
@@ -11,7 +11,7 @@ void apply_vectorize(Context& c) {
   Stmt& loop = c.loop(0);
   require_serial(c, loop);
   // prove
-  prove_constant_extent(c, loop, 1024);
+  if (!prove_scalable(c, loop)) prove_constant_extent(c, loop, 1024);
   prove_vectorizable(c, loop);
   // rewrite; handles stay
   loop.loop_kind = ir::LoopKind::vectorized;
