@@ -44,6 +44,7 @@ std::span<const Primitive> primitives() {
       {"set_scope", apply_set_scope},
       {"pack_argument", apply_pack_argument},
       {"rfactor", apply_rfactor},
+      {"roll", apply_roll},
       {"prefetch", apply_prefetch},
       {"stream_store", apply_stream_store},
       {"decompose_init", apply_decompose_init},

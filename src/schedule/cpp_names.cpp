@@ -120,6 +120,9 @@ bool is_reserved(const std::string& name) {
                                       "Place",
                                       "Pack",
                                       "Var",
+                                      "Schedule",
+                                      "Scalable",
+                                      "Expr",
                                       "main"};
   if (name.size() == 2 && name[0] == 'c' && std::isdigit(static_cast<unsigned char>(name[1]))) return true;  // of index maps
   return std::any_of(std::begin(words), std::end(words), [&](const char* w) { return name == w; });
@@ -230,14 +233,20 @@ bool write(const Expr& e, const NameOf& name, std::string& text, Level& level) {
   level = atom;
   std::int64_t n = 0;
   if (e.type().is_bool()) return level = other, write_condition(e, name, text);
-  if (!e.type().is_index()) return false;
+  if (!e.type().is_index() && !e.type().is_float()) return false;
+  if (ir::is(e, ir::Op::float_const)) return constant(e, text);
   if (ir::is_int(e, &n)) return text = integer(n), true;
   if (ir::is(e, ir::Op::var)) return text = name(e.node()->id, e.node()->name), !text.empty();
   const ir::Op op = ir::op_of(e);
   const auto args = ir::args_of(e);
-  if (args.size() != 2) return false;
   std::string a, b;
   Level of_a{}, of_b{};
+  if (args.size() == 1 && e.type().is_float()) {  // neg, exp, ...: functions, and a sign
+    if (op == ir::Op::cast || op == ir::Op::bitcast || op == ir::Op::saturate || !write(args[0], name, a, of_a)) return false;
+    text = op == ir::Op::neg ? "-(" + a + ")" : std::string(ir::op_name(op)) + "(" + a + ")";
+    return level = op == ir::Op::neg ? other : atom, true;
+  }
+  if (args.size() != 2) return false;
   if (!write(args[0], name, a, of_a) || !write(args[1], name, b, of_b)) return false;
   if (op == ir::Op::min || op == ir::Op::max) return text = (op == ir::Op::min ? "min(" : "max(") + a + ", " + b + ")", true;
   const char* sign = sign_of(op);

@@ -338,6 +338,14 @@ constexpr Form forms[] = {
      [](Writer& w, const Step& s) {
        return w.schedule() + ".pack_argument(" + w.buffer_ref(s.args[0].id) + ", " + w.map(s.args[1]) + ", Pack::by_caller)";
      }},
+    {"roll", 3,
+     [](Writer& w, const Step& s) {
+       std::string text;
+       const auto name = [&](Id id, const std::string&) { return id == s.args[2].vars[0] ? std::string("old") : "now"; };
+       if (s.args[2].vars.size() != 2 || !cpp::expression(s.args[2].exprs.at(0), name, text)) throw NoForm{};
+       return w.stage(s.args[0].id) + ".roll(" + w.stage_ref(s.args[1].id) + ", [](Expr old, Expr now) { return " + text +
+              "; })";
+     }},
     {"rfactor", 3,
      [](Writer& w, const Step& s) {
        return w.stage(s.args[0].id) + ".rfactor(" + w.loop(s.args[1]) + (s.args.size() > 2 ? ", Place::first)" : ")");

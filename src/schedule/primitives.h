@@ -42,6 +42,7 @@ void apply_drop_dim(Context&);        // stage, component, dim
 void apply_align(Context&);           // stage, dim, multiple
 void apply_set_scope(Context&);       // stage, scope
 void apply_pack_argument(Context&);   // buffer, map
+void apply_roll(Context&);            // stage, leader, rescale
 void apply_rfactor(Context&);         // stage, loop                   -> stage
 void apply_prefetch(Context&);        // loop, buffer, ahead
 void apply_stream_store(Context&);    // stage

@@ -241,6 +241,21 @@ std::vector<Stage> Stage::distribute_(std::size_t expected, Where w) const {
   together.keep();
   return sums;
 }
+std::array<Expr, 2> Stage::values_of_(StageRef r, Where w) const {
+  const Type type = state_->scheduled.program.buffer(buffer_of(*state_, r, "roll", w)).type;
+  return {ir::var(ir::fresh_id(), "old", type), ir::var(ir::fresh_id(), "now", type)};
+}
+Stage Stage::roll_(StageRef r, const std::array<Expr, 2>& values, const Expr& rescale, Where w) const {
+  const ir::Id leader = state_->scheduled.program.buffer(buffer_of(*state_, r, "roll", w)).stage;
+  if (!leader) refuse("roll", "a maximum or minimum that leads", "an input", w);
+  if (rescale.empty()) refuse("roll", "a rescale of two values", "nothing", w);
+  const Type type = values[0].type();
+  const Expr f = ir::substitute(
+      rescale, {{values[0].node()->id, ir::var(1, "old", type)}, {values[1].node()->id, ir::var(2, "now", type)}});
+  for (const ir::Id v : ir::free_vars(f))
+    if (v > 2) refuse("roll", "a rescale of its two values alone", ir::text(rescale), w);
+  return Stage(apply("roll", {Arg::stage(id_), Arg::stage(leader), Arg::map({1, 2}, {f})}, w)[0], state_);
+}
 Stage Stage::unroll_and_jam(Loop l, Where w) const { return apply("unroll_and_jam", {own(l, "unroll_and_jam", w)}, w), *this; }
 Stage Stage::reverse(Loop l, Where w) const { return apply("reverse", {own(l, "reverse", w)}, w), *this; }
 Stage Stage::tighten(Loop l, Where w) const { return apply("tighten", {own(l, "tighten", w)}, w), *this; }

@@ -33,6 +33,7 @@ struct Entry {  // of the array that is read
 Json expr_json(const Expr& e) {
   std::int64_t n = 0;
   if (e.type().is_index() && ir::is_int(e, &n)) return n;
+  if (ir::is(e, ir::Op::var) && e.type().is_float()) return Json{{"var", e.node()->id}, {"type", ir::text(e.type())}};
   if (ir::is(e, ir::Op::var)) return Json{{"var", e.node()->id}};
   Json j{{"op", ir::op_name(ir::op_of(e))}};
   if (!e.type().is_index() && (!e.type().is_bool() || ir::is(e, ir::Op::int_const))) j["type"] = ir::text(e.type());
@@ -63,7 +64,10 @@ Expr expr_from(const Json& j, Entry entry, int depth = 0) {
   if (j.contains("var")) {
     if (!j["var"].is_number_unsigned()) bad(entry, "the id of a variable", j);
     const auto id = j["var"].get<Id>();
-    return ir::var(id, "d" + std::to_string(id));
+    if (!j.contains("type")) return ir::var(id, "d" + std::to_string(id));
+    const Type t = j["type"].is_string() ? type_from(j["type"], entry) : type_from("", entry);
+    if (!t.is_float()) bad(entry, "the floating type of a variable", j);
+    return ir::var(id, "d" + std::to_string(id), t);
   }
   if (!j.contains("op") || !j["op"].is_string()) bad(entry, "an operator", j);
   const std::string op = j["op"];
@@ -98,9 +102,20 @@ Expr expr_from(const Json& j, Entry entry, int depth = 0) {
     const bool joins = (o == ir::Op::logic_and || o == ir::Op::logic_or) && args.size() == 2 && args[0].type().is_bool();
     if ((arithmetic || compares || joins) && args.size() == 2 && args[0].type() == args[1].type())
       return ir::binary(o, args[0], args[1]);
+    const bool floats = !args.empty() && args[0].type().is_float();
+    const bool real_binary =
+        o == ir::Op::add || o == ir::Op::sub || o == ir::Op::mul || o == ir::Op::div || o == ir::Op::min || o == ir::Op::max;
+    const bool real_unary = o == ir::Op::neg || o == ir::Op::abs || o == ir::Op::exp || o == ir::Op::exp2 || o == ir::Op::log ||
+                            o == ir::Op::log2 || o == ir::Op::sqrt;
+    if (floats && ((real_binary && args.size() == 2 && args[0].type() == args[1].type()) || (real_unary && args.size() == 1)))
+      return ir::make(o, args[0].type(), args);
     if (o == ir::Op::logic_not && args.size() == 1 && args[0].type().is_bool()) return ir::unary(o, args[0]);
   }
-  bad(entry, "index arithmetic (add, sub, mul, div, mod, min, max, bit operations) or a condition on it", j);
+  bad(entry,
+      "arithmetic (add, sub, mul, div, min, max; of indices also mod and bit operations; of floats also neg, abs, exp, exp2, "
+      "log, "
+      "log2, sqrt) or a condition on indices",
+      j);
 }
 
 // ---- scopes: the language's own by name, a user's with its limits --------------------------------------------------------

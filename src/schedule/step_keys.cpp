@@ -91,10 +91,13 @@ std::string StepKeys::arg(const ir::Program& p, const Arg& a) const {
       return a.intrinsic->name + " " + digest_of(*a.intrinsic);
     case Arg::Kind::exprs: {
       std::string text;
-      ir::Substitution named;
-      for (std::size_t k = 0; k < a.vars.size(); ++k) named.emplace_back(a.vars[k], ir::var(k + 1, "d" + std::to_string(k)));
       for (const Expr& e : a.exprs) {
-        const Expr own = ir::transform(ir::substitute(e, named), [&](const Expr& x) {
+        const Expr own = ir::transform(e, [&](const Expr& x) {
+          const auto at = ir::is(x, ir::Op::var) ? std::find(a.vars.begin(), a.vars.end(), x.node()->id) : a.vars.end();
+          if (at != a.vars.end()) {
+            const auto k = static_cast<Id>(at - a.vars.begin());
+            return ir::var(k + 1, "d" + std::to_string(k), x.type());
+          }
           const auto it = ir::is(x, ir::Op::var) ? p.symbols.find(x.node()->id) : p.symbols.end();
           const bool symbol = it != p.symbols.end() && a.vars.empty();
           return symbol ? ir::var(it->first, it->second.name) : x;

@@ -225,6 +225,22 @@ std::vector<Case> primitives() {
         s[y].vectorize(j, Scalable{4}).parallel(i);
       },
       "aarch64+sve"));
+  all.push_back({"three passes in one", [](const Use& use) {
+                   lang::DefinitionScope scope;
+                   Symbol M{"M"}, N{"N", {.min = 1}};
+                   Tensor x = lang::make_input("x", f32, {M, N}), y = lang::make_output("y", f32, {M});
+                   Axis k{"k", N}, l{"l", N}, m{"m", N};
+                   Tensor top = compute("top", {{"i", M}}, [&](Var i) { return maximum(x(i, k), k); });
+                   Tensor total = compute("total", {{"i", M}}, [&](Var i) { return sum(exp((x(i, l) - top(i)) * 0.5), l); });
+                   Tensor mixed = compute("mixed", {{"i", M}}, [&](Var i) { return sum(exp2(x(i, m) - top(i)) * x(i, m), m); });
+                   lang::bind(y, compute("y", {{"i", M}}, [&](Var i) { return mixed(i) / total(i); }));
+                   const lang::Built built = lang::build_program("passes", {x, y});
+                   Schedule s(built, Target::parse("x86-64-v3"));
+                   s[total].roll(top, [](Expr old, Expr now) { return exp((old - now) * 0.5); });
+                   Stage all_three = s[mixed].roll(s[top], [](Expr old, Expr now) { return exp2(-(now - old)); });
+                   all_three.split(all_three.reduction(), 8);
+                   use(built, s);
+                 }});
   all.push_back({"an accelerator", [](const Use& use) {
                    const test::Npu p;
                    use(p.built, p.s);

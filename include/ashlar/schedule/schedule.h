@@ -256,6 +256,16 @@ class Stage {
       return std::array<Stage, N>{sums[K]...};
     }(std::make_index_sequence<N>());
   }
+  // This sum and the maximum (or minimum) that its terms read, over the same points, become one reduction, in one pass: where a
+  // new maximum is met, what was summed so far is multiplied by rescale(old, now). A declaration, which is tried for a few
+  // values. Returns the reduction, which stands where the maximum did.
+  //
+  //   s[total].roll(top, [](Expr old, Expr now) { return exp(old - now); });      // sum of exp(x - top)
+  template <class F>
+  Stage roll(StageRef leader, F&& rescale, Where w = Where::current()) const {
+    const std::array<Expr, 2> values = values_of_(leader, w);
+    return roll_(leader, values, rescale(values[0], values[1]), w);
+  }
   Stage init(Where = Where::current()) const;  // afterwards: the same stage, by the loops of its init
 
   // This stage in the variant of the schedule for calls that keep the condition (Schedule::specialize).
@@ -275,6 +285,8 @@ class Stage {
     for (std::size_t k = 0; k < N; ++k) loops[k] = all[k];
     return loops;
   }
+  std::array<Expr, 2> values_of_(StageRef, Where) const;
+  Stage roll_(StageRef, const std::array<Expr, 2>& values, const Expr& rescale, Where) const;
   std::vector<Loop> roots_(bool reduce, std::size_t expected, Where) const;
   std::vector<Stage> distribute_(std::size_t expected, Where) const;
   Stage reorder_(const Loop*, std::size_t, Where) const;
