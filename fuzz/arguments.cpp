@@ -61,14 +61,18 @@ std::vector<std::byte> in_memory(const interp::Array& a) {
 
 }  // namespace
 
-interp::Arguments draw_arguments(Source& s, const ir::Program& p, const Values& values, std::string& described) {
+interp::Arguments draw_arguments(Source& s, const ir::Program& p, const Values& values, std::string& described,
+                                 const Sizes& given) {
   ir::Substitution symbols;
   for (const auto& [id, symbol] : p.symbols) {
     const std::int64_t low = (symbol.min + symbol.multiple_of - 1) / symbol.multiple_of;
     const std::int64_t most = std::min<std::int64_t>(symbol.max, std::max<std::int64_t>(symbol.min, 9));
     const std::int64_t choices = std::max<std::int64_t>(most / symbol.multiple_of - low + 1, 1);
     // as small as can be, often: 0 where that is allowed
-    const std::int64_t n = (low + (s.one_in(3) ? 0 : s.pick(static_cast<std::uint32_t>(choices)))) * symbol.multiple_of;
+    const auto known = given.find(symbol.name);
+    const std::int64_t n = known != given.end()
+                               ? known->second
+                               : (low + (s.one_in(3) ? 0 : s.pick(static_cast<std::uint32_t>(choices)))) * symbol.multiple_of;
     symbols.emplace_back(id, ir::index(n));
     described += symbol.name + " = " + std::to_string(n) + " ";
   }

@@ -2,7 +2,9 @@
 // Actual arguments for a program: shapes that satisfy its facts, values, strides; and the same memory as C tensors between
 // guard bytes.
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <ashlar/interp/interpreter.h>
@@ -30,8 +32,11 @@ struct Values {
   bool exact = false, edges = false;
 };  // as in Made
 
-// Outputs are filled with a pattern. Rows are padded, and dimensions swapped, only where the program takes that.
-ashlar::interp::Arguments draw_arguments(Source&, const ashlar::ir::Program&, const Values&, std::string& described);
+// Outputs are filled with a pattern. Rows are padded, and dimensions swapped, only where the program takes that. `given`:
+// Symbols by name, for which nothing is drawn.
+using Sizes = std::map<std::string, std::int64_t>;
+ashlar::interp::Arguments draw_arguments(Source&, const ashlar::ir::Program&, const Values&, std::string& described,
+                                         const Sizes& given = {});
 
 // Arguments in memory of their own, for a C entry: of this process, or of a Vulkan device. Lives as long as the call. Throws
 // std::runtime_error where the device fails.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <functional>
 
 #include <ashlar/analysis/regions.h>
@@ -14,6 +13,7 @@
 #include <ashlar/schedule/schedule.h>
 
 #include "arguments.h"
+#include "forced.h"
 #include "launch_steps.h"
 #include "program.h"
 #include "steps.h"
@@ -88,21 +88,6 @@ bool divides_floats(const ir::Program& p) {
   return any;
 }
 
-std::string compare(const ir::Program& p, interp::Arguments& found, const interp::Arguments& expected, bool reassociated,
-                    bool loose_zeros = false) {
-  for (std::size_t k = 0; k < expected.size(); ++k) {
-    if (p.arguments[k].kind != ir::ArgumentKind::output) continue;
-    if (loose_zeros && expected[k].array.type.is_float())
-      each(expected[k].array.shape, [&](const auto& at) {
-        if (const ir::Value v = expected[k].array.at(at); std::isnan(v.f)) found[k].array.set(at, v);
-      });
-    const std::string d = reassociated || loose_zeros ? interp::difference(found[k].array, expected[k].array, 0, 0)
-                                                      : interp::difference(found[k].array, expected[k].array);
-    if (!d.empty()) return p.buffer(p.arguments[k].id).name + d;
-  }
-  return "";
-}
-
 class Checker {
  public:
   Checker(Source program, std::function<std::optional<Source>()> next_step, Source data, const Setup& setup)
@@ -127,6 +112,7 @@ class Checker {
       });
       if (!made) return std::move(report_);
       report_.program = made->text;
+      if (setup_.force) runs_.emplace(schedule_->scheduled().program, Values{made->exact, made->edges});
       guard([&] { steps(*made); });
       if (!report_.failure) guard([&] { compare_all(*made); });
     } catch (const Stop&) {}
@@ -254,6 +240,7 @@ class Checker {
       });
       if (ir::text(next.program) != before && name != "set_scope")
         fail("changed by a refusal: " + name, ir::text(next.program));
+      if (setup_.force) judge(step, target, e);
       return false;
     } catch (const std::exception& e) {
       report_.trace = schedule::Scheduled(state_).trace.empty() ? "" : trace();
@@ -269,6 +256,23 @@ class Checker {
     reassociated_ |= reassociates_ || name == "rfactor";
     state_ = std::move(next);
     return true;
+  }
+
+  // Is the refusal right? A schedule whose parts must fit its target is refused for that alone.
+  void judge(const schedule::Step& step, const Target& target, const RefusalError& refused) {
+    stage_ = "forcing " + step.primitive;
+    const Finding f = force(*runs_, state_, step, target, reassociated_ || reassociates_);
+    count([&](Statistics& s) {
+      const bool impossible = f.kind == Finding::Kind::impossible;
+      Statistics::Judged& n = s.judged[{step.primitive, f.owed.empty() ? "none" : f.owed}];
+      std::int64_t* const counts[] = {&n.confirmed, &n.unconfirmed, &n.moot, &n.impossible};
+      ++*counts[static_cast<int>(f.kind)];
+      if (f.kind == Finding::Kind::confirmed || f.kind == Finding::Kind::moot) return;
+      std::string sentence = step.primitive + ": expected " + refused.refusal.expected;
+      if (impossible && !f.owed.empty()) sentence += "; forced: " + f.why;
+      auto& [times, example] = (impossible ? s.impossible : s.unconfirmed)[without_numbers(sentence)];
+      if (!times++) example = "seed " + std::to_string(seed_) + ": " + refused.what();
+    });
   }
 
   // Binds what the drawn steps have left unbound.
@@ -381,7 +385,7 @@ class Checker {
       const interp::Options order{n == 0   ? interp::Options::Order::forward
                                   : n == 1 ? interp::Options::Order::reverse
                                            : interp::Options::Order::shuffled,
-                                  7, interp::Options::Intrinsics::described, n != 1};
+                                  7, interp::Options::Intrinsics::described, n != 1, true};
       same("the tree before any step", [&](interp::Arguments& a) { interp::run(algorithm, a); });
       same("the scheduled tree", [&](interp::Arguments& a) { interp::run(state_.program, a, order); });
       for (std::size_t k = 0; k < ready.size(); ++k) {
@@ -410,6 +414,7 @@ class Checker {
 
  public:
   std::function<void(const Choices&)> on_step_ = [](const Choices&) {};
+  std::uint64_t seed_ = 0;  // for people
 
  private:
   Source program_;
@@ -422,6 +427,7 @@ class Checker {
   schedule::Scheduled state_;
   bool reassociated_ = false, reassociates_ = false;  // some step did; the one that is drawn does
   std::vector<Ready> ready_;
+  std::optional<Runs> runs_;
   const ir::Kernel* kernel_ = nullptr;  // what runs
 };
 
@@ -440,6 +446,7 @@ Report check(std::uint64_t seed, Case& drawn, const Setup& setup) {
       },
       Source(data), setup);
   checker.on_step_ = [&](const Choices& c) { drawn.steps.push_back(c); };
+  checker.seed_ = seed;
   Report r = checker.run();
   drawn.program = checker.program_choices();
   drawn.data = checker.data_choices();

@@ -36,6 +36,11 @@ struct Statistics {
     std::int64_t applied = 0, refused = 0;
   };
   std::map<std::string, Count> steps;
+  struct Judged {  // refusals whose steps were forced (forced.h)
+    std::int64_t confirmed = 0, unconfirmed = 0, moot = 0, impossible = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Judged> judged;                         // by primitive and obligation
+  std::map<std::string, std::pair<std::int64_t, std::string>> unconfirmed, impossible;  // by sentence, as refusals
   std::map<std::string, std::pair<std::int64_t, std::string>> refusals;  // by sentence without names -> how often, an example
   std::map<std::string, std::int64_t> programs_refused;
   std::int64_t cases = 0, refused_programs = 0, runs = 0, kernels = 0, barriers = 0, warp_barriers = 0, compiled = 0,
@@ -51,7 +56,7 @@ struct Report {
 
 struct Setup {
   std::vector<ashlar::Target> targets;
-  bool compile = true;
+  bool compile = true, force = false;     // force: refusals are checked too
   ashlar_vulkan_queue* vulkan = nullptr;  // runs what is compiled for it
   // Of that device: where a constant is 0 it takes 0 * x for 0, 0 + x for x and x / 0 for anything, as llvmpipe does though it
   // says that it keeps signed zeros, infinities and NaN. Then its zeros have no sign, a NaN may be any number, and programs

@@ -3,11 +3,14 @@
 //
 //   ashlar_fuzz --seed 1 --count 500              cases 1 .. 500
 //   ashlar_fuzz --seed 137 --count 1 --verbose    one of them again, with its text
-//   ashlar_fuzz ... --refusals                    which steps were refused how often, with an example of each
-//   ashlar_fuzz ... --no-compile                  interpreters only
-//   ashlar_fuzz ... --demand PRIMITIVE            fails if the cases never apply it; as often as wanted
-//   ashlar_fuzz ... --target NAME                 for this target, as often as wanted; a GPU alone: vulkan, cuda-sm_80, ...
-//   ashlar_fuzz ... --continue                    does not stop at a failure; --case-seconds N: a case that takes longer fails
+//   ashlar_fuzz ... --refusals                    refused steps are forced (forced.h); which were refused how often and for
+//   what,
+//                                                 and of which nothing was seen, with an example of each
+//   ashlar_fuzz ... --confirm OBLIGATION PERCENT  fails if less of the steps refused for it show a conflict when they are
+//   forced ashlar_fuzz ... --no-compile                  interpreters only ashlar_fuzz ... --demand PRIMITIVE            fails
+//   if the cases never apply it; as often as wanted ashlar_fuzz ... --target NAME                 for this target, as often as
+//   wanted; a GPU alone: vulkan, cuda-sm_80, ... ashlar_fuzz ... --continue                    does not stop at a failure;
+//   --case-seconds N: a case that takes longer fails
 //
 // Exit code 0: all agree. 1: a case failed; it is made smaller and printed. 2: a mistake in the command line.
 #include <algorithm>
@@ -73,7 +76,7 @@ int usage(const std::string& what) {
   std::fprintf(
       stderr,
       "ashlar_fuzz: %s\nusage: ashlar_fuzz [--seed N] [--count N] [--refusals] [--verbose] [--no-compile] [--continue] "
-      "[--case-seconds N] [--target NAME] [--demand PRIMITIVE]\n",
+      "[--case-seconds N] [--target NAME] [--demand PRIMITIVE] [--confirm OBLIGATION PERCENT]\n",
       what.c_str());
   return 2;
 }
@@ -96,7 +99,41 @@ void print_table(const fuzz::Statistics& s) {
                 static_cast<long long>(s.warp_barriers));
 }
 
+void print_sentences(const std::map<std::string, std::pair<std::int64_t, std::string>>& sentences) {
+  std::vector<std::pair<std::int64_t, std::string>> sorted;
+  for (const auto& [sentence, n] : sentences) sorted.emplace_back(-n.first, sentence + "\n          e.g. " + n.second);
+  std::sort(sorted.begin(), sorted.end());
+  for (const auto& [n, text] : sorted) std::printf("%8lld  %s\n", static_cast<long long>(-n), text.c_str());
+}
+
+void print_judged(const fuzz::Statistics& s) {
+  std::printf("refused steps, forced\n%-20s %-12s %9s %12s %9s %10s\n", "primitive", "obligation", "confirmed", "nothing seen",
+              "moot", "impossible");
+  for (const auto& [key, n] : s.judged)
+    std::printf("%-20s %-12s %9lld %12lld %9lld %10lld\n", key.first.c_str(), key.second.c_str(),
+                static_cast<long long>(n.confirmed), static_cast<long long>(n.unconfirmed), static_cast<long long>(n.moot),
+                static_cast<long long>(n.impossible));
+  std::printf("nothing was seen of\n");
+  print_sentences(s.unconfirmed);
+  std::printf("no program came out of\n");
+  print_sentences(s.impossible);
+}
+
+// Of the steps that were refused for the obligation and could be forced, enough show a conflict.
+bool confirmed(const fuzz::Statistics& s, const std::string& obligation, int percent) {
+  std::int64_t seen = 0, all = 0;
+  for (const auto& [key, n] : s.judged)
+    if (key.second == obligation) seen += n.confirmed, all += n.confirmed + n.unconfirmed;
+  if (all > 0 && seen * 100 >= all * percent) return true;
+  std::printf(
+      "FAILED: of %lld steps that were refused for %s, %lld show a conflict when they are forced, less than %d of 100\n",
+      static_cast<long long>(all), obligation.c_str(), static_cast<long long>(seen), percent);
+  return false;
+}
+
 void print_refusals(const fuzz::Statistics& s) {
+  print_judged(s);
+  std::printf("refused were\n");
   std::vector<std::pair<std::int64_t, std::string>> sorted;
   for (const auto& [sentence, n] : s.refusals) sorted.emplace_back(-n.first, sentence + "\n          e.g. " + n.second);
   for (const auto& [sentence, n] : s.programs_refused) sorted.emplace_back(-n, "program: " + sentence);
@@ -112,6 +149,7 @@ int main(int argc, char** argv) {
   unsigned case_seconds = 60;
   fuzz::Setup setup;
   std::vector<std::string> targets, demanded;
+  std::vector<std::pair<std::string, int>> to_confirm;
   for (int k = 1; k < argc; ++k) {
     const std::string_view a = argv[k];
     const auto number = [&](auto& into) {
@@ -130,8 +168,13 @@ int main(int argc, char** argv) {
       if (k + 1 >= argc) return usage("--target takes a name");
       targets.push_back(argv[++k]);
     } else if (a == "--refusals")
-      refusals = true;
-    else if (a == "--verbose")
+      refusals = setup.force = true;
+    else if (a == "--confirm") {
+      if (k + 2 >= argc) return usage("--confirm takes an obligation and a number");
+      to_confirm.emplace_back(argv[++k], 0);
+      if (!number(to_confirm.back().second)) return usage("--confirm takes an obligation and a number");
+      setup.force = true;
+    } else if (a == "--verbose")
       verbose = true;
     else if (a == "--demand") {
       if (k + 1 >= argc) return usage("--demand takes the name of a primitive");
@@ -206,5 +249,6 @@ int main(int argc, char** argv) {
       std::printf("FAILED: %s was never applied, so these cases say nothing of it\n", name.c_str());
       ++failures;
     }
+  for (const auto& [obligation, percent] : to_confirm) failures += !confirmed(statistics, obligation, percent);
   return failures ? 1 : skipped ? 77 : 0;  // 77: ctest shows it as skipped
 }

@@ -71,7 +71,7 @@ Range times(Range a, Range b) {
 
 Range quotient(Range a, Range b) {
   Range r;
-  if (b.lo > 0) {
+  if (b.lo > 0 && b.hi >= b.lo) {  // facts that contradict each other leave an empty range
     if (a.has_lo()) r.lo = a.lo >= 0 ? (b.has_hi() ? a.lo / b.hi : 0) : floor_div(a.lo, b.lo);
     if (a.has_hi()) r.hi = a.hi >= 0 ? a.hi / b.lo : (b.has_hi() ? floor_div(a.hi, b.hi) : -1);
   } else if (a.has_lo() && a.has_hi()) {  // |x / y| <= |x|, x / 0 = 0

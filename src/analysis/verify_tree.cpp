@@ -343,8 +343,8 @@ Broken slide_loop(const View& v) {
     for (const ir::Slide& slide : nest.slides) {
       bool around = false;
       for (int i = v.place(k).parent; i >= 0; i = v.place(i).parent)
-        around =
-            around || (v.at(i).id == slide.loop && v.at(i).kind == Kind::loop && v.at(i).loop_kind == ir::LoopKind::serial);
+        around = around || (v.at(i).id == slide.loop && v.at(i).kind == Kind::loop &&
+                            (v.at(i).loop_kind == ir::LoopKind::serial || v.at(i).loop_kind == ir::LoopKind::unrolled));
       const auto& iters = v.p.stage(nest.stage).iters;
       const bool own = std::any_of(iters.begin(), iters.end(), [&](const ir::IterVar& i) { return i.id == slide.iter; });
       if ((!around || !own) && broken.empty()) broken = v.name(nest);

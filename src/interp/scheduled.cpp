@@ -28,7 +28,11 @@ using scheduled::StageCode;
 class Scheduled final : public Memory {
  public:
   Scheduled(const ir::Program& p, Arguments& arguments, const Options& options)
-      : program_(p), order_(options), described_(options.intrinsics == Options::Intrinsics::described) {
+      : program_(p),
+        order_(options),
+        described_(options.intrinsics == Options::Intrinsics::described),
+        layouts_(options.layouts) {
+    if (options.races) at_once_.emplace(p);
     const auto symbols = solve_symbols(p.arguments, p.buffers, p.symbols, p.assumptions, arguments);
     slots_ = Slots(options.vscale);
     bind_values(p.arguments, p.scalars, symbols, arguments, slots_);
@@ -39,7 +43,7 @@ class Scheduled final : public Memory {
     for (const auto& [id, stage] : p.stages) compile_stage(stage);
     std::vector<const Stmt*> path;
     code_ = compile(p.body, path);
-    attach_inits(code_, nullptr);
+    scheduled::attach_inits(program_, code_);
     idle_ = nothing_to_do(p.arguments, arguments);
   }
 
@@ -70,6 +74,7 @@ class Scheduled final : public Memory {
       if (place.info->role == ir::Role::output) place.written.resize(static_cast<std::size_t>(place.array->elements()));
     } else {
       for (Id v : place.info->layout.vars) place.layout_vars.push_back(slots_.slot(v));
+      place.rings = scheduled::rings(place.info->layout);
       for (const Expr& e : place.info->layout.map) place.layout.emplace_back(e, slots_, *this, Select::lazy);
     }
     places_.push_back(std::move(place));
@@ -83,6 +88,8 @@ class Scheduled final : public Memory {
     if (v.type.code == Type::Code::handle)
       throw RunError(RunError::Kind::uninitialised,
                      where() + " reads " + place.info->name + text_of_index(at) + ", which was not written");
+    if (at_once_ && (place.storage || place.info->role == ir::Role::output))
+      check(at_once_->read(touched(place, at), combines_), place, at, "reads");
     return v;
   }
 
@@ -104,6 +111,19 @@ class Scheduled final : public Memory {
                    where() + " " + verb + " " + place.info->name + text_of_index(at) + ", outside " + box);
   }
 
+  // Where it is recorded who touched an element.
+  Concurrency::Element& touched(Place& place, std::span<const std::int64_t> at) {
+    Concurrency::Elements& all = place.array ? place.touched : place.storage->touched;
+    const std::size_t e = place.array ? array_element(place, at, "reads") : element(place, at, "reads");
+    if (all.empty()) all.resize(place.array ? place.written.size() : place.storage->elements.size());
+    return all[e];
+  }
+  void check(const std::string& conflict, const Place& place, std::span<const std::int64_t> at, const char* verb) const {
+    if (!conflict.empty())
+      throw RunError(RunError::Kind::race,
+                     where() + " " + verb + " " + place.info->name + text_of_index(at) + " at " + conflict);
+  }
+
   std::size_t array_element(const Place& place, std::span<const std::int64_t> at, const char* verb) const {
     std::int64_t flat = 0;
     for (std::size_t d = 0; d < at.size(); ++d) {
@@ -116,7 +136,9 @@ class Scheduled final : public Memory {
 
   // The element of a temporary that holds a logical point.
   std::size_t element(Place& place, std::span<const std::int64_t> at, const char* verb) {
-    if (!place.storage) throw InternalError(where() + " " + verb + " " + place.info->name + " outside the life of its alloc");
+    if (!place.storage)
+      throw RunError(RunError::Kind::uninitialised,
+                     where() + " " + verb + " " + place.info->name + " where it is not stored, outside the life of its alloc");
     const Storage& s = *place.storage;
     if (!s.logical.contains(at)) outside(place, at, verb, "its box " + s.logical.text());
     std::array<std::int64_t, 8> physical{};
@@ -145,13 +167,23 @@ class Scheduled final : public Memory {
 
   void write(Place& place, std::span<const std::int64_t> at, const Value& v) {
     if (v.type != place.info->type) throw InternalError(where() + ": a value of another type than " + place.info->name);
+    const std::size_t e = place.array ? array_element(place, at, "writes") : element(place, at, "writes");
+    if (at_once_) {
+      const Value old = place.array ? place.written[e] ? place.array->at(at) : Value{} : place.storage->elements[e];
+      const bool same =
+          old.type == v.type && ir::to_bits(old) == ir::to_bits(v) && (place.array || place.storage->tags[e] == tag(place, at));
+      check(at_once_->write(touched(place, at), combines_, same), place, at, "writes");
+    }
     if (place.array) {
-      place.written[array_element(place, at, "writes")] = true;
+      place.written[e] = true;
       place.array->set(at, v);
       return;
     }
-    const std::size_t e = element(place, at, "writes");
-    place.storage->elements[e] = v;
+    Value& held = place.storage->elements[e];
+    if (layouts_ && !place.rings && held.type.code != Type::Code::handle && place.storage->tags[e] != tag(place, at))
+      throw RunError(RunError::Kind::broken_promise, where() + " writes " + place.info->name + text_of_index(at) +
+                                                         " over another element, by a layout that has a place for each");
+    held = v;
     place.storage->tags[e] = tag(place, at);
   }
   bool stores(const Stmt& block, const ir::Stage& stage, std::size_t component) const {
@@ -290,39 +322,6 @@ class Scheduled final : public Memory {
     add(ir::lt(ir::axis_value(program_, id), promise ? analysis::covered_extent(program_, id) : a.extent), a.reduce, promise);
   }
 
-  // The blocks of a nest's own stage below `c`, but those of later parts; those of nests inside left out.
-  void whole_reductions(const Code& c, Id stage, std::vector<const Code*>& found) const {
-    if (c.stmt->kind == Stmt::Kind::loop && c.reduce && !scheduled::starts(c.stmt->part)) return;
-    for (const Code& inner : c.body) {
-      if (inner.stmt->kind == Stmt::Kind::block && inner.stmt->stage == stage && inner.stmt->piece == Stmt::Piece::whole)
-        found.push_back(&inner);
-      if (inner.stmt->kind != Stmt::Kind::nest) whole_reductions(inner, stage, found);
-    }
-  }
-
-  // Finds each outermost reduction loop and gives it the blocks to initialise.
-  void attach_inits(std::vector<Code>& body, const ir::Stage* stage) {
-    for (Code& c : body) {
-      if (c.stmt->kind == Stmt::Kind::nest) {
-        attach_inits(c.body, &program_.stage(c.stmt->stage));
-      } else if (c.stmt->kind == Stmt::Kind::loop && c.reduce && stage) {
-        nests_inside(c);
-        whole_reductions(c, stage->id, c.inits);
-      } else if (c.stmt->kind == Stmt::Kind::loop) {
-        attach_inits(c.body, stage);
-      }
-    }
-  }
-
-  void nests_inside(Code& c) {
-    for (Code& inner : c.body) {
-      if (inner.stmt->kind == Stmt::Kind::nest)
-        attach_inits(inner.body, &program_.stage(inner.stmt->stage));
-      else
-        nests_inside(inner);
-    }
-  }
-
   // ---- running ---------------------------------------------------------------------------------------------------------
   void execute(std::vector<Code>& body) {
     std::vector<std::pair<int, Storage*>> alive;  // places to give back, with what they held before
@@ -438,17 +437,23 @@ class Scheduled final : public Memory {
     if (c.call >= 0) return execute_call(c);
     for (const Code* block : c.inits) initialise(c, *block);
     const std::int64_t begin = c.begin.run_index(), end = c.end.run_index();
-    if (c.stmt->loop_kind == ir::LoopKind::parallel) {
-      for (std::int64_t x : order_.of(begin, end)) {
-        slots_.set_index(c.slot, x);
-        execute(c.body);
-      }
-    } else {
-      for (std::int64_t x = begin; x < end; ++x) {
-        slots_.set_index(c.slot, x);
-        execute(c.body);
-      }
-    }
+    iterate(c, begin, end, [&] { execute(c.body); });
+  }
+
+  template <class F>
+  void iterate(Code& c, std::int64_t begin, std::int64_t end, F&& body) {
+    const std::uint64_t run = at_once_ ? at_once_->start(*c.stmt, begin, end) : 0;
+    const auto one = [&](std::int64_t x) {
+      slots_.set_index(c.slot, x);
+      if (at_once_) at_once_->enter(*c.stmt, run, x);
+      body();
+      if (!at_once_) return;
+      if (const std::string other = at_once_->leave(); !other.empty()) throw RunError(RunError::Kind::divergence, other);
+    };
+    if (c.stmt->loop_kind == ir::LoopKind::parallel)
+      for (std::int64_t x : order_.of(begin, end)) one(x);
+    else
+      for (std::int64_t x = begin; x < end; ++x) one(x);
     slots_.set_slot(c.slot, {});
   }
 
@@ -466,18 +471,9 @@ class Scheduled final : public Memory {
           continue;
         }
         const std::int64_t begin = c.begin.run_index(), end = c.end.run_index();
-        for (std::int64_t x = begin; x < end; ++x) {
-          slots_.set_index(c.slot, x);
-          initialise(c, block);
-        }
-        slots_.set_slot(c.slot, {});
+        iterate(c, begin, end, [&] { initialise(c, block); });
       }
     }
-  }
-
-  static bool contains(const Code& c, const Code& block) {
-    return std::any_of(c.body.begin(), c.body.end(),
-                       [&](const Code& inner) { return &inner == &block || contains(inner, block); });
   }
 
   // Gives the iteration variables their values; false where a guard says that the block does not execute.
@@ -516,19 +512,22 @@ class Scheduled final : public Memory {
     const bool init_only = c.stmt->piece == Stmt::Piece::init;
     if (enter(b, init_only ? b.spatial_guards : b.guards, init_only)) {
       const bool reduces = b.stage->is_reduction();
-      const bool first = reduces && c.stmt->first_stores && at_first_step(b);
+      const bool first = reduces && c.stmt->first_stores && at_first_step(b, slots_);
       if (init_only || (reduces && c.stmt->piece == Stmt::Piece::whole && !b.in_reduce_loop && !c.stmt->first_stores))
         store_inits(b, *c.stmt);
       const auto at = init_only ? std::nullopt : b.scatter ? b.scatter->target() : std::optional(point_of(s));
       if (at) {
         std::vector<Value> result;
+        combines_ = b.stage->atomic && !init_only;
         if (reduces) {
           for (std::size_t k = 0; k < b.stage->buffers.size(); ++k) {
             result.push_back(first ? s.inits[k].run()
                                    : read(resolve(b.stage->buffers[k], nullptr), at->data(), static_cast<int>(at->size())));
           }
           s.evaluations += c.stmt->stores != Stmt::Stores::dropped;
+          combines_ = false;
           s.combiner.step(result);
+          combines_ = b.stage->atomic;
         } else if (s.fill && outside_source(b)) {
           result.push_back(s.fill->run());
         } else {
@@ -538,14 +537,10 @@ class Scheduled final : public Memory {
         for (std::size_t k = 0; k < result.size(); ++k)
           if (stores(*c.stmt, *b.stage, k))
             write(places_[static_cast<std::size_t>(resolve(b.stage->buffers[k], nullptr))], *at, result[k]);
+        combines_ = false;
       }
     }
     current_ = nullptr;
-  }
-
-  bool at_first_step(BlockCode& b) {
-    return std::all_of(b.reduces.begin(), b.reduces.end(),
-                       [&](BlockCode::Reduce& r) { return slots_.value(r.slot).i == r.begin.run_index(); });
   }
 
   // A cache with a fill value: does this point lie outside the box of what it copies?
@@ -573,7 +568,9 @@ class Scheduled final : public Memory {
 
   const ir::Program& program_;
   IterationOrder order_;
-  const bool described_;
+  const bool described_, layouts_;
+  std::optional<Concurrency> at_once_;  // where conflicts are looked for
+  bool combines_ = false;               // the access is one step of an atomic stage, in memory
   Slots slots_;
   std::map<Id, Array*> arrays_;  // arguments and constants
   std::map<Id, Array> constants_;

@@ -1,5 +1,6 @@
 #pragma once
 // What a scheduled program is compiled to before it runs: its tree with a Tape for each expression, and the places of buffers.
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -76,9 +77,11 @@ struct StageCode {
 
 struct Place {  // a buffer while the program runs
   const ir::Buffer* info = nullptr;
-  Array* array = nullptr;      // arguments
-  std::vector<bool> written;   // outputs
-  Storage* storage = nullptr;  // temporaries that are alive
+  Array* array = nullptr;         // arguments
+  std::vector<bool> written;      // outputs
+  Storage* storage = nullptr;     // temporaries that are alive
+  Concurrency::Elements touched;  // outputs, where conflicts are looked for
+  bool rings = false;             // different points share elements of it
   std::vector<int> layout_vars;
   std::vector<Tape> layout;
   std::vector<Tape> domain_begin, domain_end;  // temporaries with a declared domain: what a fill value surrounds
@@ -93,6 +96,17 @@ inline std::uint64_t tag(const Place& place, std::span<const std::int64_t> at) {
   return tag_of(kept);
 }
 
+// Is a dimension of it a ring (v % n alone holds v), or not stored? Then different points share elements, one after another.
+inline bool rings(const ir::Layout& l) {
+  return std::any_of(l.vars.begin(), l.vars.end(), [&](ir::Id v) {
+    const auto uses = std::count_if(l.map.begin(), l.map.end(), [&](const Expr& e) { return ir::uses_var(e, v); });
+    return uses == 0 ||
+           (uses == 1 && std::any_of(l.map.begin(), l.map.end(), [&](const Expr& e) {
+              return ir::is(e, ir::Op::mod) && ir::is(ir::args_of(e)[0], ir::Op::var) && ir::args_of(e)[0].node()->id == v;
+            }));
+  });
+}
+
 // Peeled parts of a reduction initialise once: in the part that holds the first iteration of every reduce loop.
 inline bool starts(ir::Part part) {
   return part == ir::Part::all || part == ir::Part::first || part == ir::Part::but_last || part == ir::Part::full ||
@@ -102,6 +116,19 @@ inline bool starts(ir::Part part) {
 inline bool empty_domain(BlockCode& b) {
   return std::any_of(b.reduces.begin(), b.reduces.end(), [](BlockCode::Reduce& r) { return r.extent.run_index() <= 0; });
 }
+
+inline bool at_first_step(BlockCode& b, const Slots& slots) {
+  return std::all_of(b.reduces.begin(), b.reduces.end(),
+                     [&](BlockCode::Reduce& r) { return slots.value(r.slot).i == r.begin.run_index(); });
+}
+
+inline bool contains(const Code& c, const Code& block) {
+  return std::any_of(c.body.begin(), c.body.end(),
+                     [&](const Code& inner) { return &inner == &block || contains(inner, block); });
+}
+
+// Gives each outermost reduction loop the blocks to initialise: those of its nest's own stage below, but those of later parts.
+void attach_inits(const ir::Program&, std::vector<Code>& body);
 
 // Has every nest its box?
 inline bool regions_are_known(const ir::Program& p) {

@@ -9,6 +9,8 @@
 
 #include <ashlar/ir/numeric.h>
 
+#include "interp/concurrent.h"
+
 namespace ashlar::interp {
 
 struct IndexBox {
@@ -46,6 +48,7 @@ struct Storage {
   IndexBox logical, physical;
   std::vector<ir::Value> elements;  // type code handle: poison
   std::vector<std::uint64_t> tags;  // which logical point an element holds
+  Concurrency::Elements touched;    // where conflicts are looked for
   std::int64_t bytes = 0;
 };
 

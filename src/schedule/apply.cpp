@@ -3,6 +3,7 @@
 #include <ashlar/analysis/domains.h>
 #include <ashlar/analysis/verify.h>
 
+#include "schedule/force.h"
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
 
@@ -101,7 +102,9 @@ std::vector<std::string_view> primitive_names() {
 
 const Scheduled& variant(const Scheduled& all, std::size_t number) { return number ? all.variants.at(number - 1) : all; }
 
-const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target) {
+namespace {
+
+const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target, std::vector<Forgiven>* forgiven) {
   const Primitive* primitive = nullptr;
   for (const Primitive& p : primitives())
     if (step.primitive == p.name) primitive = &p;
@@ -119,12 +122,12 @@ const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target) 
            "variants that were made before", step.where);
   Scheduled& on = step.variant ? state.variants[step.variant - 1] : state;
   Scheduled next{on.program, on.consumed, {}, {}};  // a refusal below leaves `state` as it was
-  Context context{next, next.program, target, step, {}};
+  Context context{next, next.program, target, step, {}, forgiven};
   primitive->apply(context);
   if (!annotates(context)) prove_order(context);
   if (!keeps_boxes(context)) derive_regions(context);
   recheck(context);
-  analysis::verify(next.program, step.primitive, &on.program);
+  if (!forgiven) analysis::verify(next.program, step.primitive, &on.program);  // which knows what is legal
   step.results = std::move(context.results);
   step.text = (step.variant ? condition_text(state, step.variant) + ": " : "") + call_text(on, step);
   if (!step.results.empty()) step.text += " -> " + result_text(next, step);
@@ -137,6 +140,26 @@ const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target) 
   hold_variants(state, step.variant);
   state.trace.push_back(std::move(step));
   return state.trace.back().results;
+}
+
+}  // namespace
+
+const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target) {
+  return apply(state, std::move(step), target, nullptr);
+}
+
+Forced force(const Scheduled& state, Step step, const Target& target, std::vector<Forgiven>* found) {
+  Forced forced{state, {}};
+  std::vector<Forgiven>& forgiven = found ? *found : forced.forgiven;
+  apply(forced.state, std::move(step), target, &forgiven);
+  if (found) forced.forgiven = *found;
+  return forced;
+}
+
+const char* name_of(Obligation o) {
+  static constexpr const char* names[] = {"ORDER",      "DISJOINT", "COVER",  "OVERCOMPUTE",
+                                          "IDEMPOTENT", "REASSOC",  "BIJECT", "CAPACITY"};
+  return names[static_cast<int>(o)];
 }
 
 }  // namespace ashlar::schedule

@@ -12,6 +12,16 @@ void Context::refuse(const std::string& expected, const std::string& found, cons
   ashlar::refuse(step.primitive, expected, found, step.where, conflict);
 }
 
+void Context::unproved(Obligation owed, const std::string& expected, const std::string& found,
+                       const std::string& conflict) const {
+  unproved(owed, {step.primitive, expected, found, conflict, step.where});
+}
+
+void Context::unproved(Obligation owed, Refusal refusal) const {
+  if (!forgiven) throw RefusalError(std::move(refusal));
+  forgiven->push_back({owed, std::move(refusal)});
+}
+
 const Arg& Context::arg(std::size_t k) const {
   if (k >= step.args.size())
     refuse("a step of at least " + std::to_string(k + 1) + (k == 0 ? " argument" : " arguments"),

@@ -18,13 +18,26 @@ using ir::Id;
 using ir::Program;
 using ir::Stmt;
 
+// What a step owes (legality.h); kind by kind, so that tests can leave one out and see what happens (force.h).
+enum class Obligation { order, disjoint, cover, overcompute, idempotent, reassoc, biject, capacity };
+
+struct Forgiven {
+  Obligation owed;
+  Refusal refusal;
+};
+
 struct Context {
   Scheduled& state;
   Program& p;
   const Target& target;
   const Step& step;
   std::vector<Id> results;
+  std::vector<Forgiven>* forgiven = nullptr;  // of a forced step: what was not proved, which does not stop it
 
+  // An obligation that is not proved, or refuted: refuses, unless the step is forced. What it returns to goes on as if it held.
+  void unproved(Obligation, const std::string& expected, const std::string& found, const std::string& conflict = {}) const;
+  void unproved(Obligation, Refusal) const;
+  // What the step cannot do in this place, proved or not.
   [[noreturn]] void refuse(const std::string& expected, const std::string& found, const std::string& conflict = {}) const;
 
   // Arguments by position; wrong kinds are internal errors (public calls make them) or refusals (replayed files).

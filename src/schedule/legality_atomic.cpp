@@ -63,11 +63,12 @@ void prove_started(Context& c, const Stmt& nest) {
                         });
       if (!init) continue;
       const std::string &k = p.axis((*shared)->axis).name, &name = p.stage(nest.stage).name;
-      c.refuse("the init of " + name + " in a launch before the blocks that share its elements (reorder " + k +
-                   " outside of the other blocks, or decompose_init before these)",
-               name_of(p, **around) + ", bound to " + ir::text((*around)->bound_to) + ", around the init and " + k +
-                   ", bound to " + ir::text((*shared)->bound_to),
-               "block " + k + " = 1 may update an element before block " + k + " = 0 has stored its init");
+      c.unproved(Obligation::order,
+                 "the init of " + name + " in a launch before the blocks that share its elements (reorder " + k +
+                     " outside of the other blocks, or decompose_init before these)",
+                 name_of(p, **around) + ", bound to " + ir::text((*around)->bound_to) + ", around the init and " + k +
+                     ", bound to " + ir::text((*shared)->bound_to),
+                 "block " + k + " = 1 may update an element before block " + k + " = 0 has stored its init");
     }
   }
 }
@@ -115,9 +116,10 @@ void prove_atomic(Context& c, const Stmt& nest) {
       if (inner.kind == Stmt::Kind::nest && inner.after == stage.id)
         for (const Stmt* l : loops)
           if (at_once(p, *l))
-            c.refuse("readers behind all loops whose steps run at once (move their fuse_into to a loop outside)",
-                     p.stage(inner.stage).name + " inside " + name_of(p, *l),
-                     "the last iteration of " + p.axis(l->axis).name + " may come before the first");
+            c.unproved(Obligation::order,
+                       "readers behind all loops whose steps run at once (move their fuse_into to a loop outside)",
+                       p.stage(inner.stage).name + " inside " + name_of(p, *l),
+                       "the last iteration of " + p.axis(l->axis).name + " may come before the first");
       if (inner.kind != Stmt::Kind::loop) continue;
       if (inner.combines)
         c.refuse("a reduction that is either atomic or combined over threads",

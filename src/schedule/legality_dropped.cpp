@@ -22,8 +22,8 @@ void prove_same(Context& c, const ir::Stage& stage, const std::set<Id>& iters) {
   const Program& p = c.p;
   const auto independent = [&](const Expr& e, const std::string& what) {
     if (const std::string v = uses(e, stage, iters); !v.empty())
-      c.refuse(what + " of " + stage.name + " to be the same for every " + v, ir::text(e),
-               "it differs between " + v + " = 0 and " + v + " = 1");
+      c.unproved(Obligation::biject, what + " of " + stage.name + " to be the same for every " + v, ir::text(e),
+                 "it differs between " + v + " = 0 and " + v + " = 1");
   };
   for (std::size_t k = 0; k < stage.buffers.size(); ++k) {
     if (!drops(p, stage, k)) continue;
@@ -35,9 +35,10 @@ void prove_same(Context& c, const ir::Stage& stage, const std::set<Id>& iters) {
       if (!drops(p, stage, other))
         for (Id id : {stage.reducer.left[other], stage.reducer.right[other]})
           if (ir::uses_var(stage.reducer.combine[k], id))
-            c.refuse(name + " of " + stage.name + " to be combined without component " + std::to_string(other) +
-                         ", which is not the same along the dropped dimension",
-                     ir::text(stage.reducer.combine[k]));
+            c.unproved(Obligation::biject,
+                       name + " of " + stage.name + " to be combined without component " + std::to_string(other) +
+                           ", which is not the same along the dropped dimension",
+                       ir::text(stage.reducer.combine[k]));
   }
   for (const Expr& atom : stage.domain) independent(atom, "the points");
 }
@@ -82,10 +83,11 @@ struct Walk {
                name_of(p, loop) + ", a part of one");
     const bool again = reduces_inside(loop);
     if (again && reduced)
-      c.refuse("the loops over the dimension that components of " + stage.name +
-                   " lack inside of the reduction, or all of it inside of them",
-               name_of(p, loop) + " between two loops of the reduction",
-               "the second iteration of " + name_of(p, loop) + " would go on from what the first has stored");
+      c.unproved(Obligation::order,
+                 "the loops over the dimension that components of " + stage.name +
+                     " lack inside of the reduction, or all of it inside of them",
+                 name_of(p, loop) + " between two loops of the reduction",
+                 "the second iteration of " + name_of(p, loop) + " would go on from what the first has stored");
     const bool apart = std::any_of(stage.buffers.begin(), stage.buffers.end(), [&](Id b) {  // threads would share it
       const Scope& scope = p.buffer(b).scope;
       return !p.buffer(b).layout.dropped.empty() && !(scope == Scope::registers) && !(scope == Scope::stack);
@@ -93,9 +95,10 @@ struct Walk {
     const bool together = loop.loop_kind == ir::LoopKind::parallel || loop.loop_kind == ir::LoopKind::vectorized ||
                           loop.loop_kind == ir::LoopKind::vthread || loop.loop_kind == ir::LoopKind::tensorized;
     if ((again && together) || (loop.loop_kind == ir::LoopKind::bound && apart))
-      c.refuse("iterations of " + name_of(p, loop) + " one after another (or, for threads, components in Scope::registers)",
-               "one of another kind, along which components of " + stage.name + " have one element",
-               name_of(p, loop) + " = 0 and " + name_of(p, loop) + " = 1 write it at the same time");
+      c.unproved(Obligation::disjoint,
+                 "iterations of " + name_of(p, loop) + " one after another (or, for threads, components in Scope::registers)",
+                 "one of another kind, along which components of " + stage.name + " have one element",
+                 name_of(p, loop) + " = 0 and " + name_of(p, loop) + " = 1 write it at the same time");
     if (!again) inside(loop);
   }
   // What the components that are stored behind the loop read stands outside of it.
@@ -107,9 +110,10 @@ struct Walk {
       for (Id b : c.p.stage(s.stage).buffers)
         for (std::size_t k = 0; k < stage.values.size(); ++k)
           if (drops(c.p, stage, k) && reads(stage.values[k], b))
-            c.refuse("what component " + std::to_string(k) + " of " + stage.name + " reads computed outside of " +
-                         name_of(c.p, loop),
-                     c.p.stage(s.stage).name + ", computed inside");
+            c.unproved(Obligation::order,
+                       "what component " + std::to_string(k) + " of " + stage.name + " reads computed outside of " +
+                           name_of(c.p, loop),
+                       c.p.stage(s.stage).name + ", computed inside");
     });
   }
   static bool reads(const Expr& e, Id buffer) {

@@ -214,14 +214,15 @@ void prove_bound(Context& c, const Stmt& loop) {
   if (!loop.combines) {
     const ir::Stage& stage = p.stage(nest_of(p, loop.id).stage);
     if (p.axis(loop.axis).reduce && !ir::is_block(loop.bound_to) && !stage.scatters() && !stage.atomic)
-      c.refuse(
+      c.unproved(
+          Obligation::disjoint,
           "a loop whose iterations are independent (cross_thread_reduce makes threads of a reduction, rfactor a stage, and "
           "atomic combines in memory)",
           name_of(p, loop) + ", a reduction");
     prove_independent(c, loop, true);
     if (const std::string other = overlapping(p, loop); !other.empty())
-      c.refuse("a loop whose iterations write different elements (Tail::guard leaves iterations out)",
-               name_of(p, loop) + ": the last tile of " + other + " is shifted over the one before it");
+      c.unproved(Obligation::disjoint, "a loop whose iterations write different elements (Tail::guard leaves iterations out)",
+                 name_of(p, loop) + ": the last tile of " + other + " is shifted over the one before it");
   } else {
     if (ir::is_block(loop.bound_to))
       c.refuse("threads of a block, which can be combined (rfactor makes blocks of a reduction)", bound_name(p, loop));

@@ -48,7 +48,8 @@ void prove_on(Context& c, const ir::Buffer& b, const Stmt* alloc, const std::vec
       c.refuse("a map whose coordinates have bounds over the symbols", ir::text(e));
   const analysis::Verdict verdict = analysis::injective_on(vars, map, d.box, d.facts);
   if (verdict) return;
-  c.refuse("a map that sends different elements of " + b.name + " to different places", shown(map), verdict.why);
+  c.unproved(Obligation::biject, "a map that sends different elements of " + b.name + " to different places", shown(map),
+             verdict.why);
 }
 
 }  // namespace

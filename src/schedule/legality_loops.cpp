@@ -55,14 +55,14 @@ void prove_shift_outside_reduction(Context& c, const Stmt& nest, const ir::Axis&
       if (derives_from(c.p, s.axis, outer.id))
         for (const Stmt* r : around)
           if (c.p.axis(r->axis).reduce)
-            c.refuse("a loop with Tail::shift outside of the reduction loops",
-                     c.p.axis(s.axis).name + " inside " + c.p.axis(r->axis).name,
-                     "the last two tiles overlap; each step of " + c.p.axis(r->axis).name +
-                         " would accumulate twice into their common points");
+            c.unproved(Obligation::idempotent, "a loop with Tail::shift outside of the reduction loops",
+                       c.p.axis(s.axis).name + " inside " + c.p.axis(r->axis).name,
+                       "the last two tiles overlap; each step of " + c.p.axis(r->axis).name +
+                           " would accumulate twice into their common points");
       if (derives_from(c.p, s.axis, outer.id) && has(s, Stmt::Piece::update) && !has(s, Stmt::Piece::init))
-        c.refuse("the init inside the tile loop of Tail::shift",
-                 c.p.stage(nest.stage).name + ", whose init stands outside of " + c.p.axis(s.axis).name,
-                 "the last two tiles overlap, and both would accumulate into what one init has started");
+        c.unproved(Obligation::idempotent, "the init inside the tile loop of Tail::shift",
+                   c.p.stage(nest.stage).name + ", whose init stands outside of " + c.p.axis(s.axis).name,
+                   "the last two tiles overlap, and both would accumulate into what one init has started");
       around.push_back(&s);
     }
     for (const Stmt& b : s.body)
@@ -83,39 +83,43 @@ void prove_pad(Context& c, const ir::Stage& stage, const Stmt& loop) {
     const ir::Axis& split = c.p.axis(a->parent);
     // That tiles begin at different places is what vectors, threads and workers rely on: each tile is there once.
     if (a->tail == ir::Tail::shift)
-      c.refuse("Tail::pad on a loop that may go past its end",
-               name_of(c.p, loop) + ", over the tiles of " + split.name + ", split with Tail::shift at " + location(a->where),
-               "iterations " + a->name + " = " + ir::text(ir::sub(a->extent, ir::index(1))) + " and " + a->name + " = " +
-                   ir::text(a->extent) + " would both compute the last tile, from " + split.name + " = " +
-                   ir::text(analysis::simplify(ir::sub(split.extent, a->factor))));
+      c.unproved(Obligation::overcompute, "Tail::pad on a loop that may go past its end",
+                 name_of(c.p, loop) + ", over the tiles of " + split.name + ", split with Tail::shift at " + location(a->where),
+                 "iterations " + a->name + " = " + ir::text(ir::sub(a->extent, ir::index(1))) + " and " + a->name + " = " +
+                     ir::text(a->extent) + " would both compute the last tile, from " + split.name + " = " +
+                     ir::text(analysis::simplify(ir::sub(split.extent, a->factor))));
     a = &split;
   }
   if (a->origin != ir::Axis::Origin::root)
-    c.refuse("Tail::pad on a loop that runs over a whole dimension (or the outer part of one)",
-             name_of(c.p, loop) + (a->origin == ir::Axis::Origin::fused ? ", a fused loop" : ", an inner part"));
+    return c.unproved(Obligation::overcompute,
+                      "Tail::pad on a loop that runs over a whole dimension (or the outer part of one)",
+                      name_of(c.p, loop) + (a->origin == ir::Axis::Origin::fused ? ", a fused loop" : ", an inner part"));
   for (const ir::IterVar& v : stage.iters)
     if (v.id == a->iter && v.descending)
-      c.refuse("a loop in the order of its variable: what lies past the end of a reversed one is before its begin",
-               name_of(c.p, loop));
+      c.unproved(Obligation::overcompute,
+                 "a loop in the order of its variable: what lies past the end of a reversed one is before its begin",
+                 name_of(c.p, loop));
   for (Id b : stage.buffers)
     if (!a->reduce && c.p.buffer(b).role != ir::Role::temporary)
-      c.refuse("Tail::pad on a stage with storage of its own",
-               stage.name + " writes the argument " + c.p.buffer(b).name +
-                   ", which has no room past its extent (cache_write it first)");
+      c.unproved(Obligation::overcompute, "Tail::pad on a stage with storage of its own",
+                 stage.name + " writes the argument " + c.p.buffer(b).name +
+                     ", which has no room past its extent (cache_write it first)");
   if (!a->reduce) return;
   if (stage.scatters())
-    c.refuse("a tail that takes no steps past the end (Tail::guard)",
-             stage.name + ", a scatter, which would choose an element there");
+    c.unproved(Obligation::overcompute, "a tail that takes no steps past the end (Tail::guard)",
+               stage.name + ", a scatter, which would choose an element there");
   const ir::IterVar* k = nullptr;
   for (const ir::IterVar& v : stage.iters)
     if (v.id == a->iter) k = &v;
   if (!k) throw InternalError("an axis without its iteration variable");
   if (stage.reducer.kind != ir::ReducerKind::sum && stage.reducer.kind != ir::ReducerKind::strict_sum)
-    c.refuse("Tail::pad on a sum (padding adds zeros)", stage.name + ", a " + word(stage.reducer.kind));
+    c.unproved(Obligation::overcompute, "Tail::pad on a sum (padding adds zeros)",
+               stage.name + ", a " + word(stage.reducer.kind));
   for (const Expr& v : stage.values)
     if (!zero_from(c.p, v, k->id, k->end))
-      c.refuse("terms that are zero past the end of " + k->name + " (cache_read both factors with fill 0: 0 * NaN is NaN)",
-               ir::text(v));
+      c.unproved(Obligation::overcompute,
+                 "terms that are zero past the end of " + k->name + " (cache_read both factors with fill 0: 0 * NaN is NaN)",
+                 ir::text(v));
 }
 
 }  // namespace
@@ -159,24 +163,29 @@ void prove_tail(Context& c, const Stmt& loop, const Expr& factor, ir::Tail tail)
   const ir::Stage& stage = c.p.stage(nest_of(c.p, loop.id).stage);
   const Facts facts = facts_around(c.p, loop);
   const std::string name = name_of(c.p, loop);
-  if (tail == ir::Tail::shift || tail == ir::Tail::pad)
-    require_no_recurrence(c, stage,
-                          tail == ir::Tail::shift ? ": the last tile would compute again what other steps have read"
-                                                  : ": what lies past the end of " + name + " has nothing before it");
+  if (stage.is_recurrence() && tail == ir::Tail::shift)
+    c.unproved(Obligation::idempotent, "a stage that does not read itself",
+               stage.name + ", a recurrence: the last tile would compute again what other steps have read");
+  if (stage.is_recurrence() && tail == ir::Tail::pad)
+    c.unproved(Obligation::overcompute, "a stage that does not read itself",
+               stage.name + ", a recurrence: what lies past the end of " + name + " has nothing before it");
   switch (tail) {
     case ir::Tail::exact: {
       const auto proof = analysis::prove(ir::eq(ir::mod(axis.extent, factor), ir::index(0)), facts);
       if (!proof)
-        c.refuse("an extent of " + name + " that " + ir::text(factor) + " divides (a constant, or a Symbol with multiple_of)",
-                 ir::text(axis.extent), proof.why);
+        c.unproved(Obligation::overcompute,
+                   "an extent of " + name + " that " + ir::text(factor) + " divides (a constant, or a Symbol with multiple_of)",
+                   ir::text(axis.extent), proof.why);
       break;
     }
     case ir::Tail::shift: {
       if (axis.reduce)
-        c.refuse("Tail::shift on a spatial loop", name + ", a reduction: the overlap would be accumulated twice");
+        c.unproved(Obligation::idempotent, "Tail::shift on a spatial loop",
+                   name + ", a reduction: the overlap would be accumulated twice");
       const auto proof = analysis::prove(ir::ge(axis.extent, factor), facts);
       if (!proof)
-        c.refuse(
+        c.unproved(
+            Obligation::overcompute,
             "an extent of " + name + " of at least " + ir::text(factor) + " (a Symbol with min), so that the last tile fits",
             ir::text(axis.extent), proof.why);
       break;
@@ -197,12 +206,14 @@ void prove_split(Context& c, const Stmt& nest, const ir::Axis& outer) {
   if (outer.tail == ir::Tail::exact) {
     const auto proof = analysis::prove(ir::eq(ir::mod(parent.extent, outer.factor), ir::index(0)), facts);
     if (!proof)
-      c.refuse("an extent that " + ir::text(outer.factor) + " still divides for " + split, ir::text(parent.extent), proof.why);
+      c.unproved(Obligation::overcompute, "an extent that " + ir::text(outer.factor) + " still divides for " + split,
+                 ir::text(parent.extent), proof.why);
   }
   if (outer.tail == ir::Tail::shift) {
     const auto proof = analysis::prove(ir::ge(parent.extent, outer.factor), facts);
     if (!proof)
-      c.refuse("an extent still of at least " + ir::text(outer.factor) + " for " + split, ir::text(parent.extent), proof.why);
+      c.unproved(Obligation::overcompute, "an extent still of at least " + ir::text(outer.factor) + " for " + split,
+                 ir::text(parent.extent), proof.why);
     prove_shift_outside_reduction(c, nest, outer);
   }
 }
@@ -279,24 +290,25 @@ void prove_vectorizable(Context& c, const Stmt& loop) {
   const bool puts = axis.reduce && stage.scatters();
   if (puts) prove_steps_apart(c, loop, "lanes that store to places of their own", "rfactor makes private results");
   if (axis.reduce && !puts)
-    c.refuse("a loop whose iterations are independent (rfactor makes lanes of a reduction)",
-             name_of(c.p, loop) + ", a reduction", two_updates(c.p, loop, stage));
+    c.unproved(Obligation::disjoint, "a loop whose iterations are independent (rfactor makes lanes of a reduction)",
+               name_of(c.p, loop) + ", a reduction", two_updates(c.p, loop, stage));
   if (stage.is_reduction() && shifted_origin(c.p, loop.axis))
-    c.refuse("a loop whose iterations are independent", name_of(c.p, loop) + ", tiles that overlap by Tail::shift",
-             "the last two tiles both accumulate into their common points");
+    c.unproved(Obligation::disjoint, "a loop whose iterations are independent",
+               name_of(c.p, loop) + ", tiles that overlap by Tail::shift",
+               "the last two tiles both accumulate into their common points");
   // Tiles begin at different places, so lanes over whole tiles never meet; lanes over tiles and what is in them do.
   for (const auto& [id, a] : c.p.axes)
     if (a.origin == ir::Axis::Origin::split_outer && a.tail == ir::Tail::shift && derives_from(c.p, loop.axis, id) &&
         derives_from(c.p, loop.axis, c.p.axis(a.parent).became[1]))
-      c.refuse("lanes that store to places of their own",
-               name_of(c.p, loop) + ", a fusion of tiles that overlap by Tail::shift",
-               "the last two tiles both store their common points");
+      c.unproved(Obligation::disjoint, "lanes that store to places of their own",
+                 name_of(c.p, loop) + ", a fusion of tiles that overlap by Tail::shift",
+                 "the last two tiles both store their common points");
   const bool same = analysis::over_dropped(c.p, loop, analysis::dropped_iters(c.p, stage));  // prove_dropped's business
   if (!ir::is_int(axis.extent, 1) && !puts)
     for (Id b : stage.buffers)
       if (!(same && !c.p.buffer(b).layout.dropped.empty()) && !moves(c.p, nest_of(c.p, loop.id), c.p.buffer(b), axis.id))
-        c.refuse("lanes that store to places of their own",
-                 name_of(c.p, loop) + ", while " + c.p.buffer(b).name + " keeps one element for all of them");
+        c.unproved(Obligation::disjoint, "lanes that store to places of their own",
+                   name_of(c.p, loop) + ", while " + c.p.buffer(b).name + " keeps one element for all of them");
   no_kind_around_or_inside(c, loop, ir::LoopKind::vectorized, "one vectorized loop on a path");
   ir::walk(loop.body, [&](const Stmt& s) {
     if (s.kind == Stmt::Kind::nest)
@@ -307,9 +319,10 @@ void prove_vectorizable(Context& c, const Stmt& loop) {
         c.refuse("parallel loops outside of vectorized ones", name_of(c.p, s) + " inside " + name_of(c.p, loop));
       const ir::LoopRange r = ir::range_of(c.p, s);
       if (ir::uses_var(r.begin, axis.id) || ir::uses_var(r.end, axis.id))
-        c.refuse("inner loops that run alike in every lane",
-                 name_of(c.p, s) + " from " + ir::text(r.begin) + " to " + ir::text(r.end) + ", which depends on " + axis.name,
-                 "lanes " + axis.name + " = 0 and " + axis.name + " = 1 run other iterations of " + c.p.axis(s.axis).name);
+        c.unproved(
+            Obligation::capacity, "inner loops that run alike in every lane",
+            name_of(c.p, s) + " from " + ir::text(r.begin) + " to " + ir::text(r.end) + ", which depends on " + axis.name,
+            "lanes " + axis.name + " = 0 and " + axis.name + " = 1 run other iterations of " + c.p.axis(s.axis).name);
     }
   });
 }
@@ -321,13 +334,14 @@ void prove_independent(Context& c, const Stmt& loop, bool in_memory) {
   const ir::Stage& stage = p.stage(nest.stage);
   const std::string independent = "a loop whose iterations are independent";
   if (axis.reduce && !(stage.atomic && in_memory)) {
-    if (!stage.scatters()) c.refuse(independent, name_of(p, loop) + ", a reduction", two_updates(p, loop, stage));
+    if (!stage.scatters())
+      return c.unproved(Obligation::disjoint, independent, name_of(p, loop) + ", a reduction", two_updates(p, loop, stage));
     prove_steps_apart(c, loop, independent, "rfactor makes private results, atomic combines in memory");
   }
   if (stage.is_reduction())
     if (shifted_origin(p, loop.axis))
-      c.refuse(independent, name_of(p, loop) + ", tiles that overlap by Tail::shift",
-               "the last two tiles both accumulate into their common points of " + stage.name);
+      c.unproved(Obligation::disjoint, independent, name_of(p, loop) + ", tiles that overlap by Tail::shift",
+                 "the last two tiles both accumulate into their common points of " + stage.name);
   prove_apart(c, loop);
 }
 
@@ -342,8 +356,8 @@ void prove_apart(Context& c, const Stmt& loop) {
     const ir::Stage& inner = p.stage(s.stage);
     for (const ir::Slide& slide : s.slides)
       if (slide.loop == loop.id)
-        c.refuse(independent, name_of(p, loop) + ", along which " + inner.name + " slides",
-                 "iteration " + axis.name + " = 1 reads what iteration " + axis.name + " = 0 computed");
+        c.unproved(Obligation::disjoint, independent, name_of(p, loop) + ", along which " + inner.name + " slides",
+                   "iteration " + axis.name + " = 1 reads what iteration " + axis.name + " = 0 computed");
     if (s.after == stage.id && !shifted_origin(p, loop.axis)) return;  // at the points its producer owns
     for (Id b : inner.buffers) {
       const Stmt* alloc = ir::alloc_of(p, b);
@@ -364,9 +378,10 @@ void prove_apart(Context& c, const Stmt& loop) {
         shared = ir::text(hi.hi) + " of iteration " + axis.name + " against " + ir::text(next) + " of the next";
       }
       if (!apart)
-        c.refuse("storage of its own for each iteration of " + name_of(p, loop) + " (store " + inner.name + " inside it)",
-                 inner.name + " is computed inside and stored outside",
-                 "iterations " + axis.name + " = 0 and " + axis.name + " = 1 both write " + p.buffer(b).name + ": " + shared);
+        c.unproved(Obligation::disjoint,
+                   "storage of its own for each iteration of " + name_of(p, loop) + " (store " + inner.name + " inside it)",
+                   inner.name + " is computed inside and stored outside",
+                   "iterations " + axis.name + " = 0 and " + axis.name + " = 1 both write " + p.buffer(b).name + ": " + shared);
     }
   });
 }
@@ -383,16 +398,16 @@ void prove_parallel(Context& c, const Stmt& loop) {
 void prove_reassociation(Context& c, const ir::Stage& stage, const std::string& because, const std::string& conflict) {
   if (!stage.is_reduction() || stage.reducer.order == ir::Reducer::Order::any) return;
   if (stage.reducer.kind == ir::ReducerKind::strict_sum)
-    c.refuse("a reduction that may be regrouped (sum, not strict_sum)", stage.name + " is accumulated in order; " + because,
-             conflict);
-  c.refuse("a reducer declared with Order::any",
-           stage.reducer.name + " of " + stage.name + ", whose terms are met in order; " + because, conflict);
+    return c.unproved(Obligation::reassoc, "a reduction that may be regrouped (sum, not strict_sum)",
+                      stage.name + " is accumulated in order; " + because, conflict);
+  c.unproved(Obligation::reassoc, "a reducer declared with Order::any",
+             stage.reducer.name + " of " + stage.name + ", whose terms are met in order; " + because, conflict);
 }
 
 void prove_joinable(Context& c, const ir::Stage& stage, const char* because) {
   if (!stage.reducer.unjoinable.empty())
-    c.refuse(std::string("a reducer whose identity combines with itself (") + because + ")",
-             stage.reducer.name + " of " + stage.name, stage.reducer.unjoinable);
+    c.unproved(Obligation::reassoc, std::string("a reducer whose identity combines with itself (") + because + ")",
+               stage.reducer.name + " of " + stage.name, stage.reducer.unjoinable);
 }
 
 }  // namespace ashlar::schedule

@@ -34,17 +34,18 @@ void prove_slide(Context& c, const Stmt& nest, const ir::Slide& slide) {
   const Stmt& loop = loop_around(p, nest, slide.loop);
   const ir::Axis& axis = p.axis(loop.axis);
   const std::string where = stage.name + " along " + name_of(p, loop);
-  if (loop.loop_kind != ir::LoopKind::serial)
-    c.refuse("a serial loop to slide along", name_of(p, loop) + ", which is " + word(loop.loop_kind),
-             "iteration " + axis.name + " = 1 reads what " + axis.name + " = 0 computed");
+  if (loop.loop_kind != ir::LoopKind::serial && loop.loop_kind != ir::LoopKind::unrolled)
+    c.unproved(Obligation::disjoint, "a serial loop to slide along", name_of(p, loop) + ", which is " + word(loop.loop_kind),
+               "iteration " + axis.name + " = 1 reads what " + axis.name + " = 0 computed");
   const auto path = ir::path_to(p, nest.id);
   if (path.size() < 2 || path[path.size() - 2]->id != loop.id)
-    c.refuse("the stage to be computed directly inside the loop it slides along", where + " (compute_at that loop first)");
+    c.unproved(Obligation::cover, "the stage to be computed directly inside the loop it slides along",
+               where + " (compute_at that loop first)");
   for (Id b : stage.buffers) {
     const Stmt* alloc = ir::alloc_of(p, b);
     if (!alloc || encloses(p, loop.id, alloc->id))
-      c.refuse("storage outside of the loop it slides along (store_at an outer loop)",
-               p.buffer(b).name + " is stored inside " + name_of(p, loop));
+      c.unproved(Obligation::cover, "storage outside of the loop it slides along (store_at an outer loop)",
+                 p.buffer(b).name + " is stored inside " + name_of(p, loop));
   }
   Facts facts = analysis::facts_at(p, path);
   const ir::LoopRange range = ir::range_of(p, loop);
@@ -66,7 +67,7 @@ void prove_slide(Context& c, const Stmt& nest, const ir::Slide& slide) {
     const std::string shows = "[" + ir::text(now.lo) + ", " + ir::text(now.hi) + "]";
     if (v.id != slide.iter) {
       if (ir::uses_var(now.lo, axis.id) || ir::uses_var(now.hi, axis.id))
-        c.refuse("a window that moves in one dimension", where + " moves in " + v.name + " too: " + shows);
+        c.unproved(Obligation::cover, "a window that moves in one dimension", where + " moves in " + v.name + " too: " + shows);
       continue;
     }
     for (const auto& [condition, fault] :
@@ -75,8 +76,8 @@ void prove_slide(Context& c, const Stmt& nest, const ir::Slide& slide) {
           std::pair{ir::le(now.lo, ir::add(earlier.hi, ir::index(1))), "leaves a gap after the one of the iteration before"}}) {
       const auto proof = analysis::prove(condition, facts);
       if (!proof)
-        c.refuse("a window that moves forward without gaps" + advice, where + ": " + v.name + " in " + shows + " " + fault,
-                 proof.why);
+        c.unproved(Obligation::cover, "a window that moves forward without gaps" + advice,
+                   where + ": " + v.name + " in " + shows + " " + fault, proof.why);
     }
   }
 }
@@ -121,9 +122,10 @@ void prove_fold(Context& c, const ir::Buffer& buffer) {
       const Expr extent = analysis::simplify(ir::add(ir::sub(live.hi, live.lo), ir::index(1)), facts);
       const auto proof = analysis::prove(ir::le(extent, ir::index(n)), facts);
       if (!proof)
-        c.refuse("a ring with room for what is live at once: dimension " + std::to_string(dim) + " of " + buffer.name +
-                     " holds " + ir::text(extent),
-                 std::to_string(n), proof.why);
+        c.unproved(Obligation::capacity,
+                   "a ring with room for what is live at once: dimension " + std::to_string(dim) + " of " + buffer.name +
+                       " holds " + ir::text(extent),
+                   std::to_string(n), proof.why);
     }
   }
 }
@@ -165,9 +167,9 @@ void prove_finished(Context& c, const std::vector<const Stmt*>& path, const ir::
       const bool parts = s->kind == Stmt::Kind::loop && path[k + 1]->kind == Stmt::Kind::loop && s->axis == path[k + 1]->axis &&
                          !c.p.axis(s->axis).reduce && finishes(*path[k + 1], producer.id);
       if (!parts)
-        c.refuse("a loop after which the points of " + producer.name + " are finished",
-                 (path[k + 1]->kind == Stmt::Kind::loop ? name_of(c.p, *path[k + 1]) : c.p.stage(path.back()->stage).name) +
-                     ", after which " + producer.name + " goes on");
+        c.unproved(Obligation::order, "a loop after which the points of " + producer.name + " are finished",
+                   (path[k + 1]->kind == Stmt::Kind::loop ? name_of(c.p, *path[k + 1]) : c.p.stage(path.back()->stage).name) +
+                       ", after which " + producer.name + " goes on");
     }
   }
 }
@@ -183,9 +185,10 @@ void prove_after(Context& c, const Stmt& nest) {
     if (s->kind != Stmt::Kind::nest || s->stage != producer.id) continue;
     for (const ir::Root& r : s->roots)
       if (!p.axis(r.axis).reduce && left_inside(p, r.axis, path) == Left::gaps)
-        c.refuse("the loops of " + producer.name + " inside, where " + p.stage(nest.stage).name +
-                     " is computed, to finish a box of it (outer parts of a split around inner ones)",
-                 p.axis(r.axis).name + ", of which they finish parts with gaps between them");
+        c.unproved(Obligation::cover,
+                   "the loops of " + producer.name + " inside, where " + p.stage(nest.stage).name +
+                       " is computed, to finish a box of it (outer parts of a split around inner ones)",
+                   p.axis(r.axis).name + ", of which they finish parts with gaps between them");
   }
   for (const Stmt* s : path) {
     if (s->kind != Stmt::Kind::loop || nest_of(p, s->id).stage != producer.id || !p.axis(s->axis).reduce) continue;
@@ -193,15 +196,16 @@ void prove_after(Context& c, const Stmt& nest) {
     const Facts facts = analysis::facts_of_arguments(p);
     const auto proof = analysis::prove(ir::ge(p.axis(s->axis).extent, ir::index(1)), facts);
     if (!proof)
-      c.refuse("a reduction with at least one step (a Symbol with min 1), else " + p.stage(nest.stage).name +
-                   " would never be computed",
-               p.axis(s->axis).name + " in " + ir::text(p.axis(s->axis).extent), proof.why);
+      c.unproved(Obligation::cover,
+                 "a reduction with at least one step (a Symbol with min 1), else " + p.stage(nest.stage).name +
+                     " would never be computed",
+                 p.axis(s->axis).name + " in " + ir::text(p.axis(s->axis).extent), proof.why);
     const ir::LoopRange r = ir::range_of(p, *s);
     const Expr last = ir::sub(p.axis(s->axis).extent, ir::index(1));
     if (s->part == ir::Part::but_last || s->part == ir::Part::first || s->part == ir::Part::middle ||
         s->part == ir::Part::full || s->part == ir::Part::below || s->part == ir::Part::between)
-      c.refuse(
-          "the loop that holds the last step of the reduction",
+      c.unproved(
+          Obligation::cover, "the loop that holds the last step of the reduction",
           name_of(p, *s) + " in [" + ir::text(r.begin) + ", " + ir::text(r.end) + "), while the last is " + ir::text(last));
   }
   prove_finished(c, path, producer);
@@ -249,8 +253,9 @@ struct OrderChecker {
         if (!ir::is(e, ir::Op::load)) return true;
         const ir::Buffer& b = c.p.buffer(e.node()->id);
         if (b.stage && b.stage != stage.id && !computed.count(b.id))
-          c.refuse(b.name + " to be computed before the reduction loops of " + stage.name + ", which starts from it",
-                   b.name + " is computed inside them");
+          c.unproved(Obligation::order,
+                     b.name + " to be computed before the reduction loops of " + stage.name + ", which starts from it",
+                     b.name + " is computed inside them");
         return true;
       });
   }
@@ -296,14 +301,15 @@ struct OrderChecker {
     const ir::Stage& stage = c.p.stage(s.stage);
     for (Id b : stage.buffers)
       if (c.p.buffer(b).role == ir::Role::temporary && !allocated.count(b))
-        c.refuse(stage.name + " to be computed inside the loop that its storage begins at (move it or its store_at first)",
-                 "it would move outside of it, with the stage that it is computed in");
+        c.unproved(Obligation::cover,
+                   stage.name + " to be computed inside the loop that its storage begins at (move it or its store_at first)",
+                   "it would move outside of it, with the stage that it is computed in");
     for (const analysis::Read& r : analysis::reads_of(stage)) {
       const ir::Buffer& b = c.p.buffer(r.load.node()->id);
       if (!b.stage || b.stage == stage.id || !analysis::happens_in(r, s)) continue;
       if (b.role == ir::Role::temporary && !allocated.count(b.id))
-        c.refuse(b.name + " to be stored around its reader " + stage.name,
-                 b.name + " is stored inside a loop that " + stage.name + " is outside of (move " + b.name + " first)");
+        c.unproved(Obligation::cover, b.name + " to be stored around its reader " + stage.name,
+                   b.name + " is stored inside a loop that " + stage.name + " is outside of (move " + b.name + " first)");
       if (!computed.count(b.id)) {
         // read inside the nest that computes it: allowed for a nest put after its producer
         const Stmt& nest = nest_of(c.p, s.id);
@@ -313,8 +319,8 @@ struct OrderChecker {
           prove_inside(c, nest, b.stage);
           continue;
         }
-        c.refuse(b.name + " to be computed before its reader " + stage.name,
-                 b.name + " is computed later, or in a loop that " + stage.name + " is outside of");
+        c.unproved(Obligation::order, b.name + " to be computed before its reader " + stage.name,
+                   b.name + " is computed later, or in a loop that " + stage.name + " is outside of");
       }
     }
   }
@@ -365,6 +371,16 @@ void prove_reads(Context& c) {
           facts.range(stage.iters[k].id, domain.box[k].lo, domain.box[k].hi);
       return facts;
     };
+    // In an arm of a select that is never taken.
+    const auto never_reads = [&](const analysis::Read& r) {
+      Facts before = r.bounds ? at_table(r.load) : r.of_start ? at_start : at_terms;
+      for (const Expr& condition : r.conditions) {
+        const Expr e = analysis::decided(condition, r.conditions);
+        if (analysis::can_prove(ir::logic_not(e), before)) return true;
+        analysis::assume_of_data(before, e);
+      }
+      return false;
+    };
     if (stage.scatters()) prove_targets(c, stage, at_terms);
     for (const analysis::Read& r : analysis::reads_of(stage)) {
       const ir::Buffer& b = p.buffer(r.load.node()->id);
@@ -379,19 +395,20 @@ void prove_reads(Context& c) {
         for (const auto& [condition, side] :
              {std::pair{ir::ge(e, begin), "below its begin "}, std::pair{ir::lt(e, end), "past its end "}}) {
           const auto proof = analysis::prove(condition, here);
-          if (!proof)
-            ashlar::refuse(
-                c.step.primitive.empty() ? "read" : c.step.primitive,
-                "reads of " + b.name + " inside of it (clamp the index, use a boundary, or state a fact of the Symbols)",
-                stage.name + " reads " + b.name + " at " + ir::text(e) + " in dimension " + std::to_string(d) +
-                    (proof.answer == analysis::Answer::refuted ? ", " : ", perhaps ") + side +
-                    ir::text(side[0] == 'b' ? begin : end),
-                c.step.primitive.empty() ? r.load.node()->where : c.step.where, proof.why);
+          if (!proof && !never_reads(r))
+            c.unproved(
+                Obligation::cover,
+                {c.step.primitive.empty() ? "read" : c.step.primitive,
+                 "reads of " + b.name + " inside of it (clamp the index, use a boundary, or state a fact of the Symbols)",
+                 stage.name + " reads " + b.name + " at " + ir::text(e) + " in dimension " + std::to_string(d) +
+                     (proof.answer == analysis::Answer::refuted ? ", " : ", perhaps ") + side +
+                     ir::text(side[0] == 'b' ? begin : end),
+                 proof.why, c.step.primitive.empty() ? r.load.node()->where : c.step.where});
         }
       }
     }
   }
-  proved = domains.revision;
+  if (!c.forgiven) proved = domains.revision;
 }
 
 }  // namespace ashlar::schedule

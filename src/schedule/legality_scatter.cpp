@@ -49,16 +49,16 @@ void prove_targets(Context& c, const ir::Stage& stage, const Facts& at_steps) {
         if (proof) continue;
         const bool defined = c.step.primitive.empty();
         const Where line = ir::is(e, ir::Op::load) || ir::is(e, ir::Op::cast) ? e.node()->where : stage.where;
-        ashlar::refuse(
-            defined ? "scatter" : c.step.primitive,
-            "puts into " + stage.name + " inside of it (clamp the index, promise in_range, or drop points by put_if)",
-            ir::text(e) + " in dimension " + std::to_string(d) +
-                (proof.answer == analysis::Answer::refuted ? ", " : ", perhaps ") + side +
-                ir::text(side[0] == 'b' ? v.begin : v.end),
-            defined && line.line() != 0 ? line
-            : defined                   ? stage.where
-                                        : c.step.where,
-            proof.why);
+        c.unproved(Obligation::cover,
+                   {defined ? "scatter" : c.step.primitive,
+                    "puts into " + stage.name + " inside of it (clamp the index, promise in_range, or drop points by put_if)",
+                    ir::text(e) + " in dimension " + std::to_string(d) +
+                        (proof.answer == analysis::Answer::refuted ? ", " : ", perhaps ") + side +
+                        ir::text(side[0] == 'b' ? v.begin : v.end),
+                    proof.why,
+                    defined && line.line() != 0 ? line
+                    : defined                   ? stage.where
+                                                : c.step.where});
       }
       return true;
     });
@@ -98,10 +98,11 @@ void prove_steps_apart(Context& c, const Stmt& loop, const std::string& expected
     const std::string two =
         "iterations " + axis.name + " = 0 and " + axis.name + " = 1 both update " + name + "[" + list_of(stage.targets) + "]";
     const std::string found = name_of(p, loop) + ", steps of a scatter";
-    if (put.at.empty()) c.refuse(expected, found, two + " where the data choose one element (" + instead + ")");
+    if (put.at.empty())
+      return c.unproved(Obligation::disjoint, expected, found, two + " where the data choose one element (" + instead + ")");
     const Facts facts = analysis::facts_at(p, path);
     const analysis::Verdict v = analysis::disjoint(put, put, ir::axis_var(p, axis.id), inner, facts);
-    if (!v) c.refuse(expected, found, v.why.empty() ? two : v.why);
+    if (!v) c.unproved(Obligation::disjoint, expected, found, v.why.empty() ? two : v.why);
   });
 }
 

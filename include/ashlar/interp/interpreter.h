@@ -4,7 +4,8 @@
 //   run_algorithm   the stage definitions alone, each point computed when a reader first asks for it. The oracle: it shares
 //                   nothing with schedules, regions or lowering.
 //   run(Program)    the scheduled tree: nests, loops, parts, blocks, allocations with their derived boxes and layouts.
-//                   Parallel, vectorized and unrolled loops run serially (their marks promise that this changes nothing).
+//                   Parallel, vectorized and unrolled loops run serially (their marks promise that this changes nothing; on
+//                   demand, two iterations that touch one element are looked for).
 //   run(Kernel)     the lowered form, flat addresses and vector lanes included; launches thread by thread, with barriers,
 //                   asynchronous copies that land as late as they may, and on demand a search for races (docs/parallel.md).
 //
@@ -62,7 +63,10 @@ struct Options {
   // A tensorized loop of a scheduled program: by the meaning of its intrinsic, or by the loops that it stands for.
   enum class Intrinsics { described, erased } intrinsics = Intrinsics::described;
   int vscale = 2;      // of scalable vectors: how many times the lanes that are written (ir/vscale.h)
-  bool races = false;  // launches: every two conflicting accesses must be ordered by synchronisation
+  // Every two conflicting accesses must be ordered: of launches, by synchronisation; of a scheduled program, by loops whose
+  // iterations do not run at once.
+  bool races = false;
+  bool layouts = false;  // a scheduled program: points share an element of a layout in rings alone
 };
 
 struct Counters {

@@ -64,9 +64,10 @@ void apply_decompose_init(Context& c) {
     if (inside)
       between.push_back(s);
     else if (s->id != loop.id && c.p.axis(s->axis).reduce && nest_of(c.p, s->id).stage == stage.id)
-      c.refuse("a loop outside of all other reduction loops of " + stage.name, name + " inside " + c.p.axis(s->axis).name,
-               "iterations " + c.p.axis(s->axis).name + " = 0 and " + c.p.axis(s->axis).name + " = 1 would both start " +
-                   stage.name);
+      c.unproved(Obligation::order, "a loop outside of all other reduction loops of " + stage.name,
+                 name + " inside " + c.p.axis(s->axis).name,
+                 "iterations " + c.p.axis(s->axis).name + " = 0 and " + c.p.axis(s->axis).name + " = 1 would both start " +
+                     stage.name);
   }
   if (std::none_of(between.begin(), between.end(), [&](const Stmt* s) { return c.p.axis(s->axis).reduce; }))
     c.refuse("a loop with a reduction loop of " + stage.name + " in it", name);

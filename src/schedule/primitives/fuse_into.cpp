@@ -25,8 +25,8 @@ void require_pointwise(const Context& c, const ir::Stage& stage, const ir::Stage
                          return v.id == e.node()->id && v.kind != ir::IterKind::reduce;
                        });
       if (!own || std::find(seen.begin(), seen.end(), e.node()->id) != seen.end())
-        c.refuse(stage.name + " to read " + producer.name + " at its own point alone", ir::text(r.load),
-                 "the point before it in the loop may not be finished");
+        return c.unproved(Obligation::order, stage.name + " to read " + producer.name + " at its own point alone",
+                          ir::text(r.load), "the point before it in the loop may not be finished");
       seen.push_back(e.node()->id);
     }
     if (static_cast<int>(seen.size()) != stage.spatial_rank())
@@ -46,8 +46,8 @@ void apply_fuse_into(Context& c) {
   if (here.size() != 1 || nest.after) c.refuse("a stage computed at root", stage.name + ", which is computed inside another");
   if (ir::path_to(c.p, target.id).size() != 1) c.refuse("a loop of a producer that is computed at root", name_of(c.p, loop));
   if (producer.scatters())
-    c.refuse("a producer that finishes its points one by one",
-             producer.name + ", a scatter, whose last step may choose any of them");
+    c.unproved(Obligation::order, "a producer that finishes its points one by one",
+               producer.name + ", a scatter, whose last step may choose any of them");
   if (stage.is_reduction()) c.refuse("a stage that is not a reduction", stage.name + ", which is one");
   require_no_recurrence(c, stage, "");
   if (stage.iters.empty() || stage.iters.front().begin.empty())
@@ -60,14 +60,14 @@ void apply_fuse_into(Context& c) {
       c.refuse("a loop outside of vectorized ones", name_of(c.p, *s) + ", which is vectorized");
   for (const Stmt* s : ir::path_to(c.p, loop.id))
     if (s->kind == Stmt::Kind::loop && s->part != ir::Part::all && !(c.p.axis(s->axis).reduce && s->part == ir::Part::last))
-      c.refuse("a loop that every point passes through (whole, or the last step of a reduction)",
-               name_of(c.p, *s) + ", a part of a loop that was peeled");
+      c.unproved(Obligation::cover, "a loop that every point passes through (whole, or the last step of a reduction)",
+                 name_of(c.p, *s) + ", a part of a loop that was peeled");
   for (const Stmt* s : ir::path_to(c.p, loop.id))
     if (s->kind == Stmt::Kind::loop && s->tight && c.p.axis(s->axis).reduce)
       if (const ir::Axis& outer = c.p.axis(c.p.axis(c.p.axis(s->axis).parent).became.front()); !outer.became.empty())
-        c.refuse("a last step of the reduction (move this call before the tighten)",
-                 name_of(c.p, *s) + ", which was tightened: where " + outer.name +
-                     ", which was split again, is at its last it may have none");
+        c.unproved(Obligation::cover, "a last step of the reduction (move this call before the tighten)",
+                   name_of(c.p, *s) + ", which was tightened: where " + outer.name +
+                       ", which was split again, is at its last it may have none");
   // the points of the reader are finished by the producer: its domain lies inside the producer's
   const analysis::Facts facts = analysis::facts_of_arguments(c.p);
   for (const analysis::Read& r : analysis::reads_of(stage)) {
@@ -78,10 +78,10 @@ void apply_fuse_into(Context& c) {
           const ir::IterVar& w = producer.iters[d];
           for (const Expr& same : {ir::eq(v.begin, w.begin), ir::eq(v.end, w.end)})
             if (const auto proof = analysis::prove(same, facts); !proof)
-              c.refuse("the domains of " + stage.name + " and " + producer.name + " to be the same",
-                       v.name + " in [" + ir::text(v.begin) + ", " + ir::text(v.end) + ") and " + w.name + " in [" +
-                           ir::text(w.begin) + ", " + ir::text(w.end) + ")",
-                       proof.why);
+              c.unproved(Obligation::cover, "the domains of " + stage.name + " and " + producer.name + " to be the same",
+                         v.name + " in [" + ir::text(v.begin) + ", " + ir::text(v.end) + ") and " + w.name + " in [" +
+                             ir::text(w.begin) + ", " + ir::text(w.end) + ")",
+                         proof.why);
         }
   }
   // rewrite: the nest goes to the end of the loop; inside reduction loops its blocks wait for the last step

@@ -26,12 +26,14 @@ void apply_partition(Context& c) {
   const Expr at = analysis::simplify(over_symbols(c, point.exprs.front(), "a point"), facts);
   // prove: the iterations stay in their order; only that the point is one, and comes after the first
   if (const auto proof = analysis::prove(ir::ge(at, ir::index(0)), facts); !proof)
-    c.refuse("a point of " + name_of(c.p, loop) + " of at least 0 (max(at, 0), or a Symbol with min)", ir::text(at), proof.why);
+    c.unproved(Obligation::cover, "a point of " + name_of(c.p, loop) + " of at least 0 (max(at, 0), or a Symbol with min)",
+               ir::text(at), proof.why);
   if (again)
     if (const auto proof = analysis::prove(ir::ge(at, loop.from), facts); !proof)
-      c.refuse("a point of " + name_of(c.p, loop) + " of at least " + ir::text(loop.from) +
-                   ", where it begins (max of both, or a Symbol with min)",
-               ir::text(at), proof.why);
+      c.unproved(Obligation::cover,
+                 "a point of " + name_of(c.p, loop) + " of at least " + ir::text(loop.from) +
+                     ", where it begins (max of both, or a Symbol with min)",
+                 ir::text(at), proof.why);
   // rewrite
   Stmt copy = copy_subtree(c.p, loop);
   copy.where = loop.where = c.step.where;

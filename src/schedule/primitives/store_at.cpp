@@ -22,21 +22,22 @@ namespace {
 void prove_own_loop(const Context& c, const ir::Stage& stage, const Stmt& loop) {
   for (const Stmt* s : ir::path_to(c.p, loop.id))
     if (s->kind == Stmt::Kind::loop && c.p.axis(s->axis).reduce)
-      c.refuse("a loop outside of the reduction loops of " + stage.name,
-               name_of(c.p, *s) + ", whose later steps need what the earlier ones stored");
+      c.unproved(Obligation::cover, "a loop outside of the reduction loops of " + stage.name,
+                 name_of(c.p, *s) + ", whose later steps need what the earlier ones stored");
   for (const Stmt* s : ir::path_to(c.p, loop.id))
     if (s->kind == Stmt::Kind::loop && nest_of(c.p, s->id).stage == stage.id &&
         !analysis::iterations_apart(c.p, stage, s->axis))
-      c.refuse("a loop of " + stage.name + " outside of those whose later steps read what the earlier ones stored",
-               name_of(c.p, *s));
+      c.unproved(Obligation::cover,
+                 "a loop of " + stage.name + " outside of those whose later steps read what the earlier ones stored",
+                 name_of(c.p, *s));
   if (loop.loop_kind == ir::LoopKind::vectorized) c.refuse("a loop that is not vectorized", name_of(c.p, loop));
   for (const auto& [id, reader] : c.p.stages)
     for (Id b : stage.buffers)
       if (id == stage.id || reads_buffer(reader, b))
         for (const Stmt* block : ir::blocks_of(c.p, id))
           if (!encloses(c.p, loop.id, block->id))
-            c.refuse("a loop around all of " + stage.name + " and its readers",
-                     name_of(c.p, loop) + " does not hold " + reader.name);
+            c.unproved(Obligation::cover, "a loop around all of " + stage.name + " and its readers",
+                       name_of(c.p, loop) + " does not hold " + reader.name);
 }
 
 }  // namespace

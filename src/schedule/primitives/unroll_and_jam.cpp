@@ -34,7 +34,7 @@ void apply_unroll_and_jam(Context& c) {
   const auto as = [&](std::vector<Arg> args, void (*apply)(Context&)) {
     Step step = c.step;
     step.args = std::move(args);
-    Context one{c.state, c.p, c.target, step, {}};
+    Context one{c.state, c.p, c.target, step, {}, c.forgiven};
     apply(one);
   };
   const Arg itself = Arg::loop(loop.id);
