@@ -514,7 +514,8 @@ std::int64_t Figures::registers(const ir::Stage& stage, const StageFigures& f) c
   std::int64_t all = 0;
   for (Id b : stage.buffers) {
     if (!(p_.buffer(b).scope == Scope::registers) || !ir::alloc_of(p_, b)) continue;
-    const std::int64_t lanes = f.vectors.empty() ? 1 : f.vectors.back().lanes;
+    const std::int64_t lanes =
+        f.vectors.empty() ? 1 : std::max<std::int64_t>(f.vectors.back().lanes, 1);  // of a loop that never runs
     const double vector = static_cast<double>(std::min<std::int64_t>(lanes, target_.lanes(p_.buffer(b).type)));
     all += static_cast<std::int64_t>(std::ceil(storage(p_.buffer(b)) / vector));
   }

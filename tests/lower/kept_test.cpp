@@ -10,6 +10,7 @@
 #include <ashlar/interp/interpreter.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/lang/build_program.h>
+#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/schedule.h>
 #include <ashlar/schedule/step.h>
@@ -283,4 +284,37 @@ TEST_CASE("what is computed inside of a loop that is split reads from outside (f
   analysis::derive_regions(anew);
   CHECK(ir::text(anew) == s.text());
   for (std::int64_t n : {0, 1, 2, 5, 8}) check(s, {numbers(f32, {n}), interp::Array::zeros(f32, {n})});
+}
+
+TEST_CASE("sums that distribute makes stand for the points that there are (fuzz seed 300086)") {
+  lang::DefinitionScope scope;
+  const Tensor x = lang::make_input("x", i16, {2}), y = lang::make_output("y", i16, {2});
+  const Axis k("k", 3);
+  const Tensor total = compute("total", {2}, [&](Var i) { return sum(x(i), k.where(k <= i)); });
+  lang::bind(y, total);
+  Schedule s(lang::build_program("kept", {x, y}), Target());
+  const Stage partial = s[total].rfactor(s[total].reduction());  // for k <= i alone
+  partial.distribute<1>();
+  check(s, {numbers(i16, {2}), interp::Array::zeros(i16, {2})});
+}
+
+TEST_CASE("bounds of what a contradiction leaves empty (fuzz seed 100248)") {
+  analysis::Facts facts;
+  const Expr n = ir::var(1, "n"), d = ir::var(2, "d");
+  facts.range(2, ir::index(3), ir::index(0));  // no value
+  facts.range(1, ir::index(7), ir::index(9));
+  CHECK_NOTHROW(analysis::simplify(ir::max(ir::div(n, d), ir::index(2)), facts));
+}
+
+TEST_CASE("the figures of a loop that never runs (fuzz seed 301392)") {
+  lang::DefinitionScope scope;
+  const Tensor x = lang::make_input("x", f32, {4}), y = lang::make_output("y", f32, {0});
+  const Tensor twice = compute("twice", [&](Var i) { return x(i) * 2; });
+  lang::bind(y, compute("y", {0}, [&](Var i) { return twice(i) + 1; }));
+  Schedule s(lang::build_program("kept", {x, y}), Target::parse("x86-64-v3"));
+  s[twice].store_in(Scope::registers).vectorize(s[twice].spatial<1>()[0]);
+  const std::string text = explain_stages(s.scheduled().program, Target::parse("x86-64-v3"), {});
+  INFO(text);
+  CHECK(text.find("-9223") == std::string::npos);
+  CHECK(text.find("inf") == std::string::npos);
 }

@@ -250,7 +250,7 @@ void apply_distribute(Context& c) {
   // the stage adds them up
   stage.values = {total.empty() ? stage.inits.front() : total};
   stage.inits.clear();
-  stage.domain.clear();
+  std::erase_if(stage.domain, [&](const Expr& atom) { return uses_any(atom, reduce); });  // others say which points there are
   stage.reducer = {};
   stage.iters.erase(std::remove_if(stage.iters.begin(), stage.iters.end(),
                                    [](const ir::IterVar& v) { return v.kind == ir::IterKind::reduce; }),
