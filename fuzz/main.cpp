@@ -3,14 +3,12 @@
 //
 //   ashlar_fuzz --seed 1 --count 500              cases 1 .. 500
 //   ashlar_fuzz --seed 137 --count 1 --verbose    one of them again, with its text
-//   ashlar_fuzz ... --refusals                    refused steps are forced (forced.h); which were refused how often and for
-//   what,
-//                                                 and of which nothing was seen, with an example of each
-//   ashlar_fuzz ... --confirm OBLIGATION PERCENT  fails if less of the steps refused for it show a conflict when they are
-//   forced ashlar_fuzz ... --no-compile                  interpreters only ashlar_fuzz ... --demand PRIMITIVE            fails
-//   if the cases never apply it; as often as wanted ashlar_fuzz ... --target NAME                 for this target, as often as
-//   wanted; a GPU alone: vulkan, cuda-sm_80, ... ashlar_fuzz ... --continue                    does not stop at a failure;
-//   --case-seconds N: a case that takes longer fails
+//   ashlar_fuzz ... --refusals                    which steps were refused how often, and what forcing them shows (forced.h)
+//   ashlar_fuzz ... --confirm OBLIGATION PERCENT  fails if fewer of the steps refused for it show a conflict when forced
+//   ashlar_fuzz ... --no-compile                  interpreters only
+//   ashlar_fuzz ... --demand PRIMITIVE            fails if the cases never apply it; as often as wanted
+//   ashlar_fuzz ... --target NAME                 for this target, as often as wanted; a GPU alone: vulkan, cuda-sm_80, ...
+//   ashlar_fuzz ... --continue                    does not stop at a failure; --case-seconds N: a case that takes longer fails
 //
 // Exit code 0: all agree. 1: a case failed; it is made smaller and printed. 2: a mistake in the command line.
 #include <algorithm>
