@@ -209,10 +209,9 @@ Finding force(Runs& runs, const schedule::Scheduled& state, const schedule::Step
     f.why = e.what();
     return f;
   }
-  f.kind = !f.why.empty() ? Finding::Kind::confirmed
-           : moot(before, step) || never_runs(runs, before, forced->state.program, step)
-               ? Finding::Kind::moot
-               : Finding::Kind::unconfirmed;
+  f.kind = !f.why.empty()                                                                ? Finding::Kind::confirmed
+           : moot(before, step) || never_runs(runs, before, forced->state.program, step) ? Finding::Kind::moot
+                                                                                         : Finding::Kind::unconfirmed;
   return f;
 }
 

@@ -60,8 +60,7 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
       "split_parts", "compute_root", "inline",         "fuse_into",      "fuse_into",   "store_at",   "store_at",   "slide",
       "slide",       "fold",         "fold",           "cache_read",     "cache_write", "set_layout", "align",      "set_scope",
       "rfactor",     "prefetch",     "stream_store",   "decompose_init", "window",      "window",     "window",     "atomic",
-      "atomic",      "partition",    "unroll_and_jam", "reverse",        "clone",
-      "distribute",  "distribute"};
+      "atomic",      "partition",    "unroll_and_jam", "reverse",        "clone",       "distribute", "distribute"};
   Drawn d;
   schedule::Step& step = d.step;
   step.primitive = any(names);
