@@ -35,7 +35,8 @@ void prove_slide(Context& c, const Stmt& nest, const ir::Slide& slide) {
   const ir::Axis& axis = p.axis(loop.axis);
   const std::string where = stage.name + " along " + name_of(p, loop);
   if (loop.loop_kind != ir::LoopKind::serial && loop.loop_kind != ir::LoopKind::unrolled)
-    c.unproved(Obligation::disjoint, "a serial loop to slide along", name_of(p, loop) + ", which is " + word(loop.loop_kind),
+    c.unproved(Obligation::disjoint, "a serial or unrolled loop to slide along",
+               name_of(p, loop) + ", which is " + word(loop.loop_kind),
                "iteration " + axis.name + " = 1 reads what " + axis.name + " = 0 computed");
   const auto path = ir::path_to(p, nest.id);
   if (path.size() < 2 || path[path.size() - 2]->id != loop.id)
