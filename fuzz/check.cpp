@@ -382,10 +382,11 @@ class Checker {
         if (!d.empty()) fail("wrong value: " + what, d + "\n  where " + shape);
         kernel_ = nullptr;
       };
-      const interp::Options order{n == 0   ? interp::Options::Order::forward
-                                  : n == 1 ? interp::Options::Order::reverse
-                                           : interp::Options::Order::shuffled,
-                                  7, interp::Options::Intrinsics::described, n != 1, true};
+      interp::Options order;
+      order.parallel_order = n == 0   ? interp::Options::Order::forward
+                             : n == 1 ? interp::Options::Order::reverse
+                                      : interp::Options::Order::shuffled;
+      order.seed = 7, order.races = n != 1, order.layouts = true;
       same("the tree before any step", [&](interp::Arguments& a) { interp::run(algorithm, a); });
       same("the scheduled tree", [&](interp::Arguments& a) { interp::run(state_.program, a, order); });
       for (std::size_t k = 0; k < ready.size(); ++k) {
