@@ -144,6 +144,11 @@ bool is_window(const Interval& i, const Facts& facts) {
   return i.bounded() && depends_on_data(i.lo) && !depends_on_data(simplify(ir::sub(i.hi, i.lo), facts));
 }
 
+bool copies_arguments(const Program& p, const ir::Stage& stage) {
+  const std::set<Id> read = buffers_read(stage);
+  return std::all_of(read.begin(), read.end(), [&](Id b) { return p.buffer(b).stage == 0; });
+}
+
 // Does a split below the axis run past its extent?
 bool overshoots(const Program& p, Id axis) {
   for (Id n : p.axis(axis).became) {
@@ -208,7 +213,9 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
       if (is_window(at_tables, facts)) box[k] = at_tables;
     }
     close_box(p, stage, box);
-    if (!declared && !stage.has_fill) inhabited = inhabited_where(p, domains->at(stage.id), box, path, facts);
+    // a filled copy of an argument keeps its box; what else it may copy is there only where it is inhabited
+    if (!declared && !(stage.has_fill && copies_arguments(p, stage)))
+      inhabited = inhabited_where(p, domains->at(stage.id), box, path, facts);
   }
   const auto root_of = [&](const ir::IterVar& v) -> ir::Root& {
     for (ir::Root& r : nest.roots)

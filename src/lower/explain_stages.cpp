@@ -1,5 +1,6 @@
 // The figures of each stage on a processor, as a text.
 #include <ashlar/ir/function.h>
+#include <ashlar/analysis/simplify.h>
 #include <ashlar/lower/explain.h>
 
 #include <ashlar/ir/print.h>
@@ -100,15 +101,12 @@ std::string stage(const ir::Program& p, const Target& target, const StageFigures
 }  // namespace
 
 std::string explain_stages(const ir::Program& p, const Target& target, const ExplainSizes& sizes, Where where) {
-  if (!p.variants.empty()) {
-    std::string text;
-    for (const ir::Variant& v : p.variants)
-      text += "\nwhere " + ir::text(v.condition) + "\n" + explain_stages(*v.program, target, sizes, where);
-    ir::Program general = p;
-    general.variants.clear();
-    return text + "\nelsewhere\n" + explain_stages(general, target, sizes, where);
-  }
   const auto symbols = lower_impl::sizes_of(p.symbols, p.name, sizes, where);
+  ir::Substitution values;
+  for (const auto& [id, n] : symbols) values.emplace_back(id, ir::index(n));
+  for (const ir::Variant& v : p.variants)  // the one that a call of these sizes takes
+    if (ir::is_int(analysis::simplify(ir::substitute(v.condition, values)), 1))
+      return "\nthe variant where " + ir::text(v.condition) + "\n" + explain_stages(*v.program, target, sizes, where);
   std::string text;
   for (const StageFigures& f : lower_impl::stage_figures(p, target, symbols)) text += "\n" + stage(p, target, f);
   for (const auto& [id, s] : p.stages)

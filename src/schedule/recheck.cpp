@@ -100,6 +100,7 @@ void recheck(Context& c) {
 }
 
 void finish(const Scheduled& state, const Target& target) {
+  for (const Scheduled& v : state.variants) finish(v, target);
   Scheduled copy = state;
   Step step;
   step.primitive = "schedule";

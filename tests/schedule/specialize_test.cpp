@@ -95,6 +95,13 @@ TEST_CASE("what only one of them assumes is asked of the calls that take it") {
   CHECK_THROWS_AS(t.same(2, 9), interp::RunError);
 }
 
+TEST_CASE("what must hold at the end holds in every variant") {
+  Blur t;
+  Schedule& narrow = t.s.specialize(t.W < 8);
+  narrow[t.across].store_in(Scope::stack);  // H x W of them
+  CHECK_THROWS_AS(schedule::finish(t.s.scheduled(), t.s.target()), RefusalError);
+}
+
 TEST_CASE("steps that are taken back take their variants with them") {
   Blur t;
   Schedule* lost = nullptr;
