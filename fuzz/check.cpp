@@ -77,6 +77,24 @@ std::int64_t syncs(const std::vector<ir::KStmt>& body, ir::Sync::Kind kind) {
   return n;
 }
 
+bool places(const ir::Program& p) {  // outside of Scope::global, in a variant too
+  return std::any_of(p.buffers.begin(), p.buffers.end(), [](const auto& b) { return !(b.second.scope == Scope::global); }) ||
+         std::any_of(p.variants.begin(), p.variants.end(), [](const ir::Variant& v) { return places(*v.program); });
+}
+
+void to_global(ir::Program& p) {
+  for (auto& [id, b] : p.buffers) b.scope = Scope::global;
+  for (ir::Variant& v : p.variants) {
+    auto own = std::make_shared<ir::Program>(*v.program);
+    to_global(*own);
+    v.program = std::move(own);
+  }
+}
+void to_global(schedule::Scheduled& s) {
+  to_global(s.program);
+  for (schedule::Scheduled& v : s.variants) to_global(v.program);
+}
+
 bool divides_floats(const ir::Program& p) {
   bool any = false;
   for (const auto& [id, stage] : p.stages)
@@ -158,10 +176,18 @@ class Checker {
         setup_.targets.empty() ? Target() : setup_.targets[data_.pick(static_cast<std::uint32_t>(setup_.targets.size()))];
     while (auto source = next_step_()) {
       const bool launch = target.is_gpu() && source->one_in(2);
-      const auto drawn =
-          launch ? draw_launch_step(*source, state_.program, target.device().warp) : draw_step(*source, state_.program);
+      const bool varies = !target.is_gpu() && state_.variants.size() < 3 && source->one_in(12);
+      const std::size_t in = state_.variants.empty() ? 0 : source->pick(static_cast<std::uint32_t>(state_.variants.size() + 1));
+      const ir::Program& p = schedule::variant(state_, in).program;
+      auto drawn = varies   ? draw_variant(*source, p)
+                   : launch ? draw_launch_step(*source, p, target.device().warp)
+                            : draw_step(*source, p);
       on_step_(source->drawn);
       report_.applied.push_back(false);
+      if (drawn) {
+        drawn->step.variant = in;
+        for (schedule::Step& next : drawn->then) next.variant = in;
+      }
       if (!drawn || (drawn->reassociates && !made.exact)) continue;
       reassociates_ = drawn->reassociates;
       bool all = apply(drawn->step, target);
@@ -173,7 +199,7 @@ class Checker {
     try {
       schedule::finish(state_, target);
     } catch (const RefusalError&) {  // a buffer outgrew its scope in a later step, or a block has no place for it
-      for (auto& [id, b] : state_.program.buffers) b.scope = Scope::global;
+      to_global(state_);
       try {
         if (target.is_gpu()) analysis::derive_regions(state_.program);
         schedule::finish(state_, target);
@@ -322,10 +348,9 @@ class Checker {
         // registers of this target, and what its asynchronous copies can do, are known when a kernel is made
         if (target.is_gpu() && (e.refusal.primitive == "set_scope" || e.refusal.primitive == "pipeline")) unfinished(e);
         if (target.is_gpu()) throw;
-        const bool placed = std::any_of(state_.program.buffers.begin(), state_.program.buffers.end(),
-                                        [](const auto& b) { return !(b.second.scope == Scope::global); });
+        const bool placed = places(state_.program);
         if (!placed) throw;
-        for (auto& [id, b] : state_.program.buffers) b.scope = Scope::global;  // registers that do not fit this target
+        to_global(state_);  // registers that do not fit this target
         r.kernel = lower(state_.program, options);
       }
       count([&](Statistics& s) {

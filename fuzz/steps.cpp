@@ -44,6 +44,20 @@ const Scope* const scopes[] = {&Scope::global, &Scope::stack, &Scope::registers}
 
 }  // namespace
 
+std::optional<Drawn> draw_variant(Source& s, const Program& p) {
+  if (p.symbols.empty()) return std::nullopt;
+  auto at = p.symbols.begin();
+  std::advance(at, s.pick(static_cast<std::uint32_t>(p.symbols.size())));
+  const Expr n = ir::var(at->first, at->second.name), f = ir::index(factors[s.pick(4)]);
+  const Expr limit = ir::index(1 + s.pick(12));
+  const Expr conditions[] = {ir::lt(n, limit), ir::ge(n, limit), ir::eq(ir::mod(n, f), ir::index(0)), ir::eq(n, limit)};
+  Drawn d;
+  d.step.primitive = "specialize";
+  d.step.where = Where::current();
+  d.step.args = {Arg::map({}, {conditions[s.pick(4)]})};
+  return d;
+}
+
 std::optional<Drawn> draw_step(Source& s, const Program& p) {
   std::vector<Id> stages, placed;
   for (const auto& [id, stage] : p.stages) {

@@ -22,6 +22,7 @@ struct Drawn {
   bool reassociates = false;
   std::vector<ashlar::schedule::Step> then;  // what makes a move of it: further steps, as long as they are legal
 };
+std::optional<Drawn> draw_variant(Source&, const Program&);  // specialize, by a condition on a symbol
 std::optional<Drawn> draw_step(Source&, const Program&);
 
 }  // namespace fuzz

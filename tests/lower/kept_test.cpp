@@ -317,16 +317,17 @@ TEST_CASE("the figures of a loop that never runs (fuzz seed 301392)") {
   INFO(text);
   CHECK(text.find("-9223") == std::string::npos);
   CHECK(text.find("inf") == std::string::npos);
+}
 
-  TEST_CASE("what is filled is computed where nobody reads it, and needs what it reads (fuzz seed 300002125)") {
-    lang::DefinitionScope scope;
-    const Symbol N("N", {.min = 1});
-    const Tensor c = lang::make_input("c", f32, {N}), none = lang::make_output("none", f32, {0}),
-                 y = lang::make_output("y", f32, {});
-    lang::bind(none, compute("none", {{"i", 0}}, [&](Var i) { return c(i) + 1; }));
-    lang::bind(y, compute("y", [&] { return c(0) * 2; }));
-    Schedule s(lang::build_program("kept", {c, none, y}), Target());
-    const Stage filled = s.cache_read(c, {none}, Scope::global, 0);
-    s.cache_read(c, {filled}, Scope::global);
-    check(s, {numbers(f32, {3}), interp::Array::zeros(f32, {0}), interp::Array::zeros(f32, {})});
-  }
+TEST_CASE("what is filled is computed where nobody reads it, and needs what it reads (fuzz seed 300002125)") {
+  lang::DefinitionScope scope;
+  const Symbol N("N", {.min = 1});
+  const Tensor c = lang::make_input("c", f32, {N}), none = lang::make_output("none", f32, {0}),
+               y = lang::make_output("y", f32, {});
+  lang::bind(none, compute("none", {{"i", 0}}, [&](Var i) { return c(i) + 1; }));
+  lang::bind(y, compute("y", [&] { return c(0) * 2; }));
+  Schedule s(lang::build_program("kept", {c, none, y}), Target());
+  const Stage filled = s.cache_read(c, {none}, Scope::global, 0);
+  s.cache_read(c, {filled}, Scope::global);
+  check(s, {numbers(f32, {3}), interp::Array::zeros(f32, {0}), interp::Array::zeros(f32, {})});
+}

@@ -115,7 +115,7 @@ TEST_CASE("what is wrong in a saved schedule is shown, with its entry") {
   says(map(R"({"args": []})"), {"an operator"});
   says(map(R"({"op": "add"})"), {"operands"});
   says(map(R"({"op": "sqrt", "args": [4]})"),
-       {"arithmetic (add, sub, mul, div, min, max; of indices also mod and bit operations"});
+       {"arithmetic (add, sub, mul, div, min, max; of indices also mod, bit operations and select"});
   says(map(R"({"op": "add", "args": [4]})"), {"arithmetic (add, sub"});
   says(map(R"({"op": "int_const", "value": 3})"), {"a typed constant"});
   says(map(R"({"op": "int_const", "type": "i7", "value": 3})"), {"a type in entry 0, found \"i7\""});
