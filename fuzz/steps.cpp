@@ -69,12 +69,13 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
   const auto any = [&](const auto& all) { return all[s.pick(static_cast<std::uint32_t>(std::size(all)))]; };
   const auto temporary = [&] { return placed.empty() || s.one_in(10) ? any(stages) : any(placed); };
   static constexpr const char* names[] = {
-      "split",       "split",        "split",          "compute_at",     "compute_at",  "compute_at", "compute_at", "reorder",
-      "reorder",     "vectorize",    "vectorize",      "unroll",         "parallel",    "fuse",       "peel",       "tighten",
-      "split_parts", "compute_root", "inline",         "fuse_into",      "fuse_into",   "store_at",   "store_at",   "slide",
-      "slide",       "fold",         "fold",           "cache_read",     "cache_write", "set_layout", "align",      "set_scope",
-      "rfactor",     "prefetch",     "stream_store",   "decompose_init", "window",      "window",     "window",     "atomic",
-      "atomic",      "partition",    "unroll_and_jam", "reverse",        "clone",       "distribute", "distribute"};
+      "split",          "split",      "split",       "compute_at",   "compute_at", "compute_at", "compute_at",
+      "reorder",        "reorder",    "vectorize",   "vectorize",    "unroll",     "parallel",   "fuse",
+      "peel",           "tighten",    "split_parts", "compute_root", "inline",     "fuse_into",  "fuse_into",
+      "store_at",       "store_at",   "slide",       "slide",        "fold",       "fold",       "cache_read",
+      "cache_write",    "set_layout", "align",       "set_scope",    "rfactor",    "prefetch",   "stream_store",
+      "decompose_init", "window",     "window",      "window",       "atomic",     "atomic",     "partition",
+      "unroll_and_jam", "reverse",    "clone",       "distribute",   "distribute", "wavefront",  "wavefront"};
   Drawn d;
   schedule::Step& step = d.step;
   step.primitive = any(names);
@@ -219,6 +220,31 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
     if (rank > 0 && !s.one_in(3))
       then("fold", {Arg::stage(stage), Arg::integer(static_cast<int>(s.pick(static_cast<std::uint32_t>(rank)))),
                     Arg::integer(factors[s.pick(8)])});
+  } else if (name == "wavefront") {  // skew, and often what is made of it: the skewed loop outside, tight, at once
+    const Id stage = any(stages);
+    std::vector<const Stmt*> chain;  // of its own nest, with recurrences more often
+    for (const Stmt* x : loops_in(p, stage))
+      if (!p.axis(x->axis).reduce || s.one_in(12)) chain.push_back(x);
+    if (chain.size() < 2 || (!p.stage(stage).is_recurrence() && s.pick(2))) return std::nullopt;
+    const std::size_t along = s.pick(static_cast<std::uint32_t>(chain.size()));
+    std::size_t other = s.pick(static_cast<std::uint32_t>(chain.size() - 1));
+    other += other >= along;
+    static constexpr int by[] = {1, 1, 2, -1, 3, -2};
+    step.primitive = "skew";
+    args = {Arg::loop(chain[along]->id), Arg::loop(chain[other]->id), Arg::integer(by[s.pick(6)])};
+    const auto then = [&](const char* primitive, std::vector<Arg> with) {
+      schedule::Step& next = d.then.emplace_back();
+      next.primitive = primitive;
+      next.where = Where::current();
+      next.args = std::move(with);
+    };
+    // The skew takes the next two ids, for the axis and the loop.
+    const Arg skewed = Arg::loop(p.next_id + 1), loop = Arg::loop(chain[along]->id);
+    if (s.one_in(4)) return d;
+    const bool outside = !s.one_in(3);
+    if (outside) then("reorder", {skewed, loop});
+    if (!s.one_in(3)) then("tighten", {outside ? loop : skewed});
+    if (!s.one_in(3)) then("parallel", {s.one_in(6) ? skewed : loop});
   } else if (name == "atomic") {  // and a loop of its steps at once
     std::vector<Id> reductions;
     for (Id id : stages)

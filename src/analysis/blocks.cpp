@@ -5,6 +5,7 @@
 
 #include <ashlar/analysis/puts.h>
 #include <ashlar/ir/refusal.h>
+#include <ashlar/ir/skew.h>
 
 #include "analysis/reads.h"
 
@@ -35,6 +36,15 @@ const ir::Root& root_of(const Stmt& nest, Id iter) {
   for (const ir::Root& r : nest.roots)
     if (r.iter == iter) return r;
   throw InternalError("a nest lacks a root for an iteration variable");
+}
+
+// Do the loops in `inner`, which stand on the path, take an axis through its whole extent, wherever those around them are?
+bool runs_whole(const Program& p, Id axis, const Path& path, std::span<const VarRange> inner) {
+  const std::vector<Id>& became = p.axis(axis).became;
+  if (!became.empty()) return std::all_of(became.begin(), became.end(), [&](Id n) { return runs_whole(p, n, path, inner); });
+  const auto over = [&](const Stmt* s) { return s->kind == Stmt::Kind::loop && s->axis == axis; };
+  return std::any_of(path.begin(), path.end(), over) &&
+         std::any_of(inner.begin(), inner.end(), [&](const VarRange& r) { return r.id == axis; });
 }
 
 Interval eliminate(const Interval& i, std::span<const VarRange> vars, const Facts& facts) {
@@ -151,17 +161,11 @@ std::vector<VarRange> iter_intervals(const Program& p, const Path& path, Id oute
     const Expr covered = without_empty_case(covered_extent(p, root.axis));
     const Expr end = ir::sub(ir::add(root.begin, covered), ir::index(1));
     Interval interval{root.begin, end};
-    const auto leaves = ir::leaves_of(p, root.axis);
-    const bool whole = std::all_of(leaves.begin(), leaves.end(), [&](Id leaf) {
-      return std::any_of(path.begin(), path.end(),
-                         [&](const Stmt* s) { return s->kind == Stmt::Kind::loop && s->axis == leaf; }) &&
-             std::any_of(inner.begin(), inner.end(), [&](const VarRange& r) { return r.id == leaf; });
-    });
-    if (!whole && !(puts && stage.scattered(v.id))) {
+    if (!runs_whole(p, root.axis, path, inner) && !(puts && stage.scattered(v.id))) {
       const Interval moving = bounds_over(ir::iter_value(p, nest, v.id), inner, facts);
       interval.lo = moving.lo.empty() ? root.begin : moving.lo;
       interval.hi = moving.hi.empty() ? end : intersect(moving, {{}, end}, facts).hi;
-      if (v.descending) interval.lo = intersect(interval, {root.begin, {}}, facts).lo;
+      if (v.descending || ir::skewed_below(p, root.axis)) interval.lo = intersect(interval, {root.begin, {}}, facts).lo;
       if (!v.descending && guarded_below(p, root.axis))
         if (const Expr most = largest_guarded(p, root.axis, inner, facts); !most.empty())
           interval.hi = intersect(interval, {{}, ir::add(root.begin, most)}, facts).hi;
@@ -282,6 +286,7 @@ std::vector<Expr> conditions_of(const Program& p, const Path& path, bool spatial
       pending.pop_back();
       if (a.became.empty() || (spatial_only && a.reduce)) continue;
       for (Id n : a.became) pending.push_back(n);
+      for (const Expr& e : ir::skew_conditions(p, a.id)) add(e);
       if (a.became.size() != 2) continue;
       const ir::Tail tail = p.axis(a.became[0]).tail;
       if (tail == ir::Tail::guard || tail == ir::Tail::predicate || tail == ir::Tail::peel)

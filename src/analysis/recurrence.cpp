@@ -37,10 +37,39 @@ struct Differences {
   bool equal(Id axis) const {
     const ir::Axis& a = p.axis(axis);
     if (a.became.empty()) return same.count(axis) > 0;
+    if (const ir::Axis& next = p.axis(a.became.front()); next.origin == ir::Axis::Origin::skewed && !equal(next.outer))
+      return false;
     return std::all_of(a.became.begin(), a.became.end(), [&](Id n) { return equal(n); });
   }
 
+  // Of s = i + factor t.
+  static Difference skewed(const Difference& i, const Difference& t, const Expr& factor) {
+    std::int64_t f = 0;
+    ir::is_int(factor, &f);
+    if (t.none()) return i;
+    if (i.kind == Difference::Kind::exact && t.kind == Difference::Kind::exact)
+      return {Difference::Kind::exact, i.by + f * t.by};
+    if (f < 0 || !i.not_back() || !t.not_back()) return unknown;
+    return i.forward() || t.forward() ? positive : not_negative;
+  }
+
+  // Where s = i + factor t is one value, and neither i nor t goes back, both stay where they are.
+  bool stays(Id axis) const {
+    return std::any_of(p.axes.begin(), p.axes.end(), [&](const auto& entry) {
+      const ir::Axis& s = entry.second;
+      std::int64_t f = 0;
+      return s.origin == ir::Axis::Origin::skewed && (s.outer == axis || s.parent == axis) && ir::is_int(s.factor, &f) &&
+             f > 0 && equal(s.id) && derived(s.parent).not_back() && derived(s.outer).not_back();
+    });
+  }
+
   Difference of(Id axis) const {
+    const Difference d = derived(axis);
+    return d.kind == Difference::Kind::not_negative && stays(axis) ? Difference{Difference::Kind::exact, 0} : d;
+  }
+
+  // As the axes that this one came from have it.
+  Difference derived(Id axis) const {
     const ir::Axis& a = p.axis(axis);
     switch (a.origin) {
       case ir::Axis::Origin::root: {
@@ -63,6 +92,8 @@ struct Differences {
         if (outer.forward()) return positive;
         return outer.not_back() && inner.not_back() ? not_negative : unknown;
       }
+      case ir::Axis::Origin::skewed:
+        return skewed(of(a.parent), of(a.outer), a.factor);
     }
     return unknown;
   }

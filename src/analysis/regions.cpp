@@ -8,6 +8,7 @@
 #include <ashlar/analysis/recurrence.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
+#include <ashlar/ir/skew.h>
 
 #include "analysis/blocks.h"
 #include "analysis/reads.h"
@@ -75,8 +76,26 @@ void update_axis(Program& p, Id id, const Expr& extent, const Facts& facts) {
     update_axis(p, inner.id, inner.factor, facts);
   } else if (a.became.size() == 1) {
     ir::Axis& fused = p.axes.at(a.became[0]);
+    if (fused.origin == ir::Axis::Origin::skewed) return;  // refresh_skews, when both axes have their extents
     const Expr &o = p.axes.at(fused.outer).extent, &i = p.axes.at(fused.inner).extent;
     if (!o.empty() && !i.empty()) update_axis(p, fused.id, ir::mul(o, i), facts);
+  }
+}
+
+// The extents of the skewed axes of a nest, in the order in which they were made: the axes of each pair come before it.
+void refresh_skews(Program& p, const Stmt& nest, const Facts& facts) {
+  std::set<Id> skewed;
+  std::vector<Id> pending;
+  for (const ir::Root& r : nest.roots) pending.push_back(r.axis);
+  while (!pending.empty()) {
+    const ir::Axis& a = p.axis(pending.back());
+    pending.pop_back();
+    pending.insert(pending.end(), a.became.begin(), a.became.end());
+    if (a.origin == ir::Axis::Origin::skewed) skewed.insert(a.id);
+  }
+  for (Id id : skewed) {
+    const ir::Axis& a = p.axis(id);
+    if (!p.axis(a.parent).extent.empty() && !p.axis(a.outer).extent.empty()) update_axis(p, id, ir::skewed_extent(p, a), facts);
   }
 }
 
@@ -113,6 +132,7 @@ void derive_after(Program& p, const TreeIndex& tree, const Path& path) {
     for (ir::Root& r : nest.roots)
       if (r.iter == v.id) set_root(p, r, i.lo, ir::max(ir::index(0), ir::add(ir::sub(i.hi, i.lo), ir::index(1))), facts);
   }
+  refresh_skews(p, nest, facts);
 }
 
 Expr shifted(const Expr& e, Id axis, const Expr& to) { return ir::substitute(e, {{axis, to}}); }
@@ -149,11 +169,12 @@ bool copies_arguments(const Program& p, const ir::Stage& stage) {
   return std::all_of(read.begin(), read.end(), [&](Id b) { return p.buffer(b).stage == 0; });
 }
 
-// Does a split below the axis run past its extent?
+// Does a split or a skew below the axis run past its extent?
 bool overshoots(const Program& p, Id axis) {
   for (Id n : p.axis(axis).became) {
     const ir::Axis& a = p.axis(n);
     if (a.origin == ir::Axis::Origin::split_outer && a.tail != ir::Tail::exact && a.tail != ir::Tail::shift) return true;
+    if (a.origin == ir::Axis::Origin::skewed) return true;
     if (overshoots(p, n)) return true;
   }
   return false;
@@ -169,8 +190,9 @@ Expr inside_tables(const Program& p, const ir::Stage& stage, const ir::IterVar& 
     const auto reads_at = [&](const Expr& bound) { return depends_on_data(bound) && ir::uses_var(bound, before.id); };
     const ir::Root& root = root_of(before);
     if (!(reads_at(v.begin) || reads_at(v.end)) || !overshoots(p, root.axis)) continue;
-    const Expr at = ir::var(before.id, before.name);  // loops of one that descends run past its begin
-    const Expr inside = before.descending ? ir::ge(at, root.begin) : ir::lt(at, ir::add(root.begin, root.extent));
+    const Expr at = ir::var(before.id, before.name);  // loops of one that descends run past its begin, skewed ones past both
+    const Expr from = ir::ge(at, root.begin), to = ir::lt(at, ir::add(root.begin, root.extent));
+    const Expr inside = ir::skewed_below(p, root.axis) ? ir::logic_and(from, to) : before.descending ? from : to;
     all = all.empty() ? inside : ir::logic_and(all, inside);
   }
   return all;
@@ -277,6 +299,7 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
     if (!can_prove(ir::ge(extent, ir::index(0)), facts)) extent = ir::max(ir::index(0), extent);
     if (k == 0 && !inhabited.empty()) extent = ir::select(inhabited, extent, ir::index(0));
     set_root(p, *root, i.lo, extent, facts);
+    if (k + 1 == rank) refresh_skews(p, nest, facts);  // of spatial axes alone
   }
 }
 

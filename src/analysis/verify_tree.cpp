@@ -90,6 +90,13 @@ Broken axis_provenance(const View& v) {
         for (Id from : {a.outer, a.inner})
           if (v.p.axis(from).became != std::vector<Id>{id}) return a.name;
         break;
+      case Axis::Origin::skewed: {
+        std::int64_t f = 0;
+        if (v.p.axis(a.parent).became != std::vector<Id>{id} || a.outer == a.parent) return a.name;
+        if (a.reduce || v.p.axis(a.parent).reduce || v.p.axis(a.outer).reduce) return a.name + " of a reduction";
+        if (a.factor.empty() || !ir::is_int(a.factor, &f) || f == 0) return a.name + " without a factor";
+        break;
+      }
     }
     std::size_t steps = 0;  // an axis that came from itself
     for (Id up = a.parent; up; up = v.p.axis(up).parent)

@@ -9,6 +9,7 @@
 #include <ashlar/analysis/tensorize.h>
 #include <ashlar/interp/interpreter.h>
 #include <ashlar/ir/refusal.h>
+#include <ashlar/ir/skew.h>
 
 #include "interp/arguments.h"
 #include "interp/order.h"
@@ -310,14 +311,15 @@ class Scheduled final : public Memory {
     return b;
   }
 
-  // One condition for each split below an axis: a guard where the tail says so; where it says exact, a promise.
+  // One condition for each split below an axis, and two for each skew: a guard where the tail says so; where it says exact, a
+  // promise.
   template <class Add>
   void add_axis_guards(Id id, Add& add) {
     const ir::Axis& a = program_.axis(id);
     for (Id next : a.became) add_axis_guards(next, add);
-    if (a.became.size() != 2) return;
+    for (const Expr& e : ir::skew_conditions(program_, id)) add(e, a.reduce, false);
+    if (a.became.size() != 2 || program_.axis(a.became[0]).tail == ir::Tail::pad) return;
     const ir::Tail tail = program_.axis(a.became[0]).tail;
-    if (tail == ir::Tail::pad) return;
     const bool promise = tail == ir::Tail::exact || tail == ir::Tail::shift;
     add(ir::lt(ir::axis_value(program_, id), promise ? analysis::covered_extent(program_, id) : a.extent), a.reduce, promise);
   }

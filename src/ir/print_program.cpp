@@ -2,6 +2,7 @@
 
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/numeric.h>
+#include <ashlar/ir/skew.h>
 
 #include "ir/print.h"
 
@@ -126,8 +127,12 @@ struct ProgramWriter {
     return k;
   }
 
-  // "from 1 to W - 1 of ", of a loop that was cut there.
+  // "from 1 to W - 1 of ", of a loop that was cut there, or that ends where another one has it end.
   std::string cuts(const Stmt& s) {
+    if (s.tight && !p.axis(s.axis).extent.empty() && !skews_of(p, s.axis).empty()) {
+      const LoopRange range = skewed_range(p, s);
+      return "from " + show(range.begin) + " to " + show(range.end) + " of ";
+    }
     if (s.from.empty() && s.to.empty()) return "";
     return (s.from.empty() ? "" : "from " + show(s.from) + " ") + (s.to.empty() ? "" : "to " + show(s.to) + " ") + "of ";
   }
@@ -238,7 +243,7 @@ struct ProgramWriter {
       }
       case Stmt::Kind::loop: {
         const Axis& a = p.axis(s.axis);
-        std::string extent = a.extent.empty() ? std::string("?") : show(extent_of(p, s));
+        const std::string extent = a.extent.empty() ? std::string("?") : show(extent_of(p, s));
         line(depth, "for " + names(a.id, a.name) + " in " + part_name(s.part) + cuts(s) + extent,
              s.loop_kind == LoopKind::tensorized ? "by " + p.intrinsics.at(s.intrinsic)->name : kind(s));
         break;

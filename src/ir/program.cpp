@@ -5,6 +5,7 @@
 
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/refusal.h>
+#include <ashlar/ir/skew.h>
 
 namespace ashlar::ir {
 namespace {
@@ -95,6 +96,7 @@ Expr axis_value(const Program& p, Id axis) {
   }
   const Axis& fused = p.axis(next[0]);
   const Expr value = axis_value(p, fused.id);
+  if (fused.origin == Axis::Origin::skewed) return sub(value, skew_offset(p, fused));
   const Expr& width = p.axis(fused.inner).extent;
   return fused.outer == axis ? div(value, width) : mod(value, width);
 }
@@ -107,9 +109,10 @@ std::vector<Id> roots_of(const Program& p, Id axis) {
     case Axis::Origin::split_outer:
     case Axis::Origin::split_inner:
       return roots_of(p, a.parent);
+    case Axis::Origin::skewed:
     case Axis::Origin::fused: {
       auto roots = roots_of(p, a.outer);
-      for (Id r : roots_of(p, a.inner))
+      for (Id r : roots_of(p, a.origin == Axis::Origin::fused ? a.inner : a.parent))
         if (std::find(roots.begin(), roots.end(), r) == roots.end()) roots.push_back(r);
       return roots;
     }
@@ -121,20 +124,26 @@ std::vector<Id> leaves_of(const Program& p, Id axis) {
   const auto next = successors(p, axis);
   if (next.empty()) return {axis};
   std::vector<Id> leaves;
-  for (Id n : next)
-    for (Id l : leaves_of(p, n))
+  const auto take = [&](Id from) {
+    for (Id l : leaves_of(p, from))
       if (std::find(leaves.begin(), leaves.end(), l) == leaves.end()) leaves.push_back(l);
+  };
+  for (Id n : next) {
+    take(n);
+    if (p.axis(n).origin == Axis::Origin::skewed) take(p.axis(n).outer);
+  }
   return leaves;
 }
 
 Expr extent_of(const Program& p, const Stmt& loop) {
   const Axis& a = p.axis(loop.axis);
-  if (!loop.tight) return a.extent;
+  if (!loop.tight || !skews_of(p, loop.axis).empty()) return a.extent;
   return min(a.extent, sub(p.axis(a.parent).extent, mul(axis_value(p, p.axis(a.parent).became.front()), a.factor)));
 }
 
 LoopRange range_of(const Program& p, const Stmt& loop) {
   const Axis& a = p.axis(loop.axis);
+  if (loop.tight && !skews_of(p, loop.axis).empty()) return skewed_range(p, loop);
   const Expr zero = index(0), one = index(1), extent = extent_of(p, loop);
   switch (loop.part) {
     case Part::all:

@@ -14,6 +14,7 @@ std::span<const Primitive> primitives() {
       {"split", apply_split},
       {"split_parts", apply_split_parts},
       {"fuse", apply_fuse},
+      {"skew", apply_skew},
       {"reorder", apply_reorder},
       {"peel", apply_peel},
       {"partition", apply_partition},

@@ -270,6 +270,10 @@ constexpr Form forms[] = {
      }},
     {"fuse", 2,
      [](Writer& w, const Step& s) { return w.own(s.args[0]) + ".fuse(" + w.loop(s.args[0]) + ", " + w.loop(s.args[1]) + ")"; }},
+    {"skew", 3,
+     [](Writer& w, const Step& s) {
+       return w.own(s.args[0]) + ".skew(" + w.loop(s.args[0]) + ", " + w.loop(s.args[1]) + ", " + number(s.args[2]) + ")";
+     }},
     {"reorder", any_count,
      [](Writer& w, const Step& s) {
        if (s.args.empty()) throw NoForm{};

@@ -76,8 +76,9 @@ struct Walk {
   void over(const Stmt& loop, bool reduced) {
     const Program& p = c.p;
     if (ir::roots_of(p, loop.axis).size() > 1)
-      c.refuse("loops of its own over the dimension that components of " + stage.name + " lack",
-               name_of(p, loop) + ", a fused loop");
+      c.refuse(
+          "loops of its own over the dimension that components of " + stage.name + " lack",
+          name_of(p, loop) + (p.axis(loop.axis).origin == ir::Axis::Origin::skewed ? ", a skewed loop" : ", a fused loop"));
     if (loop.part != ir::Part::all)
       c.refuse("whole loops over the dimension that components of " + stage.name + " lack",
                name_of(p, loop) + ", a part of one");

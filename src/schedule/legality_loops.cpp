@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <ashlar/analysis/dropped.h>
+#include <ashlar/ir/skew.h>
 
 #include "schedule/legality.h"
 
@@ -26,6 +27,8 @@ bool derives_from(const Program& p, Id axis, Id ancestor) {
       return false;
     case ir::Axis::Origin::fused:
       return derives_from(p, a.outer, ancestor) || derives_from(p, a.inner, ancestor);
+    case ir::Axis::Origin::skewed:
+      return derives_from(p, a.outer, ancestor) || derives_from(p, a.parent, ancestor);
     default:
       return derives_from(p, a.parent, ancestor);
   }
@@ -93,7 +96,9 @@ void prove_pad(Context& c, const ir::Stage& stage, const Stmt& loop) {
   if (a->origin != ir::Axis::Origin::root)
     return c.unproved(Obligation::overcompute,
                       "Tail::pad on a loop that runs over a whole dimension (or the outer part of one)",
-                      name_of(c.p, loop) + (a->origin == ir::Axis::Origin::fused ? ", a fused loop" : ", an inner part"));
+                      name_of(c.p, loop) + (a->origin == ir::Axis::Origin::fused    ? ", a fused loop"
+                                            : a->origin == ir::Axis::Origin::skewed ? ", a skewed loop"
+                                                                                    : ", an inner part"));
   for (const ir::IterVar& v : stage.iters)
     if (v.id == a->iter && v.descending)
       c.unproved(Obligation::overcompute,
@@ -218,10 +223,32 @@ void prove_split(Context& c, const Stmt& nest, const ir::Axis& outer) {
   }
 }
 
+namespace {
+// A loop of a skewed pair: it stands inside the loop over the other axis, or a part of it, and its ends follow from that.
+void prove_tight_skewed(Context& c, const Stmt& loop, const std::vector<Id>& skews) {
+  const std::string name = name_of(c.p, loop);
+  if (loop.part != ir::Part::all) c.refuse("a whole loop (peel and partition know no ends that follow a skew)", name);
+  if (loop.loop_kind == ir::LoopKind::bound || loop.loop_kind == ir::LoopKind::vthread)
+    c.refuse("a loop with as many iterations for all threads", name + ", which was tightened along a skew");
+  std::string inside;
+  for (Id y : skews) {
+    const ir::Axis& skewed = c.p.axis(y);
+    const bool moves = derives_from(c.p, loop.axis, y);
+    const std::vector<Id> other = ir::leaves_of(c.p, moves ? skewed.outer : y);
+    for (const Stmt* s : ir::path_to(c.p, loop.id))
+      if (s->kind == Stmt::Kind::loop && s->id != loop.id && std::find(other.begin(), other.end(), s->axis) != other.end())
+        return;
+    inside += (inside.empty() ? "" : ", ") + c.p.axis(other.front()).name;
+  }
+  c.refuse("a loop of the axis that " + name + " was skewed with to stand around it", inside + " inside it");
+}
+}  // namespace
+
 void prove_tight(Context& c, const Stmt& loop) {
   const ir::Axis& a = c.p.axis(loop.axis);
+  if (const std::vector<Id> skews = ir::skews_of(c.p, loop.axis); !skews.empty()) return prove_tight_skewed(c, loop, skews);
   if (a.origin != ir::Axis::Origin::split_inner || (a.tail != ir::Tail::guard && a.tail != ir::Tail::predicate))
-    c.refuse("the inner loop of a split with Tail::guard",
+    c.refuse("the inner loop of a split with Tail::guard, or a loop of two skewed axes",
              name_of(c.p, loop) + (a.origin == ir::Axis::Origin::split_inner   ? ", the inner loop of a split with another tail"
                                    : a.origin == ir::Axis::Origin::split_outer ? ", the outer loop of a split"
                                    : a.origin == ir::Axis::Origin::fused       ? ", a fused loop"

@@ -145,6 +145,11 @@ Left left_inside(const Program& p, Id axis, const std::vector<const Stmt*>& arou
     return fixed ? Left::one : Left::all;
   }
   const Left outer = left_inside(p, a.became[0], around);
+  if (p.axis(a.became[0]).origin == ir::Axis::Origin::skewed) {  // one of both axes leaves a diagonal
+    const Left along = left_inside(p, p.axis(a.became[0]).outer, around);
+    if (outer == Left::all) return Left::all;
+    return outer == Left::one && along == Left::one ? Left::one : Left::gaps;
+  }
   if (a.became.size() == 1) return outer == Left::run ? Left::gaps : outer;  // part of a fused axis is no box
   const Left inner = left_inside(p, a.became[1], around);
   if (outer == Left::gaps || inner == Left::gaps) return Left::gaps;

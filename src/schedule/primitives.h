@@ -12,6 +12,7 @@ struct Primitive {
 void apply_split(Context&);           // loop, factor, tail            -> outer, inner
 void apply_split_parts(Context&);     // loop, parts, tail             -> outer, inner
 void apply_fuse(Context&);            // outer, inner                  -> fused
+void apply_skew(Context&);            // along, loop, factor           -> skewed
 void apply_reorder(Context&);         // loops, outermost first
 void apply_peel(Context&);            // loop, "first" | "last"        -> the loop of the peeled iteration
 void apply_partition(Context&);       // loop, point                   -> the loop from the point on

@@ -45,7 +45,7 @@ bool keeps_boxes(const Context& c) {
 Id rearranged(const Context& c) {
   const std::string& primitive = c.step.primitive;
   if (c.target.is_gpu() || pads(c.p)) return 0;
-  if (primitive != "split" && primitive != "split_parts" && primitive != "reorder") return 0;
+  if (primitive != "split" && primitive != "split_parts" && primitive != "skew" && primitive != "reorder") return 0;
   const Stmt& nest = nest_of(c.p, primitive == "reorder" ? c.step.args.front().id : c.results.front());
   // The box of what is computed inside has other words now, and so has what it reads from outside.
   bool alone = true;

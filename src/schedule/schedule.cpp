@@ -200,6 +200,9 @@ Split Stage::split(Loop l, Parts parts, Tail tail, Where w) const {
 Loop Stage::fuse(Loop outer, Loop inner, Where w) const {
   return Loop(apply("fuse", {own(outer, "fuse", w), own(inner, "fuse", w)}, w)[0], state_);
 }
+Loop Stage::skew(Loop along, Loop l, Factor by, Where w) const {
+  return Loop(apply("skew", {own(along, "skew", w), own(l, "skew", w), Arg::integer(by.value())}, w)[0], state_);
+}
 Tiles Stage::tile(Loop i, Loop j, Factor fi, Factor fj, Tail tail, Where w) const {
   detail::Together together(*state_);
   const Split a = split(i, fi, tail, w), b = split(j, fj, tail, w);

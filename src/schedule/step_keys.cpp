@@ -32,6 +32,8 @@ std::string StepKeys::axis(const ir::Program& p, Id id) const {
       return "inner " + axis(p, a.parent);
     case ir::Axis::Origin::fused:
       return "(" + axis(p, a.outer) + ", " + axis(p, a.inner) + ")";
+    case ir::Axis::Origin::skewed:
+      return axis(p, a.parent) + " skewed by " + ir::text(a.factor) + " along " + axis(p, a.outer);
     case ir::Axis::Origin::root:
       break;
   }

@@ -128,6 +128,72 @@ inline const std::vector<Scheduling>& schedulings() {
          s[m.state[0]].split(i, 4);
          s[m.state[0]].unroll(k, 2);
        }},
+      {"edit_distance", "a wavefront on workers", false,
+       [](Schedule& s, const Made& m) {
+         auto [i, j] = s[m.state[0]].spatial<2>();
+         const Loop w = s[m.state[0]].skew(i, j, 1);
+         s[m.state[0]].reorder(w, i).tighten(i).parallel(i);
+       }},
+      {"edit_distance", "a wavefront of guarded points, and not one", true,
+       [](Schedule& s, const Made& m) {
+         auto [i, j] = s[m.state[0]].spatial<2>();
+         const Loop w = s[m.state[0]].skew(i, j, 3);
+         s[m.state[0]].reorder(w, i).parallel(i);
+         s[m.results[0]].skew(s[m.results[0]].spatial<2>()[0], s[m.results[0]].spatial<2>()[1], -2);
+       }},
+      {"edit_distance", "a wavefront in lanes on workers", false,
+       [](Schedule& s, const Made& m) {
+         auto [i, j] = s[m.state[0]].spatial<2>();
+         const Loop w = s[m.state[0]].skew(i, j, 1);
+         auto [io, ii] = s[m.state[0]].split(i, 8);
+         s[m.state[0]].reorder(w, io, ii).tighten(io).vectorize(ii).parallel(io);
+       }},
+      {"edit_distance", "tiles along a wavefront, over a table whose diagonals are rows", true,
+       [](Schedule& s, const Made& m) {
+         auto [i, j] = s[m.state[0]].spatial<2>();
+         auto [io, jo, ii, ji] = s[m.state[0]].tile(i, j, 4, 3);
+         const Loop w = s[m.state[0]].skew(io, jo, 1);
+         s[m.state[0]].reorder(w, io, ii, ji).tighten(io).tighten(ji).parallel(io);
+         s[m.state[0]].transform_layout([](Var a, Var b) { return at(a + b, a); });
+       }},
+      {"gauss_seidel", "a wavefront of sweeps", false,
+       [](Schedule& s, const Made& m) {
+         auto [k, i] = s[m.state[0]].spatial<2>();
+         const Loop w = s[m.state[0]].skew(k, i, 2);
+         s[m.state[0]].reorder(w, k).tighten(k).parallel(k);
+       }},
+      {"gauss_seidel", "points of a sweep where they are skewed", true,
+       [](Schedule& s, const Made& m) {
+         auto [k, i] = s[m.state[0]].spatial<2>();
+         const Loop w = s[m.state[0]].skew(k, i, 2);
+         s[m.state[0]].tighten(w);
+         s[m.results[0]].reverse(s[m.results[0]].spatial<2>()[0]);
+         s[m.state[0]].compute_at(s[m.results[0]].spatial<2>()[0]);
+       }},
+      {"gauss_seidel", "tiles of sweeps and points along a wavefront", false,
+       [](Schedule& s, const Made& m) {
+         auto [k, i] = s[m.state[0]].spatial<2>();
+         const Loop x = s[m.state[0]].skew(k, i, 1);
+         auto [ko, xo, ki, xi] = s[m.state[0]].tile(k, x, 2, 5);
+         const Loop w = s[m.state[0]].skew(ko, xo, 1);
+         s[m.state[0]].reorder(w, ko).tighten(ko).tighten(ki).tighten(xi).parallel(ko);
+       }},
+      {"diffusion", "tiles of steps and points", true,
+       [](Schedule& s, const Made& m) {
+         auto [i, t] = s[m.state[0]].spatial<2>();
+         const Loop x = s[m.state[0]].skew(t, i, 1);
+         auto [to, xo, ti, xi] = s[m.state[0]].tile(t, x, 3, 8);
+         s[m.state[0]].tighten(xo).vectorize(xi);
+         (void)to, (void)ti;
+       }},
+      {"backwards", "rows later and later, and the other way", true,
+       [](Schedule& s, const Made& m) {
+         auto [r, t] = s[m.state[0]].spatial<2>();
+         const Loop w = s[m.state[0]].skew(t, r, 3);
+         s[m.state[0]].reorder(w, t).tighten(t);
+         auto [i, j] = s[m.results[0]].spatial<2>();
+         s[m.results[0]].tighten(s[m.results[0]].skew(i, j, -1)).parallel(i);
+       }},
       {"diffusion", "points of one step on workers and in lanes", false,
        [](Schedule& s, const Made& m) {
          auto [i, t] = s[m.state[0]].spatial<2>();

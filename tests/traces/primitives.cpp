@@ -88,6 +88,13 @@ std::vector<Case> primitives() {
     s[b.out].reverse(y).vectorize(s[b.out].copy(xi, inside)).parallel(y);
     (void)right;
   }));
+  all.push_back(of<Blur>("diagonals", [](Blur& b, Schedule& s) {
+    auto [y, x] = s[b.out].spatial<2>();
+    const Loop w = s[b.out].skew(y, x, 2);
+    s[b.out].reorder(w, y).tighten(y).parallel(y);
+    auto [ay, ax] = s[b.across].spatial<2>();
+    s[b.across].split(s[b.across].skew(ax, ay, -1), 4);
+  }));
   all.push_back(of<Blur>("a window in a ring", [](Blur& b, Schedule& s) {
     auto [y, x] = s[b.out].spatial<2>();
     auto [yo, yi] = s[b.out].split(y, 64);

@@ -6,7 +6,7 @@
 //   Nest    one place where a stage is computed: for each iteration variable the box [begin, begin+extent) computed there.
 //           The box of a nest that is not a stage's declared domain is *derived* from what its readers need
 //           (analysis/regions.h) after every step; it is never stale.
-//   Axis    one loop variable of a nest, counting from 0, and where it came from (root, split, fuse). A root axis r of
+//   Axis    one loop variable of a nest, counting from 0, and where it came from (root, split, fuse, skew). A root axis r of
 //           iteration variable v means v = begin + r. Extents follow from the roots along the provenance.
 //   Loop    a statement running over an axis, or over a stated part of it (peeled loops share their axis).
 //   Block   a piece of a stage at the leaves: reads the axes around it through the provenance, writes its buffer.
@@ -167,15 +167,15 @@ struct Axis {
   Id id = 0;
   std::string name;
   Where where = {};
-  enum class Origin { root, split_outer, split_inner, fused } origin = Origin::root;
+  enum class Origin { root, split_outer, split_inner, fused, skewed } origin = Origin::root;
   Id iter = 0;              // root: the iteration variable
-  Id parent = 0;            // splits: the axis that was split
-  Expr factor;              // splits: extent of the inner axis
+  Id parent = 0;            // splits: the axis that was split; skewed: the one that was skewed
+  Expr factor;              // splits: extent of the inner axis; skewed: iterations by which a step of `outer` shifts `parent`
   std::int64_t parts = 0;   // split into Parts: the factor follows the extent, ceil(extent / parts)
   Tail tail = Tail::guard;  // splits (peel is guard with the loop parts taken apart)
-  Id outer = 0, inner = 0;  // fused: what was fused
+  Id outer = 0, inner = 0;  // fused: what was fused; skewed: `outer` is the axis along which, which stays as it is
   bool reduce = false;      // comes from reduce iteration variables
-  std::vector<Id> became;   // {outer, inner} after split, {fused} after fuse; empty: a leaf, loops run over it
+  std::vector<Id> became;   // {outer, inner} after split, {fused} after fuse, {skewed} after skew; empty: a leaf
   Expr extent;              // derived from the nest's box along the provenance
 };
 
@@ -242,8 +242,8 @@ struct Stmt {
   Id intrinsic = 0;          // tensorized: by which of the program's
   Part part = Part::all;
   Expr from, to;  // below, above, between, beyond: iterations at which the axis was cut, at least 0, over symbols
-  // The inner loop of a split, inside its outer one, ends where the axis that was split ends: min(f, E - outer * f)
-  // iterations, so that no guard is left.
+  // The loop has the iterations alone that reach a point of the axes it came from: the inner loop of a split, inside its outer
+  // one, min(f, E - outer * f); a loop of two skewed axes, those where the one that was skewed is in its extent.
   bool tight = false;
   // A reduction loop whose iterations are threads: each accumulates a part of its own, and all get what the parts give
   // together.
@@ -322,13 +322,14 @@ void walk(const std::vector<Stmt>&, const std::function<void(const Stmt&)>& ente
 const Stmt* alloc_of(const Program&, Id alloc_or_buffer);
 
 // An axis as an expression over the variables of the loops that it became (var nodes carry the axis id):
-// split: outer * f + inner, with Tail::shift min(outer * f, E - f) + inner; fused: f / E_inner and f % E_inner.
+// split: outer * f + inner, with Tail::shift min(outer * f, E - f) + inner; fused: f / E_inner and f % E_inner; skewed along t
+// by f: skewed - f * t.
 Expr axis_var(const Program&, Id axis);  // its own variable
 Expr axis_value(const Program&, Id axis);
-bool is_leaf(const Program&, Id axis);  // it was neither split nor fused: loops run over it
-// What one axis was split or fused into: {outer, inner}, {fused}, or nothing for a leaf.
+bool is_leaf(const Program&, Id axis);  // it was neither split, fused nor skewed: loops run over it
+// What one axis became: {outer, inner}, {fused}, {skewed}, or nothing for a leaf.
 std::vector<Id> successors(const Program&, Id axis);
-// The root axes that a leaf came from (several after fuse), and all leaves of a root axis.
+// The root axes that a leaf came from (several after fuse and skew), and all leaves that a root axis has its value from.
 std::vector<Id> roots_of(const Program&, Id axis);
 std::vector<Id> leaves_of(const Program&, Id axis);
 
@@ -337,7 +338,8 @@ struct LoopRange {
   Expr begin, end;
 };
 LoopRange range_of(const Program&, const Stmt& loop);
-// The extent that the loop's part is taken of: its axis's, or where the loop is tight, what is left of the axis that was split.
+// The extent that the loop's part is taken of: its axis's, or in the tight inner loop of a split, what is left of what was
+// split.
 Expr extent_of(const Program&, const Stmt& loop);
 
 // An iteration variable of a nest: root begin + axis_value(root axis); one that descends, root begin + extent - 1 -

@@ -179,6 +179,9 @@ class Stage {
   Split split(Loop, Factor, Tail = Tail::guard, Where = Where::current()) const;
   Split split(Loop, Parts, Tail = Tail::guard, Where = Where::current()) const;
   Loop fuse(Loop outer, Loop inner, Where = Where::current()) const;
+  // The loop begins `by` iterations later with each iteration of the other one, before which it may stand afterwards:
+  // wavefronts.
+  Loop skew(Loop along, Loop, Factor by, Where = Where::current()) const;
   Tiles tile(Loop i, Loop j, Factor, Factor, Tail = Tail::guard, Where = Where::current()) const;
   template <std::same_as<Loop>... L>
   Stage reorder(LoopAt outermost, L... rest) const {

@@ -13,6 +13,10 @@
 namespace ashlar::schedule {
 namespace {
 
+std::string consumed(const Program& p, const ir::Axis& axis) {
+  return p.axis(axis.became.front()).origin == ir::Axis::Origin::skewed ? ", which was skewed" : ", which was split or fused";
+}
+
 // The loops of a nest, one for each iteration variable and in their order, which are as the definition made them.
 std::vector<Id> require_untouched(const Context& c, const ir::Stage& stage, const Stmt& nest) {
   const auto refuse = [&](const std::string& found) {
@@ -36,7 +40,7 @@ std::vector<Id> require_untouched(const Context& c, const ir::Stage& stage, cons
       loops.push_back(s.id);
     });
     for (Id a : wanted)
-      if (!c.p.axis(a).became.empty()) refuse(c.p.axis(a).name + " of " + stage.name + ", which was split or fused");
+      if (!c.p.axis(a).became.empty()) refuse(c.p.axis(a).name + " of " + stage.name + consumed(c.p, c.p.axis(a)));
     if (found != wanted) refuse("loops of " + stage.name + " in another order");
     return loops;
   }
@@ -47,7 +51,7 @@ std::vector<Id> require_untouched(const Context& c, const ir::Stage& stage, cons
     only_one(*body);
     const Stmt& loop = body->front();
     const ir::Axis& axis = c.p.axis(r.axis);
-    if (!axis.became.empty()) refuse(axis.name + " of " + stage.name + ", which was split or fused");
+    if (!axis.became.empty()) refuse(axis.name + " of " + stage.name + consumed(c.p, axis));
     if (loop.axis != r.axis) refuse(name_of(c.p, loop) + " in the place of " + axis.name);
     if (loop.loop_kind != ir::LoopKind::serial) refuse(name_of(c.p, loop) + ", which is " + word(loop.loop_kind));
     if (loop.combines) refuse(name_of(c.p, loop) + ", whose threads are combined");

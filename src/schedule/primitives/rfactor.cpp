@@ -70,6 +70,8 @@ Expr extent_over(const Program& p, const ir::Stage& stage, Id id) {
       return ir::ceil_div(extent_over(p, stage, a.parent), a.factor);
     case ir::Axis::Origin::split_inner:
       return a.factor;
+    case ir::Axis::Origin::skewed:  // of spatial loops alone
+      break;
     case ir::Axis::Origin::fused:
       return ir::mul(extent_over(p, stage, a.outer), extent_over(p, stage, a.inner));
   }
