@@ -69,13 +69,14 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
   const auto any = [&](const auto& all) { return all[s.pick(static_cast<std::uint32_t>(std::size(all)))]; };
   const auto temporary = [&] { return placed.empty() || s.one_in(10) ? any(stages) : any(placed); };
   static constexpr const char* names[] = {
-      "split",          "split",      "split",       "compute_at",   "compute_at", "compute_at", "compute_at",
-      "reorder",        "reorder",    "vectorize",   "vectorize",    "unroll",     "parallel",   "fuse",
-      "peel",           "tighten",    "split_parts", "compute_root", "inline",     "fuse_into",  "fuse_into",
-      "store_at",       "store_at",   "slide",       "slide",        "fold",       "fold",       "cache_read",
-      "cache_write",    "set_layout", "align",       "set_scope",    "rfactor",    "prefetch",   "stream_store",
-      "decompose_init", "window",     "window",      "window",       "atomic",     "atomic",     "partition",
-      "unroll_and_jam", "reverse",    "clone",       "distribute",   "distribute", "wavefront",  "wavefront"};
+      "split",          "split",        "split",       "compute_at",   "compute_at", "compute_at", "compute_at",
+      "reorder",        "reorder",      "vectorize",   "vectorize",    "unroll",     "parallel",   "fuse",
+      "peel",           "tighten",      "split_parts", "compute_root", "inline",     "fuse_into",  "fuse_into",
+      "store_at",       "store_at",     "slide",       "slide",        "fold",       "fold",       "cache_read",
+      "cache_write",    "set_layout",   "align",       "set_scope",    "rfactor",    "prefetch",   "stream_store",
+      "decompose_init", "window",       "window",      "window",       "atomic",     "atomic",     "partition",
+      "unroll_and_jam", "reverse",      "clone",       "distribute",   "distribute", "wavefront",  "wavefront",
+      "fuse_siblings",  "fuse_siblings"};
   Drawn d;
   schedule::Step& step = d.step;
   step.primitive = any(names);
@@ -220,6 +221,32 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
     if (rank > 0 && !s.one_in(3))
       then("fold", {Arg::stage(stage), Arg::integer(static_cast<int>(s.pick(static_cast<std::uint32_t>(rank)))),
                     Arg::integer(factors[s.pick(8)])});
+  } else if (name == "fuse_siblings") {             // and sometimes both on workers
+    std::vector<std::pair<Id, const Stmt*>> pairs;  // most often two whose outermost loops have one extent
+    const auto outermost = [](const Stmt& nest) {
+      const bool one = nest.kind == Stmt::Kind::nest && nest.body.size() == 1;
+      return one && nest.body.front().kind == Stmt::Kind::loop ? &nest.body.front() : nullptr;
+    };
+    for (std::size_t k = 0; k < p.body.size(); ++k)
+      for (std::size_t n = k + 1; n < p.body.size(); ++n)
+        if (const Stmt *a = outermost(p.body[k]), *b = outermost(p.body[n]); a && b)
+          if (ir::same(p.axis(a->axis).extent, p.axis(b->axis).extent)) pairs.emplace_back(p.body[n].stage, a);
+    std::pair<Id, const Stmt*> chosen{any(stages), nullptr};
+    if (!pairs.empty() && !s.one_in(8)) {
+      chosen = any(pairs);
+    } else {
+      const auto theirs = loops_in(p, any(stages));
+      if (theirs.empty() || !s.one_in(4)) return std::nullopt;
+      chosen.second = any(theirs);
+    }
+    const Stmt* loop = chosen.second;
+    args = {Arg::stage(chosen.first), Arg::loop(loop->id)};
+    if (s.one_in(3)) {
+      schedule::Step& next = d.then.emplace_back();
+      next.primitive = "parallel";
+      next.where = Where::current();
+      next.args = {Arg::loop(loop->id)};
+    }
   } else if (name == "wavefront") {  // skew, and often what is made of it: the skewed loop outside, tight, at once
     const Id stage = any(stages);
     std::vector<const Stmt*> chain;  // of its own nest, with recurrences more often

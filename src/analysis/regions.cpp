@@ -6,6 +6,7 @@
 
 #include <ashlar/analysis/domains.h>
 #include <ashlar/analysis/recurrence.h>
+#include <ashlar/analysis/siblings.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/ir/skew.h>
@@ -201,8 +202,11 @@ Expr inside_tables(const Program& p, const ir::Stage& stage, const ir::IterVar& 
 void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optional<Domains>& domains) {
   Stmt& nest = const_cast<Stmt&>(*path.back());
   const ir::Stage& stage = p.stage(nest.stage);
-  const Id parent = parent_of(path);
-  const Facts facts = facts_down_to(p, path, parent);
+  const bool beside = nest.loop != 0;  // its place is the host's, of whose loop each iteration has some of it
+  const Stmt* host = host_of(path);
+  const Id parent = beside ? parent_of(Path(path.begin(), std::find(path.begin(), path.end(), host) + 1)) : parent_of(path);
+  const Facts facts = beside ? facts_at(p, path) : facts_down_to(p, path, parent);
+  const std::optional<Values> shared = beside ? values_of(p, nest, nest.axis) : std::nullopt;
   const bool declared = !stage.iters.empty() ? !stage.iters.front().begin.empty() : true;
   const std::size_t rank = static_cast<std::size_t>(stage.spatial_rank());
   std::vector<Interval> box(rank), held(rank);
@@ -296,6 +300,11 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
       }
     }
     if (extent.empty()) extent = ir::add(ir::sub(i.hi, i.lo), ir::index(1));
+    if (shared && shared->iter == v.id) {
+      const Expr before = ir::mul(ir::axis_value(p, nest.loop), shared->unit);
+      i.lo = ir::add(i.lo, before);
+      extent = ir::min(shared->unit, ir::sub(extent, before));
+    }
     if (!can_prove(ir::ge(extent, ir::index(0)), facts)) extent = ir::max(ir::index(0), extent);
     if (k == 0 && !inhabited.empty()) extent = ir::select(inhabited, extent, ir::index(0));
     set_root(p, *root, i.lo, extent, facts);

@@ -54,6 +54,7 @@ constexpr Rule rules[] = {
     {{"storage.live", "a temporary is allocated once around all its uses"}, storage_live},
     {{"order.produced", "what a block reads has been computed before, or is being computed around it"}, order_produced},
     {{"order.outputs", "every output is computed"}, order_outputs},
+    {{"nest.beside", "a nest beside a loop has a loop for its iterations, and stands in all that this one became"}, nest_beside},
     {{"slide.loop", "a nest slides along a serial or unrolled loop around it"}, slide_loop},
 };
 // clang-format on

@@ -144,7 +144,9 @@ Broken loop_constant(const View& v) {
     if (a.extent.empty() || loop.part != Part::all) return;  // not derived; a peeled part may be one iteration of many
     if (ir::is_int(a.extent) || !broken.empty()) return;
     // constant where it stands: below the first iteration of a triangle, say
-    if (!constant_max(a.extent, facts_at(v.p, loop.id))) broken = v.name(loop) + " of extent " + ir::text(a.extent);
+    const ir::LoopRange range = ir::range_of(v.p, loop);
+    const Expr extent = loop.tight ? ir::sub(range.end, range.begin) : a.extent;
+    if (!constant_max(extent, facts_at(v.p, loop.id))) broken = v.name(loop) + " of extent " + ir::text(a.extent);
   });
   return broken;
 }
@@ -342,6 +344,24 @@ Broken order_outputs(const View& v) {
   for (const auto& [id, b] : v.p.buffers)
     if (b.role == ir::Role::output && !computed.count(b.stage)) return b.name;
   return {};
+}
+
+Broken nest_beside(const View& v) {
+  Broken broken;
+  v.each(Kind::nest, [&](int k, const Stmt& nest) {
+    if ((nest.loop == 0) != (nest.axis == 0) && broken.empty()) broken = v.name(nest);
+    if (!nest.loop || !broken.empty()) return;
+    if (!v.p.axes.count(nest.loop) || !v.p.axes.count(nest.axis) || !within(v.p.axis(nest.axis), v, nest)) {
+      broken = v.name(nest);
+      return;
+    }
+    std::vector<Id> around;
+    for (int i = v.place(k).parent; i >= 0; i = v.place(i).parent)
+      if (v.at(i).kind == Kind::loop) around.push_back(v.at(i).axis);
+    for (Id leaf : ir::leaves_of(v.p, nest.loop))
+      if (std::find(around.begin(), around.end(), leaf) == around.end()) broken = v.name(nest);
+  });
+  return broken;
 }
 
 Broken slide_loop(const View& v) {

@@ -173,6 +173,7 @@ Broken block_order(const View&);
 Broken storage_live(const View&);
 Broken order_produced(const View&);
 Broken order_outputs(const View&);
+Broken nest_beside(const View&);
 Broken slide_loop(const View&);
 
 }  // namespace ashlar::analysis::verifier

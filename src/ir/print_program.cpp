@@ -237,6 +237,7 @@ struct ProgramWriter {
           box += " " + iter_name(r.iter) + (turned ? " backwards" : "");
           if (!r.extent.empty()) box += " [" + show(r.begin) + ", +" + show(r.extent) + ")";
         }
+        if (s.loop) box += " beside " + names(s.loop, p.axis(s.loop).name);
         for (const Slide& slide : s.slides) box += " slides along " + iter_name(slide.iter);
         line(depth, "nest " + stage.name + box);
         break;

@@ -36,6 +36,7 @@ std::span<const Primitive> primitives() {
       {"slide", apply_slide},
       {"fold", apply_fold},
       {"fuse_into", apply_fuse_into},
+      {"fuse_siblings", apply_fuse_siblings},
       {"clone", apply_clone},
       {"cache_read", apply_cache_read},
       {"cache_write", apply_cache_write},

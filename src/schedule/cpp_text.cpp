@@ -315,6 +315,7 @@ constexpr Form forms[] = {
     {"slide", 2, ASHLAR_AT_LOOP("slide")},
     {"fold", 3, ASHLAR_OF_NUMBERS("fold")},
     {"fuse_into", 2, ASHLAR_AT_LOOP("fuse_into")},
+    {"fuse_siblings", 2, ASHLAR_AT_LOOP("fuse_siblings")},
     {"clone", any_count,
      [](Writer& w, const Step& s) {
        return w.schedule() + ".clone(" + w.stage_ref(s.args[0].id) + ", " + list(w, s, 1, &Writer::stage_ref) + ")";

@@ -121,6 +121,14 @@ Stmt& only_nest(Context& c, const ir::Stage& stage) {
   if (nests.size() != 1)
     c.refuse("a stage that is computed at one place",
              stage.name + ", computed at " + std::to_string(nests.size()) + " (move this call before the peel that copied it)");
+  const auto refuse_shared = [&](const std::string& found) {
+    c.refuse("a stage with loops of its own (move this call before fuse_siblings)", found);
+  };
+  if (nests.front()->loop) refuse_shared(stage.name + ", which shares " + c.p.axis(nests.front()->loop).name);
+  ir::walk(nests.front()->body, [&](const Stmt& s) {
+    if (s.kind == Stmt::Kind::nest && s.loop)
+      refuse_shared(c.p.stage(s.stage).name + ", which shares a loop inside of " + stage.name);
+  });
   return const_cast<Stmt&>(*nests.front());
 }
 
@@ -299,9 +307,12 @@ void fresh_axes(Program& p, Stmt& nest) {
     vars.emplace_back(from, ir::var(id, a.name));
   }
   for (ir::Root& r : nest.roots) r.axis = to.at(r.axis);
+  if (nest.axis) nest.axis = to.at(nest.axis);
   const std::function<void(Stmt&)> visit = [&](Stmt& s) {
     if (s.kind == Stmt::Kind::loop)
       if (const auto it = to.find(s.axis); it != to.end()) s.axis = it->second;
+    if (s.kind == Stmt::Kind::nest)
+      if (const auto it = to.find(s.loop); it != to.end()) s.loop = it->second;
     for (Expr& w : s.when) w = ir::substitute(w, vars);
     for (Stmt& b : s.body) visit(b);
   };

@@ -45,6 +45,8 @@ void prove_bijective(Context&, const ir::Buffer&, const std::vector<Id>& vars, c
 void prove_dropped(Context&, const Stmt& nest);     // the values that are stored once are the same, and computed once
 void prove_bijective(Context&, const Stmt& alloc);  // again, of a layout that stands: all of it but its rings
 void prove_within(Context&, const ir::Buffer&, const std::vector<Expr>& extents);  // the layout needs no more storage than that
+void prove_beside(Context&, const Stmt& nest);  // beside another's loop: what an iteration reads was computed by then
+bool beside_stage(const Program&, const Stmt& block, Id stage);  // is the block computed beside a loop of that stage?
 void prove_after(Context&, const Stmt& nest);  // a nest put after its producer sees finished points, each once
 void prove_order(Context&);                    // every read finds its buffer allocated around it and computed before it
 void prove_reads(Context&);                    // every read lies in the domain of what it reads

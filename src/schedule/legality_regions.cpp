@@ -320,6 +320,7 @@ struct OrderChecker {
         // read inside the nest that computes it: allowed for a nest put after its producer
         const Stmt& nest = nest_of(c.p, s.id);
         if (nest.after == b.stage) continue;
+        if (beside_stage(c.p, s, b.stage)) continue;  // prove_beside
         // or between the steps of a recurrence: those before are
         if (const auto it = recurrence_of.find(nest.stage); it != recurrence_of.end() && it->second == b.stage) {
           prove_inside(c, nest, b.stage);

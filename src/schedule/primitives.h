@@ -18,6 +18,7 @@ void apply_peel(Context&);            // loop, "first" | "last"        -> the lo
 void apply_partition(Context&);       // loop, point                   -> the loop from the point on
 void apply_unroll_and_jam(Context&);  // loop
 void apply_reverse(Context&);         // loop
+void apply_fuse_siblings(Context&);   // stage, loop of another
 void apply_clone(Context&);           // stage, readers...             -> stage
 void apply_tighten(Context&);         // loop
 void apply_unroll(Context&);          // loop

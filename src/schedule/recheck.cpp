@@ -92,6 +92,7 @@ void recheck(Context& c) {
     if (const auto it = around.find(nest->stage); it != around.end()) prove_inside(c, *nest, it->second);
     for (const ir::Slide& slide : nest->slides) prove_slide(c, *nest, slide);
     if (nest->after) prove_after(c, *nest);
+    if (nest->loop) prove_beside(c, *nest);
     if (p.stage(nest->stage).scatters()) prove_scatter_place(c, *nest);
     if (p.stage(nest->stage).atomic) prove_atomic(c, *nest);
     if (analysis::drops(p, p.stage(nest->stage))) prove_dropped(c, *nest);

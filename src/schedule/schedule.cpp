@@ -314,6 +314,9 @@ Stage Stage::compute_at(Loop l, Where w) const {
 }
 Stage Stage::compute_root(Where w) const { return apply("compute_root", {Arg::stage(id_)}, w), *this; }
 Stage Stage::inline_(Where w) const { return apply("inline", {Arg::stage(id_)}, w), *this; }
+Stage Stage::fuse_siblings(Loop l, Where w) const {
+  return apply("fuse_siblings", {Arg::stage(id_), any(l, "fuse_siblings", w)}, w), *this;
+}
 Stage Stage::fuse_into(Loop l, Where w) const {
   return apply("fuse_into", {Arg::stage(id_), any(l, "fuse_into", w)}, w), *this;
 }

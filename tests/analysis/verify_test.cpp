@@ -96,16 +96,6 @@ const std::map<std::string, Break>& program_breaks() {
          a.origin = ir::Axis::Origin::split_inner;
          a.parent = loop_over(p, "i").axis;
        }},
-      {"axis.provenance",
-       [](Program& p) {
-         ir::Stmt& loop = loop_over(p, "i");
-         ir::Axis skewed = p.axis(loop.axis);
-         skewed.id = p.fresh(), skewed.origin = ir::Axis::Origin::skewed, skewed.parent = loop.axis;
-         skewed.outer = loop_over(p, "j").axis, skewed.factor = ir::index(0);
-         p.axes.at(loop.axis).became = {skewed.id};
-         loop.axis = skewed.id;
-         p.axes[skewed.id] = skewed;
-       }},
       {"types.operands",
        [](Program& p) {
          Expr& v = stage_named(p, "P").values[0];
@@ -210,6 +200,11 @@ const std::map<std::string, Break>& program_breaks() {
          p.body.erase(nest);  // P is never computed
        }},
       {"order.outputs", [](Program& p) { p.body.pop_back(); }},
+      {"nest.beside",
+       [](Program& p) {
+         for (ir::Stmt& s : p.body)
+           if (s.kind == ir::Stmt::Kind::nest) s.loop = loop_over(p, "i").axis;
+       }},
       {"slide.loop",
        [](Program& p) {
          Stmt& nest = first(p, Stmt::Kind::nest, "P");

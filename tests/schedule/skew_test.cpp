@@ -1,5 +1,8 @@
 // skew: loops that begin later with each iteration of another one; wavefronts of recurrences, diagonals of everything else.
 #include "programs.h"
+
+#include <ashlar/analysis/verify.h>
+
 #include "tests/golden.h"
 #include "tests/support/recurrence_operators.h"
 
@@ -114,6 +117,15 @@ TEST_CASE("diagonals of stages that read no neighbours: either way, splits and p
     e.s[e.out].fuse(f, q);
     e.same(), e.same(1, 1), e.same(3, 2), e.same(2, 0);
   }
+  for (const bool lanes : {false, true}) {  // of as many iterations everywhere
+    Blur b;
+    auto [y, x] = b.s[b.out].spatial<2>();
+    auto [xo, xi] = b.s[b.out].split(x, 4);
+    const Loop w = b.s[b.out].skew(y, xi, 2);
+    b.s[b.out].tighten(w);
+    lanes ? b.s[b.out].vectorize(w) : b.s[b.out].unroll(w);
+    b.same(), b.same(1, 1), b.same(3, 9);
+  }
   Product t;
   auto [i, j] = t.s[t.product].spatial<2>();
   const Loop w = t.s[t.product].skew(i, j, 2);
@@ -165,6 +177,20 @@ TEST_CASE("what skew refuses") {
        {"expected loops over points, found k of product, a reduction"});
   p.s[p.product].skew(i, j, 1);
   says(refusal(p.s, [&, i = i] { p.s[p.C].fuse_into(i), p.s[p.C].compute_at(i); }), {"expected"});
+}
+
+TEST_CASE("a skewed axis that says not by how much, or is skewed along itself, is no program") {
+  Table t;
+  auto [i, j] = t.loops();
+  t.s[t.d].skew(i, j, 1);
+  for (const bool factor : {false, true}) {
+    ir::Program p = t.s.scheduled().program;
+    for (auto& [id, a] : p.axes) {
+      if (a.origin != ir::Axis::Origin::skewed) continue;
+      factor ? void(a.factor = ir::index(0)) : void(a.outer = a.parent);
+    }
+    CHECK_THROWS_AS(analysis::verify(p, "test"), InternalError);
+  }
 }
 
 TEST_CASE("a finished row is a box, a finished diagonal is none") {

@@ -88,6 +88,14 @@ std::vector<Case> primitives() {
     s[b.out].reverse(y).vectorize(s[b.out].copy(xi, inside)).parallel(y);
     (void)right;
   }));
+  all.push_back(of<Product>("beside its producer", [](Product& t, Schedule& s) {
+    auto [i, j] = s[t.product].spatial<2>();
+    auto [io, ii] = s[t.product].split(i, 4);
+    s[t.C].split(s[t.C].spatial<2>()[0], 4);
+    s[t.C].fuse_siblings(io);
+    s[t.product].parallel(io);
+    (void)ii, (void)j;
+  }));
   all.push_back(of<Blur>("diagonals", [](Blur& b, Schedule& s) {
     auto [y, x] = s[b.out].spatial<2>();
     const Loop w = s[b.out].skew(y, x, 2);

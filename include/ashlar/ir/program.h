@@ -235,6 +235,8 @@ struct Stmt {
   std::vector<Root> roots;  // one for each iteration variable of the stage
   std::vector<Slide> slides;
   Id after = 0;  // reverse_compute_at: the producing stage whose finished points decide this nest's box
+  // fuse_siblings: `loop` is the axis of another nest's loop around this one; in each of its iterations the nest computes what
+  // the one of its own `axis` has (analysis/siblings.h). 0: none.
   // loop
   Id axis = 0;
   LoopKind loop_kind = LoopKind::serial;

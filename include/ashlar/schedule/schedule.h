@@ -210,6 +210,7 @@ class Stage {
   Stage compute_root(Where = Where::current()) const;
   Stage inline_(Where = Where::current()) const;
   Stage fuse_into(Loop producer_loop, Where = Where::current()) const;  // reverse compute_at
+  Stage fuse_siblings(Loop sibling, Where = Where::current()) const;    // one loop of both outermost ones, of equal extent
   Stage store_at(Loop, Where = Where::current()) const;
   Stage slide(Loop, Where = Where::current()) const;
   Stage fold(int dim, Factor, Where = Where::current()) const;

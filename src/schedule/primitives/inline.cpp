@@ -37,6 +37,9 @@ void drop_stage(Context& c, const ir::Stage& stage, const std::string& because) 
   for (const Stmt* nest : ir::nests_of(c.p, stage.id)) nests.push_back(*nest);
   for (const Stmt& nest : nests) {
     ir::walk({nest}, [&](const Stmt& s) {
+      if (s.kind == Stmt::Kind::nest && s.loop && s.stage != stage.id)
+        c.refuse("stages that share no loop with one that nothing reads any more (move this call before fuse_siblings)",
+                 c.p.stage(s.stage).name + ", which shares " + c.p.axis(s.loop).name + " with " + stage.name);
       if (s.kind == Stmt::Kind::loop) c.consume(s.id, name_of(c.p, s), "went with " + stage.name + ", which " + because, {});
     });
     take(c.p, nest.id);
