@@ -99,6 +99,15 @@ void Counted::operations(Type type, bool matrix, double count) {
   if (count > 0) kinds.push_back({type, matrix, count});
 }
 
+void Counted::entered(const KStmt& loop, std::int64_t iterations, double times) {
+  for (Parallel& p : parallel)
+    if (p.loop == &loop) {
+      p.least = std::min(p.least, iterations), p.most = std::max(p.most, iterations), p.times += times;
+      return;
+    }
+  parallel.push_back({&loop, iterations, iterations, times});
+}
+
 Counter::Counter(const ir::Kernel& k, ir::Substitution symbols) : k_(k), symbols_(std::move(symbols)) {
   for (const ir::StrideArg& s : k_.strides) {
     Expr stride = ir::index(1);
@@ -195,7 +204,7 @@ void Counter::visit(const std::vector<KStmt>& list, double times) {
         const bool constant = ir::is_int(placed(s.extent), &extent);
         ir::is_int(placed(s.begin), &begin);
         extent = constant ? std::max<std::int64_t>(0, extent) : 1;
-        if (s.loop_kind == ir::LoopKind::parallel) counted_.parallel.push_back(&s);
+        if (s.loop_kind == ir::LoopKind::parallel) counted_.entered(s, constant ? extent : 0, times);
         loops_.push_back(&s);
         const auto iterations = [&](std::int64_t from, std::int64_t n) {  // as the middle one
           if (n <= 0) return;

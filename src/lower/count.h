@@ -42,12 +42,18 @@ struct Counted {
     return n;
   }
   void operations(Type, bool matrix, double count);
+  void entered(const ir::KStmt& loop, std::int64_t iterations, double times);  // one over workers
   double global_bytes = 0;
   std::map<std::pair<ir::Id, bool>, Uses> uses;                     // by buffer; true: stores
   std::vector<ir::Id> order;                                        // of first use
   double barriers = 0, warp_barriers = 0, waits = 0, shuffles = 0;  // that a thread executes, on average
-  std::int64_t registers = 0;              // 32-bit words of Scope::registers alive at once, of one thread
-  std::vector<const ir::KStmt*> parallel;  // loops
+  std::int64_t registers = 0;  // 32-bit words of Scope::registers alive at once, of one thread
+  struct Parallel {            // a loop over workers, entered so many times, each time with this many iterations
+    const ir::KStmt* loop;
+    std::int64_t least, most;
+    double times;
+  };
+  std::vector<Parallel> parallel;
 };
 
 class Counter {

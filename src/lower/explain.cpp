@@ -235,8 +235,9 @@ class Explainer {
   // --------------------------------------------------------------------------------------------------------------
   void processor() {
     const Counted c = counter_.count(k_.body, nullptr);
-    for (const KStmt* loop : c.parallel)
-      line("parallel", loop->name + ", " + counted(counter_.value(loop->extent, 0), "iteration"));
+    for (const Counted::Parallel& p : c.parallel)
+      line("parallel", p.loop->name + ", " + (p.least < p.most ? std::to_string(p.least) + " to " : "") +
+                           counted(p.most, "iteration") + (p.times > 1 ? ", " + number(p.times) + " times" : ""));
     if (c.parallel.empty()) line("parallel", "no loop");
     line("workspace", std::to_string(counter_.value(k_.workspace_shared)) + " bytes, and " +
                           std::to_string(counter_.value(k_.workspace_per_worker)) + " for each worker");
