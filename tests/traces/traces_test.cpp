@@ -69,13 +69,14 @@ TEST_CASE("the text of some, as a user reads it") {
                                   "cut in three",
                                   "caches and layouts",
                                   "one definition, two places",
-                                  "npu_matmul for x86-64-v3+npu",
-                                  "fuzzed 12 for x86-64-v3"};
+                                  "npu_matmul for x86-64-v3+npu"};
   std::string all;
+  bool drawn = false;  // of those that the fuzzer drew the first, whichever seeds they have now
   for (const Case& c : cases())
-    if (wanted.erase(c.name))
+    if (wanted.erase(c.name) || (!drawn && c.name.starts_with("fuzzed ") && (drawn = true)))
       c.make([&](const lang::Built&, const Schedule& s) { all += "// " + c.name + "\n" + s.to_cpp() + "\n"; });
   CHECK(wanted.empty());
+  CHECK(drawn);
   CHECK(golden("traces/golden/texts.txt", all) == "");
 }
 
