@@ -41,6 +41,9 @@ void prove_same(Context& c, const ir::Stage& stage, const std::set<Id>& iters) {
                        ir::text(stage.reducer.combine[k]));
   }
   for (const Expr& atom : stage.domain) independent(atom, "the points");
+  for (const ir::IterVar& v : stage.iters)
+    if (v.kind == ir::IterKind::reduce)
+      for (const Expr& bound : {v.begin, v.end}) independent(bound, "the steps");
 }
 
 void prove_one_set(Context& c, const ir::Stage& stage) {
@@ -136,6 +139,10 @@ struct Walk {
 
 void prove_dropped(Context& c, const Stmt& nest) {
   const ir::Stage& stage = c.p.stage(nest.stage);
+  if (stage.is_reduction() &&
+      std::none_of(stage.iters.begin(), stage.iters.end(), [](const ir::IterVar& v) { return v.kind == ir::IterKind::reduce; }))
+    c.refuse("a reduction with loops of its own, before which all components start",
+             stage.name + ", whose terms are one for each point");
   prove_one_set(c, stage);
   const std::set<Id> iters = analysis::dropped_iters(c.p, stage);
   prove_same(c, stage, iters);

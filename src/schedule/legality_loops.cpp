@@ -396,7 +396,7 @@ void prove_apart(Context& c, const Stmt& loop) {
       const auto below = analysis::loops_below(p, path, loop.id);
       const std::set<Id> dropped = p.buffer(b).layout.dropped.empty() ? std::set<Id>{} : analysis::dropped_iters(p, inner);
       for (const ir::Root& r : s.roots) {
-        if (dropped.count(r.iter)) continue;  // no place of its own there
+        if (dropped.count(r.iter) || p.axis(r.axis).reduce) continue;  // no place of its own there
         const Expr last = ir::sub(ir::add(r.begin, analysis::covered_extent(p, r.axis)), ir::index(1));
         const Interval lo = analysis::bounds_over(r.begin, below, facts), hi = analysis::bounds_over(last, below, facts);
         if (lo.lo.empty() || hi.hi.empty()) continue;

@@ -331,3 +331,49 @@ TEST_CASE("what is filled is computed where nobody reads it, and needs what it r
   s.cache_read(c, {filled}, Scope::global);
   check(s, {numbers(f32, {3}), interp::Array::zeros(f32, {0}), interp::Array::zeros(f32, {})});
 }
+
+TEST_CASE("a reduction over nothing stores its init all the same (fuzz seed 502181)") {
+  lang::DefinitionScope scope;
+  const Symbol N("N");
+  const Tensor x = lang::make_input("x", i32, {N}), y = lang::make_output("y", i32, {N, N});
+  const Axis none("none", 0);
+  const Tensor start = compute("start", {1}, [&](Var) { return sum(x(none), none).from(i32(2)); });
+  lang::bind(y, compute("y", {N, N}, [&](Var i, Var j) { return x(i) + x(j) + start(0); }));
+  Schedule s(lang::build_program("kept", {x, y}), Target());
+  auto [i, j] = s[y].spatial<2>();
+  s[start].compute_at(j);
+  s[y].parallel(j);
+  CHECK_THROWS_WITH_AS(s[start].store_at(i), doctest::Contains("expected storage of its own for each iteration of i1 of y"),
+                       RefusalError);
+  check(s, {numbers(i32, {3}), interp::Array::zeros(i32, {3, 3})});
+}
+
+TEST_CASE("components without a dimension start before the reduction's loops, which it has (fuzz seed 101549)") {
+  lang::DefinitionScope scope;
+  const Tensor x = lang::make_input("x", i32, {2, 3}), y = lang::make_output("y", i32, {2, 3}),
+               z = lang::make_output("z", i32, {2, 3});
+  const Axis k("k", 3);
+  const auto sums = reducer(
+      "sums", {i32, i32}, {0, 0}, [](Values<2> a, Values<2> b) { return values(a[0] + b[0], a[1] + b[1]); }, Order::any);
+  const auto both = compute("both", {2, 3}, [&](Var i, Var j) { return sums(values(x(i, k), x(i, j)), k); });
+  lang::bind(y, compute("y", {2, 3}, [&](Var i, Var j) { return both[0](i, j); }));
+  lang::bind(z, compute("z", {2, 3}, [&](Var i, Var j) { return both[1](i, j); }));
+  Schedule s(lang::build_program("kept", {x, y, z}), Target());
+  const Stage partial = s[both[0]].rfactor(s[both[0]].reduction());
+  CHECK_THROWS_WITH_AS(partial.drop_dim(0, 1), doctest::Contains("expected a reduction with loops of its own"), RefusalError);
+  s[both[0]].drop_dim(0, 1);
+  check(s, {numbers(i32, {2, 3}), interp::Array::zeros(i32, {2, 3}), interp::Array::zeros(i32, {2, 3})});
+}
+
+TEST_CASE("a dimension that bounds the steps is not dropped (fuzz seed 101768)") {
+  lang::DefinitionScope scope;
+  const Tensor x = lang::make_input("x", i32, {2}), y = lang::make_output("y", i32, {2, 3});
+  const Tensor below = compute("below", {2, 3}, [&](Var i, Var j) {
+    const Axis k("k", 0, j + 1);
+    return sum(x(i), k);
+  });
+  lang::bind(y, compute("y", {2, 3}, [&](Var i, Var j) { return below(i, j) + 1; }));
+  Schedule s(lang::build_program("kept", {x, y}), Target());
+  CHECK_THROWS_WITH_AS(s[below].drop_dim(0, 1), doctest::Contains("expected the steps of below to be the same for every i1"),
+                       RefusalError);
+}
