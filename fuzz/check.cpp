@@ -385,6 +385,9 @@ class Checker {
         count([](Statistics& s) { ++s.compiled; });
       }
     }
+    count([&](Statistics& s) {
+      for (const std::string& f : made.forms) ++s.forms[f];
+    });
     const int shapes = algorithm.symbols.empty() ? 1 : 3;
     for (int n = 0; n < shapes; ++n) {
       std::string shape;

@@ -88,6 +88,8 @@ class Expressions {
     return s.of(made.exact ? exact : plain);
   }
 
+  void form(const char* name) { made.forms.insert(name); }
+
   // ---- indices ----
   Text plus(const Text& a, int c) const {
     if (c == 0) return a;
@@ -133,6 +135,7 @@ class Expressions {
       if (how == 9 && depth > 0) {  // a gather
         static const std::vector<Type> small{u8, i8, i16, i32};
         const Text data = value(s.of(small), depth - 1);
+        form("gather");
         return Text{clamp(Operand(data.e), Operand(ir::index(d.low)), Operand(last.e)),
                     "clamp(" + data.s + ", " + std::to_string(d.low) + ", " + last.s + ")"};
       }
@@ -197,6 +200,7 @@ class Expressions {
     const bool zero_based = std::all_of(from.spans.begin(), from.spans.end(), [](const Span& d) { return d.low == 0; });
     const bool full = std::all_of(from.spans.begin(), from.spans.end(), [&](const Span& d) { return never_empty_here(d); });
     if (!from.spans.empty() && !from.inferred && zero_based && full && s.one_in(8)) {
+      form("reverse view");
       t = view::reverse(t, 0), name = "reverse(" + name + ", 0)";
       for (const Span& d : from.spans) {
         const auto i = inside(d, depth);
@@ -204,10 +208,14 @@ class Expressions {
         at.push_back(*i);
       }
       if (from.spans.size() == 2 && s.one_in(2)) {
+        form("transpose view");
         t = view::transpose(t), name = "transpose(" + name + ")";
         std::swap(at[0], at[1]);
       }
+    } else if (!from.spans.empty() && !from.inferred && zero_based && full && s.one_in(6)) {
+      if (!other_view(from, t, name, at, depth)) return std::nullopt;
     } else if (!from.spans.empty() && !from.inferred && zero_based && s.one_in(3)) {
+      form("boundary");
       const std::uint32_t kind = s.pick(5);
       if (kind == 0 || !full) {
         const int v = s.between(0, 3);
@@ -239,12 +247,68 @@ class Expressions {
     std::string text = name + "(";
     for (std::size_t d = 0; d < at.size(); ++d) text += (d ? ", " : "") + at[d].s;
     Text r{element(t, at), text + ")"};
+    if (r.type().is_packed()) form("packed");
+    if (r.type().is_float() && r.type().bits == 8) form("fp8");
     if (r.type().is_packed()) r = convert(r.type().is_signed() ? i8 : u8, r);
     if (made.exact && !(r.type() == bool_)) {
       const bool sign = r.type().is_float() || r.type().is_signed();
       r = {clamp(Operand(r.e), Operand(sign ? -4 : 0), Operand(4)), "clamp(" + r.s + ", " + (sign ? "-4" : "0") + ", 4)"};
     }
     return r;
+  }
+
+  // A part, the elements in another shape, or several times: `at` becomes an index into it.
+  bool other_view(const Known& from, Tensor& t, std::string& name, std::vector<Text>& at, int depth) {
+    std::vector<Span> spans = from.spans;
+    const std::size_t last = spans.size() - 1, dim = s.pick(static_cast<std::uint32_t>(spans.size()));
+    const bool two = last == 1 && spans[1].symbol < 0;
+    const std::uint32_t how = s.pick(4);
+    if (how == 0 && two) {  // one dimension, of all
+      std::vector<Text> own;
+      for (const Span& d : spans) {
+        const auto i = inside(d, depth);
+        if (!i) return false;
+        own.push_back(*i);
+      }
+      form("reshape view");
+      const Text rows = end_of(spans[0]);
+      const int columns = spans[1].high;
+      t = view::reshape(t, {Extent(rows.e * columns)});
+      name = "reshape(" + name + ", {" + rows.s + " * " + std::to_string(columns) + "})";
+      at = {{own[0].e * columns + own[1].e, own[0].s + " * " + std::to_string(columns) + " + " + own[1].s}};
+      return true;
+    }
+    if (how == 1 && last == 0 && spans[0].symbol < 0 && spans[0].high % 2 == 0) {
+      form("reshape view");
+      t = view::reshape(t, {spans[0].high / 2, 2});
+      name = "reshape(" + name + ", {" + std::to_string(spans[0].high / 2) + ", 2})";
+      spans = {{-1, 0, spans[0].high / 2}, {-1, 0, 2}};
+    } else if (how == 2 && last < 2) {
+      form("broadcast view");
+      const Span copies{-1, 0, s.between(1, 3)};
+      std::vector<Extent> shape{Extent(copies.high)};
+      for (const Span& d : spans) shape.push_back(Extent(end_of(d).e));
+      t = shape.size() == 2 ? view::broadcast(t, {shape[0], shape[1]}) : view::broadcast(t, {shape[0], shape[1], shape[2]});
+      name = "broadcast(" + name + ", {" + std::to_string(copies.high) + ", ...})";
+      spans.insert(spans.begin(), copies);
+    } else {
+      form("slice view");
+      Span& d = spans[dim];
+      const int low = static_cast<int>(s.pick(static_cast<std::uint32_t>(std::min<std::int64_t>(least_end(d), 3))));
+      const int step = d.symbol < 0 ? s.between(1, 2) : 1;
+      t = view::slice(t, static_cast<int>(dim), Extent(Range{ir::index(low), end_of(d).e}), step);
+      name = "slice(" + name + ", " + std::to_string(dim) + ", {" + std::to_string(low) + ", " + end_of(d).s + "}, " +
+             std::to_string(step) + ")";
+      d.high = d.symbol < 0 ? (d.high - low + step - 1) / step : d.high - low;
+      if (d.least > 0) d.least -= low;
+      if (d.least <= 0 && d.symbol >= 0 && from.spans[dim].least > 0) return false;
+    }
+    for (const Span& d : spans) {
+      const auto i = inside(d, depth);
+      if (!i) return false;
+      at.push_back(*i);
+    }
+    return true;
   }
 
   // ---- values ----
@@ -309,7 +373,10 @@ class Expressions {
     const Text a = value(t, depth - 1);
     if (s.one_in(16)) {
       const Text b = value(t, depth - 1);
-      if (const Expr e = call_chosen(a.e, b.e); !e.empty()) return call("chosen", e, {a, b});
+      if (const Expr e = call_chosen(a.e, b.e); !e.empty()) {
+        form("C function");
+        return call("chosen", e, {a, b});
+      }
     }
     if (made.exact && t.is_float()) {
       switch (s.pick(6)) {

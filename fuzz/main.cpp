@@ -6,7 +6,7 @@
 //   ashlar_fuzz ... --refusals                    which steps were refused how often, and what forcing them shows (forced.h)
 //   ashlar_fuzz ... --confirm OBLIGATION PERCENT  fails if fewer of the steps refused for it show a conflict when forced
 //   ashlar_fuzz ... --no-compile                  interpreters only
-//   ashlar_fuzz ... --demand PRIMITIVE            fails if the cases never apply it; as often as wanted
+//   ashlar_fuzz ... --demand NAME                 fails if no schedule with the primitive, or the form of the language, ran
 //   ashlar_fuzz ... --target NAME                 for this target, as often as wanted; a GPU alone: vulkan, cuda-sm_80, ...
 //   ashlar_fuzz ... --continue                    does not stop at a failure; --case-seconds N: a case that takes longer fails
 //
@@ -74,12 +74,14 @@ int usage(const std::string& what) {
   std::fprintf(
       stderr,
       "ashlar_fuzz: %s\nusage: ashlar_fuzz [--seed N] [--count N] [--refusals] [--verbose] [--no-compile] [--continue] "
-      "[--case-seconds N] [--target NAME] [--demand PRIMITIVE] [--confirm OBLIGATION PERCENT]\n",
+      "[--case-seconds N] [--target NAME] [--demand NAME] [--confirm OBLIGATION PERCENT]\n",
       what.c_str());
   return 2;
 }
 
 void print_table(const fuzz::Statistics& s) {
+  std::printf("%-26s %9s\n", "form", "schedules");
+  for (const auto& [name, n] : s.forms) std::printf("%-26s %9lld\n", name.c_str(), static_cast<long long>(n));
   std::printf("%-14s %9s %9s\n", "primitive", "applied", "refused");
   for (const auto& [name, n] : s.steps)
     std::printf("%-14s %9lld %9lld\n", name.c_str(), static_cast<long long>(n.applied), static_cast<long long>(n.refused));
@@ -175,7 +177,7 @@ int main(int argc, char** argv) {
     } else if (a == "--verbose")
       verbose = true;
     else if (a == "--demand") {
-      if (k + 1 >= argc) return usage("--demand takes the name of a primitive");
+      if (k + 1 >= argc) return usage("--demand takes the name of a primitive or a form");
       demanded.push_back(argv[++k]);
     } else if (a == "--no-compile")
       setup.compile = false;
@@ -243,8 +245,8 @@ int main(int argc, char** argv) {
   print_table(statistics);
   if (refusals) print_refusals(statistics);
   for (const std::string& name : demanded)
-    if (statistics.steps[name].applied == 0) {
-      std::printf("FAILED: %s was never applied, so these cases say nothing of it\n", name.c_str());
+    if (statistics.steps[name].applied == 0 && statistics.forms[name] == 0) {
+      std::printf("FAILED: %s was never there, so these cases say nothing of it\n", name.c_str());
       ++failures;
     }
   for (const auto& [obligation, percent] : to_confirm) failures += !confirmed(statistics, obligation, percent);

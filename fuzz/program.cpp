@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
-#include "recurrences.h"
+#include "operators.h"
 
 namespace fuzz {
 namespace {
 
 using namespace ashlar;
 
-class Maker : Recurrences {
+class Maker : Operators {
  public:
-  explicit Maker(Source& source) : Recurrences(source) {}
+  explicit Maker(Source& source) : Operators(source) {}
 
   Made make() {
     made.exact = s.one_in(4);
@@ -43,24 +43,6 @@ class Maker : Recurrences {
                  ", .multiple_of = " + std::to_string(f.multiple_of) + "}};\n";
   }
 
-  Span span(bool from_zero, bool halo) {
-    Span d;
-    if (!symbols.empty() && s.pick(5) < 3) {
-      d.symbol = static_cast<int>(s.pick(static_cast<std::uint32_t>(symbols.size())));
-      d.high = halo && s.one_in(3) ? s.between(0, 3) : 0;
-      if (s.one_in(8)) d.least = s.between(1, 4);
-    } else {
-      d.high = s.between(1, 9);
-      if (s.one_in(12)) d.high = 0;
-    }
-    if (!from_zero) {
-      d.low = s.between(0, 1);
-      if (d.symbol >= 0 && d.low > d.high) d.high = d.low;
-      if (d.symbol < 0 && d.low > d.high) d.low = d.high;
-    }
-    return d;
-  }
-
   void input(int k) {
     std::vector<Span> spans;
     if (k == 0)  // the first says what every symbol is
@@ -90,6 +72,7 @@ class Maker : Recurrences {
     const Type t = type();
     std::vector<Span> spans;
     for (int rank = s.between(1, 2); rank > 0; --rank) spans.push_back({-1, 0, s.between(1, 5)});
+    form("constant");
     const std::int64_t rows = spans[0].high, columns = spans.size() > 1 ? spans[1].high : 1;
     std::string numbers;
     std::vector<int> list;
@@ -114,125 +97,7 @@ class Maker : Recurrences {
     arguments.push_back(scalars.back().e);
   }
 
-  std::vector<Extent> extents(const std::vector<Span>& spans) const {
-    std::vector<Extent> result;
-    for (const Span& d : spans) {
-      if (d.low == 0)
-        result.push_back(Extent(end_of(d).e));
-      else
-        result.push_back(Extent(Range{ir::index(d.low), end_of(d).e}));
-    }
-    return result;
-  }
-  std::string written(const std::vector<Span>& spans) const {
-    std::string t;
-    for (const Span& d : spans)
-      t += (t.empty() ? "" : ", ") + (d.low == 0 ? end_of(d).s : "Range{" + std::to_string(d.low) + ", " + end_of(d).s + "}");
-    return t;
-  }
-
   // ---- stages ----
-  // How often a reduction's value is computed stays small.
-  struct Reduced {
-    std::vector<Axis> axes;
-    std::string text;
-  };
-
-  Reduced axes() {
-    Reduced r;
-    const int count = s.between(1, 2);
-    const std::size_t spatial = vars.size();
-    for (int k = 0; k < count; ++k) {
-      const std::string name = k == 0 ? "k" : "l";
-      Span d = k == 0 ? span(true, false) : Span{-1, 0, s.between(1, 4)};
-      if (d.symbol < 0) d.high = std::min(d.high, 5);
-      std::string bounds;
-      if (s.one_in(8) && spatial > 0 && vars[0].span.low == 0) {  // a triangle
-        d = vars[0].span;
-        const Text end = plus(vars[0].value, 1);
-        r.axes.push_back(Axis(name.c_str(), Operand(ir::index(0)), Operand(end.e)));
-        bounds = "0, " + end.s;
-      } else if (const auto read = s.one_in(5) ? table(d) : std::nullopt) {
-        const auto end = s.one_in(2) ? table(d) : std::nullopt;
-        const Text upto = end ? *end : end_of(d);
-        r.axes.push_back(Axis(name.c_str(), Operand(read->e), Operand(upto.e)));
-        bounds = read->s + ", " + upto.s;
-      } else {
-        if (d.symbol < 0 && s.one_in(4)) d.low = -s.between(1, 2), d.high = std::max(1, d.high - 2);
-        r.axes.push_back(Axis(name.c_str(), Operand(ir::index(d.low)), Operand(end_of(d).e)));
-        bounds = std::to_string(d.low) + ", " + end_of(d).s;
-      }
-      r.text += "  Axis " + name + "{\"" + name + "\", " + bounds + "};\n";
-      vars.push_back({Text{r.axes.back(), name}, d});
-    }
-    return r;
-  }
-
-  // A bound that is an element of an input, kept between the ends of a span.
-  std::optional<Text> table(const Span& d) {
-    std::vector<const Known*> inputs;
-    for (const Known& k : all)
-      if (k.argument && !(k.type == bool_)) inputs.push_back(&k);
-    if (inputs.empty()) return std::nullopt;
-    const Known& from = *s.of(inputs);
-    std::vector<Text> at;
-    std::string text = from.name + "(";
-    for (const Span& of : from.spans) {
-      const auto i = inside(of, 0);
-      if (!i) return std::nullopt;
-      text += (at.empty() ? "" : ", ") + i->s;
-      at.push_back(*i);
-    }
-    const Text data = convert(i32, {element(from.tensor, at), text + ")"}), last = end_of(d);
-    return Text{clamp(Operand(data.e), Operand(ir::index(d.low)), Operand(last.e)),
-                "clamp(" + data.s + ", " + std::to_string(d.low) + ", " + last.s + ")"};
-  }
-
-  Reduction<> reduction(Type t, std::string& text) {
-    const std::size_t spatial = vars.size();
-    const Reduced r = axes();
-    AxisList list(r.axes.size() == 1 ? AxisList(r.axes[0]) : AxisList({r.axes[0], r.axes[1]}));
-    std::string over = r.axes.size() == 1 ? "k" : "{k, l}";
-    if (s.one_in(4)) {
-      const Text k = vars[spatial].value, other = vars.size() > 1
-                                                      ? vars[s.pick(static_cast<std::uint32_t>(vars.size() - 1))].value
-                                                      : Text{ir::index(1), "1"};
-      const Text c = s.one_in(2) ? Text{(k.e + other.e) % 2 == 0, "(k + " + other.s + ") % 2 == 0"}
-                                 : Text{k.e <= other.e + 1, "k <= " + other.s + " + 1"};
-      list = list.where(c.e);
-      over = (r.axes.size() == 1 ? over : "AxisList" + over) + ".where(" + c.s + ")";
-    }
-    const int kind = static_cast<int>(s.pick(t == bool_ ? 2 : 8));
-    if (t == bool_ || kind >= 6) {
-      const Text v = value(t, 2);
-      vars.resize(spatial);
-      const bool least = t == bool_ ? kind == 0 : kind == 6;
-      text = r.text + "  return " + (least ? "minimum" : "maximum") + "(" + v.s + ", " + over + ")";
-      Reduction<> red = least ? minimum(Operand(v.e), list) : maximum(Operand(v.e), list);
-      return start(red, t, text);
-    }
-    Text v = value(t, 2);
-    if (kind >= 1 && kind <= 3) {
-      const Text w = leaf(t, 0);
-      v = {v.e * w.e, v.s + " * " + w.s};
-    }
-    if (kind == 5 && made.exact && t.is_float())
-      v = {clamp(Operand(v.e), Operand(-2), Operand(2)), "clamp(" + v.s + ", -2, 2)"};
-    vars.resize(spatial);
-    const char* name = kind == 4 ? "strict_sum" : kind == 5 ? "product" : "sum";
-    text = r.text + "  return " + name + "(" + v.s + ", " + over + ")";
-    Reduction<> red = kind == 4   ? strict_sum(Operand(v.e), list)
-                      : kind == 5 ? product(Operand(v.e), list)
-                                  : sum(Operand(v.e), list);
-    return start(red, t, text);
-  }
-  Reduction<> start(const Reduction<>& red, Type t, std::string& text) {
-    if (!s.one_in(4)) return red;
-    const Text init = leaf(t, 0);
-    text += ".from(" + init.s + ")";
-    return red.from(Operand(init.e));
-  }
-
   // ---- scatters ----
   // An index of the result: one that stays inside, or any that the condition of the put keeps there.
   Text target(const Span& d, std::optional<Text>& keep) {
@@ -297,6 +162,7 @@ class Maker : Recurrences {
       ((vars.push_back({Text{v, d == 0 ? "p" : "q"}, over[d]}), ++d), ...);
     };
     Tensor result;
+    if (several) form("puts");
     if (several)
       result = defined([&](auto... v) {
         set(v...);
@@ -317,6 +183,7 @@ class Maker : Recurrences {
     return t.is_float() ? ir::float_const(t, static_cast<double>(init.integer())) : ir::int_const(t, init.integer());
   }
   void scatter_stage(const std::string& name, const std::vector<Span>& spans) {
+    form("scatter");
     const Type t = type();
     std::vector<Span> over;
     for (int k = s.between(1, 2); k > 0; --k) over.push_back(s.one_in(3) && spans[0].low == 0 ? spans[0] : span(true, false));
@@ -340,6 +207,7 @@ class Maker : Recurrences {
     if (sources.empty()) return false;
     Known& from = *s.of(sources);
     from.read = true;
+    form("stage of a C function");
     const bool pointwise = from.spans == spans && s.one_in(2);
     const auto define = [&]<std::size_t N>() {
       const std::vector<Extent> e = extents(spans);
@@ -397,11 +265,16 @@ class Maker : Recurrences {
     }
     if (!spans.empty() && s.one_in(6)) return scatter_stage(name, spans);
     if (!spans.empty() && s.one_in(8) && external_stage(name, spans)) return;
+    if (s.one_in(6)) return tuple_stage(name, spans);
+    if (s.one_in(12) && einsum_stage(name)) return;
+    if (s.one_in(16) && gradient_stage(name)) return;
+    if (spans.empty()) form("number");
     const bool inferred = !spans.empty() && !last && s.one_in(2);
     if (inferred)
       for (Span& d : spans)
         if (s.one_in(2)) d.low -= s.between(0, 2), d.high += s.between(0, 2);
     const Type t = type();
+    if (inferred) form("inferred domain");
     const bool reduces = s.one_in(3);
     if (!reduces && !inferred && !spans.empty() && s.one_in(4)) return recurrence(name, t, spans);
     vars.clear();
@@ -462,7 +335,12 @@ class Maker : Recurrences {
     for (std::size_t d = 0; d < spans.size(); ++d) params += std::string(d ? ", " : "") + "Var " + "ijh"[d];
     const Shape shape = Shape::of(extents(spans));
     const bool scans = s.one_in(3);
-    const Defined d = scans ? scanned(name, shape, t, spans, params) : recurring(name, shape, t, spans, params);
+    const bool cells =
+        !scans && spans.size() == 2 && spans[0].low == 0 && spans[1].low == 0 && least_end(spans[0]) >= 1 && s.one_in(2);
+    form(scans ? "scan" : "recurrence");
+    const Defined d = cells   ? cell(name, t, spans)
+                      : scans ? scanned(name, shape, t, spans, params)
+                              : recurring(name, shape, t, spans, params);
     const bool one = d.tensors.size() == 1;
     made.text += (one ? "Tensor " + name : "auto [" + name + "a, " + name + "b]") + " = " + (scans ? "scan" : "recur") + "(\"" +
                  name + "\", {" + written(spans) + "}, " + d.text + ");\n";

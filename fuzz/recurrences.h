@@ -92,6 +92,65 @@ class Recurrences : protected Expressions {
     return {tensors, text};
   }
 
+  // A step with a stage of its own, which reads the step before.
+  Defined cell(const std::string& name, Type t, const std::vector<Span>& spans) {
+    const Text rows = end_of(spans[0]), columns = end_of(spans[1]);
+    const auto set = [&](const Expr& i, const Expr& j, const char* first, const char* second, int low) {
+      vars = {{Text{i, first}, spans[0]}, {Text{j, second}, spans[1]}};
+      vars[0].span.low = low;
+    };
+    const bool sums = s.one_in(2) && !t.is_bool();
+    std::string first, inner, last;
+    const Tensor result = recur(
+        name.c_str(), {Extent(rows.e), Extent(columns.e)}, Along{0}, Lag{1},
+        [&](Var i, Var j) {
+          set(i, j, "i", "j", 0);
+          const Text v = value(t, 1);
+          first = v.s;
+          return v.e;
+        },
+        [&](Prior y, Var i, Var j) {
+          const auto read = [&](const Expr& at, const Expr& column, const std::string& text) {
+            Text v{y(at, column), text};
+            if (made.exact && !t.is_bool()) {
+              const bool sign = t.is_float() || t.is_signed();
+              v = {clamp(Operand(v.e), Operand(sign ? -4 : 0), Operand(4)),
+                   "clamp(" + v.s + ", " + (sign ? "-4" : "0") + ", 4)"};
+            }
+            return v;
+          };
+          const Tensor g =
+              sums ? compute((name + "g").c_str(), {Range{ir::index(1), rows.e}, Extent(columns.e)},
+                             [&](Var p, Var q) {
+                               set(p, q, "p", "q", 1);
+                               const Axis k("k", Operand(ir::index(0)), Operand(columns.e));
+                               vars.push_back({Text{k, "k"}, spans[1]});
+                               const Text w = leaf(t, 0), v = read(p - 1, k, "y(p - 1, k)");
+                               inner = "sum(" + v.s + " * " + w.s + ", k)";
+                               return sum(Operand(v.e * w.e), k);
+                             })
+                   : compute((name + "g").c_str(), {Range{ir::index(1), rows.e}, Extent(columns.e)}, [&](Var p, Var q) {
+                       set(p, q, "p", "q", 1);
+                       const Text w = leaf(t, 0), v = read(p - 1, q, "y(p - 1, q)");
+                       const Text both = call("select", select(w.e == v.e, w.e, v.e), {w, w, v});
+                       inner = both.s;
+                       return both.e;
+                     });
+          set(i, j, "i", "j", 1);
+          const Text w = value(t, 1);
+          Expr of_g = g(i, j);
+          if (made.exact && !t.is_bool())
+            of_g = clamp(Operand(of_g), Operand(t.is_float() || t.is_signed() ? -4 : 0), Operand(4));
+          last = w.s;
+          return select(Operand(w.e == of_g), Operand(of_g), Operand(w.e));
+        });
+    form("stage inside a recurrence");
+    return {{result},
+            "Along{0}, Lag{1}, [&](Var i, Var j) {\n  return " + first +
+                ";\n}, [&](Prior y, Var i, Var j) {\n  Tensor g = compute(" + "\"" + name + "g\", {Range{1, " + rows.s + "}, " +
+                columns.s + "}, [&](Var p, Var q) { return " + inner + "; });\n  return " + last + " or g(i, j);\n}"};
+  }
+
   void set_vars(const Indices& at, const std::vector<Span>& spans) {
     static constexpr const char* names[] = {"i", "j", "h"};
     vars.clear();

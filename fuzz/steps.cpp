@@ -34,6 +34,8 @@ bool reads(const ir::Stage& s, Id buffer) {
 
 // Taking the terms in another order gives another value: sums and products of floats. strict_sum is refused instead.
 bool order_matters(const Program& p, const ir::Stage& s) {
+  if (s.reducer.kind == ir::ReducerKind::custom)
+    return std::any_of(s.buffers.begin(), s.buffers.end(), [&](Id b) { return p.buffer(b).type.is_float(); });
   return (s.reducer.kind == ir::ReducerKind::sum || s.reducer.kind == ir::ReducerKind::product) &&
          p.buffer(s.buffers.front()).type.is_float();
 }
@@ -69,14 +71,14 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
   const auto any = [&](const auto& all) { return all[s.pick(static_cast<std::uint32_t>(std::size(all)))]; };
   const auto temporary = [&] { return placed.empty() || s.one_in(10) ? any(stages) : any(placed); };
   static constexpr const char* names[] = {
-      "split",          "split",        "split",       "compute_at",   "compute_at", "compute_at", "compute_at",
-      "reorder",        "reorder",      "vectorize",   "vectorize",    "unroll",     "parallel",   "fuse",
-      "peel",           "tighten",      "split_parts", "compute_root", "inline",     "fuse_into",  "fuse_into",
-      "store_at",       "store_at",     "slide",       "slide",        "fold",       "fold",       "cache_read",
-      "cache_write",    "set_layout",   "align",       "set_scope",    "rfactor",    "prefetch",   "stream_store",
-      "decompose_init", "window",       "window",      "window",       "atomic",     "atomic",     "partition",
-      "unroll_and_jam", "reverse",      "clone",       "distribute",   "distribute", "wavefront",  "wavefront",
-      "fuse_siblings",  "fuse_siblings"};
+      "split",          "split",         "split",       "compute_at",   "compute_at", "compute_at", "compute_at",
+      "reorder",        "reorder",       "vectorize",   "vectorize",    "unroll",     "parallel",   "fuse",
+      "peel",           "tighten",       "split_parts", "compute_root", "inline",     "fuse_into",  "fuse_into",
+      "store_at",       "store_at",      "slide",       "slide",        "fold",       "fold",       "cache_read",
+      "cache_write",    "set_layout",    "align",       "set_scope",    "rfactor",    "prefetch",   "stream_store",
+      "decompose_init", "window",        "window",      "window",       "atomic",     "atomic",     "partition",
+      "unroll_and_jam", "reverse",       "clone",       "distribute",   "distribute", "wavefront",  "wavefront",
+      "fuse_siblings",  "fuse_siblings", "drop_dim",    "drop_dim"};
   Drawn d;
   schedule::Step& step = d.step;
   step.primitive = any(names);
@@ -118,6 +120,18 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
     }
     if (loops.empty()) return std::nullopt;
     args = {Arg::stage(stage), Arg::loop(any(loops)->id)};
+  } else if (name == "drop_dim") {
+    std::vector<Id> tuples;
+    for (Id id : placed)
+      if (p.stage(id).buffers.size() > 1 && p.stage(id).spatial_rank() > 0) tuples.push_back(id);
+    if (tuples.empty() && !s.one_in(12)) return std::nullopt;
+    const Id stage = tuples.empty() ? any(stages) : any(tuples);
+    const int rank = p.stage(stage).spatial_rank();
+    const bool last = rank > 0 && s.pick(4) < 3;
+    args = {
+        Arg::stage(stage),
+        Arg::integer(static_cast<int>(s.pick(4) < 3 ? 0 : s.pick(static_cast<std::uint32_t>(p.stage(stage).buffers.size())))),
+        Arg::integer(last ? rank - 1 : static_cast<int>(s.pick(static_cast<std::uint32_t>(std::max(rank, 1)))))};
   } else if (name == "distribute") {
     args = {Arg::stage(any(stages))};
   } else if (name == "compute_root" || name == "inline") {
