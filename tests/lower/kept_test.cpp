@@ -358,11 +358,13 @@ TEST_CASE("components without a dimension start before the reduction's loops, wh
   const auto both = compute("both", {2, 3}, [&](Var i, Var j) { return sums(values(x(i, k), x(i, j)), k); });
   lang::bind(y, compute("y", {2, 3}, [&](Var i, Var j) { return both[0](i, j); }));
   lang::bind(z, compute("z", {2, 3}, [&](Var i, Var j) { return both[1](i, j); }));
-  Schedule s(lang::build_program("kept", {x, y, z}), Target());
+  const lang::Built built = lang::build_program("kept", {x, y, z});
+  Schedule s(built, Target());
   const Stage partial = s[both[0]].rfactor(s[both[0]].reduction());
   CHECK_THROWS_WITH_AS(partial.drop_dim(0, 1), doctest::Contains("expected a reduction with loops of its own"), RefusalError);
-  s[both[0]].drop_dim(0, 1);
-  check(s, {numbers(i32, {2, 3}), interp::Array::zeros(i32, {2, 3}), interp::Array::zeros(i32, {2, 3})});
+  Schedule whole(built, Target());
+  whole[both[0]].drop_dim(0, 1);
+  check(whole, {numbers(i32, {2, 3}), interp::Array::zeros(i32, {2, 3}), interp::Array::zeros(i32, {2, 3})});
 }
 
 TEST_CASE("a dimension that bounds the steps is not dropped (fuzz seed 101768)") {
@@ -376,4 +378,32 @@ TEST_CASE("a dimension that bounds the steps is not dropped (fuzz seed 101768)")
   Schedule s(lang::build_program("kept", {x, y}), Target());
   CHECK_THROWS_WITH_AS(s[below].drop_dim(0, 1), doctest::Contains("expected the steps of below to be the same for every i1"),
                        RefusalError);
+}
+
+TEST_CASE("what distribute multiplies by 0 alone goes with its readers (fuzz seed 700944)") {
+  lang::DefinitionScope scope;
+  const Tensor x = lang::make_input("x", i32, {3}), y = lang::make_output("y", i32, {3});
+  const Tensor a = compute("a", {3}, [&](Var i) { return x(i) + 1; });
+  const Tensor b = compute("b", {3}, [&](Var i) { return a(i) * 2; });
+  const Axis k("k", 3);
+  const Tensor total = compute("total", {3}, [&](Var i) { return sum(b(k) * 0 + x(i) * x(k), k); });
+  lang::bind(y, total);
+  Schedule s(lang::build_program("kept", {x, y}), Target());
+  s[total].distribute<1>();
+  CHECK(s.scheduled().program.stages.size() == 2);  // neither a nor b
+  check(s, {numbers(i32, {3}), interp::Array::zeros(i32, {3})});
+}
+
+TEST_CASE("a point that a condition decides is saved and read again (fuzz seed 706623)") {
+  lang::DefinitionScope scope;
+  const Symbol N("N");
+  const Tensor x = lang::make_input("x", i32, {N}), y = lang::make_output("y", i32, {N});
+  lang::bind(y, compute("y", {N}, [&](Var i) { return x(i) + 1; }));
+  const lang::Built built = lang::build_program("kept", {x, y});
+  Schedule s(built, Target()), again(built, Target());
+  s[y].partition(s[y].nest()[0], max(select(N > 3, N - 2, 1), 0));
+  const std::string saved = s.json();
+  again.replay(saved);
+  CHECK(again.text() == s.text());
+  check(s, {numbers(i32, {5}), interp::Array::zeros(i32, {5})});
 }

@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "schedule/legality.h"
+#include "schedule/placement.h"
 #include "schedule/primitives.h"
 
 namespace ashlar::schedule {
@@ -247,6 +248,7 @@ void apply_distribute(Context& c) {
     c.p.buffers[buffer.id] = std::move(buffer);
     sums.push_back(std::move(sum));
   }
+  const std::string name_of_stage = stage.name;
   // the stage adds them up
   stage.values = {total.empty() ? stage.inits.front() : total};
   stage.inits.clear();
@@ -283,6 +285,7 @@ void apply_distribute(Context& c) {
                     std::make_move_iterator(before.end()));
   // remap
   for (const auto& [id, name] : gone) c.consume(id, name, "went to the sums that distribute made", {});
+  drop_unread(c, "was read in products that are 0 alone, when " + name_of_stage + " was distributed");
 }
 
 }  // namespace ashlar::schedule

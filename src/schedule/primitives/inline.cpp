@@ -12,6 +12,7 @@
 
 #include "analysis/reads.h"
 #include "schedule/legality.h"
+#include "schedule/placement.h"
 #include "schedule/primitives.h"
 
 namespace ashlar::schedule {
@@ -73,6 +74,10 @@ void drop_stage(Context& c, const ir::Stage& stage, const std::string& because) 
 
 }  // namespace
 
+void drop_unread(Context& c, const std::string& because) {
+  while (const ir::Stage* other = unread(c.p)) drop_stage(c, ir::Stage(*other), because);
+}
+
 void apply_inline(Context& c) {
   // match
   const ir::Stage stage = c.stage(0);
@@ -119,8 +124,7 @@ void apply_inline(Context& c) {
   if (!any) throw InternalError(stage.name + " is read by nothing");
   // remap
   drop_stage(c, stage, "was inlined");
-  while (const ir::Stage* other = unread(c.p))
-    drop_stage(c, ir::Stage(*other), "had no reader any more when " + stage.name + " was inlined");
+  drop_unread(c, "had no reader any more when " + stage.name + " was inlined");
 }
 
 }  // namespace ashlar::schedule
