@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 
@@ -57,6 +58,7 @@ ir::Program with_order(ir::Program p) {
       s.reducer.combine.push_back(in_order(t, ir::var(s.reducer.left.back(), "l", t), ir::var(s.reducer.right.back(), "r", t)));
     }
   }
+  for (ir::Variant& v : p.variants) v.program = std::make_shared<ir::Program>(with_order(*v.program));
   return p;
 }
 
@@ -195,11 +197,12 @@ Finding force(Runs& runs, const schedule::Scheduled& state, const schedule::Step
     f.why = shown(forced->state.program, runs, sizes_in(forgiven.front().refusal.conflict, runs.algorithm()), regrouped);
     const bool order =
         std::any_of(forgiven.begin(), forgiven.end(), [](const auto& x) { return x.owed == schedule::Obligation::reassoc; });
-    if (f.why.empty() && order && state.variants.empty() && any_exact_order(runs.algorithm())) {
+    if (f.why.empty() && order && any_exact_order(runs.algorithm())) {
       Runs ordered(with_order(runs.algorithm()), {});
       schedule::Scheduled instead = state;
       instead.program = with_order(std::move(instead.program));
-      if (step.primitive == "atomic")
+      for (schedule::Scheduled& v : instead.variants) v.program = with_order(std::move(v.program));
+      if (step.primitive == "atomic" && step.variant == 0)
         take_as_they_come(instead.program, step.args.front().id);
       else
         instead = schedule::force(instead, step, target).state;

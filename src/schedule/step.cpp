@@ -112,15 +112,13 @@ Expr expr_from(const Json& j, Entry entry, int depth = 0) {
                             o == ir::Op::log2 || o == ir::Op::sqrt;
     if (floats && ((real_binary && args.size() == 2 && args[0].type() == args[1].type()) || (real_unary && args.size() == 1)))
       return ir::make(o, args[0].type(), args);
-    if (o == ir::Op::select && args.size() == 3 && args[0].type().is_bool() && args[1].type() == args[2].type())
-      return ir::select(args[0], args[1], args[2]);
     if (o == ir::Op::logic_not && args.size() == 1 && args[0].type().is_bool()) return ir::unary(o, args[0]);
   }
   bad(entry,
       "arithmetic (add, sub, mul, div, min, max; of indices also mod, bit operations and select; of floats also neg, abs, exp, "
       "exp2, "
       "log, "
-      "log2, sqrt), a condition on indices, or select",
+      "log2, sqrt) or a condition on indices",
       j);
 }
 
