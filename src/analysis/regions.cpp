@@ -116,7 +116,7 @@ void derive_after(Program& p, const TreeIndex& tree, const Path& path) {
   const ir::Buffer& buffer = p.buffer(producer.buffers.front());
   std::vector<Expr> at;  // the producer's dimension d is read at this iteration variable
   for (const Read& r : reads_of(stage))
-    if (r.load.node()->id == buffer.id) at.assign(ir::args_of(r.load).begin(), ir::args_of(r.load).end());
+    if (p.buffer(r.load.node()->id).stage == producer.id) at.assign(ir::args_of(r.load).begin(), ir::args_of(r.load).end());
   std::vector<Interval> box(static_cast<std::size_t>(buffer.rank));
   bool first = true;
   for (const Path& block : tree.blocks) {

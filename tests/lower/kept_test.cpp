@@ -407,3 +407,17 @@ TEST_CASE("a point that a condition decides is saved and read again (fuzz seed 7
   CHECK(again.text() == s.text());
   check(s, {numbers(i32, {5}), interp::Array::zeros(i32, {5})});
 }
+
+TEST_CASE("a reader of a second value is put where its points are finished, all its reads at one (fuzz seed 399)") {
+  lang::DefinitionScope scope;
+  const Tensor x = lang::make_input("x", i32, {3, 3}), y = lang::make_output("y", i32, {3, 3}),
+               turned = lang::make_output("turned", i32, {3, 3});
+  const auto both = compute("both", {3, 3}, [&](Var i, Var j) { return values(x(i, j) + 1, x(i, j) * 2); });
+  lang::bind(turned, compute("turned", {3, 3}, [&](Var i, Var j) { return both[0](i, j) + both[0](j, i); }));
+  lang::bind(y, compute("y", {3, 3}, [&](Var i, Var j) { return both[1](i, j); }));
+  Schedule s(lang::build_program("kept", {x, turned, y}), Target());
+  const Loop i = s[both[0]].spatial<2>()[0];
+  CHECK_THROWS_WITH_AS(s[turned].fuse_into(i), doctest::Contains("at one point alone"), RefusalError);
+  s[y].fuse_into(i);
+  check(s, {numbers(i32, {3, 3}), interp::Array::zeros(i32, {3, 3}), interp::Array::zeros(i32, {3, 3})});
+}

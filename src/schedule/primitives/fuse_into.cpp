@@ -17,8 +17,15 @@ namespace {
 
 // match: the stage reads its producer only at its own point, each spatial variable once
 void require_pointwise(const Context& c, const ir::Stage& stage, const ir::Stage& producer) {
+  std::vector<Expr> point;
   for (const analysis::Read& r : analysis::reads_of(stage)) {
     if (c.p.buffer(r.load.node()->id).stage != producer.id) continue;
+    const std::vector<Expr> at(ir::args_of(r.load).begin(), ir::args_of(r.load).end());
+    if (point.empty()) point = at;
+    if (!std::equal(point.begin(), point.end(), at.begin(), at.end(),
+                    [](const Expr& x, const Expr& y) { return ir::same(x, y); }))
+      return c.unproved(Obligation::order, stage.name + " to read " + producer.name + " at one point alone", ir::text(r.load),
+                        "the point before it in the loop may not be finished");
     std::vector<Id> seen;
     for (const Expr& e : ir::args_of(r.load)) {
       const bool own = ir::is(e, ir::Op::var) && std::any_of(stage.iters.begin(), stage.iters.end(), [&](const ir::IterVar& v) {
