@@ -23,6 +23,17 @@ using ir::Stmt;
 
 namespace {
 
+// Does a block run, without a condition, whenever the statement around it does? What it reads may be read before it, then.
+bool runs_each_time(const Program& p, const Path& path, Id parent, Facts facts) {
+  if (!conditions_of(p, path).empty()) return false;
+  const auto below = loops_below(p, path, parent);
+  for (auto loop = below.rbegin(); loop != below.rend(); ++loop) {  // outermost first
+    if (!loop->range.bounded() || !can_prove(ir::ge(loop->range.hi, loop->range.lo), facts)) return false;
+    facts.range(loop->id, loop->range.lo, loop->range.hi);
+  }
+  return true;
+}
+
 // What blocks below `parent` (other than those of `self`) read of `buffer`, one interval a dimension. `held`: the same, where
 // parts of an index that are read from tables, at places that stay the same there, are what they are.
 bool needed(const Program& p, const TreeIndex& tree, Id parent, const Stmt* self, Id buffer, const Path& here,
@@ -43,9 +54,11 @@ bool needed(const Program& p, const TreeIndex& tree, Id parent, const Stmt* self
           if (!end->empty()) *end = without_data(*end, data, facts);
     const std::vector<VarRange> spatial(iters.begin(), iters.begin() + stage.spatial_rank());
     iters.insert(iters.end(), data.begin(), data.end());
+    const bool every_time = held && parent != 0 && runs_each_time(p, path, parent, facts);
     for (const Read& r : reads_of(stage)) {
       if (r.load.node()->id != buffer || !happens_in(r, *path.back())) continue;
       const auto indices = ir::args_of(r.load);
+      const bool surely = every_time && r.conditions.empty();
       for (std::size_t d = 0; d < indices.size(); ++d) {
         const Interval i = index_interval(indices[d], r.of_start ? spatial : iters, facts);
         if (!i.bounded())
@@ -54,7 +67,7 @@ bool needed(const Program& p, const TreeIndex& tree, Id parent, const Stmt* self
         widen(box, d, i, first, facts);
         if (!held) continue;
         std::vector<VarRange> ranges = r.of_start ? spatial : iters;
-        const bool tables = parent != 0 && depends_on_data(indices[d]);
+        const bool tables = parent != 0 && depends_on_data(indices[d]) && surely;
         const Expr index = tables ? with_held_tables(p, indices[d], ranges, facts) : indices[d];
         widen(*held, d, tables ? bounds_over(index, ranges, facts) : i, first, facts);
       }

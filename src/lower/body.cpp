@@ -14,6 +14,11 @@ bool reads_or_promises(const Expr& e) {
   ir::walk(e, [&](const Expr& x) { return !(found = found || ir::is(x, Op::load) || ir::is(x, Op::in_range)); });
   return found;
 }
+
+Expr without_promises(const Expr& e) {
+  return ir::transform(e, [](const Expr& x) { return ir::is(x, Op::in_range) ? Expr(ir::args_of(x)[0]) : x; });
+}
+
 }  // namespace
 
 std::vector<Expr> Body::known(const std::vector<Expr>& index) const {
@@ -29,9 +34,9 @@ Expr Body::address(ir::Id buffer, const std::vector<Expr>& index, const Expr& ma
   return analysis::simplify(visit(at, mask), facts_);
 }
 
-bool Body::in_bounds(const Place& place, const std::vector<Expr>& index) {
+bool Body::in_bounds(const Place& place, const std::vector<Expr>& index, bool kept) {
   for (std::size_t d = 0; d < index.size(); ++d) {
-    const Expr from = ir::sub(index[d], place.logical_lo[d]);
+    const Expr from = ir::sub(kept ? index[d] : without_promises(index[d]), place.logical_lo[d]);
     if (!analysis::can_prove(ir::ge(from, ir::index(0)), facts_) ||
         !analysis::can_prove(ir::lt(from, place.logical_extent[d]), facts_))
       return false;
@@ -51,7 +56,7 @@ bool Body::allowed_anywhere(const Expr& e) {
     const auto indices = ir::args_of(e);
     const Place& place = place_of_(e.node()->id);
     const std::vector<Expr> index = known({indices.begin(), indices.end()});
-    all = in_bounds(place, index);
+    all = in_bounds(place, index, false);
   }
   anywhere_.emplace(e.node(), all);
   return all;
@@ -72,7 +77,8 @@ Expr Body::visit_load(const Expr& e, const Expr& mask_) {
     if (!mask.empty()) kept_.push_back(mask);
   }
   std::vector<Expr> args{address(e.node()->id, index, mask)};
-  if ((!mask.empty() || !lanes_.empty()) && !in_bounds(place, index))
+  // what an index promises (in_range) holds where the load happens, and nobody made it elsewhere
+  if ((!mask.empty() || !lanes_.empty()) && !in_bounds(place, index, false))
     args.push_back(mask.empty() ? lanes_ : lanes_.empty() ? mask : ir::logic_and(lanes_, mask));
   return ir::load(place.kbuffer, place.buffer->name, e.type(), args, e.node()->where);
 }

@@ -14,6 +14,7 @@
 
 #include <ashlar/analysis/simplify.h>
 #include <ashlar/ir/refusal.h>
+#include <ashlar/ir/vscale.h>
 
 #include "lower/passes.h"
 
@@ -69,7 +70,7 @@ class Renamed {
     return id;
   }
   Id variable(Id id) const {
-    if (!id || k_.symbols.count(id) || k_.scalars.count(id)) return id;
+    if (!id || id == ir::vscale_id || k_.symbols.count(id) || k_.scalars.count(id)) return id;
     const auto stride = strides_.find(id);
     return stride == strides_.end() ? id + by_ : stride->second;
   }

@@ -119,8 +119,10 @@ const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target, 
   if (step.variant > state.variants.size())
     refuse(step.primitive, "a step of one of " + std::to_string(state.variants.size()) + " variants",
            "one of variant " + std::to_string(step.variant), step.where);
-  if (step.primitive == "pack_argument" && !state.variants.empty())
-    refuse(step.primitive, "arguments that all variants take the same way (move this call before specialize)",
+  const bool of_arguments =
+      step.primitive == "pack_argument" || step.primitive == "injective" || step.primitive == "stream_store";
+  if (of_arguments && !state.variants.empty())
+    refuse(step.primitive, "what all variants share, as their arguments (move this call before specialize)",
            "variants that were made before", step.where);
   Scheduled& on = step.variant ? state.variants[step.variant - 1] : state;
   Scheduled next{on.program, on.consumed, {}, {}};  // a refusal below leaves `state` as it was

@@ -1,8 +1,10 @@
 #include "schedule/edit.h"
 
+#include <algorithm>
+
 #include <ashlar/ir/function.h>
 
-#include <algorithm>
+#include "schedule/cpp_names.h"
 
 namespace ashlar::schedule {
 
@@ -170,6 +172,11 @@ Expr condition_over_symbols(const Context& c) {
   if (arg.exprs.size() != 1 || !arg.exprs.front().type().is_bool()) c.refuse("one condition", "something else");
   const Expr condition = over_symbols(c, arg.exprs.front(), "a condition");
   if (ir::free_vars(condition).empty()) c.refuse("a condition over symbols", ir::text(condition));
+  std::string written;
+  if (!cpp::expression(condition, [](Id, const std::string& name) { return name; }, written))
+    c.refuse(
+        "comparisons of index arithmetic over symbols, joined by && and || (a select or a conversion is another condition)",
+        ir::text(condition));
   if (analysis::can_prove(ir::logic_not(condition), analysis::facts_of_arguments(c.p)))
     c.refuse("a condition that some call can keep", ir::text(condition) + ", which is never true");
   return condition;

@@ -83,11 +83,12 @@ void prove_steps_apart(Context& c, const Stmt& loop, const std::string& expected
     const auto path = ir::path_to(p, block.id);
     analysis::Access put{name, true, {}, {}};
     std::vector<Expr> at;
+    bool table = false;
     for (const Expr& e : stage.targets) {
       at.push_back(ir::substitute(e, values));
       if (!analysis::depends_on_data(at.back())) put.at.push_back(at.back());
       // equal elements of a table without duplicates are one element: its indices tell the steps apart
-      for (const Expr& index : indices_of_injective(p, at.back())) put.at.push_back(index);
+      for (const Expr& index : indices_of_injective(p, at.back())) put.at.push_back(index), table = true;
     }
     std::vector<Id> inner;
     bool inside = false;
@@ -101,7 +102,9 @@ void prove_steps_apart(Context& c, const Stmt& loop, const std::string& expected
     if (put.at.empty())
       return c.unproved(Obligation::disjoint, expected, found, two + " where the data choose one element (" + instead + ")");
     const Facts facts = analysis::facts_at(p, path);
-    const analysis::Verdict v = analysis::disjoint(put, put, ir::axis_var(p, axis.id), inner, facts);
+    analysis::Verdict v = analysis::disjoint(put, put, ir::axis_var(p, axis.id), inner, facts);
+    // the indices of a table stand for its element: in words, the element
+    if (!v && table) v.why = two + (v.why.empty() ? "" : ", as far as the table's indices say");
     if (!v) c.unproved(Obligation::disjoint, expected, found, v.why.empty() ? two : v.why);
   });
 }

@@ -184,3 +184,11 @@ TEST_CASE("vectors as long as the machine has them") {
     check_lengths(s.algorithm(), s, {{{"M", 2}, {"N", 19}, {"K", 5}}, {{"M", 1}, {"N", 70}, {"K", 0}}});
   }
 }
+
+TEST_CASE("scalable vectors in a variant") {
+  variant_operators::Differences o(sve);
+  Schedule& small = o.s.specialize(o.N < 20);
+  small[o.y].vectorize(o.loop(o.y, small), Scalable{4});
+  o.s[o.t].vectorize(o.loop(o.t, o.s), Scalable{4});
+  check_lengths(o.built.program, o.s, {{{"N", 19}}, {{"N", 40}}});
+}

@@ -89,3 +89,57 @@ TEST_CASE("a page in the memory that a block shares") {
   CAPTURE(t.text());
   t.same();
 }
+
+namespace {
+
+// Where a condition does not hold a table may hold anything: entries from P on are none of a page.
+const std::vector<Sizes> few{{{"B", 3}, {"M", 7}, {"P", 4}}, {{"B", 1}, {"M", 1}, {"P", 1}}, {{"B", 2}, {"M", 5}, {"P", 9}}};
+
+struct Filled {  // y[b, m] = the element of page table[b, m], where there is such a page
+  lang::DefinitionScope scope;
+  Symbol B{"B"}, M{"M"}, P{"P"};
+  Tensor K = lang::make_input("K", i32, {P}), table = lang::make_input("table", u8, {B, M}),
+         y = lang::make_output("y", i32, {B, M});
+  lang::Built built =
+      (lang::bind(y, compute("y", {{"b", B}, {"m", M}},
+                             [&](Var b, Var m) {
+                               return select(i32(table(b, m)) * 2 < i32(P) * 2, K(in_range(table(b, m), 0, P)) * 2 + 1, 3);
+                             })),
+       lang::build_program("filled", {K, table, y}));
+  Schedule s{built, Target::parse("x86-64-v3")};
+  void same() { handmade::check_kernel(built.program, lower(s.scheduled().program, handmade::options_for(s.target())), few); }
+};
+
+}  // namespace
+
+TEST_CASE("a promise that stands under a condition holds where the condition does") {
+  Filled plain;
+  plain.same();
+  Filled lanes;
+  lanes.s[lanes.y].vectorize(lanes.s[lanes.y].spatial<2>()[1], 8);
+  lanes.same();
+  Filled unrolled;
+  unrolled.s[unrolled.y].unroll(unrolled.s[unrolled.y].spatial<2>()[1], 4);
+  unrolled.same();
+}
+
+TEST_CASE("a page that is read under a condition is no window: the copy reads nothing that the algorithm does not") {
+  Filled t;
+  auto [b, m] = t.s[t.y].spatial<2>();
+  Stage page = t.s.cache_read(t.K, {t.y}, Scope::global);
+  page.compute_at(m);
+  CHECK(ir::text(t.s.scheduled().program).find("[0, +min(P, 256))") != std::string::npos);
+  t.same();
+
+  // so it is where the loops that read may be empty, and where a scatter may keep nothing
+  lang::DefinitionScope scope;
+  const Symbol B{"B", {.min = 1}}, M{"M"}, P{"P"};
+  const Tensor K = lang::make_input("K", i32, {P}), table = lang::make_input("table", u8, {B}),
+               z = lang::make_input("z", u8, {M}), y = lang::make_output("y", i32, {B});
+  const Axis k{"k", in_range(select(table(0) < 0, 1, 0), 0, 2)};
+  lang::bind(y, compute("y", {{"b", B}}, [&](Var i) { return sum(K(in_range(table(i), 0, P)), k); }));
+  Schedule s(lang::build_program("nothing", {K, table, z, y}), Target::parse("x86-64-v3"));
+  Stage copy = s.cache_read(K, {y}, Scope::global);
+  copy.compute_at(s[y].spatial<1>()[0]);
+  handmade::check_kernel(s.algorithm(), lower(s.scheduled().program, handmade::options_for(s.target())), few);
+}

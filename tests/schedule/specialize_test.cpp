@@ -177,6 +177,9 @@ TEST_CASE("what specialize refuses") {
   says(refusal(t.s, [&] { t.s.specialize(other > 3); }), {"expression: expected one over symbols and scalars"});
   says(refusal(t.s, [&] { t.s.specialize(t.W < 0); }), {"specialize: expected a condition that some call can keep", "W < 0"});
   says(refusal(t.s, [&] { t.s.specialize(t.W >= 0); }), {"specialize: expected a condition that some call breaks", "W >= 0"});
+  says(refusal(t.s, [&] { t.s.specialize(select(t.H < 3, t.W, t.H) > 6); }),
+       {"specialize: expected comparisons of index arithmetic over symbols", "found select(H < 3, W, H) > 6"});
+  says(refusal(t.s, [&] { t.s.assume(u8(t.H) < 7); }), {"assume: expected comparisons of index arithmetic over symbols"});
   const auto narrow_at = Where::current().line() + 1;
   Schedule& narrow = t.s.specialize(t.W < 8);
   says(refusal(t.s, [&] { narrow.specialize(t.W < 9); }),
@@ -187,7 +190,8 @@ TEST_CASE("what specialize refuses") {
     says(r->text(), {"specialize: expected ", "variant"});
   }
   says(refusal(t.s, [&] { t.s.pack_argument(t.in, [](Var r, Var c) { return at(c, r); }, Pack::by_caller); }),
-       {"pack_argument: expected arguments that all variants take the same way (move this call before specialize)"});
+       {"pack_argument: expected what all variants share, as their arguments (move this call before specialize)"});
+  says(refusal(t.s, [&] { narrow[t.out].stream_store(); }), {"stream_store: expected what all variants share"});
   says(refusal(t.s, [&] { t.s.replay(R"([{"primitive": "compute_root", "args": [{"stage": 1}], "variant": 7}])"); }),
        {"a step of one of 1 variants, found one of variant 8"});
 }
