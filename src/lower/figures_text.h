@@ -10,6 +10,7 @@
 
 #include <ashlar/ir/program.h>
 #include <ashlar/ir/refusal.h>
+#include <ashlar/ir/vscale.h>
 #include <ashlar/lower/explain.h>
 
 namespace ashlar::lower_impl {
@@ -41,7 +42,7 @@ inline std::map<ir::Id, std::int64_t> sizes_of(const std::map<ir::Id, ir::Symbol
     const bool known = std::any_of(symbols.begin(), symbols.end(), [&](const auto& s) { return s.second.name == name; });
     if (!known) refuse("explain", "sizes of symbols of " + of, name, where);
   }
-  std::map<ir::Id, std::int64_t> result;
+  std::map<ir::Id, std::int64_t> result{{ir::vscale_id, 1}};  // scalable vectors in registers of 128 bits
   for (const auto& [id, s] : symbols) {
     std::int64_t n = std::clamp<std::int64_t>(1024, s.min, s.max);
     n = std::max(s.min, n / s.multiple_of * s.multiple_of);
