@@ -170,6 +170,16 @@ TEST_CASE("what skew refuses") {
   auto [fy, fx] = f.s[f.out].spatial<2>();
   f.s[f.out].peel(fx, Peel::first);
   says(refusal(f.s, [&, fy = fy, fx = fx] { f.s[f.out].skew(fy, fx, 1); }), {"a whole loop, found x of out"});
+  {  // (fuzz seed 804878)
+    lang::DefinitionScope scope;
+    const Symbol M("M");
+    const Tensor in = lang::make_input("in", u8, {M, M}), out = lang::make_output("out", i32, {M, 256});
+    lang::bind(out, scatter("counts", {{"r", M}, {"b", 256}}, Combine::add, 0, {{"y", M}, {"x", M}},
+                            [&](Var r, Var c) { return put(1, r, in(r, c)); }));
+    Schedule counted = scheduled({in, out});
+    auto [r, c] = counted[out].reduction<2>();
+    says(refusal(counted, [&, r = r, c = c] { counted[out].skew(r, c, 1); }), {"skew: expected "});
+  }
   Product p;
   auto [i, j] = p.s[p.product].spatial<2>();
   const Loop k = p.s[p.product].reduction();

@@ -170,6 +170,21 @@ TEST_CASE("loops and stages from before serve in a variant, those from later do 
   says(refusal(t.s, [&, l = w] { t.s[t.out].unroll(l); }), {"a loop of this schedule", "in another schedule"});
 }
 
+TEST_CASE("where more is known a box may be another one, and what it reads is looked at again (fuzz seed 803904)") {
+  lang::DefinitionScope scope;
+  const Symbol N("N");
+  const Tensor a = lang::make_input("a", f32, {N + 3}), y = lang::make_output("y", f32, {N}),
+               z = lang::make_output("z", f32, {});
+  const Tensor shifted = compute("shifted", [&](Var i) { return a(i + 3) * 2; });
+  lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return shifted(i) + 1; }));
+  lang::bind(z, compute("z", [&] { return shifted(-2); }));
+  Schedule s(lang::build_program("p", {a, y, z}), Target());
+  says(refusal(s, [&] { s.specialize(N >= 2); }), {"specialize: expected reads of a inside of it", "N = 0"});
+  says(refusal(s, [&] { s.specialize(N < 2); }), {"specialize: expected reads of a inside of it"});
+  says(refusal(s, [&] { s.assume(N < 2); }), {"assume: expected reads of a inside of it"});
+  s.assume(N >= 2);
+}
+
 TEST_CASE("what specialize refuses") {
   Blur t;
   const Symbol other{"other"};

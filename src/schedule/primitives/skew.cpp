@@ -41,6 +41,8 @@ void apply_skew(Context& c) {
   const Stmt& nest = nest_of(c.p, loop.id);
   if (nest_of(c.p, along.id).id != nest.id)
     c.refuse("two loops of one stage", name_of(c.p, along) + " and " + name_of(c.p, loop));
+  if (c.p.stage(nest.stage).scatters())
+    c.refuse("a stage that stores each point once", c.p.stage(nest.stage).name + ", a scatter");
   if (!encloses(c.p, along.id, loop.id) && !encloses(c.p, loop.id, along.id))
     c.refuse("loops around one another", name_of(c.p, along) + " and " + name_of(c.p, loop) + " are not on one path");
   if (factor == 0) c.refuse("a factor other than 0", "0, which leaves the loop as it is");

@@ -24,11 +24,13 @@ void apply_specialize(Context& c) {
     c.refuse("a condition that some call breaks", ir::text(condition) + ", which always holds");
   // rewrite
   ir::Variant variant{condition, c.p.assumptions.size(), nullptr, c.step.where};
-  ir::Program program = c.p;
-  program.variants.clear();
-  program.assumptions.push_back(condition);
-  analysis::derive_regions(program);
-  variant.program = std::make_shared<const ir::Program>(std::move(program));
+  Scheduled other{c.p, {}, {}, {}};
+  other.program.variants.clear();
+  other.program.assumptions.push_back(condition);
+  analysis::derive_regions(other.program);
+  Context there{other, other.program, c.target, c.step, {}};
+  prove_reads(there);  // boxes are other ones where more is known
+  variant.program = std::make_shared<const ir::Program>(std::move(other.program));
   c.p.assumptions.push_back(ir::logic_not(condition));
   c.p.variants.push_back(std::move(variant));
 }
