@@ -34,9 +34,10 @@ Expr Body::address(ir::Id buffer, const std::vector<Expr>& index, const Expr& ma
   return analysis::simplify(visit(at, mask), facts_);
 }
 
-bool Body::in_bounds(const Place& place, const std::vector<Expr>& index, bool kept) {
+// What an index promises (in_range) holds where the load happens, and nobody made it elsewhere: it proves nothing here.
+bool Body::in_bounds(const Place& place, const std::vector<Expr>& index) {
   for (std::size_t d = 0; d < index.size(); ++d) {
-    const Expr from = ir::sub(kept ? index[d] : without_promises(index[d]), place.logical_lo[d]);
+    const Expr from = ir::sub(without_promises(index[d]), place.logical_lo[d]);
     if (!analysis::can_prove(ir::ge(from, ir::index(0)), facts_) ||
         !analysis::can_prove(ir::lt(from, place.logical_extent[d]), facts_))
       return false;
@@ -56,7 +57,7 @@ bool Body::allowed_anywhere(const Expr& e) {
     const auto indices = ir::args_of(e);
     const Place& place = place_of_(e.node()->id);
     const std::vector<Expr> index = known({indices.begin(), indices.end()});
-    all = in_bounds(place, index, false);
+    all = in_bounds(place, index);
   }
   anywhere_.emplace(e.node(), all);
   return all;
@@ -77,8 +78,7 @@ Expr Body::visit_load(const Expr& e, const Expr& mask_) {
     if (!mask.empty()) kept_.push_back(mask);
   }
   std::vector<Expr> args{address(e.node()->id, index, mask)};
-  // what an index promises (in_range) holds where the load happens, and nobody made it elsewhere
-  if ((!mask.empty() || !lanes_.empty()) && !in_bounds(place, index, false))
+  if ((!mask.empty() || !lanes_.empty()) && !in_bounds(place, index))
     args.push_back(mask.empty() ? lanes_ : lanes_.empty() ? mask : ir::logic_and(lanes_, mask));
   return ir::load(place.kbuffer, place.buffer->name, e.type(), args, e.node()->where);
 }

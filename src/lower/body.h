@@ -39,7 +39,7 @@ class Body {
   Expr visit_load(const Expr&, const Expr& mask);
   std::vector<Expr> known(const std::vector<Expr>& index) const;  // over loops; not lowered, as the facts are
   Expr address(ir::Id buffer, const std::vector<Expr>& known_index, const Expr& mask);
-  bool in_bounds(const Place&, const std::vector<Expr>& index, bool kept);  // kept: promises in it hold
+  bool in_bounds(const Place&, const std::vector<Expr>& index);  // whether its conditions hold or not
 
   ir::Substitution values_;
   const analysis::Facts& facts_;
