@@ -325,11 +325,7 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
   }
 }
 
-}  // namespace
-
-// ---- what stands in the header -------------------------------------------------------------------------------------------
-
-void derive_regions(Program& p, Id within) {
+void derive_once(Program& p, Id within) {
   const TreeIndex tree(p);
   const auto concerned = [&](const Path& path) { return under(path, within); };
   std::optional<Domains> domains;  // where something needs them
@@ -363,6 +359,18 @@ void derive_regions(Program& p, Id within) {
     }
   }
   if (!late.empty()) throw InternalError("a nest follows a producer that is not computed");
+}
+
+}  // namespace
+
+// ---- what stands in the header -------------------------------------------------------------------------------------------
+
+void derive_regions(Program& p, Id within) {
+  derive_once(p, within);
+  const TreeIndex tree(p);
+  // a nest beside another's loop follows the extents of that one's axes, which a consumer does not wait for
+  if (std::any_of(tree.nests.begin(), tree.nests.end(), [](const Path& path) { return path.back()->loop != 0; }))
+    derive_once(p, within);
 }
 
 std::vector<Interval> required_region(const Program& p, Id nest_id) {

@@ -421,3 +421,19 @@ TEST_CASE("a reader of a second value is put where its points are finished, all 
   s[y].fuse_into(i);
   check(s, {numbers(i32, {3, 3}), interp::Array::zeros(i32, {3, 3}), interp::Array::zeros(i32, {3, 3})});
 }
+
+TEST_CASE("what stands beside a loop follows it into its parts (fuzz seed 900005709)") {
+  lang::DefinitionScope scope;
+  const Symbol N("N");
+  const Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
+  const Tensor a = compute("a", {{"i", N}}, [&](Var i) { return x(i) * 2; });
+  lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return a(i) + 1; }));
+  Schedule s(lang::build_program("kept", {x, y}), Target());
+  const Loop i = s[a].nest()[0];
+  s[y].fuse_siblings(i);
+  s[a].split(i, Parts{1});
+  ir::Program anew = s.scheduled().program;
+  analysis::derive_regions(anew);
+  CHECK(ir::text(anew) == s.text());
+  for (std::int64_t n : {0, 1, 4, 7}) check(s, {numbers(f32, {n}), interp::Array::zeros(f32, {n})});
+}

@@ -126,4 +126,21 @@ TEST_CASE("what distribute refuses") {
   says(refusal(many.s, [&] { many.s[many.total].distribute<1>(); }), {"distribute: expected a term of at most 16 products"});
 }
 
+TEST_CASE("what a step of a recurrence computes stays whole (fuzz seed 900013958)") {
+  lang::DefinitionScope scope;
+  const Symbol N("N", {.min = 1});
+  const Tensor x = lang::make_input("x", i32, {2, N}), y = lang::make_output("y", i32, {2, N});
+  Tensor inside;
+  lang::bind(y, recur(
+                    "y", {2, N}, Along{0}, Lag{1}, [&](Var i, Var j) { return x(i, j); },
+                    [&](Prior before, Var i, Var j) {
+                      const Axis k("k", N);
+                      inside = compute("inside", {Range{Expr(1), Expr(2)}, N},
+                                       [&](Var p, Var q) { return sum(before(p - 1, k) * x(p, q), k); });
+                      return inside(i, j);
+                    }));
+  Schedule s = scheduled({x, y});
+  says(refusal(s, [&] { s[inside].distribute<1>(); }), {"distribute: expected a stage outside of recurrences, found inside"});
+}
+
 }  // namespace ashlar::test

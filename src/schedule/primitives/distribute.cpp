@@ -13,6 +13,8 @@
 // them.
 #include <algorithm>
 
+#include <ashlar/ir/recurrence.h>
+
 #include "schedule/legality.h"
 #include "schedule/placement.h"
 #include "schedule/primitives.h"
@@ -102,6 +104,8 @@ void apply_distribute(Context& c) {
   if (stage.scatters() || stage.atomic)
     c.refuse("a stage whose sums stand at its own points",
              stage.name + (stage.scatters() ? ", a scatter" : ", which is atomic"));
+  if (ir::recurrences_around(c.p).count(stage.id))
+    c.refuse("a stage outside of recurrences", stage.name + ", which one reads and that reads it");
   Stmt& nest = only_nest(c, stage);
   for (const ir::Root& r : nest.roots)
     if (c.p.axis(r.axis).reduce && !ir::is_leaf(c.p, r.axis))
