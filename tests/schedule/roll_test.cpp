@@ -126,13 +126,16 @@ TEST_CASE("what roll refuses") {
   Tensor fewer = compute("fewer", {{"i", N}}, [&](Var i) { return sum(exp(x(i, l) - top(i)), l); });
   Tensor strict = compute("strict", {{"i", N}}, [&](Var i) { return strict_sum(exp(x(i, m) - top(i)), m); });
   Tensor turned = compute("turned", {{"i", N}}, [&](Var i) { return sum(exp(x(i, m) - top(N - 1 - i)), m); });
+  Axis n{"n", K};
+  Tensor started = compute("started", {{"i", N}}, [&](Var i) { return sum(exp(x(i, n) - top(i)), n).from(5); });
   Tensor apart = compute("apart", {{"i", N}}, [&](Var i) { return sum(exp(x(i, m)), m); });
-  lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return fewer(i) + strict(i) + turned(i) + apart(i); }));
+  lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return fewer(i) + strict(i) + turned(i) + apart(i) + started(i); }));
   Schedule s(lang::build_program("p", {x, y}), Target::parse("x86-64"));
   says(refusal(s, [&] { s[fewer].roll(top, difference); }),
        {"roll: expected reductions over the same points, found top and fewer"});
   says(refusal(s, [&] { s[strict].roll(top, difference); }),
        {"roll: expected a sum that follows (strict_sum keeps its order), found strict"});
+  says(refusal(s, [&] { s[started].roll(top, difference); }), {"a sum that starts from 0 (without from)", "found started"});
   says(refusal(s, [&] { s[turned].roll(top, difference); }),
        {"reads of the leader's value at the follower's own point, found top[N - 1 - i]"});
   says(refusal(s, [&] { s[apart].roll(top, difference); }),

@@ -17,6 +17,7 @@
 #include <cmath>
 
 #include <ashlar/analysis/thread_tree.h>
+#include <ashlar/ir/recurrence.h>
 
 #include "interp/tape.h"
 #include "schedule/legality.h"
@@ -41,7 +42,9 @@ bool leads(const ir::Stage& a, ir::Op& op) {
 // A nest as its definition made it: nothing that was asked of it is lost.
 void require_plain(const Context& c, const ir::Stage& stage, const Stmt& nest) {
   if (stage.scatters() || stage.atomic || stage.is_recurrence()) c.refuse("reductions that store each point once", stage.name);
-  if (!nest.slides.empty() || nest.after) c.refuse("stages that are placed on their own", stage.name);
+  if (!nest.slides.empty() || nest.after || nest.loop) c.refuse("stages that are placed on their own", stage.name);
+  if (ir::recurrences_around(c.p).count(stage.id))
+    c.refuse("a stage outside of recurrences", stage.name + ", which one reads and that reads it");
   for (const ir::IterVar& v : stage.iters)
     if (v.descending)
       c.refuse("loops in the order of their variables (move this call before reverse)", v.name + " of " + stage.name);
@@ -204,6 +207,8 @@ void apply_roll(Context& c) {
   for (std::size_t k = 0; k < leader.buffers.size(); ++k)
     if (!ir::same(leader.inits[k], analysis::identity_of(leader.reducer, k, c.p.buffer(leader.buffers[k]).type)))
       c.refuse("a leader that starts from nothing (without from)", leader.name);
+  if (!ir::same(follower.inits.front(), analysis::identity_of(follower.reducer, 0, sum_type)))
+    c.refuse("a sum that starts from 0 (without from): what it starts from belongs to no maximum", follower.name);
 
   // rewrite: the reducer
   ir::Reducer both;
