@@ -45,7 +45,7 @@ struct Statistics {
   std::map<std::string, std::int64_t> programs_refused;
   std::map<std::string, std::int64_t> forms;  // of the language: how many schedules of programs with them ran
   std::int64_t cases = 0, refused_programs = 0, runs = 0, kernels = 0, barriers = 0, warp_barriers = 0, compiled = 0,
-               too_large = 0, without_fma = 0, dividing = 0, unfinished = 0;
+               too_large = 0, too_long = 0, without_fma = 0, dividing = 0, unfinished = 0;
   std::int64_t statements = 0, replayed = 0;  // of traces as C++; those that no call of the language makes
 };
 

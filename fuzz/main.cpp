@@ -86,12 +86,14 @@ void print_table(const fuzz::Statistics& s) {
   for (const auto& [name, n] : s.steps)
     std::printf("%-14s %9lld %9lld\n", name.c_str(), static_cast<long long>(n.applied), static_cast<long long>(n.refused));
   std::printf(
-      "%lld programs (%lld more refused), %lld runs, %lld kernels, %lld compiled, %lld too large to compile, %lld that need "
-      "fma on a target without, %lld that divide floats where zeros have no sign, %lld schedules that launches could not be "
+      "%lld programs (%lld more refused), %lld runs, %lld kernels, %lld compiled, %lld too large to compile, %lld too long "
+      "to interpret, %lld that need fma on a target without, %lld that divide floats where zeros have no sign, %lld schedules "
+      "that launches could not be "
       "made of\n",
       static_cast<long long>(s.cases), static_cast<long long>(s.refused_programs), static_cast<long long>(s.runs),
       static_cast<long long>(s.kernels), static_cast<long long>(s.compiled), static_cast<long long>(s.too_large),
-      static_cast<long long>(s.without_fma), static_cast<long long>(s.dividing), static_cast<long long>(s.unfinished));
+      static_cast<long long>(s.too_long), static_cast<long long>(s.without_fma), static_cast<long long>(s.dividing),
+      static_cast<long long>(s.unfinished));
   std::printf("%lld statements of traces as C++, of which %lld replay a step that no call makes\n",
               static_cast<long long>(s.statements), static_cast<long long>(s.replayed));
   if (s.barriers + s.warp_barriers > 0)

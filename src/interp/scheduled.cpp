@@ -32,7 +32,8 @@ class Scheduled final : public Memory {
       : program_(p),
         order_(options),
         described_(options.intrinsics == Options::Intrinsics::described),
-        layouts_(options.layouts) {
+        layouts_(options.layouts),
+        max_blocks_(options.max_blocks) {
     if (options.races) at_once_.emplace(p);
     const auto symbols = solve_symbols(p.arguments, p.buffers, p.symbols, p.assumptions, arguments);
     slots_ = Slots(options.vscale);
@@ -53,11 +54,7 @@ class Scheduled final : public Memory {
     for (const auto& [id, array] : arrays_) {
       const Place& place = places_[static_cast<std::size_t>(resolve(id, nullptr))];
       if (place.info->role != ir::Role::output) continue;
-      const auto hole = std::find(place.written.begin(), place.written.end(), false);
-      if (hole != place.written.end())
-        throw RunError(RunError::Kind::uninitialised,
-                       "the output " + place.info->name + " was not written everywhere: element " +
-                           std::to_string(hole - place.written.begin()) + " in row-major order is missing");
+      scheduled::require_written(place);
     }
     for (const auto& [id, s] : stage_code_) counters_.evaluations[id] = s.evaluations;
     return counters_;
@@ -509,6 +506,8 @@ class Scheduled final : public Memory {
   }
 
   void execute_block(Code& c) {
+    if (max_blocks_ && ++executed_ > max_blocks_)
+      throw RunError(RunError::Kind::limit, "more than " + std::to_string(max_blocks_) + " executions of blocks");
     BlockCode& b = blocks_[static_cast<std::size_t>(c.block)];
     StageCode& s = stage_code_.at(b.stage->id);
     const bool init_only = c.stmt->piece == Stmt::Piece::init;
@@ -571,6 +570,8 @@ class Scheduled final : public Memory {
   const ir::Program& program_;
   IterationOrder order_;
   const bool described_, layouts_;
+  const std::int64_t max_blocks_;
+  std::int64_t executed_ = 0;
   std::optional<Concurrency> at_once_;  // where conflicts are looked for
   bool combines_ = false;               // the access is one step of an atomic stage, in memory
   Slots slots_;

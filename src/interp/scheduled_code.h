@@ -130,6 +130,9 @@ inline bool contains(const Code& c, const Code& block) {
 // Gives each outermost reduction loop the blocks to initialise: those of its nest's own stage below, but those of later parts.
 void attach_inits(const ir::Program&, std::vector<Code>& body);
 
+// An output of which every element was written: RunError otherwise.
+void require_written(const Place& output);
+
 // Has every nest its box?
 inline bool regions_are_known(const ir::Program& p) {
   bool known = true;

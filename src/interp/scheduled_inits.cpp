@@ -1,4 +1,7 @@
-// Which reduction loop starts which blocks of a scheduled program.
+// What is written first, and that nothing is missing: which reduction loop starts which blocks of a scheduled program, and what
+// a complete output is.
+#include <algorithm>
+
 #include "interp/scheduled_code.h"
 
 namespace ashlar::interp::scheduled {
@@ -47,5 +50,13 @@ class Inits {
 }  // namespace
 
 void attach_inits(const ir::Program& p, std::vector<Code>& body) { Inits(p).attach(body, nullptr); }
+
+void require_written(const Place& output) {
+  const auto hole = std::find(output.written.begin(), output.written.end(), false);
+  if (hole == output.written.end()) return;
+  throw RunError(RunError::Kind::uninitialised, "the output " + output.info->name + " was not written everywhere: element " +
+                                                    std::to_string(hole - output.written.begin()) +
+                                                    " in row-major order is missing");
+}
 
 }  // namespace ashlar::interp::scheduled

@@ -41,6 +41,8 @@ void prove_recurrence(Context&, const Stmt& nest);  // what a step reads is comp
 void require_no_recurrence(const Context&, const ir::Stage&, const std::string& why);
 void prove_slide(Context&, const Stmt& nest, const ir::Slide&);
 void prove_fold(Context&, const ir::Buffer&);
+// The slots of a dimension that is stored as a ring (fold): index v lies in slot v % n. None for other dimensions.
+std::optional<std::int64_t> ring_of(const ir::Layout&, std::size_t dim);
 void prove_bijective(Context&, const ir::Buffer&, const std::vector<Id>& vars, const std::vector<Expr>& map);
 void prove_dropped(Context&, const Stmt& nest);     // the values that are stored once are the same, and computed once
 void prove_bijective(Context&, const Stmt& alloc);  // again, of a layout that stands: all of it but its rings

@@ -390,25 +390,31 @@ void prove_apart(Context& c, const Stmt& loop) {
       const Stmt* alloc = ir::alloc_of(p, b);
       if (alloc && encloses(p, loop.id, alloc->id)) continue;
       bool apart = false;
-      std::string shared;
+      std::string shared = "iterations " + axis.name + " = 0 and " + axis.name + " = 1 both write " + p.buffer(b).name;
       auto path = ir::path_to(p, s.id);
       const Facts facts = analysis::facts_at(p, path);
       const auto below = analysis::loops_below(p, path, loop.id);
       const std::set<Id> dropped = p.buffer(b).layout.dropped.empty() ? std::set<Id>{} : analysis::dropped_iters(p, inner);
-      for (const ir::Root& r : s.roots) {
+      const analysis::Box stored = alloc ? analysis::logical_box(p, alloc->id) : analysis::Box{};
+      for (std::size_t d = 0; d < s.roots.size(); ++d) {
+        const ir::Root& r = s.roots[d];
         if (dropped.count(r.iter) || p.axis(r.axis).reduce) continue;  // no place of its own there
         const Expr last = ir::sub(ir::add(r.begin, analysis::covered_extent(p, r.axis)), ir::index(1));
         const Interval lo = analysis::bounds_over(r.begin, below, facts), hi = analysis::bounds_over(last, below, facts);
         if (lo.lo.empty() || hi.hi.empty()) continue;
         const Expr next = ir::substitute(lo.lo, {{axis.id, ir::add(ir::axis_var(p, axis.id), ir::index(1))}});
-        if (analysis::can_prove(ir::lt(hi.hi, next), facts)) apart = true;
-        shared = ir::text(hi.hi) + " of iteration " + axis.name + " against " + ir::text(next) + " of the next";
+        const auto slots = alloc ? ring_of(p.buffer(b).layout, d) : std::nullopt;
+        const bool wraps = slots && !analysis::can_prove(ir::le(stored.extent.at(d), ir::index(*slots)), facts);
+        if (!wraps && analysis::can_prove(ir::lt(hi.hi, next), facts)) apart = true;
+        shared = wraps ? "element " + std::to_string(*slots) + " of dimension " + std::to_string(d) +
+                             " lies in the place of element 0, which another iteration writes"
+                       : "iterations " + axis.name + " = 0 and " + axis.name + " = 1 both write " + p.buffer(b).name + ": " +
+                             ir::text(hi.hi) + " of iteration " + axis.name + " against " + ir::text(next) + " of the next";
       }
       if (!apart)
         c.unproved(Obligation::disjoint,
                    "storage of its own for each iteration of " + name_of(p, loop) + " (store " + inner.name + " inside it)",
-                   inner.name + " is computed inside and stored outside",
-                   "iterations " + axis.name + " = 0 and " + axis.name + " = 1 both write " + p.buffer(b).name + ": " + shared);
+                   inner.name + " is computed inside and stored outside", shared);
     }
   });
 }

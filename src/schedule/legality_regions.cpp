@@ -83,23 +83,29 @@ void prove_slide(Context& c, const Stmt& nest, const ir::Slide& slide) {
   }
 }
 
+std::optional<std::int64_t> ring_of(const ir::Layout& layout, std::size_t dim) {
+  if (layout.map.empty()) return {};
+  int uses = 0;
+  std::int64_t n = 1;  // an index that no coordinate uses: a ring of one
+  bool ring = true;
+  for (const Expr& e : layout.map) {
+    if (!ir::uses_var(e, layout.vars.at(dim))) continue;
+    ++uses;
+    ring = ir::is(e, ir::Op::mod) && ir::is(ir::args_of(e)[0], ir::Op::var) && ir::is_int(ir::args_of(e)[1], &n);
+  }
+  if (uses > 1 || !ring) return {};  // a plain coordinate, or a digit of a panel
+  const bool dropped = std::find(layout.dropped.begin(), layout.dropped.end(), static_cast<int>(dim)) != layout.dropped.end();
+  return dropped ? std::nullopt : std::optional(n);
+}
+
 // A ring of n: everything that is live at once in that dimension, the window a reader needs while the stage is computed for
-// it, fits n. The layout's map is v % n in the folded dimension.
+// it, fits n.
 void prove_fold(Context& c, const ir::Buffer& buffer) {
   const Program& p = c.p;
-  if (buffer.layout.map.empty()) return;
   for (std::size_t dim = 0; dim < buffer.layout.vars.size(); ++dim) {
-    int uses = 0;
-    std::int64_t n = 1;  // an index that no coordinate uses: a ring of one
-    bool ring = true;
-    for (const Expr& e : buffer.layout.map) {
-      if (!ir::uses_var(e, buffer.layout.vars[dim])) continue;
-      ++uses;
-      ring = ir::is(e, ir::Op::mod) && ir::is(ir::args_of(e)[0], ir::Op::var) && ir::is_int(ir::args_of(e)[1], &n);
-    }
-    if (uses > 1 || !ring) continue;  // a plain coordinate, or a digit of a panel
-    const std::vector<int>& dropped = buffer.layout.dropped;
-    if (std::find(dropped.begin(), dropped.end(), static_cast<int>(dim)) != dropped.end()) continue;
+    const auto slots = ring_of(buffer.layout, dim);
+    if (!slots) continue;
+    const std::int64_t n = *slots;
     for (const Stmt* nest : ir::nests_of(p, buffer.stage)) {
       auto path = ir::path_to(p, nest->id);
       const Facts facts = analysis::facts_at(p, path);

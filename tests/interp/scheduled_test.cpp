@@ -201,6 +201,15 @@ TEST_CASE("an output that is not written everywhere is reported") {
   CHECK_THROWS_AS(interp::run(b.p, args), RunError);
 }
 
+TEST_CASE("a run ends where its blocks have executed as often as they may") {
+  test::Matmul m;
+  interp::Arguments args{ramp(f32, {5, 7}), ramp(f32, {7, 4}), Array::zeros(f32, {5, 4})};
+  interp::Options enough, less;
+  enough.max_blocks = 5 * 4 * 7, less.max_blocks = 5 * 4 * 7 - 1;
+  CHECK(both_agree(m.p, args, enough) == "");
+  CHECK_THROWS_WITH_AS(interp::run(m.p, args, less), "more than 139 executions of blocks", RunError);
+}
+
 TEST_CASE("parallel loops run in any order") {
   test::Blur b;
   compute_inside(b, true);

@@ -236,6 +236,29 @@ TEST_CASE("storage of what slides or is folded may move no further in") {
   t.same();
 }
 
+TEST_CASE("iterations of a parallel loop share no slot of a ring (fuzz seed 920009289)") {
+  const std::initializer_list<const char*> refused{"storage of its own for each iteration of ii of y",
+                                                   "conflict: element 2 of dimension 0 lies in the place of element 0"};
+  for (const bool parallel_first : {true, false}) {
+    Chain t;
+    auto [o, n] = t.s[t.y].split(t.s[t.y].spatial<1>()[0], 8);
+    t.s[t.b].store_at(o).compute_at(n);
+    if (parallel_first) {
+      t.s[t.y].parallel(n);
+      says(refusal(t.s, [&] { t.s[t.b].fold(0, 2); }), refused);
+    } else {
+      t.s[t.b].fold(0, 2);
+      says(refusal(t.s, [&, n = n] { t.s[t.y].parallel(n); }), refused);
+    }
+    t.same();
+  }
+  Chain roomy;  // a slot for each
+  auto [o, n] = roomy.s[roomy.y].split(roomy.s[roomy.y].spatial<1>()[0], 8);
+  roomy.s[roomy.b].store_at(o).compute_at(n).fold(0, 8);
+  roomy.s[roomy.y].parallel(n);
+  roomy.same(), roomy.same(29);
+}
+
 TEST_CASE("fuse_into needs finished points of a producer at root") {
   Product t;
   says(refusal(t.s, [&] { t.s[t.C].fuse_into(t.s[t.C].spatial<2>()[0]); }), {"fuse_into: expected"});

@@ -67,6 +67,7 @@ struct Options {
   // iterations do not run at once.
   bool races = false;
   bool layouts = false;  // a scheduled program: points share an element of a layout in rings alone
+  std::int64_t max_blocks = 0;  // a scheduled program: how often its blocks may execute, over all (0: without end)
 };
 
 struct Counters {
@@ -84,6 +85,7 @@ class RunError : public std::exception {
     uninitialised,
     broken_promise,
     overflow,
+    limit,  // Options::max_blocks
     // launches (docs/parallel.md, "What the interpreter reports")
     deadlock,
     divergence,
