@@ -78,7 +78,7 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
       "cache_write",    "set_layout",    "align",       "set_scope",    "rfactor",    "prefetch",   "stream_store",
       "decompose_init", "window",        "window",      "window",       "atomic",     "atomic",     "partition",
       "unroll_and_jam", "reverse",       "clone",       "distribute",   "distribute", "wavefront",  "wavefront",
-      "fuse_siblings",  "fuse_siblings", "drop_dim",    "drop_dim"};
+      "fuse_siblings",  "fuse_siblings", "drop_dim",    "drop_dim",     "blocks",     "blocks"};
   Drawn d;
   schedule::Step& step = d.step;
   step.primitive = any(names);
@@ -286,6 +286,25 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
     if (outside) then("reorder", {skewed, loop});
     if (!s.one_in(3)) then("tighten", {outside ? loop : skewed});
     if (!s.one_in(3)) then("parallel", {s.one_in(6) ? skewed : loop});
+  } else if (name == "blocks") {  // of a scan: the split takes four ids, for two axes and their loops
+    std::vector<Id> scans;
+    for (Id id : stages)
+      if (p.stage(id).scan.kind != ir::ReducerKind::none || (p.stage(id).is_recurrence() && s.one_in(8))) scans.push_back(id);
+    if (scans.empty()) return std::nullopt;
+    const Id stage = any(scans);
+    std::vector<const Stmt*> loops = loops_in(p, stage);
+    const Id along = p.stage(stage).iters[p.stage(stage).along.front()].id;
+    const auto own = std::find_if(loops.begin(), loops.end(), [&](const Stmt* l) { return p.axis(l->axis).iter == along; });
+    if (own == loops.end()) return std::nullopt;
+    step.primitive = "split";
+    args = {Arg::loop((*own)->id), Arg::integer(factors[s.pick(8)]), Arg::text(s.one_in(4) ? "exact" : "guard")};
+    schedule::Step& next = d.then.emplace_back();
+    next.primitive = "associative_scan";
+    next.where = Where::current();
+    next.args = {Arg::stage(stage), Arg::loop(p.next_id + (s.one_in(10) ? 3 : 2))};
+    ir::Stage combined = p.stage(stage);
+    combined.reducer = combined.scan;
+    d.reassociates = order_matters(p, combined);
   } else if (name == "atomic") {  // and a loop of its steps at once
     std::vector<Id> reductions;
     for (Id id : stages)

@@ -333,15 +333,17 @@ struct Builder {
     for (const Expr& e : s.inits) r.inits.push_back(rewritten(e, local, s.where));
     for (const Expr& e : s.targets) r.targets.push_back(rewritten(e, local, s.where));
     if (!s.keep.empty()) r.keep = rewritten(s.keep, local, s.where);
-    r.reducer = s.reducer;
-    for (auto* side : {&r.reducer.left, &r.reducer.right})
-      for (std::size_t c = 0; c < side->size(); ++c) {
-        const Id fresh = p.fresh();
-        const VariableDef& v = variable((*side)[c], s.where);
-        local.emplace_back((*side)[c], ir::var(fresh, v.name, v.type));
-        (*side)[c] = fresh;
-      }
-    for (Expr& e : r.reducer.combine) e = rewritten(e, local, s.where);
+    for (auto [own, declared] : {std::pair(&r.reducer, &s.reducer), std::pair(&r.scan, &s.scan)}) {
+      *own = *declared;
+      for (auto* side : {&own->left, &own->right})
+        for (Id& placeholder : *side) {
+          const VariableDef& v = variable(placeholder, s.where);
+          const Id fresh = p.fresh();
+          local.emplace_back(placeholder, ir::var(fresh, v.name, v.type));
+          placeholder = fresh;
+        }
+      for (Expr& e : own->combine) e = rewritten(e, local, s.where);
+    }
     check_order(r);
     place(r, id);
     p.stages[r.id] = std::move(r);

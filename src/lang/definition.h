@@ -54,6 +54,7 @@ struct StageDef {
   // A recurrence: the dimensions that it runs along, the slowest first, and which of them it runs backwards.
   std::vector<std::size_t> along;
   std::vector<bool> descending;
+  ir::Reducer scan;  // of a recurrence that is a scan
 };
 
 struct ViewDef {  // a boundary of `source`; rearranged: its elements at other indices

@@ -105,8 +105,9 @@ void RecurrenceBuilder::begin(const Site& site, const Operand* first, std::size_
 }
 
 void RecurrenceBuilder::end(const Site& site, const Along& along, const Lag& lag, const Expr* first, const Operand* step,
-                            std::size_t count, const Tensor* state) {
+                            std::size_t count, const Tensor* state, const ir::Reducer* scan) {
   StageDef s = lang::new_stage(site);
+  if (scan) s.scan = *scan;
   for (std::size_t c = 0; c < count; ++c) s.tensors.push_back(state[c].id());
   run_along(s, along);
   const Expr start = at_start(s, lag);

@@ -12,26 +12,6 @@ namespace {
 
 using lang::StageDef;
 
-ir::Op op_of(Combine c) {
-  switch (c) {
-    case Combine::add:
-      return ir::Op::add;
-    case Combine::multiply:
-      return ir::Op::mul;
-    case Combine::max:
-      return ir::Op::max;
-    case Combine::min:
-      return ir::Op::min;
-    case Combine::bit_or:
-      return ir::Op::bit_or;
-    case Combine::bit_and:
-      return ir::Op::bit_and;
-    case Combine::bit_xor:
-      return ir::Op::bit_xor;
-  }
-  throw InternalError("a combiner without an operator");
-}
-
 Expr identity(Combine c, Type t) {
   const std::int64_t number = c == Combine::multiply ? 1 : c == Combine::bit_and ? -1 : 0;
   if (c == Combine::max) return lowest(t);
@@ -39,53 +19,72 @@ Expr identity(Combine c, Type t) {
   return t.is_float() ? ir::float_const(t, static_cast<double>(number)) : ir::int_const(t, number);
 }
 
-struct Combiner {
-  const Scanned& scan;
-  std::size_t count;
+// The reducer that a combiner stands for, of values of one type.
+ir::Reducer reducer_of(Combine c, Type t) {
+  ir::Reducer r;
+  const auto of_bits = [&](ir::Op op, const char* name) {
+    const Expr left = placeholder(t, "left", 0), right = placeholder(t, "right", 0);
+    r.kind = ir::ReducerKind::custom;
+    r.name = name;
+    r.left = {left.node()->id};
+    r.right = {right.node()->id};
+    r.combine = {ir::binary(op, left, right)};
+    r.identity = {identity(c, t)};
+    return r;
+  };
+  switch (c) {
+    case Combine::add:
+      r.kind = ir::ReducerKind::sum;
+      return r;
+    case Combine::multiply:
+      r.kind = ir::ReducerKind::product;
+      return r;
+    case Combine::max:
+      r.kind = ir::ReducerKind::maximum;
+      return r;
+    case Combine::min:
+      r.kind = ir::ReducerKind::minimum;
+      return r;
+    case Combine::bit_or:
+      return of_bits(ir::Op::bit_or, "bit_or");
+    case Combine::bit_and:
+      return of_bits(ir::Op::bit_and, "bit_and");
+    case Combine::bit_xor:
+      return of_bits(ir::Op::bit_xor, "bit_xor");
+  }
+  throw InternalError("a combiner without an operator");
+}
 
-  std::vector<Expr> terms(const Operand* given) const {
-    std::vector<Expr> result;
-    const std::string name = scan.site.name;
-    for (std::size_t k = 0; k < count; ++k) {
-      if (scan.reducer) {
-        result.push_back(
-            lang::component(lang::reducer(scan.reducer, scan.site.where).reducer.combine[k].type(), given[k], name));
-        continue;
-      }
-      const Expr e = lang::stored(given[k], scan.site.name);
-      const bool bits = scan.combine == Combine::bit_or || scan.combine == Combine::bit_and || scan.combine == Combine::bit_xor;
-      if (bits ? e.type().is_float() : e.type().is_bool())
-        refuse(name, bits ? "an integer or a bool" : "a number (convert by name: i32(x))", ir::text(e.type()),
-               given[k].where());
-      result.push_back(e);
+std::vector<Expr> terms_of(const Scanned& scan, const Operand* given, std::size_t count) {
+  std::vector<Expr> result;
+  const std::string name = scan.site.name;
+  for (std::size_t k = 0; k < count; ++k) {
+    if (scan.reducer) {
+      result.push_back(lang::component(lang::reducer(scan.reducer, scan.site.where).reducer.combine[k].type(), given[k], name));
+      continue;
     }
-    return result;
+    const Expr e = lang::stored(given[k], scan.site.name);
+    const bool bits = scan.combine == Combine::bit_or || scan.combine == Combine::bit_and || scan.combine == Combine::bit_xor;
+    if (bits ? e.type().is_float() : e.type().is_bool())
+      refuse(name, bits ? "an integer or a bool" : "a number (convert by name: i32(x))", ir::text(e.type()), given[k].where());
+    result.push_back(e);
   }
-  std::vector<Expr> identities(const std::vector<Expr>& terms) const {
-    if (scan.reducer) return lang::reducer(scan.reducer, scan.site.where).reducer.identity;
-    return {identity(scan.combine, terms.front().type())};
-  }
-  std::vector<Expr> operator()(const std::vector<Expr>& left, const std::vector<Expr>& right) const {
-    if (!scan.reducer) return {ir::binary(op_of(scan.combine), left.front(), right.front())};
-    const ir::Reducer& r = lang::reducer(scan.reducer, scan.site.where).reducer;
-    ir::Substitution at;
-    for (std::size_t k = 0; k < count; ++k) at.emplace_back(r.left[k], left[k]), at.emplace_back(r.right[k], right[k]);
-    std::vector<Expr> result;
-    for (const Expr& e : r.combine) result.push_back(ir::substitute(e, at));
-    return result;
-  }
-};
+  return result;
+}
 
 }  // namespace
 
 void define_scan(const Scanned& scan, const Operand* given, std::size_t count, Tensor* results) {
   const Site& site = scan.site;
   if (!site.name || !*site.name) refuse("scan", "a name", "none", site.where);
-  const Combiner combine{scan, count};
-  const std::vector<Expr> terms = combine.terms(given), identities = combine.identities(terms);
+  const std::vector<Expr> terms = terms_of(scan, given, count);
+  const ir::Reducer reducer =
+      scan.reducer ? lang::reducer(scan.reducer, site.where).reducer : reducer_of(scan.combine, terms.front().type());
+  const std::vector<Expr> identities =
+      scan.reducer ? reducer.identity : std::vector<Expr>{identity(scan.combine, terms.front().type())};
   if (scan.along.count != 1) refuse(site.name, "one dimension to scan along", std::to_string(scan.along.count), site.where);
   std::vector<Operand> first;
-  for (const Expr& e : scan.kind == Scan::inclusive ? combine(identities, terms) : identities)
+  for (const Expr& e : scan.kind == Scan::inclusive ? ir::combine(reducer, identities, terms) : identities)
     first.emplace_back(e, site.where);
   std::vector<Expr> start(count);
   RecurrenceBuilder::begin(site, first.data(), count, start.data(), results);
@@ -101,8 +100,8 @@ void define_scan(const Scanned& scan, const Operand* given, std::size_t count, T
     term.push_back(scan.kind == Scan::inclusive ? terms[k] : ir::substitute(terms[k], {{t.node()->id, before}}));
   }
   std::vector<Operand> step;
-  for (const Expr& e : combine(prior, term)) step.emplace_back(e, site.where);
-  RecurrenceBuilder::end(site, scan.along, Lag{1}, start.data(), step.data(), count, results);
+  for (const Expr& e : ir::combine(reducer, prior, term)) step.emplace_back(e, site.where);
+  RecurrenceBuilder::end(site, scan.along, Lag{1}, start.data(), step.data(), count, results, &reducer);
 }
 
 }  // namespace ashlar::detail

@@ -137,41 +137,4 @@ Expr Body::visit_under(const Expr& e, const Expr& mask) {
   return result;
 }
 
-std::vector<Expr> combine(const ir::Stage& stage, const std::vector<Expr>& accumulated, const std::vector<Expr>& values) {
-  std::vector<Expr> result;
-  if (stage.reducer.kind == ir::ReducerKind::custom) {
-    ir::Substitution s;
-    for (std::size_t c = 0; c < values.size(); ++c) {
-      s.emplace_back(stage.reducer.left.at(c), accumulated[c]);
-      s.emplace_back(stage.reducer.right.at(c), values[c]);
-    }
-    for (const Expr& e : stage.reducer.combine) result.push_back(ir::substitute(e, s));
-    return result;
-  }
-  for (std::size_t c = 0; c < values.size(); ++c) {
-    const Expr &acc = accumulated[c], &v = values[c];
-    switch (stage.reducer.kind) {
-      case ir::ReducerKind::sum:
-      case ir::ReducerKind::strict_sum:
-        if (stage.reducer.fused && ir::is(v, Op::mul) && v.type().is_float())
-          result.push_back(ir::fma(ir::args_of(v)[0], ir::args_of(v)[1], acc));
-        else
-          result.push_back(ir::add(acc, v));
-        break;
-      case ir::ReducerKind::product:
-        result.push_back(ir::mul(acc, v));
-        break;
-      case ir::ReducerKind::minimum:
-        result.push_back(ir::min(acc, v));
-        break;
-      case ir::ReducerKind::maximum:
-        result.push_back(ir::max(acc, v));
-        break;
-      default:
-        throw InternalError("a step of a stage that is no reduction");
-    }
-  }
-  return result;
-}
-
 }  // namespace ashlar::lower_impl

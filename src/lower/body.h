@@ -52,7 +52,4 @@ class Body {
   std::vector<Expr> kept_;                                  // keeps the keys alive
 };
 
-// One step of a reduction: what the accumulators become.
-std::vector<Expr> combine(const ir::Stage&, const std::vector<Expr>& accumulated, const std::vector<Expr>& values);
-
 }  // namespace ashlar::lower_impl

@@ -35,7 +35,7 @@ class Exchange {
     Buffers other;
     std::vector<KStmt> out;
     const auto accumulate = [&](const std::vector<Expr>& with, std::vector<KStmt>& to) {
-      store(value, zero, combine(c.stage, loads(value, zero), with), to, name);
+      store(value, zero, ir::combine(c.stage.reducer, loads(value, zero), with), to, name);
     };
     for (std::size_t k = 0; k < count; ++k) {
       if (!ir::is(s.value, ir::Op::load)) throw InternalError("a combination of what is no part");

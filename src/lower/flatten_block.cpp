@@ -137,8 +137,8 @@ std::vector<KStmt> Flattener::stores(const Stmt& s, const Stmt& in, const ir::St
   if (parts && s.piece == Stmt::Piece::combine) {
     const Combining& all = draft_.combining.at(parts->all.front());
     return store_all(s, stage, index,
-                     combine(all.stage, s.first_stores ? lowered_all(stage.inits) : accumulators(),
-                             load_parts(parts->all, place_of_part(*parts), s.where)),
+                     ir::combine(all.stage.reducer, s.first_stores ? lowered_all(stage.inits) : accumulators(),
+                                 load_parts(parts->all, place_of_part(*parts), s.where)),
                      expressions);
   }
   const std::vector<Expr> terms = lowered_all(stage.values);
@@ -146,14 +146,15 @@ std::vector<KStmt> Flattener::stores(const Stmt& s, const Stmt& in, const ir::St
     const Expr at = place_of_part(*parts);
     std::vector<Target> targets;
     for (Id part : parts->part) targets.push_back({part, at});
-    return store_together(combine(stage, load_parts(parts->part, at, s.where), terms), stage.name, s.where, targets);
+    return store_together(ir::combine(stage.reducer, load_parts(parts->part, at, s.where), terms), stage.name, s.where,
+                          targets);
   }
   if (stage.atomic && steps_at_once(stage)) {
     Statements out = store_all(s, stage, index, terms, expressions);
     for (KStmt& k : out) k.atomic = analysis::atomic_operator(stage);
     return out;
   }
-  if (!s.first_stores) return store_all(s, stage, index, combine(stage, accumulators(), terms), expressions);
+  if (!s.first_stores) return store_all(s, stage, index, ir::combine(stage.reducer, accumulators(), terms), expressions);
   Expr first = ir::boolean(true);
   for (const ir::Root& r : in.roots) {
     if (!p_.axis(r.axis).reduce) continue;
@@ -163,9 +164,10 @@ std::vector<KStmt> Flattener::stores(const Stmt& s, const Stmt& in, const ir::St
   std::int64_t decided = 0;
   const bool is_decided = ir::is_int(first, &decided);
   Statements start, go_on;
-  if (!is_decided || decided) start = store_all(s, stage, index, combine(stage, lowered_all(stage.inits), terms), expressions);
+  if (!is_decided || decided)
+    start = store_all(s, stage, index, ir::combine(stage.reducer, lowered_all(stage.inits), terms), expressions);
   if (is_decided && decided) return start;
-  go_on = store_all(s, stage, index, combine(stage, accumulators(), terms), expressions);
+  go_on = store_all(s, stage, index, ir::combine(stage.reducer, accumulators(), terms), expressions);
   if (is_decided) return go_on;
   KStmt out = if_stmt(first, std::move(start), s.where);
   out.otherwise = std::move(go_on);

@@ -47,6 +47,7 @@ std::span<const Primitive> primitives() {
       {"set_scope", apply_set_scope},
       {"pack_argument", apply_pack_argument},
       {"rfactor", apply_rfactor},
+      {"associative_scan", apply_associative_scan},
       {"roll", apply_roll},
       {"prefetch", apply_prefetch},
       {"stream_store", apply_stream_store},

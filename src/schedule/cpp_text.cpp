@@ -355,6 +355,8 @@ constexpr Form forms[] = {
      [](Writer& w, const Step& s) {
        return w.stage(s.args[0].id) + ".rfactor(" + w.loop(s.args[1]) + (s.args.size() > 2 ? ", Place::first)" : ")");
      }},
+    {"associative_scan", 2,
+     [](Writer& w, const Step& s) { return w.stage(s.args[0].id) + ".associative_scan(" + w.loop(s.args[1]) + ")"; }},
     {"prefetch", 3,
      [](Writer& w, const Step& s) {
        return w.own(s.args[0]) + ".prefetch(" + w.loop(s.args[0]) + ", " + w.buffer_ref(s.args[1].id) + ", " +
@@ -441,7 +443,7 @@ void Writer::results(cpp::Line& line, const Step& done, const std::string& hint)
   for (Id id : done.results) {
     if (p.stages.count(id)) {
       bind(line, id, p.stage(id).name, "");
-      line.type = "Stage";
+      line.type = done.results.size() == 1 ? "Stage" : "auto";
     } else {
       const Stmt& l = *ir::find(p, id);
       std::string end = hint;

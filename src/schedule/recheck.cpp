@@ -13,8 +13,8 @@ namespace {
 
 // Steps after which a stage may read other elements: those that change a definition, and splits that compute past an extent.
 bool changes_reads(const Step& step) {
-  static constexpr const char* names[] = {"assume",      "specialize", "roll",          "inline", "cache_read",
-                                          "cache_write", "rfactor",    "pack_argument", "clone",  "distribute"};
+  static constexpr const char* names[] = {"assume",  "specialize",    "roll",  "inline",     "cache_read",      "cache_write",
+                                          "rfactor", "pack_argument", "clone", "distribute", "associative_scan"};
   if (step.primitive == "split") return step.args.size() > 2 && step.args[2].word == "pad";
   return std::any_of(std::begin(names), std::end(names), [&](const char* n) { return step.primitive == n; });
 }

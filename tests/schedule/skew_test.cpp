@@ -217,4 +217,17 @@ TEST_CASE("a finished row is a box, a finished diagonal is none") {
   (void)w;
 }
 
+TEST_CASE("a loop whose ends follow another one is not fused with what is inside (fuzz seed 932000003)") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", i32, {N, N, N}), y = lang::make_output("y", i32, {N, N, N});
+  lang::bind(y, compute("y", {{"i", N}, {"j", N}, {"k", N}}, [&](Var i, Var j, Var k) { return x(i, j, k) + 1; }));
+  Schedule s(lang::build_program("p", {x, y}), Target::parse("x86-64-v3"));
+  auto [i, j, k] = s[y].spatial<3>();
+  const Loop w = s[y].skew(i, j, 1);
+  s[y].reorder(w, i, k).tighten(i);
+  says(refusal(s, [&, i = i, k = k] { s[y].fuse(i, k); }),
+       {"fuse: expected an outer loop that was not tightened, found i of y"});
+}
+
 }  // namespace ashlar::test

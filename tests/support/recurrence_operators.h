@@ -101,6 +101,19 @@ inline const std::vector<Operator>& all() {
              out[0][i] = t == T - 1 ? x[i] : std::max(x[i], out[0][i + 1] - 1);
            }
        }},
+      {"exclusive_bits_from_the_end", 1,
+       [](const Tensor& x, const Symbol& R, const Symbol& T) {
+         return list(scan(
+             "y", {{"r", R}, {"t", T}}, Along{1}.backwards(), Combine::bit_xor, [&](Var r, Var t) { return x(r, t); },
+             Scan::exclusive));
+       },
+       [](const Ints& x, int R, int T, Outs& out) {
+         for (int r = 0; r < R; ++r)
+           for (int t = T - 1, bits = 0; t >= 0; --t) {
+             out[0][r * T + t] = bits;
+             bits ^= x[r * T + t];
+           }
+       }},
       {"edit_distance", 1,  // a table that is filled from north, west and north-west
        [](const Tensor& x, const Symbol& R, const Symbol& T) {
          return list(recur(

@@ -17,7 +17,8 @@ struct Scheduling {
 };
 
 inline const std::vector<const char*>& with_independent_rows() {
-  static const std::vector<const char*> names{"smooth", "biquad", "running_sum", "backwards", "two_states", "composed"};
+  static const std::vector<const char*> names{
+      "smooth", "biquad", "running_sum", "backwards", "two_states", "composed", "exclusive_bits_from_the_end"};
   return names;
 }
 
@@ -193,6 +194,64 @@ inline const std::vector<Scheduling>& schedulings() {
          s[m.state[0]].reorder(w, t).tighten(t);
          auto [i, j] = s[m.results[0]].spatial<2>();
          s[m.results[0]].tighten(s[m.results[0]].skew(i, j, -1)).parallel(i);
+       }},
+      {"running_sum", "blocks on workers, each scanned where it is combined", false,
+       [](Schedule& s, const Made& m) {
+         auto [r, t] = s[m.state[0]].spatial<2>();
+         auto [to, ti] = s[m.state[0]].split(t, 4);
+         auto [total, carry, block] = s[m.state[0]].associative_scan(to);
+         block.compute_at(to);
+         s[m.state[0]].parallel(s[m.state[0]].fuse(r, to)).vectorize(ti);
+         auto [row, o] = total.spatial<2>();
+         total.parallel(row).unroll(total.reduction());
+         (void)carry, (void)o;
+       }},
+      {"running_sum", "blocks of blocks", true,
+       [](Schedule& s, const Made& m) {
+         auto [to, ti] = s[m.state[0]].split(s[m.state[0]].spatial<2>()[1], 3);
+         auto [total, carry, block] = s[m.state[0]].associative_scan(to);
+         auto [co, ci] = carry.split(carry.spatial<2>()[1], 2);
+         auto [totals, carries, blocks] = carry.associative_scan(co);
+         blocks.compute_at(co);
+         s[m.results[0]].parallel(s[m.results[0]].spatial<2>()[0]);
+         (void)total, (void)block, (void)totals, (void)carries, (void)ti, (void)ci;
+       }},
+      {"running_sum", "blocks in lanes, where a row is read", true,
+       [](Schedule& s, const Made& m) {
+         auto [i, j] = s[m.results[0]].spatial<2>();
+         s[m.state[0]].compute_at(i);
+         auto [to, ti] = s[m.state[0]].split(s[m.state[0]].spatial<2>()[1], 4);
+         auto [total, carry, block] = s[m.state[0]].associative_scan(to);
+         auto [row, o, n] = block.spatial<3>();
+         block.reorder(row, n, o).vectorize(o, 8);
+         total.vectorize(total.spatial<2>()[1], 8);
+         (void)carry, (void)j, (void)ti;
+       }},
+      {"composed", "functions composed in blocks", false,
+       [](Schedule& s, const Made& m) {
+         auto [to, ti] = s[m.state[0]].split(s[m.state[0]].spatial<2>()[1], 5);
+         auto [total, carry, block] = s[m.state[0]].associative_scan(to);
+         block.compute_at(to).peel(block.spatial<3>()[2], Peel::first);
+         s[m.state[0]].parallel(to);
+         (void)total, (void)carry, (void)ti;
+       }},
+      {"exclusive_maximum_down_columns", "blocks of rows, columns in lanes", false,
+       [](Schedule& s, const Made& m) {
+         auto [r, t] = s[m.state[0]].spatial<2>();
+         auto [ro, ri] = s[m.state[0]].split(r, 2);
+         auto [total, carry, block] = s[m.state[0]].associative_scan(ro);
+         block.compute_at(ro);
+         s[m.state[0]].parallel(ro).vectorize(t, 8);
+         carry.vectorize(carry.spatial<2>()[1], 8);
+         (void)total, (void)ri;
+       }},
+      {"exclusive_bits_from_the_end", "blocks, the last one first", true,
+       [](Schedule& s, const Made& m) {
+         auto [to, ti] = s[m.state[0]].split(s[m.state[0]].spatial<2>()[1], 4);
+         auto [total, carry, block] = s[m.state[0]].associative_scan(to);
+         block.compute_at(to);
+         s[m.state[0]].parallel(to);
+         (void)total, (void)carry, (void)ti;
        }},
       {"diffusion", "points of one step on workers and in lanes", false,
        [](Schedule& s, const Made& m) {

@@ -155,6 +155,22 @@ std::vector<Case> primitives() {
     Stage partial = s[t.product].rfactor(s[t.product].split(s[t.product].reduction(), 4).inner, Place::first);
     partial.parallel(partial.spatial<3>()[0]);
   }));
+  all.push_back({"a scan in blocks", [](const Use& use) {
+                   lang::DefinitionScope scope;
+                   Symbol N{"N"};
+                   Tensor x = lang::make_input("x", i32, {N}), y = lang::make_output("y", i32, {N});
+                   Tensor t = scan("t", {{"i", N}}, Along{0}, Combine::add, [&](Var i) { return x(i); });
+                   lang::bind(y, t);
+                   const lang::Built built = lang::build_program("running", {x, y});
+                   Schedule s(built, Target::parse("x86-64-v3"));
+                   auto [o, n] = s[t].split(s[t].spatial<1>()[0], 8);
+                   auto [total, carry, block] = s[t].associative_scan(o);
+                   block.compute_at(o);
+                   s[t].parallel(o).vectorize(n);
+                   total.parallel(total.spatial<1>()[0]);
+                   (void)carry;
+                   use(built, s);
+                 }});
   all.push_back(of<Product>("jammed", [](Product& t, Schedule& s) {
     auto [i, j] = s[t.product].spatial<2>();
     auto [io, ii] = s[t.product].split(i, 4);

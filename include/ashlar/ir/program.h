@@ -123,6 +123,8 @@ struct Reducer {
   // from its identity, but an empty part may not meet another.
   std::string unjoinable;
 };
+// One step: combine(accumulated, values), a component each.
+std::vector<Expr> combine(const Reducer&, const std::vector<Expr>& accumulated, const std::vector<Expr>& values);
 
 struct Stage {
   Id id = 0;
@@ -137,9 +139,13 @@ struct Stage {
   // A recurrence, which reads its own buffers (ir/recurrence.h): the dimensions that it runs along, the slowest first. Their
   // variables are ordered ones.
   std::vector<std::size_t> along;
-  // What this stage is of another: an identity copy made by cache_read/cache_write, a partial made by rfactor. 0: user's own.
-  enum class Origin { user, cache_read, cache_write, rfactor } origin = Origin::user;
-  Id origin_of = 0;       // the buffer copied (caches) or the stage factored
+  // A recurrence that is a scan: its step is scan(the element before, a term), so that blocks of it may be scanned apart. Its
+  // kind is none for every other recurrence.
+  Reducer scan;
+  // What this stage is of another: an identity copy made by cache_read/cache_write, a partial made by rfactor, totals and
+  // blocks of a scan. 0: user's own.
+  enum class Origin { user, cache_read, cache_write, rfactor, scan } origin = Origin::user;
+  Id origin_of = 0;       // the buffer copied (caches) or the stage factored, or scanned
   bool has_fill = false;  // cache_read with a fill value: reads outside the source's box give `fill`
   Expr fill;
   // A scatter: the element that a step combines into, an index for each dimension, over the reduce variables. A dimension whose

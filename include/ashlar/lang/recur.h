@@ -15,6 +15,9 @@
 // Each lambda is called once. The first one says the types of the state.
 #include <ashlar/lang/compute.h>
 
+namespace ashlar::ir {
+struct Reducer;
+}
 namespace ashlar {
 
 struct Along {
@@ -80,8 +83,9 @@ inline constexpr std::size_t components_of<std::array<Expr, K>> = K;
 struct RecurrenceBuilder {
   // The state that `first` gives: its values, and tensors of its types, which a Prior reads before the stage is defined.
   static void begin(const Site&, const Operand* first, std::size_t count, Expr* values, Tensor* state);
+  // `scan`: the step combines the element before with a term by this reducer; null: it is any step.
   static void end(const Site&, const Along&, const Lag&, const Expr* first, const Operand* step, std::size_t count,
-                  const Tensor* state);
+                  const Tensor* state, const ir::Reducer* scan = nullptr);
   static Prior prior(const Tensor* state, std::size_t count) { return {state, count}; }
   template <class T>
   static void operands(const T& result, Where where, Operand* out) {

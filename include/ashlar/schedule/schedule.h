@@ -246,6 +246,9 @@ class Stage {
   // reduction
   Stage rfactor(Loop, Where = Where::current()) const;  // the partial's new dimension is the last one
   Stage rfactor(Loop, Place, Where = Where::current()) const;
+  // A scan in blocks: the totals of blocks, what stands before each of them, and each block scanned by itself; those three come
+  // back. The loop is the outer one of a split of what it scans along; the stage combines, and has independent points.
+  std::array<Stage, 3> associative_scan(Loop, Where = Where::current()) const;
   // The loop may be bound to threads: each sums a part, and every thread gets the sum of all parts.
   Stage cross_thread_reduce(Loop, Where = Where::current()) const;
   Stage decompose_init(Loop, Where = Where::current()) const;  // the init stands before the loop, apart from the update

@@ -33,6 +33,7 @@ void apply_fuse(Context& c) {
   if (a.reduce != b.reduce)
     c.refuse("two loops of one kind", std::string(a.reduce ? "a reduction, " : "a spatial loop, ") + a.name + ", and " +
                                           (b.reduce ? "a reduction, " : "a spatial loop, ") + b.name);
+  if (outer.tight) c.refuse("an outer loop that was not tightened", name_of(c.p, outer));
   if (ir::uses_var(b.extent, a.id))
     c.refuse("an inner loop whose extent does not depend on the outer one", b.name + " in " + ir::text(b.extent));
   // rewrite
