@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include <ashlar/analysis/puts.h>
 #include <ashlar/ir/function.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
@@ -57,9 +58,77 @@ void keep_common(std::vector<Expr>& conditions, const std::vector<Expr>& with) {
   conditions.erase(std::remove_if(conditions.begin(), conditions.end(), missing), conditions.end());
 }
 
+// Of a copy without a fill: the box of what it copies, where that is stated; else nothing.
+std::vector<Interval> source_box(const Program& p, const ir::Stage& copy) {
+  const ir::Stage* stage = &copy;
+  while (stage->origin == ir::Stage::Origin::cache_read && !stage->has_fill && inferred(*stage)) {
+    const Expr& source = stage->values.front();
+    if (!ir::is(source, ir::Op::load)) return {};
+    const ir::Buffer& b = p.buffer(source.node()->id);
+    std::vector<Interval> box;
+    if (b.stage == 0) {
+      for (const Expr& extent : b.extents) box.push_back({ir::index(0), ir::sub(extent, ir::index(1))});
+      return box;
+    }
+    stage = &p.stage(b.stage);
+    if (inferred(*stage)) continue;
+    for (const ir::IterVar& v : stage->iters)
+      if (v.kind != ir::IterKind::reduce) box.push_back({v.begin, ir::sub(v.end, ir::index(1))});
+    return box;
+  }
+  return {};
+}
+
+// What is known where a read happens.
+Facts facts_of_read(const ir::Stage& reader, const Domain& theirs, const Read& r, Facts facts) {
+  std::vector<Id> terms;
+  for (std::size_t k = 0; k < reader.iters.size(); ++k) {
+    const ir::IterVar& v = reader.iters[k];
+    if (v.kind == ir::IterKind::reduce && r.of_start)
+      terms.push_back(v.id);
+    else
+      facts.range(v.id, theirs.computed[k].lo, theirs.computed[k].hi);
+  }
+  for (const Expr& atom : reader.domain)
+    if (std::none_of(terms.begin(), terms.end(), [&](Id v) { return ir::uses_var(atom, v); })) facts.assume(atom);
+  for (const Expr& e : theirs.inhabited) facts.assume(e);
+  for (const Expr& condition : r.conditions) assume_of_data(facts, decided(condition, r.conditions));
+  return facts;
+}
+
+// An index is in the box of what is copied wherever it is read, by the conditions of the read: then so is what the copy holds.
+Interval inside_source(const Interval& i, const Interval& source, const Expr& index, const Facts& arguments,
+                       const Facts& read) {
+  Interval r = i;
+  if (!can_prove(ir::ge(i.lo, source.lo), arguments) && can_prove(ir::ge(index, source.lo), read))
+    r = intersect(r, {source.lo, {}}, arguments);
+  if (!can_prove(ir::le(i.hi, source.hi), arguments) && can_prove(ir::le(index, source.hi), read))
+    r = intersect(r, {{}, source.hi}, arguments);
+  return r;
+}
+
+// A range of at most one value, and perhaps of none, ends where it says, and not at the value that it has if it has one: its
+// last value is a variable of its own until the hulls are known.
+ir::Substitution open_ends(std::vector<VarRange>& ranges, const Facts& facts) {
+  constexpr Id first_end_id = Id{1} << 61;
+  ir::Substitution ends;
+  for (VarRange& v : ranges) {
+    if (!v.range.bounded()) continue;
+    const bool of_another =
+        std::any_of(ranges.begin(), ranges.end(), [&](const VarRange& w) { return ir::uses_var(v.range.hi, w.id); });
+    if (of_another || !can_prove(ir::le(v.range.hi, v.range.lo), facts) || can_prove(ir::le(v.range.lo, v.range.hi), facts))
+      continue;
+    const Expr end = ir::var(first_end_id + ends.size(), "end");
+    ends.emplace_back(end.node()->id, v.range.hi);
+    v.range.hi = end;
+  }
+  return ends;
+}
+
 // Widens `hulls` by what one reader reads of a stage; false if it does not read it.
 bool add_reader(const Program& p, const ir::Stage& stage, const ir::Stage& reader, const Domain& theirs, const Facts& facts,
                 std::vector<Interval>& hulls, bool first) {
+  const std::vector<Interval> source = source_box(p, stage);
   std::vector<VarRange> ranges, spatial;  // the start of a reduction is read at spatial points, also where there are no terms
   std::vector<VarRange> data;             // what tables say of bounds; nobody knows when a domain is laid out
   for (std::size_t k = reader.iters.size(); k-- > 0;) {
@@ -70,15 +139,22 @@ bool add_reader(const Program& p, const ir::Stage& stage, const ir::Stage& reade
     if (reader.iters[k].kind != ir::IterKind::reduce) spatial.push_back(ranges.back());
   }
   ranges.insert(ranges.end(), data.begin(), data.end());
+  const ir::Substitution ends = open_ends(ranges, facts);
+  for (VarRange& v : spatial)
+    for (const VarRange& w : ranges)
+      if (v.id == w.id) v = w;
   bool any = false;
   for (const Read& r : reads_of(reader)) {
     if (p.buffer(r.load.node()->id).stage != stage.id) continue;
     const auto indices = ir::args_of(r.load);
     for (std::size_t d = 0; d < indices.size(); ++d) {
-      const Interval i = index_interval(indices[d], r.of_start ? spatial : ranges, facts);
+      Interval i = index_interval(indices[d], r.of_start ? spatial : ranges, facts);
       if (!i.bounded())
         refuse("region", "an index of " + stage.name + " with a bound (clamp it, or promise one with in_range)",
                ir::text(indices[d]), r.load.node()->where);
+      if (!ends.empty()) i = {ir::substitute(i.lo, ends), ir::substitute(i.hi, ends)};
+      if (!source.empty() && r.bounds == 0)
+        i = inside_source(i, source[d], indices[d], facts, facts_of_read(reader, theirs, r, facts));
       hulls[d] = first ? i : hull(hulls[d], i, facts);
     }
     first = false;

@@ -25,9 +25,9 @@ Expr inside(ViewDef::Kind kind, const Expr& i, const Bounds& b) {
   const Expr n = ir::sub(b.end, b.begin), from_begin = ir::sub(i, b.begin);
   if (kind == ViewDef::Kind::wrap) return ir::add(b.begin, ir::mod(from_begin, n));
   const Expr one = ir::index(1), two = ir::index(2);
-  // one period of mirror is 0 .. n-1 n-1 .. 0, of reflect 0 .. n-1 .. 1
+  // one period of mirror is 0 .. n-1 n-1 .. 0, of reflect 0 .. n-1 .. 1: 0 alone where there is one element
   const bool mirror = kind == ViewDef::Kind::mirror;
-  const Expr period = mirror ? ir::mul(n, two) : ir::mul(ir::sub(n, one), two);
+  const Expr period = mirror ? ir::mul(n, two) : ir::max(ir::mul(ir::sub(n, one), two), one);
   const Expr m = ir::mod(from_begin, period);
   const Expr back = mirror ? ir::sub(ir::sub(period, one), m) : ir::sub(period, m);
   return ir::add(b.begin, ir::min(ir::min(m, back), ir::sub(n, one)));

@@ -35,12 +35,15 @@ inline std::string counted(std::int64_t n, const std::string& what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
 }
 
-// Of each symbol: what is given, or 1024, or what its facts allow. Refused: a size of what is no symbol.
+// Of each symbol: what is given, or 1024, or what its facts allow. Refused: a size of what is no symbol, or that no call has.
 inline std::map<ir::Id, std::int64_t> sizes_of(const std::map<ir::Id, ir::Symbol>& symbols, const std::string& of,
                                                const ExplainSizes& sizes, Where where) {
   for (const auto& [name, n] : sizes) {
     const bool known = std::any_of(symbols.begin(), symbols.end(), [&](const auto& s) { return s.second.name == name; });
     if (!known) refuse("explain", "sizes of symbols of " + of, name, where);
+    for (const auto& [id, s] : symbols)
+      if (s.name == name && (n < s.min || n > s.max || n % s.multiple_of != 0))
+        refuse("explain", "a size of " + name + " that its facts allow", std::to_string(n), where);
   }
   std::map<ir::Id, std::int64_t> result{{ir::vscale_id, 1}};  // scalable vectors in registers of 128 bits
   for (const auto& [id, s] : symbols) {

@@ -255,8 +255,10 @@ Stage Stage::roll_(StageRef r, const std::array<Expr, 2>& values, const Expr& re
   const Type type = values[0].type();
   const Expr f = ir::substitute(
       rescale, {{values[0].node()->id, ir::var(1, "old", type)}, {values[1].node()->id, ir::var(2, "now", type)}});
-  for (const ir::Id v : ir::free_vars(f))
-    if (v > 2) refuse("roll", "a rescale of its two values alone", ir::text(rescale), w);
+  bool others = false;
+  ir::walk(f, [&](const Expr& e) { return others = others || ir::is(e, ir::Op::load), !others; });
+  for (const ir::Id v : ir::free_vars(f)) others = others || v > 2;
+  if (others) refuse("roll", "a rescale of its two values alone", ir::text(rescale), w);
   return Stage(apply("roll", {Arg::stage(id_), Arg::stage(leader), Arg::map({1, 2}, {f})}, w)[0], state_);
 }
 Stage Stage::unroll_and_jam(Loop l, Where w) const { return apply("unroll_and_jam", {own(l, "unroll_and_jam", w)}, w), *this; }
@@ -396,7 +398,9 @@ ir::Id Stage::buffer_of(const detail::ScheduleState& state, StageRef r, const ch
   }
   state.require_here(what, where);
   const auto it = state.buffer_of.find(r.tensor_);
-  if (it == state.buffer_of.end()) refuse(what, "a tensor of this program", "one that no output needs", where);
+  if (it == state.buffer_of.end())
+    refuse(what, "a tensor of this program",
+           r.tensor_ ? "one that no output needs" : "an empty Tensor, which was given no value", where);
   const auto& consumed = state.scheduled.consumed;
   if (const auto gone = consumed.find(it->second); gone != consumed.end()) refuse_consumed(what, "tensor", gone->second, where);
   return it->second;
@@ -450,6 +454,8 @@ std::vector<Arg> Schedule::reader_args(StageRef source, std::initializer_list<St
   if (fill) {
     const Type type = state_->scheduled.program.buffer(buffer).type;
     if (!fill->is_number()) refuse("cache_read", "a number to fill with", "an Expr", where);
+    if (fill->number_type().is_bool() && !type.is_bool())
+      refuse("cache_read", "a value to fill " + ir::text(type) + " with", "a bool", where);
     Expr value;
     if (type.is_float())
       value = ir::float_const(type, fill->number_type().is_float() ? fill->real() : static_cast<double>(fill->integer()));
@@ -549,7 +555,7 @@ void Schedule::replay(std::string_view json, Where where) {
       state_->replayed(std::move(step), before);
     } catch (const RefusalError& e) {
       Refusal r = e.refusal;
-      r.primitive += " (replayed from " + place + ")";
+      r.primitive += place.empty() ? " (replayed)" : " (replayed from " + place + ")";
       throw RefusalError(r);
     }
   }

@@ -23,6 +23,7 @@ struct ScheduleState {
   ScheduleState* general = nullptr;                           // of a variant: the state of the general schedule
   bool gone = false;                                          // a variant whose step was taken back
   std::size_t number = 0;                                     // of a variant
+  Where made_at = {};                                         // of a variant: the line of its specialize
   std::vector<std::unique_ptr<Schedule>> variants = {};       // the general one's: by number, from 1
   std::vector<std::unique_ptr<Schedule>> variants_gone = {};  // whose step was taken back; handles to them refuse
   std::vector<ScheduleState*> mirrors = {};                   // the states of `variants`
@@ -37,7 +38,6 @@ struct ScheduleState {
   void restore(schedule::Scheduled before);                                 // of the whole schedule
   void mirror();                                                            // after what the whole schedule holds has changed
   const std::vector<ir::Id>& replayed(schedule::Step, std::size_t before);  // saved where there were no other variants
-  Where made_at() const;                                                    // of a variant
   ScheduleState* copied() const;                                            // with all its variants
   // The variant for a condition over the program's symbols, made where there is none.
   ScheduleState& specialized(const Expr& condition, Where);

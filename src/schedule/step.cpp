@@ -102,6 +102,8 @@ Expr expr_from(const Json& j, Entry entry, int depth = 0) {
     const bool joins = (o == ir::Op::logic_and || o == ir::Op::logic_or) && args.size() == 2 && args[0].type().is_bool();
     if ((arithmetic || compares || joins) && args.size() == 2 && args[0].type() == args[1].type())
       return ir::binary(o, args[0], args[1]);
+    if ((o == ir::Op::neg || o == ir::Op::abs || o == ir::Op::bit_not) && args.size() == 1 && args[0].type().is_index())
+      return ir::unary(o, args[0]);
     if (o == ir::Op::select && args.size() == 3 && args[0].type().is_bool() && args[1].type().is_index() &&
         args[2].type().is_index())
       return ir::select(args[0], args[1], args[2]);
@@ -115,10 +117,8 @@ Expr expr_from(const Json& j, Entry entry, int depth = 0) {
     if (o == ir::Op::logic_not && args.size() == 1 && args[0].type().is_bool()) return ir::unary(o, args[0]);
   }
   bad(entry,
-      "arithmetic (add, sub, mul, div, min, max; of indices also mod, bit operations and select; of floats also neg, abs, exp, "
-      "exp2, "
-      "log, "
-      "log2, sqrt) or a condition on indices",
+      "arithmetic (add, sub, mul, div, min, max, neg, abs; of indices also mod, bit operations and select; of floats also exp, "
+      "exp2, log, log2, sqrt) or a condition on indices",
       j);
 }
 

@@ -33,18 +33,21 @@ const std::vector<ir::Id>& ScheduleState::made(schedule::Step step, std::size_t 
   return done.results;
 }
 
-Where ScheduleState::made_at() const {
+namespace {
+// The line that made a variant.
+Where made_where(const schedule::Scheduled& s, std::size_t number) {
   std::size_t count = 0;
-  for (const schedule::Step& s : whole().scheduled.trace)
-    if (s.primitive == "specialize" && ++count == number) return s.where;
+  for (const schedule::Step& step : s.trace)
+    if (step.primitive == "specialize" && ++count == number) return step.where;
   return {};
 }
+}  // namespace
 
 // The members that are neither handles nor their mirrors.
 ScheduleState* ScheduleState::copied() const {
   if (general)
     refuse("specialize", "a reference to the variant: Schedule& narrow = s.specialize(...)",
-           "a copy of it, whose steps nothing would take", made_at());
+           "a copy of it, whose steps nothing would take", made_at);
   auto copy = std::make_unique<ScheduleState>(
       ScheduleState{scheduled, target, buffer_of, iter_of, variable_of, algorithm, observer, observer_data});
   copy->mirror();
@@ -70,6 +73,7 @@ void ScheduleState::mirror() {
     variants.emplace_back(new Schedule(mirrors.back()));
     mirrors.back()->general = this;
     mirrors.back()->number = mirrors.size();
+    mirrors.back()->made_at = made_where(scheduled, mirrors.size());
   }
   for (std::size_t k = 0; k < count; ++k) mirrors[k]->scheduled = scheduled.variants[k];
 }
@@ -122,7 +126,7 @@ Schedule& Schedule::operator=(const Schedule& other) {
   if (this == &other) return *this;
   if (state_->general || other.state_->general)
     refuse("specialize", "a general schedule on both sides of the assignment", "a variant",
-           state_->general ? state_->made_at() : other.state_->made_at());
+           state_->general ? state_->made_at : other.state_->made_at);
   const std::unique_ptr<detail::ScheduleState> copy(other.state_->copied());  // handles to this schedule stay handles to it
   state_->target = copy->target;
   state_->buffer_of = copy->buffer_of, state_->iter_of = copy->iter_of, state_->variable_of = copy->variable_of;

@@ -129,3 +129,47 @@ TEST_CASE("a cache with a fill value has a value everywhere, and keeps its box")
   for (std::int64_t n : {0, 1, 5})
     for (std::int64_t m : {0, 3}) check(s, {{n}, {m}, {n}, {m}});
 }
+
+TEST_CASE("copies hold what is read of a tensor, and not what a condition keeps from being read") {
+  lang::DefinitionScope scope;
+  const Symbol T("T");
+  const Tensor x = lang::make_input("x", f32, {T}), y = lang::make_output("y", f32, {T});
+  const Tensor twice = compute("twice", {{"t", T}}, [&](Var t) { return x(t) * 2; });
+  const Tensor d = compute(
+      "d", {{"t", T}}, [&](Var t) { return twice(t) - select(t >= 4, twice(t - 4), 0) + select(t < T - 3, x(t + 3), x(t)); });
+  lang::bind(y, d);
+  const lang::Built built = lang::build_program("comb", {x, y});
+  const auto same = [](const Schedule& s) {
+    for (const std::int64_t n : {0, 1, 3, 4, 5, 8, 21}) check(s, {{n}, {n}});
+  };
+  Schedule whole(built, Target::parse("x86-64-v3"));
+  whole.cache_read(twice, {d}, Scope::global);
+  whole.cache_read(x, {d}, Scope::global);
+  CHECK(whole.text().find("nest twice_cache t [0, +T)") != std::string::npos);
+  same(whole);
+  Schedule tiles(built, Target::parse("x86-64-v3"));
+  auto [to, ti] = tiles[d].split(tiles[d].spatial<1>()[0], 8);
+  const Stage first = tiles.cache_read(twice, {d}, Scope::stack), second = tiles.cache_read(first, {d}, Scope::stack);
+  second.compute_at(to), first.compute_at(to);
+  tiles.cache_read(x, {d}, Scope::stack).compute_at(to);
+  tiles[d].vectorize(ti);
+  same(tiles);
+  // what pads reads past the condition, which is refused
+  Schedule padded(built, Target::parse("x86-64-v3"));
+  const Stage copy = padded.cache_write(d, Scope::global);
+  padded.cache_read(twice, {copy}, Scope::global);
+  const auto refused = padded.attempt([&] { copy.split(copy.spatial<1>()[0], 8, Tail::pad); });
+  REQUIRE(refused);
+  CHECK(refused->text().find("expected reads of ") != std::string::npos);
+}
+
+TEST_CASE("a boundary that reflects reads the one element that there is") {
+  lang::DefinitionScope scope;
+  const Symbol N("N");
+  const Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
+  const Tensor wide = boundary::reflect(x);
+  lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return wide(i - 5) * 100 + wide(i + 7); }));
+  Schedule s(lang::build_program("reflected", {x, y}), Target::parse("x86-64-v3"));
+  s[y].vectorize(s[y].spatial<1>()[0], 4);
+  for (const std::int64_t n : {0, 1, 2, 3, 9}) check(s, {{n}, {n}});
+}

@@ -135,4 +135,6 @@ TEST_CASE("what a kernel takes of a processor") {
   auto [a, b] = s[twice].spatial<2>();
   s[twice].parallel(a).vectorize(b, 8);
   handmade::golden("explain_processor", explain(s, {{"M", 512}, {"N", 512}}));
+  CHECK_THROWS_WITH_AS(explain(s, {{"M", -3}}),
+                       doctest::Contains("explain: expected a size of M that its facts allow, found -3"), RefusalError);
 }

@@ -308,6 +308,23 @@ TEST_CASE("tighten needs the loops it was split from around it") {
        {"the outer loop of the split that made ii of C to stand around it", "io inside it"});
 }
 
+TEST_CASE("padded loops are counted in 62 bits") {
+  Product t;
+  auto [i, j] = t.s[t.product].spatial<2>();
+  const std::int64_t most = INT32_MAX;
+  says(refusal(t.s, [&, i = i] { t.s[t.product].split(i, most + 1); }),
+       {"split: expected a factor of at most 2147483647, found 2147483648"});
+  says(refusal(t.s, [&, i = i] { t.s[t.product].split(i, Parts{INT64_MAX}); }),
+       {"split_parts: expected a number of parts of at most 2147483647"});
+  auto [io, ii] = t.s[t.product].split(i, most);
+  auto [ioo, ioi] = t.s[t.product].split(io, most);
+  auto [jo, ji] = t.s[t.product].split(j, most);
+  t.s[t.product].reorder(ioo, jo, ioi, ii, ji);
+  const Loop both = t.s[t.product].fuse(ioi, ii);
+  says(refusal(t.s, [&, ji = ji] { t.s[t.product].fuse(both, ji); }),
+       {"fuse: expected a number of iterations that 62 bits hold, found"});
+}
+
 TEST_CASE("tiles that overlap start from their own init (fuzz seed 129566)") {
   lang::DefinitionScope scope;
   Symbol N{"N", {.min = 1}};

@@ -198,6 +198,15 @@ TEST_CASE("prefetch needs a loop that reads the tensor, and keeps it") {
   apart.same();
 }
 
+TEST_CASE("no data say where something lies, and a bool fills no numbers") {
+  Product t;
+  Stage copy = t.s.cache_read(t.B, {t.product}, Scope::global);
+  says(refusal(t.s, [&] { copy.transform_layout([&](Var k, Var j) { return at(k, j + i32(t.A(0, 0))); }); }),
+       {"set_layout: expected a map over its own variables alone, found d1 + index(i32(A[0, 0]))"});
+  says(refusal(t.s, [&] { t.s.cache_read(t.A, {t.product}, Scope::global, true); }),
+       {"cache_read: expected a value to fill f32 with, found a bool"});
+}
+
 TEST_CASE("stream_store is for outputs that are stored once") {
   Product t;
   says(refusal(t.s, [&] { t.s[t.product].stream_store(); }),

@@ -138,6 +138,8 @@ TEST_CASE("what roll refuses") {
   says(refusal(s, [&] { s[started].roll(top, difference); }), {"a sum that starts from 0 (without from)", "found started"});
   says(refusal(s, [&] { s[turned].roll(top, difference); }),
        {"reads of the leader's value at the follower's own point, found top[N - 1 - i]"});
+  says(refusal(s, [&] { s[fewer].roll(top, [&](Expr old, Expr now) { return exp(old - now) * x(0, 0); }); }),
+       {"roll: expected a rescale of its two values alone, found exp(old - now) * x[0, 0]"});
   says(refusal(s, [&] { s[apart].roll(top, difference); }),
        {"a sum whose terms read the leader, found apart, which does not read top"});
 }

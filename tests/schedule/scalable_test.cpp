@@ -55,8 +55,9 @@ TEST_CASE("what a loop over scalable lanes is not") {
   }
   Axpy t;
   auto [i, j] = t.s[t.y].spatial<2>();
-  says(refusal(t.s, [&, l = j] { t.s[t.y].vectorize(l, Scalable{1}); }), {"2 to 16 lanes"});
-  says(refusal(t.s, [&, l = j] { t.s[t.y].vectorize(l, Scalable{64}); }), {"2 to 16 lanes"});
+  says(refusal(t.s, [&, l = j] { t.s[t.y].vectorize(l, Scalable{1}); }), {"2, 4, 8 or 16 lanes"});
+  for (const int lanes : {3, 5, 6, 12, 64})  // no vectors that instructions have
+    says(refusal(t.s, [&, l = j] { t.s[t.y].vectorize(l, Scalable{lanes}); }), {"2, 4, 8 or 16 lanes"});
   says(refusal(t.s, [&, l = i] { t.s[t.y].vectorize(l, Scalable{4}); }),
        {"expected scalable lanes innermost, found j of y inside ii of y"});
 

@@ -178,11 +178,54 @@ TEST_CASE("where more is known a box may be another one, and what it reads is lo
   const Tensor shifted = compute("shifted", [&](Var i) { return a(i + 3) * 2; });
   lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return shifted(i) + 1; }));
   lang::bind(z, compute("z", [&] { return shifted(-2); }));
-  Schedule s(lang::build_program("p", {a, y, z}), Target());
-  says(refusal(s, [&] { s.specialize(N >= 2); }), {"specialize: expected reads of a inside of it", "N = 0"});
-  says(refusal(s, [&] { s.specialize(N < 2); }), {"specialize: expected reads of a inside of it"});
-  says(refusal(s, [&] { s.assume(N < 2); }), {"assume: expected reads of a inside of it"});
-  s.assume(N >= 2);
+  const lang::Built built = lang::build_program("p", {a, y, z});
+  // Where N is 0 or 1, y has one point or none: what none reads is not in the box, [-2, N) in every call.
+  const auto same = [&](const Schedule& s, std::initializer_list<std::int64_t> sizes) {
+    for (const std::int64_t n : sizes) {
+      CAPTURE(n);
+      interp::Arguments expected{
+          interp::Array::make(f32, {n + 3}, [](std::span<const std::int64_t> i) { return static_cast<double>(i[0] + 1); }),
+          interp::Array::zeros(f32, {n}), interp::Array::zeros(f32, {})};
+      interp::Arguments found = expected;
+      interp::run_algorithm(built.program, expected);
+      REQUIRE_NOTHROW(interp::run(s.scheduled().program, found));
+      for (const std::size_t k : {1, 2}) CHECK(interp::difference(found[k].array, expected[k].array) == "");
+    }
+  };
+  Schedule divided(built, Target()), small(built, Target()), large(built, Target());
+  divided.specialize(N >= 2);
+  same(divided, {0, 1, 2, 7});
+  small.assume(N < 2);
+  same(small, {0, 1});
+  large.assume(N >= 2);
+  same(large, {2, 5});
+}
+
+TEST_CASE("variants that were made before take all calls that keep a condition, or all that break it") {
+  Blur t;
+  const Symbol &W = t.W, &H = t.H;
+  t.s.specialize(W < 8);
+  says(refusal(t.s, [&] { t.s.specialize(8 > W); }), {"specialize: expected a condition that divides the calls that are left, "
+                                                      "found 8 > W, while the variant where W < 8 takes "
+                                                      "all calls that keep it"});
+  says(refusal(t.s, [&] { t.s.specialize(W >= 8); }), {"while the variant where W < 8 takes all calls that break it"});
+  t.s.specialize(H < 4);
+  says(refusal(t.s, [&] { t.s.specialize(H < 4 && W > 20); }),
+       {"while the variants where W < 8 and H < 4 take all calls that keep it"});
+  says(refusal(t.s, [&] { t.s.specialize(W < 0); }), {"a condition that some call can keep, found W < 0, which is never true"});
+}
+
+TEST_CASE("a copy of a variant that was taken back is refused at the line that made it") {
+  Blur t;
+  Schedule* lost = nullptr;
+  const auto line = Where::current().line() + 1;
+  CHECK(t.s.attempt([&, l = t.s[t.out].spatial<2>()[1]] {
+    lost = &t.s.specialize(t.W < 8);
+    t.s[t.out].split(l, 0);
+  }));
+  const auto r = t.s.attempt([&] { const Schedule copy = *lost; });
+  REQUIRE(r);
+  CHECK(r->where.line() == line);
 }
 
 TEST_CASE("what specialize refuses") {

@@ -36,6 +36,11 @@ void apply_fuse(Context& c) {
   if (outer.tight) c.refuse("an outer loop that was not tightened", name_of(c.p, outer));
   if (ir::uses_var(b.extent, a.id))
     c.refuse("an inner loop whose extent does not depend on the outer one", b.name + " in " + ir::text(b.extent));
+  std::int64_t outer_extent = 0, inner_extent = 0, product = 0;
+  if (ir::is_int(a.extent, &outer_extent) && ir::is_int(b.extent, &inner_extent) &&
+      (__builtin_mul_overflow(outer_extent, inner_extent, &product) || product > std::int64_t{1} << 62))
+    c.refuse("a number of iterations that 62 bits hold",
+             std::to_string(outer_extent) + " times " + std::to_string(inner_extent));
   // rewrite
   ir::Axis fused;
   fused.id = c.p.fresh();

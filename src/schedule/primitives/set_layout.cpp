@@ -36,6 +36,7 @@ void set_map(Context& c, ir::Buffer& b, const Arg& map) {
   for (const Expr& e : map.exprs) {
     if (!e.type().is_index()) c.refuse("index expressions in the map", ir::text(e) + " of type " + ir::text(e.type()));
     exprs.push_back(ir::substitute(e, own));
+    if (analysis::depends_on_data(e)) c.refuse("a map over its own variables alone", ir::text(exprs.back()));
     for (Id v : ir::free_vars(exprs.back()))
       if (std::find(vars.begin(), vars.end(), v) == vars.end())
         c.refuse("a map over its own variables alone", ir::text(exprs.back()));

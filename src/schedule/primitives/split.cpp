@@ -27,6 +27,11 @@ ir::Tail tail_of(const Context& c, const std::string& word) {
   c.refuse("a tail: guard, predicate, shift, pad, peel or exact", "\"" + word + "\"");
 }
 
+// Tiles are run to their padded extent: what is counted there must stay far from 63 bits.
+void require_small(const Context& c, std::int64_t n, const char* what) {
+  if (n > INT32_MAX) c.refuse(std::string(what) + " of at most " + std::to_string(INT32_MAX), std::to_string(n));
+}
+
 // match
 Stmt& splittable(Context& c) {
   Stmt& loop = c.loop(0);
@@ -89,7 +94,8 @@ void rewrite(Context& c, Stmt& loop, const Expr& factor, std::int64_t parts, ir:
 // By a multiple of vscale: the tiles are as long as the machine's vectors.
 void split_scalable(Context& c, Stmt& loop, std::int64_t lanes, ir::Tail tail) {
   if (!c.target.has("sve")) c.refuse("a target with scalable vectors (aarch64+sve)", std::string(c.target.text()));
-  if (lanes < 2 || lanes > 16) c.refuse("2 to 16 lanes for each unit of the machine's vectors", std::to_string(lanes));
+  if (lanes != 2 && lanes != 4 && lanes != 8 && lanes != 16)  // other counts are no vectors of the instructions
+    c.refuse("2, 4, 8 or 16 lanes for each unit of the machine's vectors", std::to_string(lanes));
   if (tail != ir::Tail::guard) c.refuse("Tail::guard where lanes are scalable", c.word(2));
   rewrite(c, loop, ir::mul(ir::vscale(), ir::index(lanes)), 0, tail, true);
 }
@@ -101,6 +107,7 @@ void apply_split(Context& c) {
   const std::int64_t factor = c.integer(1);
   const ir::Tail tail = tail_of(c, c.word(2));
   if (factor < 1) c.refuse("a factor of at least 1", std::to_string(factor));
+  require_small(c, factor, "a factor");
   if (c.count() > 4 && c.word(4) == "scalable") return split_scalable(c, loop, factor, tail);
   prove_tail(c, loop, ir::index(factor), tail);
   const bool keep = c.count() > 3 && c.word(3) == "keep";
@@ -112,6 +119,7 @@ void apply_split_parts(Context& c) {
   const std::int64_t parts = c.integer(1);
   const ir::Tail tail = tail_of(c, c.word(2));
   if (parts < 1) c.refuse("at least 1 part", std::to_string(parts));
+  require_small(c, parts, "a number of parts");
   if (tail != ir::Tail::guard && tail != ir::Tail::predicate)
     c.refuse("Tail::guard where a loop is split into parts", c.word(2));
   const Expr factor = ir::max(ir::index(1), ir::ceil_div(c.p.axis(loop.axis).extent, ir::index(parts)));
