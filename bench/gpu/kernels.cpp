@@ -106,6 +106,7 @@ const std::map<std::string, Shapes>& operator_shapes() {
       {"recurrence_of_rows", {{{"R", 67}, {"T", 40}}, {{"R", 1}, {"T", 1}}}},
       {"recurrence_of_columns", {{{"R", 40}, {"T", 67}}, {{"R", 1}, {"T", 1}}}},
       {"scans_in_shared_memory", {{{"R", 33}}, {{"R", 1}}}},
+      {"scans_in_blocks", {{{"R", 3}, {"T", 301}}, {{"R", 1}, {"T", 1}}}},
       {"counts_of_blocks", {{{"H", 9}, {"W", 70}}, {{"H", 1}, {"W", 1}}}},
       {"counts_in_shared_memory", {{{"H", 9}, {"W", 70}}, {{"H", 1}, {"W", 1}}}}};
   return all;

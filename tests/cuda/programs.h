@@ -81,6 +81,7 @@ inline const std::vector<std::pair<std::string, ir::Kernel (*)(const std::string
       {"recurrence_of_rows", kernel_of<gpu_operators::Rows>},
       {"recurrence_of_columns", kernel_of<gpu_operators::Columns>},
       {"scans_in_shared_memory", kernel_of<gpu_operators::SharedRows>},
+      {"scans_in_blocks", kernel_of<gpu_operators::ScanInBlocks>},
       {"counts_of_blocks", atomic_counts<gpu_operators::AtomicCounts::How::blocks>},
       {"counts_in_shared_memory", atomic_counts<gpu_operators::AtomicCounts::How::shared>},
       {"differences_by_size", kernel_of<variant_operators::ByLaunches>},

@@ -53,6 +53,8 @@ TEST_CASE("rows are threads, each with its own steps") {
     same(row);
     gpu_operators::SharedRows shared{Target::parse(target)};
     same(shared);
+    gpu_operators::ScanInBlocks blocks{Target::parse(target)};
+    same(blocks);
   }
 }
 

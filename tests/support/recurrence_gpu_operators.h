@@ -59,4 +59,23 @@ struct SharedRows {
   }
 };
 
+// Blocks of four steps, a thread each, in three launches: totals, what is before each block, and the blocks in registers.
+struct ScanInBlocks : recurrences::Made {
+  Schedule s;
+  explicit ScanInBlocks(const Target& target) : Made(recurrences::named("running_sum")), s(built, target) {
+    const Tensor& y = state[0];
+    auto [r, t] = s[y].spatial<2>();
+    auto [to, ti] = s[y].split(t, 4);
+    auto [total, carry, block] = s[y].associative_scan(to);
+    auto [go, gi] = s[y].split(to, 32);
+    s[y].bind(r, gpu::block_y).bind(go, gpu::block_x).bind(gi, gpu::thread_x).unroll(ti);
+    block.compute_at(gi).store_in(Scope::registers).unroll(block.spatial<3>()[2]);
+    auto [row, o] = total.spatial<2>();
+    auto [oo, oi] = total.split(o, 32);
+    total.bind(row, gpu::block_y).bind(oo, gpu::block_x).bind(oi, gpu::thread_x).unroll(total.reduction());
+    auto [ro, ri] = carry.split(carry.spatial<2>()[0], 32);
+    carry.bind(ro, gpu::block_x).bind(ri, gpu::thread_x);
+  }
+};
+
 }  // namespace gpu_operators
