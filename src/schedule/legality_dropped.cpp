@@ -92,6 +92,12 @@ struct Walk {
                      " lack inside of the reduction, or all of it inside of them",
                  name_of(p, loop) + " between two loops of the reduction",
                  "the second iteration of " + name_of(p, loop) + " would go on from what the first has stored");
+    if (again && has(loop, Stmt::Piece::update) && !has(loop, Stmt::Piece::init))
+      c.unproved(
+          Obligation::order,
+          "the init of " + stage.name + " inside of the loops over the dimension that components lack, as the reduction is",
+          "an init outside of " + name_of(p, loop),
+          "the second iteration of " + name_of(p, loop) + " would go on from what the first has stored");
     const bool apart = std::any_of(stage.buffers.begin(), stage.buffers.end(), [&](Id b) {  // threads would share it
       const Scope& scope = p.buffer(b).scope;
       return !p.buffer(b).layout.dropped.empty() && !(scope == Scope::registers) && !(scope == Scope::stack);
@@ -127,6 +133,11 @@ struct Walk {
       return !found;
     });
     return found;
+  }
+  bool has(const Stmt& s, Stmt::Piece piece) const {
+    return std::any_of(s.body.begin(), s.body.end(), [&](const Stmt& b) {
+      return (b.kind == Stmt::Kind::block && b.stage == stage.id && b.piece == piece) || has(b, piece);
+    });
   }
   bool reduces_inside(const Stmt& s) const {
     return std::any_of(s.body.begin(), s.body.end(), [&](const Stmt& b) {

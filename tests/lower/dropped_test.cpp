@@ -149,6 +149,24 @@ TEST_CASE("drop_dim is proved, or refused with what differs") {
   t.same();
 }
 
+TEST_CASE("a reduction that is done again starts again (fuzz seed 934001824)") {
+  Attend t("x86-64");
+  Stage a = t.dropped();
+  for (const Loop loop : a.spatial<2>()) {  // both init all points before the loop over the dimension that is dropped
+    const std::string why = refused([&] { a.decompose_init(loop); });
+    CHECK(why.find("decompose_init: expected the init of attend inside of the loops over the dimension that components lack") !=
+          std::string::npos);
+    CHECK(why.find("found an init outside of i1 of attend") != std::string::npos);
+  }
+  Attend other("x86-64");
+  other.s[other.o].decompose_init(other.s[other.o].spatial<2>()[0]);
+  CHECK(refused([&] { other.dropped(); }).find("the second iteration of i1 of attend would go on from") != std::string::npos);
+  Attend inside("x86-64");
+  Stage b = inside.dropped();
+  b.decompose_init(b.reduction());
+  inside.same();
+}
+
 TEST_CASE("what a dropped component reads may not stand inside the loops over the dimension") {
   lang::DefinitionScope scope;
   Symbol M{"M"}, C{"C"};
