@@ -54,6 +54,17 @@ int main() {
   lesson.watch(sums);
   lesson.say("The scan goes on as it must; windows are independent of one another:");
   sums[w].vectorize(sums[w].spatial<1>()[0], 8);
+  lesson.say(
+      "But how sums are put in parentheses is free. In blocks, each is added up by itself (a total), a short scan over the "
+      "totals says\n"
+      "what comes before each block, and then the blocks are scanned apart, on workers:");
+  auto [outer, inner] = sums[upto].split(sums[upto].spatial<1>()[0], 512);
+  auto [total, carry, block] = sums[upto].associative_scan(outer);
+  lesson.definitions(sums);
+  block.compute_at(outer);
+  sums[upto].parallel(outer).vectorize(inner, 8);
+  total.parallel(total.spatial<1>()[0]);
+  (void)carry;
   tutorial::Array<std::int32_t> ones({11}, [](std::int64_t n) { return n; });
   tutorial::Array<std::int32_t> wide({4}, [](std::int64_t) { return -1; });
   Schedule there(windows, Target::host());
