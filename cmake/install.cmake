@@ -10,7 +10,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ashlar/runtime DESTINATION ${CMA
   FILES_MATCHING PATTERN "*.h")
 
 set(layers "")
-foreach(layer ir lang analysis interp schedule lower codegen codegen_spirv codegen_llvm generator)
+foreach(layer ir lang analysis interp schedule lower codegen codegen_c codegen_spirv codegen_llvm generator)
   if(TARGET ashlar_${layer})
     list(APPEND layers ashlar_${layer})
   endif()

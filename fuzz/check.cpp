@@ -147,6 +147,9 @@ class Checker {
     std::string name;
     ir::Kernel kernel;
     std::optional<codegen::Compiled> code;
+    std::optional<in_c::Compiled> c;
+    bool is_compiled() const { return code || c; }
+    int call(std::span<const void* const> arguments) const { return c ? c->call(arguments) : code->call(arguments); }
   };
 
   template <class F>
@@ -375,6 +378,13 @@ class Checker {
         }
         if (ready[k].kernel.body.empty() && setup_.targets[k].is_gpu()) continue;  // no launch, which is refused
         stage_ = "compiling for " + ready[k].name;
+        if (!setup_.c.empty()) {
+          const in_c::Compiler& cc = setup_.c[data_.pick(static_cast<std::uint32_t>(setup_.c.size()))];
+          stage_ += " through " + cc.name;
+          ready[k].c = in_c::compile(ready[k].kernel, setup_.targets[k], cc);
+          count([](Statistics& s) { ++s.compiled; });
+          continue;
+        }
         try {
           ready[k].code = codegen::compile(ready[k].kernel, setup_.targets[k]);
         } catch (const RefusalError& e) {  // x86-64-v2 has no fused multiply-add, and says so
@@ -432,12 +442,12 @@ class Checker {
       }
       for (std::size_t k = 0; k < ready.size(); ++k) {
         kernel_ = &ready[k].kernel;
-        if (k == 0 || ready[k].code || data_.one_in(3))
+        if (k == 0 || ready[k].is_compiled() || data_.one_in(3))
           same("the kernel for " + ready[k].name, [&](interp::Arguments& a) { interp::run(ready[k].kernel, a, order); });
-        if (ready[k].code && (!setup_.targets[k].is_gpu() || setup_.vulkan))
+        if (ready[k].is_compiled() && (!setup_.targets[k].is_gpu() || setup_.vulkan))
           same("compiled for " + ready[k].name, [&](interp::Arguments& a) {
             Guarded guarded(algorithm, a, setup_.vulkan);
-            const int code = ready[k].code->call(guarded.pointers());
+            const int code = ready[k].call(guarded.pointers());
             if (code != ASHLAR_OK) {
               char text[400];
               ashlar_error_text(ashlar_last_error(), text, sizeof text);

@@ -17,6 +17,8 @@
 #include <ashlar/runtime/vulkan.h>
 #include <ashlar/schedule/target.h>
 
+#include "tests/in_c/c_compiled.h"
+
 #include "source.h"
 
 namespace fuzz {
@@ -59,6 +61,7 @@ struct Setup {
   std::vector<ashlar::Target> targets;
   bool compile = true, force = false;     // force: refusals are checked too
   ashlar_vulkan_queue* vulkan = nullptr;  // runs what is compiled for it
+  std::vector<in_c::Compiler> c;          // not empty: kernels for processors go through C, and one of these
   // Of that device: where a constant is 0 it takes 0 * x for 0, 0 + x for x and x / 0 for anything, as llvmpipe does though it
   // says that it keeps signed zeros, infinities and NaN. Then its zeros have no sign, a NaN may be any number, and programs
   // that divide floats are not run there.

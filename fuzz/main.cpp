@@ -8,6 +8,7 @@
 //   ashlar_fuzz ... --no-compile                  interpreters only
 //   ashlar_fuzz ... --demand NAME                 fails if no schedule with the primitive, or the form of the language, ran
 //   ashlar_fuzz ... --target NAME                 for this target, as often as wanted; a GPU alone: vulkan, cuda-sm_80, ...
+//   ashlar_fuzz ... --backend c                   kernels of processors as C, through gcc and clang as they are here
 //   ashlar_fuzz ... --continue                    does not stop at a failure; --case-seconds N: a case that takes longer fails
 //
 // Exit code 0: all agree. 1: a case failed; it is made smaller and printed. 2: a mistake in the command line.
@@ -74,7 +75,7 @@ int usage(const std::string& what) {
   std::fprintf(
       stderr,
       "ashlar_fuzz: %s\nusage: ashlar_fuzz [--seed N] [--count N] [--refusals] [--verbose] [--no-compile] [--continue] "
-      "[--case-seconds N] [--target NAME] [--demand NAME] [--confirm OBLIGATION PERCENT]\n",
+      "[--case-seconds N] [--target NAME] [--backend c] [--demand NAME] [--confirm OBLIGATION PERCENT]\n",
       what.c_str());
   return 2;
 }
@@ -147,7 +148,7 @@ void print_refusals(const fuzz::Statistics& s) {
 
 int main(int argc, char** argv) {
   std::uint64_t seed = 1, count = 200;
-  bool refusals = false, verbose = false, keep_going = false;
+  bool refusals = false, verbose = false, keep_going = false, in_c = false;
   unsigned case_seconds = 60;
   fuzz::Setup setup;
   std::vector<std::string> targets, demanded;
@@ -169,6 +170,9 @@ int main(int argc, char** argv) {
     } else if (a == "--target") {
       if (k + 1 >= argc) return usage("--target takes a name");
       targets.push_back(argv[++k]);
+    } else if (a == "--backend") {
+      if (k + 1 >= argc || std::string_view(argv[k + 1]) != "c") return usage("--backend takes c");
+      ++k, in_c = true;
     } else if (a == "--refusals")
       refusals = setup.force = true;
     else if (a == "--confirm") {
@@ -202,6 +206,11 @@ int main(int argc, char** argv) {
       std::any_of(setup.targets.begin(), setup.targets.end(), [](const ashlar::Target& t) { return t.is_gpu(); }))
     return usage("a GPU is fuzzed alone");
   bool skipped = false;
+  if (in_c) {
+    setup.c = in_c::compilers();
+    if (setup.c.empty()) skipped = true, setup.compile = false;
+    if (!setup.targets.empty() && setup.targets.front().is_gpu()) return usage("--backend c is for processors");
+  }
   if (setup.compile && !setup.targets.empty() && setup.targets.front().is_gpu()) {
     if (setup.targets.front().device().kind == ashlar::Device::Kind::vulkan) {
       try {
@@ -218,6 +227,7 @@ int main(int argc, char** argv) {
   for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM}) std::signal(signal, died);
   std::string named;
   for (const std::string& name : targets) named += " --target " + name;
+  if (in_c) named += " --backend c";
   std::uint64_t failures = 0;
   for (std::uint64_t n = 0; n < count; ++n) {
     std::snprintf(replay, sizeof replay, "./dev fuzz%.200s --seed %llu --count 1\n", named.c_str(),

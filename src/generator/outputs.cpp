@@ -24,6 +24,7 @@ const std::vector<OutputKindInfo>& output_kinds() {
       {OutputKind::spirv, "spirv", "", ".spv", "shaders of a kernel for vulkan, which its object holds too"},
       {OutputKind::ptx, "ptx", "", ".ptx", "PTX of a kernel for a CUDA device, which its object holds too"},
       {OutputKind::cubin, "cubin", "", ".cubin", "machine code for that device, through nvJitLink of a CUDA toolkit"},
+      {OutputKind::c, "c", "", ".c", "C99 of the kernel, for any compiler; needs no LLVM"},
       {OutputKind::program, "program", "", ".program", "the scheduled program as text"},
       {OutputKind::schedule, "schedule", "", ".schedule.json", "the schedule's steps, for --replay"},
       {OutputKind::schedule_cpp, "schedule_cpp", "", ".schedule.h", "the schedule's steps as C++, one call each"},

@@ -25,6 +25,7 @@ enum class OutputKind {
   spirv,
   ptx,
   cubin,
+  c,
   program,
   schedule,
   schedule_cpp,

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include <ashlar/codegen/abi_layout.h>
+#include <ashlar/codegen/c.h>
 #include <ashlar/codegen/library.h>
 #include <ashlar/generator/generator.h>
 #include <ashlar/ir/refusal.h>
@@ -57,7 +58,7 @@ void require_one_target(const CommandLine& c, const std::vector<Target>& targets
   std::vector<std::string> wrong;
   if (!c.replay.empty()) wrong.emplace_back("--replay");
   for (const Output& o : outputs)
-    if (o.kind == OutputKind::schedule || o.kind == OutputKind::schedule_cpp)
+    if (o.kind == OutputKind::schedule || o.kind == OutputKind::schedule_cpp || o.kind == OutputKind::c)
       wrong.emplace_back(fmt::format("-e {}", info(o.kind).name));
   if (!wrong.empty())
     throw UsageError(fmt::format("{}: expected one target, found {}: run the generator once for each", wrong[0],
@@ -158,6 +159,14 @@ std::string joined(const Parts& p, std::string Part::* text) {
   return all;
 }
 
+// Beside a header that is written too, the C includes it; alone it declares what the header would.
+std::string c_text(const Parts& p, const std::vector<Output>& outputs) {
+  codegen::c::Options options;
+  for (const Output& o : outputs)
+    if (o.kind == OutputKind::header) options.header = fs::path(o.path).filename().string();
+  return codegen::c::source(p.kernels[0], p.parts[0].target, options);
+}
+
 FileSet make_files(const Parts& p, const std::vector<Output>& outputs, [[maybe_unused]] std::vector<PassTime>* times) {
   FileSet files;
 #ifdef ASHLAR_HAS_LLVM
@@ -178,6 +187,7 @@ FileSet make_files(const Parts& p, const std::vector<Output>& outputs, [[maybe_u
     if (o.kind == OutputKind::program) files.add(o.path, joined(p, &Part::program));
     if (o.kind == OutputKind::schedule) files.add(o.path, joined(p, &Part::schedule));
     if (o.kind == OutputKind::schedule_cpp) files.add(o.path, joined(p, &Part::schedule_cpp));
+    if (o.kind == OutputKind::c) files.add(o.path, c_text(p, outputs));
     if (o.kind == OutputKind::explain) files.add(o.path, joined(p, &Part::explanation));
     if (o.kind == OutputKind::header) files.add(o.path, header_text(p.kernels, p.facts));
   }
@@ -197,7 +207,7 @@ void require_back_end([[maybe_unused]] const std::vector<Output>& outputs) {
     if (o.kind == OutputKind::object || o.kind == OutputKind::static_library || o.kind == OutputKind::assembly ||
         o.kind == OutputKind::llvm || o.kind == OutputKind::spirv || o.kind == OutputKind::ptx || o.kind == OutputKind::cubin)
       throw UsageError(
-          fmt::format("-e {}: this ashlar was built without LLVM; valid: header, program, schedule, schedule_cpp, explain",
+          fmt::format("-e {}: this ashlar was built without LLVM; valid: c, header, program, schedule, schedule_cpp, explain",
                       info(o.kind).name));
 #endif
 }

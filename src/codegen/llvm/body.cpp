@@ -4,7 +4,7 @@
 #include <ashlar/ir/refusal.h>
 
 #include "codegen/llvm/context_fields.h"
-#include "codegen/llvm/uses.h"
+#include "codegen/uses.h"
 
 namespace ashlar::codegen {
 

@@ -1,4 +1,4 @@
-#include "codegen/llvm/uses.h"
+#include "codegen/uses.h"
 
 #include <ashlar/ir/build.h>
 

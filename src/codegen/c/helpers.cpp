@@ -1,0 +1,482 @@
+#include "codegen/c/helpers.h"
+
+#include <charconv>
+#include <cmath>
+
+#include <ashlar/ir/numeric.h>
+#include <ashlar/ir/refusal.h>
+
+#include "codegen/binary_format.h"
+
+namespace ashlar::codegen::c {
+
+using ir::Op;
+
+std::string key(Type t) {
+  if (t.is_index()) return "i64";
+  if (t.is_bool()) return "bool";
+  if (t.code == Type::Code::bfloat) return "bf16";
+  if (t.code == Type::Code::e4m3) return "e4m3";
+  if (t.code == Type::Code::e5m2) return "e5m2";
+  return (t.is_float() ? "f" : t.is_signed() ? "i" : "u") + std::to_string(t.bits);
+}
+
+namespace {
+
+// What a pattern's letters stand for: $T the type, $U its unsigned type, $W the unsigned type that C computes in without
+// promoting, $N its bits, $K its key, $L and $H the smallest and the largest value.
+std::string filled(const char* pattern, Type t) {
+  const int bits = t.is_index() ? 64 : t.bits < 8 ? 8 : t.bits;
+  const std::string wide = bits == 64 ? "uint64_t" : "uint32_t", width = std::to_string(bits);
+  std::string out;
+  for (const char* p = pattern; *p; ++p) {
+    if (*p != '$') {
+      out += *p;
+      continue;
+    }
+    switch (*++p) {
+      case 'T':
+        out += value_type(t);
+        break;
+      case 'U':
+        out += "uint" + width + "_t";
+        break;
+      case 'W':
+        out += wide;
+        break;
+      case 'N':
+        out += width;
+        break;
+      case 'K':
+        out += key(t);
+        break;
+      case 'L':
+        out += t.is_unsigned() ? "0" : "INT" + width + "_MIN";
+        break;
+      case 'H':
+        out += (t.is_unsigned() ? "UINT" : "INT") + width + "_MAX";
+        break;
+      default:
+        throw InternalError("codegen: a pattern of C with a letter that stands for nothing");
+    }
+  }
+  return out;
+}
+
+bool is_wide(Type t) { return t.is_index() || t.bits == 64; }
+
+}  // namespace
+
+std::string value_type(Type t) {
+  if (t.is_bool()) return "bool";
+  return memory_type(t);
+}
+
+std::string memory_type(Type t) {
+  if (t.is_index()) return "int64_t";
+  if (t.is_bool()) return "uint8_t";
+  if (t.is_float() && t.bits == 64) return "double";
+  if (t.is_float() && t.bits == 32) return "float";
+  return (t.is_signed() ? "int" : "uint") + std::to_string(t.bits < 8 ? 8 : t.bits) + "_t";
+}
+
+std::string real_text(double v, int bits) {
+  const std::string suffix = bits == 32 ? "f" : "";
+  if (std::isnan(v)) return bits == 32 ? "NAN" : "(double)NAN";
+  if (std::isinf(v)) return std::string(bits == 32 ? "" : "(double)") + (v < 0 ? "-INFINITY" : "INFINITY");
+  char shown[64];
+  const auto r = bits == 32 ? std::to_chars(shown, shown + sizeof shown, static_cast<float>(v))
+                            : std::to_chars(shown, shown + sizeof shown, v);
+  std::string text(shown, r.ptr);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text + suffix;
+}
+
+std::string Helpers::define(const std::string& name, const std::string& text) {
+  if (known_.emplace(name, true).second) text_ += text + "\n";
+  return name;
+}
+
+std::string Helpers::of(const std::string& name, Type t, const char* pattern) { return define(name, filled(pattern, t)); }
+
+std::string Helpers::text() const { return text_; }
+
+// ---- integers ----------------------------------------------------------------------------------------------------------
+std::string Helpers::unary(Op op, Type t) {
+  const std::string name = std::string(ir::op_name(op)) + "_" + key(t);
+  switch (op) {
+    case Op::neg:
+      return of(name, t, "static inline $T neg_$K($T a) { return ($T)(($W)0 - ($W)a); }");
+    case Op::abs:
+      unary(Op::neg, t);
+      return of(name, t, "static inline $T abs_$K($T a) { return a < 0 ? neg_$K(a) : a; }");
+    case Op::popcount:
+      named("bits_set");
+      return of(name, t, "static inline $T popcount_$K($T a) { return ($T)bits_set((uint64_t)($U)a); }");
+    case Op::clz:
+      named("bits_set");
+      return of(name, t,
+                "static inline $T clz_$K($T a) { /* every bit below the first is set, and all are counted */\n"
+                "  uint64_t v = (uint64_t)($U)a;\n"
+                "  v |= v >> 1, v |= v >> 2, v |= v >> 4, v |= v >> 8, v |= v >> 16, v |= v >> 32;\n"
+                "  return ($T)($N - bits_set(v));\n}");
+    case Op::ctz:
+      named("bits_set");
+      return is_wide(t) ? of(name, t,
+                             "static inline $T ctz_$K($T a) {\n"
+                             "  return ($T)bits_set(~(uint64_t)a & ((uint64_t)a - 1));\n}")
+                        : of(name, t,
+                             "static inline $T ctz_$K($T a) { /* a bit behind the last ends the count */\n"
+                             "  const uint64_t v = (uint64_t)($U)a | UINT64_C(1) << $N;\n"
+                             "  return ($T)bits_set(~v & (v - 1));\n}");
+    default:
+      throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
+  }
+}
+
+std::string Helpers::binary(Op op, Type t) {
+  const std::string name = std::string(ir::op_name(op)) + "_" + key(t);
+  if (t.is_float()) {
+    math_ = true;
+    if (op == Op::min)
+      return of(name, t,
+                "static inline $T min_$K($T a, $T b) { /* NaN wins, -0 < +0 */\n"
+                "  if (a != a || b != b) return a != a ? a : b;\n"
+                "  return a < b || (a == b && signbit(a)) ? a : b;\n}");
+    if (op == Op::max)
+      return of(name, t,
+                "static inline $T max_$K($T a, $T b) { /* NaN wins, -0 < +0 */\n"
+                "  if (a != a || b != b) return a != a ? a : b;\n"
+                "  return a > b || (a == b && !signbit(a)) ? a : b;\n}");
+    throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
+  }
+  const bool no_sign = t.is_unsigned();
+  switch (op) {
+    case Op::add:
+      return of(name, t, "static inline $T add_$K($T a, $T b) { return ($T)(($W)a + ($W)b); }");
+    case Op::sub:
+      return of(name, t, "static inline $T sub_$K($T a, $T b) { return ($T)(($W)a - ($W)b); }");
+    case Op::mul:
+      return of(name, t, "static inline $T mul_$K($T a, $T b) { return ($T)(($W)a * ($W)b); }");
+    case Op::div:
+      if (no_sign) return of(name, t, "static inline $T div_$K($T a, $T b) { return ($T)(b == 0 ? 0 : a / b); }");
+      unary(Op::neg, t);
+      return of(name, t,
+                "static inline $T div_$K($T a, $T b) { /* floor; a / 0 is 0 */\n"
+                "  if (b == 0 || b == -1) return ($T)(b == 0 ? 0 : neg_$K(a));\n"
+                "  return ($T)(a / b - (a % b != 0 && (a % b < 0) != (b < 0)));\n}");
+    case Op::mod:
+      if (no_sign) return of(name, t, "static inline $T mod_$K($T a, $T b) { return ($T)(b == 0 ? 0 : a % b); }");
+      return of(name, t,
+                "static inline $T mod_$K($T a, $T b) { /* the sign of b; a % 0 is 0 */\n"
+                "  if (b == 0 || b == -1) return 0;\n"
+                "  return ($T)(a % b + (a % b != 0 && (a % b < 0) != (b < 0) ? b : 0));\n}");
+    case Op::trunc_div:
+      if (no_sign) return binary(Op::div, t);
+      unary(Op::neg, t);
+      return of(name, t,
+                "static inline $T trunc_div_$K($T a, $T b) { /* towards 0; a / 0 is 0 */\n"
+                "  return ($T)(b == 0 ? 0 : b == -1 ? neg_$K(a) : a / b);\n}");
+    case Op::trunc_rem:
+      if (no_sign) return binary(Op::mod, t);
+      return of(name, t,
+                "static inline $T trunc_rem_$K($T a, $T b) { /* the sign of a; a % 0 is 0 */\n"
+                "  return ($T)(b == 0 || b == -1 ? 0 : a % b);\n}");
+    case Op::min:
+      return of(name, t, "static inline $T min_$K($T a, $T b) { return a < b ? a : b; }");
+    case Op::max:
+      return of(name, t, "static inline $T max_$K($T a, $T b) { return a > b ? a : b; }");
+    case Op::add_sat:
+      return of(name, t,
+                no_sign ? "static inline $T add_sat_$K($T a, $T b) { return ($T)(a > $H - b ? $H : a + b); }"
+                        : "static inline $T add_sat_$K($T a, $T b) {\n"
+                          "  if (b > 0 ? a > $H - b : a < $L - b) return b > 0 ? $H : $L;\n"
+                          "  return ($T)(a + b);\n}");
+    case Op::sub_sat:
+      return of(name, t,
+                no_sign ? "static inline $T sub_sat_$K($T a, $T b) { return ($T)(a < b ? 0 : a - b); }"
+                        : "static inline $T sub_sat_$K($T a, $T b) {\n"
+                          "  if (b < 0 ? a > $H + b : a < $L + b) return b < 0 ? $H : $L;\n"
+                          "  return ($T)(a - b);\n}");
+    // x + y = 2 (x & y) + (x ^ y) = 2 (x | y) - (x ^ y),  x - y = (x ^ y) - 2 (~x & y): halved, nothing is widened
+    case Op::halving_add:
+      return of(name, t, "static inline $T halving_add_$K($T a, $T b) { return ($T)((a & b) + ((a ^ b) >> 1)); }");
+    case Op::rounding_halving_add:
+      return of(name, t, "static inline $T rounding_halving_add_$K($T a, $T b) { return ($T)((a | b) - ((a ^ b) >> 1)); }");
+    case Op::halving_sub:
+      return of(name, t, "static inline $T halving_sub_$K($T a, $T b) { return ($T)(((a ^ b) >> 1) - (~a & b)); }");
+    case Op::abs_diff:
+      return of(name, t, "static inline $U abs_diff_$K($T a, $T b) { return ($U)(a > b ? ($W)a - ($W)b : ($W)b - ($W)a); }");
+    case Op::mul_high:
+      if (!is_wide(t))
+        return of(name, t,
+                  no_sign ? "static inline $T mul_high_$K($T a, $T b) { return ($T)((uint64_t)a * b >> $N); }"
+                          : "static inline $T mul_high_$K($T a, $T b) { return ($T)((int64_t)a * b >> $N); }");
+      if (no_sign)
+        return define(name,
+                      "static inline uint64_t mul_high_u64(uint64_t a, uint64_t b) { /* by halves */\n"
+                      "  const uint64_t al = a & UINT32_MAX, ah = a >> 32, bl = b & UINT32_MAX, bh = b >> 32;\n"
+                      "  const uint64_t middle = ah * bl + (al * bl >> 32), low = (middle & UINT32_MAX) + al * bh;\n"
+                      "  return ah * bh + (middle >> 32) + (low >> 32);\n}");
+      binary(op, u64);
+      return define(name,
+                    "static inline int64_t mul_high_i64(int64_t a, int64_t b) {\n"
+                    "  const uint64_t high = mul_high_u64((uint64_t)a, (uint64_t)b);\n"
+                    "  return (int64_t)(high - (a < 0 ? (uint64_t)b : 0) - (b < 0 ? (uint64_t)a : 0));\n}");
+    case Op::mul_high_rounding:
+      if (!is_wide(t))
+        return of(name, t,
+                  no_sign ? "static inline $T mul_high_rounding_$K($T a, $T b) {\n"
+                            "  return ($T)(((uint64_t)a * b + (UINT64_C(1) << ($N - 1))) >> $N);\n}"
+                          : "static inline $T mul_high_rounding_$K($T a, $T b) {\n"
+                            "  const int64_t r = ((int64_t)a * b + (INT64_C(1) << ($N - 2))) >> ($N - 1);\n"
+                            "  return ($T)(r > $H ? $H : r);\n}");
+      binary(Op::mul_high, t);
+      return define(name, no_sign ? "static inline uint64_t mul_high_rounding_u64(uint64_t a, uint64_t b) {\n"
+                                    "  return mul_high_u64(a, b) + (a * b >> 63);\n}"
+                                  : "static inline int64_t mul_high_rounding_i64(int64_t a, int64_t b) {\n"
+                                    "  const uint64_t low = (uint64_t)a * (uint64_t)b, sum = low + (UINT64_C(1) << 62);\n"
+                                    "  const uint64_t high = (uint64_t)mul_high_i64(a, b) + (sum < low);\n"
+                                    "  if (a == INT64_MIN && b == INT64_MIN) return INT64_MAX;\n"
+                                    "  return (int64_t)(high << 1 | sum >> 63);\n}");
+    default:
+      throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
+  }
+}
+
+std::string Helpers::shift(Op op, Type t) {
+  const std::string name = std::string(ir::op_name(op)) + "_" + key(t);
+  switch (op) {
+    case Op::shl:
+      return of(name, t, "static inline $T shl_$K($T a, uint64_t s) { return ($T)(s < $N ? ($W)a << s : 0); }");
+    case Op::shr:
+      return of(name, t,
+                t.is_unsigned() ? "static inline $T shr_$K($T a, uint64_t s) { return ($T)(s < $N ? a >> s : 0); }"
+                                : "static inline $T shr_$K($T a, uint64_t s) { return ($T)(a >> (s < $N ? s : $N - 1)); }");
+    case Op::rounding_shr:
+      shift(Op::shr, t);
+      binary(Op::add, t);
+      return of(name, t,
+                "static inline $T rounding_shr_$K($T a, uint64_t s) {\n"
+                "  return s == 0 ? a : add_$K(shr_$K(a, s), ($T)(shr_$K(a, s - 1) & 1));\n}");
+    default:
+      throw InternalError(std::string("codegen: ") + ir::op_name(op) + " is no shift");
+  }
+}
+
+// ---- bits and bytes ----------------------------------------------------------------------------------------------------
+std::string Helpers::bits_of(Type t) {
+  return define("bits_of_" + key(t), filled(t.bits == 64 ? "static inline uint64_t bits_of_$K($T v) {\n  uint64_t bits;\n"
+                                                         : "static inline uint32_t bits_of_$K($T v) {\n  uint32_t bits;\n",
+                                            t) +
+                                         "  memcpy(&bits, &v, sizeof bits);\n  return bits;\n}");
+}
+
+std::string Helpers::from_bits(Type t) {
+  return define(key(t) + "_of_bits", filled(t.bits == 64 ? "static inline $T $K_of_bits(uint64_t bits) {\n  $T v;\n"
+                                                         : "static inline $T $K_of_bits(uint32_t bits) {\n  $T v;\n",
+                                            t) +
+                                         "  memcpy(&v, &bits, sizeof v);\n  return v;\n}");
+}
+
+std::string Helpers::load(Type t) {
+  const std::string type = memory_type(t);
+  return define("load_" + type, "static inline " + type + " load_" + type +
+                                    "(const void *p) { /* memory that has another type elsewhere */\n  " + type +
+                                    " v;\n  memcpy(&v, p, sizeof v);\n  return v;\n}");
+}
+
+std::string Helpers::store(Type t) {
+  const std::string type = memory_type(t);
+  return define("store_" + type, "static inline void store_" + type + "(void *p, " + type +
+                                     " v) { /* memory that has another type elsewhere */\n  memcpy(p, &v, sizeof v);\n}");
+}
+
+std::string Helpers::load_packed(Type t) {
+  return define("load_" + key(t),
+                t.is_signed() ? "static inline int8_t load_i4(const uint8_t *p, int64_t e) { /* an even element lies low */\n"
+                                "  const int v = (p[e >> 1] >> (e & 1 ? 4 : 0)) & 15;\n"
+                                "  return (int8_t)(v < 8 ? v : v - 16);\n}"
+                              : "static inline uint8_t load_u4(const uint8_t *p, int64_t e) { /* an even element lies low */\n"
+                                "  return (uint8_t)((p[e >> 1] >> (e & 1 ? 4 : 0)) & 15);\n}");
+}
+
+std::string Helpers::atomic(Op op, Type t) {
+  atomics_ = true;
+  const std::string name = "atomic_" + std::string(ir::op_name(op)) + "_" + key(t), type = memory_type(t);
+  if (!t.is_float() && (op == Op::add || op == Op::bit_and || op == Op::bit_or || op == Op::bit_xor)) {
+    const char* const what = op == Op::add ? "add" : op == Op::bit_and ? "and" : op == Op::bit_or ? "or" : "xor";
+    return define(name, "static inline void " + name + "(" + type + " *p, " + type + " v) {\n  (void)__atomic_fetch_" + what +
+                            "(p, v, __ATOMIC_RELAXED);\n}");
+  }
+  if (op != Op::add && op != Op::min && op != Op::max)
+    throw InternalError(std::string("codegen: an atomic ") + ir::op_name(op));
+  const std::string next = t.is_float() && op == Op::add ? "old + v" : binary(op, t) + "(old, v)";
+  return define(name, "static inline void " + name + "(" + type + " *p, " + type + " v) {\n  " + type +
+                          " old, next;\n  __atomic_load(p, &old, __ATOMIC_RELAXED);\n  do {\n    next = " + next +
+                          ";\n  } while (!__atomic_compare_exchange(p, &old, &next, false, __ATOMIC_RELAXED, "
+                          "__ATOMIC_RELAXED));\n}");
+}
+
+std::string Helpers::prefetch() {
+  return define("prefetch",
+                "static inline void prefetch(uintptr_t p) { /* a hint; p may be the address of nothing */\n"
+                "#if defined(__GNUC__)\n  __builtin_prefetch((const void *)p, 0, 3);\n#else\n  (void)p;\n#endif\n}");
+}
+
+// ---- conversions -------------------------------------------------------------------------------------------------------
+std::string Helpers::widen(Type t) {
+  from_bits(f32);
+  const std::string name = "f32_from_" + key(t);
+  if (t.code == Type::Code::bfloat)
+    return define(name, "static inline float f32_from_bf16(uint16_t h) { return f32_of_bits((uint32_t)h << 16); }");
+  bits_of(f32);
+  const Format f = format_of(t);
+  const bool is_e4m3 = t.code == Type::Code::e4m3;
+  const std::string type = value_type(t), sign_at = std::to_string(t.bits - 1), shift = std::to_string(23 - f.mantissa);
+  const std::string special = is_e4m3 ? "magnitude == " + std::to_string(f.nan) : "magnitude >= " + std::to_string(f.top);
+  return define(name, "static inline float " + name + "(" + type +
+                          " h) { /* the bits moved into place are the value times a power of two */\n"
+                          "  const uint32_t magnitude = h & " +
+                          std::to_string((1 << (t.bits - 1)) - 1) + "u, placed = magnitude << " + shift +
+                          ", sign = (uint32_t)h >> " + sign_at + " << 31;\n  return f32_of_bits(sign | (" + special +
+                          " ? placed | 0x7f800000u : bits_of_f32(f32_of_bits(placed) * 0x1p" + std::to_string(127 - f.bias) +
+                          "f)));\n}");
+}
+
+std::string Helpers::narrow(Type t) {
+  bits_of(f32);
+  const std::string name = key(t) + "_from_f32";
+  const Format f = format_of(t);
+  const int shift = 23 - f.mantissa;
+  const std::string type = value_type(t), by = std::to_string(shift), half = std::to_string((1u << (shift - 1)) - 1) + "u",
+                    rebias = std::to_string(static_cast<std::uint32_t>(127 - f.bias) << 23) + "u",
+                    top = std::to_string(f.top) + "u", nan = std::to_string(f.nan) + "u";
+  std::string text = "static inline " + type + " " + name + "(float v) { /* to nearest even */\n" +
+                     "  const uint32_t bits = bits_of_f32(v), magnitude = bits & 0x7fffffffu, sign = bits >> 31 << " +
+                     std::to_string(t.bits - 1) +
+                     ";\n  /* half a unit less one, plus the last bit kept, carries where nearest even rounds up */\n"
+                     "  uint32_t r = (magnitude + " +
+                     half + " + (magnitude >> " + by + " & 1u) - " + rebias + ") >> " + by + ";\n  if (r > " + top +
+                     ") r = " + top + ";\n";
+  if (f.bias != 127) {
+    from_bits(f32);
+    const int magic = 1 - f.bias - f.mantissa + 23;
+    text += "  if (magnitude < " + std::to_string(static_cast<std::uint32_t>(128 - f.bias) << 23) +
+            "u) /* subnormal: added to a power of two whose last place is theirs */\n    r = bits_of_f32(f32_of_bits(magnitude)"
+            " + 0x1p" +
+            std::to_string(magic) + "f) - " + std::to_string(static_cast<std::uint32_t>(magic + 127) << 23) + "u;\n";
+  }
+  text += "  if (magnitude > 0x7f800000u) r = " + nan + ";\n  return (" + type + ")(r | sign);\n}";
+  return define(name, text);
+}
+
+// Truncates towards zero, clamps to the type, NaN gives 0.
+std::string Helpers::clamp(Type to, Type from) {
+  const std::string type = value_type(to), real = value_type(from), suffix = from.bits == 32 ? "f" : "",
+                    name = key(to) + "_from_" + key(from);
+  const int bits = to.is_index() ? 64 : to.bits;
+  const std::string width = std::to_string(bits);
+  const std::string past = "0x1p" + std::to_string(to.is_unsigned() ? bits : bits - 1) + suffix;
+  const std::string low = to.is_unsigned() ? "0" : "INT" + width + "_MIN",
+                    high = (to.is_unsigned() ? "UINT" : "INT") + width + "_MAX";
+  return define(name, "static inline " + type + " " + name + "(" + real +
+                          " v) { /* towards 0, clamped; NaN gives 0 */\n  if (v != v) return 0;\n  if (v <= " +
+                          (to.is_unsigned() ? "0" + std::string(".0") + suffix : "-" + past) + ") return " + low +
+                          ";\n  return v >= " + past + " ? " + high + " : (" + type + ")v;\n}");
+}
+
+std::string Helpers::convert(Type to, Type from) {
+  if (is_narrow_float(from) && to.element() == f32) return widen(from);
+  if (is_narrow_float(to) && from.element() == f32) return narrow(to);
+  if (from.is_float() && to.is_integer()) return clamp(to, from);
+  if (from.is_signed() && to.is_unsigned())  // as a function: gcc warns of products with such a cast in them
+    return define(key(to) + "_from_" + key(from), "static inline " + value_type(to) + " " + key(to) + "_from_" + key(from) +
+                                                      "(" + value_type(from) + " v) { return (" + value_type(to) + ")v; }");
+  throw InternalError("codegen: a conversion that a cast of C does");
+}
+
+std::string converted(Helpers& h, Type to, Type from, const std::string& x) {
+  to = to.element(), from = from.element();
+  if (to == from) return x;
+  if (is_narrow_float(from)) {
+    const std::string wide = h.convert(f32, from) + "(" + x + ")";
+    return to == f32 ? wide : converted(h, to, f32, wide);
+  }
+  if (is_narrow_float(to)) {
+    const std::string wide = converted(h, f32, from, x);
+    return h.convert(to, f32) + "(" + wide + ")";
+  }
+  if (to.is_bool()) return "((" + x + ") != " + (from.is_float() ? real_text(0, from.bits) : "0") + ")";
+  if (from.is_float() && to.is_integer()) return h.convert(to, from) + "(" + x + ")";
+  if (from.is_signed() && to.is_unsigned() && from.bits < 32 && to.bits >= 32) return h.convert(to, from) + "(" + x + ")";
+  return "(" + value_type(to) + ")(" + x + ")";
+}
+
+std::string Helpers::saturate(Type to, Type from) {
+  to = to.element(), from = from.element();
+  const std::string name = "saturate_" + key(to) + "_" + key(from);
+  if (known_.count(name)) return name;
+  const std::string head = "static inline " + value_type(to) + " " + name + "(" + value_type(from) + " v) {\n";
+  if (to.is_float()) {  // beyond the largest finite value: that value with the sign; NaN stays
+    math_ = true;
+    const Format f = is_narrow_float(to) ? format_of(to) : Format{};
+    const double largest = to.bits == 64 ? 0x1.FFFFFFFFFFFFFp1023 : to.bits == 32 ? 0x1.FFFFFEp127 : f.largest;
+    const Type middle = to.bits == 64 || (from.is_float() && from.bits == 64) ? f64 : f32;
+    const std::string s = middle.bits == 32 ? "f" : "", limit = real_text(largest, middle.bits);
+    const std::string in = converted(*this, middle, from, "v");
+    const std::string out = converted(*this, to, middle, "x");
+    return define(name, head + "  const " + value_type(middle) + " wide = " + in + ";\n  const " + value_type(middle) +
+                            " x = fabs" + s + "(wide) > " + limit + " ? copysign" + s + "(" + limit +
+                            ", wide) : wide;\n  return " + out + ";\n}");
+  }
+  if (from.is_float()) {  // to nearest even, clamped
+    math_ = true;
+    const Type wide = from.bits == 64 ? f64 : f32;
+    const std::string in = converted(*this, wide, from, "v");
+    const std::string rounded = std::string(wide.bits == 64 ? "nearbyint(" : "nearbyintf(") + in + ")";
+    return define(name, head + "  return " + converted(*this, to, wide, rounded) + ";\n}");
+  }
+  // Integers: clamped in the source's type by those limits that it can exceed.
+  std::string x = "v";
+  const auto limit = [](std::int64_t v, Type t) {
+    return t.is_unsigned()  ? "UINT64_C(" + std::to_string(static_cast<std::uint64_t>(v)) + ")"
+           : v == INT64_MIN ? "INT64_MIN"
+                            : "INT64_C(" + std::to_string(v) + ")";
+  };
+  std::string body;
+  if (!from.is_unsigned() && ir::lowest_of(to) > ir::lowest_of(from))
+    body += "  if (v < " + limit(ir::lowest_of(to), from) + ") return (" + value_type(to) + ")" +
+            limit(ir::lowest_of(to), from) + ";\n";
+  const bool never = to.is_unsigned() && to.bits >= 64 && !from.is_unsigned();
+  const bool less = from.is_unsigned()
+                        ? static_cast<std::uint64_t>(ir::highest_of(to)) < static_cast<std::uint64_t>(ir::highest_of(from))
+                        : ir::highest_of(to) < ir::highest_of(from);
+  if (!never && less)
+    body += "  if (v > " + limit(ir::highest_of(to), from) + ") return (" + value_type(to) + ")" +
+            limit(ir::highest_of(to), from) + ";\n";
+  return define(name, head + body + "  return (" + value_type(to) + ")v;\n}");
+}
+
+// ---- for the entries ---------------------------------------------------------------------------------------------------
+std::string Helpers::checked(Op op) {
+  switch (op) {
+    case Op::add:
+      return define("checked_add",
+                    "static inline int64_t checked_add(int64_t a, int64_t b, bool *overflow) {\n"
+                    "  const int64_t r = (int64_t)((uint64_t)a + (uint64_t)b);\n"
+                    "  if (b < 0 ? r > a : r < a) *overflow = true;\n  return r;\n}");
+    case Op::sub:
+      return define("checked_sub",
+                    "static inline int64_t checked_sub(int64_t a, int64_t b, bool *overflow) {\n"
+                    "  const int64_t r = (int64_t)((uint64_t)a - (uint64_t)b);\n"
+                    "  if (b < 0 ? r < a : r > a) *overflow = true;\n  return r;\n}");
+    default:
+      return define("checked_mul",
+                    "static inline int64_t checked_mul(int64_t a, int64_t b, bool *overflow) {\n"
+                    "  const int64_t r = (int64_t)((uint64_t)a * (uint64_t)b);\n"
+                    "  if (a == -1 ? b == INT64_MIN : a != 0 && r / a != b) *overflow = true;\n  return r;\n}");
+  }
+}
+
+}  // namespace ashlar::codegen::c
