@@ -7,6 +7,7 @@
 #include <set>
 #include <stdexcept>
 
+#include <ashlar/analysis/packed.h>
 #include <ashlar/codegen/abi_layout.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
@@ -61,21 +62,62 @@ std::vector<std::byte> in_memory(const interp::Array& a) {
 
 }  // namespace
 
-interp::Arguments draw_arguments(Source& s, const ir::Program& p, const Values& values, std::string& described,
-                                 const Sizes& given) {
-  ir::Substitution symbols;
+namespace {
+
+Sizes any_sizes(Source& s, const ir::Program& p) {
+  Sizes sizes;
   for (const auto& [id, symbol] : p.symbols) {
     const std::int64_t low = (symbol.min + symbol.multiple_of - 1) / symbol.multiple_of;
-    const std::int64_t most = std::min<std::int64_t>(symbol.max, std::max<std::int64_t>(symbol.min, 9));
-    const std::int64_t choices = std::max<std::int64_t>(most / symbol.multiple_of - low + 1, 1);
+    const std::int64_t usual = std::max<std::int64_t>({symbol.min, 9, 2 * symbol.multiple_of});
+    const std::int64_t choices =
+        std::max<std::int64_t>(std::min<std::int64_t>(symbol.max, usual) / symbol.multiple_of - low + 1, 1);
     // as small as can be, often: 0 where that is allowed
-    const auto known = given.find(symbol.name);
-    const std::int64_t n = known != given.end()
-                               ? known->second
-                               : (low + (s.one_in(3) ? 0 : s.pick(static_cast<std::uint32_t>(choices)))) * symbol.multiple_of;
-    symbols.emplace_back(id, ir::index(n));
-    described += symbol.name + " = " + std::to_string(n) + " ";
+    sizes[symbol.name] = (low + (s.one_in(3) ? 0 : s.pick(static_cast<std::uint32_t>(choices)))) * symbol.multiple_of;
   }
+  return sizes;
+}
+
+ir::Substitution values_of(const ir::Program& p, const Sizes& sizes) {
+  ir::Substitution symbols;
+  for (const auto& [id, symbol] : p.symbols) symbols.emplace_back(id, ir::index(sizes.at(symbol.name)));
+  return symbols;
+}
+
+// Every element another one; false where the type has too few values.
+bool fill_with_different(Random& r, interp::Array& array, Type t) {
+  std::int64_t elements = 1;
+  for (const std::int64_t n : array.shape) elements *= n;
+  if (t.bits < 32 && elements > std::int64_t{1} << t.bits) return false;
+  std::vector<std::int64_t> values;
+  const std::int64_t from = t.is_unsigned() || r.next() % 2 ? 0 : -std::min<std::int64_t>(elements / 2, -ir::lowest_of(t));
+  for (std::int64_t k = 0; k < elements; ++k) values.push_back(from + k);
+  for (std::size_t k = values.size(); k > 1; --k) std::swap(values[k - 1], values[r.next() % k]);
+  std::size_t next = 0;
+  each(array.shape, [&](const auto& at) { array.set(at, ir::int_value(t, values[next++])); });
+  return true;
+}
+
+}  // namespace
+
+Shapes draw_sizes(Source& s, const ir::Program& p, const Promises& promises) {
+  Shapes shapes;
+  for (int n = 0; n < 40 && !shapes.kept; ++n) {
+    const Sizes sizes = any_sizes(s, p);
+    const ir::Substitution symbols = values_of(p, sizes);
+    const bool kept = std::all_of(promises.conditions.begin(), promises.conditions.end(),
+                                  [&](const Expr& c) { return ir::is_int(ir::substitute(c, symbols), 1); });
+    if (kept)
+      shapes.kept = sizes;
+    else if (!shapes.broken)
+      shapes.broken = sizes;
+  }
+  return shapes;
+}
+
+std::optional<interp::Arguments> draw_arguments(Source& s, const ir::Program& p, const Values& values, const Sizes& sizes,
+                                                std::string& described, const Promises& promises) {
+  const ir::Substitution symbols = values_of(p, sizes);
+  for (const auto& [name, n] : sizes) described += name + " = " + std::to_string(n) + " ";
   Random random(s.pick(1u << 30));
   interp::Arguments args;
   for (const ir::Argument& a : p.arguments) {
@@ -113,7 +155,9 @@ interp::Arguments draw_arguments(Source& s, const ir::Program& p, const Values& 
     std::int64_t elements = 0;
     each(array.shape, [&](const auto& at) { elements = std::max(elements, offset_of(array, at) + 1); });
     array.bytes.assign(static_cast<std::size_t>(elements * b.type.bytes()), untouched);
-    if (a.kind == ir::ArgumentKind::input)
+    if (promises.injective.count(a.id)) {
+      if (!fill_with_different(random, array, b.type)) return std::nullopt;
+    } else if (a.kind == ir::ArgumentKind::input)
       each(array.shape, [&](const auto& at) { array.set(at, draw_value(random, b.type, values)); });
     args.emplace_back(std::move(array));
   }
@@ -127,9 +171,28 @@ void checked(int code, const ashlar_error& error) {
   ashlar_error_text(&error, text, sizeof text);
   throw std::runtime_error(text);
 }
+
+// What the caller of a packed argument hands over: the logical array in its layout, the rest 0.
+interp::Array packed(const ir::Program& p, const ir::Buffer& b, const interp::Array& logical, const ir::Substitution& symbols) {
+  std::vector<std::int64_t> shape;
+  for (const Expr& e : analysis::packed_extents(p.symbols, b)) {
+    std::int64_t n = 0;
+    if (!ir::is_int(ir::substitute(e, symbols), &n)) throw InternalError("an extent that is no constant: " + ir::text(e));
+    shape.push_back(std::max<std::int64_t>(0, n));
+  }
+  interp::Array physical = interp::Array::zeros(logical.type, shape);
+  each(logical.shape, [&](const auto& at) {
+    ir::Substitution index;
+    for (std::size_t d = 0; d < at.size(); ++d) index.emplace_back(b.layout.vars[d], ir::index(at[d]));
+    std::vector<std::int64_t> to;
+    for (const Expr& e : b.layout.map) { ir::is_int(ir::substitute(e, index), &to.emplace_back()); }
+    physical.set(to, logical.at(at));
+  });
+  return physical;
+}
 }  // namespace
 
-Guarded::Guarded(const ir::Program& p, const interp::Arguments& args, ashlar_vulkan_queue* queue)
+Guarded::Guarded(const ir::Program& p, const interp::Arguments& args, const Sizes& sizes, ashlar_vulkan_queue* queue)
     : program_(p), blocks_(args.size()) {
   constexpr std::size_t guard = 192;
   for (std::size_t k = 0; k < args.size(); ++k) {
@@ -141,13 +204,15 @@ Guarded::Guarded(const ir::Program& p, const interp::Arguments& args, ashlar_vul
     }
     const interp::Array& a = args[k].array;
     const ir::Buffer& buffer = p.buffer(p.arguments[k].id);
-    const std::vector<std::byte> bytes = in_memory(a);
+    const bool by_layout = buffer.packed_by_caller && !buffer.layout.map.empty();
+    const std::vector<std::byte> bytes = by_layout ? packed(p, buffer, a, values_of(p, sizes)).bytes : in_memory(a);
     b.memory.assign(bytes.size() + 2 * guard + 128, untouched);
     const auto address = queue ? 0 : reinterpret_cast<std::uintptr_t>(b.memory.data());  // a device's is aligned enough
     b.at = guard + (64 - (address + guard) % 64) % 64 + (buffer.align ? 0 : static_cast<std::size_t>(a.type.bytes()));
     if (!bytes.empty()) std::memcpy(b.memory.data() + b.at, bytes.data(), bytes.size());
     b.before = b.memory;
-    b.shape = a.shape, b.strides = a.strides;
+    b.shape = a.shape;
+    if (!by_layout) b.strides = a.strides;
     const codegen::TensorType type = codegen::tensor_type(a.type);
     b.tensor.data = a.bytes.empty() ? nullptr : b.memory.data() + b.at;
     b.tensor.device_type = 1;
@@ -183,6 +248,7 @@ std::string Guarded::take(interp::Arguments& args) {
       if (!ours[n] && b.memory[n] != b.before[n])
         return "byte " + std::to_string(static_cast<std::int64_t>(n) - static_cast<std::int64_t>(b.at)) + " of " +
                program_.buffer(program_.arguments[k].id).name + " was written, which is none of its elements";
+    if (program_.arguments[k].kind != ir::ArgumentKind::output) continue;
     if (!a.bytes.empty() && !a.type.is_packed()) std::memcpy(a.bytes.data(), b.memory.data() + b.at, a.bytes.size());
   }
   return "";

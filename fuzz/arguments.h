@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,17 +34,28 @@ struct Values {
   bool exact = false, edges = false;
 };  // as in Made
 
-// Outputs are filled with a pattern. Rows are padded, and dimensions swapped, only where the program takes that. `given`:
-// Symbols by name, for which nothing is drawn.
+// What a schedule has calls promise: conditions over Symbols, and inputs without two equal elements.
+struct Promises {
+  std::vector<ashlar::Expr> conditions;
+  std::set<ashlar::ir::Id> injective;
+};
 using Sizes = std::map<std::string, std::int64_t>;
-ashlar::interp::Arguments draw_arguments(Source&, const ashlar::ir::Program&, const Values&, std::string& described,
-                                         const Sizes& given = {});
+// Values of the Symbols that a promise keeps, and, where the first ones drawn did not, those. Nothing where none were found.
+struct Shapes {
+  std::optional<Sizes> kept, broken;
+};
+Shapes draw_sizes(Source&, const ashlar::ir::Program&, const Promises&);
 
-// Arguments in memory of their own, for a C entry: of this process, or of a Vulkan device. Lives as long as the call. Throws
-// std::runtime_error where the device fails.
+// Outputs are filled with a pattern. Rows are padded, and dimensions swapped, only where the program takes that. Nothing where
+// a type has too few values for an input without equal elements.
+std::optional<ashlar::interp::Arguments> draw_arguments(Source&, const ashlar::ir::Program&, const Values&, const Sizes&,
+                                                        std::string& described, const Promises& = {});
+
+// Arguments in memory of their own, for a C entry: of this process, or of a Vulkan device; those that the scheduled program
+// takes packed, so. Lives as long as the call. Throws std::runtime_error where the device fails.
 class Guarded {
  public:
-  Guarded(const ashlar::ir::Program&, const ashlar::interp::Arguments&, ashlar_vulkan_queue* = nullptr);
+  Guarded(const ashlar::ir::Program&, const ashlar::interp::Arguments&, const Sizes&, ashlar_vulkan_queue* = nullptr);
   Guarded(const Guarded&) = delete;
   Guarded& operator=(const Guarded&) = delete;
   const std::vector<const void*>& pointers() const { return pointers_; }

@@ -14,7 +14,10 @@
 
 #include "arguments.h"
 #include "forced.h"
+#include "forms.h"
+#include "fragments.h"
 #include "launch_steps.h"
+#include "measures.h"
 #include "program.h"
 #include "steps.h"
 
@@ -35,77 +38,6 @@ std::string without_numbers(const std::string& text) {
   return r;
 }
 
-// How often the code of a block is repeated by unrolled and vectorized loops around it; the most of all blocks.
-std::int64_t copies_of_code(const ir::Program& p) {
-  std::int64_t most = 1;
-  const std::function<void(const std::vector<Stmt>&, std::int64_t)> visit = [&](const std::vector<Stmt>& body, std::int64_t n) {
-    for (const Stmt& s : body) {
-      std::int64_t here = n, extent = 0;
-      if (s.kind == Stmt::Kind::loop && (s.loop_kind == ir::LoopKind::unrolled || s.loop_kind == ir::LoopKind::vectorized) &&
-          ir::is_int(p.axis(s.axis).extent, &extent))
-        here *= std::max<std::int64_t>(extent, 1);
-      most = std::max(most, here);
-      visit(s.body, here);
-    }
-  };
-  visit(p.body, 1);
-  return most;
-}
-
-std::size_t size_of(const ir::Program& p) {
-  std::size_t n = 0;
-  for (const auto& [id, s] : p.stages)
-    for (const Expr& e : s.values) n += ir::node_count(e);
-  ir::walk(p.body, [&](const Stmt&) { n += 4; });
-  return n;
-}
-
-std::size_t size_of(const std::vector<ir::KStmt>& body) {
-  std::size_t n = 0;
-  for (const ir::KStmt& s : body) {
-    n += 1 + size_of(s.body) + size_of(s.otherwise);
-    for (const Expr* e : {&s.value, &s.address, &s.mask, &s.begin, &s.extent})
-      if (!e->empty()) n += ir::node_count(*e);
-  }
-  return n;
-}
-
-std::int64_t syncs(const std::vector<ir::KStmt>& body, ir::Sync::Kind kind) {
-  std::int64_t n = 0;
-  for (const ir::KStmt& s : body)
-    n += (s.kind == ir::KStmt::Kind::sync && s.sync->kind == kind) + syncs(s.body, kind) + syncs(s.otherwise, kind);
-  return n;
-}
-
-bool places(const ir::Program& p) {  // outside of Scope::global, in a variant too
-  return std::any_of(p.buffers.begin(), p.buffers.end(), [](const auto& b) { return !(b.second.scope == Scope::global); }) ||
-         std::any_of(p.variants.begin(), p.variants.end(), [](const ir::Variant& v) { return places(*v.program); });
-}
-
-void to_global(ir::Program& p) {
-  for (auto& [id, b] : p.buffers) b.scope = Scope::global;
-  for (ir::Variant& v : p.variants) {
-    auto own = std::make_shared<ir::Program>(*v.program);
-    to_global(*own);
-    v.program = std::move(own);
-  }
-}
-void to_global(schedule::Scheduled& s) {
-  to_global(s.program);
-  for (schedule::Scheduled& v : s.variants) to_global(v.program);
-}
-
-bool divides_floats(const ir::Program& p) {
-  bool any = false;
-  for (const auto& [id, stage] : p.stages)
-    for (const Expr& value : stage.values)
-      ir::walk(value, [&](const Expr& e) {
-        any = any || ((ir::is(e, ir::Op::div) || ir::is(e, ir::Op::mod)) && e.type().is_float());
-        return !any;
-      });
-  return any;
-}
-
 class Checker {
  public:
   Checker(Source program, std::function<std::optional<Source>()> next_step, Source data, const Setup& setup)
@@ -118,7 +50,7 @@ class Checker {
     try {
       guard([&] {
         try {
-          made = make_program(program_);
+          made = make_program(program_, kind_for(setup_));
           schedule_.emplace(made->built, Target());
         } catch (const RefusalError& e) {
           count([&](Statistics& s) {
@@ -175,8 +107,13 @@ class Checker {
 
   void steps(const Made& made) {
     state_ = schedule_->scheduled();
-    const Target target =
-        setup_.targets.empty() ? Target() : setup_.targets[data_.pick(static_cast<std::uint32_t>(setup_.targets.size()))];
+    elsewhere_ = !setup_.elsewhere.empty() && (setup_.targets.empty() || data_.one_in(10));
+    const std::vector<Target>& targets = elsewhere_ ? setup_.elsewhere : setup_.targets;
+    const Target target = targets.empty() ? Target() : targets[data_.pick(static_cast<std::uint32_t>(targets.size()))];
+    if (elsewhere_) targets_ = {target};
+    if (made.product && target.is_gpu() && data_.pick(4) > 0)
+      for (const schedule::Step& step : fragment_steps(data_, made, target))
+        if (!apply(step, target)) break;
     while (auto source = next_step_()) {
       const bool launch = target.is_gpu() && source->one_in(2);
       const bool varies = !target.is_gpu() && state_.variants.size() < 3 && source->one_in(12);
@@ -184,7 +121,7 @@ class Checker {
       const ir::Program& p = schedule::variant(state_, in).program;
       auto drawn = varies   ? draw_variant(*source, p)
                    : launch ? draw_launch_step(*source, p, target.device().warp)
-                            : draw_step(*source, p);
+                            : draw_step(*source, p, target.has("sve"));
       on_step_(source->drawn);
       report_.applied.push_back(false);
       if (drawn) {
@@ -201,7 +138,8 @@ class Checker {
     if (target.is_gpu()) finish_launches(target, made.exact);
     try {
       schedule::finish(state_, target);
-    } catch (const RefusalError&) {  // a buffer outgrew its scope in a later step, or a block has no place for it
+    } catch (const RefusalError& first) {  // a buffer outgrew its scope in a later step, or a block has no place for it
+      if (target.is_gpu()) refused_at_the_end("finish, first: expected ", first);
       to_global(state_);
       try {
         if (target.is_gpu()) analysis::derive_regions(state_.program);
@@ -269,7 +207,8 @@ class Checker {
       });
       if (ir::text(next.program) != before && name != "set_scope")
         fail("changed by a refusal: " + name, ir::text(next.program));
-      if (setup_.force) judge(step, target, e);
+      const bool promised = !state_.program.assumptions.empty() || !promises_of_inputs(state_.program).empty();
+      if (setup_.force && !promised) judge(step, target, e);
       return false;
     } catch (const std::exception& e) {
       report_.trace = schedule::Scheduled(state_).trace.empty() ? "" : trace();
@@ -282,6 +221,7 @@ class Checker {
     analysis::derive_regions(anew);
     if (ir::text(anew) != ir::text(next.program)) fail("boxes that " + name + " should have derived anew", ir::text(anew));
     count([&](Statistics& s) { ++s.steps[name].applied; });
+    if (name == "split" && step.args.size() > 4) forms_.insert("scalable lanes");
     reassociated_ |= reassociates_ || name == "rfactor";
     state_ = std::move(next);
     return true;
@@ -323,12 +263,15 @@ class Checker {
   }
   // What a launch needs as a whole is known when the schedule is complete: such a case ends here.
   [[noreturn]] void unfinished(const RefusalError& e) {
+    count([&](Statistics& s) { ++s.unfinished; });
+    refused_at_the_end("finish: expected ", e);
+    throw Stop{};
+  }
+  void refused_at_the_end(const char* what, const RefusalError& e) {
     count([&](Statistics& s) {
-      ++s.unfinished;
-      auto& [n, example] = s.refusals[without_numbers("finish: expected " + e.refusal.expected)];
+      auto& [n, example] = s.refusals[without_numbers(what + e.refusal.expected)];
       if (!n++) example = e.what();
     });
-    throw Stop{};
   }
 
   std::string trace() const {
@@ -340,7 +283,7 @@ class Checker {
   void compare_all(const Made& made) {
     std::vector<Ready>& ready = ready_;
     const ir::Program& algorithm = schedule_->scheduled().program;
-    for (const Target& target : setup_.targets) {
+    for (const Target& target : targets_) {
       Ready r;
       r.name = std::string(target.text());
       stage_ = "lowering for " + r.name;
@@ -363,7 +306,11 @@ class Checker {
       });
       ready.push_back(std::move(r));
     }
-    if (setup_.compile && !ready.empty()) {
+    if (elsewhere_ && setup_.compile && data_.one_in(2)) {
+      stage_ = "an object for " + ready[0].name;
+      codegen::emit(ready[0].kernel, targets_[0], codegen::Output::object);
+      count([](Statistics& s) { ++s.emitted; });
+    } else if (setup_.compile && !elsewhere_ && !ready.empty()) {
       // one or two targets a case: LLVM takes longer than all the rest
       const std::size_t first = data_.pick(static_cast<std::uint32_t>(ready.size()));
       for (std::size_t k = 0; k < ready.size(); ++k) {
@@ -376,33 +323,40 @@ class Checker {
           count([](Statistics& s) { ++s.dividing; });
           continue;
         }
-        if (ready[k].kernel.body.empty() && setup_.targets[k].is_gpu()) continue;  // no launch, which is refused
+        if (ready[k].kernel.body.empty() && targets_[k].is_gpu()) continue;  // no launch, which is refused
         stage_ = "compiling for " + ready[k].name;
         if (!setup_.c.empty()) {
+          if (has_step("tensorize")) continue;  // descriptions have a text for LLVM alone
           const in_c::Compiler& cc = setup_.c[data_.pick(static_cast<std::uint32_t>(setup_.c.size()))];
           stage_ += " through " + cc.name;
-          ready[k].c = in_c::compile(ready[k].kernel, setup_.targets[k], cc);
+          ready[k].c = in_c::compile(ready[k].kernel, targets_[k], cc);
           count([](Statistics& s) { ++s.compiled; });
           continue;
         }
         try {
-          ready[k].code = codegen::compile(ready[k].kernel, setup_.targets[k]);
+          ready[k].code = codegen::compile(ready[k].kernel, targets_[k]);
         } catch (const RefusalError& e) {  // x86-64-v2 has no fused multiply-add, and says so
-          if (setup_.targets[k].has("fma") || e.refusal.expected.find("feature fma") == std::string::npos) throw;
+          if (targets_[k].has("fma") || e.refusal.expected.find("feature fma") == std::string::npos) throw;
           count([](Statistics& s) { ++s.without_fma; });
           continue;
         }
         count([](Statistics& s) { ++s.compiled; });
       }
     }
-    count([&](Statistics& s) {
-      for (const std::string& f : made.forms) ++s.forms[f];
-    });
+    Promises promises{ready.empty() ? std::vector<Expr>{} : ready[0].kernel.assumptions, promises_of_inputs(state_.program)};
     const int shapes = algorithm.symbols.empty() ? 1 : 3;
+    const Values values{made.exact, made.edges && !setup_.loose_zeros};
     for (int n = 0; n < shapes; ++n) {
       std::string shape;
       stage_ = "arguments";
-      const interp::Arguments start = draw_arguments(data_, algorithm, {made.exact, made.edges && !setup_.loose_zeros}, shape);
+      const Shapes sizes = draw_sizes(data_, algorithm, promises);
+      if (sizes.broken && n == 0) break_promise(*sizes.broken, values);
+      const auto drawn = sizes.kept ? draw_arguments(data_, algorithm, values, *sizes.kept, shape, promises) : std::nullopt;
+      if (!drawn) {
+        count([](Statistics& s) { ++s.without_arguments; });
+        continue;
+      }
+      const interp::Arguments& start = *drawn;
       count([](Statistics& s) { ++s.runs; });
       interp::Arguments expected = start;
       stage_ = "the algorithm";
@@ -425,6 +379,7 @@ class Checker {
                              : n == 1 ? interp::Options::Order::reverse
                                       : interp::Options::Order::shuffled;
       order.seed = 7, order.races = n != 1, order.layouts = true, order.max_blocks = 1000000;
+      order.vscale = n == 0 ? 1 : n == 1 ? 4 : 2;
       same("the tree before any step", [&](interp::Arguments& a) { interp::run(algorithm, a); });
       bool too_long = false;  // nests computed again in every iteration around them
       same("the scheduled tree", [&](interp::Arguments& a) {
@@ -440,13 +395,18 @@ class Checker {
         count([](Statistics& s) { ++s.too_long; });
         break;
       }
+      if (has_step("tensorize")) {
+        interp::Options loops = order;
+        loops.intrinsics = interp::Options::Intrinsics::erased;
+        same("the loops that intrinsics stand for", [&](interp::Arguments& a) { interp::run(state_.program, a, loops); });
+      }
       for (std::size_t k = 0; k < ready.size(); ++k) {
         kernel_ = &ready[k].kernel;
         if (k == 0 || ready[k].is_compiled() || data_.one_in(3))
           same("the kernel for " + ready[k].name, [&](interp::Arguments& a) { interp::run(ready[k].kernel, a, order); });
-        if (ready[k].is_compiled() && (!setup_.targets[k].is_gpu() || setup_.vulkan))
+        if (ready[k].is_compiled() && (!targets_[k].is_gpu() || setup_.vulkan))
           same("compiled for " + ready[k].name, [&](interp::Arguments& a) {
-            Guarded guarded(algorithm, a, setup_.vulkan);
+            Guarded guarded(state_.program, a, *sizes.kept, setup_.vulkan);
             const int code = ready[k].call(guarded.pointers());
             if (code != ASHLAR_OK) {
               char text[400];
@@ -462,6 +422,73 @@ class Checker {
           });
       }
     }
+    count([&](Statistics& s) {
+      for (const std::string& f : made.forms) ++s.forms[f];
+      if (scatters_at_once(state_.program)) forms_.insert("injective scatter at once");
+      for (const std::string& f : forms_) ++s.forms[known_form(f)];
+      std::set<std::string> names, tiles;
+      for (const schedule::Step& step : state_.trace) {
+        names.insert(step.primitive);
+        if (step.primitive != "tensorize") continue;
+        const ir::Intrinsic& f = *step.args[1].intrinsic;
+        tiles.insert(f.accumulates ? "tile: sum that goes on" : f.reduce.empty() ? "tile: element by element" : "tile: sum");
+        if (std::any_of(f.operands.begin(), f.operands.end(),
+                        [](const auto& o) { return o.kind == ir::IntrinsicOperand::Kind::size; }))
+          tiles.insert("tile of any size");
+      }
+      for (const auto& [id, b] : state_.program.buffers)
+        if (b.scope == Scope::fragment) tiles.insert("fragment");
+      for (const std::string& f : tiles) ++s.forms[known_form(f)];
+      for (const std::string& name : names) ++s.steps[name].ran;
+    });
+  }
+
+  bool has_step(std::string_view name) const {
+    return std::any_of(state_.trace.begin(), state_.trace.end(), [&](const schedule::Step& s) { return s.primitive == name; });
+  }
+  // Steps of a scatter that run at once, without atomic updates, since an input has no two equal elements.
+  static bool scatters_at_once(const ir::Program& p) {
+    bool any = false;
+    ir::walk(p.body, [&](const Stmt& s) {
+      if (s.kind != Stmt::Kind::loop || s.loop_kind == ir::LoopKind::serial || s.loop_kind == ir::LoopKind::unrolled) return;
+      const Stmt* nest = nullptr;
+      for (const Stmt* x : ir::path_to(p, s.id))
+        if (x->kind == Stmt::Kind::nest) nest = x;
+      const ir::Stage& stage = p.stage(nest->stage);
+      any = any || (p.axis(s.axis).reduce && stage.scatters() && !stage.atomic);
+    });
+    return any && !promises_of_inputs(p).empty();
+  }
+  static std::set<ir::Id> promises_of_inputs(const ir::Program& p) {
+    std::set<ir::Id> injective;
+    for (const auto& [id, b] : p.buffers)
+      if (b.injective) injective.insert(id);
+    return injective;
+  }
+
+  // A call that breaks what was assumed is refused, and nothing is written.
+  void break_promise(const Sizes& sizes, const Values& values) {
+    const ir::Program& algorithm = schedule_->scheduled().program;
+    std::string shape;
+    const auto start = draw_arguments(data_, algorithm, values, sizes, shape);
+    for (std::size_t k = 0; k < ready_.size(); ++k) {
+      const auto refused = [&](const std::string& what, bool was) {
+        if (!was) fail("a broken assumption was taken: " + what, "where " + shape);
+      };
+      interp::Arguments found = *start;
+      try {
+        interp::run(ready_[k].kernel, found);
+        refused("the kernel for " + ready_[k].name, false);
+      } catch (const interp::RunError& e) { refused(e.what(), e.kind == interp::RunError::Kind::arguments); }
+      if (!ready_[k].is_compiled() || targets_[k].is_gpu()) continue;
+      Guarded guarded(state_.program, found, sizes);
+      refused("compiled for " + ready_[k].name, ready_[k].call(guarded.pointers()) == ASHLAR_E_FACT);
+      guarded.take(found);
+      for (std::size_t a = 0; a < found.size(); ++a)
+        if (!found[a].is_scalar && found[a].array.bytes != (*start)[a].array.bytes)
+          fail("a refused call wrote: compiled for " + ready_[k].name, "where " + shape);
+    }
+    forms_.insert("broken assumption");
   }
 
  public:
@@ -478,12 +505,20 @@ class Checker {
   std::optional<Schedule> schedule_;
   schedule::Scheduled state_;
   bool reassociated_ = false, reassociates_ = false;  // some step did; the one that is drawn does
+  bool elsewhere_ = false;                            // no code runs here for the target
+  std::vector<Target> targets_ = setup_.targets;
+  std::set<std::string> forms_;  // of the schedule
   std::vector<Ready> ready_;
   std::optional<Runs> runs_;
   const ir::Kernel* kernel_ = nullptr;  // what runs
 };
 
 }  // namespace
+
+Kind kind_for(const Setup& setup) {
+  const bool device = !setup.targets.empty() && setup.targets.front().is_gpu();
+  return {.tiles = device && setup.targets.front().has("sm_80"), .device = device};
+}
 
 Report check(std::uint64_t seed, Case& drawn, const Setup& setup) {
   Random random(seed);

@@ -19,7 +19,7 @@
 
 #include "tests/in_c/c_compiled.h"
 
-#include "source.h"
+#include "program.h"
 
 namespace fuzz {
 
@@ -35,7 +35,7 @@ struct Failure {
 
 struct Statistics {
   struct Count {
-    std::int64_t applied = 0, refused = 0;
+    std::int64_t ran = 0, applied = 0, refused = 0;  // ran: schedules with the step that came to their end
   };
   std::map<std::string, Count> steps;
   struct Judged {  // refusals whose steps were forced (forced.h)
@@ -47,7 +47,7 @@ struct Statistics {
   std::map<std::string, std::int64_t> programs_refused;
   std::map<std::string, std::int64_t> forms;  // of the language: how many schedules of programs with them ran
   std::int64_t cases = 0, refused_programs = 0, runs = 0, kernels = 0, barriers = 0, warp_barriers = 0, compiled = 0,
-               too_large = 0, too_long = 0, without_fma = 0, dividing = 0, unfinished = 0;
+               too_large = 0, too_long = 0, without_fma = 0, dividing = 0, unfinished = 0, emitted = 0, without_arguments = 0;
   std::int64_t statements = 0, replayed = 0;  // of traces as C++; those that no call of the language makes
 };
 
@@ -59,6 +59,7 @@ struct Report {
 
 struct Setup {
   std::vector<ashlar::Target> targets;
+  std::vector<ashlar::Target> elsewhere;  // that no code runs for here: kernels are interpreted, and objects made
   bool compile = true, force = false;     // force: refusals are checked too
   ashlar_vulkan_queue* vulkan = nullptr;  // runs what is compiled for it
   std::vector<in_c::Compiler> c;          // not empty: kernels for processors go through C, and one of these
@@ -68,6 +69,8 @@ struct Setup {
   bool loose_zeros = false;
   Statistics* statistics = nullptr;
 };
+
+Kind kind_for(const Setup&);  // of the programs that are drawn
 
 // Draws a case from a seed and checks it; or checks a case as it is.
 Report check(std::uint64_t seed, Case& drawn, const Setup&);

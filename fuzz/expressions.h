@@ -4,55 +4,9 @@
 //
 // Invariant: an index stays inside what it reads, for every value that the facts of the Symbols allow; or a boundary extends
 // it.
-#include <algorithm>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <ashlar/ashlar.h>
-#include <ashlar/ir/print.h>
-
-#include "c_functions.h"
-#include "program.h"
+#include "texts.h"
 
 namespace fuzz {
-
-using namespace ashlar;
-
-struct Text {  // an expression, and how it is written
-  Expr e;
-  std::string s;
-  Type type() const { return e.type(); }
-};
-
-struct Span {  // [low, symbol + high), with max(.., least) unless that is 0; or [low, high) where symbol is -1
-  int symbol = -1, low = 0, high = 1, least = 0;
-  friend bool operator==(const Span&, const Span&) = default;
-};
-
-struct Known {  // a tensor that later stages may read
-  Tensor tensor;
-  std::string name;
-  Type type;
-  std::vector<Span> spans;  // where it has values
-  bool argument = false, inferred = false, read = false;
-};
-
-struct Index {
-  Text value;
-  Span span;
-};  // an index variable and the values it takes
-
-inline const char* name_of(Type t) {
-  static constexpr std::pair<Type, const char*> names[] = {
-      {f32, "f32"},     {f64, "f64"},   {f16, "f16"},   {bf16, "bf16"}, {i8, "i8"},   {i16, "i16"},
-      {i32, "i32"},     {i64, "i64"},   {u8, "u8"},     {u16, "u16"},   {u32, "u32"}, {u64, "u64"},
-      {bool_, "bool_"}, {e4m3, "e4m3"}, {e5m2, "e5m2"}, {i4, "i4"},     {u4, "u4"}};
-  for (const auto& [type, name] : names)
-    if (type == t) return name;
-  return "?";
-}
 
 class Expressions {
  protected:
@@ -88,7 +42,7 @@ class Expressions {
     return s.of(made.exact ? exact : plain);
   }
 
-  void form(const char* name) { made.forms.insert(name); }
+  void form(const char* name) { made.forms.insert(known_form(name)); }
 
   // ---- indices ----
   Text plus(const Text& a, int c) const {
@@ -136,6 +90,13 @@ class Expressions {
         static const std::vector<Type> small{u8, i8, i16, i32};
         const Text data = value(s.of(small), depth - 1);
         form("gather");
+        if (s.one_in(3)) {  // a promise, which the remainder keeps
+          const Text size = plus(end_of(d), -d.low);
+          form("in_range");
+          return Text{in_range(Operand(d.low + data.e % size.e), Operand(ir::index(d.low)), Operand(end_of(d).e)),
+                      "in_range(" + std::to_string(d.low) + " + " + data.s + " % (" + size.s + "), " + std::to_string(d.low) +
+                          ", " + end_of(d).s + ")"};
+        }
         return Text{clamp(Operand(data.e), Operand(ir::index(d.low)), Operand(last.e)),
                     "clamp(" + data.s + ", " + std::to_string(d.low) + ", " + last.s + ")"};
       }
@@ -216,7 +177,9 @@ class Expressions {
       if (!other_view(from, t, name, at, depth)) return std::nullopt;
     } else if (!from.spans.empty() && !from.inferred && zero_based && s.one_in(3)) {
       form("boundary");
+      static constexpr const char* kinds[] = {"constant boundary", "repeat", "mirror", "wrap", "reflect"};
       const std::uint32_t kind = s.pick(5);
+      form(kinds[full ? kind : 0]);
       if (kind == 0 || !full) {
         const int v = s.between(0, 3);
         t = boundary::constant(t, from.type == bool_ ? Operand(v > 1) : Operand(v)),
@@ -360,18 +323,24 @@ class Expressions {
     if (t == bool_) return condition(depth);
     if (s.one_in(6)) {
       const Text c = condition(depth - 1), a = value(t, depth - 1), b = value(t, depth - 1);
+      form("select");
       return call("select", select(Operand(c.e), Operand(a.e), Operand(b.e)), {c, a, b});
     }
     if (s.one_in(8)) {
       const Type other = type();
       const Text x = value(other, depth - 1);
-      if (!made.exact && s.one_in(3)) return {saturate(t, x.e), "saturate(" + std::string(name_of(t)) + ", " + x.s + ")"};
-      if (!made.exact && other.bits == t.bits && !(other == bool_) && s.one_in(2) && !(x.type() == t))
+      if (!made.exact && s.one_in(3)) {
+        form("saturate");
+        return {saturate(t, x.e), "saturate(" + std::string(name_of(t)) + ", " + x.s + ")"};
+      }
+      if (!made.exact && other.bits == t.bits && !(other == bool_) && s.one_in(2) && !(x.type() == t)) {
+        form("bitcast");
         return {bitcast(t, a_number(x).e), "bitcast(" + std::string(name_of(t)) + ", " + a_number(x).s + ")"};
+      }
       if (!made.exact || other == t || !t.is_float()) return convert(t, x);
     }
     const Text a = value(t, depth - 1);
-    if (s.one_in(16)) {
+    if (functions && s.one_in(16)) {
       const Text b = value(t, depth - 1);
       if (const Expr e = call_chosen(a.e, b.e); !e.empty()) {
         form("C function");
@@ -404,7 +373,7 @@ class Expressions {
           return call("abs", abs(a.e), {a});
       }
     }
-    const std::uint32_t how = s.pick(t.is_float() ? 22 : 28);
+    const std::uint32_t how = s.pick(28);
     if (how < 9) {
       const Text b = value(t, depth - 1);
       switch (how) {
@@ -432,34 +401,7 @@ class Expressions {
       const Text b = value(t, depth - 1), c = value(t, depth - 1);
       return call("clamp", clamp(a.e, b.e, c.e), {a, b, c});
     }
-    if (t.is_float()) {
-      switch (how) {
-        case 12:
-          return call("sqrt", sqrt(a.e), {a});
-        case 13:
-          return call("exp", exp(a.e), {a});
-        case 14:
-          return call("tanh", tanh(a.e), {a});
-        case 15:
-          return call("floor", floor(a.e), {a});
-        case 16:
-          return call("round", round(a.e), {a});
-        case 17:
-          return call("trunc", trunc(a.e), {a});
-        case 18:
-          return call("ceil", ceil(a.e), {a});
-        case 19: {
-          const Text b = value(t, depth - 1), c = leaf(t, 0);
-          return call("fma", fma(a.e, b.e, c.e), {a, b, c});
-        }
-        case 20: {
-          const Text b = leaf(t, 0);
-          return call("copysign", copysign(a.e, a_number(b).e), {a, a_number(b)});
-        }
-        default:
-          return s.one_in(2) ? call("log", log(a.e), {a}) : call("sin", sin(a.e), {a});
-      }
-    }
+    if (t.is_float()) { return function_of(t, a, depth - 1); }
     switch (how) {
       case 12: {
         const Text b = value(t, depth - 1);
@@ -508,8 +450,47 @@ class Expressions {
     }
   }
 
+  Text function_of(Type t, const Text& a, int depth) {
+    struct One {
+      const char* name;
+      Expr (*of)(Operand);
+    };
+    static constexpr One ones[] = {{"sqrt", sqrt},   {"exp", exp},   {"tanh", tanh},   {"floor", floor}, {"round", round},
+                                   {"trunc", trunc}, {"ceil", ceil}, {"log", log},     {"sin", sin},     {"cos", cos},
+                                   {"exp2", exp2},   {"log2", log2}, {"rsqrt", rsqrt}, {"cbrt", cbrt},   {"expm1", expm1},
+                                   {"log1p", log1p}, {"tan", tan},   {"asin", asin},   {"acos", acos},   {"atan", atan},
+                                   {"sinh", sinh},   {"cosh", cosh}, {"erf", erf},     {"erfc", erfc}};
+    const auto b = [&] { return value(t, depth); };
+    form("function of a float");
+    const std::uint32_t how = s.pick(12);
+    if (how < 6) {  // those whose code is short, more often
+      const One& f = ones[s.pick(7)];
+      return call(f.name, f.of(a.e), {a});
+    }
+    if (how < 8) {
+      const One& f = ones[s.pick(static_cast<std::uint32_t>(std::size(ones)))];
+      return call(f.name, f.of(a.e), {a});
+    }
+    if (how == 8) {
+      const Text y = b(), c = leaf(t, 0);
+      return call("fma", fma(a.e, y.e, c.e), {a, y, c});
+    }
+    if (how == 9) {
+      const Text y = leaf(t, 0);
+      return call("copysign", copysign(a.e, a_number(y).e), {a, a_number(y)});
+    }
+    if (how == 10) {
+      const Text y = b();
+      return call("atan2", atan2(a.e, y.e), {a, y});
+    }
+    const Text y = leaf(t, 0);
+    if (t == f64) return call("max", max(a.e, y.e), {a, y});  // of f64 there is no pow
+    return call("pow", pow(a.e, y.e), {a, y});
+  }
+
   // The functions of fixed-point and pixel arithmetic, those that change the type brought back to t.
   Text fixed_point(Type t, const Text& a, int depth) {
+    form("fixed point");
     const Text b = value(t, depth);
     switch (s.pick(10)) {
       case 0:
@@ -578,6 +559,7 @@ class Expressions {
 
   Source& s;
   Made made;
+  bool functions = true;  // in C
   struct NamedSymbol {
     Text value;
     Symbol::Facts facts;

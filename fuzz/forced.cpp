@@ -163,7 +163,9 @@ std::string shown(const ir::Program& p, Runs& runs, const Sizes& witness, bool r
 Runs::Run Runs::of(const Sizes& sizes, std::uint64_t seed) const {
   Run run;
   Source source{Random(seed)};
-  run.start = draw_arguments(source, algorithm_, values_, run.shape, sizes);
+  Sizes all = *draw_sizes(source, algorithm_, {}).kept;
+  for (const auto& [name, n] : sizes) all[name] = n;
+  run.start = *draw_arguments(source, algorithm_, values_, all, run.shape);
   run.expected = run.start;
   interp::run_algorithm(algorithm_, run.expected);
   return run;

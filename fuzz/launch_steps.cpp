@@ -44,9 +44,10 @@ Drawn made(const char* name, std::vector<Arg> args) {
 }  // namespace
 
 std::optional<Drawn> draw_launch_step(Source& s, const Program& p, int warp) {
-  static constexpr const char* names[] = {"bind",    "bind",      "bind",     "bind",      "bind",
-                                          "vthread", "set_scope", "shared",   "set_scope", "cross_thread_reduce",
-                                          "reduce",  "pipeline",  "pipeline", "atomic",    "atomic"};
+  static constexpr const char* names[] = {"bind",         "bind",      "bind",     "bind",      "bind",
+                                          "vthread",      "set_scope", "shared",   "set_scope", "cross_thread_reduce",
+                                          "reduce",       "pipeline",  "pipeline", "atomic",    "atomic",
+                                          "double_buffer"};
   const std::string name = names[s.pick(static_cast<std::uint32_t>(std::size(names)))];
   std::vector<const Stmt*> roots;
   for (const Stmt& root : p.body)
@@ -132,11 +133,16 @@ std::optional<Drawn> draw_launch_step(Source& s, const Program& p, int warp) {
     const Arg stage = Arg::stage(temporaries[s.pick(static_cast<std::uint32_t>(temporaries.size()))]);
     Drawn d = made("compute_at", {stage, Arg::loop(l->id)});
     d.then.push_back(made("set_scope", {stage, Arg::place(Scope::shared)}).step);
+    if (name == "double_buffer") {
+      d.then.push_back(made("double_buffer", {stage}).step);
+      return d;
+    }
     d.then.push_back(
         made("pipeline", {Arg::loop(l->id), Arg::integer(s.between(2, 4)), Arg::integer(s.one_in(2)), stage}).step);
     return d;
   }
   const auto& [loop, load] = places[s.pick(static_cast<std::uint32_t>(places.size()))];
+  if (name == "double_buffer") return made("double_buffer", {Arg::stage(load)});
   std::vector<Arg> args{Arg::loop(loop->id), Arg::integer(s.between(2, 4)), Arg::integer(s.one_in(2))};
   for (const auto& [at, stage] : places)
     if (at == loop && (stage == load || s.one_in(2))) args.push_back(Arg::stage(stage));

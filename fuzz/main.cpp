@@ -26,6 +26,9 @@
 #include <ashlar/codegen/ptx.h>
 #include <ashlar/runtime/runtime.h>
 
+#include <ashlar/schedule/step.h>
+
+#include "forms.h"
 #include "shrink.h"
 
 namespace {
@@ -82,19 +85,28 @@ int usage(const std::string& what) {
 
 void print_table(const fuzz::Statistics& s) {
   std::printf("%-26s %9s\n", "form", "schedules");
-  for (const auto& [name, n] : s.forms) std::printf("%-26s %9lld\n", name.c_str(), static_cast<long long>(n));
-  std::printf("%-14s %9s %9s\n", "primitive", "applied", "refused");
-  for (const auto& [name, n] : s.steps)
-    std::printf("%-14s %9lld %9lld\n", name.c_str(), static_cast<long long>(n.applied), static_cast<long long>(n.refused));
+  for (const std::string_view name : fuzz::all_forms) {
+    const auto at = s.forms.find(std::string(name));
+    std::printf("%-26s %9lld\n", std::string(name).c_str(), static_cast<long long>(at == s.forms.end() ? 0 : at->second));
+  }
+  std::printf("%-20s %9s %9s %9s\n", "primitive", "schedules", "applied", "refused");
+  for (const std::string_view name : ashlar::schedule::primitive_names()) {
+    const auto at = s.steps.find(std::string(name));
+    const fuzz::Statistics::Count n = at == s.steps.end() ? fuzz::Statistics::Count() : at->second;
+    std::printf("%-20s %9lld %9lld %9lld\n", std::string(name).c_str(), static_cast<long long>(n.ran),
+                static_cast<long long>(n.applied), static_cast<long long>(n.refused));
+  }
   std::printf(
-      "%lld programs (%lld more refused), %lld runs, %lld kernels, %lld compiled, %lld too large to compile, %lld too long "
-      "to interpret, %lld that need fma on a target without, %lld that divide floats where zeros have no sign, %lld schedules "
-      "that launches could not be "
+      "%lld programs (%lld more refused), %lld runs (%lld more without arguments that keep what is promised), %lld kernels, "
+      "%lld "
+      "compiled, %lld more made into objects for other machines, %lld too large to compile, %lld too long to interpret, %lld "
+      "that need "
+      "fma on a target without, %lld that divide floats where zeros have no sign, %lld schedules that launches could not be "
       "made of\n",
       static_cast<long long>(s.cases), static_cast<long long>(s.refused_programs), static_cast<long long>(s.runs),
-      static_cast<long long>(s.kernels), static_cast<long long>(s.compiled), static_cast<long long>(s.too_large),
-      static_cast<long long>(s.too_long), static_cast<long long>(s.without_fma), static_cast<long long>(s.dividing),
-      static_cast<long long>(s.unfinished));
+      static_cast<long long>(s.without_arguments), static_cast<long long>(s.kernels), static_cast<long long>(s.compiled),
+      static_cast<long long>(s.emitted), static_cast<long long>(s.too_large), static_cast<long long>(s.too_long),
+      static_cast<long long>(s.without_fma), static_cast<long long>(s.dividing), static_cast<long long>(s.unfinished));
   std::printf("%lld statements of traces as C++, of which %lld replay a step that no call makes\n",
               static_cast<long long>(s.statements), static_cast<long long>(s.replayed));
   if (s.barriers + s.warp_barriers > 0)
@@ -192,14 +204,18 @@ int main(int argc, char** argv) {
     else
       return usage("unknown option \"" + std::string(a) + "\"");
   }
-  if (targets.empty()) targets = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "host"};
+  std::string named;
+  for (const std::string& name : targets) named += " --target " + name;
+  if (targets.empty()) targets = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "host", "aarch64+sve"};
   try {
     for (const std::string& name : targets) {
       const ashlar::Target t = ashlar::Target::parse(name);
       if (t.runs_here() || t.is_gpu())  // the interpreter runs launches
         setup.targets.push_back(t);
-      else
-        std::printf("skipped: %s, which this machine does not execute\n", name.c_str());
+      else {
+        setup.elsewhere.push_back(t);
+        std::printf("interpreted only: kernels for %s, which this machine does not execute\n", name.c_str());
+      }
     }
   } catch (const std::exception& e) { return usage(e.what()); }
   if (setup.targets.size() > 1 &&
@@ -225,8 +241,6 @@ int main(int argc, char** argv) {
   fuzz::Statistics statistics;
   setup.statistics = &statistics;
   for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM}) std::signal(signal, died);
-  std::string named;
-  for (const std::string& name : targets) named += " --target " + name;
   if (in_c) named += " --backend c";
   std::uint64_t failures = 0;
   for (std::uint64_t n = 0; n < count; ++n) {
@@ -257,7 +271,7 @@ int main(int argc, char** argv) {
   print_table(statistics);
   if (refusals) print_refusals(statistics);
   for (const std::string& name : demanded)
-    if (statistics.steps[name].applied == 0 && statistics.forms[name] == 0) {
+    if (statistics.steps[name].ran == 0 && statistics.forms[name] == 0) {
       std::printf("FAILED: %s was never there, so these cases say nothing of it\n", name.c_str());
       ++failures;
     }

@@ -96,6 +96,48 @@ class Operators : protected Tuples {
     return true;
   }
 
+  // The largest or smallest of a row, and a sum of terms that are made with it: what roll makes one pass of.
+  bool maximum_and_sum(const std::string& name, const std::vector<Span>& spans) {
+    const Type t = s.of(std::vector<Type>{f32, f64, f32});
+    const bool most = !s.one_in(3), powers = !made.exact, triangle = spans[0].low == 0 && s.one_in(5);
+    const Span row = triangle ? spans[0] : span(true, false);
+    const auto axis_over = [&] {
+      return triangle ? Axis("k", Operand(ir::index(0)), Operand(plus(vars[0].value, 1).e))
+                      : Axis("k", Operand(ir::index(0)), Operand(end_of(row).e));
+    };
+    ir::Substitution to;  // the follower's variables for the leader's
+    Text v, weight;
+    std::vector<ir::Id> ids;
+    const auto id_of = [](const Expr& e) { return e.node()->id; };
+    const Tensor leader = compute((name + "a").c_str(), Shape::of(extents(spans)), [&](Indices at) {
+      set_vars(at, spans);
+      const Axis k = axis_over();
+      vars.push_back({Text{k, "k"}, row});
+      v = value(t, 2), weight = leaf(t, 0);
+      for (const Index& x : vars) ids.push_back(id_of(x.value.e));
+      return most ? maximum(Operand(v.e), k) : minimum(Operand(v.e), k);
+    });
+    const Tensor follower = compute((name + "b").c_str(), Shape::of(extents(spans)), [&](Indices at) {
+      set_vars(at, spans);
+      std::vector<Text> own;
+      for (const Index& x : vars) own.push_back(x.value);
+      const Axis k = axis_over();
+      for (std::size_t d = 0; d < own.size(); ++d) to.emplace_back(ids[d], own[d].e);
+      to.emplace_back(ids.back(), k);
+      const Expr x = ir::substitute(v.e, to), w = ir::substitute(weight.e, to), top = element(leader, own);
+      return sum(Operand(powers ? most ? exp(x - top) : exp(top - x) : select(x == top, Operand(w), Operand(0))), k);
+    });
+    form("maximum and a sum by it");
+    made.text += "Tensor " + name + "a = compute(..., {" + written(spans) + "}, " + (most ? "maximum" : "minimum") + "(" + v.s +
+                 ", k in " + (triangle ? "i + 1" : end_of(row).s) + ")), " + name + "b = compute(..., sum(" +
+                 (powers ? most ? "exp(the same - " + name + "a)" : "exp(" + name + "a - the same)"
+                         : "select(the same == " + name + "a, " + weight.s + ", 0)") +
+                 ", k));\n";
+    all.push_back({leader, name + "a", t, spans, false, false, true});
+    all.push_back({follower, name + "b", t, spans, false, false, false});
+    return true;
+  }
+
  private:
   template <class F>
   std::vector<Known*> inputs(F&& fits) {

@@ -11,11 +11,12 @@ using namespace ashlar;
 
 class Maker : Operators {
  public:
-  explicit Maker(Source& source) : Operators(source) {}
+  Maker(Source& source, const Kind& kind) : Operators(source), kind_(kind) { functions = !kind.device || source.one_in(20); }
 
   Made make() {
     made.exact = s.one_in(4);
     made.edges = !made.exact && s.one_in(4);
+    if (s.one_in(kind_.tiles ? 5 : 25)) return product_of_tiles();
     const int symbol_count = s.between(0, 2);
     for (int k = 0; k < symbol_count; ++k) symbol(k);
     const int inputs = s.between(1, 3);
@@ -30,6 +31,40 @@ class Maker : Operators {
   }
 
  private:
+  // C = A B, of the types that instructions of a warp take and of others, and now and then something that is made of it.
+  Made product_of_tiles() {
+    form("product of tiles");
+    static const std::vector<Type> halves{f16, bf16, f16, i8, f32, u8};
+    const Type half = s.of(halves), wide = half.is_float() ? f32 : i32;
+    made.edges = false;
+    const auto extent = [&](const char* name, int tile) {
+      const bool known = s.one_in(3);
+      Symbol::Facts f;
+      f.multiple_of = tile;
+      if (s.one_in(3)) f.multiple_of = 1, f.min = s.between(0, 3);
+      const int n = tile * s.between(1, 3);
+      made.text += known ? "" : std::string("Symbol ") + name + ", a multiple of " + std::to_string(f.multiple_of) + ";\n";
+      return known ? Text{ir::index(n), std::to_string(n)} : Text{Symbol(name, f), name};
+    };
+    const Text M = extent("M", 16), N = extent("N", 8), K = extent("K", 16);
+    const lang::ArgumentLayout rows{.order = lang::ArgumentLayout::Order::dense, .align = 16};
+    const Tensor A = lang::make_input("A", half, {M.e, K.e}, rows), B = lang::make_input("B", half, {K.e, N.e}, rows);
+    const Axis k{"k", Operand(K.e)};
+    const auto to_wide = [&](const Expr& e) { return e.type() == wide ? e : wide(e); };
+    const Tensor product =
+        compute("product", {M.e, N.e}, [&](Var i, Var j) { return sum(to_wide(A(i, k)) * to_wide(B(k, j)), k); });
+    const bool more = s.one_in(3);
+    const Tensor result =
+        more ? compute("result", {M.e, N.e}, [&](Var i, Var j) { return max(product(i, j) * 2, 0); }) : product;
+    const Tensor C = lang::make_output("C", wide, {M.e, N.e});
+    lang::bind(C, result);
+    made.text += std::string("C = A B: ") + name_of(half) + "[" + M.s + ", " + K.s + "] by [" + K.s + ", " + N.s + "] to " +
+                 name_of(wide) + (more ? ", max(C * 2, 0)\n" : "\n");
+    made.product = Made::TiledProduct{A, B, product, result, half};
+    made.built = lang::build_program("fuzzed", {A, B, C});
+    return std::move(made);
+  }
+
   // ---- arguments ----
   void symbol(int k) {
     Symbol::Facts f;
@@ -101,10 +136,13 @@ class Maker : Operators {
   // ---- scatters ----
   // An index of the result: one that stays inside, or any that the condition of the put keeps there.
   Text target(const Span& d, std::optional<Text>& keep) {
-    if (!s.one_in(3))
+    if (!by_table_ && !s.one_in(3))
       if (const std::optional<Text> at = inside(d, 2)) return *at;
-    const Text data = s.one_in(2) ? value(s.one_in(2) ? u8 : i32, 1) : literal_anywhere(), end = end_of(d);
-    if (d.low == 0 && s.one_in(2)) return {data.e % end.e, "(" + data.s + ") % (" + end.s + ")"};
+    const Text data = by_table_     ? *std::exchange(by_table_, std::nullopt)
+                      : s.one_in(2) ? value(s.one_in(2) ? u8 : i32, 1)
+                                    : literal_anywhere(),
+               end = end_of(d);
+    if (d.low == 0 && table_over_.empty() && s.one_in(2)) return {data.e % end.e, "(" + data.s + ") % (" + end.s + ")"};
     const std::string low = std::to_string(d.low);
     const Text within{data.e >= d.low && data.e < end.e, data.s + " >= " + low + " && " + data.s + " < " + end.s};
     keep = keep ? Text{keep->e && within.e, keep->s + " && " + within.s} : within;
@@ -160,6 +198,9 @@ class Maker : Operators {
     const auto set = [&](auto... v) {
       std::size_t d = 0;
       ((vars.push_back({Text{v, d == 0 ? "p" : "q"}, over[d]}), ++d), ...);
+      if (table_over_.empty()) return;
+      by_table_ = Text{element(table_, {vars[0].value, vars.back().value}), table_over_ + (M == 2 ? "(p, q)" : "(p)")};
+      if constexpr (M == 1) by_table_->e = table_(vars[0].value.e);
     };
     Tensor result;
     if (several) form("puts");
@@ -186,7 +227,18 @@ class Maker : Operators {
     form("scatter");
     const Type t = type();
     std::vector<Span> over;
-    for (int k = s.between(1, 2); k > 0; --k) over.push_back(s.one_in(3) && spans[0].low == 0 ? spans[0] : span(true, false));
+    std::vector<const Known*> tables;
+    for (const Known& k : all)
+      if (k.argument && !k.type.is_float() && !k.type.is_bool() && !k.type.is_packed() &&
+          (k.spans.size() == 1 || k.spans.size() == 2))
+        tables.push_back(&k);
+    table_over_.clear();
+    if (!tables.empty() && s.one_in(3)) {
+      const Known& from = *s.of(tables);
+      form("scatter by a table");
+      table_ = from.tensor, table_over_ = from.name, over = from.spans;
+    } else
+      for (int k = s.between(1, 2); k > 0; --k) over.push_back(s.one_in(3) && spans[0].low == 0 ? spans[0] : span(true, false));
     vars.clear();
     std::string text;
     const auto draw = [&]<std::size_t N>() {
@@ -264,8 +316,9 @@ class Maker : Operators {
       }
     }
     if (!spans.empty() && s.one_in(6)) return scatter_stage(name, spans);
-    if (!spans.empty() && s.one_in(8) && external_stage(name, spans)) return;
+    if (!spans.empty() && functions && s.one_in(8) && external_stage(name, spans)) return;
     if (s.one_in(6)) return tuple_stage(name, spans);
+    if (!spans.empty() && s.one_in(10) && maximum_and_sum(name, spans)) return;
     if (s.one_in(12) && einsum_stage(name)) return;
     if (s.one_in(16) && gradient_stage(name)) return;
     if (spans.empty()) form("number");
@@ -372,11 +425,15 @@ class Maker : Operators {
     }
   }
 
+  const Kind kind_;
+  Tensor table_;  // whose elements say where the scatter at hand stores, and its name; empty where there is none
+  std::string table_over_;
+  std::optional<Text> by_table_;
   std::vector<lang::ArgumentRef> arguments;
 };
 
 }  // namespace
 
-Made make_program(Source& s) { return Maker(s).make(); }
+Made make_program(Source& s, const Kind& kind) { return Maker(s, kind).make(); }
 
 }  // namespace fuzz

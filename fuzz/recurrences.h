@@ -28,6 +28,8 @@ class Recurrences : protected Expressions {
     const auto& [combine, word] = t == bool_ ? combiners[3 + s.pick(3)] : combiners[s.pick(bits ? 6 : 3)];
     Text term;
     const Along forward(d);
+    if (spans.size() < 3 && s.one_in(4))
+      return scanned_by_reducer(name, spans, backwards ? forward.backwards() : forward, exclusive, params);
     const Tensor result = scan(
         name.c_str(), shape, backwards ? forward.backwards() : forward, combine,
         [&, &spans_ = spans](Indices at) {
@@ -39,6 +41,35 @@ class Recurrences : protected Expressions {
     return {{result},
             "Along{" + std::to_string(d) + "}" + (backwards ? ".backwards()" : "") + ", Combine::" + word + ", [&](" + params +
                 ") {\n  return " + term.s + ";\n}" + (exclusive ? ", Scan::exclusive" : "")};
+  }
+
+  // The latest term that is not 0, and how many there were: it regroups, and does not commute.
+  Defined scanned_by_reducer(const std::string& name, const std::vector<Span>& spans, const Along& along, bool exclusive,
+                             const std::string& params) {
+    form("scan by a reducer");
+    const auto last = reducer(
+        "last", {i32, i32}, {0, 0}, [](Values<2> a, Values<2> b) { return values(select(b[1] != 0, b[0], a[0]), a[1] + b[1]); },
+        Order::regroup);
+    Text term;
+    const auto terms = [&](const Expr& v) { return values(v, i32(v != 0)); };
+    const Scan kind = exclusive ? Scan::exclusive : Scan::inclusive;
+    const auto ends = [&](std::size_t k) {
+      return spans[k].low == 0 ? Extent(end_of(spans[k]).e) : Extent(Range{ir::index(spans[k].low), end_of(spans[k]).e});
+    };
+    const auto at = [&](std::initializer_list<Expr> index) {
+      vars.clear();
+      std::size_t k = 0;
+      for (const Expr& e : index) vars.push_back({Text{e, std::string(1, "ij"[k])}, spans[k]}), ++k;
+      term = value(i32, s.between(1, 2));
+      return terms(term.e);
+    };
+    const auto both = spans.size() == 1
+                          ? scan(
+                                name.c_str(), {ends(0)}, along, last, [&](Var i) { return at({i}); }, kind)
+                          : scan(name.c_str(), {ends(0), ends(1)}, along, last, [&](Var i, Var j) { return at({i, j}); }, kind);
+    return {{both[0], both[1]},
+            "Along{...}, reducer(\"last\", ..., Order::regroup), [&](" + params + ") {\n  Expr v = " + term.s +
+                ";\n  return values(v, i32(v != 0));\n}" + (exclusive ? ", Scan::exclusive" : "")};
   }
 
   Defined recurring(const std::string& name, const Shape& shape, Type t, const std::vector<Span>& spans,

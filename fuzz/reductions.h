@@ -115,8 +115,10 @@ class Reductions : protected Recurrences {
       const Text k = vars[spatial].value, other = vars.size() > 1
                                                       ? vars[s.pick(static_cast<std::uint32_t>(vars.size() - 1))].value
                                                       : Text{ir::index(1), "1"};
-      const Text c = s.one_in(2) ? Text{(k.e + other.e) % 2 == 0, "(k + " + other.s + ") % 2 == 0"}
-                                 : Text{k.e <= other.e + 1, "k <= " + other.s + " + 1"};
+      const Text c = vars.size() > spatial && spatial > 0 && s.one_in(5)
+                         ? Text{vars[0].value.e % 2 == 0, vars[0].value.s + " % 2 == 0"}  // of all terms or of none
+                     : s.one_in(2) ? Text{(k.e + other.e) % 2 == 0, "(k + " + other.s + ") % 2 == 0"}
+                                   : Text{k.e <= other.e + 1, "k <= " + other.s + " + 1"};
       form("where");
       list = list.where(c.e);
       over = (r.axes.size() == 1 ? over : "AxisList" + over) + ".where(" + c.s + ")";

@@ -21,17 +21,6 @@ std::vector<const Stmt*> loops_in(const Program& p, Id stage) {  // of the stage
   return loops;
 }
 
-bool reads(const ir::Stage& s, Id buffer) {
-  bool found = false;
-  const auto look = [&](const Expr& e) {
-    ir::walk(e, [&](const Expr& x) { return found |= ir::is(x, ir::Op::load) && x.node()->id == buffer, !found; });
-  };
-  for (const auto* list : {&s.values, &s.inits, &s.targets})
-    for (const Expr& e : *list) look(e);
-  if (!s.keep.empty()) look(s.keep);
-  return found;
-}
-
 // Taking the terms in another order gives another value: sums and products of floats. strict_sum is refused instead.
 bool order_matters(const Program& p, const ir::Stage& s) {
   if (s.reducer.kind == ir::ReducerKind::custom)
@@ -45,6 +34,17 @@ const int factors[] = {2, 4, 3, 8, 5, 1, 16, 7};
 const Scope* const scopes[] = {&Scope::global, &Scope::stack, &Scope::registers};
 
 }  // namespace
+
+bool reads(const ir::Stage& s, Id buffer) {
+  bool found = false;
+  const auto look = [&](const Expr& e) {
+    ir::walk(e, [&](const Expr& x) { return found |= ir::is(x, ir::Op::load) && x.node()->id == buffer, !found; });
+  };
+  for (const auto* list : {&s.values, &s.inits, &s.targets})
+    for (const Expr& e : *list) look(e);
+  if (!s.keep.empty()) look(s.keep);
+  return found;
+}
 
 std::optional<Drawn> draw_variant(Source& s, const Program& p) {
   if (p.symbols.empty()) return std::nullopt;
@@ -60,7 +60,7 @@ std::optional<Drawn> draw_variant(Source& s, const Program& p) {
   return d;
 }
 
-std::optional<Drawn> draw_step(Source& s, const Program& p) {
+std::optional<Drawn> draw_step(Source& s, const Program& p, bool scalable) {
   std::vector<Id> stages, placed;
   for (const auto& [id, stage] : p.stages) {
     if (ir::nests_of(p, id).empty()) continue;
@@ -71,20 +71,25 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
   const auto any = [&](const auto& all) { return all[s.pick(static_cast<std::uint32_t>(std::size(all)))]; };
   const auto temporary = [&] { return placed.empty() || s.one_in(10) ? any(stages) : any(placed); };
   static constexpr const char* names[] = {
-      "split",          "split",         "split",       "compute_at",   "compute_at", "compute_at", "compute_at",
-      "reorder",        "reorder",       "vectorize",   "vectorize",    "unroll",     "parallel",   "fuse",
-      "peel",           "tighten",       "split_parts", "compute_root", "inline",     "fuse_into",  "fuse_into",
-      "store_at",       "store_at",      "slide",       "slide",        "fold",       "fold",       "cache_read",
-      "cache_write",    "set_layout",    "align",       "set_scope",    "rfactor",    "prefetch",   "stream_store",
-      "decompose_init", "window",        "window",      "window",       "atomic",     "atomic",     "partition",
-      "unroll_and_jam", "reverse",       "clone",       "distribute",   "distribute", "wavefront",  "wavefront",
-      "fuse_siblings",  "fuse_siblings", "drop_dim",    "drop_dim",     "blocks",     "blocks"};
+      "split",          "split",         "split",       "compute_at",    "compute_at", "compute_at", "compute_at",
+      "reorder",        "reorder",       "vectorize",   "vectorize",     "unroll",     "parallel",   "fuse",
+      "peel",           "tighten",       "split_parts", "compute_root",  "inline",     "fuse_into",  "fuse_into",
+      "store_at",       "store_at",      "slide",       "slide",         "fold",       "fold",       "cache_read",
+      "cache_write",    "set_layout",    "align",       "set_scope",     "rfactor",    "prefetch",   "stream_store",
+      "decompose_init", "window",        "window",      "window",        "atomic",     "atomic",     "partition",
+      "unroll_and_jam", "reverse",       "clone",       "distribute",    "distribute", "wavefront",  "wavefront",
+      "fuse_siblings",  "fuse_siblings", "drop_dim",    "drop_dim",      "tensorize",  "tensorize",  "tensorize",
+      "swizzle",        "assume",        "injective",   "pack_argument", "blocks",     "blocks"};
   Drawn d;
   schedule::Step& step = d.step;
   step.primitive = any(names);
+  if (may_roll(p) ? s.one_in(3) : s.one_in(60)) return draw_roll(s, p);
+  if (scalable ? s.one_in(4) : s.one_in(100)) step.primitive = "scalable";
   step.where = Where::current();
   std::vector<Arg>& args = step.args;
   const std::string& name = step.primitive;
+  if (name == "assume" || name == "injective" || name == "pack_argument") return draw_argument_step(s, p, name);
+  if (name == "swizzle") return draw_swizzle(s, p);
 
   const auto readers_of = [&](Id stage) {
     std::vector<Id> readers;
@@ -148,31 +153,7 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
     const int rank = p.stage(stage).spatial_rank();
     if (rank == 0) return std::nullopt;
     if (name == "set_layout") {
-      std::vector<Id> vars;
-      std::vector<Expr> logical, map;
-      for (int k = 0; k < rank; ++k)
-        vars.push_back(static_cast<Id>(k + 1)), logical.push_back(ir::var(vars.back(), "d" + std::to_string(k)));
-      const std::size_t which = s.pick(static_cast<std::uint32_t>(rank));
-      const Expr f = ir::index(factors[s.pick(4)]);
-      switch (s.pick(4)) {
-        case 0:  // panels
-          map = logical;
-          map.insert(map.begin(), ir::div(logical[which], f));
-          map.erase(map.begin() + static_cast<std::ptrdiff_t>(which) + 1);
-          map.push_back(ir::mod(logical[which], f));
-          break;
-        case 1:
-          map.assign(logical.rbegin(), logical.rend());
-          break;
-        case 2:
-          map = logical;
-          map[which] = ir::add(map[which], logical[s.pick(static_cast<std::uint32_t>(rank))]);
-          break;
-        default:
-          map = logical;
-          map[which] = ir::mod(map[which], f);
-      }
-      args = {Arg::stage(stage), Arg::map(vars, map)};
+      args = {Arg::stage(stage), draw_layout(s, rank)};
     } else {
       args = {Arg::stage(stage), Arg::integer(static_cast<int>(s.pick(static_cast<std::uint32_t>(rank)))),
               Arg::integer(factors[s.pick(8)])};
@@ -325,6 +306,19 @@ std::optional<Drawn> draw_step(Source& s, const Program& p) {
     const Id stage = any(stages);
     std::vector<const Stmt*> loops = loops_in(p, stage);
     if (loops.empty()) return std::nullopt;
+    if (name == "tensorize") return draw_tensorize(s, p, *any(loops));
+    if (name ==
+        "scalable") {  // a split of which the inner part is as long as the machine's vectors; the inner loop is the third id
+      static constexpr int lanes[] = {4, 8, 2, 16, 1};
+      const Arg loop = Arg::loop(any(loops)->id);
+      step.primitive = "split";
+      args = {loop, Arg::integer(lanes[s.pick(5)]), Arg::text("guard"), Arg::text("keep"), Arg::text("scalable")};
+      schedule::Step& next = d.then.emplace_back();
+      next.primitive = "vectorize";
+      next.where = Where::current();
+      next.args = {Arg::loop(p.next_id + 2)};
+      return d;
+    }
     const auto is_reduce = [&](const Stmt* l) { return p.axis(l->axis).reduce; };
     if (name == "rfactor") {
       std::vector<const Stmt*> reduces;

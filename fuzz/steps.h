@@ -23,6 +23,16 @@ struct Drawn {
   std::vector<ashlar::schedule::Step> then;  // what makes a move of it: further steps, as long as they are legal
 };
 std::optional<Drawn> draw_variant(Source&, const Program&);  // specialize, by a condition on a symbol
-std::optional<Drawn> draw_step(Source&, const Program&);
+// `scalable`: the target has vectors as long as the machine's.
+std::optional<Drawn> draw_step(Source&, const Program&, bool scalable);
+
+// Those that concern arguments and storage as a whole, by name; argument_steps.cpp.
+std::optional<Drawn> draw_argument_step(Source&, const Program&, const std::string& name);  // assume, injective, pack_argument
+std::optional<Drawn> draw_swizzle(Source&, const Program&);
+std::optional<Drawn> draw_roll(Source&, const Program&);
+bool may_roll(const Program&);  // a sum reads what a maximum or minimum ends with
+std::optional<Drawn> draw_tensorize(Source&, const Program&, const Stmt& loop);
+Arg draw_layout(Source&, int rank);  // a map of that many coordinates: panels, another order, a skew, remainders
+bool reads(const ashlar::ir::Stage&, Id buffer);
 
 }  // namespace fuzz

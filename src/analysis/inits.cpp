@@ -130,7 +130,7 @@ class Inits {
     s.copy_of = loop.id;
     s.where = loop.where;
     s.axis = loop.axis;
-    s.loop_kind = loop.loop_kind;
+    s.loop_kind = loop.loop_kind == ir::LoopKind::tensorized ? ir::LoopKind::serial : loop.loop_kind;  // the call is no init
     s.bound_to = loop.bound_to;
     s.part = loop.part;
     s.from = loop.from, s.to = loop.to;

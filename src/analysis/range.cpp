@@ -235,8 +235,12 @@ Range Engine::atom_range(const Expr& e) {
       if (hi.has_hi()) r.hi = std::min(r.hi, hi.hi - 1);
       return r;
     }
-    case Op::cast:
-      return a[0].node()->type.is_index() ? range(a[0]) : data_range(a[0], 6);
+    case Op::cast: {
+      const Type from = a[0].node()->type;
+      if (from.is_index()) return range(a[0]);
+      if (from.is_unsigned() && from.bits >= 64) return {};  // an index keeps the bits of a u64
+      return data_range(a[0], 6);
+    }
     default:
       return {};
   }

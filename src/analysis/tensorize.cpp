@@ -153,24 +153,33 @@ class Matcher {
     return std::any_of(result_.axes.begin(), result_.axes.end(), [&](Id a) { return ir::uses_var(e, a); });
   }
 
+  // A call stands under the conditions of its tile's first element, so these hold for all elements or for none. Where it starts
+  // its sums it stores without terms as well: what keeps terms away alone would keep the start away.
   bool unconditional() {
     const auto path = ir::path_to(p_, block_->id);
     ir::Substitution begin;
     for (Id axis : result_.axes) begin.emplace_back(axis, ir::index(0));
     const std::vector<Expr> all = conditions_of(p_, path, block_->piece == Stmt::Piece::init);
     const Facts facts = facts_at(p_, path);
+    const std::string expected = "a tile without conditions (Tail::exact, peel, or pad over storage of its own)";
+    const auto found = [&](const Expr& c) { return p_.stage(block_->stage).name + " where " + ir::text(c); };
     for (const Expr& c : all)
-      if (moves(c) && !can_prove(c, facts) && !holds_throughout(c, all, begin, facts))
-        return mismatch("a tile without conditions (Tail::exact, peel, or pad over storage of its own)",
-                        p_.stage(block_->stage).name + " where " + ir::text(c));
+      if (moves(c) && !can_prove(c, facts) && !all_or_none(c, all, begin, facts)) return mismatch(expected, found(c));
+    if (f_.reduce.empty() || f_.accumulates) return true;
+    const std::vector<Expr> of_points = conditions_of(p_, path, true);
+    for (const Expr& c : all) {
+      const bool known = std::any_of(of_points.begin(), of_points.end(), [&](const Expr& o) { return ir::same(o, c); });
+      if (!known && !can_prove(c, facts)) return mismatch("sums of all terms, where they start from 0", found(c));
+    }
     return true;
   }
 
-  // Where all conditions hold for the tile's first element, does this one for every element?
-  bool holds_throughout(const Expr& c, const std::vector<Expr>& all, const ir::Substitution& begin, const Facts& facts) const {
-    std::vector<Expr> refutes{ir::logic_not(c)};
-    for (const Expr& other : all) refutes.push_back(ir::substitute(other, begin));
-    return no_solution(refutes, facts).answer == Answer::proved;
+  // Where all conditions hold for the tile's first element, does this one for every element; and where all hold for one, does
+  // this one for the first?
+  bool all_or_none(const Expr& c, const std::vector<Expr>& all, const ir::Substitution& begin, const Facts& facts) const {
+    std::vector<Expr> later{ir::logic_not(c)}, earlier{ir::logic_not(ir::substitute(c, begin))};
+    for (const Expr& other : all) later.push_back(ir::substitute(other, begin)), earlier.push_back(other);
+    return no_solution(later, facts).answer == Answer::proved && no_solution(earlier, facts).answer == Answer::proved;
   }
 
   // ---- loops for variables -----------------------------------------------------------------------------------------------

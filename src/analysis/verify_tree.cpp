@@ -257,7 +257,12 @@ Broken block_init(const View& v) {
       if (block.piece == Stmt::Piece::whole && v.p.stage(block.stage).scatters()) broken = v.name(block) + " in one piece";
       if (block.piece == Stmt::Piece::init) init = true;
       if (block.piece == Stmt::Piece::begin) begin = true;
-      if (block.piece == Stmt::Piece::whole) whole = true;
+      if (block.piece == Stmt::Piece::whole) {  // a call that starts its sums by itself stays whole beside others
+        bool called = false;
+        for (int up = v.place(k).parent; up > at; up = v.place(up).parent)
+          called = called || (v.at(up).kind == Kind::loop && v.at(up).loop_kind == ir::LoopKind::tensorized);
+        whole = whole || !called;
+      }
       if (block.piece == Stmt::Piece::update) {
         update = true;
         bool over_threads = false;  // then it accumulates into its thread's part

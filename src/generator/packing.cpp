@@ -3,9 +3,7 @@
 #include <map>
 #include <vector>
 
-#include <ashlar/analysis/facts.h>
-#include <ashlar/analysis/interval.h>
-#include <ashlar/analysis/simplify.h>
+#include <ashlar/analysis/packed.h>
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/refusal.h>
 #include <fmt/format.h>
@@ -79,24 +77,6 @@ std::string c_text(const Expr& e, const Names& names) {
          ir::op_name(ir::op_of(e)), e.node()->where);
 }
 
-std::vector<Expr> physical_extents(const ir::Kernel& k, const ir::Buffer& b) {
-  ir::Program symbols;  // facts come from programs
-  symbols.symbols = k.symbols;
-  symbols.assumptions = k.assumptions;
-  const analysis::Facts facts = analysis::facts_of_arguments(symbols);
-  std::vector<analysis::VarRange> ranges;
-  for (std::size_t d = 0; d < b.layout.vars.size(); ++d)
-    ranges.push_back({b.layout.vars[d], {ir::index(0), ir::sub(b.extents[d], ir::index(1))}});
-  std::vector<Expr> extents;
-  for (const Expr& e : b.layout.map)
-    extents.push_back(analysis::simplify(ir::add(analysis::bounds_over(e, ranges, facts).hi, ir::index(1)), facts));
-  if (b.layout.align_dim >= 0) {
-    Expr& e = extents.at(static_cast<std::size_t>(b.layout.align_dim));
-    e = ir::mul(ir::ceil_div(e, ir::index(b.layout.pad_to)), ir::index(b.layout.pad_to));
-  }
-  return extents;
-}
-
 std::string functions(const ir::Kernel& k, const codegen::AbiLayout& layout, const ir::Buffer& b) {
   using Kind = codegen::ArgField::Kind;
   const std::string name = layout.field(Kind::pointer, b.id).name, type = codegen::c_type(b.type);
@@ -109,7 +89,7 @@ std::string functions(const ir::Kernel& k, const codegen::AbiLayout& layout, con
   const std::string shape = fmt::format("{}", fmt::join(symbols, ", "));
   for (std::size_t d = 0; d < b.layout.vars.size(); ++d) names[b.layout.vars[d]] = fmt::format("ashlar_index{}", d);
 
-  const std::vector<Expr> extents = physical_extents(k, b);
+  const std::vector<Expr> extents = analysis::packed_extents(k.symbols, b);
   std::string elements = "1", address;
   for (std::size_t d = 0; d < extents.size(); ++d) {
     const std::string extent = c_text(extents[d], names), at = c_text(b.layout.map[d], names);

@@ -3,7 +3,7 @@
 #include <deque>
 #include <memory>
 
-#include <ashlar/analysis/interval.h>
+#include <ashlar/analysis/packed.h>
 #include <ashlar/interp/interpreter.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
@@ -226,22 +226,12 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
 
   // What the caller of a packed argument hands over: the logical array in its layout, the rest zero.
   Array* pack(const ir::Buffer& b, const Array& logical) {
-    const analysis::Facts facts;
     Array physical;
     physical.type = logical.type;
-    std::vector<analysis::VarRange> ranges;
-    for (std::size_t d = 0; d < b.layout.vars.size(); ++d)
-      ranges.push_back({b.layout.vars[d], {ir::index(0), ir::index(logical.shape[d] - 1)}});
+    for (const Expr& e : analysis::packed_extents(kernel_.symbols, b))
+      physical.shape.push_back(std::max<std::int64_t>(0, Tape(e, slots_, *this, Select::lazy).run_index()));
     std::vector<Tape> map;
-    for (const Expr& e : b.layout.map) {
-      const analysis::Interval i = analysis::bounds_over(e, ranges, facts);
-      physical.shape.push_back(std::max<std::int64_t>(0, Tape(i.hi, slots_, *this, Select::lazy).run_index() + 1));
-      map.emplace_back(e, slots_, *this, Select::lazy);
-    }
-    if (b.layout.align_dim >= 0) {
-      std::int64_t& e = physical.shape.at(static_cast<std::size_t>(b.layout.align_dim));
-      e = ir::floor_div(e + b.layout.pad_to - 1, b.layout.pad_to) * b.layout.pad_to;
-    }
+    for (const Expr& e : b.layout.map) map.emplace_back(e, slots_, *this, Select::lazy);
     packed_.push_back(Array::zeros(physical.type, physical.shape));
     Array& result = packed_.back();
     std::vector<std::int64_t> to(map.size());

@@ -12,6 +12,18 @@
 namespace ashlar::lang {
 namespace {
 
+// A condition of a reduction keeps terms away, and never the start: it is over a variable of the terms.
+Expr of_terms(const Expr& condition, const std::vector<ir::IterVar>& iters) {
+  const ir::IterVar* term = nullptr;
+  for (const ir::IterVar& v : iters) {
+    if (v.kind != ir::IterKind::reduce) continue;
+    if (ir::uses_var(condition, v.id)) return condition;
+    if (!term) term = &v;
+  }
+  if (!term) throw InternalError("a condition of a reduction without terms");
+  return ir::logic_and(condition, ir::ge(ir::var(term->id, term->name, ir::index_type, term->where), term->begin));
+}
+
 using ir::Program;
 using ir::Stmt;
 
@@ -328,7 +340,7 @@ struct Builder {
     r.along = s.along;
     for (std::size_t d : s.along) r.iters[d].descending = s.descending[d];
     for (Id a : s.axes) iterate(a, ir::IterKind::reduce, variable(a, s.where).begin, variable(a, s.where).end);
-    for (const Expr& e : s.conditions) r.domain.push_back(rewritten(e, local, s.where));
+    for (const Expr& e : s.conditions) r.domain.push_back(of_terms(rewritten(e, local, s.where), r.iters));
     for (const Expr& e : s.values) r.values.push_back(rewritten(e, local, s.where));
     for (const Expr& e : s.inits) r.inits.push_back(rewritten(e, local, s.where));
     for (const Expr& e : s.targets) r.targets.push_back(rewritten(e, local, s.where));

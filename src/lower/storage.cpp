@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <ashlar/analysis/interval.h>
+#include <ashlar/analysis/packed.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
@@ -70,21 +70,8 @@ Place place_argument(ir::Kernel& k, ir::Program& p, const ir::Buffer& b) {
   std::vector<Expr> extents = b.extents;
   place.lo = place.logical_lo;
   if (!b.layout.map.empty()) {
-    std::vector<analysis::VarRange> ranges;
-    for (std::size_t d = 0; d < b.layout.vars.size(); ++d)
-      ranges.push_back({b.layout.vars[d], {ir::index(0), ir::sub(b.extents[d], ir::index(1))}});
-    extents.clear();
-    place.lo.clear();
-    for (const Expr& e : b.layout.map) {
-      const analysis::Interval i = analysis::bounds_over(e, ranges, facts);
-      if (!i.bounded()) throw InternalError("the layout of " + b.name + " has no bound");
-      place.lo.push_back(ir::index(0));
-      extents.push_back(analysis::simplify(ir::add(i.hi, ir::index(1)), facts));
-    }
-  }
-  if (b.layout.align_dim >= 0) {
-    Expr& e = extents.at(static_cast<std::size_t>(b.layout.align_dim));
-    e = analysis::simplify(round_up(e, b.layout.pad_to), facts);
+    extents = analysis::packed_extents(p.symbols, b);
+    place.lo.assign(extents.size(), ir::index(0));
   }
   const std::size_t rank = extents.size();
   if (!b.layout.strides.empty()) {

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include <ashlar/ir/print.h>
+
 namespace ashlar::schedule::cpp {
 namespace {
 
@@ -242,9 +244,19 @@ bool write(const Expr& e, const NameOf& name, std::string& text, Level& level) {
   std::string a, b;
   Level of_a{}, of_b{};
   if (args.size() == 1 && e.type().is_float()) {  // neg, exp, ...: functions, and a sign
-    if (op == ir::Op::cast || op == ir::Op::bitcast || op == ir::Op::saturate || !write(args[0], name, a, of_a)) return false;
+    const bool known = op == ir::Op::neg || (op >= ir::Op::abs && op <= ir::Op::trunc);
+    if (!known || !write(args[0], name, a, of_a)) return false;
     text = op == ir::Op::neg ? "-(" + a + ")" : std::string(ir::op_name(op)) + "(" + a + ")";
     return level = op == ir::Op::neg ? other : atom, true;
+  }
+  if (op == ir::Op::select && e.type().is_float()) {  // of two numbers one says its type
+    std::string condition;
+    const bool numbers = ir::args_of(args[1]).empty() && ir::args_of(args[2]).empty() && !ir::is(args[1], ir::Op::var) &&
+                         !ir::is(args[2], ir::Op::var);
+    if (!write_condition(args[0], name, condition) || !write(args[1], name, a, of_a) || !write(args[2], name, b, of_b))
+      return false;
+    text = "select(" + condition + ", " + (numbers ? ir::text(e.type()) + "(" + a + ")" : a) + ", " + b + ")";
+    return true;
   }
   if (args.size() != 2) return false;
   if (!write(args[0], name, a, of_a) || !write(args[1], name, b, of_b)) return false;

@@ -72,6 +72,12 @@ void recheck(Context& c) {
       if (s.loop_kind == ir::LoopKind::unrolled) prove_constant_extent(c, s, 1024);
       if (s.loop_kind == ir::LoopKind::tensorized) prove_tensorized(c, s, *p.intrinsics.at(s.intrinsic));
     }
+    if (s.kind == Stmt::Kind::alloc) {
+      const ir::Buffer& b = p.buffer(s.buffer);
+      if (b.scope == Scope::fragment && (!b.layout.map.empty() || b.layout.align_dim >= 0))
+        c.refuse("a fragment without a layout of its own: its intrinsics say which lane holds what",
+                 b.name + ", which has one");
+    }
     if (s.kind == Stmt::Kind::alloc && !p.buffer(s.buffer).layout.map.empty()) {
       prove_fold(c, p.buffer(s.buffer));
       if (!annotates(c)) prove_bijective(c, s);

@@ -98,27 +98,26 @@ Expr expr_from(const Json& j, Entry entry, int depth = 0) {
     if (op != ir::op_name(o)) continue;
     const bool arithmetic = (o >= ir::Op::add && o <= ir::Op::mod) || o == ir::Op::min || o == ir::Op::max ||
                             (o >= ir::Op::bit_and && o <= ir::Op::shr);
-    const bool compares = ir::is_comparison(o) && args.size() == 2 && args[0].type().is_index();
+    const bool compares = ir::is_comparison(o) && args.size() == 2 && (args[0].type().is_index() || args[0].type().is_float());
     const bool joins = (o == ir::Op::logic_and || o == ir::Op::logic_or) && args.size() == 2 && args[0].type().is_bool();
     if ((arithmetic || compares || joins) && args.size() == 2 && args[0].type() == args[1].type())
       return ir::binary(o, args[0], args[1]);
     if ((o == ir::Op::neg || o == ir::Op::abs || o == ir::Op::bit_not) && args.size() == 1 && args[0].type().is_index())
       return ir::unary(o, args[0]);
-    if (o == ir::Op::select && args.size() == 3 && args[0].type().is_bool() && args[1].type().is_index() &&
-        args[2].type().is_index())
+    if (o == ir::Op::select && args.size() == 3 && args[0].type().is_bool() && args[1].type() == args[2].type() &&
+        (args[1].type().is_index() || args[1].type().is_float()))
       return ir::select(args[0], args[1], args[2]);
     const bool floats = !args.empty() && args[0].type().is_float();
     const bool real_binary =
         o == ir::Op::add || o == ir::Op::sub || o == ir::Op::mul || o == ir::Op::div || o == ir::Op::min || o == ir::Op::max;
-    const bool real_unary = o == ir::Op::neg || o == ir::Op::abs || o == ir::Op::exp || o == ir::Op::exp2 || o == ir::Op::log ||
-                            o == ir::Op::log2 || o == ir::Op::sqrt;
+    const bool real_unary = o == ir::Op::neg || (o >= ir::Op::abs && o <= ir::Op::trunc);
     if (floats && ((real_binary && args.size() == 2 && args[0].type() == args[1].type()) || (real_unary && args.size() == 1)))
       return ir::make(o, args[0].type(), args);
     if (o == ir::Op::logic_not && args.size() == 1 && args[0].type().is_bool()) return ir::unary(o, args[0]);
   }
   bad(entry,
-      "arithmetic (add, sub, mul, div, min, max, neg, abs; of indices also mod, bit operations and select; of floats also exp, "
-      "exp2, log, log2, sqrt) or a condition on indices",
+      "arithmetic (add, sub, mul, div, min, max, neg, abs; of indices also mod, bit operations and select; of floats also "
+      "functions of one number and select) or a condition",
       j);
 }
 

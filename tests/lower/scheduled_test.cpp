@@ -200,3 +200,37 @@ TEST_CASE("an arm that is not taken may lie where nothing was written (fuzz seed
   s.cache_read(a, {filled}, Scope::global);
   handmade::check_kernel(built.program, lower(s.scheduled().program, options_of(s.target())), {{{"N", 0}}, {{"N", 3}}});
 }
+
+TEST_CASE("a condition over the points of a sum keeps its terms away, and not its start") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", i32, {N, 3}), y = lang::make_output("y", i32, {N});
+  Axis k{"k", 3};
+  lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return sum(x(i, k), k.where(i % 2 == 0)); }));
+  const lang::Built program = lang::build_program("halves", {x, y});
+  const std::vector<handmade::Sizes> shapes{{{"N", 0}}, {{"N", 1}}, {{"N", 5}}};
+  Schedule plain(program, Target::parse("x86-64"));
+  handmade::check_kernel(program.program, lower(plain.scheduled().program, {}), shapes);
+  Schedule apart(program, Target::parse("x86-64"));
+  apart[y].rfactor(apart[y].reduction());
+  handmade::check_kernel(program.program, lower(apart.scheduled().program, {}), shapes);
+  Schedule cached(program, Target::parse("x86-64"));
+  Stage sums = cached.cache_write(y, Scope::global);
+  sums.decompose_init(sums.reduction());
+  handmade::check_kernel(program.program, lower(cached.scheduled().program, {}), shapes);
+}
+
+TEST_CASE("the room of a packed argument follows from what is declared, for every schedule (seed 1204)") {
+  lang::DefinitionScope scope;
+  Symbol N{"N", {.min = 1, .max = 9}};
+  Tensor x = lang::make_input("x", i32, {N, 3}), y = lang::make_output("y", i32, {N, 3});
+  lang::bind(y, compute("y", {{"i", N}, {"j", 3}}, [&](Var i, Var j) { return x(N - 1 - i, j) * 2; }));
+  const lang::Built program = lang::build_program("panels", {x, y});
+  Schedule s(program, Target::parse("x86-64"));
+  s.pack_argument(x, [](Var i, Var j) { return at(i / 4, j, i % 4); }, Pack::by_caller);
+  s.assume(N != 5);
+  Schedule& few = s.specialize(N <= 2);
+  few[y].reverse(few[y].spatial<2>()[0]);
+  handmade::check_kernel(program.program, lower(s.scheduled().program, {}),
+                         {{{"N", 1}}, {{"N", 2}}, {{"N", 3}}, {{"N", 4}}, {{"N", 9}}});
+}

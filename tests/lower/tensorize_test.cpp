@@ -53,3 +53,41 @@ TEST_CASE("ragged tiles are sizes, calls stand under the conditions of their loo
   columns[y].reorder(c, r).tensorize(r, column).unroll(c);
   handmade::check_kernel(program.program, lower(columns.scheduled().program, {}), shapes);
 }
+
+TEST_CASE("a call that starts its sums stands beside loops that are begun for (seed 20934)") {
+  lang::DefinitionScope scope;
+  Symbol N{"N", {.min = 1}};
+  Tensor x = lang::make_input("x", i32, {N, 4}), y = lang::make_output("y", i32, {N});
+  Axis k{"k", 4};
+  lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return sum(x(i, k), k); }));
+  const lang::Built program = lang::build_program("sums", {x, y});
+  const Intrinsic four = intrinsic("sum_of_four", [](Meaning& m) {
+    Tensor A = m.read("A", i32, {4}), W = m.write("W", i32, {1});
+    Axis l{"l", 4};
+    m.means(W, [&](Var) { return sum(A(l), l); });
+    m.emit(Backend::llvm, "call void @sum_of_four(ptr {W.ptr}, ptr {A.ptr}, i64 {A.stride0})");
+  });
+  Schedule s(program, Target::parse("x86-64"));
+  const Loop all = s[y].spatial<1>()[0], terms = s[y].reduction();
+  s[y].peel(all);
+  s[y].tensorize(terms, four);
+  handmade::check_kernel(program.program, lower(s.scheduled().program, {}), {{{"N", 1}}, {{"N", 2}}, {{"N", 5}}});
+}
+
+TEST_CASE("where a call goes on with sums inside a loop over terms, these begin with plain loops") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", i32, {N, 4}), y = lang::make_output("y", i32, {4});
+  Axis k{"k", N};
+  lang::bind(y, compute("y", {{"i", 4}}, [&](Var i) { return sum(x(k, i), k); }));
+  const lang::Built program = lang::build_program("rows", {x, y});
+  const Intrinsic add = intrinsic("add_four", [](Meaning& m) {
+    Tensor A = m.read("A", i32, {4}), W = m.accumulate("W", i32, {4});
+    Axis l{"l", 1};
+    m.means(W, [&](Var i) { return sum(A(i), l).from(W(i)); });
+    m.emit(Backend::llvm, "call void @add_four(ptr {W.ptr}, ptr {A.ptr}, i64 {A.stride0})");
+  });
+  Schedule s(program, Target::parse("x86-64"));
+  s[y].reorder(s[y].reduction(), s[y].spatial<1>()[0]).tensorize(s[y].spatial<1>()[0], add);
+  handmade::check_kernel(program.program, lower(s.scheduled().program, {}), {{{"N", 0}}, {{"N", 1}}, {{"N", 5}}});
+}

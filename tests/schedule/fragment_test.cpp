@@ -258,3 +258,13 @@ TEST_CASE("double_buffer is a pipeline of two stages, and is refused where that 
   CHECK(replayed.text() == two.s.text());
   CHECK(golden("schedule/golden/double_buffer.txt", add.text) == "");
 }
+
+TEST_CASE("a fragment has no layout of its own (seed 3180)") {
+  Chain c;
+  c.both();
+  CHECK(refused([&] {
+          c.s[c.a].transform_layout([](Var i, Var j) { return at(j, i); });
+        }).find("set_layout: expected a fragment without a layout of its own") != std::string::npos);
+  CHECK(refused([&] { c.s[c.a].align(1, 16); }).find("align: expected a fragment without a layout of its own") !=
+        std::string::npos);
+}

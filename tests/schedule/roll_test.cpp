@@ -144,4 +144,41 @@ TEST_CASE("what roll refuses") {
        {"a sum whose terms read the leader, found apart, which does not read top"});
 }
 
+TEST_CASE("a rescale that chooses: what was summed at a smaller maximum counts no more (seeds 219, 101879)") {
+  const auto counted = [](auto&& use) {
+    lang::DefinitionScope scope;
+    Symbol N{"N"}, K{"K"};
+    Tensor x = lang::make_input("x", f32, {N, K}), y = lang::make_output("y", f32, {N});
+    Axis k{"k", K}, l{"l", K};
+    Tensor top = compute("top", {{"i", N}}, [&](Var i) { return maximum(x(i, k), k); });
+    Tensor often = compute("often", {{"i", N}}, [&](Var i) { return sum(select(x(i, l) == top(i), f32(1), 0), l); });
+    lang::bind(y, often);
+    const lang::Built built = lang::build_program("p", {x, y});
+    Schedule s(built, Target::parse("x86-64"));
+    Stage kept = s.cache_write(often, Scope::global);
+    use(built, s, top, kept);
+  };
+  std::string text, saved;
+  counted([&](const lang::Built& built, Schedule& s, const Tensor& top, Stage& often) {
+    says(refusal(s, [&] { often.roll(top, difference); }),
+         {"a rescale with term(now)", "found rescale(old, now) = exp(old - now)"});
+    says(refusal(s, [&] { often.roll(top, [](Expr old, Expr now) { return f32(f64(old - now)); }); }),
+         {"a rescale of arithmetic, functions of one number, comparisons and select", "f32(f64(old - now))"});
+    often.roll(top, [](Expr old, Expr now) { return select(old == now, f32(1), 0); });
+    text = s.text(), saved = s.json();
+    CHECK(has(s.to_cpp(), "[](Expr old, Expr now) { return select(old == now, f32(1), 0); }"));
+    interp::Arguments expected{interp::Array::make(f32, {3, 9}, [](auto at) { return static_cast<double>(at[1] % 3 * at[0]); }),
+                               interp::Array::zeros(f32, {3})};
+    interp::Arguments found = expected;
+    interp::run_algorithm(built.program, expected);
+    interp::run(s.scheduled().program, found);
+    CHECK(expected[1].array.bytes == found[1].array.bytes);
+  });
+  counted([&](const lang::Built& built, Schedule&, const Tensor&, Stage&) {
+    Schedule again(built, Target::parse("x86-64"));
+    again.replay(saved);
+    CHECK(again.text() == text);
+  });
+}
+
 }  // namespace ashlar::test

@@ -77,4 +77,32 @@ TEST_CASE("what a loop over scalable lanes is not") {
   says(refusal(s, [&] { s[b].store_in(Scope::registers).vectorize(s[b].nest()[0], Scalable{4}); }), {"set_scope"});
 }
 
+TEST_CASE("partial sums have so many dimensions on every machine (seed 425)") {
+  lang::DefinitionScope scope;
+  const Symbol N("N");
+  const Tensor x = lang::make_input("x", i32, {N}), z = lang::make_output("z", i32, {});
+  const Axis k("k", N);
+  lang::bind(z, compute("total", [&] { return sum(x(k), k); }));
+  const Target target = Target::parse("aarch64+sve");
+  schedule::Scheduled s = Schedule(lang::build_program("p", {x, z}), target).scheduled();
+  const auto step = [&](const char* primitive, std::vector<schedule::Arg> args) {
+    schedule::Step made;
+    made.primitive = primitive, made.args = std::move(args);
+    return schedule::apply(s, std::move(made), target);
+  };
+  using schedule::Arg;
+  const ir::Stmt& nest = s.program.body.front();
+  const ir::Id stage = nest.stage;
+  const auto loops = step("split", {Arg::loop(nest.body.front().id), Arg::integer(4), Arg::text("guard"), Arg::text("keep"),
+                                    Arg::text("scalable")});
+  for (const ir::Id loop : loops) {
+    std::string found;
+    try {
+      step("rfactor", {Arg::stage(stage), Arg::loop(loop)});
+    } catch (const RefusalError& e) { found = e.refusal.text(); }
+    says(found,
+         {"rfactor: expected reduction loops of so many iterations on every machine", "found ki of total in vscale * 4"});
+  }
+}
+
 }  // namespace ashlar::test

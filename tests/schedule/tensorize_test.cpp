@@ -442,4 +442,48 @@ TEST_CASE("stages of several values, with a fill, in lanes") {
   says(refusal(s, [&] { s[y].store_in(Scope::stack); }), {"set_scope"});
 }
 
+namespace {
+Intrinsic total_of_two() {
+  return intrinsic("total_of_two", [](Meaning& m) {
+    Tensor A = m.read("A", f32, {2}), W = m.write("W", f32, {1});
+    Axis k{"k", 2};
+    m.means(W, [&](Var) { return sum(A(k), k); });
+    m.emit(Backend::llvm, "call void @total_of_two(ptr {W.ptr}, ptr {A.ptr}, i64 {A.stride0})");
+  });
+}
+Intrinsic copy_of_four() {
+  return intrinsic("copy_of_four", [](Meaning& m) {
+    Tensor A = m.read("A", f32, {4}), W = m.write("W", f32, {4});
+    m.means(W, [&](Var i) { return A(i); });
+    m.emit(Backend::llvm, "call void @copy_of_four(ptr {W.ptr}, i64 {W.stride0}, ptr {A.ptr}, i64 {A.stride0})");
+  });
+}
+}  // namespace
+
+TEST_CASE("loops are reordered around a tensorized one, which stays what it is (seed 198)") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"}, M{"M"};
+  Tensor x = lang::make_input("x", f32, {N, M, 4}), y = lang::make_output("y", f32, {N, M, 4});
+  lang::bind(y, compute("y", {{"i", N}, {"j", M}, {"l", 4}}, [&](Var i, Var j, Var l) { return x(i, j, l); }));
+  Schedule s = scheduled({x, y});
+  auto [i, j, l] = s[y].spatial<3>();
+  s[y].tensorize(l, copy_of_four()).reorder(j, i);
+  CHECK(s.text().find("by copy_of_four") != std::string::npos);
+  says(refusal(s, [&] { s[y].reorder(l, i); }), {"tensorized"});
+}
+
+TEST_CASE("terms that a condition keeps away keep no call away (seed 20727)") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {N, 2}), y = lang::make_output("y", f32, {N}), z = lang::make_output("z", f32, {N});
+  Axis k{"k", 2}, l{"l", 2};
+  lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return sum(x(i, k), k.where((k + 1) % 2 == 0)); }));
+  lang::bind(z, compute("z", {{"i", N}}, [&](Var i) { return sum(x(i, l), l.where(i % 2 == 0)); }));
+  Schedule s = scheduled({x, y, z});
+  says(refusal(s, [&] { s[y].tensorize(s[y].reduction(), total_of_two()); }),
+       {"a tile without conditions", "(k + 1) % 2 == 0"});
+  says(refusal(s, [&] { s[z].tensorize(s[z].reduction(), total_of_two()); }),
+       {"sums of all terms, where they start from 0", "found z where i % 2 == 0"});
+}
+
 }  // namespace ashlar::test

@@ -23,7 +23,7 @@ void draw(const char* target, std::uint64_t seed, std::size_t wanted, std::vecto
     all.push_back({"fuzzed " + std::to_string(seed) + " for " + target, [=, json = report.json](const Use& use) {
                      ashlar::lang::DefinitionScope scope;
                      fuzz::Source source(drawn.program);
-                     const fuzz::Made made = fuzz::make_program(source);
+                     const fuzz::Made made = fuzz::make_program(source, fuzz::kind_for(setup));
                      ashlar::Schedule s(made.built, ashlar::Target::parse(target));
                      s.replay(json);
                      use(made.built, s);

@@ -63,6 +63,7 @@ void apply_reorder(Context& c) {
     Expr from, to;
     bool tight;
     ThreadAxis bound_to;
+    Id intrinsic;
     bool combines;
     ir::Pipeline pipeline;
   };
@@ -71,8 +72,8 @@ void apply_reorder(Context& c) {
   for (std::size_t k = 0; k < chain.size(); ++k) {
     const bool named = std::find(wanted.begin(), wanted.end(), chain[k]->id) != wanted.end();
     const Stmt& from = named ? *ir::find(c.p, wanted[next++]) : *chain[k];
-    headers[k] = {from.id,   from.axis, from.copy_of, from.where,    from.loop_kind, from.part,
-                  from.from, from.to,   from.tight,   from.bound_to, from.combines,  from.pipeline};
+    headers[k] = {from.id, from.axis,  from.copy_of,  from.where,     from.loop_kind, from.part,    from.from,
+                  from.to, from.tight, from.bound_to, from.intrinsic, from.combines,  from.pipeline};
   }
   std::vector<Id> before, after;
   for (std::size_t k = 0; k < chain.size(); ++k) {
@@ -100,8 +101,8 @@ void apply_reorder(Context& c) {
     chain[k]->id = headers[k].id, chain[k]->axis = headers[k].axis, chain[k]->copy_of = headers[k].copy_of;
     chain[k]->where = headers[k].where, chain[k]->loop_kind = headers[k].kind, chain[k]->part = headers[k].part,
     chain[k]->from = headers[k].from, chain[k]->to = headers[k].to, chain[k]->tight = headers[k].tight,
-    chain[k]->bound_to = headers[k].bound_to, chain[k]->combines = headers[k].combines,
-    chain[k]->pipeline = headers[k].pipeline;
+    chain[k]->bound_to = headers[k].bound_to, chain[k]->intrinsic = headers[k].intrinsic,
+    chain[k]->combines = headers[k].combines, chain[k]->pipeline = headers[k].pipeline;
   }
 }
 

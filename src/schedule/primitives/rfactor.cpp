@@ -20,6 +20,8 @@
 
 #include <ashlar/analysis/thread_tree.h>
 
+#include <ashlar/ir/vscale.h>
+
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
 
@@ -141,6 +143,11 @@ void apply_rfactor(Context& c) {
     if (s.axis != axis.id) others.push_back(s.axis);
     if (s.tight) tight[s.axis] = ir::range_of(c.p, s).end;
   });
+  for (const auto& [id, a] : c.p.axes)
+    if (a.origin == ir::Axis::Origin::split_inner && ir::uses_var(a.factor, ir::vscale_id) &&
+        (id == axis.id || std::find(others.begin(), others.end(), id) != others.end()))
+      c.refuse("reduction loops of so many iterations on every machine (rfactor before the split into scalable lanes)",
+               a.name + " of " + stage.name + " in " + ir::text(a.factor));
   if (tight.count(axis.id)) c.refuse("a loop that was not tightened (tighten the other ones)", name_of(c.p, loop));
   // prove
   if (!keeps_order(c.p, stage, nest, axis.id))

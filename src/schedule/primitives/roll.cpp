@@ -20,6 +20,7 @@
 #include <ashlar/ir/recurrence.h>
 
 #include "interp/tape.h"
+#include "schedule/cpp_names.h"
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
 
@@ -72,7 +73,7 @@ class NoMemory final : public interp::Memory {
 
 // The term with the leader's result, and every other thing that it reads, as variables.
 struct Sampled {
-  Expr term;
+  Expr term, met;  // `met`: the leader's own term at the point
   Id leader = 0;
   std::vector<std::pair<Id, Type>> others;
 };
@@ -81,7 +82,8 @@ struct Sampled {
 void try_rescale(const Context& c, const Sampled& s, Id old_id, Id now_id, const Expr& rescale, Type type, bool rises) {
   NoMemory memory;
   interp::Slots slots;
-  interp::Tape term(s.term, slots, memory, interp::Select::strict), factor(rescale, slots, memory, interp::Select::strict);
+  interp::Tape term(s.term, slots, memory, interp::Select::strict), factor(rescale, slots, memory, interp::Select::strict),
+      met(s.met, slots, memory, interp::Select::strict);
   std::uint64_t state = 0x9E3779B97F4A7C15u;
   const auto draw = [&](Type t) {  // -2 .. 2; whole numbers of integers
     state = state * 6364136223846793005u + 1442695040888963407u;
@@ -90,9 +92,14 @@ void try_rescale(const Context& c, const Sampled& s, Id old_id, Id now_id, const
                         : ir::int_value(t, static_cast<std::int64_t>(t.is_bool() ? x > 0 : std::abs(x * 2)));
   };
   const auto real = [](const ir::Value& v) { return v.type.is_float() ? v.f : static_cast<double>(v.i); };
-  for (int round = 0; round < 16; ++round) {
+  for (int round = 0; round < 24; ++round) {
     for (const auto& [id, t] : s.others) slots.set(id, draw(t));
     ir::Value a = draw(type), b = draw(type);
+    if (round >= 16) {  // what was met is the maximum itself
+      a = met.run();
+      b = ir::float_value(type, a.f + (rises ? 1 : -1) * (std::abs(b.f) + 0.5));
+      if (!std::isfinite(a.f) || a.f == b.f) continue;
+    }
     if ((real(a) > real(b)) == rises) std::swap(a, b);
     slots.set(old_id, a), slots.set(now_id, b);
     const double f = real(factor.run());
@@ -117,6 +124,10 @@ void apply_roll(Context& c) {
   const Arg& declared = c.expect(2, Arg::Kind::exprs, "a rescale");
   if (declared.vars.size() != 2 || declared.exprs.size() != 1) c.refuse("a rescale of two values", "something else");
   if (follower.id == leader.id) c.refuse("two reductions", follower.name + " twice");
+  std::string written;
+  if (!cpp::expression(declared.exprs.front(), [](Id, const std::string& name) { return name; }, written))
+    c.refuse("a rescale of arithmetic, functions of one number, comparisons and select, which a saved schedule can hold",
+             ir::text(declared.exprs.front()));
   ir::Op op{};
   if (!leader.is_reduction() || !leads(leader, op)) c.refuse("a maximum or minimum that leads", leader.name);
   if (follower.reducer.kind != ir::ReducerKind::sum || follower.buffers.size() != 1)
@@ -180,6 +191,10 @@ void apply_roll(Context& c) {
     return ir::make(ir::op_of(e), e.type(), fresh);
   };
   sampled.term = sample(follower.values.front());
+  ir::Substitution back;
+  for (std::size_t k = 0; k < leader.iters.size(); ++k)
+    back.emplace_back(leader.iters[k].id, ir::var(follower.iters[k].id, follower.iters[k].name));
+  sampled.met = sample(ir::substitute(leader.values.front(), back));
   if (!reads) c.refuse("a sum whose terms read the leader", follower.name + ", which does not read " + leader.name);
   // what the follower reads, where the leader is
   for (const auto& [id, other] : c.p.stages)

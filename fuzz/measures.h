@@ -1,0 +1,20 @@
+#pragma once
+// What a case is measured by: how much code it makes, what its launches wait for, where its buffers lie.
+#include <cstdint>
+#include <vector>
+
+#include <ashlar/ir/kernel.h>
+#include <ashlar/schedule/step.h>
+
+namespace fuzz {
+
+// How often the code of a block is repeated by unrolled and vectorized loops around it; the most of all blocks.
+std::int64_t copies_of_code(const ashlar::ir::Program&);
+std::size_t size_of(const ashlar::ir::Program&);
+std::size_t size_of(const std::vector<ashlar::ir::KStmt>&);
+std::int64_t syncs(const std::vector<ashlar::ir::KStmt>&, ashlar::ir::Sync::Kind);
+bool places(const ashlar::ir::Program&);  // outside of Scope::global, in a variant too
+void to_global(ashlar::schedule::Scheduled&);
+bool divides_floats(const ashlar::ir::Program&);
+
+}  // namespace fuzz
