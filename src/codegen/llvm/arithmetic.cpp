@@ -4,6 +4,7 @@
 #include <bit>
 
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsAArch64.h>
 
 #include <ashlar/ir/refusal.h>
 
@@ -212,6 +213,10 @@ Value* Arithmetic::shift(Op op, Type t, Value* x, Type amount_type, Value* amoun
     Value* all = b_.CreateICmpUGE(amount, integer(t, t.bits));
     return b_.CreateSelect(all, zero, b_.CreateShl(x, b_.CreateSelect(all, zero, amount)));
   }
+  // Shifts to the left by less than nothing, of which SRSHL and URSHL take the lowest byte: those by more than all bits give 0.
+  Value* beyond = integer(t, t.bits + 1);
+  Value* down = b_.CreateNeg(intrinsic(llvm::Intrinsic::umin, {amount, beyond}));
+  if (Value* v = neon(llvm::Intrinsic::aarch64_neon_srshl, llvm::Intrinsic::aarch64_neon_urshl, t, x, down)) return v;
   Value* none = b_.CreateICmpEQ(amount, zero);
   Value* last_out = b_.CreateAnd(shifted_right(t, x, b_.CreateSub(amount, integer(t, 1))), integer(t, 1));
   return b_.CreateSelect(none, x, b_.CreateAdd(shifted_right(t, x, amount), last_out));

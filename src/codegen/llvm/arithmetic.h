@@ -56,17 +56,21 @@ class Arithmetic {
   llvm::Value* fixed_point(ir::Op, Type t, llvm::Value*, llvm::Value*);  // arithmetic_fixed.cpp
   llvm::Value* mul_high_rounding(Type t, llvm::Value*, llvm::Value*);
   llvm::Value* rounded_product_of_halves(Type t, llvm::Value*, llvm::Value*);
+  // An instruction of NEON on vectors of its registers' elements, register by register; null where there is none.
+  llvm::Value* neon(llvm::Intrinsic::ID signed_id, llvm::Intrinsic::ID unsigned_id, Type t, llvm::Value*, llvm::Value*);
   llvm::Value* float_unary(ir::Op, Type t, llvm::Value*);
   llvm::Value* float_binary(ir::Op, Type t, llvm::Value*, llvm::Value*);
   llvm::Value* rounded(ir::Op, Type t, llvm::Value*);  // floor, ceil, round, trunc
   llvm::Value* fma_in_doubles(Type t, llvm::Value*, llvm::Value*, llvm::Value*);
   llvm::Value* float_to_integer(Type to, Type from, llvm::Value*);
+  bool rounds_to_bfloat() const;
+  llvm::Value* clamped_to_integer(Type to, Type from, llvm::Value*);
   llvm::Value* bits_of(Type t, llvm::Value*);   // f32, f64: as integers
   llvm::Value* float_of(Type t, llvm::Value*);  // and back
 
   llvm::IRBuilder<>& b_;
   const Target& target_;
-  bool host_ = true;                                               // x86-64, not a device
+  bool host_ = true;                                               // a processor, not a device
   bool rounds_ = false, fuses_ = false, converts_halves_ = false;  // sse4.1, fma, f16c
 };
 

@@ -32,6 +32,11 @@ Value* Arithmetic::widen(Type t, Value* x) {
   return float_of(wide, b_.CreateOr(unsigned_, sign));
 }
 
+// BFCVTN; what x86-64 has for it (vcvtneps2bf16) takes subnormals for zero.
+bool Arithmetic::rounds_to_bfloat() const {
+  return host_ && target_.architecture() == Architecture::aarch64 && target_.has("bf16");
+}
+
 Value* Arithmetic::narrow(Type t, Value* x) {
   const Type wide = ir::like(f32, t), word = ir::like(u32, t);
   if (t.code == Type::Code::ieee && converts_halves_)
@@ -42,6 +47,10 @@ Value* Arithmetic::narrow(Type t, Value* x) {
   Value* sign = b_.CreateShl(b_.CreateLShr(bits, integer(word, 31)), integer(word, t.bits - 1));
   Value* magnitude = b_.CreateAnd(bits, integer(word, 0x7FFFFFFF));
   Value* is_nan = b_.CreateICmpUGT(magnitude, integer(word, 0x7F800000));
+  if (t.code == Type::Code::bfloat && rounds_to_bfloat()) {  // but for NaN, of which there is one
+    Value* rounded = b_.CreateBitCast(b_.CreateFPTrunc(x, vector_of(b_.getBFloatTy(), t)), type(t));
+    return b_.CreateSelect(is_nan, b_.CreateTrunc(b_.CreateOr(sign, integer(word, f.nan)), type(t)), rounded);
+  }
   // Normal results: half a unit less one, plus the last bit kept, carries exactly when nearest even rounds up.
   Value* last = b_.CreateAnd(b_.CreateLShr(magnitude, integer(word, shift)), integer(word, 1));
   Value* carried = b_.CreateAdd(b_.CreateAdd(magnitude, integer(word, (std::int64_t{1} << (shift - 1)) - 1)), last);
@@ -61,8 +70,34 @@ Value* Arithmetic::narrow(Type t, Value* x) {
 
 // Truncates towards zero, clamps to the type, NaN gives 0.
 Value* Arithmetic::float_to_integer(Type to, Type from, Value* x) {
+  if (host_ && target_.architecture() == Architecture::x86_64 && to.lanes > 1) return clamped_to_integer(to, from, x);
   const auto id = to.is_unsigned() ? llvm::Intrinsic::fptoui_sat : llvm::Intrinsic::fptosi_sat;
   return b_.CreateIntrinsic(id, {type(to), type(from)}, {x});
+}
+
+// The conversions of x86-64 neither clamp nor know NaN, and what LLVM makes of its own for vectors goes through one element
+// after another. So x is clamped before, which is exact where the largest integer is a floating number; elsewhere what reaches
+// 2^bits is chosen afterwards.
+Value* Arithmetic::clamped_to_integer(Type to, Type from, Value* x) {
+  const bool is_unsigned = to.is_unsigned();
+  const int digits = to.bits - !is_unsigned;
+  Value *lowest = real(from, is_unsigned ? 0 : -std::ldexp(1.0, digits)), *end = real(from, std::ldexp(1.0, digits));
+  const Type word = to.bits < 32 ? ir::like(i32, to) : to;  // smaller integers on the way through i32
+  const auto converted = [&](Value* v) {
+    Value* w = is_unsigned && to.bits >= 32 ? b_.CreateFPToUI(v, type(word)) : b_.CreateFPToSI(v, type(word));
+    return b_.CreateTrunc(w, type(to));
+  };
+  Value* above = b_.CreateSelect(b_.CreateFCmpOGT(x, lowest), x, lowest);  // NaN: the lowest
+  Value* result;
+  if (digits <= (from.bits == 64 ? 53 : 24)) {
+    Value* highest = real(from, std::ldexp(1.0, digits) - 1);
+    result = converted(b_.CreateSelect(b_.CreateFCmpOLT(above, highest), above, highest));
+  } else {
+    Value* below = b_.CreateFCmpOLT(above, end);
+    result = b_.CreateSelect(below, converted(b_.CreateSelect(below, above, real(from, 0))),
+                             integer(to, ir::highest_of(to.element())));
+  }
+  return is_unsigned ? result : b_.CreateSelect(b_.CreateFCmpORD(x, x), result, integer(to, 0));
 }
 
 Value* Arithmetic::convert(Type to, Type from, Value* x) {

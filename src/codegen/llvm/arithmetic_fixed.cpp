@@ -5,8 +5,10 @@
 //
 //   x + y = 2 (x & y) + (x ^ y) = 2 (x | y) - (x ^ y)          x - y = (x ^ y) - 2 (~x & y)
 //
-// These are the forms from which LLVM selects pavgb, uhadd, srhadd, sabd, pmulhw where the machine has them.
+// These are the forms from which LLVM selects pavgb, uhadd, srhadd, sabd, pmulhw where the machine has them; what it does not
+// select is asked for by name.
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsAArch64.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include <ashlar/ir/numeric.h>
@@ -40,6 +42,8 @@ Value* Arithmetic::fixed_point(Op op, Type t, Value* x, Value* y) {
     case Op::rounding_halving_add:
       return b_.CreateSub(b_.CreateOr(x, y), half(b_.CreateXor(x, y)));
     case Op::halving_sub:
+      if (t.bits < 64)
+        if (Value* v = neon(llvm::Intrinsic::aarch64_neon_shsub, llvm::Intrinsic::aarch64_neon_uhsub, t, x, y)) return v;
       return b_.CreateSub(half(b_.CreateXor(x, y)), b_.CreateAnd(b_.CreateNot(x), y));
     case Op::abs_diff:
       return b_.CreateSub(intrinsic(is_unsigned ? llvm::Intrinsic::umax : llvm::Intrinsic::smax, {x, y}),
@@ -53,6 +57,10 @@ Value* Arithmetic::fixed_point(Op op, Type t, Value* x, Value* y) {
 // turned.
 Value* Arithmetic::mul_high_rounding(Type t, Value* x, Value* y) {
   const bool is_unsigned = t.is_unsigned();
+  if (!is_unsigned && (t.bits == 16 || t.bits == 32)) {
+    const auto id = llvm::Intrinsic::aarch64_neon_sqrdmulh;  // which saturates by itself
+    if (Value* v = neon(id, id, t, x, y)) return v;
+  }
   const unsigned shift = is_unsigned ? t.bits : t.bits - 1u;
   Value* result = is_unsigned ? nullptr : rounded_product_of_halves(t, x, y);
   if (!result) {
@@ -76,6 +84,23 @@ Value* Arithmetic::rounded_product_of_halves(Type t, Value* x, Value* y) {
   if (t.lanes == 32 && target_.has("avx512bw"))
     return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_pmul_hr_sw_512, {}, {x, y});
   return nullptr;
+}
+
+Value* Arithmetic::neon(llvm::Intrinsic::ID signed_id, llvm::Intrinsic::ID unsigned_id, Type t, Value* x, Value* y) {
+  const int bits = t.lanes * t.bits;
+  if (!host_ || target_.architecture() != Architecture::aarch64 || t.scalable || t.lanes == 1) return nullptr;
+  if (bits != 64 && bits % 128 != 0) return nullptr;
+  const auto id = t.is_unsigned() ? unsigned_id : signed_id;
+  if (bits <= 128) return b_.CreateIntrinsic(id, {x->getType()}, {x, y});
+  const int lanes = 128 / t.bits;
+  Value* all = llvm::PoisonValue::get(x->getType());
+  for (int from = 0; from < t.lanes; from += lanes) {
+    llvm::Type* part = llvm::FixedVectorType::get(lane_type(t, false), static_cast<unsigned>(lanes));
+    const auto piece = [&](Value* v) { return b_.CreateExtractVector(part, v, static_cast<std::uint64_t>(from)); };
+    all = b_.CreateInsertVector(x->getType(), all, b_.CreateIntrinsic(id, {part}, {piece(x), piece(y)}),
+                                static_cast<std::uint64_t>(from));
+  }
+  return all;
 }
 
 }  // namespace ashlar::codegen

@@ -1,0 +1,66 @@
+// What a machine has an instruction for is that instruction, and gives what the interpreter gives: the table of
+// tests/support/instruction_rows.h, read in assembly for every target, and run: here, or AArch64's in an emulator.
+#include <doctest/doctest.h>
+
+#include <ashlar/codegen/emit.h>
+#include <ashlar/codegen/jit.h>
+#include <ashlar/ir/function.h>
+
+#include "tests/codegen/kernels.h"
+#include "tests/emulated/emulator.h"
+#include "tests/support/instruction_check.h"
+
+using namespace ashlar;
+
+namespace {
+
+void call(const codegen::Compiled& code, interp::Arguments& arguments) {
+  std::vector<ashlar_tensor> tensors;
+  for (interp::Actual& a : arguments) {
+    const ir::TensorCode type = ir::tensor_code(a.array.type);
+    ashlar_tensor t{};
+    t.data = a.array.bytes.data(), t.device_type = 1, t.ndim = static_cast<std::int32_t>(a.array.shape.size());
+    t.type_code = type.code, t.type_bits = type.bits, t.type_lanes = 1, t.shape = a.array.shape.data();
+    tensors.push_back(t);
+  }
+  std::vector<const void*> pointers;
+  for (const ashlar_tensor& t : tensors) pointers.push_back(&t);
+  REQUIRE(code.call(pointers) == ASHLAR_OK);
+}
+
+}  // namespace
+
+TEST_CASE("expressions are the instructions that a machine has for them") {
+  int rows = 0;
+  for (const instructions::Row& row : instructions::rows())
+    for (const instructions::Wanted& wanted : row.wanted) {
+      const instructions::Made made(row, Target::parse(wanted.target));
+      const std::string text = codegen::emit(made.kernel(), made.schedule.target(), codegen::Output::assembly);
+      CHECK_MESSAGE(instructions::has_mnemonic(text, wanted.mnemonic),
+                    std::string(row.name) << " on " << wanted.target << " without " << wanted.mnemonic << ":\n"
+                                          << instructions::body(text));
+      ++rows;
+    }
+  CHECK(rows >= 250);
+}
+
+TEST_CASE("and give what the interpreter gives") {
+  const char* const not_emulated = emulated::missing(Target::parse("aarch64"));
+  if (not_emulated) std::printf("skipped: instructions of aarch64, %s\n", not_emulated);
+  for (const instructions::Row& row : instructions::rows())
+    for (const instructions::Wanted& wanted : row.wanted) {
+      const Target target = Target::parse(wanted.target);
+      const bool arm = target.architecture() == Architecture::aarch64;
+      if (arm ? not_emulated != nullptr : kernels::runnable({wanted.target}).empty()) continue;
+      const instructions::Made made(row, target);
+      const ir::Kernel kernel = made.kernel();
+      const std::string what = std::string(row.name) + " on " + wanted.target;
+      CAPTURE(what);
+      CHECK(made.difference([&](interp::Arguments& arguments) {
+        if (arm)
+          emulated::run(kernel, target, arguments);
+        else
+          call(codegen::compile(kernel, target), arguments);
+      }) == "");
+    }
+}
