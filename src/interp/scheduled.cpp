@@ -398,7 +398,8 @@ class Scheduled final : public Memory {
     CallCode& c = calls_[static_cast<std::size_t>(code.call)];
     BlockCode& b = blocks_[static_cast<std::size_t>(c.block)];
     for (int slot : c.loops) slots_.set_index(slot, 0);
-    const bool runs = enter(b, b.guards, c.match.block->piece == Stmt::Piece::init);
+    const bool init = c.match.block->piece == Stmt::Piece::init;
+    const bool runs = enter(b, init ? b.spatial_guards : b.guards, init);
     for (int slot : c.loops) slots_.set_slot(slot, {});
     if (runs) {
       for (std::size_t k = 0; k < c.values.size(); ++k)

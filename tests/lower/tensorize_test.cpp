@@ -91,3 +91,27 @@ TEST_CASE("where a call goes on with sums inside a loop over terms, these begin 
   s[y].reorder(s[y].reduction(), s[y].spatial<1>()[0]).tensorize(s[y].spatial<1>()[0], add);
   handmade::check_kernel(program.program, lower(s.scheduled().program, {}), {{{"N", 0}}, {{"N", 1}}, {{"N", 5}}});
 }
+
+TEST_CASE("an init that is a call knows nothing of the loops over terms (seed 60203)") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", i32, {4, N}), y = lang::make_output("y", i32, {4});
+  Axis k{"k", N};
+  lang::bind(y, compute("y", {{"i", 4}}, [&](Var i) { return sum(x(i, k), k); }));
+  const lang::Built program = lang::build_program("sums", {x, y});
+  const Intrinsic clear = intrinsic("clear_four", [](Meaning& m) {
+    Tensor W = m.write("W", i32, {4});
+    m.means(W, [&](Var) { return i32(0); });
+    m.emit(Backend::llvm, "call void @clear_four(ptr {W.ptr})");
+  });
+  Schedule s(program, Target::parse("x86-64"));
+  const Stage sums = s.cache_write(y, Scope::stack);
+  const Stage init = sums.decompose_init(sums.nest().front()).init();
+  sums.split(sums.reduction(), 3);
+  init.tensorize(init.nest().front(), clear);
+  interp::Arguments expected = handmade::arguments_for(program.program, {{"N", 7}}), found = expected;
+  interp::run_algorithm(program.program, expected);
+  interp::run(s.scheduled().program, found);
+  CHECK(interp::difference(found[1].array, expected[1].array) == "");
+  handmade::check_kernel(program.program, lower(s.scheduled().program, {}), {{{"N", 0}}, {{"N", 1}}, {{"N", 7}}});
+}
