@@ -115,3 +115,33 @@ TEST_CASE("an init that is a call knows nothing of the loops over terms (seed 60
   CHECK(interp::difference(found[1].array, expected[1].array) == "");
   handmade::check_kernel(program.program, lower(s.scheduled().program, {}), {{{"N", 0}}, {{"N", 1}}, {{"N", 7}}});
 }
+
+TEST_CASE("a sum that goes on from what its own init stored, outside of the call") {
+  lang::DefinitionScope scope;
+  Symbol M{"M", {.multiple_of = 8}}, K{"K", {.multiple_of = 4}};
+  const Tensor A = lang::make_input("A", i8, {M, K}), x = lang::make_input("x", i8, {K}), y = lang::make_output("y", i32, {M});
+  const Axis k{"k", K};
+  lang::bind(y, compute("y", {M}, [&](Var i) { return sum(i32(A(i, k)) * i32(x(k)), k); }));
+  const lang::Built built = lang::build_program("rows", {A, x, y});
+  const Intrinsic rows = intrinsic("rows_of_4", [](Meaning& m) {
+    const Tensor a = m.read("a", i8, {8, 4}), b = m.read("b", i8, {4}), c = m.accumulate("c", i32, {8});
+    const Axis q{"q", 4};
+    m.means(c, [&](Var i) { return sum(i32(a(i, q)) * i32(b(q)), q).from(c(i)); });
+    m.emit(Backend::llvm, "call void @rows(ptr {c.ptr}, ptr {a.ptr}, i64 {a.stride0}, ptr {b.ptr})");
+  });
+  for (const bool sums_outside : {false, true}) {
+    Schedule s(built, Target::parse("x86-64"));
+    auto [io, ii] = s[y].split(s[y].spatial<1>()[0], 8, Tail::exact);
+    auto [ko, ki] = s[y].split(s[y].reduction(), 4, Tail::exact);
+    if (sums_outside)
+      s[y].reorder(ko, io, ii, ki);
+    else
+      s[y].reorder(io, ko, ii, ki);
+    s[y].tensorize(ii, rows);
+    handmade::check_kernel(built.program, lower(s.scheduled().program, {}),
+                           {{{"M", 16}, {"K", 12}}, {{"M", 8}, {"K", 0}}, {{"M", 0}, {"K", 4}}});
+    const auto refused = s.attempt([&, ii = ii, ki = ki] { s[y].reorder(ki, ii); });  // the call's own loops
+    REQUIRE(refused);
+    CHECK(refused->text().find("reorder: expected ") != std::string::npos);
+  }
+}
