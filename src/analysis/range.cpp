@@ -74,6 +74,9 @@ Range quotient(Range a, Range b) {
   if (b.lo > 0 && b.hi >= b.lo) {  // facts that contradict each other leave an empty range
     if (a.has_lo()) r.lo = a.lo >= 0 ? (b.has_hi() ? a.lo / b.hi : 0) : floor_div(a.lo, b.lo);
     if (a.has_hi()) r.hi = a.hi >= 0 ? a.hi / b.lo : (b.has_hi() ? floor_div(a.hi, b.hi) : -1);
+  } else if (b.lo == 0) {  // x / 0 = 0, and otherwise between x and 0, or -1
+    if (a.has_lo()) r.lo = std::min<std::int64_t>(a.lo, 0);
+    if (a.has_hi()) r.hi = std::max<std::int64_t>(a.hi, 0);
   } else if (a.has_lo() && a.has_hi()) {  // |x / y| <= |x|, x / 0 = 0
     const Wide m = std::max(a.lo < 0 ? -Wide(a.lo) : Wide(a.lo), a.hi < 0 ? -Wide(a.hi) : Wide(a.hi));
     r = {as_lo(-m), as_hi(m)};

@@ -1,5 +1,7 @@
 #include "lower/body.h"
 
+#include <algorithm>
+
 #include <ashlar/ir/refusal.h>
 
 #include "lower/passes.h"
@@ -12,6 +14,12 @@ namespace {
 bool reads_or_promises(const Expr& e) {
   bool found = false;
   ir::walk(e, [&](const Expr& x) { return !(found = found || ir::is(x, Op::load) || ir::is(x, Op::in_range)); });
+  return found;
+}
+
+bool promises(const Expr& e) {
+  bool found = false;
+  ir::walk(e, [&](const Expr& x) { return !(found = found || ir::is(x, Op::in_range)); });
   return found;
 }
 
@@ -110,7 +118,11 @@ Expr Body::visit_under(const Expr& e, const Expr& mask) {
       result = visit(args[0], mask);
       break;
     case Op::select: {
-      Expr condition = visit(args[0], mask);
+      // What a variable's value promises holds wherever a condition tests it: the page that a filled copy begins at.
+      Expr tested = args[0];
+      if (std::any_of(values_.begin(), values_.end(), [](const auto& v) { return promises(v.second); }))
+        kept_.push_back(tested = analysis::simplify(ir::substitute(tested, values_), facts_));
+      Expr condition = visit(tested, mask);
       if (!has_load(condition)) condition = analysis::simplify(condition, facts_);
       std::int64_t known = 0;
       if (ir::is_int(condition, &known)) {

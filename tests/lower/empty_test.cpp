@@ -173,3 +173,13 @@ TEST_CASE("a boundary that reflects reads the one element that there is") {
   s[y].vectorize(s[y].spatial<1>()[0], 4);
   for (const std::int64_t n : {0, 1, 2, 3, 9}) check(s, {{n}, {n}});
 }
+
+TEST_CASE("a quotient by an extent is not negative, whatever the extent") {
+  lang::DefinitionScope scope;
+  const Symbol K("K", {.min = 1}), N("N"), T("T");
+  const Tensor x = lang::make_input("x", f32, {K}), z = lang::make_input("z", f32, {N}), y = lang::make_output("y", f32, {T});
+  lang::bind(y, compute("y", {{"i", T}}, [&](Var i) { return x(min(i / N, K - 1)) + select(i < N, z(i), 0); }));
+  Schedule s(lang::build_program("flat", {x, z, y}), Target::parse("x86-64-v3"));
+  s[y].vectorize(s[y].spatial<1>()[0], 4);
+  for (const std::int64_t n : {0, 1, 3}) check(s, {{2}, {n}, {7}});
+}

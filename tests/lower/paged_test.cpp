@@ -143,3 +143,18 @@ TEST_CASE("a page that is read under a condition is no window: the copy reads no
   copy.compute_at(s[y].spatial<1>()[0]);
   handmade::check_kernel(s.algorithm(), lower(s.scheduled().program, handmade::options_for(s.target())), few);
 }
+
+TEST_CASE("a page with a fill, copied asynchronously: its table keeps it inside, and no condition is left") {
+  Pages t("cuda-sm_80");
+  auto [b, m, slot] = t.s[t.out].spatial<3>();
+  t.s[t.out].bind(b, gpu::block_x).bind(slot, gpu::thread_x);
+  Stage page = t.s.cache_read(t.K, {t.out}, Scope::shared, 0);
+  page.compute_at(m);
+  auto [p0, p1, p2] = page.spatial<3>();
+  page.bind(page.fuse(p1, p2), gpu::threads);
+  t.s[t.out].pipeline(m, {.stages = 3, .loads = {page}, .async_copy = true});
+  const std::string kernel = ir::text(handmade::launched(t.s));
+  CAPTURE(kernel);
+  CHECK(has(kernel, "valid=1"));
+  t.same();
+}
