@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include <ashlar/analysis/dropped.h>
 #include <ashlar/analysis/fragment_sites.h>
 #include <ashlar/analysis/tensorize.h>
 #include <ashlar/ir/emit_text.h>
@@ -155,6 +156,8 @@ void prove_tensorized(Context& c, const Stmt& loop, const ir::Intrinsic& f) {
   }
   const analysis::IntrinsicMatch m = analysis::match_intrinsic(c.p, loop, f);
   if (!m.matches) c.refuse(m.expected, m.found + ", in " + name);
+  if (const ir::Stage& stage = c.p.stage(m.block->stage); analysis::drops(c.p, stage))
+    c.refuse("a stage that stores each of its elements (without drop_dim)", stage.name + ", of which dimensions were dropped");
   prove_on_target(c, f);
   prove_apart(c, f, m);
   for (std::size_t k = 0; k < f.operands.size(); ++k)

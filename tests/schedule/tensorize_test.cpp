@@ -486,4 +486,25 @@ TEST_CASE("terms that a condition keeps away keep no call away (seed 20727)") {
        {"sums of all terms, where they start from 0", "found z where i % 2 == 0"});
 }
 
+TEST_CASE("a call stores every element of its tile, so none of its dimensions is dropped (seed 950002781)") {
+  lang::DefinitionScope scope;
+  Symbol N{"N", {.min = 1}};
+  Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N, 4});
+  Tensor wide = compute("wide", {{"i", N}, {"j", 4}}, [&](Var i, Var) { return x(i); });
+  lang::bind(y, compute("y", {{"i", N}, {"j", 4}}, [&](Var i, Var j) { return wide(i, j); }));
+  const Intrinsic spread = intrinsic("spread", [](Meaning& m) {
+    Symbol n{"n"};
+    Tensor A = m.read("A", f32, {n}), W = m.write("W", f32, {n, 4});
+    m.means(W, [&](Var i, Var) { return A(i); });
+    m.emit(Backend::llvm,
+           "call void @spread(ptr {W.ptr}, i64 {W.stride0}, i64 {W.stride1}, ptr {A.ptr}, i64 {A.stride0}, i64 {n})");
+  });
+  Schedule dropped = scheduled({x, y}), called = scheduled({x, y});
+  dropped[wide].drop_dim(0, 1);
+  says(refusal(dropped, [&] { dropped[wide].tensorize(dropped[wide].spatial<2>()[0], spread); }),
+       {"tensorize: expected a stage that stores each of its elements", "found wide, of which dimensions were dropped"});
+  called[wide].tensorize(called[wide].spatial<2>()[0], spread);
+  CHECK(refusal(called, [&] { called[wide].drop_dim(0, 1); }).find("drop_dim: expected") != std::string::npos);
+}
+
 }  // namespace ashlar::test
