@@ -5,6 +5,7 @@
 #include <optional>
 
 #include <ashlar/analysis/dropped.h>
+#include <ashlar/analysis/promises.h>
 #include <ashlar/analysis/regions.h>
 #include <ashlar/analysis/tensorize.h>
 #include <ashlar/interp/interpreter.h>
@@ -53,8 +54,7 @@ class Scheduled final : public Memory {
     if (!idle_) execute(code_);
     for (const auto& [id, array] : arrays_) {
       const Place& place = places_[static_cast<std::size_t>(resolve(id, nullptr))];
-      if (place.info->role != ir::Role::output) continue;
-      scheduled::require_written(place);
+      if (place.info->role == ir::Role::output) scheduled::require_written(place);
     }
     for (const auto& [id, s] : stage_code_) counters_.evaluations[id] = s.evaluations;
     return counters_;
@@ -191,6 +191,7 @@ class Scheduled final : public Memory {
 
   // ---- compiling the tree ----------------------------------------------------------------------------------------------
   Tape tape(const Expr& e) { return Tape(e, slots_, *this, Select::lazy); }
+  Tape bound(const Expr& e) { return tape(analysis::without_promises(e)); }  // of boxes and loops: there may be no reader
 
   void compile_stage(const ir::Stage& stage) {
     StageCode& s = stage_code_[stage.id];
@@ -214,15 +215,15 @@ class Scheduled final : public Memory {
       Code c;
       c.stmt = &s;
       if (s.kind == Stmt::Kind::nest && stage_code_.at(s.stage).external) {
-        for (const ir::Root& r : s.roots) c.box_begin.push_back(tape(r.begin)), c.box_extent.push_back(tape(r.extent));
+        for (const ir::Root& r : s.roots) c.box_begin.push_back(bound(r.begin)), c.box_extent.push_back(bound(r.extent));
         path.pop_back();
         result.push_back(std::move(c));
         continue;
       }
       if (s.kind == Stmt::Kind::loop) {
         const ir::LoopRange range = ir::range_of(program_, s);
-        c.begin = tape(range.begin);
-        c.end = tape(range.end);
+        c.begin = bound(range.begin);
+        c.end = bound(range.end);
         c.slot = slots_.slot(s.axis);
         c.reduce = program_.axis(s.axis).reduce;
         if (described_ && s.loop_kind == ir::LoopKind::tensorized) {
@@ -231,10 +232,10 @@ class Scheduled final : public Memory {
         }
       } else if (s.kind == Stmt::Kind::alloc) {
         const analysis::Box logical = analysis::logical_box(program_, s.id), physical = analysis::physical_box(program_, s.id);
-        for (const Expr& e : logical.lo) c.logical_begin.push_back(tape(e));
-        for (const Expr& e : logical.extent) c.logical_extent.push_back(tape(e));
-        for (const Expr& e : physical.lo) c.physical_begin.push_back(tape(e));
-        for (const Expr& e : physical.extent) c.physical_extent.push_back(tape(e));
+        for (const Expr& e : logical.lo) c.logical_begin.push_back(bound(e));
+        for (const Expr& e : logical.extent) c.logical_extent.push_back(bound(e));
+        for (const Expr& e : physical.lo) c.physical_begin.push_back(bound(e));
+        for (const Expr& e : physical.extent) c.physical_extent.push_back(bound(e));
       } else if (s.kind == Stmt::Kind::block) {
         c.block = static_cast<int>(blocks_.size());
         blocks_.push_back(compile_block(s, path));
@@ -413,9 +414,8 @@ class Scheduled final : public Memory {
         for (std::size_t d = 0; d < index.size(); ++d)
           for (std::size_t x = 0; x < at.size(); ++x) at[x] += index[d] * c.match.tiles[k].steps[d][x];
       };
-      const ir::Intrinsic& f = c.f->intrinsic();
       for (std::size_t k = 0; k < c.tiles.size(); ++k) {
-        if (c.tiles[k].place < 0 || (k == c.f->result() && !f.accumulates)) continue;
+        if (c.tiles[k].place < 0 || (k == c.f->result() && !c.f->intrinsic().accumulates)) continue;
         c.f->fill(k, [&](std::span<const std::int64_t> index) {
           place(k, index);
           return read(c.tiles[k].place, at.data(), static_cast<int>(at.size()));
@@ -427,7 +427,7 @@ class Scheduled final : public Memory {
         place(result, index);
         write(places_[static_cast<std::size_t>(c.tiles[result].place)], at, v);
       });
-      if (c.match.block->piece != Stmt::Piece::init) stage_code_.at(b.stage->id).evaluations += c.f->evaluations();
+      if (!init) stage_code_.at(b.stage->id).evaluations += c.f->evaluations();
     }
     current_ = nullptr;
   }
@@ -571,8 +571,7 @@ class Scheduled final : public Memory {
   const ir::Program& program_;
   IterationOrder order_;
   const bool described_, layouts_;
-  const std::int64_t max_blocks_;
-  std::int64_t executed_ = 0;
+  std::int64_t max_blocks_, executed_ = 0;
   std::optional<Concurrency> at_once_;  // where conflicts are looked for
   bool combines_ = false;               // the access is one step of an atomic stage, in memory
   Slots slots_;

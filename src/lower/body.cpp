@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <ashlar/analysis/promises.h>
 #include <ashlar/ir/refusal.h>
 
 #include "lower/passes.h"
@@ -23,10 +24,6 @@ bool promises(const Expr& e) {
   return found;
 }
 
-Expr without_promises(const Expr& e) {
-  return ir::transform(e, [](const Expr& x) { return ir::is(x, Op::in_range) ? Expr(ir::args_of(x)[0]) : x; });
-}
-
 }  // namespace
 
 std::vector<Expr> Body::known(const std::vector<Expr>& index) const {
@@ -45,7 +42,7 @@ Expr Body::address(ir::Id buffer, const std::vector<Expr>& index, const Expr& ma
 // What an index promises (in_range) holds where the load happens, and nobody made it elsewhere: it proves nothing here.
 bool Body::in_bounds(const Place& place, const std::vector<Expr>& index) {
   for (std::size_t d = 0; d < index.size(); ++d) {
-    const Expr from = ir::sub(without_promises(index[d]), place.logical_lo[d]);
+    const Expr from = ir::sub(analysis::without_promises(index[d]), place.logical_lo[d]);
     if (!analysis::can_prove(ir::ge(from, ir::index(0)), facts_) ||
         !analysis::can_prove(ir::lt(from, place.logical_extent[d]), facts_))
       return false;

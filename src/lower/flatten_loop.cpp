@@ -3,6 +3,8 @@
 
 #include <ashlar/ir/vscale.h>
 
+#include <ashlar/analysis/promises.h>
+
 #include "lower/flatten.h"
 
 namespace ashlar::lower_impl {
@@ -34,7 +36,7 @@ std::vector<KStmt> Flattener::loop(const Stmt& s) {
   const ir::Axis& axis = p_.axis(s.axis);
   const Facts outside = facts_;
   const auto conditions_outside = conditions_.size();
-  Expr begin = known(range.begin), end = known(range.end);
+  Expr begin = known(analysis::without_promises(range.begin)), end = known(analysis::without_promises(range.end));
   if (lane_varying(begin) || lane_varying(end)) {
     const Expr v = ir::axis_var(p_, s.axis);
     const analysis::VarRange lanes{lane_, {lane_begin_, ir::add(lane_begin_, ir::index(lane_count_ - 1))}};

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <ashlar/analysis/packed.h>
+#include <ashlar/analysis/promises.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
@@ -121,6 +122,8 @@ Place place_alloc(ir::Kernel& k, const ir::Program& p, const ir::Stmt& alloc, Id
   place.logical_extent = std::move(logical.extent);
   place.lo = b.layout.map.empty() ? place.logical_lo : analysis::physical_box(p, alloc.id).lo;
   std::vector<Expr> extents = analysis::storage_extents(p, alloc.id);
+  for (Expr& e : extents)
+    if (!e.empty()) e = analysis::without_promises(e);  // at entry, where there may be no reader that makes them
   for (const Expr& e : extents)
     if (e.empty())
       refuse("lower", "storage of " + b.name + " with a bound over the symbols", "a box that has none", alloc.where);

@@ -92,37 +92,36 @@ std::vector<Expr> loads(const Context& c, const ir::Stage& from, const std::vect
   return result;
 }
 
-ir::Op op_of(ir::ReducerKind kind) {
-  switch (kind) {
-    case ir::ReducerKind::sum:
-      return ir::Op::add;
-    case ir::ReducerKind::product:
-      return ir::Op::mul;
-    case ir::ReducerKind::minimum:
-      return ir::Op::min;
-    case ir::ReducerKind::maximum:
-      return ir::Op::max;
-    default:
-      return ir::Op::select;  // which takes three
-  }
+// Is `e` a step from the identity by the reducer's operator? Then it is its second operand.
+bool steps_from(const Expr& e, ir::ReducerKind kind, const Expr& identity) {
+  const bool by = (kind == ir::ReducerKind::sum && ir::is(e, ir::Op::add)) ||
+                  (kind == ir::ReducerKind::product && ir::is(e, ir::Op::mul)) ||
+                  (kind == ir::ReducerKind::minimum && ir::is(e, ir::Op::min)) ||
+                  (kind == ir::ReducerKind::maximum && ir::is(e, ir::Op::max));
+  return by && ir::args_of(e)[0].node() == identity.node();
 }
 
-// The values of the scan at t, where the element before is `before`, a component each. `none`: that is the identity, which
-// combined with a term is the term.
+// A value of the scan with other elements before it, a component each.
+Expr with_before(const ir::Stage& scan, const Expr& value, const std::vector<Expr>& before) {
+  return ir::transform(value, [&](const Expr& e) {
+    for (std::size_t n = 0; n < scan.buffers.size(); ++n)
+      if (ir::is(e, ir::Op::load) && e.node()->id == scan.buffers[n]) return before[n];
+    return e;
+  });
+}
+
+// The values of the scan at t, where the elements before it are `before`. `none`: those are the identity, which combined with a
+// term is the term.
 std::vector<Expr> values_with(const ir::Stage& scan, const Draft& d, const Blocks& b, const Expr& t,
                               const std::vector<Expr>& before, bool none) {
   ir::Substitution to = d.to;
   to.emplace_back(scan.iters[b.dim].id, t);
-  const ir::Op op = op_of(scan.scan.kind);
   std::vector<Expr> result;
   for (std::size_t k = 0; k < scan.values.size(); ++k) {
     const Expr value = b.starts_alike ? ir::args_of(scan.values[k])[2] : scan.values[k];
-    result.push_back(ir::transform(ir::substitute(value, to), [&](const Expr& e) {
-      for (std::size_t n = 0; n < scan.buffers.size(); ++n)
-        if (ir::is(e, ir::Op::load) && e.node()->id == scan.buffers[n]) return before[n];
-      if (none && ir::is(e, op) && ir::args_of(e).size() == 2 && ir::args_of(e)[0].node() == before[k].node())
-        return ir::args_of(e)[1];
-      return e;
+    const Expr there = with_before(scan, ir::substitute(value, to), before);
+    result.push_back(!none ? there : ir::transform(there, [&](const Expr& e) {
+      return steps_from(e, scan.scan.kind, before[k]) ? ir::args_of(e)[1] : e;
     }));
   }
   return result;
@@ -131,12 +130,7 @@ std::vector<Expr> values_with(const ir::Stage& scan, const Draft& d, const Block
 // Is select(start, first, step) the same as step, where nothing is before it but the identity?
 bool starts_alike(const ir::Stage& scan, const std::vector<Expr>& identity) {
   return std::all_of(scan.values.begin(), scan.values.end(), [&](const Expr& value) {
-    return ir::is(value, ir::Op::select) &&
-           ir::same(ir::args_of(value)[1], ir::transform(ir::args_of(value)[2], [&](const Expr& e) {
-                      for (std::size_t n = 0; n < scan.buffers.size(); ++n)
-                        if (ir::is(e, ir::Op::load) && e.node()->id == scan.buffers[n]) return identity[n];
-                      return e;
-                    }));
+    return ir::is(value, ir::Op::select) && ir::same(ir::args_of(value)[1], with_before(scan, ir::args_of(value)[2], identity));
   });
 }
 

@@ -41,6 +41,10 @@ void apply_fuse(Context& c) {
       (__builtin_mul_overflow(outer_extent, inner_extent, &product) || product > std::int64_t{1} << 62))
     c.refuse("a number of iterations that 62 bits hold",
              std::to_string(outer_extent) + " times " + std::to_string(inner_extent));
+  bool table =
+      false;  // such an extent is read where the outer loop has not run past its end, which a split of the fused one may
+  ir::walk(b.extent, [&](const Expr& e) { return table |= ir::is(e, ir::Op::load), !table; });
+  if (table) c.refuse("an inner loop whose extent is read from no table", b.name + " in " + ir::text(b.extent));
   // rewrite
   ir::Axis fused;
   fused.id = c.p.fresh();
