@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include <ashlar/analysis/inits.h>
+#include <ashlar/analysis/prefetch.h>
 
 #include "lower/flatten.h"
 
@@ -22,26 +22,11 @@ std::vector<KStmt> Flattener::prefetch(const Stmt& s) {
   for (const Stmt* on : path_)
     if (on->kind == Stmt::Kind::loop && on->id == s.loop) loop = on;
   if (!loop) throw InternalError("a prefetch outside of the loop along which it runs");
-  std::vector<const Stmt*> reader;
-  std::vector<const Stmt*> here{path_.begin(), std::find(path_.begin(), path_.end(), loop)};
-  const ir::Node* what = nullptr;
-  auto search = [&](auto&& self, const Stmt& at) -> bool {
-    here.push_back(&at);
-    if (at.kind == Stmt::Kind::block)
-      for (const analysis::Read& r : analysis::reads_of(p_.stage(at.stage))) {
-        const auto args = ir::args_of(r.load);
-        if (analysis::happens_in(r, at) && r.load.node()->id == s.buffer && std::none_of(args.begin(), args.end(), has_load)) {
-          what = r.load.node();
-          reader = here;
-          return true;
-        }
-      }
-    for (const Stmt& inner : at.body)
-      if (self(self, inner)) return true;
-    here.pop_back();
-    return false;
-  };
-  if (!search(search, *loop)) throw InternalError("a prefetch of what nothing reads");
+  const auto read = analysis::first_plain_read(p_, *loop, s.buffer);
+  if (!read) return {};  // a later step has put a table in the way: there is no address to ask for
+  const ir::Node* what = read->load;
+  std::vector<const Stmt*> reader{path_.begin(), std::find(path_.begin(), path_.end(), loop)};
+  reader.insert(reader.end(), read->path.begin(), read->path.end());
   const Stmt* in = nullptr;
   std::vector<ir::Substitution> places{{}};  // where the loops inside stand; an unrolled one stands everywhere
   constexpr std::int64_t most_places = 16;

@@ -1,5 +1,6 @@
 // What is proved again after every step, and what must hold when the schedule is complete.
 #include <algorithm>
+#include <set>
 
 #include <ashlar/analysis/dropped.h>
 #include <ashlar/ir/recurrence.h>
@@ -47,9 +48,19 @@ Id rearranged(const Context& c) {
   if (c.target.is_gpu() || pads(c.p)) return 0;
   if (primitive != "split" && primitive != "split_parts" && primitive != "skew" && primitive != "reorder") return 0;
   const Stmt& nest = nest_of(c.p, primitive == "reorder" ? c.step.args.front().id : c.results.front());
-  // The box of what is computed inside has other words now, and so has what it reads from outside.
+  // The box of what is computed inside has other words now, and so has what it reads from outside; and where loops follow other
+  // ones (a triangle) the hull of what they reach has them too.
   bool alone = true;
-  ir::walk(nest.body, [&](const Stmt& s) { alone = alone && s.kind != Stmt::Kind::nest; });
+  std::set<Id> own;
+  ir::walk(nest.body, [&](const Stmt& s) {
+    alone = alone && s.kind != Stmt::Kind::nest;
+    if (s.kind == Stmt::Kind::loop) own.insert(s.axis);
+  });
+  for (const ir::Root& r : nest.roots)
+    for (const Expr* e : {&r.begin, &r.extent})
+      for (Id v : ir::free_vars(*e))
+        if (c.p.axes.count(v))
+          for (Id leaf : ir::leaves_of(c.p, v)) alone = alone && !own.count(leaf);
   return alone ? nest.id : 0;
 }
 

@@ -187,3 +187,19 @@ TEST_CASE("what a dropped component reads may not stand inside the loops over th
   handmade::check_kernel(s.scheduled().program, lower(s.scheduled().program, handmade::options_for(s.target())),
                          {{{"M", 3}, {"C", 7}}, {{"M", 2}, {"C", 0}}});
 }
+
+TEST_CASE("nor may what the other components read: one block knows all values (fuzz seed 943001262)") {
+  lang::DefinitionScope scope;
+  Symbol M{"M"};
+  Tensor x = lang::make_input("x", f32, {M}), y = lang::make_output("y", f32, {M});
+  Tensor square = compute("square", [&](Var i) { return x(i) * x(i); });
+  const auto two = compute("two", {M}, [&](Var i) { return values(f32(2), square(i)); });
+  lang::bind(y, compute("sum", {M}, [&](Var i) { return two[0](i) + two[1](i); }));
+  const lang::Built built = lang::build_program("two", {x, y});
+  Schedule s(built, Target::parse("x86-64"));
+  Stage t = s[two[0]].drop_dim(0, 0);
+  CHECK(refused([&] { s[square].compute_at(t.spatial<1>()[0]); }).find("what component 1 of two reads computed outside of") !=
+        std::string::npos);
+  handmade::check_kernel(s.scheduled().program, lower(s.scheduled().program, handmade::options_for(s.target())),
+                         {{{"M", 3}}, {{"M", 0}}});
+}

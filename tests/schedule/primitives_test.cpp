@@ -1,4 +1,7 @@
 // What every primitive does to the loop tree (tests/schedule/golden), and that the program still means its algorithm.
+#include <ashlar/analysis/regions.h>
+#include <ashlar/ir/print.h>
+
 #include "programs.h"
 
 #include "tests/golden.h"
@@ -258,6 +261,42 @@ TEST_CASE("prefetch") {
   u.s[u.product].split(both, 4);
   check("prefetch_fuse_split", u.s);
   u.same();
+}
+
+TEST_CASE("what is asked for ahead is read from no table (fuzz seed 943001275)") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor ends = lang::make_input("ends", i32, {N, N}), rows = lang::make_input("rows", i32, {N}),
+         x = lang::make_input("x", i32, {8}), y = lang::make_output("y", i32, {2});
+  Axis k{"k", N}, l{"l", clamp(ends(k, k), 0, 8), 8}, m{"m", N};
+  const Tensor sums = compute("sums", {2}, [&](Var) { return sum(x(l), {k, l}); });
+  lang::bind(y, compute("y", {2}, [&](Var i) { return sum(x(clamp(rows(m), 0, 7)) + sums(i), m); }));
+  Schedule s = scheduled({ends, rows, x, y});
+  for (const Tensor& t : {sums, y}) {
+    const Loop i = s[t].spatial<1>()[0];
+    says(refusal(s, [&] { s[t].prefetch(i, x, 1); }),
+         {"prefetch: expected a tensor that is read inside", "at an address that no table gives, found x, whose indices"});
+  }
+  s[y].prefetch(s[y].reduction(), rows, 1);
+  means_the_same(s.scheduled().program, s, {{0, 0}, {0}, {8}, {2}});
+  means_the_same(s.scheduled().program, s, {{3, 3}, {3}, {8}, {2}});
+}
+
+TEST_CASE("a split of the loop that a triangle follows derives the boxes of what it reads anew (fuzz seed 942007520)") {
+  lang::DefinitionScope scope;
+  Symbol N{"N", {.min = 2, .multiple_of = 2}};
+  Tensor x = lang::make_input("x", i32, {N}), y = lang::make_output("y", i32, {N});
+  const Tensor twice = compute("twice", [&](Var i) { return x(clamp(i, 0, N - 1)) * 2; });
+  lang::bind(y, compute("y", {N}, [&](Var i) {
+               Axis k{"k", i + 1};
+               return sum(twice(k), k);
+             }));
+  Schedule s = scheduled({x, y});
+  s[y].split(s[y].spatial<1>()[0], 16);
+  ir::Program anew = s.scheduled().program;
+  analysis::derive_regions(anew);
+  CHECK(ir::text(anew) == ir::text(s.scheduled().program));
+  means_the_same(s.scheduled().program, s, {{18}, {18}});
 }
 
 TEST_CASE("stream_store changes nothing but how an output is stored") {

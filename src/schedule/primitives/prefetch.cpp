@@ -8,6 +8,8 @@
 // A later split of the loop leaves what is asked for as it is: the prefetch runs along the inner loop, as many iterations
 // ahead. A fuse with the loop around it lets it run along the fused one, so that at the end of a row it asks for the begin of
 // the next.
+#include <ashlar/analysis/prefetch.h>
+
 #include "schedule/primitives.h"
 
 namespace ashlar::schedule {
@@ -21,6 +23,9 @@ void apply_prefetch(Context& c) {
   bool read = false;
   for (const Stmt& s : loop.body) read |= subtree_reads(c.p, s, tensor);
   if (!read) c.refuse("a tensor that is read inside " + name_of(c.p, loop), c.p.buffer(tensor).name);
+  if (!analysis::first_plain_read(c.p, loop, tensor))
+    c.refuse("a tensor that is read inside " + name_of(c.p, loop) + " at an address that no table gives",
+             c.p.buffer(tensor).name + ", whose indices are known when their tables are read");
   Stmt s;
   s.kind = Stmt::Kind::prefetch;
   s.id = c.p.fresh();
