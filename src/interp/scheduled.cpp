@@ -226,7 +226,7 @@ class Scheduled final : public Memory {
         c.end = bound(range.end);
         c.slot = slots_.slot(s.axis);
         c.reduce = program_.axis(s.axis).reduce;
-        if (described_ && s.loop_kind == ir::LoopKind::tensorized) {
+        if (described_ && s.loop_kind == ir::LoopKind::tensorized && !scheduled::never_runs(program_, s)) {
           c.call = static_cast<int>(calls_.size());
           calls_.push_back(compile_call(s));
         }

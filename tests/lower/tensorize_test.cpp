@@ -145,3 +145,27 @@ TEST_CASE("a sum that goes on from what its own init stored, outside of the call
     CHECK(refused->text().find("reorder: expected ") != std::string::npos);
   }
 }
+
+TEST_CASE("a call in the variant for calls without elements (seed 944001660)") {
+  lang::DefinitionScope scope;
+  Symbol M{"M"};
+  Tensor x = lang::make_input("x", i32, {M, 4}), y = lang::make_output("y", i32, {M, 4});
+  const Tensor next = compute("next", {M, 4}, [&](Var i, Var j) { return x(i, j) + 1; });
+  lang::bind(y, compute("y", {M, 4}, [&](Var i, Var j) { return next(i, j) * 2; }));
+  const lang::Built program = lang::build_program("rows", {x, y});
+  const Intrinsic twice = intrinsic("twice_four", [](Meaning& m) {
+    Tensor A = m.read("A", i32, {4}), W = m.write("W", i32, {4});
+    m.means(W, [&](Var j) { return A(j) * 2; });
+    m.emit(Backend::llvm, "call void @twice_four(ptr {W.ptr}, ptr {A.ptr})");
+  });
+  Schedule s(program, Target::parse("x86-64"));
+  const Stage doubled = s[y].fuse_into(s[next].spatial<2>()[0]);
+  doubled.tensorize(doubled.nest().front(), twice);
+  s.specialize(M < 1);
+  for (const std::int64_t rows : {0, 3}) {
+    interp::Arguments expected = handmade::arguments_for(program.program, {{"M", rows}}), found = expected;
+    interp::run_algorithm(program.program, expected);
+    REQUIRE_NOTHROW(interp::run(s.scheduled().program, found));
+    CHECK(interp::difference(found[1].array, expected[1].array) == "");
+  }
+}

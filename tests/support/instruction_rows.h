@@ -169,6 +169,11 @@ inline std::vector<Row> rows() {
       {"f64 to f32", f64, f64, OF(f32(a)), {{sse, "cvtpd2ps"}, {v3, "vcvtpd2psy?"}, {arm, "fcvtn"}}},
       {"f16 to f32", f16, f16, OF(f32(a)), {{v3, "vcvtph2ps"}, {v4, "vcvtph2ps"}, {arm, "fcvtl"}}},
       {"f32 to f16", f32, f32, OF(f16(a)), {{v3, "vcvtps2ph"}, {v4, "vcvtps2ph"}, {arm, "fcvtn"}}},
+      {"a rounded number's sign",
+       f64,
+       f32,
+       OF(copysign(f16(c), f16(a))),
+       {{v3, "vcvtps2ph"}, {v4, "vcvtps2ph"}}},  // (fuzz seed 945003003)
       {"bf16 to f32", bf16, bf16, OF(f32(a)), {{v3, "vpslld"}, {arm, "shll|ushll"}}},
       {"f32 to bf16", f32, f32, OF(bf16(a)), {{"aarch64+bf16", "bfcvtn"}}},
       {"f32 to i32", f32, f32, OF(i32(a)), {{sse, "cvttps2dq"}, {v3, "vcvttps2dq"}, {arm, "fcvtzs"}}},
@@ -220,11 +225,7 @@ inline std::vector<Row> rows() {
        2},
       {"every second u8", u8, u8, OF(rounding_halving_add(A(2 * i), A(2 * i + 1))), {{arm, "uzp1|ld2|tbl"}}, 0, 2},
       {"backwards", f32, f32, OF(A(63 - i)), {{sse, "shufps"}, {v3, "vpermps|vpermpd|vshufps"}, {arm, "rev64"}}},
-      {"gathered f32",
-       f32,
-       i32,
-       OF(A(in_range(c & 63, 0, 64))),
-       {{v4, "vgatherdps|vgatherqps"}}},
+      {"gathered f32", f32, i32, OF(A(in_range(c & 63, 0, 64))), {{v4, "vgatherdps|vgatherqps"}}},
   };
 }
 

@@ -34,6 +34,10 @@ Value* Arithmetic::float_unary(Op op, Type t, Value* x) {
 
 Value* Arithmetic::float_binary(Op op, Type t, Value* x, Value* y) {
   if (is_narrow_float(t)) {
+    if (op == Op::copysign) {  // of the bits, since LLVM looks through conversions for the sign, and calls one of its own
+      const std::int64_t sign = std::int64_t{1} << (t.bits - 1);
+      return b_.CreateOr(b_.CreateAnd(x, integer(t, sign - 1)), b_.CreateAnd(y, integer(t, sign)));
+    }
     const Type wide = ir::like(f32, t);
     return narrow(t, float_binary(op, wide, widen(t, x), widen(t, y)));
   }
