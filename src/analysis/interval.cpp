@@ -323,6 +323,13 @@ Interval bounds_over(const Expr& e, std::span<const VarRange> eliminate, const F
     const Expr s = simplify(e, facts);
     return {s, s};
   }
+  // A variable by itself has the ends of its range, wherever that is empty too: that it had a value would say more of them.
+  if (const auto v = std::find_if(eliminate.begin(), eliminate.end(), [&](const VarRange& r) { return r.id == e.node()->id; });
+      ir::is(e, Op::var) && v != eliminate.end() && v->range.bounded()) {
+    std::vector<VarRange> rest(eliminate.begin(), v);
+    rest.insert(rest.end(), v + 1, eliminate.end());
+    return {bounds_over(v->range.lo, rest, facts).lo, bounds_over(v->range.hi, rest, facts).hi};
+  }
   const auto same_range = [](const VarRange& a, const VarRange& b) {
     const SameWithNames same;
     return a.id == b.id && same(a.range.lo, b.range.lo) && same(a.range.hi, b.range.hi);

@@ -174,6 +174,11 @@ inline std::vector<Row> rows() {
        f32,
        OF(copysign(f16(c), f16(a))),
        {{v3, "vcvtps2ph"}, {v4, "vcvtps2ph"}}},  // (fuzz seed 945003003)
+      {"a constant with that sign",
+       f64,
+       f32,
+       OF(copysign(f16(-3), f16(a))),
+       {{v3, "vcvtps2ph"}, {v4, "vcvtps2ph"}}},  // (seed 945007833)
       {"bf16 to f32", bf16, bf16, OF(f32(a)), {{v3, "vpslld"}, {arm, "shll|ushll"}}},
       {"f32 to bf16", f32, f32, OF(bf16(a)), {{"aarch64+bf16", "bfcvtn"}}},
       {"f32 to i32", f32, f32, OF(i32(a)), {{sse, "cvttps2dq"}, {v3, "vcvttps2dq"}, {arm, "fcvtzs"}}},

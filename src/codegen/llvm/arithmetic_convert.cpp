@@ -106,7 +106,12 @@ Value* Arithmetic::convert(Type to, Type from, Value* x) {
   if (to.is_packed()) throw InternalError("codegen: a conversion to " + std::to_string(to.bits) + " bits");
   const Type wide = ir::like(f32, from);
   if (is_narrow_float(from)) return convert(to, wide, widen(from, x));
-  if (is_narrow_float(to)) return narrow(to, convert(wide, from, x));
+  if (is_narrow_float(to)) {
+    Value* rounded = convert(wide, from, x);
+    // LLVM looks through both roundings for a sign, and would call a function for the two in one.
+    if (from.is_float() && from.bits == 64 && host_) rounded = intrinsic(llvm::Intrinsic::arithmetic_fence, {rounded});
+    return narrow(to, rounded);
+  }
   if (to.is_bool()) return from.is_float() ? b_.CreateFCmpUNE(x, real(from, 0)) : b_.CreateICmpNE(x, integer(from, 0));
   const bool no_sign = from.is_unsigned() || from.is_bool();
   if (to.is_float()) {

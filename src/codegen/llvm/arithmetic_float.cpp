@@ -34,7 +34,7 @@ Value* Arithmetic::float_unary(Op op, Type t, Value* x) {
 
 Value* Arithmetic::float_binary(Op op, Type t, Value* x, Value* y) {
   if (is_narrow_float(t)) {
-    if (op == Op::copysign) {  // of the bits, since LLVM looks through conversions for the sign, and calls one of its own
+    if (op == Op::copysign) {  // of the bits
       const std::int64_t sign = std::int64_t{1} << (t.bits - 1);
       return b_.CreateOr(b_.CreateAnd(x, integer(t, sign - 1)), b_.CreateAnd(y, integer(t, sign)));
     }
