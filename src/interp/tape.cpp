@@ -9,9 +9,12 @@ namespace ashlar::interp {
 using ir::Op;
 
 int Slots::slot(Id id, int lanes) {
-  const auto [at, fresh] = slots_.try_emplace(id, static_cast<int>(values_.size()));
-  if (fresh) values_.resize(values_.size() + static_cast<std::size_t>(lanes));
-  return at->second;
+  const auto [at, fresh] = slots_.try_emplace(id, Run{});
+  if (fresh || at->second.lanes < lanes) {
+    at->second = {static_cast<int>(values_.size()), lanes};
+    values_.resize(values_.size() + static_cast<std::size_t>(lanes));
+  }
+  return at->second.first;
 }
 
 Tape::Tape(const Expr& e, Slots& slots, Memory& memory, Select select) : slots_(&slots), memory_(&memory) {

@@ -28,6 +28,7 @@ using ir::Value;
 class Slots {
  public:
   explicit Slots(int vscale = 1) : vscale_(vscale) { set(ir::vscale_id, ir::int_value(ir::index_type, vscale)); }
+  // The first slot of a variable; one that has more lanes than it had before (the other arm of an if) takes others.
   int slot(Id id, int lanes = 1);
   int lanes(Type t) const { return t.scalable ? t.lanes * vscale_ : t.lanes; }  // as many as there are
   void set(Id id, const Value& v, int lane = 0) { values_[static_cast<std::size_t>(slot(id) + lane)] = v; }
@@ -44,7 +45,10 @@ class Slots {
 
  private:
   int vscale_ = 1;
-  std::unordered_map<Id, int> slots_;  // never iterated over
+  struct Run {
+    int first, lanes;
+  };
+  std::unordered_map<Id, Run> slots_;  // never iterated over
   std::vector<Value> values_;
 };
 

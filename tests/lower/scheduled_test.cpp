@@ -1,6 +1,7 @@
 // Whole programs: written in the language, scheduled, lowered, and run against the algorithm.
 #include <ashlar/lang.h>
 #include <ashlar/lang/build_program.h>
+#include <ashlar/lower/explain.h>
 #include <ashlar/schedule/schedule.h>
 #include <ashlar/schedule/step.h>
 
@@ -233,4 +234,21 @@ TEST_CASE("the room of a packed argument follows from what is declared, for ever
   few[y].reverse(few[y].spatial<2>()[0]);
   handmade::check_kernel(program.program, lower(s.scheduled().program, {}),
                          {{{"N", 1}}, {{"N", 2}}, {{"N", 3}}, {{"N", 4}}, {{"N", 9}}});
+}
+
+TEST_CASE("a value that is one for all lanes inside, and one for each at the end (fuzz seed 946003264)") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {N, N}), b = lang::make_input("b", f32, {});
+  Tensor y = lang::make_output("y", i32, {N, N}), z = lang::make_output("z", f32, {N, N});
+  const auto both =
+      compute("both", {N, N}, [&](Var i, Var) { return values(i32(boundary::constant(x, 0.f)(i - 2, i - 2)), b()); });
+  lang::bind(y, both[0]), lang::bind(z, both[1]);
+  const lang::Built built = lang::build_program("lanes", {x, b, y, z});
+  Schedule s(built, Target::parse("aarch64+sve"));
+  auto [i, j] = s[both[0]].spatial<2>();
+  const Loop w = s[both[0]].skew(i, j, 1);
+  s[both[0]].tighten(w).vectorize(w, Scalable{4});
+  handmade::check_kernel(s.scheduled().program, lower(s.scheduled().program, options_for(s.target())),
+                         {{{"N", 5}}, {{"N", 1}}, {{"N", 13}}});
 }
