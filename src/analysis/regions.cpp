@@ -195,15 +195,26 @@ bool overshoots(const Program& p, Id axis) {
 }
 
 // Bounds that are read from tables are read where the variables before lie in the nest's box, and nowhere past it: the
-// condition of that, over those variables; empty where none of their loops runs past it.
+// condition of that, over those variables, and over others that their own bounds follow (a triangle); empty where none of their
+// loops runs past it.
 template <class RootOf>
 Expr inside_tables(const Program& p, const ir::Stage& stage, const ir::IterVar& v, const RootOf& root_of) {
+  std::vector<const Expr*> bounds;
+  for (const Expr* e : {&v.begin, &v.end})
+    if (depends_on_data(*e)) bounds.push_back(e);
+  std::vector<const ir::IterVar*> used;
+  for (std::size_t k = stage.iters.size(); k-- > 0;) {  // the bounds of a variable use those before it
+    const ir::IterVar& w = stage.iters[k];
+    if (!std::any_of(bounds.begin(), bounds.end(), [&](const Expr* e) { return ir::uses_var(*e, w.id); })) continue;
+    used.push_back(&w);
+    for (const Expr* e : {&w.begin, &w.end})
+      if (!e->empty()) bounds.push_back(e);
+  }
   Expr all;
-  for (const ir::IterVar& before : stage.iters) {
-    if (before.id == v.id) break;
-    const auto reads_at = [&](const Expr& bound) { return depends_on_data(bound) && ir::uses_var(bound, before.id); };
+  for (auto it = used.rbegin(); it != used.rend(); ++it) {
+    const ir::IterVar& before = **it;
     const ir::Root& root = root_of(before);
-    if (!(reads_at(v.begin) || reads_at(v.end)) || !overshoots(p, root.axis)) continue;
+    if (!overshoots(p, root.axis)) continue;
     const Expr at = ir::var(before.id, before.name);  // loops of one that descends run past its begin, skewed ones past both
     const Expr from = ir::ge(at, root.begin), to = ir::lt(at, ir::add(root.begin, root.extent));
     const Expr inside = ir::skewed_below(p, root.axis) ? ir::logic_and(from, to) : before.descending ? from : to;

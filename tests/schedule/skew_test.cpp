@@ -230,4 +230,39 @@ TEST_CASE("a loop whose ends follow another one is not fused with what is inside
        {"fuse: expected an outer loop that was not tightened, found i of y"});
 }
 
+TEST_CASE("a loop that follows one is inside of both, or that one is not skewed (fuzz seed 946005845)") {
+  lang::DefinitionScope scope;
+  Tensor x = lang::make_input("x", i32, {8, 8}), y = lang::make_output("y", i32, {8, 8});
+  lang::bind(y, compute("y", {{"i", 8}, {"j", 8}}, [&](Var i, Var j) {
+               Axis k{"k", 0, i + 1};
+               return sum(x(k, j), k);
+             }));
+  Schedule s = scheduled({x, y});
+  auto [i, j] = s[y].spatial<2>();
+  s[y].reorder(i, s[y].reduction(), j);
+  says(refusal(s, [&, i = i, j = j] { s[y].skew(j, i, 1); }),
+       {"skew: expected loops around j of y that do not end where i of y says, found k of y in"});
+  s[y].skew(i, j, 1);
+  means_the_same(s.scheduled().program, s, {{8, 8}, {8, 8}});
+}
+
+TEST_CASE("tables are read inside of a triangle alone, wherever its skewed loops run (fuzz seed 947006991)") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor a = lang::make_input("a", i32, {N}), y = lang::make_output("y", i32, {N, N});
+  lang::bind(y, compute("y", {{"i", N}, {"j", N}}, [&](Var i, Var) {
+               Axis k{"k", 0, i + 1}, l{"l", clamp(a(k), 0, 1), 2};
+               return sum(a(i) + i32(l), {k, l});
+             }));
+  for (const bool skews : {true, false}) {
+    Schedule s = scheduled({a, y});
+    auto [i, j] = s[y].spatial<2>();
+    if (skews)
+      s[y].reorder(s[y].skew(j, i, 1), j);
+    else
+      s[y].split(i, 4);
+    for (const std::int64_t n : {0, 1, 5}) means_the_same(s.scheduled().program, s, {{n}, {n, n}});
+  }
+}
+
 }  // namespace ashlar::test

@@ -45,6 +45,10 @@ void apply_skew(Context& c) {
     c.refuse("a stage that stores each point once", c.p.stage(nest.stage).name + ", a scatter");
   if (!encloses(c.p, along.id, loop.id) && !encloses(c.p, loop.id, along.id))
     c.refuse("loops around one another", name_of(c.p, along) + " and " + name_of(c.p, loop) + " are not on one path");
+  for (const Stmt* s : ir::path_to(c.p, along.id))  // afterwards the value of the skewed one is known inside of both
+    if (s->kind == Stmt::Kind::loop && s->id != along.id && ir::uses_var(c.p.axis(s->axis).extent, loop.axis))
+      c.refuse("loops around " + name_of(c.p, along) + " that do not end where " + name_of(c.p, loop) + " says",
+               name_of(c.p, *s) + " in " + ir::text(c.p.axis(s->axis).extent));
   if (factor == 0) c.refuse("a factor other than 0", "0, which leaves the loop as it is");
   // so that the extent, of both loops together, stays far from the largest index
   if (factor > 1024 || factor < -1024) c.refuse("a factor from -1024 to 1024", std::to_string(factor));
