@@ -143,6 +143,8 @@ Expr Body::visit_under(const Expr& e, const Expr& mask) {
     }
   }
   done_.emplace(key, result);
+  kept_.push_back(e);  // a caller's may be a temporary, and its node another one's later
+  if (!mask.empty()) kept_.push_back(mask);
   return result;
 }
 

@@ -169,3 +169,25 @@ TEST_CASE("a call in the variant for calls without elements (seed 944001660)") {
     CHECK(interp::difference(found[1].array, expected[1].array) == "");
   }
 }
+
+TEST_CASE("the values of a call are each its own, whatever stood in memory before (fuzz seed 949001786)") {
+  lang::DefinitionScope scope;
+  Tensor m = lang::make_input("m", i64, {1}), x = lang::make_input("x", i64, {3}), y = lang::make_output("y", f32, {1});
+  lang::bind(y, compute("y", {1}, [&](Var i) {
+               Axis k{"k", 3};
+               return sum(select(i32(m(i)) < i32(x(k)), f32(m(i)), f32(i8(m(i)))) + f32(i16(m(i))), k);
+             }));
+  const lang::Built program = lang::build_program("chosen", {m, x, y});
+  const Intrinsic tile = intrinsic("chosen_sum", [](Meaning& q) {
+    const Expr a = q.parameter("a", i32), b = q.parameter("b", f32), c = q.parameter("c", i8), d = q.parameter("d", i16);
+    Tensor X = q.read("X", i64, {3}), W = q.write("W", f32, {1});
+    Axis k{"k", 3};
+    q.means(W, [&](Var) { return sum(select(a < i32(X(k)), b, f32(c)) + f32(d), k); });
+    q.emit(Backend::llvm, "call void @chosen_sum(ptr {W.ptr}, ptr {X.ptr}, i32 {a}, float {b}, i8 {c}, i16 {d})");
+  });
+  Schedule s(program, Target::parse("x86-64"));
+  s[y].tensorize(s[y].reduction(), tile);
+  const ir::Kernel k = lower(s.scheduled().program, {});
+  CHECK(ir::text(k).find("a=i32(m[0]), b=f32(m[0]), c=i8(m[0]), d=i16(m[0])") != std::string::npos);
+  handmade::check_kernel(program.program, k, {{}});
+}
