@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
     bench::pool_suite(report, machine);
     bench::matmul_suite(report, machine);
     bench::unsharp_suite(report, machine);
+    bench::scan_suite(report, machine);
     if (!json.empty()) report.save(json);
   } catch (const std::exception& e) {
     fmt::print(stderr, "ashlar_bench: {}\n", e.what());

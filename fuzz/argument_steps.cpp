@@ -11,14 +11,6 @@ namespace {
 
 using namespace ashlar;
 
-Drawn made(const char* name, std::vector<Arg> args) {
-  Drawn d;
-  d.step.primitive = name;
-  d.step.where = Where::current();
-  d.step.args = std::move(args);
-  return d;
-}
-
 template <class T>
 const T& any(Source& s, const std::vector<T>& all) {
   return all[s.pick(static_cast<std::uint32_t>(all.size()))];

@@ -33,14 +33,6 @@ std::vector<const Stmt*> loops_below(const Stmt& s) {
 
 bool is_constant(const Program& p, const Stmt& loop) { return ir::is_int(p.axis(loop.axis).extent); }
 
-Drawn made(const char* name, std::vector<Arg> args) {
-  Drawn d;
-  d.step.primitive = name;
-  d.step.where = Where::current();
-  d.step.args = std::move(args);
-  return d;
-}
-
 }  // namespace
 
 std::optional<Drawn> draw_launch_step(Source& s, const Program& p, int warp) {

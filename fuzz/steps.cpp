@@ -46,6 +46,14 @@ bool reads(const ir::Stage& s, Id buffer) {
   return found;
 }
 
+Drawn made(const char* primitive, std::vector<Arg> args, Where where) {
+  Drawn d;
+  d.step.primitive = primitive;
+  d.step.where = where;
+  d.step.args = std::move(args);
+  return d;
+}
+
 std::optional<Drawn> draw_variant(Source& s, const Program& p) {
   if (p.symbols.empty()) return std::nullopt;
   auto at = p.symbols.begin();

@@ -22,6 +22,8 @@ struct Drawn {
   bool reassociates = false;
   std::vector<ashlar::schedule::Step> then;  // what makes a move of it: further steps, as long as they are legal
 };
+// Of one step, which stands at the line that drew it.
+Drawn made(const char* primitive, std::vector<Arg>, ashlar::Where = ashlar::Where::current());
 std::optional<Drawn> draw_variant(Source&, const Program&);  // specialize, by a condition on a symbol
 // `scalable`: the target has vectors as long as the machine's.
 std::optional<Drawn> draw_step(Source&, const Program&, bool scalable);

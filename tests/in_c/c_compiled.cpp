@@ -1,13 +1,10 @@
 #include "tests/in_c/c_compiled.h"
 
 #include <dlfcn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <stdexcept>
@@ -16,24 +13,13 @@
 #include <ashlar/codegen/c.h>
 #include <ashlar/ir/function.h>
 
+#include "tests/support/shell.h"
+
 namespace in_c {
 
 using namespace ashlar;
-namespace fs = std::filesystem;
 
 namespace {
-
-struct Folder {
-  fs::path path;
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "ashlar_in_c_XXXXXX").string();
-    if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
-    path = name;
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { fs::remove_all(path); }
-};
 
 // The runtime's entry, and the functions in C of this process that a file declares: jumped to.
 std::string jumps(const std::string& text) {
@@ -76,16 +62,6 @@ struct Compiled::Code {
 
 std::string warnings() { return "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Werror"; }
 
-void shell(const std::string& command) {
-  std::string said;
-  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  if (!pipe) throw std::runtime_error("no shell");
-  for (int c = 0; (c = std::fgetc(pipe)) != EOF;) said += static_cast<char>(c);
-  if (const int status = pclose(pipe); status != 0)
-    throw std::runtime_error(command + ": " + std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : -1) + "\n" +
-                             said.substr(0, 4000));
-}
-
 std::vector<Compiler> compilers() {
   static const std::vector<Compiler> here = [] {
     std::vector<Compiler> all;
@@ -101,24 +77,23 @@ std::vector<Compiler> compilers() {
 }
 
 void compile_text(const std::string& text, const Compiler& cc, const std::string& flags) {
-  const Folder folder;
-  const std::string file = (folder.path / "kernel.c").string();
+  const test::TemporaryFolder folder;
+  const std::string file = folder.file("kernel.c");
   std::ofstream(file) << text;
-  shell(cc.path + " " + warnings() + " " + flags + " -I" ASHLAR_INCLUDE " -c -o " + (folder.path / "kernel.o").string() + " " +
-        file);
+  test::shell(cc.path + " " + warnings() + " " + flags + " -I" ASHLAR_INCLUDE " -c -o " + folder.file("kernel.o") + " " + file);
 }
 
 Compiled compile(const ir::Kernel& kernel, const Target& target, const Compiler& cc) {
   const std::string name = codegen::c_identifier(kernel.name);
   auto code = std::make_shared<Compiled::Code>();
   code->text = codegen::c::source(kernel, target);
-  const Folder folder;
-  const std::string file = (folder.path / "kernel.c").string(), library = (folder.path / "kernel.so").string();
+  const test::TemporaryFolder folder;
+  const std::string file = folder.file("kernel.c"), library = folder.file("kernel.so");
   std::ofstream(file) << code->text << "\nconst ashlar_abi1_desc *ashlar_test_descriptor(void);\n"
                       << "const ashlar_abi1_desc *ashlar_test_descriptor(void) { return &" << name << "_abi1_desc; }\n"
                       << jumps(code->text);
-  shell(cc.path + " " + warnings() + " " + cc.flags + " -fPIC -shared -I" ASHLAR_INCLUDE " -o " + library + " " + file +
-        " -lm");
+  test::shell(cc.path + " " + warnings() + " " + cc.flags + " -fPIC -shared -I" ASHLAR_INCLUDE " -o " + library + " " + file +
+              " -lm");
   code->library = dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!code->library) throw std::runtime_error(dlerror());
   const auto find = [&](const std::string& symbol) {

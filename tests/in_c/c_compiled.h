@@ -25,7 +25,6 @@ struct Compiler {
 };
 std::vector<Compiler> compilers();       // those that are here; the others are named once, as skipped
 std::string warnings();                  // "-std=c99 -Wall ... -Werror"
-void shell(const std::string& command);  // throws std::runtime_error: what it said
 void compile_text(const std::string& text, const Compiler&, const std::string& flags);  // only whether it compiles
 
 class Compiled {

@@ -1,5 +1,5 @@
 #pragma once
-// From a lowered kernel to bytes: object, static library, assembly or LLVM IR for an x86-64 target, through LLVM. The object of
+// From a lowered kernel to bytes: object, static library, assembly or LLVM IR for x86-64 or AArch64, through LLVM. The object of
 // a kernel for vulkan holds the host's code and the shaders (codegen/spirv.h) as constant data, that of a kernel for a CUDA
 // device the PTX (codegen/ptx.h), and the machine code where nvJitLink is on this machine.
 //

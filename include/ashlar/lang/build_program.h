@@ -41,8 +41,8 @@ struct Built {
   Expr in_program(const Expr&, Where = Where::current()) const;
 };
 
-// Refused: an output without a definition, two arguments of one name, a symbol that no argument's shape determines, a scalar
-// that is not an argument.
+// Refused: an output without a definition, two arguments of one name, a symbol that is in no argument's shape, a scalar that
+// is not an argument. A symbol that its shapes do not determine ({N * N} alone) is refused when a call has to solve it.
 Built build_program(const std::string& name, const std::vector<ArgumentRef>& arguments, Where = Where::current());
 
 }  // namespace ashlar::lang

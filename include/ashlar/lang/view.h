@@ -4,7 +4,7 @@
 //
 //   view::transpose(x)                    y(j, i) = x(i, j): the dimensions in reverse order
 //   view::transpose(x, {0, 2, 1})         dimension d of the view is dimension order[d] of x
-//   view::slice(x, 1, {4, N}, 2)          y(i, j) = x(i, 4 + 2 j): [4, N) in steps of two, from 0 on
+//   view::slice(x, 1, Range{Expr(4), N}, 2)   y(i, j) = x(i, 4 + 2 j): [4, N) in steps of two, from 0 on
 //   view::reverse(x, 0)                   y(i, j) = x(N - 1 - i, j)
 //   view::broadcast(x, {B, M, N})         as NumPy: new dimensions in front, those of extent 1 are stretched
 //   view::reshape(x, {M, H, D})           the same elements in row-major order, under another shape

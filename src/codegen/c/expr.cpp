@@ -282,16 +282,28 @@ Text Function::choice(const Expr& e) {
   return {chosen, kChoice};
 }
 
+const char* sign_of(Op comparison) {
+  switch (comparison) {
+    case Op::eq:
+      return " == ";
+    case Op::ne:
+      return " != ";
+    case Op::lt:
+      return " < ";
+    case Op::le:
+      return " <= ";
+    case Op::gt:
+      return " > ";
+    default:
+      return " >= ";
+  }
+}
+
 Text Function::comparison(const Expr& e) {
   const auto args = ir::args_of(e);
   const Type t = lane_of(args[0]);
   const Op op = ir::op_of(e);
-  const char* const sign = op == Op::eq   ? " == "
-                           : op == Op::ne ? " != "
-                           : op == Op::lt ? " < "
-                           : op == Op::le ? " <= "
-                           : op == Op::gt ? " > "
-                                          : " >= ";
+  const char* const sign = sign_of(op);
   Text x = emit(args[0]), y = emit(args[1]);
   if (is_narrow_float(t)) {
     const std::string wide = file.helpers.convert(f32, t);
@@ -482,12 +494,7 @@ std::string Function::checked(const Expr& e) {
   if (op == Op::logic_and || op == Op::logic_or)
     return call_text(file.helpers.named(op == Op::logic_and ? "both" : "either"), {checked(args[0]), checked(args[1])});
   if (ir::is_comparison(op) && args[0].type().is_index()) {
-    const char* const sign = op == Op::eq   ? " == "
-                             : op == Op::ne ? " != "
-                             : op == Op::lt ? " < "
-                             : op == Op::le ? " <= "
-                             : op == Op::gt ? " > "
-                                            : " >= ";
+    const char* const sign = sign_of(op);
     return "(" + checked(args[0]) + sign + checked(args[1]) + ")";
   }
   prepare({&e});
