@@ -52,6 +52,7 @@ struct Tile {
   std::string name;
   Type type;
   std::vector<std::size_t> along;  // loops, by dimension
+  bool by_value = false;           // in the text
 };
 
 Expr element(const Tensor& t, const std::vector<Expr>& at) {
@@ -89,6 +90,7 @@ class Describer {
       if (!loops_[l].reduce) along.push_back(l);
     if (along.size() > 3 || to.type.is_packed()) return std::nullopt;
     written_ = {"w", to.type, along};
+    choose_values();
     if (s.one_in(10)) lie();
     text_of_it();
     Known& k = known();
@@ -170,6 +172,16 @@ class Describer {
     return true;
   }
 
+  // Some tiles of constant extents are taken by value; one in registers must be.
+  void choose_values() {
+    const auto choose = [&](Tile& t, Id buffer) {
+      const bool constant = std::all_of(t.along.begin(), t.along.end(), [&](std::size_t l) { return loops_[l].constant; });
+      t.by_value = constant && (p_.buffer(buffer).scope == Scope::registers ? !s.one_in(8) : s.one_in(3));
+    };
+    for (auto& [load, t] : tiles_) choose(t, load.node()->id);
+    choose(written_, p_.stage(block_->stage).buffers.front());
+  }
+
   void lie() {
     switch (s.pick(4)) {
       case 0:
@@ -196,7 +208,7 @@ class Describer {
     for (std::size_t l = 0; l < loops_.size(); ++l)
       t += " " + std::string(loops_[l].reduce ? "k" : "i") + (loops_[l].constant ? std::to_string(loops_[l].count) : "n");
     const auto shown = [&](const Tile& x) {
-      t += " " + ir::text(x.type) + "(";
+      t += std::string(x.by_value ? " value " : " ") + ir::text(x.type) + "(";
       for (const std::size_t l : x.along) t += std::to_string(l) + ",";
       t += ")";
     };
@@ -298,16 +310,36 @@ class Describer {
     return ir::make(ir::op_of(e), e.type(), fresh);
   }
 
+  // A tile by value is put into memory for the call, dense.
+  std::string in_memory(const Tile& t, std::string& before, std::string& behind) const {
+    std::int64_t count = 1;
+    std::string strides;
+    for (std::size_t d = t.along.size(); d-- > 0; count *= loops_[t.along[d]].count)
+      strides = ", i64 " + std::to_string(count) + strides;
+    if (t.along.empty()) strides = ", i64 1";
+    const std::string element = t.type == f32 ? "float" : t.type == f64 ? "double" : "i" + std::to_string(8 * t.type.bytes());
+    const std::string vector = "<" + std::to_string(count) + " x " + element + ">", at = "%" + t.name + "_memory";
+    const bool written = t.name == "w";
+    before += at + " = alloca " + vector + "\n";
+    if (!written || accumulates_) before += "store " + vector + " {" + t.name + ".value}, ptr " + at + "\n";
+    if (written) behind += "{w.result} = load " + vector + ", ptr " + at + "\n";
+    return ", ptr " + at + strides;
+  }
+
   // Pointers and strides, in the order of the operands; then the bits of the parameters and the sizes, as 64-bit numbers.
   std::string call_text() const {
-    std::string before, list;
-    const auto tile = [&](const std::string& name, std::size_t rank) {
-      list += ", ptr {" + name + ".ptr}";
-      for (std::size_t d = 0; d < std::max<std::size_t>(rank, 1); ++d)
-        list += ", i64 {" + name + ".stride" + std::to_string(d) + "}";
+    std::string before, behind, list;
+    const auto tile = [&](const Tile& t) {
+      if (t.by_value) {
+        list += in_memory(t, before, behind);
+        return;
+      }
+      list += ", ptr {" + t.name + ".ptr}";
+      for (std::size_t d = 0; d < std::max<std::size_t>(t.along.size(), 1); ++d)
+        list += ", i64 {" + t.name + ".stride" + std::to_string(d) + "}";
     };
-    for (const auto& [load, t] : tiles_) tile(t.name, t.along.size());
-    tile("w", written_.along.size());
+    for (const auto& [load, t] : tiles_) tile(t);
+    tile(written_);
     for (std::size_t k = 0; k < parameters_.size(); ++k) {
       const Type t = parameters_[k].type();
       const std::string own = "{p" + std::to_string(k) + "}", bits = "%b" + std::to_string(k), wide = "%w" + std::to_string(k);
@@ -331,7 +363,7 @@ class Describer {
     name_sizes(written_);
     for (const std::size_t l : sizes) list += ", i64 {" + size_name(l) + "}";
     return "declare void @fuzz_described(i64, ...)\n" + before + "call void (i64, ...) @fuzz_described(i64 " +
-           std::to_string(key_) + list + ")\n";
+           std::to_string(key_) + list + ")\n" + behind;
   }
 
   Source& s;

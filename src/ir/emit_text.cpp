@@ -47,12 +47,26 @@ std::string filled(std::string_view text, const std::function<std::string(const 
   return out;
 }
 
-bool names_stride(const Intrinsic& f, const std::string& back_end, const IntrinsicOperand& o, std::size_t dimension) {
+namespace {
+bool names(const Intrinsic& f, const std::string& back_end, const IntrinsicOperand& o, std::string_view field) {
   const auto text = f.emit.find(back_end);
   if (text == f.emit.end()) return false;
-  const std::string field = "stride" + std::to_string(dimension);
   const auto named = placeholders_of(text->second).list;
   return std::any_of(named.begin(), named.end(), [&](const Placeholder& p) { return p.name == o.name && p.field == field; });
+}
+
+}  // namespace
+
+bool names_stride(const Intrinsic& f, const std::string& back_end, const IntrinsicOperand& o, std::size_t dimension) {
+  return names(f, back_end, o, "stride" + std::to_string(dimension));
+}
+
+bool has_result(const Intrinsic& f, const std::string& back_end, const IntrinsicOperand& o) {
+  return names(f, back_end, o, "result");
+}
+
+bool by_value(const Intrinsic& f, const std::string& back_end, const IntrinsicOperand& o) {
+  return names(f, back_end, o, "value") || has_result(f, back_end, o);
 }
 
 }  // namespace ashlar::ir

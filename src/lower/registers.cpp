@@ -95,6 +95,30 @@ class Contract {
     use.last = std::max(use.last, position_);
   }
 
+  // Of a tile that an intrinsic takes by value: the registers that its elements lie in.
+  void tile(const ir::Call& call, const ir::Call::Actual& a) {
+    access(a.buffer, a.address);
+    std::int64_t first = 0;
+    const ir::KBuffer& b = draft_.kernel.buffers.at(a.buffer);
+    if (b.storage != ir::Storage::registers || a.strides.empty() || !ir::is_int(a.address, &first)) return;
+    const auto& operands = draft_.kernel.intrinsics.at(call.intrinsic).operands;
+    const auto& shape = operands.at(static_cast<std::size_t>(&a - call.actuals.data())).shape;
+    const std::int64_t lanes = std::max(1, options_.vector_bits / b.type.bits);
+    std::int64_t count = 1;
+    for (const std::int64_t n : shape) count *= n;
+    for (std::int64_t k = 0; k < count; ++k) {
+      std::int64_t at = first, rest = k;
+      for (std::size_t d = shape.size(); d-- > 0; rest /= shape[d]) {
+        std::int64_t stride = 0;
+        ir::is_int(a.strides.at(d), &stride);
+        at += rest % shape[d] * stride;
+      }
+      Use& use = uses_[a.buffer];  // the register that begins at or before the element, if one does
+      const auto after = use.slots.upper_bound(at);
+      if (after == use.slots.begin() || *std::prev(after) + lanes <= at) use.slots.insert(at);
+    }
+  }
+
   void visit(const std::vector<KStmt>& list) {
     for (const KStmt& s : list) {
       ++position_;
@@ -107,7 +131,7 @@ class Contract {
       if (s.kind == KStmt::Kind::store) access(s.buffer, s.address);
       if (s.kind == KStmt::Kind::call)
         for (const ir::Call::Actual& a : s.call->actuals)
-          if (draft_.kernel.buffers.count(a.buffer)) access(a.buffer, a.address);
+          if (draft_.kernel.buffers.count(a.buffer)) tile(*s.call, a);
       const std::int64_t outside = threads_;
       if (s.kind == KStmt::Kind::launch) threads_ = s.launch->threads;
       visit(s.body);

@@ -333,6 +333,7 @@ class Sealer {
       }
       known(p, end, t.where);
     }
+    one_way(t, named.list);
     if (asynchronous && !token)
       no("{token} in the text for " + end + ", by which its completion is waited for", "`" + t.text + "`", t.where);
     auto& texts = waits ? f_.wait : f_.emit;
@@ -341,7 +342,7 @@ class Sealer {
   }
 
   void known(const ir::Placeholder& p, const std::string& end, Where where) const {
-    const std::string shown = "{" + p.name + (p.field.empty() ? "" : "." + p.field) + "}";
+    const std::string shown = shown_as(p);
     std::string names;
     for (const Operand_& o : f_.operands) {
       const bool tile = o.kind == Operand_::Kind::tile, fragment = tile && o.scope == Scope::fragment;
@@ -352,6 +353,7 @@ class Sealer {
         no(std::string(fragment ? "the registers of a fragment" : "a value") + ", {" + o.name + "}", shown, where);
       }
       if (p.field == "ptr") return;
+      if (p.field == "value" || p.field == "result") return taken_by_value(o, p, end, where);
       for (std::size_t d = 0; d < o.extents.size(); ++d)
         if (p.field == "stride" + std::to_string(d)) return;
       no("{" + o.name + ".ptr} or {" + o.name + ".stride0}" +
@@ -359,6 +361,36 @@ class Sealer {
          shown, where);
     }
     no("names of operands in the text for " + end + ": " + names, shown, where);
+  }
+
+  static std::string shown_as(const ir::Placeholder& p) { return "{" + p.name + (p.field.empty() ? "" : "." + p.field) + "}"; }
+
+  // {A.value} and {A.result}: a vector of all elements, which only LLVM has, and of a constant number.
+  void taken_by_value(const Operand_& o, const ir::Placeholder& p, const std::string& end, Where where) const {
+    if (end != schedule::name_of(Backend::llvm)) no("{" + o.name + ".ptr} in the text for " + end, shown_as(p), where);
+    if (o.shape.empty()) no("constant extents of " + o.name + ", which the text for llvm takes by value", "a Symbol", where);
+    if (p.field == "value" && o.access == Operand_::Access::write)
+      no("{" + o.name + ".result}, since " + o.name + " is written", shown_as(p), where);
+    if (p.field == "result" && o.access == Operand_::Access::read)
+      no("{" + o.name + ".value}, since " + o.name + " is read", shown_as(p), where);
+  }
+
+  // A tile has an address in a text, or is a value there.
+  void one_way(const Described::Text& t, const std::vector<ir::Placeholder>& list) const {
+    for (const Operand_& o : f_.operands) {
+      bool value = false, result = false, address = false;
+      for (const ir::Placeholder& p : list) {
+        if (p.name != o.name) continue;
+        value = value || p.field == "value";
+        result = result || p.field == "result";
+        address = address || p.field == "ptr" || p.field.starts_with("stride");
+      }
+      if (address && (value || result))
+        no(o.name + " by its address or by its value", "both in the text for " + std::string(schedule::name_of(t.back_end)),
+           t.where);
+      if (value && !result && o.access != Operand_::Access::read)
+        no("{" + o.name + ".result} beside {" + o.name + ".value}, since " + o.name + " is accumulated", "none", t.where);
+    }
   }
 
   const Described& d_;

@@ -68,9 +68,12 @@ void prove_on_target(const Context& c, const ir::Intrinsic& f) {
            others.empty() ? "none" : "one for " + list_names(others));
 }
 
-// Scope::global stands for memory that any pointer reaches: on CPUs the stack is that too.
-bool lies_in(const Context& c, const ir::Buffer& b, const Scope& wanted) {
-  return b.scope == wanted || (wanted == Scope::global && b.scope == Scope::stack && !c.target.is_gpu());
+// Scope::global stands for memory that any pointer reaches: on CPUs the stack is that too, and, for a text that takes the tile
+// by value, registers.
+bool lies_in(const Context& c, const ir::Buffer& b, const ir::Intrinsic& f, const Operand& o) {
+  if (b.scope == o.scope) return true;
+  if (!(o.scope == Scope::global) || c.target.is_gpu()) return false;
+  return b.scope == Scope::stack || (b.scope == Scope::registers && ir::by_value(f, back_end_of(c.target), o));
 }
 
 // Behind the address that each lane gives lies its run: neighbours, from a multiple of the run's length on.
@@ -100,18 +103,27 @@ void prove_runs(const Context& c, const Stmt& loop, const ir::Intrinsic& f, cons
 void prove_tile(const Context& c, const Stmt& loop, const ir::Intrinsic& f, const Operand& o, const analysis::TileSite& tile) {
   const ir::Buffer& b = c.p.buffer(tile.buffer);
   const std::string at = o.name + " of " + f.name;
-  if (!lies_in(c, b, o.scope))
+  const std::string back_end = back_end_of(c.target);
+  if (!lies_in(c, b, f, o) && b.scope == Scope::registers && o.scope == Scope::global && !c.target.is_gpu())
+    c.refuse(
+        at + " in memory, since its text for " + back_end + " takes the address ({" + o.name + ".value} would be the elements)",
+        b.name + " in " + b.scope.name);
+  if (!lies_in(c, b, f, o))
     c.refuse(at + " in " + o.scope.name, b.name + " in " + b.scope.name + " (cache_read or cache_write puts it there)");
   if (o.scope == Scope::fragment) return;  // fragment_sites.h: when the schedule is complete, and here below
   if (!o.map.empty()) return prove_runs(c, loop, f, o, tile);
   const analysis::TilePlace place = analysis::place_of_tile(c.p, loop, tile);
   if (place.address.empty()) c.refuse(at + " in storage of known size", b.name + ", whose box has no bound");
-  const std::string back_end = back_end_of(c.target);
+  const bool value = ir::by_value(f, back_end, o);
   for (std::size_t d = 0; d < tile.extents.size(); ++d) {
     const std::string along = "dimension " + std::to_string(d) + " of " + at;
     if (place.strides[d].empty())
       c.refuse("one distance between neighbours along " + along, b.name + " in a layout that has several (a ring, a swizzle)");
     if (ir::names_stride(f, back_end, o, d) || is_dense(tile, place, d)) continue;
+    if (value && ir::is_int(place.strides[d])) continue;
+    if (value)
+      c.refuse("a constant distance between neighbours along " + along + ", which " + f.name + " takes by value",
+               b.name + " with neighbours " + ir::text(place.strides[d]) + " apart");
     c.refuse("a tile without gaps along " + along + " ({" + o.name + ".stride" + std::to_string(d) +
                  "} in its text would take any distance)",
              b.name + " with neighbours " + ir::text(place.strides[d]) + " apart");

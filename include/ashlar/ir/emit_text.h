@@ -27,4 +27,9 @@ std::string filled(std::string_view text, const std::function<std::string(const 
 // Does the text for a back end name the stride of a tile along this dimension? What it does not name must be dense.
 bool names_stride(const Intrinsic&, const std::string& back_end, const IntrinsicOperand&, std::size_t dimension);
 
+// Does the text for a back end have the tile's elements and not its address? {A.value} is what it holds before the call, in
+// row-major order; {A.result}, which the text defines, what it holds behind it.
+bool by_value(const Intrinsic&, const std::string& back_end, const IntrinsicOperand&);
+bool has_result(const Intrinsic&, const std::string& back_end, const IntrinsicOperand&);
+
 }  // namespace ashlar::ir

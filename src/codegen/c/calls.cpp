@@ -211,6 +211,16 @@ void Function::call_of_user(const KStmt& s) {
     const ir::KBuffer& b = k.buffers.at(a.buffer);
     const std::string index = value(a.address);
     give(o.name + ".ptr", pointer_to(b, o.access != Operand::Access::read), "&" + element(b.id, index));
+    std::int64_t dense = 1;  // what the stride must be where the text does not name it
+    for (std::size_t d = a.strides.size(); d-- > 0;) {
+      const bool gaps = d < o.shape.size() && o.shape[d] > 1 && !ir::is_int(a.strides[d], dense);
+      if (ir::by_value(f, "llvm", o) && gaps && !ir::names_stride(f, "c", o, d))
+        refuse("c",
+               "{" + o.name + ".stride" + std::to_string(d) + "} in the text of " + f.name + " for c, where " +
+                   location(s.where) + " calls it on a tile with gaps",
+               "a text that takes the tile for dense", f.where);
+      if (d < o.shape.size()) dense *= o.shape[d];
+    }
     for (std::size_t d = 0; d < a.strides.size(); ++d) {
       if (ir::names_stride(f, "llvm", o, d) && !ir::names_stride(f, "c", o, d))
         refuse("c", "{" + o.name + ".stride" + std::to_string(d) + "} in the text of " + f.name + " for c, as in that for llvm",

@@ -10,6 +10,12 @@
 //
 // Addresses are ptr; strides, sizes and indices i64; bool i1; f16, bf16 and the 8-bit floats integers that hold their bits. A
 // function that a text calls is declared with the types of the call, unless the text has a line `declare ...` of its own.
+//
+// A tile that the text takes by value is a vector parameter; what it leaves there, {C.result}, is what the function returns
+// (tiles.cpp):
+//
+//   define internal <16 x i32> @f.vpdpbusd(<16 x i32> %C.value, <4 x i8> %a.value, <64 x i8> %b.value) alwaysinline
+//
 // What waits for an asynchronous intrinsic stands right behind it.
 #include <cctype>
 #include <set>
@@ -120,7 +126,8 @@ std::string local_name(const ir::Placeholder& p) { return "%" + p.name + (p.fiel
 
 // The module of one intrinsic: its function, with the types of this call, and what it calls.
 std::string module_text(const ir::Intrinsic& f, const std::string& function,
-                        const std::vector<std::pair<std::string, llvm::Type*>>& parameters) {
+                        const std::vector<std::pair<std::string, llvm::Type*>>& parameters, llvm::Type* result,
+                        const std::string& result_name) {
   std::string text = ir::filled(f.emit.at("llvm"), local_name);
   if (const auto wait = f.wait.find("llvm"); wait != f.wait.end()) text += "\n" + ir::filled(wait->second, local_name);
   std::string outside, body;
@@ -139,8 +146,24 @@ std::string module_text(const ir::Intrinsic& f, const std::string& function,
   }
   std::string list;
   for (const auto& [name, type] : parameters) list += (list.empty() ? "" : ", ") + text_of(type) + " %" + name;
-  return outside + declarations(body, known) + "define internal void @" + function + "(" + list +
-         ") alwaysinline nounwind {\n" + body + "ret void\n}\n";
+  const std::string returned = result ? text_of(result) : "void";
+  return outside + declarations(body, known) + "define internal " + returned + " @" + function + "(" + list +
+         ") alwaysinline nounwind {\n" + body + "ret " + returned + (result ? " %" + result_name : "") + "\n}\n";
+}
+
+// The distance of each element from the tile's first one, in row-major order.
+std::vector<std::int64_t> offsets_of(const Operand& o, const ir::Call::Actual& a) {
+  std::vector<std::int64_t> offsets{0};
+  for (std::size_t d = 0; d < o.shape.size(); ++d) {
+    std::int64_t stride = 0;
+    if (o.shape[d] > 1 && !ir::is_int(a.strides.at(d), &stride))
+      throw InternalError("codegen: a tile by value with a stride that is not constant");
+    std::vector<std::int64_t> longer;
+    for (const std::int64_t from : offsets)
+      for (std::int64_t k = 0; k < o.shape[d]; ++k) longer.push_back(from + k * stride);
+    offsets = std::move(longer);
+  }
+  return offsets;
 }
 
 }  // namespace
@@ -151,6 +174,8 @@ void Emitter::call_of_user(const ir::Call& c) {
     throw InternalError("codegen: a call of " + f.name + ", which has no text for llvm, in kernel " + unit.name);
   std::vector<llvm::Value*> values;
   std::vector<std::pair<std::string, llvm::Type*>> parameters;
+  std::size_t result = 0;  // the tile that is returned, if there is a type
+  llvm::Type* result_type = nullptr;
   const auto add = [&](const std::string& name, llvm::Value* v) {
     values.push_back(v);
     parameters.emplace_back(name, v->getType());
@@ -162,13 +187,23 @@ void Emitter::call_of_user(const ir::Call& c) {
       add(o.name, expr(a.address));
       continue;
     }
+    if (ir::by_value(f, "llvm", o)) {
+      const std::vector<std::int64_t> offsets = offsets_of(o, a);
+      const ir::KBuffer& buffer = unit.kernel.buffers.at(a.buffer);
+      if (o.access != Operand::Access::write) add(o.name + ".value", tile(buffer, a.address, offsets));
+      if (ir::has_result(f, "llvm", o)) {
+        result = k;
+        result_type = llvm::FixedVectorType::get(math.memory_type(o.type), static_cast<unsigned>(offsets.size()));
+      }
+      continue;
+    }
     add(o.name + ".ptr", element(unit.kernel.buffers.at(a.buffer), expr(a.address)));
     for (std::size_t d = 0; d < a.strides.size(); ++d) add(o.name + ".stride" + std::to_string(d), expr(a.strides[d]));
   }
   const std::string name = unit.name + ".intrinsic." + std::to_string(c.intrinsic) + "." + f.name;
   llvm::Function* callee = unit.module->getFunction(name);
   if (!callee) {
-    const std::string text = module_text(f, name, parameters);
+    const std::string text = module_text(f, name, parameters, result_type, f.operands.at(result).name + ".result");
     llvm::SMDiagnostic wrong;
     std::unique_ptr<llvm::Module> made = llvm::parseAssemblyString(text, wrong, *unit.context);
     std::string broken;
@@ -197,7 +232,10 @@ void Emitter::call_of_user(const ir::Call& c) {
     if (!callee) throw InternalError("codegen: the text of " + f.name + " was lost");
     callee->setLinkage(llvm::GlobalValue::InternalLinkage);
   }
-  b.CreateCall(callee, values);
+  llvm::Value* returned = b.CreateCall(callee, values);
+  if (!result_type) return;
+  const ir::Call::Actual& to = c.actuals.at(result);
+  set_tile(unit.kernel.buffers.at(to.buffer), to.address, offsets_of(f.operands[result], to), returned);
 }
 
 }  // namespace ashlar::codegen

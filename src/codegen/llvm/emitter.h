@@ -99,10 +99,12 @@ class Emitter {
   llvm::Align alignment(const ir::KBuffer&, const Expr& address) const;
 
   void for_loop(const ir::KStmt&);
-  void launch(const ir::KStmt&);          // a call of the runtime:
-  void launch_vulkan(const ir::KStmt&);   // vulkan.cpp
-  void launch_cuda(const ir::KStmt&);     // cuda.cpp
-  void call_of_user(const ir::Call&);     // calls.cpp
+  void launch(const ir::KStmt&);         // a call of the runtime:
+  void launch_vulkan(const ir::KStmt&);  // vulkan.cpp
+  void launch_cuda(const ir::KStmt&);    // cuda.cpp
+  void call_of_user(const ir::Call&);    // calls.cpp
+  llvm::Value* tile(const ir::KBuffer&, const Expr& address, const std::vector<std::int64_t>& offsets);
+  void set_tile(const ir::KBuffer&, const Expr& address, const std::vector<std::int64_t>& offsets, llvm::Value*);
   void call_of_region(const ir::KStmt&);  // functions.cpp
   void parallel_for(const ir::KStmt&);
   void prefetch_on_device(const ir::KStmt&);
