@@ -2,13 +2,15 @@
 #   An executable that holds generators (ASHLAR_GENERATOR). It has the command line tool as its main().
 #
 # ashlar_add_library(<name> FROM <generator> [GENERATOR <registered name>] [FUNCTION <c symbol>] [PARAMS <key>=<value>...]
-#                    [TARGETS <target>...] [BACKEND llvm|c] [EMIT <kind>...])
+#                    [TARGETS <target>...] [BACKEND llvm|c] [EMIT <kind>...]
+#                    [LINE_TABLES ON|OFF])
 #   A static library that one run of the generator makes while the project builds, with its header <function>.h. GENERATOR and
 #   FUNCTION are <name> where they are left out; TARGETS is what the project is built for. With several TARGETS (levels of x86-64,
 #   vulkan, cuda-…) the library holds code for all of them, and each call runs what fits the memory and the machine. With BACKEND c the
 #   generator writes C99, which the project's own C compiler and flags make the library of (one target, a processor; no LLVM is needed). EMIT names
 #   further files to write beside the library (assembly, llvm, spirv, ptx, cubin, c, program, schedule, explain); their folder is the target property
-#   ASHLAR_DIRECTORY.
+#   ASHLAR_DIRECTORY. LINE_TABLES maps the code to the lines of algorithm and schedule, for debuggers and profilers; left out, builds of
+#   the configurations Debug and RelWithDebInfo have it.
 #
 # An application links the library alone: the compiler is no part of it, only the runtime is.
 include_guard(GLOBAL)
@@ -49,7 +51,7 @@ function(ashlar_default_target out)
 endfunction()
 
 function(ashlar_add_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM;GENERATOR;FUNCTION;BACKEND" "PARAMS;TARGETS;EMIT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM;GENERATOR;FUNCTION;BACKEND;LINE_TABLES" "PARAMS;TARGETS;EMIT")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "ashlar_add_library(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -80,6 +82,12 @@ function(ashlar_add_library name)
   endif()
   if(arg_BACKEND STREQUAL "c" AND "c" IN_LIST arg_EMIT)
     message(FATAL_ERROR "ashlar_add_library(${name}): BACKEND c writes the C already; EMIT c is for a library that LLVM makes")
+  endif()
+  set(lines "$<$<CONFIG:Debug,RelWithDebInfo>:--line-tables>")
+  if(arg_LINE_TABLES)
+    set(lines --line-tables)
+  elseif(DEFINED arg_LINE_TABLES)
+    set(lines "")
   endif()
   list(JOIN arg_TARGETS "," targets)
 
@@ -119,8 +127,8 @@ function(ashlar_add_library name)
     list(APPEND emit -e "${kind}=${file}")
   endforeach()
   add_custom_command(OUTPUT ${outputs} ${beside}
-    COMMAND ${arg_FROM} -g "${arg_GENERATOR}" -f "${arg_FUNCTION}" -t "${targets}" ${emit} ${arg_PARAMS}
-    DEPENDS ${arg_FROM} $<TARGET_FILE:${arg_FROM}> VERBATIM COMMENT "Ashlar: ${arg_FUNCTION} for ${targets}")
+    COMMAND ${arg_FROM} -g "${arg_GENERATOR}" -f "${arg_FUNCTION}" -t "${targets}" ${emit} ${lines} ${arg_PARAMS}
+    DEPENDS ${arg_FROM} $<TARGET_FILE:${arg_FROM}> VERBATIM COMMAND_EXPAND_LISTS COMMENT "Ashlar: ${arg_FUNCTION} for ${targets}")
   if(beside)  # in a STATIC library a .s file would be assembled a second time
     add_custom_target(${name}_emitted ALL DEPENDS ${beside})
   endif()

@@ -308,7 +308,7 @@ class Checker {
     }
     if (elsewhere_ && setup_.compile && data_.one_in(2)) {
       stage_ = "an object for " + ready[0].name;
-      codegen::emit(ready[0].kernel, targets_[0], codegen::Output::object);
+      codegen::emit(ready[0].kernel, targets_[0], codegen::Output::object, nullptr, {.line_tables = true});
       count([](Statistics& s) { ++s.emitted; });
     } else if (setup_.compile && !elsewhere_ && !ready.empty()) {
       // one or two targets a case: LLVM takes longer than all the rest

@@ -17,6 +17,7 @@ const char* const options_help =
     "  -e, --emit KIND[,KIND]  what to write, or KIND=PATH for one exact file; default: object,header\n"
     "  -t, --target TARGET     the same as target=TARGET; default: host. T1,T2,... makes one library for all of them\n"
     "  NAME=VALUE              a parameter of the generator\n"
+    "  --line-tables           maps code to the lines of algorithm and schedule, for debuggers and profilers; in C, #line\n"
     "  --replay FILE           replays a saved schedule (-e schedule) instead of calling schedule()\n"
     "  --size SYMBOL=N         the size at which -e explain counts; may be given for each symbol\n"
     "  --diff FILE FILE        prints what two saved schedules do differently, as C++; code 4 if anything\n"
@@ -93,6 +94,7 @@ CommandLine read_command_line(std::span<const std::string> arguments) {
   app.add_option("--replay", c.replay);
   app.add_option("--size", size)->allow_extra_args(false);
   app.add_option("--diff", c.diff)->expected(2);
+  app.add_flag("--line-tables", c.line_tables);
   app.add_flag("--trace", c.trace);
   app.add_flag("--time-passes", c.time_passes);
   app.add_flag("--list-targets", c.list_targets);

@@ -25,7 +25,7 @@ class UsageError : public std::exception {
 
 struct CommandLine {
   bool help = false, version = false, list_targets = false;
-  bool time_passes = false, trace = false;
+  bool time_passes = false, trace = false, line_tables = false;
   std::string generator;  // empty: the only one there is
   std::string function;   // empty: the generator's name
   std::string directory = ".";

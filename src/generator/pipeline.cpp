@@ -25,10 +25,10 @@ PassTimer::~PassTimer() {
 }
 
 namespace {
-// The lines of a refusal would be lines of this file; the user's is the saved schedule.
+// The lines of a refusal would be lines of this file; the user's is the saved schedule. What the steps make has no line.
 void replay(Schedule& s, const PipelineOptions& options) {
   try {
-    s.replay(options.replay);
+    s.replay(options.replay, Where{});
   } catch (const RefusalError& e) {
     const Refusal& r = e.refusal;
     std::string text = fmt::format("{} {}: {}: expected {}, found {}", options.replay_option, options.replay_file, r.primitive,

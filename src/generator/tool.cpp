@@ -160,14 +160,17 @@ std::string joined(const Parts& p, std::string Part::* text) {
 }
 
 // Beside a header that is written too, the C includes it; alone it declares what the header would.
-std::string c_text(const Parts& p, const std::vector<Output>& outputs) {
+std::string c_text(const Parts& p, const std::vector<Output>& outputs, const Output& own, bool line_tables) {
   codegen::c::Options options;
   for (const Output& o : outputs)
     if (o.kind == OutputKind::header) options.header = fs::path(o.path).filename().string();
+  options.line_tables = line_tables;
+  options.file = fs::path(own.path).filename().string();
   return codegen::c::source(p.kernels[0], p.parts[0].target, options);
 }
 
-FileSet make_files(const Parts& p, const std::vector<Output>& outputs, [[maybe_unused]] std::vector<PassTime>* times) {
+FileSet make_files(const Parts& p, const std::vector<Output>& outputs, bool line_tables,
+                   [[maybe_unused]] std::vector<PassTime>* times) {
   FileSet files;
 #ifdef ASHLAR_HAS_LLVM
   std::vector<codegen::Output> kinds;
@@ -178,7 +181,7 @@ FileSet make_files(const Parts& p, const std::vector<Output>& outputs, [[maybe_u
     codegen::Seconds seconds;
     std::vector<codegen::Variant> variants;
     for (std::size_t k = 0; k < p.parts.size(); ++k) variants.push_back({&p.kernels[k], p.parts[k].target});
-    std::vector<std::string> code = codegen::emit(variants, kinds, &seconds);
+    std::vector<std::string> code = codegen::emit(variants, kinds, &seconds, {.line_tables = line_tables});
     for (std::size_t i = 0; i < code.size(); ++i) files.add(paths[i], std::move(code[i]));
     if (times) times->push_back({"code", seconds.build * 1e3}), times->push_back({"llvm", seconds.llvm * 1e3});
   }
@@ -187,7 +190,7 @@ FileSet make_files(const Parts& p, const std::vector<Output>& outputs, [[maybe_u
     if (o.kind == OutputKind::program) files.add(o.path, joined(p, &Part::program));
     if (o.kind == OutputKind::schedule) files.add(o.path, joined(p, &Part::schedule));
     if (o.kind == OutputKind::schedule_cpp) files.add(o.path, joined(p, &Part::schedule_cpp));
-    if (o.kind == OutputKind::c) files.add(o.path, c_text(p, outputs));
+    if (o.kind == OutputKind::c) files.add(o.path, c_text(p, outputs, o, line_tables));
     if (o.kind == OutputKind::explain) files.add(o.path, joined(p, &Part::explanation));
     if (o.kind == OutputKind::header) files.add(o.path, header_text(p.kernels, p.facts));
   }
@@ -285,7 +288,7 @@ void generate(const CommandLine& c, ToolResult& result) {
   }
   if (c.time_passes) options.times = &times;
   require_one_interface(p, r.where);
-  FileSet files = make_files(p, outputs, options.times);
+  FileSet files = make_files(p, outputs, c.line_tables, options.times);
   {
     PassTimer timer(options.times, "files");
     files.commit();

@@ -1,5 +1,5 @@
 #pragma once
-// For tests that call other programs: a folder of their own, and a command whose failure is an error with what it said.
+// For tests that call other programs: a folder of their own, and a command, which returns what it said; failure is an error.
 //
 //   const test::TemporaryFolder folder;
 //   test::shell("cc -c -o " + folder.file("kernel.o") + " " + folder.file("kernel.c"));
@@ -30,8 +30,8 @@ class TemporaryFolder {  // gone with all that is in it
   std::filesystem::path path_;
 };
 
-// std::runtime_error where the command fails: the command, its exit status (-1: a signal), and what it said.
-inline void shell(const std::string& command) {
+// What it said, errors too. std::runtime_error where the command fails: the command, its exit status (-1: a signal), and what it said.
+inline std::string shell(const std::string& command) {
   std::string said;
   FILE* pipe = popen((command + " 2>&1").c_str(), "r");
   if (!pipe) throw std::runtime_error("no shell");
@@ -39,6 +39,7 @@ inline void shell(const std::string& command) {
   if (const int status = pclose(pipe); status != 0)
     throw std::runtime_error(command + ": " + std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : -1) + "\n" +
                              said.substr(0, 4000));
+  return said;
 }
 
 }  // namespace test

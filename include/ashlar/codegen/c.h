@@ -18,6 +18,10 @@ namespace ashlar::codegen::c {
 
 struct Options {
   std::string header;  // the generated header, included by this name; empty: the file declares f_args and the entries itself
+  // Directives (#line) that have the C compiler map the code to the lines of the algorithm and the schedule. What has no line
+  // there keeps those of the file, which is called `file`; empty: by the kernel's name, f.c.
+  bool line_tables = false;
+  std::string file;
 };
 
 // Refused (RefusalError): a target that is a GPU, vectors whose length only the machine knows, a user's intrinsic without a

@@ -283,6 +283,7 @@ std::string source(const ir::Kernel& kernel, const Target& target, const Options
     refuse("c", "vectors of a known length", "lanes counted by vscale, which C cannot say, in kernel " + kernel.name, s->where);
   const bool hosted = target.os() != "none";
   File file(kernel, target);
+  if (options.line_tables) file.places.emplace(kernel);
   write_fail(file);
   write_body(file);
   write_workspace_bytes(file);
@@ -307,7 +308,8 @@ std::string source(const ir::Kernel& kernel, const Target& target, const Options
   if (file.helpers.uses_math()) head += "#include <math.h>\n";
   head += "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n";
   if (options.header.empty()) file.functions.insert(0, prototypes(file, hosted) + "\n");
-  return file.text(head, "");
+  const std::string text = file.text(head, "");
+  return options.line_tables ? with_own_lines(text, quoted(options.file.empty() ? file.name + ".c" : options.file)) : text;
 }
 
 }  // namespace ashlar::codegen::c

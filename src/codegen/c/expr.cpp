@@ -67,7 +67,7 @@ Text Function::named(const Expr& e, const Text& t) {
   const std::string name = file.unique("t");
   const std::string made = "const " + value_type(e.type()) + " " + name + " = " + t.s + ";";
   if (!lane_.empty() && e.type().lanes > 1)
-    inner_ += std::string(static_cast<std::size_t>(2 * (depth_ + 1)), ' ') + made + "\n";
+    inner_ += place_ + std::string(static_cast<std::size_t>(2 * (depth_ + 1)), ' ') + made + "\n";
   else
     line(made);
   return named_[e] = Text{name};

@@ -4,6 +4,7 @@
 // Names: a variable of the kernel has one identifier in the whole file, its own name made an identifier and unique. No
 // identifier is that of a helper, a keyword, a macro of the headers that are included, or of an entry.
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -12,6 +13,7 @@
 #include <ashlar/schedule/target.h>
 
 #include "codegen/c/helpers.h"
+#include "codegen/places.h"
 
 namespace ashlar::codegen::c {
 
@@ -31,6 +33,10 @@ class File {
   void include(const std::string& line);                                    // a line of the preprocessor
   void declare(const std::string& symbol, const std::string& declaration);  // of a function that others define
   std::string data_of(const ir::KBuffer&);                                  // a constant's array; its name
+
+  std::optional<Places> places;  // where lines are asked for
+  // #line 10 "matmul.cpp"; empty without `places`, and for what is no line of the user's
+  std::string directive(Where) const;
 
   std::string functions;  // finished ones, each behind those it calls
   std::string text(const std::string& head, const std::string& entries) const;
@@ -54,6 +60,8 @@ bool has_other_types(const ir::Kernel&, const ir::KBuffer&);
 std::string element_type(const ir::KBuffer&);  // of its memory in C: two packed elements are a byte
 bool is_packed(const ir::KBuffer&);            // an argument with two elements to a byte
 
+// A file whose lines with a place stand behind directives: with those that lead back to itself, called `own` (quoted).
+std::string with_own_lines(const std::string& text, const std::string& own);
 std::string quoted(const std::string&);  // a string literal
 std::string in_comment(std::string);     // without what would end a comment
 

@@ -113,7 +113,8 @@ class Function {
   std::string lane_;   // the loop's variable, where lanes are computed
   std::string inner_;  // lines inside the loop over lanes
   int depth_ = 1;
-  std::string said_;  // the comment that holds for what follows
+  std::string place_;  // the directive of the statement at hand (File::directive)
+  std::string said_;   // the comment that holds for what follows
 };
 
 std::string wrapped(const Text&, int level);  // in parentheses where it binds less tightly

@@ -13,7 +13,9 @@ using ir::KStmt;
 using ir::Op;
 
 // ---- lines -------------------------------------------------------------------------------------------------------------
-void Function::line(const std::string& s) { text += std::string(static_cast<std::size_t>(2 * depth_), ' ') + s + "\n"; }
+void Function::line(const std::string& s) {
+  text += place_ + std::string(static_cast<std::size_t>(2 * depth_), ' ') + s + "\n";
+}
 
 void Function::open(const std::string& head) {
   line(head.empty() ? "{" : head + " {");
@@ -246,7 +248,9 @@ void Function::for_loop(const KStmt& s) {
 }
 
 void Function::statements(const std::vector<KStmt>& list) {
+  const std::string around = place_;
   for (const KStmt& s : list) {
+    if (std::string own = file.directive(s.where); !own.empty()) place_ = std::move(own);
     switch (s.kind) {
       case KStmt::Kind::for_:
         if (s.loop_kind != ir::LoopKind::serial && s.loop_kind != ir::LoopKind::parallel)
@@ -287,6 +291,7 @@ void Function::statements(const std::vector<KStmt>& list) {
       case KStmt::Kind::sync:
         throw InternalError("codegen: a launch in C");  // refused before
     }
+    place_ = around;
   }
 }
 

@@ -20,6 +20,7 @@
 #include <ashlar/runtime/vulkan.h>
 
 #include "codegen/llvm/backend.h"
+#include "codegen/llvm/lines.h"
 
 namespace ashlar::codegen {
 
@@ -189,8 +190,15 @@ std::string device_bytes(std::span<const Variant> variants, const std::vector<De
 
 }  // namespace
 
-std::vector<std::string> emit(std::span<const Variant> variants, std::span<const Output> outputs, Seconds* seconds) {
+std::vector<std::string> emit(std::span<const Variant> variants, std::span<const Output> outputs, Seconds* seconds,
+                              const Options& options) {
   const double begin = cpu_seconds();
+  const auto begin_lines = [&](Unit& u) {
+    if (options.line_tables) u.lines = std::make_shared<Lines>(*u.module, u.kernel);
+  };
+  const auto end_lines = [](Unit& u) {
+    if (u.lines) u.lines->finish();
+  };
   std::vector<DeviceCode> devices;
   for (const Variant& v : variants) devices.push_back(device_code(*v.kernel, v.target));
   std::vector<std::string> results(outputs.size());
@@ -201,20 +209,24 @@ std::vector<std::string> emit(std::span<const Variant> variants, std::span<const
     Unit unit(*variants[0].kernel, common);
     if (variants.size() == 1) {
       give_device_code(unit, devices[0]);
+      begin_lines(unit);
       llvm::Function* body = emit_body(unit);
       llvm::Function* workspace_bytes = emit_workspace_size(unit);
       emit_run(unit, body);
       if (first.os() != "none") emit_tensor_entries(unit, body, workspace_bytes);
+      end_lines(unit);
     } else {
       std::vector<std::unique_ptr<Unit>> units;
       std::vector<VariantEntries> entries;
       for (std::size_t v = 0; v < variants.size(); ++v) {
         Unit& u = *units.emplace_back(std::make_unique<Unit>(*variants[v].kernel, variants[v].target, unit));
         give_device_code(u, devices[v]);
+        begin_lines(u);
         llvm::Function* body = emit_body(u);
         llvm::Function* workspace_bytes = emit_workspace_size(u);
         llvm::Function* run = emit_run(u, body);
         entries.push_back({&u, emit_descriptor(u, body, workspace_bytes), run, workspace_bytes});
+        end_lines(u);
         unit.users_functions.insert(u.users_functions.begin(), u.users_functions.end());
       }
       emit_library_entries(unit, entries);
@@ -230,14 +242,14 @@ std::vector<std::string> emit(std::span<const Variant> variants, std::span<const
   return results;
 }
 
-std::vector<std::string> emit(const ir::Kernel& kernel, const Target& target, std::span<const Output> outputs,
-                              Seconds* seconds) {
+std::vector<std::string> emit(const ir::Kernel& kernel, const Target& target, std::span<const Output> outputs, Seconds* seconds,
+                              const Options& options) {
   const Variant only{&kernel, target};
-  return emit(std::span(&only, 1), outputs, seconds);
+  return emit(std::span(&only, 1), outputs, seconds, options);
 }
 
-std::string emit(const ir::Kernel& kernel, const Target& target, Output output, Seconds* seconds) {
-  return emit(kernel, target, std::span(&output, 1), seconds)[0];
+std::string emit(const ir::Kernel& kernel, const Target& target, Output output, Seconds* seconds, const Options& options) {
+  return emit(kernel, target, std::span(&output, 1), seconds, options)[0];
 }
 
 }  // namespace ashlar::codegen

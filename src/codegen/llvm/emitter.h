@@ -15,6 +15,7 @@
 
 #include "codegen/addresses.h"
 #include "codegen/llvm/arithmetic.h"
+#include "codegen/llvm/lines.h"
 #include "codegen/llvm/unit.h"
 
 namespace ashlar::codegen {
@@ -23,7 +24,7 @@ bool is_packed(const ir::KBuffer&);  // an argument with two elements to a byte 
 
 class Emitter {
  public:
-  Emitter(Unit&, llvm::Function*);
+  Emitter(Unit&, llvm::Function*, Where = {});  // the place of what has no other; empty: the kernel's
 
   Unit& unit;
   llvm::Function* function;
@@ -108,6 +109,20 @@ class Emitter {
   void call_of_region(const ir::KStmt&);  // functions.cpp
   void parallel_for(const ir::KStmt&);
   void prefetch_on_device(const ir::KStmt&);
+
+  // While a statement is emitted: where its instructions stand (lines.h).
+  class At {
+   public:
+    At(Emitter&, const ir::KStmt&);
+    At(const At&) = delete;
+    At& operator=(const At&) = delete;
+    ~At();
+
+   private:
+    Emitter& e_;
+    const llvm::DebugLoc before_, loop_;
+  };
+  llvm::DebugLoc loop_;  // of the innermost loop around
 
   std::unordered_map<const ir::Node*, llvm::Value*> memo_;
   std::map<ir::Id, std::set<std::pair<std::int64_t, int>>> register_accesses_;

@@ -13,8 +13,10 @@ namespace ashlar::codegen {
 using ir::Op;
 using llvm::Value;
 
-Emitter::Emitter(Unit& u, llvm::Function* f) : unit(u), function(f), b(*u.context), math(b, u.target, u.is_device()) {
+Emitter::Emitter(Unit& u, llvm::Function* f, Where where)
+    : unit(u), function(f), b(*u.context), math(b, u.target, u.is_device()) {
   b.SetInsertPoint(llvm::BasicBlock::Create(*u.context, "entry", f));
+  if (u.lines) b.SetCurrentDebugLocation(loop_ = u.lines->begin(f, where));
 }
 
 void Emitter::bind(ir::Id var, Value* value, std::int64_t multiple_of) {
@@ -48,7 +50,10 @@ Value* Emitter::checked(const Expr& e, Value** overflow) {
 
 Value* Emitter::emit(const Expr& e) {
   if (const auto it = memo_.find(e.node()); it != memo_.end()) return it->second;
+  const llvm::DebugLoc around = b.getCurrentDebugLocation();
+  if (unit.lines && !e.type().is_index()) b.SetCurrentDebugLocation(unit.lines->inside(around, e.node()->where));
   Value* v = emit_node(e);
+  b.SetCurrentDebugLocation(around);
   if (v->getType() != math.type(e.type()))
     throw InternalError(std::string("codegen: ") + ir::op_name(ir::op_of(e)) + " has operands that do not fit its type");
   return memo_[e.node()] = v;

@@ -61,7 +61,7 @@ llvm::Function* emit_worker(Emitter& outer, const ir::KStmt& loop, const std::ve
   auto* i32_type = outer.b.getInt32Ty();
   auto* type = llvm::FunctionType::get(i32_type, {outer.b.getPtrTy(), i32_type}, false);
   llvm::Function* f = unit.function(".worker", type, Unit::Visibility::internal);
-  Emitter e(unit, f);
+  Emitter e(unit, f, loop.where);
   Value *closure = f->getArg(0), *slot = f->getArg(1);
   auto* word = e.b.getInt64Ty();
   Value* begin = load_field(e.b, word, closure, kBegin);

@@ -84,8 +84,22 @@ void Emitter::for_loop(const ir::KStmt& s) {
   vars.erase(s.var);
 }
 
+Emitter::At::At(Emitter& e, const ir::KStmt& s) : e_(e), before_(e.b.getCurrentDebugLocation()), loop_(e.loop_) {
+  if (!e.unit.lines) return;
+  const llvm::DebugLoc here = e.unit.lines->of(s, e.function, loop_);
+  if (!here) return;
+  e.b.SetCurrentDebugLocation(here);
+  if (s.kind == ir::KStmt::Kind::for_) e.loop_ = here;
+}
+
+Emitter::At::~At() {
+  e_.b.SetCurrentDebugLocation(before_);
+  e_.loop_ = loop_;
+}
+
 void Emitter::statements(const std::vector<ir::KStmt>& list) {
   for (const ir::KStmt& s : list) {
+    const At at(*this, s);
     switch (s.kind) {
       case ir::KStmt::Kind::for_:
         if (s.loop_kind == ir::LoopKind::parallel && context)

@@ -28,6 +28,8 @@ namespace ptx {
 struct Code;
 }
 
+class Lines;
+
 class Unit {
  public:
   // host: the entries and what they call. device: the launches, for a CUDA device.
@@ -51,6 +53,8 @@ class Unit {
   bool is_cuda() const { return ptx != nullptr; }
   bool is_device() const { return side_ == Side::device; }
   bool has_device() const { return is_vulkan() || is_cuda(); }
+
+  std::shared_ptr<Lines> lines;  // where line tables are asked for (lines.h)
 
   std::set<std::string> users_functions;  // that the texts of users' intrinsics call: who links the object provides them
 
