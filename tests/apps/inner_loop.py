@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Reads a kernel's innermost loop off its assembly: the loop that holds the fused multiply-adds of a register tile.
+"""Reads a kernel's innermost loop off its assembly: the loop that holds the multiply-adds of a register tile.
 
   inner_loop.py matmul.s --fma 28 --register zmm      14 x 2 accumulators: nothing else may be in it but loads and the counter
+  inner_loop.py int8.s --instruction vpdpbusd --fma 28 --register zmm
 
-Checked: exactly that many vfmadd231ps on registers of that width in one loop, with no other arithmetic, every accumulator in a
-register of its own; no store (a spill is one), no load from the stack, no mask.
+Checked: exactly that many of the instruction (vfmadd231ps) on registers of that width in one loop, with no other arithmetic, every
+accumulator in a register of its own; no store (a spill is one), no load from the stack, no mask.
 """
 import argparse
 import re
@@ -31,11 +32,11 @@ def loops(lines):
             labels = {}
 
 
-def complaints(loop, count, register, frame):
-    fma = [line for line in loop if re.search(r"\bvfmadd\d+ps\b", line)]
+def complaints(loop, instruction, count, register, frame):
+    fma = [line for line in loop if re.search(rf"\b{instruction}\b", line)]
     accumulators = [line.split(",")[-1].strip() for line in fma]
     if len(fma) != count:
-        yield f"{len(fma)} fused multiply-adds, expected {count}"
+        yield f"{len(fma)} {instruction}, expected {count}"
     if len(set(accumulators)) != len(accumulators):
         yield "two of them add to one register"
     if not all(a.startswith("%" + register) for a in accumulators):
@@ -48,7 +49,7 @@ def complaints(loop, count, register, frame):
             yield f"a spill: {line.strip()}"
         if re.match(r"v?mov|vextract|vmovntps", name) and operands.endswith(")"):
             yield f"a store: {line.strip()}"
-        if not re.match(r"vfmadd|vmovaps|vmovups|vbroadcastss|inc|dec|add|sub|cmp|j|lea|prefetch", name):
+        if not re.match(rf"{instruction}|vmovaps|vmovups|vmovdq[au]|vbroadcastss|vpbroadcastd|inc|dec|add|sub|cmp|j|lea|prefetch", name):
             yield f"an instruction that the tile does not need: {line.strip()}"
 
 
@@ -57,19 +58,20 @@ def main():
     parser.add_argument("assembly")
     parser.add_argument("--fma", type=int, required=True)
     parser.add_argument("--register", required=True)
+    parser.add_argument("--instruction", default="vfmadd231ps")
     options = parser.parse_args()
     with open(options.assembly, encoding="utf-8") as f:
-        lines = [re.sub(r"\s*#.*", "", line.rstrip()) for line in f]
+        lines = [re.sub(r"\s*#.*|\{e?vex\}\s*", "", line.rstrip()) for line in f]
     lines = [line for line in lines if line.strip() and not re.match(r"\s+\.", line)]
-    tiles = [(loop, framed) for loop, framed in loops(lines) if sum("vfmadd231ps" in line for line in loop) > 4]
+    tiles = [(loop, framed) for loop, framed in loops(lines) if sum(options.instruction in line for line in loop) > 4]
     if len(tiles) != 1:
-        print(f"{options.assembly}: {len(tiles)} loops hold a tile of fused multiply-adds, expected 1", file=sys.stderr)
+        print(f"{options.assembly}: {len(tiles)} loops hold a tile of {options.instruction}, expected 1", file=sys.stderr)
         return 1
     loop, framed = tiles[0]
-    found = list(complaints(loop, options.fma, options.register, r"\(%r[sb]p" if framed else r"\(%rsp"))
+    found = list(complaints(loop, options.instruction, options.fma, options.register, r"\(%r[sb]p" if framed else r"\(%rsp"))
     for complaint in found:
         print(f"{options.assembly}: {complaint}", file=sys.stderr)
-    print(f"{len(loop)} instructions, {options.fma} of them vfmadd231ps on {options.register}")
+    print(f"{len(loop)} instructions, {options.fma} of them {options.instruction} on {options.register}")
     return 1 if found else 0
 
 

@@ -86,7 +86,8 @@ TEST_CASE("rows and columns exchanged, and elements backwards") {
 #ifdef ASHLAR_TEST_IN_C
 TEST_CASE("in C a tile has an address: one with gaps is refused where the text takes it for dense") {
   const Transposing dense([](Var j, Var i) { return at(j / 4, j % 4, i); }, [](Var i, Var j) { return at(j / 4, i, j % 4); });
-  for (const in_c::Compiler& cc : in_c::compilers()) {
+  {
+    const in_c::Compiler cc = in_c::compilers().front();
     interp::Arguments expected = dense.arguments(), found = expected;
     interp::run_algorithm(dense.built.program, expected);
     REQUIRE(instructions::call(in_c::compile(dense.kernel(), Target::host(), cc), found) == 0);

@@ -140,20 +140,20 @@ TEST_CASE("in the assembly: one instruction a call, whose accumulator is no memo
 }
 
 #ifdef ASHLAR_TEST_IN_C
-TEST_CASE("in C: the same bits by the compilers' own names for the instructions") {
+TEST_CASE("in C: the same bits by the compilers' own names for the instructions, gcc and clang in turn") {
+  std::size_t turn = 0;
   for (const Row& row : rows) {
     const Intrinsic f = row.make();
     CAPTURE(f.name());
     const Target target = Target::parse(row.target);
     if (!runs(target)) continue;
     const Site site(f, target);
-    for (in_c::Compiler cc : in_c::compilers()) {
-      cc.flags += std::string(" ") + row.flags;
-      interp::Arguments expected = site.arguments(5, no_floats), found = expected;
-      interp::run_algorithm(site.algorithm(), expected);
-      REQUIRE(instructions::call(in_c::compile(site.kernel(), target, cc), found) == 0);
-      CHECK(interp::difference(found.back().array, expected.back().array) == "");
-    }
+    in_c::Compiler cc = in_c::compilers()[turn++ % in_c::compilers().size()];
+    cc.flags += std::string(" ") + row.flags;
+    interp::Arguments expected = site.arguments(5, no_floats), found = expected;
+    interp::run_algorithm(site.algorithm(), expected);
+    REQUIRE(instructions::call(in_c::compile(site.kernel(), target, cc), found) == 0);
+    CHECK(interp::difference(found.back().array, expected.back().array) == "");
   }
 }
 #endif
@@ -176,13 +176,12 @@ TEST_CASE("vdpbf16ps: to the bit where nothing is subnormal, infinities and NaNs
     CHECK(count(text, "vdpbf16ps") == 1);
 #ifdef ASHLAR_TEST_IN_C
     if (!runs(site.schedule().target())) continue;
-    for (in_c::Compiler cc : in_c::compilers()) {
-      cc.flags += " -mavx512bf16 -mavx512vl";
-      interp::Arguments expected = site.arguments(5, normal), found = expected;
-      interp::run_algorithm(site.algorithm(), expected);
-      REQUIRE(instructions::call(in_c::compile(site.kernel(), site.schedule().target(), cc), found) == 0);
-      CHECK(interp::difference(found.back().array, expected.back().array) == "");
-    }
+    in_c::Compiler cc = in_c::compilers()[static_cast<std::size_t>(lanes / 8) % in_c::compilers().size()];
+    cc.flags += " -mavx512bf16 -mavx512vl";
+    interp::Arguments expected = site.arguments(5, normal), found = expected;
+    interp::run_algorithm(site.algorithm(), expected);
+    REQUIRE(instructions::call(in_c::compile(site.kernel(), site.schedule().target(), cc), found) == 0);
+    CHECK(interp::difference(found.back().array, expected.back().array) == "");
 #endif
   }
 }
