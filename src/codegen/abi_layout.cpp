@@ -146,7 +146,7 @@ const ArgField& AbiLayout::field(ArgField::Kind kind, ir::Id id) const {
   throw InternalError("the arguments of a kernel have no field for one of its variables");
 }
 
-AbiLayout abi_layout(const ir::Kernel& k) {
+AbiLayout abi_layout(const ir::Kernel& k, int pointer_bytes) {
   AbiLayout layout;
   std::set<std::string> taken;
   auto unique = [&](const std::string& wanted) {
@@ -165,7 +165,7 @@ AbiLayout abi_layout(const ir::Kernel& k) {
     f.name = unique(c_identifier(buffer.name));
     f.type = buffer.type;
     f.written = a.kind == ir::ArgumentKind::output;
-    f.bytes = 8;
+    f.bytes = pointer_bytes;
     tensors.push_back(a.id);
     tensor_names.push_back(f.name);
     layout.fields.push_back(std::move(f));

@@ -16,6 +16,7 @@ const char* const options_help =
     "  -o, --output DIR        where files go; default: the current folder\n"
     "  -e, --emit KIND[,KIND]  what to write, or KIND=PATH for one exact file; default: object,header\n"
     "  -t, --target TARGET     the same as target=TARGET; default: host. T1,T2,... makes one library for all of them\n"
+    "  --targets FILE          adds the processors and features of a JSON file; may be given several times\n"
     "  NAME=VALUE              a parameter of the generator\n"
     "  --line-tables           maps code to the lines of algorithm and schedule, for debuggers and profilers; in C, #line\n"
     "  --replay FILE           replays a saved schedule (-e schedule) instead of calling schedule()\n"
@@ -91,6 +92,7 @@ CommandLine read_command_line(std::span<const std::string> arguments) {
   app.add_option("-o,--output", c.directory);
   app.add_option("-e,--emit", emit)->allow_extra_args(false);
   app.add_option("-t,--target", target)->allow_extra_args(false);
+  app.add_option("--targets", c.target_files)->allow_extra_args(false);
   app.add_option("--replay", c.replay);
   app.add_option("--size", size)->allow_extra_args(false);
   app.add_option("--diff", c.diff)->expected(2);

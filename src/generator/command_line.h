@@ -29,6 +29,7 @@ struct CommandLine {
   std::string generator;  // empty: the only one there is
   std::string function;   // empty: the generator's name
   std::string directory = ".";
+  std::vector<std::string> target_files;                    // of the user's own processors
   std::vector<std::string> targets;                         // empty: host
   std::vector<Output> outputs;                              // empty: object and header
   std::vector<std::pair<std::string, std::int64_t>> sizes;  // of symbols, for -e explain

@@ -80,7 +80,7 @@ struct Parameter {  // of the entries on tensors
 class Writer {
  public:
   Writer(std::span<const ir::Kernel> kernels, const HeaderFacts& facts)
-      : kernels_(kernels), k_(kernels[0]), facts_(facts), layout_(codegen::abi_layout(k_)), f_(k_.name) {
+      : kernels_(kernels), k_(kernels[0]), facts_(facts), layout_(codegen::abi_layout(k_, 8)), f_(k_.name) {
     for (const ir::Argument& a : k_.arguments) {
       Parameter p;
       if (a.kind == ir::ArgumentKind::scalar) {
@@ -258,7 +258,7 @@ class Writer {
   std::span<const ir::Kernel> kernels_;
   const ir::Kernel& k_;
   const HeaderFacts& facts_;
-  codegen::AbiLayout layout_;
+  codegen::AbiLayout layout_;  // for names and order: the C compiler lays them out
   std::string f_, out_, context_ = "context";
   std::vector<Parameter> parameters_;
 };

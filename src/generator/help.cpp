@@ -48,13 +48,53 @@ std::string wrapped(const std::vector<std::string>& words, std::size_t indent) {
 
 }  // namespace
 
-std::string targets_text() {
-  std::string text = "targets: BASE[-OS][(+|-)FEATURE]...\n";
-  text += wrapped(Target::names(), 2);
-  text += "systems: linux (the default), none\nfeatures:\n";
-  text += wrapped(Target::features(Architecture::x86_64), 2);
-  return text + "features of aarch64:\n" + wrapped(Target::features(Architecture::aarch64), 2);
+namespace {
+
+std::string bytes_text(std::int64_t bytes) {
+  return bytes % (1 << 20) == 0 ? fmt::format("{} MiB", bytes >> 20) : fmt::format("{} KiB", bytes >> 10);
 }
+
+}  // namespace
+
+std::string targets_text() {
+  std::string text = "targets: BASE[-SYSTEM][(+|-)FEATURE]...\n";
+  std::vector<Architecture> architectures;
+  for (const std::string& name : Target::names()) {
+    const Target t = Target::parse(name);
+    if (std::find(architectures.begin(), architectures.end(), t.architecture()) == architectures.end())
+      architectures.push_back(t.architecture());
+    if (t.is_gpu()) {
+      text += fmt::format("  {:<16} a GPU, launched by x86-64\n", name);
+      continue;
+    }
+    if (t.is_host()) {
+      text += fmt::format("  {:<16} x86-64 with what this machine has\n", name);
+      continue;
+    }
+    const std::string vectors =
+        t.vector_bits() ? fmt::format("{} vectors of {} bits", t.vector_registers(), t.vector_bits()) : "no vectors";
+    std::vector<std::string> caches;
+    for (int level = 1; level <= 3 && t.cache_bytes(level) > 0; ++level) caches.push_back(bytes_text(t.cache_bytes(level)));
+    text +=
+        fmt::format("  {:<16} {:<13} {:<23} caches {:<22} for {}\n", name, t.cpu(), vectors,
+                    caches.empty() ? "none" : fmt::format("{}", fmt::join(caches, " ")), fmt::join(Target::systems(name), " "));
+    if (!t.instructions().empty()) text += wrapped(t.instructions(), 19);
+    if (t.flushes_subnormals()) text += "                   vectors of floats take subnormal numbers for zero\n";
+  }
+  text += "a system that is not named is the first of those that a target is for; none: no operating system\n";
+  for (const Architecture a : architectures)
+    text += fmt::format("features of {}:\n{}", name_of(a), wrapped(Target::features(a), 2));
+  return text;
+}
+
+namespace {
+
+std::string short_targets_text() {
+  return "targets, BASE[-SYSTEM][(+|-)FEATURE]... (--list-targets says what each has):\n" + wrapped(Target::names(), 2) +
+         "features of x86-64:\n" + wrapped(Target::features(Architecture::x86_64), 2);
+}
+
+}  // namespace
 
 std::string help_text() {
   std::string text = "usage: GENERATOR -g NAME [-o DIR] [-e KIND,...] [target=TARGET,...] [PARAMETER=VALUE]...\n\n";
@@ -66,7 +106,7 @@ std::string help_text() {
   text += "\noutput kinds:\n";
   for (const OutputKindInfo& k : output_kinds())
     text += fmt::format("  {:<15} {:<24} {}\n", k.name, fmt::format("{}FUNCTION{}", k.prefix, k.suffix), k.doc);
-  return text + "\n" + targets_text();
+  return text + "\n" + short_targets_text();
 }
 
 }  // namespace ashlar::generator

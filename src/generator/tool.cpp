@@ -30,6 +30,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
+void add_targets(const std::string& path) {
+  try {
+    Target::add_file(path);
+  } catch (const RefusalError& e) {
+    throw UsageError(fmt::format("--targets: expected {}, found {}", e.refusal.expected, e.refusal.found));
+  }
+}
+
 std::vector<Target> targets_of(const CommandLine& c) {
   if (c.targets.empty()) return {Target::host()};
   std::vector<Target> targets;
@@ -326,6 +334,7 @@ ToolResult run_tool(std::span<const std::string> arguments) {
   };
   try {
     const CommandLine c = read_command_line(arguments);
+    for (const std::string& path : c.target_files) add_targets(path);
     if (c.help)
       result.out = help_text();
     else if (c.version)

@@ -72,7 +72,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("the layout of the argument structure") {
-  const codegen::AbiLayout layout = codegen::abi_layout(scale());
+  const codegen::AbiLayout layout = codegen::abi_layout(scale(), 8);
   std::string all;
   for (const codegen::ArgField& f : layout.fields) all += f.declaration() + "; ";
   CHECK(all == "const float *A; float *C; int64_t M; int64_t N; int64_t A_stride0; int64_t C_stride0; float alpha; ");

@@ -36,16 +36,29 @@ namespace {
 
 const auto kLevels = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
 
-// Those of the names that run here, and AArch64 where it is emulated.
+// Those of the names that run here, and the processors that are emulated.
 std::vector<Target> targets(std::initializer_list<const char*> names) {
   std::vector<Target> all = kernels::runnable(names);
-  const Target arm = Target::parse("aarch64");
-  if (const char* why = emulated::missing(arm))
-    std::printf("skipped: operators for aarch64, %s\n", why);
-  else
-    all.push_back(arm);
+  for (const char* name : {"aarch64", "armv7+vfp4", "riscv64", "riscv64+v", "cortex-m4", "cortex-m55", "wasm32"}) {
+    const Target t = Target::parse(name);
+    if (const char* why = emulated::missing(t))
+      std::printf("skipped: operators for %s, %s\n", name, why);
+    else
+      all.push_back(t);
+  }
   return all;
 }
+
+// Vectors of floats converted to integers on RISC-V: QEMU 7.2 stops with an assertion of its own (decode_save_opc).
+bool emulator_stops(const Target& t) {
+  const bool stops = t.architecture() == Architecture::riscv64 && t.has("v");
+  if (stops)
+    std::printf("skipped: conversions of vectors of floats to integers for %s, the emulator stops\n",
+                std::string(t.text()).c_str());
+  return stops;
+}
+
+bool has_doubles(const Target& t) { return t.architecture() != Architecture::thumb || t.has("fp64"); }
 
 // Edge values of a type, as bits in memory.
 std::vector<Value> edges(Type t) {
@@ -210,6 +223,8 @@ void compare(const Target& target, const std::vector<Case>& all) {
   }
   const std::vector<Case>& cases = all;
   for (int lanes : {1, 0}) {
+    // in an emulator one element at a time is for processors without vectors
+    if (!target.runs_here() && (lanes == 1) == (target.vector_bits() > 0)) continue;
     const auto results = compiled(target, cases, lanes);
     for (std::size_t c = 0; c < cases.size(); ++c) {
       int wrong = 0;
@@ -222,9 +237,9 @@ void compare(const Target& target, const std::vector<Case>& all) {
         const auto want = evaluate(cases[c].op, cases[c].result, args);
         if (!want || same_value(*want, results[c][k])) continue;  // no value: an index beyond 63 bits
         ++wrong;
-        MESSAGE(std::string(target.text()) << (lanes ? " " : " vector ") << op_name(cases[c].op) << " "
-                                           << ir::text(args[0].type) << " -> " << ir::text(cases[c].result) << " of " << shown
-                                           << ": " << ir::text(results[c][k]) << ", expected " << ir::text(*want));
+        MESSAGE((std::string(target.text()) + (lanes == 1 ? " " : " vector ") + op_name(cases[c].op) + " ")
+                << ir::text(args[0].type) << " -> " << ir::text(cases[c].result) << " of " << shown << ": "
+                << ir::text(results[c][k]) << ", expected " << ir::text(*want));
       }
       CHECK(wrong == 0);
     }
@@ -273,6 +288,7 @@ TEST_CASE("bool operators") {
 TEST_CASE("floating-point operators") {
   for (const Target& target : targets(kLevels))
     for (Type t : kFloats) {
+      if (t == f64 && !has_doubles(target)) continue;
       std::vector<Case> cases;
       for (Op op : {Op::add, Op::sub, Op::mul, Op::div, Op::min, Op::max, Op::copysign})
         cases.push_back({op, t, pairs(t, t), {}});
@@ -290,6 +306,8 @@ TEST_CASE("conversions, saturating conversions and bitcasts") {
     for (Type from : types) {
       std::vector<Case> cases;
       for (Type to : types) {
+        if ((from == f64 || to == f64) && !has_doubles(target)) continue;
+        if (from.is_float() && !to.is_float() && emulator_stops(target)) continue;
         cases.push_back({Op::cast, to, {edges(from)}, {}});
         if (!from.is_bool() && !to.is_index()) cases.push_back({Op::saturate, to, {edges(from)}, {}});
         if (from.bits == to.bits && !(from == to)) cases.push_back({Op::bitcast, to, {edges(from)}, {}});
@@ -339,7 +357,8 @@ TEST_CASE("a fused multiply-add rounds once, with or without the instruction") {
   std::vector<std::vector<Value>> wide(3);
   for (std::size_t a = 0; a < 3; ++a)
     for (const Value& v : in[a]) wide[a].push_back(float_value(f64, v.f));
-  for (const Target& target : targets({"x86-64-v3", "x86-64-v4"})) compare(target, {{Op::fma, f64, wide, {}}});
+  for (const Target& target : targets({"x86-64-v3", "x86-64-v4"}))
+    if (target.offers("fma64")) compare(target, {{Op::fma, f64, wide, {}}});
 }
 
 TEST_CASE("f64 fma without the instruction is refused in a sentence") {

@@ -1,35 +1,54 @@
 #include "tests/emulated/emulator.h"
 
+#include <cstring>
 #include <fstream>
+#include <map>
 #include <stdexcept>
 
 #include <ashlar/codegen/abi_layout.h>
 #include <ashlar/codegen/emit.h>
+#include <ashlar/ir/build.h>
 
 #include "tests/support/shell.h"
 
 namespace emulated {
 
 using namespace ashlar;
+using codegen::ArgField;
 
 namespace {
 
-void number(std::ofstream& out, std::int64_t n) { out.write(reinterpret_cast<const char*>(&n), sizeof n); }
+// What builds and runs programs for one kind of processor; empty texts where the machine lacks the tool.
+struct Machine {
+  const char* base;  // of the target; of several the one that its name begins with
+  bool bare;
+  const char *compiler, *caller, *emulator;
+  const char* tools;  // for sentences
+};
+const Machine machines[] = {
+    {"aarch64", false, ASHLAR_AARCH64_COMPILER, ASHLAR_AARCH64_CALLER, ASHLAR_AARCH64_EMULATOR,
+     "aarch64-linux-gnu-gcc or qemu-aarch64"},
+    {"armv7", false, ASHLAR_ARM_COMPILER, ASHLAR_ARM_CALLER, ASHLAR_ARM_EMULATOR, "arm-linux-gnueabihf-gcc or qemu-arm"},
+    {"riscv64", false, ASHLAR_RISCV64_COMPILER, ASHLAR_RISCV64_CALLER, ASHLAR_RISCV64_EMULATOR,
+     "riscv64-linux-gnu-gcc or qemu-riscv64"},
+    {"cortex-m4", true, ASHLAR_M4_COMPILER, ASHLAR_M4_CALLER, ASHLAR_M4_EMULATOR, "arm-none-eabi-gcc or qemu-system-arm"},
+    {"cortex-m7", true, ASHLAR_M7_COMPILER, ASHLAR_M7_CALLER, ASHLAR_M7_EMULATOR, "arm-none-eabi-gcc or qemu-system-arm"},
+    {"cortex-m55", true, ASHLAR_M55_COMPILER, ASHLAR_M55_CALLER, ASHLAR_M55_EMULATOR, "arm-none-eabi-gcc or qemu-system-arm"},
+    {"wasm32", true, ASHLAR_WASM_LINKER, ASHLAR_WASM_CALLER, ASHLAR_WASM_EMULATOR, "wasm-ld or node"},
+};
 
-}  // namespace
-
-const char* missing(const Target& target) {
-  if (target.architecture() != Architecture::aarch64) return "there is an emulator of AArch64 alone";
-  static const bool tools = *ASHLAR_AARCH64_COMPILER && *ASHLAR_AARCH64_EMULATOR;
-  return tools ? nullptr : "aarch64-linux-gnu-gcc or qemu-aarch64 was not found";
+const Machine* machine_of(const Target& t) {
+  for (const Machine& m : machines)
+    if (t.base() == m.base && (t.os() == "none") == m.bare) return &m;
+  return nullptr;
 }
 
-void run(const ir::Kernel& k, const Target& target, std::vector<Tensor>& tensors, int vector_bytes) {
-  if (const char* why = missing(target)) throw std::runtime_error(why);
-  const test::TemporaryFolder folder;
-  const auto file = [&](const char* name) { return folder.file(name); };
-  std::ofstream(file("kernel.o"), std::ios::binary) << codegen::emit(k, target, codegen::Output::object);
-  std::ofstream in(file("in"), std::ios::binary);
+void number(std::ofstream& out, std::int64_t n) { out.write(reinterpret_cast<const char*>(&n), sizeof n); }
+void bytes(std::ofstream& out, const std::vector<std::byte>& b) {
+  out.write(reinterpret_cast<const char*>(b.data()), static_cast<std::streamsize>(b.size()));
+}
+
+void write_tensors(std::ofstream& in, const std::vector<Tensor>& tensors) {
   number(in, static_cast<std::int64_t>(tensors.size()));
   for (const Tensor& t : tensors) {
     const codegen::TensorType type = codegen::tensor_type(t.type);
@@ -37,16 +56,84 @@ void run(const ir::Kernel& k, const Target& target, std::vector<Tensor>& tensors
       number(in, n);
     for (const std::int64_t n : t.shape) number(in, n);
     number(in, static_cast<std::int64_t>(t.bytes.size()));
-    in.write(reinterpret_cast<const char*>(t.bytes.data()), static_cast<std::streamsize>(t.bytes.size()));
+    bytes(in, t.bytes);
   }
+}
+
+// The tensors and the structure of f_run, without its pointers.
+void write_arguments(std::ofstream& in, const ir::Kernel& k, const Target& target, const std::vector<Tensor>& tensors) {
+  const codegen::AbiLayout layout = codegen::abi_layout(k, target.pointer_bytes());
+  std::map<ir::Id, std::int64_t> symbols;
+  number(in, static_cast<std::int64_t>(tensors.size()));
+  for (std::size_t n = 0; n < tensors.size(); ++n) {
+    const ir::Argument& a = k.arguments[n];
+    const auto& extents = k.argument_buffers.at(a.id).extents;
+    for (std::size_t d = 0; d < extents.size(); ++d)
+      if (ir::op_of(extents[d]) == ir::Op::var) symbols[extents[d].node()->id] = tensors[n].shape[d];
+    number(in, static_cast<std::int64_t>(tensors[n].bytes.size()));
+    bytes(in, tensors[n].bytes);
+    number(in, layout.field(ArgField::Kind::pointer, a.id).offset);
+  }
+  std::vector<std::byte> args(static_cast<std::size_t>(layout.bytes));  // strides of zero: dense
+  for (const ArgField& f : layout.fields) {
+    if (f.kind == ArgField::Kind::scalar) throw std::runtime_error("a scalar argument in the emulator");
+    if (f.kind != ArgField::Kind::symbol) continue;
+    if (!symbols.count(f.id)) throw std::runtime_error("a symbol of the kernel is no extent by itself");
+    std::memcpy(args.data() + f.offset, &symbols.at(f.id), sizeof(std::int64_t));
+  }
+  number(in, layout.bytes);
+  bytes(in, args);
+}
+
+}  // namespace
+
+const char* missing(const Target& target) {
+  const Machine* m = machine_of(target);
+  if (!m) return "there is no emulator for it";
+  static std::map<const Machine*, std::string> why;
+  std::string& text = why[m];
+  if (!*m->compiler || !*m->emulator) text = std::string(m->tools) + " was not found";
+  return text.empty() ? nullptr : text.c_str();
+}
+
+void run(const ir::Kernel& k, const Target& target, std::vector<Tensor>& tensors, int vector_bytes) {
+  if (const char* why = missing(target)) throw std::runtime_error(why);
+  const Machine& m = *machine_of(target);
+  const test::TemporaryFolder folder;
+  const auto file = [&](const char* name) { return folder.file(name); };
+  const std::string name = codegen::c_identifier(k.name);
+  std::ofstream(file("kernel.o"), std::ios::binary) << codegen::emit(k, target, codegen::Output::object);
+  std::ofstream in(file("in"), std::ios::binary);
+  if (m.bare)
+    write_arguments(in, k, target, tensors);
+  else
+    write_tensors(in, tensors);
   in.close();
-  test::shell(std::string(ASHLAR_AARCH64_COMPILER) + " -static -o " + file("program") + " " + ASHLAR_AARCH64_CALLER + " " +
-              file("kernel.o") + " -Wl,--defsym=kernel=" + k.name + " -lpthread");
-  test::shell(std::string(ASHLAR_AARCH64_EMULATOR) + " -cpu max,sve-default-vector-length=" + std::to_string(vector_bytes) +
-              " " + file("program") + " " + file("in") + " " + file("out"));
-  std::ifstream out(file("out"), std::ios::binary);
+  const std::string program = file("program"), object = file("kernel.o"), from = file("in"), to = file("out");
+  if (target.architecture() == Architecture::wasm32) {
+    test::shell(std::string(m.compiler) + " --no-entry --export=" + name + "_run --export=" + name +
+                "_workspace_bytes --export=__heap_base -o " + program + " " + object);
+    test::shell(std::string(m.emulator) + " " + m.caller + " " + program + " " + name + " " + from + " " + to);
+  } else if (m.bare) {
+    test::shell(std::string(m.compiler) + " -o " + program + " " + m.caller + " " + object +
+                " -Wl,--defsym=kernel_run=" + name + "_run -Wl,--defsym=kernel_workspace_bytes=" + name + "_workspace_bytes");
+    test::shell("cd " + folder.file("") + " && timeout 300 " + m.emulator + " -kernel " + program);
+  } else {
+    std::string cpu = m.emulator;
+    if (target.architecture() == Architecture::aarch64)
+      cpu += " -cpu max,sve-default-vector-length=" + std::to_string(vector_bytes);
+    if (target.architecture() == Architecture::riscv64)
+      cpu += " -cpu rv64,v=true,vext_spec=v1.0,Zfh=true,vlen=" + std::to_string(8 * vector_bytes);
+    test::shell(std::string(m.compiler) + " -static -o " + program + " " + m.caller + " " + object + " -Wl,--defsym=kernel=" +
+                name + " -lpthread" + (target.architecture() == Architecture::riscv64 ? " -latomic" : ""));
+    test::shell(cpu + " " + program + " " + from + " " + to);
+  }
+  std::ifstream out(to, std::ios::binary);
+  std::int64_t code = 0;
+  if (m.bare) out.read(reinterpret_cast<char*>(&code), sizeof code);
   for (Tensor& t : tensors) out.read(reinterpret_cast<char*>(t.bytes.data()), static_cast<std::streamsize>(t.bytes.size()));
   if (!out) throw std::runtime_error("the emulated program wrote less than its outputs");
+  if (code != 0) throw std::runtime_error("the kernel returned " + std::to_string(code));
 }
 
 void run(const ir::Kernel& k, const Target& target, interp::Arguments& arguments, int vector_bytes) {

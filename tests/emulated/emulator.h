@@ -1,6 +1,7 @@
 #pragma once
-// Kernels of processors that this machine is not, run in an emulator: linked with the runtime, which a cross compiler made of
-// the same sources, and a program that calls them.
+// Kernels of processors that this machine is not, run in an emulator. With an operating system (AArch64, ARMv7, RISC-V): linked
+// with the runtime, which a cross compiler made of the same sources, and a program that calls them by their entry on tensors.
+// Without (Cortex-M, WebAssembly): with a program that calls f_run.
 //
 //   if (const char* why = emulated::missing(target)) skip...
 //   emulated::run(kernel, target, arguments);           // throws std::runtime_error: what the tools said
@@ -21,8 +22,9 @@ struct Tensor {
   std::vector<std::int64_t> shape;
   std::vector<std::byte> bytes;
 };
-// All arguments are tensors, 24 at most; their memory comes back as the kernel left it.
-// `vector_bytes`: of SVE's registers, 16 to 256.
+// All arguments are tensors, 24 at most; their memory comes back as the kernel left it. Without an operating system they are
+// dense, and extents of the kernel's are numbers or its symbols themselves.
+// `vector_bytes`: of SVE's and RISC-V's registers, 16 to 256.
 void run(const ashlar::ir::Kernel&, const ashlar::Target&, std::vector<Tensor>&, int vector_bytes = 32);
 // The same, on the arguments of an interpreter; those that are outputs change.
 void run(const ashlar::ir::Kernel&, const ashlar::Target&, ashlar::interp::Arguments&, int vector_bytes = 32);

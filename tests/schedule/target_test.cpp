@@ -1,8 +1,13 @@
 // Targets: what a name stands for, and what a wrong one is told.
+#include <algorithm>
+#include <fstream>
+
 #include <doctest/doctest.h>
 
 #include <ashlar/ir/refusal.h>
 #include <ashlar/schedule/target.h>
+
+#include "tests/support/shell.h"
 
 using namespace ashlar;
 
@@ -52,9 +57,10 @@ TEST_CASE("systems and features behind a name") {
 
 TEST_CASE("an unknown name is told the valid ones") {
   CHECK(refusal_of("x86-64-v5").find("-v5") != std::string::npos);
-  CHECK(refusal_of("arm").find("x86-64, x86-64-v2, x86-64-v3, x86-64-v4, aarch64, host") != std::string::npos);
+  CHECK(refusal_of("arm").find("x86-64, x86-64-v2, x86-64-v3, x86-64-v4, zen4, sapphire-rapids, aarch64, armv7, cortex-m4") !=
+        std::string::npos);
   CHECK(refusal_of("x86-64+avx9").find("avx512f") != std::string::npos);
-  CHECK(refusal_of("x86-64-sse2").find("every x86-64 machine has") != std::string::npos);
+  CHECK(refusal_of("x86-64-sse2").find("sse2, which every machine of x86-64 has") != std::string::npos);
   CHECK(refusal_of("").find("``") != std::string::npos);
 }
 
@@ -75,7 +81,124 @@ TEST_CASE("AArch64") {
   CHECK(missing == "neon");
   CHECK(refusal_of("aarch64+avx2").find("a feature: neon, fullfp16, dotprod, i8mm, bf16") != std::string::npos);
   CHECK(refusal_of("x86-64+dotprod").find("a feature: sse2") != std::string::npos);
-  CHECK(refusal_of("aarch64-neon").find("neon, which every AArch64 machine has") != std::string::npos);
+  CHECK(refusal_of("aarch64-neon").find("neon, which every machine of aarch64 has") != std::string::npos);
+}
+
+TEST_CASE("features and processors whose names hold hyphens") {
+  const Target t = Target::parse("sapphire-rapids-amx-int8");
+  CHECK(t.text() == "sapphire-rapids-amx-int8");
+  CHECK(t.has("amx-tile"));
+  CHECK_FALSE(t.has("amx-int8"));
+  CHECK(t.cpu() == "x86-64-v4");
+  CHECK(t.tune() == "sapphirerapids");
+  CHECK(Target::parse("wasm32-nontrapping-fptoint-simd128").vector_bits() == 0);
+  CHECK(refusal_of("sapphire-rapids-amx-int9").find("found `-amx` in") != std::string::npos);
+}
+
+TEST_CASE("processors with addresses of 32 bits, and without an operating system") {
+  const Target m4 = Target::parse("cortex-m4"), m55 = Target::parse("cortex-m55"), v7 = Target::parse("armv7+vfp4");
+  CHECK(m4.os() == "none");
+  CHECK(m4.text() == "cortex-m4");
+  CHECK(Target::parse("cortex-m4-none").text() == "cortex-m4");
+  CHECK(m4.triple() == "thumbv7em-unknown-none-eabihf");
+  CHECK(m4.pointer_bytes() == 4);
+  CHECK(m4.lanes(f32) == 1);
+  CHECK(m4.lanes(i8) == 1);
+  CHECK(m4.offers("fma"));
+  CHECK_FALSE(m4.offers("fma64"));
+  CHECK(m55.triple() == "thumbv8.1m.main-unknown-none-eabihf");
+  CHECK(m55.lanes(i8) == 16);
+  CHECK(m55.vector_registers() == 8);
+  CHECK_FALSE(m55.flushes_subnormals());
+  CHECK(Target::parse("cortex-m55+flush").flushes_subnormals());
+  CHECK(v7.triple() == "armv7-unknown-linux-gnueabihf");
+  CHECK(v7.has("fp16"));
+  CHECK(v7.lanes(f32) == 4);
+  CHECK(Target::parse("riscv64+v").lanes(f32) == 4);
+  CHECK(Target::parse("riscv64").lanes(f32) == 1);
+  CHECK(Target::parse("wasm32").lanes(u8) == 16);
+  CHECK(Target::parse("aarch64-macos").triple() == "arm64-apple-macosx11.0.0");
+  CHECK(Target::parse("x86-64-v3-windows").os() == "windows");
+  CHECK(refusal_of("cortex-m4-linux").find("a system (-none) or a feature: dsp") != std::string::npos);
+  CHECK(refusal_of("armv7-windows").find("a system (-linux, -none, -android)") != std::string::npos);
+}
+
+namespace {
+std::string added(const std::string& text) {  // what add_file says of a file that holds the text
+  const test::TemporaryFolder folder;
+  const std::string file = folder.file("targets.json");
+  std::ofstream(file) << text;
+  try {
+    Target::add_file(file);
+  } catch (const RefusalError& e) {
+    const std::string said = e.what();
+    const std::size_t at = said.find(file);
+    REQUIRE(at != said.npos);
+    return said.substr(at + file.size() + 2);
+  }
+  return "";
+}
+}  // namespace
+
+TEST_CASE("a user's file adds processors and features") {
+  const std::string file = R"({
+    "features": {"thumb": [{"name": "my-dsp", "needs": ["dsp"], "instructions": ["smlad2"], "compiler": false}]},
+    "targets": [{"name": "my-board", "is": "cortex-m7", "caches": [4096, 0, 0], "features": ["my-dsp"]}]})";
+  CHECK(added(file) == "");
+  CHECK(added(file) == "");  // once
+  const Target t = Target::parse("my-board");
+  CHECK(t.architecture() == Architecture::thumb);
+  CHECK(t.cpu() == "cortex-m7");
+  CHECK(t.cache_bytes(1) == 4096);
+  CHECK(t.has("fp64"));
+  CHECK(t.has("my-dsp"));
+  CHECK(t.compiler_features().find("my-dsp") == std::string::npos);
+  CHECK(t.compiler_features().find("+fp64") != std::string::npos);
+  CHECK(std::find(t.instructions().begin(), t.instructions().end(), "smlad2") != t.instructions().end());
+  CHECK_FALSE(Target::parse("my-board-dsp").has("my-dsp"));
+}
+
+TEST_CASE("what is no file of targets is refused with the entry, and nothing of it stays") {
+  CHECK_THROWS_WITH_AS(Target::add_file("there/is/none.json"), doctest::Contains("a file of targets that can be read"),
+                       RefusalError);
+  CHECK(added("{").find("no JSON: ") == 0);
+  CHECK(added("[]").find("the file: expected an object, found []") == 0);
+  CHECK(added(R"({"target": []})").find("the file: expected one of the keys systems, features, targets, found `target`") == 0);
+  CHECK(added(R"({"targets": [{"name": "x86-64", "is": "aarch64"}]})")
+            .find("targets[0] (x86-64): expected a processor that is new, found one that is there") == 0);
+  CHECK(added(R"({"targets": [{"name": "cuda-sm_80", "is": "aarch64"}]})")
+            .find("targets[0] (cuda-sm_80): expected a processor") == 0);
+  CHECK(added(R"({"targets": [{"name": "one", "is": "two"}]})")
+            .find("targets[0] (one), is: expected a processor that stands before it, found `two`") == 0);
+  CHECK(added(R"({"targets": [{"name": "One", "is": "x86-64"}]})").find("targets[0]: expected a name of lower-case letters") ==
+        0);
+  CHECK(added(R"({"targets": [{"name": "one"}]})").find("expected one of the keys `architecture` and `is`, found neither") !=
+        std::string::npos);
+  CHECK(added(R"({"targets": [{"name": "one", "architecture": "vax", "cpu": "x"}]})")
+            .find("targets[0] (one), architecture: expected an architecture: x86-64, aarch64, arm, thumb, riscv64, wasm32") ==
+        0);
+  CHECK(added(R"({"targets": [{"name": "one", "architecture": "arm"}]})").find("targets[0] (one): expected the key `cpu`") ==
+        0);
+  CHECK(added(R"({"targets": [{"name": "one", "is": "armv7", "features": ["avx2"]}]})")
+            .find("targets[0] (one), features: expected features of arm, found `avx2`") == 0);
+  CHECK(added(R"({"targets": [{"name": "one", "is": "armv7", "caches": [1]}]})")
+            .find("caches: expected the bytes of three levels") != std::string::npos);
+  CHECK(
+      added(R"({"targets": [{"name": "one", "is": "armv7", "cache_line": 48}]})").find("cache_line: expected a power of two") !=
+      std::string::npos);
+  CHECK(added(R"({"targets": [{"name": "one", "is": "armv7", "systems": ["windows"]}]})")
+            .find("systems: expected systems that arm has, found `windows`") != std::string::npos);
+  CHECK(added(R"({"features": {"arm": [{"name": "new", "needs": ["sse2"]}]}})")
+            .find("features, arm[0] (new), needs: expected features of arm that stand before it, found `sse2`") == 0);
+  CHECK(added(R"({"features": {"arm": [{"name": "new", "vector_bits": 100}]}})")
+            .find("a power of two from 64 to 2048, found 100") != std::string::npos);
+  CHECK(added(R"({"features": {"arm": [{"name": "new", "operations": ["fly"]}]}})")
+            .find("fma, fma64, round or half, found `fly`") != std::string::npos);
+  CHECK(added(R"({"features": {"arm": [{"name": "linux"}]}})").find("expected a name of its own, found that of a system") !=
+        std::string::npos);
+  // the first entry is whole, the second is not
+  CHECK(added(R"({"targets": [{"name": "left", "is": "armv7"}, {"name": "right", "is": "nobody"}]})") != "");
+  CHECK(refusal_of("left").find("`left`") != std::string::npos);
 }
 
 TEST_CASE("the host runs what it detects") {

@@ -38,7 +38,7 @@ struct AbiLayout {
   const ArgField& field(ArgField::Kind, ir::Id) const;  // InternalError if there is none
 };
 
-AbiLayout abi_layout(const ir::Kernel&);
+AbiLayout abi_layout(const ir::Kernel&, int pointer_bytes);
 
 // The type an element or scalar has in C: "float", "int8_t"; f16 and bf16 travel as uint16_t bits, e4m3, e5m2 and bool as uint8_t.
 std::string c_type(Type);

@@ -1,7 +1,7 @@
 #pragma once
-// From a lowered kernel to bytes: object, static library, assembly or LLVM IR for x86-64 or AArch64, through LLVM. The object
-// of a kernel for vulkan holds the host's code and the shaders (codegen/spirv.h) as constant data, that of a kernel for a CUDA
-// device the PTX (codegen/ptx.h), and the machine code where nvJitLink is on this machine.
+// From a lowered kernel to bytes: object, static library, assembly or LLVM IR for a processor of the table, through LLVM. The
+// object of a kernel for vulkan holds the host's code and the shaders (codegen/spirv.h) as constant data, that of a kernel for
+// a CUDA device the PTX (codegen/ptx.h), and the machine code where nvJitLink is on this machine.
 //
 //   std::string object = codegen::emit(kernel, Target::parse("x86-64-v3"), codegen::Output::object);
 //
@@ -48,7 +48,7 @@ struct Variant {
 };
 std::vector<std::string> emit(std::span<const Variant>, std::span<const Output>, Seconds* = nullptr, const Options& = {});
 
-std::span<const std::string_view> allowed_references();  // the closed list of what an object may leave undefined
-std::string llvm_version();                              // "22.1.0"
+std::vector<std::string_view> allowed_references(const Target&);  // the closed list of what an object may leave undefined
+std::string llvm_version();                                       // "22.1.0"
 
 }  // namespace ashlar::codegen

@@ -17,9 +17,13 @@ Arithmetic::Arithmetic(llvm::IRBuilder<>& builder, const Target& target, bool na
     : b_(builder),
       target_(target),
       host_(!native),
-      rounds_(native || target.has("sse4.1") || target.has("neon")),
-      fuses_(native || target.has("fma") || target.has("neon")),
-      converts_halves_(native || target.has("f16c") || target.has("neon")) {}
+      rounds_(native || target.offers("round")),
+      fuses_(native || target.offers("fma")),
+      fuses_doubles_(native || target.offers("fma64")),
+      soft_doubles_(!native && target.architecture() == Architecture::thumb && !target.has("fp64")),
+      converts_halves_(native || target.offers("half")),
+      apart_(!native && (target.architecture() == Architecture::arm || target.architecture() == Architecture::thumb) &&
+             !target.flushes_subnormals()) {}
 
 llvm::Type* Arithmetic::lane_type(Type t, bool memory) const {
   if (t.is_bool()) return memory ? b_.getInt8Ty() : b_.getInt1Ty();
@@ -58,6 +62,11 @@ Value* Arithmetic::intrinsic(llvm::Intrinsic::ID id, std::initializer_list<Value
 }
 
 Value* Arithmetic::unary(Op op, Type t, Value* x) {
+  require_doubles(t);
+  if (t.is_float() && apart(t)) {
+    const Type result = op == Op::isnan || op == Op::isinf ? ir::like(bool_, t) : t;
+    return each_lane(result, [&](Value* a) { return unary(op, t.with_lanes(1), a); }, x);
+  }
   if (op == Op::isnan || op == Op::isinf) {
     if (!t.is_float()) return integer(ir::like(bool_, t), 0);
     if (is_narrow_float(t)) return unary(op, ir::like(f32, t), widen(t, x));
@@ -93,6 +102,9 @@ Value* Arithmetic::unary(Op op, Type t, Value* x) {
 }
 
 Value* Arithmetic::binary(Op op, Type t, Value* x, Value* y) {
+  require_doubles(t);
+  if (t.is_float() && apart(t))
+    return each_lane(t, [&](Value* a, Value* b) { return binary(op, t.with_lanes(1), a, b); }, x, y);
   if (t.is_float()) return float_binary(op, t, x, y);
   if (t.is_bool()) {
     switch (op) {
@@ -223,6 +235,9 @@ Value* Arithmetic::shift(Op op, Type t, Value* x, Type amount_type, Value* amoun
 }
 
 Value* Arithmetic::comparison(Op op, Type t, Value* x, Value* y) {
+  require_doubles(t);
+  if (t.is_float() && apart(t))
+    return each_lane(ir::like(bool_, t), [&](Value* a, Value* b) { return comparison(op, t.with_lanes(1), a, b); }, x, y);
   using P = llvm::CmpInst::Predicate;
   if (is_narrow_float(t)) return comparison(op, ir::like(f32, t), widen(t, x), widen(t, y));
   auto pick = [&](P real, P with_sign, P without) {

@@ -48,6 +48,20 @@ class Arithmetic {
   llvm::Value* narrow(Type narrow, llvm::Value*);  // from f32, to nearest even
 
  private:
+  // Whether an operation on vectors of floats is done one element at a time: NEON of 32-bit ARM and Helium take subnormal
+  // numbers for zero, which the target was not said to allow (+flush).
+  bool apart(Type t) const { return apart_ && t.lanes > 1; }
+  template <class... V, class F>
+  llvm::Value* each_lane(Type result, F&& one, V*... vectors) {  // one(element of each vector)
+    llvm::Value* all = llvm::PoisonValue::get(type(result));
+    for (int lane = 0; lane < result.lanes; ++lane) {
+      const auto k = static_cast<std::uint64_t>(lane);
+      all = b_.CreateInsertElement(all, one(b_.CreateExtractElement(vectors, k)...), k);
+    }
+    return all;
+  }
+  void require_doubles(Type) const;  // refused: f64 where functions of the C compiler would compute it
+  llvm::Value* minimum_or_maximum(ir::Op, Type t, llvm::Value*, llvm::Value*);
   llvm::Value* intrinsic(llvm::Intrinsic::ID, std::initializer_list<llvm::Value*>);
   llvm::Type* lane_type(Type, bool memory) const;
   llvm::Type* vector_of(llvm::Type*, Type lanes_as) const;
@@ -55,6 +69,13 @@ class Arithmetic {
   llvm::Value* shifted_right(Type t, llvm::Value*, llvm::Value* amount);
   llvm::Value* fixed_point(ir::Op, Type t, llvm::Value*, llvm::Value*);  // arithmetic_fixed.cpp
   llvm::Value* mul_high_rounding(Type t, llvm::Value*, llvm::Value*);
+  llvm::Value* unwrapped(Type t, llvm::Value*);
+  struct Wide {
+    llvm::Value *high, *low;
+  };
+  bool splits_products(Type t) const;
+  Wide product_in_halves(Type t, llvm::Value*, llvm::Value*);
+  llvm::Value* rounded_high(Type t, const Wide&);
   llvm::Value* rounded_product_of_halves(Type t, llvm::Value*, llvm::Value*);
   // An instruction of NEON on vectors of its registers' elements, register by register; null where there is none.
   llvm::Value* neon(llvm::Intrinsic::ID signed_id, llvm::Intrinsic::ID unsigned_id, Type t, llvm::Value*, llvm::Value*);
@@ -70,8 +91,10 @@ class Arithmetic {
 
   llvm::IRBuilder<>& b_;
   const Target& target_;
-  bool host_ = true;                                               // a processor, not a device
-  bool rounds_ = false, fuses_ = false, converts_halves_ = false;  // sse4.1, fma, f16c
+  bool host_ = true;  // a processor, not a device
+  // instructions for rounding to integers, fma of f32 and of f64, f16; doubles are computed by functions of the C compiler
+  bool rounds_ = false, fuses_ = false, fuses_doubles_ = false, soft_doubles_ = false, converts_halves_ = false;
+  bool apart_ = false;
 };
 
 }  // namespace ashlar::codegen

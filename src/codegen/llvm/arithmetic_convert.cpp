@@ -15,6 +15,8 @@ using ir::Op;
 using llvm::Value;
 
 Value* Arithmetic::widen(Type t, Value* x) {
+  if (apart(t) && t.code != Type::Code::bfloat)
+    return each_lane(ir::like(f32, t), [&](Value* a) { return widen(t.with_lanes(1), a); }, x);
   const Type wide = ir::like(f32, t), word = ir::like(i32, t);
   if (t.code == Type::Code::bfloat) return float_of(wide, b_.CreateShl(b_.CreateZExt(x, type(word)), integer(word, 16)));
   if (t.code == Type::Code::ieee && converts_halves_)
@@ -38,6 +40,7 @@ bool Arithmetic::rounds_to_bfloat() const {
 }
 
 Value* Arithmetic::narrow(Type t, Value* x) {
+  if (apart(t)) return each_lane(t, [&](Value* a) { return narrow(t.with_lanes(1), a); }, x);
   const Type wide = ir::like(f32, t), word = ir::like(u32, t);
   if (t.code == Type::Code::ieee && converts_halves_)
     return b_.CreateBitCast(b_.CreateFPTrunc(x, vector_of(b_.getHalfTy(), t)), type(t));
@@ -104,6 +107,9 @@ Value* Arithmetic::convert(Type to, Type from, Value* x) {
   if (to.lanes != from.lanes) throw InternalError("codegen: a cast changes the number of lanes");
   if (to == from) return x;
   if (to.is_packed()) throw InternalError("codegen: a conversion to " + std::to_string(to.bits) + " bits");
+  if (!(to == from)) require_doubles(to.is_float() && to.bits == 64 ? to : from);
+  if ((to.is_float() || from.is_float()) && apart(to))
+    return each_lane(to, [&](Value* a) { return convert(to.with_lanes(1), from.with_lanes(1), a); }, x);
   const Type wide = ir::like(f32, from);
   if (is_narrow_float(from)) return convert(to, wide, widen(from, x));
   if (is_narrow_float(to)) {
@@ -124,6 +130,9 @@ Value* Arithmetic::convert(Type to, Type from, Value* x) {
 }
 
 Value* Arithmetic::saturate(Type to, Type from, Value* x) {
+  require_doubles(to.is_float() && to.bits == 64 ? to : from);
+  if ((to.is_float() || from.is_float()) && apart(to))
+    return each_lane(to, [&](Value* a) { return saturate(to.with_lanes(1), from.with_lanes(1), a); }, x);
   if (to == from && !to.is_float()) return x;
   if (to.is_bool()) return convert(to, from, x);
   if (is_narrow_float(from)) return saturate(to, ir::like(f32, from), widen(from, x));

@@ -28,6 +28,7 @@ Value* Arithmetic::fixed_point(Op op, Type t, Value* x, Value* y) {
     case Op::mul_high_rounding:
       return mul_high_rounding(t, x, y);
     case Op::mul_high: {
+      if (splits_products(t)) return product_in_halves(t, x, y).high;
       llvm::Type* wide = vector_of(b_.getIntNTy(2u * t.bits), t);
       const auto widened = [&](Value* v) { return is_unsigned ? b_.CreateZExt(v, wide) : b_.CreateSExt(v, wide); };
       Value* product = b_.CreateMul(widened(x), widened(y));
@@ -62,6 +63,7 @@ Value* Arithmetic::mul_high_rounding(Type t, Value* x, Value* y) {
     if (Value* v = neon(id, id, t, x, y)) return v;
   }
   const unsigned shift = is_unsigned ? t.bits : t.bits - 1u;
+  if (splits_products(t)) return rounded_high(t, product_in_halves(t, x, y));
   Value* result = is_unsigned ? nullptr : rounded_product_of_halves(t, x, y);
   if (!result) {
     llvm::Type* wide = vector_of(b_.getIntNTy(2u * t.bits), t);
@@ -71,9 +73,39 @@ Value* Arithmetic::mul_high_rounding(Type t, Value* x, Value* y) {
     product = b_.CreateAdd(product, constant(llvm::APInt::getOneBitSet(2u * t.bits, shift - 1)));
     result = b_.CreateTrunc(b_.CreateLShr(product, constant({2u * t.bits, shift})), type(t));
   }
-  if (is_unsigned) return result;
+  return is_unsigned ? result : unwrapped(t, result);
+}
+
+Value* Arithmetic::unwrapped(Type t, Value* result) {
   Value* wrapped = b_.CreateICmpEQ(result, integer(t, ir::lowest_of(t.element())));
   return b_.CreateXor(result, b_.CreateSExt(wrapped, type(t)));
+}
+
+// WebAssembly has no product of 128 bits, and LLVM would call a function for it.
+bool Arithmetic::splits_products(Type t) const {
+  return host_ && t.bits == 64 && target_.architecture() == Architecture::wasm32;
+}
+
+// x y = (a 2^32 + b) (c 2^32 + d), of unsigned halves; what a signed operand is less than the unsigned one of its bits is 2^64.
+Arithmetic::Wide Arithmetic::product_in_halves(Type t, Value* x, Value* y) {
+  const auto upper = [&](Value* v) { return b_.CreateLShr(v, integer(t, 32)); };
+  const auto lower = [&](Value* v) { return b_.CreateAnd(v, integer(t, UINT32_MAX)); };
+  Value *a = upper(x), *b = lower(x), *c = upper(y), *d = lower(y);
+  Value *bd = b_.CreateMul(b, d), *ad = b_.CreateMul(a, d), *bc = b_.CreateMul(b, c);
+  Value* middle = b_.CreateAdd(b_.CreateAdd(lower(ad), lower(bc)), upper(bd));  // less than 2^34
+  Value* high = b_.CreateAdd(b_.CreateAdd(b_.CreateMul(a, c), upper(middle)), b_.CreateAdd(upper(ad), upper(bc)));
+  if (!t.is_unsigned()) {
+    const auto where_negative = [&](Value* sign, Value* v) { return b_.CreateAnd(b_.CreateAShr(sign, integer(t, 63)), v); };
+    high = b_.CreateSub(b_.CreateSub(high, where_negative(x, y)), where_negative(y, x));
+  }
+  return {high, b_.CreateMul(x, y)};
+}
+
+Value* Arithmetic::rounded_high(Type t, const Wide& p) {
+  if (t.is_unsigned()) return b_.CreateAdd(p.high, b_.CreateLShr(p.low, integer(t, 63)));
+  Value* low = b_.CreateAdd(p.low, integer(t, std::int64_t{1} << 62));
+  Value* high = b_.CreateAdd(p.high, b_.CreateZExt(b_.CreateICmpULT(low, p.low), type(t)));
+  return unwrapped(t, b_.CreateOr(b_.CreateShl(high, integer(t, 1)), b_.CreateLShr(low, integer(t, 63))));
 }
 
 // pmulhrsw, which wraps, of a whole register of i16; null where there is none.

@@ -13,6 +13,13 @@ using llvm::Value;
 Value* Arithmetic::bits_of(Type t, Value* x) { return b_.CreateBitCast(x, vector_of(b_.getIntNTy(t.bits), t)); }
 Value* Arithmetic::float_of(Type t, Value* x) { return b_.CreateBitCast(x, type(t)); }
 
+// What a C compiler calls functions for: GCC's for ARM round 2^63 - 2147483647.5 to the neighbour of the nearest double, and no
+// two compilers promise the same bits.
+void Arithmetic::require_doubles(Type t) const {
+  if (soft_doubles_ && t.is_float() && t.bits == 64)
+    refuse("target", "a target with a unit for doubles", "arithmetic on f64 for " + std::string(target_.text()), Where{});
+}
+
 Value* Arithmetic::float_unary(Op op, Type t, Value* x) {
   if (is_narrow_float(t)) return narrow(t, float_unary(op, ir::like(f32, t), widen(t, x)));
   switch (op) {
@@ -21,6 +28,9 @@ Value* Arithmetic::float_unary(Op op, Type t, Value* x) {
     case Op::abs:
       return intrinsic(llvm::Intrinsic::fabs, {x});
     case Op::sqrt:
+      if (soft_doubles_ && t.bits == 64)
+        refuse("target", "a target with a unit for doubles", "a square root of f64 for " + std::string(target_.text()),
+               Where{});
       return intrinsic(llvm::Intrinsic::sqrt, {x});
     case Op::floor:
     case Op::ceil:
@@ -51,9 +61,8 @@ Value* Arithmetic::float_binary(Op op, Type t, Value* x, Value* y) {
     case Op::div:
       return b_.CreateFDiv(x, y);
     case Op::min:
-      return intrinsic(llvm::Intrinsic::minimum, {x, y});
     case Op::max:
-      return intrinsic(llvm::Intrinsic::maximum, {x, y});
+      return minimum_or_maximum(op, t, x, y);
     case Op::copysign: {  // by choice: llvm.copysign of a sign that was converted makes conversions of its own, to calls
       const Type word = ir::like(t.bits == 64 ? i64 : i32, t);
       Value* magnitude = intrinsic(llvm::Intrinsic::fabs, {x});
@@ -62,6 +71,20 @@ Value* Arithmetic::float_binary(Op op, Type t, Value* x, Value* y) {
     default:
       throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
   }
+}
+
+// On 32-bit ARM LLVM has no code for llvm.minimum of f64, and takes NEON's for one f32. The smaller of two zeros has the sign
+// bit of either, the larger that of both; a NaN gives a NaN.
+Value* Arithmetic::minimum_or_maximum(Op op, Type t, Value* x, Value* y) {
+  const bool least = op == Op::min,
+             arm = target_.architecture() == Architecture::arm || target_.architecture() == Architecture::thumb;
+  if (!host_ || !arm || (t.bits != 64 && !apart_))
+    return intrinsic(least ? llvm::Intrinsic::minimum : llvm::Intrinsic::maximum, {x, y});
+  Value *p = bits_of(t, x), *q = bits_of(t, y);
+  Value* zeros = float_of(t, least ? b_.CreateOr(p, q) : b_.CreateAnd(p, q));
+  Value* chosen = b_.CreateSelect(least ? b_.CreateFCmpOLT(x, y) : b_.CreateFCmpOGT(x, y), x, y);
+  chosen = b_.CreateSelect(b_.CreateFCmpOEQ(x, y), zeros, chosen);
+  return b_.CreateSelect(b_.CreateFCmpUNO(x, y), b_.CreateFAdd(x, y), chosen);
 }
 
 // Without roundps: adding and taking away 2^23 (f32) or 2^52 (f64) rounds a smaller magnitude to an integer, to nearest even;
@@ -91,9 +114,12 @@ Value* Arithmetic::rounded(Op op, Type t, Value* x) {
 }
 
 Value* Arithmetic::fma(Type t, Value* x, Value* y, Value* z) {
+  require_doubles(t);
+  if (t.is_float() && apart(t))
+    return each_lane(t, [&](Value* a, Value* b, Value* c) { return fma(t.with_lanes(1), a, b, c); }, x, y, z);
   if (!t.is_float()) return binary(Op::add, t, binary(Op::mul, t, x, y), z);
   if (is_narrow_float(t)) return narrow(t, fma(ir::like(f32, t), widen(t, x), widen(t, y), widen(t, z)));
-  if (fuses_) return intrinsic(llvm::Intrinsic::fma, {x, y, z});
+  if (t.bits == 64 ? fuses_doubles_ : fuses_) return intrinsic(llvm::Intrinsic::fma, {x, y, z});
   return fma_in_doubles(t, x, y, z);
 }
 

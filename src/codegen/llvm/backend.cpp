@@ -46,6 +46,21 @@ void initialise() {
     LLVMInitializeAArch64TargetMC();
     LLVMInitializeAArch64AsmPrinter();
     LLVMInitializeAArch64AsmParser();
+    LLVMInitializeARMTargetInfo();
+    LLVMInitializeARMTarget();
+    LLVMInitializeARMTargetMC();
+    LLVMInitializeARMAsmPrinter();
+    LLVMInitializeARMAsmParser();
+    LLVMInitializeRISCVTargetInfo();
+    LLVMInitializeRISCVTarget();
+    LLVMInitializeRISCVTargetMC();
+    LLVMInitializeRISCVAsmPrinter();
+    LLVMInitializeRISCVAsmParser();
+    LLVMInitializeWebAssemblyTargetInfo();
+    LLVMInitializeWebAssemblyTarget();
+    LLVMInitializeWebAssemblyTargetMC();
+    LLVMInitializeWebAssemblyAsmPrinter();
+    LLVMInitializeWebAssemblyAsmParser();
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
@@ -57,7 +72,8 @@ void initialise() {
 
 namespace {
 
-std::unique_ptr<llvm::TargetMachine> machine_for(const std::string& name, const std::string& cpu) {
+std::unique_ptr<llvm::TargetMachine> machine_for(const std::string& name, const std::string& cpu, const std::string& features,
+                                                 llvm::Reloc::Model relocations) {
   initialise();
   const llvm::Triple triple{name};
   std::string error;
@@ -67,7 +83,7 @@ std::unique_ptr<llvm::TargetMachine> machine_for(const std::string& name, const 
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // fma is written where it is meant
   options.FunctionSections = true;
   auto* machine =
-      target->createTargetMachine(triple, cpu, "", options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive);
+      target->createTargetMachine(triple, cpu, features, options, relocations, std::nullopt, llvm::CodeGenOptLevel::Aggressive);
   if (!machine) throw InternalError("codegen: no machine for " + name);
   return std::unique_ptr<llvm::TargetMachine>(machine);
 }
@@ -75,11 +91,14 @@ std::unique_ptr<llvm::TargetMachine> machine_for(const std::string& name, const 
 }  // namespace
 
 std::unique_ptr<llvm::TargetMachine> target_machine(const Target& t) {
-  return machine_for(std::string(t.triple()), std::string(t.cpu()));
+  // what a linker script places is not moved; 64-bit processors reach it relatively at the same cost
+  const bool placed = t.os() == "none" && t.pointer_bytes() == 4;
+  return machine_for(std::string(t.triple()), std::string(t.cpu()), t.compiler_features(),
+                     placed ? llvm::Reloc::Static : llvm::Reloc::PIC_);
 }
 
 std::unique_ptr<llvm::TargetMachine> device_machine(const Target& t) {
-  return machine_for("nvptx64-nvidia-cuda", t.device().chip);
+  return machine_for("nvptx64-nvidia-cuda", t.device().chip, "", llvm::Reloc::PIC_);
 }
 
 void verify(const llvm::Module& module) {

@@ -21,9 +21,10 @@ enum class Passes { host, device };
 void optimise(llvm::Module&, llvm::TargetMachine&, Passes = Passes::host);
 void verify(const llvm::Module&);                                              // InternalError where the IR is malformed
 std::string machine_code(llvm::Module&, llvm::TargetMachine&, bool assembly);  // consumes the module's IR
-std::string archive(const std::string& object, const std::string& member);
-std::vector<std::string> references_beyond(const std::string& object, const std::string& name);  // allowed_references()
+std::string archive(const std::string& object, const std::string& member, const Target&);
+// What the object refers to beyond allowed_references(), as C names it.
+std::vector<std::string> references_beyond(const std::string& object, const std::string& name, const Target&);
 // InternalError beyond allowed_references() and what the texts of users' intrinsics call.
-void check_references(const std::string& object, const std::string& name, const std::set<std::string>& of_users);
+void check_references(const std::string& object, const std::string& name, const Target&, const std::set<std::string>& of_users);
 
 }  // namespace ashlar::codegen

@@ -28,8 +28,8 @@ void bind_arguments(Emitter& e, Value* args) {
 }
 
 Value* slots_of(Emitter& e, Value* context) {
-  Value* count = load_field(e.b, e.b.getInt32Ty(), context, offsetof(ashlar_context, parallelism));
-  Value* hook = load_field(e.b, e.b.getPtrTy(), context, offsetof(ashlar_context, parallel_for));
+  Value* count = load_field(e.b, e.b.getInt32Ty(), context, e.unit.offset(ContextField::parallelism));
+  Value* hook = load_field(e.b, e.b.getPtrTy(), context, e.unit.offset(ContextField::parallel_for));
   Value* many = e.b.CreateAnd(e.b.CreateIsNotNull(hook), e.b.CreateICmpSGT(count, e.b.getInt32(1)));
   return e.b.CreateSelect(many, count, e.b.getInt32(1), "slots");
 }
@@ -54,7 +54,8 @@ WorkspaceBytes workspace_bytes(Emitter& e, Value* slots) {
   w.shared = padded(k.workspace_shared);
   w.each = padded(k.workspace_per_worker);
   w.total = arithmetic(ir::Op::add, w.shared, arithmetic(ir::Op::mul, w.each, e.b.CreateSExt(slots, e.b.getInt64Ty())));
-  w.overflow = e.b.CreateOr(w.overflow, e.b.CreateICmpSLT(w.total, e.b.getInt64(0)));
+  const std::uint64_t most = e.unit.pointer_bytes() == 8 ? INT64_MAX : INT32_MAX;
+  w.overflow = e.b.CreateOr(w.overflow, e.b.CreateICmpUGT(w.total, e.b.getInt64(most)));
   return w;
 }
 
@@ -85,7 +86,7 @@ llvm::Function* emit_body(Unit& unit) {
     const WorkspaceBytes& bytes = *sizes;
     e.worker_bytes = bytes.each;
     Value* shared = device ? e.b.CreateIntToPtr(device_workspace, e.b.getPtrTy())
-                           : load_field(e.b, e.b.getPtrTy(), context, offsetof(ashlar_context, workspace));
+                           : load_field(e.b, e.b.getPtrTy(), context, e.unit.offset(ContextField::workspace));
     Value* workers = e.b.CreateGEP(e.b.getInt8Ty(), shared, bytes.shared);
     for (const auto& [id, buffer] : unit.kernel.buffers) {
       if (buffer.storage != ir::Storage::workspace) continue;
@@ -105,11 +106,11 @@ llvm::Function* emit_body(Unit& unit) {
 llvm::Function* emit_workspace_size(Unit& unit) {
   llvm::LLVMContext& c = *unit.context;
   auto* pointer = llvm::PointerType::get(c, 0);
-  auto* type = llvm::FunctionType::get(llvm::Type::getInt64Ty(c), {pointer, pointer}, false);
+  auto* type = llvm::FunctionType::get(unit.word(), {pointer, pointer}, false);
   llvm::Function* f = unit.function("_workspace_bytes", type, Unit::Visibility::exported);
   Emitter e(unit, f);
   if (!has_workspace(unit.kernel)) {
-    e.b.CreateRet(e.b.getInt64(0));
+    e.b.CreateRet(llvm::ConstantInt::get(unit.word(), 0));
     return f;
   }
   Value* context = f->getArg(1);
@@ -124,7 +125,8 @@ llvm::Function* emit_workspace_size(Unit& unit) {
   Value* none = e.b.CreateIsNull(f->getArg(0));
   bind_dense_arguments(e, e.b.CreateSelect(none, zeros, f->getArg(0)));
   const WorkspaceBytes bytes = workspace_bytes(e, e.b.CreateLoad(e.b.getInt32Ty(), slots));
-  e.b.CreateRet(e.b.CreateSelect(e.b.CreateOr(none, bytes.overflow), e.b.getInt64(UINT64_MAX), bytes.total));
+  Value* total = e.b.CreateSelect(e.b.CreateOr(none, bytes.overflow), e.b.getInt64(UINT64_MAX), bytes.total);
+  e.b.CreateRet(e.b.CreateTrunc(total, unit.word()));
   return f;
 }
 

@@ -3,12 +3,9 @@
 #include <time.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include <llvm/Config/llvm-config.h>
-#include <llvm/Object/ArchiveWriter.h>
-#include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -25,24 +22,6 @@
 namespace ashlar::codegen {
 
 namespace {
-
-// What an object may leave undefined: the entry of the runtime, those of a device in kernels for it, and the three functions of
-// memory that any C compiler may call.
-constexpr std::array<std::string_view, 15> references = {"ashlar_abi1_call",
-                                                         "ashlar_abi1_cuda_begin",
-                                                         "ashlar_abi1_cuda_end",
-                                                         "ashlar_abi1_cuda_run",
-                                                         "ashlar_abi1_cuda_settle",
-                                                         "ashlar_abi1_library_call",
-                                                         "ashlar_abi1_library_run",
-                                                         "ashlar_abi1_library_workspace_bytes",
-                                                         "ashlar_abi1_vulkan_begin",
-                                                         "ashlar_abi1_vulkan_end",
-                                                         "ashlar_abi1_vulkan_run",
-                                                         "ashlar_abi1_vulkan_settle",
-                                                         "memcpy",
-                                                         "memmove",
-                                                         "memset"};
 
 double cpu_seconds() {  // of this thread
   timespec t{};
@@ -106,38 +85,7 @@ std::string device_bytes(const DeviceCode& code, Output output, const Target& ta
 
 }  // namespace
 
-std::span<const std::string_view> allowed_references() { return references; }
 std::string llvm_version() { return LLVM_VERSION_STRING; }
-
-std::string archive(const std::string& object, const std::string& member) {
-  std::vector<llvm::NewArchiveMember> members;
-  members.emplace_back(llvm::MemoryBufferRef(object, member));
-  auto buffer = llvm::writeArchiveToBuffer(members, llvm::SymtabWritingMode::NormalSymtab, llvm::object::Archive::K_GNU,
-                                           /*Deterministic=*/true, /*Thin=*/false);
-  if (!buffer) throw InternalError("codegen: " + llvm::toString(buffer.takeError()));
-  return (*buffer)->getBuffer().str();
-}
-
-std::vector<std::string> references_beyond(const std::string& object, const std::string& name) {
-  auto file = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, name));
-  if (!file) throw InternalError("codegen: " + llvm::toString(file.takeError()));
-  std::vector<std::string> beyond;
-  for (const llvm::object::SymbolRef& symbol : (*file)->symbols()) {
-    auto flags = symbol.getFlags();
-    auto text = symbol.getName();
-    if (!flags || !text) throw InternalError("codegen: an unreadable symbol in the object of " + name);
-    if (!(*flags & llvm::object::BasicSymbolRef::SF_Undefined) || text->empty()) continue;
-    if (std::find(references.begin(), references.end(), std::string_view(*text)) == references.end())
-      beyond.push_back(text->str());
-  }
-  return beyond;
-}
-
-void check_references(const std::string& object, const std::string& name, const std::set<std::string>& of_users) {
-  for (const std::string& symbol : references_beyond(object, name))
-    if (!of_users.count(symbol))
-      throw InternalError("codegen: the object of " + name + " refers to " + symbol + ", which is not in the closed list");
-}
 
 namespace {
 
@@ -165,9 +113,9 @@ std::vector<std::string> host_outputs(Unit& unit, const Target& target, std::spa
     if (object.empty()) {
       const auto copy = llvm::CloneModule(*unit.module);
       object = machine_code(*copy, *machine, false);
-      check_references(object, unit.name, unit.users_functions);
+      check_references(object, unit.name, target, unit.users_functions);
     }
-    result = output == Output::object ? object : archive(object, unit.name + ".o");
+    result = output == Output::object ? object : archive(object, unit.name + ".o", target);
   }
   return results;
 }

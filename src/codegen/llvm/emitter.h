@@ -39,6 +39,7 @@ class Emitter {
   llvm::Value* checked(const Expr&, llvm::Value** overflow);
   // add, sub or mul of two i64; likewise
   llvm::Value* index_arithmetic(ir::Op, llvm::Value*, llvm::Value*, llvm::Value** overflow);
+  llvm::Value* checked_product(llvm::Value*, llvm::Value*, llvm::Value** overflow);
   std::int64_t known_multiple(const Expr&) const;
 
   // ---- memory (memory.cpp)

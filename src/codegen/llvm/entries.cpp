@@ -147,23 +147,25 @@ class Descriptor {
     auto count = [&](const auto& rows) { return i32c(static_cast<std::int64_t>(rows.size())); };
     Constant* shape = shape_callback();
     Constant* assume = assume_callback();
+    const std::size_t bytes = size_of(descriptor_fields, unit.pointer_bytes());
     constexpr int host_memory = 1, cuda_memory = 2, vulkan_memory = 7;
     Constant* value =
-        record({i32c(1), i32c(sizeof(ashlar_abi1_desc)), unit.text(k.name),
+        record({i32c(1), i32c(static_cast<std::int64_t>(bytes)), unit.text(k.name),
                 i32c(unit.is_vulkan() ? vulkan_memory
                      : unit.is_cuda() ? cuda_memory
                                       : host_memory),
                 i32c(0), i32c(x86_level(unit.target)), count(arguments), count(symbol_rows), count(computed),
                 count(assumption_rows), i32c(unit.layout.bytes), table(arguments), table(symbol_rows), table(assumption_rows),
-                shape, assume, workspace ? workspace_bytes : null(), i64c(workspace ? k.workspace_align : 0), body});
+                shape, assume, workspace ? workspace_bytes : null(),
+                llvm::ConstantInt::get(unit.word(), workspace ? static_cast<std::uint64_t>(k.workspace_align) : 0), body});
     const llvm::DataLayout& layout = unit.module->getDataLayout();
     auto check = [&](Constant* row, std::size_t size) {
       if (layout.getTypeAllocSize(row->getType()) != size)
         throw InternalError("codegen: the descriptor's layout is not that of desc.h");
     };
-    check(value, sizeof(ashlar_abi1_desc));
-    if (!arguments.empty()) check(arguments[0], sizeof(ashlar_abi1_argument));
-    if (!symbol_rows.empty()) check(symbol_rows[0], sizeof(ashlar_abi1_symbol));
+    check(value, bytes);
+    if (!arguments.empty() && unit.pointer_bytes() == sizeof(void*)) check(arguments[0], sizeof(ashlar_abi1_argument));
+    if (!symbol_rows.empty() && unit.pointer_bytes() == sizeof(void*)) check(symbol_rows[0], sizeof(ashlar_abi1_symbol));
     auto* g = new llvm::GlobalVariable(*unit.module, value->getType(), true, llvm::GlobalValue::ExternalLinkage, value,
                                        unit.name + "_abi1_desc");
     g->setVisibility(llvm::GlobalValue::HiddenVisibility);
@@ -205,7 +207,7 @@ void emit_thunk(Unit& unit, const char* callee, llvm::GlobalVariable* table, boo
       e.b.CreateStore(at, value);
       at = value;
     }
-    store_field(e.b, at, list, 8 * n);
+    store_field(e.b, at, list, unit.pointer_bytes() * n);
   }
   Value* context =
       with_context ? static_cast<Value*>(f->getArg(static_cast<unsigned>(count))) : llvm::ConstantPointerNull::get(pointer);

@@ -67,12 +67,30 @@ Value* Emitter::constant(const ir::Node& n) {
 }
 
 Value* Emitter::index_arithmetic(Op op, Value* x, Value* y, Value** overflow) {
+  if (op == Op::mul && unit.target.architecture() == Architecture::wasm32) return checked_product(x, y, overflow);
   const auto id = op == Op::add   ? llvm::Intrinsic::sadd_with_overflow
                   : op == Op::sub ? llvm::Intrinsic::ssub_with_overflow
                                   : llvm::Intrinsic::smul_with_overflow;
   Value* pair = b.CreateBinaryIntrinsic(id, x, y);
   *overflow = b.CreateOr(*overflow, b.CreateExtractValue(pair, 1));
   return b.CreateExtractValue(pair, 0);
+}
+
+// Where LLVM would call a function of 128 bits for it: the magnitude of the product in halves of 32 bits. A product of -2^63
+// counts as an overflow.
+Value* Emitter::checked_product(Value* x, Value* y, Value** overflow) {
+  const auto magnitude = [&](Value* v) { return b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, v, b.getFalse()); };
+  const auto high = [&](Value* v) { return b.CreateLShr(v, b.getInt64(32)); };
+  const auto low = [&](Value* v) { return b.CreateAnd(v, b.getInt64(UINT32_MAX)); };
+  const auto any = [&](Value* v) { return b.CreateICmpNE(v, b.getInt64(0)); };
+  Value *p = magnitude(x), *q = magnitude(y);
+  Value* across = b.CreateAdd(b.CreateMul(high(p), low(q)), b.CreateMul(low(p), high(q)));  // one of them is 0, or it overflows
+  Value* below = b.CreateMul(low(p), low(q));
+  Value* upper = b.CreateAdd(across, high(below));
+  Value* lost = b.CreateOr(b.CreateAnd(any(high(p)), any(high(q))), any(high(across)));
+  lost = b.CreateOr(lost, b.CreateICmpUGT(upper, b.getInt64(INT32_MAX)));
+  *overflow = b.CreateOr(*overflow, lost);
+  return b.CreateMul(x, y);
 }
 
 // Tails: base + lane < n, in vectors, is lane < clamp(n - base, 0, lanes): one scalar difference and one comparison of 32-bit

@@ -79,25 +79,25 @@ void Emitter::call_of_region(const ir::KStmt& s) {
   std::vector<Expr> begin;
   for (const ir::Call::Actual& a : call.actuals) begin.insert(begin.end(), a.positions.begin(), a.positions.end());
   Value* first = list(begin, "begin");
-  llvm::AllocaInst* regions =
-      local(llvm::ArrayType::get(b.getInt8Ty(), call.actuals.size() * sizeof(ashlar_tensor)), llvm::Align(8), "regions");
+  const std::size_t each = size_of(tensor_fields, unit.pointer_bytes());
+  llvm::AllocaInst* regions = local(llvm::ArrayType::get(b.getInt8Ty(), call.actuals.size() * each), llvm::Align(8), "regions");
   for (std::size_t n = 0; n < call.actuals.size(); ++n) {
     const ir::Call::Actual& a = call.actuals[n];
     const ir::KBuffer& buffer = unit.kernel.buffers.at(a.buffer);
     const TensorType type = tensor_type(buffer.type);
-    const auto field = [&](std::size_t offset, Value* value) {
-      store_field(b, value, regions, n * sizeof(ashlar_tensor) + offset);
+    const auto field = [&](TensorField name, Value* value) {
+      store_field(b, value, regions, n * each + offset_of(name, unit.pointer_bytes()));
     };
-    field(offsetof(ashlar_tensor, data), element(buffer, expr(a.address)));
-    field(offsetof(ashlar_tensor, device_type), b.getInt32(1));
-    field(offsetof(ashlar_tensor, device_id), b.getInt32(0));
-    field(offsetof(ashlar_tensor, ndim), b.getInt32(static_cast<std::uint32_t>(a.extents.size())));
-    field(offsetof(ashlar_tensor, type_code), b.getInt8(type.code));
-    field(offsetof(ashlar_tensor, type_bits), b.getInt8(type.bits));
-    field(offsetof(ashlar_tensor, type_lanes), b.getInt16(1));
-    field(offsetof(ashlar_tensor, shape), list(a.extents, "shape"));
-    field(offsetof(ashlar_tensor, strides), list(a.strides, "strides"));
-    field(offsetof(ashlar_tensor, byte_offset), b.getInt64(0));
+    field(TensorField::data, element(buffer, expr(a.address)));
+    field(TensorField::device_type, b.getInt32(1));
+    field(TensorField::device_id, b.getInt32(0));
+    field(TensorField::ndim, b.getInt32(static_cast<std::uint32_t>(a.extents.size())));
+    field(TensorField::type_code, b.getInt8(type.code));
+    field(TensorField::type_bits, b.getInt8(type.bits));
+    field(TensorField::type_lanes, b.getInt16(1));
+    field(TensorField::shape, list(a.extents, "shape"));
+    field(TensorField::strides, list(a.strides, "strides"));
+    field(TensorField::byte_offset, b.getInt64(0));
   }
   auto* type = llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy(), b.getPtrTy()}, false);
   Value* rc = b.CreateCall(declared(*this, f, type, s.where), {regions, first});

@@ -66,7 +66,7 @@ Compiled compile(const ir::Kernel& kernel, const Target& target, Seconds* second
   provide("memcpy", static_cast<void* (*)(void*, const void*, std::size_t)>(&std::memcpy));
   provide("memmove", static_cast<void* (*)(void*, const void*, std::size_t)>(&std::memmove));
   provide("memset", static_cast<void* (*)(void*, int, std::size_t)>(&std::memset));
-  for (const std::string& f : references_beyond(object, name)) {  // of the process, where it exports them
+  for (const std::string& f : references_beyond(object, name, target)) {  // of the process, where it exports them
     const ir::Function* declared = ir::function_of(f);
     void* address = declared && declared->region ? reinterpret_cast<void*>(declared->compute)
                     : declared                   ? reinterpret_cast<void*>(declared->address)

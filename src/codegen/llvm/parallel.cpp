@@ -1,5 +1,5 @@
-// Parallel loops: the body becomes int body(void *closure, int32_t slot), which pulls chunks of iterations from a counter
-// until none is left; ctx->parallel_for runs as many of them as there are slots to work in, or as there are chunks.
+// Parallel loops: the body becomes int body(void *closure, int32_t slot), which takes the number of a chunk of iterations from
+// a counter until none is left; ctx->parallel_for runs as many of them as there are slots to work in, or as there are chunks.
 //
 // The closure lies on the stack of the caller, who waits: the counter on a cache line of its own, then begin, extent, chunk
 // and the values that the body uses from outside. Slices of the workspace that exist once for each slot are found by slot.
@@ -83,7 +83,10 @@ llvm::Function* emit_worker(Emitter& outer, const ir::KStmt& loop, const std::ve
   llvm::BasicBlock *pull = e.block("pull"), *work = e.block("work"), *done = e.block("done");
   e.b.CreateBr(pull);
   e.b.SetInsertPoint(pull);
-  Value* first = e.b.CreateAtomicRMW(llvm::AtomicRMWInst::Add, closure, chunk, llvm::Align(8), llvm::AtomicOrdering::Monotonic);
+  // 32 bits count the chunks, of which there are few for each slot, and every machine adds to them in one step
+  Value* number =
+      e.b.CreateAtomicRMW(llvm::AtomicRMWInst::Add, closure, e.b.getInt32(1), llvm::Align(4), llvm::AtomicOrdering::Monotonic);
+  Value* first = e.b.CreateMul(e.b.CreateZExt(number, word), chunk);
   e.b.CreateCondBr(e.b.CreateICmpSLT(first, extent), work, done);
   e.b.SetInsertPoint(work);
   Value* past = e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, e.b.CreateAdd(first, chunk), extent);
@@ -115,7 +118,7 @@ void Emitter::parallel_for(const ir::KStmt& s) {
     Value* chunk = b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, share, b.getInt64(1));
     Value* chunks = b.CreateUDiv(b.CreateAdd(extent, b.CreateSub(chunk, b.getInt64(1))), chunk);
     Value* alone = b.CreateICmpEQ(slots, b.getInt32(1));
-    store_field(b, b.getInt64(0), closure, kCounter);
+    store_field(b, b.getInt32(0), closure, kCounter);
     store_field(b, begin, closure, kBegin);
     store_field(b, extent, closure, kExtent);
     store_field(b, b.CreateSelect(alone, extent, chunk), closure, kChunk);
@@ -129,8 +132,8 @@ void Emitter::parallel_for(const ir::KStmt& s) {
     b.CreateCondBr(b.CreateICmpEQ(own, b.getInt32(0)), after, failed);
     llvm::BasicBlock* from_here = b.GetInsertBlock();
     b.SetInsertPoint(shared);
-    Value* hook = load_field(b, b.getPtrTy(), context, offsetof(ashlar_context, parallel_for));
-    Value* user = load_field(b, b.getPtrTy(), context, offsetof(ashlar_context, user));
+    Value* hook = load_field(b, b.getPtrTy(), context, unit.offset(ContextField::parallel_for));
+    Value* user = load_field(b, b.getPtrTy(), context, unit.offset(ContextField::user));
     auto* hook_type =
         llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy(), b.getInt32Ty(), b.getPtrTy(), b.getPtrTy()}, false);
     Value* rc = b.CreateCall(hook_type, hook, {user, count, worker, closure});

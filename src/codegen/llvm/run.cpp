@@ -25,12 +25,10 @@ llvm::Function* fail_function(Unit& unit) {
   f->addFnAttr(llvm::Attribute::Cold);
   Emitter e(unit, f);
   e.when(e.b.CreateIsNotNull(f->getArg(0)), [&] {
-    Value* error = load_field(e.b, pointer, f->getArg(0), offsetof(ashlar_context, error));
+    Value* error = load_field(e.b, pointer, f->getArg(0), e.unit.offset(ContextField::error));
     e.when(e.b.CreateIsNotNull(error), [&] {
-      constexpr std::size_t offsets[] = {offsetof(ashlar_error, code),      offsetof(ashlar_error, argument),
-                                         offsetof(ashlar_error, dimension), offsetof(ashlar_error, expected),
-                                         offsetof(ashlar_error, found),     offsetof(ashlar_error, what)};
-      for (unsigned k = 0; k < 6; ++k) store_field(e.b, f->getArg(k + 1), error, offsets[k]);
+      for (unsigned k = 0; k < error_fields.size(); ++k)
+        store_field(e.b, f->getArg(k + 1), error, offset_of(error_fields, k, unit.pointer_bytes()));
     });
   });
   e.b.CreateRet(f->getArg(1));
@@ -78,11 +76,13 @@ class RunChecks {
     llvm::BasicBlock *sized = e.block("sized"), *known = e.block("known");
     e.b.CreateCondBr(e.b.CreateIsNull(context), known, sized);
     e.b.SetInsertPoint(sized);
-    Value* size = load_field(e.b, e.b.getInt32Ty(), context, offsetof(ashlar_context, size));
+    const auto context_bytes = static_cast<std::int64_t>(size_of(context_fields, e.unit.pointer_bytes()));
+    Value* size = load_field(e.b, e.b.getInt32Ty(), context, e.unit.offset(ContextField::size));
     Value* whole = context;
     context = none;  // a context of another size has no error record that could be trusted
-    fail_if(e.b.CreateICmpULT(size, e.b.getInt32(sizeof(ashlar_context))), ASHLAR_E_ABI, -1, -1, word(sizeof(ashlar_context)),
-            e.b.CreateZExt(size, e.b.getInt64Ty()), "the context's size is {found}, expected at least {expected}");
+    fail_if(e.b.CreateICmpULT(size, e.b.getInt32(static_cast<std::uint32_t>(context_bytes))), ASHLAR_E_ABI, -1, -1,
+            word(context_bytes), e.b.CreateZExt(size, e.b.getInt64Ty()),
+            "the context's size is {found}, expected at least {expected}");
     context = whole;
     e.b.CreateBr(known);
     e.b.SetInsertPoint(known);
@@ -192,7 +192,10 @@ class RunChecks {
     v.high = e.index_arithmetic(Op::mul, high, word(v.bytes()), &overflow);
     e.index_arithmetic(Op::sub, v.high, v.low, &overflow);
     Value* end = e.b.CreateAdd(v.address, v.high);
-    overflow = e.b.CreateOr(overflow, e.b.CreateAnd(e.b.CreateNot(v.empty), e.b.CreateICmpULT(end, v.address)));
+    Value* wraps = e.unit.pointer_bytes() == 8
+                       ? e.b.CreateICmpULT(end, v.address)
+                       : e.b.CreateOr(e.b.CreateICmpSGT(end, word(INT64_C(1) << 32)), e.b.CreateICmpSLT(end, v.address));
+    overflow = e.b.CreateOr(overflow, e.b.CreateAnd(e.b.CreateNot(v.empty), wraps));
     fail_if(overflow, ASHLAR_E_OVERFLOW, v.number, -1, word(INT64_MAX), word(0),
             v.field->name + " reaches past {expected} bytes");
   }
@@ -330,11 +333,11 @@ class RunChecks {
       block_to_release = workspace(inner);
     Value* rc = b.CreateCall(body, {own_arguments(), inner});
     if (block_to_release) {
-      Value* hook = load_field(b, b.getPtrTy(), inner, offsetof(ashlar_context, release));
+      Value* hook = load_field(b, b.getPtrTy(), inner, e.unit.offset(ContextField::release));
       e.when(b.CreateAnd(b.CreateIsNotNull(block_to_release), b.CreateIsNotNull(hook)), [&] {
         auto* type =
             llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), b.getInt32Ty(), b.getInt32Ty()}, false);
-        Value* user = load_field(b, b.getPtrTy(), inner, offsetof(ashlar_context, user));
+        Value* user = load_field(b, b.getPtrTy(), inner, e.unit.offset(ContextField::user));
         b.CreateCall(type, hook, {user, block_to_release, b.getInt32(1), b.getInt32(0)});
       });
     }
@@ -344,12 +347,12 @@ class RunChecks {
   // A copy of the context, or of a zeroed one: the body never sees a null context, and its workspace is set.
   Value* own_context() {
     auto& b = e.b;
-    constexpr std::uint64_t words = sizeof(ashlar_context) / 8;
-    static_assert(sizeof(ashlar_context) % 8 == 0);
-    llvm::AllocaInst* copy = e.local(llvm::ArrayType::get(b.getInt64Ty(), words), llvm::Align(8), "context");
-    for (std::uint64_t w = 0; w < words; ++w) store_field(b, b.getInt64(0), copy, 8 * w);
+    llvm::IntegerType* word_type = e.unit.word();
+    const std::size_t bytes = e.unit.pointer_bytes(), words = size_of(context_fields, bytes) / bytes;  // it ends with a pointer
+    llvm::AllocaInst* copy = e.local(llvm::ArrayType::get(word_type, words), llvm::Align(8), "context");
+    for (std::size_t w = 0; w < words; ++w) store_field(b, llvm::ConstantInt::get(word_type, 0), copy, bytes * w);
     e.when(b.CreateIsNotNull(context), [&] {
-      for (std::uint64_t w = 0; w < words; ++w) store_field(b, load_field(b, b.getInt64Ty(), context, 8 * w), copy, 8 * w);
+      for (std::size_t w = 0; w < words; ++w) store_field(b, load_field(b, word_type, context, bytes * w), copy, bytes * w);
     });
     return copy;
   }
@@ -377,14 +380,15 @@ class RunChecks {
     auto& b = e.b;
     const WorkspaceBytes bytes = workspace_bytes(e, slots_of(e, inner));
     fail_if(bytes.overflow, ASHLAR_E_OVERFLOW, -1, -1, word(INT64_MAX), word(0), "the workspace exceeds {expected} bytes");
-    Value* given = load_field(b, b.getPtrTy(), inner, offsetof(ashlar_context, workspace));
+    Value* given = load_field(b, b.getPtrTy(), inner, e.unit.offset(ContextField::workspace));
     llvm::AllocaInst* owned = e.local(b.getPtrTy(), llvm::Align(8), "owned");
     b.CreateStore(llvm::ConstantPointerNull::get(b.getPtrTy()), owned);
     llvm::BasicBlock *check = e.block("check"), *ask = e.block("ask"), *found = e.block("found");
     Value* enough = b.CreateOr(b.CreateIsNotNull(given), b.CreateICmpEQ(bytes.total, word(0)));
     b.CreateCondBr(enough, check, ask);
     b.SetInsertPoint(check);
-    Value* room = load_field(b, b.getInt64Ty(), inner, offsetof(ashlar_context, workspace_bytes));
+    Value* room =
+        b.CreateZExt(load_field(b, e.unit.word(), inner, e.unit.offset(ContextField::workspace_bytes)), b.getInt64Ty());
     fail_if(b.CreateICmpULT(room, bytes.total), ASHLAR_E_MEMORY, -1, -1, bytes.total, room,
             "the workspace has {found} bytes, expected at least {expected}");
     Value* past = b.CreateURem(b.CreatePtrToInt(given, b.getInt64Ty()), word(k.workspace_align));
@@ -392,17 +396,19 @@ class RunChecks {
             "the workspace begins {found} bytes past a multiple of {expected} bytes, expected a multiple of {expected}");
     b.CreateBr(found);
     b.SetInsertPoint(ask);
-    Value* hook = load_field(b, b.getPtrTy(), inner, offsetof(ashlar_context, allocate));
+    Value* hook = load_field(b, b.getPtrTy(), inner, e.unit.offset(ContextField::allocate));
     fail_if(b.CreateIsNull(hook), ASHLAR_E_MEMORY, -1, -1, bytes.total, word(0),
             "the workspace has {found} bytes, expected at least {expected}, and the context has no allocator");
     auto* type = llvm::FunctionType::get(b.getPtrTy(),
-                                         {b.getPtrTy(), b.getInt64Ty(), b.getInt64Ty(), b.getInt32Ty(), b.getInt32Ty()}, false);
-    Value* user = load_field(b, b.getPtrTy(), inner, offsetof(ashlar_context, user));
-    Value* fresh = b.CreateCall(type, hook, {user, bytes.total, word(k.workspace_align), b.getInt32(1), b.getInt32(0)});
+                                         {b.getPtrTy(), e.unit.word(), e.unit.word(), b.getInt32Ty(), b.getInt32Ty()}, false);
+    Value* user = load_field(b, b.getPtrTy(), inner, e.unit.offset(ContextField::user));
+    Value* fresh = b.CreateCall(type, hook,
+                                {user, b.CreateTrunc(bytes.total, e.unit.word()),
+                                 b.CreateTrunc(word(k.workspace_align), e.unit.word()), b.getInt32(1), b.getInt32(0)});
     fail_if(b.CreateIsNull(fresh), ASHLAR_E_MEMORY, -1, -1, bytes.total, word(0),
             "no memory for a workspace of {expected} bytes");
     b.CreateStore(fresh, owned);
-    store_field(b, fresh, inner, offsetof(ashlar_context, workspace));
+    store_field(b, fresh, inner, e.unit.offset(ContextField::workspace));
     b.CreateBr(found);
     b.SetInsertPoint(found);
     return b.CreateLoad(b.getPtrTy(), owned);

@@ -27,13 +27,15 @@ Unit::Unit(const ir::Kernel& k, const Target& t, Side side, std::shared_ptr<llvm
       module(m ? std::move(m) : std::make_shared<llvm::Module>(k.name, *context)),
       kernel(k),
       target(t),
-      layout(abi_layout(k)),
+      layout(abi_layout(k, t.pointer_bytes())),
       name(std::move(symbol)),
       side_(side) {
   const llvm::Triple triple{side == Side::host ? std::string(t.triple()) : "nvptx64-nvidia-cuda"};
   module->setTargetTriple(triple);
   module->setDataLayout(triple.computeDataLayout());
   if (side == Side::host) module->setModuleFlag(llvm::Module::Max, "PIC Level", 2u);
+  if (side == Side::host && t.architecture() == Architecture::riscv64)  // floats travel in registers
+    module->setModuleFlag(llvm::Module::Error, "target-abi", llvm::MDString::get(*context, "lp64d"));
   llvm::MDBuilder metadata(*context);
   llvm::MDNode* domain = metadata.createAnonymousAliasScopeDomain(name);
   for (const auto& [id, buffer] : k.buffers) scope_of_[id] = metadata.createAnonymousAliasScope(domain, buffer.name);
@@ -44,6 +46,8 @@ Unit::Unit(const ir::Kernel& k, const Target& t, Side side, std::shared_ptr<llvm
     apart_from_[id] = llvm::MDNode::get(*context, apart);
   }
 }
+
+llvm::IntegerType* Unit::word() const { return llvm::IntegerType::get(*context, static_cast<unsigned>(8 * pointer_bytes())); }
 
 bool Unit::may_overlap(const ir::KBuffer& a, const ir::KBuffer& b) const {
   using ir::Storage;
@@ -90,12 +94,12 @@ llvm::Function* Unit::function(const std::string& suffix, llvm::FunctionType* ty
   llvm::Function* f = llvm::Function::Create(type, linkage, name + suffix, module.get());
   if (visibility == Visibility::hidden || (variant_ && visibility == Visibility::exported))
     f->setVisibility(llvm::GlobalValue::HiddenVisibility);
-  std::string features;
-  for (const std::string& feature : Target::features(target.architecture()))
-    features += (features.empty() ? "" : ",") + std::string(target.has(feature.c_str()) ? "+" : "-") + feature;
   f->addFnAttr("target-cpu", std::string(target.cpu()));
-  f->addFnAttr("target-features", features);
-  if (target.is_host()) f->addFnAttr("tune-cpu", llvm::sys::getHostCPUName());
+  f->addFnAttr("target-features", target.compiler_features());
+  if (target.is_host())
+    f->addFnAttr("tune-cpu", llvm::sys::getHostCPUName());
+  else if (!target.tune().empty())
+    f->addFnAttr("tune-cpu", std::string(target.tune()));
   f->addFnAttr("prefer-vector-width", std::to_string(target.vector_bits()));
   f->addFnAttr("no-trapping-math", "true");
   if (target.has("sve"))

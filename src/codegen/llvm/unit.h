@@ -19,6 +19,8 @@
 #include <ashlar/ir/kernel.h>
 #include <ashlar/schedule/target.h>
 
+#include "codegen/llvm/c_struct.h"
+
 namespace ashlar::codegen {
 
 namespace spirv {
@@ -51,6 +53,9 @@ class Unit {
   // A kernel for a CUDA device: its launches as PTX and machine code, which the host code has the runtime load and launch.
   const ptx::Code* ptx = nullptr;
   bool is_cuda() const { return ptx != nullptr; }
+  std::size_t pointer_bytes() const { return side_ == Side::device ? 8 : static_cast<std::size_t>(target.pointer_bytes()); }
+  llvm::IntegerType* word() const;  // size_t and addresses
+  std::size_t offset(ContextField f) const { return offset_of(f, pointer_bytes()); }
   bool is_device() const { return side_ == Side::device; }
   bool has_device() const { return is_vulkan() || is_cuda(); }
 

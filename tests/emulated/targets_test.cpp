@@ -1,0 +1,135 @@
+// Scheduled programs for every processor that an emulator runs here: with and without an operating system, with 32-bit and
+// 64-bit addresses, with and without vectors. The same bits as the interpreter's.
+#include <doctest/doctest.h>
+
+#include <ashlar/codegen/emit.h>
+#include <ashlar/interp/interpreter.h>
+#include <ashlar/ir/refusal.h>
+#include <ashlar/lang/build_program.h>
+#include <ashlar/lower/explain.h>
+#include <ashlar/lower/lower.h>
+#include <ashlar/schedule/schedule.h>
+#include <ashlar/schedule/step.h>
+
+#include "tests/emulated/emulator.h"
+#include "tests/lower/check.h"
+#include "tests/skip.h"
+
+using namespace ashlar;
+using handmade::Sizes;
+
+namespace {
+
+constexpr const char* names[] = {"armv7",     "armv7+vfp4", "riscv64", "riscv64+v",     "cortex-m4",
+                                 "cortex-m7", "cortex-m55", "wasm32",  "wasm32-simd128"};
+
+// On each target that can be emulated. `make` gives a program and its schedule for the target.
+template <class Made>
+void on_every_target(const char* what, const std::vector<Sizes>& shapes, std::string_view but = "") {
+  for (const char* name : names) {
+    if (name == but) continue;
+    const Target target = Target::parse(name);
+    CAPTURE(name);
+    if (const char* why = emulated::missing(target)) {
+      skip::because(std::string(what) + " for " + name, why);
+      continue;
+    }
+    Made made(target);
+    schedule::finish(made.s.scheduled(), target);
+    const ir::Kernel k = lower(made.s.scheduled().program, options_for(target));
+    for (const Sizes& shape : shapes) {
+      interp::Arguments expected = handmade::arguments_for(made.built.program, shape), found = expected;
+      interp::run_algorithm(made.built.program, expected);
+      REQUIRE_NOTHROW(emulated::run(k, target, found));
+      for (std::size_t n = 0; n < expected.size(); ++n)
+        if (made.built.program.arguments[n].kind == ir::ArgumentKind::output)
+          CHECK(interp::difference(found[n].array, expected[n].array) == "");
+    }
+  }
+}
+
+struct Product {  // C = A B + bias, f32, in register tiles; a panel of B copied; rows of tiles are a parallel loop
+  lang::DefinitionScope scope;
+  Symbol M{"M", {.min = 1}}, N{"N", {.min = 1}}, K{"K"};
+  Tensor A = lang::make_input("A", f32, {M, K}), B = lang::make_input("B", f32, {K, N}),
+         C = lang::make_output("C", f32, {M, N});
+  Axis k{"k", K};
+  Tensor product = compute("product", {{"i", M}, {"j", N}}, [&](Var i, Var j) { return sum(A(i, k) * B(k, j), k); });
+  lang::Built built = (lang::bind(C, product), lang::build_program("product", {A, B, C}));
+  Schedule s;
+  explicit Product(const Target& t) : s(built, t) {
+    const int lanes = std::max(2, t.lanes(f32));
+    auto [i, j] = s[C].spatial<2>();
+    auto [io, jo, ii, ji] = s[C].tile(i, j, 2, 2 * lanes);
+    s[C].parallel(io).vectorize(ji, lanes);
+    s.cache_read(B, {C}, Scope::global).compute_at(jo);
+  }
+};
+
+struct Bytes {  // u8 and i8 to i32, and back: a filter in fixed point
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", u8, {N + 2}), w = lang::make_input("w", i8, {3}), y = lang::make_output("y", u8, {N}),
+         z = lang::make_output("z", i16, {N});
+  lang::Built built = build();
+  Schedule s;
+  explicit Bytes(const Target& t) : s(built, t) {
+    s[y].vectorize(s[y].spatial<1>()[0], 16);
+    s[z].vectorize(s[z].spatial<1>()[0], 8);
+  }
+
+ private:
+  lang::Built build() {
+    Axis k{"k", 3};
+    Tensor sums = compute("sums", {{"i", N}}, [&](Var i) { return sum(i32(x(i + k)) * i32(w(k)), k); });
+    lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return saturate(u8, rounding_shr(sums(i), 4)); }));
+    lang::bind(
+        z, compute("z", {{"i", N}}, [&](Var i) { return saturate(i16, sums(i)) + i16(rounding_halving_add(x(i), x(i + 1))); }));
+    return lang::build_program("bytes", {x, w, y, z});
+  }
+};
+
+struct Halves {  // f16, 64-bit integers, quotients of data, a minimum
+  lang::DefinitionScope scope;
+  Symbol N{"N", {.min = 1}};
+  Tensor h = lang::make_input("h", f16, {N}), n = lang::make_input("n", i32, {N}), y = lang::make_output("y", f32, {N}),
+         q = lang::make_output("q", i64, {N});
+  lang::Built built = build();
+  Schedule s;
+  explicit Halves(const Target& t) : s(built, t) { s[y].vectorize(s[y].spatial<1>()[0], 4); }
+
+ private:
+  lang::Built build() {
+    lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return f32(h(i)) * 0.5f + exp(min(f32(h(i)), 1.0f)); }));
+    lang::bind(q, compute("q", {{"i", N}}, [&](Var i) { return i64(n(i)) * i64(n(N - 1 - i)) / 7 % 1000; }));
+    return lang::build_program("halves", {h, n, y, q});
+  }
+};
+
+struct Doubles {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor d = lang::make_input("d", f64, {N}), z = lang::make_output("z", f64, {N});
+  lang::Built built = (lang::bind(z, compute("z", {{"i", N}}, [&](Var i) { return sqrt(abs(d(i))) / 3.0 + max(d(i), 0.5); })),
+                       lang::build_program("doubles", {d, z}));
+  Schedule s;
+  explicit Doubles(const Target& t) : s(built, t) {}
+};
+
+}  // namespace
+
+TEST_CASE("a product in tiles") {
+  on_every_target<Product>("a product", {{{"M", 5}, {"N", 19}, {"K", 7}}, {{"M", 4}, {"N", 16}, {"K", 9}}});
+}
+TEST_CASE("bytes in fixed point") { on_every_target<Bytes>("bytes", {{{"N", 37}}, {{"N", 0}}}); }
+TEST_CASE("doubles, refused where no instruction computes them") {
+  on_every_target<Doubles>("doubles", {{{"N", 21}}}, "cortex-m4");
+  const Target small = Target::parse("cortex-m4");
+  Doubles made(small);
+  std::string said;
+  try {
+    codegen::emit(lower(made.s.scheduled().program, options_for(small)), small, codegen::Output::object);
+  } catch (const RefusalError& e) { said = e.what(); }
+  CHECK(said.find("expected a target with a unit for doubles, found arithmetic on f64 for cortex-m4") != said.npos);
+}
+TEST_CASE("halves and 64-bit integers") { on_every_target<Halves>("halves", {{{"N", 21}}}); }
