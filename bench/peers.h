@@ -2,6 +2,7 @@
 // The libraries that the matrix product is compared with: C[M, N] = A[M, K] B[K, N], f32, dense rows. Each is a unit of its
 // own, so that no two of their headers meet.
 #include <cstdint>
+#include <memory>
 
 namespace bench {
 
@@ -14,6 +15,23 @@ const char* openblas_about();  // its version and the core it chose
 void onednn_threads(int);
 void onednn_matmul(const float* A, const float* B, float* C, std::int64_t M, std::int64_t N, std::int64_t K);
 const char* onednn_about();
+
+// Products and 3 x 3 convolutions (stride 1, a rim of zeros, channels last) of u8 by i8 in i32 and of bf16 in f32, as
+// primitives made beforehand. Weights of a convolution are given as oihw and laid out once as the library wants them, which is
+// not timed.
+enum class Narrow { u8s8, bf16 };
+class OnednnNarrow {
+ public:
+  static OnednnNarrow product(Narrow, const void* A, const void* B, void* C, std::int64_t M, std::int64_t N, std::int64_t K);
+  static OnednnNarrow convolution(Narrow, const void* X, const void* weights, void* Y, std::int64_t size,
+                                  std::int64_t channels);
+  void run() const;
+  const char* implementation() const;  // as the library names it
+
+ private:
+  struct Made;
+  std::shared_ptr<Made> made_;
+};
 
 void eigen_threads(int);
 void eigen_matmul(const float* A, const float* B, float* C, std::int64_t M, std::int64_t N, std::int64_t K);

@@ -1,0 +1,99 @@
+#pragma once
+// A convolution of 3 x 3, stride 1, zeros around the picture, in narrow types; channels last, as the layers of ResNet-50 have
+// it:
+//
+//   conv3x3_u8s8    u8 pictures, i8 weights, i32 results
+//   conv3x3_bf16    bf16, f32 results
+//
+// Channels are counted in steps of so many as an instruction multiplies at once (q of `step`), outputs in blocks of two
+// registers (b of `block`): X[H, W, channels / step, step] and Y[H, W, O / block, block] are rows of channels as they lie in
+// memory, and the weights K[O / block, 3, 3, channels / step, block, step] are packed beforehand, as they are constants of a
+// network.
+//
+//   for b                     a block of outputs: its weights stay in the second-level cache
+//     for y, xo               tile_x pixels of a row                                   y in parallel
+//       partial, tile_x x block sums in registers: for ry, rx, q one instruction a register, the pixel's channels broadcast
+//
+// The picture is copied once, with a rim of zeros, so that the tile reads it without conditions.
+#include <ashlar/generator/generator.h>
+#include <ashlar/schedule/instructions/x86.h>
+
+namespace convolution {
+
+using namespace ashlar;
+
+class Narrow3x3 : public Generator {
+ public:
+  Param<int> tile_x{"tile_x", 14, between(1, 28), "pixels of a register tile"};
+  Param<int> registers{"registers", 2, between(1, 8), "registers of outputs of a register tile; a block of them"};
+  Param<int> ahead{"ahead", 0, between(0, 4096), "steps that weights are asked for before they are needed; 0: they are not"};
+  Param<int> channels{"channels", 64, between(4, 65536), "of the picture, a multiple of 4"};
+  Symbol H{"H", {.min = 1}}, W{"W", {.min = 1}}, B{"B", {.min = 1}};
+
+ protected:
+  static constexpr int lanes = 16;
+
+  void schedule_tile(Schedule& s, const Tensor& picture, const Tensor& weights, const Tensor& Y, const Intrinsic& dot) {
+    Stage acc = s.cache_write(Y, Scope::registers);
+    auto [y, x, b, o] = s[Y].spatial<4>();
+    auto [xo, xi] = s[Y].split(x, tile_x, Tail::guard);
+    auto [half, lane] = s[Y].split(o, lanes, Tail::exact);
+    s[Y].reorder(b, y, xo, xi, half, lane).unroll(xi).unroll(half).vectorize(lane);
+    acc.compute_at(xo);
+
+    auto [py, px, pq, pk] = s[picture].spatial<4>();
+    (void)py;
+    s[picture].vectorize(s[picture].fuse(pq, pk), s.target().lanes(u8) / 4 * 4);
+    (void)px;
+
+    auto [ay, ax, ab, ao] = acc.spatial<4>();
+    auto [at_x, ax_i] = acc.split(ax, tile_x, Tail::pad);
+    auto [a_half, a_lane] = acc.split(ao, lanes, Tail::exact);
+    auto [ry, rx, q, k] = acc.reduction<4>();
+    acc.reorder(ab, ay, at_x, ry, rx, q, ax_i, a_half, a_lane, k).unroll(ax_i).unroll(a_half).decompose_init(ry);
+    acc.tensorize(a_lane, dot);
+    if (ahead > 0) acc.prefetch(q, weights, ahead);
+    const auto start = acc.init().nest();
+    acc.init().unroll(start[start.size() - 3]).unroll(start[start.size() - 2]).vectorize(start.back());
+    s[Y].parallel(y);
+  }
+};
+
+class U8S8 : public Narrow3x3 {
+ public:
+  Input X{"X", u8, {H, W, channels / 4, 4}, {.order = Layout::dense}},
+      K{"K", i8, {B, 3, 3, channels / 4, registers * lanes, 4}, {.order = Layout::dense}};
+  Output Y{"Y", i32, {H, W, B, registers * lanes}};
+  Tensor picture;
+
+  void algorithm() override {
+    Tensor wide = boundary::constant(X, 0, {0, 1});
+    picture = compute("picture", [&](Var y, Var x, Var q, Var k) { return wide(y - 1, x - 1, q, k); });
+    Axis ry{"ry", 3}, rx{"rx", 3}, q{"q", channels / 4}, k{"k", 4};
+    Y = compute("Y", {{"y", H}, {"x", W}, {"b", B}, {"o", registers * lanes}}, [&](Var y, Var x, Var b, Var o) {
+      return sum(i32(picture(y + ry, x + rx, q, k)) * i32(K(b, ry, rx, q, o, k)), {ry, rx, q, k});
+    });
+  }
+  void schedule(Schedule& s) override { schedule_tile(s, picture, K, Y, x86::vpdpbusd()); }
+};
+
+// The two channels of a step are added upper one first, as the instruction does.
+class Bf16 : public Narrow3x3 {
+ public:
+  Input X{"X", bf16, {H, W, channels / 2, 2}, {.order = Layout::dense}},
+      K{"K", bf16, {B, 3, 3, channels / 2, registers * lanes, 2}, {.order = Layout::dense}};
+  Output Y{"Y", f32, {H, W, B, registers * lanes}};
+  Tensor picture;
+
+  void algorithm() override {
+    Tensor wide = boundary::constant(X, 0.0f, {0, 1});
+    picture = compute("picture", [&](Var y, Var x, Var q, Var k) { return wide(y - 1, x - 1, q, k); });
+    Axis ry{"ry", 3}, rx{"rx", 3}, q{"q", channels / 2}, k{"k", 2};
+    Y = compute("Y", {{"y", H}, {"x", W}, {"b", B}, {"o", registers * lanes}}, [&](Var y, Var x, Var b, Var o) {
+      return sum(f32(picture(y + ry, x + rx, q, 1 - k)) * f32(K(b, ry, rx, q, o, 1 - k)), {ry, rx, q, k});
+    });
+  }
+  void schedule(Schedule& s) override { schedule_tile(s, picture, K, Y, x86::vdpbf16ps(x86::Subnormals::as_zero)); }
+};
+
+}  // namespace convolution
