@@ -5,7 +5,8 @@
 #                    [TARGETS <target>...] [BACKEND llvm|c] [EMIT <kind>...]
 #                    [LINE_TABLES ON|OFF])
 #   A static library that one run of the generator makes while the project builds, with its header <function>.h. GENERATOR and
-#   FUNCTION are <name> where they are left out; TARGETS is what the project is built for. With several TARGETS (levels of x86-64,
+#   FUNCTION are <name> where they are left out; TARGETS is what the project is built for (in a cross build: what the toolchain file
+#   says); TARGETS_FILE names files with processors of one's own. With several TARGETS (levels of x86-64,
 #   vulkan, cuda-…) the library holds code for all of them, and each call runs what fits the memory and the machine. With BACKEND c the
 #   generator writes C99, which the project's own C compiler and flags make the library of (one target, a processor; no LLVM is needed). EMIT names
 #   further files to write beside the library (assembly, llvm, spirv, ptx, cubin, c, program, schedule, explain); their folder is the target property
@@ -14,6 +15,7 @@
 #
 # An application links the library alone: the compiler is no part of it, only the runtime is.
 include_guard(GLOBAL)
+include("${CMAKE_CURRENT_LIST_DIR}/AshlarCross.cmake")
 
 function(ashlar_add_generator name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK_LIBRARIES;COMPILE_DEFINITIONS;INCLUDE_DIRECTORIES")
@@ -23,9 +25,10 @@ function(ashlar_add_generator name)
   if(NOT arg_SOURCES)
     message(FATAL_ERROR "ashlar_add_generator(${name}): SOURCES is missing")
   endif()
-  if(CMAKE_CROSSCOMPILING)
-    message(FATAL_ERROR "ashlar_add_generator(${name}): generators run on the machine that builds, and this is a cross build; "
-                        "build the generator in a native build and run it there, with -e static_library,header and target=...")
+  if(CMAKE_CROSSCOMPILING AND NOT TARGET Ashlar::Generator)
+    ashlar_cross_generator(${name} SOURCES ${arg_SOURCES} LINK_LIBRARIES ${arg_LINK_LIBRARIES}
+      COMPILE_DEFINITIONS ${arg_COMPILE_DEFINITIONS} INCLUDE_DIRECTORIES ${arg_INCLUDE_DIRECTORIES})
+    return()
   endif()
   if(NOT TARGET Ashlar::Generator)
     message(FATAL_ERROR "ashlar_add_generator(${name}): this package of Ashlar holds the runtime alone; install the compiler package")
@@ -39,19 +42,33 @@ function(ashlar_add_generator name)
   target_link_libraries(${name} PRIVATE Ashlar::Generator ${arg_LINK_LIBRARIES})
 endfunction()
 
-# The target that this project is built for.
+# The target that this project is built for, from what its toolchain file says of processor and system.
 function(ashlar_default_target out)
   string(TOLOWER "${CMAKE_SYSTEM_PROCESSOR}" cpu)
   string(TOLOWER "${CMAKE_SYSTEM_NAME}" os)
-  if(NOT cpu MATCHES "^(amd64|x86_64)$" OR NOT os STREQUAL "linux")
-    message(FATAL_ERROR "ashlar: no target is known for CMAKE_SYSTEM_PROCESSOR \"${CMAKE_SYSTEM_PROCESSOR}\" on "
-                        "\"${CMAKE_SYSTEM_NAME}\"; give TARGETS (the generator's --list-targets names them)")
+  if(os STREQUAL "android" AND CMAKE_ANDROID_ARCH)
+    string(TOLOWER "${CMAKE_ANDROID_ARCH}" cpu)
   endif()
-  set(${out} x86-64-linux PARENT_SCOPE)
+  if(cpu MATCHES "^(amd64|x86_64)$")
+    set(cpu x86-64)
+  elseif(cpu MATCHES "^(arm64|aarch64)$")
+    set(cpu aarch64)
+  elseif(cpu MATCHES "^(arm|armv7.*)$" AND NOT os STREQUAL "generic")
+    set(cpu armv7)
+  elseif(NOT cpu MATCHES "^(riscv64|wasm32|cortex-m4|cortex-m7|cortex-m55)$")
+    message(FATAL_ERROR "ashlar: no target is known for CMAKE_SYSTEM_PROCESSOR \"${CMAKE_SYSTEM_PROCESSOR}\" on "
+                        "\"${CMAKE_SYSTEM_NAME}\" (for a board name the core, as cortex-m4); or give TARGETS (the generator's --list-targets names them)")
+  endif()
+  if(os STREQUAL "darwin")
+    set(os macos)
+  elseif(os MATCHES "^(generic|wasi|emscripten)$")
+    set(os none)
+  endif()
+  set(${out} "${cpu}-${os}" PARENT_SCOPE)
 endfunction()
 
 function(ashlar_add_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM;GENERATOR;FUNCTION;BACKEND;LINE_TABLES" "PARAMS;TARGETS;EMIT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM;GENERATOR;FUNCTION;BACKEND;LINE_TABLES" "PARAMS;TARGETS;TARGETS_FILE;EMIT")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "ashlar_add_library(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -90,6 +107,13 @@ function(ashlar_add_library name)
     set(lines "")
   endif()
   list(JOIN arg_TARGETS "," targets)
+  set(files "")
+  set(files_needed "")
+  foreach(file IN LISTS arg_TARGETS_FILE)
+    get_filename_component(file "${file}" ABSOLUTE)
+    list(APPEND files --targets "${file}")
+    list(APPEND files_needed "${file}")
+  endforeach()
 
   set(dir "${CMAKE_CURRENT_BINARY_DIR}/${name}.ashlar")
   set(object "${dir}/${arg_FUNCTION}${CMAKE_C_OUTPUT_EXTENSION}")
@@ -127,8 +151,8 @@ function(ashlar_add_library name)
     list(APPEND emit -e "${kind}=${file}")
   endforeach()
   add_custom_command(OUTPUT ${outputs} ${beside}
-    COMMAND ${arg_FROM} -g "${arg_GENERATOR}" -f "${arg_FUNCTION}" -t "${targets}" ${emit} ${lines} ${arg_PARAMS}
-    DEPENDS ${arg_FROM} $<TARGET_FILE:${arg_FROM}> VERBATIM COMMAND_EXPAND_LISTS COMMENT "Ashlar: ${arg_FUNCTION} for ${targets}")
+    COMMAND ${arg_FROM} -g "${arg_GENERATOR}" -f "${arg_FUNCTION}" ${files} -t "${targets}" ${emit} ${lines} ${arg_PARAMS}
+    DEPENDS ${arg_FROM} $<TARGET_FILE:${arg_FROM}> ${files_needed} VERBATIM COMMAND_EXPAND_LISTS COMMENT "Ashlar: ${arg_FUNCTION} for ${targets}")
   if(beside)  # in a STATIC library a .s file would be assembled a second time
     add_custom_target(${name}_emitted ALL DEPENDS ${beside})
   endif()

@@ -9,6 +9,11 @@ install(EXPORT AshlarRuntimeTargets NAMESPACE Ashlar:: DESTINATION ${package} CO
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ashlar/runtime DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ashlar COMPONENT runtime
   FILES_MATCHING PATTERN "*.h")
 
+# In a cross build the project's own compiler makes the runtime of these (AshlarCross.cmake).
+set(ASHLAR_RUNTIME_SOURCES ${CMAKE_INSTALL_DATADIR}/ashlar/runtime)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/runtime/ DESTINATION ${ASHLAR_RUNTIME_SOURCES} COMPONENT runtime
+  FILES_MATCHING PATTERN "*.c" PATTERN "*.h")
+
 set(layers "")
 foreach(layer ir lang analysis interp schedule lower codegen codegen_c codegen_spirv codegen_llvm generator)
   if(TARGET ashlar_${layer})
@@ -31,7 +36,8 @@ if(TARGET ashlar_codegen_llvm)
   get_target_property(ASHLAR_LLVM_LIBRARY_DIR ashlar_codegen_llvm ASHLAR_LLVM_LIBRARY_DIR)
 endif()
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/AshlarConfig.cmake.in ${PROJECT_BINARY_DIR}/AshlarConfig.cmake
-  INSTALL_DESTINATION ${package})
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/AshlarConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  INSTALL_DESTINATION ${package} PATH_VARS ASHLAR_RUNTIME_SOURCES CMAKE_INSTALL_INCLUDEDIR)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/AshlarConfigVersion.cmake COMPATIBILITY SameMinorVersion
+  ARCH_INDEPENDENT)  # a cross build takes the package of the machine that builds
 install(FILES ${PROJECT_BINARY_DIR}/AshlarConfig.cmake ${PROJECT_BINARY_DIR}/AshlarConfigVersion.cmake
-  ${PROJECT_SOURCE_DIR}/cmake/AshlarHelpers.cmake DESTINATION ${package} COMPONENT runtime)
+  ${PROJECT_SOURCE_DIR}/cmake/AshlarHelpers.cmake ${PROJECT_SOURCE_DIR}/cmake/AshlarCross.cmake DESTINATION ${package} COMPONENT runtime)

@@ -98,7 +98,7 @@ void Function::parallel_for(const KStmt& s) {
   if (!sliced) w.line("(void)slot;");
   w.allocate(s.body);
   w.open("for (;;)");
-  w.line("const int64_t first = __atomic_fetch_add(&loop->next, loop->chunk, __ATOMIC_RELAXED);");
+  w.line("const int64_t first = loop->chunk * __atomic_fetch_add(&loop->next, 1u, __ATOMIC_RELAXED);");
   w.line("if (first >= loop->extent) return 0;");
   w.line("const int64_t past = first + loop->chunk < loop->extent ? first + loop->chunk : loop->extent;");
   w.open("for (int64_t " + name + " = loop->begin + first; " + name + " < loop->begin + past; ++" + name + ")");
@@ -108,8 +108,8 @@ void Function::parallel_for(const KStmt& s) {
   w.close();
   w.close();
   file.functions += "/* The loop over " + in_comment(name) +
-                    ": `next` counts the iterations that were handed out, on a cache line of its own. */\nstruct " + type +
-                    " {\n  int64_t next;\n  char apart[56];\n  int64_t begin, extent, chunk, worker_bytes;\n" + fields +
+                    ": `next` counts the chunks that were handed out, on a cache line of its own. */\nstruct " + type +
+                    " {\n  uint32_t next;\n  char apart[60];\n  int64_t begin, extent, chunk, worker_bytes;\n" + fields +
                     "};\n\nstatic int " + worker + "(void *closure, int32_t slot) {\n" + w.text + "}\n\n";
 
   prepare({&s.begin, &s.extent});

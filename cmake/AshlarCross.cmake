@@ -1,0 +1,79 @@
+# What a cross build does otherwise: generators are built for, and run on, the machine that builds; the runtime is compiled from
+# its sources by the project's toolchain; the target of the code is what the toolchain file says. One configure, one build.
+#
+#   cmake -S . -B build -DCMAKE_TOOLCHAIN_FILE=aarch64.cmake -DAshlar_DIR=<prefix>/lib/cmake/Ashlar
+include_guard(GLOBAL)
+include(ExternalProject)
+
+set(Ashlar_HOST_CXX_COMPILER "" CACHE FILEPATH "C++20 compiler of the machine that builds, for generators in cross builds; empty: CMake finds one")
+
+# Ashlar::Runtime for the machine that is built for. Without an operating system: the headers alone, for f_run needs no runtime.
+function(ashlar_cross_runtime sources include version)
+  if(TARGET Ashlar::Runtime)
+    return()
+  endif()
+  if(CMAKE_SYSTEM_NAME STREQUAL "Generic")
+    add_library(Ashlar::Runtime INTERFACE IMPORTED GLOBAL)
+    target_include_directories(Ashlar::Runtime INTERFACE "${include}")
+    return()
+  endif()
+  set(THREADS_PREFER_PTHREAD_FLAG ON)
+  find_package(Threads REQUIRED)
+  file(GLOB files "${sources}/*.c" "${sources}/cuda/*.c")
+  add_library(ashlar_runtime STATIC EXCLUDE_FROM_ALL ${files})
+  add_library(Ashlar::Runtime ALIAS ashlar_runtime)
+  set_target_properties(ashlar_runtime PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF C_VISIBILITY_PRESET hidden
+    POSITION_INDEPENDENT_CODE ON)
+  target_compile_definitions(ashlar_runtime PRIVATE ASHLAR_VERSION="${version}")
+  target_include_directories(ashlar_runtime PUBLIC "${include}")
+  target_link_libraries(ashlar_runtime PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
+endfunction()
+
+# The generator as an imported executable that a project written here makes.
+function(ashlar_cross_generator name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK_LIBRARIES;COMPILE_DEFINITIONS;INCLUDE_DIRECTORIES")
+  if(NOT Ashlar_DIR)
+    message(FATAL_ERROR "ashlar_add_generator(${name}): generators run on the machine that builds, and this is a cross build with Ashlar as a "
+                        "part of it; install Ashlar for that machine, and find_package(Ashlar) with -DAshlar_DIR=<prefix>/lib/cmake/Ashlar")
+  endif()
+  foreach(kind SOURCES INCLUDE_DIRECTORIES)
+    set(${kind} "")
+    foreach(path IN LISTS arg_${kind})
+      get_filename_component(path "${path}" ABSOLUTE)
+      string(APPEND ${kind} " [==[${path}]==]")
+    endforeach()
+  endforeach()
+  foreach(kind LINK_LIBRARIES COMPILE_DEFINITIONS)
+    set(${kind} "")
+    foreach(word IN LISTS arg_${kind})
+      string(APPEND ${kind} " [==[${word}]==]")
+    endforeach()
+  endforeach()
+  set(nested "${CMAKE_CURRENT_BINARY_DIR}/${name}.host")
+  file(WRITE "${nested}/CMakeLists.txt.new" "cmake_minimum_required(VERSION 3.22)
+project(${name}_host C CXX)
+find_package(Ashlar REQUIRED CONFIG)
+ashlar_add_generator(${name} SOURCES${SOURCES} LINK_LIBRARIES${LINK_LIBRARIES} COMPILE_DEFINITIONS${COMPILE_DEFINITIONS} INCLUDE_DIRECTORIES${INCLUDE_DIRECTORIES})
+target_compile_options(${name} PRIVATE [==[-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=]==])
+set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY \"\${CMAKE_BINARY_DIR}/out\" RUNTIME_OUTPUT_DIRECTORY_RELEASE \"\${CMAKE_BINARY_DIR}/out\")
+")
+  configure_file("${nested}/CMakeLists.txt.new" "${nested}/CMakeLists.txt" COPYONLY)  # written anew only where it differs
+  set(options -DCMAKE_BUILD_TYPE=Release "-DAshlar_DIR=${Ashlar_DIR}")
+  if(Ashlar_HOST_CXX_COMPILER)
+    list(APPEND options "-DCMAKE_CXX_COMPILER=${Ashlar_HOST_CXX_COMPILER}")
+  endif()
+  set(executable "${nested}/build/out/${name}")
+  if(CMAKE_HOST_WIN32)
+    string(APPEND executable ".exe")
+  endif()
+  # an environment made for the target's compiler is not for the host's
+  set(clean ${CMAKE_COMMAND} -E env --unset=CC --unset=CXX --unset=CFLAGS --unset=CXXFLAGS --unset=LDFLAGS --unset=CMAKE_TOOLCHAIN_FILE
+            --unset=SDKROOT --unset=PKG_CONFIG_SYSROOT_DIR --unset=PKG_CONFIG_LIBDIR)
+  ExternalProject_Add(${name}_host SOURCE_DIR "${nested}" BINARY_DIR "${nested}/build" PREFIX "${nested}/steps" EXCLUDE_FROM_ALL ON
+    CONFIGURE_COMMAND ${clean} ${CMAKE_COMMAND} -G "${CMAKE_GENERATOR}" -S "${nested}" -B "${nested}/build" ${options}
+    BUILD_COMMAND ${clean} ${CMAKE_COMMAND} --build "${nested}/build" --config Release
+    INSTALL_COMMAND "" BUILD_ALWAYS ON BUILD_BYPRODUCTS "${executable}" LOG_CONFIGURE ON LOG_BUILD ON LOG_OUTPUT_ON_FAILURE ON)
+  add_executable(${name} IMPORTED GLOBAL)
+  set_target_properties(${name} PROPERTIES IMPORTED_LOCATION "${executable}")
+  add_dependencies(${name} ${name}_host)
+endfunction()

@@ -1,0 +1,21 @@
+# cmake -DPROJECT=... -DBUILD=... -DGENERATOR=... -DOPTIONS=... -DEMULATOR=... -DEXPECTED=... -P build_and_emulate.cmake
+# Configures a project once with a toolchain file, builds it, and runs its program in an emulator, which must say EXPECTED.
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "${ARGN}\nexit code ${code}\n${out}${err}")
+  endif()
+  set(out "${out}" PARENT_SCOPE)
+endfunction()
+file(REMOVE_RECURSE "${BUILD}")
+set(ENV{CXX} "there-is-no-such-compiler")  # an environment for the target's compiler must not reach the generator's
+run(${CMAKE_COMMAND} -G "${GENERATOR}" -S "${PROJECT}" -B "${BUILD}" ${OPTIONS})
+run(${CMAKE_COMMAND} --build "${BUILD}" --target app)
+run(${EMULATOR} "${BUILD}/app")
+if(NOT out MATCHES "${EXPECTED}")
+  message(FATAL_ERROR "the program said: ${out}")
+endif()
+run(${CMAKE_COMMAND} --build "${BUILD}" --target app)  # nothing is made again
+if(out MATCHES "Ashlar: scale")
+  message(FATAL_ERROR "a second build ran the generator again: ${out}")
+endif()
