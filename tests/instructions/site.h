@@ -29,7 +29,8 @@ using namespace ashlar;
 inline Expr element(const Tensor& t, const std::vector<Expr>& at) {
   if (at.size() == 1) return t(at[0]);
   if (at.size() == 2) return t(at[0], at[1]);
-  return t(at[0], at[1], at[2]);
+  if (at.size() == 3) return t(at[0], at[1], at[2]);
+  return t(at[0], at[1], at[2], at[3]);
 }
 
 class Site {
@@ -101,8 +102,11 @@ class Site {
       case 4:
         s.reorder(l[0], l[1], l[2], l[3]);
         break;
-      default:
+      case 5:
         s.reorder(l[0], l[1], l[2], l[3], l[4]);
+        break;
+      default:
+        s.reorder(l[0], l[1], l[2], l[3], l[4], l[5]);
     }
   }
 
