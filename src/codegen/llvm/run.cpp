@@ -440,9 +440,14 @@ llvm::Function* emit_run(Unit& unit, llvm::Function* body) {
   auto* pointer = llvm::PointerType::get(c, 0);
   auto* type = llvm::FunctionType::get(llvm::Type::getInt32Ty(c), {pointer, pointer}, false);
   llvm::Function* f = unit.function("_run", type, Unit::Visibility::exported);
-  // straight-line checks, executed once a call: not worth LLVM's time
+  // straight-line checks, executed once a call: not worth LLVM's time, but the memory of a small processor
   f->addFnAttr(llvm::Attribute::NoInline);
-  f->addFnAttr(llvm::Attribute::OptimizeNone);
+  if (unit.pointer_bytes() == 8) {
+    f->addFnAttr(llvm::Attribute::OptimizeNone);
+  } else {
+    f->addFnAttr(llvm::Attribute::OptimizeForSize);
+    f->addFnAttr(llvm::Attribute::MinSize);
+  }
   RunChecks run(unit, f);
   run.call_itself();
   bind_arguments(run.e, run.args);
