@@ -19,7 +19,6 @@ namespace ashlar {
 using targets::Base;
 using targets::Feature;
 using targets::Locked;
-using targets::System;
 
 namespace {
 

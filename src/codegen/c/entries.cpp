@@ -75,7 +75,6 @@ class Descriptor {
 
   // What the descriptor calls takes any pointer.
   std::string thunk_run() const {
-    const std::string cast = "const " + file_.name + "_args *";
     std::string out = "static int " + file_.name + "_checked(const void *args, const ashlar_context *context) {\n  return " +
                       file_.name + "_body(args, context);\n}\n\n";
     if (has_workspace(k_))
@@ -209,7 +208,7 @@ Signature signature(const File& file) {
   return s;
 }
 
-std::string without_comma(std::string s) { return s.empty() ? "void" : s.substr(0, s.size() - 2); }
+std::string without_comma(const std::string& s) { return s.empty() ? "void" : s.substr(0, s.size() - 2); }
 
 // A name for the parameter that no argument has.
 std::string context_name(const File& file) {

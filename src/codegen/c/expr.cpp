@@ -52,7 +52,7 @@ Text Function::root(const Expr& e) {
 
 Text Function::emit(const Expr& e) {
   if (const auto it = named_.find(e); it != named_.end()) return it->second;
-  const Text t = node(e);
+  Text t = node(e);
   if (is_leaf(e)) return t;
   const bool outside = !lane_.empty() && e.type().lanes == 1 && !e.type().scalable;  // of a loop over lanes
   const bool works = t.s.find('(') != std::string::npos || t.s.find('[') != std::string::npos;
@@ -164,7 +164,7 @@ Text Function::ramp(const Expr& e) {
   if (e.type().lanes == 1) return emit(args[0]);
   std::int64_t stride = 0;
   const bool known = ir::is_int(args[1], &stride);
-  const Text base = emit(args[0]);
+  Text base = emit(args[0]);
   if (!t.is_index() || is_wild(e)) {
     const std::string lane = t.is_index() ? lane_ : "(" + value_type(t) + ")" + lane_;
     const std::string steps = known && stride == 1 ? lane : call_text(file.helpers.binary(Op::mul, t), {lane, emit(args[1]).s});
@@ -203,13 +203,13 @@ Text Function::node(const Expr& e) {
     case Op::ramp:
       return ramp(e);
     case Op::cast: {
-      const Text x = emit(args[0]);
+      Text x = emit(args[0]);
       if (t == lane_of(args[0])) return x;
       return {converted(file.helpers, t, lane_of(args[0]), x.s), t.is_bool() ? kPrimary : kPrefix};
     }
     case Op::saturate: {
       const Type from = lane_of(args[0]);
-      const Text x = emit(args[0]);
+      Text x = emit(args[0]);
       if (t == from && !t.is_float()) return x;
       if (t.is_bool() || (from.is_bool() && !t.is_float())) return {converted(file.helpers, t, from, x.s), kPrefix};
       if (t.is_float() && t.bits >= 32 && !from.is_float()) return {converted(file.helpers, t, from, x.s), kPrefix};
@@ -217,7 +217,7 @@ Text Function::node(const Expr& e) {
     }
     case Op::bitcast: {
       const Type from = lane_of(args[0]);
-      const Text x = emit(args[0]);
+      Text x = emit(args[0]);
       if (t == from) return x;
       if (t.is_bool()) return {wrapped(x, kSum) + " != 0", kCompare};
       const bool to_real = t.is_float() && t.bits >= 32, from_real = from.is_float() && from.bits >= 32;

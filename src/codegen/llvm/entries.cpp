@@ -13,7 +13,6 @@
 
 namespace ashlar::codegen {
 
-using ir::Op;
 using llvm::Constant;
 using llvm::Value;
 
