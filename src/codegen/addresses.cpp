@@ -42,6 +42,49 @@ std::optional<Ramp> as_ramp(const Expr& e) {
 
 namespace {
 
+// A sum of numbers times what is no sum; given up where it is very long.
+class Linear {
+ public:
+  void add(const Expr& e, std::int64_t times) {
+    std::int64_t c = 0;
+    const auto args = ir::args_of(e);
+    if (--budget_ < 0) return;
+    if (ir::is_int(e, &c)) {
+      constant_ += times * c;
+    } else if (ir::is(e, Op::add) || ir::is(e, Op::sub)) {
+      add(args[0], times);
+      add(args[1], ir::is(e, Op::add) ? times : -times);
+    } else if (ir::is(e, Op::mul) && ir::is_int(args[1], &c)) {
+      add(args[0], times * c);
+    } else if (ir::is(e, Op::mul) && ir::is_int(args[0], &c)) {
+      add(args[1], times * c);
+    } else {
+      terms_[e] += times;
+    }
+  }
+  std::optional<std::int64_t> number() const {
+    for (const auto& [e, times] : terms_)
+      if (times != 0) return std::nullopt;
+    return budget_ < 0 ? std::nullopt : std::optional(constant_);
+  }
+
+ private:
+  std::int64_t constant_ = 0;
+  std::unordered_map<Expr, std::int64_t, ir::ExprHash, ir::ExprSame> terms_;
+  int budget_ = 200;
+};
+
+}  // namespace
+
+std::optional<std::int64_t> constant_difference(const Expr& a, const Expr& b) {
+  Linear difference;
+  difference.add(a, 1);
+  difference.add(b, -1);
+  return difference.number();
+}
+
+namespace {
+
 // One question; an index whose parts are used twice by the next ones, over and over, is asked for each of them once.
 class Multiple {
  public:

@@ -14,6 +14,9 @@ struct Ramp {
 };
 std::optional<Ramp> as_ramp(const Expr&);
 
+// a - b, where it is the same number whatever the variables are.
+std::optional<std::int64_t> constant_difference(const Expr& a, const Expr& b);
+
 using Multiples = std::map<ir::Id, std::int64_t>;  // variables, and numbers that they are always a multiple of
 
 // A number that the value is always a multiple of; 0 for the constant 0.

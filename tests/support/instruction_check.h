@@ -17,10 +17,10 @@
 namespace instructions {
 
 struct Made {
-  static constexpr std::int64_t elements = 64;
   const Row& row;
+  const std::int64_t elements = row.elements;
   lang::DefinitionScope scope;
-  Tensor A, B, C, D, y;
+  Tensor A, B, C, D, table, y;
   lang::Built built;
   Schedule schedule;
 
@@ -30,9 +30,14 @@ struct Made {
         B(lang::make_input("B", r.type, {elements * r.stride})),
         C(lang::make_input("C", r.other, {elements})),
         D(lang::make_input("D", r.other, {elements})),
+        table(lang::make_input("table", u8, {16})),
         built(build()),
         schedule(built, target) {
-    schedule[y].vectorize(schedule[y].nest()[0], r.lanes ? r.lanes : target.lanes(r.type));
+    const Loop i = schedule[y].nest()[0];
+    if (r.lanes < 0)
+      schedule[y].vectorize(i, Scalable{-r.lanes});
+    else
+      schedule[y].vectorize(i, r.lanes ? r.lanes : target.lanes(r.type));
     schedule::finish(schedule.scheduled(), target);
   }
   ir::Kernel kernel() const { return lower(schedule.scheduled().program, options_for(schedule.target())); }
@@ -65,19 +70,24 @@ struct Made {
   lang::Built build() {
     Type type;
     const Tensor value = compute("y", {elements}, [&](Var i) {
-      const Expr e = row.value({A(i), B(i), C(i), D(i), A, B, i});
+      const Tensor constants = few(A, 32);
+      const Expr e = row.value({A(i), B(i), C(i), D(i), A, B, i, table, constants});
       type = e.type();
       return e;
     });
     y = lang::make_output("y", type, {elements});
     lang::bind(y, value);
-    return lang::build_program("row", {A, B, C, D, y});
+    return lang::build_program("row", {A, B, C, D, table, y});
   }
 };
 
-// Does one of the mnemonics, separated by '|', stand in the assembly?
-inline bool has_mnemonic(const std::string& assembly, const std::string& mnemonics) {
-  return std::regex_search(assembly, std::regex("\\t(" + mnemonics + ")\\t"));
+// Does an instruction stand in the assembly: one of the mnemonics, separated by '|', and the operand?
+inline bool has(const std::string& assembly, const Wanted& wanted) {
+  const std::regex mnemonic("^\\t(" + std::string(wanted.mnemonic) + ")\\t");
+  std::istringstream lines(assembly);
+  for (std::string line; std::getline(lines, line);)
+    if (std::regex_search(line, mnemonic) && line.find(wanted.operand) != std::string::npos) return true;
+  return false;
 }
 
 // The mnemonics of the vector code alone, for a message: without directives, labels and comments.

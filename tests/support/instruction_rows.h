@@ -16,11 +16,13 @@ struct Inputs {  // element i of four tensors, and the tensors
   Expr a, b, c, d;
   const Tensor &A, &B;
   Expr i;
+  const Tensor &bytes, &T;  // tables: an argument of 16 u8; 32 constants of the row's type
 };
 
 struct Wanted {
   const char* target;
-  const char* mnemonic;  // or several, separated by '|', of which one is enough
+  const char* mnemonic;      // or several, separated by '|', of which one is enough
+  const char* operand = "";  // that it has
 };
 
 struct Row {
@@ -28,18 +30,27 @@ struct Row {
   Type type, other;  // of a and b; of c and d
   Expr (*value)(const Inputs&);
   std::vector<Wanted> wanted;
-  int lanes = 0;   // 0: as many as a register has of `type`
+  int lanes = 0;   // 0: as many as a register has of `type`; -n: n and more, as many as the machine's vectors have (Scalable)
   int stride = 1;  // A and B have as many times more elements
+  int elements = 64;
 };
 
-#define OF(expression)                                       \
-  [](const Inputs& in) -> Expr {                             \
-    [[maybe_unused]] const auto& [a, b, c, d, A, B, i] = in; \
-    return expression;                                       \
+// The first `n` of more constants, which repeat the table's.
+inline Tensor few(const Tensor& table, int n) {
+  std::vector<int> all;
+  for (int k = 0; k < n; ++k) all.push_back((k * 37 + 11) % 101 - (table.type().is_unsigned() ? 0 : 50));
+  return constant("few", table.type(), {n}, all);
+}
+
+#define OF(expression)                                                 \
+  [](const Inputs& in) -> Expr {                                       \
+    [[maybe_unused]] const auto& [a, b, c, d, A, B, i, bytes, T] = in; \
+    return expression;                                                 \
   }
 
 inline std::vector<Row> rows() {
-  constexpr const char *sse = "x86-64", *v2 = "x86-64-v2", *v3 = "x86-64-v3", *v4 = "x86-64-v4", *arm = "aarch64";
+  constexpr const char *sse = "x86-64", *v2 = "x86-64-v2", *v3 = "x86-64-v3", *v4 = "x86-64-v4", *vbmi = "x86-64-v4+avx512vbmi",
+                       *arm = "aarch64", *sve = "aarch64+sve";
   return {
       // saturating sums and differences
       {"add_sat i8", i8, i8, OF(add_sat(a, b)), {{sse, "paddsb"}, {v3, "vpaddsb"}, {v4, "vpaddsb"}, {arm, "sqadd"}}},
@@ -225,12 +236,115 @@ inline std::vector<Row> rows() {
        f32,
        f32,
        OF(A(2 * i) + A(2 * i + 1)),
-       {{sse, "shufps"}, {v3, "vshufps|vunpcklps|vpermps"}, {arm, "uzp1|ld2"}},
+       {{sse, "shufps"}, {v3, "vshufps|vunpcklps|vpermps|vhaddps"}, {arm, "uzp1|ld2"}},
        0,
        2},
       {"every second u8", u8, u8, OF(rounding_halving_add(A(2 * i), A(2 * i + 1))), {{arm, "uzp1|ld2|tbl"}}, 0, 2},
       {"backwards", f32, f32, OF(A(63 - i)), {{sse, "shufps"}, {v3, "vpermps|vpermpd|vshufps"}, {arm, "rev64"}}},
-      {"gathered f32", f32, i32, OF(A(in_range(c & 63, 0, 64))), {{v4, "vgatherdps|vgatherqps"}}},
+      {"every third u8",
+       u8,
+       u8,
+       OF(rounding_halving_add(rounding_halving_add(A(3 * i), A(3 * i + 1)), A(3 * i + 2))),
+       {{v2, "pshufb"}, {v3, "vpshufb"}, {arm, "ld3"}},
+       0,
+       3},
+      {"every third f32",
+       f32,
+       f32,
+       OF(A(3 * i) + A(3 * i + 1) * A(3 * i + 2)),
+       {{v3, "vblendps|vpermps|vshufps"}, {arm, "ld3"}},
+       0,
+       3},
+      {"every fourth f32",
+       f32,
+       f32,
+       OF((A(4 * i) + A(4 * i + 1)) * (A(4 * i + 2) - A(4 * i + 3))),
+       {{sse, "shufps|unpcklps"}, {v4, "vpermt2ps|vpermi2ps"}, {arm, "ld4"}},
+       0,
+       4},
+      {"every fourth u8",
+       u8,
+       u8,
+       OF(max(max(A(4 * i), A(4 * i + 1)), max(A(4 * i + 2), A(4 * i + 3)))),
+       {{v3, "vpshufb|vpackuswb"}, {arm, "ld4"}},
+       0,
+       4},
+      {"every second i16 and the next", i16, i16, OF(A(2 * i) - A(2 * i + 1)), {{arm, "ld2"}}, 0, 2},
+      // tails
+      {"a tail of f32", f32, f32, OF(a + b), {{v3, "vmaskmovps"}, {v4, "vmovups", "{%k"}}, 0, 1, 63},
+      {"a tail of f64", f64, f64, OF(a * b), {{v3, "vmaskmovpd"}, {v4, "vmovupd", "{%k"}}, 0, 1, 63},
+      {"a tail of i32", i32, i32, OF(a + b), {{v3, "vpmaskmovd|vmaskmovps"}, {v4, "vmovdqu32|vmovups", "{%k"}}, 0, 1, 63},
+      {"a tail of i64", i64, i64, OF(a + b), {{v3, "vpmaskmovq|vmaskmovpd"}, {v4, "vmovdqu64|vmovupd", "{%k"}}, 0, 1, 63},
+      {"a tail of u8", u8, u8, OF(max(a, b)), {{v4, "vmovdqu8", "{%k"}}, 0, 1, 63},
+      {"a tail of i16", i16, i16, OF(max(a, b)), {{v4, "vmovdqu16", "{%k"}}, 0, 1, 63},
+      {"scalable lanes f32", f32, f32, OF(a + b), {{sve, "whilelo"}, {sve, "ld1w"}, {sve, "st1w"}}, -4, 1, 63},
+      {"scalable lanes u8", u8, u8, OF(max(a, b)), {{sve, "whilelo"}, {sve, "ld1b"}, {sve, "st1b"}}, -16, 1, 63},
+      {"scalable lanes i16", i16, i16, OF(a * b), {{sve, "whilelo"}, {sve, "ld1h"}, {sve, "st1h"}}, -8, 1, 63},
+      {"scalable lanes f64", f64, f64, OF(a - b), {{sve, "whilelo"}, {sve, "ld1d"}, {sve, "st1d"}}, -2, 1, 63},
+      // tables
+      {"16 bytes of an argument",
+       u8,
+       u8,
+       OF(bytes(in_range(c & u8(15), 0, 16))),
+       {{v2, "pshufb"}, {v3, "vpshufb"}, {v4, "vpshufb"}, {arm, "tbl"}}},
+      {"16 bytes",
+       u8,
+       u8,
+       OF(few(T, 16)(in_range(c & u8(15), 0, 16))),
+       {{v2, "pshufb"}, {v3, "vpshufb"}, {v4, "vpshufb"}, {arm, "tbl"}}},
+      {"32 bytes",
+       u8,
+       u8,
+       OF(T(in_range(c & u8(31), 0, 32))),
+       {{v2, "pshufb"}, {v3, "vpblendvb"}, {v4, "vpshufb"}, {vbmi, "vpermb"}, {arm, "tbl"}}},
+      {"40 bytes",
+       i8,
+       u8,
+       OF(few(T, 40)(in_range(c & u8(31), 0, 32))),
+       {{v2, "pshufb"}, {v3, "vpblendvb"}, {v4, "vpshufb"}, {vbmi, "vpermb|vpermi2b|vpermt2b"}, {arm, "tbl"}}},
+      {"200 bytes",
+       i8,
+       u8,
+       OF(few(T, 200)(in_range(c % u8(200), 0, 200))),
+       {{v3, "vpshufb"}, {v4, "vpshufb"}, {vbmi, "vpermi2b|vpermt2b"}, {arm, "tbl"}}},
+      {"256 bytes", u8, u8, OF(few(T, 256)(c)), {{v3, "vpshufb"}, {v4, "vpshufb"}, {vbmi, "vpermi2b|vpermt2b"}, {arm, "tbl"}}},
+      {"100 of i16", i16, u8, OF(few(T, 100)(in_range(c & u8(63), 0, 64))), {{v4, "vpermi2w|vpermt2w"}, {arm, "tbl"}}},
+      {"24 of f32",
+       f32,
+       u8,
+       OF(few(T, 24)(in_range(c & u8(15), 0, 16))),
+       {{v3, "vpermps|vpermd"}, {v4, "vpermi2ps|vpermt2ps|vpermi2d|vpermt2d"}, {arm, "tbl"}}},
+      {"64 of i32", i32, u8, OF(few(T, 64)(in_range(c & u8(63), 0, 64))), {{v4, "vpermi2d|vpermt2d"}, {arm, "tbl"}}},
+      {"100 bytes",
+       i8,
+       u8,
+       OF(few(T, 100)(in_range(c & u8(63), 0, 64))),
+       {{v2, "pshufb"}, {v3, "vpshufb"}, {v4, "vpshufb"}, {vbmi, "vpermi2b|vpermt2b"}, {arm, "tbl"}}},
+      {"bytes where a condition holds",
+       u8,
+       u8,
+       OF(select(c < 32, T(in_range(c, 0, 32)), a)),
+       {{v2, "pshufb"}, {v3, "vpshufb"}, {v4, "vpshufb"}, {vbmi, "vpermb"}, {arm, "tbl"}}},
+      {"8 of i16", i16, u8, OF(few(T, 8)(in_range(c & u8(7), 0, 8))), {{v2, "pshufb"}, {v4, "vpermw"}, {arm, "tbl"}}},
+      {"32 of i16", i16, u16, OF(T(in_range(c & u16(31), 0, 32))), {{v4, "vpermw"}, {arm, "tbl"}}},
+      {"60 of i16", i16, u16, OF(few(T, 60)(in_range(c & u16(31), 0, 32))), {{v4, "vpermi2w|vpermt2w"}}},
+      {"4 of f32",
+       f32,
+       u8,
+       OF(few(T, 4)(in_range(c & u8(3), 0, 4))),
+       {{v2, "pshufb"}, {v3, "vpermps|vpermd"}, {v4, "vpermps|vpermd"}, {arm, "tbl"}}},
+      {"8 of i32",
+       i32,
+       u32,
+       OF(few(T, 8)(in_range(c & u32(7), 0, 8))),
+       {{v3, "vpermps|vpermd"}, {v4, "vpermps|vpermd"}, {arm, "tbl"}}},
+      {"16 of f32",
+       f32,
+       u8,
+       OF(few(T, 16)(in_range(c & u8(15), 0, 16))),
+       {{v3, "vpermps|vpermd"}, {v4, "vpermps|vpermd"}, {arm, "tbl"}}},
+      {"32 of f32", f32, u32, OF(T(in_range(c & u32(31), 0, 32))), {{v4, "vpermi2ps|vpermt2ps|vpermi2d|vpermt2d"}}},
+      {"gathered f32", f32, i32, OF(A(in_range(c & 127, 0, 128))), {{v4, "vgatherdps|vgatherqps"}}, 0, 2},
   };
 }
 

@@ -30,7 +30,8 @@ class TemporaryFolder {  // gone with all that is in it
   std::filesystem::path path_;
 };
 
-// What it said, errors too. std::runtime_error where the command fails: the command, its exit status (-1: a signal), and what it said.
+// What it said, errors too. std::runtime_error where the command fails: the command, its exit status (-1: a signal), and what
+// it said.
 inline std::string shell(const std::string& command) {
   std::string said;
   FILE* pipe = popen((command + " 2>&1").c_str(), "r");

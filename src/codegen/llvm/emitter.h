@@ -7,6 +7,7 @@
 //   Emitter e(unit, function);  e.bind(i, value);  e.expr(ir::add(i_var, ir::index(1)))
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <vector>
@@ -88,7 +89,13 @@ class Emitter {
 
   llvm::Value* load(const Expr&);
   llvm::Value* load_vector(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
+  std::int64_t table_entries(const ir::KBuffer&) const;  // memory_table.cpp; null where the buffer or the target are not for it
+  llvm::Value* load_from_table(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
   llvm::Value* load_strided(const ir::KBuffer&, Type, llvm::Value* base, std::int64_t stride, llvm::Align);
+  std::optional<std::int64_t> place_in_period(const ir::KBuffer&, Type, const Ramp&,
+                                              std::int64_t stride);  // memory_strided.cpp
+  llvm::Value* load_of_period(const ir::KBuffer&, Type, llvm::Value* base, std::int64_t place, std::int64_t stride,
+                              llvm::Align);
   llvm::Value* load_scalar(const ir::KBuffer&, Type, llvm::Value* element);
   llvm::Value* top_half(Type, llvm::Value* byte);  // memory_packed.cpp
   llvm::Value* half(Type, llvm::Value* byte, llvm::Value* odd);
@@ -127,6 +134,13 @@ class Emitter {
 
   std::unordered_map<const ir::Node*, llvm::Value*> memo_;
   std::map<ir::Id, std::set<std::pair<std::int64_t, int>>> register_accesses_;
+  struct Strided {  // a load of the root without a mask
+    ir::Id buffer;
+    Type type;
+    Ramp at;
+  };
+  std::optional<std::vector<Strided>> strided_;  // all of them, once one is met
+  Expr root_;
   std::vector<Expr> kept_;  // keeps memoised temporaries alive
   llvm::Value** overflow_ = nullptr;
   std::size_t launches_ = 0;  // emitted so far

@@ -38,6 +38,8 @@ Value* Emitter::expr(const Expr& e) {
   if (e.empty()) throw InternalError("codegen: kernel " + unit.name + " lacks an expression");
   memo_.clear();
   kept_.clear();
+  strided_.reset();
+  root_ = e;
   return emit(e);
 }
 

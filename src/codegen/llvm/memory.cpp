@@ -3,12 +3,12 @@
 //   scalar                     a load or store; under a condition, a branch around it
 //   ramp of stride 1           one vector access, masked where there is a mask
 //   ramp of stride 0           one scalar, in every lane (loads)
-//   strides -4 .. 4            vector loads of exactly the span between first and last element, shuffled (no mask)
+//   strides -4 .. 4            vector loads of exactly the span between first and last element, shuffled (memory_strided.cpp)
 //   whole registers, streamed  stores past the caches, where the address is on a boundary
 //   packed arguments           memory_packed.cpp
+//   small tables               permutations of registers (memory_table.cpp)
 //   anything else              a gather or scatter; one element after another where the target has none
 //   atomic                     one read-modify-write an element
-#include <cstdlib>
 #include <numeric>
 
 #include <llvm/IR/Intrinsics.h>
@@ -120,7 +120,12 @@ Value* Emitter::load_vector(const ir::KBuffer& buffer, Type t, const Expr& addre
     return b.CreateVectorSplat(math.count(t), load_scalar(buffer, t, element(buffer, emit(ramp->base))));
   const llvm::Align align(static_cast<std::uint64_t>(t.bytes()));
   if (!mask && t.scalable) mask = llvm::ConstantInt::getTrue(math.type(ir::like(bool_, t)));  // no lane can be named
+  if (!mask && !thread_of && stride >= 2 && stride <= 4)
+    if (const auto place = place_in_period(buffer, t, *ramp, stride))
+      return load_of_period(buffer, t, emit(ramp->base), *place, stride, align);
   if (!mask && stride >= -4 && stride <= 4) return load_strided(buffer, t, emit(ramp->base), stride, align);
+  if (!ramp)
+    if (Value* found = load_from_table(buffer, t, address, mask)) return found;
   const bool gathers = t.bits >= 32 && unit.target.has("avx2") && t.lanes >= 4;
   if (!mask && !gathers) {
     Value* v = llvm::PoisonValue::get(type);
@@ -137,37 +142,6 @@ Value* Emitter::load_vector(const ir::KBuffer& buffer, Type t, const Expr& addre
   llvm::CallInst* v = b.CreateMaskedGather(type, element(buffer, emit(address)), align, mask, zero);
   unit.tag_access(v, buffer.id);
   return v;
-}
-
-// Elements base + k * stride for k < n. With s = |stride|, s vectors of n consecutive elements are read: the first s - 1 side
-// by side from the lowest address on, the last one so that it ends with the highest element. Nothing outside is touched.
-Value* Emitter::load_strided(const ir::KBuffer& buffer, Type t, Value* base, std::int64_t stride, llvm::Align align) {
-  const int n = t.lanes, s = static_cast<int>(std::abs(stride));
-  const int last = s * (n - 1) + 1 - n;
-  if (stride < 0) base = b.CreateAdd(base, b.getInt64(static_cast<std::uint64_t>(stride * (n - 1))));
-  std::vector<Value*> parts;
-  for (int j = 0; j < s; ++j) {
-    Value* at = element(buffer, b.CreateAdd(base, b.getInt64(static_cast<std::uint64_t>(j < s - 1 ? j * n : last))));
-    llvm::LoadInst* part = b.CreateAlignedLoad(math.memory_type(t), at, align);
-    unit.tag_access(part, buffer.id);
-    parts.push_back(part);
-  }
-  std::vector<int> part_of(static_cast<std::size_t>(n)), offset(static_cast<std::size_t>(n));
-  for (int k = 0; k < n; ++k) {
-    const int position = s * (stride < 0 ? n - 1 - k : k);
-    const int p = std::min(position / n, s - 1);
-    part_of[static_cast<std::size_t>(k)] = p;
-    offset[static_cast<std::size_t>(k)] = position - (p < s - 1 ? p * n : last);
-  }
-  Value* result = nullptr;
-  for (int p = 0; p < s; ++p) {
-    std::vector<int> pick(static_cast<std::size_t>(n));
-    for (std::size_t k = 0; k < pick.size(); ++k)
-      pick[k] = part_of[k] == p ? offset[k] + (result ? n : 0) : part_of[k] < p && result ? static_cast<int>(k) : -1;
-    result = result ? b.CreateShuffleVector(result, parts[static_cast<std::size_t>(p)], pick)
-                    : b.CreateShuffleVector(parts[static_cast<std::size_t>(p)], pick);
-  }
-  return result;
 }
 
 // ---- stores ----------------------------------------------------------------------------------------------------------

@@ -66,13 +66,12 @@ class Unit {
   enum class Visibility { internal, hidden, exported };
   llvm::Function* function(const std::string& suffix, llvm::FunctionType*, Visibility);
   void tag_access(llvm::Instruction*, ir::Id buffer) const;
-  llvm::Constant* text(const std::string&);     // a constant string; its address
-  llvm::Constant* data_of(const ir::KBuffer&);  // a constant's elements; their address
+  bool never_written(const ir::KBuffer&) const;  // while the kernel runs
+  llvm::Constant* text(const std::string&);      // a constant string; its address
+  llvm::Constant* data_of(const ir::KBuffer&);   // a constant's elements; their address
 
  private:
   bool may_overlap(const ir::KBuffer&, const ir::KBuffer&) const;
-  bool never_written(const ir::KBuffer&) const;
-
   Unit(const ir::Kernel&, const Target&, Side, std::shared_ptr<llvm::LLVMContext>, std::shared_ptr<llvm::Module>,
        std::string name);
 

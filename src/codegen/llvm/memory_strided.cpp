@@ -1,0 +1,97 @@
+// Loads of every second to fourth element, without a mask: vectors of neighbours, shuffled.
+//
+// Alone, a load touches nothing outside of the span between its first and its last element. Where the expression around reads
+// all of a period, as the three colours of a pixel are, the neighbours are whole vectors, which the loads share; on AArch64
+// they and their shuffles are one ld2, ld3 or ld4.
+#include <cstdlib>
+#include <numeric>
+
+#include "codegen/llvm/emitter.h"
+
+namespace ashlar::codegen {
+
+using llvm::Value;
+
+// Elements base + k * stride for k < n. With s = |stride|, s vectors of n consecutive elements are read: the first s - 1 side
+// by side from the lowest address on, the last one so that it ends with the highest element. Nothing outside is touched.
+Value* Emitter::load_strided(const ir::KBuffer& buffer, Type t, Value* base, std::int64_t stride, llvm::Align align) {
+  const int n = t.lanes, s = static_cast<int>(std::abs(stride));
+  const int last = s * (n - 1) + 1 - n;
+  if (stride < 0) base = b.CreateAdd(base, b.getInt64(static_cast<std::uint64_t>(stride * (n - 1))));
+  std::vector<Value*> parts;
+  for (int j = 0; j < s; ++j) {
+    Value* at = element(buffer, b.CreateAdd(base, b.getInt64(static_cast<std::uint64_t>(j < s - 1 ? j * n : last))));
+    llvm::LoadInst* part = b.CreateAlignedLoad(math.memory_type(t), at, align);
+    unit.tag_access(part, buffer.id);
+    parts.push_back(part);
+  }
+  std::vector<int> part_of(static_cast<std::size_t>(n)), offset(static_cast<std::size_t>(n));
+  for (int k = 0; k < n; ++k) {
+    const int position = s * (stride < 0 ? n - 1 - k : k);
+    const int p = std::min(position / n, s - 1);
+    part_of[static_cast<std::size_t>(k)] = p;
+    offset[static_cast<std::size_t>(k)] = position - (p < s - 1 ? p * n : last);
+  }
+  Value* result = nullptr;
+  for (int p = 0; p < s; ++p) {
+    std::vector<int> pick(static_cast<std::size_t>(n));
+    for (std::size_t k = 0; k < pick.size(); ++k)
+      pick[k] = part_of[k] == p ? offset[k] + (result ? n : 0) : part_of[k] < p && result ? static_cast<int>(k) : -1;
+    result = result ? b.CreateShuffleVector(result, parts[static_cast<std::size_t>(p)], pick)
+                    : b.CreateShuffleVector(parts[static_cast<std::size_t>(p)], pick);
+  }
+  return result;
+}
+
+// How many elements before `at` a period begins all of which the root reads anyhow: elements base - place + k of the buffer for
+// k < n * stride. Nothing where there is none.
+std::optional<std::int64_t> Emitter::place_in_period(const ir::KBuffer& buffer, Type t, const Ramp& at, std::int64_t stride) {
+  if (!strided_) {
+    strided_.emplace();
+    ir::walk(root_, [&](const Expr& e) {
+      if (!ir::is(e, ir::Op::load) || ir::args_of(e).size() > 1 || e.type().lanes == 1) return true;
+      if (const auto ramp = as_ramp(ir::args_of(e)[0])) strided_->push_back({e.node()->id, e.type(), *ramp});
+      return true;
+    });
+  }
+  std::set<std::int64_t> read;  // relative to `at`
+  for (const Strided& s : *strided_) {
+    if (s.buffer != buffer.id || !(s.type == t) || !ir::is_int(s.at.stride, stride)) continue;
+    const auto d = constant_difference(s.at.base, at.base);
+    if (d && std::abs(*d) < stride) read.insert(*d);
+  }
+  for (std::int64_t place = 0; place < stride; ++place)
+    if (read.contains(-place) && read.contains(stride - 1 - place)) return place;
+  return std::nullopt;
+}
+
+Value* Emitter::load_of_period(const ir::KBuffer& buffer, Type t, Value* base, std::int64_t place, std::int64_t stride,
+                               llvm::Align align) {
+  const int n = t.lanes, s = static_cast<int>(stride), first = static_cast<int>(place);
+  base = b.CreateSub(base, b.getInt64(static_cast<std::uint64_t>(place)));
+  const auto read = [&](int from, Type type) {
+    llvm::LoadInst* v = b.CreateAlignedLoad(
+        math.memory_type(type), element(buffer, b.CreateAdd(base, b.getInt64(static_cast<std::uint64_t>(from)))), align);
+    unit.tag_access(v, buffer.id);
+    return v;
+  };
+  std::vector<int> pick(static_cast<std::size_t>(n));
+  if (unit.target.architecture() == Architecture::aarch64) {
+    for (int k = 0; k < n; ++k) pick[static_cast<std::size_t>(k)] = first + s * k;
+    return b.CreateShuffleVector(read(0, t.with_lanes(n * s)), pick);
+  }
+  Value* result = nullptr;
+  for (int p = 0; p < s; ++p) {
+    for (int k = 0; k < n; ++k) {
+      const int position = first + s * k;
+      pick[static_cast<std::size_t>(k)] = position / n == p            ? position % n + (result ? n : 0)
+                                          : position / n < p && result ? k
+                                                                       : -1;
+    }
+    Value* part = read(p * n, t);
+    result = result ? b.CreateShuffleVector(result, part, pick) : b.CreateShuffleVector(part, pick);
+  }
+  return result;
+}
+
+}  // namespace ashlar::codegen
