@@ -84,7 +84,7 @@ std::string wrong_types(const Expr& e) {
     return counted(2) && type(0) == type(1) && t.is_bool() && same_lanes(t, type(0))
                ? ""
                : found("two operands of one type, gives bool");
-  if (n->op >= Op::neg && n->op <= Op::fast) return counted(1) && type(0) == t ? "" : found("one operand of its own type");
+  if (n->op >= Op::neg && n->op <= Op::rare) return counted(1) && type(0) == t ? "" : found("one operand of its own type");
   return counted(2) && type(0) == t && type(1) == t ? "" : found("two operands of its own type");
 }
 

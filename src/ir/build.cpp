@@ -327,23 +327,18 @@ Expr broadcast(const Expr& e, int lanes) {
 // ---- names -------------------------------------------------------------------------------------------------------------
 
 const char* op_name(Op op) {
-  static constexpr const char* names[] = {"int_const",   "float_const", "var",       "load",         "neg",
-                                          "bit_not",     "logic_not",   "cast",      "saturate",     "bitcast",
-                                          "abs",         "sqrt",        "rsqrt",     "cbrt",         "exp",
-                                          "exp2",        "expm1",       "log",       "log2",         "log1p",
-                                          "sin",         "cos",         "tan",       "asin",         "acos",
-                                          "atan",        "sinh",        "cosh",      "tanh",         "erf",
-                                          "erfc",        "floor",       "ceil",      "round",        "trunc",
-                                          "isnan",       "isinf",       "popcount",  "clz",          "ctz",
-                                          "fast",        "add",         "sub",       "mul",          "div",
-                                          "mod",         "trunc_div",   "trunc_rem", "min",          "max",
-                                          "bit_and",     "bit_or",      "bit_xor",   "shl",          "shr",
-                                          "pow",         "atan2",       "copysign",  "rounding_shr", "mul_high_rounding",
-                                          "mul_high",    "add_sat",     "sub_sat",   "halving_add",  "rounding_halving_add",
-                                          "halving_sub", "abs_diff",    "eq",        "ne",           "lt",
-                                          "le",          "gt",          "ge",        "logic_and",    "logic_or",
-                                          "select",      "fma",         "in_range",  "call",         "ramp",
-                                          "broadcast"};
+  // clang-format off
+  static constexpr const char* names[] = {
+      "int_const", "float_const", "var", "load", "neg", "bit_not", "logic_not", "cast", "saturate", "bitcast", "abs",
+      "sqrt", "rsqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
+      "sinh", "cosh", "tanh", "erf", "erfc", "sigmoid", "fast_rsqrt", "fast_exp", "fast_exp2", "fast_expm1", "fast_log",
+      "fast_log2", "fast_sin", "fast_cos", "fast_tan", "fast_tanh", "fast_erf", "fast_sigmoid", "floor", "ceil", "round",
+      "trunc", "isnan", "isinf", "popcount", "clz", "ctz", "rare", "add", "sub", "mul", "div", "mod", "trunc_div",
+      "trunc_rem", "min", "max", "bit_and", "bit_or", "bit_xor", "shl", "shr", "pow", "fast_pow", "atan2", "copysign",
+      "rounding_shr", "mul_high_rounding", "mul_high", "add_sat", "sub_sat", "halving_add", "rounding_halving_add",
+      "halving_sub", "abs_diff", "eq", "ne", "lt", "le", "gt", "ge", "logic_and", "logic_or", "select", "fma", "in_range",
+      "call", "ramp", "broadcast"};
+  // clang-format on
   static_assert(std::size(names) == static_cast<std::size_t>(Op::broadcast) + 1);
   return names[static_cast<std::size_t>(op)];
 }

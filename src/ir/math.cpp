@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <ashlar/ir/print.h>
@@ -17,9 +18,30 @@
 #include "ir/math_value.h"
 
 namespace ashlar::ir {
+namespace {
+
+constexpr std::pair<Op, Op> kFast[] = {{Op::rsqrt, Op::fast_rsqrt}, {Op::exp, Op::fast_exp}, {Op::exp2, Op::fast_exp2},
+                                       {Op::expm1, Op::fast_expm1}, {Op::log, Op::fast_log}, {Op::log2, Op::fast_log2},
+                                       {Op::sin, Op::fast_sin},     {Op::cos, Op::fast_cos}, {Op::tan, Op::fast_tan},
+                                       {Op::tanh, Op::fast_tanh},   {Op::erf, Op::fast_erf}, {Op::sigmoid, Op::fast_sigmoid},
+                                       {Op::pow, Op::fast_pow}};
+
+}  // namespace
+
+Op fast_form(Op op) {
+  for (const auto& [accurate, fast] : kFast)
+    if (op == accurate) return fast;
+  return op;
+}
+
+Op accurate_form(Op op) {
+  for (const auto& [accurate, fast] : kFast)
+    if (op == fast) return accurate;
+  return op;
+}
 
 bool is_expanded_math(Op op, Type t) {
-  switch (op) {
+  switch (accurate_form(op)) {
     case Op::rsqrt:
     case Op::cbrt:
     case Op::exp:
@@ -39,6 +61,7 @@ bool is_expanded_math(Op op, Type t) {
     case Op::tanh:
     case Op::erf:
     case Op::erfc:
+    case Op::sigmoid:
     case Op::pow:
     case Op::atan2:
       return true;
@@ -55,7 +78,7 @@ Expr expand_in(const math::Kit& k, Op op, std::span<const Expr> args) {
   const Expr& x = args[0];
   switch (op) {
     case Op::rsqrt:
-      return div(k.c(1), unary(Op::sqrt, x));
+      return math::rsqrt(k, x);
     case Op::cbrt:
       return math::cbrt(k, x);
     case Op::exp:
@@ -92,13 +115,40 @@ Expr expand_in(const math::Kit& k, Op op, std::span<const Expr> args) {
       return math::erf(k, x);
     case Op::erfc:
       return math::erfc(k, x);
+    case Op::sigmoid:
+      return math::sigmoid(k, x);
+    case Op::fast_rsqrt:
+      return math::fast_rsqrt(k, x);
+    case Op::fast_exp:
+      return math::fast_exp(k, x);
+    case Op::fast_exp2:
+      return math::fast_exp2(k, x);
+    case Op::fast_expm1:
+      return math::fast_expm1(k, x);
+    case Op::fast_log:
+      return math::fast_log(k, x);
+    case Op::fast_log2:
+      return math::fast_log2(k, x);
+    case Op::fast_sin:
+      return math::fast_sin(k, x);
+    case Op::fast_cos:
+      return math::fast_cos(k, x);
+    case Op::fast_tan:
+      return math::fast_tan(k, x);
+    case Op::fast_tanh:
+      return math::fast_tanh(k, x);
+    case Op::fast_erf:
+      return math::fast_erf(k, x);
+    case Op::fast_sigmoid:
+      return math::fast_sigmoid(k, x);
     case Op::atan2:
       return math::atan2(k, x, args[1]);
+    case Op::pow:
+      return math::pow(k, x, args[1]);
+    case Op::fast_pow:
+      return math::fast_pow(k, x, args[1]);
     case Op::mod:
       return sub(x, mul(unary(Op::floor, div(x, args[1])), args[1]));
-    case Op::pow:
-      if (k.wide) refuse("pow", "f32, f16 or bf16", "f64, for which there is no expansion", x.node()->where);
-      return math::pow_f32(x, args[1]);
     default:
       throw InternalError(std::string("no expansion of ") + op_name(op));
   }

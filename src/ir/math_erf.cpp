@@ -1,6 +1,8 @@
 // The error function. Near zero a polynomial in x^2; further out f32 takes 1 - exp(-x p(x)) with x p(x) = -log erfc(x), which
 // needs no division; f64 and erfc take erfc(x) = exp(-x^2) g(t) / (1 + 2x), t = (x - 4) / (x + 4), after Shepherd and
 // Laframboise (Chebyshev approximation of (1 + 2x) exp(x^2) erfc(x), Math. Comp. 36, 1981).
+#include <cmath>
+
 #include "ir/math_kit.h"
 
 namespace ashlar::ir::math {
@@ -26,21 +28,23 @@ Expr erf_center(const Kit& k, const Expr& x) {
 Expr erfc_tail(const Kit& k, const Expr& beyond) {
   const Expr a = k.below(beyond, k.wide ? 27.5 : 10.25);
   const Expr t = div(sub(a, k.c(4)), add(a, k.c(4)));
-  const Expr g =
-      k.wide ? k.poly(t, {0x1.3ba5916e9fd7fp0,    -0x1.1df1ad154a28dp-3,  0x1.f7f5df66fc8b9p-7,   0x1.16ecefcfa5257p-4,
-                          -0x1.9ddb23c3e406p-4,   0x1.7fee004e156dfp-4,   -0x1.0fb06dfead594p-4,  0x1.3079edf60c21p-5,
-                          -0x1.09623873b8478p-6,  0x1.49c672ae6b596p-8,   -0x1.8d4aa8a4d1d53p-11, -0x1.a1df4753dfa11p-13,
-                          0x1.3be13ec807513p-13,  -0x1.9954a2f882c23p-16, -0x1.78b2bafdc9b62p-17, 0x1.7ef34be569535p-18,
-                          0x1.444a309933ecep-22,  -0x1.b7ebf680f302bp-21, 0x1.178a194f2ac54p-24,  0x1.bb4852284b121p-24,
-                          -0x1.8d80db3abc428p-27, -0x1.4b598bb387dd2p-27})
-             : k.poly(t, {0x1.3ba592p0, -0x1.1df1ap-3, 0x1.f7eaecp-7, 0x1.16e746p-4, -0x1.9dd25p-4, 0x1.80398p-4,
-                          -0x1.0f7a84p-4, 0x1.2e0c0ep-5, -0x1.11709ep-6, 0x1.57877ap-8});
-  // exp(-a^2) with the square in two parts, carried 2^24 (2^64) too large so that the subnormal range is rounded to once.
-  const double carry = k.wide ? 64 : 24;
-  const Expr square = mul(a, a), low = k.fma(a, a, neg(square));
-  const Expr e = exp_times(k, neg(square), carry);
-  const Expr quotient = div(g, add(k.c(1), add(a, a)));
-  return mul(mul(k.fma(neg(e), low, e), quotient), k.c(k.wide ? 0x1p-64 : 0x1p-24));
+  const Expr rest =
+      k.wide ? k.poly(t, {-0x1.1df1ad154a28dp-3,  0x1.f7f5df66fc8b9p-7,   0x1.16ecefcfa5257p-4,   -0x1.9ddb23c3e406p-4,
+                          0x1.7fee004e156dfp-4,   -0x1.0fb06dfead594p-4,  0x1.3079edf60c21p-5,    -0x1.09623873b8478p-6,
+                          0x1.49c672ae6b596p-8,   -0x1.8d4aa8a4d1d53p-11, -0x1.a1df4753dfa11p-13, 0x1.3be13ec807513p-13,
+                          -0x1.9954a2f882c23p-16, -0x1.78b2bafdc9b62p-17, 0x1.7ef34be569535p-18,  0x1.444a309933ecep-22,
+                          -0x1.b7ebf680f302bp-21, 0x1.178a194f2ac54p-24,  0x1.bb4852284b121p-24,  -0x1.8d80db3abc428p-27,
+                          -0x1.4b598bb387dd2p-27})
+             : k.poly(t, {-0x1.1df1ap-3, 0x1.f7eaecp-7, 0x1.16e746p-4, -0x1.9dd25p-4, 0x1.80398p-4, -0x1.0f7a84p-4,
+                          0x1.2e0c0ep-5, -0x1.11709ep-6, 0x1.57877ap-8});
+  const Pair g = k.fast_sum(k.c(k.wide ? 0x1.3ba5916e9fd7fp0 : 0x1.3ba592p0), mul(t, rest));
+  // exp(-a^2) with the square in two parts, carried 2^64 (2^128) too large so that the subnormal range is rounded to once.
+  const int carry = k.wide ? 128 : 64;
+  const Pair square = k.product(a, a);
+  const Pair e = k.rounded(exp_times_pair(k, {neg(square.hi), neg(square.lo)}, carry));
+  const Pair q = k.rounded(k.quotient(g, k.fast_sum(add(a, a), k.c(1))));
+  const Pair p = k.product(e.hi, q.hi);
+  return mul(add(p.hi, add(p.lo, k.fma(e.hi, q.lo, mul(e.lo, q.hi)))), k.c(std::ldexp(1, -carry)));
 }
 
 }  // namespace
@@ -54,7 +58,9 @@ Expr erf(const Kit& k, const Expr& x) {
     const Expr b = k.below(a, 4);
     const Expr p = k.poly(b, {0x1.20fc04p0, 0x1.44cb04p-1, 0x1.b873c6p-4, -0x1.97a152p-6, 0x1.123518p-8, -0x1.e9c1bcp-12,
                               0x1.f557e4p-16, -0x1.a37136p-21});
-    outer = sub(k.c(1), exp(k, neg(mul(b, p))));
+    const Pair y = k.product(b, p);
+    const Expr e = exp(k, neg(y.hi));
+    outer = sub(k.c(1), k.fma(neg(e), y.lo, e));
   }
   return select(lt(a, k.c(0.9375)), erf_center(k, x), k.copysign(outer, x));
 }

@@ -1,16 +1,11 @@
-// Logarithms, powers, cube roots. x = 2^e m with m in [sqrt(1/2), sqrt(2)), taken from the bits; f = m - 1 is exact.
+// Logarithms. x = 2^e m with m in [sqrt(1/2), sqrt(2)), taken from the bits; f = m - 1 is exact.
 #include <cmath>
 
 #include "ir/math_kit.h"
 
 namespace ashlar::ir::math {
-namespace {
 
-struct Parts {
-  Expr e, m;
-};
-
-// For positive normal x. Adding `offset` to the bits carries into the exponent where m would reach sqrt(2).
+// Adding `one - root` to the bits carries into the exponent where m would reach sqrt(2).
 Parts split(const Kit& k, const Expr& x) {
   const std::int64_t one = k.bias() << k.mantissa();
   const std::int64_t root = k.wide ? 0x3fe6a09e667f3bcd : 0x3f3504f3;  // bits of sqrt(1/2)
@@ -25,7 +20,6 @@ Parts split(const Kit& k, const Expr& x) {
   return {e, m};
 }
 
-// Also for subnormal x.
 Parts split_any(const Kit& k, const Expr& x) {
   const Expr tiny = lt(x, k.c(k.wide ? 0x1p-1022 : 0x1p-126));
   const double lift = k.wide ? 54 : 24;
@@ -33,6 +27,8 @@ Parts split_any(const Kit& k, const Expr& x) {
   p.e = sub(p.e, select(tiny, k.c(lift), k.c(0)));
   return p;
 }
+
+namespace {
 
 // log(0) = -inf, log(negative) = NaN, log(inf) = inf, NaN stays.
 Expr with_specials(const Kit& k, const Expr& x, const Expr& result) {
@@ -106,62 +102,31 @@ Expr log1p(const Kit& k, const Expr& x) {
 
 namespace {
 
-// x^y for positive finite x, in f64 throughout: 2^(y log2 x), the logarithm to 2^-38.
-Expr positive_power(const Kit& d, const Expr& x, const Expr& y) {
-  const auto [e, m] = split(d, x);
-  const Expr f = sub(m, d.c(1)), s = div(f, add(d.c(2), f)), z = mul(s, s);
-  const Expr r = mul(z, d.poly(z, {0x1.5555554ba532p-1, 0x1.9999eba52ed78p-2, 0x1.245c27a811e8dp-2, 0x1.ddd435206aa82p-3}));
-  const Expr log2_x = d.fma(mul(s, add(d.c(2), r)), d.c(0x1.71547652b82fep0), e);
-  const Expr p = d.above(d.below(mul(y, log2_x), 300), -300);
-  const Expr n = d.nearest(p), t = sub(p, n);
-  const Expr q = d.poly(t, {1, 0x1.62e42ff18ada3p-1, 0x1.ebfbe079a70b9p-3, 0x1.c6b089c3efcf7p-5, 0x1.3b29f216e1dbdp-7,
-                            0x1.5d8b5ce63f53bp-10, 0x1.445d8920cbfdp-13, 0x1.fd08869ef7e5cp-17});
-  return mul(q, d.power_of_two(n));
+// For normal x; smaller numbers count as zero.
+Expr fast_log_of(const Kit& k, const Expr& x, bool binary) {
+  const Parts p = split(k, x);
+  const Expr f = sub(p.m, k.c(1));
+  Expr result;
+  if (!k.wide) {
+    const Expr q = k.poly(
+        f, {-0x1.0000a8p-1, 0x1.55566ap-2, -0x1.ff312ap-3, 0x1.9869a2p-3, -0x1.64e364p-3, 0x1.45c318p-3, -0x1.740e62p-4});
+    const Expr square = mul(f, f);
+    result = binary ? k.fma(k.fma(square, q, f), k.c(0x1.715476p0), p.e)
+                    : k.fma(p.e, k.c(0x1.62e43p-1), add(k.fma(p.e, k.c(-0x1.05c61p-29), mul(square, q)), f));
+  } else if (binary) {
+    const Expr s = div(f, add(k.c(2), f)), half = mul(mul(k.c(0.5), f), f);
+    result = k.fma(sub(f, sub(half, mul(s, add(half, log_remainder(k, mul(s, s)))))), k.c(0x1.71547652b82fep0), p.e);
+  } else {
+    result = assemble(k, p.e, f, {});
+  }
+  const Expr least = k.c(k.wide ? 0x1p-1022 : 0x1p-126);
+  const Expr otherwise = select(lt(k.abs(x), least), k.c(-k.infinity()), k.c(k.not_a_number()));
+  return select(ge(x, least), select(eq(x, k.c(k.infinity())), x, result), otherwise);
 }
 
 }  // namespace
 
-// Special cases as C's powf. The magnitude is rounded to f32 once.
-Expr pow_f32(const Expr& x, const Expr& y) {
-  const Kit k(x.type()), d(Type{Type::Code::ieee, 64, x.type().lanes, x.type().scalable});
-  const Expr a = k.abs(x), zero = k.c(0), one = k.c(1), inf = k.c(k.infinity());
-  const Expr safe = select(logic_and(gt(a, zero), lt(a, inf)), a, one);
-  const Expr finite_y = select(lt(k.abs(y), inf), y, one);
-  Expr r = cast(x.type(), positive_power(d, cast(d.type, safe), cast(d.type, finite_y)));
-  const Expr up = eq(gt(a, one), gt(y, zero));  // |x|^y grows with |y|
-  r = select(logic_or(eq(a, zero), eq(a, inf)), select(up, inf, zero), r);
-  r = select(eq(k.abs(y), inf), select(eq(a, one), one, select(up, inf, zero)), r);
-  const Expr whole = eq(unary(Op::trunc, y), y);  // infinite and large y are even integers
-  const Expr half = mul(y, k.c(0.5));
-  const Expr odd = logic_and(whole, ne(unary(Op::trunc, half), half));
-  r = select(logic_and(logic_and(lt(x, zero), logic_not(whole)), lt(a, inf)), k.c(k.not_a_number()), r);
-  r = select(odd, k.copysign(r, x), r);
-  r = select(logic_or(unary(Op::isnan, x), unary(Op::isnan, y)), k.c(k.not_a_number()), r);
-  return select(logic_or(eq(y, zero), eq(x, one)), one, r);
-}
-
-// A guess from the bits (the exponent divided by 3), two steps of Halley's iteration, one Newton correction by fma.
-Expr cbrt(const Kit& k, const Expr& x) {
-  const Expr a = k.abs(x);
-  const Expr tiny = lt(a, k.c(k.wide ? 0x1p-1022 : 0x1p-126));
-  const Expr s = select(tiny, mul(a, k.c(k.wide ? 0x1p54 : 0x1p24)), a);
-  Expr t;
-  if (k.wide) {  // bits / 3 from the upper half, as a float product
-    const Expr third = mul(cast(k.type, binary(Op::shr, k.bits(s), k.ci(32))), k.c(1.0 / 3));
-    t = k.real(k.shl(add(cast(k.bits_type, third), k.ci(715094163)), 32));
-  } else {
-    const Expr third = mul(cast(k.type, k.bits(s)), k.c(1.0 / 3));
-    t = k.real(add(cast(k.bits_type, third), k.ci(709958130)));
-  }
-  for (int step = 0; step < (k.wide ? 3 : 2); ++step) {
-    const Expr cube = mul(mul(t, t), t);
-    t = mul(t, div(add(cube, add(s, s)), add(add(cube, cube), s)));
-  }
-  const Expr square = mul(t, t);
-  const Expr residual = k.fma(k.fma(t, t, neg(square)), neg(t), k.fma(neg(square), t, s));  // s - t^3
-  t = add(t, div(residual, mul(k.c(3), square)));
-  t = select(tiny, mul(t, k.c(k.wide ? 0x1p-18 : 0x1p-8)), t);
-  return select(logic_or(eq(a, k.c(0)), logic_not(lt(a, k.c(k.infinity())))), x, k.copysign(t, x));
-}
+Expr fast_log(const Kit& k, const Expr& x) { return fast_log_of(k, x, false); }
+Expr fast_log2(const Kit& k, const Expr& x) { return fast_log_of(k, x, true); }
 
 }  // namespace ashlar::ir::math

@@ -409,7 +409,7 @@ std::optional<Value> evaluate(Op op, Type result, std::span<const Value> args) {
       return saturate_to(result, a);
     case Op::bitcast:
       return from_bits(result, to_bits(a));
-    case Op::fast:
+    case Op::rare:
     case Op::in_range:
       return a;
     case Op::logic_not:

@@ -5,6 +5,7 @@
 #include <map>
 #include <unordered_map>
 
+#include <ashlar/ir/math.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
@@ -102,14 +103,14 @@ class PullBack {
     const Expr& x = a[0];
     const auto n = [&](double v) { return number(e, v); };
     const auto scaled = [&](const Expr& by) { give(x, times(adjoint, by)); };
-    switch (ir::op_of(e)) {
+    const Op op = ir::op_of(e), function = ir::accurate_form(op);
+    const auto call = [&](Op other) { return ir::unary(op == function ? other : ir::fast_form(other), x); };  // as fast as e
+    switch (function) {
       case Op::neg:
         return give(x, ir::neg(adjoint));
       case Op::cast:
       case Op::saturate:
         return give(x, ir::cast(x.type(), adjoint));
-      case Op::fast:
-        return give(x, ir::unary(Op::fast, adjoint));
       case Op::abs:
         return give(x, ir::select(ir::gt(x, n(0)), adjoint, ir::select(ir::lt(x, n(0)), ir::neg(adjoint), n(0))));
       case Op::sqrt:
@@ -131,9 +132,9 @@ class PullBack {
       case Op::log1p:
         return give(x, ir::div(adjoint, ir::add(x, n(1))));
       case Op::sin:
-        return scaled(ir::unary(Op::cos, x));
+        return scaled(call(Op::cos));
       case Op::cos:
-        return scaled(ir::neg(ir::unary(Op::sin, x)));
+        return scaled(ir::neg(call(Op::sin)));
       case Op::tan:
         return scaled(ir::add(n(1), square(e)));
       case Op::asin:
@@ -143,27 +144,34 @@ class PullBack {
       case Op::atan:
         return give(x, ir::div(adjoint, ir::add(n(1), square(x))));
       case Op::sinh:
-        return scaled(ir::unary(Op::cosh, x));
+        return scaled(call(Op::cosh));
       case Op::cosh:
-        return scaled(ir::unary(Op::sinh, x));
+        return scaled(call(Op::sinh));
       case Op::tanh:
         return scaled(ir::sub(n(1), square(e)));
       case Op::erf:
-        return scaled(bell(x));
+        return scaled(bell(op, x));
       case Op::erfc:
-        return scaled(ir::neg(bell(x)));
+        return scaled(ir::neg(bell(op, x)));
+      case Op::sigmoid:
+        return scaled(ir::mul(e, ir::sub(n(1), e)));
       default:
         return spread_many(e, adjoint);
     }
   }
 
   // 2 / sqrt(pi) exp(-x^2), the derivative of erf
-  static Expr bell(const Expr& x) { return ir::mul(number(x, 1.12837916709551257390), ir::unary(Op::exp, ir::neg(square(x)))); }
+  static Expr bell(Op of, const Expr& x) {
+    const Op exp = of == Op::fast_erf ? Op::fast_exp : Op::exp;
+    return ir::mul(number(x, 1.12837916709551257390), ir::unary(exp, ir::neg(square(x))));
+  }
 
   void spread_many(const Expr& e, const Expr& adjoint) {
     const auto a = ir::args_of(e);
     const Expr &x = a[0], &y = a[a.size() > 1 ? 1 : 0], zero = number(e, 0);
-    switch (ir::op_of(e)) {
+    const Op op = ir::op_of(e), function = ir::accurate_form(op);
+    const auto as_fast = [&](Op other) { return op == function ? other : ir::fast_form(other); };
+    switch (function) {
       case Op::add:
         return give(x, adjoint), give(y, adjoint);
       case Op::sub:
@@ -188,8 +196,8 @@ class PullBack {
         return give(x, adjoint), give(y, ir::neg(times(adjoint, ir::unary(Op::floor, ir::div(x, y)))));
       case Op::pow: {
         const Expr one = number(e, 1);
-        give(x, times(adjoint, ir::mul(y, ir::binary(Op::pow, x, ir::sub(y, one)))));
-        return give(y, times(adjoint, ir::mul(e, ir::unary(Op::log, x))));
+        give(x, times(adjoint, ir::mul(y, ir::binary(op, x, ir::sub(y, one)))));
+        return give(y, times(adjoint, ir::mul(e, ir::unary(as_fast(Op::log), x))));
       }
       case Op::atan2: {  // of y and x, in this order
         const Expr length = ir::add(square(x), square(y));

@@ -2,6 +2,8 @@
 #include <array>
 #include <limits>
 
+#include <ashlar/ir/build.h>
+#include <ashlar/ir/math.h>
 #include <ashlar/ir/numeric.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
@@ -217,7 +219,12 @@ Expr in_range(Operand value, Operand low, Operand high) {
   require(Domain::integer, x[0], "in_range", value.where());
   return ir::make(Op::in_range, x[0].type(), x, value.where());
 }
-Expr fast(Operand value) { return unary(Op::fast, Domain::number, "fast", value); }
+Expr fast(Operand value) {
+  return ir::transform(as_expr(value, "fast"), [](const Expr& e) {
+    const Op op = ir::op_of(e), quick = ir::fast_form(op);
+    return quick == op ? e : ir::make(quick, e.type(), ir::args_of(e), e.node()->where);
+  });
+}
 Expr abs(Operand a) { return unary(Op::abs, Domain::number, "abs", a); }
 
 Expr sqrt(Operand a) { return unary(Op::sqrt, Domain::floating, "sqrt", a); }
@@ -240,6 +247,7 @@ Expr cosh(Operand a) { return unary(Op::cosh, Domain::floating, "cosh", a); }
 Expr tanh(Operand a) { return unary(Op::tanh, Domain::floating, "tanh", a); }
 Expr erf(Operand a) { return unary(Op::erf, Domain::floating, "erf", a); }
 Expr erfc(Operand a) { return unary(Op::erfc, Domain::floating, "erfc", a); }
+Expr sigmoid(Operand a) { return unary(Op::sigmoid, Domain::floating, "sigmoid", a); }
 Expr floor(Operand a) { return unary(Op::floor, Domain::floating, "floor", a); }
 Expr ceil(Operand a) { return unary(Op::ceil, Domain::floating, "ceil", a); }
 Expr round(Operand a) { return unary(Op::round, Domain::floating, "round", a); }

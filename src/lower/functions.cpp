@@ -4,8 +4,7 @@
 //   a + b            in f16     becomes   f16(f32(a) + f32(b))
 //   exp(x)           in f32     becomes   the operators of its expansion
 //
-// Moving bits (loads, stores, selects, bitcasts) and conversions stay in the narrow type. `fast` allows more than is done here:
-// its operand is computed as written.
+// Moving bits (loads, stores, selects, bitcasts) and conversions stay in the narrow type.
 #include "lower/passes.h"
 
 #include <unordered_map>
@@ -51,7 +50,6 @@ class Spelled {
       case Op::ramp:
       case Op::broadcast:
         return e;
-      case Op::fast:
       case Op::in_range:
         return args[0];
       default:

@@ -57,7 +57,7 @@ void count(const Expr& e, PerPoint& n) {
       case Op::saturate:
       case Op::bitcast:
       case Op::select:
-      case Op::fast:
+      case Op::rare:
       case Op::in_range:
         break;
       default:

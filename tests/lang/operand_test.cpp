@@ -182,7 +182,7 @@ TEST_CASE("functions take the types they are said to take") {
   CHECK(isnan(value(f16)).type() == bool_);
   CHECK(abs(value(i8)).type() == i8);
   CHECK(fma(value(f32), 2, 0.5).type() == f32);
-  CHECK(ir::is(fast(exp(value(f32))), ir::Op::fast));
+  CHECK(ir::text(fast(exp(value(f32)) + floor(value(f32)))).find("fast_exp(") != std::string::npos);
   CHECK(ir::is(in_range(value(i32), 0, 10), ir::Op::in_range));
   CHECK((~value(u8)).type() == u8);
   CHECK((value(u16) >> 8).type() == u16);

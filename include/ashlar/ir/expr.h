@@ -68,6 +68,20 @@ enum class Op : std::uint8_t {
   tanh,
   erf,
   erfc,
+  sigmoid,  // 1 / (1 + exp(-x))
+  // fast forms: cheaper, with larger bounds; the same bits everywhere too (docs/ir.md, "Math functions")
+  fast_rsqrt,
+  fast_exp,
+  fast_exp2,
+  fast_expm1,
+  fast_log,
+  fast_log2,
+  fast_sin,
+  fast_cos,
+  fast_tan,
+  fast_tanh,
+  fast_erf,
+  fast_sigmoid,
   floor,
   ceil,
   round,
@@ -77,7 +91,7 @@ enum class Op : std::uint8_t {
   popcount,
   clz,
   ctz,
-  fast,  // the operand may be reassociated, contracted, approximated
+  rare,  // of a bool: itself. As the condition of a select: the first arm may be branched around
   // two operands
   add,
   sub,
@@ -94,6 +108,7 @@ enum class Op : std::uint8_t {
   shl,
   shr,
   pow,
+  fast_pow,
   atan2,
   copysign,
   rounding_shr,

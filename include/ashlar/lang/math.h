@@ -27,7 +27,7 @@ Expr clamp(const Expr&, const Expr&, const Expr&, Where = Where::current());
 Expr abs(Operand);
 Expr in_range(Operand value, Operand low,
               Operand high);  // a promise (half open), checked by the interpreter and the checked build
-Expr fast(Operand);           // this expression only: reassociate, contract, approximate
+Expr fast(Operand);           // its math functions in their fast forms: docs/ir.md, "Math functions"
 
 // floating types
 Expr sqrt(Operand);
@@ -51,7 +51,8 @@ Expr cosh(Operand);
 Expr tanh(Operand);
 Expr erf(Operand);
 Expr erfc(Operand);
-Expr pow(Operand base, Operand exponent);  // f64 is refused: docs/ir.md, "Math functions"
+Expr sigmoid(Operand);  // 1 / (1 + exp(-x))
+Expr pow(Operand base, Operand exponent);
 Expr floor(Operand);
 Expr ceil(Operand);
 Expr round(Operand);  // to nearest, ties to even

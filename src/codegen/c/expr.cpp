@@ -57,7 +57,7 @@ Text Function::emit(const Expr& e) {
   const bool outside = !lane_.empty() && e.type().lanes == 1 && !e.type().scalable;  // of a loop over lanes
   const bool works = t.s.find('(') != std::string::npos || t.s.find('[') != std::string::npos;
   const Op op = ir::op_of(e);
-  if (op == Op::broadcast || op == Op::fast || op == Op::in_range) return t;
+  if (op == Op::broadcast || op == Op::rare || op == Op::in_range) return t;
   if (t.s.size() > kLong || (uses_[e] > 1 && (works || t.s.size() > kShort)) || (outside && (works || t.s.size() > kShort)))
     return named(e, t);
   return t;
@@ -196,7 +196,7 @@ Text Function::node(const Expr& e) {
     }
     case Op::load:
       return load(e);
-    case Op::fast:
+    case Op::rare:
     case Op::in_range:
     case Op::broadcast:
       return emit(args[0]);

@@ -3,8 +3,8 @@
 //
 // Values in registers: index is i64; bool is i1; f32 and f64 are themselves; f16, bf16 and the 8-bit floats are integers that
 // hold their bits, widened to f32 for arithmetic and rounded once more; i4 and u4 are bytes, extended, moved and converted
-// only. A vector type has the lanes of the IR's type. Invariant: nothing here turns into a call; where the target has no
-// instruction a sequence is emitted.
+// only. A vector type has the lanes of the IR's type. Invariant: nothing here calls a library; where the target has no
+// instruction a sequence is emitted, or for fma of f64 a function of the module.
 //
 //   Arithmetic a(builder, target);   a.binary(Op::div, i32, x, y)   floors, x / 0 is 0
 #include <optional>
@@ -81,8 +81,9 @@ class Arithmetic {
   llvm::Value* neon(llvm::Intrinsic::ID signed_id, llvm::Intrinsic::ID unsigned_id, Type t, llvm::Value*, llvm::Value*);
   llvm::Value* float_unary(ir::Op, Type t, llvm::Value*);
   llvm::Value* float_binary(ir::Op, Type t, llvm::Value*, llvm::Value*);
-  llvm::Value* rounded(ir::Op, Type t, llvm::Value*);  // floor, ceil, round, trunc
-  llvm::Value* fma_in_doubles(Type t, llvm::Value*, llvm::Value*, llvm::Value*);
+  llvm::Value* rounded(ir::Op, Type t, llvm::Value*);                              // floor, ceil, round, trunc
+  llvm::Value* fma_in_doubles(Type t, llvm::Value*, llvm::Value*, llvm::Value*);   // f32
+  llvm::Value* fma_in_integers(Type t, llvm::Value*, llvm::Value*, llvm::Value*);  // f64: fma.cpp
   llvm::Value* float_to_integer(Type to, Type from, llvm::Value*);
   bool rounds_to_bfloat() const;
   llvm::Value* clamped_to_integer(Type to, Type from, llvm::Value*);

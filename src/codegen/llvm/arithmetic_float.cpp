@@ -120,7 +120,11 @@ Value* Arithmetic::fma(Type t, Value* x, Value* y, Value* z) {
   if (!t.is_float()) return binary(Op::add, t, binary(Op::mul, t, x, y), z);
   if (is_narrow_float(t)) return narrow(t, fma(ir::like(f32, t), widen(t, x), widen(t, y), widen(t, z)));
   if (t.bits == 64 ? fuses_doubles_ : fuses_) return intrinsic(llvm::Intrinsic::fma, {x, y, z});
-  return fma_in_doubles(t, x, y, z);
+  if (t.bits == 32) return fma_in_doubles(t, x, y, z);
+  if (target_.architecture() == Architecture::wasm32)  // LLVM would call functions for integers of 128 bits
+    refuse("target", "a target that is not WebAssembly", "a fused multiply-add of f64 for " + std::string(target_.text()),
+           Where{});
+  return fma_in_integers(t, x, y, z);
 }
 
 // Without vfmadd. The product of two f32 is exact in f64. Its sum with the third, rounded to odd there (truncated, and the last
@@ -128,9 +132,6 @@ Value* Arithmetic::fma(Type t, Value* x, Value* y, Value* z) {
 // (S. Boldo, G. Melquiond: Emulation of FMA and correctly rounded sums, IEEE Trans. Computers 57, 2008). What the sum lost is
 // the error term of Knuth's TwoSum, exact since no f32 operand can make an f64 overflow or underflow.
 Value* Arithmetic::fma_in_doubles(Type t, Value* x, Value* y, Value* z) {
-  if (t.bits == 64)
-    refuse("target", "a target with the feature fma (x86-64-v3 or later, or " + std::string(target_.text()) + "+fma)",
-           "a fused multiply-add of f64 for " + std::string(target_.text()) + ", which has no instruction for it", Where{});
   const Type wide = ir::like(f64, t), integers = ir::like(i64, t);
   auto extended = [&](Value* v) { return b_.CreateFPExt(v, type(wide)); };
   Value* p = b_.CreateFMul(extended(x), extended(y));

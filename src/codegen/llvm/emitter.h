@@ -83,6 +83,7 @@ class Emitter {
  private:
   llvm::Value* emit(const Expr&);
   llvm::Value* emit_node(const Expr&);
+  llvm::Value* rare_arm(const Expr& select);
   llvm::Value* lanes_below(const Expr& comparison);
   llvm::Value* constant(const ir::Node&);
   llvm::Value* call_function(const Expr&);  // functions.cpp

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/MDBuilder.h>
 
 #include <ashlar/ir/numeric.h>
 #include <ashlar/ir/refusal.h>
@@ -128,6 +129,28 @@ Value* Emitter::lanes_below(const Expr& e) {
               : b.CreateICmpUGE(llvm::ConstantVector::get(lanes), limit);
 }
 
+// A select whose first arm is rarely taken: branched around where no lane takes it.
+Value* Emitter::rare_arm(const Expr& e) {
+  const auto args = ir::args_of(e);
+  Value *taken = emit(args[0]), *usual = emit(args[2]);
+  Value* any = taken->getType()->isVectorTy() ? b.CreateOrReduce(taken) : taken;
+  llvm::BasicBlock* from = b.GetInsertBlock();
+  llvm::BasicBlock* arm = llvm::BasicBlock::Create(*unit.context, "rare", function);
+  llvm::BasicBlock* join = llvm::BasicBlock::Create(*unit.context, "usual", function);
+  b.CreateCondBr(any, arm, join, llvm::MDBuilder(*unit.context).createUnlikelyBranchWeights());
+  b.SetInsertPoint(arm);
+  const auto before = memo_;  // what the arm computes is not known behind it
+  Value* chosen = b.CreateSelect(taken, emit(args[1]), usual);
+  memo_ = before;
+  llvm::BasicBlock* end = b.GetInsertBlock();
+  b.CreateBr(join);
+  b.SetInsertPoint(join);
+  llvm::PHINode* result = b.CreatePHI(usual->getType(), 2);
+  result->addIncoming(usual, from);
+  result->addIncoming(chosen, end);
+  return result;
+}
+
 Value* Emitter::emit_node(const Expr& e) {
   const ir::Node& n = *e.node();
   const auto args = ir::args_of(e);
@@ -141,7 +164,7 @@ Value* Emitter::emit_node(const Expr& e) {
       return value_of(n.id);
     case Op::load:
       return load(e);
-    case Op::fast:
+    case Op::rare:
     case Op::in_range:
       return emit(args[0]);
     case Op::cast:
@@ -161,6 +184,7 @@ Value* Emitter::emit_node(const Expr& e) {
       return math.comparison(n.op, operand_type(0), x, emit(args[1]));
     }
     case Op::select: {  // loads that must not happen where an arm is not taken carry their condition as a mask
+      if (ir::is(args[0], Op::rare)) return rare_arm(e);
       Value* condition = emit(args[0]);
       Value* x = emit(args[1]);
       return b.CreateSelect(condition, x, emit(args[2]));

@@ -104,7 +104,7 @@ Value Emitter::emit_node(const Expr& e) {
     }
     case Op::load:
       return load(e);
-    case Op::fast:
+    case Op::rare:
     case Op::in_range:
       return emit(args[0]);
     case Op::broadcast:
