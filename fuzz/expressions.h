@@ -459,7 +459,7 @@ class Expressions {
                                    {"trunc", trunc}, {"ceil", ceil}, {"log", log},     {"sin", sin},     {"cos", cos},
                                    {"exp2", exp2},   {"log2", log2}, {"rsqrt", rsqrt}, {"cbrt", cbrt},   {"expm1", expm1},
                                    {"log1p", log1p}, {"tan", tan},   {"asin", asin},   {"acos", acos},   {"atan", atan},
-                                   {"sinh", sinh},   {"cosh", cosh}, {"erf", erf},     {"erfc", erfc},   {"sigmoid", sigmoid}};
+                                   {"sinh", sinh},   {"cosh", cosh}, {"erf", erf},     {"erfc", erfc}};
     const auto b = [&] { return value(t, depth); };
     form("function of a float");
     const std::uint32_t how = s.pick(12);
@@ -469,8 +469,7 @@ class Expressions {
     }
     if (how < 8) {
       const One& f = ones[s.pick(static_cast<std::uint32_t>(std::size(ones)))];
-      const Text y = call(f.name, f.of(a.e), {a});
-      return s.pick(3) == 0 ? call("fast", fast(y.e), {y}) : y;
+      return call(f.name, f.of(a.e), {a});
     }
     if (how == 8) {
       const Text y = b(), c = leaf(t, 0);
@@ -485,6 +484,7 @@ class Expressions {
       return call("atan2", atan2(a.e, y.e), {a, y});
     }
     const Text y = leaf(t, 0);
+    if (t == f64) return call("max", max(a.e, y.e), {a, y});  // of f64 there is no pow
     return call("pow", pow(a.e, y.e), {a, y});
   }
 

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <random>
 
 #include <doctest/doctest.h>
@@ -81,8 +83,8 @@ void compare(const Target& target, Op op, Type t, int lanes) {
     const bool two = takes_two(op);
     const Value want = evaluate(op, t, std::span(args).first(two ? 2 : 1)).value();
     if (same_value(want, found[k]) || wrong++ > 3) continue;
-    MESSAGE(std::string(target.text()) << " " << op_name(op) << " " << std::string(ir::text(t)) << " in " << lanes << " lanes of "
-                                       << ir::text(x[k]) << ", " << ir::text(y[k]) << ": " << ir::text(found[k])
+    MESSAGE(std::string(target.text()) << " " << op_name(op) << " " << std::string(ir::text(t)) << " in " << lanes
+                                       << " lanes of " << ir::text(x[k]) << ", " << ir::text(y[k]) << ": " << ir::text(found[k])
                                        << ", expected " << ir::text(want));
   }
   CHECK(wrong == 0);
@@ -113,5 +115,36 @@ TEST_CASE("math functions agree with the interpreter without an instruction for 
       compare(target, op, f32, target.lanes(f32));
     for (Op op : {Op::exp, Op::log, Op::tan}) compare(target, op, f64, 1);
     compare(target, Op::pow, f32, 1);
+  }
+}
+
+TEST_CASE("every function on a target without operating system needs nothing else") {
+  for (const char* name : {"x86-64-none", "x86-64-v4-none", "aarch64-none"}) {
+    const Target target = Target::parse(name);
+    Maker m("all_of_them");
+    for (Type t : {f32, f64}) {
+      const ir::Id x = m.tensor("x" + std::to_string(t.bits), t, {ir::index(16)}),
+                   y = m.tensor("y" + std::to_string(t.bits), t, {ir::index(16)});
+      const Expr at = ir::ramp(ir::index(0), ir::index(1), target.lanes(t));
+      const Expr operands[] = {m.load(x, at), m.load(y, at)};
+      const auto add = [&](Op op, std::size_t count) {
+        const ir::Id out = m.tensor(std::string(op_name(op)) + std::to_string(t.bits), t, {ir::index(16)}, true);
+        m.k.body.push_back(kernels::store(out, at, expand_math_call(op, std::span(operands).first(count))));
+      };
+      for (Op op : unary_functions) add(op, 1);
+      for (Op op : binary_functions) add(op, 2);
+    }
+    const codegen::Output kinds[] = {codegen::Output::object};
+    const std::string path = std::string(std::getenv("TMPDIR") ? std::getenv("TMPDIR") : "/tmp") + "/ashlar_math_" +
+                             std::to_string(std::rand()) + ".o";
+    std::ofstream(path, std::ios::binary) << codegen::emit(m.k, target, kinds)[0];
+    std::FILE* nm = popen(("nm -u " + path).c_str(), "r");
+    REQUIRE(nm != nullptr);
+    std::string undefined;
+    for (int ch; (ch = std::fgetc(nm)) != EOF;) undefined += static_cast<char>(ch);
+    CHECK(pclose(nm) == 0);
+    std::remove(path.c_str());
+    INFO(std::string(name));
+    CHECK(undefined == "");
   }
 }

@@ -81,7 +81,36 @@ struct Mean {  // of u8, rounded; the halves of sums by halving adds
   }
 };
 
+struct Functions {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {N}), w = lang::make_input("w", f64, {N}), y = lang::make_output("y", f32, {N}),
+         z = lang::make_output("z", f64, {N});
+  lang::Built built = build();
+  Schedule s{built, target};
+
+ private:
+  static Expr all_of(const Expr& v) {
+    const Expr a = abs(v) + 0.1;
+    return exp(v) + log(a) + sin(v * 1e30) + cos(v) + tan(v) + tanh(v) + sigmoid(v) + erf(v) + rsqrt(a) + pow(a, v) +
+           atan2(v, a) + cbrt(v) + fast(exp(v) + log(a) + sin(v) + tanh(v) + sigmoid(v) + erf(v) + rsqrt(a) + pow(a, v));
+  }
+  lang::Built build() {
+    lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return all_of(x(i) * 0.37); }));
+    lang::bind(z, compute("z", {{"i", N}}, [&](Var i) { return all_of(w(i) * 0.37); }));
+    return lang::build_program("functions", {x, w, y, z});
+  }
+};
+
 }  // namespace
+
+TEST_CASE("math functions") {
+  if (!emulates()) return;
+  Functions o;
+  o.s[o.y].vectorize(o.s[o.y].spatial<1>()[0], 4);
+  o.s[o.z].vectorize(o.s[o.z].spatial<1>()[0], 2);
+  check(o.built.program, o.s, {{{"N", 37}}});
+}
 
 TEST_CASE("a product in register tiles, on several threads") {
   if (!emulates()) return;
