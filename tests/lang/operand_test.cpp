@@ -170,7 +170,7 @@ TEST_CASE("functions take the types they are said to take") {
     CHECK(f(value(f32), 2).type() == f32);
     CHECK_FALSE(refused([&] { f(value(i32), 2); }).empty());
   }
-  CHECK(refusal([] { pow(value(f64), 2); }).found == "f64");
+  CHECK(pow(value(f64), 2).type() == f64);
   for (Unary f : {Unary(&popcount), Unary(&clz), Unary(&ctz)}) {
     CHECK(f(value(u32)).type() == u32);
     CHECK_FALSE(refused([&] { f(value(f32)); }).empty());
