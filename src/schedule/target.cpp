@@ -114,6 +114,7 @@ std::vector<std::string> Target::features(Architecture a) {
 std::vector<std::string> Target::systems(std::string_view base) {
   const Locked table;
   const Base* b = table->base(base);
+  if (!b) (void)parse(base);  // refused, unless it is the host or a GPU
   return (b ? *b : table->bases.front()).systems;
 }
 

@@ -1,12 +1,6 @@
 # cmake -DPROJECT=... -DBUILD=... -DGENERATOR=... -DOPTIONS=... -DEMULATOR=... -DEXPECTED=... -P build_and_emulate.cmake
 # Configures a project once with a toolchain file, builds it, and runs its program in an emulator, which must say EXPECTED.
-function(run)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
-  if(NOT code EQUAL 0)
-    message(FATAL_ERROR "${ARGN}\nexit code ${code}\n${out}${err}")
-  endif()
-  set(out "${out}" PARENT_SCOPE)
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 file(REMOVE_RECURSE "${BUILD}")
 set(ENV{CXX} "there-is-no-such-compiler")  # an environment for the target's compiler must not reach the generator's
 run(${CMAKE_COMMAND} -G "${GENERATOR}" -S "${PROJECT}" -B "${BUILD}" ${OPTIONS})

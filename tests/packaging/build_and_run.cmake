@@ -4,13 +4,7 @@
 # SAME_COMMANDS are options under which Ashlar's sources are compiled by the very commands of Ashlar's own build, so that ccache,
 # which that build has just filled, holds the objects. Whether it does is seen on the runtime, which compiles in seconds; where it
 # does not (another folder's cache, debug information), or without the options, OTHER_COMMANDS are used.
-function(run)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
-  if(NOT code EQUAL 0)
-    message(FATAL_ERROR "${ARGN}\nexit code ${code}\n${out}${err}")
-  endif()
-  set(out "${out}" PARENT_SCOPE)
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 
 if(MOVE_FROM)  # the prefix is used from another place than it was installed to
   file(REMOVE_RECURSE "${MOVE_TO}")

@@ -66,7 +66,7 @@ class Target {
 
   Target() : Target(parse("x86-64")) {}
 
-  std::string_view text() const { return text_; }  // canonical: base, system if not linux, then features as given
+  std::string_view text() const { return text_; }  // canonical: base, system if not the usual one, then features as given
   std::string_view base() const { return base_; }  // "x86-64-v3"
   std::string_view os() const { return os_; }      // "linux", "none", "windows"
   std::string_view triple() const { return triple_; }

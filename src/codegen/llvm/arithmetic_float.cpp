@@ -28,9 +28,6 @@ Value* Arithmetic::float_unary(Op op, Type t, Value* x) {
     case Op::abs:
       return intrinsic(llvm::Intrinsic::fabs, {x});
     case Op::sqrt:
-      if (soft_doubles_ && t.bits == 64)
-        refuse("target", "a target with a unit for doubles", "a square root of f64 for " + std::string(target_.text()),
-               Where{});
       return intrinsic(llvm::Intrinsic::sqrt, {x});
     case Op::floor:
     case Op::ceil:
@@ -120,7 +117,10 @@ Value* Arithmetic::fma(Type t, Value* x, Value* y, Value* z) {
   if (!t.is_float()) return binary(Op::add, t, binary(Op::mul, t, x, y), z);
   if (is_narrow_float(t)) return narrow(t, fma(ir::like(f32, t), widen(t, x), widen(t, y), widen(t, z)));
   if (t.bits == 64 ? fuses_doubles_ : fuses_) return intrinsic(llvm::Intrinsic::fma, {x, y, z});
-  if (t.bits == 32) return fma_in_doubles(t, x, y, z);
+  if (t.bits == 32) {
+    require_doubles(ir::like(f64, t));
+    return fma_in_doubles(t, x, y, z);
+  }
   if (target_.architecture() == Architecture::wasm32)  // LLVM would call functions for integers of 128 bits
     refuse("target", "a target that is not WebAssembly", "a fused multiply-add of f64 for " + std::string(target_.text()),
            Where{});
