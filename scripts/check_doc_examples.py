@@ -15,9 +15,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--include", required=True)
+    parser.add_argument("--header", default="ashlar/lang.h", help="what the examples include")
     parser.add_argument("page")
     args = parser.parse_args()
-    unit = "#include <ashlar/lang.h>\nusing namespace ashlar;\n"
+    unit = f"#include <{args.header}>\nusing namespace ashlar;\n"
     count = 0
     with open(args.page, encoding="utf-8") as f:
         text = f.read()

@@ -1,4 +1,5 @@
 #include <ashlar/ashlar.h>
+#include <ashlar/ops.h>
 using namespace ashlar;
 
 namespace {
@@ -8,9 +9,7 @@ class Scale : public Generator {
   Symbol N{"N"};
   Input x{"x", f32, {N}};
   Output y{"y", f32, {N}};
-  void algorithm() override {
-    y = compute("y", {N}, [&](Var i) { return x(i) * by; });
-  }
+  void algorithm() override { y = ops::scale(x, by); }
   void schedule(Schedule& s) override {
     auto [i] = s[y].spatial<1>();
     s[y].vectorize(i, s.target().lanes(f32));

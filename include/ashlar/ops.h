@@ -1,0 +1,4 @@
+#pragma once
+// The operator library: algorithms of the usual operators, as functions on tensors, without schedules (docs/ops.md).
+#include <ashlar/ops/activation.h>
+#include <ashlar/ops/elementwise.h>
