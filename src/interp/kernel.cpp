@@ -420,11 +420,15 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
     pending_.clear();
     for (int lane = 0; lane < c.lanes; ++lane) {
       const bool on = c.mask.empty() || c.mask.run(c.mask.lanes() == 1 ? 0 : lane).i != 0;
-      const std::int64_t at = c.address.run(lane).i;
-      lane_idle_ = !on;  // its value goes nowhere: what it reads must exist, but need not have been written
-      const Value v = c.value.run(lane);
+      if (on) {
+        const std::int64_t at = c.address.run(lane).i;
+        pending_.emplace_back(at, c.value.run(lane));
+        continue;
+      }
+      c.address.run_unused(lane);
+      lane_idle_ = true;  // what it reads must exist, but need not have been written
+      c.value.run_unused(lane);
       lane_idle_ = false;
-      if (on) pending_.emplace_back(at, v);
     }
     for (std::size_t a = 1; a < pending_.size(); ++a)
       if (pending_[a].first <= pending_[a - 1].first) {  // not ascending: look at all pairs

@@ -17,7 +17,8 @@ int Slots::slot(Id id, int lanes) {
   return at->second.first;
 }
 
-Tape::Tape(const Expr& e, Slots& slots, Memory& memory, Select select) : slots_(&slots), memory_(&memory) {
+Tape::Tape(const Expr& e, Slots& slots, Memory& memory, Select select)
+    : slots_(&slots), memory_(&memory), strict_(select == Select::strict) {
   std::unordered_map<const ir::Node*, int> seen;
   add(e, slots, memory, seen, select);
   lanes_ = slots.lanes(e.node()->type);
@@ -37,7 +38,6 @@ int Tape::add(const Expr& e, Slots& slots, Memory& memory, std::unordered_map<co
       throw RunError(RunError::Kind::arguments, memory.where() + " calls " + node.function->symbol +
                                                     ", which was declared by its symbol alone: it is not in this process");
   }
-  if (n->op == Op::select && select == Select::strict) selects_ = true;
   std::vector<int> operands;
   for (const Expr& arg : ir::args_of(e)) operands.push_back(add(arg, slots, memory, seen, select));
   node.reads = n->op == Op::load || n->op == Op::in_range || n->op == Op::call;
@@ -129,16 +129,23 @@ void Tape::compute(Node& n, int lane) {
   n.value = *v;
 }
 
-// What was not written has no value, nor has what is computed from it; `select` has the value of the arm that it takes.
+// What was not written has no value, nor has an index that leaves 63 bits, nor what is computed from either; `select` has the
+// value of the arm that it takes, and a load that its mask leaves out has one wherever it points.
 void Tape::compute_strict(Node& n, int lane) {
-  n.unwritten = nullptr;
+  n.missing = nullptr;
   if (some_without_) {
     const auto operand = [&](std::uint32_t k) -> const Node& {
       return nodes_[static_cast<std::size_t>(operands_[n.first + k])];
     };
-    for (std::uint32_t k = 0; k < n.count && !n.unwritten; ++k)
-      if (n.op != Op::select || k == 0 || k == (operand(0).value.i ? 1u : 2u)) n.unwritten = operand(k).unwritten;
-    if (n.unwritten) return;
+    const auto used = [&](std::uint32_t k) {
+      if (n.op == Op::select) return k == 0 || k == (operand(0).value.i ? 1u : 2u);
+      const Node& last = operand(n.count - 1);
+      return !(n.op == Op::load && last.type.is_bool() && !last.missing && !last.value.i);
+    };
+    for (std::uint32_t k = 0; k < n.count && !n.missing; ++k)
+      if (used(k)) n.missing = operand(k).missing;
+    if (n.missing && n.op == Op::load) std::rethrow_exception(n.missing);  // it would read anywhere
+    if (n.missing) return;
     if (n.op == Op::select) {
       n.value = operand(operand(0).value.i ? 1 : 2).value;
       return;
@@ -147,8 +154,8 @@ void Tape::compute_strict(Node& n, int lane) {
   try {
     compute(n, lane);
   } catch (const RunError& e) {
-    if (e.kind != RunError::Kind::uninitialised) throw;
-    n.unwritten = std::current_exception();
+    if (e.kind != RunError::Kind::uninitialised && e.kind != RunError::Kind::overflow) throw;
+    n.missing = std::current_exception();
     some_without_ = true;
   }
 }
@@ -169,20 +176,26 @@ const Value& Tape::need(int index, int lane) {
 }
 
 Value Tape::run(int lane) {
-  const int root = static_cast<int>(nodes_.size()) - 1;
   if (lazy_) {
+    const int root = static_cast<int>(nodes_.size()) - 1;
     if (lane == 0)
       epoch_ = ++lane_epoch_;
     else
       ++lane_epoch_;
     return need(root, lane);
   }
-  if (lane == 0) some_without_ = false;
-  for (Node& n : nodes_)
-    if (lane == 0 || n.vector) selects_ ? compute_strict(n, lane) : compute(n, lane);
-  const Node& result = nodes_[static_cast<std::size_t>(root)];
-  if (some_without_ && result.unwritten) std::rethrow_exception(result.unwritten);
+  const Node& result = evaluate(lane);
+  if (strict_ && some_without_ && result.missing) std::rethrow_exception(result.missing);
   return result.value;
 }
+
+const Tape::Node& Tape::evaluate(int lane) {
+  if (lane == 0) some_without_ = false;
+  for (Node& n : nodes_)
+    if (lane == 0 || n.vector) strict_ ? compute_strict(n, lane) : compute(n, lane);
+  return nodes_.back();
+}
+
+void Tape::run_unused(int lane) { lazy_ ? static_cast<void>(run(lane)) : static_cast<void>(evaluate(lane)); }
 
 }  // namespace ashlar::interp

@@ -2,7 +2,8 @@
 // Expressions compiled to an array of nodes in topological order, so that shared nodes are evaluated once.
 //
 // A Tape evaluates lazily where the language promises it: the arm of `select` that is not taken is not evaluated. A strict one,
-// of a kernel, evaluates both arms as machines do; what was not written may be read there, but not used. Vector
+// of a kernel, evaluates both arms as machines do, and lanes that a mask leaves out; what was not written, and
+// indices that leave 63 bits, may be met there, but not used. Vector
 // expressions are evaluated a lane at a time; nodes of one lane are evaluated once for all lanes.
 //
 //   Slots slots;  slots.set(i_id, int_value(index_type, 3));
@@ -71,6 +72,7 @@ class Tape {
   Tape(const Expr&, Slots&, Memory&, Select);
   Value run(int lane = 0);  // lanes of one evaluation are asked for in ascending order, from 0
   std::int64_t run_index() { return run().i; }
+  void run_unused(int lane = 0);  // the same for a lane whose value goes nowhere, so that it may have none
   int lanes() const { return lanes_; }
   bool empty() const { return nodes_.empty(); }
 
@@ -83,15 +85,16 @@ class Tape {
     std::uint32_t first, count;
     int slot;  // var: slot; load: what Memory::resolve gave
     const char* name;
-    const ir::Function* function;       // call
-    Value value;                        // the latest result; constants: theirs for ever
-    std::uint64_t stamp;                // when it was computed
-    std::exception_ptr unwritten = {};  // strict: why it has no value
-    bool reads = false;                 // there is a load, a promise or a call in it
+    const ir::Function* function;     // call
+    Value value;                      // the latest result; constants: theirs for ever
+    std::uint64_t stamp;              // when it was computed
+    std::exception_ptr missing = {};  // strict: why it has no value
+    bool reads = false;               // there is a load, a promise or a call in it
   };
   int add(const Expr&, Slots&, Memory&, std::unordered_map<const ir::Node*, int>&, Select);
   void compute(Node&, int lane);
   void compute_strict(Node&, int lane);
+  const Node& evaluate(int lane);         // a tape that is not lazy; what is missing does no harm yet
   const Value& need(int node, int lane);  // recursive, for lazy tapes
 
   std::vector<Node> nodes_;
@@ -99,7 +102,7 @@ class Tape {
   Slots* slots_ = nullptr;
   Memory* memory_ = nullptr;
   bool lazy_ = false;
-  bool selects_ = false;       // there is a select in a strict tape
+  bool strict_ = false;
   bool some_without_ = false;  // a node of this evaluation has no value
   int lanes_ = 1;
   std::uint64_t epoch_ = 0, lane_epoch_ = 0;

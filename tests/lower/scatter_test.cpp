@@ -1,4 +1,6 @@
 // Scatters, lowered: kernels for processors, and launches, which run with the search for races on.
+#include <cstring>
+
 #include <ashlar/lang.h>
 #include <ashlar/lang/build_program.h>
 #include <ashlar/schedule/step.h>
@@ -87,6 +89,25 @@ TEST_CASE("lanes whose puts are dropped, and lanes past the end, read nothing") 
   lanes.vectorize(lanes.spatial<2>()[1]);
   handmade::check_kernel(built.program, lower(s.scheduled().program, handmade::options_for(s.target())),
                          {{{"N", 21}, {"K", 13}, {"B", 6}}, {{"N", 3}, {"K", 9}, {"B", 4}}, {{"N", 8}, {"K", 0}, {"B", 0}}});
+}
+
+TEST_CASE("lanes whose puts are dropped point anywhere, more than 63 bits away too (fuzz seed 972003232)") {
+  const lang::DefinitionScope scope;
+  const Tensor to = lang::make_input("to", i64, {3, 4}), out = lang::make_output("out", i32, {3, 4});
+  const Tensor t = scatter("t", {{"r", 3}, {"n", 4}}, Combine::add, 0, {{"p", 3}, {"q", 4}},
+                           [&](Var p, Var q) { return put_if(to(p, q) >= 0 && to(p, q) < 3, i32(q) + 1, to(p, q), q); });
+  lang::bind(out, t);
+  const lang::Built built = lang::build_program("far", {to, out});
+  Schedule s(built, Target::parse("x86-64-v3"));
+  s[t].vectorize(s[t].reduction<2>()[1], 4);
+  const std::vector<std::int64_t> rows{0, INT64_MAX, 2, -1, std::int64_t{1} << 61, 1, INT64_MIN, 2, 0, 1, -7, INT64_MAX / 2};
+  interp::Arguments expected{interp::Array::zeros(i64, {3, 4}), interp::Array::zeros(i32, {3, 4})};
+  std::memcpy(expected[0].array.bytes.data(), rows.data(), rows.size() * sizeof rows[0]);
+  interp::Arguments found = expected;
+  interp::run_algorithm(built.program, expected);
+  const ir::Kernel kernel = lower(s.scheduled().program, handmade::options_for(s.target()));
+  REQUIRE_NOTHROW(interp::run(kernel, found));
+  CHECK(interp::difference(found[1].array, expected[1].array) == "");
 }
 
 TEST_CASE("what a scatter takes is counted") {

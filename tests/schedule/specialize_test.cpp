@@ -201,6 +201,24 @@ TEST_CASE("where more is known a box may be another one, and what it reads is lo
   same(large, {2, 5});
 }
 
+TEST_CASE("a window that slides must do so in the variant too, where its box is another one (fuzz seed 972003270)") {
+  lang::DefinitionScope scope;
+  const Symbol N("N", {.min = 1}), M("M", {.min = 1});
+  const Tensor a = lang::make_input("a", f32, {N, M}), y = lang::make_output("y", f32, {N, M});
+  const Tensor twice = compute("twice", {{"i", N}, {"j", M}}, [&](Var i, Var j) { return a(i, j) * 2; });
+  lang::bind(y, compute("y", {{"i", N}, {"j", M}},
+                        [&](Var i, Var j) { return boundary::reflect(twice)(i - 2, j) + twice(clamp(j - 2, 0, N - 1), 0); }));
+  const lang::Built built = lang::build_program("p", {a, y});
+  Schedule s(built, Target());
+  auto [i, j] = s[y].spatial<2>();
+  s[twice].compute_at(j);
+  s[twice].store_at(i);
+  s[twice].slide(j);
+  // Of an even width the box is known to end with column j: columns grow with j, while the rows are those of j + 1 alone.
+  says(refusal(s, [&] { s.specialize(M % 2 == 0); }), {"a window that moves in one dimension", "twice along j of y moves in j too"});
+  means_the_same(built.program, s, {{7, 6}, {7, 6}});
+}
+
 TEST_CASE("variants that were made before take all calls that keep a condition, or all that break it") {
   Blur t;
   const Symbol &W = t.W, &H = t.H;

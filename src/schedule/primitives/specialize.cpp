@@ -8,7 +8,8 @@
 // The variant begins with the program as it stands. Its later steps may rely on the condition, those of the program that is
 // left on the opposite; neither changes the other any more. What both need of their arguments is the same: the entry is one.
 //
-// Legality: nothing moves. Refused is a condition that leaves one of the two without calls, and one that is not over symbols.
+// Legality: nothing moves, but what the variant's condition tells makes its boxes other ones: all that the steps before need is
+// proved of them again. Refused is a condition that leaves one of the two without calls, and one that is not over symbols.
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
 
@@ -59,7 +60,7 @@ void apply_specialize(Context& c) {
   other.program.assumptions.push_back(condition);
   analysis::derive_regions(other.program);
   Context there{other, other.program, c.target, c.step, {}};
-  prove_reads(there);  // boxes are other ones where more is known
+  recheck(there);  // boxes are other ones where more is known, and windows that slid there may move otherwise
   variant.program = std::make_shared<const ir::Program>(std::move(other.program));
   c.p.assumptions.push_back(ir::logic_not(condition));
   c.p.variants.push_back(std::move(variant));
