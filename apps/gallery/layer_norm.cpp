@@ -1,8 +1,8 @@
 // Layer normalisation in one pass over memory. For the statistics count, mean and squared deviations are one tuple that merges
-// (Chan, Golub and LeVeque, Updating formulae and a pairwise algorithm for computing sample variances, 1979), so that a
-// vector of partial results is combined at the end of a row. A row is copied as it is met; the statistics and the result read
-// the copy, which is in the cache: x is read once.
+// (ops::Moments), so that a vector of partial results is combined at the end of a row. A row is copied as it is met; the
+// statistics and the result read the copy, which is in the cache: x is read once.
 #include <ashlar/ashlar.h>
+#include <ashlar/ops/norm.h>
 using namespace ashlar;
 
 namespace {
@@ -12,22 +12,12 @@ class LayerNorm : public Generator {
   Input x{"x", f32, {M, N}}, scale{"scale", f32, {N}}, shift{"shift", f32, {N}};
   Scalar epsilon{"epsilon", f32};
   Output out{"out", f32, {M, N}};
-  Tensor count, mean, deviations;
+  Tensor mean;
 
   void algorithm() override {
-    const auto merge = reducer(
-        "moments", {f32, f32, f32}, {0, 0, 0},
-        [](Values<3> a, Values<3> b) {
-          const Expr n = a[0] + b[0], share = select(n == 0, 0, b[0] / n), d = b[1] - a[1];
-          return values(n, a[1] + d * share, a[2] + b[2] + d * d * a[0] * share);
-        },
-        Order::any);
-    Axis k{"k", N};
-    auto [n, m, v] = compute("moments", {M}, [&](Var i) { return merge(values(1, x(i, k), 0), k); });
-    count = n, mean = m, deviations = v;
-    out = compute("normalised", {M, N}, [&](Var i, Var j) {
-      return (x(i, j) - mean(i)) * rsqrt(deviations(i) / count(i) + epsilon) * scale(j) + shift(j);
-    });
+    const auto n = ops::layer_norm(x, scale, shift, epsilon);
+    mean = n.mean;
+    out = n.result;
   }
 
   void schedule(Schedule& s) override {

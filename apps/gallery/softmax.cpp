@@ -1,10 +1,8 @@
 // Softmax of rows in one pass over memory. The largest element and the sum of the exponentials below it are one tuple that
-// merges (Milakov and Gimelshein, Online normalizer calculation for softmax, 2018), so that a vector of partial results is
-// combined at the end of a row. A row is copied as it is met; the statistics and the result read the copy, which is in the
+// merges (ops::softmax_online), so that a vector of partial results is combined at the end of a row. A row is copied as it is met; the statistics and the result read the copy, which is in the
 // cache: x is read once, y written once, whatever the length.
 #include <ashlar/ashlar.h>
-
-#include <limits>
+#include <ashlar/ops/norm.h>
 using namespace ashlar;
 
 namespace {
@@ -16,19 +14,9 @@ class Softmax : public Generator {
   Tensor total;
 
   void algorithm() override {
-    // {m, s}: the largest so far, and the sum of exp(x - m). A finite number below all others is the identity: the
-    // difference of two infinities would be none.
-    const auto online = reducer(
-        "online", {f32, f32}, {f32(-std::numeric_limits<float>::max()), 0},
-        [](Values<2> a, Values<2> b) {
-          const Expr less = exp(-abs(a[0] - b[0]));  // what the part with the smaller maximum is worth
-          return values(max(a[0], b[0]), select(a[0] < b[0], a[1] * less + b[1], a[1] + b[1] * less));
-        },
-        Order::any);
-    Axis k{"k", N};
-    auto [m, s] = compute("online", {M}, [&](Var i) { return online(values(x(i, k), 1), k); });
-    total = s;
-    y = compute("softmax", {M, N}, [&, m = m, s = s](Var i, Var j) { return exp(x(i, j) - m(i)) / s(i); });
+    const auto p = ops::softmax_online(x);
+    total = p.sum;
+    y = p.result;
   }
 
   void schedule(Schedule& s) override {

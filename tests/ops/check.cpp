@@ -149,7 +149,7 @@ void check(const std::string& name, const std::function<void(Maker&)>& build, co
     }
     built = lang::build_program("operator_", arguments);
   } catch (const RefusalError& e) {
-    FAIL_CHECK(e.what());
+    FAIL_CHECK(std::string(e.what()));
     return;
   }
 #ifdef ASHLAR_TEST_LLVM
@@ -202,7 +202,7 @@ void check(const std::string& name, const std::function<void(Maker&)>& build, co
     try {
       interp::run_algorithm(built.program, meant);
     } catch (const std::exception& e) {
-      FAIL_CHECK(e.what());
+      FAIL_CHECK(std::string(e.what()));
       return;
     }
     for (std::size_t k = 0; k < expected.size(); ++k) {
