@@ -2,5 +2,6 @@
 // The operator library: algorithms of the usual operators, as functions on tensors, without schedules (docs/ops.md).
 #include <ashlar/ops/activation.h>
 #include <ashlar/ops/elementwise.h>
+#include <ashlar/ops/matmul.h>
 #include <ashlar/ops/norm.h>
 #include <ashlar/ops/reduce.h>

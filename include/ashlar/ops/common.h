@@ -3,6 +3,7 @@
 //
 // A check refuses at the line of the operator's caller, which each operator takes last, and names the argument:
 //   model.cpp:12: matmul: expected B [K, N] with K = 64, the extent of A in dimension 1, found 32
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
