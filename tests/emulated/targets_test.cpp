@@ -116,8 +116,82 @@ struct Doubles {
   explicit Doubles(const Target& t) : s(built, t) {}
 };
 
+struct Places {  // indices that 32 bits hold, and that they do not; floor division, places that data choose
+  lang::DefinitionScope scope;
+  Symbol N{"N", {.min = 1}}, M{"M", {.min = 1, .max = 100000}};
+  Tensor x = lang::make_input("x", i32, {N, M}), t = lang::make_input("t", i64, {M}), y = lang::make_output("y", i64, {N, M}),
+         z = lang::make_output("z", i32, {12, 8}), w = lang::make_output("w", i32, {M});
+  lang::Built built = build();
+  Schedule s;
+  explicit Places(const Target& target) : s(built, target) {
+    auto [i, j] = s[y].spatial<2>();
+    s[y].tile(i, j, 3, 4);
+    s[z].vectorize(s[z].spatial<2>()[1], 4);
+    s[w].vectorize(s[w].spatial<1>()[0], 4);
+  }
+
+ private:
+  lang::Built build() {
+    lang::bind(y, compute("y", {N, M}, [&](Var i, Var j) {
+                 const Expr far = (i - 7) * 3000000000 + j;  // beyond 32 bits, and below 0
+                 return i64(far / 1000) + i64(far % 97) + i64(min(far, i * 5)) + select(far > j * 2000000000, i64(1), i64(2));
+               }));
+    lang::bind(z, compute("z", {12, 8}, [&](Var i, Var j) {
+                 const Expr down = (i * 8 - 41) / 5 + (j - 6) % 3;
+                 return i32(down) * 1000 + x(clamp(down, 0, N - 1), max(min((j * 7 - 20) / 2, M - 1), 0));
+               }));
+    lang::bind(w, compute("w", {M}, [&](Var j) {
+                 return x(clamp(t(j), 0, N - 1), clamp(t(j) * 4294967296 + j, 0, M - 1)) +
+                        x(clamp(t(j) / 4294967296, 0, N - 1), M - 1 - j);
+               }));
+    return lang::build_program("places", {x, t, y, z, w});
+  }
+};
+
+std::string assembly(const Tensor& C, const lang::Built& built, const char* target) {
+  const Target t = Target::parse(target);
+  Schedule s(built, t);
+  auto [i, j] = s[C].spatial<2>();
+  s[C].split(j, 5);
+  return codegen::emit(lower(s.scheduled().program, options_for(t)), t, codegen::Output::assembly);
+}
+
+// Additions with a carry in the function that computes.
+int carries(const std::string& text) {
+  const std::size_t begin = text.find("product.body:"), end = text.find(".fnend", begin);
+  REQUIRE(begin != text.npos);
+  int count = 0;
+  for (const char* word : {"adc", "sbc"})
+    for (std::size_t at = begin; (at = text.find(word, at + 1)) < end;) ++count;
+  return count;
+}
+
 }  // namespace
 
+TEST_CASE("loops and addresses of 32 bits where they fit") {
+  for (const bool bounded : {true, false}) {
+    CAPTURE(bounded);
+    lang::DefinitionScope scope;
+    Symbol M{"M", {.max = bounded ? std::int64_t{1} << 20 : INT64_MAX}},
+        N = bounded ? Symbol{"N", {.max = 1 << 20}} : Symbol{"N"};
+    Tensor A = lang::make_input("A", i32, {M, 24}), B = lang::make_input("B", i32, {24, N}),
+           C = lang::make_output("C", i32, {M, N});
+    Axis k{"k", 24};
+    lang::bind(C, compute("C", {M, N}, [&](Var i, Var j) { return sum(A(i, k) * B(k, j), k); }));
+    const lang::Built built = lang::build_program("product", {A, B, C});
+    for (const char* target : {"cortex-m4", "armv7"}) {
+      CAPTURE(target);
+      const int found = carries(assembly(C, built, target));
+      if (bounded)
+        CHECK(found == 0);
+      else
+        CHECK(found > 0);  // a Symbol that may be anything is counted in 64 bits
+    }
+  }
+}
+TEST_CASE("indices within 32 bits and beyond") {
+  on_every_target<Places>("indices", {{{"N", 9}, {"M", 13}}, {{"N", 1}, {"M", 1}}});
+}
 TEST_CASE("a product in tiles") {
   on_every_target<Product>("a product", {{{"M", 5}, {"N", 19}, {"K", 7}}, {{"M", 4}, {"N", 16}, {"K", 9}}});
 }

@@ -197,7 +197,7 @@ void Emitter::call_of_user(const ir::Call& c) {
       }
       continue;
     }
-    add(o.name + ".ptr", element(unit.kernel.buffers.at(a.buffer), expr(a.address)));
+    add(o.name + ".ptr", element(unit.kernel.buffers.at(a.buffer), address(a.address)));
     for (std::size_t d = 0; d < a.strides.size(); ++d) add(o.name + ".stride" + std::to_string(d), expr(a.strides[d]));
   }
   const std::string name = unit.name + ".intrinsic." + std::to_string(c.intrinsic) + "." + f.name;

@@ -36,6 +36,7 @@ class Emitter {
   void bind(ir::Id var, llvm::Value* value, std::int64_t multiple_of = 1);
   llvm::Value* value_of(ir::Id var);  // InternalError when nothing is bound
   llvm::Value* expr(const Expr&);     // a root
+  llvm::Value* address(const Expr&);  // a root; where addresses have 32 bits, the lower half of the index (narrow.cpp)
   // A root; whether an index inside left 63 bits is or-ed into *overflow, an i1.
   llvm::Value* checked(const Expr&, llvm::Value** overflow);
   // add, sub or mul of two i64; likewise
@@ -61,7 +62,7 @@ class Emitter {
   llvm::AllocaInst* local(llvm::Type*, llvm::Align, const char* name);  // in the entry block
   void when(llvm::Value* condition, const std::function<void()>& then);
   void statements(const std::vector<ir::KStmt>&);
-  // for i in [begin, end), at least once where `runs` is true, with body(i)
+  // for i in [begin, end), at least once where `runs` is true, with body(i), an i64; counts in the type of the bounds
   void loop(llvm::Value* begin, llvm::Value* end, bool runs, const std::function<void(llvm::Value*)>& body);
   void begin_iteration(ir::Id loop);
   void end_streams();                                         // where a function ends that may have stored past the caches
@@ -77,16 +78,27 @@ class Emitter {
   const ir::Launch* thread_of = nullptr;  // what a thread of a device runs: the launch it belongs to
   std::int64_t register_budget = 0;       // of such a thread, at the start
   std::map<ir::Id, llvm::Value*> vars;
-  std::map<ir::Id, llvm::Value*> buffers;    // base addresses; per-worker ones of this function's slot
-  std::map<ir::Id, std::int64_t> multiples;  // of index variables, where more than 1
+  std::map<ir::Id, llvm::Value*> buffers;                          // base addresses; per-worker ones of this function's slot
+  std::map<ir::Id, std::int64_t> multiples;                        // of index variables, where more than 1
+  std::map<ir::Id, std::pair<std::int64_t, std::int64_t>> ranges;  // of index variables that are known to fit 32 bits
 
  private:
+  void begin_root(const Expr&);
   llvm::Value* emit(const Expr&);
   llvm::Value* emit_node(const Expr&);
   llvm::Value* rare_arm(const Expr& select);
   llvm::Value* lanes_below(const Expr& comparison);
   llvm::Value* constant(const ir::Node&);
   llvm::Value* call_function(const Expr&);  // functions.cpp
+
+  bool narrows_indices() const;                                                // narrow.cpp
+  std::optional<std::pair<std::int64_t, std::int64_t>> range_of(const Expr&);  // where that is known and fits 32 bits
+  bool fits(const Expr&);
+  bool narrows(const Expr&);
+  llvm::Value* lower_half(llvm::Value*);
+  llvm::Value* narrow(const Expr&);  // the lower half of an index, as i32
+  llvm::Value* narrow_node(const Expr&);
+  llvm::Value* place(const Expr&);  // of an element: narrow, or as it is
 
   llvm::Value* load(const Expr&);
   llvm::Value* load_vector(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
@@ -108,6 +120,7 @@ class Emitter {
   llvm::Value* element(const ir::KBuffer&, llvm::Value* index);  // addresses of elements, scalar or vector
   llvm::Align alignment(const ir::KBuffer&, const Expr& address) const;
 
+  void bind_index(ir::Id, const Expr&);
   void for_loop(const ir::KStmt&);
   void launch(const ir::KStmt&);         // a call of the runtime:
   void launch_vulkan(const ir::KStmt&);  // vulkan.cpp
@@ -133,7 +146,11 @@ class Emitter {
   };
   llvm::DebugLoc loop_;  // of the innermost loop around
 
-  std::unordered_map<const ir::Node*, llvm::Value*> memo_;
+  struct Known {
+    llvm::Value *value = nullptr, *low = nullptr;
+  };
+  std::unordered_map<const ir::Node*, Known> memo_;
+  std::unordered_map<const ir::Node*, std::optional<std::pair<std::int64_t, std::int64_t>>> ranges_of_;
   std::map<ir::Id, std::set<std::pair<std::int64_t, int>>> register_accesses_;
   struct Strided {  // a load of the root without a mask
     ir::Id buffer;

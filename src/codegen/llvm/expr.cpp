@@ -35,12 +35,17 @@ Value* Emitter::value_of(ir::Id var) {
   return it->second;
 }
 
-Value* Emitter::expr(const Expr& e) {
+void Emitter::begin_root(const Expr& e) {
   if (e.empty()) throw InternalError("codegen: kernel " + unit.name + " lacks an expression");
   memo_.clear();
+  ranges_of_.clear();
   kept_.clear();
   strided_.reset();
   root_ = e;
+}
+
+Value* Emitter::expr(const Expr& e) {
+  begin_root(e);
   return emit(e);
 }
 
@@ -52,14 +57,14 @@ Value* Emitter::checked(const Expr& e, Value** overflow) {
 }
 
 Value* Emitter::emit(const Expr& e) {
-  if (const auto it = memo_.find(e.node()); it != memo_.end()) return it->second;
+  if (const auto it = memo_.find(e.node()); it != memo_.end() && it->second.value) return it->second.value;
   const llvm::DebugLoc around = b.getCurrentDebugLocation();
   if (unit.lines && !e.type().is_index()) b.SetCurrentDebugLocation(unit.lines->inside(around, e.node()->where));
   Value* v = emit_node(e);
   b.SetCurrentDebugLocation(around);
   if (v->getType() != math.type(e.type()))
     throw InternalError(std::string("codegen: ") + ir::op_name(ir::op_of(e)) + " has operands that do not fit its type");
-  return memo_[e.node()] = v;
+  return memo_[e.node()].value = v;
 }
 
 Value* Emitter::constant(const ir::Node& n) {
@@ -156,6 +161,7 @@ Value* Emitter::emit_node(const Expr& e) {
   const auto args = ir::args_of(e);
   const Type t = n.type;
   auto operand_type = [&](std::size_t k) { return args[k].type(); };
+  if (t.is_index() && !t.scalable && narrows_indices() && narrows(e)) return b.CreateSExt(narrow(e), math.type(t));
   switch (n.op) {
     case Op::int_const:
     case Op::float_const:

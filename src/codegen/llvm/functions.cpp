@@ -88,7 +88,7 @@ void Emitter::call_of_region(const ir::KStmt& s) {
     const auto field = [&](TensorField name, Value* value) {
       store_field(b, value, regions, n * each + offset_of(name, unit.pointer_bytes()));
     };
-    field(TensorField::data, element(buffer, expr(a.address)));
+    field(TensorField::data, element(buffer, address(a.address)));
     field(TensorField::device_type, b.getInt32(1));
     field(TensorField::device_id, b.getInt32(0));
     field(TensorField::ndim, b.getInt32(static_cast<std::uint32_t>(a.extents.size())));

@@ -80,7 +80,7 @@ Value* Emitter::load(const Expr& e) {
   const bool packed = is_packed(buffer);
   if (t.lanes > 1 && packed) return load_packed_vector(buffer, t, args[0], mask);
   if (t.lanes > 1) return math.from_memory(t, load_vector(buffer, t, args[0], mask));
-  Value* index = emit(args[0]);
+  Value* index = packed ? emit(args[0]) : place(args[0]);
   auto read = [&] { return packed ? load_packed_scalar(buffer, t, index) : load_scalar(buffer, t, element(buffer, index)); };
   if (!mask) return math.from_memory(t, read());
   llvm::BasicBlock *before = b.GetInsertBlock(), *reads = block("reads"), *joined = block("joined");
@@ -109,7 +109,7 @@ Value* Emitter::load_vector(const ir::KBuffer& buffer, Type t, const Expr& addre
   const std::int64_t stride = ramp ? constant_stride(*ramp) : kUnknown;
   if (ramp) kept_.push_back(ramp->base), kept_.push_back(ramp->stride);
   if (stride == 1) {
-    Value* at = element(buffer, emit(ramp->base));
+    Value* at = element(buffer, place(ramp->base));
     const llvm::Align align = alignment(buffer, ramp->base);
     llvm::Instruction* v = mask ? static_cast<llvm::Instruction*>(b.CreateMaskedLoad(type, at, align, mask, zero))
                                 : b.CreateAlignedLoad(type, at, align);
@@ -117,29 +117,30 @@ Value* Emitter::load_vector(const ir::KBuffer& buffer, Type t, const Expr& addre
     return v;
   }
   if (!mask && stride == 0)
-    return b.CreateVectorSplat(math.count(t), load_scalar(buffer, t, element(buffer, emit(ramp->base))));
+    return b.CreateVectorSplat(math.count(t), load_scalar(buffer, t, element(buffer, place(ramp->base))));
   const llvm::Align align(static_cast<std::uint64_t>(t.bytes()));
   if (!mask && t.scalable) mask = llvm::ConstantInt::getTrue(math.type(ir::like(bool_, t)));  // no lane can be named
   if (!mask && !thread_of && stride >= 2 && stride <= 4)
-    if (const auto place = place_in_period(buffer, t, *ramp, stride))
-      return load_of_period(buffer, t, emit(ramp->base), *place, stride, align);
-  if (!mask && stride >= -4 && stride <= 4) return load_strided(buffer, t, emit(ramp->base), stride, align);
+    if (const auto phase = place_in_period(buffer, t, *ramp, stride))
+      return load_of_period(buffer, t, place(ramp->base), *phase, stride, align);
+  if (!mask && stride >= -4 && stride <= 4) return load_strided(buffer, t, place(ramp->base), stride, align);
   if (!ramp)
     if (Value* found = load_from_table(buffer, t, address, mask)) return found;
   const bool gathers = t.bits >= 32 && unit.target.has("avx2") && t.lanes >= 4;
   if (!mask && !gathers) {
     Value* v = llvm::PoisonValue::get(type);
-    Value* index = ramp ? nullptr : emit(address);
-    Value* base = ramp ? emit(ramp->base) : nullptr;
-    Value* step = ramp ? emit(ramp->stride) : nullptr;
+    Value* index = ramp ? nullptr : place(address);
+    Value* base = ramp ? place(ramp->base) : nullptr;
+    Value* step = ramp ? place(ramp->stride) : nullptr;
     for (int k = 0; k < t.lanes; ++k) {
-      Value* at = ramp ? b.CreateAdd(base, b.CreateMul(step, b.getInt64(static_cast<std::uint64_t>(k))))
-                       : b.CreateExtractElement(index, static_cast<std::uint64_t>(k));
+      Value* at =
+          ramp ? b.CreateAdd(base, b.CreateMul(step, llvm::ConstantInt::get(step->getType(), static_cast<std::uint64_t>(k))))
+               : b.CreateExtractElement(index, static_cast<std::uint64_t>(k));
       v = b.CreateInsertElement(v, load_scalar(buffer, t, element(buffer, at)), static_cast<std::uint64_t>(k));
     }
     return v;
   }
-  llvm::CallInst* v = b.CreateMaskedGather(type, element(buffer, emit(address)), align, mask, zero);
+  llvm::CallInst* v = b.CreateMaskedGather(type, element(buffer, place(address)), align, mask, zero);
   unit.tag_access(v, buffer.id);
   return v;
 }
@@ -164,7 +165,7 @@ void Emitter::store(const ir::KStmt& s) {
     return;
   }
   auto write = [&] {
-    Value* at = element(buffer, expr(s.address));
+    Value* at = element(buffer, address(s.address));
     unit.tag_access(b.CreateAlignedStore(v, at, llvm::Align(static_cast<std::uint64_t>(t.bytes()))), buffer.id);
   };
   if (mask)
@@ -208,7 +209,7 @@ void Emitter::update(const ir::KStmt& s) {
   const auto how = operation(*s.atomic, t.element());
   Value* v = expr(s.value);
   Value* mask = s.mask.empty() ? nullptr : expr(s.mask);
-  Value* index = expr(s.address);
+  Value* index = address(s.address);
   const bool shared = buffer.storage == ir::Storage::shared;
   const llvm::SyncScope::ID scope = !thread_of ? static_cast<llvm::SyncScope::ID>(llvm::SyncScope::System)
                                                : unit.context->getOrInsertSyncScopeID(shared ? "block" : "device");
@@ -274,7 +275,7 @@ void Emitter::store_vector(const ir::KBuffer& buffer, Type t, const Expr& addres
   const auto ramp = as_ramp(address);
   const llvm::Align element_align(static_cast<std::uint64_t>(t.bytes()));
   if (ramp && ir::is_int(ramp->stride, 1)) {
-    Value* at = element(buffer, expr(ramp->base));
+    Value* at = element(buffer, this->address(ramp->base));
     const llvm::Align align = alignment(buffer, ramp->base);
     const auto bytes = static_cast<std::uint64_t>(t.lanes) * static_cast<std::uint64_t>(t.bytes());
     if (!mask && !t.scalable && streams(unit, thread_of != nullptr, buffer, bytes)) {
@@ -286,7 +287,7 @@ void Emitter::store_vector(const ir::KBuffer& buffer, Type t, const Expr& addres
     unit.tag_access(access, buffer.id);
     return;
   }
-  Value* index = expr(address);
+  Value* index = this->address(address);
   if (t.scalable && !mask) mask = llvm::ConstantInt::getTrue(math.type(ir::like(bool_, t)));
   if (mask || (unit.target.has("avx512f") && t.bits >= 32 && t.lanes >= 4)) {
     unit.tag_access(b.CreateMaskedScatter(v, element(buffer, index), element_align, mask), buffer.id);
@@ -301,7 +302,7 @@ void Emitter::store_vector(const ir::KBuffer& buffer, Type t, const Expr& addres
 
 void Emitter::prefetch(const ir::KStmt& s) {
   if (thread_of) return prefetch_on_device(s);
-  Value* index = expr(s.address);
+  Value* index = address(s.address);
   if (index->getType()->isVectorTy()) index = b.CreateExtractElement(index, std::uint64_t{0});
   Value* at = element(buffer_of(unit, s.buffer), index);
   b.CreateIntrinsic(llvm::Intrinsic::prefetch, {at->getType()}, {at, b.getInt32(0), b.getInt32(3), b.getInt32(1)});

@@ -17,10 +17,11 @@ using llvm::Value;
 Value* Emitter::load_strided(const ir::KBuffer& buffer, Type t, Value* base, std::int64_t stride, llvm::Align align) {
   const int n = t.lanes, s = static_cast<int>(std::abs(stride));
   const int last = s * (n - 1) + 1 - n;
-  if (stride < 0) base = b.CreateAdd(base, b.getInt64(static_cast<std::uint64_t>(stride * (n - 1))));
+  const auto number = [&](std::int64_t v) { return llvm::ConstantInt::getSigned(base->getType(), v); };
+  if (stride < 0) base = b.CreateAdd(base, number(stride * (n - 1)));
   std::vector<Value*> parts;
   for (int j = 0; j < s; ++j) {
-    Value* at = element(buffer, b.CreateAdd(base, b.getInt64(static_cast<std::uint64_t>(j < s - 1 ? j * n : last))));
+    Value* at = element(buffer, b.CreateAdd(base, number(j < s - 1 ? j * n : last)));
     llvm::LoadInst* part = b.CreateAlignedLoad(math.memory_type(t), at, align);
     unit.tag_access(part, buffer.id);
     parts.push_back(part);
@@ -68,10 +69,10 @@ std::optional<std::int64_t> Emitter::place_in_period(const ir::KBuffer& buffer, 
 Value* Emitter::load_of_period(const ir::KBuffer& buffer, Type t, Value* base, std::int64_t place, std::int64_t stride,
                                llvm::Align align) {
   const int n = t.lanes, s = static_cast<int>(stride), first = static_cast<int>(place);
-  base = b.CreateSub(base, b.getInt64(static_cast<std::uint64_t>(place)));
+  const auto number = [&](std::int64_t v) { return llvm::ConstantInt::getSigned(base->getType(), v); };
+  base = b.CreateSub(base, number(place));
   const auto read = [&](int from, Type type) {
-    llvm::LoadInst* v = b.CreateAlignedLoad(
-        math.memory_type(type), element(buffer, b.CreateAdd(base, b.getInt64(static_cast<std::uint64_t>(from)))), align);
+    llvm::LoadInst* v = b.CreateAlignedLoad(math.memory_type(type), element(buffer, b.CreateAdd(base, number(from))), align);
     unit.tag_access(v, buffer.id);
     return v;
   };

@@ -79,6 +79,7 @@ llvm::Function* emit_worker(Emitter& outer, const ir::KStmt& loop, const std::ve
     const bool sliced = buffer.storage == ir::Storage::workspace && buffer.per_worker;
     e.bind_buffer(c.id, sliced ? e.b.CreateGEP(e.b.getInt8Ty(), v, slice) : v);
   }
+  e.ranges = outer.ranges;
   e.allocate_stack(loop.body);
   llvm::BasicBlock *pull = e.block("pull"), *work = e.block("work"), *done = e.block("done");
   e.b.CreateBr(pull);

@@ -36,10 +36,10 @@ void Emitter::loop(Value* begin, Value* end, bool runs, const std::function<void
   else
     b.CreateCondBr(b.CreateICmpSLT(begin, end), inside, after);
   b.SetInsertPoint(inside);
-  llvm::PHINode* i = b.CreatePHI(b.getInt64Ty(), 2, "i");
+  llvm::PHINode* i = b.CreatePHI(begin->getType(), 2, "i");
   i->addIncoming(begin, before);
-  body(i);
-  Value* next = b.CreateNSWAdd(i, b.getInt64(1));
+  body(b.CreateSExt(i, b.getInt64Ty()));
+  Value* next = b.CreateNSWAdd(i, llvm::ConstantInt::get(begin->getType(), 1));
   i->addIncoming(next, b.GetInsertBlock());
   b.CreateCondBr(b.CreateICmpSLT(next, end), inside, after);
   b.SetInsertPoint(after);
@@ -64,24 +64,35 @@ void Emitter::begin_iteration(ir::Id loop) {
   }
 }
 
+// A variable that is an expression.
+void Emitter::bind_index(ir::Id var, const Expr& e) {
+  bind(var, expr(e), known_multiple(e));
+  if (const auto range = range_of(e)) ranges[var] = *range;
+}
+
 void Emitter::for_loop(const ir::KStmt& s) {
   std::int64_t extent = -1;
   const bool constant = ir::is_int(s.extent, &extent);
   if (constant && extent <= 0) return;
-  Value* begin = expr(s.begin);
   if (constant && extent == 1) {
-    bind(s.var, begin, known_multiple(s.begin));
+    bind_index(s.var, s.begin);
     begin_iteration(s.var);
     statements(s.body);
   } else {
-    Value* end = b.CreateAdd(begin, expr(s.extent));
+    const Expr past = ir::add(s.begin, s.extent);
+    begin_root(past);
+    const auto first = range_of(s.begin), last = range_of(past);
+    const bool narrowed = first && last;
+    Value* begin = narrowed ? address(s.begin) : expr(s.begin);
+    Value* end = b.CreateAdd(begin, narrowed ? address(s.extent) : expr(s.extent));
     loop(begin, end, constant, [&](Value* i) {
       bind(s.var, i);
+      if (narrowed) ranges[s.var] = {first->first, last->second - 1};
       begin_iteration(s.var);
       statements(s.body);
     });
   }
-  vars.erase(s.var);
+  vars.erase(s.var), ranges.erase(s.var);
 }
 
 Emitter::At::At(Emitter& e, const ir::KStmt& s) : e_(e), before_(e.b.getCurrentDebugLocation()), loop_(e.loop_) {
@@ -127,10 +138,12 @@ void Emitter::statements(const std::vector<ir::KStmt>& list) {
         break;
       }
       case ir::KStmt::Kind::let: {
-        Value* v = expr(s.value);
-        bind(s.var, v, s.value.type().is_index() && s.value.type().lanes == 1 ? known_multiple(s.value) : 1);
+        if (s.value.type().is_index() && s.value.type().lanes == 1)
+          bind_index(s.var, s.value);
+        else
+          bind(s.var, expr(s.value));
         statements(s.body);
-        vars.erase(s.var);
+        vars.erase(s.var), ranges.erase(s.var);
         break;
       }
       case ir::KStmt::Kind::store:

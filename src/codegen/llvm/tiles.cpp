@@ -55,11 +55,11 @@ std::vector<int> counted(std::size_t from, std::size_t count) {
 Value* Emitter::tile(const ir::KBuffer& buffer, const Expr& address, const std::vector<std::int64_t>& offsets) {
   const Runs runs = runs_of(offsets);
   llvm::Type* element_type = math.memory_type(buffer.type.element());
-  Value* first = expr(address);
+  Value* first = this->address(address);
   std::vector<Value*> parts;
   for (const std::int64_t at : runs.first) {
     const Expr place = ir::add(address, ir::index(at));
-    Value* where = element(buffer, b.CreateAdd(first, b.getInt64(static_cast<std::uint64_t>(at))));
+    Value* where = element(buffer, b.CreateAdd(first, llvm::ConstantInt::getSigned(first->getType(), at)));
     auto* part = b.CreateAlignedLoad(llvm::FixedVectorType::get(element_type, static_cast<unsigned>(runs.length)), where,
                                      alignment(buffer, place));
     unit.tag_access(part, buffer.id);
@@ -89,10 +89,10 @@ void Emitter::set_tile(const ir::KBuffer& buffer, const Expr& address, const std
     for (std::size_t k = 0; k < offsets.size(); ++k) lanes[static_cast<std::size_t>(runs.order[k])] = static_cast<int>(k);
     v = b.CreateShuffleVector(v, lanes);
   }
-  Value* first = expr(address);
+  Value* first = this->address(address);
   for (std::size_t k = 0; k < runs.first.size(); ++k) {
     const Expr place = ir::add(address, ir::index(runs.first[k]));
-    Value* where = element(buffer, b.CreateAdd(first, b.getInt64(static_cast<std::uint64_t>(runs.first[k]))));
+    Value* where = element(buffer, b.CreateAdd(first, llvm::ConstantInt::getSigned(first->getType(), runs.first[k])));
     Value* part = runs.first.size() == 1 ? v : b.CreateShuffleVector(v, counted(k * runs.length, runs.length));
     unit.tag_access(b.CreateAlignedStore(part, where, alignment(buffer, place)), buffer.id);
   }
