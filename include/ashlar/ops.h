@@ -1,6 +1,8 @@
 #pragma once
 // The operator library: algorithms of the usual operators, as functions on tensors, without schedules (docs/ops.md).
 #include <ashlar/ops/activation.h>
+#include <ashlar/ops/conv.h>
+#include <ashlar/ops/conv_forms.h>
 #include <ashlar/ops/elementwise.h>
 #include <ashlar/ops/matmul.h>
 #include <ashlar/ops/norm.h>
