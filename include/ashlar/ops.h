@@ -4,6 +4,8 @@
 #include <ashlar/ops/conv.h>
 #include <ashlar/ops/conv_forms.h>
 #include <ashlar/ops/elementwise.h>
+#include <ashlar/ops/index.h>
 #include <ashlar/ops/matmul.h>
 #include <ashlar/ops/norm.h>
 #include <ashlar/ops/reduce.h>
+#include <ashlar/ops/shape.h>
