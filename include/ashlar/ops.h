@@ -7,5 +7,7 @@
 #include <ashlar/ops/index.h>
 #include <ashlar/ops/matmul.h>
 #include <ashlar/ops/norm.h>
+#include <ashlar/ops/pool.h>
 #include <ashlar/ops/reduce.h>
+#include <ashlar/ops/resize.h>
 #include <ashlar/ops/shape.h>
