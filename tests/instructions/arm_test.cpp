@@ -1,11 +1,13 @@
-// The instructions of AArch64: each one's description, run by the interpreter, against its compiled code in an emulator; the
-// instruction stands in the assembly.
+// The instructions of AArch64 and Cortex-M: each one's description, run by the interpreter, against its compiled code in an
+// emulator; the instruction stands in the assembly.
 #include <doctest/doctest.h>
 
 #include <cmath>
 
 #include <ashlar/codegen/emit.h>
+#include <ashlar/ir/refusal.h>
 #include <ashlar/schedule/instructions/arm.h>
+#include <ashlar/schedule/instructions/cortex_m.h>
 
 #include "tests/emulated/emulator.h"
 #include "tests/instructions/site.h"
@@ -35,6 +37,16 @@ const Row exact[] = {
     {[] { return arm::bfmlal(); }, "aarch64+bf16", "bfmlalt"},
     {[] { return arm::bfmlal(Left::rows); }, "aarch64+bf16", "bfmlalb"},
 };
+const Row of_boards[] = {
+    {[] { return cortex_m::smlad(1, 1); }, "cortex-m4", "smlad"},
+    {[] { return cortex_m::smlad(2, 2); }, "cortex-m4", "smlad"},
+    {[] { return cortex_m::smlad(1, 4); }, "cortex-m7", "smlad"},
+    {[] { return cortex_m::vmladava(1, 1); }, "cortex-m55", "vmlava.s8"},
+    {[] { return cortex_m::vmladava(2, 3); }, "cortex-m55", "vmlava.s8"},
+    {[] { return cortex_m::vmladava(1, 4, {1, 8}); }, "cortex-m55", "vmlava.s16"},
+    {[] { return cortex_m::vmladava(1, 2, {2, 4}); }, "cortex-m55", "vmlava.s16"},
+    {[] { return cortex_m::vmladava(2, 2, {4, 4}); }, "cortex-m55", "vmlava.s8"},
+};
 const Row rounded[] = {
     {[] { return arm::bfdot(arm::Rounding::of_machine); }, "aarch64+bf16", "bfdot"},
     {[] { return arm::bfdot(arm::Rounding::of_machine, Left::rows); }, "aarch64+bf16", "bfdot"},
@@ -43,7 +55,7 @@ const Row rounded[] = {
 
 bool emulates(const Target& t) {
   const char* why = emulated::missing(t);
-  if (why) skip::because("instructions of AArch64, emulated", why);
+  if (why) skip::because("instructions of " + std::string(t.base()) + ", emulated", why);
   return !why;
 }
 
@@ -81,6 +93,23 @@ void check(const Row& row, Float&& value, double relative) {
 
 TEST_CASE("AArch64: to the bit, on random bytes and extremes, and on floats of all magnitudes") {
   for (const Row& row : exact) check(row, any_float, 0);
+}
+
+TEST_CASE("Cortex-M: to the bit, on random bytes and extremes") {
+  for (const Row& row : of_boards) check(row, any_float, 0);
+}
+
+TEST_CASE("Cortex-M: tiles that there are no instructions for") {
+  const auto said = [](auto&& make) -> std::string {
+    try {
+      make();
+    } catch (const RefusalError& e) { return e.what(); }
+    return "";
+  };
+  CHECK(said([] { cortex_m::smlad(5, 4); }).find("expected a tile of 1 to 16 results, found 5 x 4") != std::string::npos);
+  CHECK(said([] { cortex_m::vmladava(0, 1); }).find("expected a tile of 1 to 16 results, found 0 x 1") != std::string::npos);
+  CHECK(said([] { cortex_m::vmladava(1, 1, {3, 4}); }).find("expected terms of 16 or 8 neighbours, found 3 x 4") !=
+        std::string::npos);
 }
 
 TEST_CASE("AArch64: what Rounding::of_machine owns up to: exact sums are the same, others differ in last places") {

@@ -21,7 +21,7 @@ struct Inputs {  // element i of four tensors, and the tensors
 
 struct Wanted {
   const char* target;
-  const char* mnemonic;      // or several, separated by '|', of which one is enough
+  const char* mnemonic;      // a regular expression: "pand|vpand"
   const char* operand = "";  // that it has
 };
 
@@ -42,6 +42,12 @@ inline Tensor few(const Tensor& table, int n) {
   return constant("few", table.type(), {n}, all);
 }
 
+// Amounts of a shift of 32 bits, from `least` on.
+inline Tensor amounts(const Tensor& like, int least) {
+  return constant("amounts", like.type(), {8},
+                  std::vector<int>{least, 31, 7 + least, 1 + least, 16, 28 + least, 5 + least, 30});
+}
+
 #define OF(expression)                                                 \
   [](const Inputs& in) -> Expr {                                       \
     [[maybe_unused]] const auto& [a, b, c, d, A, B, i, bytes, T] = in; \
@@ -50,7 +56,7 @@ inline Tensor few(const Tensor& table, int n) {
 
 inline std::vector<Row> rows() {
   constexpr const char *sse = "x86-64", *v2 = "x86-64-v2", *v3 = "x86-64-v3", *v4 = "x86-64-v4", *vbmi = "x86-64-v4+avx512vbmi",
-                       *arm = "aarch64", *sve = "aarch64+sve";
+                       *arm = "aarch64", *sve = "aarch64+sve", *m4 = "cortex-m4", *m55 = "cortex-m55";
   return {
       // saturating sums and differences
       {"add_sat i8", i8, i8, OF(add_sat(a, b)), {{sse, "paddsb"}, {v3, "vpaddsb"}, {v4, "vpaddsb"}, {arm, "sqadd"}}},
@@ -105,12 +111,38 @@ inline std::vector<Row> rows() {
        i16,
        OF(mul_high_rounding(a, b)),
        {{v2, "pmulhrsw"}, {v3, "vpmulhrsw"}, {v4, "vpmulhrsw"}, {arm, "sqrdmulh"}}},
-      {"mul_high_rounding i32", i32, i32, OF(mul_high_rounding(a, b)), {{arm, "sqrdmulh"}}},
+      {"mul_high_rounding i32", i32, i32, OF(mul_high_rounding(a, b)), {{arm, "sqrdmulh"}, {m55, "vqrdmulh.s32"}}},
+      {"mul_high_rounding i8 of twice the lanes", i8, i8, OF(mul_high_rounding(a, b)), {{m55, "vqrdmulh.s8"}}, 32},
+      {"mul_high_rounding of a table", i32, i32, OF(mul_high_rounding(a, T(i % 32))), {{m4, "smlal"}}, 1},
       // shifts
       {"rounding_shr i32 by 5", i32, i32, OF(rounding_shr(a, i32(5))), {{arm, "srshr"}}},
       {"rounding_shr i16 by 3", i16, i16, OF(rounding_shr(a, i16(3))), {{arm, "srshr"}}},
       {"rounding_shr u8 by 4", u8, u8, OF(rounding_shr(a, u8(4))), {{arm, "urshr"}}},
       {"rounding_shl i32", i32, i32, OF(rounding_shl(a, b)), {{arm, "srshl"}}},
+      {"rounding_shr i32", i32, i32, OF(rounding_shr(a, b)), {{arm, "srshl"}, {m55, "vrshl.s32"}}},
+      {"rounding_shr u16", u16, u16, OF(rounding_shr(a, b)), {{m55, "vrshl.u16"}}},
+      {"rounding_shr by a table",
+       i32,
+       i32,
+       OF(rounding_shr(a, amounts(T, 0)(i % 8))),
+       {{m4, "asrs?(\\.w)?"}, {m55, "vrshl.s32"}}},
+      {"rounding_shr by a table without 0",
+       i32,
+       i32,
+       OF(rounding_shr(a, amounts(T, 1)(i % 8))),
+       {{m4, "asrs?(\\.w)?"}, {v3, "vpsravd"}}},
+      {"rounding_shr u32 by a table",
+       u32,
+       u32,
+       OF(rounding_shr(a, amounts(T, 0)(i % 8))),
+       {{m4, "lsrs?(\\.w)?"}, {v3, "vpsrlvd"}}},
+      {"shr by a table", i32, i32, OF(a >> amounts(T, 0)(i % 8)), {{m4, "asrs?(\\.w)?"}, {v3, "vpsravd"}}},
+      {"shl by a table", i32, i32, OF(a << amounts(T, 0)(i % 8)), {{m4, "lsls?(\\.w)?"}, {v3, "vpsllvd"}}},
+      {"shr by a table with amounts past the width",
+       i32,
+       i32,
+       OF(a >> amounts(T, 4)(i % 8)),
+       {{m4, "asrs?(\\.w)?"}, {v3, "vpsravd"}}},
       {"shift left i32", i32, i32, OF(a << (b & 31)), {{v3, "vpsllvd"}, {v4, "vpsllvd"}, {arm, "ushl|sshl"}}},
       {"shift right i32", i32, i32, OF(a >> (b & 31)), {{v3, "vpsravd"}, {v4, "vpsravd"}, {arm, "sshl"}}},
       {"shift right u32", u32, u32, OF(a >> (b & 31u)), {{v3, "vpsrlvd"}, {arm, "ushl"}}},

@@ -5,6 +5,7 @@
 
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsAArch64.h>
+#include <llvm/IR/IntrinsicsARM.h>
 
 #include <ashlar/ir/refusal.h>
 
@@ -214,24 +215,30 @@ Value* Arithmetic::shifted_right(Type t, Value* x, Value* amount) {
   return b_.CreateAShr(x, intrinsic(llvm::Intrinsic::umin, {amount, integer(t, t.bits - 1)}));
 }
 
-Value* Arithmetic::shift(Op op, Type t, Value* x, Type amount_type, Value* amount) {
+Value* Arithmetic::shift(Op op, Type t, Value* x, Type amount_type, Value* amount, const std::optional<Values>& amounts) {
   if (amount_type.bits > t.bits)  // clamped before it is narrowed
     amount = b_.CreateTrunc(intrinsic(llvm::Intrinsic::umin, {amount, integer(amount_type, t.bits + 1)}), type(t));
   else if (amount_type.bits < t.bits)
     amount = b_.CreateZExt(amount, type(t));
   Value* zero = integer(t, 0);
-  if (op == Op::shr) return shifted_right(t, x, amount);
+  const auto right = [&](Value* v, Value* by) { return t.is_unsigned() ? b_.CreateLShr(v, by) : b_.CreateAShr(v, by); };
+  const bool within = amounts && amounts->low >= 0 && amounts->high < t.bits;
+  if (op == Op::shr) return within ? right(x, amount) : shifted_right(t, x, amount);
+  if (op == Op::shl && within) return b_.CreateShl(x, amount);
   if (op == Op::shl) {
     Value* all = b_.CreateICmpUGE(amount, integer(t, t.bits));
     return b_.CreateSelect(all, zero, b_.CreateShl(x, b_.CreateSelect(all, zero, amount)));
   }
   // Shifts to the left by less than nothing, of which SRSHL and URSHL take the lowest byte: those by more than all bits give 0.
   Value* beyond = integer(t, t.bits + 1);
-  Value* down = b_.CreateNeg(intrinsic(llvm::Intrinsic::umin, {amount, beyond}));
+  Value* down = b_.CreateNeg(within ? amount : intrinsic(llvm::Intrinsic::umin, {amount, beyond}));
   if (Value* v = neon(llvm::Intrinsic::aarch64_neon_srshl, llvm::Intrinsic::aarch64_neon_urshl, t, x, down)) return v;
-  Value* none = b_.CreateICmpEQ(amount, zero);
-  Value* last_out = b_.CreateAnd(shifted_right(t, x, b_.CreateSub(amount, integer(t, 1))), integer(t, 1));
-  return b_.CreateSelect(none, x, b_.CreateAdd(shifted_right(t, x, amount), last_out));
+  if (Value* v = helium(llvm::Intrinsic::arm_mve_vshl_vector, t, x, down, {0, 1, t.is_unsigned() ? 1 : 0})) return v;
+  // all but the last step, then that one: (y >> 1) + (y & 1), which does not overflow
+  Value *one = integer(t, 1), *less = b_.CreateSub(amount, one);
+  Value* y = within ? right(x, less) : shifted_right(t, x, less);  // of no steps a number that is not taken
+  Value* shifted = b_.CreateAdd(right(y, one), b_.CreateAnd(y, one));
+  return within && amounts->low > 0 ? shifted : b_.CreateSelect(b_.CreateICmpEQ(amount, zero), x, shifted);
 }
 
 Value* Arithmetic::comparison(Op op, Type t, Value* x, Value* y) {

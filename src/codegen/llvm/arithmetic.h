@@ -19,6 +19,10 @@ namespace ashlar::codegen {
 
 inline bool is_narrow_float(Type t) { return t.is_float() && t.bits < 32; }
 
+struct Values {  // of an integer: no others occur
+  std::int64_t low, high;
+};
+
 class Arithmetic {
  public:
   // native: the machine rounds, fuses and converts halves by instructions, whatever the target's features say
@@ -39,7 +43,10 @@ class Arithmetic {
   llvm::Value* comparison(ir::Op, Type t, llvm::Value*, llvm::Value*);
   // div, mod, trunc_div, trunc_rem by a constant: no test for zero or for overflow
   llvm::Value* divide_by(ir::Op, Type t, llvm::Value*, std::int64_t divisor);
-  llvm::Value* shift(ir::Op, Type t, llvm::Value*, Type amount_type, llvm::Value* amount);
+  llvm::Value* shift(ir::Op, Type t, llvm::Value*, Type amount_type, llvm::Value* amount,
+                     const std::optional<Values>& amounts = {});
+  // `both_lowest`: signed operands may both be the smallest number
+  llvm::Value* mul_high_rounding(Type t, llvm::Value*, llvm::Value*, bool both_lowest = true);
   llvm::Value* fma(Type t, llvm::Value*, llvm::Value*, llvm::Value*);
   llvm::Value* convert(Type to, Type from, llvm::Value*);
   llvm::Value* saturate(Type to, Type from, llvm::Value*);
@@ -68,7 +75,6 @@ class Arithmetic {
   llvm::Value* divide(ir::Op, Type t, llvm::Value*, llvm::Value*);
   llvm::Value* shifted_right(Type t, llvm::Value*, llvm::Value* amount);
   llvm::Value* fixed_point(ir::Op, Type t, llvm::Value*, llvm::Value*);  // arithmetic_fixed.cpp
-  llvm::Value* mul_high_rounding(Type t, llvm::Value*, llvm::Value*);
   llvm::Value* unwrapped(Type t, llvm::Value*);
   struct Wide {
     llvm::Value *high, *low;
@@ -79,6 +85,8 @@ class Arithmetic {
   llvm::Value* rounded_product_of_halves(Type t, llvm::Value*, llvm::Value*);
   // An instruction of NEON on vectors of its registers' elements, register by register; null where there is none.
   llvm::Value* neon(llvm::Intrinsic::ID signed_id, llvm::Intrinsic::ID unsigned_id, Type t, llvm::Value*, llvm::Value*);
+  // The same of Helium; `more` are the operands behind both vectors.
+  llvm::Value* helium(llvm::Intrinsic::ID, Type t, llvm::Value*, llvm::Value*, std::initializer_list<int> more = {});
   llvm::Value* float_unary(ir::Op, Type t, llvm::Value*);
   llvm::Value* float_binary(ir::Op, Type t, llvm::Value*, llvm::Value*);
   llvm::Value* rounded(ir::Op, Type t, llvm::Value*);                              // floor, ceil, round, trunc

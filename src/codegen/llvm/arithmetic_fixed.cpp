@@ -9,6 +9,7 @@
 // select is asked for by name.
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsAArch64.h>
+#include <llvm/IR/IntrinsicsARM.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include <ashlar/ir/numeric.h>
@@ -56,12 +57,14 @@ Value* Arithmetic::fixed_point(Op op, Type t, Value* x, Value* y) {
 
 // Signed, only the square of the smallest number is out of range, and no other result is the smallest number: its bits are
 // turned.
-Value* Arithmetic::mul_high_rounding(Type t, Value* x, Value* y) {
+Value* Arithmetic::mul_high_rounding(Type t, Value* x, Value* y, bool both_lowest) {
   const bool is_unsigned = t.is_unsigned();
   if (!is_unsigned && (t.bits == 16 || t.bits == 32)) {
     const auto id = llvm::Intrinsic::aarch64_neon_sqrdmulh;  // which saturates by itself
     if (Value* v = neon(id, id, t, x, y)) return v;
   }
+  if (!is_unsigned)
+    if (Value* v = helium(llvm::Intrinsic::arm_mve_vqrdmulh, t, x, y)) return v;
   const unsigned shift = is_unsigned ? t.bits : t.bits - 1u;
   if (splits_products(t)) return rounded_high(t, product_in_halves(t, x, y));
   Value* result = is_unsigned ? nullptr : rounded_product_of_halves(t, x, y);
@@ -73,7 +76,7 @@ Value* Arithmetic::mul_high_rounding(Type t, Value* x, Value* y) {
     product = b_.CreateAdd(product, constant(llvm::APInt::getOneBitSet(2u * t.bits, shift - 1)));
     result = b_.CreateTrunc(b_.CreateLShr(product, constant({2u * t.bits, shift})), type(t));
   }
-  return is_unsigned ? result : unwrapped(t, result);
+  return is_unsigned || !both_lowest ? result : unwrapped(t, result);
 }
 
 Value* Arithmetic::unwrapped(Type t, Value* result) {
@@ -131,6 +134,26 @@ Value* Arithmetic::neon(llvm::Intrinsic::ID signed_id, llvm::Intrinsic::ID unsig
     const auto piece = [&](Value* v) { return b_.CreateExtractVector(part, v, static_cast<std::uint64_t>(from)); };
     all = b_.CreateInsertVector(x->getType(), all, b_.CreateIntrinsic(id, {part}, {piece(x), piece(y)}),
                                 static_cast<std::uint64_t>(from));
+  }
+  return all;
+}
+
+Value* Arithmetic::helium(llvm::Intrinsic::ID id, Type t, Value* x, Value* y, std::initializer_list<int> more) {
+  if (!host_ || !target_.has("mve") || t.bits > 32 || t.lanes * t.bits % 128 != 0) return nullptr;
+  const int lanes = 128 / t.bits;
+  llvm::Type* part = llvm::FixedVectorType::get(lane_type(t, false), static_cast<unsigned>(lanes));
+  llvm::SmallVector<llvm::Type*, 2> overloads{part};
+  if (id == llvm::Intrinsic::arm_mve_vshl_vector) overloads.push_back(part);
+  const auto one = [&](Value* a, Value* b) {
+    llvm::SmallVector<Value*, 5> operands{a, b};
+    for (const int n : more) operands.push_back(b_.getInt32(static_cast<std::uint32_t>(n)));
+    return b_.CreateIntrinsic(id, overloads, operands);
+  };
+  if (t.lanes == lanes) return one(x, y);
+  Value* all = llvm::PoisonValue::get(x->getType());
+  for (int from = 0; from < t.lanes; from += lanes) {
+    const auto piece = [&](Value* v) { return b_.CreateExtractVector(part, v, static_cast<std::uint64_t>(from)); };
+    all = b_.CreateInsertVector(x->getType(), all, one(piece(x), piece(y)), static_cast<std::uint64_t>(from));
   }
   return all;
 }

@@ -89,7 +89,8 @@ class Emitter {
   llvm::Value* rare_arm(const Expr& select);
   llvm::Value* lanes_below(const Expr& comparison);
   llvm::Value* constant(const ir::Node&);
-  llvm::Value* call_function(const Expr&);  // functions.cpp
+  llvm::Value* call_function(const Expr&);       // functions.cpp
+  std::optional<Values> values_of(const Expr&);  // table_values.cpp
 
   bool narrows_indices() const;                                                // narrow.cpp
   std::optional<std::pair<std::int64_t, std::int64_t>> range_of(const Expr&);  // where that is known and fits 32 bits
@@ -152,7 +153,8 @@ class Emitter {
   std::unordered_map<const ir::Node*, Known> memo_;
   std::unordered_map<const ir::Node*, std::optional<std::pair<std::int64_t, std::int64_t>>> ranges_of_;
   std::map<ir::Id, std::set<std::pair<std::int64_t, int>>> register_accesses_;
-  struct Strided {  // a load of the root without a mask
+  std::map<ir::Id, Values> table_values_;  // of constants
+  struct Strided {                         // a load of the root without a mask
     ir::Id buffer;
     Type type;
     Ramp at;

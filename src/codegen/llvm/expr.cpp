@@ -243,7 +243,13 @@ Value* Emitter::emit_node(const Expr& e) {
     case Op::shr:
     case Op::rounding_shr: {
       Value* x = emit(args[0]);
-      return math.shift(n.op, t, x, operand_type(1), emit(args[1]));
+      return math.shift(n.op, t, x, operand_type(1), emit(args[1]), values_of(args[1]));
+    }
+    case Op::mul_high_rounding: {
+      const auto left = values_of(args[0]), right = values_of(args[1]);
+      const std::int64_t lowest = ir::lowest_of(t.element());
+      Value* x = emit(args[0]);
+      return math.mul_high_rounding(t, x, emit(args[1]), !(left && left->low > lowest) && !(right && right->low > lowest));
     }
     default:
       break;
