@@ -5,6 +5,7 @@
 //   i, f, g, o of [t] = W x[t] + U h[t - 1] + b      c[t] = sigmoid(f) c[t - 1] + sigmoid(i) tanh(g)      h[t] = sigmoid(o)
 //   tanh(c[t])
 #include <ashlar/ashlar.h>
+#include <ashlar/ops/recurrent.h>
 using namespace ashlar;
 
 namespace {
@@ -16,19 +17,9 @@ class Lstm : public Generator {
   Tensor xw, gates, state;
 
   void algorithm() override {
-    Axis i{"i", I}, k{"k", H};
-    const auto sigmoid = [](const Expr& v) { return 1 / (1 + exp(-v)); };
-    xw = compute("xw", {T, 4, H}, [&](Var t, Var g, Var j) { return sum(x(t, i) * W(i, g, j), i).from(b(g, j)); });
-    auto [c, h] = recur(
-        "cell", {T + 1, H}, Along{0}, Lag{1}, [&](Var, Var) { return values(f32(0), f32(0)); },
-        [&](Prior before, Var t, Var j) {
-          gates = compute("gates", {Range{Expr(1), T + 1}, 4, H},
-                          [&](Var s, Var g, Var m) { return sum(before[1](s - 1, k) * U(k, g, m), k).from(xw(s - 1, g, m)); });
-          const Expr next = sigmoid(gates(t, 1, j)) * before[0](t - 1, j) + sigmoid(gates(t, 0, j)) * tanh(gates(t, 2, j));
-          return values(next, sigmoid(gates(t, 3, j)) * tanh(next));
-        });
-    state = c;
-    out = compute("h", {T, H}, [&, h = h](Var t, Var j) { return h(t + 1, j); });
+    const auto layer = ops::lstm(x, W, U, b);
+    xw = layer.xw, gates = layer.gates, state = layer.cell;
+    out = layer.result;
   }
 
   void schedule(Schedule& s) override {

@@ -1,6 +1,7 @@
 #pragma once
 // The operator library: algorithms of the usual operators, as functions on tensors, without schedules (docs/ops.md).
 #include <ashlar/ops/activation.h>
+#include <ashlar/ops/attention.h>
 #include <ashlar/ops/conv.h>
 #include <ashlar/ops/conv_forms.h>
 #include <ashlar/ops/elementwise.h>
@@ -8,6 +9,7 @@
 #include <ashlar/ops/matmul.h>
 #include <ashlar/ops/norm.h>
 #include <ashlar/ops/pool.h>
+#include <ashlar/ops/recurrent.h>
 #include <ashlar/ops/reduce.h>
 #include <ashlar/ops/resize.h>
 #include <ashlar/ops/shape.h>
