@@ -6,8 +6,9 @@
 #                    [LINE_TABLES ON|OFF])
 #   A static library that one run of the generator makes while the project builds, with its header <function>.h. GENERATOR and
 #   FUNCTION are <name> where they are left out; TARGETS is what the project is built for (in a cross build: what the toolchain file
-#   says); TARGETS_FILE names files with processors of one's own. With several TARGETS (levels of x86-64,
-#   vulkan, cuda-…) the library holds code for all of them, and each call runs what fits the memory and the machine. With BACKEND c the
+#   says); TARGETS_FILE names files with processors of one's own. With several TARGETS (processors of one architecture,
+#   vulkan, cuda-…) the library holds code for all of them, and each call runs what fits the memory and the machine; <key>@<target>=<value>
+#   in PARAMS is for one of them. With BACKEND c the
 #   generator writes C99, which the project's own C compiler and flags make the library of (one target, a processor; no LLVM is needed). EMIT names
 #   further files to write beside the library (assembly, llvm, spirv, ptx, cubin, c, program, schedule, explain); their folder is the target property
 #   ASHLAR_DIRECTORY. LINE_TABLES maps the code to the lines of algorithm and schedule, for debuggers and profilers; left out, builds of

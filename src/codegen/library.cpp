@@ -4,37 +4,58 @@
 #include <string>
 
 #include <ashlar/ir/refusal.h>
+#include <ashlar/schedule/target_needs.h>
 
 namespace ashlar::codegen {
 
 namespace {
 
-Target level_target(int level) { return Target::parse(level == 1 ? "x86-64" : "x86-64-v" + std::to_string(level)); }
+enum Kind { processor, cuda, vulkan };
 
-bool has_all(const Target& of, const Target& t) {
-  return std::all_of(t.enabled().begin(), t.enabled().end(), [&](const std::string& f) { return of.has(f.c_str()); });
+Kind kind_of(const Target& t) { return !t.is_gpu() ? processor : t.device().kind == Device::Kind::cuda ? cuda : vulkan; }
+
+std::string named(const Target& t) { return std::string(t.text()); }
+
+bool alike(const Target& a, const Target& b) {
+  if (kind_of(a) != kind_of(b)) return false;
+  if (kind_of(a) == processor) return needs_of(a).features == needs_of(b).features;
+  return kind_of(a) == vulkan || compute_capability(a) == compute_capability(b);
 }
 
-int kind_of(const Target& t) { return !t.is_gpu() ? 0 : t.device().kind == Device::Kind::cuda ? 1 : 2; }
-
-// What the runtime tells variants of one kind apart by.
-int rank_of(const Target& t) { return kind_of(t) == 0 ? x86_level(t) : kind_of(t) == 1 ? compute_capability(t) : 0; }
-
 std::string both_are(const Target& a, const Target& b) {
-  const std::string two = std::string(a.text()) + " and " + std::string(b.text());
-  if (kind_of(a) == 0) return two + ", which both need a processor of " + std::string(level_target(rank_of(a)).text());
-  if (kind_of(a) == 1) return two + ", which are both for compute capability " + std::to_string(rank_of(a));
+  const std::string two = named(a) + " and " + named(b);
+  if (kind_of(a) == processor) return two + ", which need the same of a processor";
+  if (kind_of(a) == cuda) return two + ", which are both for compute capability " + std::to_string(compute_capability(a));
   return two + ", which are both for Vulkan";
 }
 
-}  // namespace
-
-int x86_level(const Target& t) {
-  if (t.architecture() != Architecture::x86_64) return 0;
-  for (int level = 1; level < 4; ++level)
-    if (has_all(level_target(level), t)) return level;
-  return 4;
+// Repeatedly the first one given that no other of those left comes before: the features of none include its own.
+std::vector<Target> by_features(std::vector<Target> given) {
+  std::vector<Target> sorted;
+  while (!given.empty()) {
+    const auto next = std::find_if(given.begin(), given.end(), [&](const Target& t) {
+      const std::uint64_t own = needs_of(t).features;
+      return std::none_of(given.begin(), given.end(), [&](const Target& other) {
+        const std::uint64_t more = needs_of(other).features;
+        return more != own && (more & own) == own;
+      });
+    });
+    sorted.push_back(*next);
+    given.erase(next);
+  }
+  return sorted;
 }
+
+void check_processor(const Target& t, Where where) {
+  const TargetNeeds needs = needs_of(t);
+  if (needs.undetected.empty()) return;
+  const bool all = needs.undetected.size() == t.enabled().size();
+  std::string found = named(t) + ", which needs " + needs.undetected[0];
+  if (all) found = named(t) + ", on a system that does not tell them";
+  refuse("target", "features that the runtime can detect, where there are several targets for processors", found, where);
+}
+
+}  // namespace
 
 int compute_capability(const Target& t) {
   int number = 0;
@@ -45,26 +66,38 @@ int compute_capability(const Target& t) {
 
 std::vector<Target> library_targets(std::vector<Target> targets, Where where) {
   if (targets.size() < 2) return targets;
-  std::stable_sort(targets.begin(), targets.end(), [](const Target& a, const Target& b) {
-    return kind_of(a) != kind_of(b) ? kind_of(a) < kind_of(b) : rank_of(a) > rank_of(b);
-  });
-  const auto processors = std::count_if(targets.begin(), targets.end(), [](const Target& t) { return !t.is_gpu(); });
-  const Target highest = level_target(4);
-  for (std::size_t k = 0; k < targets.size(); ++k) {
-    const Target& t = targets[k];
-    if (t.os() == "none")
-      refuse("target", "targets with an operating system, where there are several", std::string(t.text()), where);
-    if (k > 0 && kind_of(targets[k - 1]) == kind_of(t) && rank_of(targets[k - 1]) == rank_of(t))
-      refuse("target", "targets that the runtime can tell apart", both_are(targets[k - 1], t), where);
-    if (t.architecture() != Architecture::x86_64)
-      refuse("target", "targets of x86-64 and its GPUs, where there are several", std::string(t.text()), where);
-    if (!t.is_gpu() && processors > 1)
-      for (const std::string& f : t.enabled())
-        if (!highest.has(f.c_str()))
-          refuse("target", "levels of x86-64, where there are several targets for processors",
-                 std::string(t.text()) + ", which needs " + f, where);
+  const Target first = targets[0];
+  for (const Target& t : targets) {
+    if (t.os() == "none") refuse("target", "targets with an operating system, where there are several", named(t), where);
+    if (t.triple() != first.triple())
+      refuse("target", "targets of one architecture and one system", named(first) + " and " + named(t), where);
   }
-  return targets;
+  const auto processors = std::count_if(targets.begin(), targets.end(), [](const Target& t) { return !t.is_gpu(); });
+  for (const Target& t : targets)
+    if (!t.is_gpu() && processors > 1) check_processor(t, where);
+  for (std::size_t k = 0; k < targets.size(); ++k)
+    for (std::size_t n = 0; n < k; ++n)
+      if (alike(targets[n], targets[k]))
+        refuse("target", "targets that the runtime can tell apart", both_are(targets[n], targets[k]), where);
+  const auto devices = std::stable_partition(targets.begin(), targets.end(), [](const Target& t) { return !t.is_gpu(); });
+  std::vector<Target> sorted = by_features({targets.begin(), devices});
+  std::stable_sort(devices, targets.end(), [](const Target& a, const Target& b) {
+    if (kind_of(a) != kind_of(b)) return kind_of(a) < kind_of(b);
+    return kind_of(a) == cuda && compute_capability(a) > compute_capability(b);
+  });
+  sorted.insert(sorted.end(), devices, targets.end());
+  return sorted;
+}
+
+Target common_target(const std::vector<Target>& targets) {
+  const Architecture of = targets[0].architecture();
+  std::string text = of == Architecture::arm ? "armv7" : std::string(name_of(of));
+  text += "-" + std::string(targets[0].os());
+  const Target plain = Target::parse(text);
+  std::string less;
+  for (const std::string& f : plain.enabled())
+    if (!std::all_of(targets.begin(), targets.end(), [&](const Target& t) { return t.has(f.c_str()); })) less += "-" + f;
+  return Target::parse(text + less);
 }
 
 }  // namespace ashlar::codegen

@@ -17,7 +17,7 @@ const char* const options_help =
     "  -e, --emit KIND[,KIND]  what to write, or KIND=PATH for one exact file; default: object,header\n"
     "  -t, --target TARGET     the same as target=TARGET; default: host. T1,T2,... makes one library for all of them\n"
     "  --targets FILE          adds the processors and features of a JSON file; may be given several times\n"
-    "  NAME=VALUE              a parameter of the generator\n"
+    "  NAME=VALUE              a parameter of the generator; NAME@TARGET=VALUE: for one of several targets\n"
     "  --line-tables           maps code to the lines of algorithm and schedule, for debuggers and profilers; in C, #line\n"
     "  --replay FILE           replays a saved schedule (-e schedule) instead of calling schedule()\n"
     "  --size SYMBOL=N         the size at which -e explain counts; may be given for each symbol\n"

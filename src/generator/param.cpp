@@ -76,7 +76,7 @@ ParamEntry::ParamEntry(ParamInfo info) {
   for (const ParamInfo& other : record->params)
     if (other.name == info.name) record->mistakes.push_back(fmt::format("two Params are named \"{}\"", info.name));
   if (info.name == "target") record->mistakes.push_back("a Param is named \"target\", which chooses the target");
-  if (info.name.empty() || info.name.find_first_of("= \t\n") != std::string::npos || info.name[0] == '-')
+  if (info.name.empty() || info.name.find_first_of("=@ \t\n") != std::string::npos || info.name[0] == '-')
     record->mistakes.push_back(
         fmt::format("\"{}\" cannot be the name of a Param: it could not be written as name=value", info.name));
   const auto& choices = info.choices;

@@ -23,6 +23,7 @@
 #include "generator/command_line.h"
 #include "generator/header.h"
 #include "generator/pipeline.h"
+#include "generator/target_params.h"
 
 namespace ashlar::generator {
 
@@ -130,18 +131,17 @@ struct Part {
 struct Parts {
   std::vector<Part> parts;
   std::vector<ir::Kernel> kernels;  // in the same order
+  std::vector<Params> params;       // every Param with its value, so too
   HeaderFacts facts;
 };
 
-void describe(const Compilation& c, const Target& target, HeaderFacts& facts) {
+void describe(const Target& target, HeaderFacts& facts) {
   const bool vulkan = target.is_gpu() && target.device().kind == Device::Kind::vulkan;
   facts.targets.emplace_back(target.text());
   facts.hosted = target.os() != "none";
   facts.vulkan = facts.vulkan || vulkan;
   facts.cuda = facts.cuda || (target.is_gpu() && !vulkan);
   facts.host_memory = facts.host_memory || !target.is_gpu();
-  if (facts.params.empty())
-    for (const detail::ParamInfo& p : c.made.record->params) facts.params.emplace_back(p.name, p.value);
 }
 
 // Code for several targets is called through one header.
@@ -272,12 +272,14 @@ void generate(const CommandLine& c, ToolResult& result) {
   if (!c.sizes.empty() && !asked(OutputKind::explain)) throw UsageError("--size: expected -e explain, which counts at it");
   Parts p;
   p.facts.generator = r.name, p.facts.host_memory = false;
-  for (const Target& target : targets) {
+  const std::vector<Params> asked_params = params_of(c.params, targets);
+  for (std::size_t k = 0; k < targets.size(); ++k) {
+    const Target& target = targets[k];
     if (c.trace && targets.size() > 1) result.out += fmt::format("---- {} ----\n", target.text());
     std::vector<PassTime> passes;
     if (c.time_passes) options.times = &passes;
     lang::DefinitionScope definitions;
-    MadeGenerator made = make_generator(r.make, r.name, target, c.params, r.where);
+    MadeGenerator made = make_generator(r.make, r.name, target, asked_params[k], r.where);
     require_back_end(outputs);
     Compilation compilation = run_pipeline(std::move(made), options);
     lower_kernel(compilation, options);
@@ -289,13 +291,16 @@ void generate(const CommandLine& c, ToolResult& result) {
     if (asked(OutputKind::explain))
       part.explanation = target.is_gpu() ? explain(compilation.kernel, target, c.sizes, r.where)
                                          : explain(*compilation.schedule, c.sizes, r.where);
-    describe(compilation, target, p.facts);
+    describe(target, p.facts);
+    Params& params = p.params.emplace_back();
+    for (const detail::ParamInfo& param : compilation.made.record->params) params.emplace_back(param.name, param.value);
     p.kernels.push_back(std::move(compilation.kernel));
     for (PassTime& t : passes)
       times.push_back({targets.size() > 1 ? fmt::format("{}: {}", target.text(), t.pass) : t.pass, t.cpu_ms});
   }
   if (c.time_passes) options.times = &times;
   require_one_interface(p, r.where);
+  p.facts.params = joined_params(p.params, targets);
   FileSet files = make_files(p, outputs, c.line_tables, options.times);
   {
     PassTimer timer(options.times, "files");
@@ -317,7 +322,7 @@ void compare(const CommandLine& c, ToolResult& result) {
     PipelineOptions options;
     options.function = r.name;
     options.replay = read_file(file, "--diff"), options.replay_file = file, options.replay_option = "--diff";
-    both.push_back(run_pipeline(make_generator(r.make, r.name, targets[0], c.params, r.where), options));
+    both.push_back(run_pipeline(make_generator(r.make, r.name, targets[0], params_of(c.params, targets)[0], r.where), options));
   }
   const ScheduleDiff d = diff(*both[0].schedule, *both[1].schedule);
   result.out += d.text;

@@ -48,11 +48,12 @@ static int check_descriptor(Call* call) {
 }
 
 static int check_cpu(Call* call) {
-  const int32_t needed = call->desc->x86_level;
-  const int level = needed > 1 ? ashlar_abi1_x86_level() : needed;
-  if (level >= needed) return ASHLAR_OK;
-  return ashlar_error_record(call->error, ASHLAR_E_TARGET, -1, -1, needed, level,
-                             "%s: made for x86-64-v{expected}, found a processor of x86-64-v{found}", call->desc->name);
+  const uint64_t needed = call->desc->features, lacking = needed == 0 ? 0 : ashlar_cpu_lacks(needed);
+  if (lacking == 0) return ASHLAR_OK;
+  char names[600];
+  ashlar_cpu_list(lacking, names, sizeof names);
+  return ashlar_error_record(call->error, ASHLAR_E_TARGET, -1, -1, (int64_t)needed, (int64_t)(needed & ~lacking),
+                             "%s: made for a processor with %s, which this one lacks", call->desc->name, names);
 }
 
 static bool nothing_to_write(const Call* call) {

@@ -48,7 +48,7 @@ typedef struct Template {
 
 static _Atomic(Template*) templates; /* grows at the head and never shrinks: readers need no lock, and fork() leaves it whole */
 
-static const char* keep(const char* text) {
+const char* ashlar_keep(const char* text) {
   Template* head = atomic_load_explicit(&templates, memory_order_acquire);
   for (const Template* t = head; t != NULL; t = t->next)
     if (strcmp(t->text, text) == 0) return t->text;
@@ -73,7 +73,7 @@ int ashlar_error_record(ashlar_error* error, int32_t code, int32_t argument, int
                           .dimension = dimension,
                           .expected = expected,
                           .found = found,
-                          .what = length < 0 ? "" : keep(text)};
+                          .what = length < 0 ? "" : ashlar_keep(text)};
   return code;
 }
 

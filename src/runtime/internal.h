@@ -48,7 +48,15 @@ int ashlar_check_overlap(Call*);  /* outputs with themselves, with each other, w
 int ashlar_error_record(ashlar_error*, int32_t code, int32_t argument, int32_t dimension, int64_t expected, int64_t found,
                         const char* format, ...) __attribute__((format(printf, 7, 8)));
 
+/* A copy of the text that lives as long as the process, one of each; "" where there is no memory. */
+const char* ashlar_keep(const char* text);
+
 ashlar_error* ashlar_last_error_slot(void);
+
+/* Of `features` (runtime/cpu.h), those that this machine is known not to have. */
+uint64_t ashlar_cpu_lacks(uint64_t features);
+/* "avx2, fma": their names, as many as there is room for. Returns the length. */
+size_t ashlar_cpu_list(uint64_t features, char* text, size_t room);
 
 /* ashlar_abi1_call, its error in *error alone. */
 int ashlar_call(const ashlar_abi1_desc*, const void* const* arguments, const ashlar_context*, ashlar_error*);

@@ -1,4 +1,10 @@
 /* One function for several targets: which variant runs, and when the processor's runs in the place of a device's. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ashlar/runtime/cpu.h>
 #include <ashlar/runtime/vulkan.h>
 
 #include "internal.h"
@@ -18,17 +24,70 @@ static int32_t memory_of(int32_t device_type) { /* the device type of the kernel
   }
 }
 
-static bool runs_here(const ashlar_abi1_desc* d) { return d->x86_level <= 1 || d->x86_level <= ashlar_abi1_x86_level(); }
-
-/* The first of the processor's variants that it can execute, else the least demanding one; NULL where there is none. */
-static const ashlar_abi1_variant* for_host(const ashlar_abi1_library* l) {
-  const ashlar_abi1_variant* found = NULL;
-  for (int32_t k = 0; k < l->count; ++k) {
-    if (l->variants[k].desc->device_type != kHost) continue;
-    found = &l->variants[k];
-    if (runs_here(found->desc)) break;
+/* "x86-64-v3, cuda-sm_80", for sentences. */
+static void list_targets(const ashlar_abi1_library* l, char* text, size_t room) {
+  size_t at = 0;
+  text[0] = '\0';
+  for (int32_t k = 0; k < l->count && at + 1 < room; ++k) {
+    if (k > 0) text[at++] = ',', text[at++] = ' ';
+    for (const char* c = l->variants[k].target; *c != '\0' && at + 3 < room; ++c) text[at++] = *c;
+    text[at] = '\0';
   }
-  return found;
+}
+
+/* ---- processors ---------------------------------------------------------------------------------------------------- */
+
+static const char kNotAsked[] = "";                    /* the environment has not been read */
+static _Atomic(const char*) forced_target = kNotAsked; /* the only target that may run; NULL: the best does */
+
+static const char* forced(void) {
+  const char* name = atomic_load_explicit(&forced_target, memory_order_acquire);
+  if (name != kNotAsked) return name;
+  const char* wanted = getenv("ASHLAR_TARGET");
+  wanted = wanted == NULL || *wanted == '\0' ? NULL : ashlar_keep(wanted);
+  atomic_compare_exchange_strong_explicit(&forced_target, &name, wanted, memory_order_acq_rel, memory_order_acquire);
+  return atomic_load_explicit(&forced_target, memory_order_acquire); /* that of ashlar_set_target, if it came in between */
+}
+
+void ashlar_set_target(const char* name) {
+  atomic_store_explicit(&forced_target, name == NULL || *name == '\0' ? NULL : ashlar_keep(name), memory_order_release);
+}
+
+static bool runs_here(const ashlar_abi1_desc* d) { return d->features == 0 || ashlar_cpu_missing(d->features) == 0; }
+
+/* The processor's variant that runs: of those that it can execute the first, which asks for most. NULL: none. */
+static const ashlar_abi1_variant* for_host(const ashlar_abi1_library* l) {
+  const char* only = forced();
+  for (int32_t k = 0; k < l->count; ++k) {
+    const ashlar_abi1_variant* v = &l->variants[k];
+    if (v->desc->device_type == kHost && (only == NULL || strcmp(only, v->target) == 0) && runs_here(v->desc)) return v;
+  }
+  return NULL;
+}
+
+/* "f: no variant runs on this processor: zen4 needs avx512vnni, avx512bf16; x86-64-v4 needs ...", of those that may run. */
+static int no_processor(const ashlar_abi1_library* l, ashlar_error* error) {
+  char text[900], names[300];
+  size_t at = 0;
+  const char* only = forced();
+  uint64_t needed = 0, lacking = 0;
+  text[0] = '\0';
+  for (int32_t k = 0; k < l->count; ++k) {
+    const ashlar_abi1_variant* v = &l->variants[k];
+    if (v->desc->device_type != kHost || (only != NULL && strcmp(only, v->target) != 0)) continue;
+    needed = v->desc->features, lacking = ashlar_cpu_missing(needed);
+    ashlar_cpu_list(lacking, names, sizeof names);
+    const int written = snprintf(text + at, sizeof text - at, "%s%s needs %s", at > 0 ? "; " : "", v->target, names);
+    if (written < 0 || (size_t)written >= sizeof text - at) break;
+    at += (size_t)written;
+  }
+  if (at > 0)
+    return ashlar_error_record(error, ASHLAR_E_TARGET, -1, -1, (int64_t)needed, (int64_t)(needed & ~lacking),
+                               "%s: %s, which this processor lacks", l->name, text);
+  list_targets(l, text, sizeof text);
+  return ashlar_error_record(error, ASHLAR_E_TARGET, -1, -1, 0, 0,
+                             "%s: %s is asked for (ASHLAR_TARGET, ashlar_set_target), and the targets are %s", l->name, only,
+                             text);
 }
 
 static bool has(const ashlar_abi1_library* l, int32_t device_type) {
@@ -45,17 +104,6 @@ static int check_library(const ashlar_abi1_library* l, ashlar_error* error) {
   if (l->abi == 1 && l->size >= sizeof *l && l->count > 0) return ASHLAR_OK;
   return ashlar_error_record(error, ASHLAR_E_ABI, -1, -1, 1, l->abi,
                              "%s: made for abi {found}, expected abi {expected}, the runtime's", l->name);
-}
-
-/* "x86-64-v3, cuda-sm_80", for sentences. */
-static void list_targets(const ashlar_abi1_library* l, char* text, size_t room) {
-  size_t at = 0;
-  text[0] = '\0';
-  for (int32_t k = 0; k < l->count && at + 1 < room; ++k) {
-    if (k > 0) text[at++] = ',', text[at++] = ' ';
-    for (const char* c = l->variants[k].target; *c != '\0' && at + 3 < room; ++c) text[at++] = *c;
-    text[at] = '\0';
-  }
 }
 
 static int no_variant(const ashlar_abi1_library* l, ashlar_error* error, int32_t argument, int32_t found) {
@@ -151,7 +199,10 @@ static int call(const ashlar_abi1_library* l, const void* const* arguments, cons
   }
   if (wanted == 0) wanted = any->device_type;
   if (!has(l, wanted)) return no_variant(l, error, -1, wanted);
-  if (wanted == kHost) return ashlar_call(for_host(l)->desc, arguments, ctx, error);
+  if (wanted == kHost) {
+    const ashlar_abi1_variant* v = for_host(l);
+    return v != NULL ? ashlar_call(v->desc, arguments, ctx, error) : no_processor(l, error);
+  }
   *ashlar_device_touched() = false;
   const ashlar_abi1_variant* last = NULL;
   for (int32_t k = 0; k < l->count; ++k) {
@@ -183,9 +234,18 @@ static int32_t wanted_by(const ashlar_abi1_library* l, uint32_t flags) {
 
 static int run_on_host(const ashlar_abi1_library* l, const void* args, const ashlar_context* ctx, ashlar_error* error) {
   const ashlar_abi1_variant* v = for_host(l);
+  return v != NULL ? v->run(args, ctx) : no_processor(l, error);
+}
+
+/* The host's part of a device's variant takes a processor too. */
+static int run_on_device(const ashlar_abi1_library* l, const ashlar_abi1_variant* v, const void* args,
+                         const ashlar_context* ctx, ashlar_error* error) {
   if (runs_here(v->desc)) return v->run(args, ctx);
-  return ashlar_error_record(error, ASHLAR_E_TARGET, -1, -1, v->desc->x86_level, ashlar_abi1_x86_level(),
-                             "%s: made for x86-64-v{expected}, found a processor of x86-64-v{found}", l->name);
+  char names[600];
+  const uint64_t needed = v->desc->features, lacking = ashlar_cpu_missing(needed);
+  ashlar_cpu_list(lacking, names, sizeof names);
+  return ashlar_error_record(error, ASHLAR_E_TARGET, -1, -1, (int64_t)needed, (int64_t)(needed & ~lacking),
+                             "%s: %s needs %s, which this processor lacks", l->name, v->target, names);
 }
 
 int ashlar_abi1_library_run(const ashlar_abi1_library* l, const void* args, const ashlar_context* ctx) {
@@ -207,10 +267,7 @@ int ashlar_abi1_library_run(const ashlar_abi1_library* l, const void* args, cons
   for (int32_t k = 0; k < l->count; ++k) {
     if (l->variants[k].desc->device_type != wanted) continue;
     last = &l->variants[k];
-    rc = runs_here(last->desc)
-             ? last->run(args, ctx)
-             : ashlar_error_record(error, ASHLAR_E_TARGET, -1, -1, last->desc->x86_level, ashlar_abi1_x86_level(),
-                                   "%s: made for x86-64-v{expected}, found a processor of x86-64-v{found}", l->name);
+    rc = run_on_device(l, last, args, ctx, error);
     if (rc != ASHLAR_E_TARGET || *ashlar_device_touched()) break;
   }
   /* pointers of CUDA are the processor's where it can reach the memory; addresses of Vulkan never are */

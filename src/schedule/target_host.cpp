@@ -1,4 +1,6 @@
 // What this machine has of the table's features, and its caches.
+#include <ashlar/runtime/cpu.h>
+
 #include "schedule/target_table.h"
 
 #if defined(__x86_64__)
@@ -7,36 +9,24 @@
 
 namespace ashlar::targets {
 
-#if defined(__x86_64__)
-
 namespace {
-
-struct Known {
-  std::string_view name;
-  bool (*here)();
-};
-#define ASHLAR_HERE(text) {text, [] { return __builtin_cpu_supports(text) != 0; }}
-const Known known[] = {ASHLAR_HERE("sse2"),       ASHLAR_HERE("sse3"),       ASHLAR_HERE("ssse3"),
-                       ASHLAR_HERE("sse4.1"),     ASHLAR_HERE("sse4.2"),     ASHLAR_HERE("popcnt"),
-                       ASHLAR_HERE("lzcnt"),      ASHLAR_HERE("bmi"),        ASHLAR_HERE("bmi2"),
-                       ASHLAR_HERE("avx"),        ASHLAR_HERE("f16c"),       ASHLAR_HERE("fma"),
-                       ASHLAR_HERE("avx2"),       ASHLAR_HERE("avxvnni"),    ASHLAR_HERE("avx512f"),
-                       ASHLAR_HERE("avx512cd"),   ASHLAR_HERE("avx512bw"),   ASHLAR_HERE("avx512dq"),
-                       ASHLAR_HERE("avx512vl"),   ASHLAR_HERE("avx512vbmi"), ASHLAR_HERE("avx512vbmi2"),
-                       ASHLAR_HERE("avx512ifma"), ASHLAR_HERE("avx512vnni"), ASHLAR_HERE("avx512bitalg"),
-                       ASHLAR_HERE("gfni"),       ASHLAR_HERE("avx512bf16"), ASHLAR_HERE("avx512vpopcntdq"),
-                       ASHLAR_HERE("amx-tile"),   ASHLAR_HERE("amx-int8"),   ASHLAR_HERE("amx-bf16"),
-                       ASHLAR_HERE("avx512fp16")};
-#undef ASHLAR_HERE
-
+#if defined(__x86_64__)
+constexpr Architecture here = Architecture::x86_64;
+#elif defined(__aarch64__)
+constexpr Architecture here = Architecture::aarch64;
+#elif defined(__riscv)
+constexpr Architecture here = Architecture::riscv64;
+#else
+constexpr Architecture here = Architecture::arm;
+#endif
 }  // namespace
 
 bool has_here(const Feature& f) {
-  if (f.of != Architecture::x86_64) return false;
-  for (const Known& k : known)
-    if (k.name == f.name) return k.here();
-  return false;  // a feature of a user's file: nothing here can tell
+  const int number = number_of(f.of, f.name);  // of a user's file: nothing here can tell
+  return f.of == here && number >= 0 && ashlar_cpu_missing(std::uint64_t{1} << number) == 0;
 }
+
+#if defined(__x86_64__)
 
 // cpuid leaf 4 (Intel) or 0x8000001D (AMD), which share a layout.
 void read_caches(std::int64_t (&bytes)[3]) {
@@ -55,7 +45,6 @@ void read_caches(std::int64_t (&bytes)[3]) {
 
 #else
 
-bool has_here(const Feature&) { return false; }
 void read_caches(std::int64_t (&)[3]) {}
 
 #endif

@@ -70,8 +70,9 @@ class Locked {
   Table& table_;
 };
 
-bool has_here(const Feature&);                // whether this machine is known to have it
-void read_caches(std::int64_t (&bytes)[3]);   // of this machine, by level; zero where they are not told
-extern const std::string_view built_in_json;  // src/schedule/targets.json
+bool has_here(const Feature&);                          // whether this machine is known to have it
+int number_of(Architecture, std::string_view feature);  // its bit in runtime/cpu.h; -1: the runtime cannot tell
+void read_caches(std::int64_t (&bytes)[3]);             // of this machine, by level; zero where they are not told
+extern const std::string_view built_in_json;            // src/schedule/targets.json
 
 }  // namespace ashlar::targets

@@ -81,8 +81,13 @@ TEST_CASE("what does not exist is answered with what does, and code 2") {
            {"-g", "scale", "target=x86-64+avx9"},
            {"-g", "scale", "-t", "x86-64,x86-64-v3,x86-64"},
            {"-g", "scale", "-t", "x86-64,x86-64-v5"},
-           {"-g", "scale", "-t", "x86-64-v4", "-t", "x86-64-v4+avx512vnni"},
-           {"-g", "scale", "-t", "x86-64-v3+avx512vnni,x86-64-v3"},
+           {"-g", "scale", "-t", "x86-64-v4", "-t", "x86-64-v4+avx2"},
+           {"-g", "scale", "-t", "armv7,armv7+flush"},
+           {"-g", "scale", "-t", "riscv64,riscv64+zfh"},
+           {"-g", "scale", "-t", "aarch64,x86-64"},
+           {"-g", "scale", "-t", "x86-64-windows,x86-64-v3"},
+           {"-g", "scale", "-t", "x86-64-windows,sapphire-rapids-windows"},
+           {"-g", "scale", "-t", "aarch64-macos,aarch64-macos+dotprod"},
            {"-g", "scale", "target=vulkan,vulkan+avx2,x86-64"},
            {"-g", "scale", "target=cuda-sm_80+avx2,cuda-sm_90a,cuda-sm_80"},
            {"-g", "scale", "target=x86-64-none,x86-64-v3"},
@@ -95,6 +100,10 @@ TEST_CASE("what does not exist is answered with what does, and code 2") {
            {"-g", "scale", "-e", "cubin"},
            {"-g", "scale", "-e", "spirv", "-t", "x86-64,cuda-sm_80"},
            {"-g", "scale", "by=5"},
+           {"-g", "scale", "-t", "x86-64,x86-64-v3", "by@zen4=3"},
+           {"-g", "scale", "-t", "x86-64,x86-64-v3", "by@x86-64-v3=3", "by@x86-64-v3-linux=4"},
+           {"-g", "scale", "-t", "x86-64,x86-64-v3", "by@x86-64-v3=5"},
+           {"-g", "scale", "-t", "x86-64", "bye@x86-64=5"},
            {"-g", "scale", "bi=2"},
            {"-g", "scale", "by=2", "by=3"},
            {"-g", "scale", "T=float"},
@@ -190,6 +199,25 @@ TEST_CASE("a library for several targets has the same bytes in another folder, a
   std::string one = read(b / "one/scale.h");
   const auto code_of = [](const std::string& text) { return text.substr(text.find("#ifndef ASHLAR_GENERATED_SCALE_H")); };
   CHECK(code_of(one) == code_of(header));
+}
+
+TEST_CASE("a Param with a value of its own for one of the targets") {
+  Folder folder("params");
+  const ToolResult r = tool({"-g", "scale", "-o", folder.path.string(), "-e", "header,program", "by@x86-64-v3-linux=4", "-t",
+                             "x86-64,zen4,x86-64-v3", "by=3", "vector@zen4=false"});
+  CHECK(r.err == "");
+  REQUIRE(r.code == 0);
+  const std::string program = read(folder / "scale.program"), header = read(folder / "scale.h");
+  const std::size_t v3 = program.find("---- x86-64-v3 ----"), plain = program.find("---- x86-64 ----");
+  REQUIRE(v3 < plain);
+  const std::string of_zen4 = program.substr(0, v3), of_v3 = program.substr(v3, plain - v3), of_plain = program.substr(plain);
+  for (const auto* part : {&of_zen4, &of_plain}) CHECK_MESSAGE(part->find("* 3") != std::string::npos, *part);
+  CHECK_MESSAGE(of_v3.find("* 4") != std::string::npos, of_v3);
+  CHECK_MESSAGE(of_zen4.find("vectorized") == std::string::npos, of_zen4);
+  for (const auto* part : {&of_v3, &of_plain}) CHECK_MESSAGE(part->find("vectorized") != std::string::npos, *part);
+  CHECK_MESSAGE(header.find(" by@zen4=3 by@x86-64-v3=4 by@x86-64=3 ") != std::string::npos, header.substr(0, 400));
+  CHECK(header.find(" vector@zen4=false vector@x86-64-v3=true vector@x86-64=true") != std::string::npos);
+  CHECK(header.find(" bias=0.1 ") != std::string::npos);  // the same for all
 }
 
 TEST_CASE("targets whose interfaces differ are no library") {

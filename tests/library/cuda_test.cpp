@@ -8,6 +8,7 @@
 #include <which.h>
 
 #include "tests/cuda/driver.h"
+#include "tests/library/processor.h"
 
 namespace {
 
@@ -52,7 +53,7 @@ struct Call {
   }
   std::string sentence() const { return cuda::sentence(error); }
   bool by_processor() const {
-    return std::all_of(y.begin(), y.end(), [](std::int32_t v) { return v == 10 + ashlar_abi1_x86_level(); });
+    return std::all_of(y.begin(), y.end(), [](std::int32_t v) { return v == 10 + library::best(); });
   }
   bool untouched() const {
     return std::all_of(y.begin(), y.end(), [](std::int32_t v) { return v == -1; });

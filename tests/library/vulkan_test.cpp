@@ -14,6 +14,7 @@
 
 #include <which.h>
 
+#include "tests/library/processor.h"
 #include "tests/vulkan/device.h"
 
 using vulkan::TestDevice;
@@ -66,7 +67,7 @@ struct Call {
     REQUIRE(ashlar_vulkan_download(y.buffer, 0, found.data(), found.size() * 4, &ignored) == ASHLAR_OK);
     return std::all_of(found.begin(), found.end(), [&](std::int32_t v) { return v == value; });
   }
-  bool by_processor() const { return filled_with(10 + ashlar_abi1_x86_level()); }
+  bool by_processor() const { return filled_with(10 + library::best()); }
   std::int64_t shape[2];
   std::vector<std::int32_t> untouched;
   Buffer x, y;
@@ -123,7 +124,7 @@ void without_a_device(const std::string& part) {
   CHECK_MESSAGE(has(vulkan::sentence(f.error), part), vulkan::sentence(f.error));
   CHECK(f.filled_with(-1));
   CHECK(f.run(ASHLAR_OR_CPU) == ASHLAR_OK);
-  CHECK(f.filled_with(10 + ashlar_abi1_x86_level()));
+  CHECK(f.filled_with(10 + library::best()));
   CHECK(has(vulkan::sentence(f.error), part));
   f.by.mapped = nullptr;
   CHECK(f.run(ASHLAR_OR_CPU) == ASHLAR_E_DEVICE);

@@ -1,11 +1,13 @@
-// y = 2 x + the number of the target that the code is for: a caller can tell which variant ran. In two stages, so that there is
-// a workspace; rows are blocks along y on a device, of which it has 65535.
+// y = 2 x + the number of the target that the code is for: a caller can tell which variant ran. That of zen4 comes from a
+// parameter, which has another value for it than for the others; the others' from what the target has. In two stages, so that
+// there is a workspace; rows are blocks along y on a device, of which it has 65535.
 #include <ashlar/ashlar.h>
 
 using namespace ashlar;
 
 class Which : public Generator {
  public:
+  Param<int> own{"own", 0, between(0, 99), "the number, in the place of the target's"};
   Symbol M{"M"}, N{"N"};
   Input x{"x", i32, {M, N}};
   Output y{"y", i32, {M, N}};
@@ -30,6 +32,10 @@ class Which : public Generator {
  private:
   int number() const {
     const Target& t = target();
+    if (own != 0) return own;
+    if (t.architecture() == Architecture::aarch64) return t.has("sve2") ? 13 : t.has("dotprod") ? 12 : 11;
+    if (t.architecture() == Architecture::arm) return t.has("vfp4") ? 22 : 21;
+    if (t.architecture() == Architecture::riscv64) return t.has("v") ? 32 : 31;
     if (!t.is_gpu()) return t.has("avx512f") ? 4 : t.has("avx2") ? 3 : t.has("sse4.2") ? 2 : 1;
     return t.device().kind == Device::Kind::vulkan ? 7 : t.has("sm_90a") ? 90 : 80;
   }

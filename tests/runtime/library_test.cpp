@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <ashlar/runtime/cpu.h>
 #include <ashlar/runtime/vulkan.h>
 
 #include "kernels.h"
@@ -57,16 +58,16 @@ const ashlar_abi1_argument arguments[] = {
 const ashlar_abi1_symbol symbols[] = {{"N", 0, INT64_MAX, 1, offsetof(Args, N), 0}};
 
 template <int Number>
-const ashlar_abi1_desc* desc(std::int32_t device_type, std::int32_t level) {
+const ashlar_abi1_desc* desc(std::int32_t device_type, std::uint64_t features) {
   static ashlar_abi1_desc d;
-  d = {1,         sizeof d, "g",     device_type, 0,       level,          1,  1,           0, 0, sizeof(Args),
+  d = {1,         sizeof d, "g",     device_type, 0,       features,       1,  1,           0, 0, sizeof(Args),
        arguments, symbols,  nullptr, nullptr,     nullptr, &bytes<Number>, 64, &run<Number>};
   return &d;
 }
 
 template <int Number>
-ashlar_abi1_variant variant(const char* target, std::int32_t device_type, std::int32_t level) {
-  return {target, desc<Number>(device_type, level), &run<Number>, &bytes<Number>, device_type == 1 ? nullptr : &settle};
+ashlar_abi1_variant variant(const char* target, std::int32_t device_type, std::uint64_t features) {
+  return {target, desc<Number>(device_type, features), &run<Number>, &bytes<Number>, device_type == 1 ? nullptr : &settle};
 }
 
 // Numbers: 1 .. 4 are processors, 5 and 6 CUDA devices, 7 Vulkan.
@@ -97,15 +98,24 @@ struct Library {
   }
 };
 
-std::int32_t here() { return std::max(ashlar_abi1_x86_level(), 1); }
+constexpr std::uint64_t nothing = 0, basic = 1,                         // sse2, neon
+    never = std::uint64_t{1} << 60, nor_ever = std::uint64_t{1} << 59;  // numbers without a feature: on no machine
+
 Library everywhere() {
-  return Library({variant<4>("x86-64-v9", 1, 9), variant<2>("here", 1, here()), variant<1>("x86-64", 1, 1),
-                  variant<5>("cuda-sm_90a", 2, 1), variant<6>("cuda-sm_80", 2, 1), variant<7>("vulkan", 7, 1)});
+  return Library({variant<4>("ahead", 1, never | basic), variant<2>("here", 1, basic), variant<1>("plain", 1, nothing),
+                  variant<5>("cuda-sm_90a", 2, nothing), variant<6>("cuda-sm_80", 2, nothing),
+                  variant<7>("vulkan", 7, nothing)});
 }
+
+// Names a target for as long as it lives.
+struct Forced {
+  explicit Forced(const char* name) { ashlar_set_target(name); }
+  ~Forced() { ashlar_set_target(nullptr); }
+};
 
 }  // namespace
 
-TEST_CASE("among processors the first level that this one has") {
+TEST_CASE("among processors the first whose features this one has") {
   Library l = everywhere();
   REQUIRE_MESSAGE(l.call() == ASHLAR_OK, sentence(l.error));
   CHECK(l.y.data[0] == 2);
@@ -114,21 +124,74 @@ TEST_CASE("among processors the first level that this one has") {
   CHECK(ran == 2);
   CHECK(l.run_pointers(&l.ctx) == ASHLAR_OK);
   CHECK(ran == 2);
-  Library lowest({variant<4>("x86-64-v9", 1, 9), variant<1>("x86-64", 1, 1)});
+  Library lowest({variant<4>("ahead", 1, never), variant<1>("plain", 1, nothing)});
   CHECK(lowest.call() == ASHLAR_OK);
   CHECK(ran == 1);
 }
 
-TEST_CASE("where no level fits, the least demanding one says so") {
-  Library l({variant<4>("x86-64-v9", 1, 9), variant<3>("x86-64-v8", 1, 8), variant<7>("vulkan", 7, 1)});
+TEST_CASE("where none fits, each says what it lacks") {
+  Library l({variant<4>("ahead", 1, never | nor_ever | basic), variant<3>("far", 1, nor_ever | basic),
+             variant<7>("vulkan", 7, nothing)});
+  const char* said = "g: ahead needs feature 59, feature 60; far needs feature 59, which this processor lacks";
   CHECK(l.call() == ASHLAR_E_TARGET);
   CHECK(ran == 0);
-  CHECK(l.error.expected == 8);
-  CHECK(sentence(l.error) == "g: made for x86-64-v8, found a processor of x86-64-v" + std::to_string(here()));
+  CHECK(l.error.expected == static_cast<std::int64_t>(nor_ever | basic));
+  CHECK(l.error.found == static_cast<std::int64_t>(basic));
+  CHECK(sentence(l.error) == said);
   l.error = {};
   CHECK(l.run_pointers(&l.ctx) == ASHLAR_E_TARGET);
   CHECK(ran == 0);
-  CHECK(sentence(l.error) == "g: made for x86-64-v8, found a processor of x86-64-v" + std::to_string(here()));
+  CHECK(sentence(l.error) == said);
+}
+
+TEST_CASE("the target that is named is the only one that runs") {
+  Library l = everywhere();
+  {
+    const Forced f("plain");
+    CHECK(l.call() == ASHLAR_OK);
+    CHECK(ran == 1);
+    CHECK(l.run_pointers(&l.ctx) == ASHLAR_OK);
+    CHECK(ran == 1);
+    l.ctx.flags = ASHLAR_OR_CPU, device_fails_with = ASHLAR_E_TARGET;  // in the place of a device too
+    CHECK(l.call(13) == ASHLAR_OK);
+    CHECK(ran == 561);
+    l.ctx.flags = 0, device_fails_with = 0;
+    CHECK(l.call(2) == ASHLAR_OK);  // devices are not processors
+    CHECK(ran == 5);
+  }
+  CHECK(l.call() == ASHLAR_OK);
+  CHECK(ran == 2);
+  {
+    const Forced f("ahead");  // which would trap
+    CHECK(l.call() == ASHLAR_E_TARGET);
+    CHECK(ran == 0);
+    CHECK(sentence(l.error) == "g: ahead needs feature 60, which this processor lacks");
+    CHECK(l.run_pointers(&l.ctx) == ASHLAR_E_TARGET);
+    CHECK(ran == 0);
+  }
+  for (const char* name : {"elsewhere", "cuda-sm_80"}) {
+    const Forced f(name);
+    CHECK(l.call() == ASHLAR_E_TARGET);
+    CHECK(ran == 0);
+    CHECK(sentence(l.error) == "g: " + std::string(name) +
+                                   " is asked for (ASHLAR_TARGET, ashlar_set_target), and the targets are ahead, here, plain, "
+                                   "cuda-sm_90a, cuda-sm_80, vulkan");
+  }
+  const Forced none("");
+  CHECK(l.call() == ASHLAR_OK);
+  CHECK(ran == 2);
+}
+
+TEST_CASE("a device's variant needs a processor too") {
+  Library l({variant<5>("cuda-sm_90a+avx9", 2, never)});
+  l.ctx.flags = ASHLAR_ON_CUDA;
+  CHECK(l.run_pointers(&l.ctx) == ASHLAR_E_TARGET);
+  CHECK(ran == 0);
+  CHECK(sentence(l.error) == "g: cuda-sm_90a+avx9 needs feature 60, which this processor lacks");
+  l.ctx.flags = 0;
+  CHECK(l.call(2) == ASHLAR_E_TARGET);
+  CHECK(ran == 0);
+  CHECK(sentence(l.error) == "g: made for a processor with feature 60, which this one lacks");
 }
 
 TEST_CASE("the memory of the tensors decides") {
@@ -144,9 +207,9 @@ TEST_CASE("the memory of the tensors decides") {
   CHECK(l.call(10) == ASHLAR_E_DEVICE);  // ROCm
   CHECK(l.error.argument == 0);
   CHECK(sentence(l.error) ==
-        "g: y lies on a device of type 10, and the targets are x86-64-v9, here, x86-64, cuda-sm_90a, cuda-sm_80, vulkan");
+        "g: y lies on a device of type 10, and the targets are ahead, here, plain, cuda-sm_90a, cuda-sm_80, vulkan");
   CHECK(ran == 0);
-  Library processors({variant<1>("x86-64", 1, 1), variant<2>("x86-64", 1, 1)});
+  Library processors({variant<1>("x86-64", 1, nothing), variant<2>("x86-64", 1, nothing)});
   CHECK(processors.call(2) == ASHLAR_E_DEVICE);
   CHECK(sentence(processors.error) == "g: y lies on a CUDA device, and the targets are x86-64, x86-64");
 }
@@ -162,7 +225,7 @@ TEST_CASE("a context that names a device is held against the tensors") {
   CHECK(ran == 2);
   CHECK(settled == 0);  // no device knows of this memory
   CHECK(sentence(l.error) == "g: y lies on the host, expected a CUDA device");
-  Library processors({variant<2>("here", 1, here()), variant<1>("x86-64", 1, 1)});
+  Library processors({variant<2>("here", 1, basic), variant<1>("x86-64", 1, nothing)});
   processors.ctx.flags = ASHLAR_ON_VULKAN;
   CHECK(processors.call(1) == ASHLAR_E_DEVICE);
   CHECK(sentence(processors.error) == "g: the context asks for a Vulkan device, and the targets are here, x86-64");
@@ -178,10 +241,10 @@ TEST_CASE("pointers tell nothing: the context does, else the host is meant, else
   l.ctx.flags = ASHLAR_ON_VULKAN;
   CHECK(l.run_pointers(&l.ctx) == ASHLAR_OK);
   CHECK(ran == 7);
-  Library devices({variant<5>("cuda-sm_90a", 2, 1), variant<6>("cuda-sm_80", 2, 1)});
+  Library devices({variant<5>("cuda-sm_90a", 2, nothing), variant<6>("cuda-sm_80", 2, nothing)});
   CHECK(devices.run_pointers(&devices.ctx) == ASHLAR_OK);
   CHECK(ran == 5);
-  Library both({variant<5>("cuda-sm_90a", 2, 1), variant<7>("vulkan", 7, 1)});
+  Library both({variant<5>("cuda-sm_90a", 2, nothing), variant<7>("vulkan", 7, nothing)});
   CHECK(both.run_pointers(&both.ctx) == ASHLAR_E_DEVICE);
   CHECK(sentence(both.error) == "g: the context does not say on which device the pointers lie (ASHLAR_ON_... in its flags)");
   both.ctx.flags = ASHLAR_ON_HOST;
@@ -267,7 +330,7 @@ TEST_CASE("a device that does not settle is the call's failure") {
 }
 
 TEST_CASE("a library without a variant for processors cannot fall back; a wrong call does not") {
-  Library l({variant<5>("cuda-sm_90a", 2, 1), variant<7>("vulkan", 7, 1)});
+  Library l({variant<5>("cuda-sm_90a", 2, nothing), variant<7>("vulkan", 7, nothing)});
   l.ctx.flags = ASHLAR_OR_CPU;
   device_fails_with = ASHLAR_E_DEVICE;
   CHECK(l.call(13) == ASHLAR_E_DEVICE);

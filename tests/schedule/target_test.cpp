@@ -5,7 +5,9 @@
 #include <doctest/doctest.h>
 
 #include <ashlar/ir/refusal.h>
+#include <ashlar/runtime/cpu.h>
 #include <ashlar/schedule/target.h>
+#include <ashlar/schedule/target_needs.h>
 
 #include "tests/support/shell.h"
 
@@ -223,4 +225,39 @@ TEST_CASE("GPUs: the device, and the processor that launches it") {
   CHECK(hopper.device().warp == 32);
   CHECK(hopper.device().shared_bytes == 232448);
   CHECK_THROWS_AS((void)Target::parse("x86-64").device(), InternalError);
+}
+
+TEST_CASE("what a target needs of the processor, as the runtime asks for it") {
+  const auto bit = [](int number) { return std::uint64_t{1} << number; };
+  const auto needs = [](const char* name) { return needs_of(Target::parse(name)).features; };
+  CHECK(needs("x86-64") == bit(ASHLAR_X86_SSE2));
+  CHECK(needs("x86-64-v2") == bit(ASHLAR_X86_SAHF + 1) - 1);  // all up to that
+  CHECK((needs("zen4") & needs("x86-64-v4")) == needs("x86-64-v4"));
+  CHECK((needs("zen4") & ~needs("x86-64-v4") & bit(ASHLAR_X86_AVX512VNNI)) != 0);
+  CHECK(needs("x86-64-v4-avx2") == needs("x86-64-v3-avx2"));
+  CHECK(needs("vulkan+avx") == needs("x86-64+avx"));
+  CHECK(needs("aarch64+sve") == (bit(ASHLAR_AARCH64_NEON) | bit(ASHLAR_AARCH64_FULLFP16) | bit(ASHLAR_AARCH64_SVE)));
+  CHECK(needs("armv7+flush") == needs("armv7"));
+  CHECK(needs("armv7+vfp4") == (needs("armv7") | bit(ASHLAR_ARM_FP16) | bit(ASHLAR_ARM_VFP4)));
+  CHECK(needs("riscv64+v") == (needs("riscv64") | bit(ASHLAR_RISCV_V)));
+  CHECK(needs("cortex-m4") == 0);
+}
+
+TEST_CASE("features that no machine can be asked about") {
+  const auto undetected = [](const char* name) { return needs_of(Target::parse(name)).undetected; };
+  using Names = std::vector<std::string>;
+  for (const Architecture a : {Architecture::x86_64, Architecture::aarch64, Architecture::arm, Architecture::riscv64}) {
+    const std::string base = a == Architecture::arm ? "armv7" : std::string(name_of(a));
+    for (const std::string& f : Target::features(a)) {  // those of the table: all but these two
+      CAPTURE(f);
+      const Names found = undetected((base + "+" + f).c_str());
+      CHECK((found == Names{}) == (f != "zfh" && f != "zvfh"));
+    }
+  }
+  CHECK(undetected("sapphire-rapids-android") == Names{});
+  CHECK(undetected("sapphire-rapids-windows") == Names{"amx-tile", "amx-int8", "amx-bf16"});
+  CHECK(undetected("aarch64-macos+dotprod") == Names{"neon", "dotprod"});
+  const TargetFeature linked("linked_for_needs");
+  CHECK(undetected("x86-64+linked_for_needs") == Names{"linked_for_needs"});
+  CHECK(needs_of(Target::parse("x86-64+linked_for_needs")).features == needs_of(Target::parse("x86-64")).features);
 }

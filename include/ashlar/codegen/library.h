@@ -1,24 +1,28 @@
 #pragma once
 // One function for several targets: the targets that can stand in one library, and in which order.
 //
-//   library_targets({"vulkan", "x86-64-v3", "x86-64-v4"})  ==  x86-64-v4, x86-64-v3, vulkan
+//   library_targets({"vulkan", "x86-64-v3", "zen4"})  ==  zen4, x86-64-v3, vulkan
 //
-// The runtime tells memory apart by device type, processors by their level of x86-64, CUDA devices by their compute capability:
-// it must be able to say of any machine which variant is right, so no two targets may be alike in that. Where several are for
-// processors, each is a level, with no feature beyond x86-64-v4, which the runtime could not check.
+// The runtime tells memory apart by device type, processors by their features (runtime/cpu.h), CUDA devices by their compute
+// capability: it must be able to say of any machine which variant is right, so no two targets may be alike in that, and all are
+// for one architecture and one system.
 #include <vector>
 
 #include <ashlar/schedule/target.h>
 
 namespace ashlar::codegen {
 
-// Sorted as the runtime tries them (runtime/desc.h): the same list in whatever order they are given. Refused (RefusalError):
-// two that cannot be told apart, a target without operating system among several.
+// Sorted as the runtime tries them (runtime/desc.h): processors before CUDA devices before Vulkan. A processor stands before
+// those whose features are among its own; of two that each have what the other lacks, the one that was given first. CUDA
+// devices by falling capability. Refused (RefusalError): two that cannot be told apart; a feature that the runtime cannot
+// detect in one of several processors; a target without operating system, of another architecture or another system among
+// several.
 std::vector<Target> library_targets(std::vector<Target>, Where = Where::current());
 
-// 1 .. 4: the smallest level of x86-64 that has every enabled feature; 4 too where none has them all. Of a GPU: of its host.
-// 0 of other processors: not checked.
-int x86_level(const Target&);
+// What the entries of a library for these are compiled for: of their architecture and system, with no feature that one of them
+// lacks.
+Target common_target(const std::vector<Target>&);
+
 int compute_capability(const Target&);  // of a target that is a CUDA device: 80, 90, 100
 
 }  // namespace ashlar::codegen

@@ -98,7 +98,7 @@ typedef struct ashlar_abi1_desc {
   int32_t device_type; /* where the tensors must lie: 1 host (pinned host memory, 3, is host memory too), 2 CUDA (managed, 13,
                         * too), 7 Vulkan */
   int32_t flags;
-  int32_t x86_level; /* the CPU needed: 1 .. 4 for x86-64 .. x86-64-v4; 0: not checked */
+  uint64_t features; /* what the code needs of the processor: bits by the numbers of runtime/cpu.h; 0: nothing is checked */
   int32_t argument_count, symbol_count, computed_count, assumption_count;
   int32_t args_bytes; /* sizeof(f_args); bytes that no field covers are zero */
   const ashlar_abi1_argument* arguments;
@@ -118,10 +118,6 @@ typedef struct ashlar_abi1_desc {
  * code, or what `run` returned. */
 ASHLAR_API int ashlar_abi1_call(const ashlar_abi1_desc*, const void* const* arguments, const ashlar_context* ctx);
 
-/* 1 .. 4: the highest of x86-64 .. x86-64-v4 that this CPU and its operating system support; 0 on other machines. The processor
- * is asked once a process. */
-ASHLAR_API int ashlar_abi1_x86_level(void);
-
 /* ---- one function for several targets ------------------------------------------------------------------------------- */
 
 /* A kernel among those of a library. */
@@ -134,8 +130,8 @@ typedef struct ashlar_abi1_variant {
                 const char* who); /* waits for what the device does to the memory; NULL for the host */
 } ashlar_abi1_variant;
 
-/* Variants of one device type stand in the order in which they are tried: processors by falling level, CUDA devices by falling
- * capability. All take the same arguments. */
+/* Variants of one device type stand in the order in which they are tried: a processor's before those whose features are among
+ * its own, CUDA devices by falling capability. All take the same arguments. */
 typedef struct ashlar_abi1_library {
   uint32_t abi, size; /* 1, sizeof(ashlar_abi1_library) */
   const char* name;   /* the function */
@@ -146,8 +142,9 @@ typedef struct ashlar_abi1_library {
 /* f and f_with (ctx NULL: f), f_run, f_workspace_bytes of such a library.
  *
  * Which variant runs: that for the device type in ctx->flags, or where none is named that on which the tensors lie (f_run: the
- * host, or the only device there is). Among processors the highest level that this one has; among CUDA devices the first whose
- * capability is the device's. Where none fits the call is refused as by the variant that asks for least.
+ * host, or the only device there is). Among processors the first whose features this one has, or the one that ashlar_set_target
+ * names; among CUDA devices the first whose capability is the device's. Where no processor's fits the call is refused with
+ * ASHLAR_E_TARGET and the features that each lacks; where no device's does, as by the last.
  *
  * With ASHLAR_OR_CPU: after ASHLAR_E_DEVICE, _TARGET or _LAUNCH of a device's variant that has launched nothing, the
  * processor's runs, if all tensors lie in memory that it can read (the host's, pinned, managed, mapped Vulkan buffers; of f_run

@@ -28,6 +28,13 @@ ASHLAR_API size_t ashlar_error_text(const ashlar_error*, char* text, size_t room
 /* The latest failure of a simple entry (one without a context) on this thread; code ASHLAR_OK where there was none. */
 ASHLAR_API const ashlar_error* ashlar_last_error(void);
 
+/* ---- processors ---------------------------------------------------------------------------------------------------- */
+
+/* From now on libraries of several targets run the processor's variant of this name and no other ("x86-64-v3", as given to the
+ * generator: for tests and measurements); NULL: the best one again. What ASHLAR_TARGET in the environment says at the start. A
+ * library without such a variant, and one whose variant this processor cannot execute, refuse calls with ASHLAR_E_TARGET. */
+ASHLAR_API void ashlar_set_target(const char* name);
+
 /* ---- the default pool ---------------------------------------------------------------------------------------------- */
 
 /* Threads that the simple entries use, the caller's included: ASHLAR_NUM_THREADS, else the CPUs this process may run on. */

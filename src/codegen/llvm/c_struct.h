@@ -32,7 +32,10 @@ constexpr CStruct<6> error_fields = {4, 4, 4, 8, 8, 0};
 constexpr CStruct<10> tensor_fields = {0, 4, 4, 4, 1, 1, 2, 0, 0, 8};
 enum class TensorField { data, device_type, device_id, ndim, type_code, type_bits, type_lanes, shape, strides, byte_offset };
 
-constexpr CStruct<19> descriptor_fields = {4, 4, 0, 4, 4, 4, 4, 4, 4, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0};
+constexpr CStruct<19> descriptor_fields = {4, 4, 0, 4, 4, 8, 4, 4, 4, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0};
+
+constexpr CStruct<5> variant_fields = {0, 0, 0, 0, 0};
+constexpr CStruct<6> library_fields = {4, 4, 0, 4, 4, 0};
 
 // Of field `n`; n == N: the structure's size.
 template <std::size_t N>
@@ -67,6 +70,9 @@ static_assert(sizeof(void*) != 8 || (offset_of(error_fields, 3, 8) == offsetof(a
                                      size_of(error_fields, 8) == sizeof(ashlar_error)));
 static_assert(sizeof(void*) != 8 || (offset_of(descriptor_fields, 11, 8) == offsetof(ashlar_abi1_desc, arguments) &&
                                      size_of(descriptor_fields, 8) == sizeof(ashlar_abi1_desc)));
+static_assert(sizeof(void*) != 8 || (offset_of(descriptor_fields, 5, 8) == offsetof(ashlar_abi1_desc, features) &&
+                                     size_of(variant_fields, 8) == sizeof(ashlar_abi1_variant) &&
+                                     size_of(library_fields, 8) == sizeof(ashlar_abi1_library)));
 static_assert(sizeof(void*) != 8 || (offset_of(TensorField::type_lanes, 8) == offsetof(ashlar_tensor, type_lanes) &&
                                      offset_of(TensorField::strides, 8) == offsetof(ashlar_tensor, strides) &&
                                      size_of(tensor_fields, 8) == sizeof(ashlar_tensor)));

@@ -11,6 +11,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include <ashlar/codegen/launches.h>
+#include <ashlar/codegen/library.h>
 #include <ashlar/codegen/ptx.h>
 #include <ashlar/codegen/spirv.h>
 #include <ashlar/ir/refusal.h>
@@ -120,6 +121,12 @@ std::vector<std::string> host_outputs(Unit& unit, const Target& target, std::spa
   return results;
 }
 
+Target common_of(std::span<const Variant> variants) {
+  std::vector<Target> targets;
+  for (const Variant& v : variants) targets.push_back(v.target);
+  return common_target(targets);
+}
+
 void give_device_code(Unit& unit, const DeviceCode& device) {
   for (std::size_t v = 0; v < device.shaders.size(); ++v) unit.shaders[v] = &device.shaders[v];
   if (device.ptx) unit.ptx = &*device.ptx;
@@ -153,7 +160,7 @@ std::vector<std::string> emit(std::span<const Variant> variants, std::span<const
   double made = 0;
   if (!std::all_of(outputs.begin(), outputs.end(), is_device_output)) {
     const Target& first = variants[0].target;
-    const Target common = variants.size() == 1 ? first : Target::parse("x86-64");
+    const Target common = variants.size() == 1 ? first : common_of(variants);
     Unit unit(*variants[0].kernel, common);
     if (variants.size() == 1) {
       give_device_code(unit, devices[0]);

@@ -4,9 +4,9 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/GlobalVariable.h>
 
-#include <ashlar/codegen/library.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
+#include <ashlar/schedule/target_needs.h>
 
 #include "codegen/affine.h"
 #include "codegen/llvm/context_fields.h"
@@ -153,9 +153,9 @@ class Descriptor {
                 i32c(unit.is_vulkan() ? vulkan_memory
                      : unit.is_cuda() ? cuda_memory
                                       : host_memory),
-                i32c(0), i32c(x86_level(unit.target)), count(arguments), count(symbol_rows), count(computed),
-                count(assumption_rows), i32c(unit.layout.bytes), table(arguments), table(symbol_rows), table(assumption_rows),
-                shape, assume, workspace ? workspace_bytes : null(),
+                i32c(0), i64c(static_cast<std::int64_t>(needs_of(unit.target).features)), count(arguments), count(symbol_rows),
+                count(computed), count(assumption_rows), i32c(unit.layout.bytes), table(arguments), table(symbol_rows),
+                table(assumption_rows), shape, assume, workspace ? workspace_bytes : null(),
                 llvm::ConstantInt::get(unit.word(), workspace ? static_cast<std::uint64_t>(k.workspace_align) : 0), body});
     const llvm::DataLayout& layout = unit.module->getDataLayout();
     auto check = [&](Constant* row, std::size_t size) {

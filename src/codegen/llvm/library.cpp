@@ -6,8 +6,6 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/GlobalVariable.h>
 
-#include <ashlar/runtime/desc.h>
-
 #include "codegen/llvm/context_fields.h"
 
 namespace ashlar::codegen {
@@ -44,20 +42,20 @@ void emit_library_entries(Unit& library, const std::vector<VariantEntries>& vari
   for (const VariantEntries& v : variants) {
     rows.push_back(r.of({library.text(std::string(v.unit->target.text())), v.descriptor, v.run, v.workspace_bytes,
                          settle_of(library, *v.unit)}));
-    r.check(rows.back(), sizeof(ashlar_abi1_variant));
+    r.check(rows.back(), size_of(variant_fields, library.pointer_bytes()));
   }
-  Constant* value = r.of({r.i32c(1), r.i32c(sizeof(ashlar_abi1_library)), library.text(library.kernel.name),
-                          r.i32c(rows.size()), r.i32c(0), r.global(r.array(rows), ".variants")});
-  r.check(value, sizeof(ashlar_abi1_library));
+  const std::size_t bytes = size_of(library_fields, library.pointer_bytes());
+  Constant* value = r.of({r.i32c(1), r.i32c(bytes), library.text(library.kernel.name), r.i32c(rows.size()), r.i32c(0),
+                          r.global(r.array(rows), ".variants")});
+  r.check(value, bytes);
   auto* table = new llvm::GlobalVariable(*library.module, value->getType(), true, llvm::GlobalValue::ExternalLinkage, value,
                                          library.name + "_abi1_library");
   table->setVisibility(llvm::GlobalValue::HiddenVisibility);
   emit_thunk(library, "ashlar_abi1_library_call", table, false);
   emit_thunk(library, "ashlar_abi1_library_call", table, true);
   auto* integer = llvm::Type::getInt32Ty(*library.context);
-  auto* size = llvm::Type::getInt64Ty(*library.context);
   forward(library, "_run", integer, "ashlar_abi1_library_run", table);
-  forward(library, "_workspace_bytes", size, "ashlar_abi1_library_workspace_bytes", table);
+  forward(library, "_workspace_bytes", library.word(), "ashlar_abi1_library_workspace_bytes", table);
 }
 
 }  // namespace ashlar::codegen

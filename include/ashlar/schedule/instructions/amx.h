@@ -6,7 +6,8 @@
 //
 // a is rows of 64 bytes; b is packed as vpdpbusd wants it, so many neighbours of a column beside each other. Tiles lie in
 // memory, rows as far apart as they are; each call loads its three and stores c. Linux asks a process to request the registers
-// (arch_prctl(ARCH_REQ_XCOMP_PERM, 18)) before it runs such code.
+// before it runs such code: the runtime does at the first call, but for f_run of a library for one target, before which
+// ashlar_cpu_missing does (runtime/cpu.h).
 #include <ashlar/schedule/intrinsic.h>
 
 namespace ashlar::amx {
