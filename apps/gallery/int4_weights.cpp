@@ -2,6 +2,7 @@
 // x is int8 with one scale of its own. Half a byte a weight is read; the products of a group are summed in integers, exactly,
 // and meet their scale once (as in Dettmers et al., 8-bit optimizers via block-wise quantization, 2022, for groups of numbers).
 #include <ashlar/ashlar.h>
+#include <ashlar/ops/quantized.h>
 using namespace ashlar;
 
 namespace {
@@ -15,10 +16,9 @@ class Int4Weights : public Generator {
   Tensor part, total;
 
   void algorithm() override {
-    const Axis k{"k", group}, g{"g", G};
-    part = compute("part", {M, G}, [&](Var i, Var b) { return sum(i32(W(i, b * group + k)) * i32(x(b * group + k)), k); });
-    total = compute("total", {M}, [&](Var i) { return sum(f32(part(i, g)) * scale(i, g), g); });
-    y = compute("y", {M}, [&](Var i) { return total(i) * x_scale; });
+    const auto product = ops::int4_gemv(W, scale, x, x_scale, group);
+    part = product.part, total = product.total;
+    y = product.result;
   }
 
   void schedule(Schedule& s) override {

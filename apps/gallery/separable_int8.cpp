@@ -3,14 +3,11 @@
 // multiplier and a shift for each channel, both rounded, as integer-only inference does (Jacob et al., 2018). One pass: a row
 // of the first convolution is computed where the rows of the second read it, and never leaves the cache.
 #include <ashlar/ashlar.h>
+#include <ashlar/ops/quantized.h>
+#include <ashlar/ops/shape.h>
 using namespace ashlar;
 
 namespace {
-// acc * multiplier / 2^(31 + shift), rounded twice, onto the zero point of the result
-Expr requantize(const Expr& acc, const Expr& multiplier, const Expr& shift, const Expr& zero) {
-  return saturate(i8, add_sat(rounding_shr(mul_high_rounding(acc, multiplier), shift), zero));
-}
-
 class SeparableInt8 : public Generator {
  public:
   Symbol N{"N"}, H{"H"}, W{"W"}, C{"C"}, O{"O"};
@@ -22,19 +19,12 @@ class SeparableInt8 : public Generator {
   Tensor depth_acc, depth, point_acc;
 
   void algorithm() override {
-    const Tensor padded = boundary::constant(x, saturate(i8, x_zero), {1, 2});
-    const Axis r{"r", 3}, q{"q", 3}, k{"k", C};
-    depth_acc = compute("depth_acc", {N, H, W, C}, [&](Var n, Var h, Var w, Var c) {
-      return sum((i32(padded(n, h + r - 1, w + q - 1, c)) - x_zero) * i32(dw(r, q, c)), {r, q}).from(dw_bias(c));
-    });
-    depth = compute("depth", {N, H, W, C}, [&](Var n, Var h, Var w, Var c) {
-      return requantize(depth_acc(n, h, w, c), dw_mul(c), dw_shift(c), mid_zero);
-    });
-    point_acc = compute("point_acc", {N, H, W, O}, [&](Var n, Var h, Var w, Var o) {
-      return sum((i32(depth(n, h, w, k)) - mid_zero) * i32(pw(k, o)), k).from(pw_bias(o));
-    });
-    y = compute("y", {N, H, W, O},
-                [&](Var n, Var h, Var w, Var o) { return requantize(point_acc(n, h, w, o), pw_mul(o), pw_shift(o), y_zero); });
+    depth_acc =
+        ops::quantized_depthwise_conv2d(x, ops::reshape(dw, {3, 3, C, 1}), dw_bias,
+                                        {.conv = {.padding = {1, 1}, .layout = ops::Layout::channels_last}, .x_zero = x_zero});
+    depth = ops::requantize(depth_acc, dw_mul, dw_shift, mid_zero, i8);
+    point_acc = ops::quantized_matmul(depth, pw, {.a_zero = mid_zero}, pw_bias);
+    y = ops::requantize(point_acc, pw_mul, pw_shift, y_zero, i8);
   }
 
   void schedule(Schedule& s) override {

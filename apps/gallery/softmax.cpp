@@ -1,6 +1,6 @@
 // Softmax of rows in one pass over memory. The largest element and the sum of the exponentials below it are one tuple that
-// merges (ops::softmax_online), so that a vector of partial results is combined at the end of a row. A row is copied as it is met; the statistics and the result read the copy, which is in the
-// cache: x is read once, y written once, whatever the length.
+// merges (ops::softmax_online), so that a vector of partial results is combined at the end of a row. A row is copied as it is
+// met; the statistics and the result read the copy, which is in the cache: x is read once, y written once, whatever the length.
 #include <ashlar/ashlar.h>
 #include <ashlar/ops/norm.h>
 using namespace ashlar;

@@ -9,6 +9,7 @@
 #include <ashlar/ops/matmul.h>
 #include <ashlar/ops/norm.h>
 #include <ashlar/ops/pool.h>
+#include <ashlar/ops/quantized.h>
 #include <ashlar/ops/recurrent.h>
 #include <ashlar/ops/reduce.h>
 #include <ashlar/ops/resize.h>
