@@ -15,6 +15,8 @@
 //           product += partial, the first block stores
 //           C = activation(product + bias), after the last block
 #include <ashlar/generator/generator.h>
+#include <ashlar/schedule/instructions/arm.h>
+#include <ashlar/schedule/instructions/shuffles.h>
 
 #include <algorithm>
 
@@ -52,31 +54,48 @@ class Product : public Generator {
   // written past the end of the matrix.
   Loop schedule_product(Schedule& s, const Tensor& product, bool padded) {
     const int lanes = s.target().lanes(f32), registers = s.target().vector_registers();
-    const int columns = 2 * lanes;                                      // two registers of B
-    const int rows = tile_i != 0 ? *tile_i : registers >= 32 ? 14 : 6;  // 2 x rows + 2 of B + 1 of A fit the file
+    const bool by_lane = s.target().architecture() == Architecture::aarch64 && tile_i % 4 == 0;
+    // Two registers of B, and 2 x rows + 2 of B + 1 of A fit the file. Where an instruction takes its factor from one lane of a
+    // register, four rows of A are one load, and 3 x 8 + 3 of B + 2 of A need fewer loads for a multiplication.
+    const int columns = (by_lane ? 3 : 2) * lanes;
+    const int rows = tile_i != 0 ? *tile_i : by_lane ? 8 : registers >= 32 ? 14 : 6;
 
     const std::int64_t panel_bytes = std::int64_t{block_k} * columns * 4, level2 = s.target().cache_bytes(2);
     const std::int64_t panels = block_j != 0 ? *block_j : std::max<std::int64_t>(1, level2 * 3 / 4 / panel_bytes);
 
     Stage b_panels = s.cache_read(B, {product}, Scope::global, 0.0f);
-    Stage a_panel = s.cache_read(A, {product}, Scope::global, 0.0f);
+    Stage a_rows = s.cache_read(A, {product}, by_lane ? Scope::stack : Scope::global, 0.0f);
 
     const Tail tail = padded ? Tail::pad : Tail::guard;
     auto [i, j] = s[product].spatial<2>();
-    auto [ko, ki] = s[product].split(s[product].reduction(), block_k, Tail::guard);
+    Loop depth = s[product].reduction();
+    if (by_lane) depth = s[product].split(depth, 4, Tail::pad).outer;  // behind the end of k there are zeros in both
+    auto [ko, ki] = s[product].split(depth, by_lane ? (block_k + 3) / 4 : *block_k, Tail::guard);
     auto [io, ii] = s[product].split(i, rows, tail);
     auto [jo, ji] = s[product].split(j, columns, tail);
     auto [jc, jm] = s[product].split(jo, panels, Tail::guard);
-    s[product].reorder(jc, ko, io, jm, ii, ji, ki).tighten(jm).tighten(ki);
+    Stage a_panel = by_lane ? s.cache_read(a_rows, {product}, Scope::global) : a_rows;
+    s[product].reorder(jc, ko, io, jm, ii, ji, ki).tighten(jm).tighten(ki);  // the four of a step stay innermost
     Stage partial = s[product].rfactor(ko);
     partial.compute_at(jm).store_in(Scope::registers);
 
-    // Rows of block_k floats: a copy, where columns of tile_i would be a transposition.
-    a_panel.compute_at(io).transform_layout([&](Var r, Var k) { return at(r / rows, r % rows, k); }).align(2, block_k);
+    a_panel.compute_at(io);
     auto [ar, ak] = a_panel.spatial<2>();
-    auto [a_tile, a_row] = a_panel.split(ar, rows, Tail::pad);
-    auto [a_block, a_lane] = a_panel.split(ak, lanes, Tail::pad);
-    a_panel.reorder(a_tile, a_row, a_block, a_lane).vectorize(a_lane);
+    if (by_lane) {  // columns of tile_i floats: blocks of four by four, copied and transposed
+      a_panel.transform_layout([&](Var r, Var k) { return at(r / rows, k, r % rows); });
+      auto [a_tile, a_row] = a_panel.split(ar, rows, Tail::pad);
+      auto [a_four, a_of_four] = a_panel.split(a_row, 4, Tail::exact);
+      auto [a_block, a_lane] = a_panel.split(ak, lanes, Tail::pad);
+      a_panel.reorder(a_tile, a_block, a_four, a_lane, a_of_four);
+      a_rows.compute_at(a_four);
+      a_rows.vectorize(a_rows.spatial<2>()[1]);
+      a_panel.tensorize(a_lane, shuffles::transpose(f32, 4, lanes));
+    } else {  // rows of block_k floats: a copy, where columns of tile_i would be a transposition
+      a_panel.transform_layout([&](Var r, Var k) { return at(r / rows, r % rows, k); }).align(2, block_k);
+      auto [a_tile, a_row] = a_panel.split(ar, rows, Tail::pad);
+      auto [a_block, a_lane] = a_panel.split(ak, lanes, Tail::pad);
+      a_panel.reorder(a_tile, a_row, a_block, a_lane).vectorize(a_lane);
+    }
 
     // Row by row, as B lies in memory; eight rows at a time, so that two threads do not write next to each other.
     b_panels.compute_at(ko).transform_layout([&](Var k, Var c) { return at(c / columns, k, c % columns); });
@@ -91,8 +110,22 @@ class Product : public Generator {
     auto [pt, pr] = partial.split(pi, rows, Tail::pad);
     auto [pp, pc] = partial.split(pj, columns, Tail::pad);
     auto [p_half, p_lane] = partial.split(pc, lanes, Tail::exact);
-    partial.reorder(pk, pt, pp, partial.reduction(), pr, p_half, p_lane).unroll(pr).unroll(p_half).vectorize(p_lane);
-    if (ahead > 0) partial.prefetch(partial.reduction(), b_panels, ahead);
+    Loop step;
+    if (by_lane) {
+      auto [p_four, p_of_four] = partial.split(pr, 4, Tail::exact);
+      auto [p_steps, p_in_step] = partial.reduction<2>();
+      auto [p_k, p_once] = partial.split(p_in_step, 1, Tail::exact);
+      step = p_steps;
+      partial.reorder(pk, pt, pp, step, p_k, p_four, p_half, p_of_four, p_lane, p_once);
+      partial.unroll(p_k).unroll(p_four).unroll(p_half).decompose_init(step).tensorize(p_of_four, arm::fmla_by_lane());
+      const std::vector<Loop> start = partial.init().nest();
+      for (std::size_t l = start.size() - 4; l + 1 < start.size(); ++l) partial.init().unroll(start[l]);
+      partial.init().vectorize(start.back());
+    } else {
+      step = partial.reduction();
+      partial.reorder(pk, pt, pp, step, pr, p_half, p_lane).unroll(pr).unroll(p_half).vectorize(p_lane);
+    }
+    if (ahead > 0) partial.prefetch(step, b_panels, by_lane ? (ahead + 3) / 4 : *ahead);
 
     auto [half, lane] = s[product].split(ji, lanes, Tail::exact);
     s[product].unroll(ii).unroll(half).vectorize(lane).parallel(io);

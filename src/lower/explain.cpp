@@ -286,6 +286,7 @@ LowerOptions options_for(const Target& target) {
   }
   o.vector_bits = target.vector_bits();
   o.vector_registers = target.vector_registers();
+  o.cache_line = target.cache_line();
   return o;
 }
 

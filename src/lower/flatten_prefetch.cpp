@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 
 #include <ashlar/analysis/prefetch.h>
 
@@ -16,7 +17,9 @@ bool Flattener::moves(const ir::Node& load, const Stmt& nest, Id axis) const {
     if (ir::uses_var(ir::substitute(load.args[d], values), axis)) return true;
   return false;
 }
-// The line that the first reader below the loop will read, `ahead` iterations from now: inner loops stand at their begin.
+
+// The lines that the first reader below the loop will read, `ahead` iterations from now: inner loops stand at their begin, but
+// unrolled ones everywhere; what begins less than a line behind another is taken to come with it.
 std::vector<KStmt> Flattener::prefetch(const Stmt& s) {
   const Stmt* loop = nullptr;
   for (const Stmt* on : path_)
@@ -62,7 +65,12 @@ std::vector<KStmt> Flattener::prefetch(const Stmt& s) {
     k.where = s.where;
     k.buffer = place_of(s.buffer).kbuffer;
     k.address = expressions.address(s.buffer, index);
-    out.push_back(std::move(k));
+    const std::int64_t size = p_.buffer(s.buffer).type.bytes();
+    const bool comes_along = std::any_of(out.begin(), out.end(), [&](const KStmt& other) {
+      std::int64_t apart = 0;
+      return ir::is_int(analysis::simplify(ir::sub(k.address, other.address), facts_), &apart) && std::abs(apart) * size < options_.cache_line;
+    });
+    if (!comes_along) out.push_back(std::move(k));
   }
   return out;
 }

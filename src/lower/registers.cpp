@@ -6,7 +6,8 @@
 //   refused:  set_scope: expected accumulators in at most 30 of 32 vector registers, found 36 for acc (36 x 16 f32)
 #include "lower/passes.h"
 
-#include <set>
+#include <algorithm>
+#include <map>
 
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
@@ -18,11 +19,21 @@ using ir::Id;
 using ir::KStmt;
 
 struct Use {
-  std::set<std::int64_t> slots;  // registers of the buffer, by the number of their first element
+  std::map<std::int64_t, std::int64_t> slots;  // values of the buffer: by the number of the first element, how many elements
   std::size_t first = SIZE_MAX, last = 0;
   bool packed = false;       // by the lanes of a warp
   std::int64_t threads = 0;  // inside a launch: each of so many has its own, one 32-bit word after another
 };
+
+// Registers that the values of a buffer lie in. One that is read in parts, half a tile at a time, is one.
+std::size_t registers_of(const Use& use) {
+  std::size_t count = 0;
+  for (const auto& [at, elements] : use.slots)
+    count += std::none_of(use.slots.begin(), use.slots.end(), [&, at = at, elements = elements](const auto& other) {
+      return other.second > elements && other.first <= at && at + elements <= other.first + other.second;
+    });
+  return count;
+}
 
 class Contract {
  public:
@@ -37,7 +48,7 @@ class Contract {
       std::size_t live = 0;
       for (const auto& [other, o] : uses_)
         if (o.first <= use.last && use.first <= o.last)
-          live += use.threads ? words(draft_.kernel.buffers.at(other).type, o) : o.slots.size();
+          live += use.threads ? words(draft_.kernel.buffers.at(other).type, o) : registers_of(o);
       if (use.threads) {
         if (live > static_cast<std::size_t>(options_.thread_registers))
           refuse(
@@ -87,12 +98,15 @@ class Contract {
     use.packed = draft_.fragments.count(id) > 0;
     const std::int64_t lanes_a_register = threads_ ? 1 : std::max(1, options_.vector_bits / b.type.bits);
     const std::int64_t lanes = address.type().lanes;
-    if (lanes == 1)
-      use.slots.insert(at);
-    else
-      for (std::int64_t k = 0; k < lanes; k += lanes_a_register) use.slots.insert(at + k * stride);
+    for (std::int64_t k = 0; k < lanes; k += lanes_a_register)
+      holds(use, at + k * stride, stride == 1 ? std::min(lanes - k, lanes_a_register) : 1);
     use.first = std::min(use.first, position_);
     use.last = std::max(use.last, position_);
+  }
+
+  static void holds(Use& use, std::int64_t at, std::int64_t elements) {
+    std::int64_t& most = use.slots[at];
+    most = std::max(most, elements);
   }
 
   // Of a tile that an intrinsic takes by value: the registers that its elements lie in.
@@ -106,6 +120,7 @@ class Contract {
     const std::int64_t lanes = std::max(1, options_.vector_bits / b.type.bits);
     std::int64_t count = 1;
     for (const std::int64_t n : shape) count *= n;
+    std::vector<std::int64_t> elements;
     for (std::int64_t k = 0; k < count; ++k) {
       std::int64_t at = first, rest = k;
       for (std::size_t d = shape.size(); d-- > 0; rest /= shape[d]) {
@@ -113,9 +128,13 @@ class Contract {
         ir::is_int(a.strides.at(d), &stride);
         at += rest % shape[d] * stride;
       }
-      Use& use = uses_[a.buffer];  // the register that begins at or before the element, if one does
-      const auto after = use.slots.upper_bound(at);
-      if (after == use.slots.begin() || *std::prev(after) + lanes <= at) use.slots.insert(at);
+      elements.push_back(at);
+    }
+    std::sort(elements.begin(), elements.end());
+    std::int64_t begin = elements.front();
+    for (const std::int64_t at : elements) {
+      if (at >= begin + lanes) begin = at;
+      holds(uses_[a.buffer], begin, at - begin + 1);
     }
   }
 

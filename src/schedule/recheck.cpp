@@ -26,6 +26,12 @@ bool pads(const Program& p) {
                      [](const auto& a) { return a.second.tail == ir::Tail::pad && !a.second.factor.empty(); });
 }
 
+// A loop without iterations, as in a variant for calls without elements: nothing in it is called.
+bool never_runs(const Program& p, const Stmt& loop) {
+  const ir::LoopRange range = ir::range_of(p, loop);
+  return analysis::can_prove(ir::le(range.end, range.begin), analysis::facts_of_arguments(p));
+}
+
 }  // namespace
 
 bool annotates(const Context& c) {
@@ -81,7 +87,7 @@ void recheck(Context& c) {
         prove_vectorizable(c, s);
       }
       if (s.loop_kind == ir::LoopKind::unrolled) prove_constant_extent(c, s, 1024);
-      if (s.loop_kind == ir::LoopKind::tensorized) prove_tensorized(c, s, *p.intrinsics.at(s.intrinsic));
+      if (s.loop_kind == ir::LoopKind::tensorized && !never_runs(p, s)) prove_tensorized(c, s, *p.intrinsics.at(s.intrinsic));
     }
     if (s.kind == Stmt::Kind::alloc) {
       const ir::Buffer& b = p.buffer(s.buffer);

@@ -26,9 +26,12 @@ using arm::Left;
 const Row exact[] = {
     {[] { return arm::sdot(); }, "aarch64+dotprod", "sdot"},
     {[] { return arm::sdot(Left::rows); }, "aarch64+dotprod", "sdot"},
+    {[] { return arm::sdot(Left::lanes); }, "aarch64+dotprod", "sdot"},
     {[] { return arm::udot(); }, "aarch64+dotprod", "udot"},
     {[] { return arm::udot(Left::rows); }, "aarch64+dotprod", "udot"},
+    {[] { return arm::udot(Left::lanes); }, "aarch64+dotprod", "udot"},
     {[] { return arm::usdot(); }, "aarch64+i8mm", "usdot"},
+    {[] { return arm::usdot(Left::lanes); }, "aarch64+i8mm", "sudot"},
     {[] { return arm::usdot(Left::rows); }, "aarch64+i8mm", "usdot"},
     {[] { return arm::smmla(); }, "aarch64+i8mm", "smmla"},
     {[] { return arm::ummla(); }, "aarch64+i8mm", "ummla"},
@@ -36,6 +39,7 @@ const Row exact[] = {
     {[] { return arm::fmla_by_lane(); }, "aarch64", ".s[1]"},
     {[] { return arm::bfmlal(); }, "aarch64+bf16", "bfmlalt"},
     {[] { return arm::bfmlal(Left::rows); }, "aarch64+bf16", "bfmlalb"},
+    {[] { return arm::bfmlal(Left::lanes); }, "aarch64+bf16", "bfmlalb"},
 };
 const Row of_boards[] = {
     {[] { return cortex_m::smlad(1, 1); }, "cortex-m4", "smlad"},
@@ -50,6 +54,7 @@ const Row of_boards[] = {
 const Row rounded[] = {
     {[] { return arm::bfdot(arm::Rounding::of_machine); }, "aarch64+bf16", "bfdot"},
     {[] { return arm::bfdot(arm::Rounding::of_machine, Left::rows); }, "aarch64+bf16", "bfdot"},
+    {[] { return arm::bfdot(arm::Rounding::of_machine, Left::lanes); }, "aarch64+bf16", "bfdot"},
     {[] { return arm::bfmmla(arm::Rounding::of_machine); }, "aarch64+bf16", "bfmmla"},
 };
 

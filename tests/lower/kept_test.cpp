@@ -94,6 +94,32 @@ TEST_CASE("what a reduction starts from is computed before its loops") {
   check(s, {numbers(f32, {4}), interp::Array::zeros(f32, {4})});
 }
 
+TEST_CASE("a prefetch asks for a line once, whatever reads in it") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor x = lang::make_input("x", f32, {N, 24}), y = lang::make_output("y", f32, {N, 24});
+  const Tensor t = compute("t", {N, 24}, [&](Var i, Var j) { return x(i, j) + 1; });
+  lang::bind(y, compute("y", {N, 24}, [&](Var i, Var j) { return t(i, j) * 2; }));
+  const lang::Built built = lang::build_program("lines", {x, y});
+  Schedule s(built, Target::parse("x86-64-v3"));
+  s[t].compute_root();
+  auto [i, j] = s[y].spatial<2>();
+  auto [vectors, lane] = s[y].split(j, 4, Tail::exact);
+  s[y].unroll(vectors).vectorize(lane).prefetch(i, t, 1);
+  const auto asked = [&](int cache_line) {
+    LowerOptions options;
+    options.cache_line = cache_line;
+    const std::string text = ir::text(lower(s.scheduled().program, options));
+    int count = 0;
+    for (std::size_t at = text.find("prefetch t["); at != std::string::npos; at = text.find("prefetch t[", at + 1)) ++count;
+    return count;
+  };
+  CHECK(asked(16) == 6);  // six vectors of 16 bytes
+  CHECK(asked(32) == 3);
+  CHECK(asked(64) == 2);
+  CHECK(asked(128) == 1);
+}
+
 TEST_CASE("a prefetch asks for the same lines when its loop is split; a tensor that is prefetched is not inlined") {
   lang::DefinitionScope scope;
   const Tensor x = lang::make_input("x", f32, {8}), y = lang::make_output("y", f32, {8});

@@ -17,7 +17,55 @@ std::string broadcast(const std::string& from, const std::string& to) {
          to + "\n";
 }
 
+std::string indices(int first, int step) {
+  std::string text = "<4 x i32> <";
+  for (int j = 0; j < 4; ++j) text += (j ? ", i32 " : "i32 ") + std::to_string(first + step * j);
+  return text + ">";
+}
+
+// A tile c[4, 4] row by row: `update(n)` defines %rN from %cN and %leftN, four times lane n of the tile a, 32 bits.
+template <class Update>
+std::string row_by_row(const std::string& from, const std::string& element, Update&& update) {
+  const std::string row = "<4 x " + element + ">", tile = "<16 x " + element + ">";
+  std::string text = "%lanes = bitcast " + from + " {a.value} to <4 x i32>\n";
+  for (int i = 0; i < 4; ++i) {
+    const std::string n = std::to_string(i);
+    text += "%c" + n + " = shufflevector " + tile + " {c.value}, " + tile + " poison, " + indices(4 * i, 1) + "\n%left" + n +
+            " = shufflevector <4 x i32> %lanes, <4 x i32> poison, " + indices(i, 0) + "\n" + update(n);
+  }
+  std::string all;
+  for (int n = 0; n < 16; ++n) all += (n ? ", i32 " : "i32 ") + std::to_string(n);
+  const std::string eight = "<8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>",
+                    half = "<8 x " + element + ">";
+  return text + "%upper = shufflevector " + row + " %r0, " + row + " %r1, " + eight + "\n%lower = shufflevector " + row +
+         " %r2, " + row + " %r3, " + eight + "\n{c.result} = shufflevector " + half + " %upper, " + half +
+         " %lower, <16 x i32> <" + all + ">";
+}
+
+Intrinsic dot_by_lane(const char* name, const char* feature, Type ta, Type tb, Where where) {
+  const Type tc = ta.is_unsigned() && tb.is_unsigned() ? u32 : i32;
+  return intrinsic((std::string(name) + "_lanes").c_str(),
+                   [&](Meaning& m) {
+                     Tensor a = m.read("a", ta, {4, 4}), b = m.read("b", tb, {4, 4}), c = m.accumulate("c", tc, {4, 4});
+                     Axis k{"k", 4};
+                     m.means(c, [&](Var i, Var j) { return sum(tc(a(i, k)) * tc(b(j, k)), k).from(c(i, j)); });
+                     // The lane is that of the second factor, but for usdot, of which there is one with the factors exchanged.
+                     const bool signs_differ = ta != tb;
+                     const std::string text = row_by_row("<16 x i8>", "i32", [&](const std::string& n) {
+                       const std::string left = "%bytes" + n;
+                       return left + " = bitcast <4 x i32> %left" + n + " to <16 x i8>\n%r" + n +
+                              " = call <4 x i32> @llvm.aarch64.neon." + name + ".v4i32.v16i8(<4 x i32> %c" + n +
+                              ", <16 x i8> " +
+                              (signs_differ ? left + ", <16 x i8> {b.value})\n" : "{b.value}, <16 x i8> " + left + ")\n");
+                     });
+                     m.emit(Backend::llvm, text.c_str());
+                     m.needs(feature, where);
+                   },
+                   where);
+}
+
 Intrinsic dot(const char* name, const char* feature, Type ta, Type tb, Left left, Where where) {
+  if (left == Left::lanes) return dot_by_lane(name, feature, ta, tb, where);
   const bool rows = left == Left::rows;
   const Type tc = ta.is_unsigned() && tb.is_unsigned() ? u32 : i32;
   return intrinsic((std::string(name) + (rows ? "_rows" : "")).c_str(),
@@ -57,29 +105,42 @@ Intrinsic matrix(const char* name, Type ta, Type tb, Where where) {
 
 // Pairs of bf16 by one instruction (`one`), or by two.
 Intrinsic pairs(const char* name, bool one, Left left, Where where) {
-  const bool rows = left == Left::rows;
-  return intrinsic((std::string(name) + (rows ? "_rows" : "")).c_str(),
-                   [&](Meaning& m) {
-                     Tensor a = rows ? m.read("a", bf16, {4, 2}) : m.read("a", bf16, {2}), b = m.read("b", bf16, {4, 2}),
-                            c = m.accumulate("c", f32, {4});
-                     Axis k{"k", 2};
-                     m.means(c, [&](Var i) {
-                       const Expr x = rows ? a(i, k) : a(k);
-                       return sum(f32(x) * f32(b(i, k)), k).from(c(i));
-                     });
-                     const std::string v = "<8 x bfloat>", call = "call <4 x float> @llvm.aarch64.neon.";
-                     std::string text = rows ? "%left = bitcast <8 x i16> {a.value} to " + v + "\n" : broadcast("<2 x i16>", v);
-                     text += "%right = bitcast <8 x i16> {b.value} to " + v + "\n";
-                     const std::string factors = v + " %left, " + v + " %right)";
-                     if (one)
-                       text += "{c.result} = " + call + "bfdot.v4f32.v8bf16(<4 x float> {c.value}, " + factors;
-                     else
-                       text += "%lower = " + call + "bfmlalb(<4 x float> {c.value}, " + factors + "\n{c.result} = " + call +
-                               "bfmlalt(<4 x float> %lower, " + factors;
-                     m.emit(Backend::llvm, text.c_str());
-                     m.needs("bf16", where);
-                   },
-                   where);
+  const std::string v = "<8 x bfloat>", call = " = call <4 x float> @llvm.aarch64.neon.";
+  const auto update = [&](const std::string& to, const std::string& from, const std::string& factor) {
+    const std::string factors = v + " %right, " + v + " " + factor + ")";  // of the second one a lane may be taken
+    if (one) return to + call + "bfdot.v4f32.v8bf16(<4 x float> " + from + ", " + factors;
+    return factor + "lower" + call + "bfmlalb(<4 x float> " + from + ", " + factors + "\n" + to + call +
+           "bfmlalt(<4 x float> " + factor + "lower, " + factors;
+  };
+  const char* suffix = left == Left::rows ? "_rows" : left == Left::lanes ? "_lanes" : "";
+  return intrinsic(
+      (name + std::string(suffix)).c_str(),
+      [&](Meaning& m) {
+        const bool lanes = left == Left::lanes;
+        Tensor a = left == Left::broadcast ? m.read("a", bf16, {2}) : m.read("a", bf16, {4, 2}), b = m.read("b", bf16, {4, 2}),
+               c = lanes ? m.accumulate("c", f32, {4, 4}) : m.accumulate("c", f32, {4});
+        Axis k{"k", 2};
+        if (lanes)
+          m.means(c, [&](Var i, Var j) { return sum(f32(a(i, k)) * f32(b(j, k)), k).from(c(i, j)); });
+        else
+          m.means(c, [&](Var i) {
+            const Expr x = left == Left::rows ? a(i, k) : a(k);
+            return sum(f32(x) * f32(b(i, k)), k).from(c(i));
+          });
+        std::string text = "%right = bitcast <8 x i16> {b.value} to " + v + "\n";
+        if (lanes) {
+          text += row_by_row("<8 x i16>", "float", [&](const std::string& n) {
+            return "%pair" + n + " = bitcast <4 x i32> %left" + n + " to " + v + "\n" +
+                   update("%r" + n, "%c" + n, "%pair" + n) + "\n";
+          });
+        } else {
+          text += left == Left::rows ? "%left = bitcast <8 x i16> {a.value} to " + v + "\n" : broadcast("<2 x i16>", v);
+          text += update("{c.result}", "{c.value}", "%left");
+        }
+        m.emit(Backend::llvm, text.c_str());
+        m.needs("bf16", where);
+      },
+      where);
 }
 
 }  // namespace
@@ -98,22 +159,11 @@ Intrinsic fmla_by_lane(Where where) {
         Tensor a = m.read("a", f32, {4, 1}), b = m.read("b", f32, {1, 4}), c = m.accumulate("c", f32, {4, 4});
         Axis k{"k", 1};
         m.means(c, [&](Var i, Var j) { return sum(a(i, k) * b(k, j), k).from(c(i, j)); });
-        std::string text;
-        for (int i = 0; i < 4; ++i) {
-          const std::string n = std::to_string(i), v = "<4 x float>";
-          std::string row, lanes;
-          for (int j = 0; j < 4; ++j)
-            row += (j ? ", i32 " : "i32 ") + std::to_string(4 * i + j), lanes += (j ? ", i32 " : "i32 ") + n;
-          text += "%c" + n + " = shufflevector <16 x float> {c.value}, <16 x float> poison, <4 x i32> <" + row + ">\n%a" + n +
-                  " = shufflevector <4 x float> {a.value}, <4 x float> poison, <4 x i32> <" + lanes + ">\n%r" + n + " = call " +
-                  v + " @llvm.fma.v4f32(" + v + " %a" + n + ", " + v + " {b.value}, " + v + " %c" + n + ")\n";
-        }
-        const std::string eight = "<8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>";
-        std::string all;
-        for (int n = 0; n < 16; ++n) all += (n ? ", i32 " : "i32 ") + std::to_string(n);
-        text += "%upper = shufflevector <4 x float> %r0, <4 x float> %r1, " + eight +
-                "\n%lower = shufflevector <4 x float> %r2, <4 x float> %r3, " + eight +
-                "\n{c.result} = shufflevector <8 x float> %upper, <8 x float> %lower, <16 x i32> <" + all + ">";
+        const std::string text = row_by_row("<4 x float>", "float", [](const std::string& n) {
+          return "%floats" + n + " = bitcast <4 x i32> %left" + n + " to <4 x float>\n%r" + n +
+                 " = call <4 x float> @llvm.fma.v4f32(<4 x float> %floats" + n + ", <4 x float> {b.value}, <4 x float> %c" + n +
+                 ")\n";
+        });
         m.emit(Backend::llvm, text.c_str());
         m.needs("neon", where);
       },

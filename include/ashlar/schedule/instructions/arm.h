@@ -12,10 +12,11 @@ namespace ashlar::arm {
 enum class Left {
   broadcast,  // a[k]: the same elements for all lanes
   rows,       // a[i, k]: each lane its own
+  lanes,      // a[r, k], of four rows: c and a [4, 4], an instruction a row, which takes its lane of a's register
 };
 
 // c[i] += sum over k in 4 of i32(a) * i32(b[i, k]): c i32[4], b [4, 4]. sdot: both i8; udot: both u8, c u32; usdot: a u8, b i8.
-// sdot and udot need dotprod, usdot i8mm.
+// sdot and udot need dotprod, usdot i8mm. With Left::lanes c[r, i] += sum over k in 4 of i32(a[r, k]) * i32(b[i, k]).
 Intrinsic sdot(Left = Left::broadcast, Where = Where::current());
 Intrinsic udot(Left = Left::broadcast, Where = Where::current());
 Intrinsic usdot(Left = Left::broadcast, Where = Where::current());
@@ -29,7 +30,7 @@ Intrinsic usmmla(Where = Where::current());
 // c[i, j] += a[i, 0] * b[0, j], by fma: f32, c [4, 4], a [4, 1], b [1, 4]. Four instructions, fmla by lane.
 Intrinsic fmla_by_lane(Where = Where::current());
 
-// c[i] += sum over k in 2 of f32(a[k]) * f32(b[i, k]), by fma: c f32[4], a bf16[2] (or [4, 2]), b bf16[4, 2]. Two instructions,
+// c[i] += sum over k in 2 of f32(a[k]) * f32(b[i, k]), by fma: c f32[4], a bf16[2] (or [4, 2]), b bf16[4, 2]; lanes: c [4, 4]. Two instructions,
 // bfmlalb for k = 0 and bfmlalt for k = 1, which round as the description does. Needs bf16.
 Intrinsic bfmlal(Left = Left::broadcast, Where = Where::current());
 
