@@ -5,7 +5,6 @@
 extern char stack_top[], data_in_flash[], data_begin[], data_end[], bss_begin[], bss_end[];
 int main(void);
 void halt(uint32_t code);
-void tick(void);
 
 static void fault(void) { halt(2); }
 
@@ -18,4 +17,4 @@ void reset(void) {
 }
 
 __attribute__((section(".vectors"), used)) static void* const vectors[16] = {
-    stack_top, (void*)reset, (void*)fault, (void*)fault, (void*)fault, (void*)fault, (void*)fault, [15] = (void*)tick};
+    stack_top, (void*)reset, (void*)fault, (void*)fault, (void*)fault, (void*)fault, (void*)fault};
