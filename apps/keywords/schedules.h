@@ -1,4 +1,7 @@
 #pragma once
+// How the network is computed: for a Cortex-M55, with Helium; for a Cortex-M4, whose smlad multiplies and adds two halves of a
+// word; for any other processor. In all of them a 3 x 3 convolution is computed one row at a time, where the product over the
+// channels reads it; on boards sums stay in registers.
 #include <ashlar/ashlar.h>
 #include <ashlar/schedule/instructions/cortex_m.h>
 
@@ -22,11 +25,9 @@ struct Stages {
 namespace detail {
 using namespace ashlar;
 
-// A layer whose sums are computed by an instruction: tiles of one place by four channels, their sums in registers. `loops`
-// takes the loops over the place, the channels and the terms to the order in which the last ones are the instruction's.
+// A layer whose sums are computed by an instruction: at one place four channels, their sums in registers, over the tile's loop.
 struct Tile {
-  Loop outer;  // over the tiles of a place
-  Loop lanes;  // within one
+  Loop outer, lanes;  // over the tiles of a place; within one
 };
 
 inline Tile tile_of(Schedule& s, const LayerStages& l) {
@@ -41,7 +42,7 @@ inline void conv_by(Schedule& s, const LayerStages& l, int rows, const Intrinsic
   auto [h, w, c] = sums.spatial<3>();
   auto [r, q] = sums.reduction<2>();
   if (rows == 1) {
-    sums.reorder(r, h, w, c, q).decompose_init(r);
+    sums.reorder(r, h, w, c, q).unroll(r).decompose_init(r);
   } else {
     auto [ro, ri] = sums.split(r, rows, Tail::exact);
     sums.reorder(ro, h, w, c, ri, q).unroll(ro).decompose_init(ro);
@@ -49,65 +50,66 @@ inline void conv_by(Schedule& s, const LayerStages& l, int rows, const Intrinsic
   sums.tensorize(w, f);
 }
 
-// The product over the channels, `terms` of them in one instruction.
-inline void product_by(Schedule& s, const LayerStages& l, int terms, bool unrolled, const Intrinsic& f) {
+// The product over the channels: `terms` of them in one instruction.
+inline void product_by(Schedule& s, const LayerStages& l, int terms, const Intrinsic& f) {
   Stage sums = s[l.sums];
   auto [h, w, c] = sums.spatial<3>();
   auto [ko, k] = sums.split(sums.reduction(), terms, Tail::exact);
-  sums.reorder(ko, h, w, c, k).decompose_init(ko).tensorize(w, f);
-  if (unrolled) sums.unroll(ko);
+  sums.reorder(ko, h, w, c, k).unroll(ko).decompose_init(ko).tensorize(w, f);
 }
 
+// Four bytes at a time, two smlad. There are no vectors: lanes are unrolled.
 inline void for_m4(Schedule& s, const Stages& net) {
-  const auto apart = [&](const LayerStages& l, const Tile& t) {
-    s[l.result].unroll(t.lanes);
+  const auto apart = [&](const LayerStages& l, const Loop& lanes) {
+    s[l.result].unroll(lanes);
     const auto start = s[l.sums].init().nest();
-    s[l.sums].init().unroll(start[start.size() - 2]).unroll(start.back());
+    s[l.sums].init().unroll(start.back());
   };
   const Tile t = tile_of(s, net.conv);
   conv_by(s, net.conv, 1, cortex_m::smlad(1, 4));
-  apart(net.conv, t);
+  apart(net.conv, t.lanes);
   for (const BlockStages& b : net.block) {
     const Loop h = s[b.point.result].spatial<3>()[0];
     const Tile p = tile_of(s, b.point);
-    product_by(s, b.point, 4, false, cortex_m::smlad(1, 4));
-    apart(b.point, p);
+    product_by(s, b.point, 4, cortex_m::smlad(1, 4));
+    apart(b.point, p.lanes);
     Stage depth = s[b.depth.result], sums = s[b.depth.sums];
-    depth.compute_at(h);
+    depth.compute_at(h);  // a row, where the product reads it
     sums.compute_at(depth.spatial<3>()[2]).store_in(Scope::registers);
     auto [r, q] = sums.reduction<2>();
     sums.unroll(r).unroll(q);
   }
 }
 
+// Sixteen bytes at a time, one vmlava; of the convolution two rows of its window, which is copied so that they are neighbours.
 inline void for_m55(Schedule& s, const Stages& net) {
-  const auto in_lanes = [&](const LayerStages& l, const Tile& t) {
-    s[l.result].vectorize(t.lanes);
+  const auto in_lanes = [&](const LayerStages& l, const Loop& lanes) {
+    s[l.result].vectorize(lanes);
     s[l.sums].init().vectorize(s[l.sums].init().nest().back());
   };
-  const Loop w = s[net.conv.result].spatial<3>()[1];
+  const Loop place = s[net.conv.result].spatial<3>()[1];
   const Tile t = tile_of(s, net.conv);
   Stage window = s.cache_read(net.input, {s[net.conv.sums]}, Scope::stack);
-  window.compute_at(w);
+  window.compute_at(place);
   window.vectorize(window.spatial<2>()[1]);
   conv_by(s, net.conv, 2, cortex_m::vmladava(1, 4, {2, 4}));
-  in_lanes(net.conv, t);
+  in_lanes(net.conv, t.lanes);
   for (const BlockStages& b : net.block) {
     const Loop h = s[b.point.result].spatial<3>()[0];
     const Tile p = tile_of(s, b.point);
-    product_by(s, b.point, 16, true, cortex_m::vmladava(1, 4));
-    in_lanes(b.point, p);
+    product_by(s, b.point, 16, cortex_m::vmladava(1, 4));
+    in_lanes(b.point, p.lanes);
     s[b.padded].vectorize(s[b.padded].spatial<3>()[2], 16);
     Stage depth = s[b.depth.result], sums = s[b.depth.sums];
     depth.compute_at(h);
-    auto [outer, lanes] = depth.split(depth.spatial<3>()[2], 4, Tail::exact);
-    depth.vectorize(lanes);
-    sums.compute_at(outer).store_in(Scope::registers);
+    const Tile d = tile_of(s, b.depth);
+    depth.vectorize(d.lanes);
     auto [r, q] = sums.reduction<2>();
     const Loop c = sums.spatial<3>()[2];
     sums.reorder(r, q, c).unroll(r).unroll(q).vectorize(c);
   }
 }
+
 // Any processor with vectors, or without: channels in lanes; of a product its terms, since those lie beside each other.
 inline void for_vectors(Schedule& s, const Stages& net) {
   const int lanes = s.target().lanes(i32);
