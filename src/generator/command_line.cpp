@@ -19,7 +19,8 @@ const char* const options_help =
     "  --targets FILE          adds the processors and features of a JSON file; may be given several times\n"
     "  NAME=VALUE              a parameter of the generator; NAME@TARGET=VALUE: for one of several targets\n"
     "  --line-tables           maps code to the lines of algorithm and schedule, for debuggers and profilers; in C, #line\n"
-    "  --replay FILE           replays a saved schedule (-e schedule) instead of calling schedule()\n"
+    "  --replay FILE           replays a saved schedule (-e schedule) instead of calling schedule();\n"
+    "                          of several targets TARGET=FILE for one, may be given for each\n"
     "  --size SYMBOL=N         the size at which -e explain counts; may be given for each symbol\n"
     "  --diff FILE FILE        prints what two saved schedules do differently, as C++; code 4 if anything\n"
     "  --trace                 prints each schedule step and the program after it\n"
@@ -93,7 +94,7 @@ CommandLine read_command_line(std::span<const std::string> arguments) {
   app.add_option("-e,--emit", emit)->allow_extra_args(false);
   app.add_option("-t,--target", target)->allow_extra_args(false);
   app.add_option("--targets", c.target_files)->allow_extra_args(false);
-  app.add_option("--replay", c.replay);
+  app.add_option("--replay", c.replays)->allow_extra_args(false);
   app.add_option("--size", size)->allow_extra_args(false);
   app.add_option("--diff", c.diff)->expected(2);
   app.add_flag("--line-tables", c.line_tables);

@@ -34,7 +34,7 @@ struct CommandLine {
   std::vector<Output> outputs;                              // empty: object and header
   std::vector<std::pair<std::string, std::int64_t>> sizes;  // of symbols, for -e explain
   std::vector<std::string> diff;                            // two files of saved schedules, or none
-  std::string replay;                                       // a file; empty: schedule() is called
+  std::vector<std::string> replays;                         // files, or TARGET=FILE; none: schedule() is called
   std::vector<std::pair<std::string, std::string>> params;
 };
 

@@ -12,17 +12,21 @@ namespace ashlar::generator {
 
 namespace {
 
-std::size_t place_of(const std::string& param, const std::string& name, const std::vector<Target>& targets) {
+std::vector<std::string> texts_of(const std::vector<Target>& targets) {
   std::vector<std::string> texts;
   for (const Target& t : targets) texts.emplace_back(t.text());
+  return texts;
+}
+
+// Of the target that the name stands for (x86-64-linux is x86-64); the number of targets where it is none of them.
+std::size_t place_of(const std::string& name, const std::vector<Target>& targets) {
   std::string text = name;
   try {
-    text = Target::parse(name).text();  // x86-64-linux is x86-64
+    text = Target::parse(name).text();
   } catch (const RefusalError&) {}
-  const auto found = std::find(texts.begin(), texts.end(), text);
-  if (found == texts.end())
-    throw UsageError(fmt::format("parameter {}@{}: expected one of the targets {}", param, name, fmt::join(texts, ", ")));
-  return static_cast<std::size_t>(found - texts.begin());
+  std::size_t k = 0;
+  while (k < targets.size() && targets[k].text() != text) ++k;
+  return k;
 }
 
 template <class List>
@@ -43,7 +47,10 @@ std::vector<Params> params_of(const Params& asked, const std::vector<Target>& ta
       continue;
     }
     const std::string name = key.substr(0, at);
-    Params& p = own[place_of(name, key.substr(at + 1), targets)];
+    const std::size_t place = place_of(key.substr(at + 1), targets);
+    if (place == targets.size())
+      throw UsageError(fmt::format("parameter {}: expected one of the targets {}", key, fmt::join(texts_of(targets), ", ")));
+    Params& p = own[place];
     if (value_of(p, name)) throw UsageError(fmt::format("{} is given twice", key));
     p.emplace_back(name, value);
   }
@@ -75,6 +82,23 @@ Params joined_params(const std::vector<Params>& values, const std::vector<Target
         joined.emplace_back(fmt::format("{}@{}", name, targets[k].text()), *value);
   }
   return joined;
+}
+
+std::vector<std::string> replays_of(const std::vector<std::string>& given, const std::vector<Target>& targets) {
+  std::vector<std::string> files(targets.size());
+  for (const std::string& g : given) {
+    const std::size_t equal = g.find('=');
+    std::size_t place = equal == g.npos ? targets.size() : place_of(g.substr(0, equal), targets);
+    std::string file = place < targets.size() ? g.substr(equal + 1) : g;
+    if (place == targets.size() && targets.size() > 1)
+      throw UsageError(
+          fmt::format("--replay {}: expected TARGET=FILE with one of the targets {}", g, fmt::join(texts_of(targets), ", ")));
+    if (place == targets.size()) place = 0;
+    if (file.empty()) throw UsageError(fmt::format("--replay {}: expected a file", g));
+    if (!files[place].empty()) throw UsageError(fmt::format("--replay is given twice for {}", targets[place].text()));
+    files[place] = std::move(file);
+  }
+  return files;
 }
 
 }  // namespace ashlar::generator

@@ -1,6 +1,6 @@
 #pragma once
-// The Params of a library for several targets: NAME=VALUE holds for all of them, NAME@TARGET=VALUE for one, where it counts for
-// more, wherever it stands.
+// What a library for several targets has for one of them alone. Params: NAME=VALUE holds for all, NAME@TARGET=VALUE for one,
+// where it counts for more, wherever it stands. Saved schedules: --replay TARGET=FILE; the others are made by schedule().
 //
 //   gen -t x86-64-v3,zen4 tile=32 tile@zen4=64        tile is 32 for x86-64-v3 and 64 for zen4
 #include <string>
@@ -19,5 +19,9 @@ std::vector<Params> params_of(const Params& asked, const std::vector<Target>&);
 
 // The other way round: values of every Param for each target, as few as say it. What is the same for all stands once.
 Params joined_params(const std::vector<Params>& values, const std::vector<Target>&);
+
+// For each target, in their order, the file that --replay names for it; empty where none does. Of a single target the file may
+// stand alone. UsageError: a file for no target, two for one.
+std::vector<std::string> replays_of(const std::vector<std::string>& given, const std::vector<Target>&);
 
 }  // namespace ashlar::generator

@@ -65,7 +65,6 @@ std::vector<Target> targets_of(const CommandLine& c) {
 void require_one_target(const CommandLine& c, const std::vector<Target>& targets, const std::vector<Output>& outputs) {
   if (targets.size() < 2) return;
   std::vector<std::string> wrong;
-  if (!c.replay.empty()) wrong.emplace_back("--replay");
   for (const Output& o : outputs)
     if (o.kind == OutputKind::schedule || o.kind == OutputKind::schedule_cpp || o.kind == OutputKind::c)
       wrong.emplace_back(fmt::format("-e {}", info(o.kind).name));
@@ -259,7 +258,10 @@ void generate(const CommandLine& c, ToolResult& result) {
   const std::vector<Output> outputs = planned_outputs(c, options.function);
   require_one_target(c, targets, outputs);
   require_kinds(c, targets, outputs);
-  if (!c.replay.empty()) options.replay = read_file(c.replay), options.replay_file = c.replay;
+  const std::vector<Params> asked_params = params_of(c.params, targets);
+  const std::vector<std::string> replay_files = replays_of(c.replays, targets);
+  std::vector<std::string> replays;
+  for (const std::string& file : replay_files) replays.push_back(file.empty() ? "" : read_file(file));
   std::vector<PassTime> times;
   if (c.trace)
     options.observe = [&](const std::string& step, const std::string& program) {
@@ -272,12 +274,12 @@ void generate(const CommandLine& c, ToolResult& result) {
   if (!c.sizes.empty() && !asked(OutputKind::explain)) throw UsageError("--size: expected -e explain, which counts at it");
   Parts p;
   p.facts.generator = r.name, p.facts.host_memory = false;
-  const std::vector<Params> asked_params = params_of(c.params, targets);
   for (std::size_t k = 0; k < targets.size(); ++k) {
     const Target& target = targets[k];
     if (c.trace && targets.size() > 1) result.out += fmt::format("---- {} ----\n", target.text());
     std::vector<PassTime> passes;
     if (c.time_passes) options.times = &passes;
+    options.replay = replays[k], options.replay_file = replay_files[k];
     lang::DefinitionScope definitions;
     MadeGenerator made = make_generator(r.make, r.name, target, asked_params[k], r.where);
     require_back_end(outputs);
@@ -314,7 +316,7 @@ void compare(const CommandLine& c, ToolResult& result) {
   const detail::Registration& r = find_generator(c.generator);
   const std::vector<Target> targets = targets_of(c);
   if (targets.size() != 1) throw UsageError(fmt::format("--diff: expected one target, found {}", fmt::join(c.targets, ", ")));
-  if (!c.outputs.empty() || !c.replay.empty())
+  if (!c.outputs.empty() || !c.replays.empty())
     throw UsageError("--diff writes no files: expected no -e and no --replay beside it");
   lang::DefinitionScope definitions;
   std::vector<Compilation> both;

@@ -19,7 +19,6 @@ typedef struct Machine { /* what is asked once */
 
 static const char* const kNames[] = {ASHLAR_X86_FEATURES(NAMED)};
 
-enum Word { k1c, k1d, k7b, k7c, k7d, k71a, k81c, kWords };
 enum State { kAny, kYmm = 0x6, kZmm = 0xe6, kTiles = 0x60000 }; /* bits of XCR0 */
 
 static const struct {
@@ -54,18 +53,23 @@ static uint64_t saved_registers(void) { /* XCR0: what the operating system saves
   return (uint64_t)high << 32 | low;
 }
 
-static uint64_t ask(void) {
-  enum { kOsxsave = 1 << 27 };
-  uint32_t words[kWords] = {0}, a = 0, b = 0, c = 0, d = 0, leaves = 0;
-  uint64_t saved = 0, has = 0;
-  if (__get_cpuid(1, &a, &b, &words[k1c], &words[k1d]) && (words[k1c] & kOsxsave) != 0) saved = saved_registers();
-  if (__get_cpuid_count(7, 0, &leaves, &words[k7b], &words[k7c], &words[k7d]) && leaves >= 1)
-    __get_cpuid_count(7, 1, &words[k71a], &b, &c, &d);
-  __get_cpuid(0x80000001u, &a, &b, &words[k81c], &d);
+uint64_t ashlar_x86_features(const uint32_t* words, uint64_t saved) {
+  uint64_t has = 0;
   for (size_t k = 0; k < sizeof kWhere / sizeof *kWhere; ++k)
     if ((words[kWhere[k].word] >> kWhere[k].bit & 1) != 0 && (saved & kWhere[k].state) == kWhere[k].state)
       has |= BIT(kWhere[k].feature);
   return has;
+}
+
+static uint64_t ask(void) {
+  enum { kOsxsave = 1 << 27 };
+  uint32_t words[kWords] = {0}, a = 0, b = 0, c = 0, d = 0, leaves = 0;
+  uint64_t saved = 0;
+  if (__get_cpuid(1, &a, &b, &words[k1c], &words[k1d]) && (words[k1c] & kOsxsave) != 0) saved = saved_registers();
+  if (__get_cpuid_count(7, 0, &leaves, &words[k7b], &words[k7c], &words[k7d]) && leaves >= 1)
+    __get_cpuid_count(7, 1, &words[k71a], &b, &c, &d);
+  __get_cpuid(0x80000001u, &a, &b, &words[k81c], &d);
+  return ashlar_x86_features(words, saved);
 }
 
 /* Whether this process may use tiles: Linux gives their registers to those that ask, for good. */

@@ -55,6 +55,10 @@ ashlar_error* ashlar_last_error_slot(void);
 
 /* Of `features` (runtime/cpu.h), those that this machine is known not to have. */
 uint64_t ashlar_cpu_lacks(uint64_t features);
+/* On x86-64: what a processor has whose cpuid answers so (leaf 1 ecx and edx, 7.0 ebx, ecx and edx, 7.1 eax, 80000001 ecx)
+ * under a system that saves these registers (XCR0); of tiles, whether they could be permitted. */
+enum { k1c, k1d, k7b, k7c, k7d, k71a, k81c, kWords };
+uint64_t ashlar_x86_features(const uint32_t* words, uint64_t saved);
 /* "avx2, fma": their names, as many as there is room for. Returns the length. */
 size_t ashlar_cpu_list(uint64_t features, char* text, size_t room);
 

@@ -94,6 +94,10 @@ TEST_CASE("what does not exist is answered with what does, and code 2") {
            {"-g", "scale", "target=x86-64,x86-64-v3", "-e", "program,schedule"},
            {"-g", "scale", "target=x86-64,x86-64-v3", "-e", "schedule_cpp"},
            {"-g", "scale", "target=x86-64,x86-64-v3", "--replay", "no_such_file.json"},
+           {"-g", "scale", "target=x86-64,x86-64-v3", "--replay", "zen4=no_such_file.json"},
+           {"-g", "scale", "target=x86-64,x86-64-v3", "--replay", "x86-64="},
+           {"-g", "scale", "target=x86-64,x86-64-v3", "--replay", "x86-64-linux=a.json", "--replay", "x86-64=b.json"},
+           {"-g", "scale", "target=x86-64,x86-64-v3", "--replay", "x86-64=no_such_file.json"},
            {"-g", "scale", "-e", "objct"},
            {"-g", "scale", "-e", "object="},
            {"-g", "scale", "-e", "header,ptx", "-t", "x86-64-v3"},
@@ -256,6 +260,25 @@ TEST_CASE("a saved schedule replays to the same program") {
   REQUIRE(r.code == 0);
   CHECK(read(folder / "a/scale.program") == read(folder / "b/scale.program"));
   CHECK(read(folder / "a/scale.schedule.json") == read(folder / "b/scale.schedule.json"));
+}
+
+TEST_CASE("of several targets, one may have a saved schedule") {
+  Folder folder("replays");
+  REQUIRE(tool({"-g", "scale", "-o", folder / "a", "-e", "schedule", "vector=false", "-t", "x86-64-v3"}).code == 0);
+  const ToolResult r = tool({"-g", "scale", "-o", folder / "b", "-e", "program", "-t", "x86-64,x86-64-v3", "--replay",
+                             "x86-64-v3=" + folder / "a/scale.schedule.json"});
+  CHECK(r.err == "");
+  REQUIRE(r.code == 0);
+  const std::string text = read(folder / "b/scale.program");
+  const std::size_t plain = text.find("---- x86-64 ----"), vectors = text.find("vectorized");
+  CHECK(text.find("---- x86-64-v3 ----") == 0);
+  CHECK(plain != std::string::npos);
+  CHECK(vectors != std::string::npos);
+  CHECK(vectors > plain);  // by schedule(), the other by its steps, of which there are none
+  const ToolResult one = tool({"-g", "scale", "-o", folder / "c", "-e", "program", "-t", "x86-64", "--replay",
+                               "x86-64=" + folder / "a/scale.schedule.json"});
+  CHECK(one.code == 0);
+  CHECK(read(folder / "c/scale.program").find("vectorized") == std::string::npos);
 }
 
 TEST_CASE("-e explain counts at the sizes that are given") {

@@ -9,6 +9,8 @@
 
 #include <ashlar/runtime/cpu.h>
 
+extern "C" std::uint64_t ashlar_x86_features(const std::uint32_t* words, std::uint64_t saved);  // internal.h
+
 namespace {
 
 constexpr std::uint64_t bit(int number) { return std::uint64_t{1} << number; }
@@ -71,6 +73,38 @@ TEST_CASE("every feature of x86-64 is here where /proc/cpuinfo has it, and nowhe
     CAPTURE(f.flag);
     CHECK((ashlar_cpu_missing(bit(f.number)) == 0) == (flags.count(f.flag) == 1));
   }
+}
+#endif
+
+#if defined(__x86_64__)
+TEST_CASE("what the processor has counts where the system saves its registers") {
+  const std::uint32_t all[7] = {~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u}, none[7] = {};
+  const auto here = [&](std::uint64_t saved, int number) { return (ashlar_x86_features(all, saved) & bit(number)) != 0; };
+  constexpr std::uint64_t x87 = 1, xmm = 2, ymm = 4, zmm = 0xe0, tile_configuration = 1 << 17, tile_data = 1 << 18;
+  const struct {
+    std::uint64_t saved;
+    bool avx, avx512, amx;
+  } systems[] = {{0, false, false, false},
+                 {x87 | xmm, false, false, false},
+                 {x87 | ymm, false, false, false},
+                 {x87 | xmm | ymm, true, false, false},
+                 {x87 | xmm | zmm, false, false, false},
+                 {x87 | xmm | ymm | 0x60, true, false, false},  // no upper 16 registers
+                 {x87 | xmm | ymm | zmm, true, true, false},
+                 {x87 | xmm | ymm | zmm | tile_data, true, true, false},
+                 {x87 | xmm | ymm | zmm | tile_configuration | tile_data, true, true, true}};
+  for (const auto& s : systems) {
+    CAPTURE(s.saved);
+    for (const int number : {ASHLAR_X86_SSE2, ASHLAR_X86_SSE42, ASHLAR_X86_BMI2, ASHLAR_X86_MOVBE, ASHLAR_X86_GFNI})
+      CHECK(here(s.saved, number));
+    for (const int number : {ASHLAR_X86_AVX, ASHLAR_X86_F16C, ASHLAR_X86_FMA, ASHLAR_X86_AVX2, ASHLAR_X86_AVXVNNI})
+      CHECK(here(s.saved, number) == s.avx);
+    for (int number = ASHLAR_X86_AVX512F; number <= ASHLAR_X86_AVX512FP16; ++number) CHECK(here(s.saved, number) == s.avx512);
+    for (const int number : {ASHLAR_X86_AMX_TILE, ASHLAR_X86_AMX_INT8, ASHLAR_X86_AMX_BF16})
+      CHECK(here(s.saved, number) == s.amx);
+  }
+  CHECK(ashlar_x86_features(all, ~std::uint64_t{0}) == bit(ASHLAR_X86_FEATURE_COUNT) - 1);
+  CHECK(ashlar_x86_features(none, ~std::uint64_t{0}) == 0);
 }
 #endif
 
