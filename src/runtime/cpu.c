@@ -91,13 +91,14 @@ static Machine machine(uint64_t asked_for) {
   /* cpuid takes a trap each time on a virtual machine. Bits 63 and 62: asked at all, asked for tiles */
   static _Atomic uint64_t answer;
   const uint64_t asked = BIT(63), asked_tiles = BIT(62);
-  uint64_t known = atomic_load_explicit(&answer, memory_order_relaxed);
+  const uint64_t before = atomic_load_explicit(&answer, memory_order_relaxed);
+  uint64_t known = before;
   if ((known & asked) == 0) known = ask() | asked;
   if ((known & asked_tiles) == 0 && (asked_for & kAmx) != 0) {
     if ((known & kAmx) != 0 && !tiles_permitted()) known &= ~kAmx;
     known |= asked_tiles;
   }
-  atomic_store_explicit(&answer, known, memory_order_relaxed);
+  if (known != before) atomic_store_explicit(&answer, known, memory_order_relaxed);
   return (Machine){known & ~(asked | asked_tiles), UINT64_MAX};
 }
 
