@@ -8,6 +8,7 @@
 // Why not lists of k that merge, or an insertion? A reducer promises its laws for all tuples, and merging lists obeys them for
 // sorted ones alone; a recurrence that inserts into k registers keeps the registers of all steps.
 #include <ashlar/ashlar.h>
+#include <ashlar/ops/sort.h>
 using namespace ashlar;
 
 namespace {
@@ -20,30 +21,10 @@ class TopK : public Generator {
   Tensor words;
   std::vector<Tensor> found;
 
-  static Expr word(const Expr& v, const Expr& at) {
-    const Expr bits = bitcast(i32, v + 0.0f);  // -0 + 0 = 0: the zeros are equal
-    const Expr key = select(isnan(v), highest(i32), bits ^ ((bits >> 31) & 0x7fffffff));
-    return (i64(key) << 32) | i64(0x7fffffff - at);
-  }
-  static Expr element(const Expr& w) {
-    const Expr key = i32(w >> 32);
-    return bitcast(f32, key ^ ((key >> 31) & 0x7fffffff));
-  }
-
   void algorithm() override {
-    words = compute("words", {M, N}, [&](Var i, Var j) { return word(x(i, j), j); });
-    Axis j{"j", N};
-    for (int r = 0; r < *k; ++r)
-      found.push_back(compute("found", {M}, [&](Var i) {
-        const Expr w = words(i, j);
-        return maximum(r == 0 ? w : select(w < found.back()(i), w, lowest(i64)), j);
-      }));
-    auto [v, at] = compute("top", {M, *k}, [&](Var i, Var r) {
-      Expr w = found[0](i);
-      for (int b = 1; b < *k; ++b) w = select(r == b, found[static_cast<std::size_t>(b)](i), w);
-      return values(element(w), 0x7fffffff - i32(w & 0x7fffffff));
-    });
-    value = v, column = at;
+    const auto top = ops::topk(x, k, -1, true, i32);
+    words = top.words, found = top.found;
+    value = top.result, column = top.index;
   }
 
   void schedule(Schedule& s) override {

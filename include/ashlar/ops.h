@@ -6,11 +6,14 @@
 #include <ashlar/ops/conv_forms.h>
 #include <ashlar/ops/elementwise.h>
 #include <ashlar/ops/index.h>
+#include <ashlar/ops/loss.h>
 #include <ashlar/ops/matmul.h>
 #include <ashlar/ops/norm.h>
 #include <ashlar/ops/pool.h>
 #include <ashlar/ops/quantized.h>
+#include <ashlar/ops/random.h>
 #include <ashlar/ops/recurrent.h>
 #include <ashlar/ops/reduce.h>
 #include <ashlar/ops/resize.h>
 #include <ashlar/ops/shape.h>
+#include <ashlar/ops/sort.h>
