@@ -7,6 +7,7 @@
 #include <ashlar/runtime/desc.h>
 
 #include "codegen/c/entries.h"
+#include "codegen/extents.h"
 
 namespace ashlar::codegen::c {
 
@@ -158,8 +159,10 @@ class Run {
       const std::int64_t least = std::max<std::int64_t>(s.min, 0);
       fail_if(own + " < " + n(least), s.min > 0 ? "FACT" : "SHAPE", -1, -1, n(least), own,
               s.name + " is {found}, expected at least {expected}");
-      if (s.max != INT64_MAX)
-        fail_if(own + " > " + n(s.max), "FACT", -1, -1, n(s.max), own, s.name + " is {found}, expected at most {expected}");
+      const std::int64_t most = most_of(s, static_cast<std::size_t>(file_.target.pointer_bytes()));
+      if (most != INT64_MAX)
+        fail_if(own + " > " + n(most), most == s.max ? "FACT" : "OVERFLOW", -1, -1, n(most), own,
+                s.name + " is {found}, expected at most {expected}");
       if (s.multiple_of > 1)
         fail_if(own + " % " + n(s.multiple_of) + " != 0", "FACT", -1, -1, n(s.multiple_of), own,
                 s.name + " is {found}, expected a multiple of {expected}");

@@ -3,10 +3,13 @@
 //   an address     counts modulo 2^32, and sums, differences and products of indices are right modulo 2^32 in 32 bits
 //   anything else  is exact in 32 bits where the ranges of its variables show that it fits, and computed in 64 where not
 //
-// So a loop counts in 32 bits if its bounds fit: numbers, Symbols with a max. The other variables of type index are i64; what
-// fits is widened where its 64 bits are asked for.
+// So a loop counts in 32 bits if its bounds fit: numbers, Symbols (codegen/extents.h), quotients of them; not products.
+// Variables of type index are i64; what fits is widened where its 64 bits are asked for.
+#include <algorithm>
+
 #include <ashlar/analysis/simplify.h>
 
+#include "codegen/extents.h"
 #include "codegen/llvm/emitter.h"
 
 namespace ashlar::codegen {
@@ -39,7 +42,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> Emitter::range_of(const Exp
     const ir::Id id = part.node()->id;
     if (const auto r = ranges.find(id); r != ranges.end()) facts.bound(id, r->second.first, r->second.second);
     if (const auto s = unit.kernel.symbols.find(id); s != unit.kernel.symbols.end())
-      facts.bound(id, s->second.min, s->second.max);
+      facts.bound(id, std::max<std::int64_t>(s->second.min, 0), most_of(s->second, unit.pointer_bytes()));
     return true;
   });
   const auto low = analysis::constant_min(e, facts), high = analysis::constant_max(e, facts);
@@ -57,9 +60,8 @@ bool Emitter::narrows(const Expr& e) {
   if (op == Op::select && ir::is(args[0], Op::rare)) return false;  // its arm has a block of its own
   if (is_modular(op)) return fits(e);
   if (!is_exact_in_operands(op)) return false;
-  std::int64_t by = 0;
-  if (divides(op) && (!ir::is_int(lane_of(args[1]), &by) || by <= 0 || by > INT32_MAX)) return false;
-  return fits(args[0]) && (divides(op) || fits(args[1]));
+  const auto by = range_of(args[1]);
+  return by && (!divides(op) || by->first >= 0) && fits(args[0]);  // the smallest number by -1 would not fit
 }
 
 Value* Emitter::lower_half(Value* v) {

@@ -7,6 +7,7 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
+#include "codegen/extents.h"
 #include "codegen/llvm/context_fields.h"
 
 namespace ashlar::codegen {
@@ -97,8 +98,9 @@ class RunChecks {
       const std::int64_t least = std::max<std::int64_t>(s.min, 0);
       fail_if(e.b.CreateICmpSLT(v, word(least)), s.min > 0 ? ASHLAR_E_FACT : ASHLAR_E_SHAPE, -1, -1, word(least), v,
               s.name + " is {found}, expected at least {expected}");
-      if (s.max != INT64_MAX)
-        fail_if(e.b.CreateICmpSGT(v, word(s.max)), ASHLAR_E_FACT, -1, -1, word(s.max), v,
+      const std::int64_t most = most_of(s, e.unit.pointer_bytes());
+      if (most != INT64_MAX)
+        fail_if(e.b.CreateICmpSGT(v, word(most)), most == s.max ? ASHLAR_E_FACT : ASHLAR_E_OVERFLOW, -1, -1, word(most), v,
                 s.name + " is {found}, expected at most {expected}");
       if (s.multiple_of > 1)
         fail_if(e.b.CreateICmpNE(e.b.CreateSRem(v, word(s.multiple_of)), word(0)), ASHLAR_E_FACT, -1, -1, word(s.multiple_of),
