@@ -49,9 +49,9 @@ std::vector<Target> by_features(std::vector<Target> given) {
 void check_processor(const Target& t, Where where) {
   const TargetNeeds needs = needs_of(t);
   if (needs.undetected.empty()) return;
-  const bool all = needs.undetected.size() == t.enabled().size();
-  std::string found = named(t) + ", which needs " + needs.undetected[0];
-  if (all) found = named(t) + ", on a system that does not tell them";
+  const bool even_what_all_have = needs.undetected[0] == t.enabled()[0];
+  const std::string found = even_what_all_have ? named(t) + ", on a system that does not tell them"
+                                               : named(t) + ", which needs " + needs.undetected[0];
   refuse("target", "features that the runtime can detect, where there are several targets for processors", found, where);
 }
 

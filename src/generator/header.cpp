@@ -149,9 +149,12 @@ class Writer {
       out_ += " *   (ashlar/runtime/vulkan.h: data is an ashlar_vulkan_buffer *, pointers are device addresses)\n";
     if (facts_.cuda)
       out_ += " *   (ashlar/runtime/cuda.h: data and pointers are device pointers; a context's stream is a CUstream)\n";
-    if (facts_.targets.size() > 1)
+    if (facts_.targets.size() > 1 && (facts_.cuda || facts_.vulkan))
       out_ +=
           " *   the memory decides which variant runs; where pointers tell nothing, the context's flags (ASHLAR_ON_...) do\n";
+    if (facts_.processors > 1)
+      out_ +=
+          " *   among processors the first of the targets runs whose features this one has (ashlar_set_target names another)\n";
   }
 
   void arguments_comment() {

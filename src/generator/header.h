@@ -17,6 +17,7 @@ struct HeaderFacts {
   std::string generator;                                    // its registered name
   std::vector<std::pair<std::string, std::string>> params;  // every Param with its value, NAME@TARGET where targets differ
   std::vector<std::string> targets;
+  int processors = 0;                                     // of the targets
   bool hosted = true;                                     // an operating system: the entries on tensors exist
   bool host_memory = true, vulkan = false, cuda = false;  // where tensors may lie
 };

@@ -137,6 +137,7 @@ struct Parts {
 void describe(const Target& target, HeaderFacts& facts) {
   const bool vulkan = target.is_gpu() && target.device().kind == Device::Kind::vulkan;
   facts.targets.emplace_back(target.text());
+  facts.processors += target.is_gpu() ? 0 : 1;
   facts.hosted = target.os() != "none";
   facts.vulkan = facts.vulkan || vulkan;
   facts.cuda = facts.cuda || (target.is_gpu() && !vulkan);

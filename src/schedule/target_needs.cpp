@@ -1,5 +1,8 @@
 #include <ashlar/schedule/target_needs.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include <ashlar/runtime/cpu.h>
 
 #include "schedule/target_table.h"
@@ -26,6 +29,9 @@ constexpr Numbered numbered[] = {ASHLAR_X86_FEATURES(ASHLAR_OF_X86) ASHLAR_AARCH
 #undef ASHLAR_OF_ARM
 #undef ASHLAR_OF_RISCV
 
+// Names under which a code generator knows no more of a processor than the table does. What it takes others to have is its own.
+constexpr std::string_view plain_cpus[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "generic", "generic-rv64"};
+
 }  // namespace
 
 int number_of(Architecture of, std::string_view feature) {
@@ -48,6 +54,9 @@ TargetNeeds needs_of(const Target& t) {
     const bool tiles = x86 && name.compare(0, 4, "amx-") == 0;  // cpuid tells of them, a system must permit them
     if (number < 0 || (!by_linux && (!x86 || tiles))) needs.undetected.push_back(name);
   }
+  if (std::find(std::begin(targets::plain_cpus), std::end(targets::plain_cpus), t.cpu()) == std::end(targets::plain_cpus))
+    needs.undetected.push_back("all that LLVM's `" + std::string(t.cpu()) +
+                               "` has (its `cpu`; `tune` would name its timing alone)");
   return needs;
 }
 

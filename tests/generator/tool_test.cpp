@@ -197,6 +197,8 @@ TEST_CASE("a library for several targets has the same bytes in another folder, a
   CHECK(program.find("---- x86-64-v4 ----\nprogram scale") == 0);
   CHECK(program.find("\n---- x86-64-v3 ----\n") < program.find("\n---- x86-64 ----\n"));
   CHECK(header.find("targets x86-64-v4 x86-64-v3 x86-64.\n") != std::string::npos);
+  CHECK(header.find("among processors the first of the targets runs") != std::string::npos);
+  CHECK(header.find("the memory decides") == std::string::npos);
 
   // but for what it says of targets, the header is that of one
   REQUIRE(tool({"-g", "scale", "-o", b / "one", "-e", "header", "-t", "x86-64-v4"}).code == 0);

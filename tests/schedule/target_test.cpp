@@ -260,4 +260,11 @@ TEST_CASE("features that no machine can be asked about") {
   const TargetFeature linked("linked_for_needs");
   CHECK(undetected("x86-64+linked_for_needs") == Names{"linked_for_needs"});
   CHECK(needs_of(Target::parse("x86-64+linked_for_needs")).features == needs_of(Target::parse("x86-64")).features);
+  // LLVM takes a Neoverse N1 to have more than these two; who wants its timing says so
+  REQUIRE(added(R"({"targets": [{"name": "my-n1", "is": "aarch64", "cpu": "neoverse-n1", "features": ["dotprod"]},
+                                {"name": "my-tuned", "is": "aarch64", "tune": "neoverse-n1", "features": ["dotprod"]}]})") ==
+          "");
+  REQUIRE(undetected("my-n1").size() == 1);
+  CHECK(undetected("my-n1")[0].find("all that LLVM's `neoverse-n1` has") == 0);
+  CHECK(undetected("my-tuned") == Names{});
 }

@@ -14,8 +14,10 @@
 namespace ashlar {
 
 struct TargetNeeds {
-  std::uint64_t features = 0;           // bits by the numbers of the target's architecture
-  std::vector<std::string> undetected;  // enabled features that no machine of the target's system can be asked about
+  std::uint64_t features = 0;  // bits by the numbers of the target's architecture
+  // Enabled features that no machine of the target's system can be asked about; and what the code generator takes a processor
+  // that it knows by name to have beyond the table.
+  std::vector<std::string> undetected;
 };
 TargetNeeds needs_of(const Target&);
 
