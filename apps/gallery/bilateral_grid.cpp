@@ -6,6 +6,7 @@
 // fit 16 bits, which is what bounds `cell`. So all rows may add to one grid by indivisible additions of integers, which are
 // the same in any order; only rows at the seams of cells meet.
 #include <ashlar/ashlar.h>
+#include <ashlar/ops/image_statistics.h>
 using namespace ashlar;
 
 namespace {
@@ -21,50 +22,9 @@ class BilateralGrid : public Generator {
   Expr cells(const Symbol& extent) const { return (extent + (*cell - 1)) / *cell + 1; }
 
   void algorithm() override {
-    const int c = *cell, v = *step;
-    const Expr rows = cells(H), columns = cells(W);
-    const int levels = 256 / v + 1;
-    grid = scatter("grid", {rows, columns, levels}, Combine::add, u32(0), {H, W}, [&](Var y, Var x) {
-      return put((u32(1) << 16) + u32(in(y, x)), (y + c / 2) / c, (x + c / 2) / c,
-                 in_range((i32(in(y, x)) + v / 2) / v, 0, levels));
-    });
-    const Tensor around = boundary::constant(grid, u32(0), {2});
-    auto [sz, nz] = compute("along_z", {rows, columns, levels}, [&](Var y, Var x, Var z) {
-      Expr sum = f32(0), count = f32(0);
-      for (int d = -2; d <= 2; ++d) {
-        const Expr g = around(y, x, z + d);
-        sum += f32(g & 65535) * weight(d), count += f32(g >> 16) * weight(d);
-      }
-      return values(sum, count);
-    });
-    along_z = sz;
-    const std::array<Tensor, 2> x5 = blurred("along_x", {sz, nz}, 1), y5 = blurred("along_y", x5, 0);
-    along_x = x5[0], along_y = y5[0];
-    out = compute("slice", {H, W}, [&](Var y, Var x) {
-      const Expr value = i32(in(y, x)), z = in_range(value / v, 0, levels - 1), next = in_range(value / v + 1, 1, levels);
-      const auto part = [](const Expr& i, int by) { return f32(i % by) * (1.0f / static_cast<float>(by)); };
-      const auto mix = [](const Expr& a, const Expr& b, const Expr& f) { return a * (1 - f) + b * f; };
-      const auto at = [&](const Tensor& t) {
-        const auto z2 = [&](int dy, int dx) {
-          return mix(t(y / c + dy, x / c + dx, z), t(y / c + dy, x / c + dx, next), part(value, v));
-        };
-        return mix(mix(z2(0, 0), z2(0, 1), part(x, c)), mix(z2(1, 0), z2(1, 1), part(x, c)), part(y, c));
-      };
-      return at(y5[0]) / at(y5[1]);
-    });
-  }
-
-  // 1 4 6 4 1, which is close to a Gaussian of variance 1. Nothing is divided: sums and counts grow alike.
-  static float weight(int d) { return d == 0 ? 6.0f : d == 1 || d == -1 ? 4.0f : 1.0f; }
-  static std::array<Tensor, 2> blurred(const char* name, const std::array<Tensor, 2>& t, int dim) {
-    const Tensor a = boundary::constant(t[0], 0.f, {dim}), b = boundary::constant(t[1], 0.f, {dim});
-    return compute(name, t[0].shape(), [&](Indices i) {
-      Expr sum = f32(0), count = f32(0);
-      for (int d = -2; d <= 2; ++d) {
-        sum += a(i.with(dim, i[dim] + d)) * weight(d), count += b(i.with(dim, i[dim] + d)) * weight(d);
-      }
-      return values(sum, count);
-    });
+    const auto b = ops::bilateral_grid(in, cell, step);
+    grid = b.grid, along_z = b.along_z[0], along_x = b.along_x[0], along_y = b.along_y[0];
+    out = b.result;
   }
 
   void schedule(Schedule& s) override {

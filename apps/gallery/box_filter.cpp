@@ -2,6 +2,7 @@
 // Summed-area tables for texture mapping, 1984), by a scan down and a scan across, and four of its entries for each pixel.
 // Windows end at the edges of the image.
 #include <ashlar/ashlar.h>
+#include <ashlar/ops/image_statistics.h>
 using namespace ashlar;
 
 namespace {
@@ -14,18 +15,9 @@ class BoxFilter : public Generator {
   Tensor down, table;
 
   void algorithm() override {
-    // entry (y, x) is the sum of all before row y and column x
-    down = scan(
-        "down", {H + 1, W}, Along{0}, Combine::add, [&](Var y, Var x) { return u32(in(min(y, H - 1), x)); }, Scan::exclusive);
-    table = scan(
-        "table", {H + 1, W + 1}, Along{1}, Combine::add, [&](Var y, Var x) { return down(y, min(x, W - 1)); }, Scan::exclusive);
-    out = compute("box", {H, W}, [&](Var y, Var x) {
-      const Expr r = clamp(radius, 0, 4096), top = max(y - r, 0), left = max(x - r, 0);
-      const Expr bottom = min(y + r + 1, H), right = min(x + r + 1, W);
-      const Expr sum = table(bottom, right) - table(top, right) - table(bottom, left) + table(top, left);
-      const Expr area = u32((bottom - top) * (right - left));
-      return u8((sum + area / 2) / area);
-    });
+    const auto box = ops::box_filter(in, radius);
+    down = box.down, table = box.table;
+    out = box.result;
   }
 
   void schedule(Schedule& s) override {

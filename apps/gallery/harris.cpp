@@ -1,6 +1,7 @@
 // Harris corners (Harris and Stephens, A combined corner and edge detector, 1988): gradients by Sobel's filter, their products
 // summed over 3x3 windows, det - k trace^2.
 #include <ashlar/ashlar.h>
+#include <ashlar/ops/image_statistics.h>
 using namespace ashlar;
 
 namespace {
@@ -13,26 +14,9 @@ class Harris : public Generator {
   Tensor gx, gy;
 
   void algorithm() override {
-    gx = compute("gx", [&](Var y, Var x) {
-      Expr e = f32(0);
-      for (int r = 0; r < 3; ++r) e += (grey(y + r, x + 2) - grey(y + r, x)) * (r == 1 ? 2.0f : 1.0f);
-      return e / 8;
-    });
-    gy = compute("gy", [&](Var y, Var x) {
-      Expr e = f32(0);
-      for (int c = 0; c < 3; ++c) e += (grey(y + 2, x + c) - grey(y, x + c)) * (c == 1 ? 2.0f : 1.0f);
-      return e / 8;
-    });
-    const auto window = [&](const Tensor& a, const Tensor& b, const Var& y, const Var& x) {
-      Expr e = f32(0);
-      for (int r = 0; r < 3; ++r)
-        for (int c = 0; c < 3; ++c) e += a(y + r, x + c) * b(y + r, x + c);
-      return e;
-    };
-    out = compute("corners", {H - 4, W - 4}, [&](Var y, Var x) {
-      const Expr xx = window(gx, gx, y, x), xy = window(gx, gy, y, x), yy = window(gy, gy, y, x), trace = xx + yy;
-      return xx * yy - xy * xy - 0.04f * trace * trace;
-    });
+    const auto corners = ops::harris(grey);
+    gx = corners.gx, gy = corners.gy;
+    out = corners.result;
   }
 
   void schedule(Schedule& s) override {

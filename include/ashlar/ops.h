@@ -5,6 +5,9 @@
 #include <ashlar/ops/conv.h>
 #include <ashlar/ops/conv_forms.h>
 #include <ashlar/ops/elementwise.h>
+#include <ashlar/ops/image.h>
+#include <ashlar/ops/image_sampling.h>
+#include <ashlar/ops/image_statistics.h>
 #include <ashlar/ops/index.h>
 #include <ashlar/ops/loss.h>
 #include <ashlar/ops/matmul.h>
