@@ -1,6 +1,8 @@
 #include "tests/ops/check.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include <ashlar/ir/function.h>
@@ -90,6 +92,23 @@ ashlar_tensor seen(interp::Array& a) {
   return t;
 }
 
+// Other processors that run here: AArch64, and those that ASHLAR_OPS_TARGETS names, "riscv64,armv7+vfp4".
+std::vector<Target> elsewhere(const std::string& name) {
+  std::string list = "aarch64";
+  if (const char* more = std::getenv("ASHLAR_OPS_TARGETS")) list += std::string(",") + more;
+  std::vector<Target> all;
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    const Target t = Target::parse(list.substr(at, end - at));
+    if (const char* why = emulated::missing(t))
+      std::printf("skipped: %s for %s, %s\n", name.c_str(), std::string(t.text()).c_str(), why);
+    else
+      all.push_back(t);
+    at = end + 1;
+  }
+  return all;
+}
+
 std::string error_text() {
   char text[400];
   ashlar_error_text(ashlar_last_error(), text, sizeof text);
@@ -163,13 +182,11 @@ void check(const std::string& name, const std::function<void(Maker&)>& build, co
   }
 #ifdef ASHLAR_TEST_LLVM
   const codegen::Compiled compiled = compile(Schedule(built, Target::host()));
-  static const Target arm = Target::parse("aarch64");
-  const char* missing = tolerance.emulated ? emulated::missing(arm) : nullptr;
-  if (missing) std::printf("skipped: %s for aarch64, %s\n", name.c_str(), missing);
+  std::vector<Target> others;
+  if (tolerance.emulated) others = elsewhere(name);
 #endif
   std::uint64_t seed = 0;
   for (const char c : name) seed = mixed(seed ^ static_cast<unsigned char>(c));
-  bool first = true;
   for (const Run& run : runs) {
     std::string shapes;
     for (const Dims& d : run.shapes) {
@@ -240,16 +257,21 @@ void check(const std::string& name, const std::function<void(Maker&)>& build, co
       return;
     }
     for (std::size_t k = outputs; k < got.size(); ++k) CHECK(interp::difference(got[k].array, meant[k].array) == "");
-    if (tolerance.emulated && first && !missing) {
+    for (const Target& target : others) {
+      CAPTURE(std::string(target.text()));
       interp::Arguments there = given;
-      const Schedule unscheduled(built, arm);
-      schedule::finish(unscheduled.scheduled(), arm);
-      const ir::Kernel kernel = lower(unscheduled.scheduled().program, options_for(arm));
-      REQUIRE_NOTHROW(emulated::run(kernel, arm, there));
+      const Schedule unscheduled(built, target);
+      schedule::finish(unscheduled.scheduled(), target);
+      try {
+        emulated::run(lower(unscheduled.scheduled().program, options_for(target)), target, there);
+      } catch (const std::exception& e) {
+        FAIL_CHECK(std::string(e.what()));
+        continue;
+      }
       for (std::size_t k = outputs; k < there.size(); ++k) CHECK(interp::difference(there[k].array, meant[k].array) == "");
     }
+    others.clear();
 #endif
-    first = false;
   }
 }
 

@@ -109,7 +109,7 @@ struct Run {
 struct Tolerance {
   double relative = 4e-7, absolute = 1e-7;
   bool of_largest = false;
-  bool emulated = false;  // on AArch64 too
+  bool emulated = false;  // on other processors too, at the first shapes: AArch64, and ASHLAR_OPS_TARGETS
 };
 inline constexpr Tolerance exact{0, 0};
 
