@@ -128,6 +128,12 @@ TEST_CASE("without an operating system a file has the two entries on pointers, a
   for (const in_c::Compiler& cc : in_c::compilers()) CHECK_NOTHROW(in_c::compile_text(text, cc, "-ffreestanding"));
 }
 
+TEST_CASE("where addresses have 32 bits a file refuses what they do not count, as objects do") {
+  const std::string refusal = "> 2147418112)\n    return multiply_add_fail(context, ASHLAR_E_OVERFLOW, -1, -1, 2147418112, ";
+  CHECK(has(codegen::c::source(multiply_add(), Target::parse("cortex-m4")), refusal));
+  CHECK(!has(codegen::c::source(multiply_add(), Target::parse("x86-64-none")), "2147418112"));
+}
+
 TEST_CASE("names of the user's that C or the file has are changed, and stay apart") {
   Maker m("names");
   const ir::Id x = m.tensor("int", i32, {ir::index(4)}), y = m.tensor("add_i32", i32, {ir::index(4)}, true);
