@@ -209,6 +209,7 @@ Guarded::Guarded(const ir::Program& p, const interp::Arguments& args, const Size
     b.memory.assign(bytes.size() + 2 * guard + 128, untouched);
     const auto address = queue ? 0 : reinterpret_cast<std::uintptr_t>(b.memory.data());  // a device's is aligned enough
     b.at = guard + (64 - (address + guard) % 64) % 64 + (buffer.align ? 0 : static_cast<std::size_t>(a.type.bytes()));
+    b.size = bytes.size();
     if (!bytes.empty()) std::memcpy(b.memory.data() + b.at, bytes.data(), bytes.size());
     b.before = b.memory;
     b.shape = a.shape;
@@ -229,6 +230,25 @@ Guarded::Guarded(const ir::Program& p, const interp::Arguments& args, const Size
     checked(ashlar_vulkan_upload(made, 0, b.memory.data(), b.memory.size(), &error), error);
     b.tensor.data = made, b.tensor.device_type = 7, b.tensor.byte_offset = b.at;
   }
+}
+
+std::vector<emulated::Tensor> Guarded::tensors() const {
+  std::vector<emulated::Tensor> all;
+  for (std::size_t k = 0; k < blocks_.size(); ++k) {
+    const Block& b = blocks_[k];
+    const auto begin = b.memory.begin() + static_cast<std::ptrdiff_t>(b.at);
+    all.push_back({program_.buffer(program_.arguments[k].id).type,
+                   b.shape,
+                   {begin, begin + static_cast<std::ptrdiff_t>(b.size)},
+                   b.strides});
+  }
+  return all;
+}
+
+void Guarded::put(const std::vector<emulated::Tensor>& tensors) {
+  for (std::size_t k = 0; k < blocks_.size(); ++k)
+    std::copy(tensors[k].bytes.begin(), tensors[k].bytes.end(),
+              blocks_[k].memory.begin() + static_cast<std::ptrdiff_t>(blocks_[k].at));
 }
 
 std::string Guarded::take(interp::Arguments& args) {

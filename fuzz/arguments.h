@@ -15,6 +15,8 @@
 
 #include "source.h"
 
+#include "tests/emulated/emulator.h"
+
 namespace fuzz {
 
 // Every index of a shape, in row-major order.
@@ -59,6 +61,9 @@ class Guarded {
   Guarded(const Guarded&) = delete;
   Guarded& operator=(const Guarded&) = delete;
   const std::vector<const void*>& pointers() const { return pointers_; }
+  // The same for a kernel elsewhere, and what it left there. There are no scalars among them.
+  std::vector<emulated::Tensor> tensors() const;
+  void put(const std::vector<emulated::Tensor>&);
   // What was written: back into the arrays; "" or the first byte outside an output's elements that changed.
   std::string take(ashlar::interp::Arguments&);
 
@@ -68,7 +73,7 @@ class Guarded {
   };
   struct Block {
     std::vector<std::byte> memory, before;
-    std::size_t at = 0;
+    std::size_t at = 0, size = 0;  // of the tensor's bytes in the memory
     std::unique_ptr<ashlar_vulkan_buffer, Free> on_device;
     ashlar_tensor tensor = {};
     std::vector<std::int64_t> shape, strides;

@@ -227,6 +227,15 @@ class Checker {
     return true;
   }
 
+  // Functions of this process are not in the program that calls a kernel elsewhere, and scalar arguments are not passed to it.
+  bool can_emulate(const Made& made) const {
+    const auto& arguments = state_.program.arguments;
+    return !has_step("tensorize") && !made.forms.count("C function") && !made.forms.count("stage of a C function") &&
+           arguments.size() <= 24 && std::all_of(arguments.begin(), arguments.end(), [](const ir::Argument& a) {
+             return a.kind != ir::ArgumentKind::scalar;
+           });
+  }
+
   // Is the refusal right? A schedule whose parts must fit its target is refused for that alone.
   void judge(const schedule::Step& step, const Target& target, const RefusalError& refused) {
     stage_ = "forcing " + step.primitive;
@@ -404,6 +413,22 @@ class Checker {
         kernel_ = &ready[k].kernel;
         if (k == 0 || ready[k].is_compiled() || data_.one_in(3))
           same("the kernel for " + ready[k].name, [&](interp::Arguments& a) { interp::run(ready[k].kernel, a, order); });
+        if (elsewhere_ && setup_.emulate && n == 0 && can_emulate(made))
+          same("emulated " + ready[k].name, [&](interp::Arguments& a) {
+            Guarded guarded(state_.program, a, *sizes.kept);
+            std::vector<emulated::Tensor> tensors = guarded.tensors();
+            try {
+              emulated::run(ready[k].kernel, targets_[k], tensors);
+            } catch (const RefusalError& e) {
+              if (e.refusal.expected.find("feature fma") == std::string::npos) throw;
+              count([](Statistics& s) { ++s.without_fma; });
+              throw Stop{};
+            }
+            count([](Statistics& s) { ++s.emulated; });
+            guarded.put(tensors);
+            const std::string outside = guarded.take(a);
+            if (!outside.empty()) fail("wrote outside: emulated " + ready[k].name, outside + "\n  where " + shape);
+          });
         if (ready[k].is_compiled() && (!targets_[k].is_gpu() || setup_.vulkan))
           same("compiled for " + ready[k].name, [&](interp::Arguments& a) {
             Guarded guarded(state_.program, a, *sizes.kept, setup_.vulkan);

@@ -47,7 +47,8 @@ struct Statistics {
   std::map<std::string, std::int64_t> programs_refused;
   std::map<std::string, std::int64_t> forms;  // of the language: how many schedules of programs with them ran
   std::int64_t cases = 0, refused_programs = 0, runs = 0, kernels = 0, barriers = 0, warp_barriers = 0, compiled = 0,
-               too_large = 0, too_long = 0, without_fma = 0, dividing = 0, unfinished = 0, emitted = 0, without_arguments = 0;
+               too_large = 0, too_long = 0, without_fma = 0, dividing = 0, unfinished = 0, emitted = 0, emulated = 0,
+               without_arguments = 0;
   std::int64_t statements = 0, replayed = 0;  // of traces as C++; those that no call of the language makes
 };
 
@@ -61,6 +62,7 @@ struct Setup {
   std::vector<ashlar::Target> targets;
   std::vector<ashlar::Target> elsewhere;  // that no code runs for here: kernels are interpreted, and objects made
   bool compile = true, force = false;     // force: refusals are checked too
+  bool emulate = false;                   // kernels for targets elsewhere run in an emulator
   ashlar_vulkan_queue* vulkan = nullptr;  // runs what is compiled for it
   std::vector<in_c::Compiler> c;          // not empty: kernels for processors go through C, and one of these
   // Of that device: where a constant is 0 it takes 0 * x for 0, 0 + x for x and x / 0 for anything, as llvmpipe does though it

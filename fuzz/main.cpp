@@ -9,7 +9,9 @@
 //   ashlar_fuzz ... --demand NAME                 fails if no schedule with the primitive, or the form of the language, ran
 //   ashlar_fuzz ... --target NAME                 for this target, as often as wanted; a GPU alone: vulkan, cuda-sm_80, ...
 //   ashlar_fuzz ... --backend c                   kernels of processors as C, through gcc and clang as they are here
-//   ashlar_fuzz ... --continue                    does not stop at a failure; --case-seconds N: a case that takes longer fails
+//   ashlar_fuzz ... --emulate                     kernels for other processors run in an emulator: --target aarch64,
+//   armv7+vfp4, ... ashlar_fuzz ... --continue                    does not stop at a failure; --case-seconds N: a case that
+//   takes longer fails
 //
 // Exit code 0: all agree. 1: a case failed; it is made smaller and printed. 2: a mistake in the command line.
 #include <algorithm>
@@ -30,6 +32,7 @@
 
 #include "forms.h"
 #include "shrink.h"
+#include "tests/emulated/emulator.h"
 
 namespace {
 
@@ -78,7 +81,7 @@ int usage(const std::string& what) {
   std::fprintf(
       stderr,
       "ashlar_fuzz: %s\nusage: ashlar_fuzz [--seed N] [--count N] [--refusals] [--verbose] [--no-compile] [--continue] "
-      "[--case-seconds N] [--target NAME] [--backend c] [--demand NAME] [--confirm OBLIGATION PERCENT]\n",
+      "[--case-seconds N] [--target NAME] [--backend c] [--emulate] [--demand NAME] [--confirm OBLIGATION PERCENT]\n",
       what.c_str());
   return 2;
 }
@@ -107,6 +110,7 @@ void print_table(const fuzz::Statistics& s) {
       static_cast<long long>(s.without_arguments), static_cast<long long>(s.kernels), static_cast<long long>(s.compiled),
       static_cast<long long>(s.emitted), static_cast<long long>(s.too_large), static_cast<long long>(s.too_long),
       static_cast<long long>(s.without_fma), static_cast<long long>(s.dividing), static_cast<long long>(s.unfinished));
+  if (s.emulated > 0) std::printf("%lld kernels run in an emulator\n", static_cast<long long>(s.emulated));
   std::printf("%lld statements of traces as C++, of which %lld replay a step that no call makes\n",
               static_cast<long long>(s.statements), static_cast<long long>(s.replayed));
   if (s.barriers + s.warp_barriers > 0)
@@ -199,6 +203,8 @@ int main(int argc, char** argv) {
       demanded.push_back(argv[++k]);
     } else if (a == "--no-compile")
       setup.compile = false;
+    else if (a == "--emulate")
+      setup.emulate = true;
     else if (a == "--continue")
       keep_going = true;
     else
@@ -213,8 +219,11 @@ int main(int argc, char** argv) {
       if (t.runs_here() || t.is_gpu())  // the interpreter runs launches
         setup.targets.push_back(t);
       else {
+        if (setup.emulate && t.os() == "none") return usage("--emulate takes targets with an operating system");
+        const char* why = setup.emulate ? emulated::missing(t) : "which this machine does not execute";
         setup.elsewhere.push_back(t);
-        std::printf("interpreted only: kernels for %s, which this machine does not execute\n", name.c_str());
+        if (why) std::printf("interpreted only: kernels for %s, %s\n", name.c_str(), why);
+        if (why && setup.emulate) return 77;
       }
     }
   } catch (const std::exception& e) { return usage(e.what()); }

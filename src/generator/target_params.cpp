@@ -20,12 +20,11 @@ std::vector<std::string> texts_of(const std::vector<Target>& targets) {
 
 // Of the target that the name stands for (x86-64-linux is x86-64); the number of targets where it is none of them.
 std::size_t place_of(const std::string& name, const std::vector<Target>& targets) {
-  std::string text = name;
-  try {
-    text = Target::parse(name).text();
-  } catch (const RefusalError&) {}
   std::size_t k = 0;
-  while (k < targets.size() && targets[k].text() != text) ++k;
+  try {
+    const Target target = Target::parse(name);
+    while (k < targets.size() && targets[k].text() != target.text()) ++k;
+  } catch (const RefusalError&) { return targets.size(); }
   return k;
 }
 

@@ -1,6 +1,7 @@
 /* Calls one kernel in an emulator: reads the arguments from a file, and writes what the outputs hold to another.
  *
- *   kernel IN OUT          IN: a count, then for each argument: kind, type code, bits, dimensions, their extents, bytes, data
+ *   kernel IN OUT          IN: a count, then for each argument: kind, type code, bits, dimensions, their extents,
+ *                         how many strides, those, bytes, data
  *
  * The linker gives the kernel the name `kernel`. All of its arguments are tensors, 24 at most: more are passed than it takes,
  * which the calling convention of the processor allows. */
@@ -22,7 +23,7 @@ static int64_t number(FILE* f) {
 
 int main(int argc, char** argv) {
   static ashlar_tensor tensors[most];
-  static int64_t shapes[most][dims], bytes[most];
+  static int64_t shapes[most][dims], strides[most][dims], bytes[most];
   FILE *in = argc == 3 ? fopen(argv[1], "rb") : NULL, *out = NULL;
   if (!in) return 98;
   const int64_t count = number(in);
@@ -32,6 +33,10 @@ int main(int argc, char** argv) {
     t->device_type = 1, t->type_lanes = 1, t->shape = shapes[k];
     t->type_code = (uint8_t)number(in), t->type_bits = (uint8_t)number(in), t->ndim = (int32_t)number(in);
     for (int32_t d = 0; d < t->ndim; ++d) shapes[k][d] = number(in);
+    const int64_t strided = number(in);
+    if (strided > dims) return 92;
+    for (int64_t d = 0; d < strided; ++d) strides[k][d] = number(in);
+    if (strided > 0) t->strides = strides[k];
     bytes[k] = number(in);
     t->data = aligned_alloc(64, ((size_t)bytes[k] + 127) / 64 * 64);
     if (!t->data || (bytes[k] && fread(t->data, (size_t)bytes[k], 1, in) != 1)) return 96;

@@ -55,6 +55,8 @@ void write_tensors(std::ofstream& in, const std::vector<Tensor>& tensors) {
     for (const std::int64_t n : {std::int64_t{type.code}, std::int64_t{type.bits}, static_cast<std::int64_t>(t.shape.size())})
       number(in, n);
     for (const std::int64_t n : t.shape) number(in, n);
+    number(in, static_cast<std::int64_t>(t.strides.size()));
+    for (const std::int64_t n : t.strides) number(in, n);
     number(in, static_cast<std::int64_t>(t.bytes.size()));
     bytes(in, t.bytes);
   }
@@ -70,6 +72,7 @@ void write_arguments(std::ofstream& in, const ir::Kernel& k, const Target& targe
     const auto& extents = k.argument_buffers.at(a.id).extents;
     for (std::size_t d = 0; d < extents.size(); ++d)
       if (ir::op_of(extents[d]) == ir::Op::var) symbols[extents[d].node()->id] = tensors[n].shape[d];
+    if (!tensors[n].strides.empty()) throw std::runtime_error("strides without an operating system in the emulator");
     number(in, static_cast<std::int64_t>(tensors[n].bytes.size()));
     bytes(in, tensors[n].bytes);
     number(in, layout.field(ArgField::Kind::pointer, a.id).offset);
@@ -140,7 +143,9 @@ void run(const ir::Kernel& k, const Target& target, interp::Arguments& arguments
   std::vector<Tensor> tensors;
   for (const interp::Actual& a : arguments) {
     if (a.is_scalar) throw std::runtime_error("a scalar argument in the emulator");
-    tensors.push_back({a.array.type, a.array.shape, a.array.bytes});
+    const interp::Array& array = a.array;
+    const bool dense = array.strides == interp::Array::zeros(array.type, array.shape).strides;
+    tensors.push_back({array.type, array.shape, array.bytes, dense ? std::vector<std::int64_t>{} : array.strides});
   }
   run(k, target, tensors, vector_bytes);
   for (std::size_t n = 0; n < arguments.size(); ++n) arguments[n].array.bytes = tensors[n].bytes;

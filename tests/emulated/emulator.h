@@ -21,9 +21,10 @@ struct Tensor {
   ashlar::Type type;
   std::vector<std::int64_t> shape;
   std::vector<std::byte> bytes;
+  std::vector<std::int64_t> strides = {};  // in elements; none: dense
 };
-// All arguments are tensors, 24 at most; their memory comes back as the kernel left it. Without an operating system they are
-// dense, and extents of the kernel's are numbers or its symbols themselves.
+// All arguments are tensors, 24 at most; their memory comes back as the kernel left it. Without an operating system
+// extents of the kernel's are numbers or its symbols themselves, and tensors dense.
 // `vector_bytes`: of SVE's and RISC-V's registers, 16 to 256.
 void run(const ashlar::ir::Kernel&, const ashlar::Target&, std::vector<Tensor>&, int vector_bytes = 32);
 // The same, on the arguments of an interpreter; those that are outputs change.

@@ -218,7 +218,6 @@ class Run {
       const ArgField* given = nullptr;
       for (const ArgField& f : file_.layout.fields)
         if (f.kind == ArgField::Kind::stride && f.buffer == v.field->id && f.dim == static_cast<int>(d)) given = &f;
-      const std::string held = me + "stride[" + std::to_string(d) + "]";
       f_.line(stride + " = " + (given ? "args->" + given->name + " == 0 ? " + dense + " : args->" + given->name : dense) + ";");
       if (given) {
         v.given[d] = true;

@@ -48,7 +48,7 @@ Intrinsic dot_by_lane(const char* name, const char* feature, Type ta, Type tb, W
                    [&](Meaning& m) {
                      Tensor a = m.read("a", ta, {4, 4}), b = m.read("b", tb, {4, 4}), c = m.accumulate("c", tc, {4, 4});
                      Axis k{"k", 4};
-                     m.means(c, [&](Var i, Var j) { return sum(tc(a(i, k)) * tc(b(j, k)), k).from(c(i, j)); });
+                     m.means(c, [&](const Var& i, const Var& j) { return sum(tc(a(i, k)) * tc(b(j, k)), k).from(c(i, j)); });
                      // The lane is that of the second factor, but for usdot, of which there is one with the factors exchanged.
                      const bool signs_differ = ta != tb;
                      const std::string text = row_by_row("<16 x i8>", "i32", [&](const std::string& n) {
@@ -73,7 +73,7 @@ Intrinsic dot(const char* name, const char* feature, Type ta, Type tb, Left left
                      Tensor a = rows ? m.read("a", ta, {4, 4}) : m.read("a", ta, {4}), b = m.read("b", tb, {4, 4}),
                             c = m.accumulate("c", tc, {4});
                      Axis k{"k", 4};
-                     m.means(c, [&](Var i) {
+                     m.means(c, [&](const Var& i) {
                        const Expr x = rows ? a(i, k) : a(k);
                        return sum(tc(x) * tc(b(i, k)), k).from(c(i));
                      });
@@ -94,7 +94,7 @@ Intrinsic matrix(const char* name, Type ta, Type tb, Where where) {
       [&](Meaning& m) {
         Tensor a = m.read("a", ta, {2, 8}), b = m.read("b", tb, {2, 8}), c = m.accumulate("c", tc, {2, 2});
         Axis k{"k", 8};
-        m.means(c, [&](Var i, Var j) { return sum(tc(a(i, k)) * tc(b(j, k)), k).from(c(i, j)); });
+        m.means(c, [&](const Var& i, const Var& j) { return sum(tc(a(i, k)) * tc(b(j, k)), k).from(c(i, j)); });
         m.emit(Backend::llvm, (std::string("{c.result} = call <4 x i32> @llvm.aarch64.neon.") + name +
                                ".v4i32.v16i8(<4 x i32> {c.value}, <16 x i8> {a.value}, <16 x i8> {b.value})")
                                   .c_str());
@@ -121,9 +121,9 @@ Intrinsic pairs(const char* name, bool one, Left left, Where where) {
                c = lanes ? m.accumulate("c", f32, {4, 4}) : m.accumulate("c", f32, {4});
         Axis k{"k", 2};
         if (lanes)
-          m.means(c, [&](Var i, Var j) { return sum(f32(a(i, k)) * f32(b(j, k)), k).from(c(i, j)); });
+          m.means(c, [&](const Var& i, const Var& j) { return sum(f32(a(i, k)) * f32(b(j, k)), k).from(c(i, j)); });
         else
-          m.means(c, [&](Var i) {
+          m.means(c, [&](const Var& i) {
             const Expr x = left == Left::rows ? a(i, k) : a(k);
             return sum(f32(x) * f32(b(i, k)), k).from(c(i));
           });
@@ -158,7 +158,7 @@ Intrinsic fmla_by_lane(Where where) {
       [&](Meaning& m) {
         Tensor a = m.read("a", f32, {4, 1}), b = m.read("b", f32, {1, 4}), c = m.accumulate("c", f32, {4, 4});
         Axis k{"k", 1};
-        m.means(c, [&](Var i, Var j) { return sum(a(i, k) * b(k, j), k).from(c(i, j)); });
+        m.means(c, [&](const Var& i, const Var& j) { return sum(a(i, k) * b(k, j), k).from(c(i, j)); });
         const std::string text = row_by_row("<4 x float>", "float", [](const std::string& n) {
           return "%floats" + n + " = bitcast <4 x i32> %left" + n + " to <4 x float>\n%r" + n +
                  " = call <4 x float> @llvm.fma.v4f32(<4 x float> %floats" + n + ", <4 x float> {b.value}, <4 x float> %c" + n +
@@ -179,7 +179,7 @@ Intrinsic bfmmla(Rounding, Where where) {
       [&](Meaning& m) {
         Tensor a = m.read("a", bf16, {2, 4}), b = m.read("b", bf16, {2, 4}), c = m.accumulate("c", f32, {2, 2});
         Axis k{"k", 4};
-        m.means(c, [&](Var i, Var j) { return sum(f32(a(i, k)) * f32(b(j, k)), k).from(c(i, j)); });
+        m.means(c, [&](const Var& i, const Var& j) { return sum(f32(a(i, k)) * f32(b(j, k)), k).from(c(i, j)); });
         m.emit(
             Backend::llvm,
             "%left = bitcast <8 x i16> {a.value} to <8 x bfloat>\n%right = bitcast <8 x i16> {b.value} to <8 x bfloat>\n"

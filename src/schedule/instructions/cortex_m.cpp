@@ -54,7 +54,7 @@ Intrinsic smlad(int rows, int columns, Where where) {
                      Tensor a = m.read("a", i8, {rows, 4}), b = m.read("b", i8, {columns, 4}),
                             c = m.accumulate("c", i32, {rows, columns});
                      Axis k{"k", 4};
-                     m.means(c, [&](Var i, Var j) { return sum(i32(a(i, k)) * i32(b(j, k)), k).from(c(i, j)); });
+                     m.means(c, [&](const Var& i, const Var& j) { return sum(i32(a(i, k)) * i32(b(j, k)), k).from(c(i, j)); });
                      std::string text;
                      for (int i = 0; i < rows; ++i) text += widened_row("a", i);
                      for (int j = 0; j < columns; ++j) text += widened_row("b", j);
@@ -89,7 +89,7 @@ Intrinsic vmladava(int rows, int columns, Terms terms, Where where) {
         };
         Tensor a = tile("a", rows), b = tile("b", columns), c = m.accumulate("c", i32, {rows, columns});
         Axis run{"r", terms.runs}, k{"k", terms.length};
-        m.means(c, [&](Var i, Var j) {
+        m.means(c, [&](const Var& i, const Var& j) {
           return plain ? sum(i32(a(i, k)) * i32(b(j, k)), k).from(c(i, j))
                        : sum(i32(a(i, run, k)) * i32(b(j, run, k)), {run, k}).from(c(i, j));
         });
