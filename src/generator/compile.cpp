@@ -1,16 +1,20 @@
 #include <ashlar/generator/compile.h>
 
+#include <ashlar/analysis/regions.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/schedule/step.h>
 
 #include "generator/pipeline.h"
+#include "interp/scheduled_code.h"
 
 namespace ashlar {
 
 codegen::Compiled compile([[maybe_unused]] const ir::Program& program, [[maybe_unused]] const Target& target,
                           [[maybe_unused]] Where where) {
 #ifdef ASHLAR_HAS_LLVM
-  return codegen::compile(lower(program, generator::lower_options(target)), target);
+  ir::Program boxed = program;
+  if (!interp::scheduled::regions_are_known(boxed)) analysis::derive_regions(boxed);  // as the language built it
+  return codegen::compile(lower(boxed, generator::lower_options(target)), target);
 #else
   refuse("compile", "an ashlar that was built with LLVM", "one built without it", where);
 #endif

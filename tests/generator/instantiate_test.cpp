@@ -96,6 +96,21 @@ TEST_CASE("a schedule compiles without a generator class") {
   REQUIRE(twice.call(arguments) == ASHLAR_OK);
   for (int i = 0; i < 5; ++i) CHECK(out[i] == 2 * in[i]);
 }
+
+TEST_CASE("a program that was never scheduled compiles as it stands") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
+  const Tensor sums = compute("sums", [&](Var i) { return x(i) + x(max(i - 1, 0)); });
+  lang::bind(y, compute("y", {N}, [&](Var i) { return sums(i) * 2; }));
+  const codegen::Compiled plain = compile(lang::build_program("plain", {x, y}).program, Target::host());
+  float in[3] = {1, 2, 3}, out[3] = {};
+  std::int64_t n = 3;
+  const ashlar_tensor tx = vector(in, &n), ty = vector(out, &n);
+  const void* arguments[] = {&tx, &ty};
+  REQUIRE(plain.call(arguments) == ASHLAR_OK);
+  for (int i = 0; i < 3; ++i) CHECK(out[i] == 2 * (in[i] + in[i == 0 ? 0 : i - 1]));
+}
 #endif
 
 TEST_CASE("an instance shows its programs, its steps and its members") {
