@@ -4,6 +4,7 @@
 //
 // With the sum of y * dy for a loss, its derivatives are dx and dw for any dy.
 #include <ashlar/ashlar.h>
+#include <ashlar/ops/conv.h>
 using namespace ashlar;
 
 namespace {
@@ -16,9 +17,7 @@ class ConvBackward : public Generator {
   Tensor d_y;
 
   void algorithm() override {
-    Axis c{"c", C}, r{"r", *taps}, q{"q", *taps};
-    const Tensor y =
-        compute("y", dy.shape(), [&](Indices i) { return sum(x(i[0], c, i[2] + r, i[3] + q) * w(i[1], c, r, q), {c, r, q}); });
+    const Tensor y = ops::conv2d(x, w);
     Axis n{"n", N}, o{"o", O}, i{"i", dy.extent(2)}, j{"j", dy.extent(3)};
     const Tensor loss = compute("loss", [&] { return sum(y(n, o, i, j) * dy(n, o, i, j), {n, o, i, j}); });
     auto [by_x, by_w, by_y] = gradient(loss, {x, w, y});

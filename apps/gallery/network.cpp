@@ -2,6 +2,8 @@
 //
 //   h = tanh(x W1 + b1)        z = h W2 + b2        loss = sum of (z - t)^2 / N        W1' = W1 - rate dloss/dW1 ...
 #include <ashlar/ashlar.h>
+#include <ashlar/ops/elementwise.h>
+#include <ashlar/ops/matmul.h>
 using namespace ashlar;
 
 namespace {
@@ -18,10 +20,10 @@ class Network : public Generator {
   std::vector<Tensor> made;
 
   void algorithm() override {
-    Axis d{"d", D}, j{"j", H}, n{"n", N}, k{"k", K};
-    in = compute("in", {N, H}, [&](Var i, Var o) { return sum(x(i, d) * W1(d, o), d).from(b1(o)); });
-    h = compute("h", {N, H}, [&](Var i, Var o) { return tanh(in(i, o)); });
-    z = compute("z", {N, K}, [&](Var i, Var o) { return sum(h(i, j) * W2(j, o), j).from(b2(o)); });
+    Axis n{"n", N}, k{"k", K};
+    in = ops::dense(x, W1, b1);
+    h = ops::tanh(in);
+    z = ops::dense(h, W2, b2);
     const Tensor error =
         compute("error", {N, K}, [&](Var i, Var o) { return (z(i, o) - t(i, o)) * (z(i, o) - t(i, o)) / f32(N); });
     const Tensor total = compute("total", [&] { return sum(error(n, k), {n, k}); });
