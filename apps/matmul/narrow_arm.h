@@ -6,8 +6,11 @@
 // The loops are those of product.h: panels of columns of B, of rows of A, and a tile of sums in registers. What differs is how
 // many k an instruction takes, `step`: that many elements of one row of A and of one column of B are neighbours in the panels.
 //
-//   smmla    8 k of 2 rows and 2 columns: tile 8 x 8; the sums of 2 x 2 lie in one register, and are put in rows when C is
-//   stored sdot     4 k of 4 columns, the rows in lanes: tile 8 x 12 neither  1 k; A and B are copied as they are
+//   smmla     8 k of 2 rows and 2 columns: tile 8 x 8; the sums of 2 x 2 lie in one register, in rows when C is stored
+//
+//   sdot      4 k of 4 columns, the rows in lanes: tile 8 x 12
+//
+//   neither   1 k, on any processor: tile 8 x 12, or 4 x 12 where there are 16 registers
 #include <ashlar/generator/generator.h>
 #include <ashlar/schedule/instructions/arm.h>
 #include <ashlar/schedule/instructions/shuffles.h>
@@ -35,7 +38,7 @@ class MatmulS8S8 : public Generator {
 
   void schedule(Schedule& s) override {
     const int step = s.target().has("i8mm") ? 8 : s.target().has("dotprod") ? 4 : 1;
-    const int lanes = 4, rows = 8, columns = step == 8 ? 8 : 12,
+    const int lanes = 4, rows = s.target().vector_registers() >= 32 ? 8 : 4, columns = step == 8 ? 8 : 12,
               together = step == 8 ? 2 : 4;  // rows that an instruction takes
     const std::int64_t panel_bytes = std::int64_t{columns} * block_k, level2 = s.target().cache_bytes(2);
     const std::int64_t panels = block_j != 0 ? *block_j : std::max<std::int64_t>(1, level2 * 3 / 4 / panel_bytes);
