@@ -1,7 +1,7 @@
 #pragma once
 // Matrix products of bytes on AArch64: C = A B, A and B i8, summed in i32.
 //
-//   matmul_s8s8    smmla where there is i8mm, else sdot where there is dotprod, else widening multiplications of vectors
+//   matmul_s8s8    smmla where there is i8mm, else sdot where there is dotprod, else smlal; elsewhere vectors
 //
 // The loops are those of product.h: panels of columns of B, of rows of A, and a tile of sums in registers. What differs is how
 // many k an instruction takes, `step`: that many elements of one row of A and of one column of B are neighbours in the panels.
@@ -10,7 +10,9 @@
 //
 //   sdot      4 k of 4 columns, the rows in lanes: tile 8 x 12
 //
-//   neither   1 k, on any processor: tile 8 x 12, or 4 x 12 where there are 16 registers
+//   smlal     1 k of 4 columns, the rows in lanes: tile 8 x 12
+//
+//   vectors   1 k, on any processor: tile 8 x 12, or 4 x 12 where there are 16 registers
 #include <ashlar/generator/generator.h>
 #include <ashlar/schedule/instructions/arm.h>
 #include <ashlar/schedule/instructions/shuffles.h>
@@ -88,7 +90,8 @@ class MatmulS8S8 : public Generator {
     auto [p_group, p_row] = partial.split(pr, together, Tail::exact);
     auto [p_run, p_lane] = partial.split(pc, step == 8 ? 2 : lanes, Tail::exact);
     auto [p_steps, p_k] = partial.reduction<2>();
-    if (step == 1) {
+    const bool by_lane = s.target().architecture() == Architecture::aarch64;
+    if (step == 1 && !by_lane) {
       partial.reorder(pk, pt, pp, p_steps, p_k, p_group, p_row, p_run, p_lane).unroll(p_group).unroll(p_row).unroll(p_run);
       partial.vectorize(p_lane);
     } else {
@@ -98,7 +101,7 @@ class MatmulS8S8 : public Generator {
           .unroll(p_group)
           .unroll(p_run)
           .decompose_init(p_steps);
-      partial.tensorize(p_row, step == 8 ? arm::smmla() : arm::sdot(arm::Left::lanes));
+      partial.tensorize(p_row, step == 8 ? arm::smmla() : step == 4 ? arm::sdot(arm::Left::lanes) : arm::smlal_by_lane());
       const std::vector<Loop> start = partial.init().nest();
       for (std::size_t l = start.size() - 4; l + 1 < start.size(); ++l) partial.init().unroll(start[l]);
       partial.init().vectorize(start.back());

@@ -37,6 +37,7 @@ const Row exact[] = {
     {[] { return arm::ummla(); }, "aarch64+i8mm", "ummla"},
     {[] { return arm::usmmla(); }, "aarch64+i8mm", "usmmla"},
     {[] { return arm::fmla_by_lane(); }, "aarch64", ".s[1]"},
+    {[] { return arm::smlal_by_lane(); }, "aarch64", "smlal"},
     {[] { return arm::bfmlal(); }, "aarch64+bf16", "bfmlalt"},
     {[] { return arm::bfmlal(Left::rows); }, "aarch64+bf16", "bfmlalb"},
     {[] { return arm::bfmlal(Left::lanes); }, "aarch64+bf16", "bfmlalb"},

@@ -23,15 +23,17 @@ std::string indices(int first, int step) {
   return text + ">";
 }
 
-// A tile c[4, 4] row by row: `update(n)` defines %rN from %cN and %leftN, four times lane n of the tile a, 32 bits.
+// A tile c[4, 4] row by row: `update(n)` defines %rN from %cN and, where `from` says what the tile a is, %leftN: four times its
+// lane n of 32 bits.
 template <class Update>
 std::string row_by_row(const std::string& from, const std::string& element, Update&& update) {
   const std::string row = "<4 x " + element + ">", tile = "<16 x " + element + ">";
-  std::string text = "%lanes = bitcast " + from + " {a.value} to <4 x i32>\n";
+  std::string text = from.empty() ? "" : "%lanes = bitcast " + from + " {a.value} to <4 x i32>\n";
   for (int i = 0; i < 4; ++i) {
     const std::string n = std::to_string(i);
-    text += "%c" + n + " = shufflevector " + tile + " {c.value}, " + tile + " poison, " + indices(4 * i, 1) + "\n%left" + n +
-            " = shufflevector <4 x i32> %lanes, <4 x i32> poison, " + indices(i, 0) + "\n" + update(n);
+    text += "%c" + n + " = shufflevector " + tile + " {c.value}, " + tile + " poison, " + indices(4 * i, 1) + "\n";
+    if (!from.empty()) text += "%left" + n + " = shufflevector <4 x i32> %lanes, <4 x i32> poison, " + indices(i, 0) + "\n";
+    text += update(n);
   }
   std::string all;
   for (int n = 0; n < 16; ++n) all += (n ? ", i32 " : "i32 ") + std::to_string(n);
@@ -164,6 +166,27 @@ Intrinsic fmla_by_lane(Where where) {
                  " = call <4 x float> @llvm.fma.v4f32(<4 x float> %floats" + n + ", <4 x float> {b.value}, <4 x float> %c" + n +
                  ")\n";
         });
+        m.emit(Backend::llvm, text.c_str());
+        m.needs("neon", where);
+      },
+      where);
+}
+
+Intrinsic smlal_by_lane(Where where) {
+  return intrinsic(
+      "smlal_by_lane",
+      [&](Meaning& m) {
+        Tensor a = m.read("a", i8, {4, 1}), b = m.read("b", i8, {1, 4}), c = m.accumulate("c", i32, {4, 4});
+        Axis k{"k", 1};
+        m.means(c, [&](const Var& i, const Var& j) { return sum(i32(a(i, k)) * i32(b(k, j)), k).from(c(i, j)); });
+        const std::string halves = "<4 x i16>";
+        const std::string text = "%wide = sext <4 x i8> {a.value} to " + halves + "\n%right = sext <4 x i8> {b.value} to " +
+                                 halves + "\n" + row_by_row("", "i32", [&](const std::string& n) {
+                                   return "%left" + n + " = shufflevector " + halves + " %wide, " + halves + " poison, " +
+                                          indices(std::stoi(n), 0) + "\n%product" + n +
+                                          " = call <4 x i32> @llvm.aarch64.neon.smull.v4i32(" + halves + " %right, " + halves +
+                                          " %left" + n + ")\n%r" + n + " = add <4 x i32> %c" + n + ", %product" + n + "\n";
+                                 });
         m.emit(Backend::llvm, text.c_str());
         m.needs("neon", where);
       },

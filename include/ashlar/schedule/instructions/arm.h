@@ -30,6 +30,10 @@ Intrinsic usmmla(Where = Where::current());
 // c[i, j] += a[i, 0] * b[0, j], by fma: f32, c [4, 4], a [4, 1], b [1, 4]. Four instructions, fmla by lane.
 Intrinsic fmla_by_lane(Where = Where::current());
 
+// c[i, j] += i32(a[i, 0]) * i32(b[0, j]): i8, c i32[4, 4], a [4, 1], b [1, 4]. Four instructions, smlal by lane of elements
+// extended to 16 bits. For processors without dotprod.
+Intrinsic smlal_by_lane(Where where = Where::current());
+
 // c[i] += sum over k in 2 of f32(a[k]) * f32(b[i, k]), by fma: c f32[4], a bf16[2] (or [4, 2]), b bf16[4, 2]; lanes: c [4, 4]. Two instructions,
 // bfmlalb for k = 0 and bfmlalt for k = 1, which round as the description does. Needs bf16.
 Intrinsic bfmlal(Left = Left::broadcast, Where = Where::current());
