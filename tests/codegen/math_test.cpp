@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <random>
 
@@ -13,6 +12,7 @@
 #include <ashlar/ir/print.h>
 
 #include "tests/codegen/kernels.h"
+#include "tests/support/shell.h"
 
 using namespace ashlar;
 using namespace ashlar::ir;
@@ -135,15 +135,14 @@ TEST_CASE("every function on a target without operating system needs nothing els
       for (Op op : binary_functions) add(op, 2);
     }
     const codegen::Output kinds[] = {codegen::Output::object};
-    const std::string path = std::string(std::getenv("TMPDIR") ? std::getenv("TMPDIR") : "/tmp") + "/ashlar_math_" +
-                             std::to_string(std::rand()) + ".o";
+    const test::TemporaryFolder folder;
+    const std::string path = folder.file("math.o");
     std::ofstream(path, std::ios::binary) << codegen::emit(m.k, target, kinds)[0];
     std::FILE* nm = popen(("nm -u " + path).c_str(), "r");
     REQUIRE(nm != nullptr);
     std::string undefined;
     for (int ch; (ch = std::fgetc(nm)) != EOF;) undefined += static_cast<char>(ch);
     CHECK(pclose(nm) == 0);
-    std::remove(path.c_str());
     INFO(std::string(name));
     CHECK(undefined == "");
   }
