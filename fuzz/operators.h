@@ -59,7 +59,8 @@ class Operators : protected Tuples {
     if (made.exact) return false;
     std::vector<Known*> sources = inputs([](const Known& k) { return (k.type == f32 || k.type == f64) && !k.spans.empty(); });
     if (sources.empty()) return false;
-    Known& x = *s.of(sources);
+    Known* source = s.of(sources);
+    const Known x = *source;  // stages are added below
     const std::vector<Span> spans = x.spans;
     const Type t = x.type;
     std::string text;
@@ -83,7 +84,7 @@ class Operators : protected Tuples {
                                              : AxisList({over[0], over[1], over[2]});
     vars.clear();
     const Tensor loss = compute((name + "l").c_str(), [&] { return sum(Operand(element(mid, at)), list); });
-    x.read = true;
+    source->read = true;
     made.text += "Tensor " + name + "y = compute(\"" + name + "y\", " + x.name + ".shape(), [&](Indices) { return " + text +
                  "; }), " + name + "l = ...;  // their sum\n";
     all.push_back({mid, name + "y", t, spans, false, false, false});

@@ -2,8 +2,8 @@
  *
  *   qemu-aarch64 -plugin count.so program     ->   instructions 6024466
  *
- * The declarations are those of version 1 of qemu's interface for plugins (documentation: "QEMU TCG Plugins"); Debian's packages
- * of qemu are built with it but lack its header. */
+ * The declarations are those of version 1 of qemu's interface for plugins (documentation: "QEMU TCG Plugins"); Debian's
+ * packages of qemu are built with it but lack its header. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* program REPEATS: checks a product of random matrices, then computes it REPEATS times. What one product costs is the difference
- * between two runs. F32 or S8 is defined, and SIZE. */
+/* program REPEATS: checks a product of random matrices, then computes it REPEATS times. What one product costs is the
+ * difference between two runs. F32 or S8 is defined, and SIZE. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

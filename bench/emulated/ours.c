@@ -15,7 +15,8 @@ void product_s8(const int8_t* a, const int8_t* b, int32_t* c, int64_t n) {
   const matmul_args args = {.A = a, .B = b, .C = c, .M = n, .K = n, .N = n};
   if (workspace == NULL) {
     bytes = matmul_workspace_bytes(&args, NULL);
-    workspace = aligned_alloc(MATMUL_WORKSPACE_ALIGN, (bytes + MATMUL_WORKSPACE_ALIGN - 1) / MATMUL_WORKSPACE_ALIGN * MATMUL_WORKSPACE_ALIGN);
+    workspace = aligned_alloc(MATMUL_WORKSPACE_ALIGN,
+                              (bytes + MATMUL_WORKSPACE_ALIGN - 1) / MATMUL_WORKSPACE_ALIGN * MATMUL_WORKSPACE_ALIGN);
   }
   ashlar_error error = {0};
   const ashlar_context context = {.size = sizeof context, .workspace = workspace, .workspace_bytes = bytes, .error = &error};

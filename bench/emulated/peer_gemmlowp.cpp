@@ -1,5 +1,5 @@
-// gemmlowp multiplies u8 with offsets that are added to them. Bytes of the other sign are made by exchanging the highest bit, which
-// is counted: a pass over both matrices.
+// gemmlowp multiplies u8 with offsets that are added to them. Bytes of the other sign are made by exchanging the highest bit,
+// which is counted: a pass over both matrices.
 #include <public/gemmlowp.h>
 
 #include <vector>
@@ -16,8 +16,9 @@ void product_s8(const int8_t* a, const int8_t* b, int32_t* c, int64_t n) {
     left[i] = static_cast<std::uint8_t>(a[i] ^ 0x80);
     right[i] = static_cast<std::uint8_t>(b[i] ^ 0x80);
   }
-  const gemmlowp::MatrixMap<const std::uint8_t, gemmlowp::MapOrder::RowMajor> l(left.data(), size, size), r(right.data(), size, size);
+  const gemmlowp::MatrixMap<const std::uint8_t, gemmlowp::MapOrder::RowMajor> l(left.data(), size, size),
+      r(right.data(), size, size);
   gemmlowp::MatrixMap<std::int32_t, gemmlowp::MapOrder::RowMajor> out(c, size, size);
-  gemmlowp::GemmWithOutputPipeline<std::uint8_t, std::int32_t, gemmlowp::DefaultL8R8BitDepthParams>(&context, l, r, &out, -128, -128,
-                                                                                                    std::tuple<>());
+  gemmlowp::GemmWithOutputPipeline<std::uint8_t, std::int32_t, gemmlowp::DefaultL8R8BitDepthParams>(&context, l, r, &out, -128,
+                                                                                                    -128, std::tuple<>());
 }

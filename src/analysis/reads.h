@@ -12,8 +12,8 @@ std::set<ir::Id> buffers_read(const ir::Stage&);
 // nobody knows more when storage is laid out. The variables are put before those in `ranges`.
 Expr without_data(const Expr&, std::vector<VarRange>& ranges, const Facts&);
 
-// As that, but for elements of tables that are the same while the variables in `ranges` run: they stay, as the elements that they
-// are. Only where they lie in the table for certain.
+// As that, but for elements of tables that are the same while the variables in `ranges` run: they stay, as the elements that
+// they are. Only where they lie in the table for certain.
 Expr with_held_tables(const ir::Program&, const Expr&, std::vector<VarRange>& ranges, const Facts&);
 
 // The hull of an index while the listed variables run, over what is known before any data is: a part of the index that is read

@@ -95,7 +95,7 @@ const ReducerDef& reducer(Id, Where);  // refused for 0 (an empty Reducer)
 TensorDef& tensor(Id, Where);          // refused for 0 (an empty Tensor) and for tensors of an ended scope
 const TensorDef& resolve(Id, Where);   // outputs give what they are bound to; refused when they are not
 
-bool is_identifier(const std::string&);  // of C
+bool is_identifier(const std::string&);                            // of C
 void require_symbol(const char* symbol, const char* what, Where);  // of a function in C: an identifier, not the runtime's
 std::string shape_text(const std::vector<Bounds>&);
 // The domain of one dimension; refused where it is inferred or infinite.

@@ -68,7 +68,8 @@ std::vector<KStmt> Flattener::prefetch(const Stmt& s) {
     const std::int64_t size = p_.buffer(s.buffer).type.bytes();
     const bool comes_along = std::any_of(out.begin(), out.end(), [&](const KStmt& other) {
       std::int64_t apart = 0;
-      return ir::is_int(analysis::simplify(ir::sub(k.address, other.address), facts_), &apart) && std::abs(apart) * size < options_.cache_line;
+      return ir::is_int(analysis::simplify(ir::sub(k.address, other.address), facts_), &apart) &&
+             std::abs(apart) * size < options_.cache_line;
     });
     if (!comes_along) out.push_back(std::move(k));
   }

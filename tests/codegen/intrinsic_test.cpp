@@ -103,9 +103,8 @@ TEST_CASE("a text that LLVM does not take is refused at its description") {
 }
 
 TEST_CASE("in this process, a function that a text calls is one that the process exports") {
-  CHECK_THROWS_WITH_AS(
-      codegen::compile(clamped("call void @user_nowhere(ptr {dst.ptr})"), Target::host()),
-      doctest::Contains(
-          "functions in C that were declared with their address, or that this process exports (link it with -rdynamic), found user_nowhere"),
-      RefusalError);
+  CHECK_THROWS_WITH_AS(codegen::compile(clamped("call void @user_nowhere(ptr {dst.ptr})"), Target::host()),
+                       doctest::Contains("functions in C that were declared with their address, or that this process exports "
+                                         "(link it with -rdynamic), found user_nowhere"),
+                       RefusalError);
 }

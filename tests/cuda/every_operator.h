@@ -42,7 +42,8 @@ inline std::vector<Operation> operations(Type t) {
     unary({Op::sqrt, Op::floor, Op::ceil, Op::round, Op::trunc, Op::isnan, Op::isinf});
   } else {
     binary({Op::mod, Op::trunc_div, Op::trunc_rem, Op::bit_and, Op::bit_or, Op::bit_xor, Op::shl, Op::shr, Op::rounding_shr,
-            Op::mul_high_rounding, Op::mul_high, Op::add_sat, Op::sub_sat, Op::halving_add, Op::rounding_halving_add, Op::halving_sub});
+            Op::mul_high_rounding, Op::mul_high, Op::add_sat, Op::sub_sat, Op::halving_add, Op::rounding_halving_add,
+            Op::halving_sub});
     all.push_back([t](const Expr& x, const Expr& y, const Expr&) {
       const Expr args[] = {x, y};
       return ir::make(Op::abs_diff, Type{Type::Code::unsigned_, t.bits}.with_lanes(x.type().lanes), args);

@@ -23,8 +23,8 @@ struct Compiler {
   std::string name, path;     // "gcc", "clang"
   std::string flags = "-O1";  // beside those of warnings
 };
-std::vector<Compiler> compilers();       // those that are here; the others are named once, as skipped
-std::string warnings();                  // "-std=c99 -Wall ... -Werror"
+std::vector<Compiler> compilers();  // those that are here; the others are named once, as skipped
+std::string warnings();             // "-std=c99 -Wall ... -Werror"
 void compile_text(const std::string& text, const Compiler&, const std::string& flags);  // only whether it compiles
 
 class Compiled {

@@ -221,7 +221,7 @@ void check(const std::string& name, const std::function<void(Maker&)>& build, co
     REQUIRE(expected.size() == m.results.size());
     for (std::size_t k = 0; k < expected.size(); ++k) {
       interp::Array a = interp::Array::zeros(m.results[k].type(), expected[k].shape);
-      std::memset(a.bytes.data(), 0x5b, a.bytes.size());
+      std::fill(a.bytes.begin(), a.bytes.end(), std::byte{0x5b});
       given.emplace_back(std::move(a));
     }
     interp::Arguments meant = given;

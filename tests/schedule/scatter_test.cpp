@@ -219,8 +219,8 @@ TEST_CASE("an index keeps the bits of a u64, and has a sign (seed 21460)") {
   Symbol N{"N"};
   Tensor wide = lang::make_input("wide", u64, {N}), y = lang::make_output("y", i32, {N});
   lang::bind(y, scatter("t", {N}, Combine::add, 0, {N}, [&](Var n) { return put_if(wide(n) < N, 1, wide(n)); }));
-  CHECK_THROWS_WITH_AS(Schedule(lang::build_program("p", {wide, y}), Target::parse("x86-64")), doctest::Contains("perhaps below its begin 0"),
-                       RefusalError);
+  CHECK_THROWS_WITH_AS(Schedule(lang::build_program("p", {wide, y}), Target::parse("x86-64")),
+                       doctest::Contains("perhaps below its begin 0"), RefusalError);
 }
 
 }  // namespace ashlar::test

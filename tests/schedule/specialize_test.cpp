@@ -215,7 +215,8 @@ TEST_CASE("a window that slides must do so in the variant too, where its box is 
   s[twice].store_at(i);
   s[twice].slide(j);
   // Of an even width the box is known to end with column j: columns grow with j, while the rows are those of j + 1 alone.
-  says(refusal(s, [&] { s.specialize(M % 2 == 0); }), {"a window that moves in one dimension", "twice along j of y moves in j too"});
+  says(refusal(s, [&] { s.specialize(M % 2 == 0); }),
+       {"a window that moves in one dimension", "twice along j of y moves in j too"});
   means_the_same(built.program, s, {{7, 6}, {7, 6}});
 }
 

@@ -164,8 +164,9 @@ inline const std::vector<Operator>& all() {
        [](const Ints& x, int R, int T, Outs& out) {
          for (int t = 0; t < T; ++t)
            for (int i = 0; i < R; ++i) {
-             const auto h = [&](int k) { return out[0][k * T + t - 1]; };
-             out[0][i * T + t] = t == 0 ? x[i * T] : (i > 0 ? h(i - 1) : 0) + h(i) - (i < R - 1 ? h(i + 1) : 0);
+             const auto h = [&](int k) { return static_cast<unsigned>(out[0][k * T + t - 1]); };  // modulo 2^32
+             out[0][i * T + t] =
+                 t == 0 ? x[i * T] : static_cast<int>((i > 0 ? h(i - 1) : 0) + h(i) - (i < R - 1 ? h(i + 1) : 0));
            }
        }},
       {"two_states", 2,  // a complex product, modulo 2^32

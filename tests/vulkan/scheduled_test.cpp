@@ -148,7 +148,8 @@ TEST_CASE("recurrences, a thread for each row") {
   check<gpu_operators::Columns>(shapes);
   check<gpu_operators::TwoLaunches>(shapes);
   check<gpu_operators::SharedRows>({{{"R", 33}}, {{"R", 1}}});
-  check<gpu_operators::ScanInBlocks>({{{"R", 3}, {"T", 301}}, {{"R", 1}, {"T", 1}}, {{"R", 5}, {"T", 0}}, {{"R", 40}, {"T", 8}}});
+  check<gpu_operators::ScanInBlocks>(
+      {{{"R", 3}, {"T", 301}}, {{"R", 1}, {"T", 1}}, {{"R", 5}, {"T", 0}}, {{"R", 40}, {"T", 8}}});
 }
 
 TEST_CASE("blocks and threads that combine in memory") {

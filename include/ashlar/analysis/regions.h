@@ -59,7 +59,7 @@ struct Read {
   Expr load;
   std::vector<Expr> conditions;
   bool of_start = false;  // of a reduction: at each spatial point once, whatever its reduce domain holds
-  ir::Id bounds = 0;      // the iteration variable that this is a bound of: read wherever those before it run, in the domain or not
+  ir::Id bounds = 0;  // the iteration variable that this is a bound of: read wherever those before it run, in the domain or not
 };
 std::vector<Read> reads_of(const ir::Stage&);
 bool depends_on_data(const Expr&);  // a load, or a Scalar

@@ -40,7 +40,8 @@ struct AbiLayout {
 
 AbiLayout abi_layout(const ir::Kernel&, int pointer_bytes);
 
-// The type an element or scalar has in C: "float", "int8_t"; f16 and bf16 travel as uint16_t bits, e4m3, e5m2 and bool as uint8_t.
+// The type an element or scalar has in C: "float", "int8_t"; f16 and bf16 travel as uint16_t bits, e4m3, e5m2 and bool as
+// uint8_t.
 std::string c_type(Type);
 std::string c_identifier(std::string_view name);  // letters, digits and _; never a keyword of C or C++
 

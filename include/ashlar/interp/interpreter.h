@@ -62,11 +62,11 @@ struct Options {
   std::uint64_t seed = 0;  // of the shuffle
   // A tensorized loop of a scheduled program: by the meaning of its intrinsic, or by the loops that it stands for.
   enum class Intrinsics { described, erased } intrinsics = Intrinsics::described;
-  int vscale = 2;      // of scalable vectors: how many times the lanes that are written (ir/vscale.h)
+  int vscale = 2;  // of scalable vectors: how many times the lanes that are written (ir/vscale.h)
   // Every two conflicting accesses must be ordered: of launches, by synchronisation; of a scheduled program, by loops whose
   // iterations do not run at once.
   bool races = false;
-  bool layouts = false;  // a scheduled program: points share an element of a layout in rings alone
+  bool layouts = false;         // a scheduled program: points share an element of a layout in rings alone
   std::int64_t max_blocks = 0;  // a scheduled program: how often its blocks may execute, over all (0: without end)
 };
 

@@ -4,7 +4,8 @@
 //
 //   Expr e = ir::expand_math(ir::unary(Op::exp, x));    // x: f32, or f64, or a vector of them
 //
-// Functions of f16, bf16 and the 8-bit floats are computed in f32 and rounded. Measured error bounds stand in docs/ir.md, "Math functions".
+// Functions of f16, bf16 and the 8-bit floats are computed in f32 and rounded. Measured error bounds stand in docs/ir.md, "Math
+// functions".
 #include <optional>
 #include <span>
 
@@ -14,8 +15,8 @@
 namespace ashlar::ir {
 
 // Replaces every math function inside: rsqrt, cbrt, exp, exp2, expm1, log, log2, log1p, sin, cos, tan, asin, acos, atan, sinh,
-// cosh, tanh, erf, erfc, sigmoid, pow, atan2, the fast forms and mod of floats. What remains is native: sqrt, floor, ceil, round,
-// trunc, abs, copysign.
+// cosh, tanh, erf, erfc, sigmoid, pow, atan2, the fast forms and mod of floats. What remains is native: sqrt, floor, ceil,
+// round, trunc, abs, copysign.
 Expr expand_math(const Expr&);
 
 bool is_expanded_math(Op, Type operand);                // whether expand_math replaces the operator on operands of this type

@@ -31,7 +31,7 @@ struct Type {
   constexpr bool is_float() const {
     return code == Code::ieee || code == Code::bfloat || code == Code::e4m3 || code == Code::e5m2;
   }
-  constexpr bool is_packed() const { return is_data_integer() && bits < 8; }  // i4, u4: two to a byte in arguments
+  constexpr bool is_packed() const { return is_data_integer() && bits < 8; }          // i4, u4: two to a byte in arguments
   constexpr int bytes() const { return code == Code::boolean ? 1 : (bits + 7) / 8; }  // of one lane, in memory
   constexpr Type with_lanes(int n) const { return {code, bits, static_cast<std::uint16_t>(n), scalable}; }
   constexpr Type element() const { return {code, bits, 1, false}; }

@@ -9,8 +9,8 @@
 // The loss has no dimensions and a floating type. What lies between it and the tensors is written with compute (of one or more
 // values), sum, strict_sum, minimum, maximum, select, scatters that add, and reads. A read at sums of variables times numbers
 // (convolutions, strides, transpositions, diagonals, constant boundaries) is passed back as what each element receives, any
-// other (data choose the place) by a scatter. Elements that share a maximum share its derivative evenly; the other corners stand
-// in docs/language.md. Stages are named after what they are the derivative by: d_W.
+// other (data choose the place) by a scatter. Elements that share a maximum share its derivative evenly; the other corners
+// stand in docs/language.md. Stages are named after what they are the derivative by: d_W.
 //
 // Stages in between are named after their tensor as well, and those that sum one reader's part alone d_W_0, d_W_1, ...; all
 // that were made are given, in order of definition, to a vector handed over:

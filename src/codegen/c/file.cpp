@@ -47,7 +47,8 @@ std::string element_text(Type t, const ir::Value& v) {
 
 }  // namespace
 
-File::File(const ir::Kernel& k, const Target& t) : kernel(k), target(t), layout(abi_layout(k, t.pointer_bytes())), name(c_identifier(k.name)) {
+File::File(const ir::Kernel& k, const Target& t)
+    : kernel(k), target(t), layout(abi_layout(k, t.pointer_bytes())), name(c_identifier(k.name)) {
   taken_.insert(std::begin(kTaken), std::end(kTaken));
   for (const char* suffix : {"", "_with", "_run", "_workspace_bytes", "_args", "_body", "_abi1_desc", "_shape", "_assume",
                              "_fail", "_checked", "_workspace_of"})

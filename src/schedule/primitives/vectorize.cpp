@@ -1,6 +1,7 @@
 // vectorize(loop): the iterations are the lanes of vectors. The loop stays where it is; one late pass of lowering rewrites it.
 //
-// Legality: CAPACITY, a constant extent, or a multiple of vscale; DISJOINT, independent iterations: no reduction (rfactor makes lanes of one).
+// Legality: CAPACITY, a constant extent, or a multiple of vscale; DISJOINT, independent iterations: no reduction (rfactor makes
+// lanes of one).
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
 

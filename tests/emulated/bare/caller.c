@@ -1,7 +1,8 @@
-/* Calls the plain entry of one kernel on a processor without an operating system: reads the arguments from a file of the host, and
- * writes the code and what the tensors hold to another. Semihosting opens them.
+/* Calls the plain entry of one kernel on a processor without an operating system: reads the arguments from a file of the host,
+ * and writes the code and what the tensors hold to another. Semihosting opens them.
  *
- *   in     a count; for each tensor: bytes, data, the offset of its pointer in the kernel's arguments; bytes of the arguments, data
+ *   in     a count; for each tensor: bytes, data, the offset of its pointer in the kernel's arguments; bytes of the arguments,
+ * data
  *
  * The linker gives the kernel's entries the names kernel_run and kernel_workspace_bytes. */
 #include <stdint.h>

@@ -34,8 +34,8 @@ Intrinsic fmla_by_lane(Where = Where::current());
 // extended to 16 bits. For processors without dotprod.
 Intrinsic smlal_by_lane(Where where = Where::current());
 
-// c[i] += sum over k in 2 of f32(a[k]) * f32(b[i, k]), by fma: c f32[4], a bf16[2] (or [4, 2]), b bf16[4, 2]; lanes: c [4, 4]. Two instructions,
-// bfmlalb for k = 0 and bfmlalt for k = 1, which round as the description does. Needs bf16.
+// c[i] += sum over k in 2 of f32(a[k]) * f32(b[i, k]), by fma: c f32[4], a bf16[2] (or [4, 2]), b bf16[4, 2]; lanes: c [4, 4].
+// Two instructions, bfmlalb for k = 0 and bfmlalt for k = 1, which round as the description does. Needs bf16.
 Intrinsic bfmlal(Left = Left::broadcast, Where = Where::current());
 
 // bfdot and bfmmla add two products before they add the sum to what was there, round the steps to odd, take subnormal numbers
