@@ -89,7 +89,7 @@ bool fill_with_different(Random& r, interp::Array& array, Type t) {
   for (const std::int64_t n : array.shape) elements *= n;
   if (t.bits < 32 && elements > std::int64_t{1} << t.bits) return false;
   std::vector<std::int64_t> values;
-  const std::int64_t from = t.is_unsigned() || r.next() % 2 ? 0 : -std::min<std::int64_t>(elements / 2, -ir::lowest_of(t));
+  const std::int64_t from = t.is_unsigned() || r.next() % 2 ? 0 : std::max<std::int64_t>(-(elements / 2), ir::lowest_of(t));
   for (std::int64_t k = 0; k < elements; ++k) values.push_back(from + k);
   for (std::size_t k = values.size(); k > 1; --k) std::swap(values[k - 1], values[r.next() % k]);
   std::size_t next = 0;
