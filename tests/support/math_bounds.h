@@ -73,9 +73,9 @@ inline const auto& functions() {
       {Op::fast_log2, [](auto x) { return std::log2(x); }, 0x1p-126, everything, 6, 2, 0x1p-1022},
       {Op::fast_sin, [](auto x) { return std::sin(x); }, -0x1.fffffep16, 0x1.fffffep16, 2.5, 2.5},
       {Op::fast_cos, [](auto x) { return std::cos(x); }, -0x1.fffffep16, 0x1.fffffep16, 2.5, 2.5},
-      {Op::fast_tan, [](auto x) { return std::tan(x); }, -0x1.fffffep16, 0x1.fffffep16, 3, 3},
-      {Op::fast_tanh, [](auto x) { return std::tanh(x); }, -everything, everything, 6, 3},
-      {Op::fast_erf, [](auto x) { return std::erf(x); }, -everything, everything, 6, 1},
+      {Op::fast_tan, [](auto x) { return std::tan(x); }, -0x1.fffffep16, 0x1.fffffep16, 3.5, 3},
+      {Op::fast_tanh, [](auto x) { return std::tanh(x); }, -everything, everything, 6.5, 3},
+      {Op::fast_erf, [](auto x) { return std::erf(x); }, -everything, everything, 7.5, 1},
       {Op::fast_sigmoid, [](auto x) { return 1 / (1 + std::exp(-x)); }, -85, everything, 4.5, 3, -700},
       {Op::fast_rsqrt, [](auto x) { return 1 / std::sqrt(x); }, -everything, everything, 1.5, 1.5},
   };
