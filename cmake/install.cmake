@@ -15,7 +15,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/runtime/ DESTINATION ${ASHLAR_RUNTIM
   FILES_MATCHING PATTERN "*.c" PATTERN "*.h")
 
 set(layers "")
-foreach(layer ir lang analysis interp schedule lower codegen codegen_c codegen_spirv codegen_llvm generator ops)
+foreach(layer ir lang analysis interp schedule lower codegen codegen_c codegen_spirv codegen_llvm generator ops schedules)
   if(TARGET ashlar_${layer})
     list(APPEND layers ashlar_${layer})
   endif()

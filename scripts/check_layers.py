@@ -18,7 +18,7 @@ LAYERS = ["runtime", "ir", "lang", "analysis", "interp", "schedule", "lower", "c
 RANK = {name: i for i, name in enumerate(LAYERS)}
 # Headers directly in include/ashlar/ gather a layer for users.
 UMBRELLAS = {"ashlar.h": "generator", "lang.h": "lang", "expr.h": "lang", "schedule.h": "schedule", "generator.h": "generator",
-             "jit.h": "jit", "ops.h": "ops", "runtime.h": "runtime"}
+             "jit.h": "jit", "ops.h": "ops", "schedules.h": "schedules", "runtime.h": "runtime"}
 LIBRARIES = [  # (what is included, the folders that may, in words)
     (re.compile(r"^(llvm|llvm-c|lld|clang)/"), ("src/codegen/llvm/", "src/jit/", "tests/"), "LLVM"),
     (re.compile(r"^isl/"), ("src/analysis/", "tests/analysis/"), "isl"),

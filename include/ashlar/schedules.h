@@ -1,0 +1,3 @@
+#pragma once
+// Schedules by family: what a schedule of the operators of one kind usually is, as functions over the primitives, with parameters from the
+// target's table (docs/ops.md).
