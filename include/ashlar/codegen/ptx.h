@@ -7,7 +7,7 @@
 //   ptx::cubin(code.text, "sm_90a");    // machine code, where nvJitLink is on this machine
 //
 // Every parameter of an entry has 8 bytes; the tensor maps, of 128 bytes each, come after them. A block's shared memory is
-// given at the launch. Statements become instructions one to one (docs/codegen.md, "CUDA").
+// given at the launch. Statements become instructions one to one (docs/codegen.md, "Code generation for CUDA").
 // Invariant: the text is a function of the kernel and the target alone.
 #include <cstdint>
 #include <optional>

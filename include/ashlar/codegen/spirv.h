@@ -5,7 +5,7 @@
 //   code.entries[0].name;                  // "sum"; its parameters, threads, shared memory
 //   spirv::disassemble(code.words);        // text
 //
-// A shader reaches memory through 64-bit device addresses among its push constants (docs/codegen.md, "Vulkan", says why), so
+// A shader reaches memory through 64-bit device addresses among its push constants (docs/codegen.md, "Code generation for Vulkan"), so
 // the module has no descriptors. Parameters that do not fit the push constants lie in a block of memory whose address does.
 // Invariant: the words are a function of the kernel and the options alone; they were validated before and after optimisation.
 #include <cstdint>
