@@ -25,8 +25,9 @@ const char* const options_help =
     "  --diff FILE FILE        prints what two saved schedules do differently, as C++; code 4 if anything\n"
     "  --trace                 prints each schedule step and the program after it\n"
     "  --time-passes           prints the CPU milliseconds of each pass\n"
+    "  --list                  prints the generators by group, with what each computes\n"
     "  --list-targets          prints the targets and their features\n"
-    "  --help, --version\n";
+    "  --help, --version       -g NAME --help: that generator's parameters, and its arguments for the values given\n";
 
 namespace {
 
@@ -100,6 +101,7 @@ CommandLine read_command_line(std::span<const std::string> arguments) {
   app.add_flag("--line-tables", c.line_tables);
   app.add_flag("--trace", c.trace);
   app.add_flag("--time-passes", c.time_passes);
+  app.add_flag("--list", c.list);
   app.add_flag("--list-targets", c.list_targets);
   app.add_flag("-h,--help", c.help);
   app.add_flag("--version", c.version);

@@ -24,7 +24,7 @@ class UsageError : public std::exception {
 };
 
 struct CommandLine {
-  bool help = false, version = false, list_targets = false;
+  bool help = false, version = false, list = false, list_targets = false;
   bool time_passes = false, trace = false, line_tables = false;
   std::string generator;  // empty: the only one there is
   std::string function;   // empty: the generator's name

@@ -22,8 +22,9 @@ namespace ashlar::generator {
 
 struct RejectedParam {
   std::size_t param;
-  std::string asked, wanted;
-};  // wanted: the type, or empty where the choices say it
+  std::string asked, wanted;  // wanted: the type, or empty where the choices say it
+  std::string expected = {};  // what Generator::reject says; empty: one of the above
+};
 
 struct GeneratorRecord {
   std::string name;

@@ -27,16 +27,22 @@ lang::ArgumentLayout layout_of(Layout layout, bool may_alias_inputs, const char*
 
 }  // namespace
 
-Input::Input(const char* name, Type type, std::initializer_list<Extent> shape, Layout layout, Where where) {
+Input::Input(const char* name, Type type, std::initializer_list<Extent> shape, Layout layout, Where where)
+    : Input(name, type, Shape::of(shape, where), layout, where) {}
+
+Input::Input(const char* name, Type type, const Shape& shape, Layout layout, Where where) {
   generator::GeneratorRecord& record = record_for("Input", name, where);
-  static_cast<Tensor&>(*this) = lang::make_input(name, type, shape, layout_of(layout, false, name, where), where);
+  static_cast<Tensor&>(*this) = lang::make_input(name, type, shape.extents(), layout_of(layout, false, name, where), where);
   record.arguments.emplace_back(*this);
 }
 
 Output::Output(const char* name, Type type, std::initializer_list<Extent> shape, Layout layout, May may, Where where)
-    : where_(where) {
+    : Output(name, type, Shape::of(shape, where), layout, may, where) {}
+
+Output::Output(const char* name, Type type, const Shape& shape, Layout layout, May may, Where where) : where_(where) {
   generator::GeneratorRecord& record = record_for("Output", name, where);
-  static_cast<Tensor&>(*this) = lang::make_output(name, type, shape, layout_of(layout, may.alias_inputs, name, where), where);
+  static_cast<Tensor&>(*this) =
+      lang::make_output(name, type, shape.extents(), layout_of(layout, may.alias_inputs, name, where), where);
   record.arguments.emplace_back(*this);
 }
 
@@ -59,6 +65,17 @@ Generator::Generator() : record_(generator::under_construction()) {
 }
 
 Generator::~Generator() = default;
+
+void Generator::reject(const char* param, const std::string& expected) {
+  if (generator::under_construction() != record_)
+    refuse("Generator::reject", "a call in the generator's constructor", "one afterwards", Where{});
+  for (std::size_t k = 0; k < record_->params.size(); ++k)
+    if (record_->params[k].name == param) {
+      record_->rejected.push_back({k, record_->params[k].value, {}, expected});
+      return;
+    }
+  record_->mistakes.push_back(fmt::format("\"{}\" is rejected, and is no Param", param));
+}
 
 const Target& Generator::target() const { return record_->target; }
 

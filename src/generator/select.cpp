@@ -14,8 +14,8 @@ namespace {
 const detail::Registration* last_registered = nullptr;  // constant-initialised, so ready before any Registration
 }
 
-detail::Registration::Registration(const char* n, Generator* (*m)(), Where w)
-    : name(n), make(m), where(w), next(last_registered) {
+detail::Registration::Registration(const char* n, Generator* (*m)(), Where w, const char* g, const char* d)
+    : name(n), make(m), where(w), group(g), doc(d), next(last_registered) {
   last_registered = this;
 }
 
@@ -64,7 +64,8 @@ void check_params(const GeneratorRecord& record, Where where) {
   for (const RejectedParam& r : record.rejected) {
     const detail::ParamInfo& p = record.params[r.param];
     throw UsageError(fmt::format("parameter {}={}: expected {}", p.name, r.asked,
-                                 !p.choices.empty()   ? fmt::format("one of {}", fmt::join(p.choices, ", "))
+                                 !r.expected.empty()  ? r.expected
+                                 : !p.choices.empty() ? fmt::format("one of {}", fmt::join(p.choices, ", "))
                                  : !p.range.empty()   ? p.range
                                  : r.wanted == "bool" ? "true or false"
                                  : r.wanted == "type" ? detail::type_names()

@@ -344,7 +344,9 @@ ToolResult run_tool(std::span<const std::string> arguments) {
     const CommandLine c = read_command_line(arguments);
     for (const std::string& path : c.target_files) add_targets(path);
     if (c.help)
-      result.out = help_text();
+      result.out = c.generator.empty() ? help_text() : generator_text(c);
+    else if (c.list)
+      result.out = list_text();
     else if (c.version)
       result.out = fmt::format("ashlar {} (abi 1)\n", ASHLAR_VERSION);
     else if (c.list_targets)

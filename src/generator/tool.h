@@ -12,6 +12,8 @@
 
 namespace ashlar::generator {
 
+struct CommandLine;
+
 struct ToolResult {
   int code = 0;
   std::string out, err;  // for stdout and stderr
@@ -19,6 +21,8 @@ struct ToolResult {
 
 ToolResult run_tool(std::span<const std::string> arguments);  // without the program's name
 std::string help_text();
+std::string list_text();                         // of the generators
+std::string generator_text(const CommandLine&);  // parameters and arguments of the one that is asked for; UsageError
 std::string targets_text();
 
 }  // namespace ashlar::generator

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include <ashlar/generator/extent.h>
 #include <ashlar/generator/param.h>
 #include <ashlar/lang.h>
 #include <ashlar/runtime/abi.h>
@@ -47,6 +48,7 @@ class Argument : public Tensor {
 class Input : public Argument {
  public:
   Input(const char* name, Type, std::initializer_list<Extent> shape, Layout = {}, Where = Where::current());
+  Input(const char* name, Type, const Shape&, Layout = {}, Where = Where::current());  // of any rank
 };
 
 struct OutputMay {
@@ -56,6 +58,7 @@ class Output : public Argument {
  public:
   using May = OutputMay;
   Output(const char* name, Type, std::initializer_list<Extent> shape, Layout = {}, May = {}, Where = Where::current());
+  Output(const char* name, Type, const Shape&, Layout = {}, May = {}, Where = Where::current());
   Output& operator=(const Tensor&);  // binds the stage that computes it; twice is refused
   Output& operator=(const Output& other) { return *this = static_cast<const Tensor&>(other); }
 
@@ -86,6 +89,10 @@ class Generator {
  protected:
   Generator();  // members register with the generator under construction; refused unless made by the tool or instantiate<G>()
 
+  // In a constructor: the value of a Param does not go with the others. The tool says "parameter NAME=VALUE: expected …" and
+  // the algorithm is never run; the constructor goes on, and what it is refused afterwards is not reported.
+  void reject(const char* param, const std::string& expected);
+
  private:
   generator::GeneratorRecord* record_;
 };
@@ -93,10 +100,11 @@ class Generator {
 namespace detail {
 
 struct Registration {
-  Registration(const char* name, Generator* (*make)(), Where);
+  Registration(const char* name, Generator* (*make)(), Where, const char* group = "", const char* doc = "");
   const char* name;
   Generator* (*make)();
   Where where;
+  const char *group, *doc;  // under what --list has it, and what it says of it
   const Registration* next;
 };
 
@@ -156,6 +164,7 @@ int generator_main(int argc, char** argv);
 
 #define ASHLAR_CAT_(a, b) a##b
 #define ASHLAR_CAT(a, b) ASHLAR_CAT_(a, b)
-#define ASHLAR_GENERATOR(Class, name)                                                     \
+// ASHLAR_GENERATOR(Class, "name"), or with what `--list` says of it: ASHLAR_GENERATOR(Class, "name", "group", "C = A B")
+#define ASHLAR_GENERATOR(Class, name, ...)                                                \
   static const ::ashlar::detail::Registration ASHLAR_CAT(ashlar_registration_, __LINE__)( \
-      name, []() -> ::ashlar::Generator* { return new Class; }, ::ashlar::Where::current())
+      name, []() -> ::ashlar::Generator* { return new Class; }, ::ashlar::Where::current() __VA_OPT__(, ) __VA_ARGS__)
