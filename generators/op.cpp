@@ -1,0 +1,26 @@
+#include "generators/op.h"
+
+namespace ashlar::generators {
+
+Tensor Op::input(const std::string& name, Type type, const std::vector<Extent>& shape) {
+  return inputs_.emplace_back(name.c_str(), type, Shape::of(shape));
+}
+
+Tensor Op::input_like(const std::string& name, Type type, const Tensor& like) {
+  return inputs_.emplace_back(name.c_str(), type, like.shape());
+}
+
+Expr Op::scalar(const char* name, Type type) { return scalars_.emplace_back(name, type); }
+
+void Op::output(const char* name, const Tensor& value) {
+  outputs_.emplace_back(name, value.type(), value.shape());
+  values_.push_back(value);
+}
+
+void Op::algorithm() {
+  for (std::size_t k = 0; k < outputs_.size(); ++k) outputs_[k] = values_[k];
+}
+
+void Op::schedule(Schedule& s) { schedule_op(s); }
+
+}  // namespace ashlar::generators

@@ -1,0 +1,101 @@
+// Products of matrices.
+#include "generators/chain.h"
+
+namespace ashlar::generators {
+
+namespace {
+
+// The parameters that all of them have, in the order of --help.
+class ProductOp : public ChainedOp {
+ protected:
+  const Param<Type> type = type_param(Kind::numbers, "type", "of the operands; integers give i32, wider ones their own");
+  Extents extents;
+
+  std::vector<Extent> matrix(const Expr& rows, const Expr& columns, bool transposed) {
+    return transposed ? std::vector<Extent>{columns, rows} : std::vector<Extent>{rows, columns};
+  }
+};
+
+class Matmul : public ProductOp {
+ public:
+  Matmul() {
+    const Expr M = extents["M"], N = extents["N"], K = extents["K"];
+    const Param<bool> transpose_a{"transpose_a", false, "A is [K, M]"}, transpose_b{"transpose_b", false, "B is [N, K]"};
+    const Chain epilogue(Chain::Place::epilogue);
+    const Tensor A = input("A", type, matrix(M, K, transpose_a)), B = input("B", type, matrix(K, N, transpose_b));
+    const ops::Product p = ops::matmul(A, B, {.transpose_a = transpose_a, .transpose_b = transpose_b});
+    output("C", finish(epilogue, p.sum, p.result, {type, {1}}));
+  }
+};
+ASHLAR_GENERATOR(Matmul, "matmul", "products", "C = A B; A [M, K], B [K, N]");
+
+class BatchMatmul : public ProductOp {
+ public:
+  BatchMatmul() {
+    const std::vector<Extent> batch_a = extents.shape("batch_a", "B", "the batches of A; an extent of 1 meets any other", 0, 4),
+                              batch_b = extents.shape("batch_b", "B", "the batches of B", 0, 4);
+    const Expr M = extents["M"], N = extents["N"], K = extents["K"];
+    const Param<bool> transpose_a{"transpose_a", false, "A is [.., K, M]"},
+        transpose_b{"transpose_b", false, "B is [.., N, K]"};
+    const Chain epilogue(Chain::Place::epilogue);
+    const auto in = [&](const char* name, std::vector<Extent> shape, const std::vector<Extent>& last) {
+      shape.insert(shape.end(), last.begin(), last.end());
+      return input(name, type, shape);
+    };
+    const Tensor A = in("A", batch_a, matrix(M, K, transpose_a)), B = in("B", batch_b, matrix(K, N, transpose_b));
+    const ops::Product p = ops::batch_matmul(A, B, {.transpose_a = transpose_a, .transpose_b = transpose_b});
+    output("C", finish(epilogue, p.sum, p.result, {type, {p.result.rank() - 1}}));
+  }
+};
+ASHLAR_GENERATOR(BatchMatmul, "batch_matmul", "products", "C(b) = A(b) B(b); A [B, M, K], B [B, K, N]");
+
+class Dense : public ProductOp {
+ public:
+  Dense() {
+    std::vector<Extent> shape = extents.shape("rows", "M", "the shape of x but its last extent, I", 1, 6);
+    const Expr I = extents["I"], O = extents["O"];
+    const Param<bool> transpose_b{"transpose_b", false, "W is [O, I], as PyTorch keeps it"},
+        with_bias{"bias", true, "from a bias [O]"};
+    const Chain epilogue(Chain::Place::epilogue);
+    shape.emplace_back(I);
+    const Tensor x = input("x", type, shape), W = input("W", type, matrix(I, O, transpose_b));
+    const Tensor bias = with_bias ? input("b", type, {O}) : Tensor();
+    const ops::Product p = ops::dense(x, W, bias, {.transpose_b = transpose_b});
+    output("y", finish(epilogue, p.sum, p.result, {type, {x.rank() - 1}}));
+  }
+};
+ASHLAR_GENERATOR(Dense, "dense", "products", "y = x W + b; x [M, I], W [I, O], b [O]");
+
+class Gemv : public ProductOp {
+ public:
+  Gemv() {
+    const Expr M = extents["M"], K = extents["K"];
+    const Param<bool> transpose_a{"transpose_a", false, "A is [K, M]"};
+    const Chain epilogue(Chain::Place::epilogue);
+    const Tensor A = input("A", type, matrix(M, K, transpose_a)), x = input("x", type, {K});
+    const ops::Product p = ops::gemv(A, x, {.transpose_a = transpose_a});
+    output("y", finish(epilogue, p.sum, p.result, {type, {0}}));
+  }
+};
+ASHLAR_GENERATOR(Gemv, "gemv", "products", "y = A x; A [M, K], x [K]");
+
+class Gemm : public ChainedOp {
+ public:
+  Gemm() {
+    const Param<Type> type = type_param(Kind::floats);
+    Extents extents;
+    const Expr M = extents["M"], N = extents["N"], K = extents["K"];
+    const std::vector<Extent> of_c = extents.shape("c", "M,N", "the shape of C, which broadcasts to the product", 0, 2);
+    const Param<bool> transpose_a{"transpose_a", false, "A is [K, M]"}, transpose_b{"transpose_b", false, "B is [N, K]"};
+    const Tensor A = input("A", type, transpose_a ? std::vector<Extent>{K, M} : std::vector<Extent>{M, K}),
+                 B = input("B", type, transpose_b ? std::vector<Extent>{N, K} : std::vector<Extent>{K, N}),
+                 C = input("C", type, of_c);
+    const Expr alpha = scalar("alpha", ops::accumulator(type)), beta = scalar("beta", ops::accumulator(type));
+    output("D", ops::gemm(A, B, C, alpha, beta, {.transpose_a = transpose_a, .transpose_b = transpose_b}));
+  }
+};
+ASHLAR_GENERATOR(Gemm, "gemm", "products", "D = alpha A B + beta C; A [M, K], B [K, N]");
+
+}  // namespace
+
+}  // namespace ashlar::generators
