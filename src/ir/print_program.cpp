@@ -211,7 +211,10 @@ struct ProgramWriter {
         s += (d ? ", " : "") + names(b.layout.vars[d], "d" + std::to_string(d));
       s += ") -> (" + show(b.layout.map, ", ") + ")";
     }
-    if (b.packed_by_caller) s += " packed by the caller";
+    if (b.layout.align_dim >= 0)
+      s += std::string(s.empty() ? "" : " ") + "dimension " + std::to_string(b.layout.align_dim) + " to a multiple of " +
+           std::to_string(b.layout.pad_to);
+    if (b.packed_by_caller) s += std::string(s.empty() ? "" : " ") + "packed by the caller";
     return s;
   }
   std::string along(Id loop) {

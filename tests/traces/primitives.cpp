@@ -1,8 +1,10 @@
-// Every step there is, on programs small enough to read: the schedules of tests/schedule's goldens, and what they leave out.
+// Every step there is, on programs small enough to read: the examples of docs/primitives.md, the schedules of tests/schedule's
+// goldens, and what those leave out.
 #include "cases.h"
 
 #include <limits>
 
+#include "tests/docs/examples.h"
 #include "tests/schedule/npu.h"
 #include "tests/schedule/programs.h"
 #include "tests/support/atomic_gpu_operators.h"
@@ -110,7 +112,6 @@ std::vector<Case> primitives() {
     s[b.across].compute_at(x).compute_root();  // tried and taken back
     s[b.across].store_at(yo).compute_at(yi).slide(yi).fold(0, 4);
   }));
-  all.push_back(of<Blur>("inlined", [](Blur& b, Schedule& s) { s[b.across].inline_(); }));
   all.push_back(of<Product>("fused into the last step", [](Product& t, Schedule& s) {
     auto [i, j] = s[t.product].spatial<2>();
     auto [ko, ki] = s[t.product].split(s[t.product].reduction(), 2);
@@ -126,13 +127,6 @@ std::vector<Case> primitives() {
     auto [i, j] = s[t.C].spatial<2>();
     made.compute_at(s[t.C].tile(i, j, 4, 4).outer_j).align(1, 8).store_in(Scope::registers);
     s.pack_argument(t.A, [](Var m, Var k) { return at(m / 8, k, m % 8); }, Pack::by_caller);
-  }));
-  all.push_back(elementwise("a permutation", [](Schedule& s, const Tensor& x, const Tensor& y) {
-    Stage tile = s.cache_read(x, {y}, Scope::global);
-    auto [i, j] = s[y].spatial<2>();
-    auto [io, jo, ii, ji] = s[y].tile(i, j, 8, 64);
-    tile.compute_at(jo).swizzle([](Var r, Var c) { return at(r, c ^ (r % 8 * 8)); });
-    (void)io, (void)ii, (void)ji;
   }));
   for (const double fill :
        {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(), -0.0, 0.1, 1e300})
@@ -171,11 +165,6 @@ std::vector<Case> primitives() {
                    (void)carry;
                    use(built, s);
                  }});
-  all.push_back(of<Product>("jammed", [](Product& t, Schedule& s) {
-    auto [i, j] = s[t.product].spatial<2>();
-    auto [io, ii] = s[t.product].split(i, 4);
-    s[t.product].reorder(io, ii, j).unroll_and_jam(ii);
-  }));
   all.push_back(of<Product>("init apart", [](Product& t, Schedule& s) {
     auto [i, j] = s[t.product].spatial<2>();
     const Loop k = s[t.product].reduction();
@@ -235,20 +224,6 @@ std::vector<Case> primitives() {
     s.assume(t.H > 0);
     s.specialize(t.H == 7);  // without steps of its own
   }));
-  all.push_back({"a table without duplicates", [](const Use& use) {
-                   lang::DefinitionScope scope;
-                   Symbol N{"N"};
-                   Tensor g = lang::make_input("g", f32, {N}), order = lang::make_input("order", i32, {N}),
-                          out = lang::make_output("out", f32, {N});
-                   Tensor sums = scatter("sums", {{"v", N}}, Combine::add, 0.f, {{"n", N}},
-                                         [&](Var n) { return put(g(n), in_range(order(n), 0, N)); });
-                   lang::bind(out, sums);
-                   const lang::Built built = lang::build_program("permuted", {g, order, out});
-                   Schedule s(built, Target::parse("x86-64"));
-                   s.injective(order);
-                   s[out].parallel(s[out].reduction());
-                   use(built, s);
-                 }});
   all.push_back(elementwise(
       "vectors as long as the machine has them",
       [](Schedule& s, const Tensor&, const Tensor& y) {
@@ -289,6 +264,12 @@ std::vector<Case> primitives() {
       },
       "vulkan"));
   all.push_back(elementwise("nothing", [](Schedule&, const Tensor&, const Tensor&) {}));
+  for (const primitives_page::Group& g : primitives_page::groups())
+    for (const primitives_page::Example& e : g.examples)
+      all.push_back({std::string(e.primitive) + ", as docs/primitives.md has it", [run = e.run](const Use& use) {
+                       primitives_page::Show show(use);
+                       run(show);
+                     }});
   return all;
 }
 

@@ -1,0 +1,119 @@
+// Examples of the steps for devices with blocks and threads, and of a user's own instruction.
+#include "examples.h"
+#include "programs.h"
+
+namespace primitives_page {
+namespace {
+
+Intrinsic described() {  // four elements added to themselves
+  return intrinsic("twice4", [](Meaning& m) {
+    Tensor x = m.read("x", f32, {4}), y = m.write("y", f32, {4});
+    m.means(y, [&](Var i) { return x(i) + x(i); });
+    m.emit(Backend::llvm, "{y.result} = fadd <4 x float> {x.value}, {x.value}");
+  });
+}
+
+}  // namespace
+
+Group devices() {
+  Group g{"Devices and instructions",
+          "Blocks and threads of a device ([schedules.md](schedules.md#threads)), and calls in the place of loops.",
+          {}};
+  const auto add = [&](Example e) { g.examples.push_back(std::move(e)); };
+  add({"bind", "bind(loop, axis)", "The iterations are the blocks of a grid, or the threads of a block.",
+       "Independent iterations; blocks outside of threads, nothing but blocks around a block.",
+       on<OnDevice<Plus>>([](Plus& p, Schedule& s, Show& show) {
+         const Tensor& y = p.y;
+         auto [i, j] = s[y].spatial<2>();
+         auto [jo, ji] = s[y].split(j, 64);
+         REFUSED(s[y].bind(jo, gpu::block_x));
+         show.before();
+         s[y].bind(i, gpu::block_x).bind(ji, gpu::thread_x);
+         show.after();
+       })});
+  add({"vthread", "vthread(loop)",
+       "One thread computes the iterations interleaved, statement by statement, with registers for each: more results for what "
+       "is loaded.",
+       "Independent iterations, at most 64, of constant number.", on<OnDevice<Plus>>([](Plus& p, Schedule& s, Show& show) {
+         const Tensor& y = p.y;
+         auto [i, j] = s[y].spatial<2>();
+         auto [jo, jr] = s[y].split(j, 128);
+         auto [jt, jv] = s[y].split(jr, 2);
+         s[y].bind(i, gpu::block_x).bind(jt, gpu::thread_x);
+         show.before();
+         s[y].vthread(jv);
+         show.after();
+         REFUSED(s[y].vthread(jo));
+       })});
+  add({"cross_thread_reduce", "cross_thread_reduce(loop)",
+       "The iterations of a reduction loop may be threads: each accumulates a part, and every thread gets all of them "
+       "combined. `bind` "
+       "then says which threads.",
+       "The reducer may be regrouped, and has an identity.", on<OnDevice<Sums>>([](Sums& p, Schedule& s, Show& show) {
+         const Tensor& y = p.y;
+         const Loop i = s[y].spatial<1>()[0];
+         auto [ko, ki] = s[y].split(s[y].reduction(), 64);
+         s[y].bind(i, gpu::block_x);
+         REFUSED(s[y].bind(ki, gpu::thread_x));
+         show.before();
+         s[y].cross_thread_reduce(ki).bind(ki, gpu::thread_x);
+         show.after();
+         (void)ko;
+       })});
+  const auto tiles = [](Matmul& p, Schedule& s) {  // a block of 16 x 16 results, tiles of A and B in shared memory
+    const Tensor& C = p.C;
+    auto [i, j] = s[C].spatial<2>();
+    auto [io, jo, ii, ji] = s[C].tile(i, j, 16, 16);
+    auto [ko, ki] = s[C].split(s[C].reduction(), 8);
+    s[C].reorder(io, jo, ko, ki, ii, ji);
+    Stage A_cache = s.cache_read(p.A, {C}, Scope::shared, 0), B_cache = s.cache_read(p.B, {C}, Scope::shared, 0);
+    A_cache.compute_at(ko), B_cache.compute_at(ko);
+    s[C].bind(io, gpu::block_y).bind(jo, gpu::block_x);
+    (void)ki, (void)ii, (void)ji;
+    return std::pair{std::array<Stage, 2>{A_cache, B_cache}, ko};
+  };
+  add({"pipeline", "pipeline(loop, {.stages, .loads, .async_copy})",
+       "What the loads compute for an iteration is computed `stages - 1` iterations earlier, into a ring of as many buffers, "
+       "so that "
+       "memory and arithmetic work at once.",
+       "The loads are computed at the loop, in shared memory, and read nothing that is computed inside it.",
+       on<OnDevice<Matmul>>([tiles](Matmul& p, Schedule& s, Show& show) {
+         const Tensor& C = p.C;
+         const auto made = tiles(p, s);
+         const Stage &A_cache = made.first[0], &B_cache = made.first[1];
+         const Loop ko = made.second;
+         REFUSED(s[C].pipeline(ko, {.stages = 1, .loads = {A_cache}}));
+         show.before();
+         s[C].pipeline(ko, {.stages = 3, .loads = {A_cache, B_cache}});
+         show.after();
+       })});
+  add({"double_buffer", "double_buffer()",
+       "A pipeline of two stages of the loop at which this load is computed; several loads of it share one.",
+       "As for `pipeline`.", on<OnDevice<Matmul>>([tiles](Matmul& p, Schedule& s, Show& show) {
+         const Tensor& C = p.C;
+         const auto made = tiles(p, s);
+         const Stage& A_cache = made.first[0];
+         REFUSED(s[C].double_buffer());
+         show.before();
+         A_cache.double_buffer();
+         show.after();
+       })});
+  add({"tensorize", "tensorize(loop, intrinsic)",
+       "The loop and all inside it become one call of an instruction that is described in the language "
+       "([schedules.md](schedules.md#instructions-of-the-users-own)).",
+       "The loops do what the description says: same formula, same extents, tiles that lie as its text needs them.",
+       on<Fours>([](Fours& p, Schedule& s, Show& show) {
+         const Tensor& y = p.y;
+         const Loop i = s[y].spatial<1>()[0];
+         const Intrinsic twice4 = described();
+         REFUSED(s[y].tensorize(i, twice4));
+         auto [io, ii] = s[y].split(i, 4, Tail::exact);
+         show.before();
+         s[y].tensorize(ii, twice4);
+         show.after();
+         (void)io;
+       })});
+  return g;
+}
+
+}  // namespace primitives_page
