@@ -1,3 +1,6 @@
 #pragma once
 // Schedules by family: what a schedule of the operators of one kind usually is, as functions over the primitives, with parameters from the
 // target's table (docs/ops.md).
+#include <ashlar/schedules/elementwise.h>
+#include <ashlar/schedules/reduction.h>
+#include <ashlar/schedules/rows.h>

@@ -1,0 +1,139 @@
+#pragma once
+// What the families bound by memory share: which type decides the lanes of a stage, which of its dimensions neighbours in
+// memory belong to, and reductions in lanes.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <ashlar/ir/build.h>
+#include <ashlar/ir/refusal.h>
+#include <ashlar/schedule/schedule.h>
+#include <ashlar/schedule/step.h>
+
+namespace ashlar::schedules::detail {
+
+inline const ir::Stage& definition(const Schedule& s, const Stage& stage) { return s.scheduled().program.stage(stage.id()); }
+
+inline void expect_processor(const char* family, const Schedule& s, Where where) {
+  if (s.target().is_gpu())
+    refuse(family, "a processor, whose loops run in lanes and on threads", "the target " + std::string(s.target().text()),
+           where);
+}
+
+// Its lanes are as many as a register holds of the widest numbers that it stores or computes with, indices aside.
+inline int lanes_of(const Schedule& s, const Stage& stage) {
+  Type widest = u8;
+  const auto meet = [&](Type t) {
+    if ((t.is_float() || t.is_data_integer()) && t.bits > widest.bits) widest = t;
+  };
+  for (const Expr& value : definition(s, stage).values) {
+    meet(value.type());
+    // not below a load: what computes a place is no number of the stage
+    ir::walk(value, [&](const Expr& e) {
+      meet(e.type());
+      return !ir::is(e, ir::Op::load);
+    });
+  }
+  return s.target().lanes(widest);
+}
+
+inline std::vector<Loop> loops_over(const Schedule& s, const Stage& stage, bool reduce, Where where) {
+  const ir::Stage& d = definition(s, stage);
+  const int spatial = d.spatial_rank(), n = reduce ? static_cast<int>(d.iters.size()) - spatial : spatial;
+  const auto pick = [&]<std::size_t N>(std::array<Loop, N>) {
+    const auto loops = reduce ? stage.reduction<N>(where) : stage.spatial<N>(where);
+    return std::vector<Loop>(loops.begin(), loops.end());
+  };
+  switch (n) {
+    case 0:
+      return {};
+    case 1:
+      return pick(std::array<Loop, 1>());
+    case 2:
+      return pick(std::array<Loop, 2>());
+    case 3:
+      return pick(std::array<Loop, 3>());
+    case 4:
+      return pick(std::array<Loop, 4>());
+    case 5:
+      return pick(std::array<Loop, 5>());
+    case 6:
+      return pick(std::array<Loop, 6>());
+    case 7:
+      return pick(std::array<Loop, 7>());
+    default:
+      return pick(std::array<Loop, 8>());
+  }
+}
+
+// All of them as one loop; there is at least one.
+inline Loop fused(const Stage& stage, const std::vector<Loop>& loops, Where where) {
+  Loop all = loops.front();
+  for (std::size_t k = 1; k < loops.size(); ++k) all = stage.fuse(all, loops[k], where);
+  return all;
+}
+
+// The innermost loop over points of a stage whose loops are as they were defined.
+inline Loop innermost_point(const Schedule& s, const Stage& stage, Where where) {
+  const std::vector<Loop> loops = loops_over(s, stage, false, where);
+  return loops.empty() ? Loop() : loops.back();
+}
+
+inline int power_of_two_up_to(std::int64_t n) {
+  int p = 1;
+  while (p <= n / 2 && p < 1 << 20) p *= 2;
+  return p;
+}
+// The number of an extent, or `otherwise` where it is over symbols.
+inline std::int64_t number_or(const Expr& extent, std::int64_t otherwise) {
+  std::int64_t n = otherwise;
+  return ir::is_int(extent, &n) ? n : otherwise;
+}
+
+// A reduction in lanes: `accumulators` registers of `lanes` each, then one tree of halves. `terms` is the innermost loop over
+// the terms, of neighbours in memory; `point` the innermost loop over points of the stage, Loop() where it has none.
+//
+//   for ko in (K + W - 1) / W              W = accumulators * lanes
+//     part[0 .. W) += terms[ko * W ..]     registers
+//   part[0 .. W / 2) + part[W / 2 ..), and so on; the stage adds the last two
+//
+// What may not be regrouped, or in any order only, keeps its serial loop: false.
+inline bool reduce_in_lanes(Schedule& s, const Stage& stage, Loop point, Loop terms, int lanes, int accumulators, Where where) {
+  const ir::Stage& d = definition(s, stage);
+  if (d.reducer.order != ir::Reducer::Order::any || d.reducer.kind == ir::ReducerKind::strict_sum) return false;
+  // Half of the registers are left to the terms.
+  const int components = static_cast<int>(d.buffers.size()), file = s.target().vector_registers();
+  while (accumulators > 1 && 2 * components * accumulators > file) accumulators /= 2;
+  const std::int64_t extent = number_or(terms.extent(where), -1);
+  int width = lanes * accumulators;
+  if (extent >= 0) width = std::min(width, power_of_two_up_to(extent));
+  if (width < 2) return false;
+  return !s.attempt([&] {
+    std::vector<Stage> parts;
+    Loop rest = stage.split(terms, width, Tail::guard, where).inner;
+    parts.push_back(stage.rfactor(rest, where));
+    while (width > 2) {
+      width /= 2;
+      rest = stage.split(rest, width, Tail::exact, where).inner;
+      parts.push_back(stage.rfactor(rest, where));
+      parts.back().unroll(parts.back().reduction(where), where);
+    }
+    stage.unroll(rest, where);
+    for (std::size_t k = parts.size(); k-- > 0;) {
+      if (point.id() != 0) parts[k].compute_at(point, where);
+      parts[k].store_in(Scope::registers, where);
+      const Loop last = loops_over(s, parts[k], false, where).back();
+      if (number_or(last.extent(where), 0) <= lanes) {
+        for (const Loop& t : loops_over(s, parts[k], true, where)) parts[k].reorder({t, where}, last);
+        parts[k].vectorize(last, where);
+        continue;
+      }
+      const auto [a, lane] = parts[k].split(last, lanes, Tail::exact, where);
+      for (const Loop& t : loops_over(s, parts[k], true, where)) parts[k].reorder({t, where}, a, lane);
+      parts[k].vectorize(lane, where).unroll(a, where);
+    }
+  });
+}
+
+}  // namespace ashlar::schedules::detail
