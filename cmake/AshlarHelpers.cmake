@@ -14,6 +14,11 @@
 #   ASHLAR_DIRECTORY. LINE_TABLES maps the code to the lines of algorithm and schedule, for debuggers and profilers; left out, builds of
 #   the configurations Debug and RelWithDebInfo have it.
 #
+# ashlar_add_op(<name> OP <operator> [PARAMS <key>=<value>...] [PROLOGUE <operator>...] [EPILOGUE <operator>...]
+#               [FUNCTION <c symbol>] [TARGETS <target>...] and what else ashlar_add_library takes)
+#   The same for an operator of the library, by its name (ashlar-ops --list has them): ashlar_add_op(up OP matmul PARAMS type=f16
+#   N=4096 EPILOGUE bias gelu). PROLOGUE and EPILOGUE are the parameters of these names, as lists.
+#
 # An application links the library alone: the compiler is no part of it, only the runtime is.
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/AshlarCross.cmake")
@@ -177,4 +182,29 @@ function(ashlar_add_library name)
     target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${dir}/include>)
   endif()
   target_link_libraries(${name} PUBLIC Ashlar::Runtime)
+endfunction()
+
+function(ashlar_add_op name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "OP;FROM;GENERATOR" "PARAMS;PROLOGUE;EPILOGUE")
+  if(arg_FROM OR arg_GENERATOR)
+    message(FATAL_ERROR "ashlar_add_op(${name}): an operator has no FROM and no GENERATOR; ashlar_add_library takes them")
+  endif()
+  if(NOT arg_OP)
+    message(FATAL_ERROR "ashlar_add_op(${name}): OP is missing: the name of an operator, as ashlar-ops --list has it")
+  endif()
+  if(NOT TARGET Ashlar::OpGenerators)
+    if(CMAKE_CROSSCOMPILING AND NOT Ashlar_DIR)
+      message(FATAL_ERROR "ashlar_add_op(${name}): generators run on the machine that builds, and this is a cross build with Ashlar as a part of it; "
+                          "install Ashlar for that machine, and find_package(Ashlar) with -DAshlar_DIR=<prefix>/lib/cmake/Ashlar")
+    endif()
+    message(FATAL_ERROR "ashlar_add_op(${name}): this package of Ashlar holds the runtime alone; install the compiler package")
+  endif()
+  foreach(chain PROLOGUE EPILOGUE)
+    if(arg_${chain})
+      string(TOLOWER ${chain} param)
+      list(JOIN arg_${chain} "," value)
+      list(APPEND arg_PARAMS "${param}=${value}")
+    endif()
+  endforeach()
+  ashlar_add_library(${name} FROM Ashlar::OpGenerators GENERATOR ${arg_OP} PARAMS ${arg_PARAMS} ${arg_UNPARSED_ARGUMENTS})
 endfunction()

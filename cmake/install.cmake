@@ -22,6 +22,11 @@ foreach(layer ir lang analysis interp schedule lower codegen codegen_c codegen_s
 endforeach()
 install(TARGETS ${layers} EXPORT AshlarGeneratorTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT generator)
 install(EXPORT AshlarGeneratorTargets NAMESPACE Ashlar:: DESTINATION ${package} COMPONENT generator)
+if(TARGET ashlar_op_generators)  # exported by itself: cross builds run it, and link none of the libraries
+  set_target_properties(ashlar_op_generators PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  install(TARGETS ashlar_op_generators EXPORT AshlarOpGeneratorsTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT generator)
+  install(EXPORT AshlarOpGeneratorsTargets NAMESPACE Ashlar:: DESTINATION ${package} COMPONENT generator)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ashlar DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT generator
   FILES_MATCHING PATTERN "*.h" PATTERN "runtime" EXCLUDE)
 

@@ -1,4 +1,4 @@
-# cmake -DPROJECT=... -DBUILD=... -DGENERATOR=... -DOPTIONS=... -DEMULATOR=... -DEXPECTED=... -P build_and_emulate.cmake
+# cmake -DPROJECT=... -DBUILD=... -DGENERATOR=... -DOPTIONS=... -DEMULATOR=... -DEXPECTED=... [-DOPERATOR=ON] -P build_and_emulate.cmake
 # Configures a project once with a toolchain file, builds it, and runs its program in an emulator, which must say EXPECTED.
 include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 file(REMOVE_RECURSE "${BUILD}")
@@ -8,6 +8,13 @@ run(${CMAKE_COMMAND} --build "${BUILD}" --target app)
 run(${EMULATOR} "${BUILD}/app")
 if(NOT out MATCHES "${EXPECTED}")
   message(FATAL_ERROR "the program said: ${out}")
+endif()
+if(OPERATOR)  # an operator of the library, made by the ashlar-ops of the package
+  run(${CMAKE_COMMAND} --build "${BUILD}" --target app_op)
+  run(${EMULATOR} "${BUILD}/app_op")
+  if(NOT out STREQUAL "C = relu(A B + bias)\n")
+    message(FATAL_ERROR "app_op said: ${out}")
+  endif()
 endif()
 run(${CMAKE_COMMAND} --build "${BUILD}" --target app)  # nothing is made again
 if(out MATCHES "Ashlar: scale")

@@ -1,4 +1,4 @@
-# cmake -DPROJECT=... -DBUILD=... -DOPTIONS=... [-DSAME_COMMANDS=...] [-DOTHER_COMMANDS=...] -P build_and_run.cmake
+# cmake -DPROJECT=... -DBUILD=... -DOPTIONS=... [-DSAME_COMMANDS=...] [-DOTHER_COMMANDS=...] [-DOPERATOR=ON] -P build_and_run.cmake
 # Configures a project, builds it, runs its two programs, and looks for the compiler in them with nm: there must be none.
 #
 # SAME_COMMANDS are options under which Ashlar's sources are compiled by the very commands of Ashlar's own build, so that ccache,
@@ -44,6 +44,13 @@ endif()
 run("${BUILD}/app_cpp")
 if(NOT out STREQUAL "same kernel\n")
   message(FATAL_ERROR "app_cpp said: ${out}")
+endif()
+if(OPERATOR)  # an operator of the library, made by the ashlar-ops of the package
+  run(${CMAKE_COMMAND} --build "${BUILD}" --target app_op)
+  run("${BUILD}/app_op")
+  if(NOT out STREQUAL "C = relu(A B + bias)\n")
+    message(FATAL_ERROR "app_op said: ${out}")
+  endif()
 endif()
 foreach(app app_c app_cpp)
   run("${NM}" -C "${BUILD}/${app}")

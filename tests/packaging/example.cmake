@@ -1,0 +1,10 @@
+# cmake -DPAGE=... -DPROJECT=... -P example.cmake: the page has the project's op.c, and its line of CMake, to the letter.
+file(READ "${PAGE}" page)
+file(READ "${PROJECT}/op.c" program)
+file(STRINGS "${PROJECT}/CMakeLists.txt" line REGEX "^ashlar_add_op\\(")
+foreach(part program line)
+  string(FIND "${page}" "${${part}}" place)
+  if(place EQUAL -1)
+    message(FATAL_ERROR "${PAGE} does not have, as it stands in ${PROJECT}:\n${${part}}")
+  endif()
+endforeach()
