@@ -13,8 +13,8 @@ namespace apps {
 
 struct Times {
   double median = 0, least = 0;  // seconds of one run
-  int runs = 0;
-  int interrupted = 0;  // runs during which another program took a processor from this one
+  int runs = 0;                  // turns; in each the contender runs so often that reading the clock does not count
+  int interrupted = 0;           // runs during which another program took a processor from this one
 };
 
 // thread: CPU time of the calling thread, which other programs lengthen little; for contenders that start no threads.
@@ -31,7 +31,7 @@ struct Conditions {
 // contender meanwhile. So each turn waits until the others' threads sleep, and wakes its own.
 inline constexpr Conditions several_threads{.pause = 0.06, .runs = 3};
 
-// Runs every contender once unmeasured, then in rounds until `seconds` have passed.
+// Runs every contender unmeasured, then in rounds until `seconds` have passed.
 std::vector<Times> race(const std::vector<std::function<void()>>& contenders, double seconds, const Conditions& = {});
 
 double now();  // seconds, monotonic

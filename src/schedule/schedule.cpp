@@ -82,7 +82,14 @@ const ir::Stage& standing(const detail::ScheduleState& state, ir::Id id, const c
 Expr Loop::extent(Where where) const {
   const ir::Stmt& s = statement(state_, id_, "extent", where);
   const ir::LoopRange r = ir::range_of(state_->scheduled.program, s);
-  return analysis::simplify(ir::sub(r.end, r.begin), analysis::facts_of_arguments(state_->scheduled.program));
+  const Expr extent = analysis::simplify(ir::sub(r.end, r.begin), analysis::facts_of_arguments(state_->scheduled.program));
+  // In the language's own variables, so that conditions may be made of it.
+  return ir::transform(extent, [&](const Expr& e) {
+    if (ir::is(e, ir::Op::var))
+      for (const auto& [written, id] : state_->variable_of)
+        if (id == e.node()->id) return ir::var(written, e.node()->name, e.type());
+    return e;
+  });
 }
 std::string_view Loop::label(Where where) const {
   const ir::Stmt& s = statement(state_, id_, "label", where);

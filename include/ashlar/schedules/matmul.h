@@ -1,0 +1,234 @@
+#pragma once
+// Products of matrices, C[.., i, j] = sum over k of A[.., i, k] B[.., k, j], for extents of any size: packed panels, a tile of
+// registers, k in blocks that accumulate through memory.
+//
+//   schedules::matmul(s, s[C], A, B);
+//   schedules::matmul(s, s[scores], queries, keys, {.transposed_b = true});                      // B[.., j, k]
+//   s[C].fuse_into(schedules::matmul(s, s[product], A, B, {.padded = true}).tile);   // bias and activation, tile by tile
+//
+//   for b    (dimensions before i and j)                                      in parallel, where there are any
+//     for jc   (block_j panels of B)
+//       for ko   (block_k at a time)
+//         B panels: tile_j columns each, k after k, zeros past N              in parallel; they stay in the second-level cache
+//         for io   (tile_i rows)                                              in parallel
+//           A panel: tile_i rows of this block of k, row after row            it stays in the first-level cache
+//           for jm   (tile_j columns: one panel of B)
+//             partial, tile_i x tile_j sums in registers: for ki, one row of the B panel times one column of the A panel
+//             product += partial, the first block stores
+//             what is fused into the tile, after the last block
+//
+// Goto and van de Geijn, Anatomy of high-performance matrix multiplication, 2008, describe the blocks and what each keeps
+// where.
+#include <ashlar/schedule/instructions/arm.h>
+#include <ashlar/schedule/instructions/shuffles.h>
+#include <ashlar/schedule/schedule.h>
+#include <ashlar/schedules/lanes.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace ashlar::schedules {
+
+struct MatmulOptions {
+  int tile_i = 0;             // rows of a register tile; 0: as many as the target's registers hold
+  int block_k = 0;            // steps of k between two visits of C; 0: 512
+  int block_j = 0;            // panels of B in a block; 0: as many as fill the second-level cache twice
+  int ahead = 32;             // steps of k that the panel of B is asked for before it is needed; 0: it is not
+  bool transposed_b = false;  // B is read at [.., j, k]
+  // The product is no output: it has storage of its own, which may be written past the end of the matrix.
+  bool padded = false;
+};
+struct MatmulLoops {
+  Loop rows;  // over tiles of rows
+  Loop tile;  // at the end of its iterations a tile of the product is up to date
+};
+
+namespace detail {
+
+// The type of a stage that a family of products takes: one sum over one dimension, of at most so many.
+inline Type product_type(const char* family, const Schedule& s, const Stage& stage, int most_loops, Where where) {
+  expect_processor(family, s, where);
+  const ir::Stage& d = definition(s, stage);
+  if (d.reducer.kind != ir::ReducerKind::sum || d.values.size() != 1 ||
+      d.spatial_rank() + 1 != static_cast<int>(d.iters.size()) || d.spatial_rank() < 2 ||
+      static_cast<int>(d.iters.size()) > most_loops)
+    refuse(family, "a sum over one dimension, of two to " + std::to_string(most_loops - 1) + " dimensions", d.name, where);
+  if (stage.nest(where).size() != d.iters.size())
+    refuse(family, "a stage whose loops are as they were defined", d.name + ", which was scheduled before", where);
+  return d.values[0].type();
+}
+
+// What a product is cut into, in elements.
+struct MatmulBlocks {
+  int lanes, rows, columns, block_k;
+  std::int64_t panels;
+  bool by_lane;  // instructions take a factor from one lane of a register: A in columns of four
+
+  MatmulBlocks(const Target& t, Type type, const MatmulOptions& o) {
+    lanes = t.lanes(type);
+    by_lane = t.architecture() == Architecture::aarch64 && type == f32 && o.tile_i % 4 == 0;
+    // Two registers of B, and 2 x rows + 2 of B + 1 of A fit the file; of 26 sums more divide the usual extents than of 28. By
+    // lanes, four rows of A are one load, and 3 x 8 + 3 of B + 2 of A need fewer loads for a multiplication.
+    columns = (by_lane ? 3 : 2) * lanes;
+    rows = o.tile_i != 0 ? o.tile_i : by_lane ? 8 : t.vector_registers() >= 32 ? 13 : 6;
+    block_k = o.block_k != 0 ? o.block_k : 512;
+    const std::int64_t panel_bytes = std::int64_t{block_k} * columns * type.bytes();
+    panels = o.block_j != 0 ? o.block_j : std::max<std::int64_t>(1, 2 * t.cache_bytes(2) / panel_bytes);
+  }
+};
+
+// The layout of a panel: `place` of the last two dimensions, behind those before them.
+template <class F>
+void panel_layout(const Stage& panel, int rank, F place) {
+  if (rank == 2) panel.transform_layout([&](Var r, Var c) { return place(r, c); });
+  if (rank == 3)
+    panel.transform_layout([&](Var b, Var r, Var c) {
+      const auto p = place(r, c);
+      return at(b, p.index[0], p.index[1], p.index[2]);
+    });
+  if (rank == 4)
+    panel.transform_layout([&](Var a, Var b, Var r, Var c) {
+      const auto p = place(r, c);
+      return at(a, b, p.index[0], p.index[1], p.index[2]);
+    });
+}
+
+// The last N loops of a nest that is one loop a dimension.
+template <std::size_t N>
+std::array<Loop, N> last(const Stage& stage) {
+  const std::vector<Loop> all = stage.nest();
+  std::array<Loop, N> some;
+  for (std::size_t k = 0; k < N; ++k) some[k] = all[all.size() - N + k];
+  return some;
+}
+
+// Rows of block_k elements: a copy, where columns of tile_i would be a transposition.
+inline void pack_rows(const Stage& panel, int rank, const MatmulBlocks& b) {
+  panel_layout(panel, rank, [&](Var r, Var k) { return at(r / b.rows, r % b.rows, k); });
+  panel.align(rank, b.block_k);
+  auto [r, k] = last<2>(panel);
+  auto [tile, row] = panel.split(r, b.rows, Tail::pad);
+  auto [block, lane] = panel.split(k, b.lanes, Tail::pad);
+  panel.reorder(tile, row, block, lane).vectorize(lane);
+}
+
+// Columns of tile_i elements: blocks of four rows, copied and transposed.
+inline void pack_columns(const Stage& panel, const Stage& copied, int rank, const MatmulBlocks& b) {
+  panel_layout(panel, rank, [&](Var r, Var k) { return at(r / b.rows, k, r % b.rows); });
+  auto [r, k] = last<2>(panel);
+  auto [tile, row] = panel.split(r, b.rows, Tail::pad);
+  auto [four, of_four] = panel.split(row, 4, Tail::exact);
+  auto [block, lane] = panel.split(k, b.lanes, Tail::pad);
+  panel.reorder(tile, block, four, lane, of_four);
+  copied.compute_at(four);
+  copied.vectorize(last<1>(copied)[0]);
+  panel.tensorize(lane, shuffles::transpose(f32, 4, b.lanes));
+}
+
+// Row by row, as B lies in memory; eight rows at a time, so that two threads do not write next to each other.
+inline void pack_b(const Stage& panels, int rank, const MatmulBlocks& b, bool parallel) {
+  panel_layout(panels, rank, [&](Var k, Var c) { return at(c / b.columns, k, c % b.columns); });
+  auto [k, j] = last<2>(panels);
+  auto [panel, column] = panels.split(j, b.columns, Tail::pad);
+  auto [half, lane] = panels.split(column, b.lanes, Tail::exact);
+  auto [rows, row] = panels.split(k, 8, Tail::guard);
+  panels.reorder(rows, row, panel, half, lane).tighten(row);
+  panels.unroll(half).vectorize(lane);
+  if (parallel) panels.parallel(rows);
+}
+
+// B[.., j, k]: squares of one register by one, copied and transposed.
+inline void pack_transposed_b(const Stage& panels, const Stage& copied, Type type, int rank, const MatmulBlocks& b,
+                              bool parallel) {
+  panel_layout(panels, rank, [&](Var c, Var k) { return at(c / b.columns, k, c % b.columns); });
+  auto [j, k] = last<2>(panels);
+  auto [panel, column] = panels.split(j, b.columns, Tail::pad);
+  auto [part, lane] = panels.split(column, b.lanes, Tail::exact);
+  auto [block, step] = panels.split(k, b.lanes, Tail::pad);
+  panels.reorder(panel, part, block, step, lane);
+  copied.compute_at(block);
+  copied.vectorize(last<1>(copied)[0]);
+  panels.tensorize(step, shuffles::transpose(type, b.lanes, b.lanes));
+  if (parallel) panels.parallel(panel);
+}
+
+// The tile of sums: tile_i x tile_j of them in registers for each step of k. Returns the loop over steps.
+inline Loop register_tile(const Stage& partial, const MatmulBlocks& b) {
+  if (!b.by_lane) {
+    auto [i, j, block, k] = last<4>(partial);
+    auto [tile, row] = partial.split(i, b.rows, Tail::pad);
+    auto [panel, column] = partial.split(j, b.columns, Tail::pad);
+    auto [half, lane] = partial.split(column, b.lanes, Tail::exact);
+    partial.reorder(block, tile, panel, k, row, half, lane).unroll(row).unroll(half).vectorize(lane);
+    return k;
+  }
+  auto [i, j, block, step, of_step] = last<5>(partial);
+  auto [tile, row] = partial.split(i, b.rows, Tail::pad);
+  auto [panel, column] = partial.split(j, b.columns, Tail::pad);
+  auto [part, lane] = partial.split(column, b.lanes, Tail::exact);
+  auto [four, of_four] = partial.split(row, 4, Tail::exact);
+  auto [k, once] = partial.split(of_step, 1, Tail::exact);
+  partial.reorder(block, tile, panel, step, k, four, part, of_four, lane, once);
+  partial.unroll(k).unroll(four).unroll(part).decompose_init(step).tensorize(of_four, arm::fmla_by_lane());
+  const std::vector<Loop> start = partial.init().nest();
+  for (std::size_t l = start.size() - 4; l + 1 < start.size(); ++l) partial.init().unroll(start[l]);
+  partial.init().vectorize(start.back());
+  return step;
+}
+
+}  // namespace detail
+
+// `product` sums A times B over its only reduction; A and B are inputs or stages. Up to two dimensions may stand before i and
+// j; A and B have all of them or none. Refused where the product has other loops, was scheduled before, or is not of floats.
+inline MatmulLoops matmul(Schedule& s, const Stage& stage, const Tensor& A, const Tensor& B, const MatmulOptions& options = {},
+                          Where where = Where::current()) {
+  const Stage product = s[stage];
+  const Type type = detail::product_type("matmul", s, product, 5, where);
+  const detail::MatmulBlocks b(s.target(), type, options);
+  const std::vector<Loop> nest = product.nest();
+  const std::size_t batch = nest.size() - 3;
+
+  Stage b_rows = s.cache_read(B, {product}, options.transposed_b ? Scope::stack : Scope::global, 0);
+  Stage a_rows = s.cache_read(A, {product}, b.by_lane ? Scope::stack : Scope::global, 0);
+
+  const Tail tail = options.padded ? Tail::pad : Tail::guard;
+  const Loop i = nest[batch], j = nest[batch + 1];
+  Loop depth = nest[batch + 2];
+  if (b.by_lane) depth = product.split(depth, 4, Tail::pad).outer;  // behind the end of k there are zeros in both
+  auto [ko, ki] = product.split(depth, b.by_lane ? (b.block_k + 3) / 4 : b.block_k, Tail::guard);
+  auto [io, ii] = product.split(i, b.rows, tail);
+  auto [jo, ji] = product.split(j, b.columns, tail);
+  auto [jc, jm] = product.split(jo, b.panels, Tail::guard);
+  Stage b_panels = options.transposed_b ? s.cache_read(b_rows, {product}, Scope::global) : b_rows;
+  Stage a_panel = b.by_lane ? s.cache_read(a_rows, {product}, Scope::global) : a_rows;
+  product.reorder(jc, ko, io, jm, ii, ji, ki).tighten(jm).tighten(ki);  // the four of a step stay innermost
+  Stage partial = product.rfactor(ko);
+  partial.compute_at(jm).store_in(Scope::registers);
+
+  a_panel.compute_at(io);
+  if (b.by_lane)
+    detail::pack_columns(a_panel, a_rows, A.rank(), b);
+  else
+    detail::pack_rows(a_panel, A.rank(), b);
+  b_panels.compute_at(ko);
+  if (options.transposed_b)
+    detail::pack_transposed_b(b_panels, b_rows, type, B.rank(), b, batch == 0);
+  else
+    detail::pack_b(b_panels, B.rank(), b, batch == 0);
+
+  const Loop step = detail::register_tile(partial, b);
+  if (options.ahead > 0) partial.prefetch(step, b_panels, b.by_lane ? (options.ahead + 3) / 4 : options.ahead);
+
+  auto [half, lane] = product.split(ji, b.lanes, Tail::exact);
+  product.unroll(ii).unroll(half).vectorize(lane);
+  if (batch == 0) {
+    product.parallel(io);
+  } else {
+    Loop all = nest[0];
+    for (std::size_t d = 1; d < batch; ++d) all = product.fuse(all, nest[d]);
+    product.parallel(all);
+  }
+  return {io, jm};
+}
+
+}  // namespace ashlar::schedules
