@@ -2,6 +2,8 @@
 """The examples of a page compile: every block marked cpp, in the order of the page, as one unit after `using namespace ashlar`.
 
   scripts/check_doc_examples.py --compiler g++ --include include docs/language.md
+
+With --program the page's blocks marked c are a program, which is written to a file, with --prints its block after "It prints".
 """
 import argparse
 import re
@@ -11,13 +13,37 @@ import sys
 FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror", "-fno-exceptions", "-fno-rtti"]
 
 
+def program_of(args):
+    with open(args.page, encoding="utf-8") as f:
+        text = f.read()
+    blocks = list(re.finditer(r"^```c\n(.*?)^```$", text, re.M | re.S))
+    printed = re.search(r"^It prints\n\n```\n(.*?)^```$", text, re.M | re.S)
+    if not blocks or not printed:
+        sys.exit(f"{args.page}: expected blocks of C, and one of what they print")
+    if args.program:
+        with open(args.program, "w", encoding="utf-8") as f:
+            f.write("\n".join(b[1] for b in blocks))
+        return 0
+    run = subprocess.run([args.prints], capture_output=True, text=True, check=False)
+    if run.returncode != 0 or run.stdout != printed[1]:
+        sys.exit(f"{args.page}: expected\n{printed[1]}found, with code {run.returncode},\n{run.stdout}")
+    print(f"{args.page}: {len(blocks)} blocks, as printed")
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiler", default="g++")
-    parser.add_argument("--include", required=True)
+    parser.add_argument("--include")
     parser.add_argument("--header", default="ashlar/lang.h", help="what the examples include")
+    parser.add_argument("--program", help="a file to write the blocks marked c to")
+    parser.add_argument("--prints", help="an executable, whose output must be the block after \"It prints\"")
     parser.add_argument("page")
     args = parser.parse_args()
+    if args.program or args.prints:
+        return program_of(args)
+    if not args.include:
+        parser.error("--include is missing")
     unit = f"#include <{args.header}>\nusing namespace ashlar;\n"
     count = 0
     with open(args.page, encoding="utf-8") as f:

@@ -36,7 +36,7 @@ struct Layout {                                                            // wh
   int align = 0;                                                           // bytes; 0: the element's own
 };
 
-class Argument : public Tensor {
+class Argument : public Tensor {  // a member of a generator
  public:
   Argument(const Argument&) = delete;
   Argument& operator=(const Argument&) = delete;
@@ -45,16 +45,16 @@ class Argument : public Tensor {
   Argument() = default;
 };
 
-class Input : public Argument {
+class Input : public Argument {  // a tensor that the caller gives
  public:
-  Input(const char* name, Type, std::initializer_list<Extent> shape, Layout = {}, Where = Where::current());
-  Input(const char* name, Type, const Shape&, Layout = {}, Where = Where::current());  // of any rank
+  Input(const char* name, Type, std::initializer_list<Extent> shape, Layout = {}, Where = Where::current());  // its name in C
+  Input(const char* name, Type, const Shape&, Layout = {}, Where = Where::current());                         // of any rank
 };
 
-struct OutputMay {
+struct OutputMay {            // what calls may do with it
   bool alias_inputs = false;  // be exactly an input's memory, shape and strides
 };
-class Output : public Argument {
+class Output : public Argument {  // a tensor that the caller gives and the kernel writes, all of it
  public:
   using May = OutputMay;
   Output(const char* name, Type, std::initializer_list<Extent> shape, Layout = {}, May = {}, Where = Where::current());
@@ -77,14 +77,14 @@ namespace generator {
 struct GeneratorRecord;
 }
 
-class Generator {
+class Generator {  // derive, add members, override algorithm() and schedule(), name it by ASHLAR_GENERATOR
  public:
   virtual ~Generator();
   Generator(const Generator&) = delete;
   Generator& operator=(const Generator&) = delete;
-  virtual void algorithm() = 0;
-  virtual void schedule(Schedule&) {}
-  const Target& target() const;  // what code is made for; valid from the constructor on
+  virtual void algorithm() = 0;        // binds every Output
+  virtual void schedule(Schedule&) {}  // left out: every stage by itself, in serial loops
+  const Target& target() const;        // what code is made for; valid from the constructor on
 
  protected:
   Generator();  // members register with the generator under construction; refused unless made by the tool or instantiate<G>()

@@ -167,9 +167,9 @@ detail::Between<T> between(T low, T high) {
 }
 
 template <class T>
-class Param {
+class Param {  // NAME=VALUE on the command line: a number, bool, enum, Type or text, known when the generator runs
  public:
-  struct Choices {
+  struct Choices {  // {{32, 64, 128}}
     std::initializer_list<T> of;
   };
   Param(const char* name, T fallback, const char* doc = "") : value_(fallback) { choose(name, {}, doc); }
@@ -183,7 +183,7 @@ class Param {
   Param(const Param& other) : value_(other.value_) { no_copy(); }
   Param& operator=(const Param&) { return no_copy(), *this; }
 
-  operator const T&() const { return value_; }
+  operator const T&() const { return value_; }  // so that it is used as the value
   const T& operator*() const { return value_; }
   Expr operator()(Operand v) const
     requires std::same_as<T, Type>

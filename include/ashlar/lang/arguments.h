@@ -24,7 +24,7 @@ struct ArgumentLayout {
 
 Tensor make_input(const char* name, Type, const std::vector<Extent>&, ArgumentLayout = {}, Where = Where::current());
 Tensor make_output(const char* name, Type, const std::vector<Extent>&, ArgumentLayout = {}, Where = Where::current());
-Expr make_scalar(const char* name, Type, Where = Where::current());
+Expr make_scalar(const char* name, Type, Where = Where::current());  // an argument by value
 
 // Says what an output is. Refused: twice, another type or rank, a domain that is not the declared shape.
 void bind(const Tensor& output, const Tensor& value, Where = Where::current());

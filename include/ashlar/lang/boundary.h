@@ -17,11 +17,11 @@
 
 namespace ashlar::boundary {
 
-Tensor repeat(const Tensor&, Where = Where::current());
-Tensor mirror(const Tensor&, Where = Where::current());
-Tensor reflect(const Tensor&, Where = Where::current());
-Tensor wrap(const Tensor&, Where = Where::current());
-Tensor constant(const Tensor&, Operand value);
+Tensor repeat(const Tensor&, Where = Where::current());   // the edge
+Tensor mirror(const Tensor&, Where = Where::current());   // the edge is repeated
+Tensor reflect(const Tensor&, Where = Where::current());  // the edge is not repeated
+Tensor wrap(const Tensor&, Where = Where::current());     // the other end
+Tensor constant(const Tensor&, Operand value);            // the value; the tensor is not read outside
 Tensor repeat(const Tensor&, std::initializer_list<int> dims, Where = Where::current());
 Tensor mirror(const Tensor&, std::initializer_list<int> dims, Where = Where::current());
 Tensor reflect(const Tensor&, std::initializer_list<int> dims, Where = Where::current());

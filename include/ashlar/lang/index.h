@@ -15,13 +15,13 @@
 
 namespace ashlar {
 
-inline constexpr int max_rank = 8;
+inline constexpr int max_rank = 8;  // of a tensor
 
 namespace detail {
 struct Access;
 }
 
-class Var : public Expr {
+class Var : public Expr {  // one index of the tensor being defined
  public:
   Var(const Var&) = default;
   Var& operator=(const Var&) = delete;
@@ -36,9 +36,9 @@ class Var : public Expr {
   explicit Var(const Expr& e) : Expr(e) {}
 };
 
-class Symbol : public Expr {  // shared by identity, not by name
+class Symbol : public Expr {  // an extent known at the call; shared by identity, not by name
  public:
-  struct Facts {
+  struct Facts {  // checked at entry, used by every proof
     std::int64_t min = 0, max = INT64_MAX, multiple_of = 1;
   };
   explicit Symbol(const char* name, Where = Where::current());
@@ -47,11 +47,11 @@ class Symbol : public Expr {  // shared by identity, not by name
 
 class AxisList;
 
-class Axis : public Expr {  // bounds may use Vars (triangles), symbols, and elements of inputs (tables)
+class Axis : public Expr {  // of a reduction; bounds may use Vars (triangles), symbols, and elements of inputs (tables)
  public:
-  Axis(const char* name, Operand end, Where = Where::current());
-  Axis(const char* name, Operand begin, Operand end, Where = Where::current());
-  AxisList where(Operand condition) const;
+  Axis(const char* name, Operand end, Where = Where::current());                 // [0, end)
+  Axis(const char* name, Operand begin, Operand end, Where = Where::current());  // [begin, end)
+  AxisList where(Operand condition) const;                                       // only the points at which it holds
 };
 
 class AxisList {  // what a reduction runs over: its axes, outermost first, and conditions on them
@@ -76,11 +76,11 @@ class AxisList {  // what a reduction runs over: its axes, outermost first, and 
 
 // ---- extents -----------------------------------------------------------------------------------------------------------
 
-struct Range {
+struct Range {  // [begin, end)
   Expr begin, end;
 };  // half open
 
-class Extent {
+class Extent {  // of a dimension: a number, a Symbol, a formula of them, or a Range; with a label or without
  public:
   template <Number T>
     requires(std::integral<T> && !std::same_as<T, bool>)
@@ -109,9 +109,9 @@ struct DimAt {  // carries the line into an operator
 
 class Shape {  // for operators of any rank: made from a tensor or a vector, never from braces (those are the static rank)
  public:
-  static Shape of(std::vector<Extent>, Where = Where::current());
+  static Shape of(std::vector<Extent>, Where = Where::current());  // at most max_rank
   int rank() const { return static_cast<int>(extents_.size()); }
-  Shape drop(int dim, Where = Where::current()) const;
+  Shape drop(int dim, Where = Where::current()) const;                 // without a dimension
   Shape with(int dim, const Extent&, Where = Where::current()) const;  // dim == rank() appends
   Expr operator[](DimAt) const;                                        // the extent
   const std::vector<Extent>& extents() const { return extents_; }

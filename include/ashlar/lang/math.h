@@ -8,7 +8,7 @@
 
 namespace ashlar {
 
-Expr select(Operand condition, Operand if_true, Operand if_false);
+Expr select(Operand condition, Operand if_true, Operand if_false);  // the arm that is not taken reads nothing
 template <std::size_t N>
 std::array<Expr, N> select(Operand condition, const std::array<Expr, N>& if_true, const std::array<Expr, N>& if_false) {
   std::array<Expr, N> chosen;
@@ -17,57 +17,57 @@ std::array<Expr, N> select(Operand condition, const std::array<Expr, N>& if_true
   return chosen;
 }
 
-// any number
-Expr min(Operand, Operand);
+// ---- any number
+Expr min(Operand, Operand);  // of floats: NaN where one is
 Expr max(Operand, Operand);
 Expr clamp(Operand value, Operand low, Operand high);          // both ends included: max(min(value, high), low)
 Expr min(const Expr&, const Expr&, Where = Where::current());  // exact matches: survive `using namespace std` as well
 Expr max(const Expr&, const Expr&, Where = Where::current());
 Expr clamp(const Expr&, const Expr&, const Expr&, Where = Where::current());
-Expr abs(Operand);
+Expr abs(Operand);  // of the lowest integer itself
 Expr in_range(Operand value, Operand low,
               Operand high);  // a promise (half open), checked by the interpreter and the checked build
 Expr fast(Operand);           // its math functions in their fast forms: docs/ir.md, "Math functions"
 
-// floating types
-Expr sqrt(Operand);
-Expr rsqrt(Operand);
-Expr cbrt(Operand);
+// ---- floating types; bounds of errors are in docs/ir.md, "Math functions"
+Expr sqrt(Operand);   // correctly rounded
+Expr rsqrt(Operand);  // 1 / sqrt(x)
+Expr cbrt(Operand);   // the cube root
 Expr exp(Operand);
-Expr exp2(Operand);
-Expr expm1(Operand);
+Expr exp2(Operand);   // 2^x
+Expr expm1(Operand);  // exp(x) - 1
 Expr log(Operand);
 Expr log2(Operand);
-Expr log1p(Operand);
-Expr sin(Operand);
+Expr log1p(Operand);  // log(1 + x)
+Expr sin(Operand);    // radians, as all angles
 Expr cos(Operand);
 Expr tan(Operand);
 Expr asin(Operand);
 Expr acos(Operand);
 Expr atan(Operand);
-Expr atan2(Operand y, Operand x);
+Expr atan2(Operand y, Operand x);  // the angle of (x, y), from -pi to pi
 Expr sinh(Operand);
 Expr cosh(Operand);
 Expr tanh(Operand);
 Expr erf(Operand);
-Expr erfc(Operand);
+Expr erfc(Operand);     // 1 - erf(x)
 Expr sigmoid(Operand);  // 1 / (1 + exp(-x))
 Expr pow(Operand base, Operand exponent);
 Expr floor(Operand);
 Expr ceil(Operand);
 Expr round(Operand);  // to nearest, ties to even
-Expr trunc(Operand);
+Expr trunc(Operand);  // towards zero
 Expr copysign(Operand magnitude, Operand sign);
 Expr fma(Operand a, Operand b, Operand c);  // a * b + c, rounded once
 Expr isnan(Operand);
 Expr isinf(Operand);
 
-// integer types; the sums, differences and products inside are exact
-Expr trunc_div(Operand, Operand);
-Expr trunc_rem(Operand, Operand);
-Expr popcount(Operand);
-Expr clz(Operand);
-Expr ctz(Operand);
+// ---- integer types; the sums, differences and products inside are exact
+Expr trunc_div(Operand, Operand);                // as C divides; / is the floor
+Expr trunc_rem(Operand, Operand);                // as C's %
+Expr popcount(Operand);                          // bits that are 1
+Expr clz(Operand);                               // zeros before the highest 1; of 0 all bits
+Expr ctz(Operand);                               // zeros behind the lowest 1; of 0 all bits
 Expr rounding_shr(Operand value, Operand bits);  // rounds to nearest (CMSIS-NN, gemmlowp)
 Expr rounding_shl(Operand value, Operand bits);  // signed: negative bits shift right and round (SRSHL)
 Expr mul_high(Operand a, Operand b);             // ab >> n: the upper half of the product

@@ -28,7 +28,7 @@ template <class T>
 concept TensorLike = requires { typename T::is_tensor; };
 }  // namespace detail
 
-class Operand {
+class Operand {  // what functions and operators of the language take: an Expr, a C++ number or a Param, and the line
  public:
   Operand(const Expr& e, Where where = Where::current()) : expr_(e), where_(where) {}
   template <Number T>

@@ -25,9 +25,9 @@ Expr adopt(const Expr& as, Operand value, const char* what);  // the operand as 
 }  // namespace detail
 
 template <std::size_t N = 1>
-class Reduction {
+class Reduction {  // of N values: what compute takes; no Expr
  public:
-  Reduction from(Operand initial) const
+  Reduction from(Operand initial) const  // starts there instead of at the identity
     requires(N == 1)
   {
     return from(Values<1>{detail::adopt(terms_[0], initial, "from")});
@@ -53,9 +53,9 @@ class Reduction {
 
 Reduction<> sum(Operand, AxisList, Where = Where::current());         // a schedule may regroup and reorder it
 Reduction<> strict_sum(Operand, AxisList, Where = Where::current());  // left to right, whatever the schedule
-Reduction<> product(Operand, AxisList, Where = Where::current());
-Reduction<> maximum(Operand, AxisList, Where = Where::current());
-Reduction<> minimum(Operand, AxisList, Where = Where::current());
+Reduction<> product(Operand, AxisList, Where = Where::current());     // over nothing 1
+Reduction<> maximum(Operand, AxisList, Where = Where::current());     // over nothing lowest(type); a NaN wins
+Reduction<> minimum(Operand, AxisList, Where = Where::current());     // over nothing highest(type); a NaN wins
 // {value, i64 place}: the extreme value and the index of it along the axis (one axis; a number for several is the business of a
 // reducer of one's own). The smallest place wins among equals, and a NaN wins over numbers, as it does in maximum and minimum.
 // Over nothing: the identity of the value, and highest(i64).

@@ -7,7 +7,7 @@
 
 namespace ashlar {
 
-class Tensor {
+class Tensor {  // a handle
  public:
   using is_tensor = void;
   Tensor() = default;  // none; using it is refused
@@ -16,17 +16,17 @@ class Tensor {
     static_assert(N == 0 && N != 0,
                   "this stage has several values and gives a tensor for each: write auto [a, b] = compute(...)");
   }
-  Type type(Where = Where::current()) const;
-  int rank(Where = Where::current()) const;
-  Shape shape(Where = Where::current()) const;
-  Expr extent(int dim, Where = Where::current()) const;
-  const char* name(Where = Where::current()) const;
+  Type type(Where = Where::current()) const;             // of its elements
+  int rank(Where = Where::current()) const;              // 0 to max_rank
+  Shape shape(Where = Where::current()) const;           // refused where the domain follows from readers
+  Expr extent(int dim, Where = Where::current()) const;  // elements along a dimension, counted from 0
+  const char* name(Where = Where::current()) const;      // for people
   ir::Id id() const { return id_; }
-  bool empty() const { return id_ == 0; }
+  bool empty() const { return id_ == 0; }  // Tensor()
 
   // One overload a rank: a pack cannot be followed by a source_location, and each Operand brings its own.
   Expr operator()(Where = Where::current()) const;  // rank 0
-  Expr operator()(Operand) const;
+  Expr operator()(Operand) const;                   // the element at an index
   Expr operator()(Operand, Operand) const;
   Expr operator()(Operand, Operand, Operand) const;
   Expr operator()(Operand, Operand, Operand, Operand) const;
@@ -34,7 +34,7 @@ class Tensor {
   Expr operator()(Operand, Operand, Operand, Operand, Operand, Operand) const;
   Expr operator()(Operand, Operand, Operand, Operand, Operand, Operand, Operand) const;
   Expr operator()(Operand, Operand, Operand, Operand, Operand, Operand, Operand, Operand) const;
-  Expr operator()(const Indices&, Where = Where::current()) const;
+  Expr operator()(const Indices&, Where = Where::current()) const;  // of any rank
 
  protected:
   friend struct detail::Access;

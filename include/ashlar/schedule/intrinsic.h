@@ -42,7 +42,7 @@ namespace detail {
 struct Described;  // what was said so far
 }
 
-class Meaning {
+class Meaning {  // what is said of an intrinsic, inside of intrinsic(name, lambda)
  public:
   Meaning(const char* name, Where);
   ~Meaning();
@@ -122,7 +122,7 @@ class Meaning {
   detail::Described* state_;
 };
 
-class Intrinsic {
+class Intrinsic {  // described and checked; what tensorize takes
  public:
   // Checks the whole and keeps it; what `intrinsic` does.
   static Intrinsic seal(const Meaning&);

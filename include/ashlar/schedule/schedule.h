@@ -45,7 +45,7 @@ namespace detail {
 struct ScheduleState;
 }
 
-class Loop {
+class Loop {  // a handle to one loop of a stage; the schedule that it came from takes it
  public:
   Loop() = default;
   Expr extent(Where = Where::current()) const;             // over symbols and the variables of loops around it
@@ -97,15 +97,15 @@ struct Parts {
 enum class Tail { guard, predicate, shift, pad, peel, exact };
 enum class Peel { first, last };
 enum class Place { last, first };  // of a dimension among those that are there
-struct Ends {
+struct Ends {                      // the loops over the iterations taken out at both ends
   Loop first, last;
 };
 enum class Pack { at_entry, by_caller };  // by_caller changes the ABI: the argument arrives packed
 
-struct Split {
+struct Split {  // what a loop became
   Loop outer, inner;
 };
-struct Tiles {
+struct Tiles {  // the loops of a tile, outermost first
   Loop outer_i, outer_j, inner_i, inner_j;
 };
 
@@ -153,18 +153,18 @@ struct StageAt {
   StageAt(const Stage& s, Where w = Where::current()) : stage(s), where(w) {}
 };
 
-class Stage {
+class Stage {  // a handle to a stage: each step returns it, or what it made
  public:
   Stage(const Stage&) = default;
   Stage& operator=(const Stage&) = default;
 
   // handles
   template <std::size_t N>
-  std::array<Loop, N> spatial(Where w = Where::current()) const {
+  std::array<Loop, N> spatial(Where w = Where::current()) const {  // over dimensions, in their order
     return pick<N>(false, w);
   }
   template <std::size_t N>
-  std::array<Loop, N> reduction(Where w = Where::current()) const {
+  std::array<Loop, N> reduction(Where w = Where::current()) const {  // over terms; of a scatter over points
     return pick<N>(true, w);
   }
   Loop reduction(Where = Where::current()) const;                   // exactly one, or refused
@@ -176,15 +176,15 @@ class Stage {
   const char* name() const;
 
   // loops
-  Split split(Loop, Factor, Tail = Tail::guard, Where = Where::current()) const;
-  Split split(Loop, Parts, Tail = Tail::guard, Where = Where::current()) const;
-  Loop fuse(Loop outer, Loop inner, Where = Where::current()) const;
+  Split split(Loop, Factor, Tail = Tail::guard, Where = Where::current()) const;  // the inner loop: Factor iterations
+  Split split(Loop, Parts, Tail = Tail::guard, Where = Where::current()) const;   // the outer loop: at most Parts
+  Loop fuse(Loop outer, Loop inner, Where = Where::current()) const;              // one loop of both
   // The loop begins `by` iterations later with each iteration of the other one, before which it may stand afterwards:
   // wavefronts.
   Loop skew(Loop along, Loop, Factor by, Where = Where::current()) const;
-  Tiles tile(Loop i, Loop j, Factor, Factor, Tail = Tail::guard, Where = Where::current()) const;
+  Tiles tile(Loop i, Loop j, Factor, Factor, Tail = Tail::guard, Where = Where::current()) const;  // two splits, reordered
   template <std::same_as<Loop>... L>
-  Stage reorder(LoopAt outermost, L... rest) const {
+  Stage reorder(LoopAt outermost, L... rest) const {  // these loops, outermost first, in the places that they have
     const Loop loops[] = {outermost.loop, rest...};
     return reorder_(loops, 1 + sizeof...(rest), outermost.where);
   }
@@ -198,29 +198,29 @@ class Stage {
   Stage vectorize(Loop, Factor lanes, Where = Where::current()) const;  // the loop stays, as the outer one
   // Vectors as long as the machine has them: a target with scalable vectors (aarch64+sve), 2 or more lanes of 128 bits.
   Stage vectorize(Loop, Scalable, Where = Where::current()) const;
-  Stage unroll(Loop, Where = Where::current()) const;
-  Stage unroll(Loop, Factor, Where = Where::current()) const;
-  Stage unroll_and_jam(Loop, Where = Where::current()) const;  // inside of the serial loops in it
-  Stage parallel(Loop, Where = Where::current()) const;
+  Stage unroll(Loop, Where = Where::current()) const;            // as code, one iteration after another; constant extent
+  Stage unroll(Loop, Factor, Where = Where::current()) const;    // the loop stays, as the outer one
+  Stage unroll_and_jam(Loop, Where = Where::current()) const;    // inside of the serial loops in it
+  Stage parallel(Loop, Where = Where::current()) const;          // on the threads of the pool; independent iterations
   Stage bind(Loop, ThreadAxis, Where = Where::current()) const;  // to gpu::block_x, gpu::thread_x, ...
   Stage vthread(Loop, Where = Where::current()) const;           // virtual threads: one thread computes them, interleaved
 
-  // placement. A Loop knows its stage; naming the stage as well could only contradict it
-  Stage compute_at(Loop, Where = Where::current()) const;
-  Stage compute_root(Where = Where::current()) const;
-  Stage inline_(Where = Where::current()) const;
+  // ---- placement. A Loop knows its stage; naming the stage as well could only contradict it
+  Stage compute_at(Loop, Where = Where::current()) const;  // inside a loop of its reader, for what an iteration reads
+  Stage compute_root(Where = Where::current()) const;      // outside of all loops: each point once
+  Stage inline_(Where = Where::current()) const;           // its formula in the place of each read
   Stage fuse_into(Loop producer_loop, Where = Where::current()) const;  // reverse compute_at
   Stage fuse_siblings(Loop sibling, Where = Where::current()) const;    // one loop of both outermost ones, of equal extent
-  Stage store_at(Loop, Where = Where::current()) const;
-  Stage slide(Loop, Where = Where::current()) const;
-  Stage fold(int dim, Factor, Where = Where::current()) const;
+  Stage store_at(Loop, Where = Where::current()) const;                 // storage that lives around this loop's iteration
+  Stage slide(Loop, Where = Where::current()) const;                    // only what the iterations before have not computed
+  Stage fold(int dim, Factor, Where = Where::current()) const;          // a ring: row d of it in slot d % Factor
 
   // storage
-  Stage store_in(Scope, Where = Where::current()) const;  // set_scope
-  Stage align(int dim, Factor, Where = Where::current()) const;
-  Stage stream_store(Where = Where::current()) const;  // of an output: past the caches
+  Stage store_in(Scope, Where = Where::current()) const;         // set_scope: which memory it lies in
+  Stage align(int dim, Factor, Where = Where::current()) const;  // rounds the stored extent up to a multiple
+  Stage stream_store(Where = Where::current()) const;            // of an output: past the caches
   template <class F>
-  Stage transform_layout(F&& map, Where w = Where::current()) const {  // set_layout
+  Stage transform_layout(F&& map, Where w = Where::current()) const {  // set_layout: element (i, j) lies at map(i, j)
     std::vector<Expr> vars, exprs;
     detail::map_of(map, vars, exprs);
     return set_layout_(vars, exprs, w);
@@ -236,7 +236,7 @@ class Stage {
   Stage drop_dim(int component, int dim, Where = Where::current()) const;
   // A set_layout that leaves `by` elements free behind each row of a dimension: row r of 32 starts at r * (32 + by).
   Stage pad(int dim, Factor by, Where = Where::current()) const;
-  Stage prefetch(Loop, StageRef, Factor ahead, Where = Where::current()) const;
+  Stage prefetch(Loop, StageRef, Factor ahead, Where = Where::current()) const;  // asks for what is read `ahead` later
   // A pipeline of two stages around a load: what it computes for the next iteration of the loop where it is placed is computed
   // before this iteration's is read. Several loads of one loop share it.
   Stage double_buffer(Where = Where::current()) const;
@@ -244,7 +244,7 @@ class Stage {
   Stage pipeline(Loop, const Async&, Where = Where::current()) const;
 
   // reduction
-  Stage rfactor(Loop, Where = Where::current()) const;  // the partial's new dimension is the last one
+  Stage rfactor(Loop, Where = Where::current()) const;  // a new stage of partial results; their dimension is the last
   Stage rfactor(Loop, Place, Where = Where::current()) const;
   // A scan in blocks: the totals of blocks, what stands before each of them, and each block scanned by itself; those three come
   // back. The loop is the outer one of a split of what it scans along; the stage combines, and has independent points.
@@ -278,8 +278,8 @@ class Stage {
   // This stage in the variant of the schedule for calls that keep the condition (Schedule::specialize).
   Stage specialize(Operand condition, Where = Where::current()) const;
 
-  // hardware: the loop and all inside it become one call
-  Stage tensorize(Loop outermost_of_block, const Intrinsic&, Where = Where::current()) const;
+  // The loop and all inside it become one call of an instruction.
+  Stage tensorize(Loop outermost_of_block, const Intrinsic&, Where = Where::current()) const;  // proved to mean the same
 
  private:
   friend class Schedule;
@@ -315,9 +315,9 @@ struct Async {  // how a loop is pipelined
   bool async_copy = false;  // by the asynchronous copies of the device, where it has them
 };
 
-class Schedule {  // a value: copying is deep
+class Schedule {  // of a program: a value, copying is deep
  public:
-  Schedule(const Schedule&);
+  Schedule(const Schedule&);  // with handles of its own
   Schedule& operator=(const Schedule&);
   ~Schedule();
 
@@ -325,10 +325,10 @@ class Schedule {  // a value: copying is deep
   Stage operator[](StageAt) const;   // of this schedule, or in a variant the one that it began with
   // Another stage with the same definition, which these readers read instead; it may be computed elsewhere.
   Stage clone(StageRef, std::initializer_list<StageRef> readers, Where = Where::current());
-  Stage cache_read(StageRef source, std::initializer_list<StageRef> readers, Scope, Where = Where::current());
+  Stage cache_read(StageRef source, std::initializer_list<StageRef> readers, Scope, Where = Where::current());  // a copy
   // Where the source has no element the copy holds `fill`: what reads past the end then meets.
   Stage cache_read(StageRef source, std::initializer_list<StageRef> readers, Scope, Operand fill, Where = Where::current());
-  Stage cache_write(StageRef, Scope, Where = Where::current());
+  Stage cache_write(StageRef, Scope, Where = Where::current());  // a new stage computes; the old one copies from it
   // A condition over symbols that every proof may use from here on; checked at entry, where a call that breaks it is refused.
   void assume(Operand condition, Where = Where::current());
   // No two elements of an input of integers are equal: steps of a scatter that choose their element by it may run at once. A
@@ -341,7 +341,7 @@ class Schedule {  // a value: copying is deep
   //   Schedule& narrow = s.specialize(N <= 8);        narrow[C].unroll(j);        s[C].vectorize(j, 8);
   Schedule& specialize(Operand condition, Where = Where::current());
   template <class F>
-  void pack_argument(const Tensor& input, F&& layout, Pack pack, Where w = Where::current()) {
+  void pack_argument(const Tensor& input, F&& layout, Pack pack, Where w = Where::current()) {  // an input's layout
     std::vector<Expr> vars, exprs;
     detail::map_of(layout, vars, exprs);
     pack_argument_(input, vars, exprs, pack, w);
@@ -351,10 +351,10 @@ class Schedule {  // a value: copying is deep
   std::optional<Refusal> attempt(F&& steps) {
     return attempt_([](void* f) { (*static_cast<std::remove_reference_t<F>*>(f))(); }, &steps);
   }
-  const Target& target() const;
-  std::string text() const;   // the program as it stands
-  std::string trace() const;  // a line a step
-  std::string json() const;   // the steps, to save and replay
+  const Target& target() const;  // what code is made for: lanes, caches, features
+  std::string text() const;      // the program as it stands
+  std::string trace() const;     // a line a step
+  std::string json() const;      // the steps, to save and replay
   // The steps as calls: a C++ file with one function of the schedule, the tensors and whatever else they name. trace(), json()
   // and to_cpp() are of the whole schedule, asked of a variant too.
   std::string to_cpp(std::string_view function = "schedule") const;

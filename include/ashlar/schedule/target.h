@@ -51,12 +51,12 @@ struct Device {
 enum class Architecture { x86_64, aarch64, arm, thumb, riscv64, wasm32 };
 std::string_view name_of(Architecture);  // "x86-64", as in the table
 
-class Target {
+class Target {  // what code is made for: "x86-64-v3", "aarch64+dotprod", "cuda-sm_80" (docs/targets.md)
  public:
   // Refused with the list of valid names when `name` is none, or a feature or system in it is unknown.
   static Target parse(std::string_view name, Where = Where::current());
-  static Target host() { return parse("host"); }
-  static std::vector<std::string> names();  // of the bases, as --help lists them
+  static Target host() { return parse("host"); }  // this machine
+  static std::vector<std::string> names();        // of the bases, as --help lists them
   // The processors, features and systems of a JSON file, from here on for every parse. Refused at `where`, with the file's name
   // and the entry: what is no such file, a name that is taken, a feature or processor that is not known.
   static void add_file(const std::string& path, Where = Where::current());
