@@ -32,6 +32,7 @@ struct ScheduleState {
   const ScheduleState& whole() const { return general ? *general : *this; }
   ScheduleState& of(std::size_t variant) { return variant ? *whole().mirrors[variant - 1] : whole(); }
 
+  static ScheduleState& of(Schedule& s) { return *s.state_; }
   void require_here(const char* what, Where) const;  // refused where it is gone
   const std::vector<ir::Id>& apply(schedule::Step);
   const std::vector<ir::Id>& made(schedule::Step, std::size_t variant);

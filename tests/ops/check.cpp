@@ -11,6 +11,7 @@
 #include <ashlar/generator/compile.h>
 #include <ashlar/lower/explain.h>
 #include <ashlar/schedule/step.h>
+#include <ashlar/schedules/by_default.h>
 
 #include "tests/emulated/emulator.h"
 #endif
@@ -109,6 +110,15 @@ std::vector<Target> elsewhere(const std::string& name) {
   return all;
 }
 
+// ASHLAR_OPS_BY_DEFAULT=1: programs are scheduled by schedule_by_default before they are compiled; =exact: without regrouping.
+// What a stage computes is then what the interpreter makes of the scheduled program.
+const char* by_default() { return std::getenv("ASHLAR_OPS_BY_DEFAULT"); }
+bool regroups() { return by_default() && std::string(by_default()) != "exact"; }
+Schedule scheduled(const lang::Built& built, const Target& target) {
+  if (!by_default()) return Schedule(built, target);
+  return schedule_by_default(built, target, {.regroup = regroups()}).schedule;
+}
+
 std::string error_text() {
   char text[400];
   ashlar_error_text(ashlar_last_error(), text, sizeof text);
@@ -181,7 +191,8 @@ void check(const std::string& name, const std::function<void(Maker&)>& build, co
     return;
   }
 #ifdef ASHLAR_TEST_LLVM
-  const codegen::Compiled compiled = compile(Schedule(built, Target::host()));
+  const Schedule here = scheduled(built, Target::host());
+  const codegen::Compiled compiled = compile(here);
   std::vector<Target> others;
   if (tolerance.emulated) others = elsewhere(name);
 #endif
@@ -236,6 +247,16 @@ void check(const std::string& name, const std::function<void(Maker&)>& build, co
       near(plain(meant[outputs + k].array), expected[k], tolerance);
     }
 #ifdef ASHLAR_TEST_LLVM
+    if (regroups()) {
+      meant = given;
+      try {
+        interp::run(here.scheduled().program, meant);
+      } catch (const std::exception& e) {
+        FAIL_CHECK(std::string(e.what()));
+        return;
+      }
+      for (std::size_t k = 0; k < expected.size(); ++k) near(plain(meant[outputs + k].array), expected[k], tolerance);
+    }
     interp::Arguments got = given;
     std::vector<ashlar_tensor> tensors(got.size());
     std::vector<std::uint64_t> scalars(got.size());
@@ -260,13 +281,17 @@ void check(const std::string& name, const std::function<void(Maker&)>& build, co
     for (const Target& target : others) {
       CAPTURE(std::string(target.text()));
       interp::Arguments there = given;
-      const Schedule unscheduled(built, target);
-      schedule::finish(unscheduled.scheduled(), target);
+      const Schedule there_too = scheduled(built, target);
+      schedule::finish(there_too.scheduled(), target);
       try {
-        emulated::run(lower(unscheduled.scheduled().program, options_for(target)), target, there);
+        emulated::run(lower(there_too.scheduled().program, options_for(target)), target, there);
       } catch (const std::exception& e) {
         FAIL_CHECK(std::string(e.what()));
         continue;
+      }
+      if (regroups()) {
+        meant = given;
+        interp::run(there_too.scheduled().program, meant);
       }
       for (std::size_t k = outputs; k < there.size(); ++k) CHECK(interp::difference(there[k].array, meant[k].array) == "");
     }

@@ -1,0 +1,48 @@
+#include <ashlar/schedules/by_default.h>
+
+#include <algorithm>
+
+#include <ashlar/lang/build_program.h>
+
+#include "schedules/draft.h"
+
+namespace ashlar {
+namespace schedules {
+
+const Choice* Choices::find(const std::string& stage) const {
+  const auto at = std::find_if(stages.begin(), stages.end(), [&](const Choice& c) { return c.stage == stage; });
+  return at == stages.end() ? nullptr : &*at;
+}
+
+std::string Choices::text() const {
+  std::string r;
+  for (const Choice& c : stages) {
+    r += c.stage + ": " + name_of(c.family);
+    for (std::size_t k = 0; k < c.done.size(); ++k) r += (k == 0 ? "; " : ", ") + c.done[k];
+    r += "\n";
+    for (const std::string& why : c.why) r += "    " + why + "\n";
+  }
+  return r;
+}
+
+Choices by_default(Schedule& s, const DefaultOptions& options, Where where) {
+  Draft d(s, options, where);
+  inline_stages(d);
+  for (const Group& g : groups_of(d)) schedule_group(d, g, plan_of(d, g));
+  return d.finish();
+}
+
+}  // namespace schedules
+
+schedules::Choices schedule_by_default(Schedule& s, const schedules::DefaultOptions& options, Where where) {
+  return schedules::by_default(s, options, where);
+}
+
+ScheduledByDefault schedule_by_default(const lang::Built& built, const Target& target, const schedules::DefaultOptions& options,
+                                       Where where) {
+  ScheduledByDefault r{Schedule(built, target), {}};
+  r.choices = schedules::by_default(r.schedule, options, where);
+  return r;
+}
+
+}  // namespace ashlar

@@ -1,0 +1,183 @@
+#include "schedules/classify.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <ashlar/ir/function.h>
+
+namespace ashlar::schedules {
+namespace {
+
+std::string names(const std::vector<std::string>& list) {
+  std::string r;
+  for (std::size_t k = 0; k < list.size(); ++k) r += (k == 0 ? "" : k + 1 == list.size() ? " and " : ", ") + list[k];
+  return r;
+}
+
+bool uses(const Reading& r, Id variable) {
+  return std::any_of(r.at.begin(), r.at.end(),
+                     [&](const Index& x) { return std::find(x.uses.begin(), x.uses.end(), variable) != x.uses.end(); });
+}
+
+// Neighbours in memory belong to neighbouring values of the variable.
+bool runs_along(const Reading& r, Id variable) {
+  if (r.at.empty()) return false;
+  const auto at = r.at.back().coefficients.find(variable);
+  return at != r.at.back().coefficients.end() && (at->second == 1 || at->second == -1);
+}
+
+constexpr double few_terms = 8;
+
+// A product, where it is chosen or converted too.
+bool is_product(const Expr& e) {
+  if (ir::is(e, ir::Op::select)) return is_product(ir::args_of(e)[1]) || is_product(ir::args_of(e)[2]);
+  return ir::is(e, ir::Op::mul) || (ir::is(e, ir::Op::cast) && is_product(ir::args_of(e)[0]));
+}
+
+// Of v + k: neighbouring v have terms in common, or few of their own.
+bool overlap(const Index& x, Id v, Id k, double terms) {
+  const auto a = x.coefficients.find(v), b = x.coefficients.find(k);
+  if (a == x.coefficients.end() || b == x.coefficients.end() || a->second == 0 || b->second == 0) return false;
+  return terms <= few_terms ||
+         std::abs(static_cast<double>(a->second)) <= std::abs(static_cast<double>(b->second)) * (terms - 1);
+}
+
+void reduction(const ir::Program& p, const ir::Stage& s, const Sizes& sizes, Classified& c) {
+  const auto spatial = spatial_of(s), terms = reduce_of(s);
+  std::vector<Reading> loads;
+  for (Reading& r : readings_of(p, s))
+    if (!r.of_init) loads.push_back(std::move(r));
+  std::vector<std::string> windows;
+  for (const Reading& r : loads)
+    for (const Index& x : r.at)
+      for (const auto& v : spatial)
+        for (const auto& k : terms)
+          if (overlap(x, v.id, k.id, sizes.extent(s, k.id))) c.window = true, windows.push_back(v.name + " + " + k.name);
+  // What neighbours in memory are, the largest load says.
+  double largest = 0;
+  bool beside = false;  // neighbouring results read neighbours
+  for (const Reading& r : loads) {
+    double touched = 1;
+    for (const ir::IterVar& v : s.iters)
+      if (uses(r, v.id)) touched *= sizes.extent(s, v.id);
+    if (touched < largest) continue;
+    if (touched > largest) c.contiguous = 0, beside = false;
+    largest = touched;
+    for (const auto& k : terms)
+      if (runs_along(r, k.id)) c.contiguous = k.id;
+    beside = beside || (!spatial.empty() && runs_along(r, spatial.back().id));
+  }
+  if (beside) c.contiguous = 0;
+
+  // Two factors, each with a dimension of its own, that share what is summed over.
+  const bool multiplies = s.values.size() == 1 && is_product(s.values.front()) &&
+                          (s.reducer.kind == ir::ReducerKind::sum || s.reducer.kind == ir::ReducerKind::strict_sum);
+  if (multiplies) {
+    const auto only_in = [&](const Reading& a, const Reading& b) {
+      Id found = 0;
+      for (const auto& v : spatial)
+        if (uses(a, v.id) && !uses(b, v.id) && sizes.constant_extent(s, v.id).value_or(2) > 1) found = v.id;
+      return found;
+    };
+    for (const Reading& a : loads)
+      for (const Reading& b : loads) {
+        if (&a == &b || c.rows) continue;
+        const Id of_a = only_in(a, b), of_b = only_in(b, a);
+        const bool shared =
+            std::any_of(terms.begin(), terms.end(), [&](const auto& k) { return uses(a, k.id) && uses(b, k.id); });
+        if (of_a && of_b && shared) c.rows = of_a, c.columns = of_b;
+      }
+    if (c.rows && c.rows == spatial.back().id) std::swap(c.rows, c.columns);
+  }
+  const auto name_of_variable = [&](Id id) {
+    for (const ir::IterVar& v : s.iters)
+      if (v.id == id) return v.name;
+    return std::string();
+  };
+  if (c.rows) {
+    c.family = Family::product;
+    c.why = std::string(c.window ? "a convolution: " : "") + "two factors that share what is summed over, one with " +
+            name_of_variable(c.rows) + ", one with " + name_of_variable(c.columns) + " of its own";
+  } else if (std::all_of(spatial.begin(), spatial.end(), [&](const auto& v) { return sizes.constant_extent(s, v.id) == 1; })) {
+    c.family = Family::full_reduction;
+    c.why = "one result of all terms";
+  } else if (c.window) {
+    c.family = Family::stencil;
+    c.why = "a window is taken together: " + windows.front();
+  } else if (c.contiguous) {
+    c.family = Family::row_reduction;
+    c.why = "terms along " + name_of_variable(c.contiguous) + " are neighbours in memory";
+  } else {
+    c.family = Family::column_reduction;
+    c.why = "terms lie apart in memory; results are neighbours";
+  }
+}
+
+void pointwise(const ir::Program& p, const ir::Stage& s, Classified& c) {
+  const auto spatial = spatial_of(s);
+  const std::vector<Reading> loads = readings_of(p, s);
+  for (const Reading& r : loads)
+    for (const Index& x : r.at)
+      if (x.from_data) {
+        c.family = Family::gather, c.why = "an index of " + p.buffer(r.buffer).name + " is read from data";
+        return;
+      }
+  for (std::size_t a = 0; a < loads.size(); ++a)
+    for (std::size_t b = a + 1; b < loads.size(); ++b) {
+      if (loads[a].buffer != loads[b].buffer) continue;
+      std::vector<std::string> along;
+      bool same = true;
+      for (std::size_t d = 0; d < loads[a].at.size(); ++d) {
+        const Index &x = loads[a].at[d], &y = loads[b].at[d];
+        same = same && x.coefficients == y.coefficients;
+        if (x.constant != y.constant && !x.coefficients.empty())
+          for (const auto& v : spatial)
+            if (x.moves_with(v.id)) along.push_back(v.name);
+      }
+      if (same && !along.empty()) {
+        c.family = Family::stencil, c.why = "neighbours of " + p.buffer(loads[a].buffer).name + " along " + names(along);
+        return;
+      }
+    }
+  if (spatial.size() >= 2)
+    for (const Reading& r : loads) {
+      if (r.at.size() < 2) continue;
+      const Id last = spatial.back().id;
+      bool other = false, turned = false;
+      for (const auto& v : spatial) other = other || (v.id != last && runs_along(r, v.id));
+      for (std::size_t d = 0; d + 1 < r.at.size(); ++d) turned = turned || r.at[d].moves_with(last);
+      if (other && turned && !r.at.back().moves_with(last)) {
+        c.family = Family::transposition;
+        c.why = "rows of the result are columns of " + p.buffer(r.buffer).name;
+        return;
+      }
+    }
+  c.family = Family::elementwise;
+  c.why = loads.empty() ? "reads nothing" : "each point by itself";
+}
+
+}  // namespace
+
+Classified classify(const ir::Program& p, const ir::Stage& s, const Sizes& sizes) {
+  Classified c;
+  if (const ir::Function* f = ir::computed_by(s.values))
+    c.family = Family::external, c.why = f->symbol + ", a function in C, computes it";
+  else if (s.is_recurrence())
+    c.family = Family::recurrence, c.why = "a point reads what was computed before it";
+  else if (s.scatters())
+    c.family = Family::scatter, c.why = "data, or a formula, says which element a step changes";
+  else if (s.is_reduction())
+    reduction(p, s, sizes, c);
+  else
+    pointwise(p, s, c);
+  return c;
+}
+
+const char* name_of(Family f) {
+  static constexpr const char* words[] = {"elementwise", "row reduction", "column reduction", "full reduction",
+                                          "matmul-like", "stencil",       "transposition",    "gather",
+                                          "scatter",     "recurrence",    "external",         "other"};
+  return words[static_cast<int>(f)];
+}
+
+}  // namespace ashlar::schedules

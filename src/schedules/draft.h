@@ -1,0 +1,107 @@
+#pragma once
+// The default schedule while it is made: the program as it stands, what was chosen for each stage, and steps that may be
+// refused.
+#include <functional>
+
+#include <ashlar/schedule/stages.h>
+#include <ashlar/schedule/step.h>
+
+#include "schedules/classify.h"
+
+namespace ashlar::schedules {
+
+// How a dimension of a stage follows one of the leader's: at the leader's point v it is read at [scale v + lo, scale v + hi].
+struct Follow {
+  int dim = -1;  // of the leader; -1: none, the dimension is read all along
+  std::int64_t scale = 1;
+  double lo = 0, hi = 0;
+  bool apart() const { return hi - lo < static_cast<double>(scale); }  // neighbouring points of the leader read different ones
+};
+
+// Stages that are computed together: inside the loops of one of them, which nothing in the group reads.
+struct Group {
+  Id leader = 0;
+  std::vector<Id> members;                    // consumers first
+  std::map<Id, std::vector<Follow>> follows;  // of each member, for each of its spatial dimensions
+};
+
+// A loop of a leader: a dimension, or one part of it.
+struct Level {
+  int dim = 0;
+  enum class Part { whole, outer, inner } part = Part::whole;
+  Loop loop;
+};
+
+struct Tile {  // of results that are summed in registers: dimensions of a stage, -1 where there is none
+  int rows = -1, columns = -1;
+  std::int64_t rows_by = 1, columns_by = 1;
+};
+
+// The loops of a leader, outermost first, and where its members are computed.
+struct Plan {
+  std::map<int, std::int64_t> factors;  // of dimensions that are split
+  std::vector<Level> levels;
+  int vector_dim = -1;              // the dimension of the last level, in vectors
+  int parallel = -1;                // a level
+  int strip = -1;                   // the inner level of a dimension in strips, along which members slide
+  std::optional<Tile> tile;         // in dimensions of the leader
+  std::map<Id, std::size_t> place;  // members: inside this level
+  std::map<Id, bool> slides;
+  std::vector<Id> outside;  // members that no level holds
+};
+
+class Draft {
+ public:
+  Draft(Schedule& schedule, const DefaultOptions& o, Where w) : s(schedule), options(o), where(w) {}
+  const ir::Program& program() const { return s.scheduled().program; }
+  const ir::Stage& stage(Id id) const { return program().stage(id); }
+  Sizes sizes() const { return Sizes(program(), options.extent); }
+  Stage handle(Id id) { return stage_of(s, id, where); }
+  const Classified& family(Id stage);  // as it was classified first; what a step made, by its own definition
+
+  void made(Id stage, Id of) { of_[stage] = of; }  // by a step: what is done to it is told of the stage that it is a part of
+  Choice& choice(Id stage);
+  void done(Id stage, std::string text) { choice(stage).done.push_back(std::move(text)); }
+  void why(Id stage, std::string text) { choice(stage).why.push_back(std::move(text)); }
+  // The steps, all or none. Refused: the choice says so, with `instead` where something else is done then.
+  bool attempt(Id stage, const std::string& what, const std::function<void()>& steps, const std::string& instead = {});
+  Choices finish();  // consumers first
+
+  Schedule& s;
+  const DefaultOptions& options;
+  const Where where;
+
+ private:
+  std::map<Id, Classified> families_;
+  std::map<Id, Choice> choices_;
+  std::map<Id, Id> of_;
+  std::vector<Id> order_;
+};
+
+std::string count(double n);  // "3", "4096", "1.7e+07"
+std::string bytes(double n);  // "16 kB"
+
+// ---- loops -------------------------------------------------------------------------------------------------------------
+// The one loop over an iteration variable, while it is whole.
+Loop loop_over(Draft&, const Stage&, Id variable);
+std::vector<Loop> whole_loops(Draft&, const Stage&, bool reduce);
+void reorder(Draft&, const Stage&, const std::vector<Loop>&);
+// Elements of a vector for the stage: as many as one register holds of what it stores, of wider operands up to four registers.
+int lanes_of(const Draft&, const ir::Stage&);
+bool vectorize(Draft&, Id stage, Loop, std::optional<std::int64_t> constant_extent);
+bool on_stack(Draft&, Id stage);  // where it is small enough
+
+// ---- what is done ------------------------------------------------------------------------------------------------------
+void inline_stages(Draft&);                       // place.cpp
+std::vector<Group> groups_of(Draft&);             // leaders before what they read
+Plan plan_of(Draft&, const Group&);               // plan.cpp
+void schedule_group(Draft&, const Group&, Plan);  // leader.cpp
+// The loops of a stage inside of others: `place` is the innermost loop around it. `tile`: in its own dimensions.
+void schedule_inside(Draft&, Id stage, Loop place, const std::optional<Tile>& tile);
+Tile tile_of(Draft&, const ir::Stage&, const Classified&);  // tiles.cpp
+void accumulate(Draft&, Id stage, const Tile&);
+void reduce_in_lanes(Draft&, Id stage);  // reductions.cpp
+void reduce_all(Draft&, Id stage);
+void schedule_alone(Draft&, Id stage);  // recurrences and scatters: alone.cpp
+
+}  // namespace ashlar::schedules

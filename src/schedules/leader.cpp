@@ -1,0 +1,177 @@
+// A group as planned: the leader's loops, then its members in them, each with loops of its own, then the kinds of the leader's.
+#include <algorithm>
+
+#include "schedules/draft.h"
+
+namespace ashlar::schedules {
+namespace {
+
+std::string label(const Draft& d, Loop l) { return std::string(l.label(d.where)); }
+
+// The inner loop over the columns of a tile: unrolled vectors.
+void vectors_of_tile(Draft& d, Id id, Loop loop, const Tile& t) {
+  const Stage stage = d.handle(id);
+  const int lanes = std::max(1, d.s.target().lanes(d.program().buffer(d.stage(id).buffers.front()).type));
+  d.attempt(id, "vectors of " + std::to_string(lanes) + " along " + label(d, loop), [&] {
+    if (t.columns_by > lanes && t.columns_by % lanes == 0) {
+      const Split split = stage.split(loop, lanes, Tail::exact, d.where);
+      stage.unroll(split.outer, d.where);
+      loop = split.inner;
+    }
+    if (lanes > 1) stage.vectorize(loop, d.where);
+  });
+}
+
+// A ring of as many rows as are alive at once, where the steps prove that they are enough.
+void fold(Draft& d, Id id, const std::vector<Follow>& follows, int dim) {
+  for (std::size_t k = 0; k < follows.size(); ++k) {
+    if (follows[k].dim != dim) continue;
+    std::int64_t rows = 1;
+    while (static_cast<double>(rows) < follows[k].hi - follows[k].lo + 1) rows *= 2;
+    for (int more = 0; more < 2; ++more, rows *= 2)
+      if (d.attempt(id, more == 1 ? "a ring of " + std::to_string(rows) + " rows" : "",
+                    [&] { d.handle(id).fold(static_cast<int>(k), rows, d.where); })) {
+        if (more == 0) d.done(id, "a ring of " + std::to_string(rows) + " rows");
+        return;
+      }
+  }
+}
+
+}  // namespace
+
+void schedule_inside(Draft& d, Id id, Loop place, const std::optional<Tile>& tile) {
+  (void)place;
+  const ir::Stage s = d.stage(id);
+  const Family family = d.family(id).family;
+  if (s.is_reduction() && tile) return accumulate(d, id, *tile);
+  if (s.is_reduction() && (family == Family::row_reduction || family == Family::full_reduction)) {
+    reduce_in_lanes(d, id);
+    on_stack(d, id);
+    return;
+  }
+  const auto dims = spatial_of(s);
+  if (dims.empty()) return;
+  const Sizes sizes = d.sizes();
+  std::size_t v = dims.size() - 1;
+  while (v > 0 && sizes.constant_extent(s, dims[v].id) == 1) --v;
+  const Stage stage = d.handle(id);
+  const Id variable = dims[v].id;
+  d.s.attempt([&] {
+    std::vector<Loop> order;
+    for (const Loop& l : stage.nest(d.where))
+      if (!(l == loop_over(d, stage, variable))) order.push_back(l);
+    order.push_back(loop_over(d, stage, variable));
+    reorder(d, stage, order);
+  });
+  vectorize(d, id, loop_over(d, stage, variable), d.sizes().constant_extent(d.stage(id), variable));
+  on_stack(d, id);
+}
+
+void schedule_group(Draft& d, const Group& g, Plan plan) {
+  const Family family = d.family(g.leader).family;
+  d.choice(g.leader);
+  if (family == Family::full_reduction) return reduce_all(d, g.leader);
+  if (plan.levels.empty()) return schedule_alone(d, g.leader);
+  Stage leader = d.handle(g.leader);
+  std::optional<Stage> sums;  // what a tile of the leader is copied from
+  if (plan.tile && d.stage(g.leader).is_reduction()) {
+    const auto write = [&] {
+      sums = d.s.cache_write(leader, Scope::stack, d.where);
+      d.made(sums->id(), g.leader);
+    };
+    if (!d.attempt(g.leader, "", write)) plan.tile.reset(), plan.factors.clear(), plan.levels.clear();
+    leader = d.handle(g.leader);
+  }
+
+  // loops
+  const auto dims = spatial_of(d.stage(g.leader));
+  const auto split_all = [&] {
+    std::map<int, Split> splits;
+    for (const auto& [dim, factor] : plan.factors)
+      splits[dim] = leader.split(loop_over(d, leader, dims[static_cast<std::size_t>(dim)].id), factor, Tail::guard, d.where);
+    std::vector<Loop> order;
+    for (Level& l : plan.levels) {
+      l.loop = l.part == Level::Part::whole   ? loop_over(d, leader, dims[static_cast<std::size_t>(l.dim)].id)
+               : l.part == Level::Part::outer ? splits.at(l.dim).outer
+                                              : splits.at(l.dim).inner;
+      order.push_back(l.loop);
+    }
+    reorder(d, leader, order);
+  };
+  std::string tiles;
+  for (const auto& [dim, factor] : plan.factors)
+    tiles += (tiles.empty() ? "" : ", ") + dims[static_cast<std::size_t>(dim)].name + " by " + std::to_string(factor);
+  if (plan.levels.empty() || !d.attempt(g.leader, tiles.empty() ? "" : "tiles: " + tiles, split_all, "loops as they are"))
+    return;
+
+  if (plan.strip >= 0)  // a window that slides needs rows up to the end, and none behind it
+    d.attempt(g.leader, "", [&] { leader.tighten(plan.levels[static_cast<std::size_t>(plan.strip)].loop, d.where); });
+
+  // members
+  if (sums) {
+    const Level* innermost = nullptr;
+    for (const Level& l : plan.levels)
+      if (l.part == Level::Part::outer || l.part == Level::Part::whole) innermost = &l;
+    d.attempt(g.leader, "", [&] { sums->compute_at(innermost->loop, d.where); });
+    accumulate(d, sums->id(), *plan.tile);
+  }
+  for (const Id id : g.members) {
+    const auto at = plan.place.find(id);
+    if (at == plan.place.end()) continue;
+    const Level& level = plan.levels[at->second];
+    const std::string where = label(d, level.loop) + " of " + d.stage(g.leader).name;
+    bool placed = false;
+    if (plan.slides[id] && at->second > 0)
+      placed = d.attempt(id, "computed at " + where + ", sliding", [&] {
+        const Stage m = d.handle(id);
+        m.compute_at(level.loop, d.where);
+        m.store_at(plan.levels[at->second - 1].loop, d.where);
+        m.slide(level.loop, d.where);
+      });
+    if (placed) fold(d, id, g.follows.at(id), level.dim);
+    for (std::size_t k = at->second + 1; k-- > 0 && !placed;)
+      placed = d.attempt(
+          id, "computed at " + label(d, plan.levels[k].loop) + " of " + d.stage(g.leader).name,
+          [&] { d.handle(id).compute_at(plan.levels[k].loop, d.where); }, "further out");
+    if (!placed) {
+      d.done(id, "at root");
+      continue;
+    }
+    std::optional<Tile> own;
+    const bool innermost = plan.tile && !sums && at->second + 1 < plan.levels.size() &&
+                           plan.levels[at->second].part == Level::Part::outer && plan.levels[at->second].dim == plan.vector_dim;
+    if (innermost && d.stage(id).is_reduction()) {
+      const Family f = d.family(id).family;
+      if (f == Family::product || f == Family::stencil || f == Family::column_reduction)
+        own = tile_of(d, d.stage(id), d.family(id));
+      if (own) {
+        own->columns_by = plan.tile->columns_by;
+        const auto& follows = g.follows.at(id);
+        if (own->rows >= 0 && follows[static_cast<std::size_t>(own->rows)].dim == plan.tile->rows)
+          own->rows_by = plan.tile->rows_by;
+      }
+    }
+    schedule_inside(d, id, level.loop, own);
+  }
+
+  // the leader's own terms, then kinds
+  if (d.stage(g.leader).is_reduction() && !sums) reduce_in_lanes(d, g.leader);
+  if (plan.tile) {
+    for (const Level& l : plan.levels)
+      if (l.part == Level::Part::inner && l.dim == plan.tile->rows)
+        d.attempt(g.leader, "", [&] { leader.unroll(l.loop, d.where); });
+    vectors_of_tile(d, g.leader, plan.levels.back().loop, *plan.tile);
+  } else if (plan.vector_dim >= 0) {
+    const Level& last = plan.levels.back();
+    const auto extent = last.part == Level::Part::inner
+                            ? std::optional<std::int64_t>(plan.factors.at(last.dim))
+                            : d.sizes().constant_extent(d.stage(g.leader), dims[static_cast<std::size_t>(last.dim)].id);
+    vectorize(d, g.leader, last.loop, extent);
+  }
+  if (plan.parallel >= 0) {
+    const Loop loop = plan.levels[static_cast<std::size_t>(plan.parallel)].loop;
+    d.attempt(g.leader, label(d, loop) + " in parallel", [&] { leader.parallel(loop, d.where); }, "one thread");
+  }
+}
+
+}  // namespace ashlar::schedules

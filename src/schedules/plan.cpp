@@ -1,0 +1,179 @@
+// The loops of a leader: which dimensions are split, in which order their loops stand, which one is for the pool, and inside of
+// which loop each member is computed. Nothing is changed here.
+//
+//   dimensions that members follow, the most followed ones first; the outer part of the vectors' dimension, where members
+//   follow it (strips: their rows); dimensions that no member follows; the vectors
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "schedules/draft.h"
+
+namespace ashlar::schedules {
+namespace {
+
+constexpr std::int64_t strip_rows = 32, chunk_elements = 1024, stencil_elements = 512, parallel_elements = 16384;
+constexpr double worth_parallel = 5e4;  // operations
+
+bool sums(Family f) { return f == Family::product || f == Family::column_reduction; }
+bool sums_in_tiles(const ir::Stage& s, Family f) { return s.is_reduction() && (sums(f) || f == Family::stencil); }
+
+const Follow* along(const std::vector<Follow>& follows, int dim) {
+  for (const Follow& f : follows)
+    if (f.dim == dim) return &f;
+  return nullptr;
+}
+
+// A member whose results a tile of the leader holds: the same points, its columns the leader's vectors.
+std::optional<Tile> tile_through(Draft& d, const Group& g, int vector_dim) {
+  for (const bool product : {true, false})
+    for (const Id id : g.members) {
+      const ir::Stage& s = d.stage(id);
+      const Family f = d.family(id).family;
+      if (!sums_in_tiles(s, f) || (f == Family::product) != product) continue;
+      const Tile own = tile_of(d, s, d.family(id));
+      if (own.columns < 0) continue;
+      const auto& follows = g.follows.at(id);
+      const auto same = [&](int dim) {
+        const Follow& to = follows[static_cast<std::size_t>(dim)];
+        return to.scale == 1 && to.lo == 0 && to.hi == 0 ? to.dim : -1;
+      };
+      if (same(own.columns) != vector_dim) continue;
+      Tile t = own;
+      t.columns = vector_dim, t.rows = own.rows < 0 ? -1 : same(own.rows);
+      return t;
+    }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Plan plan_of(Draft& d, const Group& g) {
+  const ir::Stage& leader = d.stage(g.leader);
+  const Family family = d.family(g.leader).family;
+  const Sizes sizes = d.sizes();
+  const auto dims = spatial_of(leader);
+  const int n = static_cast<int>(dims.size());
+  const auto extent = [&](int dim) { return sizes.extent(leader, dims[static_cast<std::size_t>(dim)].id); };
+  const auto constant = [&](int dim) { return sizes.constant_extent(leader, dims[static_cast<std::size_t>(dim)].id); };
+  Plan plan;
+  if (n == 0 || family == Family::recurrence || family == Family::scatter || family == Family::external ||
+      family == Family::full_reduction) {
+    plan.outside = g.members;
+    return plan;
+  }
+  std::vector<int> followed(static_cast<std::size_t>(n), 0);
+  std::vector<double> window(static_cast<std::size_t>(n), 0);
+  for (const auto& [id, follows] : g.follows)
+    for (const Follow& f : follows)
+      if (f.dim >= 0) {
+        ++followed[static_cast<std::size_t>(f.dim)];
+        if (!f.apart())
+          window[static_cast<std::size_t>(f.dim)] = std::max(window[static_cast<std::size_t>(f.dim)], f.hi - f.lo);
+      }
+  const bool windows = std::any_of(window.begin(), window.end(), [](double w) { return w > 0; });
+
+  // what is split
+  if (sums_in_tiles(leader, family)) {
+    plan.tile = tile_of(d, leader, d.family(g.leader));
+    plan.vector_dim = plan.tile->columns;
+  } else if (!leader.is_reduction()) {
+    plan.vector_dim = n - 1;
+    while (plan.vector_dim > 0 && constant(plan.vector_dim) == 1) --plan.vector_dim;
+    plan.tile = tile_through(d, g, plan.vector_dim);
+  }
+  const int v = plan.vector_dim;
+  if (plan.tile && plan.tile->columns < 0) plan.tile.reset();
+  int strip_dim = -1;
+  if (plan.tile) {
+    plan.factors[v] = plan.tile->columns_by;
+    if (plan.tile->rows >= 0) plan.factors[plan.tile->rows] = plan.tile->rows_by;
+  } else if (v >= 0) {
+    const std::int64_t chunk = windows ? stencil_elements : chunk_elements;
+    if (followed[static_cast<std::size_t>(v)] && constant(v).value_or(INT64_MAX) > 2 * chunk)
+      plan.factors[v] = chunk;
+    else if (n == 1 && constant(v).value_or(INT64_MAX) > parallel_elements)
+      plan.factors[v] = parallel_elements;
+    for (int k = 0; k < n; ++k)
+      if (k != v && window[static_cast<std::size_t>(k)] > 0 && strip_dim < 0 && extent(k) > 1) strip_dim = k;
+    if (strip_dim >= 0) plan.factors[strip_dim] = strip_rows;
+  }
+
+  // in which order
+  std::vector<int> outer;
+  for (int k = 0; k < n; ++k)
+    if (k != v && !(plan.tile && k == plan.tile->rows)) outer.push_back(k);
+  std::stable_sort(outer.begin(), outer.end(),
+                   [&](int a, int b) { return followed[static_cast<std::size_t>(a)] > followed[static_cast<std::size_t>(b)]; });
+  const auto add = [&](int dim, Level::Part part) { plan.levels.push_back({dim, part, {}}); };
+  const auto split = [&](int dim) { return plan.factors.count(dim) > 0; };
+  std::vector<int> late;  // no member follows them: inside of what members are computed in
+  const bool has_members = !g.members.empty() && !plan.tile;
+  for (const int k : outer) {
+    if (has_members && !followed[static_cast<std::size_t>(k)] && extent(k) > 1)
+      late.push_back(k);
+    else
+      add(k, split(k) ? Level::Part::outer : Level::Part::whole);
+  }
+  if (plan.tile && plan.tile->rows >= 0) add(plan.tile->rows, Level::Part::outer);
+  if (v >= 0 && split(v)) add(v, Level::Part::outer);
+  if (strip_dim >= 0) {
+    if (std::find(late.begin(), late.end(), strip_dim) == late.end()) plan.strip = static_cast<int>(plan.levels.size());
+    add(strip_dim, Level::Part::inner);
+  }
+  std::size_t places = plan.levels.size();  // members go into these
+  for (const int k : late) add(k, Level::Part::whole);
+  if (plan.tile && plan.tile->rows >= 0) add(plan.tile->rows, Level::Part::inner);
+  if (v >= 0) add(v, split(v) ? Level::Part::inner : Level::Part::whole);
+  if (plan.levels.empty()) {
+    plan.outside = g.members;
+    return plan;
+  }
+
+  // which one is for the pool
+  double work = 0;
+  for (const auto& [id, follows] : g.follows)
+    work += sizes.points(d.stage(id)) * sizes.terms(d.stage(id)) * cost_of(d.stage(id));
+  work += sizes.points(leader) * sizes.terms(leader) * cost_of(leader);
+  if (d.options.parallel && work >= worth_parallel) {
+    double most = 1;
+    const std::size_t candidates = v >= 0 ? std::max<std::size_t>(places, 1) : plan.levels.size();
+    for (std::size_t k = 0; k < std::min(candidates, plan.levels.size()); ++k) {
+      const Level& l = plan.levels[k];
+      if (l.part == Level::Part::inner || (v >= 0 && k + 1 == plan.levels.size())) continue;
+      const double times = std::ceil(extent(l.dim) / static_cast<double>(split(l.dim) ? plan.factors.at(l.dim) : 1));
+      if (times <= most) continue;
+      most = times, plan.parallel = static_cast<int>(k);
+      if (times >= 8) break;
+    }
+  }
+
+  // where members are computed
+  for (const Id id : g.members) {
+    const auto& follows = g.follows.at(id);
+    std::size_t depth = 0;
+    bool slides = false;
+    for (; depth < places && !slides; ++depth) {
+      const Level& l = plan.levels[depth];
+      if (extent(l.dim) <= 1) continue;
+      const Follow* f = along(follows, l.dim);
+      if (!f) break;
+      if (f->apart()) continue;
+      if (l.part == Level::Part::outer && f->hi - f->lo <= static_cast<double>(plan.factors.at(l.dim) * f->scale) / 2) continue;
+      if (static_cast<int>(depth) != plan.strip || d.stage(id).is_reduction()) break;
+      slides = true;
+    }
+    for (const Id r : readers_of(d.program(), d.stage(id))) {
+      const auto at = plan.place.find(r);
+      if (at != plan.place.end() && at->second + 1 < depth) depth = at->second + 1, slides = false;
+    }
+    if (depth == 0 || static_cast<int>(depth) <= plan.parallel) {
+      plan.outside.push_back(id);
+      continue;
+    }
+    plan.place[id] = depth - 1, plan.slides[id] = slides;
+  }
+  return plan;
+}
+
+}  // namespace ashlar::schedules

@@ -1,0 +1,118 @@
+// Reductions along neighbours in memory: lanes of a vector have sums of their own, which are added at the end; a sum of
+// everything has one for each piece of the pool's, too. Both regroup, which a reducer must allow.
+#include <algorithm>
+
+#include <ashlar/schedules/lanes.h>
+
+#include "schedules/draft.h"
+
+namespace ashlar::schedules {
+namespace {
+
+constexpr std::int64_t piece_terms = 65536;
+constexpr std::size_t many_stages = 16;
+constexpr double worth_parallel = 2e5;  // operations
+
+// Another grouping may give other bits.
+bool rounds(const Draft& d, const ir::Stage& s) {
+  if (s.reducer.kind == ir::ReducerKind::minimum || s.reducer.kind == ir::ReducerKind::maximum) return false;
+  return std::any_of(s.buffers.begin(), s.buffers.end(), [&](Id b) { return d.program().buffer(b).type.is_float(); });
+}
+
+bool may_regroup(Draft& d, Id id) {
+  const ir::Stage s = d.stage(id);
+  if (s.reducer.kind == ir::ReducerKind::strict_sum ||
+      (s.reducer.kind == ir::ReducerKind::custom && s.reducer.order != ir::Reducer::Order::any)) {
+    d.done(id, "one term after the other"), d.why(id, "its reducer keeps the order of its terms");
+    return false;
+  }
+  if (d.options.regroup || !rounds(d, s)) return true;
+  d.done(id, "one term after the other"), d.why(id, "regroup is off, and lanes of their own would round otherwise");
+  return false;
+}
+
+std::vector<Loop> loops_of(Draft& d, const Stage& stage, bool reduce) {
+  std::vector<Loop> loops;
+  for (const Loop& l : stage.nest(d.where))
+    if (d.program().axis(ir::find(d.program(), l.id())->axis).reduce == reduce) loops.push_back(l);
+  return loops;
+}
+
+}  // namespace
+
+namespace {
+
+// As detail::reduce_in_lanes, but the lanes of the last vector are added one by one: every step is proved over the whole
+// program, so that a large one is scheduled in few.
+void in_few_steps(Draft& d, const Stage& stage, Loop point, Loop terms, int lanes, int registers) {
+  const Split split = stage.split(terms, lanes * registers, Tail::guard, d.where);
+  std::vector<Stage> parts{stage.rfactor(split.inner, d.where)};  // readers first
+  if (registers > 1) {
+    const Loop rest = stage.split(loops_of(d, stage, true).back(), lanes, Tail::exact, d.where).inner;
+    parts.insert(parts.begin(), stage.rfactor(rest, d.where));
+  }
+  for (const Stage& part : parts) {
+    if (point.id() != 0) part.compute_at(point, d.where);
+    std::vector<Loop> order = loops_of(d, part, true);
+    order.push_back(loops_of(d, part, false).back());
+    reorder(d, part, order);
+    part.vectorize(order.back(), d.where);
+    part.store_in(Scope::stack, d.where);
+  }
+}
+
+}  // namespace
+
+void reduce_in_lanes(Draft& d, Id id) {
+  const Sizes sizes = d.sizes();
+  const Classified c = classify(d.program(), d.stage(id), sizes);
+  const auto terms = reduce_of(d.stage(id));
+  if (terms.empty() || !may_regroup(d, id)) return;
+  const Id along = c.contiguous ? c.contiguous : terms.back().id;
+  const double extent = sizes.extent(d.stage(id), along);
+  const int lanes = lanes_of(d, d.stage(id));
+  if (lanes < 2 || extent < lanes) return d.why(id, "too few terms for lanes");
+  const int registers = extent >= 4096 ? 8 : extent >= 512 ? 4 : extent >= 128 ? 2 : 1;
+  const Stage stage = d.handle(id);
+  const auto steps = [&] {
+    const std::vector<Loop> rows = loops_of(d, stage, false);
+    const Loop point = rows.empty() ? Loop() : rows.back();
+    std::vector<Loop> order = loops_of(d, stage, true);  // the neighbours innermost
+    const Loop neighbours = loop_over(d, stage, along);
+    order.erase(std::find(order.begin(), order.end(), neighbours));
+    order.push_back(neighbours);
+    if (order.size() > 1) reorder(d, stage, order);
+    if (d.program().stages.size() > many_stages)
+      in_few_steps(d, stage, point, neighbours, lanes, registers);
+    else if (!detail::reduce_in_lanes(d.s, stage, point, neighbours, lanes, registers, d.where))
+      refuse("reduce_in_lanes", "a reduction whose lanes have sums of their own", d.stage(id).name, d.where);
+    schedule::finish(d.s.scheduled(), d.s.target());
+  };
+  d.attempt(id, "sums in " + count(registers) + (registers == 1 ? " vector of " : " vectors of ") + std::to_string(lanes),
+            steps, "one term after the other");
+}
+
+void reduce_all(Draft& d, Id id) {
+  const Sizes sizes = d.sizes();
+  const auto terms = reduce_of(d.stage(id));
+  if (terms.empty() || !may_regroup(d, id)) return;
+  const double work = sizes.terms(d.stage(id)) * cost_of(d.stage(id));
+  const Stage stage = d.handle(id);
+  if (d.options.parallel && work >= worth_parallel) {
+    Id part = 0;
+    const auto pieces = [&] {
+      Loop loop = loop_over(d, stage, terms.front().id);
+      if (terms.size() == 1) loop = stage.split(loop, piece_terms, Tail::guard, d.where).outer;
+      const Stage partial = stage.rfactor(loop, Place::first, d.where);
+      partial.parallel(loops_of(d, partial, false).front(), d.where);
+      part = partial.id();
+      d.made(part, id);
+    };
+    const std::string what = terms.size() == 1 ? "pieces of " + std::to_string(piece_terms) + " terms in parallel"
+                                               : "a sum for each " + terms.front().name + ", in parallel";
+    if (d.attempt(id, what, pieces)) return reduce_in_lanes(d, part);
+  }
+  reduce_in_lanes(d, id);
+}
+
+}  // namespace ashlar::schedules

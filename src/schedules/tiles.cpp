@@ -1,0 +1,115 @@
+// Reductions whose results are neighbours: products, windows, columns. A tile of results is summed in registers, its columns in
+// vectors, while the terms are gone over once; no sum takes its terms in another order.
+//
+//   for io, jo             a tile of the leader
+//     for k                the terms, in their order
+//       for ii             rows, unrolled
+//         for ji           columns: vectors, unrolled
+#include <algorithm>
+
+#include "schedules/draft.h"
+
+namespace ashlar::schedules {
+namespace {
+
+constexpr std::int64_t most_unrolled = 64, most_nodes = 1500;  // statements, and what they compute
+
+int dim_of(const ir::Stage& s, Id variable) {
+  const auto spatial = spatial_of(s);
+  for (std::size_t k = 0; k < spatial.size(); ++k)
+    if (spatial[k].id == variable) return static_cast<int>(k);
+  return -1;
+}
+
+// Of the numbers that are near the most, the one that leaves the least of the last tile empty.
+std::int64_t rows_for(std::optional<std::int64_t> extent, std::int64_t most) {
+  if (!extent) return most;
+  if (*extent <= most) return std::max<std::int64_t>(1, *extent);
+  std::int64_t best = most;
+  double filled = 0;
+  for (std::int64_t r = most; r >= most / 2 && r > 0; --r) {
+    const double f = static_cast<double>(*extent) / static_cast<double>((*extent + r - 1) / r * r);
+    if (f > filled + 0.02) filled = f, best = r;
+  }
+  return best;
+}
+
+}  // namespace
+
+Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
+  const auto spatial = spatial_of(s);
+  const Sizes sizes = d.sizes();
+  const Target& target = d.s.target();
+  Tile t;
+  if (spatial.empty()) return t;
+  t.columns = static_cast<int>(spatial.size()) - 1;
+  while (t.columns > 0 && sizes.constant_extent(s, spatial[static_cast<std::size_t>(t.columns)].id) == 1) --t.columns;
+  const std::int64_t lanes = std::max(1, target.lanes(d.program().buffer(s.buffers.front()).type));
+  const auto columns = sizes.constant_extent(s, spatial[static_cast<std::size_t>(t.columns)].id);
+  std::int64_t vectors = c.family == Family::product ? 2 : 4;
+  if (columns) vectors = std::clamp<std::int64_t>((*columns + lanes - 1) / lanes, 1, vectors);
+  t.columns_by = vectors * lanes;
+  if (c.family != Family::product) return t;
+  t.rows = dim_of(s, c.rows);
+  if (t.rows == t.columns) t.rows = dim_of(s, c.columns);
+  if (t.rows < 0 || t.rows == t.columns) return t.rows = -1, t;
+  const std::int64_t registers = target.vector_registers();
+  const std::int64_t most = std::max<std::int64_t>(1, (registers - vectors - 1) / vectors);
+  t.rows_by =
+      rows_for(sizes.constant_extent(s, spatial[static_cast<std::size_t>(t.rows)].id), std::min<std::int64_t>(most, 14));
+  return t;
+}
+
+void accumulate(Draft& d, Id id, const Tile& t) {
+  const Stage stage = d.handle(id);
+  const Sizes sizes = d.sizes();
+  const std::int64_t lanes = std::max(1, d.s.target().lanes(d.program().buffer(d.stage(id).buffers.front()).type));
+  std::int64_t statements = t.rows_by * std::max<std::int64_t>(1, t.columns_by / lanes);
+  std::int64_t nodes = 0;
+  for (const Expr& e : d.stage(id).values) nodes += static_cast<std::int64_t>(ir::node_count(e));
+  std::vector<Id> unrolled;  // the innermost terms of a small window
+  const auto terms = reduce_of(d.stage(id));
+  for (std::size_t k = terms.size(); k-- > 0;) {
+    const auto extent = sizes.constant_extent(d.stage(id), terms[k].id);
+    if (!extent || *extent * statements > most_unrolled || *extent * statements * nodes > most_nodes) break;
+    statements *= std::max<std::int64_t>(1, *extent);
+    unrolled.push_back(terms[k].id);
+  }
+  const auto steps = [&](Tail tail) {
+    const std::vector<Loop> spatial = whole_loops(d, stage, false), reduce = whole_loops(d, stage, true);
+    std::vector<Loop> order, inner;
+    for (std::size_t k = 0; k < spatial.size(); ++k)
+      if (static_cast<int>(k) != t.rows && static_cast<int>(k) != t.columns) order.push_back(spatial[k]);
+    Loop row, half, lane;
+    if (t.rows >= 0) {
+      const Split split = stage.split(spatial[static_cast<std::size_t>(t.rows)], t.rows_by, tail, d.where);
+      order.push_back(split.outer), row = split.inner, inner.push_back(row);
+    }
+    const Split columns = stage.split(spatial[static_cast<std::size_t>(t.columns)], t.columns_by, tail, d.where);
+    order.push_back(columns.outer), lane = columns.inner;
+    const bool halves = t.columns_by > lanes && t.columns_by % lanes == 0;
+    if (halves) {
+      const Split split = stage.split(columns.inner, lanes, Tail::exact, d.where);
+      half = split.outer, lane = split.inner;
+      inner.push_back(half);
+    }
+    inner.push_back(lane);
+    order.insert(order.end(), reduce.begin(), reduce.end());
+    order.insert(order.end(), inner.begin(), inner.end());
+    reorder(d, stage, order);
+    for (const Id v : unrolled) stage.unroll(loop_over(d, stage, v), d.where);
+    if (t.rows >= 0) stage.unroll(row, d.where);
+    if (halves) stage.unroll(half, d.where);
+    if (lanes > 1) stage.vectorize(lane, d.where);
+  };
+  const std::string what = "sums of a tile of " +
+                           (t.rows >= 0 ? count(static_cast<double>(t.rows_by)) + " x " : std::string()) +
+                           count(static_cast<double>(t.columns_by)) + ", " + count(static_cast<double>(lanes)) + " in a vector";
+  if (!d.s.attempt([&] { steps(Tail::pad); }))
+    d.done(id, what);
+  else
+    d.attempt(id, what, [&] { steps(Tail::guard); }, "loops as they are");
+  on_stack(d, id);
+}
+
+}  // namespace ashlar::schedules

@@ -1,0 +1,210 @@
+// The schedule of programs that have none: what stages are taken for, where they are computed, and that the results are those
+// of the algorithm.
+#include <doctest/doctest.h>
+
+#include <ashlar/interp/interpreter.h>
+#include <ashlar/lang/build_program.h>
+#include <ashlar/ops.h>
+#include <ashlar/schedule/step.h>
+#include <ashlar/schedules/by_default.h>
+
+using namespace ashlar;
+using schedules::Choice;
+using schedules::Choices;
+using schedules::Family;
+
+namespace {
+
+struct Scheduled {
+  ScheduledByDefault by;
+  Scheduled(const std::vector<Tensor>& inputs, const std::vector<Tensor>& results, const schedules::DefaultOptions& o = {},
+            const char* target = "x86-64-v4")
+      : by(schedule_by_default(built(inputs, results), Target::parse(target), o)) {}
+  const Choice& of(const std::string& stage) const {
+    const Choice* c = by.choices.find(stage);
+    CAPTURE(by.choices.text());
+    REQUIRE(c);
+    return *c;
+  }
+  bool has(const std::string& stage, const std::string& done) const {
+    for (const std::string& text : of(stage).done)
+      if (text.find(done) != std::string::npos) return true;
+    INFO(by.choices.text());
+    return false;
+  }
+  std::string text() const { return by.schedule.text(); }
+  // With the algorithm's results, element for element: sums of small whole numbers are exact, however they are grouped.
+  void same(const std::vector<std::vector<std::int64_t>>& shapes) const {
+    const ir::Program& p = by.schedule.scheduled().program;
+    interp::Arguments given;
+    std::uint64_t seed = 1;
+    for (std::size_t k = 0; k < p.arguments.size(); ++k) {
+      const ir::Buffer& b = p.buffer(p.arguments[k].id);
+      if (p.arguments[k].kind == ir::ArgumentKind::input)
+        given.emplace_back(interp::Array::make(b.type, shapes[k], [&](auto) {
+          seed = seed * 6364136223846793005u + 1442695040888963407u;
+          return static_cast<double>(seed >> 60);
+        }));
+      else
+        given.emplace_back(interp::Array::zeros(b.type, shapes[k]));
+    }
+    interp::Arguments meant = given;
+    interp::run_algorithm(by.schedule.algorithm(), meant);
+    interp::run(p, given);
+    for (std::size_t k = 0; k < given.size(); ++k) CHECK(interp::difference(given[k].array, meant[k].array) == "");
+  }
+
+ private:
+  static lang::Built built(const std::vector<Tensor>& inputs, const std::vector<Tensor>& results) {
+    std::vector<lang::ArgumentRef> arguments(inputs.begin(), inputs.end());
+    static const char* const names[] = {"out", "out1", "out2"};
+    for (std::size_t k = 0; k < results.size(); ++k) {
+      const Tensor out = lang::make_output(names[k], results[k].type(), results[k].shape().extents());
+      lang::bind(out, results[k]);
+      arguments.emplace_back(out);
+    }
+    return lang::build_program("f", arguments);
+  }
+};
+
+Tensor input(const char* name, Type type, const std::vector<Extent>& shape) { return lang::make_input(name, type, shape); }
+
+}  // namespace
+
+TEST_CASE("by default: elementwise stages are inlined, and run in vectors on the pool") {
+  lang::DefinitionScope scope;
+  const Symbol M{"M"}, N{"N"};
+  const Tensor x = input("x", f32, {M, N});
+  const Tensor scaled = compute("scaled", {{"i", M}, {"j", N}}, [&](Var i, Var j) { return x(i, j) * 2.0f; });
+  const Tensor y = compute("y", {{"i", M}, {"j", N}}, [&](Var i, Var j) { return scaled(i, j) + 1.0f; });
+  const Scheduled s({x}, {y});
+  CHECK(s.of("scaled").family == Family::elementwise);
+  CHECK(s.has("scaled", "inlined"));
+  CHECK(s.has("y", "vectors of 16 along j"));
+  CHECK(s.has("y", "i in parallel"));
+  CHECK(s.by.choices.text().find("y: elementwise; vectors of 16 along j, i in parallel\n    each point by itself\n") !=
+        std::string::npos);
+  s.same({{5, 33}, {5, 33}});
+  s.same({{0, 3}, {0, 3}});
+}
+
+TEST_CASE("by default: softmax is computed row by row") {
+  lang::DefinitionScope scope;
+  const Tensor x = input("x", f32, {64, 256});
+  const Scheduled s({x}, {ops::softmax(x).result});
+  CHECK(s.of("softmax_sum").family == Family::row_reduction);
+  for (const char* stage : {"softmax_sum", "softmax_exp", "reduce_max"}) CHECK(s.has(stage, "computed at i0 of softmax"));
+  CHECK(s.has("softmax_sum", "vectors of 16"));
+  CHECK(s.has("softmax", "i0 in parallel"));
+}
+
+TEST_CASE("by default: without regrouping a sum of floats keeps its order, a maximum does not need to") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor x = input("x", f32, {N, 256});
+  const Scheduled s({x}, {ops::reduce_sum(x, {.axes = {1}}), ops::reduce_max(x, {.axes = {1}})}, {.regroup = false});
+  CHECK(s.has("reduce_sum", "one term after the other"));
+  CHECK(s.has("reduce_max", "in 2 vectors of 16"));
+  s.same({{7, 256}, {7}, {7}});
+}
+
+TEST_CASE("by default: a sum of everything is taken in pieces") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N", {.min = 0}};
+  const Tensor x = input("x", f32, {N});
+  const Scheduled s({x}, {ops::reduce_sum(x)}, {.extent = 1 << 20});
+  CHECK(s.of("reduce_sum").family == Family::full_reduction);
+  CHECK(s.has("reduce_sum", "in parallel"));
+  s.same({{100}, {}});
+  s.same({{0}, {}});
+}
+
+TEST_CASE("by default: a product is summed in tiles, what follows it is computed with the tile") {
+  lang::DefinitionScope scope;
+  const Tensor a = input("a", f32, {33, 20}), b = input("b", f32, {20, 50}), c = input("c", f32, {50});
+  const Scheduled s({a, b, c}, {ops::relu(ops::dense(a, b, c))});
+  CHECK(s.of("dense").family == Family::product);
+  CHECK(s.has("dense", "of relu"));
+  CHECK(s.has("dense", "sums of a tile"));
+  s.same({{33, 20}, {20, 50}, {50}, {33, 50}});
+}
+
+TEST_CASE("by default: a sum of columns has neighbouring results in its lanes") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor x = input("x", f32, {N, 100});
+  const Scheduled s({x}, {ops::reduce_sum(x, {.axes = {0}})}, {.regroup = false});
+  CHECK(s.of("reduce_sum").family == Family::column_reduction);
+  CHECK(s.has("reduce_sum", "sums of a tile of 64"));
+  s.same({{9, 100}, {100}});
+}
+
+TEST_CASE("by default: stages of a stencil slide along strips of rows") {
+  lang::DefinitionScope scope;
+  const Tensor x = input("x", u16, {100, 70});
+  const Tensor across = compute("across", {{"y", 100}, {"x", 68}},
+                                [&](Var r, Var c) { return u16((u32(x(r, c)) + u32(x(r, c + 1)) + u32(x(r, c + 2))) / 3u); });
+  const Tensor down = compute("down", {{"y", 98}, {"x", 68}}, [&](Var r, Var c) {
+    return u16((u32(across(r, c)) + u32(across(r + 1, c)) + u32(across(r + 2, c))) / 3u);
+  });
+  const Scheduled s({x}, {down});
+  CHECK(s.of("across").family == Family::stencil);
+  CHECK(s.has("across", "computed at yi of down, sliding"));
+  CHECK(s.has("down", "y by 32"));
+  s.same({{100, 70}, {98, 68}});
+}
+
+TEST_CASE("by default: transposition, gather, scatter, recurrence, window") {
+  lang::DefinitionScope scope;
+  const Symbol M{"M"}, N{"N", {.min = 1}};
+  {
+    const Tensor x = input("x", f32, {M, N});
+    const Scheduled s({x}, {compute("t", {{"j", N}, {"i", M}}, [&](Var j, Var i) { return x(i, j); })});
+    CHECK(s.of("t").family == Family::transposition);
+    s.same({{9, 20}, {20, 9}});
+  }
+  {
+    const Tensor x = input("x", f32, {N}), at = input("at", i32, {M});
+    const Scheduled s({x, at}, {compute("g", {{"i", M}}, [&](Var i) { return x(clamp(at(i), 0, N - 1)); })});
+    CHECK(s.of("g").family == Family::gather);
+    s.same({{20}, {7}, {7}});
+  }
+  {
+    const Tensor x = input("x", f32, {M, N});
+    const Scheduled s({x}, {ops::cumsum(x, 0)});
+    CHECK(s.of("cumsum").family == Family::recurrence);
+    CHECK(s.has("cumsum", "pieces of i1 in parallel"));
+    s.same({{9, 20}, {9, 20}});
+  }
+  {
+    const Tensor x = input("x", u8, {M, N});
+    const Scheduled s({x}, {ops::histogram(x)});
+    CHECK(s.by.choices.stages.front().family == Family::scatter);
+    s.same({{9, 20}, {256}});
+  }
+  {
+    const Tensor x = input("x", f32, {1, 8, 20, 24});
+    const Scheduled s({x}, {ops::max_pool2d(x, {.window = {3, 3}})});
+    CHECK(s.by.choices.stages.front().family == Family::stencil);
+  }
+}
+
+TEST_CASE("by default: what is scheduled already stays, and trace and C++ name every step") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor x = input("x", f32, {N}), y = compute("y", {{"i", N}}, [&](Var i) { return x(i) + 1.0f; });
+  const Tensor out = lang::make_output("out", f32, {N});
+  lang::bind(out, y);
+  Schedule s(lang::build_program("f", {x, out}), Target::parse("x86-64-v3"));
+  const Split split = s[out].split(s[out].spatial<1>()[0], 5);
+  (void)split;
+  const std::string before = s.text();
+  CHECK(schedule_by_default(s).stages.empty());
+  CHECK(s.text() == before);
+
+  Schedule fresh(lang::build_program("f", {x, out}), Target::parse("x86-64-v3"));
+  schedule_by_default(fresh);
+  Schedule again(lang::build_program("f", {x, out}), Target::parse("x86-64-v3"));
+  again.replay(fresh.json());
+  CHECK(again.text() == fresh.text());
+}
