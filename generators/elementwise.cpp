@@ -244,10 +244,14 @@ class Glu : public Op {
  public:
   Glu() {
     const Param<Type> type = type_param(Kind::floats);
-    Extents extents({.multiple_of = 2});
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x; the halved extent is even", 1);
-    const Param<int> axis = axis_param(static_cast<int>(shape.size()));
-    output("y", ops::glu(input("x", type, shape), axis));
+    Extents extents;
+    const std::vector<std::string> list = extents.list("shape", "M,N", "of x", 1, max_rank);
+    const Param<int> axis = axis_param(static_cast<int>(list.size()));
+    const int d = *axis < 0 ? *axis + static_cast<int>(list.size()) : *axis;
+    const Tensor x = input("x", type, extents.shape(list, static_cast<std::size_t>(d), {.multiple_of = 2}));
+    const std::int64_t n = ops::detail::number_or(x.extent(d), 0);
+    require(n % 2 == 0, "shape", "an even extent of the axis, found " + std::to_string(n));
+    output("y", ops::glu(x, d));
   }
 };
 ASHLAR_GENERATOR(Glu, "glu", "activations", "y = a sigmoid(b), a and b the halves of x along the axis");

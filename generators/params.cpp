@@ -74,25 +74,33 @@ bool takes(Kind kind, Type t) {
 
 // ---- shapes
 // ------------------------------------------------------------------------------------------------------------------
-Expr Extents::operator[](const std::string& name) {
+namespace {
+constexpr std::uint64_t most_extent = std::uint64_t{1} << 40;
+constexpr std::size_t list_end = max_rank + 1;  // no axis
+
+bool is_name(const std::string& s) {
+  return !s.empty() && s[0] >= 'A' && s[0] <= 'Z' && std::all_of(s.begin(), s.end(), [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+}  // namespace
+
+Expr Extents::named(const std::string& name, const Symbol::Facts& facts) {
   std::unique_ptr<ExtentParam>& e = named_[name];
-  if (!e) e = std::make_unique<ExtentParam>(name.c_str(), facts_);
+  if (!e) e = std::make_unique<ExtentParam>(name.c_str(), facts);
   return *e;
 }
+Expr Extents::operator[](const std::string& name) { return named(name, facts_); }
 
-std::vector<Extent> Extents::shape(const char* param, const char* fallback, const char* doc, int least_rank, int most_rank) {
+std::vector<std::string> Extents::list(const char* param, const char* fallback, const char* doc, int least_rank,
+                                       int most_rank) {
   std::string ranks = std::to_string(least_rank) + " to " + std::to_string(most_rank);
   if (least_rank == most_rank) ranks = std::to_string(least_rank);
   std::vector<std::string> words;
-  const auto is_name = [](const std::string& s) {
-    return s[0] >= 'A' && s[0] <= 'Z' && std::all_of(s.begin(), s.end(), [](char c) {
-             return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-           });
-  };
   const auto is_extent = [&](const std::string& s) {
     std::int64_t v = 0;
     if (s.empty()) return false;
-    return is_name(s) || (detail::parse_integer(s, 0, std::uint64_t{1} << 40, &v) && v >= facts_.min);
+    return is_name(s) || (detail::parse_integer(s, 0, most_extent, &v) && v >= facts_.min);
   };
   read_param(param, "shape", fallback, doc,
              ranks + " extents, each a number" + (facts_.min > 0 ? " of at least " + std::to_string(facts_.min) : "") +
@@ -102,15 +110,25 @@ std::vector<Extent> Extents::shape(const char* param, const char* fallback, cons
                const auto rank = static_cast<int>(words.size());
                return rank >= least_rank && rank <= most_rank && std::all_of(words.begin(), words.end(), is_extent);
              });
-  std::vector<Extent> shape;
-  for (const std::string& w : words) {
+  return words;
+}
+
+std::vector<Extent> Extents::shape(const std::vector<std::string>& list, std::size_t axis, Symbol::Facts of_axis) {
+  const auto extent = [&](std::size_t d, const Symbol::Facts& facts) -> Extent {
     std::int64_t v = 0;
-    if (is_name(w))
-      shape.emplace_back((*this)[w]);
-    else if (detail::parse_integer(w, 0, std::uint64_t{1} << 40, &v))
-      shape.emplace_back(v);
-  }
+    if (is_name(list[d])) return named(list[d], facts);
+    detail::parse_integer(list[d], 0, most_extent, &v);
+    return v;
+  };
+  std::vector<Extent> shape(list.size(), Extent(0));
+  if (axis < list.size()) shape[axis] = extent(axis, of_axis);  // first: another dimension may have the same name
+  for (std::size_t d = 0; d < list.size(); ++d)
+    if (d != axis) shape[d] = extent(d, facts_);
   return shape;
+}
+
+std::vector<Extent> Extents::shape(const char* param, const char* fallback, const char* doc, int least_rank, int most_rank) {
+  return shape(list(param, fallback, doc, least_rank, most_rank), list_end, facts_);
 }
 
 // ---- lists of numbers

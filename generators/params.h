@@ -9,6 +9,16 @@
 
 #include <ashlar/ashlar.h>
 #include <ashlar/ops/conv.h>
+#include <ashlar/ops/shape.h>
+
+template <>
+struct ashlar::ParamNames<ashlar::ops::PadMode> {
+  static constexpr NamedValue<ops::PadMode> values[] = {{"constant", ops::PadMode::constant},
+                                                        {"edge", ops::PadMode::edge},
+                                                        {"reflect", ops::PadMode::reflect},
+                                                        {"symmetric", ops::PadMode::symmetric},
+                                                        {"wrap", ops::PadMode::wrap}};
+};
 
 namespace ashlar::generators {
 
@@ -29,9 +39,14 @@ class Extents {
   // The parameter `param`. Refused: a rank outside of the two.
   std::vector<Extent> shape(const char* param, const char* fallback, const char* doc, int least_rank = 0,
                             int most_rank = max_rank);
+  // The same in two steps, for operators that know more of the extent along an axis: the parameter as it is written, and the
+  // shape that it is. A number breaks no fact unseen: the operator looks at it.
+  std::vector<std::string> list(const char* param, const char* fallback, const char* doc, int least_rank, int most_rank);
+  std::vector<Extent> shape(const std::vector<std::string>& list, std::size_t axis, Symbol::Facts of_axis);
   Expr operator[](const std::string& name);
 
  private:
+  Expr named(const std::string& name, const Symbol::Facts&);
   Symbol::Facts facts_;
   std::map<std::string, std::unique_ptr<ExtentParam>> named_;
 };
@@ -73,6 +88,7 @@ Param<int> axis_param(int rank, int fallback = -1, const char* name = "axis");
 class PaddingParam {
  public:
   explicit PaddingParam(int count, const char* fallback = "0", bool same = true);
+  const ops::Pad& operator[](std::size_t d) const { return values_.at(d); }  // where `same` is not among the values
   // window and dilation: what `same` goes by
   template <std::size_t N>
   std::array<ops::Pad, N> of(const std::array<int, N>& window, const std::array<int, N>& dilation) const {

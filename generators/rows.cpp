@@ -35,6 +35,106 @@ class Softmax : public ChainedOp {
 };
 const auto registered_softmaxes = register_rows<Softmax, softmaxes>("softmax");
 
+// ---- normalisation
+// ----------------------------------------------------------------------------------------------------------- What all of them
+// have behind their shape.
+class NormOp : public ChainedOp {
+ protected:
+  const Param<Type> type = type_param(Kind::floats);
+};
+struct Affine {  // y = normalized x scale + shift
+  Param<bool> scale{"scale", true, "times a number for each"}, shift{"shift", true, "plus a number for each"};
+  Param<double> epsilon{"epsilon", 1e-5, "added to the variance"};
+};
+
+class LayerNorm : public NormOp {
+ public:
+  LayerNorm() {
+    Extents extents;
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x and y", 1);
+    const int rank = std::max<int>(1, static_cast<int>(shape.size()));
+    const Param<int> dims{"dims", 1, between(1, rank), "the last dimensions, normalised together"};
+    const Affine affine;
+    const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
+    const Tensor x = input("x", type, shape);
+    const std::vector<Extent> inner(shape.end() - *dims, shape.end());
+    const Tensor scale = affine.scale ? input("scale", type, inner) : Tensor(),
+                 shift = affine.shift ? input("shift", type, inner) : Tensor();
+    output("y",
+           apply(epilogue, ops::layer_norm(apply(prologue, x), scale, shift, *affine.epsilon, dims), {type, {x.rank() - 1}}));
+  }
+};
+ASHLAR_GENERATOR(LayerNorm, "layer_norm", "norms", "y = (x - mean) / sqrt(variance + epsilon) scale + shift, of each row");
+
+class RmsNorm : public NormOp {
+ public:
+  RmsNorm() {
+    Extents extents;
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x and y", 1);
+    const Param<bool> with_scale{"scale", true, "times a number for each"};
+    const Param<double> epsilon{"epsilon", 1e-6, "added to the mean of the squares"};
+    const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
+    const Tensor x = input("x", type, shape);
+    const Tensor scale = with_scale ? input("scale", type, {shape.back()}) : Tensor();
+    output("y", apply(epilogue, ops::rms_norm(apply(prologue, x), scale, *epsilon), {type, {x.rank() - 1}}));
+  }
+};
+ASHLAR_GENERATOR(RmsNorm, "rms_norm", "norms", "y = x / sqrt(mean of x^2 + epsilon) scale, of each row");
+
+template <bool training>
+class BatchNorm : public NormOp {
+ public:
+  BatchNorm() {
+    Extents extents;
+    const std::vector<Extent> shape = extents.shape("shape", "N,C,H,W", "of x and y", 2);
+    const Param<int> channel = axis_param(static_cast<int>(shape.size()), 1, "channel");
+    const Affine affine;
+    const Chain epilogue(Chain::Place::epilogue);
+    const Tensor x = input("x", type, shape);
+    const int c = *channel < 0 ? *channel + x.rank() : *channel;
+    const std::vector<Extent> channels{x.extent(c)};
+    Tensor mean, variance;
+    if (!training) mean = input("mean", type, channels), variance = input("variance", type, channels);
+    const Tensor scale = affine.scale ? input("scale", type, channels) : Tensor(),
+                 shift = affine.shift ? input("shift", type, channels) : Tensor();
+    const Tensor y = training ? Tensor(ops::batch_norm_training(x, scale, shift, *affine.epsilon, channel))
+                              : ops::batch_norm(x, mean, variance, scale, shift, *affine.epsilon, channel);
+    output("y", apply(epilogue, y, {type, {c}}));
+  }
+};
+ASHLAR_GENERATOR(BatchNorm<false>, "batch_norm", "norms",
+                 "y = (x - mean) / sqrt(variance + epsilon) scale + shift, numbers for each channel");
+ASHLAR_GENERATOR(BatchNorm<true>, "batch_norm_training", "norms", "y = batch_norm by the moments of the batch");
+
+template <bool each_channel>
+class GroupNorm : public NormOp {
+ public:
+  GroupNorm() {
+    Extents extents;
+    const std::vector<Extent> shape =
+        extents.shape("shape", each_channel ? "N,C,H,W" : "N,32,H,W", "of x and y", each_channel ? 3 : 2);
+    int groups = 1;
+    if (!each_channel) groups = *Param<int>{"groups", 8, between(1, 1 << 20), "of channels, a number"};
+    const Affine affine;
+    const Chain epilogue(Chain::Place::epilogue);
+    const Tensor x = input("x", type, shape);
+    const std::int64_t channels = ops::detail::number_or(x.extent(1), 0);
+    if (!each_channel && (channels == 0 || channels % groups != 0)) {
+      reject("groups", "what divides the channels of the shape, a number");
+      return;
+    }
+    const Tensor scale = affine.scale ? input("scale", type, {x.extent(1)}) : Tensor(),
+                 shift = affine.shift ? input("shift", type, {x.extent(1)}) : Tensor();
+    const Tensor y = each_channel ? Tensor(ops::instance_norm(x, scale, shift, *affine.epsilon))
+                                  : Tensor(ops::group_norm(x, groups, scale, shift, *affine.epsilon));
+    output("y", apply(epilogue, y, {type, {1}}));
+  }
+};
+ASHLAR_GENERATOR(GroupNorm<false>, "group_norm", "norms",
+                 "y = (x - mean) / sqrt(variance + epsilon) scale + shift, of each group of channels");
+ASHLAR_GENERATOR(GroupNorm<true>, "instance_norm", "norms",
+                 "y = (x - mean) / sqrt(variance + epsilon) scale + shift, of each channel of an image");
+
 }  // namespace
 
 }  // namespace ashlar::generators

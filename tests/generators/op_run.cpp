@@ -40,6 +40,18 @@ class Numbers {  // a linear congruential generator, Knuth's constants
   std::uint64_t state_ = 1;
 };
 
+// Dense; of elements of 4 bits the rows start on bytes.
+interp::Array made(Type t, const std::vector<std::int64_t>& shape, Numbers& numbers) {
+  std::vector<std::int64_t> stored = shape;
+  if (t.is_packed() && !stored.empty()) stored.back() += stored.back() % 2;
+  interp::Array a = interp::Array::make(t, stored, [&](auto) { return numbers.next(t); });
+  if (stored == shape) return a;
+  a.shape = shape;
+  a.strides.assign(shape.size(), 1);
+  for (std::size_t d = shape.size() - 1; d-- > 0;) a.strides[d] = a.strides[d + 1] * stored[d + 1];
+  return a;
+}
+
 #ifdef ASHLAR_TEST_LLVM
 ashlar_tensor seen(interp::Array& a) {
   if (a.type.is_packed()) {  // two to a byte, where the interpreter has one
@@ -52,6 +64,7 @@ ashlar_tensor seen(interp::Array& a) {
   t.data = a.bytes.data(), t.device_type = 1, t.ndim = static_cast<std::int32_t>(a.shape.size());
   const ir::TensorCode type = ir::tensor_code(a.type);
   t.type_code = type.code, t.type_bits = type.bits, t.type_lanes = 1, t.shape = a.shape.data();
+  t.strides = a.strides.empty() ? nullptr : a.strides.data();
   return t;
 }
 #endif
@@ -83,7 +96,7 @@ Run run_op(const std::string& name, const Params& params, const Sizes& sizes) {
     std::vector<std::int64_t> shape;
     for (const Expr& e : b.extents) shape.push_back(extent_at(e, at));
     if (a.kind == ir::ArgumentKind::input)
-      arguments.emplace_back(interp::Array::make(b.type, shape, [&](auto) { return numbers.next(b.type); }));
+      arguments.emplace_back(made(b.type, shape, numbers));
     else
       arguments.emplace_back(interp::Array::zeros(b.type, shape));
     if (a.kind == ir::ArgumentKind::input) run.inputs.push_back(arguments.back().array);

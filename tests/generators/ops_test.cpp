@@ -11,7 +11,7 @@ using namespace op_tests;
 
 TEST_CASE("every operator is made for this machine with its default parameters, and computes what the interpreter does") {
   const std::vector<std::string> names = op_names();
-  CHECK(names.size() > 60);
+  CHECK(names.size() > 190);
   for (const std::string& name : names) {
     CAPTURE(name);
     try {
@@ -50,6 +50,54 @@ TEST_CASE("parameters: shapes, types, layouts, fusion") {
       {"dense", {{"rows", "B,T"}, {"bias", "false"}, {"transpose_b", "true"}, {"epilogue", "silu,mul"}}, {}},
       {"gemv", {{"transpose_a", "true"}, {"epilogue", "bias"}}, {}},
       {"gemm", {{"c", "N"}, {"type", "f64"}}, {}},
+      {"layer_norm", {{"shape", "B,T,16"}, {"prologue", "relu"}, {"epilogue", "residual"}}, {}},
+      {"layer_norm", {{"dims", "2"}, {"scale", "false"}, {"shift", "false"}}, {}},
+      {"group_norm", {{"shape", "N,6,W"}, {"groups", "3"}, {"epilogue", "silu"}}, {}},
+      {"reduce_sum",
+       {{"shape", "A,B,C"}, {"axes", "0,-1"}, {"keep_dims", "true"}, {"prologue", "abs"}, {"epilogue", "sqrt"}},
+       {}},
+      {"reduce_max", {{"type", "u8"}, {"axes", "all"}}, {}},
+      {"argmax", {{"axis", "0"}, {"values", "true"}, {"type", "i16"}}, {}},
+      {"conv1d", {{"layout", "nwc"}, {"stride", "2"}, {"padding", "same"}, {"epilogue", "relu"}}, {}},
+      {"conv2d",
+       {{"layout", "nhwc"}, {"stride", "2,1"}, {"padding", "1:0,1"}, {"dilation", "1,2"}, {"epilogue", "bias,residual"}},
+       {}},
+      {"conv2d", {{"layout", "nchw8c"}, {"window", "1"}, {"bias", "true"}, {"epilogue", "relu6,bias"}}, {}},
+      {"conv2d", {{"groups", "2"}, {"C", "4"}, {"O", "6"}, {"type", "f16"}, {"window", "3,1"}}, {}},
+      {"conv2d", {{"type", "i8"}, {"bias", "false"}, {"epilogue", "relu"}}, {}},
+      {"conv3d", {{"layout", "ndhwc"}, {"window", "2"}}, {}},
+      {"depthwise_conv2d", {{"layout", "nhwc"}, {"multiplier", "2"}, {"padding", "same"}, {"epilogue", "relu6"}}, {}},
+      {"depthwise_conv2d", {{"layout", "nchw4c"}}, {}},
+      {"conv_transpose2d", {{"stride", "2"}, {"output_padding", "1,0"}, {"padding", "1"}}, {}},
+      {"conv_transpose2d", {{"layout", "nhwc"}, {"bias", "false"}, {"epilogue", "tanh"}}, {}},
+      {"conv2d_winograd", {{"tile", "2"}, {"padding", "1"}, {"epilogue", "relu"}}, {}},
+      {"max_pool2d", {{"layout", "nhwc"}, {"window", "3"}, {"stride", "2"}, {"padding", "1"}, {"ceil", "true"}}, {}},
+      {"average_pool2d", {{"count_padding", "false"}, {"padding", "1,0"}, {"epilogue", "scale:2"}}, {}},
+      {"transpose", {{"shape", "A,B,C,D"}, {"order", "0,2,3,1"}, {"type", "u8"}}, {}},
+      {"concat", {{"parts", "3"}, {"axis", "-1"}, {"x0", "M,2"}, {"x1", "M,N"}, {"x2", "M,3"}}, {}},
+      {"pad", {{"mode", "reflect"}, {"padding", "2:1,0"}, {"type", "i16"}}, {}},
+      {"pad", {{"value", "-1"}, {"type", "i8"}}, {}},
+      {"split", {{"parts", "4"}, {"axis", "0"}, {"shape", "M,3"}, {"M", "dynamic%2"}}, {{"M", 8}}},
+      {"gather", {{"axis", "1"}, {"index", "P,Q"}, {"index_type", "i32"}}, {}},
+      {"scatter_elements", {{"mode", "add"}, {"type", "i32"}}, {}},
+      {"sort", {{"descending", "true"}, {"axis", "0"}}, {}},
+      {"topk", {{"k", "3"}, {"largest", "false"}, {"type", "i8"}}, {}},
+      {"cumsum", {{"exclusive", "true"}, {"reverse", "true"}, {"axis", "0"}}, {}},
+      {"resize", {{"mode", "cubic"}, {"shape", "N,H,W,C"}, {"axes", "1,2"}, {"to", "9,OW"}}, {}},
+      {"attention", {{"causal", "last"}, {"groups", "2"}, {"mask", "added"}, {"D", "8"}, {"E", "4"}}, {}},
+      {"attention_online", {{"window", "3"}, {"causal", "first"}, {"D", "8"}, {"E", "8"}}, {}},
+      {"rotary_embedding", {{"interleaved", "true"}, {"D", "16"}, {"P", "4"}, {"heads", ""}}, {}},
+      {"quantize", {{"per_channel", "true"}, {"type", "u8"}, {"from", "f16"}}, {}},
+      {"quantized_matmul", {{"bias", "true"}, {"per_channel", "true"}, {"transpose_b", "true"}}, {}},
+      {"quantized_conv2d", {{"layout", "nhwc"}, {"per_channel", "true"}, {"padding", "1"}}, {}},
+      {"quantized_conv2d", {{"layout", "nchw4c"}, {"zeros", "false"}}, {}},
+      {"int4_matmul", {{"w_type", "u4"}, {"zero", "true"}, {"group", "16"}, {"type", "bf16"}}, {{"G", 2}}},
+      {"dropout", {{"p", "0.5"}, {"mask", "true"}, {"type", "f16"}}, {}},
+      {"huber_loss", {{"delta", "0.5"}, {"reduction", "none"}}, {}},
+      {"cross_entropy", {{"smoothing", "0.1"}, {"reduction", "sum"}}, {}},
+      {"gaussian_blur", {{"border", "edge"}, {"sigma", "0.8"}, {"type", "f32"}}, {}},
+      {"dilate", {{"radius", "2,0"}, {"shape", "N,H,W"}}, {}},
+      {"warp_affine", {{"sampling", "nearest"}, {"repeat", "true"}, {"type", "f32"}}, {}},
   };
   for (const auto& run : runs) {
     std::string line = run.name;
@@ -74,6 +122,27 @@ TEST_CASE("an epilogue is what its links say, in their order") {
     }
 }
 
+TEST_CASE("a convolution in nhwc, with a stride, a padding on one side and a chain") {
+  const Run r = run_op(
+      "conv2d", {{"layout", "nhwc"}, {"stride", "2,1"}, {"padding", "1:0,0"}, {"window", "3,2"}, {"epilogue", "relu,mul"}},
+      {{"N", 2}, {"C", 3}, {"O", 4}, {"H", 6}, {"W", 5}});
+  CHECK(r.wrong == "");
+  REQUIRE(r.inputs.size() == 4);  // x [2, 6, 5, 3], w [3, 2, 3, 4], b [4], mul [2, 3, 4, 4]
+  REQUIRE(r.results[0].shape == std::vector<std::int64_t>{2, 3, 4, 4});
+  for (std::int64_t n = 0; n < 2; ++n)
+    for (std::int64_t i = 0; i < 3; ++i)
+      for (std::int64_t j = 0; j < 4; ++j)
+        for (std::int64_t o = 0; o < 4; ++o) {
+          double sum = r.inputs[2].real({o});
+          for (std::int64_t c = 0; c < 3; ++c)
+            for (std::int64_t p = 0; p < 3; ++p)
+              for (std::int64_t q = 0; q < 2; ++q)
+                if (const std::int64_t row = 2 * i + p - 1; row >= 0 && row < 6)
+                  sum += r.inputs[0].real({n, row, j + q, c}) * r.inputs[1].real({p, q, c, o});
+          CHECK(r.results[0].real({n, i, j, o}) == doctest::Approx((sum > 0 ? sum : 0) * r.inputs[3].real({n, i, j, o})));
+        }
+}
+
 TEST_CASE("what parameters refuse, by the name of the parameter and with what it may be") {
   const struct {
     const char *name, *param, *said;
@@ -88,6 +157,25 @@ TEST_CASE("what parameters refuse, by the name of the parameter and with what it
        "parameter epilogue=bias,rleu: expected a list of bias, residual, add, sub, mul, div, minimum, maximum, abs, "},
       {"matmul", "epilogue=relu:1", "parameter epilogue=relu:1: expected a list of "},
       {"softmax", "prologue=bias", "parameter prologue=bias: expected a list of abs, "},
+      {"conv2d", "layout=nhcw", "parameter layout=nhcw: expected one of nchw, nhwc, nchw4c, nchw8c, nchw16c, nchw32c"},
+      {"conv2d", "stride=0", "parameter stride=0: expected 2 numbers of at least 1, or one for all"},
+      {"conv2d", "stride=1,2,3", "parameter stride=1,2,3: expected 2 numbers of at least 1, or one for all"},
+      {"conv2d", "padding=valid",
+       "parameter padding=valid: expected 2 numbers of at least 0, each may be BEFORE:AFTER, or one for all; or same"},
+      {"conv2d", "groups=3",
+       "parameter groups=3: expected 1, or what divides C and O, which are numbers then, in a layout without blocks"},
+      {"max_pool2d", "padding=2", "parameter padding=2: expected less than the window, dilated"},
+      {"reduce_sum", "axes=0,-2", "parameter axes=0,-2: expected all, or axes from -2 to 1, each once"},
+      {"transpose", "order=0", "parameter order=0: expected all, or each of the 2 dimensions"},
+      {"split", "shape=M,5", "parameter parts=2: expected what divides the extent of the axis, 5"},
+      {"glu", "shape=M,5", "parameter shape=M,5: expected an even extent of the axis, found 5"},
+      {"slice", "shape=M,3", "parameter end=4: expected from begin, 0, to the extent of the axis, 3"},
+      {"group_norm", "groups=5", "parameter groups=5: expected what divides the channels of the shape, a number"},
+      {"attention", "window=4", "parameter window=4: expected 0 where causal=no"},
+      {"topk", "N=2", "parameter N=2: expected a number from 4 to 2147483647, dynamic, or dynamic%N for multiples of N"},
+      {"gather", "shape=0,4",
+       "parameter shape=0,4: expected 1 to 8 extents, each a number of at least 1 or a name that begins with a capital letter"},
+      {"rgb_to_grey", "shape=H,W,4", "parameter shape=H,W,4: expected 3 as the last extent"},
       {"relu", "epilogue=isnan", "parameter epilogue=isnan: expected a list of "},
   };
   for (const auto& r : refusals) {

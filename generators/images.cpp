@@ -1,0 +1,252 @@
+// Images: colours, filters, morphology, sampling, statistics. Values are floats, or bytes.
+#include "generators/op.h"
+#include "generators/params.h"
+
+template <>
+struct ashlar::ParamNames<ashlar::ops::Bayer> {
+  static constexpr NamedValue<ops::Bayer> values[] = {
+      {"rggb", ops::Bayer::rggb}, {"bggr", ops::Bayer::bggr}, {"grbg", ops::Bayer::grbg}, {"gbrg", ops::Bayer::gbrg}};
+};
+template <>
+struct ashlar::ParamNames<ashlar::ops::Sampling> {
+  static constexpr NamedValue<ops::Sampling> values[] = {{"nearest", ops::Sampling::nearest},
+                                                         {"linear", ops::Sampling::linear}};
+};
+
+namespace ashlar::generators {
+
+namespace {
+
+Param<Type> pixel_param(bool floats_alone = false) {
+  if (floats_alone) return {"type", f32, {{f32, f16, bf16, f64}}, "of a pixel"};
+  return {"type", u8, {{u8, u16, f32, f16, bf16, f64}}, "of a pixel"};
+}
+
+// ---- one image in, one of some shape out
+// -------------------------------------------------------------------------------------
+struct ImageRow {
+  const char* name;
+  const char* formula;
+  const char* shape;
+  bool floats_alone;
+  Tensor (*apply)(const Tensor& x);
+};
+#define ROW(NAME, FORMULA, SHAPE, FLOATS) {#NAME, FORMULA, SHAPE, FLOATS, [](const Tensor& x) { return Tensor(ops::NAME(x)); }}
+constexpr ImageRow images[] = {
+    ROW(hsv_to_rgb, "y = colours of hue, saturation and value; x [H, W, 3]", "H,W,3", true),
+    ROW(rgb_to_grey, "y = 0.299 R + 0.587 G + 0.114 B; x [H, W, 3]", "H,W,3", false),
+    ROW(rgb_to_hsv, "y = hue, saturation and value; x [H, W, 3]", "H,W,3", true),
+    ROW(rgb_to_ycbcr, "y = Y, Cb, Cr of the full range; x [H, W, 3]", "H,W,3", false),
+    ROW(ycbcr_to_rgb, "y = colours of Y, Cb, Cr; x [H, W, 3]", "H,W,3", false),
+};
+#undef ROW
+class Image : public Op {
+ public:
+  explicit Image(const ImageRow& row) {
+    const Param<Type> type = pixel_param(row.floats_alone);
+    Extents extents;
+    const std::vector<Extent> shape = extents.shape("shape", row.shape, "of x; the last extent is 3", 1);
+    require(ops::detail::number_or(shape.back().end(), 0) == 3, "shape", "3 as the last extent");
+    if (ops::detail::number_or(shape.back().end(), 0) != 3) return;
+    output("y", row.apply(input("x", type, shape)));
+  }
+};
+const auto registered_images = register_rows<Image, images>("images");
+
+// ---- filters over the last two dimensions
+// --------------------------------------------------------------------------------------
+class FilterOp : public Op {
+ protected:
+  explicit FilterOp(bool floats_alone = false) : type(pixel_param(floats_alone)) {}
+  const Param<Type> type;
+  Extents extents{{.min = 1}};
+  const std::vector<Extent> shape = extents.shape("shape", "H,W", "of x", 2);
+  ops::FilterOptions options() {
+    const Param<ops::PadMode> border{"border", ops::PadMode::reflect, "what is outside of x; constant: 0"};
+    ops::FilterOptions o;
+    o.border = border;
+    return o;
+  }
+};
+
+class GaussianBlur : public FilterOp {
+ public:
+  GaussianBlur() {
+    const Param<double> sigma{"sigma", 1.5, between(0.01, 999.0)};
+    const Param<int> radius{"radius", 0, between(0, 1024), "0: three sigma"};
+    const ops::FilterOptions o = options();
+    output("y", ops::gaussian_blur(input("x", type, shape), sigma, radius, o));
+  }
+};
+ASHLAR_GENERATOR(GaussianBlur, "gaussian_blur", "images", "y = x under a normal window");
+
+class BoxBlur : public FilterOp {
+ public:
+  BoxBlur() {
+    const NumbersParam radius("radius", 2, 1, 0, "down and across");
+    const ops::FilterOptions o = options();
+    output("y", ops::box_blur(input("x", type, shape), radius[0], radius[1], o));
+  }
+};
+ASHLAR_GENERATOR(BoxBlur, "box_blur", "images", "y = the mean over (2 ry + 1) (2 rx + 1) neighbours");
+
+class SobelOp : public FilterOp {
+ public:
+  SobelOp() : FilterOp(true) {
+    const ops::FilterOptions o = options();
+    const ops::Sobel s = ops::sobel(input("x", type, shape), o);
+    output("across", s.across);
+    output("down", s.down);
+  }
+};
+ASHLAR_GENERATOR(SobelOp, "sobel", "images", "across, down = derivatives by Sobel's filter");
+
+class Median3x3 : public FilterOp {
+ public:
+  Median3x3() {
+    const ops::FilterOptions o = options();
+    output("y", ops::median3x3(input("x", type, shape), o));
+  }
+};
+ASHLAR_GENERATOR(Median3x3, "median3x3", "images", "y = the middle one of 3x3 elements");
+
+struct MorphologyRow {
+  const char* name;
+  const char* formula;
+  Tensor (*apply)(const Tensor& x, int ry, int rx);
+};
+#define ROW(NAME, FORMULA) {#NAME, FORMULA, [](const Tensor& x, int ry, int rx) { return Tensor(ops::NAME(x, ry, rx)); }}
+constexpr MorphologyRow morphology[] = {
+    ROW(dilate, "y = the largest element of a window"),
+    ROW(erode, "y = the smallest element of a window"),
+    ROW(morphology_close, "y = erode of dilate"),
+    ROW(morphology_open, "y = dilate of erode"),
+};
+#undef ROW
+class MorphologyOp : public FilterOp {
+ public:
+  explicit MorphologyOp(const MorphologyRow& row) {
+    const NumbersParam radius("radius", 2, 1, 0, "down and across");
+    output("y", row.apply(input("x", type, shape), radius[0], radius[1]));
+  }
+};
+const auto registered_morphology = register_rows<MorphologyOp, morphology>("images");
+
+// ---- at other places
+// -----------------------------------------------------------------------------------------------------------
+class WarpOp : public FilterOp {
+ protected:
+  ops::WarpOptions warp() {
+    const Param<ops::Sampling> sampling{"sampling", ops::Sampling::linear, "between elements"};
+    const Param<bool> repeat{"repeat", false, "outside of x stands its nearest edge"};
+    const Param<double> outside{"outside", 0, "what stands there otherwise"};
+    return {.sampling = sampling, .repeat = repeat, .outside = outside};
+  }
+};
+
+class Remap : public WarpOp {
+ public:
+  Remap() {
+    const Expr OH = extents["OH"], OW = extents["OW"];
+    const ops::WarpOptions o = warp();
+    const Tensor x = input("x", type, shape), rows = input("rows", f32, {OH, OW}), columns = input("columns", f32, {OH, OW});
+    output("y", ops::remap(x, rows, columns, o));
+  }
+};
+ASHLAR_GENERATOR(Remap, "remap", "images", "y(r, c) = x at row rows(r, c) and column columns(r, c)");
+
+template <bool perspective>
+class Warp : public WarpOp {
+ public:
+  Warp() {
+    const Expr OH = extents["OH"], OW = extents["OW"];
+    const ops::WarpOptions o = warp();
+    const Tensor x = input("x", type, shape), matrix = input("matrix", f32, {perspective ? 3 : 2, 3});
+    output("y", perspective ? ops::warp_perspective(x, matrix, OH, OW, o) : ops::warp_affine(x, matrix, OH, OW, o));
+  }
+};
+ASHLAR_GENERATOR(Warp<false>, "warp_affine", "images", "y = x through a matrix [2, 3] from places of y to places of x");
+ASHLAR_GENERATOR(Warp<true>, "warp_perspective", "images", "y = x through a matrix [3, 3], divided by its last row");
+
+class Demosaic : public Op {
+ public:
+  Demosaic() {
+    const Param<Type> type = pixel_param();
+    Extents extents({.min = 2});
+    const Expr H = extents["H"], W = extents["W"];
+    const Param<ops::Bayer> pattern{"pattern", ops::Bayer::rggb, "the first two rows"};
+    output("y", ops::demosaic(input("x", type, {H, W}), pattern));
+  }
+};
+ASHLAR_GENERATOR(Demosaic, "demosaic", "images", "y = colours [H, W, 3] of a sensor's mosaic [H, W]");
+
+// ---- statistics
+// ----------------------------------------------------------------------------------------------------------------
+class Histogram : public Op {
+ public:
+  Histogram() {
+    Extents extents;
+    output("counts", ops::histogram(input("x", u8, extents.shape("shape", "H,W", "of x, of u8", 1, 4))));
+  }
+};
+ASHLAR_GENERATOR(Histogram, "histogram", "images", "counts = how many pixels of x have each value; x of u8");
+
+class EqualiseHistogram : public Op {
+ public:
+  EqualiseHistogram() {
+    Extents extents({.min = 1});
+    output("y", ops::equalise_histogram(input("x", u8, extents.shape("shape", "H,W", "of x, of u8", 1, 4))));
+  }
+};
+ASHLAR_GENERATOR(EqualiseHistogram, "equalise_histogram", "images", "y = values of x spread so that as many pixels have each");
+
+class IntegralImageOp : public Op {
+ public:
+  IntegralImageOp() {
+    const Param<Type> type = pixel_param();
+    Extents extents({.min = 1});
+    const Expr H = extents["H"], W = extents["W"];
+    output("y", ops::integral_image(input("x", type, {H, W})));
+  }
+};
+ASHLAR_GENERATOR(IntegralImageOp, "integral_image", "images",
+                 "y(r, c) = the sum of x before row r and column c; [H + 1, W + 1]");
+
+class BoxFilterOp : public Op {
+ public:
+  BoxFilterOp() {
+    Extents extents({.min = 1, .max = 4096});
+    const Expr H = extents["H"], W = extents["W"];
+    const Tensor x = input("x", u8, {H, W});
+    output("y", ops::box_filter(x, scalar("radius", i32)));
+  }
+};
+ASHLAR_GENERATOR(BoxFilterOp, "box_filter", "images", "y = the mean over a square window of 2 radius + 1, cut at the edges");
+
+class HarrisOp : public Op {
+ public:
+  HarrisOp() {
+    const Param<Type> type = pixel_param(true);
+    Extents extents;
+    const Expr H = extents["H"], W = extents["W"];
+    const Param<double> k{"k", 0.04};
+    output("y", ops::harris(input("x", type, {H, W}), k));
+  }
+};
+ASHLAR_GENERATOR(HarrisOp, "harris", "images", "y = how much of a corner each place is; [H - 4, W - 4]");
+
+class BilateralGridOp : public Op {
+ public:
+  BilateralGridOp() {
+    Extents extents({.min = 1});
+    const Expr H = extents["H"], W = extents["W"];
+    const Param<int> cell{"cell", 8, between(1, 16), "pixels along a side of a cell"};
+    const Param<int> step{"step", 32, {{1, 2, 4, 8, 16, 32, 64, 128, 256}}, "values in a cell"};
+    output("y", ops::bilateral_grid(input("x", u8, {H, W}), cell, step));
+  }
+};
+ASHLAR_GENERATOR(BilateralGridOp, "bilateral_grid", "images", "y = x smoothed where it is alike, of f32");
+
+}  // namespace
+
+}  // namespace ashlar::generators
