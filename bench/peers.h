@@ -33,6 +33,23 @@ class OnednnNarrow {
   std::shared_ptr<Made> made_;
 };
 
+// A convolution in f32 of one picture with a rim of zeros, as a primitive made beforehand, in the layouts that the library
+// chooses; what is given, nchw and oihw, is laid out once, which is not timed.
+struct ConvolutionShape {
+  std::int64_t channels, outputs, size, window, stride;
+};
+class OnednnConvolution {
+ public:
+  OnednnConvolution(const ConvolutionShape&, const float* x, const float* weights, float* result);
+  void run() const;
+  void take_result() const;            // in nchw, to where the constructor was told
+  const char* implementation() const;  // as the library names it
+
+ private:
+  struct Made;
+  std::shared_ptr<Made> made_;
+};
+
 void eigen_threads(int);
 void eigen_matmul(const float* A, const float* B, float* C, std::int64_t M, std::int64_t N, std::int64_t K);
 const char* eigen_about();

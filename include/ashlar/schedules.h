@@ -2,6 +2,7 @@
 // Schedules by family: what a schedule of the operators of one kind usually is, as functions over the primitives, with parameters from the
 // target's table (docs/ops.md).
 #include <ashlar/schedules/by_default.h>
+#include <ashlar/schedules/conv.h>
 #include <ashlar/schedules/elementwise.h>
 #include <ashlar/schedules/matmul.h>
 #include <ashlar/schedules/matmul_by_size.h>
