@@ -114,7 +114,17 @@ class Checker {
     if (made.product && target.is_gpu() && data_.pick(4) > 0)
       for (const schedule::Step& step : fragment_steps(data_, made, target))
         if (!apply(step, target)) break;
-    while (auto source = next_step_()) {
+    if (setup_.by_default) {
+      stage_ = "by default";
+      Schedule s(made.built, target);
+      setup_.by_default(s, made.exact, data_);
+      for (const schedule::Step& step : s.scheduled().trace) {
+        reassociated_ |= step.primitive == "rfactor" || step.primitive == "reorder";
+        count([&](Statistics& n) { ++n.steps[step.primitive].applied; });
+      }
+      state_ = s.scheduled();
+    }
+    while (auto source = setup_.by_default ? std::nullopt : next_step_()) {
       const bool launch = target.is_gpu() && source->one_in(2);
       const bool varies = !target.is_gpu() && state_.variants.size() < 3 && source->one_in(12);
       const std::size_t in = state_.variants.empty() ? 0 : source->pick(static_cast<std::uint32_t>(state_.variants.size() + 1));

@@ -9,12 +9,14 @@
 // For a GPU the steps bind loops to blocks and threads as well, and the interpreter runs the launches, looking for races. What
 // is compiled for Vulkan runs on the device that there is; code for CUDA is made, and not run.
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <ashlar/runtime/vulkan.h>
+#include <ashlar/schedule/schedule.h>
 #include <ashlar/schedule/target.h>
 
 #include "tests/in_c/c_compiled.h"
@@ -70,6 +72,8 @@ struct Setup {
   // that divide floats are not run there.
   bool loose_zeros = false;
   Statistics* statistics = nullptr;
+  // Makes the schedule in the place of random steps; `regroup`: where sums are exact in any order.
+  std::function<void(ashlar::Schedule&, bool regroup, Source&)> by_default = {};
 };
 
 Kind kind_for(const Setup&);  // of the programs that are drawn

@@ -8,6 +8,7 @@
 //   ashlar_fuzz ... --no-compile                  interpreters only
 //   ashlar_fuzz ... --demand NAME                 fails if no schedule with the primitive, or the form of the language, ran
 //   ashlar_fuzz ... --target NAME                 for this target, as often as wanted; a GPU alone: vulkan, cuda-sm_80, ...
+//   ashlar_fuzz ... --by-default                  programs are scheduled by schedule_by_default, not by random steps
 //   ashlar_fuzz ... --backend c                   kernels of processors as C, through gcc and clang as they are here
 //   ashlar_fuzz ... --emulate                     kernels for other processors run in an emulator: --target aarch64,
 //   armv7+vfp4, ... ashlar_fuzz ... --continue                    does not stop at a failure; --case-seconds N: a case that
@@ -29,6 +30,7 @@
 #include <ashlar/runtime/runtime.h>
 
 #include <ashlar/schedule/step.h>
+#include <ashlar/schedules/by_default.h>
 
 #include "forms.h"
 #include "shrink.h"
@@ -81,7 +83,8 @@ int usage(const std::string& what) {
   std::fprintf(
       stderr,
       "ashlar_fuzz: %s\nusage: ashlar_fuzz [--seed N] [--count N] [--refusals] [--verbose] [--no-compile] [--continue] "
-      "[--case-seconds N] [--target NAME] [--backend c] [--emulate] [--demand NAME] [--confirm OBLIGATION PERCENT]\n",
+      "[--case-seconds N] [--target NAME] [--by-default] [--backend c] [--emulate] [--demand NAME] [--confirm OBLIGATION "
+      "PERCENT]\n",
       what.c_str());
   return 2;
 }
@@ -160,11 +163,19 @@ void print_refusals(const fuzz::Statistics& s) {
   for (const auto& [n, text] : sorted) std::printf("%8lld  %s\n", static_cast<long long>(-n), text.c_str());
 }
 
+// Symbols are taken for small and for large numbers, which decides what is worth a tile or a thread.
+void by_default(ashlar::Schedule& s, bool regroup, fuzz::Source& source) {
+  static constexpr std::int64_t extents[] = {1, 7, 64, 1024, 1 << 20};
+  const ashlar::schedules::DefaultOptions options{
+      .regroup = regroup && !source.one_in(4), .parallel = !source.one_in(8), .extent = extents[source.pick(5)]};
+  ashlar::schedule_by_default(s, options);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   std::uint64_t seed = 1, count = 200;
-  bool refusals = false, verbose = false, keep_going = false, in_c = false;
+  bool refusals = false, verbose = false, keep_going = false, in_c = false, defaults = false;
   unsigned case_seconds = 60;
   fuzz::Setup setup;
   std::vector<std::string> targets, demanded;
@@ -205,6 +216,8 @@ int main(int argc, char** argv) {
       setup.compile = false;
     else if (a == "--emulate")
       setup.emulate = true;
+    else if (a == "--by-default")
+      setup.by_default = by_default, defaults = true;
     else if (a == "--continue")
       keep_going = true;
     else
@@ -250,6 +263,7 @@ int main(int argc, char** argv) {
   fuzz::Statistics statistics;
   setup.statistics = &statistics;
   for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM}) std::signal(signal, died);
+  if (defaults) named += " --by-default";
   if (in_c) named += " --backend c";
   std::uint64_t failures = 0;
   for (std::uint64_t n = 0; n < count; ++n) {

@@ -50,6 +50,7 @@ struct Code {
   };
   std::vector<Actual> actuals;
   std::shared_ptr<Described> callee;
+  std::vector<std::pair<int, int>> vectors;  // of names that the value uses: slot, lanes
 };
 
 class KernelRun final : public Memory, public GlobalMemory, public Speaker {
@@ -103,12 +104,12 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
     check(t, at, "reads");
     const auto size = static_cast<std::size_t>(t.info->type.bytes());
     if (t.array) {
-      if (t.state[static_cast<std::size_t>(at)] != 2 && !lane_idle_) unwritten(t, at);
+      if (t.state[static_cast<std::size_t>(at)] != 2) meet_unwritten(t, at);
       return ir::read_value(t.info->type, t.array->bytes.data() + static_cast<std::size_t>(at) * size);
     }
     const std::size_t from = static_cast<std::size_t>(t.offset) + static_cast<std::size_t>(at) * size;
     for (std::size_t b = from; b < from + size; ++b)
-      if (t.region->owner[b] != owner_mark(source) && !lane_idle_) unwritten(t, at);
+      if (t.region->owner[b] != owner_mark(source)) meet_unwritten(t, at);
     return ir::read_value(t.info->type, t.region->bytes.data() + from);
   }
 
@@ -157,6 +158,17 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
                  std::to_string(t.elements) + " elements");
   }
 
+  struct Unwritten {  // what a lane was read from
+    Target* target = nullptr;
+    std::int64_t at = 0;
+  };
+  // A lane of a vector that has a name may be left out later on: it is remembered.
+  void meet_unwritten(Target& t, std::int64_t at) {
+    if (lenient_)
+      seen_ = {&t, at};
+    else if (!lane_idle_)
+      unwritten(t, at);
+  }
   [[noreturn]] void unwritten(const Target& t, std::int64_t at) const {
     report(RunError::Kind::uninitialised, t,
            where() + " reads " + t.info->name + "[" + std::to_string(at) + "], which was not written");
@@ -264,6 +276,10 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
         c.address = tape(s.address);
         c.mask = tape(s.mask);
       }
+      if (c.lanes > 1 && s.kind == KStmt::Kind::let) vectors_[s.var] = {c.slot, c.lanes};
+      if ((s.kind == KStmt::Kind::let || s.kind == KStmt::Kind::store) && !vectors_.empty())
+        for (const Id v : ir::free_vars(s.value))
+          if (const auto at = vectors_.find(v); at != vectors_.end()) c.vectors.push_back(at->second);
       if (s.kind == KStmt::Kind::store) {
         c.buffer = resolve(s.buffer, nullptr);
         c.lanes = slots_.lanes(s.value.type());
@@ -364,7 +380,7 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
         case KStmt::Kind::prefetch:
           break;
         case KStmt::Kind::let:
-          for (int lane = 0; lane < c.lanes; ++lane) slots_.set_slot(c.slot + lane, c.value.run(lane));
+          let(c);
           execute(c.body);
           break;
         case KStmt::Kind::if_:
@@ -415,6 +431,28 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
     loops_.pop_back();
   }
 
+  // A vector that has a name is computed in all its lanes; a store may leave those out in which it was read from nothing.
+  void let(Code& c) {
+    lenient_ = c.lanes > 1;
+    for (int lane = 0; lane < c.lanes; ++lane) {
+      seen_ = {};
+      slots_.set_slot(c.slot + lane, c.value.run(lane));
+      if (!lenient_) continue;
+      if (const Unwritten* from = unwritten_in(c, lane)) seen_ = *from;
+      if (seen_.target)
+        unwritten_[c.slot + lane] = seen_;
+      else
+        unwritten_.erase(c.slot + lane);
+    }
+    lenient_ = false;
+  }
+  const Unwritten* unwritten_in(const Code& c, int lane) const {
+    if (unwritten_.empty()) return nullptr;
+    for (const auto& [slot, lanes] : c.vectors)
+      if (const auto at = unwritten_.find(slot + std::min(lane, lanes - 1)); at != unwritten_.end()) return &at->second;
+    return nullptr;
+  }
+
   // Every lane is read before any is written; no two may write one element.
   void store(Code& c) {
     pending_.clear();
@@ -423,6 +461,7 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
       if (on) {
         const std::int64_t at = c.address.run(lane).i;
         pending_.emplace_back(at, c.value.run(lane));
+        if (const Unwritten* from = unwritten_in(c, lane)) unwritten(*from->target, from->at);
         continue;
       }
       c.address.run_unused(lane);
@@ -497,6 +536,10 @@ class KernelRun final : public Memory, public GlobalMemory, public Speaker {
   std::vector<Code> code_;
   std::map<Id, std::shared_ptr<Described>> described_;  // by intrinsic
   std::vector<const Code*> loops_;
+  std::map<Id, std::pair<int, int>> vectors_;  // lets of several lanes: slot, lanes
+  std::map<int, Unwritten> unwritten_;         // their lanes that were computed of what was not written
+  bool lenient_ = false;                       // such a lane is evaluated
+  Unwritten seen_;
   bool lane_idle_ = false;          // a lane that a mask leaves out is evaluated
   const Memory* launch_ = nullptr;  // the launch that runs
   int parallel_depth_ = 0;

@@ -174,6 +174,32 @@ TEST_CASE("lets hold vectors") {
   CHECK(args[1].array.real({3}) == 8);
 }
 
+TEST_CASE("lanes of a vector with a name may be read from nothing where no store takes them") {
+  ir::Kernel k = copy_kernel();
+  k.workspace_shared = ir::index(64);
+  add_workspace(k, u, "u", ir::index(0), false);
+  const Expr address = ir::ramp(ir::index(0), ir::index(1), 4), three = ir::lt(address, ir::broadcast(ir::index(3), 4));
+  const Expr operands[2] = {address, three};
+  KStmt inner, outer;  // t = u, and a second name that is made of it
+  for (KStmt* let : {&inner, &outer}) let->kind = KStmt::Kind::let;
+  outer.var = t, outer.name = "t", outer.value = load1(u, "u", address, f32.with_lanes(4));
+  const Expr held = ir::var(t, "t", f32.with_lanes(4));
+  inner.var = i, inner.name = "v", inner.value = ir::add(held, held);
+  const Expr twice = ir::var(i, "v", f32.with_lanes(4));
+  const KStmt fill = store(u, address, ir::load(in, "in", f32.with_lanes(4), operands), three);
+  interp::Arguments args{counting(3), Array::zeros(f32, {3})};
+  SUBCASE("masked") {
+    inner.body = {store(out, address, twice, three)}, outer.body = {inner}, k.body = {fill, outer};
+    interp::run(k, args);
+    CHECK(args[1].array.real({2}) == 6);
+  }
+  SUBCASE("a store that takes such a lane") {
+    inner.body = {store(out, ir::ramp(ir::index(3), ir::index(-1), 4), twice, ir::gt(address, ir::broadcast(ir::index(0), 4)))};
+    outer.body = {inner}, k.body = {fill, outer};
+    CHECK_THROWS_WITH_AS(interp::run(k, args), "kernel `copy` reads u[3], which was not written", RunError);
+  }
+}
+
 TEST_CASE("two lanes of one store may not write one element") {
   ir::Kernel k = copy_kernel();
   const Expr address = ir::ramp(ir::index(0), ir::index(1), 4);
