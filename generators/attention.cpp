@@ -74,8 +74,8 @@ class RotaryEmbedding : public Op {
 ASHLAR_GENERATOR(RotaryEmbedding, "rotary_embedding", "attention",
                  "y = pairs of elements of x [.., T, D], turned by the angles of row t");
 
-// ---- recurrent: x [B, I] or [T, B, I], weights W [I, G, H] and U [H, G, H], biases [G, H]
-// -------------------------------------
+// ---- recurrent: x [B, I] or [T, B, I], weights W [I, G, H] and U [H, G, H], biases [G, H] ----------------------------------
+
 class RecurrentOp : public Op {
  protected:
   explicit RecurrentOp(int gates) : G(gates) {}

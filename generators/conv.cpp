@@ -141,8 +141,8 @@ ASHLAR_GENERATOR(ConvTranspose<2>, "conv_transpose2d", "convolutions",
 ASHLAR_GENERATOR(ConvTranspose<3>, "conv_transpose3d", "convolutions",
                  "y = the derivative of conv3d by its image; w [C, O, Q, R, S]");
 
-// ---- other ways to the same
-// ----------------------------------------------------------------------------------------------------
+// ---- other ways to the same ------------------------------------------------------------------------------------------------
+
 class Conv2dIm2col : public ChainedOp {
  public:
   Conv2dIm2col() {

@@ -131,8 +131,8 @@ class Unary : public ChainedOp {
 const auto registered_functions = register_rows<Unary, functions>("elementwise");
 const auto registered_activations = register_rows<Unary, activations>("activations");
 
-// ---- two operands
-// ------------------------------------------------------------------------------------------------------------
+// ---- two operands ----------------------------------------------------------------------------------------------------------
+
 struct BinaryRow {
   const char* name;
   const char* formula;
@@ -223,8 +223,8 @@ class BroadcastTo : public Op {
 };
 ASHLAR_GENERATOR(BroadcastTo, "broadcast_to", "arithmetic", "y = x, extents of 1 stretched");
 
-// ---- other types
-// -------------------------------------------------------------------------------------------------------------
+// ---- other types -----------------------------------------------------------------------------------------------------------
+
 template <bool saturating>
 class Cast : public Op {
  public:

@@ -22,8 +22,8 @@ Param<Type> pixel_param(bool floats_alone = false) {
   return {"type", u8, {{u8, u16, f32, f16, bf16, f64}}, "of a pixel"};
 }
 
-// ---- one image in, one of some shape out
-// -------------------------------------------------------------------------------------
+// ---- one image in, one of some shape out -----------------------------------------------------------------------------------
+
 struct ImageRow {
   const char* name;
   const char* formula;
@@ -53,8 +53,8 @@ class Image : public Op {
 };
 const auto registered_images = register_rows<Image, images>("images");
 
-// ---- filters over the last two dimensions
-// --------------------------------------------------------------------------------------
+// ---- filters over the last two dimensions ----------------------------------------------------------------------------------
+
 class FilterOp : public Op {
  protected:
   explicit FilterOp(bool floats_alone = false) : type(pixel_param(floats_alone)) {}
@@ -132,8 +132,8 @@ class MorphologyOp : public FilterOp {
 };
 const auto registered_morphology = register_rows<MorphologyOp, morphology>("images");
 
-// ---- at other places
-// -----------------------------------------------------------------------------------------------------------
+// ---- at other places -------------------------------------------------------------------------------------------------------
+
 class WarpOp : public FilterOp {
  protected:
   ops::WarpOptions warp() {
@@ -180,8 +180,8 @@ class Demosaic : public Op {
 };
 ASHLAR_GENERATOR(Demosaic, "demosaic", "images", "y = colours [H, W, 3] of a sensor's mosaic [H, W]");
 
-// ---- statistics
-// ----------------------------------------------------------------------------------------------------------------
+// ---- statistics ------------------------------------------------------------------------------------------------------------
+
 class Histogram : public Op {
  public:
   Histogram() {

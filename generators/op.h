@@ -52,10 +52,10 @@ class Op : public Generator {
 // How every operator is scheduled.
 void schedule_op(Schedule&);
 
-// ---- registration
-// ------------------------------------------------------------------------------------------------------------ An operator that
-// is a class of its own is registered by ASHLAR_GENERATOR(Gemv, "gemv", "products", "y = A x"). Operators that differ by a row
-// of a table, with members name and formula, and are made as Unary(row):
+// ---- registration ----------------------------------------------------------------------------------------------------------
+
+// An operator that is a class of its own is registered by ASHLAR_GENERATOR(Gemv, "gemv", "products", "y = A x"). Operators
+// that differ by a row of a table, with members name and formula, and are made as Unary(row):
 //
 //   const auto registered = register_rows<Unary, unary_rows>("elementwise");
 template <class G, const auto& rows, std::size_t I>

@@ -38,8 +38,8 @@ std::vector<std::string> split(const std::string& s, char separator) {
   return parts;
 }
 
-// ---- types
-// -------------------------------------------------------------------------------------------------------------------
+// ---- types -----------------------------------------------------------------------------------------------------------------
+
 Param<Type> type_param(Kind kind, const char* name, const char* doc) {
   switch (kind) {
     case Kind::floats:
@@ -72,8 +72,8 @@ bool takes(Kind kind, Type t) {
                                   : true;
 }
 
-// ---- shapes
-// ------------------------------------------------------------------------------------------------------------------
+// ---- shapes ----------------------------------------------------------------------------------------------------------------
+
 namespace {
 constexpr std::uint64_t most_extent = std::uint64_t{1} << 40;
 constexpr std::size_t list_end = max_rank + 1;  // no axis
@@ -131,8 +131,8 @@ std::vector<Extent> Extents::shape(const char* param, const char* fallback, cons
   return shape(list(param, fallback, doc, least_rank, most_rank), list_end, facts_);
 }
 
-// ---- lists of numbers
-// --------------------------------------------------------------------------------------------------------
+// ---- lists of numbers ------------------------------------------------------------------------------------------------------
+
 NumbersParam::NumbersParam(const char* name, int count, int fallback, int least, const char* doc) {
   const std::string each = " of at least " + std::to_string(least);
   read_param(name, "numbers", std::to_string(fallback), doc,
@@ -169,8 +169,8 @@ Param<int> axis_param(int rank, int fallback, const char* name) {
   return {name, fallback, between(rank == 0 ? 0 : -rank, rank == 0 ? 0 : rank - 1), "from the back where negative"};
 }
 
-// ---- paddings
-// ----------------------------------------------------------------------------------------------------------------
+// ---- paddings --------------------------------------------------------------------------------------------------------------
+
 PaddingParam::PaddingParam(int count, const char* fallback, bool same) {
   const std::string each = "numbers of at least 0, each may be BEFORE:AFTER";
   read_param("padding", "numbers", fallback, "elements around the image",
@@ -192,8 +192,8 @@ PaddingParam::PaddingParam(int count, const char* fallback, bool same) {
              });
 }
 
-// ---- layouts
-// -----------------------------------------------------------------------------------------------------------------
+// ---- layouts ---------------------------------------------------------------------------------------------------------------
+
 LayoutParam::LayoutParam(int dimensions, bool blocked) : dimensions_(dimensions) {
   const std::string image = dimensions == 1   ? "w"
                             : dimensions == 2 ? "hw"

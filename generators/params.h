@@ -22,17 +22,17 @@ struct ashlar::ParamNames<ashlar::ops::PadMode> {
 
 namespace ashlar::generators {
 
-// ---- type=f16
-// ----------------------------------------------------------------------------------------------------------------
+// ---- type=f16 --------------------------------------------------------------------------------------------------------------
+
 enum class Kind { floats, numbers, integers, booleans, any };
 Param<Type> type_param(Kind, const char* name = "type", const char* doc = "of the elements");
 const char* text(Kind);  // "floating types"
 bool takes(Kind, Type);
 
-// ---- shape=M,N N=1024
-// -------------------------------------------------------------------------------------------------------- Shapes are lists of
-// extents: numbers, and names that begin with a capital letter. A name is an extent parameter of its own, dynamic unless it is
-// given a number, and stands for one extent in all shapes of the operator.
+// ---- shape=M,N N=1024 ------------------------------------------------------------------------------------------------------
+
+// Shapes are lists of extents: numbers, and names that begin with a capital letter. A name is an extent parameter of its own,
+// dynamic unless it is given a number, and stands for one extent in all shapes of the operator.
 class Extents {
  public:
   explicit Extents(Symbol::Facts facts = {}) : facts_(facts) {}  // of all extents
@@ -51,9 +51,9 @@ class Extents {
   std::map<std::string, std::unique_ptr<ExtentParam>> named_;
 };
 
-// ---- stride=2,1
-// -------------------------------------------------------------------------------------------------------------- `count`
-// numbers of at least `least`, or one for all of them.
+// ---- stride=2,1 ------------------------------------------------------------------------------------------------------------
+
+// `count` numbers of at least `least`, or one for all of them.
 class NumbersParam {
  public:
   NumbersParam(const char* name, int count, int fallback, int least, const char* doc);
@@ -82,9 +82,9 @@ class AxesParam {
 // An axis of a tensor of the rank, from the back where negative.
 Param<int> axis_param(int rank, int fallback = -1, const char* name = "axis");
 
-// ---- padding=1  padding=0:1,2  padding=same
-// ---------------------------------------------------------------------------------- For each dimension of an image both sides
-// alike, or BEFORE:AFTER; one for all dimensions; or `same`, of a stride of 1 the extents of the image.
+// ---- padding=1  padding=0:1,2  padding=same --------------------------------------------------------------------------------
+// For each dimension of an image both sides alike, or BEFORE:AFTER; one for all dimensions; or `same`, of a stride of 1 the
+// extents of the image.
 class PaddingParam {
  public:
   explicit PaddingParam(int count, const char* fallback = "0", bool same = true);
@@ -102,9 +102,9 @@ class PaddingParam {
   std::vector<ops::Pad> values_;
 };
 
-// ---- layout=nhwc
-// ------------------------------------------------------------------------------------------------------------- Of images of 1
-// to 3 dimensions: ncw, nwc, ncw16c; nchw, nhwc, nchw16c; ncdhw, ndhwc, ncdhw16c. Blocks are of 4, 8, 16 or 32.
+// ---- layout=nhwc -----------------------------------------------------------------------------------------------------------
+
+// Of images of 1 to 3 dimensions: ncw, nwc, ncw16c; nchw, nhwc, nchw16c; ncdhw, ndhwc, ncdhw16c. Blocks are of 4, 8, 16 or 32.
 class LayoutParam {
  public:
   explicit LayoutParam(int dimensions, bool blocked = true);

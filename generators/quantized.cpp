@@ -165,8 +165,8 @@ class QuantizedDepthwise : public QuantizedOp {
 ASHLAR_GENERATOR(QuantizedDepthwise, "quantized_depthwise_conv2d", "quantized",
                  "y = each channel of (x - x_zero) * its own (w - w_zero), + b, exact in i32");
 
-// ---- weights of 4 bits: W [N, K], scale [N, K / group], zero the same
-// ----------------------------------------------------------
+// ---- weights of 4 bits: W [N, K], scale [N, K / group], zero the same ------------------------------------------------------
+
 class Int4Op : public QuantizedOp {
  protected:
   const Param<Type> w_type{"w_type", i4, {{i4, u4}}, "of W"};

@@ -5,8 +5,8 @@ namespace ashlar::generators {
 
 namespace {
 
-// ---- softmax
-// -----------------------------------------------------------------------------------------------------------------
+// ---- softmax ---------------------------------------------------------------------------------------------------------------
+
 struct SoftmaxRow {
   const char* name;
   const char* formula;
@@ -35,9 +35,9 @@ class Softmax : public ChainedOp {
 };
 const auto registered_softmaxes = register_rows<Softmax, softmaxes>("softmax");
 
-// ---- normalisation
-// ----------------------------------------------------------------------------------------------------------- What all of them
-// have behind their shape.
+// ---- normalisation ---------------------------------------------------------------------------------------------------------
+
+// What all of them have behind their shape.
 class NormOp : public ChainedOp {
  protected:
   const Param<Type> type = type_param(Kind::floats);

@@ -411,8 +411,7 @@ class Matcher {
 
 IntrinsicMatch match_intrinsic(const Program& p, const Stmt& loop, const ir::Intrinsic& f) { return Matcher(p, loop, f).run(); }
 
-// ---- storage
-// -----------------------------------------------------------------------------------------------------------------
+// ---- storage ---------------------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -174,8 +174,8 @@ class Checker {
     }
   }
 
-  // ---- launches and their memory
-  // ---------------------------------------------------------------------------------------------
+  // ---- launches and their memory -------------------------------------------------------------------------------------------
+
   void launch(const KStmt& s) {
     const ir::Launch& l = *s.launch;
     require(l.warp >= 1 && l.threads >= 1 && l.threads <= 1024 && l.threads % l.warp == 0, launch_numbers,
@@ -240,8 +240,8 @@ class Checker {
     });
   }
 
-  // ---- collectives
-  // -----------------------------------------------------------------------------------------------------------
+  // ---- collectives ---------------------------------------------------------------------------------------------------------
+
   void collective(std::int64_t width, const std::string& what) {
     require(width >= 1 && width <= launch_->threads && launch_->threads % width == 0, collective_width, [&] {
       return what + " of " + std::to_string(width) + " threads in a block of " + std::to_string(launch_->threads);
@@ -332,8 +332,8 @@ class Checker {
             [&] { return b.name + "[" + ir::text(index) + "] of " + std::to_string(elements); });
   }
 
-  // ---- calls
-  // -----------------------------------------------------------------------------------------------------------------
+  // ---- calls ---------------------------------------------------------------------------------------------------------------
+
   void call_of_function(const ir::Call& c) {
     const auto name = [&] { return ir::function(c.function).symbol; };
     require(!launch_ && c.results > 0 && c.results <= c.actuals.size(), call_host, name);

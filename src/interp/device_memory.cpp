@@ -122,8 +122,7 @@ void DeviceRun::write_register(Thread& t, int b, std::int64_t at, const Value& v
   r.defined = r.touched = true;
 }
 
-// ---- shared memory
-// -----------------------------------------------------------------------------------------------------------
+// ---- shared memory ---------------------------------------------------------------------------------------------------------
 
 std::size_t DeviceRun::shared_at(int b, std::int64_t at, const char* verb) const {
   const BufferInfo& info = buffer(b);
@@ -172,8 +171,7 @@ void DeviceRun::write_shared(Block& k, int b, std::int64_t at, const Value& v) {
   ir::write_value(k.bytes.data() + from, v);
 }
 
-// ---- races
-// -------------------------------------------------------------------------------------------------------------------
+// ---- races -----------------------------------------------------------------------------------------------------------------
 
 Accessor DeviceRun::generic(Thread& t, const Code& c) const {
   if (!options_.races) return {};

@@ -33,8 +33,7 @@ std::size_t operand_of(const ir::Intrinsic& f, const char* name) {
 
 }  // namespace
 
-// ---- boxes of tensor maps
-// ----------------------------------------------------------------------------------------------------
+// ---- boxes of tensor maps --------------------------------------------------------------------------------------------------
 
 void Native::locate_box(DeviceRun& run, Operation& o) {
   const ir::Intrinsic& f = run.intrinsic(o);
@@ -95,8 +94,7 @@ void Native::land_store(DeviceRun& run, Operation& o) {
     if (o.at[map_at][e].at >= 0) run.global_.write_global(run.buffer(map.buffer).index, o.at[map_at][e].at, o.result[e]);
 }
 
-// ---- products of warpgroups
-// --------------------------------------------------------------------------------------------------
+// ---- products of warpgroups ------------------------------------------------------------------------------------------------
 
 // Shared operands by the rule of their descriptors: 8-row groups, k fastest (PTX ISA, "Asynchronous Warpgroup Level Matrix
 // Shared Memory Layout").

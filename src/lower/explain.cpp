@@ -231,8 +231,8 @@ class Explainer {
                          " us, operations " + number(compute) + " us)" + unknown);
   }
 
-  // ---- processors
-  // --------------------------------------------------------------------------------------------------------------
+  // ---- processors ----------------------------------------------------------------------------------------------------------
+
   void processor() {
     const Counted c = counter_.count(k_.body, nullptr);
     for (const Counted::Parallel& p : c.parallel)

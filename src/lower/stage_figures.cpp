@@ -28,8 +28,7 @@ std::optional<std::int64_t> number(const Expr& e, const Known& known) {
 
 double bytes_of(Type t) { return t.is_packed() ? t.bits / 8.0 : t.bytes(); }
 
-// ---- operations of a point
-// ---------------------------------------------------------------------------------------------------
+// ---- operations of a point -------------------------------------------------------------------------------------------------
 
 struct PerPoint {
   double fma = 0, add = 0, mul = 0, other = 0;
@@ -95,8 +94,7 @@ PerPoint per_point(const ir::Stage& stage) {
   return n;
 }
 
-// ---- what is touched
-// -----------------------------------------------------------------------------------------------------------
+// ---- what is touched -------------------------------------------------------------------------------------------------------
 
 struct Touched {  // of one buffer
   std::vector<Values> box;

@@ -68,8 +68,7 @@ bool is_identifier(const std::string& s) {
   return std::all_of(s.begin(), s.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
 }
 
-// ---- from the language to the intrinsic
-// --------------------------------------------------------------------------------------
+// ---- from the language to the intrinsic ------------------------------------------------------------------------------------
 
 class Sealer {
  public:
@@ -407,8 +406,7 @@ class Sealer {
 
 }  // namespace
 
-// ---- Meaning
-// -----------------------------------------------------------------------------------------------------------------
+// ---- Meaning ---------------------------------------------------------------------------------------------------------------
 
 Meaning::Meaning(const char* name, Where where) : state_(nullptr) {
   if (!name || !is_identifier(name))
@@ -515,8 +513,7 @@ void Meaning::needs(const char* feature, Where where) {
   state_->needs.emplace_back(feature);
 }
 
-// ---- what is kept
-// ------------------------------------------------------------------------------------------------------------
+// ---- what is kept ----------------------------------------------------------------------------------------------------------
 
 Intrinsic Intrinsic::seal(const Meaning& m) { return Intrinsic(schedule::keep_intrinsic(Sealer(*m.state_).run())); }
 std::string_view Intrinsic::name() const { return node_->name; }

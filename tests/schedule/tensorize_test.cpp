@@ -194,8 +194,7 @@ TEST_CASE("a sum from zero starts inside the call") {
   means_the_same(program.program, before, {{12, 8}, {8}, {12}});
 }
 
-// ---- refusals: what does not unify
-// -------------------------------------------------------------------------------------------
+// ---- refusals: what does not unify -----------------------------------------------------------------------------------------
 
 // A product of 16x16x16 that differs from npu_gemm in one place.
 struct Variant {

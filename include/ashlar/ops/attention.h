@@ -2,8 +2,8 @@
 // Attention: softmax(scale q k' + mask) v for each head, and rotary position embeddings.
 //
 //   auto [cos, sin] = ops::rotary_tables(positions, 64);
-//   auto y = ops::attention(ops::rotary_embedding(q, cos, sin), ops::rotary_embedding(k, cos, sin), v, {.causal =
-//   ops::Causal::last});
+//   q = ops::rotary_embedding(q, cos, sin), k = ops::rotary_embedding(k, cos, sin);
+//   auto y = ops::attention(q, k, v, {.causal = ops::Causal::last});
 //
 //   q: [B, G H, M, D]   k: [B, H, N, D]   v: [B, H, N, E]   y: [B, G H, M, E]; G queries share a head of k and v, 1 ordinarily
 //
@@ -186,9 +186,9 @@ inline OnlineAttention attention_online(const Tensor& q, const Tensor& k, const 
   return y;
 }
 
-// ---- rotary position embeddings (Su et al., RoFormer, 2021)
-// -------------------------------------------------------------------- cos and sin of position base^(-2 p / D), [T, D / 2],
-// f32; positions: [T] of integers, D an even number.
+// ---- rotary position embeddings (Su et al., RoFormer, 2021) ----------------------------------------------------------------
+
+// cos and sin of position base^(-2 p / D), [T, D / 2], f32; positions: [T] of integers, D an even number.
 struct RotaryTables {
   Tensor cos, sin;
 };

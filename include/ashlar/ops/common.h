@@ -35,8 +35,8 @@ inline std::string said(const Tensor& t, const char* argument, Where where) {
   return text + "]";
 }
 
-// ---- expressions over extents
-// ------------------------------------------------------------------------------------------------
+// ---- expressions over extents ----------------------------------------------------------------------------------------------
+
 inline std::int64_t number_or(const Expr& e, std::int64_t otherwise) {
   std::int64_t v = otherwise;
   return ir::is_int(e, &v) ? v : otherwise;
@@ -47,8 +47,8 @@ inline bool same_extent(const Expr& a, const Expr& b) {
 // An extent as the language would have it written: constants folded, so that H + 2 - 2 is H.
 inline Expr plain(const Expr& e) { return analysis::simplify(e); }
 
-// ---- checks
-// ------------------------------------------------------------------------------------------------------------------
+// ---- checks ----------------------------------------------------------------------------------------------------------------
+
 inline void expect_rank(const char* op, const char* argument, const Tensor& t, int rank, Where where) {
   if (t.rank(where) != rank)
     refuse(op, std::string(argument) + " of rank " + std::to_string(rank), "rank " + std::to_string(t.rank(where)), where);
@@ -98,8 +98,8 @@ inline int dimension(const char* op, int axis, int rank, Where where) {
   return axis < 0 ? axis + rank : axis;
 }
 
-// ---- points
-// ------------------------------------------------------------------------------------------------------------------
+// ---- points ----------------------------------------------------------------------------------------------------------------
+
 inline Indices point(const std::vector<Expr>& at) {
   Indices i;
   for (const Expr& e : at) Access::append(i, e);
@@ -121,8 +121,8 @@ inline Shape shape(const std::vector<Expr>& extents, Where where) {
   return Shape::of(std::move(all), where);
 }
 
-// ---- broadcasting as NumPy: shapes are aligned at the right, and an extent of 1 meets any other
-// ------------------------------
+// ---- broadcasting as NumPy: shapes are aligned at the right, and an extent of 1 meets any other ----------------------------
+
 struct Named {
   const char* name;
   const Tensor* tensor;
@@ -156,8 +156,8 @@ inline Expr aligned(const Tensor& t, const Indices& i, Where where) {
   return t(at, where);
 }
 
-// ---- stages of one formula
-// ---------------------------------------------------------------------------------------------------
+// ---- stages of one formula -------------------------------------------------------------------------------------------------
+
 template <class F>
 Tensor map(const char* name, const Tensor& x, Where where, F f) {
   return compute(name, x.shape(where), [&](Indices i) { return Expr(f(Operand(x(i, where), where))); }, where);

@@ -233,10 +233,10 @@ inline Convolution conv3d(const Tensor& x, const Tensor& w, const Tensor& bias =
   return detail::conv("conv3d", x, w, bias, o, where);
 }
 
-// ---- depthwise: every channel by itself
-// ----------------------------------------------------------------------------------------- Channel c of x gives `multiplier`
-// channels of y, numbers c * multiplier on. channels_first: w [C * multiplier, 1, R, S]; channels_last: w [R, S, C,
-// multiplier]; channels_blocked: w [C/c, 1, R, S, 1, c], multiplier 1. Any number of channels.
+// ---- depthwise: every channel by itself ------------------------------------------------------------------------------------
+
+// Channel c of x gives `multiplier` channels of y, numbers c * multiplier on. channels_first: w [C * multiplier, 1, R, S];
+// channels_last: w [R, S, C, multiplier]; channels_blocked: w [C/c, 1, R, S, 1, c], multiplier 1. Any number of channels.
 struct DepthwiseOptions {
   std::array<int, 2> stride = {1, 1};
   std::array<Pad, 2> padding{};

@@ -159,11 +159,11 @@ inline ConvolutionIm2col conv2d_im2col(const Tensor& x, const Tensor& w, const T
   return y;
 }
 
-// ---- Winograd
-// ---------------------------------------------------------------------------------------------------------------- A 3x3
-// convolution of stride 1 in tiles of 2x2 or 4x4 results, by 4x4 or 6x6 products in the place of 36 or 144 (Winograd, 1980;
-// Lavin and Gray, Fast algorithms for convolutional neural networks, 2016). NCHW, f32 or f64. The larger tile loses about a
-// digit.
+// ---- Winograd --------------------------------------------------------------------------------------------------------------
+
+// A 3x3 convolution of stride 1 in tiles of 2x2 or 4x4 results, by 4x4 or 6x6 products in the place of 36 or 144 (Winograd,
+// 1980; Lavin and Gray, Fast algorithms for convolutional neural networks, 2016). NCHW, f32 or f64. The larger tile loses
+// about a digit.
 //
 //   filters [t, t, O, C] = G w G'                 t = tile + 2; of constant weights this is done once
 //   tiles [t, t, N, C, TH, TW] = B' d B           d the t x t elements under a tile

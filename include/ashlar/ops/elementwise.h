@@ -7,8 +7,8 @@
 
 namespace ashlar::ops {
 
-// ---- one operand: y(i) = f(x(i)); floating types unless said otherwise
-// ---------------------------------------------------------
+// ---- one operand: y(i) = f(x(i)); floating types unless said otherwise -----------------------------------------------------
+
 #define ASHLAR_OPS_UNARY(NAME)                                                                   \
   inline Tensor NAME(const Tensor& x, Where where = Where::current()) {                          \
     return detail::map_float(#NAME, x, where, [](const Operand& e) { return ashlar::NAME(e); }); \
@@ -86,8 +86,8 @@ inline Tensor clamp(const Tensor& x, Operand low, Operand high, Where where = Wh
   return detail::map("clamp", x, where, [&](const Operand& e) { return ashlar::clamp(e, low, high); });
 }
 
-// ---- two operands
-// ------------------------------------------------------------------------------------------------------------
+// ---- two operands ----------------------------------------------------------------------------------------------------------
+
 #define ASHLAR_OPS_BINARY(NAME, FORMULA)                                                                \
   inline Tensor NAME(const Tensor& a, const Tensor& b, Where where = Where::current()) {                \
     return detail::zip(#NAME, a, b, where, [](const Operand& x, const Operand& y) { return FORMULA; }); \

@@ -36,8 +36,8 @@ Tensor recoloured(const char* op, const Tensor& x, int axis, Where where, F f) {
 }
 }  // namespace detail
 
-// ---- colours; the axis of the three is the last one, or as given
-// ----------------------------------------------------------------- 0.299 R + 0.587 G + 0.114 B (BT.601); without the axis.
+// ---- colours; the axis of the three is the last one, or as given -----------------------------------------------------------
+// 0.299 R + 0.587 G + 0.114 B (BT.601); without the axis.
 inline Tensor rgb_to_grey(const Tensor& x, int axis = -1, Where where = Where::current()) {
   const int d = detail::dimension("rgb_to_grey", axis, x.rank(where), where);
   detail::expect_extent("rgb_to_grey", "x", x, d, ir::index(3), "three colours", where);
@@ -93,8 +93,8 @@ inline Tensor hsv_to_rgb(const Tensor& x, int axis = -1, Where where = Where::cu
   });
 }
 
-// ---- filters
-// -----------------------------------------------------------------------------------------------------------------
+// ---- filters ---------------------------------------------------------------------------------------------------------------
+
 struct FilterOptions {
   PadMode border = PadMode::reflect;  // PadMode::constant: 0
   std::array<int, 2> axes = {-2, -1};
@@ -219,7 +219,7 @@ inline Median median3x3(const Tensor& x, const FilterOptions& o = {}, Where wher
 }
 
 // ---- morphology: the largest and the smallest element of a window of (2 ry + 1) (2 rx + 1), what is outside takes no part
-// -------------
+
 namespace detail {
 inline Filtered extremes(const char* op, const Tensor& x, int ry, int rx, bool largest, const std::array<int, 2>& axes_,
                          Where where) {

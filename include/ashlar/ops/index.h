@@ -1,8 +1,8 @@
 #pragma once
 // Elements at places that data choose: gather, scatter, embedding, one-hot.
 //
-//   Tensor rows = ops::embedding(table, tokens);                                     table: [V, D], tokens: [B, T], rows: [B,
-//   T, D] auto y = ops::scatter_elements(x, places, updates, 0, ops::ScatterMode::add);
+//   Tensor rows = ops::embedding(table, tokens);                 table: [V, D], tokens: [B, T], rows: [B, T, D]
+//   auto y = ops::scatter_elements(x, places, updates, 0, ops::ScatterMode::add);
 //
 // Places are integers. Negative ones count from the back. What lies outside even so is brought to the nearest end by gathers,
 // and dropped by scatters; Places::promised says that no place is negative or outside, and saves the work: the interpreter and
@@ -92,11 +92,11 @@ inline Tensor one_hot(const Tensor& ids, const Expr& depth, Type type = f32, Ope
       [&](Indices i) { return select(ids(i.drop(last), where) == i[last], type(on), type(off)); }, where);
 }
 
-// ---- scatter
-// ----------------------------------------------------------------------------------------------------------------- x, with
-// updates(i) combined into its element at i, but index(i) along the axis: index and updates have one shape, of the rank of x
-// (at most 4) and its extents in the other dimensions (ONNX ScatterElements, torch.scatter_reduce). With replace, of several
-// updates of one element the last one in row-major order stays.
+// ---- scatter ---------------------------------------------------------------------------------------------------------------
+
+// x, with updates(i) combined into its element at i, but index(i) along the axis: index and updates have one shape, of the
+// rank of x (at most 4) and its extents in the other dimensions (ONNX ScatterElements, torch.scatter_reduce). With replace, of
+// several updates of one element the last one in row-major order stays.
 enum class ScatterMode { replace, add, multiply, max, min };
 struct Scattered {
   Tensor combined;  // of the updates alone, onto the identity; of replace: the number of the update that stays, -1 for none

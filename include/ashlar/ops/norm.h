@@ -11,8 +11,8 @@
 
 namespace ashlar::ops {
 
-// ---- softmax along an axis: exp(x - m) / sum of exp(x - m), m the largest element
-// ----------------------------------------------
+// ---- softmax along an axis: exp(x - m) / sum of exp(x - m), m the largest element ------------------------------------------
+
 struct Softmax {
   Tensor maximum, exp, sum, result;  // maximum and sum: the shape of x without the axis
   operator Tensor() const { return result; }
@@ -90,8 +90,8 @@ inline LogSoftmax log_softmax(const Tensor& x, int axis = -1, Where where = Wher
   return s;
 }
 
-// ---- normalisation
-// -------------------------------------------------------------------------------------------------------------
+// ---- normalisation ---------------------------------------------------------------------------------------------------------
+
 struct Normalized {
   Tensor count, mean, deviations;  // of what is normalised together, in one pass: see Moments
   Tensor result;

@@ -145,10 +145,10 @@ inline Tensor requantize_by_scale(const Tensor& acc, const PerChannel& scale, co
       where);
 }
 
-// ---- products and convolutions
-// ----------------------------------------------------------------------------------------------- sum of (a - a_zero)(b -
-// b_zero), exact in i32, from the bias where there is one ([N], i32). a: [..., M, K] and b: [K, N] of integers of at most 8
-// bits, signed or not, each its own; b_zero may be of the columns. ONNX's MatMulInteger.
+// ---- products and convolutions ---------------------------------------------------------------------------------------------
+
+// sum of (a - a_zero)(b - b_zero), exact in i32, from the bias where there is one ([N], i32). a: [..., M, K] and b: [K, N] of
+// integers of at most 8 bits, signed or not, each its own; b_zero may be of the columns. ONNX's MatMulInteger.
 struct QuantizedMatmulOptions {
   PerChannel a_zero = 0, b_zero = 0;
   bool transpose_b = false;  // b: [N, K]
@@ -230,10 +230,10 @@ inline Tensor quantized_depthwise_conv2d(const Tensor& x, const Tensor& w, const
   });
 }
 
-// ---- weights of 4 bits
-// ------------------------------------------------------------------------------------------------------- W: [N, K] of i4 or
-// u4, `group` neighbours in a row share a scale and, of u4, a zero: scale [N, K / group] f32, zero the same shape, u4, or
-// Tensor(), which is 0 of i4 and 8 of u4. K is a multiple of the group, as its formula or its number shows.
+// ---- weights of 4 bits -----------------------------------------------------------------------------------------------------
+
+// W: [N, K] of i4 or u4, `group` neighbours in a row share a scale and, of u4, a zero: scale [N, K / group] f32, zero the same
+// shape, u4, or Tensor(), which is 0 of i4 and 8 of u4. K is a multiple of the group, as its formula or its number shows.
 namespace detail {
 struct Grouped {
   Tensor W, scale, zero;

@@ -194,11 +194,11 @@ inline LogSumExp reduce_logsumexp(const Tensor& x, const ReduceOptions& o = {}, 
   return s;
 }
 
-// ---- moments
-// ----------------------------------------------------------------------------------------------------------------- Count, mean
-// and sum of squared deviations in one pass: they are one tuple that merges (Chan, Golub and LeVeque, Updating formulae and a
-// pairwise algorithm for computing sample variances, 1979), so that a schedule may cut rows into parts. A variance comes of
-// differences from the mean, never of a difference of large sums.
+// ---- moments ---------------------------------------------------------------------------------------------------------------
+
+// Count, mean and sum of squared deviations in one pass: they are one tuple that merges (Chan, Golub and LeVeque, Updating
+// formulae and a pairwise algorithm for computing sample variances, 1979), so that a schedule may cut rows into parts. A
+// variance comes of differences from the mean, never of a difference of large sums.
 struct Moments {
   Tensor count, mean, deviations;
 };
@@ -245,10 +245,10 @@ inline Variance reduce_std(const Tensor& x, const ReduceOptions& o = {}, int cor
   return v;
 }
 
-// ---- places
-// ------------------------------------------------------------------------------------------------------------------ The
-// largest (smallest) element along an axis and where it stands: the first of equals, a NaN before numbers. Over nothing the
-// identity of the value, and highest(i64).
+// ---- places ----------------------------------------------------------------------------------------------------------------
+
+// The largest (smallest) element along an axis and where it stands: the first of equals, a NaN before numbers. Over nothing
+// the identity of the value, and highest(i64).
 struct Extreme {
   Tensor value, index;  // index: i64
   operator Tensor() const { return index; }

@@ -10,8 +10,8 @@
 
 namespace ashlar::ops {
 
-// ---- views
-// -------------------------------------------------------------------------------------------------------------------
+// ---- views -----------------------------------------------------------------------------------------------------------------
+
 inline Tensor transpose(const Tensor& x, std::initializer_list<int> order, Where where = Where::current()) {
   return view::transpose(x, order, where);
 }
@@ -57,9 +57,9 @@ inline std::vector<Tensor> split(const Tensor& x, int parts, int axis = 0, Where
   return all;
 }
 
-// ---- stages
-// ------------------------------------------------------------------------------------------------------------------ y(.., i,
-// ..) = x(.., place(i), ..) along one dimension.
+// ---- stages ----------------------------------------------------------------------------------------------------------------
+
+// y(.., i, ..) = x(.., place(i), ..) along one dimension.
 namespace detail {
 template <class F>
 Tensor relocated(const char* op, const Tensor& x, int axis, const Expr& extent, Where where, F place) {
