@@ -10,3 +10,4 @@
 #include <ashlar/schedules/matmul_skinny.h>
 #include <ashlar/schedules/reduction.h>
 #include <ashlar/schedules/rows.h>
+#include <ashlar/schedules/transpose.h>

@@ -3,7 +3,8 @@
 //
 //   arms         c*min(a, b) with c > 0 is one of c*a, c*b: both must hold; with c < 0 it is at least either
 //   hypotheses   a known h >= 0 is subtracted, scaled so that a term cancels
-//   quotients    c*(a/c) lies in [a - c + 1, a]; a/c - b/c is at least (a - b)/c; a%c lies in [0, c - 1], and below a >= 0
+//   quotients    c*(a/c) lies in [a - c + 1, a]; a/c - b/c is at least (a - b)/c; a%c lies in [0, c - 1], and below a >= 0;
+//                v/c lies in [0, n - 1] for a variable v in [0, c*n)
 //   promises     c*in_range(a, lo, hi) is at least c*lo or c*(hi - 1), and c*a
 //   variables    a variable is replaced by the end of its range at which the sum is smallest, inner variables first
 //
@@ -310,6 +311,20 @@ bool Engine::search_hypotheses(const Linear& l, std::uint64_t used, int depth) {
   return false;
 }
 
+// v / c or v % c of a variable in [0, c * count), as the loop that two fused loops became: it has a value, so c and count are
+// at least 1, the quotient lies below count and the remainder below c.
+bool Engine::runs_over_multiple(const Expr& e, const Expr& last, Linear* count) {
+  if (!ir::is(e, Op::div) && !ir::is(e, Op::mod)) return false;
+  const Linear c = read(ir::args_of(e)[1]);
+  if (last.empty() || c.is_constant() || range(c).lo < 0) return false;
+  Linear end = linear(last);
+  end.constant = checked_add(end.constant, 1);
+  Division d = divide(end, c);
+  if (!d.rest.terms.empty() || d.rest.constant != 0) return false;
+  *count = std::move(d.quotient);
+  return true;
+}
+
 bool Engine::search_quotients(const Linear& l, std::uint64_t used, int depth) {
   // a/c - b/c >= (a - b)/c
   for (const Term& t : l.terms) {
@@ -329,6 +344,19 @@ bool Engine::search_quotients(const Linear& l, std::uint64_t used, int depth) {
   for (std::size_t k = 0; k < l.terms.size(); ++k) {
     const Term& t = l.terms[k];
     for (const Expr& factor : factors(t.atom)) {
+      const Expr whole = ir::is(factor, Op::div) || ir::is(factor, Op::mod) ? ir::args_of(factor)[0] : Expr();
+      const VarFacts* loop = !whole.empty() && ir::is(whole, Op::var) ? facts_.of(whole.node()->id) : nullptr;
+      if (Linear count;
+          loop && ir::same(factor, t.atom) && range(whole).lo >= 0 && runs_over_multiple(factor, loop->hi, &count)) {
+        Linear rest = l;
+        rest.terms.erase(rest.terms.begin() + static_cast<std::ptrdiff_t>(k));
+        if (t.coef < 0) {
+          add_scaled(rest, ir::is(factor, Op::div) ? count : read(ir::args_of(factor)[1]), t.coef);
+          rest.constant = checked_add(rest.constant, -t.coef);
+        }
+        normalise(rest);
+        if (search(rest, used, depth + 1)) return true;
+      }
       if (ir::is(factor, Op::div)) {
         const Linear a = read(ir::args_of(factor)[0]), c = read(ir::args_of(factor)[1]);
         Linear rest;

@@ -49,6 +49,7 @@ class Engine {
   Congruence congruence(const Linear&);
 
   bool nonneg(const Linear&);  // within the budget of one question
+  bool runs_over_multiple(const Expr& quotient_or_rest, const Expr& last, Linear* count);
   bool positive(const Expr& canonical);
   void set_budget(int steps) { budget_ = steps; }
   Direction direction(const Expr& canonical, ir::Id var);

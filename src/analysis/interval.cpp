@@ -186,6 +186,11 @@ class Eliminate {
   Interval atom(const Expr& e) {
     const auto args = ir::args_of(e);
     Interval r;
+    if ((ir::is(e, Op::div) || ir::is(e, Op::mod)) && ir::is(args[0], Op::var) && args[0].node()->id == var_ &&
+        !mentions(args[1], var_) && !range_.lo.empty() && engine_.range(range_.lo).lo >= 0) {
+      if (Linear count; engine_.runs_over_multiple(e, range_.hi, &count))
+        return {ir::index(0), ir::sub(ir::is(e, Op::div) ? emit(count) : args[1], ir::index(1))};
+    }
     switch (ir::op_of(e)) {
       case Op::div:
         if (engine_.range(args[1]).lo > 0 && !mentions(args[1], var_)) {

@@ -34,6 +34,14 @@ TEST_CASE("a tile, a clamped window, a remainder") {
   CHECK(bounds(mul(t, M), t, n(0), n(4)) == "[min(M, 0) * 4, max(M, 0) * 4]");
 }
 
+TEST_CASE("the quotient and rest of a loop over a product") {
+  Facts facts;
+  facts.bound(5, 0, {}), facts.bound(6, 0, {});
+  CHECK(bounds(div(t, M), t, n(0), sub(mul(H, M), n(1)), facts) == "[0, H - 1]");
+  CHECK(bounds(mod(t, M), t, n(0), sub(mul(H, M), n(1)), facts) == "[0, M - 1]");
+  CHECK(bounds(div(t, M), t, n(0), mul(H, M), facts) == "[0, -]");  // H M itself is no value of such a loop
+}
+
 TEST_CASE("what cancels costs nothing, what does not only widens") {
   CHECK(bounds(sub(add(t, y), t), t, n(0), n(9)) == "[y, y]");
   Facts facts;

@@ -62,6 +62,23 @@ TEST_CASE("symbolic factors divide back, too") {
   CHECK(simple(mod(add(mul(v.io, g), v.ii), g), facts) == "ii");
 }
 
+TEST_CASE("the loop that two loops became has quotients below the outer extent, rests below the inner one") {
+  Names v;
+  Facts facts;
+  facts.bound(3, 0, {}), facts.bound(4, 0, {});    // M, N >= 0: either may be 0, and then the loop has no value
+  facts.range(6, n(0), sub(mul(v.M, v.N), n(1)));  // 0 <= o < M N
+  CHECK(simple(min(sub(v.M, div(v.o, v.N)), n(1)), facts) == "1");
+  CHECK(simple(max(sub(sub(v.N, mod(v.o, v.N)), n(1)), n(0)), facts) == "N - o % N - 1");
+  CHECK(simple(lt(div(v.o, v.N), sub(v.M, n(1))), facts) == "o / N + 1 < M");
+  const Expr tiles = ceil_div(v.N, n(8));
+  facts.range(2, n(0), sub(mul(v.M, tiles), n(1)));
+  CHECK(simple(lt(div(v.ii, tiles), v.M), facts) == "true");
+  Facts negative;  // N may be -1: quotients of M N = -M ... are not below M
+  negative.bound(3, {}, 0);
+  negative.range(6, n(0), sub(mul(v.M, v.N), n(1)));
+  CHECK(simple(lt(div(v.o, v.N), v.M), negative) == "o / N < M");
+}
+
 TEST_CASE("congruences decide divisions") {
   Names v;
   Facts facts;

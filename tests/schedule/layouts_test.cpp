@@ -110,7 +110,8 @@ TEST_CASE("storage without a bound is neither permuted nor a tile") {
   const Loop ij = s[y].fuse(i, j);
   const Stage cache = s.cache_read(x, {s[y]}, Scope::global);
   cache.compute_at(ij);
-  // Boxes that steps derive have bounds. This one begins at row 0 and ends at row ij / N, which has none where N may be 0.
+  // Boxes that steps derive have bounds. This one begins at row 0 and ends at row ij / (N - 1), which has none where N may
+  // be 1.
   const auto unbounded = [&] {
     schedule::Scheduled state = s.scheduled();
     ir::Program& p = state.program;
@@ -119,7 +120,8 @@ TEST_CASE("storage without a bound is neither permuted nor a tile") {
       const auto path = ir::path_to(p, ir::nests_of(p, id).front()->id);
       ir::Root& rows = const_cast<ir::Stmt&>(*path.back()).roots.front();
       CHECK(path.size() == 3);
-      rows.extent = ir::add(rows.begin, ir::index(1));
+      const auto row = ir::args_of(rows.begin);  // ij / N
+      rows.extent = ir::add(ir::div(row[0], ir::sub(row[1], ir::index(1))), ir::index(1));
       rows.begin = ir::index(0);
       p.axes.at(rows.axis).extent = rows.extent;
     }

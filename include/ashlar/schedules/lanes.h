@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ashlar/ir/build.h>
@@ -72,6 +73,18 @@ inline Loop fused(const Stage& stage, const std::vector<Loop>& loops, Where wher
   Loop all = loops.front();
   for (std::size_t k = 1; k < loops.size(); ++k) all = stage.fuse(all, loops[k], where);
   return all;
+}
+
+// reorder of a list, of at most 16.
+inline void in_order(const Stage& stage, const std::vector<Loop>& loops, Where where) {
+  const auto call = [&]<std::size_t... K>(std::index_sequence<K...>) { stage.reorder({loops[0], where}, loops[K + 1]...); };
+  const auto choose = [&]<std::size_t N>(const auto& next, std::integral_constant<std::size_t, N>) {
+    if (loops.size() == N)
+      call(std::make_index_sequence<N - 1>());
+    else if constexpr (N < 16)
+      next(next, std::integral_constant<std::size_t, N + 1>());
+  };
+  choose(choose, std::integral_constant<std::size_t, 2>());
 }
 
 // The innermost loop over points of a stage whose loops are as they were defined.
