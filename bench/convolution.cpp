@@ -17,19 +17,12 @@
 
 #include "apps/support/tensor.h"
 #include "bench/peers.h"
+#include "bench/random.h"
 #include "bench/suites.h"
 #include "bench/workspace.h"
 
 namespace bench {
 namespace {
-
-std::vector<float> random_floats(std::int64_t count, unsigned seed) {
-  std::mt19937 engine(seed);
-  std::uniform_real_distribution<float> uniform(-1.0f, 1.0f);
-  std::vector<float> values(static_cast<std::size_t>(count));
-  for (float& v : values) v = uniform(engine);
-  return values;
-}
 
 // The picture, weights and result as PyTorch has them, and in blocks of channels.
 struct Layer {

@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
     bench::matmul_suite(report, machine);
     bench::narrow_suite(report, machine);
     bench::convolution_suite(report, machine);
+    bench::attention_suite(report, machine);
     bench::unsharp_suite(report, machine);
     bench::scan_suite(report, machine);
     if (!json.empty()) report.save(json);

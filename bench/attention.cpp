@@ -1,0 +1,92 @@
+// Attention of 8 heads, 512 queries and keys of 64 numbers, f32, beside oneDNN (a product, softmax, a product) and Eigen.
+#include <bench_attention.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "apps/support/tensor.h"
+#include "bench/peers.h"
+#include "bench/random.h"
+#include "bench/suites.h"
+#include "bench/workspace.h"
+
+namespace bench {
+namespace {
+
+constexpr std::int64_t heads = 8, length = 512, size = 64;
+
+std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
+
+struct Problem {
+  // Scores of a few units, as trained layers have: exponentials of different sizes.
+  std::vector<float> q = random_floats(heads * length * size, 6), k = random_floats(heads * length * size, 7),
+                     v = random_floats(heads * length * size, 8);
+  Problem() {
+    for (float& x : q) x *= 3;
+  }
+
+  // In double precision, all of 60 rows.
+  void check(const std::string& impl, const std::vector<float>& y) const {
+    std::mt19937_64 engine(9);
+    for (int p = 0; p < 60; ++p) {
+      const std::int64_t h = p % heads, i = p < 16 ? p / 8 * (length - 1) : static_cast<std::int64_t>(engine() % length);
+      const float* query = &q[at((h * length + i) * size)];
+      std::vector<double> weights(length);
+      for (std::int64_t j = 0; j < length; ++j) {
+        double score = 0;
+        for (std::int64_t d = 0; d < size; ++d) score += static_cast<double>(query[d]) * k[at((h * length + j) * size + d)];
+        weights[at(j)] = score / std::sqrt(static_cast<double>(size));
+      }
+      const double most = *std::max_element(weights.begin(), weights.end());
+      double sum = 0;
+      for (double& w : weights) sum += w = std::exp(w - most);
+      for (std::int64_t e = 0; e < size; ++e) {
+        double exact = 0;
+        for (std::int64_t j = 0; j < length; ++j) exact += weights[at(j)] / sum * v[at((h * length + j) * size + e)];
+        const double found = y[at((h * length + i) * size + e)];
+        if (!(std::abs(found - exact) <= 2e-5))
+          throw std::runtime_error(fmt::format("{} computes y({}, {}, {}) = {}, expected {}", impl, h, i, e, found, exact));
+      }
+    }
+  }
+};
+
+}  // namespace
+
+void attention_suite(Report& report, const Machine& machine) {
+  if (!report.wants("attention_f32")) return;
+  const Problem p;
+  std::vector<float> y(p.q.size());
+  apps::Tensor q(p.q.data(), {1, heads, length, size}), k(p.k.data(), {1, heads, length, size}),
+      v(p.v.data(), {1, heads, length, size}), result(y.data(), {1, heads, length, size});
+  for (int n = 0; n < (machine.threads > 1 ? 2 : 1); ++n) {
+    const int threads = n == 0 ? 1 : machine.threads;
+    onednn_threads(threads), eigen_threads(threads);
+    if (ashlar_set_threads(threads) != ASHLAR_OK) throw std::runtime_error("the pool refuses this number of threads");
+    const OnednnAttention all(false, p.q.data(), p.k.data(), p.v.data(), y.data(), heads, length, size),
+        each(true, p.q.data(), p.k.data(), p.v.data(), y.data(), heads, length, size);
+    Workspace workspace;
+    workspace.reserve(std::size_t{64} << 20);
+    const std::vector<Contender> contenders = {
+        {"ashlar", [&] { apps::check(bench_attention_with(q, k, v, result, &workspace.context), &workspace.error); }},
+        {"onednn", [&] { all.run(); }},
+        {"onednn head by head", [&] { each.run(); }},
+        {"eigen", [&] { eigen_attention(p.q.data(), p.k.data(), p.v.data(), y.data(), heads, length, size); }}};
+    for (const Contender& c : contenders) {
+      std::fill(y.begin(), y.end(), NAN);
+      c.run();
+      p.check(c.impl, y);
+    }
+    const double work = 4.0 * heads * length * length * size;  // of the products; exponentials come on top
+    report.race({"attention_f32", fmt::format("{}x{}x{}", heads, length, size), threads, work, "GFLOP/s", machine.fma[n]},
+                contenders);
+  }
+}
+
+}  // namespace bench
