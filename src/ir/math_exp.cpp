@@ -16,9 +16,8 @@ struct Reduced {
   Pair r;
 };
 
-Expr multiple_of_ln2(const Kit& k, const Expr& x) {
-  return sub(k.fma(x, k.c(0x1.71547652b82fep0), k.c(k.magic())), k.c(k.magic()));
-}
+Expr shifted_multiple_of_ln2(const Kit& k, const Expr& x) { return k.fma(x, k.c(0x1.71547652b82fep0), k.c(k.magic())); }
+Expr multiple_of_ln2(const Kit& k, const Expr& x) { return sub(shifted_multiple_of_ln2(k, x), k.c(k.magic())); }
 
 Reduced reduce(const Kit& k, const Expr& x) {
   const Expr n = multiple_of_ln2(k, x);
@@ -84,8 +83,10 @@ Pair exp_pair(const Kit& k, const Pair& r) {
 }  // namespace
 
 Expr exp_times(const Kit& k, const Expr& x, double exponent) {
-  const auto [n, r] = reduce(k, k.above(k.below(x, k.wide ? 711 : 90), k.wide ? -746 : -105));
-  return k.scale(exp_poly(k, r.hi), exponent == 0 ? n : add(n, k.c(exponent)));
+  const Expr inside = k.above(k.below(x, k.wide ? 711 : 90), k.wide ? -746 : -105);
+  const auto [n, r] = reduce(k, inside);
+  const Expr p = exp_poly(k, r.hi);
+  return exponent == 0 ? k.scale_shifted(p, shifted_multiple_of_ln2(k, inside)) : k.scale(p, add(n, k.c(exponent)));
 }
 
 Pair exp_times_pair(const Kit& k, const Pair& x, double exponent) {
@@ -108,8 +109,8 @@ Expr exp2_poly(const Kit& k, const Expr& r) {
 
 Expr exp2(const Kit& k, const Expr& x) {
   const Expr inside = k.above(k.below(x, k.wide ? 1025 : 129), k.wide ? -1080 : -151);
-  const Expr n = k.nearest(inside), r = sub(inside, n);
-  return k.scale(exp2_poly(k, r), n);
+  const Expr shifted = add(inside, k.c(k.magic())), r = sub(inside, sub(shifted, k.c(k.magic())));
+  return k.scale_shifted(exp2_poly(k, r), shifted);
 }
 
 Expr expm1(const Kit& k, const Expr& x) {

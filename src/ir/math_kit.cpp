@@ -31,9 +31,19 @@ double Kit::not_a_number() const { return std::numeric_limits<double>::quiet_NaN
 // The low bits of k + magic are k in two's complement; the shift drops all others.
 Expr Kit::power_of_two(const Expr& k) const { return real(shl(add(bits(add(k, c(magic()))), ci(bias())), mantissa())); }
 
-Expr Kit::scale(const Expr& p, const Expr& n) const {
-  const Expr half = nearest(mul(n, c(0.5)));
-  return mul(mul(p, power_of_two(half)), power_of_two(sub(n, half)));
+// The bits of t are those of magic, whose low half is 0, plus n: half of them is those of a number plus n / 2 rounded down, and
+// the rest those of another plus the rest of n. As numbers without sign they are halved by one instruction in any width.
+Expr Kit::scale_shifted(const Expr& p, const Expr& t) const {
+  const Type natural{Type::Code::unsigned_, bits_type.bits, bits_type.lanes, bits_type.scalable};
+  const auto constant = [&](std::int64_t x) {
+    const Expr e = int_const(natural.element(), x);
+    return natural.lanes == 1 ? e : broadcast(e, natural.lanes);
+  };
+  const Expr both = make(Op::bitcast, natural, {&t, 1}), half = binary(Op::shr, both, constant(1));
+  const auto power = [&](const Expr& k) {
+    return real(add(binary(Op::shl, k, constant(mantissa())), constant(bias() << mantissa())));
+  };
+  return mul(mul(p, power(half)), power(sub(both, half)));
 }
 
 Pair Kit::fast_sum(const Expr& a, const Expr& b) const {

@@ -43,7 +43,8 @@ class Kit {
   // 2^k for the integral float k, exact while the result is a normal number.
   Expr power_of_two(const Expr& k) const;
   // p * 2^n in two steps, right in the subnormal range and at overflow; |n| at most twice the exponent range.
-  Expr scale(const Expr& p, const Expr& n) const;
+  Expr scale(const Expr& p, const Expr& n) const { return scale_shifted(p, add(n, c(magic()))); }
+  Expr scale_shifted(const Expr& p, const Expr& n_and_magic) const;  // n + magic() in the place of n
   // a + b and what its rounding loses: fast_sum where |a| >= |b| or a is 0, sum for any (Dekker; Knuth). NaN of infinities.
   Pair fast_sum(const Expr& a, const Expr& b) const;
   Pair rounded(const Pair& p) const { return fast_sum(p.hi, p.lo); }
