@@ -1,29 +1,35 @@
 #pragma once
-// Attention without a row of scores in memory longer than it is needed: for so many queries as a register tile has rows, the
+// Attention that holds no row of scores for longer than it is needed: for so many queries as a register tile has rows, the
 // scores of all keys, their softmax and the weighted values stay in the first-level cache.
 //
 //   auto y = ops::attention(q, k, v);
-//   schedules::attention(s, y, q, k);
+//   schedules::attention(s, y, q, k, v);
 //
-//   K panels: keys by twos of registers, transposed                  in parallel; a head's stay in the second-level cache
-//   for b, h, io  (tile_i queries)                                   in parallel
-//     q rows: tile_i of them
-//     scores: for jo, tile_i x 2 registers of sums                   what a product of matrices does, block by block
-//     maximum, exp, sum: row by row, in lanes
-//     weighted: for eo, tile_i x 2 registers of sums over all keys
-//     y = weighted / sum
+//   for b, h                                                          in parallel
+//     K panels: keys by two registers of them, transposed             they stay in the second-level cache
+//     V panels: values by two registers of them
+//     for io  (tile_i queries)
+//       scores: for jo, tile_i x 2 registers of sums over d           q times a K panel
+//       maximum, exp, sum: row by row, in lanes
+//       weighted: for eo, tile_i x 2 registers of sums over keys      exp times a V panel
+//       y = weighted / sum
+//
+// Sums and maxima are regrouped. With `few_heads` panels of all heads come first, and every block of queries is a piece of
+// work for a thread.
 #include <ashlar/ops/attention.h>
 #include <ashlar/schedules/matmul.h>
 
 namespace ashlar::schedules {
 
 struct AttentionOptions {
-  int tile_i = 0;  // queries in a register tile; 0: as many as the file holds
+  int tile_i = 0;          // queries in a register tile; 0: as many as the target's registers hold
+  bool few_heads = false;  // fewer than there are threads, or more queries than keys share a head
 };
 
 namespace detail {
 
-// A product computed inside a loop over blocks of rows: for tiles of columns, the sums of b.rows x b.columns in registers.
+// A product of which a block of rows is computed at a time: the sums of b.rows x b.columns in registers. `rows`: what becomes
+// of rows past the last, Tail::pad where the left factor has such rows.
 inline void tile_product(Schedule& s, const Stage& stage, const MatmulBlocks& b, Tail rows, Where where) {
   Stage sums = s.cache_write(stage, Scope::registers, where);
   auto [i, j] = last<2>(stage);
@@ -41,45 +47,54 @@ inline void tile_product(Schedule& s, const Stage& stage, const MatmulBlocks& b,
 
 }  // namespace detail
 
+// `y` is what ops::attention(q, k, v, …) returned, of any mask, causality and groups, its stages not scheduled before; q, k and
+// v are inputs of f32 or f64. Refused elsewhere, and for GPUs.
 inline void attention(Schedule& s, const ops::Attention& y, const Tensor& q, const Tensor& k, const Tensor& v,
                       const AttentionOptions& o = {}, Where where = Where::current()) {
   detail::expect_processor("attention", s, where);
   const Stage result = s[y.result], scores = s[y.scores], maximum = s[y.maximum], exps = s[y.exp], sum = s[y.sum],
               weighted = s[y.weighted];
+  for (const Stage& stage : {scores, weighted}) detail::product_type("attention", s, stage, 5, where);
   const Type type = detail::definition(s, scores).values[0].type();
-  const detail::MatmulBlocks b(s.target(), type,
-                               {.tile_i = o.tile_i == 0 && s.target().vector_registers() < 32 ? 6
-                                          : o.tile_i == 0                                     ? 13
-                                                                                              : o.tile_i});
+  if (q.type(where) != type)
+    refuse("attention", "queries of the type that scores are in", ir::text(q.type(where)) + ", and scores of " + ir::text(type),
+           where);
+  const int rows = o.tile_i != 0 ? o.tile_i : s.target().vector_registers() >= 32 ? 13 : 6;
+  const detail::MatmulBlocks b(s.target(), type, {.tile_i = rows});
 
-  auto [rb, rh, ri, re] = result.spatial<4>();
+  auto [rb, rh, ri, re] = result.spatial<4>(where);
   auto [io, ii] = result.split(ri, b.rows, Tail::guard, where);
   result.reorder(rb, rh, io, ii, re);
-  const Loop all = result.fuse(result.fuse(rb, rh, where), io, where);
-  for (const Stage& stage : {weighted, sum, exps, maximum, scores}) stage.compute_at(all, where);
+  const Loop heads = result.fuse(rb, rh, where), block = o.few_heads ? result.fuse(heads, io, where) : io;
+  for (const Stage& stage : {weighted, sum, exps, maximum, scores}) stage.compute_at(block, where);
 
   Stage q_rows = s.cache_read(q, {scores}, Scope::global, 0, where);
   Stage k_rows = s.cache_read(k, {scores}, Scope::stack, 0, where);
   Stage k_panels = s.cache_read(k_rows, {scores}, Scope::global, where);
   Stage v_panels = s.cache_read(v, {weighted}, Scope::global, 0, where);
-  q_rows.compute_at(all, where);
+  q_rows.compute_at(block, where);
   detail::tile_product(s, scores, b, Tail::pad, where);
   detail::tile_product(s, weighted, b, Tail::guard, where);
 
   q_rows.vectorize(detail::last<1>(q_rows)[0], b.lanes, where);
-  k_panels.compute_root(where);
-  detail::pack_transposed_b(k_panels, k_rows, type, 4, b, false);
-  v_panels.compute_root(where);
+  for (const Stage& panels : {k_panels, v_panels})
+    if (o.few_heads)
+      panels.compute_root(where);
+    else
+      panels.compute_at(heads, where);
+  const std::int64_t numbers = detail::number_or(k.extent(3, where), 0);  // in a key
+  detail::pack_transposed_b(k_panels, k_rows, type, 4, b, false, numbers > 0 && numbers <= 256);
   detail::pack_b(v_panels, 4, b, false);
-  for (const Stage& panels : {k_panels, v_panels}) {
-    const std::vector<Loop> nest = panels.nest();
-    panels.parallel(panels.fuse(nest[0], nest[1], where), where);
-  }
+  if (o.few_heads)
+    for (const Stage& panels : {k_panels, v_panels}) {
+      const std::vector<Loop> nest = panels.nest();
+      panels.parallel(panels.fuse(nest[0], nest[1], where), where);
+    }
 
   for (const Stage& stage : {maximum, sum})
     detail::reduce_in_lanes(s, stage, detail::innermost_point(s, stage, where), stage.reduction(where), b.lanes, 4, where);
   exps.vectorize(detail::last<1>(exps)[0], b.lanes, where);
-  result.vectorize(re, b.lanes, where).parallel(all, where);
+  result.vectorize(re, b.lanes, where).parallel(o.few_heads ? block : heads, where);
 }
 
 }  // namespace ashlar::schedules

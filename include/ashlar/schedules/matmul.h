@@ -137,17 +137,17 @@ inline void pack_b(const Stage& panels, int rank, const MatmulBlocks& b, bool pa
   if (parallel) panels.parallel(rows);
 }
 
-// B[.., j, k]: squares of one register by one, copied and transposed.
+// B[.., j, k]: squares of one register by one, copied and transposed; whole rows are copied where they are short.
 inline void pack_transposed_b(const Stage& panels, const Stage& copied, Type type, int rank, const MatmulBlocks& b,
-                              bool parallel) {
+                              bool parallel, bool short_rows = false) {
   panel_layout(panels, rank, [&](Var c, Var k) { return at(c / b.columns, k, c % b.columns); });
   auto [j, k] = last<2>(panels);
   auto [panel, column] = panels.split(j, b.columns, Tail::pad);
   auto [part, lane] = panels.split(column, b.lanes, Tail::exact);
   auto [block, step] = panels.split(k, b.lanes, Tail::pad);
   panels.reorder(panel, part, block, step, lane);
-  copied.compute_at(block);
-  copied.vectorize(last<1>(copied)[0]);
+  copied.compute_at(short_rows ? part : block);
+  copied.vectorize(last<1>(copied)[0], b.lanes);
   panels.tensorize(step, shuffles::transpose(type, b.lanes, b.lanes));
   if (parallel) panels.parallel(panel);
 }
