@@ -80,6 +80,17 @@ class GaussianBlur : public FilterOp {
 };
 ASHLAR_GENERATOR(GaussianBlur, "gaussian_blur", "images", "y = x under a normal window");
 
+class SeparableFilter : public FilterOp {
+ public:
+  SeparableFilter() {
+    const WeightsParam down("down", "0.25,0.5,0.25", "weights of the neighbours in a column"),
+        across("across", "0.25,0.5,0.25", "in a row");
+    const ops::FilterOptions o = options();
+    output("y", ops::separable_filter(input("x", type, shape), *down, *across, o));
+  }
+};
+ASHLAR_GENERATOR(SeparableFilter, "separable_filter", "images", "y(r, c) = sum of down(i) across(j) x(r + i, c + j)");
+
 class BoxBlur : public FilterOp {
  public:
   BoxBlur() {

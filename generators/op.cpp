@@ -1,5 +1,7 @@
 #include "generators/op.h"
 
+#include <ashlar/schedules/by_default.h>
+
 namespace ashlar::generators {
 
 Tensor Op::input(const std::string& name, Type type, const std::vector<Extent>& shape) {
@@ -21,6 +23,8 @@ void Op::algorithm() {
   for (std::size_t k = 0; k < outputs_.size(); ++k) outputs_[k] = values_[k];
 }
 
-void Op::schedule(Schedule& s) { schedule_op(s); }
+void Op::schedule(Schedule& s) {
+  if (*scheduled != Scheduled::none) schedule_by_default(s, {.regroup = *scheduled == Scheduled::by_default});
+}
 
 }  // namespace ashlar::generators

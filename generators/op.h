@@ -14,8 +14,8 @@
 //   };
 //   ASHLAR_GENERATOR(Gemv, "gemv", "products", "y(i) = sum over k of A(i, k) x(k)");
 //
-// Invariant: arguments are in the order of the C interface, inputs and scalars before results. The schedule is that of
-// schedule_op, whatever the operator.
+// Invariant: arguments are in the order of the C interface, inputs and scalars before results. The schedule is the one for
+// programs that have none (schedules/by_default.h), as the parameter `schedule` says.
 #include <deque>
 #include <iterator>
 #include <string>
@@ -27,10 +27,25 @@
 
 namespace ashlar::generators {
 
+enum class Scheduled { by_default, exact, none };
+
+}  // namespace ashlar::generators
+
+template <>
+struct ashlar::ParamNames<ashlar::generators::Scheduled> {
+  using Scheduled = generators::Scheduled;
+  static constexpr NamedValue<Scheduled> values[] = {
+      {"default", Scheduled::by_default}, {"exact", Scheduled::exact}, {"none", Scheduled::none}};
+};
+
+namespace ashlar::generators {
+
 class Op : public Generator {
  public:
   void algorithm() final;
   void schedule(Schedule&) override;
+  const Param<Scheduled> scheduled{"schedule", Scheduled::by_default,
+                                   "exact: sums in the order of their terms; none: serial loops"};
 
  protected:
   Tensor input(const std::string& name, Type, const std::vector<Extent>& shape);

@@ -1,6 +1,7 @@
 #include "generators/params.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ashlar::generators {
 
@@ -92,19 +93,23 @@ Expr Extents::named(const std::string& name, const Symbol::Facts& facts) {
 }
 Expr Extents::operator[](const std::string& name) { return named(name, facts_); }
 
-std::vector<std::string> Extents::list(const char* param, const char* fallback, const char* doc, int least_rank,
-                                       int most_rank) {
+std::vector<std::string> Extents::words(const char* param, const char* fallback, const char* doc, int least_rank, int most_rank,
+                                        bool products) {
   std::string ranks = std::to_string(least_rank) + " to " + std::to_string(most_rank);
   if (least_rank == most_rank) ranks = std::to_string(least_rank);
   std::vector<std::string> words;
-  const auto is_extent = [&](const std::string& s) {
+  const auto is_factor = [&](const std::string& s) {
     std::int64_t v = 0;
     if (s.empty()) return false;
     return is_name(s) || (detail::parse_integer(s, 0, most_extent, &v) && v >= facts_.min);
   };
+  const auto is_extent = [&](const std::string& s) {
+    const std::vector<std::string> factors = split(s, '*');
+    return (products || factors.size() == 1) && std::all_of(factors.begin(), factors.end(), is_factor);
+  };
   read_param(param, "shape", fallback, doc,
              ranks + " extents, each a number" + (facts_.min > 0 ? " of at least " + std::to_string(facts_.min) : "") +
-                 " or a name that begins with a capital letter",
+                 " or a name that begins with a capital letter" + (products ? ", or a product, M*2" : ""),
              [&](const std::string& s) {
                words = s.empty() ? std::vector<std::string>() : split(s, ',');
                const auto rank = static_cast<int>(words.size());
@@ -113,12 +118,23 @@ std::vector<std::string> Extents::list(const char* param, const char* fallback, 
   return words;
 }
 
+std::vector<std::string> Extents::list(const char* param, const char* fallback, const char* doc, int least_rank,
+                                       int most_rank) {
+  return words(param, fallback, doc, least_rank, most_rank, false);
+}
+
 std::vector<Extent> Extents::shape(const std::vector<std::string>& list, std::size_t axis, Symbol::Facts of_axis) {
-  const auto extent = [&](std::size_t d, const Symbol::Facts& facts) -> Extent {
+  const auto factor = [&](const std::string& s, const Symbol::Facts& facts) -> Expr {
     std::int64_t v = 0;
-    if (is_name(list[d])) return named(list[d], facts);
-    detail::parse_integer(list[d], 0, most_extent, &v);
-    return v;
+    if (is_name(s)) return named(s, facts);
+    detail::parse_integer(s, 0, most_extent, &v);
+    return ir::index(v);
+  };
+  const auto extent = [&](std::size_t d, const Symbol::Facts& facts) -> Extent {
+    const std::vector<std::string> factors = split(list[d], '*');
+    Expr e = factor(factors[0], facts);
+    for (std::size_t k = 1; k < factors.size(); ++k) e = ops::detail::plain(e * factor(factors[k], facts));
+    return e;
   };
   std::vector<Extent> shape(list.size(), Extent(0));
   if (axis < list.size()) shape[axis] = extent(axis, of_axis);  // first: another dimension may have the same name
@@ -128,7 +144,7 @@ std::vector<Extent> Extents::shape(const std::vector<std::string>& list, std::si
 }
 
 std::vector<Extent> Extents::shape(const char* param, const char* fallback, const char* doc, int least_rank, int most_rank) {
-  return shape(list(param, fallback, doc, least_rank, most_rank), list_end, facts_);
+  return shape(words(param, fallback, doc, least_rank, most_rank, true), list_end, facts_);
 }
 
 // ---- lists of numbers ------------------------------------------------------------------------------------------------------
@@ -145,6 +161,16 @@ NumbersParam::NumbersParam(const char* name, int count, int fallback, int least,
                  if (!read_int(words[words.size() == 1 ? 0 : k], least, many, &values_[k])) return false;
                return true;
              });
+}
+
+WeightsParam::WeightsParam(const char* name, const char* fallback, const char* doc) {
+  read_param(name, "numbers", fallback, doc, "an odd number of numbers", [&](const std::string& s) {
+    const std::vector<std::string> words = split(s, ',');
+    values_.assign(words.size(), 0);
+    for (std::size_t k = 0; k < words.size(); ++k)
+      if (!detail::parse_real(words[k], &values_[k]) || !std::isfinite(values_[k])) return false;
+    return words.size() % 2 == 1;
+  });
 }
 
 AxesParam::AxesParam(const char* name, const char* fallback, int rank, const char* doc) {

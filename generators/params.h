@@ -32,7 +32,8 @@ bool takes(Kind, Type);
 // ---- shape=M,N N=1024 ------------------------------------------------------------------------------------------------------
 
 // Shapes are lists of extents: numbers, and names that begin with a capital letter. A name is an extent parameter of its own,
-// dynamic unless it is given a number, and stands for one extent in all shapes of the operator.
+// dynamic unless it is given a number, and stands for one extent in all shapes of the operator. An extent may be
+// a product: shape=B*T,4,D.
 class Extents {
  public:
   explicit Extents(Symbol::Facts facts = {}) : facts_(facts) {}  // of all extents
@@ -40,13 +41,15 @@ class Extents {
   std::vector<Extent> shape(const char* param, const char* fallback, const char* doc, int least_rank = 0,
                             int most_rank = max_rank);
   // The same in two steps, for operators that know more of the extent along an axis: the parameter as it is written, and the
-  // shape that it is. A number breaks no fact unseen: the operator looks at it.
+  // shape that it is. A number breaks no fact unseen: the operator looks at it. No products: their facts are their factors'.
   std::vector<std::string> list(const char* param, const char* fallback, const char* doc, int least_rank, int most_rank);
   std::vector<Extent> shape(const std::vector<std::string>& list, std::size_t axis, Symbol::Facts of_axis);
   Expr operator[](const std::string& name);
 
  private:
   Expr named(const std::string& name, const Symbol::Facts&);
+  std::vector<std::string> words(const char* param, const char* fallback, const char* doc, int least_rank, int most_rank,
+                                 bool products);
   Symbol::Facts facts_;
   std::map<std::string, std::unique_ptr<ExtentParam>> named_;
 };
@@ -67,6 +70,16 @@ class NumbersParam {
 
  private:
   std::vector<int> values_;
+};
+
+// down=1,2,1; an odd number of numbers.
+class WeightsParam {
+ public:
+  WeightsParam(const char* name, const char* fallback, const char* doc);
+  const std::vector<double>& operator*() const { return values_; }
+
+ private:
+  std::vector<double> values_;
 };
 
 // axes=0,2; all of them is "all", an empty list.

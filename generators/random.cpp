@@ -51,6 +51,19 @@ class Random : public RandomOp {
 };
 const auto registered_randoms = register_rows<Random, randoms>("random");
 
+class RandomBlocksOp : public RandomOp {
+ public:
+  RandomBlocksOp() {
+    Extents extents;
+    const Expr B = extents["B"];
+    const ops::RandomBlocks blocks = ops::random_blocks(B * 4, options());
+    for (int w = 0; w < 4; ++w) output(("w" + std::to_string(w)).c_str(), blocks.words()[static_cast<std::size_t>(w)]);
+  }
+};
+ASHLAR_GENERATOR(
+    RandomBlocksOp, "random_blocks", "random",
+    "w0 .. w3 = the words of B blocks of Philox 4x32, [B] each: word w of block b is number 4 b + w of random_bits");
+
 class DropoutOp : public RandomOp {
  public:
   DropoutOp() {

@@ -37,6 +37,71 @@ class Transpose : public Op {
 };
 ASHLAR_GENERATOR(Transpose, "transpose", "shapes", "y = x with its dimensions in another order");
 
+class Copy : public Op {
+ public:
+  Copy() {
+    const Param<Type> type = type_param(Kind::any);
+    Extents extents;
+    output("y", ops::copy(input("x", type, extents.shape("shape", "M,N", "of x and y"))));
+  }
+};
+ASHLAR_GENERATOR(Copy, "copy", "shapes", "y = x, which may have any strides");
+
+class Reshape : public Op {
+ public:
+  Reshape() {
+    const Param<Type> type = type_param(Kind::any);
+    Extents extents;
+    const std::vector<Extent> of_x = extents.shape("shape", "M,N", "of x"),
+                              of_y = extents.shape("to", "M*N", "of y: as many elements");
+    const std::vector<Expr> from = ends(of_x), to = ends(of_y);
+    const Expr elements = product(from, 0, from.size()), found = product(to, 0, to.size());
+    if (!ops::detail::same_extent(elements, found)) {
+      reject("to", "a shape of " + ir::text(elements) + " elements, as x has, found " + ir::text(found));
+      return;
+    }
+    const Tensor x = input("x", type, of_x);
+    output("y", moved("reshape", x, to, [&](const Indices& i) { return place(i, from, to); }));
+  }
+
+ private:
+  static std::vector<Expr> ends(const std::vector<Extent>& shape) {
+    std::vector<Expr> e;
+    for (const Extent& x : shape) e.push_back(x.end());
+    return e;
+  }
+  static Expr product(const std::vector<Expr>& extents, std::size_t begin, std::size_t end) {
+    Expr p = ir::index(1);
+    for (std::size_t d = begin; d < end; ++d) p = p * extents[d];
+    return ops::detail::plain(p);
+  }
+  // Both shapes fall into runs of as many elements, [B, T, D] and [B T, 4, D / 4] into two; in each, the first of `from` from
+  // number a on and of `to` from b on, elements keep their number in row-major order.
+  static std::vector<Expr> place(const Indices& i, const std::vector<Expr>& from, const std::vector<Expr>& to) {
+    std::vector<Expr> at;
+    for (std::size_t a = 0, b = 0; a < from.size();) {
+      std::size_t p = from.size(), q = to.size();
+      for (std::size_t m = a + 1; m <= from.size() && p == from.size() && q == to.size(); ++m)
+        for (std::size_t n = b + 1; n <= to.size(); ++n)
+          if (ops::detail::same_extent(product(from, a, m), product(to, b, n))) {
+            p = m, q = n;
+            break;
+          }
+      Expr number = ir::index(0);
+      for (; b < q; ++b) number = number * to[b] + i[static_cast<int>(b)];
+      // A number below M N is in row number / N below M and column number % N below N: promised, where N is a Symbol.
+      const bool promised = ops::detail::number_or(product(from, a + 1, p), -1) < 0;
+      const auto inside = [&](const Expr& index, std::size_t d) { return promised ? in_range(index, 0, from[d]) : index; };
+      at.resize(p);
+      for (; --p > a; number = number / from[p]) at[p] = inside(number % from[p], p);
+      at[a] = inside(number, a);
+      a = at.size();
+    }
+    return at;
+  }
+};
+ASHLAR_GENERATOR(Reshape, "reshape", "shapes", "y = the elements of x in row-major order, in another shape");
+
 // One operand, one axis.
 class AxisOp : public Op {
  protected:
