@@ -4,10 +4,12 @@
 #include <ashlar/schedules/by_default.h>
 #include <ashlar/schedules/conv.h>
 #include <ashlar/schedules/elementwise.h>
+#include <ashlar/schedules/gather.h>
 #include <ashlar/schedules/matmul.h>
 #include <ashlar/schedules/matmul_by_size.h>
 #include <ashlar/schedules/matmul_direct.h>
 #include <ashlar/schedules/matmul_skinny.h>
 #include <ashlar/schedules/reduction.h>
 #include <ashlar/schedules/rows.h>
+#include <ashlar/schedules/stencil.h>
 #include <ashlar/schedules/transpose.h>
