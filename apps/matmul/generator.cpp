@@ -1,5 +1,4 @@
 #include "apps/matmul/narrow.h"
-#include "apps/matmul/narrow_arm.h"
 #include "apps/matmul/product.h"
 
 ASHLAR_GENERATOR(product::Matmul, "matmul");

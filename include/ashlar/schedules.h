@@ -1,13 +1,16 @@
 #pragma once
 // Schedules by family: what a schedule of the operators of one kind usually is, as functions over the primitives, with parameters from the
 // target's table (docs/ops.md).
+#include <ashlar/schedules/attention.h>
 #include <ashlar/schedules/by_default.h>
 #include <ashlar/schedules/conv.h>
 #include <ashlar/schedules/elementwise.h>
 #include <ashlar/schedules/gather.h>
 #include <ashlar/schedules/matmul.h>
 #include <ashlar/schedules/matmul_by_size.h>
+#include <ashlar/schedules/matmul_bytes.h>
 #include <ashlar/schedules/matmul_direct.h>
+#include <ashlar/schedules/matmul_dot.h>
 #include <ashlar/schedules/matmul_skinny.h>
 #include <ashlar/schedules/reduction.h>
 #include <ashlar/schedules/rows.h>

@@ -30,6 +30,8 @@ struct Beside {
   bool emulated = false;              // on AArch64 too, at the first shapes
   // Shapes of the results, where they are not those of the first input.
   std::function<std::vector<Dims>(const std::vector<Dims>&)> results = {};
+  // Instead of this machine and narrower ones; those of other architectures in an emulator, at the first two shapes.
+  std::vector<std::string> targets = {};
 };
 
 void check_scheduled(const std::string& name, const std::function<Steps(Maker&)>& build,

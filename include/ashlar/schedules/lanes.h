@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/schedule/schedule.h>
 #include <ashlar/schedule/step.h>

@@ -1,0 +1,133 @@
+#pragma once
+// Products of narrow types on x86-64, by the instructions that multiply several neighbours and add them to one sum:
+//
+//   u8 by i8, summed in i32     vpdpbusd (avx512vnni, avxvnni): four k a step
+//   bf16, summed in f32         vdpbf16ps (avx512bf16): two k a step
+//
+//   schedules::matmul_dot(s, s[C], A, B);
+//   schedules::matmul_dot(s, s[C], A, B, {.subnormals = x86::Subnormals::as_zero});      // bf16: what the instruction does
+//
+// The loops are those of matmul.h. What differs is the packing: the elements that a step multiplies are neighbours in both
+// panels, zeros fill the last step of k, and a panel of B is a transposition of so many rows at a time.
+//
+//   for jc   (block_j panels of B)
+//     for ko   (block_bytes of a row of A at a time)
+//       B panels: tile_j columns, step after step, a column's elements of a step beside each other       in parallel
+//       for io   (tile_i rows)                                                                           in parallel
+//         A panel: tile_i rows of this block of k, row after row
+//         for jm   (tile_j columns: one panel of B)
+//           partial, tile_i x tile_j sums in registers: for each step one instruction a register, A's elements broadcast
+//           C += partial, the first block stores
+#include <ashlar/schedule/instructions/x86.h>
+#include <ashlar/schedules/matmul.h>
+
+#include <optional>
+
+namespace ashlar::schedules {
+
+struct MatmulDotOptions {
+  int tile_i = 0;       // rows of a register tile; 0: as many as the target's registers hold
+  int block_bytes = 0;  // of a row of A between two visits of C, a multiple of 4; 0: 1024
+  int block_j = 0;      // panels of B in a block; 0: as many as fill three quarters of the second-level cache
+  std::optional<x86::Subnormals> subnormals = {};  // products of bf16 say that the instruction may take them for zero
+};
+
+namespace detail {
+
+// The instruction, and how many k it takes. `reversed`: it adds the last of them first, so that they lie the other way round in
+// the panels.
+struct Dot {
+  Intrinsic instruction;
+  int step;
+  bool reversed;
+};
+inline std::optional<Dot> dot_of(const Target& t, Type a, Type b, bool as_zero) {
+  if (t.architecture() != Architecture::x86_64) return {};
+  if (a == u8 && b == i8 && t.has("avx512vnni")) return Dot{x86::vpdpbusd(t.lanes(i32)), 4, false};
+  if (a == u8 && b == i8 && t.has("avxvnni")) return Dot{x86::vpdpbusd(8, x86::Encoding::vex), 4, false};
+  if (a == bf16 && b == bf16 && as_zero && t.has("avx512bf16"))
+    return Dot{x86::vdpbf16ps(x86::Subnormals::as_zero, t.lanes(f32)), 2, true};
+  return {};
+}
+
+}  // namespace detail
+
+// `stage`: C[i, j] = sum over k of wide(A[i, k]) wide(B[k, j]). Refused where the target has no instruction for the types, and,
+// by tensorize, where the sum is not what the instruction computes.
+inline void matmul_dot(Schedule& s, const Stage& stage, const Tensor& A, const Tensor& B, const MatmulDotOptions& options = {},
+                       Where where = Where::current()) {
+  const Stage C = s[stage];
+  detail::product_type("matmul_dot", s, C, 3, where);
+  const std::optional<detail::Dot> dot =
+      detail::dot_of(s.target(), A.type(where), B.type(where), options.subnormals.has_value());
+  if (!dot)
+    refuse("matmul_dot",
+           "u8 by i8 on a target with avx512vnni or avxvnni, or bf16 with subnormals as zero on one with avx512bf16",
+           ir::text(A.type(where)) + " by " + ir::text(B.type(where)) + " on " + std::string(s.target().text()), where);
+  const int step = dot->step, lanes = s.target().lanes(i32);
+  const int columns = 2 * lanes, rows = options.tile_i != 0 ? options.tile_i : s.target().vector_registers() >= 32 ? 14 : 6;
+  const int block_bytes = options.block_bytes != 0 ? options.block_bytes : 1024;
+  if (block_bytes < 4 || block_bytes % 4 != 0)
+    refuse("matmul_dot", "block_bytes that are a multiple of 4", std::to_string(block_bytes), where);
+  const int bytes = 4 / step, block_k = block_bytes / bytes, run = s.target().lanes(u8) / bytes;
+  const std::int64_t panel_bytes = std::int64_t{columns} * block_bytes, level2 = s.target().cache_bytes(2);
+  const std::int64_t panels = options.block_j != 0 ? options.block_j : std::max<std::int64_t>(1, level2 * 3 / 4 / panel_bytes);
+  const int exchange = dot->reversed ? step - 1 : 0;  // which bits of the place in a step are the other way round
+
+  // ---- loops of the product; behind the end of k there are zeros in both
+  Stage a_rows = s.cache_read(A, {C}, dot->reversed ? Scope::stack : Scope::global, 0),
+        b_rows = s.cache_read(B, {C}, Scope::stack, 0);
+  auto [i, j] = C.spatial<2>();
+  auto [steps, k] = C.split(C.reduction(), step, Tail::pad);
+  auto [ko, ki] = C.split(steps, block_k / step, Tail::guard);
+  auto [io, ii] = C.split(i, rows, Tail::guard);
+  auto [jo, ji] = C.split(j, columns, Tail::guard);
+  auto [jc, jm] = C.split(jo, panels, Tail::guard);
+  Stage b_panels = s.cache_read(b_rows, {C}, Scope::global);
+  Stage a_panel = dot->reversed ? s.cache_read(a_rows, {C}, Scope::global) : a_rows;
+  C.reorder(jc, ko, io, jm, ii, ji, ki, k).tighten(jm).tighten(ki);
+  Stage partial = C.rfactor(ko);
+  partial.compute_at(jm).store_in(Scope::registers);
+
+  // ---- A: rows as they are; or copied once more, with the elements of each step exchanged
+  a_panel.compute_at(io).transform_layout([&](Var r, Var c) { return at(r / rows, r % rows, c ^ exchange); });
+  a_panel.align(2, block_k);
+  auto [ar, ak] = a_panel.spatial<2>();
+  const Loop a_row = a_panel.split(ar, rows, Tail::pad).inner, a_run = a_panel.split(ak, run, Tail::pad).inner;
+  if (!dot->reversed) {
+    a_panel.vectorize(a_run);
+  } else {
+    const Loop a_step = a_panel.split(a_run, step, Tail::exact).outer;
+    a_rows.compute_at(a_row);
+    a_panel.tensorize(a_step, shuffles::move(A.type(where), run / step, step));
+    a_rows.vectorize(a_rows.spatial<2>()[1], run);
+  }
+
+  // ---- B: so many rows as a step has, copied side by side and transposed
+  b_panels.compute_at(ko).transform_layout(
+      [&](Var r, Var c) { return at(c / columns, r / step, c % columns, r % step ^ exchange); });
+  auto [bk, bj] = b_panels.spatial<2>();
+  auto [b_panel, b_column] = b_panels.split(bj, columns, Tail::pad);
+  auto [b_half, b_lane] = b_panels.split(b_column, lanes, Tail::exact);
+  auto [b_steps, b_k] = b_panels.split(bk, step, Tail::exact);
+  b_panels.reorder(b_steps, b_panel, b_half, b_lane, b_k);
+  b_rows.compute_at(b_steps);
+  b_rows.vectorize(b_rows.split(b_rows.spatial<2>()[1], columns, Tail::exact).inner);
+  b_panels.tensorize(b_lane, shuffles::transpose(B.type(where), step, lanes)).parallel(b_steps);
+
+  // ---- the tile
+  auto [pi, pj, pk] = partial.spatial<3>();
+  auto [pt, pr] = partial.split(pi, rows, Tail::pad);
+  auto [pp, pc] = partial.split(pj, columns, Tail::pad);
+  auto [p_half, p_lane] = partial.split(pc, lanes, Tail::exact);
+  auto [p_steps, p_k] = partial.reduction<2>();
+  partial.reorder(pk, pt, pp, p_steps, pr, p_half, p_lane, p_k).unroll(pr).unroll(p_half).decompose_init(p_steps);
+  partial.tensorize(p_lane, dot->instruction);
+  const std::vector<Loop> start = partial.init().nest();
+  partial.init().unroll(start[start.size() - 3]).unroll(start[start.size() - 2]).vectorize(start.back());
+
+  auto [half, lane] = C.split(ji, lanes, Tail::exact);
+  C.unroll(ii).unroll(half).vectorize(lane).parallel(io);
+}
+
+}  // namespace ashlar::schedules

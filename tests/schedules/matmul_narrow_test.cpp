@@ -1,0 +1,81 @@
+// Products of bytes and of bf16 by the instructions that multiply and add neighbours: tiles and steps of k with and without a
+// rest, several blocks, one element, none. Integers are exact; sums of bf16 are small whole numbers, which are exact too.
+#include <ashlar/schedules/matmul_bytes.h>
+#include <ashlar/schedules/matmul_dot.h>
+
+#include "tests/schedules/scheduled.h"
+
+using namespace schedules_test;
+
+namespace {
+
+std::vector<std::vector<Dims>> products() {  // M, N, K
+  std::vector<std::vector<Dims>> all;
+  const std::int64_t sizes[][3] = {{15, 40, 23}, {8, 24, 64}, {1, 1, 1}, {3, 2, 0}, {0, 3, 4}, {3, 0, 4}};
+  for (const auto& [m, n, k] : sizes) all.push_back({{m, k}, {k, n}});
+  return all;
+}
+std::vector<Dims> rows_by_columns(const std::vector<Dims>& in) { return {{in[0][0], in[1][1]}}; }
+
+struct Factors {
+  Tensor A, B, C;
+};
+Factors multiplied(Maker& m, Type a, Type b, Type wide) {
+  const Symbol M{"M"}, N{"N"}, K{"K"};
+  Factors f{m.in("A", a, {M, K}, ops_test::whole(a == u8 ? 0 : -8, 9)), m.in("B", b, {K, N}, ops_test::whole(-8, 9)), {}};
+  Axis k{"k", K};
+  f.C = compute("C", {M, N}, [&](Var i, Var j) { return sum(wide(f.A(i, k)) * wide(f.B(k, j)), k); });
+  m.out(f.C);
+  return f;
+}
+Steps by_dot(Maker& m, Type a, Type b, Type wide, const schedules::MatmulDotOptions& o) {
+  const Factors f = multiplied(m, a, b, wide);
+  return [=](Schedule& s) { schedules::matmul_dot(s, s[f.C], f.A, f.B, o); };
+}
+Steps by_bytes(Maker& m, const schedules::MatmulBytesOptions& o = {.block_k = 16, .block_j = 2}) {
+  const Factors f = multiplied(m, i8, i8, i32);
+  return [=](Schedule& s) { schedules::matmul_bytes(s, s[f.C], f.A, f.B, o); };
+}
+
+}  // namespace
+
+TEST_CASE("u8 by i8, four k a step") {
+  check_scheduled("u8s8", [](Maker& m) { return by_dot(m, u8, i8, i32, {.tile_i = 5, .block_bytes = 16, .block_j = 1}); },
+                  products(), {.results = rows_by_columns, .targets = {"x86-64-v4+avx512vnni", "x86-64-v3+avxvnni"}});
+}
+
+TEST_CASE("bf16, two k a step") {
+  check_scheduled("bf16",
+                  [](Maker& m) {
+                    return by_dot(m, bf16, bf16, f32,
+                                  {.block_bytes = 24, .block_j = 1, .subnormals = x86::Subnormals::as_zero});
+                  },
+                  products(), {.results = rows_by_columns, .targets = {"x86-64-v4+avx512bf16"}});
+}
+
+TEST_CASE("i8 by i8: in vectors, and by the instructions of AArch64") {
+  check_scheduled("s8s8", [](Maker& m) { return by_bytes(m); }, products(), {.results = rows_by_columns});
+  check_scheduled("s8s8 on ARM", [](Maker& m) { return by_bytes(m); }, products(),
+                  {.results = rows_by_columns, .targets = {"aarch64", "aarch64+dotprod", "aarch64+i8mm"}});
+}
+
+TEST_CASE("narrow products refuse") {
+  const Target wide = Target::parse("x86-64-v4+avx512vnni+avx512bf16");
+  CHECK(refused_schedule([](Maker& m) { return by_dot(m, u8, i8, i32, {}); }) ==
+        "matmul_narrow_test.cpp: matmul_dot: expected u8 by i8 on a target with avx512vnni or avxvnni, or bf16 with subnormals "
+        "as zero on one with avx512bf16, found u8 by i8 on x86-64-v3");
+  CHECK(refused_schedule([](Maker& m) { return by_dot(m, i8, u8, i32, {}); }, wide) ==
+        "matmul_narrow_test.cpp: matmul_dot: expected u8 by i8 on a target with avx512vnni or avxvnni, or bf16 with subnormals "
+        "as zero on one with avx512bf16, found i8 by u8 on x86-64-v4+avx512vnni+avx512bf16");
+  CHECK(refused_schedule([](Maker& m) { return by_dot(m, bf16, bf16, f32, {}); }, wide) ==
+        "matmul_narrow_test.cpp: matmul_dot: expected u8 by i8 on a target with avx512vnni or avxvnni, or bf16 with subnormals "
+        "as zero on one with avx512bf16, found bf16 by bf16 on x86-64-v4+avx512vnni+avx512bf16");
+  CHECK(refused_schedule([](Maker& m) { return by_dot(m, u8, i8, i32, {.block_bytes = 6}); }, wide) ==
+        "matmul_narrow_test.cpp: matmul_dot: expected block_bytes that are a multiple of 4, found 6");
+  CHECK(refused_schedule([](Maker& m) { return by_bytes(m, {.block_k = 12}); }) ==
+        "matmul_narrow_test.cpp: matmul_bytes: expected a block_k that is a multiple of 8, found 12");
+  CHECK(refused_schedule([](Maker& m) {
+          const Factors f = multiplied(m, u8, i8, i32);
+          return [=](Schedule& s) { schedules::matmul_bytes(s, s[f.C], f.A, f.B); };
+        }) == "matmul_narrow_test.cpp: matmul_bytes: expected i8 by i8 summed in i32, found u8 by i8 in i32");
+}
