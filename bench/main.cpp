@@ -10,7 +10,8 @@
 #include "bench/suites.h"
 
 int main(int argc, char** argv) {
-  CLI::App app{"Measures ashlar's kernels beside OpenBLAS, oneDNN, Eigen and plain loops, and the machine's own peaks."};
+  CLI::App app{
+      "Measures ashlar's kernels beside OpenBLAS, oneDNN, Eigen, Halide and plain loops, and the machine's own peaks."};
   std::string json, filter = ".";
   int threads = ashlar_threads();
   double seconds = 3;
@@ -46,6 +47,8 @@ int main(int argc, char** argv) {
     bench::narrow_suite(report, machine);
     bench::convolution_suite(report, machine);
     bench::attention_suite(report, machine);
+    bench::memory_suite(report, machine);
+    bench::windows_suite(report, machine);
     bench::unsharp_suite(report, machine);
     bench::scan_suite(report, machine);
     if (!json.empty()) report.save(json);

@@ -13,6 +13,8 @@ void matmul_suite(Report&, const Machine&);
 void narrow_suite(Report&, const Machine&);
 void convolution_suite(Report&, const Machine&);
 void attention_suite(Report&, const Machine&);
+void memory_suite(Report&, const Machine&);
+void windows_suite(Report&, const Machine&);
 void unsharp_suite(Report&, const Machine&);
 void scan_suite(Report&, const Machine&);
 void pool_suite(Report&, const Machine&);

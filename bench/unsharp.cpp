@@ -3,47 +3,30 @@
 #include <bench_unsharp.h>
 
 #include <cmath>
-#include <new>
-#include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "apps/support/tensor.h"
 #include "apps/unsharp/plain.h"
+#include "bench/arrays.h"
+#include "bench/memory_peers.h"
 #include "bench/suites.h"
 #include "bench/workspace.h"
 
 namespace bench {
-namespace {
-
-// Memory as image libraries hand it out: on a boundary of cache lines.
-template <class T>
-struct CacheLines {
-  using value_type = T;
-  CacheLines() = default;
-  template <class U>
-  CacheLines(const CacheLines<U>&) {}
-  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t(64))); }
-  void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t(64)); }
-  bool operator==(const CacheLines&) const { return true; }
-};
-
-}  // namespace
 
 void unsharp_suite(Report& report, const Machine& machine) {
   if (!report.wants("unsharp")) return;
   constexpr std::int64_t C = 3, H = 1536, W = 2560;
-  std::mt19937 engine(4);
-  std::uniform_real_distribution<float> uniform(0.0f, 1.0f);
-  std::vector<float, CacheLines<float>> in(C * H * W), plain_out(in.size());
-  for (float& v : in) v = uniform(engine);
+  const Array<float> in = random_array<float>(C * H * W, 0, 1);
+  Array<float> plain_out(in.size()), halide_out(in.size());
   unsharp::Plain plain(C, H, W);
   const std::string shape = "3x1536x2560";
   const double plain_traffic =
       10.0 * static_cast<double>(H * W) * sizeof(float);  // five stages: each written once, read at least once
   const double floor = 2.0 * static_cast<double>(in.size()) * sizeof(float);  // every pixel read once and written once
-  std::vector<float, CacheLines<float>> out(in.size());
+  Array<float> out(in.size());
   apps::Tensor tin(in.data(), {C, H, W}), tout(out.data(), {C, H, W});
   for (int k = 0; k < (machine.threads > 1 ? 2 : 1); ++k) {
     const int threads = k == 0 ? 1 : machine.threads;
@@ -62,12 +45,18 @@ void unsharp_suite(Report& report, const Machine& machine) {
     std::vector<Contender> contenders = {
         {"ashlar", [&] { apps::check(bench_unsharp_with(tin, tout, &workspace.context), &workspace.error); }}};
     if (threads == 1) contenders.push_back({"plain loops", [&] { plain.run(in.data(), plain_out.data()); }});
+    halide_threads(threads);
+    const Prepared halide = halide_unsharp(in.data(), halide_out.data(), H, W);
+    if (halide.run) contenders.push_back({"halide", halide.run});
     report.race({"unsharp", shape, threads, floor, "GB/s", machine.copy[k]}, contenders);
     double largest = 0;
     for (std::size_t e = 0; e < out.size(); ++e) {
       const double d = std::abs(static_cast<double>(out[e]) - plain_out[e]);
       if (!(d <= largest)) largest = d;  // NaN too
     }
+    for (std::size_t e = 0; halide.run && e < out.size(); ++e)
+      if (!(std::abs(static_cast<double>(halide_out[e]) - plain_out[e]) <= 1e-4))
+        throw std::runtime_error("unsharp: Halide's pipeline and the plain loops differ");
     if (!(largest <= 1e-5))
       throw std::runtime_error("unsharp: the kernel and the plain loops differ by " + std::to_string(largest));
     const Record *ours = report.find("unsharp", shape, 1, "ashlar"), *theirs = report.find("unsharp", shape, 1, "plain loops");
