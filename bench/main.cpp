@@ -7,15 +7,17 @@
 #include <fmt/core.h>
 
 #include "bench/peaks.h"
+#include "bench/plot.h"
 #include "bench/suites.h"
 
 int main(int argc, char** argv) {
   CLI::App app{
       "Measures ashlar's kernels beside OpenBLAS, oneDNN, Eigen, Halide and plain loops, and the machine's own peaks."};
-  std::string json, filter = ".";
+  std::string json, plot, filter = ".";
   int threads = ashlar_threads();
   double seconds = 3;
   app.add_option("--json", json, "write the records to this file");
+  app.add_option("--plot", plot, "draw what is faster than its peers, and by how much, to this SVG file");
   app.add_option("--filter", filter, "only kernels whose name this regular expression is found in")
       ->check([](const std::string& text) {
         try {
@@ -31,7 +33,9 @@ int main(int argc, char** argv) {
     bench::Report report(filter, seconds);
     bench::Machine machine;
     machine.threads = threads;
-    fmt::print("{}, {} threads of {}, {}\n", bench::cpu_model(), threads, ashlar_threads(), bench::fma_kind());
+    const std::string title =
+        fmt::format("{}, {} threads of {}, {}", bench::cpu_model(), threads, ashlar_threads(), bench::fma_kind());
+    fmt::print("{}\n", title);
     for (int k = 0; k < (threads > 1 ? 2 : 1); ++k) {
       const int n = k == 0 ? 1 : threads;
       machine.fma[k] = bench::fma_peak(n, false), machine.copy[k] = bench::copy_bandwidth(n),
@@ -51,7 +55,9 @@ int main(int argc, char** argv) {
     bench::windows_suite(report, machine);
     bench::unsharp_suite(report, machine);
     bench::scan_suite(report, machine);
+    report.print_outcomes();
     if (!json.empty()) report.save(json);
+    if (!plot.empty()) bench::plot(report, title, plot);
   } catch (const std::exception& e) {
     fmt::print(stderr, "ashlar_bench: {}\n", e.what());
     return 1;

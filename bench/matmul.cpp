@@ -154,10 +154,10 @@ void matmul_suite(Report& report, const Machine& machine) {
       std::vector<std::unique_ptr<Call>> apart;
       if (threads > 1) {
         for (int c = 0; c < threads; ++c) apart.push_back(std::make_unique<Call>(p, true));
-        contenders.push_back({"apart", [&] { run_apart(apart); }, threads});
+        contenders.push_back({"apart", [&] { run_apart(apart); }, threads, Role::other});
         run_apart(apart);
         for (const auto& call : apart) p.check("apart", call->C);
-        contenders.push_back({"alone", [&] { apart[0]->run(); }});
+        contenders.push_back({"alone", [&] { apart[0]->run(); }, 1, Role::other});
       }
       report.race({"matmul", shape, threads, work, "GFLOP/s", machine.fma[k]}, contenders);
       conclude(report, shape, threads);

@@ -85,39 +85,51 @@ void compare(const std::string& what, const std::vector<T>& found, const std::ve
                                std::to_string(expected[k]));
 }
 
-void conclude(Report& report, const char* kernel, const std::string& shape, double floor_ms, const char* implementation) {
-  const Record ours = *report.find(kernel, shape, 1, "ashlar"), peer = *report.find(kernel, shape, 1, "onednn");
-  report.note(
-      fmt::format("{:.2f} of oneDNN ({:.2f} in the fastest runs; {}); goal: at least 0.90; floor {:.3f} ms, taken {:.3f}",
-                  peer.median_ns / ours.median_ns, peer.min_ns / ours.min_ns, implementation, floor_ms, ours.median_ns / 1e6));
+// Races on one thread and on as many as are measured. `top`: the peak of one thread; that of several is taken to grow as the
+// one of f32 does. The peer plans for the threads there are when it is made.
+template <class Args, class Bytes, class Run, class MakePeer, class Compare>
+void race(Report& report, const Machine& machine, const char* kernel, const std::string& shape, double work, double top,
+          const Args& args, Bytes&& bytes, Run&& run, MakePeer&& make_peer, Compare&& compare_results) {
+  for (int k = 0; k < (machine.threads > 1 ? 2 : 1); ++k) {
+    const int threads = k == 0 ? 1 : machine.threads;
+    onednn_threads(threads);
+    if (ashlar_set_threads(threads) != ASHLAR_OK) throw std::runtime_error("the pool refuses this number of threads");
+    Workspace workspace;
+    workspace.reserve(bytes(&args, &workspace.context));
+    const OnednnNarrow peer = make_peer();
+    const auto call = [&] {
+      if (run(&args, &workspace.context) != ASHLAR_OK) throw std::runtime_error(std::string(kernel) + " failed");
+    };
+    call(), peer.run();
+    compare_results();
+    const double peak = top * machine.fma[k] / machine.fma[0];
+    report.race({kernel, shape, threads, work, "GOP/s", peak}, {{"ashlar", call}, {"onednn", [&] { peer.run(); }}});
+    const Record ours = *report.find(kernel, shape, threads, "ashlar"), theirs = *report.find(kernel, shape, threads, "onednn");
+    report.note(
+        fmt::format("{:.2f} of oneDNN ({:.2f} in the fastest runs; {}); goal: at least 0.90; floor {:.3f} ms, taken {:.3f}",
+                    theirs.median_ns / ours.median_ns, theirs.min_ns / ours.min_ns, peer.implementation(), work / peak / 1e6,
+                    ours.median_ns / 1e6));
+  }
 }
 
 template <class Left, class Right, class Result, class Args, class Bytes, class Run>
-void product(Report& report, Narrow n, double top, Bytes&& bytes, Run&& run, const Args&) {
+void product(Report& report, const Machine& machine, Narrow n, double top, Bytes&& bytes, Run&& run, const Args&) {
   constexpr std::int64_t N = 1024;
   const char* kernel = n == Narrow::u8s8 ? "matmul_u8s8" : "matmul_bf16";
   const std::vector<Left> A = random_values<Left>(N * N, 1);
   const std::vector<Right> B = random_values<Right>(N * N, 2);
   std::vector<Result> C(static_cast<std::size_t>(N * N)), D(C);
-  Workspace workspace;
-  workspace.context.parallelism = 1, workspace.context.parallel_for = nullptr;
   const Args args{
       .A = A.data(), .B = B.data(), .C = C.data(), .M = N, .K = N, .N = N, .A_stride0 = N, .B_stride0 = N, .C_stride0 = N};
-  workspace.reserve(bytes(&args, &workspace.context));
-  const OnednnNarrow peer = OnednnNarrow::product(n, A.data(), B.data(), D.data(), N, N, N);
-  const auto ours = [&] {
-    if (run(&args, &workspace.context) != ASHLAR_OK) throw std::runtime_error(std::string(kernel) + " failed");
-  };
-  ours(), peer.run();
-  compare(kernel, C, D, n == Narrow::u8s8 ? 0 : 1e-3);
-  const double work = 2.0 * N * N * N;
-  report.race({kernel, "1024x1024x1024", 1, work, "GOP/s", top}, {{"ashlar", ours}, {"onednn", [&] { peer.run(); }}});
-  conclude(report, kernel, "1024x1024x1024", work / top / 1e6, peer.implementation());
+  race(
+      report, machine, kernel, "1024x1024x1024", 2.0 * N * N * N, top, args, bytes, run,
+      [&] { return OnednnNarrow::product(n, A.data(), B.data(), D.data(), N, N, N); },
+      [&] { compare(kernel, C, D, n == Narrow::u8s8 ? 0 : 1e-3); });
 }
 
 template <class Left, class Right, class Result, class Args, class Bytes, class Run>
-void layer(Report& report, Narrow n, double top, std::int64_t size, std::int64_t channels, Bytes&& bytes, Run&& run,
-           const Args&) {
+void layer(Report& report, const Machine& machine, Narrow n, double top, std::int64_t size, std::int64_t channels,
+           Bytes&& bytes, Run&& run, const Args&) {
   constexpr std::int64_t block = 32;
   const std::int64_t step = n == Narrow::u8s8 ? 4 : 2;
   const char* kernel = n == Narrow::u8s8 ? "conv3x3_u8s8" : "conv3x3_bf16";
@@ -132,8 +144,6 @@ void layer(Report& report, Narrow n, double top, std::int64_t size, std::int64_t
         packed[static_cast<std::size_t>(to)] = K[static_cast<std::size_t>((o * channels + c) * 9 + t)];
       }
   std::vector<Result> Y(static_cast<std::size_t>(size * size * channels)), Z(Y);
-  Workspace workspace;
-  workspace.context.parallelism = 1, workspace.context.parallel_for = nullptr;
   const Args args{.X = X.data(),
                   .K = packed.data(),
                   .Y = Y.data(),
@@ -143,46 +153,48 @@ void layer(Report& report, Narrow n, double top, std::int64_t size, std::int64_t
                   .Y_stride0 = size * channels,
                   .Y_stride1 = channels,
                   .Y_stride2 = block};
-  workspace.reserve(bytes(&args, &workspace.context));
-  const OnednnNarrow peer = OnednnNarrow::convolution(n, X.data(), K.data(), Z.data(), size, channels);
-  const auto ours = [&] {
-    if (run(&args, &workspace.context) != ASHLAR_OK) throw std::runtime_error(std::string(kernel) + " failed");
-  };
-  ours(), peer.run();
-  compare(kernel, Y, Z, n == Narrow::u8s8 ? 0 : 1e-2);
   const double work = 18.0 * static_cast<double>(size * size * channels * channels);
-  report.race({kernel, shape, 1, work, "GOP/s", top}, {{"ashlar", ours}, {"onednn", [&] { peer.run(); }}});
-  conclude(report, kernel, shape, work / top / 1e6, peer.implementation());
+  race(
+      report, machine, kernel, shape, work, top, args, bytes, run,
+      [&] { return OnednnNarrow::convolution(n, X.data(), K.data(), Z.data(), size, channels); },
+      [&] { compare(kernel, Y, Z, n == Narrow::u8s8 ? 0 : 1e-2); });
 }
 
-#define PRODUCT(name, ...) product<__VA_ARGS__>(report, kind, top, name##_workspace_bytes, name##_run, name##_args{})
+#define PRODUCT(name, ...) product<__VA_ARGS__>(report, machine, kind, top, name##_workspace_bytes, name##_run, name##_args{})
 #define LAYER(size, channels, name, ...) \
-  layer<__VA_ARGS__>(report, kind, top, size, channels, name##_workspace_bytes, name##_run, name##_args{})
+  layer<__VA_ARGS__>(report, machine, kind, top, size, channels, name##_workspace_bytes, name##_run, name##_args{})
 
 }  // namespace
 
-void narrow_suite(Report& report, const Machine&) {
-  if (!report.wants("u8s8") && !report.wants("bf16")) return;
-  onednn_threads(1);
-  if (report.wants("u8s8") && __builtin_cpu_supports("avx512vnni")) {
+void narrow_suite(Report& report, const Machine& machine) {
+  const auto wanted = [&](const char* product, const char* layers, bool can, const char* feature) {
+    const bool any = report.wants(product) || report.wants(layers);
+    if (any && !can) report.note(fmt::format("skipped: {} and {}, this machine has no {}", product, layers, feature));
+    return any && can;
+  };
+  if (wanted("matmul_u8s8", "conv3x3_u8s8", __builtin_cpu_supports("avx512vnni"), "avx512vnni")) {
     const Narrow kind = Narrow::u8s8;
     const double top = peak(kind);
     report.note(fmt::format("vpdpbusd on 24 accumulators: {:.0f} GOP/s", top));
-    PRODUCT(bench_u8s8, std::uint8_t, std::int8_t, std::int32_t);
-    LAYER(56, 64, bench_conv_u8s8_64, std::uint8_t, std::int8_t, std::int32_t);
-    LAYER(28, 128, bench_conv_u8s8_128, std::uint8_t, std::int8_t, std::int32_t);
-    LAYER(14, 256, bench_conv_u8s8_256, std::uint8_t, std::int8_t, std::int32_t);
-    LAYER(7, 512, bench_conv_u8s8_512, std::uint8_t, std::int8_t, std::int32_t);
+    if (report.wants("matmul_u8s8")) PRODUCT(bench_u8s8, std::uint8_t, std::int8_t, std::int32_t);
+    if (report.wants("conv3x3_u8s8")) {
+      LAYER(56, 64, bench_conv_u8s8_64, std::uint8_t, std::int8_t, std::int32_t);
+      LAYER(28, 128, bench_conv_u8s8_128, std::uint8_t, std::int8_t, std::int32_t);
+      LAYER(14, 256, bench_conv_u8s8_256, std::uint8_t, std::int8_t, std::int32_t);
+      LAYER(7, 512, bench_conv_u8s8_512, std::uint8_t, std::int8_t, std::int32_t);
+    }
   }
-  if (report.wants("bf16") && __builtin_cpu_supports("avx512bf16")) {
+  if (wanted("matmul_bf16", "conv3x3_bf16", __builtin_cpu_supports("avx512bf16"), "avx512bf16")) {
     const Narrow kind = Narrow::bf16;
     const double top = peak(kind);
     report.note(fmt::format("vdpbf16ps on 24 accumulators: {:.0f} GFLOP/s", top));
-    PRODUCT(bench_bf16, std::uint16_t, std::uint16_t, float);
-    LAYER(56, 64, bench_conv_bf16_64, std::uint16_t, std::uint16_t, float);
-    LAYER(28, 128, bench_conv_bf16_128, std::uint16_t, std::uint16_t, float);
-    LAYER(14, 256, bench_conv_bf16_256, std::uint16_t, std::uint16_t, float);
-    LAYER(7, 512, bench_conv_bf16_512, std::uint16_t, std::uint16_t, float);
+    if (report.wants("matmul_bf16")) PRODUCT(bench_bf16, std::uint16_t, std::uint16_t, float);
+    if (report.wants("conv3x3_bf16")) {
+      LAYER(56, 64, bench_conv_bf16_64, std::uint16_t, std::uint16_t, float);
+      LAYER(28, 128, bench_conv_bf16_128, std::uint16_t, std::uint16_t, float);
+      LAYER(14, 256, bench_conv_bf16_256, std::uint16_t, std::uint16_t, float);
+      LAYER(7, 512, bench_conv_bf16_512, std::uint16_t, std::uint16_t, float);
+    }
   }
 }
 

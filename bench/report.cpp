@@ -3,7 +3,11 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <fstream>
+#include <map>
+#include <numeric>
 #include <stdexcept>
 
 #include "apps/support/timing.h"
@@ -21,7 +25,8 @@ void Report::race(const Race& race, const std::vector<Contender>& contenders) {
     measured += times[k].runs, interrupted += times[k].interrupted;
     const double rate = contenders[k].copies * race.work / times[k].median / 1e9;
     add({race.kernel, race.shape, race.threads, contenders[k].impl, times[k].median * 1e9, times[k].least * 1e9, rate,
-         race.unit, race.peak > 0 ? rate / race.peak : 0});
+         race.unit, race.peak > 0 ? rate / race.peak : 0,
+         contenders[k].impl.starts_with("ashlar") ? Role::ours : contenders[k].role});
   }
   if (race.threads > 1 && interrupted > 0)
     note(fmt::format("other programs took a processor away during {} of these {} runs", interrupted, measured));
@@ -50,6 +55,38 @@ const Record* Report::find(const std::string& kernel, const std::string& shape, 
   return nullptr;
 }
 
+std::vector<Outcome> Report::outcomes() const {
+  std::vector<Outcome> all;
+  for (const Record& r : records_) {
+    if (r.role == Role::other) continue;
+    Outcome* race = nullptr;
+    for (Outcome& o : all)
+      if (const Record* any = o.ours ? o.ours : o.peer;
+          any->kernel == r.kernel && any->shape == r.shape && any->threads == r.threads)
+        race = &o;
+    if (!race) race = &all.emplace_back(Outcome{nullptr, nullptr});
+    const Record*& best = r.role == Role::ours ? race->ours : race->peer;
+    if (!best || r.median_ns < best->median_ns) best = &r;
+  }
+  std::erase_if(all, [](const Outcome& o) { return !o.ours || !o.peer; });
+  return all;
+}
+
+void Report::print_outcomes() const {
+  const std::vector<Outcome> all = outcomes();
+  std::map<int, std::vector<double>> logarithms;  // by threads
+  if (!all.empty()) fmt::print("\n{:<14} {:<18} {:>7} {:>7}  beside\n", "kernel", "shape", "threads", "ratio");
+  for (const Outcome& o : all) {
+    fmt::print("{:<14} {:<18} {:>7} {:>7.3f}  {}\n", o.ours->kernel, o.ours->shape, o.ours->threads, o.ratio(), o.peer->impl);
+    logarithms[o.ours->threads].push_back(std::log(o.ratio()));
+  }
+  for (const auto& [threads, of_races] : logarithms)
+    fmt::print("geometric mean of {} races on {} thread{}: {:.3f}, least {:.3f}\n", of_races.size(), threads,
+               threads == 1 ? "" : "s",
+               std::exp(std::accumulate(of_races.begin(), of_races.end(), 0.0) / static_cast<double>(of_races.size())),
+               std::exp(*std::min_element(of_races.begin(), of_races.end())));
+}
+
 void Report::save(const std::string& path) const {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const Record& r : records_)
@@ -61,7 +98,10 @@ void Report::save(const std::string& path) const {
                    {"min_ns", r.min_ns},
                    {"rate", r.rate},
                    {"unit", r.unit},
-                   {"fraction_of_peak", r.fraction_of_peak}});
+                   {"fraction_of_peak", r.fraction_of_peak},
+                   {"role", r.role == Role::ours   ? "ours"
+                            : r.role == Role::peer ? "peer"
+                                                   : "other"}});
   std::ofstream file(path);
   file << all.dump(1) << "\n";
   file.close();

@@ -14,6 +14,8 @@
 
 namespace bench {
 
+enum class Role { ours, peer, other };  // other: measured to be seen beside them, or of the machine
+
 struct Record {
   std::string kernel, shape;
   int threads = 1;
@@ -22,6 +24,7 @@ struct Record {
   double rate = 0;              // work / median
   std::string unit;             // of the rate: GFLOP/s, GB/s, us
   double fraction_of_peak = 0;  // of the peak measured in the same run; 0 where none applies
+  Role role = Role::other;
 };
 
 struct Race {
@@ -33,9 +36,16 @@ struct Race {
 };
 
 struct Contender {
-  std::string impl;
+  std::string impl;  // "ashlar…" is ours
   std::function<void()> run;
   int copies = 1;  // of the race's work that one run does
+  Role role = Role::peer;
+};
+
+// One race: the fastest of ours beside the fastest peer, by their medians.
+struct Outcome {
+  const Record *ours, *peer;
+  double ratio() const { return peer->median_ns / ours->median_ns; }  // above 1: ours is faster
 };
 
 class Report {
@@ -46,6 +56,8 @@ class Report {
   void add(Record);                          // prints it
   void note(const std::string&);             // a line of text between the records
   void save(const std::string& path) const;  // JSON; throws std::runtime_error when the file cannot be written
+  std::vector<Outcome> outcomes() const;     // of the races that ours and a peer ran, in their order
+  void print_outcomes() const;               // each, and their geometric mean for each number of threads
   const std::vector<Record>& records() const { return records_; }
   const Record* find(const std::string& kernel, const std::string& shape, int threads, const std::string& impl) const;
 

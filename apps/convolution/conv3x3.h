@@ -10,8 +10,8 @@
 // memory, and the weights K[O / block, 3, 3, channels / step, block, step] are packed beforehand, as they are constants of a
 // network.
 //
-//   for b                     a block of outputs: its weights stay in the second-level cache
-//     for y, xo               tile_x pixels of a row                                   y in parallel
+//   for b, y                  a block of outputs: its weights stay in the second-level cache              in parallel
+//     for xo                  tile_x pixels of a row
 //       partial, tile_x x block sums in registers: for ry, rx, q one instruction a register, the pixel's channels broadcast
 //
 // The picture is copied once, with a rim of zeros, so that the tile reads it without conditions.
@@ -42,7 +42,7 @@ class Narrow3x3 : public Generator {
     acc.compute_at(xo);
 
     auto [py, px, pq, pk] = s[picture].spatial<4>();
-    (void)py;
+    s[picture].parallel(py);
     s[picture].vectorize(s[picture].fuse(pq, pk), s.target().lanes(u8) / 4 * 4);
     (void)px;
 
@@ -55,7 +55,7 @@ class Narrow3x3 : public Generator {
     if (ahead > 0) acc.prefetch(q, weights, ahead);
     const auto start = acc.init().nest();
     acc.init().unroll(start[start.size() - 3]).unroll(start[start.size() - 2]).vectorize(start.back());
-    s[Y].parallel(y);
+    s[Y].parallel(s[Y].fuse(b, y));
   }
 };
 
