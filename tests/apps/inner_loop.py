@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Reads a kernel's innermost loop off its assembly: the loop that holds the multiply-adds of a register tile.
 
-  inner_loop.py matmul.s --fma 28 --register zmm      14 x 2 accumulators: nothing else may be in it but loads and the counter
-  inner_loop.py int8.s --instruction vpdpbusd --fma 28 --register zmm
+  inner_loop.py matmul.s --fma 26 --loads 15 --register zmm      13 x 2 accumulators, 13 elements of A and 2 registers of B
+  inner_loop.py int8.s --instruction vpdpbusd --fma 28 --loads 16 --register zmm
+  inner_loop.py attention.s --fma 26 --loads 15 --register zmm --tiles 2      two such loops, and any others
 
-Checked: exactly that many of the instruction (vfmadd231ps) on registers of that width in one loop, with no other arithmetic, every
-accumulator in a register of its own; no store (a spill is one), no load from the stack, no mask.
+Checked: exactly that many of the instruction (vfmadd231ps) on registers of that width in one loop, with so many loads and no other
+arithmetic, every accumulator in a register of its own; no store (a spill is one), no load from the stack, no mask. Without --tiles
+no other loop may hold the instruction more than four times; with it other counts, and loops with masks, are of no concern.
 """
 import argparse
 import re
@@ -32,11 +34,19 @@ def loops(lines):
             labels = {}
 
 
-def complaints(loop, instruction, count, register, frame):
+def reads_memory(line):
+    name, _, operands = line.strip().partition("\t")
+    return "(" in operands and not operands.endswith(")") and not name.startswith("lea")
+
+
+def complaints(loop, instruction, count, loads, register, frame):
     fma = [line for line in loop if re.search(rf"\b{instruction}\b", line)]
     accumulators = [line.split(",")[-1].strip() for line in fma]
     if len(fma) != count:
         yield f"{len(fma)} {instruction}, expected {count}"
+    found = sum(map(reads_memory, loop))
+    if found != loads:
+        yield f"{found} loads, expected {loads}"
     if len(set(accumulators)) != len(accumulators):
         yield "two of them add to one register"
     if not all(a.startswith("%" + register) for a in accumulators):
@@ -57,22 +67,30 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("assembly")
     parser.add_argument("--fma", type=int, required=True)
+    parser.add_argument("--loads", type=int, required=True)
     parser.add_argument("--register", required=True)
+    parser.add_argument("--tiles", type=int)
     parser.add_argument("--instruction", default="vfmadd231ps")
     options = parser.parse_args()
     with open(options.assembly, encoding="utf-8") as f:
         lines = [re.sub(r"\s*#.*|\{e?vex\}\s*", "", line.rstrip()) for line in f]
     lines = [line for line in lines if line.strip() and not re.match(r"\s+\.", line)]
     tiles = [(loop, framed) for loop, framed in loops(lines) if sum(options.instruction in line for line in loop) > 4]
-    if len(tiles) != 1:
-        print(f"{options.assembly}: {len(tiles)} loops hold a tile of {options.instruction}, expected 1", file=sys.stderr)
+    if options.tiles is not None:
+        tiles = [(loop, framed) for loop, framed in tiles
+                 if sum(options.instruction in line for line in loop) == options.fma and not any("{%k" in line or "vmaskmov" in line for line in loop)]
+    if len(tiles) != (options.tiles or 1):
+        print(f"{options.assembly}: {len(tiles)} loops hold a tile of {options.instruction}, expected {options.tiles or 1}",
+              file=sys.stderr)
         return 1
-    loop, framed = tiles[0]
-    found = list(complaints(loop, options.instruction, options.fma, options.register, r"\(%r[sb]p" if framed else r"\(%rsp"))
-    for complaint in found:
-        print(f"{options.assembly}: {complaint}", file=sys.stderr)
-    print(f"{len(loop)} instructions, {options.fma} of them {options.instruction} on {options.register}")
-    return 1 if found else 0
+    failed = False
+    for loop, framed in tiles:
+        stack = r"\(%r[sb]p" if framed else r"\(%rsp"
+        for complaint in complaints(loop, options.instruction, options.fma, options.loads, options.register, stack):
+            failed = True
+            print(f"{options.assembly}: {complaint}", file=sys.stderr)
+        print(f"{len(loop)} instructions, {options.fma} of them {options.instruction} on {options.register}")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
