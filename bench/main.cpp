@@ -55,6 +55,7 @@ int main(int argc, char** argv) {
     bench::windows_suite(report, machine);
     bench::unsharp_suite(report, machine);
     bench::scan_suite(report, machine);
+    bench::default_suite(report, machine);
     report.print_outcomes();
     if (!json.empty()) report.save(json);
     if (!plot.empty()) bench::plot(report, title, plot);

@@ -17,6 +17,7 @@ void memory_suite(Report&, const Machine&);
 void windows_suite(Report&, const Machine&);
 void unsharp_suite(Report&, const Machine&);
 void scan_suite(Report&, const Machine&);
+void default_suite(Report&, const Machine&);
 void pool_suite(Report&, const Machine&);
 
 }  // namespace bench

@@ -165,9 +165,9 @@ void print_refusals(const fuzz::Statistics& s) {
 
 // Symbols are taken for small and for large numbers, which decides what is worth a tile or a thread.
 void by_default(ashlar::Schedule& s, bool regroup, fuzz::Source& source) {
-  static constexpr std::int64_t extents[] = {1, 7, 64, 1024, 1 << 20};
+  static constexpr std::int64_t extents[] = {0, 1, 7, 64, 1024, 1 << 20};
   const ashlar::schedules::DefaultOptions options{
-      .regroup = regroup && !source.one_in(4), .parallel = !source.one_in(8), .extent = extents[source.pick(5)]};
+      .regroup = regroup && !source.one_in(4), .parallel = !source.one_in(8), .extent = extents[source.pick(6)]};
   ashlar::schedule_by_default(s, options);
 }
 

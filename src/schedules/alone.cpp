@@ -20,7 +20,7 @@ void schedule_alone(Draft& d, Id id) {
   if (free.empty()) return d.done(id, "as it was written: no dimension is free of the order");
   const Stage stage = d.handle(id);
   const auto extent = sizes.constant_extent(s, dims[free.back()].id);
-  const double points = sizes.points(s) * sizes.terms(s) * cost_of(s);
+  const double points = d.most().points(s) * d.most().terms(s) * cost_of(s);
   // the last one in lanes, innermost
   const bool vectors = free.back() + 1 == dims.size();
   bool parallel = !d.options.parallel || points < 5e4;

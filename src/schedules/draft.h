@@ -37,8 +37,17 @@ struct Tile {  // of results that are summed in registers: dimensions of a stage
   std::int64_t rows_by = 1, columns_by = 1;
 };
 
+// A product of matrices that a family of schedules takes.
+struct Product {
+  Id stage = 0, a = 0, b = 0;  // a and b: buffers
+  bool transposed_b = false;
+  Type a_type, b_type, type;
+  enum class Kind { by_size, panels, skinny, narrow } kind = Kind::panels;
+};
+
 // The loops of a leader, outermost first, and where its members are computed.
 struct Plan {
+  std::optional<Product> product;       // then there are no levels, and no place for members but the product
   std::map<int, std::int64_t> factors;  // of dimensions that are split
   std::vector<Level> levels;
   int vector_dim = -1;              // the dimension of the last level, in vectors
@@ -55,7 +64,8 @@ class Draft {
   Draft(Schedule& schedule, const DefaultOptions& o, Where w) : s(schedule), options(o), where(w) {}
   const ir::Program& program() const { return s.scheduled().program; }
   const ir::Stage& stage(Id id) const { return program().stage(id); }
-  Sizes sizes() const { return Sizes(program(), options.extent); }
+  Sizes sizes() const { return Sizes(program(), options.extent > 0 ? options.extent : 1024); }
+  Sizes most() const { return Sizes(program(), options.extent > 0 ? options.extent : std::int64_t{1} << 20); }  // for threads
   Stage handle(Id id) { return stage_of(s, id, where); }
   const Classified& family(Id stage);  // as it was classified first; what a step made, by its own definition
 
@@ -92,10 +102,13 @@ bool vectorize(Draft&, Id stage, Loop, std::optional<std::int64_t> constant_exte
 bool on_stack(Draft&, Id stage);  // where it is small enough
 
 // ---- what is done ------------------------------------------------------------------------------------------------------
-void inline_stages(Draft&);                       // place.cpp
-std::vector<Group> groups_of(Draft&);             // leaders before what they read
-Plan plan_of(Draft&, const Group&);               // plan.cpp
-void schedule_group(Draft&, const Group&, Plan);  // leader.cpp
+void inline_stages(Draft&);                                               // place.cpp
+std::vector<Group> groups_of(Draft&);                                     // leaders before what they read
+Plan plan_of(Draft&, const Group&, bool families = true);                 // plan.cpp
+std::optional<Product> product_of(const ir::Stage&, const ir::Program&);  // products.cpp: the form, but for its kind
+std::optional<Product> product_for(Draft&, const Group&);
+bool schedule_product(Draft&, const Group&, const Product&);  // false: nothing was done
+void schedule_group(Draft&, const Group&, Plan);              // leader.cpp
 // The loops of a stage inside of others: `place` is the innermost loop around it. `tile`: in its own dimensions.
 void schedule_inside(Draft&, Id stage, Loop place, const std::optional<Tile>& tile);
 Tile tile_of(Draft&, const ir::Stage&, const Classified&);  // tiles.cpp

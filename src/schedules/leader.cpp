@@ -71,6 +71,10 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
   const Family family = d.family(g.leader).family;
   d.choice(g.leader);
   if (family == Family::full_reduction) return reduce_all(d, g.leader);
+  if (plan.product) {
+    if (schedule_product(d, g, *plan.product)) return;
+    plan = plan_of(d, g, false);
+  }
   if (plan.levels.empty()) return schedule_alone(d, g.leader);
   Stage leader = d.handle(g.leader);
   std::optional<Stage> sums;  // what a tile of the leader is copied from

@@ -48,7 +48,7 @@ std::optional<Tile> tile_through(Draft& d, const Group& g, int vector_dim) {
 
 }  // namespace
 
-Plan plan_of(Draft& d, const Group& g) {
+Plan plan_of(Draft& d, const Group& g, bool families) {
   const ir::Stage& leader = d.stage(g.leader);
   const Family family = d.family(g.leader).family;
   const Sizes sizes = d.sizes();
@@ -60,6 +60,12 @@ Plan plan_of(Draft& d, const Group& g) {
   if (n == 0 || family == Family::recurrence || family == Family::scatter || family == Family::external ||
       family == Family::full_reduction) {
     plan.outside = g.members;
+    return plan;
+  }
+  if (families && (plan.product = product_for(d, g))) {
+    const Product::Kind kind = plan.product->kind;  // panels have a tile after which a reader may stand
+    for (const Id id : g.members)
+      if (id != plan.product->stage || kind != Product::Kind::panels) plan.outside.push_back(id);
     return plan;
   }
   std::vector<int> followed(static_cast<std::size_t>(n), 0);
@@ -131,17 +137,19 @@ Plan plan_of(Draft& d, const Group& g) {
   }
 
   // which one is for the pool
+  const Sizes large = d.most();
   double work = 0;
   for (const auto& [id, follows] : g.follows)
-    work += sizes.points(d.stage(id)) * sizes.terms(d.stage(id)) * cost_of(d.stage(id));
-  work += sizes.points(leader) * sizes.terms(leader) * cost_of(leader);
+    work += large.points(d.stage(id)) * large.terms(d.stage(id)) * cost_of(d.stage(id));
+  work += large.points(leader) * large.terms(leader) * cost_of(leader);
   if (d.options.parallel && work >= worth_parallel) {
     double most = 1;
     const std::size_t candidates = v >= 0 ? std::max<std::size_t>(places, 1) : plan.levels.size();
     for (std::size_t k = 0; k < std::min(candidates, plan.levels.size()); ++k) {
       const Level& l = plan.levels[k];
       if (l.part == Level::Part::inner || (v >= 0 && k + 1 == plan.levels.size())) continue;
-      const double times = std::ceil(extent(l.dim) / static_cast<double>(split(l.dim) ? plan.factors.at(l.dim) : 1));
+      const double times = std::ceil(large.extent(leader, dims[static_cast<std::size_t>(l.dim)].id) /
+                                     static_cast<double>(split(l.dim) ? plan.factors.at(l.dim) : 1));
       if (times <= most) continue;
       most = times, plan.parallel = static_cast<int>(k);
       if (times >= 8) break;

@@ -93,10 +93,9 @@ void reduce_in_lanes(Draft& d, Id id) {
 }
 
 void reduce_all(Draft& d, Id id) {
-  const Sizes sizes = d.sizes();
   const auto terms = reduce_of(d.stage(id));
   if (terms.empty() || !may_regroup(d, id)) return;
-  const double work = sizes.terms(d.stage(id)) * cost_of(d.stage(id));
+  const double work = d.most().terms(d.stage(id)) * cost_of(d.stage(id));
   const Stage stage = d.handle(id);
   if (d.options.parallel && work >= worth_parallel) {
     Id part = 0;

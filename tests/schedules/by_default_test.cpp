@@ -2,6 +2,8 @@
 // of the algorithm.
 #include <doctest/doctest.h>
 
+#include <array>
+
 #include <ashlar/interp/interpreter.h>
 #include <ashlar/lang/build_program.h>
 #include <ashlar/ops.h>
@@ -127,6 +129,90 @@ TEST_CASE("by default: a product is summed in tiles, what follows it is computed
   CHECK(s.has("dense", "of relu"));
   CHECK(s.has("dense", "sums of a tile"));
   s.same({{33, 20}, {20, 50}, {50}, {33, 50}});
+}
+
+TEST_CASE("by default: the only product of a program is scheduled by the sizes of its calls") {
+  lang::DefinitionScope scope;
+  const Symbol M{"M"}, N{"N"}, K{"K"};
+  const Tensor a = input("a", f32, {M, K}), b = input("b", f32, {K, N});
+  const Scheduled s({a, b}, {ops::matmul(a, b)});
+  CHECK(s.has("matmul", "schedules::matmul_by_size"));
+  for (const auto& [m, n, k] : {std::array{33, 50, 20}, {1, 40, 9}, {8, 7, 5}, {14, 64, 30}, {0, 3, 3}, {4, 0, 1}, {3, 2, 0}})
+    s.same({{m, k}, {k, n}, {m, n}});
+  const Scheduled exact({a, b}, {ops::matmul(a, b)}, {.regroup = false});
+  CHECK(exact.has("matmul", "sums of a tile of 14 x 32"));
+  exact.same({{33, 20}, {20, 50}, {33, 50}});
+}
+
+TEST_CASE("by default: large products of a batch, of a transposed factor, and with what follows them") {
+  lang::DefinitionScope scope;
+  const Symbol P{"P"}, M{"M"}, N{"N"}, K{"K"};
+  {
+    const Tensor a = input("a", f32, {P, M, K}), b = input("b", f32, {P, N, K});
+    const Scheduled s({a, b}, {ops::batch_matmul(a, b, {.transpose_b = true})});
+    CHECK(s.has("batch_matmul", "panels of 32 along j and 13 along i"));
+    s.same({{2, 15, 20}, {2, 40, 20}, {2, 15, 40}});
+    s.same({{1, 1, 0}, {1, 3, 0}, {1, 1, 3}});
+  }
+  {
+    const Tensor a = input("a", f32, {M, K}), b = input("b", f32, {K, N}), c = input("c", f32, {N});
+    const Scheduled s({a, b, c}, {ops::relu(ops::dense(a, b, c))});
+    CHECK(s.has("dense", "schedules::matmul)"));
+    CHECK(
+        s.by.choices.text().find("not with each tile of dense that is finished (fuse_into expects a reduction with at least") !=
+        std::string::npos);  // K may be 0
+    CHECK(s.has("relu", "vectors of 16 along j"));
+    s.same({{15, 20}, {20, 40}, {40}, {15, 40}});
+    s.same({{2, 0}, {0, 5}, {5}, {2, 5}});
+  }
+  {
+    const Symbol L{"L", {.min = 1}};
+    const Tensor a = input("a", f32, {M, L}), b = input("b", f32, {L, N}), c = input("c", f32, {N});
+    const Scheduled s({a, b, c}, {ops::relu(ops::dense(a, b, c))});
+    CHECK(s.has("relu", "with each tile of dense"));
+    s.same({{15, 20}, {20, 40}, {40}, {15, 40}});
+    s.same({{0, 2}, {2, 1}, {1}, {0, 1}});
+  }
+  {
+    const Tensor a = input("a", f32, {4, 512}), b = input("b", f32, {512, 512});
+    const Scheduled s({a, b}, {ops::relu(ops::matmul(a, b))});
+    CHECK(s.has("matmul", "schedules::matmul_skinny"));
+  }
+}
+
+TEST_CASE("by default: narrow factors have their instruction, bf16 where subnormal numbers may count as 0") {
+  lang::DefinitionScope scope;
+  const Symbol M{"M"}, N{"N"}, K{"K"};
+  const Axis k{"k", K};
+  {
+    const Tensor a = input("a", u8, {M, K}), b = input("b", i8, {K, N});
+    const Tensor c = compute("c", {{"i", M}, {"j", N}}, [&](Var i, Var j) { return sum(i32(a(i, k)) * i32(b(k, j)), k); });
+    const Scheduled s({a, b}, {c}, {.regroup = false}, "x86-64-v4+avx512vnni");
+    CHECK(s.has("c", "schedules::matmul_dot"));
+    s.same({{15, 21}, {21, 40}, {15, 40}});
+    CHECK(Scheduled({a, b}, {c}, {}, "x86-64-v4").has("c", "sums of a tile"));
+  }
+  {
+    const Tensor a = input("a", bf16, {M, K}), b = input("b", bf16, {K, N});
+    const Tensor c = compute("c", {{"i", M}, {"j", N}}, [&](Var i, Var j) { return sum(f32(a(i, k)) * f32(b(k, j)), k); });
+    const Scheduled s({a, b}, {c}, {.subnormals_as_zero = true}, "x86-64-v4+avx512bf16");
+    CHECK(s.has("c", "schedules::matmul_dot"));
+    s.same({{15, 21}, {21, 40}, {15, 40}});
+    CHECK(Scheduled({a, b}, {c}, {}, "x86-64-v4+avx512bf16").has("c", "sums of a tile"));
+  }
+}
+
+TEST_CASE("by default: bytes on AArch64") {
+  lang::DefinitionScope scope;
+  const Symbol M{"M"}, N{"N"}, K{"K"};
+  const Axis k{"k", K};
+  const Tensor a = input("a", i8, {M, K}), b = input("b", i8, {K, N});
+  const Tensor c = compute("c", {{"i", M}, {"j", N}}, [&](Var i, Var j) { return sum(i32(a(i, k)) * i32(b(k, j)), k); });
+  for (const char* target : {"aarch64", "aarch64+i8mm"}) {
+    const Scheduled s({a, b}, {c}, {}, target);
+    CHECK(s.has("c", "schedules::matmul_bytes"));
+    s.same({{15, 21}, {21, 40}, {15, 40}});
+  }
 }
 
 TEST_CASE("by default: a sum of columns has neighbouring results in its lanes") {

@@ -46,8 +46,10 @@ struct DefaultOptions {
   // Reductions of floats may be taken apart (rfactor), so that lanes and threads have sums of their own: sums are rounded in
   // another order than that of their terms. Without it every result has the bits of the algorithm as it was written.
   bool regroup = true;
-  bool parallel = true;        // loops for the pool of threads
-  std::int64_t extent = 1024;  // what a Symbol is taken for, within what its declaration says
+  bool parallel = true;     // loops for the pool of threads
+  std::int64_t extent = 0;  // what a Symbol is taken for, within what its declaration says; 0: 1024, and enough for threads
+  // Instructions that take subnormal numbers for 0 may be used (products of bf16 on x86: vdpbf16ps).
+  bool subnormals_as_zero = false;
 };
 
 struct Choice {

@@ -58,6 +58,8 @@ inline Type product_type(const char* family, const Schedule& s, const Stage& sta
   return d.values[0].type();
 }
 
+inline int rank_of(const Schedule& s, const Stage& stage) { return definition(s, stage).spatial_rank(); }
+
 // What a product is cut into, in elements.
 struct MatmulBlocks {
   int lanes, rows, columns, block_k;
@@ -207,14 +209,14 @@ inline MatmulLoops matmul(Schedule& s, const Stage& stage, const Tensor& A, cons
 
   a_panel.compute_at(io);
   if (b.by_lane)
-    detail::pack_columns(a_panel, a_rows, A.rank(), b);
+    detail::pack_columns(a_panel, a_rows, detail::rank_of(s, a_panel), b);
   else
-    detail::pack_rows(a_panel, A.rank(), b);
+    detail::pack_rows(a_panel, detail::rank_of(s, a_panel), b);
   b_panels.compute_at(ko);
   if (options.transposed_b)
-    detail::pack_transposed_b(b_panels, b_rows, type, B.rank(), b, batch == 0);
+    detail::pack_transposed_b(b_panels, b_rows, type, detail::rank_of(s, b_panels), b, batch == 0);
   else
-    detail::pack_b(b_panels, B.rank(), b, batch == 0);
+    detail::pack_b(b_panels, detail::rank_of(s, b_panels), b, batch == 0);
 
   const Loop step = detail::register_tile(partial, b);
   if (options.ahead > 0) partial.prefetch(step, b_panels, b.by_lane ? (options.ahead + 3) / 4 : options.ahead);
