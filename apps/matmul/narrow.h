@@ -16,7 +16,7 @@ using namespace ashlar;
 class Narrow : public Generator {
  public:
   Param<int> block_j{"block_j", 0, between(0, 65536),
-                     "panels of B in a block; 0: as many as fill three quarters of the second-level cache"};
+                     "panels of B in a block; 0: as many as the family of schedules takes for the second-level cache"};
   Symbol M{"M", {.min = 1}}, N{"N", {.min = 1}}, K{"K", {.min = 1}};
 
  protected:

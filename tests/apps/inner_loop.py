@@ -2,7 +2,7 @@
 """Reads a kernel's innermost loop off its assembly: the loop that holds the multiply-adds of a register tile.
 
   inner_loop.py matmul.s --fma 26 --loads 15 --register zmm      13 x 2 accumulators, 13 elements of A and 2 registers of B
-  inner_loop.py int8.s --instruction vpdpbusd --fma 28 --loads 16 --register zmm
+  inner_loop.py int8.s --instruction vpdpbusd --fma 26 --loads 15 --register zmm
   inner_loop.py attention.s --fma 26 --loads 15 --register zmm --tiles 2      two such loops, and any others
 
 Checked: exactly that many of the instruction (vfmadd231ps) on registers of that width in one loop, with so many loads and no other

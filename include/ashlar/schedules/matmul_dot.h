@@ -26,9 +26,9 @@
 namespace ashlar::schedules {
 
 struct MatmulDotOptions {
-  int tile_i = 0;       // rows of a register tile; 0: as many as the target's registers hold
-  int block_bytes = 0;  // of a row of A between two visits of C, a multiple of 4; 0: 1024
-  int block_j = 0;      // panels of B in a block; 0: as many as fill three quarters of the second-level cache
+  int tile_i = 0;                                  // rows of a register tile; 0: as many as the target's registers hold
+  int block_bytes = 0;                             // of a row of A between two visits of C, a multiple of 4; 0: 1024
+  int block_j = 0;                                 // panels of B in a block; 0: as many as fill the second-level cache twice
   std::optional<x86::Subnormals> subnormals = {};  // products of bf16 say that the instruction may take them for zero
 };
 
@@ -65,13 +65,13 @@ inline void matmul_dot(Schedule& s, const Stage& stage, const Tensor& A, const T
            "u8 by i8 on a target with avx512vnni or avxvnni, or bf16 with subnormals as zero on one with avx512bf16",
            ir::text(A.type(where)) + " by " + ir::text(B.type(where)) + " on " + std::string(s.target().text()), where);
   const int step = dot->step, lanes = s.target().lanes(i32);
-  const int columns = 2 * lanes, rows = options.tile_i != 0 ? options.tile_i : s.target().vector_registers() >= 32 ? 14 : 6;
+  const int columns = 2 * lanes, rows = options.tile_i != 0 ? options.tile_i : s.target().vector_registers() >= 32 ? 13 : 6;
   const int block_bytes = options.block_bytes != 0 ? options.block_bytes : 1024;
   if (block_bytes < 4 || block_bytes % 4 != 0)
     refuse("matmul_dot", "block_bytes that are a multiple of 4", std::to_string(block_bytes), where);
   const int bytes = 4 / step, block_k = block_bytes / bytes, run = s.target().lanes(u8) / bytes;
   const std::int64_t panel_bytes = std::int64_t{columns} * block_bytes, level2 = s.target().cache_bytes(2);
-  const std::int64_t panels = options.block_j != 0 ? options.block_j : std::max<std::int64_t>(1, level2 * 3 / 4 / panel_bytes);
+  const std::int64_t panels = options.block_j != 0 ? options.block_j : std::max<std::int64_t>(1, 2 * level2 / panel_bytes);
   const int exchange = dot->reversed ? step - 1 : 0;  // which bits of the place in a step are the other way round
 
   // ---- loops of the product; behind the end of k there are zeros in both
