@@ -12,7 +12,7 @@ namespace ashlar::generators {
 namespace {
 
 template <bool online>
-class AttentionOp : public Op {
+class AttentionOp : public ChainedOp {
  public:
   AttentionOp() {
     const Param<Type> type = type_param(Kind::floats);
@@ -25,13 +25,15 @@ class AttentionOp : public Op {
     const Param<double> scale{"scale", 0, "0: 1 / sqrt(D)"};
     const Param<std::string> mask_type{
         "mask", "none", {{"none", "bool", "added"}}, "an input [M, N]: true where a key is seen, or added to the scores"};
+    const Chain epilogue(Chain::Place::epilogue);
     require(*window == 0 || *causal != ops::Causal::no, "window", "0 where causal=no");
     const Tensor q = input("q", type, {B, ops::detail::plain(H * *groups), M, *D}), k = input("k", type, {B, H, N, *D}),
                  v = input("v", type, {B, H, N, *E});
     Tensor mask;
     if (*mask_type != "none") mask = input("mask", *mask_type == "bool" ? bool_ : *type, {M, N});
     const ops::AttentionOptions o{.causal = causal, .groups = groups, .window = window, .scale = scale};
-    output("y", online ? Tensor(ops::attention_online(q, k, v, o, mask)) : Tensor(ops::attention(q, k, v, o, mask)));
+    const Tensor y = online ? Tensor(ops::attention_online(q, k, v, o, mask)) : Tensor(ops::attention(q, k, v, o, mask));
+    output("y", finish(epilogue, y, y, {type, {3}}));
   }
 };
 ASHLAR_GENERATOR(AttentionOp<false>, "attention", "attention",

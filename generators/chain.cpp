@@ -1,7 +1,6 @@
 #include "generators/chain.h"
 
 #include <algorithm>
-#include <map>
 
 namespace ashlar::generators {
 
@@ -27,15 +26,54 @@ const BinaryLink* find_binary(const std::string& name) {
   return nullptr;
 }
 
+// Links that change the type.
+struct TypeLink {
+  const char* name;
+  std::vector<Type> to;  // what may follow the name; empty: nothing
+};
+const std::vector<TypeLink>& type_links() {
+  static const std::vector<TypeLink> links = {{"cast", {f32, f16, bf16, f64, i8, i16, i32, i64, u8, u16, u32, u64}},
+                                              {"dequantize", {}},
+                                              {"quantize", {i8, u8, i16, u16}},
+                                              {"requantize", {i8, u8, i16, u16}}};
+  return links;
+}
+
 const char* param_of(Chain::Place place) { return place == Chain::Place::epilogue ? "epilogue" : "prologue"; }
+
+// What the operands of a link are that is no operator of elementwise.cpp.
+Kind kind_of(const std::string& name) {
+  return name == "quantize" ? Kind::floats : name == "dequantize" || name == "requantize" ? Kind::integers : Kind::numbers;
+}
 
 std::string wanted(Chain::Place place) {
   std::string names;
-  if (place == Chain::Place::epilogue)
+  if (place == Chain::Place::epilogue) {
     for (const BinaryLink& b : binary_links) names += std::string(b.name) + ", ";
+    for (const TypeLink& t : type_links()) names += std::string(t.name) + (t.to.empty() ? ", " : ":TYPE, ");
+  }
   for (const std::string& n : unary_names()) names += n + ", ";
   names.resize(names.size() - 2);
-  return "a list of " + names + "; numbers may follow, leaky_relu:0.1";
+  return "a list of " + names + "; numbers may follow, leaky_relu:0.1" +
+         (place == Chain::Place::epilogue ? ", and types: cast:f16, quantize:u8" : "");
+}
+
+// Where a vector over the channels is read for the element at `i`.
+std::vector<Expr> channels_at(const Indices& i, const std::vector<int>& channels) {
+  std::vector<Expr> at;
+  for (const int d : channels) at.push_back(i[d]);
+  return at;
+}
+std::vector<Extent> of_channels(const Tensor& x, const std::vector<int>& channels) {
+  std::vector<Extent> shape;
+  for (const int d : channels) shape.emplace_back(x.extent(d));
+  return shape;
+}
+std::vector<int> within(const std::vector<int>& channels, int rank) {  // of a result of rank 0 none
+  std::vector<int> some;
+  for (const int d : channels)
+    if (d >= 0 && d < rank) some.push_back(d);
+  return some;
 }
 
 }  // namespace
@@ -45,26 +83,13 @@ Chain::Chain(Place place) : place_(place) {
                             "list",
                             "",
                             place == Place::epilogue ? "elementwise operators on the result: bias,relu,residual"
-                                                     : "elementwise operators on x: scale:0.125,abs",
+                                                     : "elementwise operators on the first input: scale:0.125,abs",
                             {},
                             {}});
   if (!entry.asked() || entry.asked()->empty()) return;
   bool good = true;
   std::vector<Link> links;
-  for (const std::string& word : split(*entry.asked(), ',')) {
-    const std::vector<std::string> parts = split(word, ':');
-    Link link;
-    link.name = parts[0];
-    link.unary = find_unary(link.name);
-    if (link.unary && !link.unary->same_type) link.unary = nullptr;
-    std::size_t most = 0;
-    if (link.unary)
-      for (const Attribute& a : link.unary->attributes)
-        if (a.name) link.attributes[most++] = a.fallback;
-    good = good && (link.unary || (place == Place::epilogue && find_binary(link.name))) && parts.size() - 1 <= most;
-    for (std::size_t k = 1; good && k < parts.size(); ++k) good = detail::parse_real(parts[k], &link.attributes[k - 1]);
-    links.push_back(std::move(link));
-  }
+  for (const std::string& word : split(*entry.asked(), ',')) good = read(word, &links.emplace_back()) && good;
   entry.accept(*entry.asked());
   if (good)
     links_ = std::move(links);
@@ -72,37 +97,83 @@ Chain::Chain(Place place) : place_(place) {
     rejected_ = wanted(place);
 }
 
+// A word of the list: NAME[:NUMBER[:NUMBER]] or NAME:TYPE.
+bool Chain::read(const std::string& word, Link* link) const {
+  const std::vector<std::string> parts = split(word, ':');
+  link->name = parts[0];
+  link->unary = find_unary(link->name);
+  if (link->unary && !link->unary->same_type) link->unary = nullptr;
+  if (link->unary) {
+    std::size_t most = 0;
+    for (const Attribute& a : link->unary->attributes)
+      if (a.name) link->attributes[most++] = a.fallback;
+    if (parts.size() - 1 > most) return false;
+    for (std::size_t k = 1; k < parts.size(); ++k)
+      if (!detail::parse_real(parts[k], &link->attributes[k - 1])) return false;
+    return true;
+  }
+  if (place_ == Place::prologue) return false;
+  for (const TypeLink& t : type_links()) {
+    if (link->name != t.name) continue;
+    link->to = f32;
+    if (t.to.empty()) return parts.size() == 1;
+    return parts.size() == 2 && detail::parse_type(parts[1], &link->to) &&
+           std::find(t.to.begin(), t.to.end(), link->to) != t.to.end();
+  }
+  return find_binary(link->name) && parts.size() == 1;
+}
+
+bool Chain::changes_type() const {
+  return std::any_of(links_.begin(), links_.end(), [](const Link& l) { return !l.unary && !find_binary(l.name); });
+}
+
+Tensor ChainedOp::retyped(const Chain::Link& link, const Tensor& x, const Chain::Inputs& inputs) {
+  if (link.name == "cast") return ops::cast(x, link.to);
+  if (link.name == "quantize") {
+    const Expr scale = scalar(free_name("out_scale"), f32), zero = scalar(free_name("out_zero"), i32);
+    return ops::quantize(x, scale, zero, link.to);
+  }
+  const std::vector<int> channels = within(inputs.channels, x.rank());
+  const Tensor scale = input(free_name("scale"), f32, of_channels(x, channels));
+  if (link.name == "dequantize")
+    return compute("dequantize", x.shape(),
+                   [&](Indices i) { return f32(x(i)) * scale(ops::detail::point(channels_at(i, channels))); });
+  const Expr zero = scalar(free_name("zero"), i32);
+  return compute("requantize", x.shape(), [&](Indices i) {
+    const Expr q = saturate(i32, ashlar::round(f32(x(i)) * scale(ops::detail::point(channels_at(i, channels)))));
+    return saturate(link.to, add_sat(q, zero));
+  });
+}
+
 Tensor ChainedOp::apply(const Chain& chain, const Tensor& x, const Chain::Inputs& inputs) {
   const char* param = param_of(chain.place());
   if (!chain.rejected_.empty()) reject(param, chain.rejected_);
-  const Type type = x.type();
-  std::map<std::string, int> seen;
+  Type given = inputs.given;  // of the inputs of links
+  std::vector<int> everywhere;
+  for (int d = 0; d < x.rank(); ++d) everywhere.push_back(d);
   Tensor y = x;
   for (const Chain::Link& link : chain.links_) {
+    const Type type = y.type();
+    const BinaryLink* binary = find_binary(link.name);
+    const Kind kind = link.unary ? link.unary->types : kind_of(link.name);
+    if (!takes(kind, type) || (link.name == "requantize" && type != i32)) {
+      const std::string on = link.name == "requantize" ? "i32" : text(kind);
+      reject(param, link.name + " on " + on + ", and here it meets " + ir::text(type));
+      return y;
+    }
     if (link.unary) {
-      if (!takes(link.unary->types, type)) {
-        reject(param, link.name + " on " + text(link.unary->types) + ", and here it meets " + ir::text(type));
-        return y;
-      }
       y = link.unary->apply(y, link.attributes);
       continue;
     }
-    const int number = ++seen[link.name];
-    const std::string name = number == 1 ? link.name : link.name + std::to_string(number);
-    std::vector<Extent> shape;
-    const bool bias = link.name == "bias";
-    for (int d = 0; d < x.rank(); ++d)
-      if (!bias || std::find(inputs.channels.begin(), inputs.channels.end(), d) != inputs.channels.end())
-        shape.emplace_back(x.extent(d));
-    const Tensor other = input(name, inputs.given, shape);
-    const BinaryLink& binary = *find_binary(link.name);
-    const Tensor before = y;
-    y = compute(link.name.c_str(), before.shape(), [&](Indices i) {
-      std::vector<Expr> at;
-      for (int d = 0; d < i.rank(); ++d)
-        if (!bias || std::find(inputs.channels.begin(), inputs.channels.end(), d) != inputs.channels.end()) at.push_back(i[d]);
-      return binary.apply(before(i), type(other(ops::detail::point(at))));
-    });
+    if (!binary) {
+      y = retyped(link, y, inputs);
+      given = y.type();
+      continue;
+    }
+    const std::vector<int> dims = link.name == "bias" ? within(inputs.channels, x.rank()) : everywhere;
+    const Tensor other = input(free_name(link.name), given, of_channels(x, dims)), before = y;
+    y = compute(link.name.c_str(), before.shape(),
+                [&](Indices i) { return binary->apply(before(i), type(other(ops::detail::point(channels_at(i, dims))))); });
   }
   return y;
 }
@@ -110,7 +181,7 @@ Tensor ChainedOp::apply(const Chain& chain, const Tensor& x, const Chain::Inputs
 Tensor ChainedOp::finish(const Chain& epilogue, const Tensor& accumulated, const Tensor& result, const Chain::Inputs& inputs) {
   if (epilogue.empty() && epilogue.rejected_.empty()) return result;
   const Tensor y = apply(epilogue, accumulated, inputs);
-  return y.type() == result.type() ? y : ops::cast(y, result.type());
+  return y.type() == result.type() || epilogue.changes_type() ? y : ops::cast(y, result.type());
 }
 
 }  // namespace ashlar::generators

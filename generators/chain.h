@@ -1,12 +1,21 @@
 #pragma once
 // Elementwise operators by their names, in front of an operator (prologue) or behind it (epilogue), in its accumulator's type:
 //
-//   epilogue=bias,gelu,residual       y = gelu(A B + bias) + residual
-//   prologue=scale:0.125,abs          on x, as it is read
+//   epilogue=bias,gelu,residual              y = gelu(A B + bias) + residual
+//   epilogue=dequantize,bias,relu,quantize:u8    from sums of bytes by way of f32 to bytes
+//   prologue=scale:0.125,abs                 on x (of products: A), as it is read
 //
 // A link is an elementwise operator of one operand (elementwise.cpp; its numbers may follow, leaky_relu:0.1), or, in an
 // epilogue, one that takes an input of its own, named as the link is: `bias`, a number for each channel, and `residual`, `add`,
-// `sub`, `mul`, `div`, `minimum`, `maximum`, of the shape of the result. The second of one name is bias2, and so on.
+// `sub`, `mul`, `div`, `minimum`, `maximum`, of the shape of the result; or one that changes the type:
+//
+//   cast:f16         x in that type
+//   dequantize       f32(x) scale, x of integers; an input scale, f32, a number for each channel
+//   requantize:i8    saturate(round(x scale) + zero), x of i32; scale as above, and a Scalar zero, i32
+//   quantize:i8      saturate(round(x / out_scale) + out_zero), x of floats; Scalars, f32 and i32
+//
+// Without one of these the result has the type of the operator's own, and inputs that of its operands; behind one both have the
+// type that it makes. The second input of one name is bias2, and so on.
 #include <string>
 #include <vector>
 
@@ -38,8 +47,8 @@ class Chain {
   explicit Chain(Place);
   bool empty() const { return links_.empty(); }
   Place place() const { return place_; }
-  // x through the chain, in the type of x. `op` declares what inputs it takes, of the type `given`; a bias has the extents of x
-  // in the dimensions `channels`. Rejected, by its name: a link that does not take the type of x.
+  // What the inputs are that links take: of the type `given`, until a link changes it; a bias has the extents of the result in
+  // the dimensions `channels`.
   struct Inputs {
     Type given;
     std::vector<int> channels = {};
@@ -51,7 +60,10 @@ class Chain {
     std::string name;
     const UnaryRow* unary = nullptr;
     double attributes[2] = {};
+    Type to = {};  // of a link that changes the type
   };
+  bool read(const std::string& word, Link*) const;
+  bool changes_type() const;
   Place place_;
   std::vector<Link> links_;
   std::string rejected_;  // what was expected in its place, said when it is applied
@@ -60,10 +72,14 @@ class Chain {
 // An operator with chains.
 class ChainedOp : public Op {
  protected:
+  // x through the chain. Rejected, by the chain's name: a link that does not take the type that it meets.
   Tensor apply(const Chain&, const Tensor& x, const Chain::Inputs& = {});
-  // What an operator made, `accumulated` in its accumulator, `result` in its own type: through the epilogue, then in that type.
-  // The result itself where there is no epilogue.
+  // What an operator made, `accumulated` in its accumulator, `result` in its own type: through the epilogue, then in that type,
+  // unless a link said another one. The result itself where there is no epilogue.
   Tensor finish(const Chain& epilogue, const Tensor& accumulated, const Tensor& result, const Chain::Inputs&);
+
+ private:
+  Tensor retyped(const Chain::Link&, const Tensor& x, const Chain::Inputs&);
 };
 
 }  // namespace ashlar::generators

@@ -21,7 +21,7 @@ class Conv : public ChainedOp {
     const PaddingParam padding(n);
     const Param<int> groups{"groups", 1, between(1, 1 << 20), "of channels; with more than one C and O are numbers"};
     const Param<bool> with_bias{"bias", true, "from a bias [O]"};
-    const Chain epilogue(Chain::Place::epilogue);
+    const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     require(groups == 1 ||
                 (number(C) > 0 && number(O) > 0 && number(C) % groups == 0 && number(O) % groups == 0 && !layout.blocked()),
             "groups", "1, or what divides C and O, which are numbers then, in a layout without blocks");
@@ -33,7 +33,7 @@ class Conv : public ChainedOp {
     ops::ConvOptions<Dims> o;
     o.stride = stride.of<Dims>(), o.dilation = dilation.of<Dims>(), o.groups = groups, o.layout = *layout;
     o.padding = padding.of(window.of<Dims>(), o.dilation);
-    const ops::Convolution y = apply_conv(x, w, b, o);
+    const ops::Convolution y = apply_conv(apply(prologue, x), w, b, o);
     output("y", finish(epilogue, y.sum, y.result, {type, layout.channels()}));
   }
 
@@ -61,7 +61,7 @@ class DepthwiseConv2d : public ChainedOp {
     const PaddingParam padding(2);
     const Param<int> multiplier{"multiplier", 1, between(1, 1 << 20), "channels of y of each of x; 1 in a blocked layout"};
     const Param<bool> with_bias{"bias", true, "from a bias for each channel of y"};
-    const Chain epilogue(Chain::Place::epilogue);
+    const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     require(multiplier == 1 || !layout.blocked(), "multiplier", "1 in a blocked layout");
     const Expr O = ops::detail::plain(C * *multiplier);
     const Tensor x = input("x", type, image(N, C, image_sides, layout));
@@ -74,7 +74,7 @@ class DepthwiseConv2d : public ChainedOp {
     const Tensor w = input("w", type, of_w);
     const Tensor b = with_bias ? input("b", type, per_channel(O, layout)) : Tensor();
     const std::array<int, 2> dilations = dilation.of<2>();
-    const ops::Convolution y = ops::depthwise_conv2d(x, w, b,
+    const ops::Convolution y = ops::depthwise_conv2d(apply(prologue, x), w, b,
                                                      {.stride = stride.of<2>(),
                                                       .padding = padding.of(window.of<2>(), dilations),
                                                       .dilation = dilations,
@@ -103,7 +103,7 @@ class ConvTranspose : public ChainedOp {
     const Param<int> groups{"groups", 1, between(1, 1 << 20),
                             "of channels; with more than one C and O are numbers, the layout nchw"};
     const Param<bool> with_bias{"bias", true, "from a bias [O]"};
-    const Chain epilogue(Chain::Place::epilogue);
+    const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     require(groups == 1 || (number(C) > 0 && number(O) > 0 && number(C) % groups == 0 && number(O) % groups == 0 && !last),
             "groups", "1, or what divides C and O, which are numbers then, with the channels in front");
     ops::ConvTransposeOptions<Dims> o;
@@ -122,7 +122,7 @@ class ConvTranspose : public ChainedOp {
       of_w.insert(of_w.begin(), {Extent(C), Extent(each)});
     const Tensor w = input("w", type, of_w);
     const Tensor b = with_bias ? input("b", type, {O}) : Tensor();
-    const ops::Convolution y = apply_conv(x, w, b, o);
+    const ops::Convolution y = apply_conv(apply(prologue, x), w, b, o);
     output("y", finish(epilogue, y.sum, y.result, {type, layout.channels()}));
   }
 
@@ -153,11 +153,11 @@ class Conv2dIm2col : public ChainedOp {
     const NumbersParam stride("stride", 2, 1, 1, ""), dilation("dilation", 2, 1, 1, "of the window");
     const PaddingParam padding(2);
     const Param<bool> with_bias{"bias", true, "from a bias [O]"};
-    const Chain epilogue(Chain::Place::epilogue);
+    const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     const Tensor x = input("x", type, {N, C, H, W}), w = input("w", type, {O, C, window[0], window[1]});
     const Tensor b = with_bias ? input("b", type, {O}) : Tensor();
     const auto y = ops::conv2d_im2col(
-        x, w, b,
+        apply(prologue, x), w, b,
         {.stride = stride.of<2>(), .padding = padding.of(window.of<2>(), dilation.of<2>()), .dilation = dilation.of<2>()});
     output("y", finish(epilogue, y.sum, y.result, {type, {1}}));
   }
@@ -191,10 +191,10 @@ class Conv2dWinograd : public ChainedOp {
     const PaddingParam padding(2);
     const Param<int> tile{"tile", 4, {{2, 4}}, "results of a tile along a side"};
     const Param<bool> with_bias{"bias", true, "from a bias [O]"};
-    const Chain epilogue(Chain::Place::epilogue);
+    const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     const Tensor x = input("x", type, {N, C, H, W}), w = input("w", type, {O, C, 3, 3});
     const Tensor b = with_bias ? input("b", type, {O}) : Tensor();
-    const auto y = ops::conv2d_winograd(x, w, b, padding.of(std::array{3, 3}, std::array{1, 1}),
+    const auto y = ops::conv2d_winograd(apply(prologue, x), w, b, padding.of(std::array{3, 3}, std::array{1, 1}),
                                         tile == 2 ? ops::WinogradTile::two : ops::WinogradTile::four);
     output("y", finish(epilogue, y.result, y.result, {type, {1}}));
   }

@@ -1,18 +1,32 @@
 #include "generators/op.h"
 
+#include <algorithm>
+
 #include <ashlar/schedules/by_default.h>
 
 namespace ashlar::generators {
 
 Tensor Op::input(const std::string& name, Type type, const std::vector<Extent>& shape) {
+  names_.push_back(name);
   return inputs_.emplace_back(name.c_str(), type, Shape::of(shape));
 }
 
 Tensor Op::input_like(const std::string& name, Type type, const Tensor& like) {
+  names_.push_back(name);
   return inputs_.emplace_back(name.c_str(), type, like.shape());
 }
 
-Expr Op::scalar(const char* name, Type type) { return scalars_.emplace_back(name, type); }
+Expr Op::scalar(const std::string& name, Type type) {
+  names_.push_back(name);
+  return scalars_.emplace_back(name.c_str(), type);
+}
+
+std::string Op::free_name(const std::string& name) const {
+  const auto taken = [&](const std::string& n) { return std::find(names_.begin(), names_.end(), n) != names_.end(); };
+  std::string free = name;
+  for (int number = 2; taken(free); ++number) free = name + std::to_string(number);
+  return free;
+}
 
 void Op::output(const char* name, const Tensor& value) {
   outputs_.emplace_back(name, value.type(), value.shape());

@@ -50,14 +50,16 @@ class Op : public Generator {
  protected:
   Tensor input(const std::string& name, Type, const std::vector<Extent>& shape);
   Tensor input_like(const std::string& name, Type, const Tensor& like);  // of the shape of another
-  Expr scalar(const char* name, Type);
+  Expr scalar(const std::string& name, Type);
   void output(const char* name, const Tensor& value);
+  std::string free_name(const std::string& name) const;  // the name, or with the first number from 2 that no argument has
   // "N channels that `groups` divides": a Param is rejected where the condition does not hold.
   void require(bool holds, const char* param, const std::string& expected) {
     if (!holds) reject(param, expected);
   }
 
  private:
+  std::vector<std::string> names_;  // of inputs and scalars
   std::deque<Input> inputs_;
   std::deque<Scalar> scalars_;
   std::deque<Output> outputs_;

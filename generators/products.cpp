@@ -21,9 +21,9 @@ class Matmul : public ProductOp {
   Matmul() {
     const Expr M = extents["M"], N = extents["N"], K = extents["K"];
     const Param<bool> transpose_a{"transpose_a", false, "A is [K, M]"}, transpose_b{"transpose_b", false, "B is [N, K]"};
-    const Chain epilogue(Chain::Place::epilogue);
+    const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     const Tensor A = input("A", type, matrix(M, K, transpose_a)), B = input("B", type, matrix(K, N, transpose_b));
-    const ops::Product p = ops::matmul(A, B, {.transpose_a = transpose_a, .transpose_b = transpose_b});
+    const ops::Product p = ops::matmul(apply(prologue, A), B, {.transpose_a = transpose_a, .transpose_b = transpose_b});
     output("C", finish(epilogue, p.sum, p.result, {type, {1}}));
   }
 };
@@ -37,13 +37,13 @@ class BatchMatmul : public ProductOp {
     const Expr M = extents["M"], N = extents["N"], K = extents["K"];
     const Param<bool> transpose_a{"transpose_a", false, "A is [.., K, M]"},
         transpose_b{"transpose_b", false, "B is [.., N, K]"};
-    const Chain epilogue(Chain::Place::epilogue);
+    const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     const auto in = [&](const char* name, std::vector<Extent> shape, const std::vector<Extent>& last) {
       shape.insert(shape.end(), last.begin(), last.end());
       return input(name, type, shape);
     };
     const Tensor A = in("A", batch_a, matrix(M, K, transpose_a)), B = in("B", batch_b, matrix(K, N, transpose_b));
-    const ops::Product p = ops::batch_matmul(A, B, {.transpose_a = transpose_a, .transpose_b = transpose_b});
+    const ops::Product p = ops::batch_matmul(apply(prologue, A), B, {.transpose_a = transpose_a, .transpose_b = transpose_b});
     output("C", finish(epilogue, p.sum, p.result, {type, {p.result.rank() - 1}}));
   }
 };
@@ -56,11 +56,11 @@ class Dense : public ProductOp {
     const Expr I = extents["I"], O = extents["O"];
     const Param<bool> transpose_b{"transpose_b", false, "W is [O, I], as PyTorch keeps it"},
         with_bias{"bias", true, "from a bias [O]"};
-    const Chain epilogue(Chain::Place::epilogue);
+    const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     shape.emplace_back(I);
     const Tensor x = input("x", type, shape), W = input("W", type, matrix(I, O, transpose_b));
     const Tensor bias = with_bias ? input("b", type, {O}) : Tensor();
-    const ops::Product p = ops::dense(x, W, bias, {.transpose_b = transpose_b});
+    const ops::Product p = ops::dense(apply(prologue, x), W, bias, {.transpose_b = transpose_b});
     output("y", finish(epilogue, p.sum, p.result, {type, {x.rank() - 1}}));
   }
 };
@@ -71,9 +71,9 @@ class Gemv : public ProductOp {
   Gemv() {
     const Expr M = extents["M"], K = extents["K"];
     const Param<bool> transpose_a{"transpose_a", false, "A is [K, M]"};
-    const Chain epilogue(Chain::Place::epilogue);
+    const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     const Tensor A = input("A", type, matrix(M, K, transpose_a)), x = input("x", type, {K});
-    const ops::Product p = ops::gemv(A, x, {.transpose_a = transpose_a});
+    const ops::Product p = ops::gemv(apply(prologue, A), x, {.transpose_a = transpose_a});
     output("y", finish(epilogue, p.sum, p.result, {type, {0}}));
   }
 };
@@ -87,11 +87,13 @@ class Gemm : public ChainedOp {
     const Expr M = extents["M"], N = extents["N"], K = extents["K"];
     const std::vector<Extent> of_c = extents.shape("c", "M,N", "the shape of C, which broadcasts to the product", 0, 2);
     const Param<bool> transpose_a{"transpose_a", false, "A is [K, M]"}, transpose_b{"transpose_b", false, "B is [N, K]"};
+    const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     const Tensor A = input("A", type, transpose_a ? std::vector<Extent>{K, M} : std::vector<Extent>{M, K}),
                  B = input("B", type, transpose_b ? std::vector<Extent>{N, K} : std::vector<Extent>{K, N}),
                  C = input("C", type, of_c);
     const Expr alpha = scalar("alpha", ops::accumulator(type)), beta = scalar("beta", ops::accumulator(type));
-    output("D", ops::gemm(A, B, C, alpha, beta, {.transpose_a = transpose_a, .transpose_b = transpose_b}));
+    const Tensor D = ops::gemm(apply(prologue, A), B, C, alpha, beta, {.transpose_a = transpose_a, .transpose_b = transpose_b});
+    output("D", finish(epilogue, D, D, {type, {D.rank() - 1}}));
   }
 };
 ASHLAR_GENERATOR(Gemm, "gemm", "products", "D = alpha A B + beta C; A [M, K], B [K, N]");

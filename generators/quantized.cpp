@@ -1,6 +1,6 @@
 // Numbers of 8 and 4 bits. Scales and zeros are inputs: Scalars, or with per_channel a vector over an axis.
+#include "generators/chain.h"
 #include "generators/image_shapes.h"
-#include "generators/op.h"
 
 namespace ashlar::generators {
 
@@ -8,7 +8,7 @@ namespace {
 
 Param<Type> byte_type(const char* name, Type fallback, const char* doc) { return {name, fallback, {{i8, u8, i16, u16}}, doc}; }
 
-class QuantizedOp : public Op {
+class QuantizedOp : public ChainedOp {
  protected:
   // A parameter of the whole tensor, or of each of its channels.
   ops::PerChannel per_channel_input(const char* name, Type type, bool channels, const Extent& extent) {
@@ -96,6 +96,7 @@ class QuantizedMatmul : public QuantizedOp {
     const Expr M = extents["M"], N = extents["N"], K = extents["K"];
     const Param<bool> transpose_b{"transpose_b", false, "b is [N, K]"}, with_bias{"bias", false, "from a bias [N] of i32"},
         zeros{"zeros", true, "a_zero and b_zero are taken off"}, columns{"per_channel", false, "b_zero is a vector [N]"};
+    const Chain epilogue(Chain::Place::epilogue);
     const Tensor a = input("a", type, {M, K}),
                  b = input("b", b_type, transpose_b ? std::vector<Extent>{N, K} : std::vector<Extent>{K, N});
     ops::QuantizedMatmulOptions o;
@@ -103,7 +104,8 @@ class QuantizedMatmul : public QuantizedOp {
     if (zeros) o.a_zero = scalar("a_zero", i32);
     if (zeros) o.b_zero = per_channel_input("b_zero", i32, columns, N);
     const Tensor bias = with_bias ? input("bias", i32, {N}) : Tensor();
-    output("y", ops::quantized_matmul(a, b, o, bias));
+    const Tensor y = ops::quantized_matmul(a, b, o, bias);
+    output("y", finish(epilogue, y, y, {i32, {1}}));
   }
 };
 ASHLAR_GENERATOR(QuantizedMatmul, "quantized_matmul", "quantized", "y = sum of (a - a_zero) (b - b_zero), exact in i32");
@@ -121,6 +123,7 @@ class QuantizedConv2d : public QuantizedOp {
     const PaddingParam padding(2);
     const Param<bool> with_bias{"bias", true, "from a bias of i32 for each channel"},
         zeros{"zeros", true, "x_zero and w_zero are taken off"}, channels{"per_channel", false, "w_zero is a vector [O]"};
+    const Chain epilogue(Chain::Place::epilogue);
     require(!channels || !layout.blocked(), "per_channel", "false in a blocked layout");
     const Tensor x = input("x", type, image(N, C, image_sides, layout)),
                  w = input("w", w_type, weights(O, C, as_extents(window.of<2>()), layout));
@@ -130,7 +133,8 @@ class QuantizedConv2d : public QuantizedOp {
     if (zeros) o.x_zero = scalar("x_zero", i32);
     if (zeros) o.w_zero = per_channel_input("w_zero", i32, channels && !layout.blocked(), O);
     const Tensor b = with_bias ? input("b", i32, per_channel(O, layout)) : Tensor();
-    output("y", ops::quantized_conv2d(x, w, b, o));
+    const Tensor y = ops::quantized_conv2d(x, w, b, o);
+    output("y", finish(epilogue, y, y, {i32, layout.channels()}));
   }
 };
 ASHLAR_GENERATOR(QuantizedConv2d, "quantized_conv2d", "quantized", "y = (x - x_zero) * (w - w_zero) + b, exact in i32");
@@ -148,6 +152,7 @@ class QuantizedDepthwise : public QuantizedOp {
     const PaddingParam padding(2);
     const Param<bool> with_bias{"bias", true, "from a bias [C] of i32"},
         channels{"per_channel", false, "w_zero is a vector [C]"};
+    const Chain epilogue(Chain::Place::epilogue);
     const Tensor x = input("x", type, image(N, C, image_sides, layout));
     std::vector<Extent> of_w = as_extents(window.of<2>());
     if (*layout == ops::Layout::channels_last)
@@ -159,7 +164,8 @@ class QuantizedDepthwise : public QuantizedOp {
     o.conv.stride = stride.of<2>(), o.conv.layout = *layout, o.conv.padding = padding.of(window.of<2>(), std::array{1, 1});
     o.x_zero = scalar("x_zero", i32), o.w_zero = per_channel_input("w_zero", i32, channels, C);
     const Tensor b = with_bias ? input("b", i32, {C}) : Tensor();
-    output("y", ops::quantized_depthwise_conv2d(x, w, b, o));
+    const Tensor y = ops::quantized_depthwise_conv2d(x, w, b, o);
+    output("y", finish(epilogue, y, y, {i32, layout.channels()}));
   }
 };
 ASHLAR_GENERATOR(QuantizedDepthwise, "quantized_depthwise_conv2d", "quantized",
@@ -193,8 +199,11 @@ class Int4MatmulOp : public Int4Op {
  public:
   Int4MatmulOp() {
     const Param<Type> type = type_param(Kind::floats, "type", "of x and y");
-    const Tensor x = input("x", type, {extents["M"], K}), w = W(), s = scale(), z = zero();
-    output("y", ops::int4_matmul(x, w, s, z, group));
+    const Expr M = extents["M"];
+    const Chain epilogue(Chain::Place::epilogue);
+    const Tensor x = input("x", type, {M, K}), w = W(), s = scale(), z = zero();
+    const ops::Int4Matmul y = ops::int4_matmul(x, w, s, z, group);
+    output("y", finish(epilogue, y.sum, y.result, {type, {1}}));
   }
 };
 ASHLAR_GENERATOR(Int4MatmulOp, "int4_matmul", "quantized", "y = x W'; x [M, K] of floats, W [N, K] of 4 bits, K = G group");
@@ -203,13 +212,15 @@ class Int4GemvOp : public Int4Op {
  public:
   Int4GemvOp() {
     const Param<Type> type = byte_type("type", i8, "of x");
+    const Chain epilogue(Chain::Place::epilogue);
     const Tensor w = W(), s = scale(), z = zero(), x = input("x", type, {K});
-    output("y", ops::int4_gemv(w, s, x, scalar("x_scale", f32), group, z));
+    const Tensor y = ops::int4_gemv(w, s, x, scalar("x_scale", f32), group, z);
+    output("y", finish(epilogue, y, y, {f32, {0}}));
   }
 };
 ASHLAR_GENERATOR(Int4GemvOp, "int4_gemv", "quantized", "y = x_scale W x; x [K] of bytes, W [N, K] of 4 bits, K = G group");
 
-class Int4Conv2d : public Op {
+class Int4Conv2d : public ChainedOp {
  public:
   Int4Conv2d() {
     const Param<Type> type = type_param(Kind::floats, "type", "of x and y");
@@ -221,14 +232,16 @@ class Int4Conv2d : public Op {
     const NumbersParam stride("stride", 2, 1, 1, ""), dilation("dilation", 2, 1, 1, "of the window");
     const PaddingParam padding(2);
     const Param<bool> with_bias{"bias", true, "plus a bias [O]"};
+    const Chain epilogue(Chain::Place::epilogue);
     const Tensor x = input("x", type, image(N, C, image_sides, layout)),
                  w = input("w", i4, weights(O, C, as_extents(window.of<2>()), layout)), s = input("scale", f32, {O}),
                  b = with_bias ? input("b", type, {O}) : Tensor();
-    output("y", ops::int4_conv2d(x, w, s, b,
-                                 {.stride = stride.of<2>(),
-                                  .padding = padding.of(window.of<2>(), dilation.of<2>()),
-                                  .dilation = dilation.of<2>(),
-                                  .layout = *layout}));
+    const Tensor y = ops::int4_conv2d(x, w, s, b,
+                                      {.stride = stride.of<2>(),
+                                       .padding = padding.of(window.of<2>(), dilation.of<2>()),
+                                       .dilation = dilation.of<2>(),
+                                       .layout = *layout});
+    output("y", finish(epilogue, y, y, {type, layout.channels()}));
   }
 };
 ASHLAR_GENERATOR(Int4Conv2d, "int4_conv2d", "quantized", "y = x * (w scale) + b; w of 4 bits, a scale for each channel of y");

@@ -237,14 +237,28 @@ void require_kinds(const CommandLine& c, const std::vector<Target>& targets, con
   }
 }
 
-// Functions whose place a kernel's would take in a program: what starts it, and what generated code and the runtime call.
+// Functions whose place a kernel's would take in a program: what starts it, what generated code and the runtime call, and what
+// <math.h> and <stdlib.h> declare, which compilers know without it.
 bool is_taken(std::string_view name) {
   static constexpr std::string_view taken[] = {
-      "abort",   "aligned_alloc", "calloc", "close",   "dlclose", "dlopen",  "dlsym",  "exit",    "fclose",    "fopen",
-      "free",    "getenv",        "ioctl",  "longjmp", "main",    "malloc",  "memchr", "memcmp",  "memcpy",    "memmove",
-      "memset",  "mmap",          "munmap", "open",    "printf",  "qsort",   "read",   "realloc", "setjmp",    "snprintf",
-      "sprintf", "strchr",        "strcmp", "strcpy",  "strlen",  "strncmp", "strstr", "strtol",  "vsnprintf", "write"};
-  return std::find(std::begin(taken), std::end(taken), name) != std::end(taken);
+      "abort",    "abs",     "aligned_alloc", "calloc",  "close",     "div",     "dlclose",  "dlopen", "dlsym",
+      "exit",     "fclose",  "fopen",         "free",    "getenv",    "ioctl",   "isfinite", "isinf",  "isnan",
+      "isnormal", "labs",    "ldiv",          "longjmp", "main",      "malloc",  "memchr",   "memcmp", "memcpy",
+      "memmove",  "memset",  "mmap",          "munmap",  "open",      "printf",  "qsort",    "rand",   "random",
+      "read",     "realloc", "setjmp",        "signbit", "snprintf",  "sprintf", "strchr",   "strcmp", "strcpy",
+      "strlen",   "strncmp", "strstr",        "strtol",  "vsnprintf", "write"};
+  static constexpr std::string_view math[] = {
+      // with f behind it too
+      "acos",   "acosh",  "asin",      "asinh",     "atan",  "atan2",     "atanh",  "cbrt",   "ceil",  "copysign",
+      "cos",    "cosh",   "erf",       "erfc",      "exp",   "exp10",     "exp2",   "expm1",  "fabs",  "fdim",
+      "floor",  "fma",    "fmax",      "fmin",      "fmod",  "frexp",     "gamma",  "hypot",  "ilogb", "ldexp",
+      "lgamma", "llrint", "llround",   "log",       "log10", "log1p",     "log2",   "logb",   "lrint", "lround",
+      "modf",   "nan",    "nearbyint", "nextafter", "pow",   "remainder", "remquo", "rint",   "round", "scalbln",
+      "scalbn", "sin",    "sincos",    "sinh",      "sqrt",  "tan",       "tanh",   "tgamma", "trunc"};
+  const auto among = [](const auto& names, std::string_view n) {
+    return std::find(std::begin(names), std::end(names), n) != std::end(names);
+  };
+  return among(taken, name) || among(math, name) || (name.ends_with('f') && among(math, name.substr(0, name.size() - 1)));
 }
 
 void generate(const CommandLine& c, ToolResult& result) {

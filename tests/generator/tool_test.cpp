@@ -122,6 +122,7 @@ TEST_CASE("what does not exist is answered with what does, and code 2") {
            {"-g", "scale", "-f", "my-scale"},
            {"-g", "scale", "-f", "while"},
            {"-g", "scale", "-f", "malloc"},
+           {"-g", "scale", "-f", "sqrtf"},
            {"-g", "scale", "-e", "program=a.txt", "-e", "schedule=a.txt"},
            {"-g", "scale", "--replay", "no_such_file.json"},
        })

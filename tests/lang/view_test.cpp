@@ -1,6 +1,7 @@
 // Views: which element stands where, against plain loops; through each other; and what they refuse.
 #include <ashlar/ir/print.h>
 #include <ashlar/lang.h>
+#include <ashlar/lang/multiple.h>
 
 #include "refused.h"
 #include "run.h"
@@ -82,6 +83,22 @@ TEST_CASE("gradients pass through views") {
   lang::bind(out, d);
   const auto found = run({x, out}, {counting(f32, {3, 4}), interp::Array::zeros(f32, {3, 4})});
   for (std::size_t k = 0; k < 12; ++k) CHECK(found[k] == 2.0 * static_cast<double>(k + 1) * static_cast<double>(k % 4));
+}
+
+TEST_CASE("what an extent is a multiple of") {
+  const lang::DefinitionScope scope;
+  const Symbol M{"M"}, N{"N", {.multiple_of = 12}};
+  for (const std::int64_t of : {1, 2, 3, 4, 6, 12}) CHECK(is_multiple(N, of));
+  for (const std::int64_t of : {5, 8, 24}) CHECK(!is_multiple(N, of));
+  CHECK(is_multiple(M, 1));
+  CHECK(!is_multiple(M, 2));
+  CHECK(is_multiple(M * N * 2, 24));
+  CHECK(is_multiple(N - 8, 4));
+  CHECK(!is_multiple(N + M, 2));
+  CHECK(is_multiple(N / 4, 3));
+  CHECK(!is_multiple(N / 5, 2));
+  CHECK(is_multiple(Expr(std::int64_t{0}) * M, 7));
+  CHECK(is_multiple(Expr(std::int64_t{-14}), 7));
 }
 
 TEST_CASE("what views refuse") {

@@ -322,6 +322,9 @@ TEST_CASE("arguments that do not fit are refused at the call, by name") {
           (void)ops::glu(lang::make_input("p", f32, {4}), 1);
         }).find("glu: expected an axis from -1 to 0, found 1") != std::string::npos);
   CHECK(refusal_of([] {
+          (void)ops::glu(lang::make_input("p", f32, {Symbol("N")}));
+        }).find("glu: expected x whose dimension 0 is a multiple of 2, found N") != std::string::npos);
+  CHECK(refusal_of([] {
           (void)ops::where(lang::make_input("p", f32, {4}), lang::make_input("q", f32, {4}), lang::make_input("r", f32, {4}));
         }).find("where: expected condition of bool, found f32") != std::string::npos);
 }

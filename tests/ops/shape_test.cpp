@@ -228,4 +228,13 @@ TEST_CASE("places refuse") {
   CHECK(refusal_of([&] {
           (void)ops::split(lang::make_input("p", f32, {7}), 2);
         }).find("split: expected x whose dimension 0 is a multiple of 2, found 7") != std::string::npos);
+  CHECK(refusal_of([&] {
+          (void)ops::split(lang::make_input("p", f32, {2, M}), 2, 1);
+        }).find("split: expected x whose dimension 1 is a multiple of 2, found M") != std::string::npos);
+  CHECK(refusal_of([&] {
+          (void)ops::pixel_shuffle(lang::make_input("p", f32, {1, 6, M, N}), 2);
+        }).find("pixel_shuffle: expected x whose dimension 1 is a multiple of 4, found 6") != std::string::npos);
+  CHECK(refusal_of([&] {
+          (void)ops::pixel_unshuffle(lang::make_input("p", f32, {1, 6, 4, N}), 2);
+        }).find("pixel_unshuffle: expected x whose dimension 3 is a multiple of 2, found N") != std::string::npos);
 }

@@ -105,6 +105,7 @@ inline Tensor soft_shrink(const Tensor& x, double by = 0.5, Where where = Where:
 inline Tensor glu(const Tensor& x, int axis = -1, Where where = Where::current()) {
   detail::expect_float("glu", "x", x, where);
   const int d = detail::dimension("glu", axis, x.rank(where), where);
+  detail::expect_multiple("glu", "x", x, d, 2, where);
   const Expr half = detail::plain(x.extent(d, where) / 2);
   return compute(
       "glu", x.shape(where).with(d, half, where),

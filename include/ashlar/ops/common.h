@@ -13,6 +13,7 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lang.h>
+#include <ashlar/lang/multiple.h>
 
 namespace ashlar::ops {
 
@@ -72,6 +73,13 @@ inline void expect_same_type(const char* op, const char* first, const Tensor& a,
                              Where where) {
   if (a.type(where) != b.type(where))
     refuse(op, std::string(second) + " of " + ir::text(a.type(where)) + ", as " + first, ir::text(b.type(where)), where);
+}
+// As its number, its formula or the facts of its Symbols show.
+inline void expect_multiple(const char* op, const char* argument, const Tensor& t, int dim, std::int64_t of, Where where) {
+  const Expr extent = t.extent(dim, where);
+  if (!is_multiple(extent, of))
+    refuse(op, std::string(argument) + " whose dimension " + std::to_string(dim) + " is a multiple of " + std::to_string(of),
+           ir::text(extent), where);
 }
 inline void expect_extent(const char* op, const char* argument, const Tensor& t, int dim, const Expr& wanted, const char* what,
                           Where where) {

@@ -46,11 +46,8 @@ inline std::vector<Tensor> split(const Tensor& x, const std::vector<Expr>& exten
 inline std::vector<Tensor> split(const Tensor& x, int parts, int axis = 0, Where where = Where::current()) {
   const int d = detail::dimension("split", axis, x.rank(where), where);
   detail::expect(parts > 0, "split", "at least one part", std::to_string(parts), where);
+  detail::expect_multiple("split", "x", x, d, parts, where);
   const Expr each = detail::plain(x.extent(d, where) / parts);
-  const std::int64_t whole = detail::number_or(x.extent(d, where), 0);
-  detail::expect(whole % parts == 0, "split",
-                 "x whose dimension " + std::to_string(d) + " is a multiple of " + std::to_string(parts), std::to_string(whole),
-                 where);
   std::vector<Tensor> all;
   for (int p = 0; p < parts; ++p)
     all.push_back(view::slice(x, d, Range{detail::plain(each * p), detail::plain(each * (p + 1))}, 1, where));
@@ -206,6 +203,7 @@ inline Tensor tril(const Tensor& x, int k = 0, Where where = Where::current()) {
 inline Tensor pixel_unshuffle(const Tensor& x, int block, Where where = Where::current()) {
   detail::expect_rank("pixel_unshuffle", "x", x, 4, where);
   detail::expect(block >= 1, "pixel_unshuffle", "a block of at least 1", std::to_string(block), where);
+  for (const int d : {2, 3}) detail::expect_multiple("pixel_unshuffle", "x", x, d, block, where);
   const auto e = detail::extents(x, where);
   return compute(
       "pixel_unshuffle",
@@ -220,10 +218,7 @@ inline Tensor pixel_shuffle(const Tensor& x, int block, Where where = Where::cur
   detail::expect_rank("pixel_shuffle", "x", x, 4, where);
   detail::expect(block >= 1, "pixel_shuffle", "a block of at least 1", std::to_string(block), where);
   const auto e = detail::extents(x, where);
-  const std::int64_t channels = detail::number_or(e[1], 0);
-  detail::expect(channels % (block * block) == 0, "pixel_shuffle",
-                 "x with a number of channels that " + std::to_string(block * block) + " divides", std::to_string(channels),
-                 where);
+  detail::expect_multiple("pixel_shuffle", "x", x, 1, std::int64_t{block} * block, where);
   return compute(
       "pixel_shuffle", {e[0], detail::plain(e[1] / (block * block)), detail::plain(e[2] * block), detail::plain(e[3] * block)},
       [&](Var n, Var c, Var h, Var w) {

@@ -116,9 +116,11 @@ inline std::int64_t number_or(const Expr& extent, std::int64_t otherwise) {
 inline bool reduce_in_lanes(Schedule& s, const Stage& stage, Loop point, Loop terms, int lanes, int accumulators, Where where) {
   const ir::Stage& d = definition(s, stage);
   if (d.reducer.order != ir::Reducer::Order::any || d.reducer.kind == ir::ReducerKind::strict_sum) return false;
-  // Half of the registers are left to the terms.
-  const int components = static_cast<int>(d.buffers.size()), file = s.target().vector_registers();
-  while (accumulators > 1 && 2 * components * accumulators > file) accumulators /= 2;
+  // Half of the registers are left to the terms. A place beside a value takes two registers, i64 beside f32.
+  const int file = s.target().vector_registers(), bits = std::max(s.target().vector_bits(), 1);
+  int of_one = 0;
+  for (const ir::Id b : d.buffers) of_one += (lanes * s.scheduled().program.buffer(b).type.bits + bits - 1) / bits;
+  while (accumulators > 1 && 2 * of_one * accumulators > file) accumulators /= 2;
   const std::int64_t extent = number_or(terms.extent(where), -1);
   int width = lanes * accumulators;
   if (extent >= 0) width = std::min(width, power_of_two_up_to(extent));

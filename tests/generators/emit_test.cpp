@@ -1,0 +1,53 @@
+// Every operator of ashlar-ops can be written for the targets that there are: as C, as an object for x86-64-v3, for AArch64.
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "generator/tool.h"
+#include "tests/generators/sample.h"
+
+using namespace op_tests;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Folder {  // a fresh one, removed at the end
+  Folder() : path(fs::temp_directory_path() / ("ashlar.ops." + std::to_string(::getpid()))) {
+    fs::remove_all(path);
+    fs::create_directories(path);
+  }
+  ~Folder() { fs::remove_all(path); }
+  fs::path path;
+};
+
+void emit(const std::string& name, const std::string& kind, const std::string& extension, const std::string& target) {
+  CAPTURE(name);
+  CAPTURE(target);
+  const Folder folder;
+  const std::string function = "op_" + name;  // exp is a function of the C library
+  const auto r = ashlar::generator::run_tool(
+      std::vector<std::string>{"-g", name, "-f", function, "-o", folder.path.string(), "-e", kind + ",header", "-t", target});
+  CHECK(r.err == "");
+  CHECK(r.code == 0);
+  for (const std::string& file : {function + extension, function + ".h"}) {
+    CAPTURE(file);
+    CHECK((fs::exists(folder.path / file) && fs::file_size(folder.path / file) > 0));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every operator is written as C, with its header") {
+  for (const std::string& name : op_names()) emit(name, "c", ".c", "x86-64-v3");
+}
+
+#ifdef ASHLAR_TEST_LLVM
+TEST_CASE("operators are written as objects for x86-64-v3 and AArch64") {
+  for (const std::string& name : sampled_ops(12)) emit(name, "object", ".o", "x86-64-v3");
+  for (const std::string& name : sampled_ops(12, 5)) emit(name, "object", ".o", "aarch64");
+}
+#endif

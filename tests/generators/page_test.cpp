@@ -1,0 +1,108 @@
+// docs/operators.md is what the generators of ashlar-ops say of themselves.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <ashlar/ir/print.h>
+
+#include "generator/select.h"
+#include "lang/definition.h"
+#include "tests/golden.h"
+
+using namespace ashlar;
+
+namespace {
+
+std::string joined(const std::vector<std::string>& words, const char* separator) {
+  std::string text;
+  for (const std::string& w : words) text += (text.empty() ? "" : separator) + w;
+  return text;
+}
+
+// In a cell of a table a bar ends the cell.
+std::string cell(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) escaped += c == '|' ? std::string("\\|") : std::string(1, c);
+  return escaped;
+}
+
+std::string argument(const lang::ArgumentRef& a) {
+  if (a.tensor.empty()) return "`" + ir::text(a.scalar) + "` " + ir::text(a.scalar.type());
+  const lang::TensorDef& t = lang::tensor(a.tensor.id(), Where{});
+  std::vector<std::string> extents;
+  for (const lang::Bounds& b : t.shape) extents.push_back(ir::text(b.end));
+  return "`" + t.name + "` " + ir::text(t.type) + "[" + joined(extents, ", ") + "]";
+}
+
+// Parameters with their meaning, and the operators that have them.
+struct Meanings {
+  std::map<std::vector<std::string>, std::vector<std::string>> of;  // name, values, meaning: operators
+  void add(const detail::ParamInfo& p, const std::string& op) {
+    std::string values = p.choices.empty() ? p.range.empty() ? p.type : p.range : joined(p.choices, ", ");
+    if (p.type == "list") values = "a list";
+    if (p.type == "shape")  // "1 to 8 extents, each a number of at least 4 or a name ..."
+      for (const char* more : {" or a name", ", each a number or"})
+        if (const std::size_t end = values.find(more); end != std::string::npos) values.resize(end);
+    of[{p.name, values, p.doc}].push_back(op);
+  }
+  std::string text() const {
+    std::string rows = "| parameter | values | meaning | of |\n|---|---|---|---|\n";
+    for (const auto& [key, ops] : of) {
+      std::vector<std::string> named(ops.begin(),
+                                     ops.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(3, ops.size())));
+      const std::string more = ops.size() > 3 ? ", and " + std::to_string(ops.size() - 3) + " more" : "";
+      rows += "| `" + key[0] + "` | " + cell(key[1]) + " | " + cell(key[2]) + " | " + joined(named, ", ") + more + " |\n";
+    }
+    return rows;
+  }
+};
+
+const char* const beginning =
+    R"(# The operators of ashlar-ops
+
+Every operator that `ashlar-ops` (in CMake `ashlar_add_op`) has by name: what it computes, its arguments in the order of the C
+interface with the shapes that they have where no parameter is given, and its parameters with what they are where nothing is said.
+[generators.md](generators.md), "Operators by name", says how they are called and what types, shapes and chains may be written;
+`ashlar-ops -g NAME --help PARAMETER=VALUE...` prints the same for other values. Printed by `tests/generators/page_test.cpp`.
+
+Not in the tables, because all operators have it: `schedule=default`. An extent that is named in a shape, or stands in a shape without a
+parameter of its own beside it, is a parameter too: `M=64`, `M=dynamic%16`.
+)";
+
+std::string page() {
+  std::map<std::string, std::string> groups;
+  Meanings meanings;
+  for (const detail::Registration* r : generator::registered()) {
+    lang::DefinitionScope definitions;
+    const generator::MadeGenerator made = generator::make_generator(r->make, r->name, Target::parse("x86-64"), {}, r->where);
+    std::vector<std::string> inputs, outputs, params;
+    for (const lang::ArgumentRef& a : made.record->arguments) {
+      const bool output = !a.tensor.empty() && lang::tensor(a.tensor.id(), Where{}).kind == lang::TensorDef::Kind::output;
+      (output ? outputs : inputs).push_back(argument(a));
+    }
+    for (const detail::ParamInfo& p : made.record->params) {
+      if (p.type == "extent" || p.name == "schedule") continue;
+      params.push_back("`" + p.name + "=" + p.fallback + "`");
+      meanings.add(p, r->name);
+    }
+    groups[r->group] += std::string("| `") + r->name + "` | " + cell(r->doc) + " | " + cell(joined(inputs, ", ")) + " → " +
+                        cell(joined(outputs, ", ")) + " | " + joined(params, " ") + " |\n";
+  }
+  std::string text = beginning;
+  for (const auto& [group, rows] : groups) {
+    std::string title = group;
+    title[0] = static_cast<char>(std::toupper(title[0]));
+    text += "\n## " + title + "\n\n| operator | computes | arguments | parameters |\n|---|---|---|---|\n" + rows;
+  }
+  return text + "\n## Parameters\n\nThose of one name that mean the same are one row.\n\n" + meanings.text();
+}
+
+}  // namespace
+
+TEST_CASE("docs/operators.md is what the generators say of themselves") { CHECK(golden("../docs/operators.md", page()) == ""); }
