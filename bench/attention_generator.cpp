@@ -1,28 +1,3 @@
-// Attention of the bench, by the library and its family of schedules.
-#include <ashlar/generator/generator.h>
-#include <ashlar/ops.h>
-#include <ashlar/schedules/attention.h>
+#include "bench/attention_kernel.h"
 
-namespace {
-
-using namespace ashlar;
-
-class Attention : public Generator {
- public:
-  Param<int> head{"head", 64, between(1, 1024), "numbers in a query, key and value"};
-  Param<int> tile_i{"tile_i", 0, between(0, 64), "queries in a register tile; 0: as many as the file holds"};
-  Symbol H{"H"}, M{"M"}, N{"N", {.min = 1}};
-  Input q{"q", f32, {1, H, M, *head}}, k{"k", f32, {1, H, N, *head}}, v{"v", f32, {1, H, N, *head}};
-  Output y{"y", f32, {1, H, M, *head}};
-  ops::Attention a;
-
-  void algorithm() override {
-    a = ops::attention(q, k, v);
-    y = a.result;
-  }
-  void schedule(Schedule& s) override { schedules::attention(s, a, q, k, v, {.tile_i = tile_i}); }
-};
-
-}  // namespace
-
-ASHLAR_GENERATOR(Attention, "attention");
+ASHLAR_GENERATOR(kernels::Attention, "attention");

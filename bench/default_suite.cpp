@@ -4,14 +4,13 @@
 #include <ashlar/generator/generator.h>
 #include <ashlar/ops.h>
 #include <ashlar/schedules/conv.h>
-#include <ashlar/schedules/elementwise.h>
 #include <ashlar/schedules/matmul_by_size.h>
-#include <ashlar/schedules/reduction.h>
-#include <ashlar/schedules/rows.h>
 
 #include "apps/matmul/narrow.h"
 #include "apps/unsharp/unsharp.h"
+#include "bench/attention_kernel.h"
 #include "bench/defaults.h"
+#include "bench/memory_kernels.h"
 #include "bench/suites.h"
 
 namespace bench {
@@ -106,99 +105,23 @@ DefaultEntry plain_convolution(bool last, std::int64_t channels, std::int64_t si
           }};
 }
 
-DefaultEntry depthwise(std::int64_t channels, std::int64_t size) {
-  const Dims x{1, size, size, channels};
-  return {
-      "depthwise3x3",
-      {{fmt::format("{0}x{0}x{1}", size, channels),
-        18.0 * static_cast<double>(size * size * channels),
-        "GFLOP/s",
-        {{f32, x}, {f32, {3, 3, channels, 1}}},
-        {{f32, x}}}},
-      [=](DefaultProgram& p) {
-        const Tensor image = p.in("x", f32, {1, size, size, channels}), w = p.in("w", f32, {3, 3, channels, 1});
-        const Tensor rim = ops::pad(image, {0, {1, 1}, {1, 1}, 0});
-        const Tensor sum = ops::depthwise_conv2d(rim, w, {}, {.layout = ops::Layout::channels_last}).sum;
-        p.out(sum);
-        return [=](Schedule& s) {  // 4 pixels of a row and 4 registers of channels
-          const int lanes = s.target().lanes(f32);
-          const Stage y = s[sum];
-          const Stage sums = s.cache_write(y, Scope::registers);
-          auto [n, h, column, c] = y.spatial<4>();
-          auto [xo, xi] = y.split(column, 4, Tail::guard);
-          auto [co, ci] = y.split(c, 2 * lanes, Tail::guard);
-          auto [part, lane] = y.split(ci, lanes, Tail::exact);
-          y.reorder(n, h, co, xo, xi, part, lane).unroll(xi).unroll(part).vectorize(lane);
-          sums.compute_at(xo);
-          auto [sn, sh, sx, sc] = sums.spatial<4>();
-          auto [r, q] = sums.reduction<2>();
-          auto [tile, pixel] = sums.split(sx, 4, Tail::guard);
-          auto [block, channel] = sums.split(sc, 2 * lanes, Tail::guard);
-          auto [half, l] = sums.split(channel, lanes, Tail::exact);
-          sums.reorder(sn, sh, tile, block, r, q, pixel, half, l).unroll(r).unroll(q).unroll(pixel).unroll(half).vectorize(l);
-          y.parallel(y.fuse(n, h));
-          auto [rn, rh, rx, rc] = s[rim].spatial<4>();
-          s[rim].parallel(s[rim].fuse(rn, rh)).vectorize(rc, lanes);
-        };
-      }};
-}
-
-std::vector<DefaultEntry> of_memory() {
-  std::vector<DefaultEntry> all;
-  const auto bytes = [](double n) { return n * 4; };
-  all.push_back({"softmax",
-                 {{"4096x1024", bytes(2.0 * 4096 * 1024), "GB/s", {{f32, {4096, 1024}}}, {{f32, {4096, 1024}}}},
-                  {"64x128", bytes(2.0 * 64 * 128), "GB/s", {{f32, {64, 128}}}, {{f32, {64, 128}}}}},
-                 [](DefaultProgram& p) {
-                   const Symbol M{"M"}, N{"N"};
-                   const auto y = ops::softmax(p.in("x", f32, {M, N}));
-                   p.out(y);
-                   return [=](Schedule& s) { schedules::rows(s, {s[y.maximum], s[y.exp], s[y.sum], s[y.result]}); };
-                 }});
-  all.push_back({"layer_norm",
-                 {{"4096x1024",
-                   bytes(2.0 * 4096 * 1024),
-                   "GB/s",
-                   {{f32, {4096, 1024}}, {f32, {1024}}, {f32, {1024}}},
-                   {{f32, {4096, 1024}}}}},
-                 [](DefaultProgram& p) {
-                   const Symbol M{"M"}, N{"N"};
-                   const Tensor x = p.in("x", f32, {M, N}), scale = p.in("scale", f32, {N}), shift = p.in("shift", f32, {N});
-                   const auto y = ops::layer_norm(x, scale, shift);
-                   p.out(y);
-                   return [=](Schedule& s) { schedules::rows(s, {s[y.mean], s[y.result]}); };
-                 }});
-  all.push_back(
-      {"gelu", {{"1048576", bytes(2.0 * (1 << 20)), "GB/s", {{f32, {1 << 20}}}, {{f32, {1 << 20}}}}}, [](DefaultProgram& p) {
-         const Symbol N{"N"};
-         const Tensor y = ops::gelu(p.in("x", f32, {N}));
-         p.out(y);
-         return [=](Schedule& s) { schedules::elementwise(s, s[y]); };
-       }});
-  all.push_back({"sum", {{"16777216", bytes(1 << 24), "GB/s", {{f32, {1 << 24}}}, {{f32, {}}}}}, [](DefaultProgram& p) {
-                   const Symbol N{"N"};
-                   const Tensor y = ops::reduce_sum(p.in("x", f32, {N}));
-                   p.out(y);
-                   return [=](Schedule& s) { schedules::reduction(s, s[y]); };
-                 }});
-  all.push_back({"box_blur",
-                 {{"2048x2048", bytes(2.0 * 2048 * 2048), "GB/s", {{f32, {2048, 2048}}}, {{f32, {2048, 2048}}}}},
-                 [](DefaultProgram& p) {
-                   const Symbol H{"H", {.min = 1}}, W{"W", {.min = 1}};
-                   const auto y = ops::box_blur(p.in("x", f32, {H, W}), 1, 1, {.border = ops::PadMode::edge});
-                   p.out(y);
-                   return [=](Schedule& s) {
-                     const int lanes = s.target().lanes(f32);
-                     const Stage result = s[y.result], across = s[y.stages.front()];
-                     auto [r, c] = result.spatial<2>();
-                     auto [strip, row] = result.split(r, 32, Tail::guard);
-                     result.tighten(row);
-                     across.store_at(strip).compute_at(row).slide(row).fold(0, 4);
-                     across.vectorize(across.spatial<2>()[1], lanes);
-                     result.vectorize(c, lanes).parallel(strip);
-                   };
-                 }});
-  return all;
+// What is bound by memory, and pictures.
+template <class G>
+void race_memory(Report& report, const Machine& machine, const char* kernel, const std::vector<Dims>& inputs,
+                 const Dims& result, const std::vector<std::pair<std::string, std::string>>& params = {}, Type type = f32,
+                 double flops = 0) {
+  if (!report.wants(std::string("default ") + kernel)) return;
+  DefaultRun run{dims(inputs.front()), flops, flops > 0 ? "GFLOP/s" : "GB/s", {}, {{type, result}}};
+  double elements = 1;
+  for (const std::int64_t e : result) elements *= static_cast<double>(e);
+  for (const Dims& d : inputs) {
+    run.inputs.push_back({type, d});
+    double n = 1;
+    for (const std::int64_t e : d) n *= static_cast<double>(e);
+    elements += n;
+  }
+  if (flops == 0) run.work = elements * type.bytes();
+  race_defaults(report, machine, of_generator<G>(kernel, params, run));
 }
 
 }  // namespace
@@ -218,13 +141,21 @@ void default_suite(Report& report, const Machine& machine) {
   for (const bool last : {false, true})
     race(plain_convolution(last, 64, 56, 64, 3, 1)), race(plain_convolution(last, 256, 14, 256, 3, 1)),
         race(plain_convolution(last, 64, 56, 256, 1, 1)), race(plain_convolution(last, 3, 224, 64, 7, 2));
-  race(depthwise(128, 56));
-  for (const DefaultEntry& e : of_memory()) race(e);
-  const double pixels = 3.0 * 1536 * 2560;
-  if (report.wants("default unsharp"))
-    race(of_generator<unsharp::Unsharp>(
-        "unsharp", {{"channels", "3"}, {"stream", "true"}},
-        {"3x1536x2560", 8 * pixels, "GB/s", {{f32, {3, 1536, 2560}}}, {{f32, {3, 1536, 2560}}}}));
+  const std::int64_t C = 144, S = 56;
+  race_memory<kernels::Depthwise>(report, machine, "depthwise3x3", {{1, S, S, C}, {3, 3, C, 1}}, {1, S, S, C},
+                                  {{"channels", "144"}, {"size", "56"}}, f32, 18.0 * static_cast<double>(S * S * C));
+  race_memory<kernels::Softmax>(report, machine, "softmax", {{1024, 1024}}, {1024, 1024});
+  race_memory<kernels::LayerNorm>(report, machine, "layer_norm", {{1024, 768}, {768}, {768}}, {1024, 768});
+  race_memory<kernels::Gelu>(report, machine, "gelu", {{1 << 20}}, {1 << 20});
+  race_memory<kernels::Sum>(report, machine, "sum", {{1 << 24}}, {});
+  race_memory<kernels::Transpose>(report, machine, "transpose", {{2048, 2048}}, {2048, 2048}, {{"stream", "true"}});
+  race_memory<kernels::BoxBlur>(report, machine, "box_blur", {{1536 + 2, 2560 + 8}}, {1536, 2560},
+                                {{"together", "8"}, {"stream", "true"}}, u16);
+  const Dims heads{1, 8, 512, 64};
+  race_memory<kernels::Attention>(report, machine, "attention", {heads, heads, heads}, heads, {}, f32,
+                                  4.0 * 8 * 512 * 512 * 64);
+  race_memory<unsharp::Unsharp>(report, machine, "unsharp", {{3, 1536, 2560}}, {3, 1536, 2560},
+                                {{"channels", "3"}, {"stream", "true"}});
 }
 
 }  // namespace bench

@@ -70,6 +70,10 @@ struct Array {
       std::int32_t x = 0;
       return std::memcpy(&x, at, 4), x;
     }
+    if (type == u16) {
+      std::uint16_t x = 0;
+      return std::memcpy(&x, at, 2), static_cast<double>(x);
+    }
     if (type == u8) return static_cast<double>(std::to_integer<unsigned>(*at));
     throw std::runtime_error("a result of " + ir::text(type));
   }

@@ -52,7 +52,8 @@ void reduction(const ir::Program& p, const ir::Stage& s, const Sizes& sizes, Cla
     for (const Index& x : r.at)
       for (const auto& v : spatial)
         for (const auto& k : terms)
-          if (overlap(x, v.id, k.id, sizes.extent(s, k.id))) c.window = true, windows.push_back(v.name + " + " + k.name);
+          if (overlap(x, v.id, k.id, sizes.extent(s, k.id)))
+            c.window = true, c.over.push_back(v.id), windows.push_back(v.name + " + " + k.name);
   // What neighbours in memory are, the largest load says.
   double largest = 0;
   bool beside = false;  // neighbouring results read neighbours
@@ -144,7 +145,8 @@ void pointwise(const ir::Program& p, const ir::Stage& s, Classified& c) {
       if (r.at.size() < 2) continue;
       const Id last = spatial.back().id;
       bool other = false, turned = false;
-      for (const auto& v : spatial) other = other || (v.id != last && runs_along(r, v.id));
+      for (const auto& v : spatial)
+        if (v.id != last && runs_along(r, v.id)) other = true, c.turned = v.id;
       for (std::size_t d = 0; d + 1 < r.at.size(); ++d) turned = turned || r.at[d].moves_with(last);
       if (other && turned && !r.at.back().moves_with(last)) {
         c.family = Family::transposition;

@@ -14,7 +14,9 @@ struct Classified {
   Id contiguous = 0;
   // Products: a dimension of each factor that the other one lacks; `columns` is the one that stores run along, where either is.
   Id rows = 0, columns = 0;
-  bool window = false;  // a reduction that reads x(i + r)
+  bool window = false;   // a reduction that reads x(i + r)
+  std::vector<Id> over;  // such i
+  Id turned = 0;         // transpositions: the dimension along which neighbours in memory are read
 };
 Classified classify(const ir::Program&, const ir::Stage&, const Sizes&);
 

@@ -45,8 +45,11 @@ struct Product {
   enum class Kind { by_size, panels, skinny, narrow } kind = Kind::panels;
 };
 
+enum class Taken { no, transposition, channels_last };  // by a family, as a whole
+
 // The loops of a leader, outermost first, and where its members are computed.
 struct Plan {
+  Taken taken = Taken::no;              // then neither
   std::optional<Product> product;       // then there are no levels, and no place for members but the product
   std::map<int, std::int64_t> factors;  // of dimensions that are split
   std::vector<Level> levels;
@@ -105,6 +108,8 @@ bool on_stack(Draft&, Id stage);  // where it is small enough
 void inline_stages(Draft&);                                               // place.cpp
 std::vector<Group> groups_of(Draft&);                                     // leaders before what they read
 Plan plan_of(Draft&, const Group&, bool families = true);                 // plan.cpp
+Taken taken_by(Draft&, Id stage);                                         // families.cpp
+bool schedule_taken(Draft&, Id stage, Taken);                             // false: nothing was done
 std::optional<Product> product_of(const ir::Stage&, const ir::Program&);  // products.cpp: the form, but for its kind
 std::optional<Product> product_for(Draft&, const Group&);
 bool schedule_product(Draft&, const Group&, const Product&);  // false: nothing was done

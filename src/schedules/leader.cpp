@@ -71,6 +71,10 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
   const Family family = d.family(g.leader).family;
   d.choice(g.leader);
   if (family == Family::full_reduction) return reduce_all(d, g.leader);
+  if (plan.taken != Taken::no) {
+    if (schedule_taken(d, g.leader, plan.taken)) return;
+    plan = plan_of(d, g, false);
+  }
   if (plan.product) {
     if (schedule_product(d, g, *plan.product)) return;
     plan = plan_of(d, g, false);

@@ -12,7 +12,8 @@
 namespace ashlar::schedules {
 namespace {
 
-constexpr std::int64_t strip_rows = 32, chunk_elements = 1024, stencil_elements = 512, parallel_elements = 16384;
+constexpr std::int64_t strip_rows = 32, chunk_elements = 1024, stencil_elements = 512, parallel_elements = 16384,
+                       block_of_lines = 32;
 constexpr double worth_parallel = 5e4;  // operations
 
 bool sums(Family f) { return f == Family::product || f == Family::column_reduction; }
@@ -62,6 +63,10 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
     plan.outside = g.members;
     return plan;
   }
+  if (families && (plan.taken = taken_by(d, g.leader)) != Taken::no) {
+    plan.outside = g.members;
+    return plan;
+  }
   if (families && (plan.product = product_for(d, g))) {
     const Product::Kind kind = plan.product->kind;  // panels have a tile after which a reader may stand
     for (const Id id : g.members)
@@ -90,7 +95,8 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
   }
   const int v = plan.vector_dim;
   if (plan.tile && plan.tile->columns < 0) plan.tile.reset();
-  int strip_dim = -1;
+  int strip_dim = -1;  // its outer part stands outside, its inner part inside of the others
+  bool slides_along_strip = false;
   if (plan.tile) {
     plan.factors[v] = plan.tile->columns_by;
     if (plan.tile->rows >= 0) plan.factors[plan.tile->rows] = plan.tile->rows_by;
@@ -102,7 +108,14 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
       plan.factors[v] = parallel_elements;
     for (int k = 0; k < n; ++k)
       if (k != v && window[static_cast<std::size_t>(k)] > 0 && strip_dim < 0 && extent(k) > 1) strip_dim = k;
-    if (strip_dim >= 0) plan.factors[strip_dim] = strip_rows;
+    if (strip_dim >= 0) {
+      plan.factors[strip_dim] = strip_rows, slides_along_strip = true;
+    } else if (family == Family::transposition) {  // lines of the cache at both ends
+      for (int k = 0; k < n; ++k)
+        if (dims[static_cast<std::size_t>(k)].id == d.family(g.leader).turned) strip_dim = k;
+      if (strip_dim == v) strip_dim = -1;
+      if (strip_dim >= 0) plan.factors[strip_dim] = plan.factors[v] = block_of_lines;
+    }
   }
 
   // in which order
@@ -124,7 +137,8 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
   if (plan.tile && plan.tile->rows >= 0) add(plan.tile->rows, Level::Part::outer);
   if (v >= 0 && split(v)) add(v, Level::Part::outer);
   if (strip_dim >= 0) {
-    if (std::find(late.begin(), late.end(), strip_dim) == late.end()) plan.strip = static_cast<int>(plan.levels.size());
+    if (slides_along_strip && std::find(late.begin(), late.end(), strip_dim) == late.end())
+      plan.strip = static_cast<int>(plan.levels.size());
     add(strip_dim, Level::Part::inner);
   }
   std::size_t places = plan.levels.size();  // members go into these

@@ -247,7 +247,22 @@ TEST_CASE("by default: transposition, gather, scatter, recurrence, window") {
     const Tensor x = input("x", f32, {M, N});
     const Scheduled s({x}, {compute("t", {{"j", N}, {"i", M}}, [&](Var j, Var i) { return x(i, j); })});
     CHECK(s.of("t").family == Family::transposition);
+    CHECK(s.has("t", "schedules::transpose"));
     s.same({{9, 20}, {20, 9}});
+    s.same({{37, 70}, {70, 37}});
+  }
+  {
+    const Tensor x = input("x", f32, {M, N});
+    const Scheduled s({x}, {compute("t", {{"j", N}, {"i", M}}, [&](Var j, Var i) { return x(i, j) * 2; })});
+    CHECK(s.of("t").family == Family::transposition);
+    CHECK(s.has("t", "tiles: j by 32, i by 32"));
+    s.same({{37, 70}, {70, 37}});
+  }
+  {
+    const Tensor x = input("x", f32, {1, 9, 11, 20}), w = input("w", f32, {3, 3, 20, 1});
+    const Scheduled s({x, w}, {ops::depthwise_conv2d(x, w, {}, {.layout = ops::Layout::channels_last})});
+    CHECK(s.has("depthwise_conv2d", "schedules::stencil"));
+    s.same({{1, 9, 11, 20}, {3, 3, 20, 1}, {1, 7, 9, 20}});
   }
   {
     const Tensor x = input("x", f32, {N}), at = input("at", i32, {M});

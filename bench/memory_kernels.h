@@ -1,0 +1,143 @@
+#pragma once
+// Kernels that are bound by memory, each by a family of schedules.
+#include <ashlar/generator/generator.h>
+#include <ashlar/ops.h>
+#include <ashlar/schedules.h>
+
+namespace kernels {
+
+using namespace ashlar;
+
+// e^(x - m) times 1 / sum, m the largest of a row: one division a row, as libraries have it (ops::softmax divides each
+// element).
+class Softmax : public Generator {
+ public:
+  Param<bool> quick{"quick", false, "exp in its fast form"};
+  Symbol M{"M"}, N{"N"};
+  Input x{"x", f32, {M, N}};
+  Output y{"y", f32, {M, N}};
+  Tensor top, powers, total, inverse, result;
+
+  void algorithm() override {
+    const Axis k{"k", N}, l{"l", N};
+    top = compute("top", {M}, [&](Var i) { return maximum(x(i, k), k); });
+    powers = compute("powers", {M, N}, [&](Var i, Var j) {
+      const Expr e = exp(x(i, j) - top(i));
+      return quick ? fast(e) : e;
+    });
+    total = compute("total", {M}, [&](Var i) { return sum(powers(i, l), l); });
+    inverse = compute("inverse", {M}, [&](Var i) { return 1.0f / total(i); });
+    y = result = compute("softmax", {M, N}, [&](Var i, Var j) { return powers(i, j) * inverse(i); });
+  }
+  void schedule(Schedule& s) override { schedules::rows(s, {s[top], s[powers], s[total], s[inverse], s[result]}); }
+};
+
+// The mean of a row, then of the squared deviations.
+class LayerNorm : public Generator {
+ public:
+  Symbol M{"M"}, N{"N"};
+  Input x{"x", f32, {M, N}}, scale{"scale", f32, {N}}, shift{"shift", f32, {N}};
+  Output y{"y", f32, {M, N}};
+  Tensor total, mean, squares, inverse, result;
+
+  void algorithm() override {
+    const Axis k{"k", N}, l{"l", N};
+    total = compute("total", {M}, [&](Var i) { return sum(x(i, k), k); });
+    mean = compute("mean", {M}, [&](Var i) { return total(i) / f32(N); });
+    squares = compute("squares", {M}, [&](Var i) { return sum((x(i, l) - mean(i)) * (x(i, l) - mean(i)), l); });
+    inverse = compute("inverse", {M}, [&](Var i) { return rsqrt(squares(i) / f32(N) + 1e-5f); });
+    y = result =
+        compute("layer_norm", {M, N}, [&](Var i, Var j) { return (x(i, j) - mean(i)) * inverse(i) * scale(j) + shift(j); });
+  }
+  void schedule(Schedule& s) override { schedules::rows(s, {s[total], s[mean], s[squares], s[inverse], s[result]}); }
+};
+
+// x (1 + erf(x / sqrt 2)) / 2
+class Gelu : public Generator {
+ public:
+  Param<bool> quick{"quick", false, "erf in its fast form"};
+  Symbol N{"N"};
+  Input x{"x", f32, {N}};
+  Output y{"y", f32, {N}};
+  Tensor result;
+
+  void algorithm() override {
+    y = result = compute("gelu", {N}, [&](Var i) {
+      const Expr e = x(i) * 0.5f * (1.0f + erf(x(i) * 0.70710678118654752440f));
+      return quick ? fast(e) : e;
+    });
+  }
+  void schedule(Schedule& s) override { schedules::elementwise(s, s[result]); }
+};
+
+class Sum : public Generator {
+ public:
+  Symbol N{"N"};
+  Input x{"x", f32, {N}};
+  Output y{"y", f32, {}};
+  Tensor total;
+
+  void algorithm() override { y = total = ops::reduce_sum(x).accumulated; }
+  void schedule(Schedule& s) override { schedules::reduction(s, s[total]); }
+};
+
+class Transpose : public Generator {
+ public:
+  Param<bool> stream{"stream", false, "the result goes past the caches"};
+  Symbol M{"M"}, N{"N"};
+  Input x{"x", f32, {M, N}};
+  Output y{"y", f32, {N, M}};
+  Tensor turned;
+
+  void algorithm() override {
+    y = turned = compute("turned", {N, M}, [&](Var i, Var j) { return x(j, i); });
+  }
+  void schedule(Schedule& s) override { schedules::transpose(s, s[turned], x, {.stream = stream}); }
+};
+
+// 3 x 3, stride 1, a rim of zeros, channels last.
+class Depthwise : public Generator {
+ public:
+  Param<int> channels{"channels", 32, between(1, 4096), "of the picture"};
+  Param<int> size{"size", 112, between(1, 1024), "rows and columns of the picture"};
+  Param<int> together{"together", 0, between(0, 16), "pixels in registers; 0: by the registers there are"};
+  Input x{"x", f32, {1, size, size, *channels}, {.order = ashlar::Layout::dense}};
+  Input w{"w", f32, {3, 3, *channels, 1}, {.order = ashlar::Layout::dense}};
+  Output y{"y", f32, {1, size, size, *channels}, {.order = ashlar::Layout::dense}};
+  Tensor sum;
+
+  void algorithm() override {
+    y = sum = ops::depthwise_conv2d(x, w, {}, {.padding = {1, 1}, .layout = ops::Layout::channels_last}).sum;
+  }
+  void schedule(Schedule& s) override { schedules::stencil(s, s[sum], {.together = together, .channels_last = true}); }
+};
+
+// Of three neighbours across, then of three down, in 16 bits as they come.
+class BoxBlur : public Generator {
+ public:
+  Param<int> strip{"strip", 32, "rows that one thread computes one after the other"};
+  Param<int> columns{"columns", 0, "pixels of a row computed before the next row; 0: all"};
+  Param<int> together{"together", 1, between(1, 8), "rows in registers"};
+  Param<bool> ring{"ring", false, "the sums across are kept in a ring of 4 rows; else they are computed again"};
+  Param<bool> stream{"stream", false, "the result goes past the caches"};
+  Symbol H{"H", {.min = 2}}, W{"W", {.min = 8}};
+  Input x{"x", u16, {H, W}};
+  Output y{"y", u16, {H - 2, W - 8}};  // rows of a multiple of 8, as pictures usually have
+  Tensor across, down;
+
+  void algorithm() override {
+    across = compute("across", [&](Var i, Var j) { return (x(i, j) + x(i, j + 1) + x(i, j + 2)) / 3; });
+    y = down =
+        compute("down", {H - 2, W - 8}, [&](Var i, Var j) { return (across(i, j) + across(i + 1, j) + across(i + 2, j)) / 3; });
+  }
+  void schedule(Schedule& s) override {
+    schedules::StencilOptions o{.together = together, .strip = strip, .columns = columns, .stream = stream};
+    if (ring)
+      o.sliding = {{s[across], 4}};
+    else
+      o.inlined = {s[across]};
+    schedules::stencil(s, s[down], o);
+  }
+};
+
+}  // namespace kernels
