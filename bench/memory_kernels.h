@@ -45,7 +45,7 @@ class LayerNorm : public Generator {
     total = compute("total", {M}, [&](Var i) { return sum(x(i, k), k); });
     mean = compute("mean", {M}, [&](Var i) { return total(i) / f32(N); });
     squares = compute("squares", {M}, [&](Var i) { return sum((x(i, l) - mean(i)) * (x(i, l) - mean(i)), l); });
-    inverse = compute("inverse", {M}, [&](Var i) { return rsqrt(squares(i) / f32(N) + 1e-5f); });
+    inverse = compute("inverse", {M}, [&](Var i) { return 1.0f / sqrt(squares(i) / f32(N) + 1e-5f); });
     y = result =
         compute("layer_norm", {M, N}, [&](Var i, Var j) { return (x(i, j) - mean(i)) * inverse(i) * scale(j) + shift(j); });
   }

@@ -24,6 +24,21 @@ TEST_CASE("softmax, with its exponentials in the cache") {
                   shapes, {.relative = 1e-6, .emulated = true});
 }
 
+TEST_CASE("rows one after the other, and three beside each other") {
+  for (const int together : {1, 3})
+    check_scheduled("softmax",
+                    [together](Maker& m) {
+                      const Symbol B{"B"}, M{"M"}, N{"N"};
+                      const auto y = ops::softmax(m.in("x", f32, {B, M, N}));
+                      m.out(y);
+                      return [=](Schedule& s) {
+                        schedules::rows(s, {s[y.maximum], s[y.exp], s[y.sum], s[y.result]},
+                                        {.accumulators = 2, .together = together});
+                      };
+                    },
+                    {{{2, 7, 70}}, {{1, 3, 5}}, {{2, 0, 3}}}, {.relative = 1e-6});
+}
+
 TEST_CASE("log of softmax, over the last of three dimensions") {
   check_scheduled("log_softmax",
                   [](Maker& m) {

@@ -105,6 +105,18 @@ inline std::int64_t number_or(const Expr& extent, std::int64_t otherwise) {
   return ir::is_int(extent, &n) ? n : otherwise;
 }
 
+// The loop over `together` points at most, or fewer, of a stage: unrolled, with the loops `inside` in it, and inside of those
+// over terms that are not. As the inner loop of a split it is of a constant number.
+inline void points_together(const Stage& stage, Loop points, int together, const std::vector<Loop>& terms,
+                            const std::vector<Loop>& inside, Where where) {
+  const Loop each = stage.split(points, together, Tail::guard, where).inner;
+  std::vector<Loop> order = terms;
+  order.push_back(each);
+  order.insert(order.end(), inside.begin(), inside.end());
+  if (order.size() > 1) in_order(stage, order, where);
+  stage.unroll(each, where);
+}
+
 // A reduction in lanes: `accumulators` registers of `lanes` each, then one tree of halves. `terms` is the innermost loop over
 // the terms, of neighbours in memory; `point` the innermost loop over points of the stage, Loop() where it has none.
 //
@@ -113,14 +125,27 @@ inline std::int64_t number_or(const Expr& extent, std::int64_t otherwise) {
 //   part[0 .. W / 2) + part[W / 2 ..), and so on; the stage adds the last two
 //
 // What may not be regrouped, or in any order only, keeps its serial loop: false.
-inline bool reduce_in_lanes(Schedule& s, const Stage& stage, Loop point, Loop terms, int lanes, int accumulators, Where where) {
+//
+// With `rows.together` > 1 the stage is computed at `rows.at` for so many rows, numbers of its dimension `rows.dim`; each of
+// these loops is then unrolled over the rows, so that they wait for each other's sums less. A stage that `rows.at` is a loop of
+// has split that dimension itself: `rows.each` is its loop over the rows.
+struct RowsTogether {
+  int together = 1;
+  Loop at = {}, each = {};
+  std::size_t dim = 0;
+};
+inline bool reduce_in_lanes(Schedule& s, const Stage& stage, Loop point, Loop terms, int lanes, int accumulators, Where where,
+                            const RowsTogether& rows = {}) {
   const ir::Stage& d = definition(s, stage);
   if (d.reducer.order != ir::Reducer::Order::any || d.reducer.kind == ir::ReducerKind::strict_sum) return false;
-  // Half of the registers are left to the terms. A place beside a value takes two registers, i64 beside f32.
+  const bool several = rows.together > 1;
+  // Half of the registers are left to the terms; of several rows a half of these to the halves of the tree, which live at once.
+  // A place beside a value takes two registers, i64 beside f32.
   const int file = s.target().vector_registers(), bits = std::max(s.target().vector_bits(), 1);
   int of_one = 0;
   for (const ir::Id b : d.buffers) of_one += (lanes * s.scheduled().program.buffer(b).type.bits + bits - 1) / bits;
-  while (accumulators > 1 && 2 * of_one * accumulators > file) accumulators /= 2;
+  of_one *= rows.together;
+  while (accumulators > 1 && (several ? 4 : 2) * of_one * accumulators > file) accumulators /= 2;
   const std::int64_t extent = number_or(terms.extent(where), -1);
   int width = lanes * accumulators;
   if (extent >= 0) width = std::min(width, power_of_two_up_to(extent));
@@ -137,18 +162,34 @@ inline bool reduce_in_lanes(Schedule& s, const Stage& stage, Loop point, Loop te
     }
     stage.unroll(rest, where);
     for (std::size_t k = parts.size(); k-- > 0;) {
-      if (point.id() != 0) parts[k].compute_at(point, where);
-      parts[k].store_in(Scope::registers, where);
-      const Loop last = loops_over(s, parts[k], false, where).back();
-      if (number_or(last.extent(where), 0) <= lanes) {
-        for (const Loop& t : loops_over(s, parts[k], true, where)) parts[k].reorder({t, where}, last);
-        parts[k].vectorize(last, where);
-        continue;
+      if (several)
+        parts[k].compute_at(rows.at, where);
+      else if (point.id() != 0)
+        parts[k].compute_at(point, where);
+      parts[k].store_in(several ? Scope::stack : Scope::registers, where);
+      const std::vector<Loop> points = loops_over(s, parts[k], false, where), of_part = loops_over(s, parts[k], true, where);
+      const Loop last = points.back();
+      std::vector<Loop> inside{last};
+      if (number_or(last.extent(where), 0) > lanes) {
+        const auto [a, lane] = parts[k].split(last, lanes, Tail::exact, where);
+        inside = {a, lane};
       }
-      const auto [a, lane] = parts[k].split(last, lanes, Tail::exact, where);
-      for (const Loop& t : loops_over(s, parts[k], true, where)) parts[k].reorder({t, where}, a, lane);
-      parts[k].vectorize(lane, where).unroll(a, where);
+      if (several)
+        points_together(parts[k], points[rows.dim], rows.together, of_part, inside, where);
+      else
+        for (const Loop& term : of_part) {
+          std::vector<Loop> order{term};
+          order.insert(order.end(), inside.begin(), inside.end());
+          in_order(parts[k], order, where);
+        }
+      parts[k].vectorize(inside.back(), where);
+      if (inside.size() > 1) parts[k].unroll(inside.front(), where);
     }
+    if (several && rows.each.id() != 0)
+      stage.unroll(rows.each, where);
+    else if (several)
+      points_together(stage, loops_over(s, stage, false, where)[rows.dim], rows.together, {}, loops_over(s, stage, true, where),
+                      where);
   });
 }
 

@@ -5,11 +5,14 @@
 //   auto y = ops::softmax(x);
 //   schedules::rows(s, {s[y.maximum], s[y.exp], s[y.sum], s[y.result]});
 //
-//   for row in rows                          parallel; all dimensions but the last as one loop
-//     maximum: for ko, in 4 registers        partial maxima in lanes, then a tree of halves
-//     exp:     for jo, for ji in 16          vectorized; a row that stays in the cache
+//   for row in rows, four at a time          parallel; all dimensions but the last as one loop
+//     maximum: for ko, 4 rows, 2 registers   partial maxima in lanes, then a tree of halves
+//     exp:     4 rows, for jo, for ji in 16  vectorized; rows that stay in the cache
 //     sum:     as the maximum
-//     result:  for jo, for ji in 16          vectorized
+//     result:  4 rows, for jo, for ji in 16  vectorized
+//
+// The end of a reduction, halves of a register added one after the other, takes as long as a short row; rows beside each other
+// wait for it together.
 //
 // A result without the last dimension (argmax, a norm) has its loops over rows alone. A reduction that may not be regrouped
 // (strict_sum) keeps its serial loop. Right for every extent. Refused: no stage, more dimensions of rows than the result has, a
@@ -23,6 +26,7 @@ struct RowsOptions {
   int lanes = 0;         // 0: what a register holds of the widest type of each stage
   int accumulators = 4;  // registers of partial results of a reduction
   int unroll = 1;        // vectors of one iteration of stages along a row
+  int together = 0;      // rows whose reductions run beside each other; 0: 4 with 32 registers, 2 with 16
   bool parallel = true;
   bool stream = false;  // the result goes past the caches
 };
@@ -79,7 +83,14 @@ inline void rows(Schedule& s, const std::vector<Stage>& stages, const RowsOption
   };
   outer.resize(static_cast<std::size_t>(dims));
   const bool whole = outer.empty();  // one row
-  const Loop row = whole ? Loop() : detail::fused(result, outer, where);
+  const int several = o.together > 0 ? o.together : std::max(1, s.target().vector_registers() / 8);
+  detail::RowsTogether together{.together = whole ? 1 : several, .dim = static_cast<std::size_t>(std::max(0, dims - 1))};
+  Loop each;
+  if (together.together > 1) {
+    const Split split = result.split(outer.back(), together.together, Tail::guard, where);
+    outer.back() = split.outer, each = split.inner;
+  }
+  const Loop row = together.at = whole ? Loop() : detail::fused(result, outer, where);
   if (!whole) {
     for (std::size_t k = stages.size() - 1; k-- > 0;) stages[k].compute_at(row, where);
     if (o.parallel) result.parallel(row, where);
@@ -87,11 +98,16 @@ inline void rows(Schedule& s, const std::vector<Stage>& stages, const RowsOption
   for (std::size_t k = 0; k < stages.size(); ++k) {
     const Stage stage = stages[k];
     const bool is_result = k + 1 == stages.size();
-    if (detail::definition(s, stage).is_reduction())
+    if (detail::definition(s, stage).is_reduction()) {
+      together.each = is_result ? each : Loop();
       detail::reduce_in_lanes(s, stage, is_result ? row : last[k], detail::loops_over(s, stage, true, where).back(),
-                              lanes_of(stage), o.accumulators, where);
-    else if (along(stage))
+                              lanes_of(stage), o.accumulators, where, together);
+    } else if (along(stage)) {
       elements(stage, last[k]);
+    } else if (together.together > 1 && !is_result) {
+      detail::points_together(stage, detail::loops_over(s, stage, false, where)[together.dim], together.together, {}, {},
+                              where);
+    }
     if (!whole && !is_result && !along(stage))
       (void)s.attempt([&] { stage.store_in(Scope::stack, where); });  // one value or a few of a row
   }
