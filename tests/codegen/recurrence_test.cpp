@@ -41,3 +41,24 @@ TEST_CASE("compiled recurrences compute what plain loops do") {
       }
     });
 }
+
+TEST_CASE("a running sum whose first step is peeled keeps the one before in a register") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
+  lang::bind(y, scan("sums", {N}, Along{0}, Combine::add, [&](Var i) { return x(i); }));
+  const lang::Built built = lang::build_program("running", {lang::ArgumentRef(x), lang::ArgumentRef(y)});
+  const Target target = Target::parse("x86-64-v3");
+  Schedule s(built, target);
+  const Stage sums = s[y];
+  sums.peel(sums.spatial<1>()[0], Peel::first);
+  schedule::finish(s.scheduled(), target);
+  const std::string text = codegen::emit(lower(s.scheduled().program, options_for(target)), target, codegen::Output::llvm);
+  // the loop that adds and stores, from its label to its end: one load, of x
+  const std::size_t phi = text.find("phi float"), end = text.find("br i1", phi);
+  REQUIRE(phi != text.npos);
+  const std::string loop = text.substr(phi, end - phi);
+  CHECK(loop.find("fadd") != loop.npos);
+  REQUIRE(loop.find("load float") != loop.npos);
+  CHECK(loop.find("load float") == loop.rfind("load float"));
+}

@@ -25,7 +25,7 @@ constexpr const char* kPasses =
     "always-inline,"  // the texts of intrinsics
     "function("
     "sroa<modify-cfg>,early-cse,instcombine<no-verify-fixpoint>,"
-    "loop-simplify,lcssa,loop-mssa(licm<allowspeculation>),"
+    "loop-simplify,lcssa,loop-mssa(licm<allowspeculation>),loop-load-elim,"
     "early-cse<memssa>,simplifycfg"
     "),globaldce";
 
