@@ -84,7 +84,7 @@ DefaultEntry convolution(std::int64_t channels, std::int64_t size, std::int64_t 
           }};
 }
 
-// The same in the layouts of PyTorch and TensorFlow, for which there is no schedule by hand.
+// The same with bias and relu in the layouts of PyTorch and TensorFlow, for which there is no schedule by hand.
 DefaultEntry plain_convolution(bool last, std::int64_t channels, std::int64_t size, std::int64_t outputs, std::int64_t window,
                                std::int64_t stride) {
   const std::int64_t out = (size - 1) / stride + 1;
@@ -93,14 +93,20 @@ DefaultEntry plain_convolution(bool last, std::int64_t channels, std::int64_t si
              y = last ? Dims{1, out, out, outputs} : Dims{1, outputs, out, out};
   const double work = 2.0 * static_cast<double>(out * out * outputs * channels * window * window);
   return {fmt::format("conv{0}x{0} {1}", window, last ? "nhwc" : "nchw"),
-          {{fmt::format("{0}x{0}x{1}>{2}", size, channels, outputs), work, "GFLOP/s", {{f32, x}, {f32, w}}, {{f32, y}}}},
+          {{fmt::format("{0}x{0}x{1}>{2}", size, channels, outputs),
+            work,
+            "GFLOP/s",
+            {{f32, x}, {f32, w}, {f32, {outputs}}},
+            {{f32, y}}}},
           [=](DefaultProgram& p) {
             const Tensor image = p.in("x", f32, {x.begin(), x.end()}), weights = p.in("w", f32, {w.begin(), w.end()});
             const int around = static_cast<int>(window / 2), step = static_cast<int>(stride);
-            p.out(ops::conv2d(image, weights, {},
-                              {.stride = {step, step},
-                               .padding = {around, around},
-                               .layout = last ? ops::Layout::channels_last : ops::Layout::channels_first}));
+            const Tensor bias = p.in("bias", f32, {outputs});
+            const Tensor sums = ops::conv2d(image, weights, bias,
+                                            {.stride = {step, step},
+                                             .padding = {around, around},
+                                             .layout = last ? ops::Layout::channels_last : ops::Layout::channels_first});
+            p.out(ops::relu(sums));
             return Steps();
           }};
 }

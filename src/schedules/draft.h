@@ -35,6 +35,9 @@ struct Level {
 struct Tile {  // of results that are summed in registers: dimensions of a stage, -1 where there is none
   int rows = -1, columns = -1;
   std::int64_t rows_by = 1, columns_by = 1;
+  // Columns are not neighbours, in a factor nor in the result: the factor that has them is packed by columns_by of them.
+  Id packed = 0;  // its buffer
+  int packed_dim = -1;
 };
 
 // A product of matrices that a family of schedules takes.
@@ -118,7 +121,8 @@ void schedule_group(Draft&, const Group&, Plan);              // leader.cpp
 void schedule_inside(Draft&, Id stage, Loop place, const std::optional<Tile>& tile);
 Tile tile_of(Draft&, const ir::Stage&, const Classified&);  // tiles.cpp
 void accumulate(Draft&, Id stage, const Tile&);
-void reduce_in_lanes(Draft&, Id stage);  // reductions.cpp
+void pack_columns(Draft&, Id stage, Id sums, const Tile&);  // before the loops of either
+void reduce_in_lanes(Draft&, Id stage);                     // reductions.cpp
 void reduce_all(Draft&, Id stage);
 void schedule_alone(Draft&, Id stage);  // recurrences and scatters: alone.cpp
 

@@ -43,7 +43,10 @@ void schedule_inside(Draft& d, Id id, Loop place, const std::optional<Tile>& til
   (void)place;
   const ir::Stage s = d.stage(id);
   const Family family = d.family(id).family;
-  if (s.is_reduction() && tile) return accumulate(d, id, *tile);
+  if (s.is_reduction() && tile) {
+    if (tile->packed) pack_columns(d, id, id, *tile);
+    return accumulate(d, id, *tile);
+  }
   if (s.is_reduction() && (family == Family::row_reduction || family == Family::full_reduction)) {
     reduce_in_lanes(d, id);
     on_stack(d, id);
@@ -121,6 +124,7 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
     for (const Level& l : plan.levels)
       if (l.part == Level::Part::outer || l.part == Level::Part::whole) innermost = &l;
     d.attempt(g.leader, "", [&] { sums->compute_at(innermost->loop, d.where); });
+    if (plan.tile->packed) pack_columns(d, g.leader, sums->id(), *plan.tile);
     accumulate(d, sums->id(), *plan.tile);
   }
   for (const Id id : g.members) {
@@ -147,7 +151,8 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
     }
     std::optional<Tile> own;
     const bool innermost = plan.tile && !sums && at->second + 1 < plan.levels.size() &&
-                           plan.levels[at->second].part == Level::Part::outer && plan.levels[at->second].dim == plan.vector_dim;
+                           plan.levels[at->second].part == Level::Part::outer &&
+                           plan.levels[at->second + 1].part == Level::Part::inner;
     if (innermost && d.stage(id).is_reduction()) {
       const Family f = d.family(id).family;
       if (f == Family::product || f == Family::stencil || f == Family::column_reduction)

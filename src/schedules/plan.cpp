@@ -39,9 +39,9 @@ std::optional<Tile> tile_through(Draft& d, const Group& g, int vector_dim) {
         const Follow& to = follows[static_cast<std::size_t>(dim)];
         return to.scale == 1 && to.lo == 0 && to.hi == 0 ? to.dim : -1;
       };
-      if (same(own.columns) != vector_dim) continue;
+      if (own.packed ? same(own.columns) < 0 || same(own.rows) < 0 : same(own.columns) != vector_dim) continue;
       Tile t = own;
-      t.columns = vector_dim, t.rows = own.rows < 0 ? -1 : same(own.rows);
+      t.columns = same(own.columns), t.rows = own.rows < 0 ? -1 : same(own.rows);
       return t;
     }
   return std::nullopt;
@@ -92,6 +92,7 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
     plan.vector_dim = n - 1;
     while (plan.vector_dim > 0 && constant(plan.vector_dim) == 1) --plan.vector_dim;
     plan.tile = tile_through(d, g, plan.vector_dim);
+    if (plan.tile) plan.vector_dim = plan.tile->columns;
   }
   const int v = plan.vector_dim;
   if (plan.tile && plan.tile->columns < 0) plan.tile.reset();
@@ -126,6 +127,8 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
                    [&](int a, int b) { return followed[static_cast<std::size_t>(a)] > followed[static_cast<std::size_t>(b)]; });
   const auto add = [&](int dim, Level::Part part) { plan.levels.push_back({dim, part, {}}); };
   const auto split = [&](int dim) { return plan.factors.count(dim) > 0; };
+  const bool columns_first = plan.tile && plan.tile->packed;  // a block of what is packed stays in the cache
+  if (columns_first) add(v, Level::Part::outer);
   std::vector<int> late;  // no member follows them: inside of what members are computed in
   const bool has_members = !g.members.empty() && !plan.tile;
   for (const int k : outer) {
@@ -135,7 +138,7 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
       add(k, split(k) ? Level::Part::outer : Level::Part::whole);
   }
   if (plan.tile && plan.tile->rows >= 0) add(plan.tile->rows, Level::Part::outer);
-  if (v >= 0 && split(v)) add(v, Level::Part::outer);
+  if (v >= 0 && split(v) && !columns_first) add(v, Level::Part::outer);
   if (strip_dim >= 0) {
     if (slides_along_strip && std::find(late.begin(), late.end(), strip_dim) == late.end())
       plan.strip = static_cast<int>(plan.levels.size());

@@ -36,6 +36,54 @@ std::int64_t rows_for(std::optional<std::int64_t> extent, std::int64_t most) {
 
 }  // namespace
 
+namespace {
+
+// Of a convolution with channels before pixels, as PyTorch has it: pixels are rows, channels columns.
+void columns_of_channels(Draft& d, const ir::Stage& s, const Classified& c, Tile& t) {
+  const auto spatial = spatial_of(s);
+  const auto slides = [&](Id v) { return std::find(c.over.begin(), c.over.end(), v) != c.over.end(); };
+  const Id pixels = spatial.back().id, channels = c.rows == pixels ? c.columns : c.rows;
+  if (!slides(pixels) || slides(channels) || spatial.size() < 3 || spatial.size() > 5 || d.s.target().is_gpu()) return;
+  if (d.sizes().extent(s, channels) < 8) return;
+  for (const Reading& r : readings_of(d.program(), s)) {
+    if (r.of_init || r.producer != 0 || r.at.size() < 3 || r.at.size() > 5) continue;
+    for (std::size_t k = 0; k + 1 < r.at.size(); ++k)
+      if (r.at[k].plain(channels)) t.packed = r.buffer, t.packed_dim = static_cast<int>(k), t.columns = dim_of(s, channels);
+  }
+}
+
+// Where an element lies whose dimension `dim` is the last one in memory.
+template <std::size_t N>
+At<N> last_in_memory(std::array<Expr, N> index, int dim) {
+  std::rotate(index.begin() + dim, index.begin() + dim + 1, index.end());
+  return {index};
+}
+// In blocks of so many of that dimension, which come first.
+template <std::size_t N>
+At<N + 1> in_blocks(const std::array<Expr, N>& index, int dim, std::int64_t by) {
+  At<N + 1> to;
+  std::copy(index.begin(), index.end(), to.index.begin() + 1);
+  std::rotate(to.index.begin() + 1 + dim, to.index.begin() + 2 + dim, to.index.end());
+  const Expr along = index[static_cast<std::size_t>(dim)];
+  to.index.front() = along / by, to.index.back() = along % by;
+  return to;
+}
+void lies(const Stage& stage, int rank, int dim, Where where) {
+  if (rank == 3) stage.transform_layout([&](Var a, Var b, Var c) { return last_in_memory<3>({a, b, c}, dim); }, where);
+  if (rank == 4)
+    stage.transform_layout([&](Var a, Var b, Var c, Var e) { return last_in_memory<4>({a, b, c, e}, dim); }, where);
+  if (rank == 5)
+    stage.transform_layout([&](Var a, Var b, Var c, Var e, Var f) { return last_in_memory<5>({a, b, c, e, f}, dim); }, where);
+}
+void lies_in_blocks(const Stage& stage, int rank, int dim, std::int64_t by, Where where) {
+  if (rank == 3) stage.transform_layout([&](Var a, Var b, Var c) { return in_blocks<3>({a, b, c}, dim, by); }, where);
+  if (rank == 4) stage.transform_layout([&](Var a, Var b, Var c, Var e) { return in_blocks<4>({a, b, c, e}, dim, by); }, where);
+  if (rank == 5)
+    stage.transform_layout([&](Var a, Var b, Var c, Var e, Var f) { return in_blocks<5>({a, b, c, e, f}, dim, by); }, where);
+}
+
+}  // namespace
+
 Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
   const auto spatial = spatial_of(s);
   const Sizes sizes = d.sizes();
@@ -44,6 +92,7 @@ Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
   if (spatial.empty()) return t;
   t.columns = static_cast<int>(spatial.size()) - 1;
   while (t.columns > 0 && sizes.constant_extent(s, spatial[static_cast<std::size_t>(t.columns)].id) == 1) --t.columns;
+  if (c.family == Family::product) columns_of_channels(d, s, c, t);
   const std::int64_t lanes = std::max(1, target.lanes(d.program().buffer(s.buffers.front()).type));
   const auto columns = sizes.constant_extent(s, spatial[static_cast<std::size_t>(t.columns)].id);
   std::int64_t vectors = c.family == Family::product ? 2 : 4;
@@ -58,6 +107,28 @@ Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
   t.rows_by =
       rows_for(sizes.constant_extent(s, spatial[static_cast<std::size_t>(t.rows)].id), std::min<std::int64_t>(most, 14));
   return t;
+}
+
+void pack_columns(Draft& d, Id id, Id sums, const Tile& t) {
+  const std::string name = d.program().buffer(t.packed).name,
+                    columns = spatial_of(d.stage(sums))[static_cast<std::size_t>(t.columns)].name;
+  d.attempt(id, name + " in blocks of " + count(static_cast<double>(t.columns_by)) + " along " + columns, [&] {
+    const Stage of_sums = d.handle(sums);
+    lies(of_sums, d.stage(sums).spatial_rank(), t.columns, d.where);
+    const Stage packed = d.s.cache_read(tensor_of(d.s, t.packed, d.where), {of_sums}, Scope::global, d.where);
+    const int rank = d.stage(packed.id()).spatial_rank();
+    lies_in_blocks(packed, rank, t.packed_dim, t.columns_by, d.where);
+    std::vector<Loop> order = packed.nest(d.where);
+    const Loop along = order[static_cast<std::size_t>(t.packed_dim)];
+    order.erase(order.begin() + t.packed_dim);
+    const Split blocks = packed.split(along, t.columns_by, Tail::guard, d.where);
+    order.insert(order.begin(), blocks.outer), order.push_back(blocks.inner);
+    reorder(d, packed, order);
+    packed.compute_root(d.where);
+    const int lanes = d.s.target().lanes(d.program().buffer(t.packed).type);
+    if (lanes > 1 && t.columns_by % lanes == 0) packed.vectorize(blocks.inner, lanes, d.where);
+    if (d.options.parallel) packed.parallel(packed.fuse(order[0], order[1], d.where), d.where);
+  });
 }
 
 void accumulate(Draft& d, Id id, const Tile& t) {

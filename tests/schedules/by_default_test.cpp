@@ -215,6 +215,39 @@ TEST_CASE("by default: bytes on AArch64") {
   }
 }
 
+TEST_CASE("by default: convolutions have channels in lanes, whichever the layout, and their rim apart") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"}, O{"O"}, H{"H", {.min = 3}}, W{"W", {.min = 3}};
+  {
+    const Tensor x = input("x", f32, {2, 5, 9, 14}), w = input("w", f32, {40, 5, 3, 3}), b = input("b", f32, {40});
+    const Scheduled s({x, w, b}, {ops::relu(ops::conv2d(x, w, b, {.padding = {1, 1}}))});
+    CHECK(s.of("conv2d").family == Family::product);
+    CHECK(s.has("conv2d", "w in blocks of 32 along o"));
+    CHECK(s.has("conv2d", "sums of a tile of 14 x 32"));
+    CHECK(s.has("conv2d", "of relu"));
+    CHECK(s.has("rim", "a vector of 16"));
+    s.same({{2, 5, 9, 14}, {40, 5, 3, 3}, {40}, {2, 40, 9, 14}});
+  }
+  {
+    const Tensor x = input("x", f32, {N, 3, H, W}), w = input("w", f32, {O, 3, 3, 3});
+    const Scheduled s({x, w}, {ops::conv2d(x, w, {}, {.stride = {2, 1}, .padding = {1, ops::Pad(0, 1)}})});
+    CHECK(s.has("conv2d", "w in blocks of 32 along o"));
+    s.same({{2, 3, 7, 6}, {33, 3, 3, 3}, {2, 33, 4, 5}});
+    s.same({{0, 3, 3, 3}, {1, 3, 3, 3}, {0, 1, 2, 2}});
+  }
+  {
+    const Tensor x = input("x", f32, {N, 8, W}), w = input("w", f32, {24, 4, 3});
+    const Scheduled s({x, w}, {ops::conv1d(x, w, {}, {.groups = 2})}, {.regroup = false}, "x86-64-v3");
+    s.same({{2, 8, 19}, {24, 4, 3}, {2, 24, 17}});
+  }
+  {
+    const Tensor x = input("x", f32, {1, 9, 14, 4}), w = input("w", f32, {3, 3, 4, 33});
+    const Scheduled s({x, w}, {ops::conv2d(x, w, {}, {.padding = {1, 1}, .layout = ops::Layout::channels_last})});
+    CHECK(s.has("conv2d", "vectors of 16 along o"));
+    s.same({{1, 9, 14, 4}, {3, 3, 4, 33}, {1, 9, 14, 33}});
+  }
+}
+
 TEST_CASE("by default: a sum of columns has neighbouring results in its lanes") {
   lang::DefinitionScope scope;
   const Symbol N{"N"};

@@ -57,6 +57,7 @@ using Conv3dOptions = ConvOptions<3>;
 
 struct Convolution {
   Tensor sum, result;  // as in Product
+  Tensor rim;          // x with its padding, which a stage holds; none where nothing is padded
   operator Tensor() const { return result; }
 };
 
@@ -98,6 +99,32 @@ inline Tensor padded(const Tensor& x, const Windows& s, int first, Operand value
   if (dims.size() == 1) return boundary::constant(x, value, {dims[0]});
   if (dims.size() == 2) return boundary::constant(x, value, {dims[0], dims[1]});
   return boundary::constant(x, value, {dims[0], dims[1], dims[2]});
+}
+
+// The same as a stage, the rim: x itself where nothing is padded.
+inline Tensor rimmed(const Tensor& x, const Windows& s, int first, Operand value, Where where) {
+  const Tensor around = padded(x, s, first, value);
+  if (std::all_of(s.padding.begin(), s.padding.end(), [](const Pad& p) { return p.before == 0 && p.after == 0; })) return x;
+  std::vector<Extent> shape;
+  for (int d = 0; d < x.rank(where); ++d) {
+    const int k = d - first;
+    const bool image = k >= 0 && k < static_cast<int>(s.rank());
+    shape.emplace_back("i", image ? plain(x.extent(d, where) + (s.padding[static_cast<std::size_t>(k)].before +
+                                                                s.padding[static_cast<std::size_t>(k)].after))
+                                  : x.extent(d, where));
+  }
+  return compute(
+      "rim", Shape::of(std::move(shape), where),
+      [&](Indices i) {
+        Indices at;
+        for (int d = 0; d < i.rank(); ++d) {
+          const int k = d - first;
+          const bool image = k >= 0 && k < static_cast<int>(s.rank());
+          Access::append(at, image ? i[d] - s.padding[static_cast<std::size_t>(k)].before : i[d]);
+        }
+        return around(at, where);
+      },
+      where);
 }
 
 // Where batch, channels, image and window stand in the tensors of a layout.
@@ -150,8 +177,8 @@ inline std::vector<Axis> window_axes(const Placed& p, const Tensor& w, Where whe
 // Convolution with `term(x, w)` for the product of two elements in the accumulator's type, whatever theirs is: `pad` is what
 // stands outside of x.
 template <class F>
-Tensor convolve(const char* op, const Tensor& x, const Tensor& w, const Tensor& bias, const Windows& s, int groups,
-                const Placed& p, Type wide, Operand pad, Where where, F term) {
+Tensor convolve(const char* op, const Tensor& x, const Tensor& w, const Tensor& bias, const Windows& over_x, int groups,
+                const Placed& p, Type wide, Operand pad, Where where, F term, Tensor* rim = nullptr) {
   expect_rank(op, "x", x, p.rank_x(), where);
   expect_rank(op, "w", w, p.rank_w(), where);
   expect(groups >= 1, op, "at least one group", std::to_string(groups), where);
@@ -175,16 +202,20 @@ Tensor convolve(const char* op, const Tensor& x, const Tensor& w, const Tensor& 
   if (!bias.empty() && p.blocked()) expect_shape(op, "bias", bias, {O, block_y}, "the channels of the result", where);
   if (!bias.empty() && !p.blocked()) expect_shape(op, "bias", bias, {O}, "the channels of the result", where);
 
+  // A padded image is a stage: no term asks whether it is inside.
+  const Tensor around = rimmed(x, over_x, p.image(), pad, where);
+  if (rim && around.id() != x.id()) *rim = around;
+  Windows s = over_x;
+  s.padding.assign(s.padding.size(), Pad());
   std::vector<Expr> image;
   for (int d = 0; d < p.n; ++d)
     image.push_back(
-        window_count(x.extent(p.image() + d, where), w.extent(p.window() + d, where), s, static_cast<std::size_t>(d)));
+        window_count(around.extent(p.image() + d, where), w.extent(p.window() + d, where), s, static_cast<std::size_t>(d)));
   const Axis c{"c", Operand(I, where), where};
   const std::vector<Axis> window = window_axes(p, w, where);
   std::vector<Axis> axes{c};
   axes.insert(axes.end(), window.begin(), window.end());
   if (p.blocked()) axes.emplace_back("ci", Operand(block_x, where), where);
-  const Tensor around = padded(x, s, p.image(), pad);
   return compute(
       op, image_shape(p, x.extent(0, where), O, image, block_y, where),
       [&](Indices i) {
@@ -211,9 +242,9 @@ Convolution conv(const char* op, const Tensor& x, const Tensor& w, const Tensor&
   expect_same_type(op, "x", x, "w", w, where);
   const Type type = x.type(where), wide = accumulator(type);
   Convolution y;
-  y.sum = convolve(op, x, w, bias, windows(op, o.stride, o.padding, o.dilation, where), o.groups,
-                   Placed{o.layout, static_cast<int>(N)}, wide, 0, where,
-                   [&](const Expr& a, const Expr& b, const Expr&) { return wide(a) * wide(b); });
+  y.sum = convolve(
+      op, x, w, bias, windows(op, o.stride, o.padding, o.dilation, where), o.groups, Placed{o.layout, static_cast<int>(N)},
+      wide, 0, where, [&](const Expr& a, const Expr& b, const Expr&) { return wide(a) * wide(b); }, &y.rim);
   y.result = type.is_float() ? converted(op, y.sum, type, where) : y.sum;
   return y;
 }
