@@ -6,6 +6,7 @@
 With --program the page's blocks marked c are a program, which is written to a file, with --prints its block after "It prints".
 """
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -35,7 +36,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--include")
-    parser.add_argument("--header", default="ashlar/lang.h", help="what the examples include")
+    parser.add_argument("--header", action="append", help="what the examples include: ashlar/lang.h, or these")
+    parser.add_argument("--within", help="a header with `#define FRAGMENT …`, the beginning of a function that a block is in, if it is no function itself")
     parser.add_argument("--program", help="a file to write the blocks marked c to")
     parser.add_argument("--prints", help="an executable, whose output must be the block after \"It prints\"")
     parser.add_argument("page")
@@ -44,17 +46,24 @@ def main():
         return program_of(args)
     if not args.include:
         parser.error("--include is missing")
-    unit = f"#include <{args.header}>\nusing namespace ashlar;\n"
+    unit = "".join(f"#include <{h}>\n" for h in args.header or ["ashlar/lang.h"]) + "using namespace ashlar;\n"
+    if args.within:
+        unit += f'#include "{os.path.abspath(args.within)}"\n'
     count = 0
     with open(args.page, encoding="utf-8") as f:
         text = f.read()
     for block in re.finditer(r"^```cpp\n(.*?)^```$", text, re.M | re.S):
         line = text.count("\n", 0, block.start(1)) + 1
-        unit += f'#line {line} "{args.page}"\n{block[1]}'
+        code = block[1]
+        if args.within and not re.search(r"^(inline|class|struct|template) ", code, re.M):
+            code = re.sub(r"^ *(\.\.\.|#include .*)$", "", code, flags=re.M)  # what is left out; headers are given
+            code = f"FRAGMENT(fragment_{count}) {{\n#line {line} \"{args.page}\"\n{code}}} }}\n"
+        unit += f'#line {line} "{args.page}"\n{code}'
         count += 1
     if not count:
         sys.exit(f"{args.page}: expected examples, found none")
-    run = subprocess.run([args.compiler, *FLAGS, "-I" + args.include, "-x", "c++", "-"], input=unit, text=True, check=False)
+    flags = FLAGS + (["-Wno-shadow", "-Wno-unused"] if args.within else [])  # names that a fragment gives to what is there already
+    run = subprocess.run([args.compiler, *flags, "-I" + args.include, "-x", "c++", "-"], input=unit, text=True, check=False)
     print(f"{args.page}: {count} examples")
     return run.returncode
 

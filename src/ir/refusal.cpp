@@ -1,5 +1,8 @@
 #include <ashlar/ir/refusal.h>
 
+#include <optional>
+
+#include <ashlar/ir/at_line.h>
 #include <ashlar/ir/scope.h>
 
 namespace ashlar {
@@ -22,7 +25,19 @@ std::string Refusal::text() const {
 RefusalError::RefusalError(Refusal r) : refusal(std::move(r)), text_(refusal.text()) {}
 
 void refuse(std::string primitive, std::string expected, std::string found, Where where, std::string conflict) {
-  throw RefusalError({std::move(primitive), std::move(expected), std::move(found), std::move(conflict), where});
+  throw RefusalError({std::move(primitive), std::move(expected), std::move(found), std::move(conflict), AtLine::of(where)});
 }
+
+namespace {
+thread_local std::optional<Where> outermost;
+}  // namespace
+
+AtLine::AtLine(Where where) : first_(!outermost) {
+  if (first_) outermost = where;
+}
+AtLine::~AtLine() {
+  if (first_) outermost.reset();
+}
+Where AtLine::of(Where where) { return outermost.value_or(where); }
 
 }  // namespace ashlar

@@ -20,17 +20,21 @@ struct Arena {
   Arena* outer = nullptr;
 };
 
-Arena process_arena;
+// Made when it is first asked for: a Symbol of a file's own may be made before this file's variables are. It outlives them all.
+Arena& process_arena() {
+  static Arena* const arena = new Arena;
+  return *arena;
+}
 std::mutex process_mutex;
 thread_local Arena* innermost = nullptr;
 
 // Runs f on the arenas of this thread from the innermost out, then on that of the process, until it gives an entry.
 template <class F>
-auto look_up(F f) -> decltype(f(process_arena)) {
+auto look_up(F f) -> decltype(f(process_arena())) {
   for (Arena* a = innermost; a; a = a->outer)
     if (auto found = f(*a)) return found;
   const std::lock_guard lock(process_mutex);
-  return f(process_arena);
+  return f(process_arena());
 }
 
 template <class T>
@@ -40,7 +44,7 @@ Id insert(std::map<Id, std::unique_ptr<T>> Arena::* map, Id id, T entry) {
     (innermost->*map)[id] = std::move(owned);
   } else {
     const std::lock_guard lock(process_mutex);
-    (process_arena.*map)[id] = std::move(owned);
+    (process_arena().*map)[id] = std::move(owned);
   }
   return id;
 }

@@ -1,6 +1,7 @@
 // Variants of a schedule and the states behind them.
 #include <algorithm>
 
+#include <ashlar/ir/at_line.h>
 #include <ashlar/lang/build_program.h>
 
 #include "schedule/edit.h"
@@ -14,6 +15,7 @@ void ScheduleState::require_here(const char* what, Where where) const {
 }
 
 const std::vector<ir::Id>& ScheduleState::apply(schedule::Step step) {
+  step.where = AtLine::of(step.where);
   require_here(step.primitive.c_str(), step.where);
   return whole().made(std::move(step), number);
 }

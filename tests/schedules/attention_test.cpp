@@ -80,5 +80,6 @@ TEST_CASE("attention refuses") {
           const Steps steps = of_heads(m, f32, {}, false, {});
           return [=](Schedule& s) { steps(s), steps(s); };
         }) ==
-        "attention_test.cpp: attention: expected a sum over one dimension, of two to 4 dimensions, found attention_scores");
+        "attention_test.cpp: attention: expected a sum over one dimension, of two to 4 dimensions, found attention_scores, "
+        "which is no sum");
 }

@@ -51,6 +51,26 @@ TEST_CASE("panels of f64, with other tiles") {
                   products({{11, 40, 20}, {3, 2, 9}}), {.relative = 1e-12, .absolute = 1e-12, .results = rows_by_columns});
 }
 
+TEST_CASE("factors of a narrower type than the sums") {
+  for (const bool transposed : {false, true})
+    check_scheduled("matmul f16",
+                    [=](Maker& m) {
+                      const Symbol M{"M"}, N{"N"}, K{"K"};
+                      const Tensor A = m.in("A", f16, {M, K});
+                      const Tensor B = m.in("B", f16, transposed ? std::vector<Extent>{N, K} : std::vector<Extent>{K, N});
+                      const Tensor C = ops::matmul(A, B, {.transpose_b = transposed}).sum;
+                      m.out(C);
+                      schedules::MatmulOptions o = small;
+                      o.transposed_b = transposed;
+                      return [=](Schedule& s) { schedules::matmul(s, s[C], A, B, o); };
+                    },
+                    transposed ? std::vector<std::vector<Dims>>{{{14, 20}, {40, 20}}, {{1, 1}, {1, 1}}}
+                               : products({{14, 40, 20}, {1, 1, 1}}),
+                    {.relative = 1e-5, .absolute = 1e-5, .emulated = true, .results = [=](const std::vector<Dims>& in) {
+                       return std::vector<Dims>{{in[0][0], in[1][transposed ? 0 : 1]}};
+                     }});
+}
+
 TEST_CASE("a batch of products, of which one factor is shared") {
   check_scheduled("batch",
                   [](Maker& m) {
@@ -151,7 +171,7 @@ TEST_CASE("what is no product is refused at the line of the family") {
     });
   };
   CHECK(of([](Schedule& s, const Tensor& y, const Tensor& x) { schedules::matmul(s, s[y], x, x); }) ==
-        "matmul_test.cpp: matmul: expected a sum over one dimension, of two to 4 dimensions, found relu");
+        "matmul_test.cpp: matmul: expected a sum over one dimension, of two to 4 dimensions, found relu, which is no sum");
   CHECK(of([](Schedule& s, const Tensor& y, const Tensor&) {
           schedules::matmul_skinny(s, s[y]);
         }).find("matmul_test.cpp: matmul_skinny: expected a sum over one dimension") == 0);

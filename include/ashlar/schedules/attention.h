@@ -51,7 +51,9 @@ inline void tile_product(Schedule& s, const Stage& stage, const MatmulBlocks& b,
 // v are inputs of f32 or f64. Refused elsewhere, and for GPUs.
 inline void attention(Schedule& s, const ops::Attention& y, const Tensor& q, const Tensor& k, const Tensor& v,
                       const AttentionOptions& o = {}, Where where = Where::current()) {
+  const AtLine line(where);
   detail::expect_processor("attention", s, where);
+  detail::expect_option("attention", "tile_i", o.tile_i, 0, where);
   const Stage result = s[y.result], scores = s[y.scores], maximum = s[y.maximum], exps = s[y.exp], sum = s[y.sum],
               weighted = s[y.weighted];
   for (const Stage& stage : {scores, weighted}) detail::product_type("attention", s, stage, 5, where);

@@ -58,6 +58,8 @@ inline Tail conv_tail(const Expr& pixels) { return ir::is(pixels, ir::Op::div) ?
 // The image with so many columns around it: copied row by row, a register at a time, those inside without conditions.
 inline void rim(Schedule& s, const Stage& stage, int before, int after, Where where = Where::current()) {
   detail::expect_processor("rim", s, where);
+  detail::expect_option("rim", "before", before, 0, where);
+  detail::expect_option("rim", "after", after, 0, where);
   const Stage copy = s[stage];
   auto [n, c, h, w, ci] = copy.spatial<5>(where);
   const Expr channels = ci.extent(where), row = w.extent(where) * channels;
@@ -74,7 +76,11 @@ inline void rim(Schedule& s, const Stage& stage, int before, int after, Where wh
 // Symbol, narrow images have variants with narrower tiles. Refused: another form; a GPU.
 inline void conv2d(Schedule& s, const Stage& stage, const Tensor& w, const ConvOptions& o = {},
                    Where where = Where::current()) {
+  const AtLine line(where);
   detail::expect_processor("conv2d", s, where);
+  detail::expect_option("conv2d", "tile_w", o.tile_w, 0, where);
+  detail::expect_option("conv2d", "tile_h", o.tile_h, 1, where);
+  detail::expect_option("conv2d", "ahead", o.ahead, 0, where);
   const Stage y = s[stage];
   const ir::Stage& d = detail::definition(s, y);
   if (d.reducer.kind != ir::ReducerKind::sum || d.spatial_rank() != 5 || d.iters.size() != 9)
@@ -94,8 +100,13 @@ inline void conv2d(Schedule& s, const Stage& stage, const Tensor& w, const ConvO
     detail::conv_tile(s, stage, w, lanes, best, Tail::shift, o);
     return;
   }
-  for (int t = o.tile_w != 0 ? std::min(o.tile_w, most) : most; t > 1; t /= 2)
-    detail::conv_tile(s.specialize(pixels >= t, where), stage, w, lanes, t, detail::conv_tail(pixels), o);
+  const Expr points = detail::points_along(s, y, 3);
+  for (int t = o.tile_w != 0 ? std::min(o.tile_w, most) : most; t > 1; t /= 2) {
+    const std::optional<bool> wide = points.empty() ? std::nullopt : detail::known(s, points >= t);
+    if (wide.value_or(true))
+      detail::conv_tile(wide ? s : s.specialize(pixels >= t, where), stage, w, lanes, t, detail::conv_tail(pixels), o);
+    if (wide.value_or(false)) return;
+  }
   detail::conv_tile(s, stage, w, lanes, 1, Tail::guard, o);
 }
 

@@ -34,6 +34,8 @@ inline void elementwise(Schedule& s, const Stage& stage, const ElementwiseOption
                                           : ", a recurrence"),
              where);
   }
+  detail::expect_option("elementwise", "lanes", o.lanes, 0, where);
+  detail::expect_option("elementwise", "unroll", o.unroll, 1, where);
   for (const Stage& p : o.inlined) p.inline_(where);
   std::vector<Loop> loops = detail::loops_over(s, stage, false, where);
   if (loops.empty()) return;

@@ -54,6 +54,8 @@ inline bool reads_by_data(const ir::Stage& d) {
 
 inline void gather(Schedule& s, const Stage& stage, const GatherOptions& o = {}, Where where = Where::current()) {
   detail::expect_processor("gather", s, where);
+  detail::expect_option("gather", "lanes", o.lanes, 0, where);
+  detail::expect_option("gather", "unroll", o.unroll, 1, where);
   const ir::Stage& d = detail::definition(s, stage);
   const char* expected = "a stage that reads at places which data choose";
   if (d.scatters() || d.is_recurrence())
@@ -71,6 +73,8 @@ struct ScatterOptions {
 
 inline void scatter_add(Schedule& s, const Stage& stage, const ScatterOptions& o = {}, Where where = Where::current()) {
   detail::expect_processor("scatter_add", s, where);
+  detail::expect_option("scatter_add", "lanes", o.lanes, 0, where);
+  detail::expect_option("scatter_add", "parts", o.parts, 1, where);
   const ir::Stage& d = detail::definition(s, stage);
   if (!d.scatters()) refuse("scatter_add", "a scatter", d.name + ", which changes each element at its own place", where);
   const int lanes = o.lanes > 0 ? o.lanes : detail::lanes_of(s, stage);

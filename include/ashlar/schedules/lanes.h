@@ -3,10 +3,14 @@
 // memory belong to, and reductions in lanes.
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <ashlar/analysis/facts.h>
+#include <ashlar/analysis/simplify.h>
+#include <ashlar/ir/at_line.h>
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
@@ -21,6 +25,15 @@ inline void expect_processor(const char* family, const Schedule& s, Where where)
   if (s.target().is_gpu())
     refuse(family, "a processor, whose loops run in lanes and on threads", "the target " + std::string(s.target().text()),
            where);
+}
+
+inline void expect_option(const char* family, const char* name, std::int64_t value, std::int64_t least, Where where) {
+  if (value < least) refuse(family, std::string(name) + " of at least " + std::to_string(least), std::to_string(value), where);
+}
+// Of what is halved until one is left.
+inline void expect_power_of_two(const char* family, const char* name, std::int64_t value, Where where) {
+  if (value < 1 || (value & (value - 1)) != 0)
+    refuse(family, std::string(name) + " that are a power of two", std::to_string(value), where);
 }
 
 // Its lanes are as many as a register holds of the widest numbers that it stores or computes with, indices aside.
@@ -115,6 +128,20 @@ inline void points_together(const Stage& stage, Loop points, int together, const
   order.insert(order.end(), inside.begin(), inside.end());
   if (order.size() > 1) in_order(stage, order, where);
   stage.unroll(each, where);
+}
+
+// How many points a stage has along a dimension, in the variables of the program: what known() takes. Empty where that is what
+// its readers need.
+inline Expr points_along(const Schedule& s, const Stage& stage, std::size_t dim) {
+  const ir::IterVar& v = definition(s, stage).iters[dim];
+  return v.end.empty() ? Expr() : ir::sub(v.end, v.begin);
+}
+// Does the condition hold in all calls that are left to this schedule, or in none? Else the call decides.
+inline std::optional<bool> known(const Schedule& s, const Expr& condition) {
+  const analysis::Facts facts = analysis::facts_of_arguments(s.scheduled().program);
+  if (analysis::can_prove(condition, facts)) return true;
+  if (analysis::can_prove(ir::logic_not(condition), facts)) return false;
+  return {};
 }
 
 // A reduction in lanes: `accumulators` registers of `lanes` each, then one tree of halves. `terms` is the innermost loop over

@@ -19,6 +19,7 @@
 //
 // Goto and van de Geijn, Anatomy of high-performance matrix multiplication, 2008, describe the blocks and what each keeps
 // where.
+#include <ashlar/ir/print.h>
 #include <ashlar/schedule/instructions/arm.h>
 #include <ashlar/schedule/instructions/shuffles.h>
 #include <ashlar/schedule/schedule.h>
@@ -45,6 +46,29 @@ struct MatmulLoops {
 
 namespace detail {
 
+inline void expect_options(const char* family, const MatmulOptions& o, Where where) {
+  expect_option(family, "tile_i", o.tile_i, 0, where);
+  expect_option(family, "block_k", o.block_k, 0, where);
+  expect_option(family, "block_j", o.block_j, 0, where);
+  expect_option(family, "ahead", o.ahead, 0, where);
+}
+// The product reads the copy of a factor at its dimensions `row` and `column`, counted over those of the sum too.
+inline void expect_factor(const char* family, const char* expected, const Schedule& s, const Stage& product,
+                          const Stage& factor, std::size_t row, std::size_t column, Where where) {
+  const ir::Stage& d = definition(s, product);
+  const ir::Id copied = definition(s, factor).buffers.front();
+  ir::walk(d.values[0], [&](const Expr& e) {
+    if (!ir::is(e, ir::Op::load) || e.node()->id != copied) return true;
+    const auto at = ir::args_of(e);
+    const auto is = [&](const Expr& index, std::size_t k) {
+      return ir::is(index, ir::Op::var) && index.node()->id == d.iters[k].id;
+    };
+    if (at.size() < 2 || !is(at[at.size() - 2], row) || !is(at.back(), column))
+      refuse(family, expected, "other indices in " + ir::text(d.values[0]), where);
+    return true;
+  });
+}
+
 // The type of a stage that a family of products takes: one sum over one dimension, of at most so many.
 inline Type product_type(const char* family, const Schedule& s, const Stage& stage, int most_loops, Where where) {
   expect_processor(family, s, where);
@@ -52,7 +76,8 @@ inline Type product_type(const char* family, const Schedule& s, const Stage& sta
   if (d.reducer.kind != ir::ReducerKind::sum || d.values.size() != 1 ||
       d.spatial_rank() + 1 != static_cast<int>(d.iters.size()) || d.spatial_rank() < 2 ||
       static_cast<int>(d.iters.size()) > most_loops)
-    refuse(family, "a sum over one dimension, of two to " + std::to_string(most_loops - 1) + " dimensions", d.name, where);
+    refuse(family, "a sum over one dimension, of two to " + std::to_string(most_loops - 1) + " dimensions",
+           d.name + (d.is_reduction() ? "" : ", which is no sum"), where);
   if (stage.nest(where).size() != d.iters.size())
     refuse(family, "a stage whose loops are as they were defined", d.name + ", which was scheduled before", where);
   return d.values[0].type();
@@ -66,9 +91,10 @@ struct MatmulBlocks {
   std::int64_t panels;
   bool by_lane;  // instructions take a factor from one lane of a register: A in columns of four
 
-  MatmulBlocks(const Target& t, Type type, const MatmulOptions& o) {
+  // `widened`: the factors are of narrower types than the sums.
+  MatmulBlocks(const Target& t, Type type, const MatmulOptions& o, bool widened = false) {
     lanes = t.lanes(type);
-    by_lane = t.architecture() == Architecture::aarch64 && type == f32 && o.tile_i % 4 == 0;
+    by_lane = t.architecture() == Architecture::aarch64 && type == f32 && o.tile_i % 4 == 0 && !widened;
     // Two registers of B, and 2 x rows + 2 of B + 1 of A fit the file; of 26 sums more divide the usual extents than of 28. By
     // lanes, four rows of A are one load, and 3 x 8 + 3 of B + 2 of A need fewer loads for a multiplication.
     columns = (by_lane ? 3 : 2) * lanes;
@@ -181,17 +207,25 @@ inline Loop register_tile(const Stage& partial, const MatmulBlocks& b) {
 }  // namespace detail
 
 // `product` sums A times B over its only reduction; A and B are inputs or stages. Up to two dimensions may stand before i and
-// j; A and B have all of them or none. Refused where the product has other loops, was scheduled before, or is not of floats.
+// j; A and B have all of them or none. Numbers of any type. Refused where the product has other loops or was scheduled before,
+// or reads A and B at other indices.
 inline MatmulLoops matmul(Schedule& s, const Stage& stage, const Tensor& A, const Tensor& B, const MatmulOptions& options = {},
                           Where where = Where::current()) {
+  const AtLine line(where);
   const Stage product = s[stage];
   const Type type = detail::product_type("matmul", s, product, 5, where);
-  const detail::MatmulBlocks b(s.target(), type, options);
+  detail::expect_options("matmul", options, where);
+  const detail::MatmulBlocks b(s.target(), type, options, A.type(where) != type || B.type(where) != type);
   const std::vector<Loop> nest = product.nest();
   const std::size_t batch = nest.size() - 3;
 
   Stage b_rows = s.cache_read(B, {product}, options.transposed_b ? Scope::stack : Scope::global, 0);
   Stage a_rows = s.cache_read(A, {product}, b.by_lane ? Scope::stack : Scope::global, 0);
+  detail::expect_factor("matmul", "A read at [.., i, k]", s, product, a_rows, batch, batch + 2, where);
+  if (options.transposed_b)
+    detail::expect_factor("matmul", "B read at [.., j, k]", s, product, b_rows, batch + 1, batch + 2, where);
+  else
+    detail::expect_factor("matmul", "B read at [.., k, j]", s, product, b_rows, batch + 2, batch + 1, where);
 
   const Tail tail = options.padded ? Tail::pad : Tail::guard;
   const Loop i = nest[batch], j = nest[batch + 1];
@@ -214,7 +248,7 @@ inline MatmulLoops matmul(Schedule& s, const Stage& stage, const Tensor& A, cons
     detail::pack_rows(a_panel, detail::rank_of(s, a_panel), b);
   b_panels.compute_at(ko);
   if (options.transposed_b)
-    detail::pack_transposed_b(b_panels, b_rows, type, detail::rank_of(s, b_panels), b, batch == 0);
+    detail::pack_transposed_b(b_panels, b_rows, B.type(where), detail::rank_of(s, b_panels), b, batch == 0);
   else
     detail::pack_b(b_panels, detail::rank_of(s, b_panels), b, batch == 0);
 

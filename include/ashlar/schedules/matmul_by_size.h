@@ -4,7 +4,6 @@
 //   one row, or few       B is read once, as it lies                 matmul_skinny.h
 //   B in the caches       nothing is packed                          matmul_direct.h
 //   else                  panels                                     matmul.h
-#include <ashlar/analysis/simplify.h>
 #include <ashlar/schedules/matmul.h>
 #include <ashlar/schedules/matmul_direct.h>
 #include <ashlar/schedules/matmul_skinny.h>
@@ -15,24 +14,32 @@ namespace ashlar::schedules {
 // case only.
 inline void matmul_by_size(Schedule& s, const Stage& stage, const Tensor& A, const Tensor& B, const MatmulOptions& options = {},
                            Where where = Where::current()) {
+  const AtLine line(where);
+  if (options.transposed_b) refuse("matmul_by_size", "B read at [k, j]", "transposed_b", where);
+  detail::expect_options("matmul_by_size", options, where);
   const Type type = detail::product_type("matmul_by_size", s, s[stage], 3, where);
   const std::vector<Loop> nest = s[stage].nest(where);
   const Expr rows = nest[0].extent(), columns = nest[1].extent(), depth = nest[2].extent();
-  const detail::MatmulBlocks b(s.target(), type, options);
-  // Whether the condition is known to hold; where the call decides, the steps are those of its variant.
-  const auto where_true = [&](const Expr& condition, auto steps) {
-    std::int64_t known = 0;
-    const bool decided = ir::is_int(analysis::simplify(condition), &known);
-    if (decided ? known != 0 : true) steps(decided ? s : s.specialize(condition, where));
-    return decided && known != 0;
+  const detail::MatmulBlocks b(s.target(), type, options, A.type(where) != type || B.type(where) != type);
+  // Whether the condition holds in all calls; where the call decides, the steps are those of its variant.
+  const auto points = [&](std::size_t dim) { return detail::points_along(s, s[stage], dim); };
+  const bool declared = !points(0).empty() && !points(1).empty() && !points(2).empty();
+  const auto where_true = [&](auto condition, auto steps) {
+    std::optional<bool> holds;
+    if (declared) holds = detail::known(s, condition(points(0), points(1), points(2)));
+    if (holds.value_or(true)) steps(holds ? s : s.specialize(condition(rows, columns, depth), where));
+    return holds.value_or(false);
   };
-  if (where_true(rows <= 8 && rows % 4 == 0, [&](Schedule& v) { matmul_skinny(v, stage, {.tile_i = 4}, where); })) return;
-  if (where_true(rows <= 8, [&](Schedule& v) { matmul_skinny(v, stage, {.tile_i = 1}, where); })) return;
+  const auto few_by_four = [](const Expr& i, const Expr&, const Expr&) { return i <= 8 && i % 4 == 0; };
+  const auto few = [](const Expr& i, const Expr&, const Expr&) { return i <= 8; };
+  if (where_true(few_by_four, [&](Schedule& v) { matmul_skinny(v, stage, {.tile_i = 4}, where); })) return;
+  if (where_true(few, [&](Schedule& v) { matmul_skinny(v, stage, {.tile_i = 1}, where); })) return;
   const std::int64_t in_cache = s.target().cache_bytes(2) / type.bytes();
-  if (!b.by_lane && where_true(rows >= b.rows && columns % b.columns == 0 && columns * depth <= in_cache,
-                               [&](Schedule& v) { matmul_direct(v, stage, options, where); }))
-    return;
-  matmul(s, stage, A, B, options);
+  const auto cached = [&](const Expr& i, const Expr& j, const Expr& k) {
+    return i >= b.rows && j % b.columns == 0 && j * k <= in_cache;
+  };
+  if (!b.by_lane && where_true(cached, [&](Schedule& v) { matmul_direct(v, stage, options, where); })) return;
+  matmul(s, stage, A, B, options, where);
 }
 
 }  // namespace ashlar::schedules

@@ -22,6 +22,8 @@ struct MatmulBytesOptions {
 // `stage`: C[i, j] = sum over k of i32(A[i, k]) i32(B[k, j]), of i8.
 inline void matmul_bytes(Schedule& s, const Stage& stage, const Tensor& A, const Tensor& B,
                          const MatmulBytesOptions& options = {}, Where where = Where::current()) {
+  const AtLine line(where);
+  detail::expect_option("matmul_bytes", "block_j", options.block_j, 0, where);
   const Stage C = s[stage];
   const Type type = detail::product_type("matmul_bytes", s, C, 3, where);
   if (type != i32 || A.type(where) != i8 || B.type(where) != i8)

@@ -10,8 +10,11 @@
 
 namespace ashlar::schedules {
 
-// The rows are at least tile_i, and columns a multiple of two registers, or as many more as lanes are masked.
+// The rows are at least tile_i, and columns a multiple of two registers, or as many more as lanes are masked. Of the options
+// tile_i alone counts.
 inline void matmul_direct(Schedule& s, const Stage& stage, const MatmulOptions& options = {}, Where where = Where::current()) {
+  const AtLine line(where);
+  detail::expect_options("matmul_direct", options, where);
   const Stage product = s[stage];
   const detail::MatmulBlocks b(s.target(), detail::product_type("matmul_direct", s, product, 3, where), options);
   Stage sums = s.cache_write(product, Scope::registers);

@@ -56,6 +56,9 @@ inline std::optional<Dot> dot_of(const Target& t, Type a, Type b, bool as_zero) 
 // by tensorize, where the sum is not what the instruction computes.
 inline void matmul_dot(Schedule& s, const Stage& stage, const Tensor& A, const Tensor& B, const MatmulDotOptions& options = {},
                        Where where = Where::current()) {
+  const AtLine line(where);
+  detail::expect_option("matmul_dot", "tile_i", options.tile_i, 0, where);
+  detail::expect_option("matmul_dot", "block_j", options.block_j, 0, where);
   const Stage C = s[stage];
   detail::product_type("matmul_dot", s, C, 3, where);
   const std::optional<detail::Dot> dot =

@@ -25,6 +25,11 @@ struct SkinnyOptions {
 };
 
 inline void matmul_skinny(Schedule& s, const Stage& stage, const SkinnyOptions& o = {}, Where where = Where::current()) {
+  const AtLine line(where);
+  detail::expect_option("matmul_skinny", "tile_i", o.tile_i, 1, where);
+  detail::expect_option("matmul_skinny", "tile_j", o.tile_j, 0, where);
+  detail::expect_option("matmul_skinny", "block_k", o.block_k, 0, where);
+  detail::expect_option("matmul_skinny", "block_j", o.block_j, 1, where);
   const Stage product = s[stage];
   const int lanes = s.target().lanes(detail::product_type("matmul_skinny", s, product, 3, where));
   const int registers = o.tile_j != 0 ? o.tile_j : std::max(1, std::min(8, s.target().vector_registers() / 2 / o.tile_i));

@@ -23,8 +23,8 @@
 namespace ashlar::schedules {
 
 struct ReductionOptions {
-  int lanes = 0;                // 0: what a register holds of the widest type of the stage
-  int accumulators = 8;         // registers of partial results; of columns at most 4
+  int lanes = 0;                // a power of two; 0: what a register holds of the widest type of the stage
+  int accumulators = 8;         // registers of partial results, a power of two; of columns at most 4
   std::int64_t part = 1 << 16;  // terms of one parallel piece
   bool parallel = true;
 };
@@ -70,6 +70,9 @@ inline void reduction(Schedule& s, const Stage& stage, const ReductionOptions& o
   if (!d.is_reduction() || d.scatters())
     refuse("reduction", "a stage that reduces",
            d.name + (d.scatters() ? ", a scatter (schedules::scatter_add)" : ", which does not"), where);
+  detail::expect_option("reduction", "part", o.part, 1, where);
+  detail::expect_power_of_two("reduction", "accumulators", o.accumulators, where);
+  if (o.lanes != 0) detail::expect_power_of_two("reduction", "lanes", o.lanes, where);
   if (detail::reduces_columns(s, stage)) return detail::reduce_columns(s, stage, o, where);
   const int lanes = o.lanes > 0 ? o.lanes : detail::lanes_of(s, stage);
   const std::vector<Loop> spatial = detail::loops_over(s, stage, false, where),

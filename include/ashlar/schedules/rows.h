@@ -23,8 +23,8 @@ namespace ashlar::schedules {
 
 struct RowsOptions {
   int dims = -1;         // dimensions of the result that count rows; -1: those of the reductions
-  int lanes = 0;         // 0: what a register holds of the widest type of each stage
-  int accumulators = 4;  // registers of partial results of a reduction
+  int lanes = 0;         // a power of two; 0: what a register holds of the widest type of each stage
+  int accumulators = 4;  // registers of partial results of a reduction, a power of two
   int unroll = 1;        // vectors of one iteration of stages along a row
   int together = 0;      // rows whose reductions run beside each other; 0: 4 with 32 registers, 2 with 16
   bool parallel = true;
@@ -55,6 +55,11 @@ inline int rows_of(const Schedule& s, const std::vector<Stage>& stages, Where wh
 inline void rows(Schedule& s, const std::vector<Stage>& stages, const RowsOptions& o = {}, Where where = Where::current()) {
   detail::expect_processor("rows", s, where);
   if (stages.empty()) refuse("rows", "at least one stage, the result as the last one", "none", where);
+  detail::expect_option("rows", "dims", o.dims, -1, where);
+  detail::expect_option("rows", "unroll", o.unroll, 1, where);
+  detail::expect_option("rows", "together", o.together, 0, where);
+  detail::expect_power_of_two("rows", "accumulators", o.accumulators, where);
+  if (o.lanes != 0) detail::expect_power_of_two("rows", "lanes", o.lanes, where);
   for (const Stage& stage : stages) {
     const ir::Stage& d = detail::definition(s, stage);
     if (d.scatters() || d.is_recurrence())

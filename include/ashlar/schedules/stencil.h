@@ -24,6 +24,8 @@
 // A sliding stage is computed row by row before the rows that read it, each row once in a strip, into a ring of so many rows.
 // Vectors whose windows lie wholly inside run without masks. Right for every extent. Refused: a scatter or recurrence, a stage
 // of fewer dimensions, sliding stages below several rows together, a GPU.
+#include <utility>
+
 #include <ashlar/schedules/lanes.h>
 
 namespace ashlar::schedules {
@@ -80,6 +82,10 @@ inline void expect_windows(const Schedule& s, const Stage& stage, const StencilO
 
 inline void stencil(Schedule& s, const Stage& stage, const StencilOptions& o = {}, Where where = Where::current()) {
   detail::expect_processor("stencil", s, where);
+  for (const auto& [name, value] :
+       {std::pair{"lanes", o.lanes}, {"together", o.together}, {"strip", o.strip}, {"columns", o.columns}})
+    detail::expect_option("stencil", name, value, 0, where);
+  for (const Sliding& p : o.sliding) detail::expect_option("stencil", "rows of a sliding stage", p.rows, 0, where);
   const int together = o.together > 0 ? o.together : o.channels_last ? std::max(1, s.target().vector_registers() / 4) : 1;
   detail::expect_windows(s, stage, o, together, where);
   for (const Stage& p : o.inlined) p.inline_(where);

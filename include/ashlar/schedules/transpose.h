@@ -48,6 +48,9 @@ inline void transpose(Schedule& s, const Stage& stage, const StageRef& source, c
                       Where where = Where::current()) {
   detail::expect_processor("transpose", s, where);
   const std::size_t along = static_cast<std::size_t>(detail::neighbours_of("transpose", s, stage, where));
+  detail::expect_option("transpose", "tile", o.tile, 0, where);
+  detail::expect_option("transpose", "tiles_i", o.tiles_i, 0, where);
+  detail::expect_option("transpose", "tiles_j", o.tiles_j, 0, where);
   const Type type = detail::definition(s, stage).values[0].type();
   const int T =
       o.tile > 0
