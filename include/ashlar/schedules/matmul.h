@@ -204,6 +204,32 @@ inline Loop register_tile(const Stage& partial, const MatmulBlocks& b) {
   return step;
 }
 
+// The loops of a product of matrices whose instruction takes `step` k at once; behind the end of k there are zeros in both
+// factors. `panels` makes the copies that the tile reads, once rows, columns and steps past the last are known.
+struct StepLoops {
+  Loop io, ii, ji;  // tiles of rows, rows of a tile, columns of a tile
+  Loop ko, jm;      // blocks of steps, panels of B in a block
+  Stage partial;    // the tile of sums of a block of steps, in registers
+};
+struct StepTile {
+  int step, steps, rows, columns;  // k at once; of them in a block; of a register tile
+  std::int64_t panels;             // of B in a block
+};
+template <class F>
+StepLoops step_loops(const Stage& C, const StepTile& t, F panels) {
+  const auto [i, j] = C.spatial<2>();
+  const auto [steps, k] = C.split(C.reduction(), t.step, Tail::pad);
+  const auto [ko, ki] = C.split(steps, t.steps, Tail::guard);
+  const auto [io, ii] = C.split(i, t.rows, Tail::guard);
+  const auto [jo, ji] = C.split(j, t.columns, Tail::guard);
+  const auto [jc, jm] = C.split(jo, t.panels, Tail::guard);
+  panels();
+  C.reorder(jc, ko, io, jm, ii, ji, ki, k).tighten(jm).tighten(ki);
+  Stage partial = C.rfactor(ko);
+  partial.compute_at(jm).store_in(Scope::registers);
+  return {io, ii, ji, ko, jm, partial};
+}
+
 }  // namespace detail
 
 // `product` sums A times B over its only reduction; A and B are inputs or stages. Up to two dimensions may stand before i and

@@ -39,18 +39,12 @@ inline void matmul_bytes(Schedule& s, const Stage& stage, const Tensor& A, const
   const std::int64_t panel_bytes = std::int64_t{columns} * block_k, level2 = s.target().cache_bytes(2);
   const std::int64_t panels = options.block_j != 0 ? options.block_j : std::max<std::int64_t>(1, level2 * 3 / 4 / panel_bytes);
 
-  // ---- loops of the product; behind the end of k there are zeros in both
+  // ---- the factors as they lie, zeros past their ends; then the loops
   Stage a_rows = s.cache_read(A, {C}, Scope::stack, 0), b_rows = s.cache_read(B, {C}, Scope::stack, 0);
-  auto [i, j] = C.spatial<2>();
-  auto [steps, k] = C.split(C.reduction(), step, Tail::pad);
-  auto [ko, ki] = C.split(steps, block_k / step, Tail::guard);
-  auto [io, ii] = C.split(i, rows, Tail::guard);
-  auto [jo, ji] = C.split(j, columns, Tail::guard);
-  auto [jc, jm] = C.split(jo, panels, Tail::guard);
-  Stage a_panel = s.cache_read(a_rows, {C}, Scope::global), b_panels = s.cache_read(b_rows, {C}, Scope::global);
-  C.reorder(jc, ko, io, jm, ii, ji, ki, k).tighten(jm).tighten(ki);
-  Stage partial = C.rfactor(ko);
-  partial.compute_at(jm).store_in(Scope::registers);
+  Stage a_panel = a_rows, b_panels = b_rows;
+  const auto [io, ii, ji, ko, jm, partial] = detail::step_loops(C, {step, block_k / step, rows, columns, panels}, [&] {
+    a_panel = s.cache_read(a_rows, {C}, Scope::global), b_panels = s.cache_read(b_rows, {C}, Scope::global);
+  });
 
   // ---- A: the elements of a step of so many rows side by side
   a_panel.compute_at(io).transform_layout([&](Var r, Var c) { return at(r / rows, c / step, r % rows, c % step); });
