@@ -12,7 +12,7 @@
 
 #include "apps/support/tensor.h"
 #include "bench/peers.h"
-#include "bench/random.h"
+#include "bench/arrays.h"
 #include "bench/suites.h"
 #include "bench/workspace.h"
 
@@ -25,14 +25,15 @@ std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
 struct Problem {
   // Scores of a few units, as trained layers have: exponentials of different sizes.
-  std::vector<float> q = random_floats(heads * length * size, 6), k = random_floats(heads * length * size, 7),
-                     v = random_floats(heads * length * size, 8);
+  Array<float> q = random_array<float>(heads * length * size, -1, 1, 6),
+               k = random_array<float>(heads * length * size, -1, 1, 7),
+               v = random_array<float>(heads * length * size, -1, 1, 8);
   Problem() {
     for (float& x : q) x *= 3;
   }
 
   // In double precision, all of 60 rows.
-  void check(const std::string& impl, const std::vector<float>& y) const {
+  void check(const std::string& impl, const Array<float>& y) const {
     std::mt19937_64 engine(9);
     for (int p = 0; p < 60; ++p) {
       const std::int64_t h = p % heads, i = p < 16 ? p / 8 * (length - 1) : static_cast<std::int64_t>(engine() % length);
@@ -62,7 +63,7 @@ struct Problem {
 void attention_suite(Report& report, const Machine& machine) {
   if (!report.wants("attention_f32")) return;
   const Problem p;
-  std::vector<float> y(p.q.size());
+  Array<float> y(p.q.size());
   apps::Tensor q(p.q.data(), {1, heads, length, size}), k(p.k.data(), {1, heads, length, size}),
       v(p.v.data(), {1, heads, length, size}), result(y.data(), {1, heads, length, size});
   for (int n = 0; n < (machine.threads > 1 ? 2 : 1); ++n) {

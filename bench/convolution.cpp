@@ -17,7 +17,7 @@
 
 #include "apps/support/tensor.h"
 #include "bench/peers.h"
-#include "bench/random.h"
+#include "bench/arrays.h"
 #include "bench/suites.h"
 #include "bench/workspace.h"
 
@@ -29,13 +29,13 @@ struct Layer {
   static constexpr std::int64_t block = 32;
   ConvolutionShape shape;
   std::int64_t out, in_block;
-  std::vector<float> x, w, y;  // nchw, oihw, nchw
-  std::vector<float> x_blocks, w_blocks, y_blocks;
+  Array<float> x, w, y;  // nchw, oihw, nchw
+  Array<float> x_blocks, w_blocks, y_blocks;
 
   explicit Layer(const ConvolutionShape& s)
       : shape(s), out((s.size - 1) / s.stride + 1), in_block(std::min(s.channels, block)) {
     const std::int64_t pixels = s.size * s.size, taps = s.window * s.window;
-    x = random_floats(s.channels * pixels, 3), w = random_floats(s.outputs * s.channels * taps, 4);
+    x = random_array<float>(s.channels * pixels, -1, 1, 3), w = random_array<float>(s.outputs * s.channels * taps, -1, 1, 4);
     x_blocks.resize(x.size()), w_blocks.resize(w.size());
     y.resize(static_cast<std::size_t>(s.outputs * out * out), NAN), y_blocks = y;
     for (std::int64_t c = 0; c < s.channels; ++c)

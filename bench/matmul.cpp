@@ -16,7 +16,7 @@
 
 #include "apps/support/tensor.h"
 #include "bench/peers.h"
-#include "bench/random.h"
+#include "bench/arrays.h"
 #include "bench/suites.h"
 #include "bench/workspace.h"
 
@@ -25,13 +25,18 @@ namespace {
 
 struct Problem {
   std::int64_t M, N, K;
-  std::vector<float> A, B, C;
+  Array<float> A, B, C;
 
   Problem(std::int64_t m, std::int64_t n, std::int64_t k)
-      : M(m), N(n), K(k), A(random_floats(m * k, 1)), B(random_floats(k * n, 2)), C(static_cast<std::size_t>(m * n)) {}
+      : M(m),
+        N(n),
+        K(k),
+        A(random_array<float>(m * k, -1, 1, 1)),
+        B(random_array<float>(k * n, -1, 1, 2)),
+        C(static_cast<std::size_t>(m * n)) {}
 
   // What was found for C against sums in double precision, at 1000 random places and in every corner.
-  void check(const std::string& impl, const std::vector<float>& found) const {
+  void check(const std::string& impl, const Array<float>& found) const {
     std::mt19937_64 engine(3);
     for (int p = 0; p < 1004; ++p) {
       const std::int64_t i = p < 4 ? (p & 1) * (M - 1) : static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(M));
@@ -53,7 +58,7 @@ struct Problem {
 // One call of the kernel on memory of its own.
 struct Call {
   Problem& p;
-  std::vector<float> C;
+  Array<float> C;
   apps::Tensor tA, tB, tC;
   Workspace workspace;
 
