@@ -6,6 +6,12 @@
 #include <doctest/doctest.h>
 
 #include <ashlar/codegen/jit.h>
+#include <ashlar/lang.h>
+#include <ashlar/lang/build_program.h>
+#include <ashlar/lower/explain.h>
+#include <ashlar/lower/lower.h>
+#include <ashlar/schedule/schedule.h>
+#include <ashlar/schedule/step.h>
 
 #include "tests/codegen/kernels.h"
 
@@ -129,4 +135,35 @@ TEST_CASE("the tile computes the product") {
       }
     CHECK(wrong == 0);
   }
+}
+
+TEST_CASE("sums of a last vector, under a mask, stay in registers") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"}, K{"K"};
+  const Tensor a = lang::make_input("a", f32, {K}), B = lang::make_input("B", f32, {K, N}),
+               c = lang::make_output("c", f32, {N});
+  const Axis k{"k", K};
+  lang::bind(c, compute("c", {N}, [&](Var j) { return sum(a(k) * B(k, j), k); }));
+  const lang::Built built = lang::build_program("row", {lang::ArgumentRef(a), lang::ArgumentRef(B), lang::ArgumentRef(c)});
+  const Target target = Target::parse("x86-64-v4");
+  Schedule s(built, target);
+  const Stage row = s[c];
+  Stage sums = s.cache_write(row, Scope::registers);
+  const auto [panel, column] = row.split(row.spatial<1>()[0], 32, Tail::guard);
+  const auto [half, lane] = row.split(column, 16, Tail::exact);
+  row.unroll(half).vectorize(lane);
+  sums.compute_at(panel);
+  const auto [tile, of_tile] = sums.split(sums.spatial<1>()[0], 32, Tail::guard);
+  const auto [part, l] = sums.split(of_tile, 16, Tail::exact);
+  sums.reorder(tile, sums.reduction<1>()[0], part, l).unroll(part).vectorize(l);
+  schedule::finish(s.scheduled(), target);
+  const std::string text = codegen::emit(lower(s.scheduled().program, options_for(target)), target, codegen::Output::assembly);
+  std::istringstream lines(text);
+  int masked = 0, in_memory = 0;
+  for (std::string line; std::getline(lines, line);) {
+    masked += line.find("{%k") != line.npos;
+    in_memory += line.find("zmm") != line.npos && line.find("(%rsp") != line.npos;
+  }
+  CHECK(masked > 0);
+  CHECK(in_memory == 0);
 }

@@ -36,6 +36,14 @@ bool all_true(Value* mask) {
   return c && c->isAllOnesValue();
 }
 
+// Memory of a tile of registers, all of whose lanes are there whatever a mask says: a masked access is a whole one and a choice
+// of lanes, which LLVM keeps in registers, as it does not masked accesses.
+bool whole_in_registers(const ir::KBuffer& buffer, Type t, const Expr& first) {
+  std::int64_t at = 0, elements = 0;
+  return buffer.storage == ir::Storage::registers && !t.scalable && ir::is_int(first, &at) &&
+         ir::is_int(buffer.elements, &elements) && at >= 0 && at + t.lanes <= elements;
+}
+
 constexpr std::int64_t kUnknown = INT64_MIN;
 
 std::int64_t constant_stride(const Ramp& r) {
@@ -111,10 +119,11 @@ Value* Emitter::load_vector(const ir::KBuffer& buffer, Type t, const Expr& addre
   if (stride == 1) {
     Value* at = element(buffer, place(ramp->base));
     const llvm::Align align = alignment(buffer, ramp->base);
-    llvm::Instruction* v = mask ? static_cast<llvm::Instruction*>(b.CreateMaskedLoad(type, at, align, mask, zero))
-                                : b.CreateAlignedLoad(type, at, align);
+    const bool whole = mask && whole_in_registers(buffer, t, ramp->base);
+    llvm::Instruction* v = mask && !whole ? static_cast<llvm::Instruction*>(b.CreateMaskedLoad(type, at, align, mask, zero))
+                                          : b.CreateAlignedLoad(type, at, align);
     unit.tag_access(v, buffer.id);
-    return v;
+    return whole ? b.CreateSelect(mask, v, zero) : v;
   }
   if (!mask && stride == 0)
     return b.CreateVectorSplat(math.count(t), load_scalar(buffer, t, element(buffer, place(ramp->base))));
@@ -281,6 +290,11 @@ void Emitter::store_vector(const ir::KBuffer& buffer, Type t, const Expr& addres
     if (!mask && !t.scalable && streams(unit, thread_of != nullptr, buffer, bytes)) {
       store_past_caches(buffer, v, at, align, bytes);
       return;
+    }
+    if (mask && whole_in_registers(buffer, t, ramp->base)) {
+      llvm::Instruction* before = b.CreateAlignedLoad(v->getType(), at, align);
+      unit.tag_access(before, buffer.id);
+      v = b.CreateSelect(mask, v, before), mask = nullptr;
     }
     llvm::Instruction* access =
         mask ? static_cast<llvm::Instruction*>(b.CreateMaskedStore(v, at, align, mask)) : b.CreateAlignedStore(v, at, align);
