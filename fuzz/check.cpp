@@ -17,6 +17,7 @@
 #include "forms.h"
 #include "fragments.h"
 #include "launch_steps.h"
+#include "library.h"
 #include "measures.h"
 #include "program.h"
 #include "steps.h"
@@ -50,7 +51,8 @@ class Checker {
     try {
       guard([&] {
         try {
-          made = make_program(program_, kind_for(setup_));
+          made =
+              setup_.library && program_.one_in(3) ? make_library_program(program_) : make_program(program_, kind_for(setup_));
           schedule_.emplace(made->built, Target());
         } catch (const RefusalError& e) {
           count([&](Statistics& s) {

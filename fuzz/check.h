@@ -72,6 +72,7 @@ struct Setup {
   // that divide floats are not run there.
   bool loose_zeros = false;
   Statistics* statistics = nullptr;
+  bool library = false;  // a third of the programs are operators of the library
   // Makes the schedule in the place of random steps; `regroup`: where sums are exact in any order.
   std::function<void(ashlar::Schedule&, bool regroup, Source&)> by_default = {};
 };

@@ -8,7 +8,8 @@
 //   ashlar_fuzz ... --no-compile                  interpreters only
 //   ashlar_fuzz ... --demand NAME                 fails if no schedule with the primitive, or the form of the language, ran
 //   ashlar_fuzz ... --target NAME                 for this target, as often as wanted; a GPU alone: vulkan, cuda-sm_80, ...
-//   ashlar_fuzz ... --by-default                  programs are scheduled by schedule_by_default, not by random steps
+//   ashlar_fuzz ... --by-default                  programs, a third of them operators of the library, are scheduled by
+//                                                schedule_by_default, not by random steps
 //   ashlar_fuzz ... --backend c                   kernels of processors as C, through gcc and clang as they are here
 //   ashlar_fuzz ... --emulate                     kernels for other processors run in an emulator: --target aarch64,
 //   armv7+vfp4, ... ashlar_fuzz ... --continue                    does not stop at a failure; --case-seconds N: a case that
@@ -166,8 +167,10 @@ void print_refusals(const fuzz::Statistics& s) {
 // Symbols are taken for small and for large numbers, which decides what is worth a tile or a thread.
 void by_default(ashlar::Schedule& s, bool regroup, fuzz::Source& source) {
   static constexpr std::int64_t extents[] = {0, 1, 7, 64, 1024, 1 << 20};
-  const ashlar::schedules::DefaultOptions options{
-      .regroup = regroup && !source.one_in(4), .parallel = !source.one_in(8), .extent = extents[source.pick(6)]};
+  const ashlar::schedules::DefaultOptions options{.regroup = regroup && !source.one_in(4),
+                                                  .parallel = !source.one_in(8),
+                                                  .extent = extents[source.pick(6)],
+                                                  .subnormals_as_zero = regroup && source.one_in(2)};
   ashlar::schedule_by_default(s, options);
 }
 
@@ -217,7 +220,7 @@ int main(int argc, char** argv) {
     else if (a == "--emulate")
       setup.emulate = true;
     else if (a == "--by-default")
-      setup.by_default = by_default, defaults = true;
+      setup.by_default = by_default, setup.library = true, defaults = true;
     else if (a == "--continue")
       keep_going = true;
     else
