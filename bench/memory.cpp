@@ -54,13 +54,12 @@ void softmax(Report& report, const Machine& machine, std::int64_t rows, std::int
     Sides<float> sides(rows * columns);
     Workspace workspace;
     workspace.reserve(std::size_t{1} << 20);
-    apps::Tensor from(x.data(), {rows, columns}), y(sides.next(), {rows, columns});
+    apps::Tensor from(x.data(), {rows, columns}), y(sides.result(), {rows, columns});
     sides.add("ashlar", kernel(bench_softmax_with, workspace, from, y));
-    apps::Tensor fast(sides.next(), {rows, columns});
-    sides.add("ashlar, fast", kernel(bench_softmax_fast_with, workspace, from, fast));
-    sides.add("onednn", onednn_softmax(x.data(), sides.next(), rows, columns));
-    if (threads == 1) sides.add("eigen", eigen_softmax(x.data(), sides.next(), rows, columns));
-    sides.add("halide", halide_softmax(x.data(), sides.next(), rows, columns));
+    sides.add("ashlar, fast", kernel(bench_softmax_fast_with, workspace, from, y));
+    sides.add("onednn", onednn_softmax(x.data(), sides.result(), rows, columns));
+    if (threads == 1) sides.add("eigen", eigen_softmax(x.data(), sides.result(), rows, columns));
+    sides.add("halide", halide_softmax(x.data(), sides.result(), rows, columns));
     sides.race(report,
                {"softmax", fmt::format("{}x{}", rows, columns), threads, 8.0 * static_cast<double>(x.size()), "GB/s", copy},
                exact, 1e-5);
@@ -87,12 +86,12 @@ void layer_norm(Report& report, const Machine& machine, std::int64_t rows, std::
     Workspace workspace;
     workspace.reserve(std::size_t{1} << 20);
     apps::Tensor from(x.data(), {rows, columns}), a(scale.data(), {columns}), b(shift.data(), {columns}),
-        y(sides.next(), {rows, columns});
+        y(sides.result(), {rows, columns});
     sides.add("ashlar", kernel(bench_layer_norm_with, workspace, from, a, b, y));
-    sides.add("onednn", onednn_layer_norm(x.data(), scale.data(), shift.data(), sides.next(), rows, columns, 1e-5f));
+    sides.add("onednn", onednn_layer_norm(x.data(), scale.data(), shift.data(), sides.result(), rows, columns, 1e-5f));
     if (threads == 1)
-      sides.add("eigen", eigen_layer_norm(x.data(), scale.data(), shift.data(), sides.next(), rows, columns, 1e-5f));
-    sides.add("halide", halide_layer_norm(x.data(), scale.data(), shift.data(), sides.next(), rows, columns));
+      sides.add("eigen", eigen_layer_norm(x.data(), scale.data(), shift.data(), sides.result(), rows, columns, 1e-5f));
+    sides.add("halide", halide_layer_norm(x.data(), scale.data(), shift.data(), sides.result(), rows, columns));
     sides.race(report,
                {"layer_norm", fmt::format("{}x{}", rows, columns), threads, 8.0 * static_cast<double>(x.size()), "GB/s", copy},
                exact, 1e-5);
@@ -106,12 +105,11 @@ void gelu(Report& report, const Machine& machine, std::int64_t n) {
   on_threads(machine, [&](int threads, double copy) {
     Sides<float> sides(n);
     Workspace workspace;
-    apps::Tensor from(x.data(), {n}), y(sides.next(), {n});
+    apps::Tensor from(x.data(), {n}), y(sides.result(), {n});
     sides.add("ashlar", kernel(bench_gelu_with, workspace, from, y));
-    apps::Tensor fast(sides.next(), {n});
-    sides.add("ashlar, fast", kernel(bench_gelu_fast_with, workspace, from, fast));
-    sides.add("onednn", onednn_gelu(x.data(), sides.next(), n));
-    sides.add("halide", halide_gelu(x.data(), sides.next(), n));
+    sides.add("ashlar, fast", kernel(bench_gelu_fast_with, workspace, from, y));
+    sides.add("onednn", onednn_gelu(x.data(), sides.result(), n));
+    sides.add("halide", halide_gelu(x.data(), sides.result(), n));
     sides.race(report, {"gelu", std::to_string(n), threads, 8.0 * static_cast<double>(n), "GB/s", copy}, exact, 1e-5);
   });
 }
@@ -124,11 +122,11 @@ void sum(Report& report, const Machine& machine, std::int64_t n) {
     Sides<float> sides(1);
     Workspace workspace;
     workspace.reserve(std::size_t{1} << 20);
-    apps::Tensor from(x.data(), {n}), y(sides.next(), {});
+    apps::Tensor from(x.data(), {n}), y(sides.result(), {});
     sides.add("ashlar", kernel(bench_sum_with, workspace, from, y));
-    sides.add("onednn", onednn_sum(x.data(), sides.next(), n));
-    if (threads == 1) sides.add("eigen", eigen_sum(x.data(), sides.next(), n));
-    sides.add("halide", halide_sum(x.data(), sides.next(), n));
+    sides.add("onednn", onednn_sum(x.data(), sides.result(), n));
+    if (threads == 1) sides.add("eigen", eigen_sum(x.data(), sides.result(), n));
+    sides.add("halide", halide_sum(x.data(), sides.result(), n));
     sides.race(report, {"sum", std::to_string(n), threads, 4.0 * static_cast<double>(n), "GB/s", copy}, {exact}, 1e-4);
   });
 }
@@ -142,14 +140,14 @@ void transpose(Report& report, const Machine& machine, std::int64_t n) {
     Sides<float> sides(n * n);
     Workspace workspace;
     workspace.reserve(std::size_t{1} << 20);
-    apps::Tensor from(x.data(), {n, n}), y(sides.next(), {n, n});
+    apps::Tensor from(x.data(), {n, n}), y(sides.result(), {n, n});
     sides.add("ashlar", kernel(bench_transpose_with, workspace, from, y));
-    sides.add("onednn", onednn_transpose(x.data(), sides.next(), n, n));
+    sides.add("onednn", onednn_transpose(x.data(), sides.result(), n, n));
     if (threads == 1) {
-      sides.add("eigen", eigen_transpose(x.data(), sides.next(), n, n));
-      sides.add("openblas", openblas_transpose(x.data(), sides.next(), n, n));
+      sides.add("eigen", eigen_transpose(x.data(), sides.result(), n, n));
+      sides.add("openblas", openblas_transpose(x.data(), sides.result(), n, n));
     }
-    sides.add("halide", halide_transpose(x.data(), sides.next(), n, n));
+    sides.add("halide", halide_transpose(x.data(), sides.result(), n, n));
     sides.race(report, {"transpose", fmt::format("{}x{}", n, n), threads, 8.0 * static_cast<double>(n * n), "GB/s", copy},
                exact, 0);
   });

@@ -1,11 +1,11 @@
 #pragma once
-// Kernels bound by memory beside their peers: everybody has a result of his own, each is checked before the race.
+// Kernels bound by memory beside their peers: all write to one array, as the calls of a program do, and each is checked before
+// the race.
 //
-//   Sides sides(y.size());
-//   sides.add("ashlar", [&](float* y) { … });      sides.add("onednn", onednn_softmax(x, sides.next(), rows, columns));
+//   Sides<float> sides(rows * columns);
+//   sides.add("ashlar", [&] { … sides.result() … });  sides.add("onednn", onednn_softmax(x, sides.result(), rows, columns));
 //   sides.race(report, race, exact, 1e-5);
 #include <functional>
-#include <list>
 #include <string>
 #include <vector>
 
@@ -19,19 +19,12 @@ namespace bench {
 template <class T>
 class Sides {
  public:
-  explicit Sides(std::int64_t size) : size_(static_cast<std::size_t>(size)) {}
+  explicit Sides(std::int64_t size) : result_(static_cast<std::size_t>(size)) {}
+  T* result() { return result_.data(); }
 
-  // Where the contender that is added next writes to.
-  T* next() {
-    if (free_ == nullptr) free_ = sides_.emplace_back(Side{{}, Array<T>(size_), {}, {}}).result.data();
-    return free_;
-  }
-  void add(const std::string& name, std::function<void()> run) { add(name, Prepared{std::move(run), ""}); }
+  void add(const std::string& name, std::function<void()> run) { sides_.push_back({name, {std::move(run), ""}}); }
   void add(const std::string& name, Prepared p) {  // nothing if it cannot be run
-    if (!p.run) return;
-    next();
-    free_ = nullptr;
-    sides_.back().name = name, sides_.back().run = std::move(p.run), sides_.back().about = std::move(p.about);
+    if (p.run) sides_.push_back({name, std::move(p)});
   }
 
   // Runs each once and compares: an error of more than `tolerance` of the largest |exact| is an exception. Then the race.
@@ -40,13 +33,10 @@ class Sides {
  private:
   struct Side {
     std::string name;
-    Array<T> result;
-    std::function<void()> run;
-    std::string about;
+    Prepared prepared;
   };
-  std::size_t size_;
-  std::list<Side> sides_;  // the last one has no name yet while `free_` is its result
-  T* free_ = nullptr;
+  Array<T> result_;
+  std::vector<Side> sides_;
 };
 
 extern template class Sides<float>;

@@ -45,10 +45,10 @@ void depthwise(Report& report, const Machine& machine, std::int64_t channels, st
     Sides<float> sides(n);
     Workspace workspace;
     apps::Tensor from(x.data(), {1, size, size, channels}), taps(w.data(), {3, 3, channels, 1}),
-        y(sides.next(), {1, size, size, channels});
+        y(sides.result(), {1, size, size, channels});
     sides.add("ashlar", [&] { apps::check(with(from, taps, y, &workspace.context), &workspace.error); });
-    sides.add("onednn", onednn_depthwise(x.data(), by_channel.data(), sides.next(), channels, size, size));
-    sides.add("halide", halide_depthwise(x.data(), w.data(), sides.next(), channels, size, size));
+    sides.add("onednn", onednn_depthwise(x.data(), by_channel.data(), sides.result(), channels, size, size));
+    sides.add("halide", halide_depthwise(x.data(), w.data(), sides.result(), channels, size, size));
     sides.race(report,
                {"depthwise", fmt::format("{}x{}x{}", channels, size, size), threads, 8.0 * static_cast<double>(n), "GB/s",
                 machine.copy[k]},
@@ -78,9 +78,9 @@ void box_blur(Report& report, const Machine& machine, std::int64_t width, std::i
     Sides<std::uint16_t> sides(rows * columns);
     Workspace workspace;
     const bench_box_blur_args arguments{
-        .x = x.data(), .y = sides.next(), .H = height, .W = width, .x_stride0 = width, .y_stride0 = columns};
+        .x = x.data(), .y = sides.result(), .H = height, .W = width, .x_stride0 = width, .y_stride0 = columns};
     sides.add("ashlar", [&] { apps::check(bench_box_blur_run(&arguments, &workspace.context), &workspace.error); });
-    sides.add("halide", halide_box_blur(x.data(), sides.next(), height, width));
+    sides.add("halide", halide_box_blur(x.data(), sides.result(), height, width));
     sides.race(report,
                {"box_blur", fmt::format("{}x{} u16", width, height), threads,
                 2.0 * static_cast<double>(width * height + rows * columns), "GB/s", machine.copy[k]},
