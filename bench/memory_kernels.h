@@ -117,8 +117,8 @@ class BoxBlur : public Generator {
  public:
   Param<int> strip{"strip", 32, "rows that one thread computes one after the other"};
   Param<int> columns{"columns", 0, "pixels of a row computed before the next row; 0: all"};
-  Param<int> together{"together", 1, between(1, 8), "rows in registers"};
-  Param<bool> ring{"ring", false, "the sums across are kept in a ring of 4 rows; else they are computed again"};
+  Param<int> together{"together", 8, between(1, 16), "rows whose sums across are in registers, with two more"};
+  Param<int> ahead{"ahead", 8, between(0, 64), "vectors that are asked for before they are read"};
   Param<bool> stream{"stream", false, "the result goes past the caches"};
   Symbol H{"H", {.min = 2}}, W{"W", {.min = 8}};
   Input x{"x", u16, {H, W}};
@@ -131,12 +131,14 @@ class BoxBlur : public Generator {
         compute("down", {H - 2, W - 8}, [&](Var i, Var j) { return (across(i, j) + across(i + 1, j) + across(i + 2, j)) / 3; });
   }
   void schedule(Schedule& s) override {
-    schedules::StencilOptions o{.together = together, .strip = strip, .columns = columns, .stream = stream};
-    if (ring)
-      o.sliding = {{s[across], 4}};
-    else
-      o.inlined = {s[across]};
-    schedules::stencil(s, s[down], o);
+    schedules::stencil(s, s[down],
+                       {.together = together,
+                        .strip = strip,
+                        .columns = columns,
+                        .in_registers = {{s[across], 3}},
+                        .prefetched = {x},
+                        .ahead = ahead,
+                        .stream = stream});
   }
 };
 

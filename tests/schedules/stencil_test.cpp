@@ -25,20 +25,21 @@ std::function<Steps(Maker&)> depthwise(ops::Layout layout, schedules::StencilOpt
 }
 
 // Means of three across, then of three down, edges repeated.
-std::function<Steps(Maker&)> blur(Type type, schedules::StencilOptions o, bool slides, int ring) {
+enum class Across { ring, all_rows, again, registers };
+std::function<Steps(Maker&)> blur(Type type, schedules::StencilOptions o, Across how) {
   return [=](Maker& m) {
     const Symbol H{"H", {.min = 1}}, W{"W", {.min = 1}};
-    const Tensor x = boundary::repeat(m.in("x", type, {H, W}, ops_test::whole(0, 80)));
+    const Tensor in = m.in("x", type, {H, W}, ops_test::whole(0, 80)), x = boundary::repeat(in);
     const Tensor across = compute("across", [&](Var i, Var j) { return (x(i, j - 1) + x(i, j) + x(i, j + 1)) / 3; });
     const Tensor y =
         compute("y", {H, W}, [&](Var i, Var j) { return (across(i - 1, j) + across(i, j) + across(i + 1, j)) / 3; });
     m.out(y);
     return [=](Schedule& s) {
       schedules::StencilOptions with = o;
-      if (slides)
-        with.sliding = {{s[across], ring}};
-      else
-        with.inlined = {s[across]};
+      if (how == Across::ring) with.sliding = {{s[across], 4}};
+      if (how == Across::all_rows) with.sliding = {{s[across]}};
+      if (how == Across::again) with.inlined = {s[across]};
+      if (how == Across::registers) with.in_registers = {{s[across], 3}}, with.prefetched = {in};
       schedules::stencil(s, s[y], with);
     };
   };
@@ -63,11 +64,15 @@ TEST_CASE("depthwise, pixels in lanes, several rows together") {
 
 TEST_CASE("a separable filter: a ring of rows, all rows of a strip, computed again") {
   const std::vector<std::vector<Dims>> shapes = {{{21, 150}}, {{8, 64}}, {{1, 1}}, {{2, 3}}};
-  check_scheduled("ring", blur(u16, {.strip = 8}, true, 4), shapes, {.emulated = true});
-  check_scheduled("ring in parts", blur(f32, {.strip = 8, .columns = 32, .stream = true}, true, 4), shapes);
-  check_scheduled("all rows", blur(u8, {.parallel = false}, true, 0), shapes);
-  check_scheduled("together", blur(u16, {.together = 4, .strip = 8}, false, 0), shapes);
-  check_scheduled("no strips", blur(f64, {.lanes = 1, .together = 2, .parallel = false}, false, 0), {{{5, 9}}});
+  check_scheduled("ring", blur(u16, {.strip = 8}, Across::ring), shapes, {.emulated = true});
+  check_scheduled("ring in parts", blur(f32, {.strip = 8, .columns = 32, .stream = true}, Across::ring), shapes);
+  check_scheduled("all rows", blur(u8, {.parallel = false}, Across::all_rows), shapes);
+  check_scheduled("together", blur(u16, {.together = 4, .strip = 8}, Across::again), shapes);
+  check_scheduled("registers", blur(u16, {.together = 4, .strip = 8, .stream = true}, Across::registers), shapes,
+                  {.emulated = true});
+  check_scheduled("registers in parts", blur(f32, {.lanes = 1, .together = 2, .columns = 4, .ahead = 2}, Across::registers),
+                  {{{5, 9}}});
+  check_scheduled("no strips", blur(f64, {.lanes = 1, .together = 2, .parallel = false}, Across::again), {{{5, 9}}});
 }
 
 TEST_CASE("columns that are sorted for each row, and a filter of the library") {
@@ -100,7 +105,21 @@ TEST_CASE("what has no windows is refused") {
   };
   CHECK(refused_schedule(row) ==
         "stencil_test.cpp: stencil: expected a stage of 2 dimensions or more, computed of windows, found relu of rank 1");
-  CHECK(refused_schedule(blur(u16, {.together = 2}, true, 4)) ==
+  const auto sums = [](Maker& m) {
+    const Symbol M{"M"}, N{"N"};
+    const Tensor x = m.in("x", f32, {M, N});
+    const auto total = ops::reduce_sum(x, {.axes = {1}});
+    const Tensor y = compute("y", {M, N}, [&](Var i, Var j) { return x(i, j) - total.accumulated(i); });
+    m.out(y);
+    return [=](Schedule& s) { schedules::stencil(s, s[y], {.in_registers = {{s[total.accumulated]}}}); };
+  };
+  CHECK(
+      refused_schedule(sums) ==
+      "stencil_test.cpp: stencil: expected stages in registers that compute each element of two dimensions or more by itself, "
+      "found reduce_sum");
+  const auto none = blur(u16, {.ahead = -1}, Across::registers);
+  CHECK(refused_schedule(none) == "stencil_test.cpp: stencil: expected ahead of at least 0, found -1");
+  CHECK(refused_schedule(blur(u16, {.together = 2}, Across::ring)) ==
         "stencil_test.cpp: stencil: expected one row at a time above stages that slide (the last rows of a strip would leave a "
         "gap), found 2 together");
 }

@@ -7,6 +7,7 @@
 //       for rows of the strip, `together`
 //         stages of `sliding`, `at_row`      what these rows need
 //         for vectors                        n lanes
+//           stages of `in_registers`         `together` rows and a window's more, unrolled
 //           for `together` rows              unrolled
 //             for lanes                      vectorized
 //
@@ -20,10 +21,15 @@
 //
 //   schedules::stencil(s, s[y.sum], {.channels_last = true});                       // depthwise 3 x 3
 //   schedules::stencil(s, s[y], {.strip = 64, .sliding = {{s[across], 4}}});        // separable: a ring of rows of `across`
+//   schedules::stencil(s, s[y], {.together = 8, .in_registers = {{s[across], 3}}}); // separable: ten rows of `across` for
+//   eight
 //
-// A sliding stage is computed row by row before the rows that read it, each row once in a strip, into a ring of so many rows.
-// Vectors whose windows lie wholly inside run without masks. Right for every extent. Refused: a scatter or recurrence, a stage
-// of fewer dimensions, sliding stages below several rows together, a GPU.
+// A sliding stage is computed row by row before the rows that read it, each row once in a strip, into a ring of so many rows. A
+// stage in registers is computed for the rows that are computed together, so that a result does not wait for memory, and rows
+// at both ends are computed twice. What is inlined is computed again by each reader: results are stored between, and what is
+// read before a store is not known to be the same behind it. Vectors whose windows lie wholly inside run without masks. Right
+// for every extent. Refused: a scatter or recurrence, a stage of fewer dimensions, sliding stages below several rows together,
+// a GPU.
 #include <utility>
 
 #include <ashlar/schedules/lanes.h>
@@ -34,6 +40,10 @@ struct Sliding {
   Stage stage;
   int rows = 0;  // of its ring, a power of two that holds a window; 0: all rows of a strip are stored
 };
+struct InRegisters {
+  Stage stage;
+  int window = 3;  // rows (of channels, pixels) of it that one result reads
+};
 struct StencilOptions {
   int lanes = 0;                      // 0: what a register holds of the widest type of each stage
   int together = 0;                   // 0: one row of a picture; of channels as many pixels as a quarter of the registers
@@ -42,7 +52,10 @@ struct StencilOptions {
   int columns = 0;                    // elements of a row before the next row; 0: all
   std::vector<Sliding> sliding = {};  // readers before what they read
   std::vector<Stage> at_row = {};     // computed for each row, or the rows together; readers before what they read
-  std::vector<Stage> inlined = {};    // computed again wherever they are read
+  std::vector<InRegisters> in_registers = {};  // computed for the vectors of one iteration; readers before what they read
+  std::vector<Stage> inlined = {};             // computed again wherever they are read
+  std::vector<Tensor> prefetched = {};         // asked for `ahead` vectors before they are read
+  int ahead = 8;
   bool parallel = true;
   bool stream = false;  // past the caches: results larger than they are
 };
@@ -64,6 +77,24 @@ inline void window_in_registers(const Schedule& s, const Stage& sums, Loop vecto
   if (lanes > 1) sums.vectorize(inside.back(), where);
 }
 
+// A stage that the results of one iteration over `vectors` read: whole vectors of `rows` rows at most, unrolled. It lies on the
+// stack of a thread, as values of a constant number that the compiler has in registers as far as there are.
+inline void rows_in_registers(const Schedule& s, const Stage& stage, Loop vectors, int rows, int lanes, Where where) {
+  stage.compute_at(vectors, where).store_in(Scope::stack, where);
+  const std::vector<Loop> points = loops_over(s, stage, false, where);
+  std::vector<Loop> order;
+  const Split of_rows = stage.split(points[points.size() - 2], rows, Tail::guard, where);
+  if (lanes > 1) {
+    const Split of_vectors = stage.split(points.back(), lanes, Tail::guard, where);
+    order = {of_rows.outer, of_vectors.outer, of_rows.inner, of_vectors.inner};
+    stage.vectorize(of_vectors.inner, where);
+  } else {
+    order = {of_rows.outer, points.back(), of_rows.inner};
+  }
+  in_order(stage, order, where);
+  stage.unroll(of_rows.inner, where);
+}
+
 inline void expect_windows(const Schedule& s, const Stage& stage, const StencilOptions& o, int together, Where where) {
   const ir::Stage& d = definition(s, stage);
   const int rank = o.channels_last ? 3 : 2;
@@ -76,6 +107,12 @@ inline void expect_windows(const Schedule& s, const Stage& stage, const StencilO
   if (!o.sliding.empty() && !o.channels_last && together > 1)
     refuse("stencil", "one row at a time above stages that slide (the last rows of a strip would leave a gap)",
            std::to_string(together) + " together", where);
+  for (const InRegisters& p : o.in_registers) {
+    const ir::Stage& in = definition(s, p.stage);
+    expect_option("stencil", "window of a stage in registers", p.window, 1, where);
+    if (in.scatters() || in.is_recurrence() || in.is_reduction() || in.spatial_rank() < 2)
+      refuse("stencil", "stages in registers that compute each element of two dimensions or more by itself", in.name, where);
+  }
 }
 
 }  // namespace detail
@@ -85,6 +122,7 @@ inline void stencil(Schedule& s, const Stage& stage, const StencilOptions& o = {
   for (const auto& [name, value] :
        {std::pair{"lanes", o.lanes}, {"together", o.together}, {"strip", o.strip}, {"columns", o.columns}})
     detail::expect_option("stencil", name, value, 0, where);
+  detail::expect_option("stencil", "ahead", o.ahead, 0, where);
   for (const Sliding& p : o.sliding) detail::expect_option("stencil", "rows of a sliding stage", p.rows, 0, where);
   const int together = o.together > 0 ? o.together : o.channels_last ? std::max(1, s.target().vector_registers() / 4) : 1;
   detail::expect_windows(s, stage, o, together, where);
@@ -150,6 +188,10 @@ inline void stencil(Schedule& s, const Stage& stage, const StencilOptions& o = {
     p.compute_at(each_row, where);
     in_lanes(p);
   }
+  for (const InRegisters& p : o.in_registers)
+    detail::rows_in_registers(s, p.stage, vectors, together + p.window - 1, lanes_of(p.stage), where);
+  if (!o.prefetched.empty() && o.ahead > 0)
+    for (const Tensor& x : o.prefetched) stage.prefetch(vectors, x, o.ahead, where);
   if (o.stream) stage.stream_store(where);
 }
 
