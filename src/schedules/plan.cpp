@@ -132,7 +132,7 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
   std::vector<int> late;  // no member follows them: inside of what members are computed in
   const bool has_members = !g.members.empty() && !plan.tile;
   for (const int k : outer) {
-    if (has_members && !followed[static_cast<std::size_t>(k)] && extent(k) > 1)
+    if (has_members && !followed[static_cast<std::size_t>(k)] && extent(k) > 1 && k != strip_dim)
       late.push_back(k);
     else
       add(k, split(k) ? Level::Part::outer : Level::Part::whole);

@@ -291,6 +291,14 @@ TEST_CASE("by default: transposition, gather, scatter, recurrence, window") {
     CHECK(s.has("t", "tiles: j by 32, i by 32"));
     s.same({{37, 70}, {70, 37}});
   }
+  {  // with a stage that follows the other dimension: seed 710104 of programs by default
+    const Tensor x = input("x", f32, {40, 50}), y = input("y", f32, {40, 60});
+    const Axis k{"k", 60};
+    const Tensor m = compute("m", {{"i", 40}}, [&](Var i) { return sum(y(i, k), k); });
+    const Scheduled s({x, y}, {compute("t", {{"j", 50}, {"i", 40}}, [&](Var j, Var i) { return x(i, j) + m(i); })});
+    CHECK(s.has("t", "tiles: j by 32, i by 32"));
+    s.same({{40, 50}, {40, 60}, {50, 40}});
+  }
   {
     const Tensor x = input("x", f32, {1, 9, 11, 20}), w = input("w", f32, {3, 3, 20, 1});
     const Scheduled s({x, w}, {ops::depthwise_conv2d(x, w, {}, {.layout = ops::Layout::channels_last})});
