@@ -39,6 +39,12 @@ const std::vector<TypeLink>& type_links() {
   return links;
 }
 
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& w : words) text += (text.empty() ? "" : ", ") + w;
+  return text;
+}
+
 const char* param_of(Chain::Place place) { return place == Chain::Place::epilogue ? "epilogue" : "prologue"; }
 
 // What the operands of a link are that is no operator of elementwise.cpp.
@@ -46,16 +52,14 @@ Kind kind_of(const std::string& name) {
   return name == "quantize" ? Kind::floats : name == "dequantize" || name == "requantize" ? Kind::integers : Kind::numbers;
 }
 
-std::string wanted(Chain::Place place) {
-  std::string names;
+std::string link_names(Chain::Place place) {
+  std::vector<std::string> names = unary_names();
   if (place == Chain::Place::epilogue) {
-    for (const BinaryLink& b : binary_links) names += std::string(b.name) + ", ";
-    for (const TypeLink& t : type_links()) names += std::string(t.name) + (t.to.empty() ? ", " : ":TYPE, ");
+    for (const TypeLink& t : type_links()) names.insert(names.begin(), t.name);
+    for (const BinaryLink& b : binary_links) names.push_back(b.name);
+    std::sort(names.begin(), names.end());
   }
-  for (const std::string& n : unary_names()) names += n + ", ";
-  names.resize(names.size() - 2);
-  return "a list of " + names + "; numbers may follow, leaky_relu:0.1" +
-         (place == Chain::Place::epilogue ? ", and types: cast:f16, quantize:u8" : "");
+  return joined(names);
 }
 
 // Where a vector over the channels is read for the element at `i`.
@@ -87,18 +91,13 @@ Chain::Chain(Place place) : place_(place) {
                             {},
                             {}});
   if (!entry.asked() || entry.asked()->empty()) return;
-  bool good = true;
-  std::vector<Link> links;
-  for (const std::string& word : split(*entry.asked(), ',')) good = read(word, &links.emplace_back()) && good;
+  for (const std::string& word : split(*entry.asked(), ','))
+    if (rejected_.empty()) rejected_ = read(word, &links_.emplace_back());
   entry.accept(*entry.asked());
-  if (good)
-    links_ = std::move(links);
-  else
-    rejected_ = wanted(place);
 }
 
-// A word of the list: NAME[:NUMBER[:NUMBER]] or NAME:TYPE.
-bool Chain::read(const std::string& word, Link* link) const {
+// A word of the list: NAME[:NUMBER[:NUMBER]] or NAME:TYPE. What was expected in its place, "" if nothing else.
+std::string Chain::read(const std::string& word, Link* link) const {
   const std::vector<std::string> parts = split(word, ':');
   link->name = parts[0];
   link->unary = find_unary(link->name);
@@ -107,20 +106,27 @@ bool Chain::read(const std::string& word, Link* link) const {
     std::size_t most = 0;
     for (const Attribute& a : link->unary->attributes)
       if (a.name) link->attributes[most++] = a.fallback;
-    if (parts.size() - 1 > most) return false;
-    for (std::size_t k = 1; k < parts.size(); ++k)
-      if (!detail::parse_real(parts[k], &link->attributes[k - 1])) return false;
-    return true;
+    bool numbers = parts.size() - 1 <= most;
+    for (std::size_t k = 1; k < parts.size() && numbers; ++k) numbers = detail::parse_real(parts[k], &link->attributes[k - 1]);
+    if (numbers) return "";
+    if (most == 0) return "no numbers behind " + link->name;
+    return most == 1 ? "a number behind " + link->name + ", or none" : "two numbers behind " + link->name + ", or less";
   }
-  if (place_ == Place::prologue) return false;
-  for (const TypeLink& t : type_links()) {
-    if (link->name != t.name) continue;
-    link->to = f32;
-    if (t.to.empty()) return parts.size() == 1;
-    return parts.size() == 2 && detail::parse_type(parts[1], &link->to) &&
-           std::find(t.to.begin(), t.to.end(), link->to) != t.to.end();
+  if (place_ == Place::epilogue) {
+    for (const TypeLink& t : type_links()) {
+      if (link->name != t.name) continue;
+      link->to = f32;
+      std::vector<std::string> types;
+      for (const Type& to : t.to) types.push_back(ir::text(to));
+      if (types.empty()) return parts.size() == 1 ? "" : "nothing behind " + link->name;
+      if (parts.size() == 2 && detail::parse_type(parts[1], &link->to) &&
+          std::find(t.to.begin(), t.to.end(), link->to) != t.to.end())
+        return "";
+      return "a type behind " + link->name + ", " + link->name + ":" + types[0] + ", one of " + joined(types);
+    }
+    if (find_binary(link->name)) return parts.size() == 1 ? "" : "nothing behind " + link->name;
   }
-  return find_binary(link->name) && parts.size() == 1;
+  return "in the place of \"" + link->name + "\" one of " + link_names(place_);
 }
 
 bool Chain::changes_type() const {

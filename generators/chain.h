@@ -62,7 +62,7 @@ class Chain {
     double attributes[2] = {};
     Type to = {};  // of a link that changes the type
   };
-  bool read(const std::string& word, Link*) const;
+  std::string read(const std::string& word, Link*) const;
   bool changes_type() const;
   Place place_;
   std::vector<Link> links_;

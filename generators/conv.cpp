@@ -33,7 +33,7 @@ class Conv : public ChainedOp {
     ops::ConvOptions<Dims> o;
     o.stride = stride.of<Dims>(), o.dilation = dilation.of<Dims>(), o.groups = groups, o.layout = *layout;
     o.padding = padding.of(window.of<Dims>(), o.dilation);
-    const ops::Convolution y = apply_conv(apply(prologue, x), w, b, o);
+    const ops::Convolution y = decided_by("window", [&] { return apply_conv(apply(prologue, x), w, b, o); });
     output("y", finish(epilogue, y.sum, y.result, {type, layout.channels()}));
   }
 
@@ -74,12 +74,14 @@ class DepthwiseConv2d : public ChainedOp {
     const Tensor w = input("w", type, of_w);
     const Tensor b = with_bias ? input("b", type, per_channel(O, layout)) : Tensor();
     const std::array<int, 2> dilations = dilation.of<2>();
-    const ops::Convolution y = ops::depthwise_conv2d(apply(prologue, x), w, b,
-                                                     {.stride = stride.of<2>(),
-                                                      .padding = padding.of(window.of<2>(), dilations),
-                                                      .dilation = dilations,
-                                                      .multiplier = multiplier,
-                                                      .layout = *layout});
+    const ops::Convolution y = decided_by("window", [&] {
+      return ops::depthwise_conv2d(apply(prologue, x), w, b,
+                                   {.stride = stride.of<2>(),
+                                    .padding = padding.of(window.of<2>(), dilations),
+                                    .dilation = dilations,
+                                    .multiplier = multiplier,
+                                    .layout = *layout});
+    });
     output("y", finish(epilogue, y.sum, y.result, {type, layout.channels()}));
   }
 };
@@ -122,7 +124,7 @@ class ConvTranspose : public ChainedOp {
       of_w.insert(of_w.begin(), {Extent(C), Extent(each)});
     const Tensor w = input("w", type, of_w);
     const Tensor b = with_bias ? input("b", type, {O}) : Tensor();
-    const ops::Convolution y = apply_conv(apply(prologue, x), w, b, o);
+    const ops::Convolution y = decided_by("window", [&] { return apply_conv(apply(prologue, x), w, b, o); });
     output("y", finish(epilogue, y.sum, y.result, {type, layout.channels()}));
   }
 
@@ -147,7 +149,7 @@ class Conv2dIm2col : public ChainedOp {
  public:
   Conv2dIm2col() {
     const Param<Type> type = type_param(Kind::numbers);
-    Extents extents;
+    Extents extents({.min = 1});
     const Expr N = extents["N"], C = extents["C"], O = extents["O"], H = extents["H"], W = extents["W"];
     const NumbersParam window("window", 2, 3, 1, "the extents of w over the image");
     const NumbersParam stride("stride", 2, 1, 1, ""), dilation("dilation", 2, 1, 1, "of the window");
@@ -156,9 +158,11 @@ class Conv2dIm2col : public ChainedOp {
     const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     const Tensor x = input("x", type, {N, C, H, W}), w = input("w", type, {O, C, window[0], window[1]});
     const Tensor b = with_bias ? input("b", type, {O}) : Tensor();
-    const auto y = ops::conv2d_im2col(
-        apply(prologue, x), w, b,
-        {.stride = stride.of<2>(), .padding = padding.of(window.of<2>(), dilation.of<2>()), .dilation = dilation.of<2>()});
+    const auto y = decided_by("window", [&] {
+      return ops::conv2d_im2col(
+          apply(prologue, x), w, b,
+          {.stride = stride.of<2>(), .padding = padding.of(window.of<2>(), dilation.of<2>()), .dilation = dilation.of<2>()});
+    });
     output("y", finish(epilogue, y.sum, y.result, {type, {1}}));
   }
 };
@@ -168,15 +172,18 @@ class Im2col : public Op {
  public:
   Im2col() {
     const Param<Type> type = type_param(Kind::any);
-    Extents extents;
+    Extents extents({.min = 1});
     const Expr N = extents["N"], C = extents["C"], H = extents["H"], W = extents["W"];
     const NumbersParam window("window", 2, 3, 1, "R,S");
     const NumbersParam stride("stride", 2, 1, 1, ""), dilation("dilation", 2, 1, 1, "of the window");
     const PaddingParam padding(2);
-    output("y", ops::im2col(input("x", type, {N, C, H, W}), window[0], window[1],
-                            {.stride = stride.of<2>(),
-                             .padding = padding.of(window.of<2>(), dilation.of<2>()),
-                             .dilation = dilation.of<2>()}));
+    const Tensor x = input("x", type, {N, C, H, W});
+    output("y", decided_by("window", [&] {
+             return ops::im2col(x, window[0], window[1],
+                                {.stride = stride.of<2>(),
+                                 .padding = padding.of(window.of<2>(), dilation.of<2>()),
+                                 .dilation = dilation.of<2>()});
+           }));
   }
 };
 ASHLAR_GENERATOR(Im2col, "im2col", "convolutions",
@@ -194,8 +201,10 @@ class Conv2dWinograd : public ChainedOp {
     const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     const Tensor x = input("x", type, {N, C, H, W}), w = input("w", type, {O, C, 3, 3});
     const Tensor b = with_bias ? input("b", type, {O}) : Tensor();
-    const auto y = ops::conv2d_winograd(apply(prologue, x), w, b, padding.of(std::array{3, 3}, std::array{1, 1}),
-                                        tile == 2 ? ops::WinogradTile::two : ops::WinogradTile::four);
+    const auto y = decided_by("padding", [&] {
+      return ops::conv2d_winograd(apply(prologue, x), w, b, padding.of(std::array{3, 3}, std::array{1, 1}),
+                                  tile == 2 ? ops::WinogradTile::two : ops::WinogradTile::four);
+    });
     output("y", finish(epilogue, y.result, y.result, {type, {1}}));
   }
 };

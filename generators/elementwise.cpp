@@ -176,10 +176,10 @@ class Binary : public ChainedOp {
     const Param<Type> type = type_param(row.types);
     Extents extents;
     const std::vector<Extent> of_a = extents.shape("a", "M,N", "the shape of a; an extent of 1 meets any other"),
-                              of_b = extents.shape("b", "M,N", "the shape of b");
+                              of_b = extents.shape("b", extents.written("a").c_str(), "the shape of b; left out: that of a");
     const Chain epilogue(Chain::Place::epilogue);
     const Tensor a = input("a", type, of_a), b = input("b", type, of_b);
-    const Tensor y = row.apply(a, b);
+    const Tensor y = decided_by("b", [&] { return row.apply(a, b); });
     output("y", apply(epilogue, y, {y.type(), {y.rank() - 1}}));
   }
 };
@@ -191,10 +191,10 @@ class Where3 : public Op {
     const Param<Type> type = type_param(Kind::any);
     Extents extents;
     const std::vector<Extent> of_c = extents.shape("condition", "M,N", "the shape of the condition"),
-                              of_a = extents.shape("a", "M,N", "the shape of a"),
-                              of_b = extents.shape("b", "M,N", "the shape of b");
+                              of_a = extents.shape("a", extents.written("condition").c_str(), "the shape of a"),
+                              of_b = extents.shape("b", extents.written("a").c_str(), "the shape of b");
     const Tensor condition = input("condition", bool_, of_c), a = input("a", type, of_a), b = input("b", type, of_b);
-    output("y", ops::where(condition, a, b));
+    output("y", decided_by("b", [&] { return ops::where(condition, a, b); }));
   }
 };
 ASHLAR_GENERATOR(Where3, "where", "arithmetic", "y = condition ? a : b");
@@ -205,9 +205,10 @@ class Lerp : public Op {
     const Param<Type> type = type_param(Kind::floats);
     Extents extents;
     const std::vector<Extent> of_a = extents.shape("a", "M,N", "the shape of a"),
-                              of_b = extents.shape("b", "M,N", "the shape of b");
+                              of_b = extents.shape("b", extents.written("a").c_str(), "the shape of b; left out: that of a");
     const Tensor a = input("a", type, of_a), b = input("b", type, of_b);
-    output("y", ops::lerp(a, b, scalar("weight", type)));
+    const Expr weight = scalar("weight", type);
+    output("y", decided_by("b", [&] { return ops::lerp(a, b, weight); }));
   }
 };
 ASHLAR_GENERATOR(Lerp, "lerp", "arithmetic", "y = a + weight (b - a)");
@@ -218,7 +219,8 @@ class BroadcastTo : public Op {
     const Param<Type> type = type_param(Kind::any);
     Extents extents;
     const std::vector<Extent> shape = extents.shape("shape", "1,N", "of x"), to = extents.shape("to", "M,N", "of the result");
-    output("y", ops::broadcast_to(input("x", type, shape), Shape::of(to)));
+    const Tensor x = input("x", type, shape);
+    output("y", decided_by("to", [&] { return ops::broadcast_to(x, Shape::of(to)); }));
   }
 };
 ASHLAR_GENERATOR(BroadcastTo, "broadcast_to", "arithmetic", "y = x, extents of 1 stretched");

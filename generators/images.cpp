@@ -238,7 +238,7 @@ class HarrisOp : public Op {
  public:
   HarrisOp() {
     const Param<Type> type = pixel_param(true);
-    Extents extents;
+    Extents extents({.min = 4});
     const Expr H = extents["H"], W = extents["W"];
     const Param<double> k{"k", 0.04};
     output("y", ops::harris(input("x", type, {H, W}), k));

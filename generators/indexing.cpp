@@ -32,9 +32,10 @@ class Gather : public IndexOp {
  public:
   Gather() {
     const Param<Type> type = type_param(Kind::any), places_type = index_type();
-    Extents extents({.min = 1}), of_places;
-    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x", 1),
-                              index = of_places.shape("index", "P", "the shape of index", 0, 4);
+    Extents extents({.min = 1});
+    const std::vector<Extent> shape = extents.shape("shape", "M,N", "of x", 1);
+    extents.without_facts();
+    const std::vector<Extent> index = extents.shape("index", "P", "the shape of index", 0, 4);
     const Param<int> axis = axis_param(static_cast<int>(shape.size()), 0);
     const Tensor x = input("x", type, shape), at = input("index", places_type, index);
     output("y", ops::gather(x, at, axis, places));
@@ -61,9 +62,10 @@ class Embedding : public IndexOp {
  public:
   Embedding() {
     const Param<Type> type = type_param(Kind::any), places_type = index_type();
-    Extents extents({.min = 1}), of_ids;
+    Extents extents({.min = 1});
     const Expr V = extents["V"], D = extents["D"];
-    const std::vector<Extent> ids = of_ids.shape("ids", "B,T", "the shape of ids", 0, 6);
+    extents.without_facts();
+    const std::vector<Extent> ids = extents.shape("ids", "B,T", "the shape of ids", 0, 6);
     const Tensor table = input("table", type, {V, D}), at = input("ids", places_type, ids);
     output("y", ops::embedding(table, at, places));
   }
@@ -74,8 +76,10 @@ class EmbeddingBag : public IndexOp {
  public:
   EmbeddingBag() {
     const Param<Type> type = type_param(Kind::numbers), places_type = index_type();
-    Extents extents({.min = 1}), of_ids;
-    const Expr V = extents["V"], D = extents["D"], B = of_ids["B"], L = of_ids["L"];
+    Extents extents({.min = 1});
+    const Expr V = extents["V"], D = extents["D"];
+    extents.without_facts();
+    const Expr B = extents["B"], L = extents["L"];
     const Tensor table = input("table", type, {V, D}), ids = input("ids", places_type, {B, L});
     output("y", ops::embedding_bag(table, ids, places));
   }

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include <ashlar/ashlar.h>
+#include <ashlar/ir/refusal.h>
 #include <ashlar/ops.h>
 
 namespace ashlar::generators {
@@ -56,6 +57,16 @@ class Op : public Generator {
   // "N channels that `groups` divides": a Param is rejected where the condition does not hold.
   void require(bool holds, const char* param, const std::string& expected) {
     if (!holds) reject(param, expected);
+  }
+  // An operator, made(), of which one Param says what it may refuse: that is rejected then.
+  template <class F>
+  auto decided_by(const char* param, F made) {
+    try {
+      return made();
+    } catch (const RefusalError& e) {
+      reject(param, e.refusal.expected + ", found " + e.refusal.found);
+      throw;  // and the rejection is what is reported
+    }
   }
 
  private:

@@ -111,6 +111,7 @@ std::vector<std::string> Extents::words(const char* param, const char* fallback,
              ranks + " extents, each a number" + (facts_.min > 0 ? " of at least " + std::to_string(facts_.min) : "") +
                  " or a name that begins with a capital letter" + (products ? ", or a product, M*2" : ""),
              [&](const std::string& s) {
+               written_[param] = s;
                words = s.empty() ? std::vector<std::string>() : split(s, ',');
                const auto rank = static_cast<int>(words.size());
                return rank >= least_rank && rank <= most_rank && std::all_of(words.begin(), words.end(), is_extent);

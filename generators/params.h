@@ -37,6 +37,7 @@ bool takes(Kind, Type);
 class Extents {
  public:
   explicit Extents(Symbol::Facts facts = {}) : facts_(facts) {}  // of all extents
+  void without_facts() { facts_ = {}; }                          // those that are named first from here on
   // The parameter `param`. Refused: a rank outside of the two.
   std::vector<Extent> shape(const char* param, const char* fallback, const char* doc, int least_rank = 0,
                             int most_rank = max_rank);
@@ -45,12 +46,14 @@ class Extents {
   std::vector<std::string> list(const char* param, const char* fallback, const char* doc, int least_rank, int most_rank);
   std::vector<Extent> shape(const std::vector<std::string>& list, std::size_t axis, Symbol::Facts of_axis);
   Expr operator[](const std::string& name);
+  const std::string& written(const std::string& param) const { return written_.at(param); }  // "M,N"
 
  private:
   Expr named(const std::string& name, const Symbol::Facts&);
   std::vector<std::string> words(const char* param, const char* fallback, const char* doc, int least_rank, int most_rank,
                                  bool products);
   Symbol::Facts facts_;
+  std::map<std::string, std::string> written_;  // by parameter
   std::map<std::string, std::unique_ptr<ExtentParam>> named_;
 };
 

@@ -29,7 +29,7 @@ class Pool : public ChainedOp {
       require(std::max(o.padding[d].before, o.padding[d].after) < o.dilation[d] * (o.window[d] - 1) + 1, "padding",
               "less than the window, dilated");
     const Tensor x = input("x", type, image(N, C, image_sides, layout));
-    const Tensor y = pooled(x, o);
+    const Tensor y = decided_by("window", [&] { return pooled(x, o); });
     output("y", finish(epilogue, y, y, {type, layout.channels()}));
   }
 

@@ -33,7 +33,8 @@ class BatchMatmul : public ProductOp {
  public:
   BatchMatmul() {
     const std::vector<Extent> batch_a = extents.shape("batch_a", "B", "the batches of A; an extent of 1 meets any other", 0, 4),
-                              batch_b = extents.shape("batch_b", "B", "the batches of B", 0, 4);
+                              batch_b = extents.shape("batch_b", extents.written("batch_a").c_str(),
+                                                      "the batches of B; left out: those of A", 0, 4);
     const Expr M = extents["M"], N = extents["N"], K = extents["K"];
     const Param<bool> transpose_a{"transpose_a", false, "A is [.., K, M]"},
         transpose_b{"transpose_b", false, "B is [.., N, K]"};
@@ -43,7 +44,9 @@ class BatchMatmul : public ProductOp {
       return input(name, type, shape);
     };
     const Tensor A = in("A", batch_a, matrix(M, K, transpose_a)), B = in("B", batch_b, matrix(K, N, transpose_b));
-    const ops::Product p = ops::batch_matmul(apply(prologue, A), B, {.transpose_a = transpose_a, .transpose_b = transpose_b});
+    const ops::Product p = decided_by("batch_b", [&] {
+      return ops::batch_matmul(apply(prologue, A), B, {.transpose_a = transpose_a, .transpose_b = transpose_b});
+    });
     output("C", finish(epilogue, p.sum, p.result, {type, {p.result.rank() - 1}}));
   }
 };
@@ -92,7 +95,9 @@ class Gemm : public ChainedOp {
                  B = input("B", type, transpose_b ? std::vector<Extent>{N, K} : std::vector<Extent>{K, N}),
                  C = input("C", type, of_c);
     const Expr alpha = scalar("alpha", ops::accumulator(type)), beta = scalar("beta", ops::accumulator(type));
-    const Tensor D = ops::gemm(apply(prologue, A), B, C, alpha, beta, {.transpose_a = transpose_a, .transpose_b = transpose_b});
+    const Tensor D = decided_by("c", [&] {
+      return ops::gemm(apply(prologue, A), B, C, alpha, beta, {.transpose_a = transpose_a, .transpose_b = transpose_b});
+    });
     output("D", finish(epilogue, D, D, {type, {D.rank() - 1}}));
   }
 };

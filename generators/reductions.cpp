@@ -38,7 +38,8 @@ class Reduce : public ChainedOp {
     const Param<bool> keep_dims{"keep_dims", false, "those that are reduced stay, with the extent 1"};
     const Chain prologue(Chain::Place::prologue), epilogue(Chain::Place::epilogue);
     const Tensor x = input("x", type, shape);
-    const Tensor y = row.apply(apply(prologue, x), {.axes = *axes, .keep_dims = keep_dims});
+    const Tensor y =
+        decided_by("shape", [&] { return row.apply(apply(prologue, x), {.axes = *axes, .keep_dims = keep_dims}); });
     output("y", apply(epilogue, y, {type, {y.rank() - 1}}));
   }
 };

@@ -190,7 +190,7 @@ class Concat : public Op {
     const Param<int> axis = axis_param(static_cast<int>(shapes[0].size()), 0);
     std::vector<Tensor> x;
     for (std::size_t k = 0; k < shapes.size(); ++k) x.push_back(input("x" + std::to_string(k), type, shapes[k]));
-    output("y", ops::concat(x, axis));
+    output("y", decided_by("axis", [&] { return ops::concat(x, axis); }));
   }
 };
 ASHLAR_GENERATOR(Concat, "concat", "shapes", "y = x0, x1 .. one behind the other along an axis");

@@ -269,7 +269,8 @@ void generate(const CommandLine& c, ToolResult& result) {
   if (codegen::c_identifier(options.function) != options.function)
     throw UsageError(fmt::format("\"{}\" cannot be the name of a C function; -f NAME gives another", options.function));
   if (is_taken(options.function))
-    throw UsageError(fmt::format("\"{}\" is a function of the C library; -f NAME gives another name", options.function));
+    throw UsageError(
+        fmt::format("\"{}\" is a function of the C library; -f NAME (in CMake FUNCTION NAME) gives another", options.function));
   const std::vector<Output> outputs = planned_outputs(c, options.function);
   require_one_target(c, targets, outputs);
   require_kinds(c, targets, outputs);

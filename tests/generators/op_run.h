@@ -21,7 +21,7 @@ struct Run {
 };
 
 // Inputs are floats from -2 to 2 and whole numbers from -3 to 3 (from 0 where unsigned), of a fixed seed.
-Run run_op(const std::string& name, const Params& = {}, const Sizes& = {});
+Run run_op(const std::string& name, const Params& = {}, const Sizes& = {}, bool compiled = true);  // else interpreted alone
 
 std::vector<std::string> op_names();
 

@@ -47,7 +47,7 @@ struct Meanings {
     std::string values = p.choices.empty() ? p.range.empty() ? p.type : p.range : joined(p.choices, ", ");
     if (p.type == "list") values = "a list";
     if (p.type == "shape")  // "1 to 8 extents, each a number of at least 4 or a name ..."
-      for (const char* more : {" or a name", ", each a number or"})
+      for (const char* more : {", each a number or", " or a name"})
         if (const std::size_t end = values.find(more); end != std::string::npos) values.resize(end);
     of[{p.name, values, p.doc}].push_back(op);
   }

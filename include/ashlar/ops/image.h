@@ -138,7 +138,7 @@ inline Filtered separable(const char* op, const Tensor& x, const std::vector<dou
             const Expr value = wide(wider(i.with(axis, i[axis] + (k - middle)), where)), term = w == 1 ? value : value * w;
             e = e.empty() ? term : e + term;
           }
-          return e;
+          return e.empty() ? wide(0) : e;
         },
         where);
     f.stages.push_back(t);
