@@ -6,6 +6,7 @@
 #include <ashlar/schedules/conv.h>
 #include <ashlar/schedules/elementwise.h>
 #include <ashlar/schedules/gather.h>
+#include <ashlar/schedules/gpu.h>
 #include <ashlar/schedules/matmul.h>
 #include <ashlar/schedules/matmul_by_size.h>
 #include <ashlar/schedules/matmul_bytes.h>

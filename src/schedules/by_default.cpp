@@ -27,6 +27,10 @@ std::string Choices::text() const {
 
 Choices by_default(Schedule& s, const DefaultOptions& options, Where where) {
   Draft d(s, options, where);
+  if (s.target().is_gpu()) {
+    schedule_on_device(d);
+    return d.finish();
+  }
   inline_stages(d);
   for (const Group& g : groups_of(d)) schedule_group(d, g, plan_of(d, g));
   return d.finish();

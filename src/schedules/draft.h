@@ -108,6 +108,8 @@ bool vectorize(Draft&, Id stage, Loop, std::optional<std::int64_t> constant_exte
 bool on_stack(Draft&, Id stage);  // where it is small enough
 
 // ---- what is done ------------------------------------------------------------------------------------------------------
+void schedule_on_device(Draft&);                                          // device.cpp: all of the program
+bool is_untouched(const ir::Program&, const ir::Stage&);                  // no step was applied to it
 void inline_stages(Draft&);                                               // place.cpp
 std::vector<Group> groups_of(Draft&);                                     // leaders before what they read
 Plan plan_of(Draft&, const Group&, bool families = true);                 // plan.cpp

@@ -13,12 +13,7 @@
 #include "schedules/draft.h"
 
 namespace ashlar::schedules {
-namespace {
-
-constexpr double memory_cost = 8;  // of an element that is stored and loaded, in additions
-constexpr std::size_t most_nodes = 1500;
-
-bool untouched(const ir::Program& p, const ir::Stage& s) {
+bool is_untouched(const ir::Program& p, const ir::Stage& s) {
   const auto nests = ir::nests_of(p, s.id);
   if (nests.size() != 1 || ir::path_to(p, nests.front()->id).size() != 1) return false;
   bool fresh = true;
@@ -29,6 +24,11 @@ bool untouched(const ir::Program& p, const ir::Stage& s) {
   });
   return fresh;
 }
+
+namespace {
+
+constexpr double memory_cost = 8;  // of an element that is stored and loaded, in additions
+constexpr std::size_t most_nodes = 1500;
 
 // An index that is clamped or divided costs a few operations of its own.
 double bends_of(const ir::Program& p, const ir::Stage& s) {
@@ -76,7 +76,7 @@ void inline_stages(Draft& d) {
       const ir::Stage& s = at->second;
       const Classified& c = d.family(id);
       if (s.is_reduction() || c.family == Family::external || c.family == Family::recurrence || s.buffers.size() != 1 ||
-          is_output(d.program(), s) || !untouched(d.program(), s))
+          is_output(d.program(), s) || !is_untouched(d.program(), s))
         continue;
       std::string why;
       if (!worth_inlining(d, s, why)) continue;
@@ -160,7 +160,7 @@ std::vector<Group> grouped(Draft& d, const std::set<Id>& at_root) {
   std::map<Id, std::size_t> group;
   for (const Id id : analysis::consumers_first(p)) {
     const ir::Stage& s = p.stage(id);
-    if (!untouched(p, s)) continue;
+    if (!is_untouched(p, s)) continue;
     const Classified& c = d.family(id);
     const std::vector<Id> readers = readers_of(p, s);
     const bool alone = at_root.count(id) || is_output(p, s) || c.family == Family::external || c.family == Family::recurrence ||

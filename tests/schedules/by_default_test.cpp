@@ -9,6 +9,7 @@
 #include <ashlar/ops.h>
 #include <ashlar/schedule/step.h>
 #include <ashlar/schedules/by_default.h>
+#include <ashlar/schedules/gpu.h>
 
 using namespace ashlar;
 using schedules::Choice;
@@ -329,6 +330,40 @@ TEST_CASE("by default: transposition, gather, scatter, recurrence, window") {
     const Scheduled s({x}, {ops::max_pool2d(x, {.window = {3, 3}})});
     CHECK(s.by.choices.stages.front().family == Family::stencil);
   }
+}
+
+TEST_CASE("by default: on devices a point is a thread's") {
+  lang::DefinitionScope scope;
+  const Symbol M{"M"}, N{"N"}, K{"K"};
+  const Tensor a = input("a", f32, {M, K}), b = input("b", f32, {K, N}), c = input("c", f32, {N});
+  for (const char* target : {"vulkan", "cuda-sm_80"}) {
+    const Scheduled s({a, b, c}, {ops::relu(ops::dense(a, b, c)), ops::reduce_sum(a)}, {}, target);
+    for (const char* stage : {"dense", "relu"}) CHECK(s.has(stage, "schedules::gpu_points"));
+    CHECK(s.has("reduce_sum", "sums of 64 threads"));
+    CHECK(s.text().find("block_x") != std::string::npos);
+    const Scheduled alone({a}, {ops::cumsum(a, 0)}, {}, target);
+    CHECK(alone.has("cumsum", "one thread"));
+    alone.same({{15, 20}, {15, 20}});
+    s.same({{15, 20}, {20, 40}, {40}, {15, 40}, {}});
+    s.same({{0, 2}, {2, 1}, {1}, {0, 1}, {}});
+  }
+}
+
+TEST_CASE("points on a device: what is refused") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor x = input("x", f32, {N}), total = ops::reduce_sum(x), y = ops::cumsum(x, 0);
+  const auto found = [&](const Tensor& t, const char* target) {
+    const Tensor out = lang::make_output("out", t.type(), t.shape().extents());
+    lang::bind(out, t);
+    Schedule s(lang::build_program("f", {x, out}), Target::parse(target));
+    const auto refused = s.attempt([&] { schedules::gpu_points(s, s[out]); });
+    return refused ? refused->found : "";
+  };
+  CHECK(found(total, "vulkan") == "reduce_sum, which has one point");
+  CHECK(found(y, "vulkan") == "cumsum, a recurrence");
+  CHECK(found(ops::relu(x), "x86-64-v3") == "the target x86-64-v3");
+  CHECK(found(ops::relu(x), "vulkan") == "");
 }
 
 TEST_CASE("by default: what is scheduled already stays, and trace and C++ name every step") {
