@@ -151,6 +151,7 @@ void default_suite(Report& report, const Machine& machine) {
   race_memory<kernels::Depthwise>(report, machine, "depthwise3x3", {{1, S, S, C}, {3, 3, C, 1}}, {1, S, S, C},
                                   {{"channels", "144"}, {"size", "56"}}, f32, 18.0 * static_cast<double>(S * S * C));
   race_memory<kernels::Softmax>(report, machine, "softmax", {{1024, 1024}}, {1024, 1024});
+  race_memory<kernels::Softmax>(report, machine, "softmax", {{4096, 256}}, {4096, 256});
   race_memory<kernels::LayerNorm>(report, machine, "layer_norm", {{1024, 768}, {768}, {768}}, {1024, 768});
   race_memory<kernels::Gelu>(report, machine, "gelu", {{1 << 20}}, {1 << 20});
   race_memory<kernels::Sum>(report, machine, "sum", {{1 << 24}}, {});
