@@ -20,6 +20,17 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
+TEST_CASE("bytes of zeros, and of nothing") {
+  check(
+      "quantize_dynamic of zeros",
+      [](Maker& m) {
+        const Symbol N{"N"};
+        const auto d = ops::quantize_dynamic(m.in("x", f32, {N}, whole(0, 0)));
+        m.out(d.result), m.out(d.zero), m.out(d.scale);
+      },
+      {{{{5}}}, {{{0}}}}, [](const Inputs& in) { return Results{in[0], Nd({}, 0), Nd({}, 1)}; }, exact);
+}
+
 TEST_CASE("quantize and dequantize") {
   check(
       "quantize",
