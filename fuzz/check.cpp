@@ -112,7 +112,7 @@ class Checker {
     elsewhere_ = !setup_.elsewhere.empty() && (setup_.targets.empty() || data_.one_in(10));
     const std::vector<Target>& targets = elsewhere_ ? setup_.elsewhere : setup_.targets;
     const Target target = targets.empty() ? Target() : targets[data_.pick(static_cast<std::uint32_t>(targets.size()))];
-    if (elsewhere_) targets_ = {target};
+    if (elsewhere_ || setup_.by_default) targets_ = {target};  // a schedule by default may use what this one has alone
     if (made.product && target.is_gpu() && data_.pick(4) > 0)
       for (const schedule::Step& step : fragment_steps(data_, made, target))
         if (!apply(step, target)) break;
