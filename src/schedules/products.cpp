@@ -136,7 +136,7 @@ bool schedule_product(Draft& d, const Group& g, const Product& product) {
     return dims[dims.size() - from_end].name;
   };
   const Id id = product.stage;
-  const MatmulOptions options{.transposed_b = product.transposed_b};
+  const MatmulOptions options{.transposed_b = product.transposed_b, .parallel = d.options.parallel};
   const detail::MatmulBlocks blocks(d.s.target(), product.type, options);
   const std::string panels = "panels of " + std::to_string(blocks.columns) + " along " + label(1) + " and " +
                              std::to_string(blocks.rows) + " along " + label(2) + ", " + std::to_string(blocks.block_k) +
@@ -161,9 +161,9 @@ bool schedule_product(Draft& d, const Group& g, const Product& product) {
                          (bytes ? "matmul_bytes)" : "matmul_dot)"),
                      finished([&] {
                        if (bytes)
-                         matmul_bytes(d.s, d.handle(id), a, b, {}, d.where);
+                         matmul_bytes(d.s, d.handle(id), a, b, {.parallel = d.options.parallel}, d.where);
                        else
-                         matmul_dot(d.s, d.handle(id), a, b, {.subnormals = as_zero}, d.where);
+                         matmul_dot(d.s, d.handle(id), a, b, {.subnormals = as_zero, .parallel = d.options.parallel}, d.where);
                      }),
                      "a tile of registers"))
         return false;
@@ -177,7 +177,8 @@ bool schedule_product(Draft& d, const Group& g, const Product& product) {
                        matmul_skinny(d.s, d.handle(id),
                                      {.tile_i = static_cast<int>(rows % 4 == 0   ? 4
                                                                  : rows % 2 == 0 ? 2
-                                                                                 : 1)},
+                                                                                 : 1),
+                                      .parallel = d.options.parallel},
                                      d.where);
                      }),
                      "a tile of registers"))

@@ -145,3 +145,27 @@ TEST_CASE("convolutions in blocks, attention") {
   });
   CHECK(count(heads, "parallel") == 1);
 }
+
+TEST_CASE("by default, on one thread") {
+  const auto text = [](bool parallel, const std::function<Tensor(Maker&)>& program) {
+    return text_of([=](Maker& m) {
+      m.out(program(m));
+      return Steps([=](Schedule& s) { schedule_by_default(s, {.parallel = parallel}); });
+    });
+  };
+  const auto in = [](Maker& m, const char* name) { return m.in(name, f32, {Symbol("N"), 512}); };
+  const std::vector<std::function<Tensor(Maker&)>> programs = {
+      [=](Maker& m) { return ops::gelu(in(m, "x")); },
+      [=](Maker& m) { return ops::softmax(in(m, "x")).result; },
+      [=](Maker& m) { return ops::reduce_sum(in(m, "x")).accumulated; },
+      [=](Maker& m) { return ops::reduce_sum(in(m, "x"), {.axes = {0}}).accumulated; },
+      [=](Maker& m) { return ops::matmul(m.in("A", f32, {512, 512}), m.in("B", f32, {512, 500})).result; },
+      [=](Maker& m) { return ops::matmul(in(m, "A"), m.in("B", f32, {512, Symbol("M")})).result; },
+      [=](Maker& m) { return ops::copy(ops::transpose(in(m, "x"))); },
+      [=](Maker& m) { return ops::box_blur(m.in("x", f32, {500, 512}), 1, 1).result; }};
+  for (std::size_t k = 0; k < programs.size(); ++k) {
+    CAPTURE(k);
+    CHECK(count(text(true, programs[k]), "parallel") > 0);
+    CHECK(count(text(false, programs[k]), "parallel") == 0);
+  }
+}

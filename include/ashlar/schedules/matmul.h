@@ -38,6 +38,7 @@ struct MatmulOptions {
   bool transposed_b = false;  // B is read at [.., j, k]
   // The product is no output: it has storage of its own, which may be written past the end of the matrix.
   bool padded = false;
+  bool parallel = true;
 };
 struct MatmulLoops {
   Loop rows;  // over tiles of rows
@@ -274,9 +275,9 @@ inline MatmulLoops matmul(Schedule& s, const Stage& stage, const Tensor& A, cons
     detail::pack_rows(a_panel, detail::rank_of(s, a_panel), b);
   b_panels.compute_at(ko);
   if (options.transposed_b)
-    detail::pack_transposed_b(b_panels, b_rows, B.type(where), detail::rank_of(s, b_panels), b, batch == 0);
+    detail::pack_transposed_b(b_panels, b_rows, B.type(where), detail::rank_of(s, b_panels), b, batch == 0 && options.parallel);
   else
-    detail::pack_b(b_panels, detail::rank_of(s, b_panels), b, batch == 0);
+    detail::pack_b(b_panels, detail::rank_of(s, b_panels), b, batch == 0 && options.parallel);
 
   const Loop step = detail::register_tile(partial, b);
   if (options.ahead > 0) partial.prefetch(step, b_panels, b.by_lane ? (options.ahead + 3) / 4 : options.ahead);
@@ -284,11 +285,11 @@ inline MatmulLoops matmul(Schedule& s, const Stage& stage, const Tensor& A, cons
   auto [half, lane] = product.split(ji, b.lanes, Tail::exact);
   product.unroll(ii).unroll(half).vectorize(lane);
   if (batch == 0) {
-    product.parallel(io);
+    if (options.parallel) product.parallel(io);
   } else {
     Loop all = nest[0];
     for (std::size_t d = 1; d < batch; ++d) all = product.fuse(all, nest[d]);
-    product.parallel(all);
+    if (options.parallel) product.parallel(all);
   }
   return {io, jm};
 }

@@ -32,8 +32,11 @@ inline void matmul_by_size(Schedule& s, const Stage& stage, const Tensor& A, con
   };
   const auto few_by_four = [](const Expr& i, const Expr&, const Expr&) { return i <= 8 && i % 4 == 0; };
   const auto few = [](const Expr& i, const Expr&, const Expr&) { return i <= 8; };
-  if (where_true(few_by_four, [&](Schedule& v) { matmul_skinny(v, stage, {.tile_i = 4}, where); })) return;
-  if (where_true(few, [&](Schedule& v) { matmul_skinny(v, stage, {.tile_i = 1}, where); })) return;
+  if (where_true(few_by_four,
+                 [&](Schedule& v) { matmul_skinny(v, stage, {.tile_i = 4, .parallel = options.parallel}, where); }))
+    return;
+  if (where_true(few, [&](Schedule& v) { matmul_skinny(v, stage, {.tile_i = 1, .parallel = options.parallel}, where); }))
+    return;
   const std::int64_t in_cache = s.target().cache_bytes(2) / type.bytes();
   const auto cached = [&](const Expr& i, const Expr& j, const Expr& k) {
     return i >= b.rows && j % b.columns == 0 && j * k <= in_cache;

@@ -17,6 +17,7 @@ namespace ashlar::schedules {
 struct MatmulBytesOptions {
   int block_k = 0;  // k between two visits of C, a multiple of 8; 0: 512
   int block_j = 0;  // panels of B in a block; 0: as many as fill three quarters of the second-level cache
+  bool parallel = true;
 };
 
 // `stage`: C[i, j] = sum over k of i32(A[i, k]) i32(B[k, j]), of i8.
@@ -67,7 +68,8 @@ inline void matmul_bytes(Schedule& s, const Stage& stage, const Tensor& A, const
   b_panels.reorder(b_steps, b_panel, b_run, b_lane, b_k);
   b_rows.compute_at(b_panel);
   b_rows.vectorize(b_rows.split(b_rows.spatial<2>()[1], lanes, Tail::exact).inner);
-  b_panels.tensorize(b_lane, shuffles::transpose(i8, step, lanes)).parallel(b_steps);
+  b_panels.tensorize(b_lane, shuffles::transpose(i8, step, lanes));
+  if (options.parallel) b_panels.parallel(b_steps);
 
   // ---- the tile
   auto [pi, pj, pk] = partial.spatial<3>();
@@ -93,7 +95,8 @@ inline void matmul_bytes(Schedule& s, const Stage& stage, const Tensor& A, const
   }
 
   auto [run, lane] = C.split(ji, step == 8 ? 2 : lanes, Tail::exact);
-  C.unroll(ii).unroll(run).vectorize(lane).parallel(io);
+  C.unroll(ii).unroll(run).vectorize(lane);
+  if (options.parallel) C.parallel(io);
 }
 
 }  // namespace ashlar::schedules

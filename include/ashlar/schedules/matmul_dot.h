@@ -30,6 +30,7 @@ struct MatmulDotOptions {
   int block_bytes = 0;                             // of a row of A between two visits of C, a multiple of 4; 0: 1024
   int block_j = 0;                                 // panels of B in a block; 0: as many as fill the second-level cache twice
   std::optional<x86::Subnormals> subnormals = {};  // products of bf16 say that the instruction may take them for zero
+  bool parallel = true;
 };
 
 namespace detail {
@@ -110,7 +111,8 @@ inline void matmul_dot(Schedule& s, const Stage& stage, const Tensor& A, const T
   b_panels.reorder(b_steps, b_panel, b_half, b_lane, b_k);
   b_rows.compute_at(b_steps);
   b_rows.vectorize(b_rows.split(b_rows.spatial<2>()[1], columns, Tail::exact).inner);
-  b_panels.tensorize(b_lane, shuffles::transpose(B.type(where), step, lanes)).parallel(b_steps);
+  b_panels.tensorize(b_lane, shuffles::transpose(B.type(where), step, lanes));
+  if (options.parallel) b_panels.parallel(b_steps);
 
   // ---- the tile
   auto [pi, pj, pk] = partial.spatial<3>();
@@ -124,7 +126,8 @@ inline void matmul_dot(Schedule& s, const Stage& stage, const Tensor& A, const T
   partial.init().unroll(start[start.size() - 3]).unroll(start[start.size() - 2]).vectorize(start.back());
 
   auto [half, lane] = C.split(ji, lanes, Tail::exact);
-  C.unroll(ii).unroll(half).vectorize(lane).parallel(io);
+  C.unroll(ii).unroll(half).vectorize(lane);
+  if (options.parallel) C.parallel(io);
 }
 
 }  // namespace ashlar::schedules

@@ -22,6 +22,7 @@ struct SkinnyOptions {
   int tile_j = 0;      // registers of a row of it; 0: as many as half of the file holds, 8 at most
   int block_k = 0;     // rows of B read at once; 0: 4 with one row, 8 with more
   int block_j = 1024;  // columns handed to a thread
+  bool parallel = true;
 };
 
 inline void matmul_skinny(Schedule& s, const Stage& stage, const SkinnyOptions& o = {}, Where where = Where::current()) {
@@ -49,7 +50,8 @@ inline void matmul_skinny(Schedule& s, const Stage& stage, const SkinnyOptions& 
   auto [part, lane] = partial.split(column, lanes, Tail::exact);
   partial.reorder(pb, row_tile, panel, pk, row, part, lane).unroll(row).unroll(part).vectorize(lane);
   auto [half, l] = product.split(ji, lanes, Tail::exact);
-  product.unroll(ii).unroll(half).vectorize(l).parallel(jc);
+  product.unroll(ii).unroll(half).vectorize(l);
+  if (o.parallel) product.parallel(jc);
 }
 
 }  // namespace ashlar::schedules
