@@ -43,6 +43,7 @@ void emit(const std::string& name, const std::string& kind, const std::string& e
 
 TEST_CASE("every operator is written as C, with its header") {
   for (const std::string& name : op_names()) emit(name, "c", ".c", "x86-64-v3");
+  for (const char* name : {"matmul", "conv2d", "attention", "softmax"}) emit(name, "c", ".c", "aarch64");
 }
 
 #ifdef ASHLAR_TEST_LLVM

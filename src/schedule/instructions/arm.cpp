@@ -167,6 +167,12 @@ Intrinsic fmla_by_lane(Where where) {
                  ")\n";
         });
         m.emit(Backend::llvm, text.c_str());
+        m.emit(Backend::c,
+               "#include <math.h>\n"
+               "for (int i = 0; i < 4; ++i)\n"
+               "for (int j = 0; j < 4; ++j)\n"
+               "  {c.ptr}[i * {c.stride0} + j * {c.stride1}] = fmaf({a.ptr}[i * {a.stride0}], {b.ptr}[j * {b.stride1}], "
+               "{c.ptr}[i * {c.stride0} + j * {c.stride1}]);");
         m.needs("neon", where);
       },
       where);
