@@ -1,8 +1,8 @@
 """Compiles the bench's memory-bound kernels with Halide, ahead of time, into one shared library that the bench loads.
 
-    python3 -m venv /tmp/halide && /tmp/halide/bin/pip install halide
-    /tmp/halide/bin/python bench/halide/make_peers.py /tmp/halide/peers.so
-    ASHLAR_BENCH_HALIDE=/tmp/halide/peers.so ./dev bench --filter 'softmax|layer_norm|gelu|sum|transpose|depthwise|box_blur|unsharp'
+    python3 -m venv build/halide && build/halide/bin/pip install halide
+    build/halide/bin/python bench/halide/make_peers.py build/halide/peers.so
+    ASHLAR_BENCH_HALIDE=build/halide/peers.so ./dev bench --filter 'softmax|layer_norm|gelu|sum|transpose|depthwise|box_blur|unsharp'
 
 Each pipeline has a schedule by hand, in the way of Halide's own examples: rows or strips in parallel, whole vectors, producers at
 the row, the window or the tile that reads them. Extents are promised to be multiples of a vector where the bench's are, so that

@@ -20,7 +20,8 @@
 
 #include "internal.h"
 
-enum { kMostThreads = 1024, kSpinNanoseconds = 50000, kLine = 64 };
+/* The caller waits longer before it sleeps than workers do: it waits for bodies that run, not for work that may never come. */
+enum { kMostThreads = 1024, kSpinNanoseconds = 50000, kEndSpins = 40, kLine = 64 };
 
 static struct {
   _Alignas(kLine) _Atomic(uint64_t) work; /* count << 32 | next */
@@ -40,6 +41,12 @@ static struct {
 } pool = {.mutex = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, .finished = PTHREAD_COND_INITIALIZER};
 
 static ASHLAR_THREAD_LOCAL bool inside; /* this thread runs a body */
+
+#if defined(__linux__) && defined(__GLIBC__)
+#define PLACES_WORKERS 1
+enum { kPlaced = 16 };
+static pthread_t placed[kPlaced]; /* the first workers */
+#endif
 
 /* ---- how many threads ---------------------------------------------------------------------------------------------- */
 
@@ -104,6 +111,38 @@ static bool has_work(uint64_t work) { return (uint32_t)work < (uint32_t)(work >>
 static bool work_waits(void) { return has_work(atomic_load(&pool.work)); }
 static bool job_is_done(uint32_t count) { return atomic_load(&pool.done) == count; }
 
+#ifdef PLACES_WORKERS
+/* Where processors share no cache that the system knows of, and in virtual machines, whose idle processors pass for busy ones,
+ * a thread is woken on the processor of the caller and left there for longer than a job takes. So while they are signalled the
+ * first workers may run everywhere but here; allowing it again moves nobody back. */
+static void keep_away(int32_t here, int32_t workers, cpu_set_t* allowed) {
+  for (int32_t k = 0; k < workers; ++k) {
+    if (pthread_getaffinity_np(placed[k], sizeof allowed[k], &allowed[k]) != 0) CPU_ZERO(&allowed[k]);
+    cpu_set_t others = allowed[k];
+    CPU_CLR((size_t)here, &others);
+    if (CPU_COUNT(&others) == 0 || pthread_setaffinity_np(placed[k], sizeof others, &others) != 0) CPU_ZERO(&allowed[k]);
+  }
+}
+static void allow_again(int32_t workers, const cpu_set_t* allowed) {
+  for (int32_t k = 0; k < workers; ++k)
+    if (CPU_COUNT(&allowed[k]) > 0) (void)pthread_setaffinity_np(placed[k], sizeof allowed[k], &allowed[k]);
+}
+#endif
+
+static void wake(int32_t sleepers) {
+#ifdef PLACES_WORKERS
+  const int32_t here = sched_getcpu(), workers = here < 0 ? 0 : pool.workers < kPlaced ? pool.workers : kPlaced;
+  cpu_set_t allowed[kPlaced];
+  keep_away(here, workers, allowed);
+#endif
+  pthread_mutex_lock(&pool.mutex);
+  while (sleepers-- > 0) pthread_cond_signal(&pool.wake);
+  pthread_mutex_unlock(&pool.mutex);
+#ifdef PLACES_WORKERS
+  allow_again(workers, allowed);
+#endif
+}
+
 static void wait_for_work(void) {
   const int32_t spin = atomic_load_explicit(&pool.spin, memory_order_relaxed);
   for (int64_t start = spin > 0 ? now() : 0; spin > 0 && now() - start < spin;)
@@ -119,7 +158,7 @@ static void wait_for_work(void) {
 
 static void wait_for_end(uint32_t count) {
   const int32_t spin = atomic_load_explicit(&pool.spin, memory_order_relaxed);
-  for (int64_t start = spin > 0 ? now() : 0; spin > 0 && now() - start < spin;)
+  for (int64_t start = spin > 0 ? now() : 0; spin > 0 && now() - start < kEndSpins * (int64_t)spin;)
     for (int k = 0; k < 32; ++k, relax())
       if (job_is_done(count)) return;
   pthread_mutex_lock(&pool.mutex);
@@ -186,7 +225,12 @@ static void start_workers(int32_t wanted) {
   if (pthread_attr_init(&attributes) == 0) {
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_t thread;
-    while (pool.workers < wanted && pthread_create(&thread, &attributes, worker, NULL) == 0) ++pool.workers;
+    while (pool.workers < wanted && pthread_create(&thread, &attributes, worker, NULL) == 0) {
+#ifdef PLACES_WORKERS
+      if (pool.workers < kPlaced) placed[pool.workers] = thread;
+#endif
+      ++pool.workers;
+    }
     pthread_attr_destroy(&attributes);
   }
   pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -215,9 +259,7 @@ int ashlar_pool_run(void* user, int32_t count, int (*body)(void* closure, int32_
   int32_t sleepers = atomic_load(&pool.sleepers);
   if (sleepers > 0) {
     if (sleepers > count - 1) sleepers = count - 1;
-    pthread_mutex_lock(&pool.mutex);
-    while (sleepers-- > 0) pthread_cond_signal(&pool.wake);
-    pthread_mutex_unlock(&pool.mutex);
+    wake(sleepers);
   }
   run_bodies();
   wait_for_end((uint32_t)count);

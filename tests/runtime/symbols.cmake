@@ -5,12 +5,12 @@ set(allowed
   # C
   calloc fprintf free getenv malloc memcmp memcpy memmove memset snprintf stderr strcmp strlen strncmp strtol vsnprintf
   # POSIX
-  clock_gettime getauxval posix_memalign sigfillset sysconf sched_getaffinity __sched_cpucount __errno_location
+  clock_gettime getauxval posix_memalign sigfillset sysconf sched_getaffinity sched_getcpu __sched_cpucount __errno_location
   # CUDA and Vulkan, opened when they are first asked for
   dlopen dlsym
   # pthread
   pthread_atfork pthread_attr_destroy pthread_attr_init pthread_attr_setdetachstate pthread_cond_signal pthread_cond_wait
-  pthread_create pthread_mutex_lock pthread_mutex_unlock pthread_sigmask
+  pthread_create pthread_getaffinity_np pthread_setaffinity_np pthread_mutex_lock pthread_mutex_unlock pthread_sigmask
   # what compilers add
   _GLOBAL_OFFSET_TABLE_ __stack_chk_fail __fprintf_chk __snprintf_chk __vsnprintf_chk __isoc23_strtol __memcpy_chk)
 set(api

@@ -2,7 +2,7 @@
 // C[i, j] = sum over k of A[i, k] B[k, j] for all sizes: the entry chooses by the extents.
 //
 //   one row, or few       B is read once, as it lies                 matmul_skinny.h
-//   B in the caches       nothing is packed                          matmul_direct.h
+//   B in the caches       nothing is packed                          matmul_direct.h; up to 2^20 multiply-adds on one thread
 //   else                  panels                                     matmul.h
 #include <ashlar/schedules/matmul.h>
 #include <ashlar/schedules/matmul_direct.h>
@@ -41,6 +41,11 @@ inline void matmul_by_size(Schedule& s, const Stage& stage, const Tensor& A, con
   const auto cached = [&](const Expr& i, const Expr& j, const Expr& k) {
     return i >= b.rows && j % b.columns == 0 && j * k <= in_cache;
   };
+  // Done before another thread has begun.
+  const auto soon = [&](const Expr& i, const Expr& j, const Expr& k) { return cached(i, j, k) && i * j * k <= 1 << 20; };
+  MatmulOptions serial = options;
+  serial.parallel = false;
+  if (!b.by_lane && options.parallel && where_true(soon, [&](Schedule& v) { matmul_direct(v, stage, serial, where); })) return;
   if (!b.by_lane && where_true(cached, [&](Schedule& v) { matmul_direct(v, stage, options, where); })) return;
   matmul(s, stage, A, B, options, where);
 }

@@ -2,7 +2,7 @@
 // Small products, C[i, j] = sum over k of A[i, k] B[k, j], whose factors fit the first caches: a tile of registers reads both
 // where they lie.
 //
-//   for jo   (tile_j columns)
+//   for jo   (tile_j columns)                                      in parallel
 //     for io   (tile_i rows)
 //       partial, tile_i x tile_j sums in registers: for k one row of B times one column of A
 //       C = partial
@@ -29,6 +29,7 @@ inline void matmul_direct(Schedule& s, const Stage& stage, const MatmulOptions& 
   auto [panel, column] = sums.split(sj, b.columns, Tail::guard);
   auto [part, l] = sums.split(column, b.lanes, Tail::exact);
   sums.reorder(tile, panel, k, row, part, l).unroll(row).unroll(part).vectorize(l);
+  if (options.parallel) product.parallel(jo);
 }
 
 }  // namespace ashlar::schedules

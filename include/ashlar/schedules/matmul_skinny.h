@@ -20,7 +20,7 @@ namespace ashlar::schedules {
 struct SkinnyOptions {
   int tile_i = 4;      // rows of a register tile: the rows there are, or a part of them
   int tile_j = 0;      // registers of a row of it; 0: as many as half of the file holds, 8 at most
-  int block_k = 0;     // rows of B read at once; 0: 4 with one row, 8 with more
+  int block_k = 0;     // rows of B read at once; 0: 8
   int block_j = 1024;  // columns handed to a thread
   bool parallel = true;
 };
@@ -34,7 +34,7 @@ inline void matmul_skinny(Schedule& s, const Stage& stage, const SkinnyOptions& 
   const Stage product = s[stage];
   const int lanes = s.target().lanes(detail::product_type("matmul_skinny", s, product, 3, where));
   const int registers = o.tile_j != 0 ? o.tile_j : std::max(1, std::min(8, s.target().vector_registers() / 2 / o.tile_i));
-  const int block_k = o.block_k != 0 ? o.block_k : o.tile_i == 1 ? 4 : 8;
+  const int block_k = o.block_k != 0 ? o.block_k : 8;
   const int columns = registers * lanes;
   auto [i, j, k] = detail::last<3>(product);
   auto [io, ii] = product.split(i, o.tile_i, Tail::guard);
