@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include "bench/memory_peers.h"
 #include "bench/peaks.h"
 #include "bench/plot.h"
 #include "bench/suites.h"
@@ -46,6 +47,10 @@ int main(int argc, char** argv) {
       report.add({"peak", "copy", n, "machine", 0, 0, machine.copy[k], "GB/s", 1});
       report.add({"peak", "triad", n, "machine", 0, 0, machine.triad[k], "GB/s", 1});
     }
+    if (threads > 1 && bench::halide_missing().empty())
+      report.note(
+          "halide: its times on one thread are too short here, as if its pool helped the thread that is timed; --threads 1 has "
+          "them");
     bench::pool_suite(report, machine);
     bench::matmul_suite(report, machine);
     bench::narrow_suite(report, machine);

@@ -48,10 +48,11 @@ void plot(const Report& report, const std::string& title, const std::string& pat
     svg += fmt::format(
         "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{} {}{}</text>\n"
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"/>\n"
-        "<text x=\"{:.1f}\" y=\"{:.1f}\">{:.2f} of {}{}</text>\n",
+        "<text x=\"{:.1f}\" y=\"{:.1f}\">{:.2f} of {}{}{}</text>\n",
         left - 8, y + row - 6, escaped(o.ours->kernel), escaped(o.ours->shape),
         o.ours->threads == 1 ? "" : fmt::format(", {} threads", o.ours->threads), std::min(middle, to), y + 2,
-        std::abs(to - middle), row - 4, colour, middle + half + 10, y + row - 6, o.ratio(), escaped(o.peer->impl), peak);
+        std::abs(to - middle), row - 4, colour, middle + half + 10, y + row - 6, o.ratio(), escaped(o.peer->impl), peak,
+        o.ours->impl == "ashlar" ? "" : escaped(" (" + o.ours->impl + ")"));
   }
   std::ofstream file(path);
   file << svg << "</svg>\n";

@@ -77,7 +77,8 @@ void Report::print_outcomes() const {
   std::map<int, std::vector<double>> logarithms;  // by threads
   if (!all.empty()) fmt::print("\n{:<14} {:<18} {:>7} {:>7}  beside\n", "kernel", "shape", "threads", "ratio");
   for (const Outcome& o : all) {
-    fmt::print("{:<14} {:<18} {:>7} {:>7.3f}  {}\n", o.ours->kernel, o.ours->shape, o.ours->threads, o.ratio(), o.peer->impl);
+    fmt::print("{:<14} {:<18} {:>7} {:>7.3f}  {}{}\n", o.ours->kernel, o.ours->shape, o.ours->threads, o.ratio(), o.peer->impl,
+               o.ours->impl == "ashlar" ? "" : " (ours: " + o.ours->impl + ")");
     logarithms[o.ours->threads].push_back(std::log(o.ratio()));
   }
   for (const auto& [threads, of_races] : logarithms)

@@ -23,7 +23,7 @@ namespace ashlar::schedules {
 
 struct AttentionOptions {
   int tile_i = 0;          // queries in a register tile; 0: as many as the target's registers hold
-  bool few_heads = false;  // fewer than there are threads, or more queries than keys share a head
+  bool few_heads = false;  // fewer heads than threads, or heads of queries that share one of keys
 };
 
 namespace detail {
