@@ -132,18 +132,32 @@ TEST_CASE("convolutions in blocks, attention") {
     });
   };
   CHECK(count(conv({}), "parallel") == 1);
+  CHECK(count(conv({.parallel = false}), "parallel") == 0);
   CHECK(count(conv({}), " in 12 ") > 0);  // of 12 pixels all are in a tile
   CHECK(count(conv({.tile_w = 4}), " in 12 ") == 0);
   CHECK(count(conv({}), "prefetch") == 0);
   CHECK(count(conv({.ahead = 2}), "prefetch") == 1);
-  const std::string heads = text_of([](Maker& m) {
-    const Symbol N{"N"};
-    const Tensor q = m.in("q", f32, {1, 4, N, 8}), k = m.in("k", f32, {1, 4, N, 8}), v = m.in("v", f32, {1, 4, N, 8});
-    const auto y = ops::attention(q, k, v);
-    m.out(y);
-    return Steps([=](Schedule& s) { schedules::attention(s, y, q, k, v); });
-  });
-  CHECK(count(heads, "parallel") == 1);
+  const auto rim = [](const schedules::RimOptions& o) {
+    return text_of([=](Maker& m) {
+      const Tensor y = ops::pad(m.in("x", f32, {1, 2, 9, 14, 8}), {0, 0, {1, 1}, {1, 1}, 0});
+      m.out(y);
+      return Steps([=](Schedule& s) { schedules::rim(s, s[y], 1, 1, o); });
+    });
+  };
+  CHECK(count(rim({}), "parallel") == 1);
+  CHECK(count(rim({.parallel = false}), "parallel") == 0);
+  const auto heads = [](const schedules::AttentionOptions& o) {
+    return text_of([=](Maker& m) {
+      const Symbol N{"N"};
+      const Tensor q = m.in("q", f32, {1, 4, N, 8}), k = m.in("k", f32, {1, 4, N, 8}), v = m.in("v", f32, {1, 4, N, 8});
+      const auto y = ops::attention(q, k, v);
+      m.out(y);
+      return Steps([=](Schedule& s) { schedules::attention(s, y, q, k, v, o); });
+    });
+  };
+  CHECK(count(heads({}), "parallel") == 1);
+  CHECK(count(heads({.few_heads = true}), "parallel") == 3);  // panels of K and of V, blocks of queries
+  for (const bool few : {false, true}) CHECK(count(heads({.few_heads = few, .parallel = false}), "parallel") == 0);
 }
 
 TEST_CASE("by default, on one thread") {

@@ -24,6 +24,7 @@ namespace ashlar::schedules {
 struct AttentionOptions {
   int tile_i = 0;          // queries in a register tile; 0: as many as the target's registers hold
   bool few_heads = false;  // fewer heads than threads, or heads of queries that share one of keys
+  bool parallel = true;
 };
 
 namespace detail {
@@ -87,7 +88,7 @@ inline void attention(Schedule& s, const ops::Attention& y, const Tensor& q, con
   const std::int64_t numbers = detail::number_or(k.extent(3, where), 0);  // in a key
   detail::pack_transposed_b(k_panels, k_rows, type, 4, b, false, numbers > 0 && numbers <= 256);
   detail::pack_b(v_panels, 4, b, false);
-  if (o.few_heads)
+  if (o.few_heads && o.parallel)
     for (const Stage& panels : {k_panels, v_panels}) {
       const std::vector<Loop> nest = panels.nest();
       panels.parallel(panels.fuse(nest[0], nest[1], where), where);
@@ -96,7 +97,8 @@ inline void attention(Schedule& s, const ops::Attention& y, const Tensor& q, con
   for (const Stage& stage : {maximum, sum})
     detail::reduce_in_lanes(s, stage, detail::innermost_point(s, stage, where), stage.reduction(where), b.lanes, 4, where);
   exps.vectorize(detail::last<1>(exps)[0], b.lanes, where);
-  result.vectorize(re, b.lanes, where).parallel(o.few_heads ? block : heads, where);
+  result.vectorize(re, b.lanes, where);
+  if (o.parallel) result.parallel(o.few_heads ? block : heads, where);
 }
 
 }  // namespace ashlar::schedules

@@ -8,7 +8,7 @@
 //   schedules::conv2d(s, s[y.sum], w);
 //
 //   for n, b                       a block of outputs: its weights stay in the second-level cache
-//     for h, wo                    tile_h x tile_w pixels                              b and h in parallel
+//     for h, wo                    tile_h x tile_w pixels                              n, b and h in parallel, as one loop
 //       sums, tile_h x tile_w x o in registers: for c, r, s, ci one row of weights, the pixels' channel broadcast
 //       y = sums
 //
@@ -23,6 +23,10 @@ struct ConvOptions {
   int tile_w = 0;  // pixels of a row in a register tile, as many as the file holds at most; 0: by the width
   int tile_h = 1;  // rows of pixels in it
   int ahead = 0;   // rows of weights that are asked for before they are needed; 0: they are not
+  bool parallel = true;
+};
+struct RimOptions {
+  bool parallel = true;  // all rows of pixels
 };
 
 namespace detail {
@@ -46,7 +50,7 @@ inline void conv_tile(Schedule& s, const Stage& stage, const Tensor& w, int lane
   sums.reorder(sn, sb, row_tile, tile, c, r, q, ci, row, pixel, half, l).unroll(row).unroll(pixel).unroll(half).vectorize(l);
   const Loop step = sums.fuse(q, ci);  // the channels of neighbouring pixels lie behind each other, and so do their weights
   if (o.ahead > 0) sums.prefetch(step, w, o.ahead);
-  y.parallel(y.fuse(y.fuse(n, b), ho));
+  if (o.parallel) y.parallel(y.fuse(y.fuse(n, b), ho));
 }
 
 // Every tile is whole: the last one of a row, of at least so many pixels, begins so much earlier. A width that is computed from
@@ -56,7 +60,8 @@ inline Tail conv_tail(const Expr& pixels) { return ir::is(pixels, ir::Op::div) ?
 }  // namespace detail
 
 // The image with so many columns around it: copied row by row, a register at a time, those inside without conditions.
-inline void rim(Schedule& s, const Stage& stage, int before, int after, Where where = Where::current()) {
+inline void rim(Schedule& s, const Stage& stage, int before, int after, const RimOptions& o = {},
+                Where where = Where::current()) {
   detail::expect_processor("rim", s, where);
   detail::expect_option("rim", "before", before, 0, where);
   detail::expect_option("rim", "after", after, 0, where);
@@ -69,7 +74,7 @@ inline void rim(Schedule& s, const Stage& stage, int before, int after, Where wh
   const Expr first = (before * channels + (lanes - 1)) / lanes;
   const Loop inside = copy.partition(vectors, first, where);
   copy.partition(inside, max(first, (row - after * channels) / lanes), where);
-  copy.parallel(copy.fuse(copy.fuse(n, c, where), h, where), where);
+  if (o.parallel) copy.parallel(copy.fuse(copy.fuse(n, c, where), h, where), where);
 }
 
 // The stage is of ops::conv2d in channels_blocked, as it was defined; w its weights, an input or stage. Where the width is a
