@@ -17,20 +17,20 @@ void eigen_matmul(const float* A, const float* B, float* C, std::int64_t M, std:
   Eigen::Map<Matrix>(C, M, N).noalias() = Eigen::Map<const Matrix>(A, M, K) * Eigen::Map<const Matrix>(B, K, N);
 }
 
-void eigen_attention(const float* q, const float* k, const float* v, float* y, std::int64_t heads, std::int64_t length,
-                     std::int64_t D) {
+void eigen_attention(const float* q, const float* k, const float* v, float* y, std::int64_t heads, std::int64_t queries,
+                     std::int64_t length, std::int64_t D) {
   static Matrix scores;  // kept from call to call
   const float scale = 1 / std::sqrt(static_cast<float>(D));
   for (std::int64_t h = 0; h < heads; ++h) {
-    const std::int64_t at = h * length * D;
-    const Eigen::Map<const Matrix> Q(q + at, length, D), K(k + at, length, D), V(v + at, length, D);
+    const std::int64_t at = h * length * D, row = h * queries * D;
+    const Eigen::Map<const Matrix> Q(q + row, queries, D), K(k + at, length, D), V(v + at, length, D);
     scores.noalias() = Q * K.transpose();
-    for (std::int64_t i = 0; i < length; ++i) {
-      auto row = scores.row(i).array();
-      row = ((row - row.maxCoeff()) * scale).exp();
-      row /= row.sum();
+    for (std::int64_t i = 0; i < queries; ++i) {
+      auto scored = scores.row(i).array();
+      scored = ((scored - scored.maxCoeff()) * scale).exp();
+      scored /= scored.sum();
     }
-    Eigen::Map<Matrix>(y + at, length, D).noalias() = scores * V;
+    Eigen::Map<Matrix>(y + row, queries, D).noalias() = scores * V;
   }
 }
 

@@ -50,20 +50,20 @@ class OnednnConvolution {
   std::shared_ptr<Made> made_;
 };
 
-// Attention of `heads` heads, softmax(q k' / sqrt(D)) v; q, k, v and y are [heads, length, D]. `made` of one head at a time,
-// whose scores stay in the cache, or of all heads at once.
+// Attention of `heads` heads, softmax(q k' / sqrt(D)) v; k and v are [heads, length, D], q and y [heads, queries, D]. `made` of
+// one head at a time, whose scores stay in the cache, or of all heads at once.
 class OnednnAttention {
  public:
   OnednnAttention(bool head_by_head, const float* q, const float* k, const float* v, float* y, std::int64_t heads,
-                  std::int64_t length, std::int64_t D);
+                  std::int64_t queries, std::int64_t length, std::int64_t D);
   void run() const;
 
  private:
   struct Made;
   std::shared_ptr<Made> made_;
 };
-void eigen_attention(const float* q, const float* k, const float* v, float* y, std::int64_t heads, std::int64_t length,
-                     std::int64_t D);
+void eigen_attention(const float* q, const float* k, const float* v, float* y, std::int64_t heads, std::int64_t queries,
+                     std::int64_t length, std::int64_t D);
 
 void eigen_threads(int);
 void eigen_matmul(const float* A, const float* B, float* C, std::int64_t M, std::int64_t N, std::int64_t K);

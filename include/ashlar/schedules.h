@@ -2,6 +2,7 @@
 // Schedules by family: what a schedule of the operators of one kind usually is, as functions over the primitives, with
 // parameters from the target's table (docs/ops.md, "Schedules by family").
 #include <ashlar/schedules/attention.h>
+#include <ashlar/schedules/attention_decode.h>
 #include <ashlar/schedules/by_default.h>
 #include <ashlar/schedules/conv.h>
 #include <ashlar/schedules/elementwise.h>

@@ -70,6 +70,59 @@ TEST_CASE("f64, tiles of four queries, keys of nine numbers") {
                   attentions(false, {{1, 1, 2, 9, 17, 9, 5}}), {.relative = 1e-12, .absolute = 1e-12, .results = results});
 }
 
+namespace {
+
+// Heads share keys; as many queries as are known, 0: a Symbol.
+Steps decoded(Maker& m, int queries, int numbers, const ops::AttentionOptions& what, const schedules::AttentionOptions& how,
+              bool by_size = false) {
+  const Symbol B{"B"}, H{"H"}, M{"M"}, N{"N"}, any{"D", {.min = 1}}, E{"E"};
+  const Extent D = numbers == 0 ? Extent(any) : Extent(numbers), values = numbers == 0 ? Extent(E) : Extent(numbers),
+               rows = queries == 0 ? Extent(M) : Extent(queries);
+  const Tensor q = m.in("q", f32, {B, H * what.groups, rows, D}), k = m.in("k", f32, {B, H, N, D}),
+               v = m.in("v", f32, {B, H, N, values});
+  const auto y = ops::attention(q, k, v, what);
+  m.out(y.result);
+  return [=](Schedule& s) {
+    by_size ? schedules::attention_by_size(s, y, q, k, v, how) : schedules::attention(s, y, q, k, v, how);
+  };
+}
+
+}  // namespace
+
+TEST_CASE("few queries: keys and values are read as they lie") {
+  const Beside about{.relative = near, .absolute = near, .results = results};
+  Beside emulated = about;
+  emulated.emulated = true;
+  check_scheduled(
+      "one query", [](Maker& m) { return decoded(m, 1, 20, {}, {}); },
+      attentions(false, {{2, 1, 3, 1, 37, 20, 20}, {1, 1, 2, 1, 1, 20, 20}, {1, 1, 2, 1, 0, 20, 20}, {0, 1, 2, 1, 5, 20, 20}}),
+      emulated);
+  check_scheduled(
+      "one query, any numbers", [](Maker& m) { return decoded(m, 1, 0, {}, {}); },
+      attentions(false, {{1, 1, 2, 1, 9, 33, 150}, {1, 1, 1, 1, 3, 1, 1}, {1, 1, 1, 1, 4, 5, 0}}), about);
+  for (const bool few_heads : {false, true})
+    check_scheduled(
+        few_heads ? "groups apart" : "groups together",
+        [=](Maker& m) { return decoded(m, 2, 16, {.causal = ops::Causal::last, .groups = 3}, {.few_heads = few_heads}); },
+        attentions(false, {{1, 3, 2, 2, 19, 16, 16}, {1, 3, 1, 2, 1, 16, 16}}), about);
+  check_scheduled(
+      "by size", [](Maker& m) { return decoded(m, 0, 0, {}, {}, true); },
+      attentions(false, {{1, 1, 2, 3, 12, 6, 7}, {1, 1, 1, 7, 12, 6, 7}, {1, 1, 1, 0, 3, 2, 2}}), about);
+}
+
+TEST_CASE("what has few queries is not packed, unless tiles are asked for") {
+  const auto panels = [](int queries, const schedules::AttentionOptions& how, bool by_size = false) {
+    const std::string text = text_of([=](Maker& m) { return decoded(m, queries, 16, {}, how, by_size); });
+    return text.find("k_") != text.npos || text.find("k'") != text.npos;
+  };
+  CHECK(panels(0, {}));
+  CHECK(panels(5, {}));
+  CHECK_FALSE(panels(4, {}));
+  CHECK(panels(4, {.tile_i = 4}));
+  CHECK_FALSE(panels(1, {}, true));
+  CHECK(panels(5, {}, true));
+}
+
 TEST_CASE("attention refuses") {
   CHECK(refused_schedule([](Maker& m) { return of_heads(m, f16, {}, false, {}); }) ==
         "attention_test.cpp: attention: expected queries of the type that scores are in, found f16, and scores of f32");
@@ -82,4 +135,11 @@ TEST_CASE("attention refuses") {
         }) ==
         "attention_test.cpp: attention: expected a sum over one dimension, of two to 4 dimensions, found attention_scores, "
         "which is no sum");
+  CHECK(refused_schedule([](Maker& m) {
+          const Tensor q = m.in("q", f16, {1, 2, 1, 8}), k = m.in("k", f16, {1, 2, 9, 8}), v = m.in("v", f16, {1, 2, 9, 8});
+          const auto y = ops::attention(q, k, v);
+          m.out(y);
+          return [=](Schedule& s) { schedules::attention_decode(s, y, q, v); };
+        }) ==
+        "attention_test.cpp: attention_decode: expected queries of the type that scores are in, found f16, and scores of f32");
 }

@@ -173,4 +173,16 @@ TEST_CASE("convolutions in blocks, attention") {
     m.out(y);
     return Steps([=](Schedule& s) { schedules::attention(s, y, q, k, v); });
   });
+  fits("one query", [](Maker& m) {
+    const Tensor q = m.in("q", f32, {1, 4, 1, 64}), k = m.in("k", f32, {1, 2, N, 64}), v = m.in("v", f32, {1, 2, N, 64});
+    const auto y = ops::attention(q, k, v, {.groups = 2});
+    m.out(y);
+    return Steps([=](Schedule& s) { schedules::attention_decode(s, y, q, v); });
+  });
+  fits("attention by size", [](Maker& m) {
+    const Tensor q = m.in("q", f32, {1, 4, M, 64}), k = m.in("k", f32, {1, 4, N, 64}), v = m.in("v", f32, {1, 4, N, 64});
+    const auto y = ops::attention(q, k, v, {.causal = ops::Causal::last});
+    m.out(y);
+    return Steps([=](Schedule& s) { schedules::attention_by_size(s, y, q, k, v); });
+  });
 }

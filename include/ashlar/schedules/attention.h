@@ -16,16 +16,13 @@
 //
 // Sums and maxima are regrouped. With `few_heads` panels of all heads come first, and every block of queries is a piece of
 // work for a thread.
-#include <ashlar/ops/attention.h>
+//
+// A few queries, up to 4 where their number is known, repay no packing: attention_decode.h. `attention_by_size` has both forms,
+// and the entry chooses by the call.
+#include <ashlar/schedules/attention_decode.h>
 #include <ashlar/schedules/matmul.h>
 
 namespace ashlar::schedules {
-
-struct AttentionOptions {
-  int tile_i = 0;          // queries in a register tile; 0: as many as the target's registers hold
-  bool few_heads = false;  // fewer heads than threads, or heads of queries that share one of keys
-  bool parallel = true;
-};
 
 namespace detail {
 
@@ -49,19 +46,16 @@ inline void tile_product(Schedule& s, const Stage& stage, const MatmulBlocks& b,
 }  // namespace detail
 
 // `y` is what ops::attention(q, k, v, …) returned, of any mask, causality and groups, its stages not scheduled before; q, k and
-// v are inputs of f32 or f64. Refused elsewhere, and for GPUs.
+// v are inputs of f32 or f64. Refused elsewhere, and for GPUs. `tile_i` asks for packed panels of however few queries.
 inline void attention(Schedule& s, const ops::Attention& y, const Tensor& q, const Tensor& k, const Tensor& v,
                       const AttentionOptions& o = {}, Where where = Where::current()) {
   const AtLine line(where);
-  detail::expect_processor("attention", s, where);
+  const detail::AttentionStages a(s, "attention", y, q, where);
   detail::expect_option("attention", "tile_i", o.tile_i, 0, where);
-  const Stage result = s[y.result], scores = s[y.scores], maximum = s[y.maximum], exps = s[y.exp], sum = s[y.sum],
-              weighted = s[y.weighted];
-  for (const Stage& stage : {scores, weighted}) detail::product_type("attention", s, stage, 5, where);
-  const Type type = detail::definition(s, scores).values[0].type();
-  if (q.type(where) != type)
-    refuse("attention", "queries of the type that scores are in", ir::text(q.type(where)) + ", and scores of " + ir::text(type),
-           where);
+  std::int64_t queries = detail::few_queries + 1;
+  if (o.tile_i == 0 && ir::is_int(q.extent(2, where), &queries) && queries <= detail::few_queries)
+    return attention_decode(s, y, q, v, o, where);
+  const auto& [result, scores, maximum, exps, sum, weighted, type] = a;
   const int rows = o.tile_i != 0 ? o.tile_i : s.target().vector_registers() >= 32 ? 13 : 6;
   const detail::MatmulBlocks b(s.target(), type, {.tile_i = rows});
 
@@ -99,6 +93,18 @@ inline void attention(Schedule& s, const ops::Attention& y, const Tensor& q, con
   exps.vectorize(detail::last<1>(exps)[0], b.lanes, where);
   result.vectorize(re, b.lanes, where);
   if (o.parallel) result.parallel(o.few_heads ? block : heads, where);
+}
+
+// Of as many queries as a call has: those of few take a variant of their own.
+inline void attention_by_size(Schedule& s, const ops::Attention& y, const Tensor& q, const Tensor& k, const Tensor& v,
+                              const AttentionOptions& o = {}, Where where = Where::current()) {
+  const AtLine line(where);
+  const detail::AttentionStages a(s, "attention_by_size", y, q, where);
+  const Expr queries = a.result.spatial<4>(where)[2].extent(where), points = detail::points_along(s, a.result, 2);
+  std::optional<bool> few;
+  if (!points.empty()) few = detail::known(s, points <= detail::few_queries);
+  if (few.value_or(true)) attention_decode(few ? s : s.specialize(queries <= detail::few_queries, where), y, q, v, o, where);
+  if (!few.value_or(false)) attention(s, y, q, k, v, o, where);
 }
 
 }  // namespace ashlar::schedules
