@@ -1,4 +1,5 @@
-// Every operator of ashlar-ops can be written for the targets that there are: as C, as an object for x86-64-v3, for AArch64.
+// Every operator of ashlar-ops can be written for the targets that there are: as C, as an object for x86-64-v3, for AArch64;
+// for devices those that have launches there.
 #include <doctest/doctest.h>
 
 #include <unistd.h>
@@ -44,6 +45,37 @@ void emit(const std::string& name, const std::string& kind, const std::string& e
 TEST_CASE("every operator is written as C, with its header") {
   for (const std::string& name : op_names()) emit(name, "c", ".c", "x86-64-v3");
   for (const char* name : {"matmul", "conv2d", "attention", "softmax"}) emit(name, "c", ".c", "aarch64");
+}
+
+// Code for the device is made of a sample; who is refused is the matter of the schedule alone.
+TEST_CASE("on a device an operator has launches, or is refused by the parameter that could give it some") {
+  for (const char* target : {"vulkan", "cuda-sm_80"}) {
+    std::size_t launched = 0;
+    [[maybe_unused]] std::size_t number = 0;
+    for (const std::string& name : op_names()) {
+      CAPTURE(target);
+      CAPTURE(name);
+      const Folder folder;
+      std::vector<std::string> line{"-g", name,   "-f", "op_" + name,
+                                    "-t", target, "-e", "program=" + (folder.path / "program").string()};
+#ifdef ASHLAR_TEST_LLVM
+      if (sampled(number++, 12)) line.insert(line.end(), {"-e", "object=" + (folder.path / "object").string()});
+#endif
+      const auto r = ashlar::generator::run_tool(line);
+      CAPTURE(r.err);
+      launched += r.code == 0;
+      if (r.code == 0) continue;
+      CHECK(r.code == 1);
+      CHECK(r.err.find(std::string(": parameter schedule=default: expected a schedule that has launches on ") + target +
+                       " for all stages, found no launches (") != std::string::npos);
+    }
+    CHECK(launched >= 200);
+  }
+  const auto r = ashlar::generator::run_tool(
+      std::vector<std::string>{"-g", "relu", "schedule=none", "-f", "op_relu", "-e", "program=nothing", "-t", "vulkan"});
+  CHECK(r.code == 1);
+  CHECK(r.err.find(": parameter schedule=none: expected a schedule that has launches on vulkan for all stages, found none ("
+                   "bind its loops") != std::string::npos);
 }
 
 #ifdef ASHLAR_TEST_LLVM
