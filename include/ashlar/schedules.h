@@ -8,6 +8,9 @@
 #include <ashlar/schedules/elementwise.h>
 #include <ashlar/schedules/gather.h>
 #include <ashlar/schedules/gpu.h>
+#include <ashlar/schedules/gpu_matmul.h>
+#include <ashlar/schedules/gpu_rows.h>
+#include <ashlar/schedules/gpu_transpose.h>
 #include <ashlar/schedules/matmul.h>
 #include <ashlar/schedules/matmul_by_size.h>
 #include <ashlar/schedules/matmul_bytes.h>

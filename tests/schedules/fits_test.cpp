@@ -1,5 +1,5 @@
 // The table of docs/ops.md: which operators of the library each family takes as they are. A schedule of each is made, for
-// AVX-512 and for AArch64, and has loops in lanes.
+// AVX-512 and for AArch64, and has loops in lanes; those for devices are made for Vulkan and CUDA, and have threads.
 #include <ashlar/schedules.h>
 
 #include "tests/schedules/scheduled.h"
@@ -8,14 +8,18 @@ using namespace schedules_test;
 
 namespace {
 
-void fits(const char* name, const std::function<Steps(Maker&)>& build) {
-  for (const char* target : {"zen4", "aarch64"}) {
+void fits(const char* name, const std::function<Steps(Maker&)>& build, std::vector<std::string> targets = {"zen4", "aarch64"},
+          const char* word = "vectorized") {
+  for (const std::string& target : targets) {
     CAPTURE(name);
     CAPTURE(target);
     const std::string refusal = refused_schedule(build, Target::parse(target));
     CHECK(refusal == "");
-    if (refusal.empty()) CHECK(text_of(build, Target::parse(target)).find("vectorized") != std::string::npos);
+    if (refusal.empty()) CHECK(text_of(build, Target::parse(target)).find(word) != std::string::npos);
   }
+}
+void fits_devices(const char* name, const std::function<Steps(Maker&)>& build) {
+  fits(name, build, {"vulkan", "cuda-sm_80"}, "thread_x");
 }
 // An operator of one stage, or whose result is what the family takes.
 template <class Op, class Family>
@@ -184,5 +188,51 @@ TEST_CASE("convolutions in blocks, attention") {
     const auto y = ops::attention(q, k, v, {.causal = ops::Causal::last});
     m.out(y);
     return Steps([=](Schedule& s) { schedules::attention_by_size(s, y, q, k, v); });
+  });
+}
+
+TEST_CASE("on devices") {
+  for (const bool reduces : {false, true})
+    fits_devices("points", [=](Maker& m) {
+      const Tensor x = matrix(m), y = reduces ? ops::reduce_sum(x, {.axes = {0}}).accumulated : ops::gelu(x);
+      m.out(y);
+      return Steps([=](Schedule& s) { schedules::gpu_points(s, s[y]); });
+    });
+  fits_devices("softmax", [](Maker& m) {
+    const auto y = ops::softmax(matrix(m));
+    m.out(y);
+    return Steps([=](Schedule& s) { schedules::gpu_rows(s, {s[y.maximum], s[y.exp], s[y.sum], s[y.result]}); });
+  });
+  fits_devices("layer_norm", [](Maker& m) {
+    const auto y = ops::layer_norm(matrix(m), m.in("scale", f32, {N}), m.in("shift", f32, {N}));
+    m.out(y);
+    return Steps([=](Schedule& s) { schedules::gpu_rows(s, {s[y.mean], s[y.result]}); });
+  });
+  fits_devices("rms_norm", [](Maker& m) {
+    const auto y = ops::rms_norm(matrix(m), m.in("scale", f32, {N}));
+    m.out(y);
+    return Steps([=](Schedule& s) { schedules::gpu_rows(s, {s[y.sum], s[y.result]}); });
+  });
+  fits_devices("argmax", [](Maker& m) {
+    const auto y = ops::argmax(matrix(m));
+    m.out(y);
+    return Steps([=](Schedule& s) { schedules::gpu_rows(s, {s[y.index]}); });
+  });
+  fits_devices("batch_matmul", [](Maker& m) {
+    const Tensor A = m.in("A", f32, {2, 3, M, K}), B = m.in("B", f32, {2, 3, N, K});
+    const auto y = ops::batch_matmul(A, B, {.transpose_b = true});
+    m.out(y);
+    return Steps([=](Schedule& s) { schedules::gpu_matmul(s, s[y.sum], A, B, {.transposed_b = true}); });
+  });
+  fits_devices("dense", [](Maker& m) {
+    const Tensor x = m.in("x", f32, {M, K}), W = m.in("W", f32, {K, N}), b = m.in("b", f32, {N});
+    const auto y = ops::dense(x, W, b);
+    m.out(y);
+    return Steps([=](Schedule& s) { schedules::gpu_matmul(s, s[y.sum], x, W); });
+  });
+  fits_devices("transpose", [](Maker& m) {
+    const Tensor x = image(m), y = ops::copy(ops::transpose(x, {0, 3, 1, 2}));
+    m.out(y);
+    return Steps([=](Schedule& s) { schedules::gpu_transpose(s, s[y], x); });
   });
 }

@@ -8,7 +8,11 @@
 //   schedules::gpu_points(s, s[y]);
 //
 // Neighbouring threads have neighbours of the last dimension, so that they read and write whole lines. Right for every extent;
-// no sum is regrouped. Refused: a processor, a stage without dimensions, a scatter or recurrence.
+// no sum is regrouped. Refused: a processor, a stage without dimensions, a scatter or recurrence, more threads than a block
+// has.
+//
+// Where a grid of the device has at most 65535 blocks along x (vulkan), blocks that may be more are spread over block_y too: at
+// most 1024 times as many.
 #include <ashlar/schedules/lanes.h>
 
 namespace ashlar::schedules {
@@ -17,18 +21,50 @@ struct GpuPointsOptions {
   int threads = 256;  // of a block
 };
 
+namespace detail {
+
+inline void expect_device(const char* family, const Schedule& s, Where where) {
+  if (!s.target().is_gpu()) refuse(family, "a device", "the target " + std::string(s.target().text()), where);
+}
+
+inline void expect_threads(const char* family, const char* option, const Schedule& s, std::int64_t threads, Where where) {
+  const Device& device = s.target().device();
+  if (threads < 1 || threads > device.max_threads)
+    refuse(family,
+           std::string(option) + " from 1 to " + std::to_string(device.max_threads) + ", what a block has on " + device.name,
+           std::to_string(threads), where);
+}
+
+inline void expect_own_points(const char* family, const char* expected, const ir::Stage& d, Where where) {
+  if (d.scatters() || d.is_recurrence())
+    refuse(family, expected, d.name + (d.scatters() ? ", a scatter" : ", a recurrence"), where);
+}
+
+// The iterations of the outermost loop as blocks. Returns the innermost loop over blocks, at which a block's own is computed.
+inline Loop over_blocks(const Schedule& s, const Stage& stage, Loop loop, Where where) {
+  const std::int64_t most = s.target().device().max_grid[0];
+  if (most < std::int64_t{1} << 30 && number_or(loop.extent(where), most + 1) > most) {
+    const Split rows = stage.split(loop, Parts{1024}, Tail::guard, where);
+    stage.bind(rows.outer, gpu::block_y, where);
+    loop = rows.inner;
+  }
+  stage.bind(loop, gpu::block_x, where);
+  return loop;
+}
+
+}  // namespace detail
+
 inline void gpu_points(Schedule& s, const Stage& stage, const GpuPointsOptions& o = {}, Where where = Where::current()) {
-  if (!s.target().is_gpu()) refuse("gpu_points", "a device", "the target " + std::string(s.target().text()), where);
+  detail::expect_device("gpu_points", s, where);
+  detail::expect_threads("gpu_points", "threads", s, o.threads, where);
   const ir::Stage& d = detail::definition(s, stage);
-  if (d.scatters() || d.is_recurrence() || d.spatial_rank() == 0)
-    refuse("gpu_points", "a stage with dimensions, whose points are computed each by itself",
-           d.name + (d.scatters()        ? ", a scatter"
-                     : d.is_recurrence() ? ", a recurrence"
-                                         : ", which has one point"),
-           where);
+  const char* expected = "a stage with dimensions, whose points are computed each by itself";
+  detail::expect_own_points("gpu_points", expected, d, where);
+  if (d.spatial_rank() == 0) refuse("gpu_points", expected, d.name + ", which has one point", where);
   const Split split =
       stage.split(detail::fused(stage, detail::loops_over(s, stage, false, where), where), o.threads, Tail::guard, where);
-  stage.bind(split.outer, gpu::block_x, where).bind(split.inner, gpu::thread_x, where);
+  detail::over_blocks(s, stage, split.outer, where);
+  stage.bind(split.inner, gpu::thread_x, where);
 }
 
 }  // namespace ashlar::schedules

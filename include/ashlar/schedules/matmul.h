@@ -71,8 +71,7 @@ inline void expect_factor(const char* family, const char* expected, const Schedu
 }
 
 // The type of a stage that a family of products takes: one sum over one dimension, of at most so many.
-inline Type product_type(const char* family, const Schedule& s, const Stage& stage, int most_loops, Where where) {
-  expect_processor(family, s, where);
+inline Type sum_type(const char* family, const Schedule& s, const Stage& stage, int most_loops, Where where) {
   const ir::Stage& d = definition(s, stage);
   if (d.reducer.kind != ir::ReducerKind::sum || d.values.size() != 1 ||
       d.spatial_rank() + 1 != static_cast<int>(d.iters.size()) || d.spatial_rank() < 2 ||
@@ -82,6 +81,10 @@ inline Type product_type(const char* family, const Schedule& s, const Stage& sta
   if (stage.nest(where).size() != d.iters.size())
     refuse(family, "a stage whose loops are as they were defined", d.name + ", which was scheduled before", where);
   return d.values[0].type();
+}
+inline Type product_type(const char* family, const Schedule& s, const Stage& stage, int most_loops, Where where) {
+  expect_processor(family, s, where);
+  return sum_type(family, s, stage, most_loops, where);
 }
 
 inline int rank_of(const Schedule& s, const Stage& stage) { return definition(s, stage).spatial_rank(); }

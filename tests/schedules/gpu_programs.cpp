@@ -1,0 +1,293 @@
+#include "tests/schedules/gpu_programs.h"
+
+#include <algorithm>
+
+#include <ashlar/lower/explain.h>
+#include <ashlar/lower/lower.h>
+#include <ashlar/schedule/step.h>
+#include <ashlar/schedules.h>
+
+namespace schedules_test {
+
+namespace {
+
+using Steps = std::function<void(Schedule&)>;
+using Shapes = std::vector<std::vector<Dims>>;
+
+const Shapes matrices = {{{3, 300}}, {{1, 1}}, {{9, 33}}, {{0, 4}}, {{2, 0}}};
+const auto rows_of_first = [](const std::vector<Dims>& in) { return std::vector<Dims>{{in[0][0]}}; };
+
+void rows(std::vector<DeviceProgram>& all) {
+  const auto softmax = [](Schedule& s, const ops::Softmax& y) {
+    schedules::gpu_rows(s, {s[y.maximum], s[y.exp], s[y.sum], s[y.result]});
+  };
+  all.push_back({"softmax",
+                 [=](Maker& m) {
+                   const auto y = ops::softmax(m.in("x", f32, {Symbol("M"), Symbol("N")}));
+                   m.out(y);
+                   return Steps([=](Schedule& s) { softmax(s, y); });
+                 },
+                 matrices,
+                 {},
+                 1e-5});
+  all.push_back({"softmax of short rows, several a block",
+                 [=](Maker& m) {
+                   const auto y = ops::softmax(m.in("x", f32, {Symbol("M"), 33}));
+                   m.out(y);
+                   return Steps([=](Schedule& s) { softmax(s, y); });
+                 },
+                 {{{19, 33}}, {{1, 33}}, {{0, 33}}},
+                 {},
+                 1e-5});
+  all.push_back({"softmax of one row",
+                 [=](Maker& m) {
+                   const auto y = ops::softmax(m.in("x", f32, {Symbol("N")}));
+                   m.out(y);
+                   return Steps([=](Schedule& s) { softmax(s, y); });
+                 },
+                 {{{300}}, {{1}}, {{0}}},
+                 {},
+                 1e-5});
+  all.push_back({"softmax in one pass, of f16",
+                 [](Maker& m) {
+                   const auto y = ops::softmax_online(m.in("x", f16, {Symbol("M"), 2, Symbol("N")}));
+                   m.out(y);
+                   return Steps([=](Schedule& s) { schedules::gpu_rows(s, {s[y.sum], s[y.result]}, {.threads = 64}); });
+                 },
+                 {{{2, 2, 150}}, {{1, 2, 1}}},
+                 {},
+                 2e-3});
+  all.push_back({"layer norm",
+                 [](Maker& m) {
+                   const Symbol N{"N"};
+                   const Tensor x = m.in("x", f32, {Symbol("M"), N}), scale = m.in("scale", f32, {N}),
+                                shift = m.in("shift", f32, {N});
+                   const auto y = ops::layer_norm(x, scale, shift);
+                   m.out(y);
+                   return Steps([=](Schedule& s) { schedules::gpu_rows(s, {s[y.mean], s[y.result]}); });
+                 },
+                 {{{3, 300}, {300}, {300}}, {{1, 1}, {1}, {1}}, {{2, 0}, {0}, {0}}},
+                 {},
+                 1e-5});
+  all.push_back({"layer norm over two dimensions",
+                 [](Maker& m) {
+                   const auto y = ops::layer_norm(m.in("x", f32, {Symbol("M"), Symbol("A"), 5}), Tensor(), Tensor(), 1e-5, 2);
+                   m.out(y);
+                   return Steps(
+                       [=](Schedule& s) { schedules::gpu_rows(s, {s[y.mean], s[y.result]}, {.threads = 32, .rows = 3}); });
+                 },
+                 {{{4, 37, 5}}, {{1, 0, 5}}},
+                 {},
+                 1e-5});
+  all.push_back({"the place of the largest element",
+                 [](Maker& m) {
+                   const auto y = ops::argmax(m.in("x", f32, {Symbol("M"), Symbol("N")}, ops_test::whole(-3, 3)));
+                   m.out(y.value), m.out(y.index);
+                   return Steps([=](Schedule& s) { schedules::gpu_rows(s, {s[y.index]}); });
+                 },
+                 matrices, [](const std::vector<Dims>& in) { return std::vector<Dims>(2, {in[0][0]}); }});
+  all.push_back({"a mean behind a sum",
+                 [](Maker& m) {
+                   const auto y =
+                       ops::reduce_mean(m.in("x", f32, {Symbol("M"), Symbol("N")}, ops_test::whole(-9, 9)), {.axes = {1}});
+                   m.out(y);
+                   return Steps([=](Schedule& s) { schedules::gpu_rows(s, {s[y.accumulated], s[y.result]}); });
+                 },
+                 matrices, rows_of_first});
+  all.push_back({"a mean of all",
+                 [](Maker& m) {
+                   const auto y = ops::reduce_mean(m.in("x", f32, {Symbol("M"), Symbol("N")}, ops_test::whole(-9, 9)));
+                   m.out(y);
+                   return Steps([=](Schedule& s) { schedules::gpu_rows(s, {s[y.accumulated], s[y.result]}); });
+                 },
+                 matrices, [](const std::vector<Dims>&) { return std::vector<Dims>{{}}; }});
+  all.push_back({"a kept dimension",
+                 [](Maker& m) {
+                   const Tensor x = m.in("x", i32, {Symbol("M"), Symbol("N")}, ops_test::whole(-9, 9));
+                   const auto sum = ops::reduce_sum(x, {.axes = {1}, .keep_dims = true});
+                   const Tensor y = ops::sub(x, sum);
+                   m.out(y);
+                   return Steps([=](Schedule& s) { schedules::gpu_rows(s, {s[sum.accumulated], s[y]}); });
+                 },
+                 matrices});
+  for (const bool known : {false, true})
+    all.push_back({known ? "sums in the order of their terms, several rows a block" : "sums in the order of their terms",
+                   [=](Maker& m) {
+                     const Extent N = known ? Extent(33) : Extent(Symbol("N"));
+                     const Tensor x = m.in("x", f32, {Symbol("M"), N});
+                     const Axis k{"k", x.extent(1)};
+                     const Tensor total = compute("total", {x.extent(0)}, [&](Var i) { return strict_sum(x(i, k), k); });
+                     const Tensor y =
+                         compute("y", {x.extent(0), x.extent(1)}, [&](Var i, Var j) { return x(i, j) / total(i); });
+                     m.out(y);
+                     return Steps([=](Schedule& s) { schedules::gpu_rows(s, {s[total], s[y]}); });
+                   },
+                   known ? Shapes{{{9, 33}}} : Shapes{{{3, 70}}, {{2, 0}}}});
+}
+
+const auto product_shape = [](const std::vector<Dims>& in) {
+  Dims d = in[0];
+  d.back() = in[1].back();
+  return std::vector<Dims>{d};
+};
+const auto transposed_shape = [](const std::vector<Dims>& in) {
+  Dims d = in[0];
+  d.back() = in[1][in[1].size() - 2];
+  return std::vector<Dims>{d};
+};
+
+void products(std::vector<DeviceProgram>& all) {
+  const auto matmul = [&](const char* name, Type type, const schedules::GpuMatmulOptions& o, const Shapes& shapes) {
+    all.push_back(
+        {name,
+         [=](Maker& m) {
+           const Symbol M{"M"}, N{"N"}, K{"K"};
+           const Tensor A = m.in("A", type, {M, K}, ops_test::whole(-4, 4)),
+                        B = o.transposed_b ? m.in("B", type, {N, K}, ops_test::whole(-4, 4))
+                                           : m.in("B", type, {K, N}, ops_test::whole(-4, 4));
+           const auto y = ops::matmul(A, B, {.transpose_b = o.transposed_b});
+           m.out(y);
+           return Steps([=](Schedule& s) {
+             if (y.sum.type() == y.result.type())
+               schedules::gpu_matmul(s, s[y.sum], A, B, o);
+             else
+               schedules::gpu_matmul(s, s[y.sum], A, B, s[y.result], o);
+           });
+         },
+         shapes,
+         o.transposed_b ? transposed_shape : std::function<std::vector<Dims>(const std::vector<Dims>&)>(product_shape)});
+  };
+  matmul("product", f32, {}, {{{33, 20}, {20, 130}}, {{1, 1}, {1, 1}}, {{0, 2}, {2, 3}}, {{3, 0}, {0, 4}}});
+  matmul("product without a pipeline", f32, {.tile_i = 4, .tile_j = 4, .stages = 1}, {{{33, 20}, {20, 70}}, {{1, 9}, {9, 2}}});
+  matmul("product of odd tiles", f32,
+         {.threads_i = 4, .threads_j = 8, .tile_i = 3, .tile_j = 2, .block_k = 5, .stages = 3, .transposed_b = true},
+         {{{13, 17}, {19, 17}}, {{1, 1}, {1, 1}}});
+  matmul("product of f64", f64, {.threads_i = 8, .threads_j = 8}, {{{40, 9}, {9, 33}}});
+  matmul("product of f16, rounded at its end", f16, {.threads_i = 8, .threads_j = 8, .tile_i = 4}, {{{33, 9}, {9, 40}}});
+  all.push_back({"product of bytes of known extents",
+                 [](Maker& m) {
+                   const Tensor A = m.in("A", u8, {17, 5}, ops_test::whole(0, 9)),
+                                B = m.in("B", i8, {5, 40}, ops_test::whole(-9, 9)), y = ops::quantized_matmul(A, B);
+                   m.out(y);
+                   return Steps([=](Schedule& s) { schedules::gpu_matmul(s, s[y], A, B); });
+                 },
+                 {{{17, 5}, {5, 40}}},
+                 product_shape});
+  all.push_back(
+      {"dense layer: a sum that starts from a bias, and an activation",
+       [](Maker& m) {
+         const Symbol M{"M"}, N{"N"}, K{"K"};
+         const Tensor x = m.in("x", f32, {M, K}, ops_test::whole(-4, 4)), W = m.in("W", f32, {K, N}, ops_test::whole(-4, 4)),
+                      b = m.in("b", f32, {N}, ops_test::whole(-9, 9));
+         const auto y = ops::dense(x, W, b);
+         const Tensor z = ops::relu(y);
+         m.out(z);
+         return Steps([=](Schedule& s) { schedules::gpu_matmul(s, s[y.sum], x, W, s[z], {.threads_i = 8, .threads_j = 8}); });
+       },
+       {{{33, 9}, {9, 70}, {70}}, {{1, 1}, {1, 1}, {1}}, {{2, 0}, {0, 3}, {3}}},
+       product_shape});
+  for (const int batches : {1, 2})
+    all.push_back(
+        {"products of " + std::to_string(batches) + " dimensions more",
+         [=](Maker& m) {
+           const Symbol M{"M"}, N{"N"}, K{"K"};
+           std::vector<Extent> a{2, M, K}, b{2, N, K};
+           if (batches == 2) a.insert(a.begin(), Extent(Symbol("H"))), b.insert(b.begin(), a.front());
+           const Tensor A = m.in("A", f32, a, ops_test::whole(-4, 4)), B = m.in("B", f32, b, ops_test::whole(-4, 4));
+           const auto y = ops::batch_matmul(A, B, {.transpose_b = true});
+           m.out(y);
+           return Steps([=](Schedule& s) {
+             schedules::gpu_matmul(s, s[y.sum], A, B, {.threads_i = 4, .threads_j = 8, .tile_i = 4, .transposed_b = true});
+           });
+         },
+         batches == 1 ? Shapes{{{2, 17, 9}, {2, 33, 9}}} : Shapes{{{3, 2, 17, 9}, {3, 2, 5, 9}}, {{0, 2, 1, 1}, {0, 2, 1, 1}}},
+         transposed_shape});
+}
+
+void transpositions(std::vector<DeviceProgram>& all) {
+  const auto transpose = [&](const char* name, Type type, const std::vector<std::size_t>& order,
+                             const std::function<Tensor(const Tensor&)>& turned, const schedules::GpuTransposeOptions& o,
+                             const Shapes& shapes) {
+    all.push_back({name,
+                   [=](Maker& m) {
+                     std::vector<Extent> extents;
+                     for (std::size_t d = 0; d < order.size(); ++d) extents.emplace_back(Symbol("N"));
+                     const Tensor x = m.in("x", type, extents, ops_test::whole(0, 100)), y = ops::copy(turned(x));
+                     m.out(y);
+                     return Steps([=](Schedule& s) { schedules::gpu_transpose(s, s[y], x, o); });
+                   },
+                   shapes,
+                   [=](const std::vector<Dims>& in) {
+                     Dims d;
+                     for (const std::size_t k : order) d.push_back(in[0][k]);
+                     return std::vector<Dims>{d};
+                   }});
+  };
+  transpose("transposition", f32, {1, 0}, [](const Tensor& x) { return ops::transpose(x); }, {},
+            {{{33, 70}}, {{1, 1}}, {{0, 4}}, {{64, 3}}});
+  transpose("channels last to channels first, of f16", f16, {0, 3, 1, 2},
+            [](const Tensor& x) { return ops::transpose(x, {0, 3, 1, 2}); }, {}, {{{2, 3, 40, 5}}, {{1, 1, 1, 33}}});
+  transpose("transposition of bytes in small tiles", u8, {2, 1, 0}, [](const Tensor& x) { return ops::transpose(x); },
+            {.tile = 16, .rows = 5}, {{{17, 3, 20}}, {{5, 0, 5}}});
+}
+
+}  // namespace
+
+const std::vector<DeviceProgram>& device_programs() {
+  static const std::vector<DeviceProgram> all = [] {
+    std::vector<DeviceProgram> list;
+    list.push_back({"points",
+                    [](Maker& m) {
+                      const Tensor y = ops::relu(m.in("x", f32, {Symbol("M"), Symbol("N")}));
+                      m.out(y);
+                      return Steps([=](Schedule& s) { schedules::gpu_points(s, s[y], {.threads = 96}); });
+                    },
+                    matrices});
+    rows(list), products(list), transpositions(list);
+    return list;
+  }();
+  return all;
+}
+
+DeviceRuns runs_of(const DeviceProgram& p, const Target& target) {
+  lang::DefinitionScope scope;
+  Maker m;
+  const Steps steps = p.build(m);
+  std::vector<lang::ArgumentRef> arguments;
+  for (const Maker::Input& i : m.inputs) arguments.emplace_back(i.tensor);
+  for (std::size_t k = 0; k < m.results.size(); ++k) {
+    const Tensor& t = m.results[k];
+    const Tensor out = lang::make_output(("result" + std::to_string(k)).c_str(), t.type(), t.shape().extents());
+    lang::bind(out, t);
+    arguments.emplace_back(out);
+  }
+  const lang::Built built = lang::build_program("on_device", arguments);
+  Schedule s(built, target);
+  steps(s);
+  schedule::finish(s.scheduled(), target);
+  DeviceRuns r;
+  r.kernel = lower(s.scheduled().program, options_for(target));
+  std::uint64_t seed = 1;
+  for (const std::vector<Dims>& shapes : p.shapes) {
+    interp::Arguments given;
+    for (std::size_t k = 0; k < shapes.size(); ++k) {
+      std::int64_t position = 0;
+      given.emplace_back(interp::Array::make(m.inputs[k].type, shapes[k], [&](auto) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;  // Knuth's linear congruence
+        return m.inputs[k].values(seed >> 11, position++);
+      }));
+    }
+    const std::vector<Dims> results = p.results ? p.results(shapes) : std::vector<Dims>(m.results.size(), shapes.front());
+    for (std::size_t k = 0; k < m.results.size(); ++k) {
+      interp::Array a = interp::Array::zeros(m.results[k].type(), results[k]);
+      std::fill(a.bytes.begin(), a.bytes.end(), std::byte{0x5b});
+      given.emplace_back(std::move(a));
+    }
+    interp::Arguments meant = given;
+    interp::run_algorithm(built.program, meant);
+    r.given.push_back(std::move(given)), r.meant.push_back(std::move(meant));
+  }
+  return r;
+}
+
+}  // namespace schedules_test
