@@ -11,7 +11,7 @@ coefficients as hexadecimal constants.
 """
 import sys
 
-from mpmath import atanh, cos, erf, exp, log, log1p, lu_solve, matrix, mp, mpf, nint, pi, sin, sinh, sqrt, tanh
+from mpmath import atanh, cos, erf, erfc, exp, log, log1p, lu_solve, matrix, mp, mpf, nint, pi, sin, sinh, sqrt, tanh
 
 mp.prec = 260
 
@@ -156,6 +156,17 @@ def _():
     f = even(lambda x: erf(x) / x)
     p, q, e = minimax(f, lambda z: 1 / f(z), 0, mpf(3.925) ** 2, list(range(7)), 4)
     return [rounded(c, 24) for c in p + [mpf(1)] + q], e
+
+
+@fit("erf_center_f32")
+def _():
+    return polynomial(even(lambda x: erf(x) / x - 1), even(lambda x: x / erf(x)), 0, 1, list(range(7)), 24)
+
+
+@fit("erf_tail_f32")
+def _():
+    ln2 = log(mpf(2))
+    return polynomial(lambda a: log(erfc(a)) / ln2, lambda a: erfc(a) * ln2 / erf(a), 1, mpf(3.84), list(range(7)), 24)
 
 
 if __name__ == "__main__":

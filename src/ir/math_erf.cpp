@@ -1,6 +1,6 @@
-// The error function. Near zero a polynomial in x^2; further out f32 takes 1 - exp(-x p(x)) with x p(x) = -log erfc(x), which
-// needs no division; f64 and erfc take erfc(x) = exp(-x^2) g(t) / (1 + 2x), t = (x - 4) / (x + 4), after Shepherd and
-// Laframboise (Chebyshev approximation of (1 + 2x) exp(x^2) erfc(x), Math. Comp. 36, 1981).
+// The error function. Near zero a polynomial in x^2; further out f32 takes 1 - 2^v(x) with v = log2 erfc(x), which needs no
+// division; f64 and erfc take erfc(x) = exp(-x^2) g(t) / (1 + 2x), t = (x - 4) / (x + 4), after Shepherd and Laframboise
+// (Chebyshev approximation of (1 + 2x) exp(x^2) erfc(x), Math. Comp. 36, 1981).
 #include <cmath>
 
 #include "ir/math_kit.h"
@@ -8,13 +8,13 @@
 namespace ashlar::ir::math {
 namespace {
 
-// |x| < 0.9375
+// |x| < 1 (f32), 0.9375 (f64)
 Expr erf_center(const Kit& k, const Expr& x) {
   const Expr z = mul(x, x);
   if (!k.wide)
     return k.fma(x,
-                 k.poly(z, {0x1.06eba8p-3, -0x1.812742p-2, 0x1.ce2deap-4, -0x1.b80c86p-6, 0x1.54b6b8p-8, -0x1.a9b192p-11,
-                            0x1.5b13fep-14}),
+                 k.poly(z, {0x1.06eba8p-3, -0x1.81273ep-2, 0x1.ce2ce6p-4, -0x1.b7f71ap-6, 0x1.53f224p-8, -0x1.a3515ep-11,
+                            0x1.4771fep-14}),
                  x);
   return k.fma(
       x,
@@ -49,20 +49,22 @@ Expr erfc_tail(const Kit& k, const Expr& beyond) {
 
 }  // namespace
 
+namespace {
+
+// 1 - 2^v, v = log2 erfc(a), a >= 1: an error of v counts erfc(a) times, no more than 0.16.
+Expr erf_tail_f32(const Kit& k, const Expr& a) {
+  const Expr v = k.poly(k.below(a, 3.9), {-0x1.02542p-11, -0x1.a0448cp0, -0x1.d75f3cp-1, -0x1.30a4a8p-3, 0x1.021828p-5,
+                                          -0x1.16b264p-8, 0x1.19f382p-12});
+  const Expr magic = k.c(k.magic() + static_cast<double>(k.bias())), t = add(v, magic);  // ends in the exponent of 2^n
+  const Expr r = sub(v, sub(t, magic));
+  return k.fma(neg(exp2_poly(k, r)), k.real(k.shl(k.bits(t), k.mantissa())), k.c(1));
+}
+
+}  // namespace
+
 Expr erf(const Kit& k, const Expr& x) {
-  const Expr a = k.abs(x);
-  Expr outer;
-  if (k.wide) {
-    outer = sub(k.c(1), erfc_tail(k, a));
-  } else {
-    const Expr b = k.below(a, 4);
-    const Expr p = k.poly(b, {0x1.20fc04p0, 0x1.44cb04p-1, 0x1.b873c6p-4, -0x1.97a152p-6, 0x1.123518p-8, -0x1.e9c1bcp-12,
-                              0x1.f557e4p-16, -0x1.a37136p-21});
-    const Pair y = k.product(b, p);
-    const Expr e = exp(k, neg(y.hi));
-    outer = sub(k.c(1), k.fma(neg(e), y.lo, e));
-  }
-  return select(lt(a, k.c(0.9375)), erf_center(k, x), k.copysign(outer, x));
+  const Expr a = k.abs(x), outer = k.wide ? sub(k.c(1), erfc_tail(k, a)) : erf_tail_f32(k, a);
+  return select(lt(a, k.c(k.wide ? 0.9375 : 1)), erf_center(k, x), k.copysign(outer, x));
 }
 
 Expr erfc(const Kit& k, const Expr& x) {
