@@ -9,6 +9,7 @@
 #include <ashlar/schedules/gather.h>
 #include <ashlar/schedules/gpu.h>
 #include <ashlar/schedules/gpu_matmul.h>
+#include <ashlar/schedules/gpu_reduction.h>
 #include <ashlar/schedules/gpu_rows.h>
 #include <ashlar/schedules/gpu_transpose.h>
 #include <ashlar/schedules/matmul.h>

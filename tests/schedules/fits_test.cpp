@@ -198,6 +198,12 @@ TEST_CASE("on devices") {
       m.out(y);
       return Steps([=](Schedule& s) { schedules::gpu_points(s, s[y]); });
     });
+  for (const int axes : {0, 1, 2})
+    fits_devices("reductions", [=](Maker& m) {
+      const Tensor x = matrix(m), y = axes == 2 ? ops::reduce_sum(x).accumulated : ops::reduce_max(x, {.axes = {axes}});
+      m.out(y);
+      return Steps([=](Schedule& s) { schedules::gpu_reduction(s, s[y]); });
+    });
   fits_devices("softmax", [](Maker& m) {
     const auto y = ops::softmax(matrix(m));
     m.out(y);

@@ -17,6 +17,62 @@ using Shapes = std::vector<std::vector<Dims>>;
 const Shapes matrices = {{{3, 300}}, {{1, 1}}, {{9, 33}}, {{0, 4}}, {{2, 0}}};
 const auto rows_of_first = [](const std::vector<Dims>& in) { return std::vector<Dims>{{in[0][0]}}; };
 
+void points(std::vector<DeviceProgram>& all) {
+  all.push_back({"points",
+                 [](Maker& m) {
+                   const Tensor y = ops::relu(m.in("x", f32, {Symbol("M"), Symbol("N")}));
+                   m.out(y);
+                   return Steps([=](Schedule& s) { schedules::gpu_points(s, s[y], {.threads = 96}); });
+                 },
+                 matrices});
+  all.push_back({"points that are sums of columns",
+                 [](Maker& m) {
+                   const Tensor y = ops::reduce_sum(m.in("x", f32, {Symbol("M"), Symbol("N")}), {.axes = {0}}).accumulated;
+                   m.out(y);
+                   return Steps([=](Schedule& s) { schedules::gpu_points(s, s[y]); });
+                 },
+                 matrices, [](const std::vector<Dims>& in) { return std::vector<Dims>{{in[0][1]}}; }});
+  all.push_back({"points of two values, in memory",
+                 [](Maker& m) {
+                   const auto y = ops::argmax(m.in("x", f32, {Symbol("M"), 2, Symbol("N")}, ops_test::whole(-3, 3)));
+                   m.out(y.value), m.out(y.index);
+                   return Steps([=](Schedule& s) { schedules::gpu_points(s, s[y.index]); });
+                 },
+                 {{{3, 2, 30}}, {{0, 2, 1}}},
+                 [](const std::vector<Dims>& in) { return std::vector<Dims>(2, {in[0][0], 2}); }});
+}
+
+// Sums of whole numbers, in parts of 100.
+void reductions(std::vector<DeviceProgram>& all) {
+  const auto reduction = [&](const char* name, const std::function<Tensor(const Tensor&)>& reduced, const Shapes& shapes,
+                             const std::function<std::vector<Dims>(const std::vector<Dims>&)>& results) {
+    all.push_back({name,
+                   [=](Maker& m) {
+                     const Tensor x = m.in("x", f32, {Symbol("M"), Symbol("N")}, ops_test::whole(-9, 9)), y = reduced(x);
+                     m.out(y);
+                     return Steps([=](Schedule& s) { schedules::gpu_reduction(s, s[y], {.threads = 64, .part = 100}); });
+                   },
+                   shapes, results});
+  };
+  const auto one = [](const std::vector<Dims>&) { return std::vector<Dims>{{}}; };
+  const Shapes shapes = {{{33, 70}}, {{1, 1}}, {{0, 4}}};
+  reduction("a sum in two launches", [](const Tensor& x) { return ops::reduce_sum(x).accumulated; }, shapes, one);
+  reduction(
+      "sums of columns in two launches", [](const Tensor& x) { return ops::reduce_sum(x, {.axes = {0}}).accumulated; }, shapes,
+      [](const std::vector<Dims>& in) { return std::vector<Dims>{{in[0][1]}}; });
+  reduction(
+      "largest of long rows in two launches", [](const Tensor& x) { return ops::reduce_max(x, {.axes = {1}}); }, shapes,
+      rows_of_first);
+  all.push_back({"a sum of few terms, one launch",
+                 [](Maker& m) {
+                   const Tensor y = ops::reduce_sum(m.in("x", i32, {99}, ops_test::whole(-9, 9)));
+                   m.out(y);
+                   return Steps([=](Schedule& s) { schedules::gpu_reduction(s, s[y]); });
+                 },
+                 {{{99}}},
+                 one});
+}
+
 void rows(std::vector<DeviceProgram>& all) {
   const auto softmax = [](Schedule& s, const ops::Softmax& y) {
     schedules::gpu_rows(s, {s[y.maximum], s[y.exp], s[y.sum], s[y.result]});
@@ -236,14 +292,7 @@ void transpositions(std::vector<DeviceProgram>& all) {
 const std::vector<DeviceProgram>& device_programs() {
   static const std::vector<DeviceProgram> all = [] {
     std::vector<DeviceProgram> list;
-    list.push_back({"points",
-                    [](Maker& m) {
-                      const Tensor y = ops::relu(m.in("x", f32, {Symbol("M"), Symbol("N")}));
-                      m.out(y);
-                      return Steps([=](Schedule& s) { schedules::gpu_points(s, s[y], {.threads = 96}); });
-                    },
-                    matrices});
-    rows(list), products(list), transpositions(list);
+    points(list), reductions(list), rows(list), products(list), transpositions(list);
     return list;
   }();
   return all;

@@ -155,6 +155,9 @@ TEST_CASE("products: what is refused") {
   CHECK(of_product({.threads_i = 64, .threads_j = 64}) ==
         "gpu_test.cpp: gpu_matmul: expected threads_i * threads_j from 1 to 1024, what a block has on cuda-sm_80, found 4096");
   CHECK(of_product({.block_k = 0}) == "gpu_test.cpp: gpu_matmul: expected block_k of at least 1, found 0");
+  CHECK(of_product({.block_k = 32}, Target::parse("vulkan")) ==
+        "gpu_test.cpp: gpu_matmul: expected tiles in at most 32768 bytes of shared memory, what a block has on vulkan, found "
+        "66560 bytes");
   CHECK(of_product({}, Target::parse("zen4")) == "gpu_test.cpp: gpu_matmul: expected a device, found the target zen4");
   const auto factors = [](Maker& m) {
     const Symbol M{"M"}, N{"N"}, K{"K"};
@@ -173,6 +176,20 @@ TEST_CASE("products: what is refused") {
   CHECK(refused_by(shorter) ==
         "gpu_test.cpp: gpu_matmul: expected a result with the dimensions of matmul, of which each element is computed by "
         "itself, found reduce_sum, a reduction");
+}
+
+TEST_CASE("reductions: what is refused") {
+  const auto reduction = [](const schedules::GpuReductionOptions& o) {
+    return [=](Schedule& s, const Tensor& y, const Tensor&) { schedules::gpu_reduction(s, s[y], o); };
+  };
+  CHECK(of_matrix(total, reduction({})) == "");
+  CHECK(of_matrix(total, reduction({.threads = 2048})) ==
+        "gpu_test.cpp: gpu_reduction: expected threads from 1 to 1024, what a block has on cuda-sm_80, found 2048");
+  CHECK(of_matrix(total, reduction({.part = 0})) == "gpu_test.cpp: gpu_reduction: expected part of at least 1, found 0");
+  CHECK(of_matrix(relu, reduction({})) ==
+        "gpu_test.cpp: gpu_reduction: expected a stage that reduces, found relu, which does not");
+  CHECK(of_matrix(total, reduction({}), Target::parse("zen4")) ==
+        "gpu_test.cpp: gpu_reduction: expected a device, found the target zen4");
 }
 
 TEST_CASE("transpositions: what is refused") {

@@ -3,7 +3,7 @@
 //
 //   for abo in (A B + 255) / 256            block_x
 //     for abi in 256                        thread_x, masked at the end
-//       the terms of a reduction, one after the other
+//       the terms of a reduction, one after the other, in registers
 //
 //   schedules::gpu_points(s, s[y]);
 //
@@ -11,14 +11,15 @@
 // no sum is regrouped. Refused: a processor, a stage without dimensions, a scatter or recurrence, more threads than a block
 // has.
 //
-// Where a grid of the device has at most 65535 blocks along x (vulkan), blocks that may be more are spread over block_y too: at
-// most 1024 times as many.
+// Where a grid of the device has at most 65535 blocks along x (vulkan), blocks of a stage that does not reduce are spread over
+// block_y too, if they may be more: at most 1024 times as many.
 #include <ashlar/schedules/lanes.h>
 
 namespace ashlar::schedules {
 
 struct GpuPointsOptions {
-  int threads = 256;  // of a block
+  int threads = 256;      // of a block
+  bool registers = true;  // sums of one value are in registers, of several in memory; false: all in memory
 };
 
 namespace detail {
@@ -61,10 +62,22 @@ inline void gpu_points(Schedule& s, const Stage& stage, const GpuPointsOptions& 
   const char* expected = "a stage with dimensions, whose points are computed each by itself";
   detail::expect_own_points("gpu_points", expected, d, where);
   if (d.spatial_rank() == 0) refuse("gpu_points", expected, d.name + ", which has one point", where);
-  const Split split =
-      stage.split(detail::fused(stage, detail::loops_over(s, stage, false, where), where), o.threads, Tail::guard, where);
-  detail::over_blocks(s, stage, split.outer, where);
-  stage.bind(split.inner, gpu::thread_x, where);
+  const bool reduces = d.is_reduction();
+  const auto steps = [&] {
+    const Split split =
+        stage.split(detail::fused(stage, detail::loops_over(s, stage, false, where), where), o.threads, Tail::guard, where);
+    if (reduces)
+      stage.bind(split.outer, gpu::block_x, where);
+    else
+      detail::over_blocks(s, stage, split.outer, where);
+    stage.bind(split.inner, gpu::thread_x, where);
+    return split.inner;
+  };
+  const bool in_registers = o.registers && reduces && !s.attempt([&] {
+    const Stage sum = s.cache_write(stage, Scope::registers, where);
+    sum.compute_at(steps(), where);
+  });
+  if (!in_registers) steps();
 }
 
 }  // namespace ashlar::schedules

@@ -61,6 +61,17 @@ inline void shared_tiles(Schedule& s, const Stage& sums, const Stage& result, co
   const int tile_j = tile(o.tile_j, nest[batch + 1], o.threads_j, wide ? 4 : 8);
   const int places = tile_j % 8 == 0 ? 2 : 1;
 
+  const auto bytes = [&](const Tensor& t, int rows, bool padded) {  // of a tile; both begin at multiples of 128
+    return (std::int64_t{rows} * (o.block_k + (padded ? 1 : 0)) * t.type(where).bytes() + 127) / 128 * 128;
+  };
+  const std::int64_t shared =
+      o.stages * (bytes(A, o.threads_i * tile_i, true) + bytes(B, o.threads_j * tile_j, o.transposed_b));
+  if (shared > s.target().device().shared_bytes)
+    refuse(family,
+           "tiles in at most " + std::to_string(s.target().device().shared_bytes) +
+               " bytes of shared memory, what a block has on " + s.target().device().name,
+           std::to_string(shared) + " bytes", where);
+
   const Stage a = s.cache_read(A, {sums}, Scope::shared, Operand(0, where), where);
   const Stage b = s.cache_read(B, {sums}, Scope::shared, Operand(0, where), where);
   expect_factor(family, "A read at [.., i, k]", s, sums, a, batch, batch + 2, where);
