@@ -108,7 +108,7 @@ class QuantizedMatmul : public QuantizedOp {
     output("y", finish(epilogue, y, y, {i32, {1}}));
   }
 };
-ASHLAR_GENERATOR(QuantizedMatmul, "quantized_matmul", "quantized", "y = sum of (a - a_zero) (b - b_zero), exact in i32");
+ASHLAR_GENERATOR(QuantizedMatmul, "quantized_matmul", "quantized", "y = sum of (a - a_zero) (b - b_zero), in i32");
 
 class QuantizedConv2d : public QuantizedOp {
  public:
@@ -137,7 +137,7 @@ class QuantizedConv2d : public QuantizedOp {
     output("y", finish(epilogue, y, y, {i32, layout.channels()}));
   }
 };
-ASHLAR_GENERATOR(QuantizedConv2d, "quantized_conv2d", "quantized", "y = (x - x_zero) * (w - w_zero) + b, exact in i32");
+ASHLAR_GENERATOR(QuantizedConv2d, "quantized_conv2d", "quantized", "y = (x - x_zero) * (w - w_zero) + b, in i32");
 
 class QuantizedDepthwise : public QuantizedOp {
  public:
@@ -169,7 +169,7 @@ class QuantizedDepthwise : public QuantizedOp {
   }
 };
 ASHLAR_GENERATOR(QuantizedDepthwise, "quantized_depthwise_conv2d", "quantized",
-                 "y = each channel of (x - x_zero) * its own (w - w_zero), + b, exact in i32");
+                 "y = each channel of (x - x_zero) * its own (w - w_zero), + b, in i32");
 
 // ---- weights of 4 bits: W [N, K], scale [N, K / group], zero the same ------------------------------------------------------
 

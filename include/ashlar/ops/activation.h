@@ -80,7 +80,7 @@ inline Tensor mish(const Tensor& x, Where where = Where::current()) {  // x tanh
 inline Tensor softsign(const Tensor& x, Where where = Where::current()) {  // x / (1 + |x|)
   return detail::map_float("softsign", x, where, [](const Operand& e) { return e / (1 + ashlar::abs(e)); });
 }
-inline Tensor hard_tanh(const Tensor& x, double low = -1, double high = 1, Where where = Where::current()) {
+inline Tensor hard_tanh(const Tensor& x, double low = -1, double high = 1, Where where = Where::current()) {  // clamp
   return detail::map_float("hard_tanh", x, where, [&](const Operand& e) { return ashlar::clamp(e, low, high); });
 }
 inline Tensor hard_sigmoid(const Tensor& x, Where where = Where::current()) {  // clamp(x / 6 + 1/2, 0, 1)

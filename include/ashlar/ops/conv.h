@@ -4,14 +4,17 @@
 //
 //   auto y = ops::conv2d(x, w, bias, {.stride = {2, 2}, .padding = {1, 1}});          s[y.sum]...
 //
-//   Layout             x                      w                          y
-//   channels_first     [N, C, H, W]           [O, C/groups, R, S]        [N, O, OH, OW]      NCHW, weights as in PyTorch and
-//   ONNX channels_last      [N, H, W, C]           [R, S, C/groups, O]        [N, OH, OW, O]      NHWC, weights as in
-//   TensorFlow channels_blocked   [N, C/c, H, W, c]      [O/o, C/c, R, S, c, o]     [N, O/o, OH, OW, o] NCHWc, as in oneDNN;
-//   one group
+//   Layout            x                   w                        y
+//   channels_first    [N, C, H, W]        [O, C/groups, R, S]      [N, O, OH, OW]       NCHW, w as in PyTorch and ONNX
+//   channels_last     [N, H, W, C]        [R, S, C/groups, O]      [N, OH, OW, O]       NHWC, w as in TensorFlow
+//   channels_blocked  [N, C/c, H, W, c]   [O/o, C/c, R, S, c, o]   [N, O/o, OH, OW, o]  NCHWc, as in oneDNN; one group
 //
-//   OH = floor((H + before + after - dilation (R - 1) - 1) / stride) + 1, for every dimension of the image. A call with
-//   an image that is smaller than its window is refused at entry: no extent of the result fits.
+//   y[n, o, p] = bias[o] + sum over c and r of x[n, c, p stride + r dilation - before] w[o, c, r], the same along further
+//                dimensions of the image; c are the channels of the group of o
+//   OH = floor((H + before + after - dilation (R - 1) - 1) / stride) + 1
+//
+// An image that lacks at most `stride` elements for one window gives OH = 0, an empty result. Where it lacks more, OH is
+// negative, which is refused: of numbers where the operator is called, of Symbols at entry.
 //
 // What lies outside of x is 0. Elements are summed in accumulator(type), from the bias where there is one ([O], or [O/o, o]);
 // floats come back in their own type, integers stay in the accumulator.

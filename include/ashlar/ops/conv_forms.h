@@ -17,7 +17,7 @@ template <std::size_t N>
 struct ConvTransposeOptions {
   std::array<int, N> stride = detail::ones<N>();
   std::array<Pad, N> padding{};
-  std::array<int, N> output_padding{};  // less than the stride
+  std::array<int, N> output_padding{};  // less than the stride or the dilation
   std::array<int, N> dilation = detail::ones<N>();
   int groups = 1;
   Layout layout = Layout::channels_first;

@@ -137,6 +137,7 @@ inline Tensor lerp(const Tensor& a, const Tensor& b, Operand weight, Where where
 inline Tensor scale(const Tensor& x, Operand by, Where where = Where::current()) {
   return detail::map("scale", x, where, [&](const Operand& e) { return e * by; });
 }
+// x plus a number, or a Scalar of its type.
 inline Tensor shift(const Tensor& x, Operand by, Where where = Where::current()) {
   return detail::map("shift", x, where, [&](const Operand& e) { return e + by; });
 }

@@ -18,7 +18,6 @@ namespace ashlar::ops {
 namespace detail {
 inline Type pixel_type(Type t) { return t.is_float() ? accumulator(t) : f32; }
 inline Expr to_pixel(Type type, const Expr& e) { return type.is_float() ? type(e) : saturate(type, e); }
-inline Expr whole_range(Type type) { return type.is_float() ? f32(1) : f32(highest(type)); }  // 1, or 255 of u8
 // Values of an image whose `axis` has three colours: f gets them and gives three.
 template <class F>
 Tensor recoloured(const char* op, const Tensor& x, int axis, Where where, F f) {
@@ -53,7 +52,8 @@ inline Tensor rgb_to_grey(const Tensor& x, int axis = -1, Where where = Where::c
       },
       where);
 }
-// Y, Cb, Cr of the full range, as JPEG has them (BT.601); chroma about half of the range: 1/2, or 128 of u8.
+// Y, Cb, Cr of the full range, as JPEG has them (BT.601); chroma about half of the range: 1/2, or 128 of u8. Floats and
+// unsigned integers.
 inline Tensor rgb_to_ycbcr(const Tensor& x, int axis = -1, Where where = Where::current()) {
   const Type type = x.type(where);
   const double half = type.is_float() ? 0.5 : std::ldexp(1, type.bits - 1);
@@ -62,6 +62,7 @@ inline Tensor rgb_to_ycbcr(const Tensor& x, int axis = -1, Where where = Where::
     return std::array<Expr, 3>{y, (c[2] - y) * (0.5 / 0.886) + half, (c[0] - y) * (0.5 / 0.701) + half};
   });
 }
+// And back: R = Y + 1.402 Cr, B = Y + 1.772 Cb, chroma without the half, and G what Y leaves.
 inline Tensor ycbcr_to_rgb(const Tensor& x, int axis = -1, Where where = Where::current()) {
   const Type type = x.type(where);
   const double half = type.is_float() ? 0.5 : std::ldexp(1, type.bits - 1);
@@ -82,6 +83,7 @@ inline Tensor rgb_to_hsv(const Tensor& x, int axis = -1, Where where = Where::cu
     return std::array<Expr, 3>{select(turn < 0, turn + 1, turn), select(top == 0, zero, span / top), top};
   });
 }
+// And back, of any hue: whole turns count nothing.
 inline Tensor hsv_to_rgb(const Tensor& x, int axis = -1, Where where = Where::current()) {
   detail::expect_float("hsv_to_rgb", "x", x, where);
   return detail::recoloured("hsv_to_rgb", x, axis, where, [](const std::array<Expr, 3>& c) {
@@ -258,6 +260,7 @@ struct Morphology {
   Tensor result;
   operator Tensor() const { return result; }
 };
+// dilate of erode: what is brighter than its surroundings and smaller than the window is gone.
 inline Morphology morphology_open(const Tensor& x, int ry = 1, int rx = 1, const std::array<int, 2>& axes = {-2, -1},
                                   Where where = Where::current()) {
   Morphology m{erode(x, ry, rx, axes, where), {}, {}};
@@ -265,6 +268,7 @@ inline Morphology morphology_open(const Tensor& x, int ry = 1, int rx = 1, const
   m.result = m.second.result;
   return m;
 }
+// erode of dilate: what is darker and smaller is.
 inline Morphology morphology_close(const Tensor& x, int ry = 1, int rx = 1, const std::array<int, 2>& axes = {-2, -1},
                                    Where where = Where::current()) {
   Morphology m{dilate(x, ry, rx, axes, where), {}, {}};

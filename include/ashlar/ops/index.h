@@ -82,7 +82,8 @@ inline EmbeddingBag embedding_bag(const Tensor& table, const Tensor& ids, Places
   b.result = type.is_float() ? detail::converted("embedding_bag", b.sum, type, where) : b.sum;
   return b;
 }
-// on where the place is the id, else off: ids of any shape, [..., depth]. An id outside has `off` everywhere.
+// on where the place is the id, else off: ids of any shape, [..., depth]. An id outside, any negative one too, has `off`
+// everywhere.
 inline Tensor one_hot(const Tensor& ids, const Expr& depth, Type type = f32, Operand on = 1, Operand off = 0,
                       Where where = Where::current()) {
   detail::expect_integer("one_hot", "ids", ids, where);
@@ -96,7 +97,8 @@ inline Tensor one_hot(const Tensor& ids, const Expr& depth, Type type = f32, Ope
 
 // x, with updates(i) combined into its element at i, but index(i) along the axis: index and updates have one shape, of the
 // rank of x (at most 4) and its extents in the other dimensions (ONNX ScatterElements, torch.scatter_reduce). With replace, of
-// several updates of one element the last one in row-major order stays.
+// several updates of one element the last one in row-major order stays. Updates are combined in the type of x, not in a wider
+// one: f16 rounds, and bytes wrap, at each.
 enum class ScatterMode { replace, add, multiply, max, min };
 struct Scattered {
   Tensor combined;  // of the updates alone, onto the identity; of replace: the number of the update that stays, -1 for none
@@ -184,7 +186,8 @@ inline Scattered scatter_elements(const Tensor& x, const Tensor& index, const Te
   });
   return s;
 }
-// The gradient of an embedding: row index(n) of the result, [rows, D], is the sum of the rows n of updates [N, D].
+// The gradient of an embedding: row index(n) of the result, [rows, D], is the sum of the rows n of updates [N, D], in their
+// type.
 inline Tensor index_add(const Expr& rows, const Tensor& index, const Tensor& updates, Places places = Places::any,
                         Where where = Where::current()) {
   detail::expect_rank("index_add", "index", index, 1, where);

@@ -44,11 +44,13 @@ Loss elementwise_loss(const char* op, const Tensor& prediction, const Tensor& ta
 }
 }  // namespace detail
 
+// (x - t)^2.
 inline Loss mse_loss(const Tensor& prediction, const Tensor& target, LossReduction how = LossReduction::mean,
                      Where where = Where::current()) {
   return detail::elementwise_loss("mse_loss", prediction, target, how, where,
                                   [](const Expr& x, const Expr& t) { return (x - t) * (x - t); });
 }
+// |x - t|.
 inline Loss l1_loss(const Tensor& prediction, const Tensor& target, LossReduction how = LossReduction::mean,
                     Where where = Where::current()) {
   return detail::elementwise_loss("l1_loss", prediction, target, how, where,
@@ -76,7 +78,8 @@ inline Loss binary_cross_entropy_with_logits(const Tensor& logits, const Tensor&
       "binary_cross_entropy_with_logits", logits, target, how, where,
       [](const Expr& x, const Expr& t) { return max(x, 0) - x * t + ashlar::log1p(ashlar::exp(-ashlar::abs(x))); });
 }
-// t (log t - x) of logarithms x of probabilities; 0 where t is 0.
+// t (log t - x) of logarithms x of probabilities; 0 where t is 0. The mean is that of all terms, PyTorch's "mean", not
+// "batchmean".
 inline Loss kl_divergence(const Tensor& log_prediction, const Tensor& target, LossReduction how = LossReduction::mean,
                           Where where = Where::current()) {
   return detail::elementwise_loss("kl_divergence", log_prediction, target, how, where,
@@ -90,8 +93,9 @@ inline Loss hinge_loss(const Tensor& prediction, const Tensor& target, LossReduc
 }
 
 // -log softmax(logits)(label) of each row; logits: [N, C], labels: [N] of integers. Rows whose label is `ignore` have the term
-// 0 and do not count in the mean. With smoothing s the target is 1 - s at the label and s / C everywhere besides (Szegedy et
-// al., 2016).
+// 0 and do not count in the mean. A label is a place (index.h): a negative one counts from the back, one outside is brought to
+// the nearest end, where PyTorch reports an error. With smoothing s the target is s / C of each label, and 1 - s more of the
+// row's own (Szegedy et al., 2016).
 struct CrossEntropyOptions {
   LossReduction reduction = LossReduction::mean;
   std::int64_t ignore = -100;

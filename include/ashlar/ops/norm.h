@@ -33,8 +33,8 @@ inline Softmax softmax(const Tensor& x, int axis = -1, Where where = Where::curr
 }
 
 // The same in one pass over x for maximum and sum, which are one tuple that merges (Milakov and Gimelshein, Online normalizer
-// calculation for softmax, 2018). The two differ from softmax
-// in roundings alone.
+// calculation for softmax, 2018). It differs from softmax in roundings, and in a row that holds plus infinity once: that
+// element is NaN, and the others are 0.
 struct OnlineSoftmax {
   Tensor maximum, sum, result;
   operator Tensor() const { return result; }

@@ -3,9 +3,11 @@
 //
 //   Tensor y = ops::max_pool2d(x, {.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1}});
 //
-// Layouts channels_first, [N, C, H, W], and channels_last, [N, H, W, C], of any channels; what lies outside of x takes no part.
-// The extents of the result are those of a convolution (conv.h); with .ceil a last window may hang over the end, if it begins
-// inside of x or the padding before it. A NaN under a window is the maximum.
+// Layouts channels_first, [N, C, H, W], and channels_last, [N, H, W, C], of any channels. What lies outside of x takes no part,
+// but that a mean counts elements of the padding as 0, unless .count_padding is off. The extents of the result are those of a
+// convolution (conv.h); with .ceil a last window may hang over the end, if it begins inside of x or the padding before it: what
+// is behind the padding never counts. A NaN under a window is the maximum. Of a window without an element of x (dilated, in the
+// padding) the maximum is the least value of the type, and the mean, where padding does not count, NaN.
 #include <ashlar/ops/reduce.h>
 #include <ashlar/ops/shape.h>
 

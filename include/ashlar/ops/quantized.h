@@ -106,8 +106,10 @@ inline DynamicQuantized quantize_dynamic(const Tensor& x, Where where = Where::c
   return q;
 }
 
-// acc multiplier / 2^(31 + shift), both rounded, onto the zero: gemmlowp's and TFLite's, in integers alone (Jacob et al.,
-// 2018). acc: i32; multiplier and shift: i32, shift from 0 to 31; of dimension `axis` where they are of channels.
+// saturate(zero + round(round(acc multiplier / 2^31) / 2^shift)), in integers alone (Jacob et al., 2018). acc: i32; multiplier
+// and shift: i32, shift from 0 to 31; of dimension `axis` where they are of channels. Halves are rounded up both times, as by
+// ARM's SQRDMULH and SRSHL; gemmlowp's and TFLite's reference rounds those of the second quotient away from zero, which is one
+// less where it is negative and a half.
 inline Tensor requantize(const Tensor& acc, const PerChannel& multiplier, const PerChannel& shift, const PerChannel& zero,
                          Type type, int axis = -1, Where where = Where::current()) {
   detail::expect_type("requantize", "acc", acc, i32, where);
@@ -147,8 +149,9 @@ inline Tensor requantize_by_scale(const Tensor& acc, const PerChannel& scale, co
 
 // ---- products and convolutions ---------------------------------------------------------------------------------------------
 
-// sum of (a - a_zero)(b - b_zero), exact in i32, from the bias where there is one ([N], i32). a: [..., M, K] and b: [K, N] of
-// integers of at most 8 bits, signed or not, each its own; b_zero may be of the columns. ONNX's MatMulInteger.
+// sum of (a - a_zero)(b - b_zero) in i32, exact as long as it fits (of 16 bits two products may not), from the bias where there
+// is one ([N], i32). a: [..., M, K] and b: [K, N] of integers of at most 16 bits, signed or not, each its own; b_zero may be of
+// the columns. ONNX's MatMulInteger.
 struct QuantizedMatmulOptions {
   PerChannel a_zero = 0, b_zero = 0;
   bool transpose_b = false;  // b: [N, K]
@@ -180,8 +183,8 @@ inline Tensor quantized_matmul(const Tensor& a, const Tensor& b, const Quantized
       },
       where);
 }
-// conv2d in exact i32: sum of (x - x_zero)(w - w_zero), where x_zero stands outside of the image. bias: i32. w_zero may be of
-// the output's channels. ONNX's ConvInteger.
+// conv2d in i32, exact as long as it fits: sum of (x - x_zero)(w - w_zero), where x_zero stands outside of the image. x and w
+// of integers of at most 16 bits; bias: i32. w_zero may be of the output's channels. ONNX's ConvInteger.
 struct QuantizedConvOptions {
   Conv2dOptions conv{};
   PerChannel x_zero = 0, w_zero = 0;

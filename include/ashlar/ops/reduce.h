@@ -6,7 +6,8 @@
 //
 // Elements are summed in accumulator(type). The result has the type of x, but sums and products of integers stay in the
 // accumulator, and what counts or compares is said there. Over no elements: the identity, 0 of sums, 1 of products, minus
-// infinity or the least integer of maxima; a mean is NaN.
+// infinity or the least integer of maxima; a mean is NaN. A sum in f32, and the count of moments, of more than 2^24 terms of
+// like size one after the other stands still; by default schedules take long sums apart (docs/default.md).
 #include <ashlar/ops/common.h>
 
 namespace ashlar::ops {

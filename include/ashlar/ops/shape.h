@@ -12,6 +12,7 @@ namespace ashlar::ops {
 
 // ---- views -----------------------------------------------------------------------------------------------------------------
 
+// Dimension d of the result is dimension order[d] of x.
 inline Tensor transpose(const Tensor& x, std::initializer_list<int> order, Where where = Where::current()) {
   return view::transpose(x, order, where);
 }
@@ -20,11 +21,12 @@ inline Tensor transpose(const Tensor& x, Where where = Where::current()) { retur
 inline Tensor reshape(const Tensor& x, std::initializer_list<Extent> shape, Where where = Where::current()) {
   return view::reshape(x, shape, where);
 }
-// [begin, end) in steps.
+// y(i) = x(begin + i step) along the axis, of [begin, end), which lies inside of x.
 inline Tensor slice(const Tensor& x, int axis, Operand begin, Operand end, int step = 1, Where where = Where::current()) {
   const auto index = [](const Operand& o) { return o.is_number() ? ir::index(o.integer()) : o.expr(); };
   return view::slice(x, detail::dimension("slice", axis, x.rank(where), where), Range{index(begin), index(end)}, step, where);
 }
+// y(i) = x(n - 1 - i) along the axis.
 inline Tensor flip(const Tensor& x, int axis, Where where = Where::current()) {
   return view::reverse(x, detail::dimension("flip", axis, x.rank(where), where), where);
 }
@@ -74,6 +76,7 @@ inline Tensor roll(const Tensor& x, Operand by, int axis = -1, Where where = Whe
   const Expr n = x.extent(d, where);
   return detail::relocated("roll", x, d, n, where, [&](const Expr& i) { return (i - by) % n; });
 }
+// One behind the other along the axis; of one type, and of one extent in every other dimension.
 inline Tensor concat(const std::vector<Tensor>& parts, int axis = 0, Where where = Where::current()) {
   detail::expect(!parts.empty(), "concat", "at least one tensor", "none", where);
   const Tensor& first = parts.front();
@@ -151,7 +154,8 @@ inline Tensor repeat_interleave(const Tensor& x, int times, int axis = -1, Where
 }
 
 // Elements around x: a value, the nearest (edge), mirrored without repeating the edge (reflect) or with it (symmetric), or from
-// the other side (wrap). All but the value need an x that is not empty where it is padded: extents with {.min = 1}.
+// the other side (wrap); the last three again and again, where the padding is wider than x, as NumPy's pad. All but the value
+// need an x that is not empty where it is padded: extents with {.min = 1}.
 enum class PadMode { constant, edge, reflect, symmetric, wrap };
 inline Tensor pad(const Tensor& x, const std::vector<Pad>& padding, PadMode mode = PadMode::constant, Operand value = 0,
                   Where where = Where::current()) {

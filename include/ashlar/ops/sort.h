@@ -49,6 +49,7 @@ inline Sorted sort(const Tensor& x, int axis = -1, bool descending = false, Wher
       compute("sort", x.shape(where), [&](Indices i) { return x(i.with(d, in_range(s.index(i, where), 0, n)), where); }, where);
   return s;
 }
+// The `index` of sort, i64.
 inline Tensor argsort(const Tensor& x, int axis = -1, bool descending = false, Where where = Where::current()) {
   return sort(x, axis, descending, where).index;
 }
@@ -58,7 +59,7 @@ inline Tensor argsort(const Tensor& x, int axis = -1, bool descending = false, W
 //
 // An element and its place are one integer that sorts as they do: the element, as an integer that compares as it does, above
 // the place counted from the end. No two are equal, so the k largest are k maxima, each of what lies below the one before, in
-// one stage each.
+// one stage each. -0 comes out as 0, and every NaN as one and the same.
 struct TopK {
   Tensor words;               // i64, of the shape of x
   std::vector<Tensor> found;  // k of them, of the shape of x without the axis
@@ -123,7 +124,7 @@ inline TopK topk(const Tensor& x, int k, int axis = -1, bool largest = true, Typ
   return t;
 }
 
-// ---- running ---------------------------------------------------------------------------------------------------------------
+// ---- running: y(i) is the sum, product, largest or smallest of x from its beginning up to i, along the axis -----------------
 struct CumulativeOptions {
   bool exclusive = false;  // without the element itself: the identity comes first
   bool reverse = false;    // from the end

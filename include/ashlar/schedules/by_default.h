@@ -6,8 +6,8 @@
 //
 //   schedules::Choices chosen = schedules::by_default(s);       std::puts(chosen.text().c_str());
 //
-//   y      elementwise     rows in parallel; vectors of 16 along j
-//                          writes 4194 kB, more than ...
+//   y: elementwise; tiles: i by 32, j by 512, vectors of 16 along ji, io in parallel
+//       each point by itself
 //
 // Every program that a user wrote without a schedule is taken, and none is refused: each step is proved as if a user had
 // written it, and where it is refused the next best one is tried, which the choices say. A stage that was scheduled already is
