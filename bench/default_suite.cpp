@@ -61,6 +61,38 @@ DefaultEntry matmul(const char* kernel, std::vector<DefaultRun> runs) {
           }};
 }
 
+// A product of 1024 cubed whose factors are not plain matrices of f32. `converted`: of bf16, subnormal numbers as they are.
+enum class Factor { converted, relu_a, bytes_b, transposed_a };
+DefaultEntry product_of(const char* kernel, Factor factor) {
+  const std::int64_t n = 1024;
+  const Type type = factor == Factor::converted ? bf16 : f32;
+  DefaultRun run = product_run(n, n, n, type, type, f32);
+  if (factor == Factor::bytes_b) run.inputs = {{f32, {n, n}}, {i8, {n, n}}, {f32, {n}}};
+  return {kernel, {run}, [=](DefaultProgram& p) {
+            const Symbol M{"M", {.min = 1}}, N{"N", {.min = 1}}, K{"K", {.min = 1}};
+            const bool turned = factor == Factor::transposed_a;
+            const Tensor given = turned ? p.in("A", type, {K, M}) : p.in("A", type, {M, K});
+            const Tensor A = factor == Factor::relu_a ? ops::relu(given) : given;
+            Tensor B;
+            if (factor == Factor::bytes_b) {
+              const Tensor w = p.in("w", i8, {K, N}), scale = p.in("scale", f32, {N});
+              B = compute("weights", {{"k", K}, {"j", N}}, [&](Var k, Var j) { return f32(w(k, j)) * scale(j); });
+            } else {
+              B = p.in("B", type, {K, N});
+            }
+            const Axis k{"k", K};
+            const Tensor C = compute("C", {{"i", M}, {"j", N}},
+                                     [&](Var i, Var j) { return sum(f32(turned ? A(k, i) : A(i, k)) * f32(B(k, j)), k); });
+            p.out(C);
+            return [=](Schedule& s) {
+              const auto loops = schedules::matmul(s, s[C], A, B, {.transposed_a = turned});
+              const int lanes = s.target().lanes(f32);
+              if (factor == Factor::relu_a) s[A].compute_at(loops.a).vectorize(s[A].spatial<2>()[1], lanes);
+              if (factor == Factor::bytes_b) s[B].compute_at(loops.b).vectorize(s[B].spatial<2>()[1], lanes);
+            };
+          }};
+}
+
 // One picture of a layer in blocks of channels.
 DefaultEntry convolution(std::int64_t channels, std::int64_t size, std::int64_t outputs, std::int64_t window,
                          std::int64_t stride) {
@@ -141,6 +173,9 @@ void default_suite(Report& report, const Machine& machine) {
     race(of_generator<product::MatmulU8S8>("u8s8", {}, product_run(1024, 1024, 1024, u8, i8, i32)));
   if (report.wants("default bf16") && Target::host().has("avx512bf16"))
     race(of_generator<product::MatmulBf16>("bf16", {}, product_run(1024, 1024, 1024, bf16, bf16, f32)));
+  race(product_of("bf16 exact", Factor::converted));
+  race(product_of("matmul relu(A)", Factor::relu_a)), race(product_of("matmul i8 weights", Factor::bytes_b));
+  race(product_of("matmul transposed A", Factor::transposed_a));
   race(convolution(64, 56, 64, 3, 1)), race(convolution(128, 28, 128, 3, 1));
   race(convolution(256, 14, 256, 3, 1)), race(convolution(512, 7, 512, 3, 1));
   race(convolution(64, 56, 256, 1, 1)), race(convolution(3, 224, 64, 7, 2));

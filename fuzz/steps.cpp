@@ -177,7 +177,9 @@ std::optional<Drawn> draw_step(Source& s, const Program& p, bool scalable) {
       if (reads(stage, buffer)) readers.push_back(id);
     if (readers.empty()) return std::nullopt;
     const Scope& scope = *scopes[s.pick(2)];
-    const bool fills = p.buffer(buffer).role == ir::Role::input && s.one_in(3);
+    const Id filled = p.buffer(buffer).stage;  // of a stage as well, where its box was declared
+    const bool declared = !filled || (!p.stage(filled).iters.empty() && !p.stage(filled).iters.front().begin.empty());
+    const bool fills = declared && (p.buffer(buffer).role == ir::Role::input || filled) && s.one_in(3);
     args = {Arg::buffer(buffer), Arg::place(scope), Arg::integer(fills)};
     if (fills) {
       const Type t = p.buffer(buffer).type;

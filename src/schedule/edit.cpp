@@ -212,6 +212,25 @@ std::vector<Expr> conditions_on_points(const ir::Stage& stage, const std::vector
   return atoms;
 }
 
+std::optional<std::vector<std::pair<Expr, Expr>>> declared_box(const Program& p, const ir::Buffer& b) {
+  std::vector<std::pair<Expr, Expr>> box;
+  if (!b.stage) {
+    for (const Expr& extent : b.extents) box.emplace_back(ir::index(0), extent);
+    return box;
+  }
+  const ir::Stage& s = p.stage(b.stage);
+  std::vector<Expr> points;
+  for (const ir::IterVar& v : s.iters) {
+    if (v.kind == ir::IterKind::reduce) continue;
+    if (v.begin.empty()) return std::nullopt;
+    for (const ir::IterVar& other : s.iters)
+      if (ir::uses_var(v.begin, other.id) || ir::uses_var(v.end, other.id)) return std::nullopt;
+    box.emplace_back(v.begin, v.end), points.push_back(ir::var(v.id, v.name));
+  }
+  if (!conditions_on_points(s, points).empty()) return std::nullopt;
+  return box;
+}
+
 bool reads_buffer(const ir::Stage& stage, Id buffer) {
   const auto reads = analysis::reads_of(stage);
   return std::any_of(reads.begin(), reads.end(), [&](const analysis::Read& r) { return r.load.node()->id == buffer; });

@@ -71,6 +71,9 @@ std::string list_names(const std::vector<std::string>&);   // "a, b and c"
 bool reads_buffer(const ir::Stage&, Id buffer);
 // The atoms of a stage's domain that say which points have a value (those on steps of its reduction left out), at `point`.
 std::vector<Expr> conditions_on_points(const ir::Stage&, const std::vector<Expr>& point);
+// Where a buffer has elements, [begin, end) in each dimension, over symbols: of an argument, or of a stage whose box was
+// declared and has no conditions besides.
+std::optional<std::vector<std::pair<Expr, Expr>>> declared_box(const Program&, const ir::Buffer&);
 bool block_reads(const Program&, const Stmt& block, Id buffer);  // by what piece of its stage it is
 bool subtree_reads(const Program&, const Stmt&, Id buffer);      // any block below reads it
 bool subtree_writes(const Program&, const Stmt&, Id buffer);

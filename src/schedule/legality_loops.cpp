@@ -150,11 +150,11 @@ bool zero_from(const Program& p, const Expr& value, Id k, const Expr& end) {
       if (!b.stage) return false;
       const ir::Stage& s = p.stage(b.stage);
       if (!s.has_fill || !zero_from(p, s.fill, k, end)) return false;
-      const ir::Buffer& source = p.buffer(s.origin_of);
-      for (std::size_t d = 0; d < args.size(); ++d) {
+      const auto box = declared_box(p, p.buffer(s.origin_of));
+      for (std::size_t d = 0; box && d < args.size(); ++d) {
         Facts facts = analysis::facts_of_arguments(p);
         facts.range(k, end, {});
-        if (d < source.extents.size() && analysis::can_prove(ir::ge(args[d], source.extents[d]), facts)) return true;
+        if (analysis::can_prove(ir::ge(args[d], (*box)[d].second), facts)) return true;
       }
       return false;
     }

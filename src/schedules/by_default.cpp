@@ -1,6 +1,7 @@
 #include <ashlar/schedules/by_default.h>
 
 #include <algorithm>
+#include <set>
 
 #include <ashlar/lang/build_program.h>
 
@@ -32,7 +33,16 @@ Choices by_default(Schedule& s, const DefaultOptions& options, Where where) {
     return d.finish();
   }
   inline_stages(d);
-  for (const Group& g : groups_of(d)) schedule_group(d, g, plan_of(d, g));
+  std::set<Id> done;
+  for (std::vector<Group> groups = groups_of(d); !groups.empty();) {
+    const Group g = groups.front();
+    groups.erase(groups.begin());
+    if (!done.insert(g.leader).second) continue;
+    if (d.program().stages.count(g.leader) && is_untouched(d.program(), d.stage(g.leader)))
+      schedule_group(d, g, plan_of(d, g));
+    else
+      groups = groups_of(d);  // inside of another one by now: what was to be inside of it stands elsewhere
+  }
   return d.finish();
 }
 

@@ -43,7 +43,7 @@ struct Tile {  // of results that are summed in registers: dimensions of a stage
 // A product of matrices that a family of schedules takes.
 struct Product {
   Id stage = 0, a = 0, b = 0;  // a and b: buffers
-  bool transposed_b = false;
+  bool transposed_a = false, transposed_b = false;
   Type a_type, b_type, type;
   enum class Kind { by_size, panels, skinny, narrow } kind = Kind::panels;
 };

@@ -1,10 +1,11 @@
 // Products of matrices that the families of schedules take: C(.., i, j) = sum over k of A(.., i, k) B(.., k, j), or B(.., j,
-// k).
+// k), or A(.., k, i).
 //
 //   the only stage of a program        by the sizes of the call: matmul_by_size
 //   narrow factors, where the target has an instruction         matmul_dot, matmul_bytes
 //   a few rows                         matmul_skinny
-//   else                               panels, what is computed of the product alone in its tile
+//   else                               panels, what is computed of the product alone in its tile, and what is computed for it
+//                                      alone where it is packed
 //
 // All but skinny products of no more than a few k take k in blocks, whose sums are added up through memory: other groups of
 // terms, so floats are left to tiles of registers (tiles.cpp) where regrouping is off. So are small products.
@@ -58,7 +59,7 @@ std::optional<Product> product_of(const ir::Stage& s, const ir::Program& p) {
     if (b->type != s.values.front().type()) return std::nullopt;
   const auto args = ir::args_of(s.values.front());
   std::optional<Factor> a = read_as(args[0], s), b = read_as(args[1], s);
-  if (!a || !b || a->at.size() < 2 || b->at.size() < 2) return std::nullopt;
+  if (!a || !b || a->buffer == b->buffer || a->at.size() < 2 || b->at.size() < 2) return std::nullopt;
   const Id i = dims[dims.size() - 2].id, j = dims.back().id, k = terms.front().id;
   const auto has = [](const Factor& f, Id v) { return std::find(f.at.begin(), f.at.end(), v) != f.at.end(); };
   if (has(*a, j)) std::swap(a, b);
@@ -72,10 +73,10 @@ std::optional<Product> product_of(const ir::Stage& s, const ir::Program& p) {
       if (f.at[d] != dims[d].id) return false;
     return true;
   };
-  const bool transposed = fits(*b, j, k);
-  if (!fits(*a, i, k) || (!transposed && !fits(*b, k, j))) return std::nullopt;
+  const bool transposed = fits(*b, j, k), turned = fits(*a, k, i);
+  if ((!turned && !fits(*a, i, k)) || (!transposed && !fits(*b, k, j))) return std::nullopt;
   Product r;
-  r.stage = s.id, r.a = a->buffer, r.b = b->buffer, r.transposed_b = transposed;
+  r.stage = s.id, r.a = a->buffer, r.b = b->buffer, r.transposed_a = turned, r.transposed_b = transposed;
   r.a_type = a->type, r.b_type = b->type, r.type = s.values.front().type();
   return r;
 }
@@ -103,30 +104,64 @@ std::optional<Product> product_for(Draft& d, const Group& g) {
   const auto dims = spatial_of(s);
   const double rows = sizes.extent(s, dims[dims.size() - 2].id), columns = sizes.extent(s, dims.back().id);
   const bool own = found->a_type == found->type && found->b_type == found->type && found->type.is_float();
-  const bool alone = dims.size() == 2 && !found->transposed_b;  // of matrices alone
+  const bool widened = found->type == f32 && found->a_type.is_float() && found->b_type.is_float();  // as they are used
+  const bool alone = dims.size() == 2 && !found->transposed_a && !found->transposed_b;              // of matrices alone
   const bool bytes = found->a_type == i8 && found->b_type == i8 && found->type == i32;
   const bool dot = (found->type == i32 || found->type == f32) &&
                    detail::dot_of(t, found->a_type, found->b_type, d.options.subnormals_as_zero);
   if (alone && rows > 4 && (dot || (bytes && t.architecture() == Architecture::aarch64)))
     found->kind = Product::Kind::narrow;
-  else if (!own)
+  else if (!own && !widened)
     return std::nullopt;
-  else if (alone && p.stages.size() == 1 && found->stage == g.leader && !sizes.constant_extent(s, dims[0].id))
+  else if (own && alone && p.stages.size() == 1 && found->stage == g.leader && !sizes.constant_extent(s, dims[0].id))
     found->kind = Product::Kind::by_size;
   else if (rows * columns * sizes.terms(s) < small_product)
     return std::nullopt;
-  else if (alone && rows <= few_rows && sizes.constant_extent(s, dims[0].id))
+  else if (own && alone && rows <= few_rows && sizes.constant_extent(s, dims[0].id))
     found->kind = Product::Kind::skinny;
   else if (rows <= few_rows)
     return std::nullopt;
   else
     found->kind = Product::Kind::panels;
   if (found->kind == Product::Kind::panels && alone &&
-      columns * sizes.terms(s) * found->type.bytes() <= static_cast<double>(t.cache_bytes(2)) &&
+      columns * sizes.terms(s) * found->b_type.bytes() <= static_cast<double>(t.cache_bytes(2)) &&
       sizes.constant_extent(s, dims.back().id) && sizes.constant_extent(s, reduce_of(s).front().id))
     return std::nullopt;  // B stays in the cache: nothing is worth packing
   return found;
 }
+
+namespace {
+
+// The stage that computes a factor for this product alone, where it is worth computing again whenever it is packed: a panel of
+// A for each block of B's panels, and a factor that all matrices share for each of them. `meets`: the points of the product
+// that an element of the factor is a term of.
+std::optional<Id> packed_stage(Draft& d, const ir::Stage& product, Id factor, double meets) {
+  const Id id = d.program().buffer(factor).stage;
+  if (!id) return std::nullopt;
+  const ir::Stage& s = d.stage(id);
+  const Family family = d.family(id).family;
+  if ((family != Family::elementwise && family != Family::gather) || s.buffers.size() != 1 || is_output(d.program(), s) ||
+      !is_untouched(d.program(), s) || readers_of(d.program(), s) != std::vector<Id>{product.id} || cost_of(s) > meets / 8)
+    return std::nullopt;
+  return id;
+}
+
+// Where it is packed, before the loop that does so.
+void compute_packed(Draft& d, Id factor, const Id product, Loop at) {
+  const std::string name = d.stage(product).name;
+  if (!d.attempt(factor, "computed where " + name + " packs it", [&] {
+        const Stage stage = d.handle(factor);
+        stage.compute_at(at, d.where);
+        stage.store_in(Scope::stack, d.where);
+        const int lanes = lanes_of(d, d.stage(factor));
+        if (lanes > 1) stage.vectorize(stage.nest(d.where).back(), lanes, d.where);
+        schedule::finish(d.s.scheduled(), d.s.target());
+      }))
+    return;
+  d.why(factor, "the panels are what the product reads");
+}
+
+}  // namespace
 
 bool schedule_product(Draft& d, const Group& g, const Product& product) {
   const Tensor a = tensor_of(d.s, product.a, d.where), b = tensor_of(d.s, product.b, d.where);
@@ -136,8 +171,10 @@ bool schedule_product(Draft& d, const Group& g, const Product& product) {
     return dims[dims.size() - from_end].name;
   };
   const Id id = product.stage;
-  const MatmulOptions options{.transposed_b = product.transposed_b, .parallel = d.options.parallel};
-  const detail::MatmulBlocks blocks(d.s.target(), product.type, options);
+  const MatmulOptions options{
+      .transposed_a = product.transposed_a, .transposed_b = product.transposed_b, .parallel = d.options.parallel};
+  const detail::MatmulBlocks blocks(d.s.target(), product.type, options,
+                                    product.a_type != product.type || product.b_type != product.type);
   const std::string panels = "panels of " + std::to_string(blocks.columns) + " along " + label(1) + " and " +
                              std::to_string(blocks.rows) + " along " + label(2) + ", " + std::to_string(blocks.block_k) +
                              " terms at a time (schedules::matmul)";
@@ -173,6 +210,8 @@ bool schedule_product(Draft& d, const Group& g, const Product& product) {
     }
     case Product::Kind::skinny: {
       const auto rows = d.sizes().constant_extent(s, spatial_of(s)[0].id).value_or(1);
+      if (const auto of_b = packed_stage(d, s, product.b, 64))  // once or twice an element
+        d.attempt(*of_b, "inlined into " + s.name, [&] { d.handle(*of_b).inline_(d.where); }, "stored");
       if (!d.attempt(id, "few rows: B is read once, as it lies (schedules::matmul_skinny)", finished([&] {
                        matmul_skinny(d.s, d.handle(id),
                                      {.tile_i = static_cast<int>(rows % 4 == 0   ? 4
@@ -193,10 +232,15 @@ bool schedule_product(Draft& d, const Group& g, const Product& product) {
   // A start that is read, a bias, has nothing past its end.
   const bool padded = product.stage != g.leader &&
                       std::none_of(s.inits.begin(), s.inits.end(), [](const Expr& e) { return ir::free_vars(e).size() > 0; });
+  const auto dims = spatial_of(s);
+  const std::optional<Id> of_a = packed_stage(d, s, product.a, d.sizes().extent(s, dims.back().id)),
+                          of_b = packed_stage(d, s, product.b, d.sizes().extent(s, dims[dims.size() - 2].id));
+  Loop packs_a, packs_b;
   const auto in_panels = [&](bool fused) {
     MatmulOptions o = options;
     o.padded = padded;
     const MatmulLoops loops = matmul(d.s, d.handle(id), a, b, o, d.where);
+    packs_a = loops.a, packs_b = loops.b;
     if (!fused) return;
     const Loop last = leader.nest(d.where).back();
     leader.fuse_into(loops.tile, d.where);
@@ -214,6 +258,8 @@ bool schedule_product(Draft& d, const Group& g, const Product& product) {
     schedule_group(d, rest, plan_of(d, rest));
   }
   d.why(id, "B does not stay in the second-level cache for all rows");
+  if (of_a) compute_packed(d, *of_a, id, packs_a);
+  if (of_b) compute_packed(d, *of_b, id, packs_b);
   return true;
 }
 

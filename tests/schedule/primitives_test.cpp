@@ -227,6 +227,15 @@ TEST_CASE("caches, layouts, scopes") {
   check("cache_write_align", u.s);
   schedule::finish(u.s.scheduled(), u.s.target());
   u.same();
+  Product w;  // of a stage, computed as it is copied, and filled past its end
+  Stage copy = w.s.cache_read(w.product, {w.C}, Scope::global, 0);
+  copy.transform_layout([](Var r, Var c) { return at(r / 4, c, r % 4); });
+  auto [rows, columns] = copy.spatial<2>();
+  const Split tiles = copy.split(rows, 4, Tail::pad);
+  copy.reorder(tiles.outer, columns, tiles.inner);
+  w.s[w.product].compute_at(columns);
+  check("cache_read_fill_of_stage", w.s);
+  w.same(), w.same(1, 1, 1), w.same(8, 2, 4);
   Product v;
   v.s.pack_argument(v.B, [](Var k, Var n) { return at(n / 4, k, n % 4); }, Pack::at_entry);
   check("pack_at_entry", v.s);

@@ -7,18 +7,30 @@ namespace ashlar::test {
 TEST_CASE("caches name their readers, fills their types") {
   Product t;
   says(refusal(t.s, [&] { t.s.cache_read(t.A, {t.C}, Scope::global); }), {"stages that read A, found C, which does not"});
-  says(refusal(t.s, [&] { t.s.cache_read(t.product, {t.C}, Scope::global, 0); }),
-       {"a fill value where the source is an input"});
   says(refusal(t.s, [&] { t.s.cache_read(t.A, {}, Scope::global); }), {"at least one stage that reads A, found none"});
   const Expr three = value_of(3.0f);
   says(refusal(t.s, [&] { t.s.cache_read(t.A, {t.product}, Scope::global, three); }), {"a number to fill with, found an Expr"});
   Blur b;
+  says(refusal(b.s, [&] { b.s.cache_read(b.across, {b.out}, Scope::global, 0); }),
+       {"a fill value where the source is an input, or a stage with a box that was declared", "across, another stage"});
   says(refusal(b.s, [&] { b.s.cache_read(b.in, {b.across}, Scope::global, 0.5); }),
        {"an integer to fill i32 with, found a floating number"});
   t.s[t.C].split(t.s[t.C].spatial<2>()[0], 4);
   says(refusal(t.s, [&] { t.s.cache_write(t.C, Scope::global); }),
        {"a stage whose loops were not scheduled yet", "i of C, which was split or fused"});
   says(refusal(t.s, [&] { t.s[t.A]; }), {"a tensor that is computed", "A, an input (cache_read makes a stage of it)"});
+}
+
+TEST_CASE("what is filled past its end stays a stage") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor x = lang::make_input("x", i32, {N}), y = lang::make_output("y", i32, {N});
+  const Tensor twice = compute("twice", {{"i", N}}, [&](Var i) { return x(i) * 2; });
+  lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return twice(i) + 1; }));
+  Schedule s(lang::build_program("p", {x, y}), Target::parse("x86-64-v3"));
+  s.cache_read(twice, {s[y]}, Scope::global, 0);
+  says(refusal(s, [&] { s[twice].inline_(); }),
+       {"a stage that no copy fills past the end of (compute_at places it)", "twice, which twice_cache copies"});
 }
 
 TEST_CASE("cache_write comes before decompose_init") {

@@ -199,7 +199,69 @@ TEST_CASE("by default: narrow factors have their instruction, bf16 where subnorm
     const Scheduled s({a, b}, {c}, {.subnormals_as_zero = true}, "x86-64-v4+avx512bf16");
     CHECK(s.has("c", "schedules::matmul_dot"));
     s.same({{15, 21}, {21, 40}, {15, 40}});
-    CHECK(Scheduled({a, b}, {c}, {}, "x86-64-v4+avx512bf16").has("c", "sums of a tile"));
+    const Scheduled exact({a, b}, {c}, {}, "x86-64-v4+avx512bf16");  // converted one by one
+    CHECK(exact.has("c", "(schedules::matmul)"));
+    exact.same({{15, 21}, {21, 40}, {15, 40}});
+    CHECK(Scheduled({a, b}, {c}, {.regroup = false}, "x86-64-v4+avx512bf16").has("c", "sums of a tile"));
+  }
+}
+
+TEST_CASE("by default: factors that are stages are computed where the product packs them") {
+  lang::DefinitionScope scope;
+  const Symbol M{"M"}, N{"N"}, K{"K"};
+  const Axis k{"k", K};
+  const Tensor x = input("x", f32, {M, K}), w = input("w", i8, {K, N}), scale = input("scale", f32, {N});
+  const Tensor most = compute("most", {{"i", M}}, [&](Var i) { return maximum(x(i, k), k); });
+  const Tensor a = compute("a", {{"i", M}, {"k", K}}, [&](Var i, Var c) { return max(most(i) - x(i, c), 1.0f); });
+  const Tensor b = compute("b", {{"k", K}, {"j", N}}, [&](Var c, Var j) { return f32(w(c, j)) * scale(j); });
+  const Tensor c = compute("c", {{"i", M}, {"j", N}}, [&](Var i, Var j) { return sum(a(i, k) * b(k, j), k); });
+  for (const char* target : {"x86-64-v4", "x86-64-v3", "aarch64"}) {
+    CAPTURE(target);
+    const Scheduled s({x, w, scale}, {c}, {}, target);
+    CHECK(s.has("c", "panels of"));
+    for (const char* factor : {"a", "b"}) CHECK(s.has(factor, "computed where c packs it"));
+    CHECK(s.has("most", "vectors of"));  // once, before the loops that pack a
+    s.same({{15, 21}, {21, 40}, {40}, {15, 40}});
+    s.same({{1, 1}, {1, 1}, {1}, {1, 1}});
+    s.same({{3, 0}, {0, 2}, {2}, {3, 2}});
+  }
+  // Both factors at once: no family takes one tensor twice.
+  const Symbol S{"S"};
+  const Axis along{"along", S};
+  const Tensor square = input("square", f32, {S, S});
+  const Tensor r = compute("r", {{"i", S}, {"j", S}}, [&](Var i, Var j) { return max(square(i, j) - 1.0f, 0.0f) / 2.0f; });
+  const Scheduled both(
+      {square}, {compute("rr", {{"i", S}, {"j", S}}, [&](Var i, Var j) { return sum(r(i, along) * r(along, j), along); })});
+  CHECK(both.has("rr", "sums of a tile"));
+  CHECK_FALSE(both.has("r", "packs it"));
+  both.same({{20, 20}, {20, 20}});
+  // Of so few rows nothing is packed.
+  const Tensor few = input("few", f32, {8, 512}), weights = input("weights", i8, {512, N});
+  const Axis terms{"terms", 512};
+  const Tensor wide =
+      compute("wide", {{"k", 512}, {"j", N}}, [&](Var term, Var j) { return f32(weights(term, j)) * scale(j); });
+  const Scheduled skinny(
+      {few, weights, scale},
+      {compute("y", {{"i", 8}, {"j", N}}, [&](Var i, Var j) { return sum(few(i, terms) * wide(terms, j), terms); })});
+  CHECK(skinny.has("y", "schedules::matmul_skinny"));
+  CHECK(skinny.has("wide", "inlined into y"));
+  skinny.same({{8, 512}, {512, 33}, {33}, {8, 33}});
+}
+
+TEST_CASE("by default: A that is read by its columns") {
+  lang::DefinitionScope scope;
+  const Symbol M{"M"}, N{"N"}, K{"K"};
+  const Axis k{"k", K};
+  const Tensor a = input("a", f32, {K, M}), b = input("b", f32, {K, N}), t = input("t", f32, {N, K});
+  const Tensor c = compute("c", {{"i", M}, {"j", N}}, [&](Var i, Var j) { return sum(a(k, i) * b(k, j), k); });
+  const Tensor both = compute("both", {{"i", M}, {"j", N}}, [&](Var i, Var j) { return sum(a(k, i) * t(j, k), k); });
+  for (const char* target : {"x86-64-v4", "aarch64"}) {
+    CAPTURE(target);
+    const Scheduled s({a, b}, {c}, {}, target), turned({a, t}, {both}, {}, target);
+    CHECK(s.has("c", "(schedules::matmul)"));
+    CHECK(turned.has("both", "(schedules::matmul)"));
+    s.same({{21, 90}, {21, 40}, {90, 40}});
+    turned.same({{21, 15}, {40, 21}, {15, 40}});
   }
 }
 

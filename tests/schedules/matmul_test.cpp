@@ -106,6 +106,60 @@ TEST_CASE("a factor that is read by its rows is transposed into the panels") {
                    }});
 }
 
+TEST_CASE("A that is read by its columns") {
+  for (const bool batch : {false, true})
+    check_scheduled(
+        batch ? "batch, transposed A" : "transposed A",
+        [=](Maker& m) {
+          const Symbol P{"P"}, M{"M"}, N{"N"}, K{"K"};
+          const Axis k{"k", K};
+          schedules::MatmulOptions o = small;
+          o.transposed_a = true;
+          Tensor A, B, C;
+          if (batch) {
+            A = m.in("A", f64, {P, K, M}), B = m.in("B", f64, {P, K, N}), o.tile_i = 1;
+            C = compute("C", {P, M, N}, [&](Var p, Var i, Var j) { return sum(A(p, k, i) * B(p, k, j), k); });
+          } else {
+            A = m.in("A", f32, {K, M}), B = m.in("B", f32, {K, N});
+            C = compute("C", {M, N}, [&](Var i, Var j) { return sum(A(k, i) * B(k, j), k); });
+          }
+          m.out(C);
+          return [=](Schedule& s) { schedules::matmul(s, s[C], A, B, o); };
+        },
+        batch ? std::vector<std::vector<Dims>>{{{2, 9, 5}, {2, 9, 40}}, {{0, 1, 1}, {0, 1, 1}}}
+              : std::vector<std::vector<Dims>>{{{37, 90}, {37, 70}}, {{1, 1}, {1, 1}}, {{0, 3}, {0, 2}}, {{2, 0}, {2, 3}}},
+        {.relative = 1e-5, .absolute = 1e-5, .emulated = !batch, .results = [=](const std::vector<Dims>& in) {
+           return std::vector<Dims>{batch ? Dims{in[0][0], in[0][2], in[1][2]} : Dims{in[0][1], in[1][1]}};
+         }});
+}
+
+TEST_CASE("factors that are stages are computed where they are packed") {
+  for (const bool transposed : {false, true})
+    check_scheduled("stages",
+                    [=](Maker& m) {
+                      const Symbol M{"M"}, N{"N"}, K{"K"};
+                      const Axis k{"k", K};
+                      const Tensor x = m.in("x", f32, {M, K}), w = m.in("w", i8, {K, N}), scale = m.in("scale", f32, {N});
+                      const Tensor A = ops::relu(x);
+                      const Tensor B =
+                          transposed
+                              ? compute("B", {{"j", N}, {"k", K}}, [&](Var j, Var c) { return f32(w(c, j)) * scale(j); })
+                              : compute("B", {{"k", K}, {"j", N}}, [&](Var c, Var j) { return f32(w(c, j)) * scale(j); });
+                      const Tensor C = compute(
+                          "C", {M, N}, [&](Var i, Var j) { return sum(A(i, k) * (transposed ? B(j, k) : B(k, j)), k); });
+                      m.out(C);
+                      return [=](Schedule& s) {
+                        schedules::MatmulOptions o = small;
+                        o.transposed_b = transposed;
+                        const schedules::MatmulLoops loops = schedules::matmul(s, s[C], A, B, o);
+                        s[A].compute_at(loops.a), s[B].compute_at(loops.b);
+                        for (const Tensor& t : {A, B}) s[t].vectorize(s[t].spatial<2>()[1], s.target().lanes(f32));
+                      };
+                    },
+                    {{{30, 37}, {37, 70}, {70}}, {{1, 1}, {1, 1}, {1}}, {{5, 0}, {0, 3}, {3}}},
+                    {.relative = 1e-5, .absolute = 1e-5, .emulated = true, .results = rows_by_columns});
+}
+
 TEST_CASE("what follows a product is fused into its tile") {
   for (const bool bias_first : {false, true})
     check_scheduled(bias_first ? "dense, relu" : "matmul, bias, relu",

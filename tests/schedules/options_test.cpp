@@ -91,6 +91,12 @@ TEST_CASE("factors that are read at other indices") {
           schedules::matmul(s, s[C], A, B, {.transposed_b = true});
         }).find("options_test.cpp: matmul: expected B read at [.., j, k], found other indices in ") == 0);
   CHECK(of_product([](Schedule& s, const Tensor& C, const Tensor& A, const Tensor& B) {
+          schedules::matmul(s, s[C], A, B, {.transposed_a = true});
+        }).find("options_test.cpp: matmul: expected A read at [.., k, i], found other indices in ") == 0);
+  CHECK(of_product([](Schedule& s, const Tensor& C, const Tensor& A, const Tensor& B) {
+          schedules::matmul_by_size(s, s[C], A, B, {.transposed_a = true});
+        }) == "options_test.cpp: matmul_by_size: expected A read at [i, k], found transposed_a");
+  CHECK(of_product([](Schedule& s, const Tensor& C, const Tensor& A, const Tensor& B) {
           schedules::matmul_by_size(s, s[C], A, B, {.transposed_b = true});
         }) == "options_test.cpp: matmul_by_size: expected B read at [k, j], found transposed_b");
 }

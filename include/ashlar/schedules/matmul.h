@@ -4,6 +4,7 @@
 //
 //   schedules::matmul(s, s[C], A, B);
 //   schedules::matmul(s, s[scores], queries, keys, {.transposed_b = true});                      // B[.., j, k]
+//   schedules::matmul(s, s[gradient], x, y, {.transposed_a = true});                             // A[.., k, i]
 //   s[C].fuse_into(schedules::matmul(s, s[product], A, B, {.padded = true}).tile);   // bias and activation, tile by tile
 //
 //   for b    (dimensions before i and j)                                      in parallel, where there are any
@@ -11,7 +12,8 @@
 //       for ko   (block_k at a time)
 //         B panels: tile_j columns each, k after k, zeros past N              in parallel; they stay in the second-level cache
 //         for io   (tile_i rows)                                              in parallel
-//           A panel: tile_i rows of this block of k, row after row            it stays in the first-level cache
+//           A panel: tile_i rows of this block of k, row after row            it stays in the first-level cache; of A[.., k, i]
+//                    several, k after k, for io in two loops
 //           for jm   (tile_j columns: one panel of B)
 //             partial, tile_i x tile_j sums in registers: for ki, one row of the B panel times one column of the A panel
 //             product += partial, the first block stores
@@ -35,6 +37,7 @@ struct MatmulOptions {
   int block_k = 0;            // steps of k between two visits of C; 0: 512
   int block_j = 0;            // panels of B in a block; 0: as many as fill the second-level cache twice
   int ahead = 32;             // steps of k that the panel of B is asked for before it is needed; 0: it is not
+  bool transposed_a = false;  // A is read at [.., k, i]
   bool transposed_b = false;  // B is read at [.., j, k]
   // The product is no output: it has storage of its own, which may be written past the end of the matrix.
   bool padded = false;
@@ -43,6 +46,9 @@ struct MatmulOptions {
 struct MatmulLoops {
   Loop rows;  // over tiles of rows
   Loop tile;  // at the end of its iterations a tile of the product is up to date
+  // Of the panels, over a few elements of A, and of B: a factor that is a stage may be computed here, just before it is packed.
+  //   s[B].compute_at(loops.b).vectorize(s[B].spatial<2>()[1], lanes);
+  Loop a, b;
 };
 
 namespace detail {
@@ -135,17 +141,18 @@ std::array<Loop, N> last(const Stage& stage) {
 }
 
 // Rows of block_k elements: a copy, where columns of tile_i would be a transposition.
-inline void pack_rows(const Stage& panel, int rank, const MatmulBlocks& b) {
+inline Loop pack_rows(const Stage& panel, int rank, const MatmulBlocks& b) {
   panel_layout(panel, rank, [&](Var r, Var k) { return at(r / b.rows, r % b.rows, k); });
   panel.align(rank, b.block_k);
   auto [r, k] = last<2>(panel);
   auto [tile, row] = panel.split(r, b.rows, Tail::pad);
   auto [block, lane] = panel.split(k, b.lanes, Tail::pad);
   panel.reorder(tile, row, block, lane).vectorize(lane);
+  return block;
 }
 
 // Columns of tile_i elements: blocks of four rows, copied and transposed.
-inline void pack_columns(const Stage& panel, const Stage& copied, int rank, const MatmulBlocks& b) {
+inline Loop pack_columns(const Stage& panel, const Stage& copied, int rank, const MatmulBlocks& b) {
   panel_layout(panel, rank, [&](Var r, Var k) { return at(r / b.rows, k, r % b.rows); });
   auto [r, k] = last<2>(panel);
   auto [tile, row] = panel.split(r, b.rows, Tail::pad);
@@ -155,10 +162,21 @@ inline void pack_columns(const Stage& panel, const Stage& copied, int rank, cons
   copied.compute_at(four);
   copied.vectorize(last<1>(copied)[0]);
   panel.tensorize(lane, shuffles::transpose(f32, 4, b.lanes));
+  return four;
+}
+
+// The same of A[.., k, i]: copied as it lies, tile_i columns of it at a time.
+inline Loop pack_transposed_a(const Stage& panel, int rank, const MatmulBlocks& b) {
+  panel_layout(panel, rank, [&](Var k, Var r) { return at(r / b.rows, k, r % b.rows); });
+  auto [k, r] = last<2>(panel);
+  auto [tile, row] = panel.split(r, b.rows, Tail::pad);
+  panel.reorder(k, tile, row);
+  if (b.rows > 1) panel.vectorize(row);  // all of them as one vector: no store is masked
+  return k;
 }
 
 // Row by row, as B lies in memory; eight rows at a time, so that two threads do not write next to each other.
-inline void pack_b(const Stage& panels, int rank, const MatmulBlocks& b, bool parallel) {
+inline Loop pack_b(const Stage& panels, int rank, const MatmulBlocks& b, bool parallel) {
   panel_layout(panels, rank, [&](Var k, Var c) { return at(c / b.columns, k, c % b.columns); });
   auto [k, j] = last<2>(panels);
   auto [panel, column] = panels.split(j, b.columns, Tail::pad);
@@ -167,10 +185,11 @@ inline void pack_b(const Stage& panels, int rank, const MatmulBlocks& b, bool pa
   panels.reorder(rows, row, panel, half, lane).tighten(row);
   panels.unroll(half).vectorize(lane);
   if (parallel) panels.parallel(rows);
+  return panel;
 }
 
 // B[.., j, k]: squares of one register by one, copied and transposed; whole rows are copied where they are short.
-inline void pack_transposed_b(const Stage& panels, const Stage& copied, Type type, int rank, const MatmulBlocks& b,
+inline Loop pack_transposed_b(const Stage& panels, const Stage& copied, Type type, int rank, const MatmulBlocks& b,
                               bool parallel, bool short_rows = false) {
   panel_layout(panels, rank, [&](Var c, Var k) { return at(c / b.columns, k, c % b.columns); });
   auto [j, k] = last<2>(panels);
@@ -182,6 +201,7 @@ inline void pack_transposed_b(const Stage& panels, const Stage& copied, Type typ
   copied.vectorize(last<1>(copied)[0], b.lanes);
   panels.tensorize(step, shuffles::transpose(type, b.lanes, b.lanes));
   if (parallel) panels.parallel(panel);
+  return short_rows ? part : block;
 }
 
 // The tile of sums: tile_i x tile_j of them in registers for each step of k. Returns the loop over steps.
@@ -236,9 +256,9 @@ StepLoops step_loops(const Stage& C, const StepTile& t, F panels) {
 
 }  // namespace detail
 
-// `product` sums A times B over its only reduction; A and B are inputs or stages. Up to two dimensions may stand before i and
-// j; A and B have all of them or none. Numbers of any type. Refused where the product has other loops or was scheduled before,
-// or reads A and B at other indices.
+// `product` sums A times B over its only reduction; A and B are inputs, or stages with declared boxes. Up to two dimensions may
+// stand before i and j; A and B have all of them or none. Numbers of any type. Refused where the product has other loops or was
+// scheduled before, or reads A and B at other indices.
 inline MatmulLoops matmul(Schedule& s, const Stage& stage, const Tensor& A, const Tensor& B, const MatmulOptions& options = {},
                           Where where = Where::current()) {
   const AtLine line(where);
@@ -250,8 +270,12 @@ inline MatmulLoops matmul(Schedule& s, const Stage& stage, const Tensor& A, cons
   const std::size_t batch = nest.size() - 3;
 
   Stage b_rows = s.cache_read(B, {product}, options.transposed_b ? Scope::stack : Scope::global, 0);
-  Stage a_rows = s.cache_read(A, {product}, b.by_lane ? Scope::stack : Scope::global, 0);
-  detail::expect_factor("matmul", "A read at [.., i, k]", s, product, a_rows, batch, batch + 2, where);
+  const bool turned_a = b.by_lane && !options.transposed_a;
+  Stage a_rows = s.cache_read(A, {product}, turned_a ? Scope::stack : Scope::global, 0);
+  if (options.transposed_a)
+    detail::expect_factor("matmul", "A read at [.., k, i]", s, product, a_rows, batch + 2, batch, where);
+  else
+    detail::expect_factor("matmul", "A read at [.., i, k]", s, product, a_rows, batch, batch + 2, where);
   if (options.transposed_b)
     detail::expect_factor("matmul", "B read at [.., j, k]", s, product, b_rows, batch + 1, batch + 2, where);
   else
@@ -266,21 +290,26 @@ inline MatmulLoops matmul(Schedule& s, const Stage& stage, const Tensor& A, cons
   auto [jo, ji] = product.split(j, b.columns, tail);
   auto [jc, jm] = product.split(jo, b.panels, Tail::guard);
   Stage b_panels = options.transposed_b ? s.cache_read(b_rows, {product}, Scope::global) : b_rows;
-  Stage a_panel = b.by_lane ? s.cache_read(a_rows, {product}, Scope::global) : a_rows;
-  product.reorder(jc, ko, io, jm, ii, ji, ki).tighten(jm).tighten(ki);  // the four of a step stay innermost
+  Stage a_panel = turned_a ? s.cache_read(a_rows, {product}, Scope::global) : a_rows;
+  // Of A[.., k, i] several tiles are packed at once: as many neighbours in memory as a few lines of the cache hold.
+  const Split tiles = options.transposed_a ? product.split(io, (63 + b.rows) / b.rows, Tail::guard) : Split{io, {}};
+  if (options.transposed_a)
+    product.reorder(jc, ko, tiles.outer, tiles.inner, jm, ii, ji, ki).tighten(tiles.inner);
+  else
+    product.reorder(jc, ko, io, jm, ii, ji, ki);
+  product.tighten(jm).tighten(ki);  // the four of a step stay innermost
   Stage partial = product.rfactor(ko);
   partial.compute_at(jm).store_in(Scope::registers);
 
-  a_panel.compute_at(io);
-  if (b.by_lane)
-    detail::pack_columns(a_panel, a_rows, detail::rank_of(s, a_panel), b);
-  else
-    detail::pack_rows(a_panel, detail::rank_of(s, a_panel), b);
+  a_panel.compute_at(tiles.outer);
+  const int rank_a = detail::rank_of(s, a_panel), rank_b = detail::rank_of(s, b_panels);
+  const Loop packs_a = options.transposed_a ? detail::pack_transposed_a(a_panel, rank_a, b)
+                       : turned_a           ? detail::pack_columns(a_panel, a_rows, rank_a, b)
+                                            : detail::pack_rows(a_panel, rank_a, b);
   b_panels.compute_at(ko);
-  if (options.transposed_b)
-    detail::pack_transposed_b(b_panels, b_rows, B.type(where), detail::rank_of(s, b_panels), b, batch == 0 && options.parallel);
-  else
-    detail::pack_b(b_panels, detail::rank_of(s, b_panels), b, batch == 0 && options.parallel);
+  const bool parallel_b = batch == 0 && options.parallel;
+  const Loop packs_b = options.transposed_b ? detail::pack_transposed_b(b_panels, b_rows, B.type(where), rank_b, b, parallel_b)
+                                            : detail::pack_b(b_panels, rank_b, b, parallel_b);
 
   const Loop step = detail::register_tile(partial, b);
   if (options.ahead > 0) partial.prefetch(step, b_panels, b.by_lane ? (options.ahead + 3) / 4 : options.ahead);
@@ -288,13 +317,13 @@ inline MatmulLoops matmul(Schedule& s, const Stage& stage, const Tensor& A, cons
   auto [half, lane] = product.split(ji, b.lanes, Tail::exact);
   product.unroll(ii).unroll(half).vectorize(lane);
   if (batch == 0) {
-    if (options.parallel) product.parallel(io);
+    if (options.parallel) product.parallel(tiles.outer);
   } else {
     Loop all = nest[0];
     for (std::size_t d = 1; d < batch; ++d) all = product.fuse(all, nest[d]);
     if (options.parallel) product.parallel(all);
   }
-  return {io, jm};
+  return {tiles.outer, jm, packs_a, packs_b};
 }
 
 }  // namespace ashlar::schedules

@@ -15,6 +15,7 @@ namespace ashlar::schedules {
 inline void matmul_by_size(Schedule& s, const Stage& stage, const Tensor& A, const Tensor& B, const MatmulOptions& options = {},
                            Where where = Where::current()) {
   const AtLine line(where);
+  if (options.transposed_a) refuse("matmul_by_size", "A read at [i, k]", "transposed_a", where);
   if (options.transposed_b) refuse("matmul_by_size", "B read at [k, j]", "transposed_b", where);
   detail::expect_options("matmul_by_size", options, where);
   const Type type = detail::product_type("matmul_by_size", s, s[stage], 3, where);

@@ -1,5 +1,6 @@
 // cache_read(source, readers, scope, fill): a new stage holds a copy of what the readers read; with a fill value it holds
-// that value where the source has no element, so that readers may read past its end.
+// that value where the source has no element, so that readers may read past its end: of an argument, or of a stage whose box
+// was declared (of another one readers decide where it has elements).
 //
 //   C[i, j] = sum A[i, k] * B[k, j]     cache_read(B, {C}):   B_cache[k, j] = B[k, j]
 //                                                             C[i, j] = sum A[i, k] * B_cache[k, j]
@@ -67,7 +68,10 @@ void apply_cache_read(Context& c) {
     readers.push_back(reader.id);
   }
   const ir::Buffer from = c.p.buffer(source);
-  if (fills && from.stage) c.refuse("a fill value where the source is an input", from.name + ", a stage");
+  const auto box = fills ? declared_box(c.p, from) : std::nullopt;
+  if (fills && !box)
+    c.refuse("a fill value where the source is an input, or a stage with a box that was declared",
+             from.name + ", another stage");
   Expr fill;
   if (fills) {
     const Arg& value = c.expect(3, Arg::Kind::exprs, "an index map");
@@ -99,7 +103,7 @@ void apply_cache_read(Context& c) {
     stage.iters.push_back(v);
     at.push_back(ir::var(v.id, v.name));
     if (fills)
-      inside = ir::logic_and(inside, ir::logic_and(ir::ge(at.back(), ir::index(0)), ir::lt(at.back(), from.extents[d])));
+      inside = ir::logic_and(inside, ir::logic_and(ir::ge(at.back(), (*box)[d].first), ir::lt(at.back(), (*box)[d].second)));
   }
   if (from.stage) stage.domain = conditions_on_points(c.p.stage(from.stage), at);  // there is nothing to copy elsewhere
   Expr value = ir::load(source, from.name, from.type, at, c.step.where);

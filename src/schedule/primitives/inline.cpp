@@ -93,6 +93,10 @@ void apply_inline(Context& c) {
   if (const ir::Layout& layout = c.p.buffer(buffer).layout; !layout.map.empty() || layout.align_dim >= 0)
     c.refuse("a stage without storage choices",
              stage.name + (layout.map.empty() ? ", which was aligned" : ", whose layout was set"));
+  for (const auto& [id, reader] : c.p.stages)
+    if (reader.has_fill && reader.origin_of == buffer)
+      c.refuse("a stage that no copy fills past the end of (compute_at places it)",
+               stage.name + ", which " + reader.name + " copies");
   const Stmt& nest = only_nest(c, stage);
   ir::walk(nest.body, [&](const Stmt& s) {
     if (s.kind == Stmt::Kind::nest)
