@@ -2,6 +2,7 @@
 // The default schedule while it is made: the program as it stands, what was chosen for each stage, and steps that may be
 // refused.
 #include <functional>
+#include <set>
 
 #include <ashlar/schedule/stages.h>
 #include <ashlar/schedule/step.h>
@@ -82,6 +83,13 @@ class Draft {
   // The steps, all or none. Refused: the choice says so, with `instead` where something else is done then.
   bool attempt(Id stage, const std::string& what, const std::function<void()>& steps, const std::string& instead = {});
   Choices finish();  // consumers first
+  // What was chosen so far, for steps that are tried as a whole and taken back.
+  struct Told {
+    std::map<Id, Choice> choices;
+    std::vector<Id> order;
+  };
+  Told told() const { return {choices_, order_}; }
+  void take_back(Told t) { choices_ = std::move(t.choices), order_ = std::move(t.order); }
 
   Schedule& s;
   const DefaultOptions& options;
@@ -108,14 +116,17 @@ bool vectorize(Draft&, Id stage, Loop, std::optional<std::int64_t> constant_exte
 bool on_stack(Draft&, Id stage);  // where it is small enough
 
 // ---- what is done ------------------------------------------------------------------------------------------------------
-void schedule_on_device(Draft&);                                          // device.cpp: all of the program
-bool is_untouched(const ir::Program&, const ir::Stage&);                  // no step was applied to it
-void inline_stages(Draft&);                                               // place.cpp
-std::vector<Group> groups_of(Draft&);                                     // leaders before what they read
-Plan plan_of(Draft&, const Group&, bool families = true);                 // plan.cpp
-Taken taken_by(Draft&, Id stage);                                         // families.cpp
-bool schedule_taken(Draft&, Id stage, Taken);                             // false: nothing was done
-std::optional<Product> product_of(const ir::Stage&, const ir::Program&);  // products.cpp: the form, but for its kind
+void schedule_on_device(Draft&);  // device.cpp: all of the program
+// The stage, and those that are computed with it, by the family for devices that takes them; they are added to `taken`. False:
+// none does, and nothing was done.
+bool schedule_on_device_by_family(Draft&, Id stage, std::set<Id>& taken);  // device_families.cpp
+bool is_untouched(const ir::Program&, const ir::Stage&);                   // no step was applied to it
+void inline_stages(Draft&);                                                // place.cpp
+std::vector<Group> groups_of(Draft&);                                      // leaders before what they read
+Plan plan_of(Draft&, const Group&, bool families = true);                  // plan.cpp
+Taken taken_by(Draft&, Id stage);                                          // families.cpp
+bool schedule_taken(Draft&, Id stage, Taken);                              // false: nothing was done
+std::optional<Product> product_of(const ir::Stage&, const ir::Program&);   // products.cpp: the form, but for its kind
 std::optional<Product> product_for(Draft&, const Group&);
 bool schedule_product(Draft&, const Group&, const Product&);  // false: nothing was done
 void schedule_group(Draft&, const Group&, Plan);              // leader.cpp
@@ -124,7 +135,8 @@ void schedule_inside(Draft&, Id stage, Loop place, const std::optional<Tile>& ti
 Tile tile_of(Draft&, const ir::Stage&, const Classified&);  // tiles.cpp
 void accumulate(Draft&, Id stage, const Tile&);
 void pack_columns(Draft&, Id stage, Id sums, const Tile&);  // before the loops of either
-void reduce_in_lanes(Draft&, Id stage);                     // reductions.cpp
+bool regroups(const Draft&, const ir::Stage&);              // reductions.cpp: may its terms be grouped otherwise?
+void reduce_in_lanes(Draft&, Id stage);
 void reduce_all(Draft&, Id stage);
 void schedule_alone(Draft&, Id stage);  // recurrences and scatters: alone.cpp
 

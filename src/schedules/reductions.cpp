@@ -19,15 +19,16 @@ bool rounds(const Draft& d, const ir::Stage& s) {
   return std::any_of(s.buffers.begin(), s.buffers.end(), [&](Id b) { return d.program().buffer(b).type.is_float(); });
 }
 
+bool keeps_order(const ir::Stage& s) {
+  return s.reducer.kind == ir::ReducerKind::strict_sum ||
+         (s.reducer.kind == ir::ReducerKind::custom && s.reducer.order != ir::Reducer::Order::any);
+}
+
 bool may_regroup(Draft& d, Id id) {
-  const ir::Stage s = d.stage(id);
-  if (s.reducer.kind == ir::ReducerKind::strict_sum ||
-      (s.reducer.kind == ir::ReducerKind::custom && s.reducer.order != ir::Reducer::Order::any)) {
-    d.done(id, "one term after the other"), d.why(id, "its reducer keeps the order of its terms");
-    return false;
-  }
-  if (d.options.regroup || !rounds(d, s)) return true;
-  d.done(id, "one term after the other"), d.why(id, "regroup is off, and lanes of their own would round otherwise");
+  if (regroups(d, d.stage(id))) return true;
+  d.done(id, "one term after the other");
+  d.why(id, keeps_order(d.stage(id)) ? "its reducer keeps the order of its terms"
+                                     : "regroup is off, and lanes of their own would round otherwise");
   return false;
 }
 
@@ -39,6 +40,8 @@ std::vector<Loop> loops_of(Draft& d, const Stage& stage, bool reduce) {
 }
 
 }  // namespace
+
+bool regroups(const Draft& d, const ir::Stage& s) { return !keeps_order(s) && (d.options.regroup || !rounds(d, s)); }
 
 namespace {
 

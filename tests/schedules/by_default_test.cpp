@@ -394,14 +394,15 @@ TEST_CASE("by default: transposition, gather, scatter, recurrence, window") {
   }
 }
 
-TEST_CASE("by default: on devices a point is a thread's") {
+TEST_CASE("by default: on devices") {
   lang::DefinitionScope scope;
   const Symbol M{"M"}, N{"N"}, K{"K"};
   const Tensor a = input("a", f32, {M, K}), b = input("b", f32, {K, N}), c = input("c", f32, {N});
   for (const char* target : {"vulkan", "cuda-sm_80"}) {
     const Scheduled s({a, b, c}, {ops::relu(ops::dense(a, b, c)), ops::reduce_sum(a)}, {}, target);
-    for (const char* stage : {"dense", "relu"}) CHECK(s.has(stage, "schedules::gpu_points"));
-    CHECK(s.has("reduce_sum", "sums of 64 threads"));
+    CHECK(s.has("dense", "tiles in shared memory, sums in registers (schedules::gpu_matmul)"));
+    CHECK(s.has("relu", "computed of the sums of dense in registers"));
+    CHECK(s.has("reduce_sum", "parts of the terms, then the parts (schedules::gpu_reduction)"));
     CHECK(s.text().find("block_x") != std::string::npos);
     const Scheduled alone({a}, {ops::cumsum(a, 0)}, {}, target);
     CHECK(alone.has("cumsum", "one thread"));

@@ -229,6 +229,19 @@ void products(std::vector<DeviceProgram>& all) {
                  },
                  {{{17, 5}, {5, 40}}},
                  product_shape});
+  all.push_back({"product of a transposed factor",
+                 [](Maker& m) {
+                   const Symbol M{"M"}, N{"N"}, K{"K"};
+                   const Tensor A = m.in("A", f32, {K, M}, ops_test::whole(-4, 4)),
+                                B = m.in("B", f32, {K, N}, ops_test::whole(-4, 4)),
+                                y = ops::matmul(A, B, {.transpose_a = true});
+                   m.out(y);
+                   return Steps([=](Schedule& s) {
+                     schedules::gpu_matmul(s, s[y], A, B, {.threads_i = 8, .threads_j = 8, .transposed_a = true});
+                   });
+                 },
+                 {{{9, 70}, {9, 33}}, {{1, 1}, {1, 1}}, {{0, 2}, {0, 3}}},
+                 [](const std::vector<Dims>& in) { return std::vector<Dims>{{in[0][1], in[1][1]}}; }});
   all.push_back(
       {"dense layer: a sum that starts from a bias, and an activation",
        [](Maker& m) {
@@ -287,12 +300,54 @@ void transpositions(std::vector<DeviceProgram>& all) {
             {.tile = 16, .rows = 5}, {{{17, 3, 20}}, {{5, 0, 5}}});
 }
 
+void programs_by_default(std::vector<DeviceProgram>& all) {
+  const auto program = [&](const char* name, const std::function<Tensor(Maker&)>& made, const Shapes& shapes,
+                           const std::function<std::vector<Dims>(const std::vector<Dims>&)>& results) {
+    all.push_back({name,
+                   [=](Maker& m) {
+                     m.out(made(m));
+                     return Steps([](Schedule& s) { schedule_by_default(s); });
+                   },
+                   shapes, results, 1e-4});
+  };
+  program("by default: two layers and a softmax",
+          [](Maker& m) {
+            const Symbol M{"M"}, N{"N"}, K{"K"};
+            const Tensor x = m.in("x", f32, {M, K}), W = m.in("W", f32, {K, N}), b = m.in("b", f32, {N}),
+                         V = m.in("V", f32, {N, K});
+            return ops::softmax(ops::matmul(ops::relu(ops::dense(x, W, b)), V)).result;
+          },
+          {{{17, 33}, {33, 20}, {20}, {20, 33}}, {{1, 1}, {1, 1}, {1}, {1, 1}}}, {});
+  program("by default: attention of products and a softmax",
+          [](Maker& m) {
+            const Symbol M{"M"}, N{"N"};
+            const Tensor q = m.in("q", f32, {2, M, 40}), k = m.in("k", f32, {2, N, 40}), v = m.in("v", f32, {2, N, 40});
+            return ops::batch_matmul(ops::softmax(ops::batch_matmul(q, k, {.transpose_b = true})), v).result;
+          },
+          {{{2, 5, 40}, {2, 19, 40}, {2, 19, 40}}}, {});
+  program(
+      "by default: a loss of two softmaxes",
+      [](Maker& m) {
+        const Symbol M{"M"}, N{"N"};
+        const Tensor x = m.in("x", f32, {M, N}), y = m.in("y", f32, {M, N});
+        return ops::kl_divergence(ops::log_softmax(x), ops::softmax(y));
+      },
+      {{{3, 70}, {3, 70}}}, [](const std::vector<Dims>&) { return std::vector<Dims>{{}}; });
+  program(
+      "by default: a norm, turned around",
+      [](Maker& m) {
+        const Tensor x = m.in("x", f32, {Symbol("M"), Symbol("N")});
+        return ops::copy(ops::transpose(ops::layer_norm(x, Tensor(), Tensor())));
+      },
+      {{{5, 70}}, {{33, 2}}}, [](const std::vector<Dims>& in) { return std::vector<Dims>{{in[0][1], in[0][0]}}; });
+}
+
 }  // namespace
 
 const std::vector<DeviceProgram>& device_programs() {
   static const std::vector<DeviceProgram> all = [] {
     std::vector<DeviceProgram> list;
-    points(list), reductions(list), rows(list), products(list), transpositions(list);
+    points(list), reductions(list), rows(list), products(list), transpositions(list), programs_by_default(list);
     return list;
   }();
   return all;

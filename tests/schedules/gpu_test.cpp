@@ -107,6 +107,51 @@ TEST_CASE("on devices: the loops") {
   CHECK(counts(matmul({.tile_i = 4, .tile_j = 4}))("vthread") == 0);
 }
 
+TEST_CASE("by default: which family takes what on devices, and which stages are points") {
+  const auto choices = [](const std::function<Tensor(Maker&)>& made, const schedules::DefaultOptions& o = {}) {
+    std::string text;
+    (void)text_of(
+        [&](Maker& m) {
+          m.out(made(m));
+          return Steps([&](Schedule& s) { text = schedule_by_default(s, o).text(); });
+        },
+        Target::parse("vulkan"));
+    return text;
+  };
+  const auto says = [](const std::string& text, const std::string& part) {
+    const bool found = text.find(part) != std::string::npos;
+    CHECK_MESSAGE(found, text);
+  };
+  const std::string softmax = choices([](Maker& m) { return ops::softmax(m.in("x", f32, {Symbol("M"), Symbol("N")})).result; });
+  says(softmax, "reduce_max: row reduction; in the launch of softmax\n");
+  says(softmax, "softmax_exp: elementwise; in the launch of softmax\n");
+  says(softmax, "softmax: elementwise; a block of threads for each row (schedules::gpu_rows)\n");
+  const auto sums = [](Maker& m) {
+    return ops::reduce_sum(m.in("x", f32, {Symbol("M"), Symbol("N")}), {.axes = {1}}).accumulated;
+  };
+  says(choices(sums), "a block of threads for each row (schedules::gpu_rows)");
+  says(choices(sums, {.regroup = false}), "a point a thread, blocks of 256 (schedules::gpu_points)");
+  says(choices([](Maker& m) { return ops::reduce_sum(m.in("x", f32, {99, 8}), {.axes = {1}}).accumulated; }),
+       "a point a thread, blocks of 256 (schedules::gpu_points)");
+  const auto product = [](int rows) {
+    return [=](Maker& m) {
+      const Symbol N{"N"}, K{"K"};
+      const Tensor A = m.in("A", f32, {rows, K}), B = m.in("B", f32, {K, N});
+      return ops::matmul(A, B).result;
+    };
+  };
+  says(choices(product(8)), "schedules::gpu_points");
+  says(choices(product(64)), "schedules::gpu_matmul");
+  says(choices([](Maker& m) {
+         const Symbol M{"M"};
+         return ops::matmul(m.in("A", f32, {M, M}), m.in("B", f32, {M, M}), {.transpose_a = true}).result;
+       }),
+       "schedules::gpu_matmul");
+  says(choices([](Maker& m) { return turned(m.in("x", u8, {Symbol("M"), Symbol("N")})); }), "schedules::gpu_transpose");
+  says(choices([](Maker& m) { return ops::reduce_max(m.in("x", f32, {Symbol("N")}), {.axes = {0}}); }, {.extent = 100000}),
+       "schedules::gpu_reduction");
+}
+
 TEST_CASE("points: what is refused") {
   const auto points = [](int threads) {
     return [=](Schedule& s, const Tensor& y, const Tensor&) { schedules::gpu_points(s, s[y], {.threads = threads}); };

@@ -4,6 +4,7 @@
 //
 //   schedules::gpu_matmul(s, s[C], A, B);
 //   schedules::gpu_matmul(s, s[scores], queries, keys, {.transposed_b = true});       // B[.., j, k]
+//   schedules::gpu_matmul(s, s[gradient], x, y, {.transposed_a = true});              // A[.., k, i]
 //   schedules::gpu_matmul(s, s[y.sum], x, W, s[y.result]);                            // and bias, activation of each element
 //
 //   for b                                   block_z: dimensions before i and j, where there are any
@@ -32,6 +33,7 @@ struct GpuMatmulOptions {
   int tile_i = 0, tile_j = 0;          // rows and columns of a thread; 0: 8, or as few as reach over a small product
   int block_k = 8;                     // steps of k between two copies
   int stages = 2;                      // tiles in flight: one is copied while another is read; 1: none
+  bool transposed_a = false;           // A is read at [.., k, i]
   bool transposed_b = false;           // B is read at [.., j, k]
 };
 
@@ -65,7 +67,7 @@ inline void shared_tiles(Schedule& s, const Stage& sums, const Stage& result, co
     return (std::int64_t{rows} * (o.block_k + (padded ? 1 : 0)) * t.type(where).bytes() + 127) / 128 * 128;
   };
   const std::int64_t shared =
-      o.stages * (bytes(A, o.threads_i * tile_i, true) + bytes(B, o.threads_j * tile_j, o.transposed_b));
+      o.stages * (bytes(A, o.threads_i * tile_i, !o.transposed_a) + bytes(B, o.threads_j * tile_j, o.transposed_b));
   if (shared > s.target().device().shared_bytes)
     refuse(family,
            "tiles in at most " + std::to_string(s.target().device().shared_bytes) +
@@ -74,7 +76,10 @@ inline void shared_tiles(Schedule& s, const Stage& sums, const Stage& result, co
 
   const Stage a = s.cache_read(A, {sums}, Scope::shared, Operand(0, where), where);
   const Stage b = s.cache_read(B, {sums}, Scope::shared, Operand(0, where), where);
-  expect_factor(family, "A read at [.., i, k]", s, sums, a, batch, batch + 2, where);
+  if (o.transposed_a)
+    expect_factor(family, "A read at [.., k, i]", s, sums, a, batch + 2, batch, where);
+  else
+    expect_factor(family, "A read at [.., i, k]", s, sums, a, batch, batch + 2, where);
   if (o.transposed_b)
     expect_factor(family, "B read at [.., j, k]", s, sums, b, batch + 1, batch + 2, where);
   else
@@ -127,20 +132,21 @@ inline void shared_tiles(Schedule& s, const Stage& sums, const Stage& result, co
   in_order(sums, order, where);
   sums.unroll(steps.inner, where).unroll(i.inner, where).unroll(j.inner, where);
 
-  for (const Stage& copy : {a, b}) {
+  const auto copy_tile = [&](const Stage& copy, int long_row) {  // rows of k; or of at most so many i or j
     copy.compute_at(steps.outer, where);
     const std::vector<Loop> loops = loops_over(s, copy, false, where);
     const Loop row = loops[loops.size() - 2];
     Loop column = loops.back();
-    if (copy.id() == b.id() && !o.transposed_b) {  // at most so many, which makes places in the tile shifts and masks
-      const Split whole = copy.split(column, o.threads_j * tile_j, Tail::guard, where);
+    if (long_row > 0) {  // a constant number of columns makes places in the tile shifts and masks
+      const Split whole = copy.split(column, long_row, Tail::guard, where);
       copy.reorder({whole.outer, where}, row, column = whole.inner);
     }
     copy.bind(copy.fuse(row, column, where), gpu::threads, where);
-  }
-  // Rows of the tile of A, and of a transposed B, are read by threads beside each other: they start in other banks.
-  a.pad(static_cast<int>(batch) + 1, 1, where);
-  if (o.transposed_b) b.pad(static_cast<int>(batch) + 1, 1, where);
+    // Rows of k are read by threads beside each other: they start in other banks.
+    if (long_row == 0) copy.pad(rank_of(s, copy) - 1, 1, where);
+  };
+  copy_tile(a, o.transposed_a ? o.threads_i * tile_i : 0);
+  copy_tile(b, o.transposed_b ? 0 : o.threads_j * tile_j);
   if (o.stages > 1) {
     const bool apart = s.target().device().kind == Device::Kind::cuda;
     if (!apart ||
