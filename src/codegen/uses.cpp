@@ -1,5 +1,7 @@
 #include "codegen/uses.h"
 
+#include <algorithm>
+
 #include <ashlar/ir/build.h>
 
 namespace ashlar::codegen {
@@ -35,21 +37,28 @@ void collect(const std::vector<ir::KStmt>& region, Uses& uses, std::set<ir::Id>&
   }
 }
 
-// How many functions of `region` use the buffer: 0, 1 (`inside` one parallel loop or not), or 2 for more.
-void count(const std::vector<ir::KStmt>& region, ir::Id buffer, bool outlines, int& loops, bool& outside) {
+// Who uses the buffer: statements outside of parallel loops, such loops, and those among them that the alloc stands inside of,
+// of which each has one of its own (copies of a loop, where one around it was unrolled or cut).
+struct Users {
+  bool outside = false;
+  int loops = 0, owners = 0;
+};
+void count(const std::vector<ir::KStmt>& region, const ir::KBuffer& buffer, bool outlines, Users& users) {
   for (const ir::KStmt& s : region) {
     if (outlines && s.kind == ir::KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::parallel) {
-      loops += uses_of(s.body).buffers.contains(buffer);
+      if (!uses_of(s.body).buffers.contains(buffer.id)) continue;
+      ++users.loops;
+      users.owners += std::find(buffer.inside.begin(), buffer.inside.end(), s.var) != buffer.inside.end();
       continue;
     }
     Uses own;
     for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask}) collect(*e, own);
     if (s.call) collect(*s.call, own);
-    outside = outside || s.buffer == buffer || own.buffers.contains(buffer);
+    users.outside = users.outside || s.buffer == buffer.id || own.buffers.contains(buffer.id);
     if (s.kind == ir::KStmt::Kind::call)
-      for (const ir::Call::Actual& a : s.call->actuals) outside = outside || a.buffer == buffer;
-    count(s.body, buffer, outlines, loops, outside);
-    count(s.otherwise, buffer, outlines, loops, outside);
+      for (const ir::Call::Actual& a : s.call->actuals) users.outside = users.outside || a.buffer == buffer.id;
+    count(s.body, buffer, outlines, users);
+    count(s.otherwise, buffer, outlines, users);
   }
 }
 
@@ -91,11 +100,10 @@ Uses uses_of(const std::vector<ir::KStmt>& region) {
   return uses;
 }
 
-bool used_here(const std::vector<ir::KStmt>& region, ir::Id buffer, bool outlines) {
-  int loops = 0;
-  bool outside = false;
-  count(region, buffer, outlines, loops, outside);
-  return outside || loops > 1;
+bool used_here(const std::vector<ir::KStmt>& region, const ir::KBuffer& buffer, bool outlines) {
+  Users users;
+  count(region, buffer, outlines, users);
+  return users.outside || (users.loops > 1 && users.owners < users.loops);
 }
 
 }  // namespace ashlar::codegen

@@ -16,9 +16,9 @@ struct Uses {
 
 Uses uses_of(const std::vector<ir::KStmt>&);
 
-// Whether the function that executes `region` must hold the storage of a stack buffer: it is used outside parallel loops, or in
-// more than one of them. Parallel loops are functions of their own when `outlines` is set.
-bool used_here(const std::vector<ir::KStmt>& region, ir::Id buffer, bool outlines);
+// Whether the function that executes `region` must hold the storage of a stack buffer: it is used outside parallel loops, or by
+// several that its alloc does not stand inside of. Parallel loops are functions of their own when `outlines` is set.
+bool used_here(const std::vector<ir::KStmt>& region, const ir::KBuffer& buffer, bool outlines);
 
 // First elements and lanes of the accesses to a register buffer.
 std::set<std::pair<std::int64_t, int>> constant_accesses(const std::vector<ir::KStmt>& region, ir::Id buffer);

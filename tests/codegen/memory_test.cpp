@@ -5,6 +5,7 @@
 
 #include <ashlar/codegen/jit.h>
 
+#include "codegen/uses.h"
 #include "tests/codegen/kernels.h"
 
 using namespace ashlar;
@@ -179,4 +180,34 @@ TEST_CASE("comparisons of ramps are masks of the first lanes or the last") {
             }
           }
         }
+}
+
+TEST_CASE("a buffer that is allocated inside of a parallel loop belongs to each copy of the loop, not to the function around") {
+  // for h: t = x[h] in lanes; y[h] = t        twice, as where a loop around was unrolled
+  for (const bool inside : {true, false}) {
+    Maker m("copies");
+    m.next = 100;
+    const ir::Id x = m.tensor("x", f32, {ir::index(32)}), out = m.tensor("out", f32, {ir::index(32)}, true),
+                 t = m.storage("t", f32, ir::Storage::stack, ir::index(4));
+    const Expr h = ir::var(m.next++, "h");
+    if (inside) m.k.buffers.at(t).inside = {h.node()->id};
+    const auto part = [&](std::int64_t first) {
+      const Expr lanes = ir::ramp(ir::index(0), ir::index(1), 4),
+                 at = ir::ramp(ir::add(ir::index(first), ir::mul(h, ir::index(4))), ir::index(1), 4);
+      return kernels::loop(h, ir::index(4),
+                           {kernels::store(t, lanes, m.load(x, at)), kernels::store(out, at, m.load(t, lanes))},
+                           ir::LoopKind::parallel);
+    };
+    m.k.body = {part(0), part(16)};
+    CHECK(codegen::used_here(m.k.body, m.k.buffers.at(t), true) == !inside);
+    CHECK(codegen::used_here(m.k.body.front().body, m.k.buffers.at(t), false));
+    CHECK_FALSE(codegen::used_here({m.k.body.front()}, m.k.buffers.at(t), true));  // of one loop alone
+    for (const Target& target : kernels::runnable(kLevels)) {
+      const std::vector<float> in = counting<float>(32);
+      std::vector<float> result(32);
+      const void* args[] = {in.data(), result.data()};
+      REQUIRE(codegen::compile(m.k, target).run(args, nullptr) == ASHLAR_OK);
+      if (inside) CHECK(result == in);
+    }
+  }
 }

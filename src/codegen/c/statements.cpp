@@ -308,11 +308,12 @@ void Function::prefetch(const KStmt& s) {
        (is_packed(b) ? " / 2" : " * sizeof(" + memory_type(b.type.element()) + ")") + ");");
 }
 
-// A stack or register buffer belongs to the one parallel body that uses it, otherwise to the function around them.
+// A stack or register buffer belongs to the parallel body that uses it, also to copies of one that its alloc stands inside of;
+// otherwise to the function around them.
 void Function::allocate(const std::vector<KStmt>& region) {
   for (const auto& [id, b] : k.buffers) {
     if (b.storage != ir::Storage::stack && b.storage != ir::Storage::registers) continue;
-    if (buffers_.count(id) || !used_here(region, id, !is_worker)) continue;
+    if (buffers_.count(id) || !used_here(region, b, !is_worker)) continue;
     std::int64_t elements = 0;
     if (!ir::is_int(b.elements, &elements) || elements < 0)
       throw InternalError("codegen: buffer " + b.name + " lies on the stack but its size is no constant");

@@ -175,11 +175,12 @@ void Emitter::launch(const ir::KStmt& s) {
   unit.is_cuda() ? launch_cuda(s) : launch_vulkan(s);
 }
 
-// A stack or register buffer belongs to the one parallel body that uses it, otherwise to the function around them.
+// A stack or register buffer belongs to the parallel body that uses it, also to copies of one that its alloc stands inside of;
+// otherwise to the function around them.
 void Emitter::allocate_stack(const std::vector<ir::KStmt>& region) {
   for (const auto& [id, buffer] : unit.kernel.buffers) {
     if (buffer.storage != ir::Storage::stack && buffer.storage != ir::Storage::registers) continue;
-    if (buffers.contains(id) || !used_here(region, id, context != nullptr)) continue;
+    if (buffers.contains(id) || !used_here(region, buffer, context != nullptr)) continue;
     std::int64_t elements = 0;
     if (!ir::is_int(buffer.elements, &elements) || elements < 0)
       throw InternalError("codegen: buffer " + buffer.name + " lies on the stack but its size is no constant");
