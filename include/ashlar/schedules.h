@@ -11,6 +11,7 @@
 #include <ashlar/schedules/gpu_matmul.h>
 #include <ashlar/schedules/gpu_reduction.h>
 #include <ashlar/schedules/gpu_rows.h>
+#include <ashlar/schedules/gpu_stencil.h>
 #include <ashlar/schedules/gpu_transpose.h>
 #include <ashlar/schedules/matmul.h>
 #include <ashlar/schedules/matmul_by_size.h>

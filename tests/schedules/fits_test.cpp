@@ -236,6 +236,17 @@ TEST_CASE("on devices") {
     m.out(y);
     return Steps([=](Schedule& s) { schedules::gpu_matmul(s, s[y.sum], x, W); });
   });
+  fits_devices("max_pool2d", [](Maker& m) {
+    const Tensor x = m.in("x", f32, {1, 3, M, N}), y = ops::max_pool2d(x, {.window = {3, 3}, .stride = {1, 1}});
+    m.out(y);
+    return Steps([=](Schedule& s) { schedules::gpu_stencil(s, {s[y]}, {x}); });
+  });
+  fits_devices("box_blur", [](Maker& m) {
+    const Tensor x = matrix(m);
+    const auto y = ops::box_blur(x, 1, 1, {.border = ops::PadMode::edge});
+    m.out(y);
+    return Steps([=](Schedule& s) { schedules::gpu_stencil(s, {s[y.stages[0]], s[y.result]}, {x}); });
+  });
   fits_devices("transpose", [](Maker& m) {
     const Tensor x = image(m), y = ops::copy(ops::transpose(x, {0, 3, 1, 2}));
     m.out(y);

@@ -300,6 +300,33 @@ void transpositions(std::vector<DeviceProgram>& all) {
             {.tile = 16, .rows = 5}, {{{17, 3, 20}}, {{5, 0, 5}}});
 }
 
+void stencils(std::vector<DeviceProgram>& all) {
+  for (const bool copied : {false, true})
+    all.push_back({copied ? "windows of a copied tile" : "windows",
+                   [=](Maker& m) {
+                     const Tensor x = m.in("x", f32, {1, 2, Symbol("M"), Symbol("N")});
+                     const Tensor y = ops::max_pool2d(x, {.window = {3, 3}, .stride = {1, 1}, .padding = {1, 1}});
+                     m.out(y);
+                     return Steps([=](Schedule& s) {
+                       schedules::gpu_stencil(s, {s[y]}, copied ? std::vector<Tensor>{x} : std::vector<Tensor>{});
+                     });
+                   },
+                   {{{1, 2, 33, 40}}, {{1, 2, 1, 2}}}});
+  for (const ops::PadMode border : {ops::PadMode::edge, ops::PadMode::constant})
+    all.push_back({border == ops::PadMode::edge ? "a separable filter, edges repeated" : "a separable filter, zeros around",
+                   [=](Maker& m) {
+                     const Tensor x = m.in("x", f32, {Symbol("M", {.min = 1}), Symbol("N", {.min = 1})});
+                     const auto y = ops::gaussian_blur(x, 1.5, 2, {.border = border});
+                     m.out(y);
+                     return Steps([=](Schedule& s) {
+                       schedules::gpu_stencil(s, {s[y.stages[0]], s[y.result]}, {x}, {.threads_i = 4, .rows = 3});
+                     });
+                   },
+                   {{{33, 40}}, {{1, 1}}, {{5, 3}}},
+                   {},
+                   1e-5});
+}
+
 void programs_by_default(std::vector<DeviceProgram>& all) {
   const auto program = [&](const char* name, const std::function<Tensor(Maker&)>& made, const Shapes& shapes,
                            const std::function<std::vector<Dims>(const std::vector<Dims>&)>& results) {
@@ -347,7 +374,7 @@ void programs_by_default(std::vector<DeviceProgram>& all) {
 const std::vector<DeviceProgram>& device_programs() {
   static const std::vector<DeviceProgram> all = [] {
     std::vector<DeviceProgram> list;
-    points(list), reductions(list), rows(list), products(list), transpositions(list), programs_by_default(list);
+    points(list), reductions(list), rows(list), products(list), transpositions(list), stencils(list), programs_by_default(list);
     return list;
   }();
   return all;

@@ -237,6 +237,29 @@ TEST_CASE("reductions: what is refused") {
         "gpu_test.cpp: gpu_reduction: expected a device, found the target zen4");
 }
 
+TEST_CASE("windows on a device: what is refused") {
+  const auto stencil = [](const schedules::GpuStencilOptions& o) {
+    return [=](Schedule& s, const Tensor& y, const Tensor&) { schedules::gpu_stencil(s, {s[y]}, {}, o); };
+  };
+  const auto down = [](const Tensor& x) {
+    return compute("down", {x.extent(0), x.extent(1)}, [&](Var i, Var j) { return max(x(i, j), x(max(i - 1, 0), j)); });
+  };
+  CHECK(of_matrix(down, stencil({})) == "");
+  CHECK(of_matrix(down, stencil({.threads_i = 64})) ==
+        "gpu_test.cpp: gpu_stencil: expected threads_i * threads_j from 1 to 1024, what a block has on cuda-sm_80, found 2048");
+  CHECK(of_matrix(down, stencil({.rows = 0})) == "gpu_test.cpp: gpu_stencil: expected rows of at least 1, found 0");
+  CHECK(of_matrix(total, stencil({})) ==
+        "gpu_test.cpp: gpu_stencil: expected a result of at least two dimensions, found reduce_sum of 0");
+  CHECK(of_matrix(running, stencil({})) ==
+        "gpu_test.cpp: gpu_stencil: expected stages that compute each point by itself, found cumsum, a recurrence");
+  CHECK(of_matrix(down, [](Schedule& s, const Tensor&, const Tensor&) { schedules::gpu_stencil(s, {}); }) ==
+        "gpu_test.cpp: gpu_stencil: expected at least one stage, the result as the last one, found none");
+  CHECK(of_matrix(down, [](Schedule& s, const Tensor& y, const Tensor&) { schedules::gpu_stencil(s, {s[y]}, {y}); }) ==
+        "gpu_test.cpp: gpu_stencil: expected sources that a stage of it reads, found down, which does not");
+  CHECK(of_matrix(down, stencil({}), Target::parse("zen4")) ==
+        "gpu_test.cpp: gpu_stencil: expected a device, found the target zen4");
+}
+
 TEST_CASE("transpositions: what is refused") {
   const auto transpose = [](const schedules::GpuTransposeOptions& o) {
     return [=](Schedule& s, const Tensor& y, const Tensor& x) { schedules::gpu_transpose(s, s[y], x, o); };
