@@ -33,16 +33,18 @@ bool follows_own(const Reading& r, const ir::Stage& reader, std::size_t rank) {
 
 // ---- products ----------------------------------------------------------------------------------------------------------
 
-std::optional<Product> large_product(Draft& d, Id id) {
-  const ir::Stage& s = d.stage(id);
-  if (!ordinary(s)) return std::nullopt;
-  const auto found = product_of(s, d.program());
-  if (!found) return std::nullopt;
+std::optional<Product> product_at(Draft& d, Id id) {
+  return ordinary(d.stage(id)) ? product_of(d.stage(id), d.program()) : std::nullopt;
+}
+bool has_few(Draft& d, const Product& p) {
+  const ir::Stage& s = d.stage(p.stage);
   const auto dims = spatial_of(s);
   const Sizes sizes = d.sizes();
-  if (sizes.extent(s, dims[dims.size() - 2].id) < small_tile || sizes.extent(s, dims.back().id) < small_tile)
-    return std::nullopt;
-  return found;
+  return sizes.extent(s, dims[dims.size() - 2].id) < small_tile || sizes.extent(s, dims.back().id) < small_tile;
+}
+std::optional<Product> large_product(Draft& d, Id id) {
+  const auto found = product_at(d, id);
+  return found && !has_few(d, *found) ? found : std::nullopt;
 }
 
 bool by_tiles(Draft& d, const Product& p, Id result) {
@@ -172,6 +174,11 @@ bool schedule_on_device_by_family(Draft& d, Id id, std::set<Id>& taken) {
     return true;
   }
   if (const auto product = large_product(d, id); product && by_tiles(d, *product, id)) return taken.insert(id), true;
+  // Of a few rows of A, or of B, terms that are neighbours in memory in both.
+  if (const auto product = product_at(d, id); product && has_few(d, *product) && product->transposed_b &&
+                                              !product->transposed_a && regroups(d, s) && d.sizes().terms(s) >= few_terms &&
+                                              by_rows(d, {id}))
+    return taken.insert(id), true;
 
   const Family family = d.family(id).family;
   if (s.is_reduction() && regroups(d, s) && family != Family::product && family != Family::stencil && in_parts(d, s) &&

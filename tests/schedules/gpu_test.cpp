@@ -133,14 +133,16 @@ TEST_CASE("by default: which family takes what on devices, and which stages are 
   says(choices(sums, {.regroup = false}), "a point a thread, blocks of 256 (schedules::gpu_points)");
   says(choices([](Maker& m) { return ops::reduce_sum(m.in("x", f32, {99, 8}), {.axes = {1}}).accumulated; }),
        "a point a thread, blocks of 256 (schedules::gpu_points)");
-  const auto product = [](int rows) {
+  const auto product = [](int rows, bool transposed = false) {
     return [=](Maker& m) {
       const Symbol N{"N"}, K{"K"};
-      const Tensor A = m.in("A", f32, {rows, K}), B = m.in("B", f32, {K, N});
-      return ops::matmul(A, B).result;
+      const Tensor A = m.in("A", f32, {rows, K}),
+                   B = m.in("B", f32, transposed ? std::vector<Extent>{N, K} : std::vector<Extent>{K, N});
+      return ops::matmul(A, B, {.transpose_b = transposed}).result;
     };
   };
   says(choices(product(8)), "schedules::gpu_points");
+  says(choices(product(8, true)), "schedules::gpu_rows");
   says(choices(product(64)), "schedules::gpu_matmul");
   says(choices([](Maker& m) {
          const Symbol M{"M"};
