@@ -194,4 +194,16 @@ TEST_CASE("convolutions refuse") {
   CHECK(text({N, 6, H, W}, {8, 6, 3, 3}, {}, {7})
             .find("conv2d: expected bias whose dimension 0 has the extent 8, the channels of the result, found 7") !=
         std::string::npos);
+  const auto of_types = [&](Type x, Type b) {
+    return refusal_of([&] {
+      (void)ops::conv2d(lang::make_input("image", x, {N, 6, H, W}), lang::make_input("taps", x, {8, 6, 3, 3}),
+                        lang::make_input("b", b, {8}));
+    });
+  };
+  CHECK(of_types(f32, f64).find("conv2d: expected bias of f32, found f64") != std::string::npos);
+  CHECK(of_types(f16, i32).find("conv2d: expected bias of f16 or f32, found i32") != std::string::npos);
+  CHECK(of_types(f16, f32).empty());
+  CHECK(of_types(i8, f32).find("conv2d: expected bias of i8 or i32, found f32") != std::string::npos);
+  CHECK(of_types(bool_, bool_).find("conv_test.cpp:") == 0);
+  CHECK(of_types(bool_, bool_).find("conv2d: expected x of numbers, found bool") != std::string::npos);
 }

@@ -269,7 +269,7 @@ TEST_CASE("activations") {
     add([&](double x) { return clamped(x, -1, 1); });
     add([&](double x) { return clamped(x / 6 + 0.5, 0, 1); });
     add([&](double x) { return x * clamped(x + 3, 0, 6) / 6; });
-    add([](double x) { return x > 0.5 ? x : -7; });
+    add([](double x) { return x <= 0.5 ? -7 : x; });
     add([](double x) { return x - std::tanh(x); });
     add([](double x) { return x > 0.5 ? x - 0.5 : x < -0.5 ? x + 0.5 : 0 * x; });
     return r;

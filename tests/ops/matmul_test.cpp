@@ -131,4 +131,21 @@ TEST_CASE("products refuse") {
   CHECK(refusal_of([&] {
           (void)ops::batch_matmul(lang::make_input("p", f32, {2, M, K}), lang::make_input("q", f32, {3, K, N}));
         }).find("batch_matmul: expected B whose dimension 0 has the extent 2 or the number 1, found 3") != std::string::npos);
+  const auto gemm = [&](std::vector<Extent> a, std::vector<Extent> c) {
+    return refusal_of([&] {
+      (void)ops::gemm(lang::make_input("A", f32, a), lang::make_input("B", f32, {K, N}), lang::make_input("C", f32, c));
+    });
+  };
+  CHECK(gemm({1, K}, {5, N}).find("gemm: expected C that broadcasts to A B of shape [1, N], found C of shape [5, N]") !=
+        std::string::npos);
+  CHECK(gemm({M, K}, {4, M, N}).find("gemm: expected C that broadcasts to A B of shape [M, N], found C of shape [4, M, N]") !=
+        std::string::npos);
+  CHECK(gemm({M, K}, {1, 1}).empty());
+  CHECK(refusal_of([&] {
+          (void)ops::dense(lang::make_input("p", i8, {M, 64}), lang::make_input("q", i8, {64, 32}),
+                           lang::make_input("c", f32, {32}));
+        }).find("dense: expected bias of i8 or i32, found f32") != std::string::npos);
+  CHECK(refusal_of([&] {
+          (void)ops::matmul(lang::make_input("p", bool_, {M, K}), lang::make_input("q", bool_, {K, N}));
+        }).find("matmul_test.cpp") == 0);
 }

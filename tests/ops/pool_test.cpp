@@ -225,4 +225,7 @@ TEST_CASE("pooling and resizing refuse") {
   CHECK(refusal_of([&] {
           (void)ops::resize(lang::make_input("p", f32, {N, 4}), {{1, 8}, {-1, 8}});
         }).find("resize: expected each dimension once, found -1 twice") != std::string::npos);
+  CHECK(refusal_of([&] {
+          (void)ops::adaptive_max_pool2d(lang::make_input("p", bool_, {N, 3, H, H}), 7, 7);
+        }).find("adaptive_max_pool2d: expected x of numbers, found bool") != std::string::npos);
 }

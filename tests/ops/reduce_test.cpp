@@ -303,6 +303,32 @@ TEST_CASE("batch, group and instance norm") {
       {2e-5, 2e-5});
 }
 
+TEST_CASE("of a tensor without dimensions") {
+  check(
+      "reduce_scalar",
+      [](Maker& m) {
+        const Tensor x = m.in("x", f32, {}, between(-3, -1));
+        m.out(ops::reduce_sum(x)), m.out(ops::reduce_prod(x)), m.out(ops::reduce_max(x)), m.out(ops::reduce_min(x));
+        m.out(ops::reduce_mean(x)), m.out(ops::reduce_sum_square(x)), m.out(ops::reduce_l1(x)), m.out(ops::reduce_l2(x));
+        m.out(ops::reduce_logsumexp(x)), m.out(ops::reduce_var(x)), m.out(ops::reduce_var(x, {}, 0));
+      },
+      {{{{}}}},
+      [](const Inputs& in) {
+        const Nd &x = in[0], size = x.map([](double v) { return std::fabs(v); });
+        return Results{x,
+                       x,
+                       x,
+                       x,
+                       x,
+                       x.map([](double v) { return v * v; }),
+                       size,
+                       size,
+                       x,
+                       x.map([](double) { return std::nan(""); }),
+                       x.map([](double) { return 0; })};
+      });
+}
+
 TEST_CASE("reductions refuse") {
   const auto text = [](auto f) {
     return refusal_of([&] {
@@ -316,6 +342,12 @@ TEST_CASE("reductions refuse") {
   CHECK(text([](const Tensor& x, const Tensor&) {
           (void)ops::softmax(x, 2);
         }).find("softmax: expected an axis from -2 to 1, found 2") != std::string::npos);
+  CHECK(text([](const Tensor&, const Tensor&) {
+          (void)ops::softmax(lang::make_input("x", f32, std::vector<Extent>{}));
+        }).find("softmax: expected x of rank 1 or more, for an axis of it, found rank 0") != std::string::npos);
+  CHECK(text([](const Tensor& x, const Tensor&) {
+          (void)ops::layer_norm(x, lang::make_input("s", i32, {6}), Tensor());
+        }).find("layer_norm: expected scale of f32, found i32") != std::string::npos);
   CHECK(text([](const Tensor& x, const Tensor& w) {
           (void)ops::layer_norm(x, w, Tensor());
         }).find("layer_norm: expected scale whose dimension 0 has the extent 6, as x has, found N") != std::string::npos);

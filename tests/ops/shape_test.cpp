@@ -147,7 +147,7 @@ TEST_CASE("gather and embedding: places from the back, and outside") {
                      t = m.in("table", f16, {N, B}), p = m.in("promised", i32, {L}, whole(0, 0));
         m.out(ops::gather(x, i, 1)), m.out(ops::gather_elements(x, e, -2)), m.out(ops::gather(x, u, 1));
         m.out(ops::embedding(t, i)), m.out(ops::embedding_bag(t, i)), m.out(ops::embedding(t, p, ops::Places::promised));
-        m.out(ops::one_hot(i, Expr(std::int64_t{5}))), m.out(ops::one_hot(u, N, i8, 3, -1));
+        m.out(ops::one_hot(i, 5)), m.out(ops::one_hot(u, N, i8, 3, -1));
       },
       {{{{2, 5, 3}, {4, 2}, {2, 4, 3}, {4}, {5, 3}, {4}}},
        {{{1, 1, 1}, {1, 2}, {1, 1, 1}, {1}, {1, 1}, {1}}},
@@ -222,6 +222,9 @@ TEST_CASE("places refuse") {
   CHECK(refusal_of([&] {
           (void)ops::gather(lang::make_input("p", f32, {M, 2}), lang::make_input("q", f32, {N}));
         }).find("gather: expected index of an integer type, found f32") != std::string::npos);
+  CHECK(refusal_of([&] {
+          (void)ops::embedding(lang::make_input("p", f32, {M, 2}), lang::make_input("q", f32, {N}));
+        }).find("embedding: expected ids of an integer type, found f32") != std::string::npos);
   CHECK(refusal_of([&] {
           (void)ops::pad(lang::make_input("p", f32, {M, 2}), {1});
         }).find("pad: expected a padding for each of the 2 dimensions of x, found 1") != std::string::npos);

@@ -11,9 +11,11 @@
 namespace ashlar::ops {
 
 inline Tensor relu(const Tensor& x, Where where = Where::current()) {  // max(x, 0); integers too
+  detail::expect_numbers("relu", "x", x, where);
   return detail::map("relu", x, where, [](const Operand& e) { return max(e, 0); });
 }
 inline Tensor relu6(const Tensor& x, Where where = Where::current()) {  // min(max(x, 0), 6); integers too
+  detail::expect_numbers("relu6", "x", x, where);
   return detail::map("relu6", x, where, [](const Operand& e) { return ashlar::clamp(e, 0, 6); });
 }
 // x where x > 0, else slope x.
@@ -24,9 +26,9 @@ inline Tensor leaky_relu(const Tensor& x, double slope = 0.01, Where where = Whe
 inline Tensor prelu(const Tensor& x, const Tensor& slope, Where where = Where::current()) {
   detail::expect_float("prelu", "x", x, where);
   detail::expect_same_type("prelu", "x", x, "slope", slope, where);
-  const Shape all = detail::broadcast_shape("prelu", {{"x", &x}, {"slope", &slope}}, where);
+  detail::expect_broadcast("prelu", "slope", slope, "x", x, where);
   return compute(
-      "prelu", all,
+      "prelu", x.shape(where),
       [&](Indices i) {
         const Expr e = detail::aligned(x, i, where);
         return select(e > 0, e, e * detail::aligned(slope, i, where));
@@ -89,8 +91,9 @@ inline Tensor hard_sigmoid(const Tensor& x, Where where = Where::current()) {  /
 inline Tensor hard_swish(const Tensor& x, Where where = Where::current()) {  // x clamp(x + 3, 0, 6) / 6 (Howard et al., 2019)
   return detail::map_float("hard_swish", x, where, [](const Operand& e) { return e * ashlar::clamp(e + 3, 0, 6) * (1.0 / 6); });
 }
+// x where x > above, else otherwise; integers too.
 inline Tensor threshold(const Tensor& x, Operand above, Operand otherwise, Where where = Where::current()) {
-  return detail::map("threshold", x, where, [&](const Operand& e) { return select(e > above, e, otherwise); });
+  return detail::map("threshold", x, where, [&](const Operand& e) { return select(e <= above, otherwise, e); });
 }
 inline Tensor tanh_shrink(const Tensor& x, Where where = Where::current()) {  // x - tanh(x)
   return detail::map_float("tanh_shrink", x, where, [](const Operand& e) { return e - ashlar::tanh(e); });

@@ -69,6 +69,15 @@ inline void expect_integer(const char* op, const char* argument, const Tensor& t
   if (!t.type(where).is_data_integer())
     refuse(op, std::string(argument) + " of an integer type", ir::text(t.type(where)), where);
 }
+inline void expect_numbers(const char* op, const char* argument, const Tensor& t, Where where) {
+  if (t.type(where).is_bool()) refuse(op, std::string(argument) + " of numbers", "bool", where);
+}
+// What is added to sums or scales them: of the type of the operands, or of their accumulator.
+inline void expect_beside(const char* op, const char* argument, const Tensor& t, Type type, Where where) {
+  if (t.empty() || t.type(where) == type || t.type(where) == accumulator(type)) return;
+  const std::string wide = accumulator(type) == type ? "" : " or " + ir::text(accumulator(type));
+  refuse(op, std::string(argument) + " of " + ir::text(type) + wide, ir::text(t.type(where)), where);
+}
 inline void expect_same_type(const char* op, const char* first, const Tensor& a, const char* second, const Tensor& b,
                              Where where) {
   if (a.type(where) != b.type(where))
@@ -101,6 +110,7 @@ inline void expect(bool holds, const char* op, const std::string& expected, cons
 
 // A dimension counted from the front, or from the back where negative, as NumPy counts.
 inline int dimension(const char* op, int axis, int rank, Where where) {
+  if (rank == 0) refuse(op, "x of rank 1 or more, for an axis of it", "rank 0", where);
   if (axis < -rank || axis >= rank)
     refuse(op, "an axis from " + std::to_string(-rank) + " to " + std::to_string(rank - 1), std::to_string(axis), where);
   return axis < 0 ? axis + rank : axis;
@@ -154,6 +164,15 @@ inline Shape broadcast_shape(const char* op, const std::vector<Named>& operands,
     }
   }
   return Shape::of(std::move(result), where);
+}
+// t broadcasts to the shape of another, which it does not stretch.
+inline void expect_broadcast(const char* op, const char* argument, const Tensor& t, const char* to, const Tensor& other,
+                             Where where) {
+  const Shape all = broadcast_shape(op, {{to, &other}, {argument, &t}}, where), own = other.shape(where);
+  bool same = all.rank() == own.rank();
+  for (int d = 0; same && d < own.rank(); ++d) same = same_extent(all[DimAt(d, where)], own[DimAt(d, where)]);
+  if (!same)
+    refuse(op, std::string(argument) + " that broadcasts to " + said(other, to, where), said(t, argument, where), where);
 }
 // The element of an operand that stands at a point of the broadcast shape.
 inline Expr aligned(const Tensor& t, const Indices& i, Where where) {

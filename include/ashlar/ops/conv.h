@@ -16,8 +16,8 @@
 // An image that lacks at most `stride` elements for one window gives OH = 0, an empty result. Where it lacks more, OH is
 // negative, which is refused: of numbers where the operator is called, of Symbols at entry.
 //
-// What lies outside of x is 0. Elements are summed in accumulator(type), from the bias where there is one ([O], or [O/o, o]);
-// floats come back in their own type, integers stay in the accumulator.
+// What lies outside of x is 0. Elements are summed in accumulator(type), from the bias where there is one ([O], or [O/o, o], of
+// the type of x or of the accumulator); floats come back in their own type, integers stay in the accumulator.
 #include <array>
 
 #include <ashlar/ops/common.h>
@@ -242,8 +242,10 @@ Tensor convolve(const char* op, const Tensor& x, const Tensor& w, const Tensor& 
 
 template <std::size_t N>
 Convolution conv(const char* op, const Tensor& x, const Tensor& w, const Tensor& bias, const ConvOptions<N>& o, Where where) {
+  expect_numbers(op, "x", x, where);
   expect_same_type(op, "x", x, "w", w, where);
   const Type type = x.type(where), wide = accumulator(type);
+  expect_beside(op, "bias", bias, type, where);
   Convolution y;
   y.sum = convolve(
       op, x, w, bias, windows(op, o.stride, o.padding, o.dilation, where), o.groups, Placed{o.layout, static_cast<int>(N)},
@@ -331,8 +333,10 @@ Tensor depthwise(const char* op, const Tensor& x, const Tensor& w, const Tensor&
 }  // namespace detail
 inline Convolution depthwise_conv2d(const Tensor& x, const Tensor& w, const Tensor& bias = Tensor(),
                                     const DepthwiseOptions& o = {}, Where where = Where::current()) {
+  detail::expect_numbers("depthwise_conv2d", "x", x, where);
   detail::expect_same_type("depthwise_conv2d", "x", x, "w", w, where);
   const Type type = x.type(where), wide = accumulator(type);
+  detail::expect_beside("depthwise_conv2d", "bias", bias, type, where);
   Convolution y;
   y.sum = detail::depthwise("depthwise_conv2d", x, w, bias, o, wide, 0, where,
                             [&](const Expr& a, const Expr& b, const Expr&) { return wide(a) * wide(b); });

@@ -29,7 +29,9 @@ Convolution conv_transpose(const char* op, const Tensor& x, const Tensor& w, con
   const Placed p{o.layout, static_cast<int>(N)};
   const Windows s = windows(op, o.stride, o.padding, o.dilation, where);
   expect(!p.blocked(), op, "the layout channels_first or channels_last", "channels_blocked", where);
+  expect_numbers(op, "x", x, where);
   expect_same_type(op, "x", x, "w", w, where);
+  expect_beside(op, "bias", bias, x.type(where), where);
   expect_rank(op, "x", x, p.rank_x(), where);
   expect_rank(op, "w", w, p.rank_w(), where);
   const bool last = o.layout == Layout::channels_last;
@@ -45,7 +47,7 @@ Convolution conv_transpose(const char* op, const Tensor& x, const Tensor& w, con
   }
   for (std::size_t d = 0; d < N; ++d)
     expect(o.output_padding[d] >= 0 && o.output_padding[d] < std::max(o.stride[d], o.dilation[d]), op,
-           "an output_padding from 0 to less than the stride", std::to_string(o.output_padding[d]), where);
+           "an output_padding from 0 to less than the stride or the dilation", std::to_string(o.output_padding[d]), where);
   const Expr O = plain(each * o.groups);
   if (!bias.empty()) expect_shape(op, "bias", bias, {O}, "the channels of the result", where);
 
@@ -113,8 +115,8 @@ struct ConvolutionIm2col {
 };
 inline Tensor im2col(const Tensor& x, int r, int s, const Conv2dOptions& o = {}, Where where = Where::current()) {
   detail::expect_rank("im2col", "x", x, 4, where);
-  detail::expect(o.layout == Layout::channels_first && o.groups == 1, "im2col", "channels_first and one group", "others",
-                 where);
+  detail::expect(o.layout == Layout::channels_first, "im2col", "the layout channels_first", "another", where);
+  detail::expect(o.groups == 1, "im2col", "one group", std::to_string(o.groups), where);
   detail::expect(r >= 1 && s >= 1, "im2col", "a window of at least 1", std::to_string(std::min(r, s)), where);
   const detail::Windows win = detail::windows("im2col", o.stride, o.padding, o.dilation, where);
   const Tensor around = detail::padded(x, win, 2, 0);
@@ -130,7 +132,9 @@ inline Tensor im2col(const Tensor& x, int r, int s, const Conv2dOptions& o = {},
 inline ConvolutionIm2col conv2d_im2col(const Tensor& x, const Tensor& w, const Tensor& bias = Tensor(),
                                        const Conv2dOptions& o = {}, Where where = Where::current()) {
   const char* op = "conv2d_im2col";
+  detail::expect_numbers(op, "x", x, where);
   detail::expect_same_type(op, "x", x, "w", w, where);
+  detail::expect_beside(op, "bias", bias, x.type(where), where);
   detail::expect_rank(op, "x", x, 4, where);
   detail::expect_rank(op, "w", w, 4, where);
   detail::expect_extent(op, "w", w, 1, x.extent(1, where), "the channels of x", where);
@@ -212,6 +216,7 @@ inline ConvolutionWinograd conv2d_winograd(const Tensor& x, const Tensor& w, con
   detail::expect_rank(op, "x", x, 4, where);
   const Expr N = x.extent(0, where), C = x.extent(1, where), O = w.extent(0, where), three = ir::index(3);
   detail::expect_shape(op, "w", w, {O, C, three, three}, "a 3x3 window over the channels of x", where);
+  detail::expect_beside(op, "bias", bias, type, where);
   if (!bias.empty()) detail::expect_shape(op, "bias", bias, {O}, "the channels of the result", where);
   const int m = static_cast<int>(tile), t = m + 2;
   const detail::Windows win = detail::windows(op, std::array{1, 1}, padding, std::array{1, 1}, where);

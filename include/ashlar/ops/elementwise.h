@@ -60,6 +60,7 @@ inline Tensor reciprocal(const Tensor& x, Where where = Where::current()) {
 }
 // -1, 0 or 1; a zero keeps its sign, a NaN stays.
 inline Tensor sign(const Tensor& x, Where where = Where::current()) {
+  detail::expect_numbers("sign", "x", x, where);
   return detail::map("sign", x, where, [](const Operand& e) {
     const Type t = e.expr().type();
     return select(e > 0, t(1), t.is_unsigned() ? t(0) : select(e < 0, t(-1), e));

@@ -122,6 +122,7 @@ inline std::array<int, 2> image_axes(const char* op, const Tensor& x, const std:
 // Weights of an odd number of neighbours along each axis: across first, then down.
 inline Filtered separable(const char* op, const Tensor& x, const std::vector<double>& down, const std::vector<double>& across,
                           const FilterOptions& o, Where where) {
+  expect_numbers(op, "x", x, where);
   const auto axes = image_axes(op, x, o.axes, where);
   const Type type = x.type(where), wide = pixel_type(type);
   Filtered f;
@@ -193,6 +194,7 @@ struct Median {
   operator Tensor() const { return result; }
 };
 inline Median median3x3(const Tensor& x, const FilterOptions& o = {}, Where where = Where::current()) {
+  detail::expect_numbers("median3x3", "x", x, where);
   const auto axes = detail::image_axes("median3x3", x, o.axes, where);
   const Tensor taller = detail::bordered(x, axes[0], o.border, where);
   const auto middle = [](const Expr& a, const Expr& b, const Expr& c) { return max(min(a, b), min(max(a, b), c)); };
@@ -225,6 +227,7 @@ inline Median median3x3(const Tensor& x, const FilterOptions& o = {}, Where wher
 namespace detail {
 inline Filtered extremes(const char* op, const Tensor& x, int ry, int rx, bool largest, const std::array<int, 2>& axes_,
                          Where where) {
+  expect_numbers(op, "x", x, where);
   expect(ry >= 0 && rx >= 0, op, "radii of at least 0", std::to_string(std::min(ry, rx)), where);
   const auto axes = image_axes(op, x, axes_, where);
   Filtered f;

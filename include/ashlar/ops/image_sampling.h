@@ -34,6 +34,7 @@ inline Expr sample(const Tensor& image, const Indices& i, const Expr& row, const
 template <class F>
 Tensor warped(const char* op, const Tensor& x, const Expr& height, const Expr& width, const WarpOptions& o, Where where,
               F place) {
+  expect_numbers(op, "x", x, where);
   expect_rank_from(op, "x", x, 2, where);
   const int r = x.rank(where) - 2;
   const Type type = x.type(where), wide = pixel_type(type);
@@ -60,22 +61,22 @@ inline Tensor remap(const Tensor& x, const Tensor& rows, const Tensor& columns, 
 }
 // The place in x of row r and column c of y is {m10 c + m11 r + m12, m00 c + m01 r + m02}: a matrix [2, 3] of f32 over (column,
 // row, 1), as OpenCV's warpAffine with WARP_INVERSE_MAP.
-inline Tensor warp_affine(const Tensor& x, const Tensor& matrix, const Expr& height, const Expr& width,
+inline Tensor warp_affine(const Tensor& x, const Tensor& matrix, const Extent& height, const Extent& width,
                           const WarpOptions& o = {}, Where where = Where::current()) {
   detail::expect_type("warp_affine", "matrix", matrix, f32, where);
   detail::expect_shape("warp_affine", "matrix", matrix, {ir::index(2), ir::index(3)}, "rows for column and row", where);
-  return detail::warped("warp_affine", x, height, width, o, where, [&](const Expr& r, const Expr& c) {
+  return detail::warped("warp_affine", x, height.end(), width.end(), o, where, [&](const Expr& r, const Expr& c) {
     const auto row = [&](int k) { return matrix(k, 0) * f32(c) + matrix(k, 1) * f32(r) + matrix(k, 2); };
     return std::array<Expr, 2>{row(1), row(0)};
   });
 }
 // The same through a matrix [3, 3], divided by its last row.
-inline Tensor warp_perspective(const Tensor& x, const Tensor& matrix, const Expr& height, const Expr& width,
+inline Tensor warp_perspective(const Tensor& x, const Tensor& matrix, const Extent& height, const Extent& width,
                                const WarpOptions& o = {}, Where where = Where::current()) {
   detail::expect_type("warp_perspective", "matrix", matrix, f32, where);
   detail::expect_shape("warp_perspective", "matrix", matrix, {ir::index(3), ir::index(3)}, "rows for column, row and scale",
                        where);
-  return detail::warped("warp_perspective", x, height, width, o, where, [&](const Expr& r, const Expr& c) {
+  return detail::warped("warp_perspective", x, height.end(), width.end(), o, where, [&](const Expr& r, const Expr& c) {
     const auto row = [&](int k) { return matrix(k, 0) * f32(c) + matrix(k, 1) * f32(r) + matrix(k, 2); };
     return std::array<Expr, 2>{row(1) / row(2), row(0) / row(2)};
   });
@@ -86,6 +87,7 @@ inline Tensor warp_perspective(const Tensor& x, const Tensor& matrix, const Expr
 // red, green, green, blue.
 enum class Bayer { rggb, bggr, grbg, gbrg };
 inline Tensor demosaic(const Tensor& x, Bayer pattern = Bayer::rggb, Where where = Where::current()) {
+  detail::expect_numbers("demosaic", "x", x, where);
   detail::expect_rank("demosaic", "x", x, 2, where);
   const Type type = x.type(where), wide = detail::pixel_type(type);
   const Tensor around = boundary::reflect(x, where);

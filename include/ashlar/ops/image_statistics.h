@@ -35,6 +35,7 @@ struct Equalised {
   operator Tensor() const { return result; }
 };
 inline Equalised equalise_histogram(const Tensor& x, Where where = Where::current()) {
+  detail::expect_type("equalise_histogram", "x", x, u8, where);
   Equalised q;
   q.counts = histogram(x, where);
   q.below = scan("below", {256}, Along{0}, Combine::add, [&](Var v) { return q.counts(v); }, Scan::inclusive, where);
@@ -80,6 +81,7 @@ struct BoxFilter {
 };
 inline BoxFilter box_filter(const Tensor& x, Operand radius, Where where = Where::current()) {
   detail::expect_type("box_filter", "x", x, u8, where);
+  detail::expect_rank("box_filter", "x", x, 2, where);
   const IntegralImage t = integral_image(x, where);
   const Expr H = x.extent(0, where), W = x.extent(1, where);
   const Tensor table = t.result;

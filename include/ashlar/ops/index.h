@@ -60,6 +60,7 @@ inline Tensor gather_elements(const Tensor& x, const Tensor& index, int axis = 0
 // Rows of a table: table [V, D], ids of any shape, [..., D].
 inline Tensor embedding(const Tensor& table, const Tensor& ids, Places places = Places::any, Where where = Where::current()) {
   detail::expect_rank("embedding", "table", table, 2, where);
+  detail::expect_integer("embedding", "ids", ids, where);
   return gather(table, ids, 0, places, where);
 }
 // Sums of rows: ids [B, L], [B, D]; in the accumulator, then in the type of the table.
@@ -84,7 +85,7 @@ inline EmbeddingBag embedding_bag(const Tensor& table, const Tensor& ids, Places
 }
 // on where the place is the id, else off: ids of any shape, [..., depth]. An id outside, any negative one too, has `off`
 // everywhere.
-inline Tensor one_hot(const Tensor& ids, const Expr& depth, Type type = f32, Operand on = 1, Operand off = 0,
+inline Tensor one_hot(const Tensor& ids, const Extent& depth, Type type = f32, Operand on = 1, Operand off = 0,
                       Where where = Where::current()) {
   detail::expect_integer("one_hot", "ids", ids, where);
   const int last = ids.rank(where);
@@ -188,8 +189,9 @@ inline Scattered scatter_elements(const Tensor& x, const Tensor& index, const Te
 }
 // The gradient of an embedding: row index(n) of the result, [rows, D], is the sum of the rows n of updates [N, D], in their
 // type.
-inline Tensor index_add(const Expr& rows, const Tensor& index, const Tensor& updates, Places places = Places::any,
+inline Tensor index_add(const Extent& rows_of_y, const Tensor& index, const Tensor& updates, Places places = Places::any,
                         Where where = Where::current()) {
+  const Expr& rows = rows_of_y.end();
   detail::expect_rank("index_add", "index", index, 1, where);
   detail::expect_integer("index_add", "index", index, where);
   detail::expect_rank("index_add", "updates", updates, 2, where);

@@ -24,7 +24,9 @@ namespace detail {
 // dimension (a vector) it is [K].
 inline Product product(const char* op, const char* a_name, const Tensor& A, const char* b_name, const Tensor& B,
                        const MatmulOptions& o, const Tensor& bias, Where where) {
+  expect_numbers(op, a_name, A, where);
   expect_same_type(op, a_name, A, b_name, B, where);
+  expect_beside(op, "bias", bias, A.type(where), where);
   const int ra = A.rank(where), rb = B.rank(where);
   const int m = ra - (o.transpose_a ? 1 : 2), ka = ra - (o.transpose_a ? 2 : 1);
   const int n = rb - (o.transpose_b ? 2 : 1), kb = rb - (o.transpose_b ? 1 : 2);
@@ -103,6 +105,7 @@ inline Product dense(const Tensor& x, const Tensor& W, const Tensor& bias = Tens
 inline Product gemv(const Tensor& A, const Tensor& x, const MatmulOptions& o = {}, Where where = Where::current()) {
   detail::expect_rank("gemv", "A", A, 2, where);
   detail::expect_rank("gemv", "x", x, 1, where);
+  detail::expect_numbers("gemv", "A", A, where);
   detail::expect_same_type("gemv", "A", A, "x", x, where);
   const int m = o.transpose_a ? 1 : 0;
   detail::expect_extent("gemv", "x", x, 0, A.extent(1 - m, where), "the columns of A", where);
@@ -127,10 +130,11 @@ inline Gemm gemm(const Tensor& A, const Tensor& B, const Tensor& C, Operand alph
   detail::expect_rank("gemm", "B", B, 2, where);
   detail::expect_same_type("gemm", "A", A, "C", C, where);
   const Tensor AB = detail::product("gemm", "A", A, "B", B, o, Tensor(), where).sum;
-  const Shape shape = detail::broadcast_shape("gemm", {{"A B", &AB}, {"C", &C}}, where);
+  detail::expect_broadcast("gemm", "C", C, "A B", AB, where);
   const Type type = A.type(where), wide = accumulator(type);
   const Tensor result = compute(
-      "gemm", shape, [&](Indices i) { return type(AB(i, where) * alpha + wide(detail::aligned(C, i, where)) * beta); }, where);
+      "gemm", AB.shape(where),
+      [&](Indices i) { return type(AB(i, where) * alpha + wide(detail::aligned(C, i, where)) * beta); }, where);
   return {AB, result};
 }
 

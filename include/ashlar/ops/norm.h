@@ -1,6 +1,6 @@
 #pragma once
 // Softmax, and normalisation by moments. Floating types; sums and moments are in accumulator(type), the result is of the type
-// of x. `scale` and `shift` may be Tensor(): none.
+// of x. `scale` and `shift`, of the type of x or of its accumulator, may be Tensor(): none.
 //
 //   auto y = ops::layer_norm(x, gamma, beta, 1e-5);       s[y.mean]..., y.result
 //
@@ -110,9 +110,9 @@ inline Expr normalized(const Expr& x, const Expr& mean, const Expr& variance, co
 inline Expr optional(const Tensor& t, const Indices& i, Type wide, Where where) {
   return t.empty() ? Expr() : wide(t(i, where));
 }
-inline void expect_parameter(const char* op, const char* argument, const Tensor& t, const std::vector<Expr>& shape,
+inline void expect_parameter(const char* op, const char* argument, const Tensor& t, Type type, const std::vector<Expr>& shape,
                              const char* what, Where where) {
-  if (!t.empty()) expect_shape(op, argument, t, shape, what, where);
+  if (!t.empty()) expect_beside(op, argument, t, type, where), expect_shape(op, argument, t, shape, what, where);
 }
 }  // namespace detail
 
@@ -126,8 +126,8 @@ inline Normalized layer_norm(const Tensor& x, const Tensor& scale, const Tensor&
   std::vector<int> axes;
   std::vector<Expr> inner;
   for (int d = x.rank(where) - dims; d < x.rank(where); ++d) axes.push_back(d), inner.push_back(x.extent(d, where));
-  detail::expect_parameter("layer_norm", "scale", scale, inner, "as x has", where);
-  detail::expect_parameter("layer_norm", "shift", shift, inner, "as x has", where);
+  detail::expect_parameter("layer_norm", "scale", scale, x.type(where), inner, "as x has", where);
+  detail::expect_parameter("layer_norm", "shift", shift, x.type(where), inner, "as x has", where);
   const auto r = detail::reducing("layer_norm", x, axes, false, where);
   const Moments m = detail::moments("moments", x, r, where);
   const Type type = x.type(where), wide = accumulator(type);
@@ -154,7 +154,7 @@ inline RmsNorm rms_norm(const Tensor& x, const Tensor& scale, Operand epsilon = 
   detail::expect_float("rms_norm", "x", x, where);
   detail::expect_rank_from("rms_norm", "x", x, 1, where);
   const int last = x.rank(where) - 1;
-  detail::expect_parameter("rms_norm", "scale", scale, {x.extent(last, where)}, "as the last of x", where);
+  detail::expect_parameter("rms_norm", "scale", scale, x.type(where), {x.extent(last, where)}, "as the last of x", where);
   const Type type = x.type(where), wide = accumulator(type);
   const Tensor total = reduce_sum_square(x, {.axes = {last}}, where).accumulated;
   const Tensor result = compute(
@@ -176,10 +176,12 @@ inline Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& vari
   detail::expect_float("batch_norm", "x", x, where);
   const int c = detail::dimension("batch_norm", channel, x.rank(where), where);
   const std::vector<Expr> channels{x.extent(c, where)};
-  detail::expect_shape("batch_norm", "mean", mean, channels, "the channels of x", where);
-  detail::expect_shape("batch_norm", "variance", variance, channels, "the channels of x", where);
-  detail::expect_parameter("batch_norm", "scale", scale, channels, "the channels of x", where);
-  detail::expect_parameter("batch_norm", "shift", shift, channels, "the channels of x", where);
+  for (const auto& [name, t] : {std::pair{"mean", &mean}, {"variance", &variance}}) {
+    detail::expect_beside("batch_norm", name, *t, x.type(where), where);
+    detail::expect_shape("batch_norm", name, *t, channels, "the channels of x", where);
+  }
+  detail::expect_parameter("batch_norm", "scale", scale, x.type(where), channels, "the channels of x", where);
+  detail::expect_parameter("batch_norm", "shift", shift, x.type(where), channels, "the channels of x", where);
   const Type type = x.type(where), wide = accumulator(type);
   return compute(
       "batch_norm", x.shape(where),
@@ -215,8 +217,8 @@ inline Normalized group_norm(const Tensor& x, int groups, const Tensor& scale, c
   const std::int64_t channels = detail::number_or(C, 0);
   detail::expect(groups > 0 && channels > 0 && channels % groups == 0, "group_norm",
                  "x with a number of channels that " + std::to_string(groups) + " groups divide", ir::text(C), where);
-  detail::expect_parameter("group_norm", "scale", scale, {C}, "the channels of x", where);
-  detail::expect_parameter("group_norm", "shift", shift, {C}, "the channels of x", where);
+  detail::expect_parameter("group_norm", "scale", scale, x.type(where), {C}, "the channels of x", where);
+  detail::expect_parameter("group_norm", "shift", shift, x.type(where), {C}, "the channels of x", where);
   const Type type = x.type(where), wide = accumulator(type);
   const std::int64_t each = channels / groups;
   std::vector<Axis> axes;
@@ -243,8 +245,8 @@ inline Normalized instance_norm(const Tensor& x, const Tensor& scale, const Tens
                                 Where where = Where::current()) {
   detail::expect_float("instance_norm", "x", x, where);
   detail::expect_rank_from("instance_norm", "x", x, 3, where);
-  detail::expect_parameter("instance_norm", "scale", scale, {x.extent(1, where)}, "the channels of x", where);
-  detail::expect_parameter("instance_norm", "shift", shift, {x.extent(1, where)}, "the channels of x", where);
+  detail::expect_parameter("instance_norm", "scale", scale, x.type(where), {x.extent(1, where)}, "the channels of x", where);
+  detail::expect_parameter("instance_norm", "shift", shift, x.type(where), {x.extent(1, where)}, "the channels of x", where);
   std::vector<int> axes;
   for (int d = 2; d < x.rank(where); ++d) axes.push_back(d);
   const auto r = detail::reducing("instance_norm", x, axes, false, where);

@@ -84,6 +84,7 @@ Tensor surrounded(const Tensor& x, const Pooling<N>& w, bool ceil, Operand value
 
 template <std::size_t N>
 Tensor max_pool(const char* op, const Tensor& x, const PoolOptions<N>& o, Where where) {
+  expect_numbers(op, "x", x, where);
   const Pooling<N> w(op, x, o, where);
   const Tensor around = surrounded(x, w, o.ceil, lowest(x.type(where)));
   return compute(op, w.shape, [&](Indices i) { return maximum(around(w.element(i), where), AxisList(w.axes), where); }, where);
@@ -155,6 +156,7 @@ inline ReduceOptions whole_image(const char* op, const Tensor& x, Layout layout,
 }
 }  // namespace detail
 inline Reduced global_average_pool(const Tensor& x, Layout layout = Layout::channels_first, Where where = Where::current()) {
+  detail::expect_float("global_average_pool", "x", x, where);
   return reduce_mean(x, detail::whole_image("global_average_pool", x, layout, where), where);
 }
 inline Tensor global_max_pool(const Tensor& x, Layout layout = Layout::channels_first, Where where = Where::current()) {
@@ -170,7 +172,9 @@ struct AdaptiveWindow {
       : begin(ashlar::max(o * extent / count, 0)), end(ashlar::min(((o + 1) * extent + count - 1) / count, extent)) {}
 };
 }  // namespace detail
-inline Pooled adaptive_average_pool2d(const Tensor& x, const Expr& height, const Expr& width, Where where = Where::current()) {
+inline Pooled adaptive_average_pool2d(const Tensor& x, const Extent& rows_of_y, const Extent& columns_of_y,
+                                      Where where = Where::current()) {
+  const Expr &height = rows_of_y.end(), &width = columns_of_y.end();
   detail::expect_float("adaptive_average_pool2d", "x", x, where);
   detail::expect_rank("adaptive_average_pool2d", "x", x, 4, where);
   const auto e = detail::extents(x, where);
@@ -193,7 +197,10 @@ inline Pooled adaptive_average_pool2d(const Tensor& x, const Expr& height, const
       where);
   return y;
 }
-inline Tensor adaptive_max_pool2d(const Tensor& x, const Expr& height, const Expr& width, Where where = Where::current()) {
+inline Tensor adaptive_max_pool2d(const Tensor& x, const Extent& rows_of_y, const Extent& columns_of_y,
+                                  Where where = Where::current()) {
+  const Expr &height = rows_of_y.end(), &width = columns_of_y.end();
+  detail::expect_numbers("adaptive_max_pool2d", "x", x, where);
   detail::expect_rank("adaptive_max_pool2d", "x", x, 4, where);
   const auto e = detail::extents(x, where);
   return compute(

@@ -325,7 +325,9 @@ inline Convolution int4_conv2d(const Tensor& x, const Tensor& w, const Tensor& s
   const detail::Placed p{o.layout, 2};
   detail::expect(!p.blocked(), op, "the layout channels_first or channels_last", "channels_blocked", where);
   detail::expect_rank(op, "w", w, 4, where);
+  detail::expect_type(op, "scale", scale, f32, where);
   detail::expect_shape(op, "scale", scale, {w.extent(p.out_channel(), where)}, "the channels of the result", where);
+  detail::expect_beside(op, "bias", bias, x.type(where), where);
   if (!bias.empty())
     detail::expect_shape(op, "bias", bias, {w.extent(p.out_channel(), where)}, "the channels of the result", where);
   const Type type = x.type(where), wide = accumulator(type);

@@ -24,6 +24,7 @@ inline void expect_weights(const char* op, const Tensor& x, const Tensor& W, con
   expect_shape(op, "U", U, {H, G, H}, "the units and the gates", where);
 }
 inline void expect_bias(const char* op, const char* name, const Tensor& b, const Tensor& W, Where where) {
+  expect_beside(op, name, b, W.type(where), where);
   if (!b.empty()) expect_shape(op, name, b, {W.extent(1, where), W.extent(2, where)}, "the gates and units", where);
 }
 // x W + b at each point of x but its last dimension: [..., G, H].

@@ -33,7 +33,7 @@ struct Reducing {
   Shape result;
   bool keep_dims;
 
-  // The element of x at a point of the result and the axes.
+  // The element of x at a point of the result and the axes; of a tensor without dimensions the axis is not used.
   Indices element(const Indices& i) const {
     Indices at;
     int next = 0, axis = 0;
@@ -81,6 +81,7 @@ inline Reducing reducing(const char* op, const Tensor& x, const std::vector<int>
     r.extents.push_back(x.extent(d, where));
     r.axes.emplace_back("k", Operand(r.extents.back(), where), where);
   }
+  if (r.axes.empty()) r.axes.emplace_back("k", Operand(1, where), where);  // of a tensor without dimensions: its one element
   r.result = Shape::of(std::move(kept), where);
   return r;
 }
@@ -89,8 +90,6 @@ inline Reducing reducing(const char* op, const Tensor& x, const std::vector<int>
 template <class F>
 Tensor accumulate(const char* op, const Tensor& x, const Reducing& r, Where where, F reduce) {
   const Type type = accumulator(x.type(where));
-  if (r.axes.empty())  // of a tensor without dimensions, or a reduction over none
-    return compute(op, r.result, [&](Indices i) { return type(Operand(x(i, where), where)); }, where);
   return compute(
       op, r.result, [&](Indices i) { return reduce(Operand(type(Operand(x(r.element(i), where), where)), where), r.list()); },
       where);
@@ -116,14 +115,12 @@ inline Reduced reduce_prod(const Tensor& x, const ReduceOptions& o = {}, Where w
 // Of the type of x, exactly. A NaN among the elements is the result.
 inline Tensor reduce_max(const Tensor& x, const ReduceOptions& o = {}, Where where = Where::current()) {
   const auto r = detail::reducing("reduce_max", x, o.axes, o.keep_dims, where);
-  if (r.axes.empty()) return detail::map("reduce_max", x, where, [](const Operand& e) { return e.expr(); });
   return compute(
       "reduce_max", r.result, [&](Indices i) { return maximum(Operand(x(r.element(i), where), where), r.list(), where); },
       where);
 }
 inline Tensor reduce_min(const Tensor& x, const ReduceOptions& o = {}, Where where = Where::current()) {
   const auto r = detail::reducing("reduce_min", x, o.axes, o.keep_dims, where);
-  if (r.axes.empty()) return detail::map("reduce_min", x, where, [](const Operand& e) { return e.expr(); });
   return compute(
       "reduce_min", r.result, [&](Indices i) { return minimum(Operand(x(r.element(i), where), where), r.list(), where); },
       where);
@@ -219,7 +216,6 @@ Moments moments(const char* name, Type wide, const Shape& shape, const std::vect
 }
 inline Moments moments(const char* name, const Tensor& x, const Reducing& r, Where where) {
   const Type wide = accumulator(x.type(where));
-  expect(!r.axes.empty(), name, "at least one dimension to reduce", "none", where);
   return moments(name, wide, r.result, r.axes, where, [&](const Indices& i) { return wide(x(r.element(i), where)); });
 }
 }  // namespace detail
@@ -241,6 +237,7 @@ inline Variance reduce_var(const Tensor& x, const ReduceOptions& o = {}, int cor
   return {m.count, m.mean, m.deviations, result};
 }
 inline Variance reduce_std(const Tensor& x, const ReduceOptions& o = {}, int correction = 1, Where where = Where::current()) {
+  detail::expect_float("reduce_std", "x", x, where);
   Variance v = reduce_var(x, o, correction, where);
   v.result = detail::map("reduce_std", v.result, where, [](const Operand& e) { return ashlar::sqrt(e); });
   return v;

@@ -74,6 +74,7 @@ inline Expr sampled(const Tensor& x, const Indices& i, int d, const Expr& n, con
 inline Resized resize(const Tensor& x, const std::vector<ResizeTo>& to, const ResizeOptions& o = {},
                       Where where = Where::current()) {
   detail::expect(!to.empty(), "resize", "at least one dimension", "none", where);
+  if (o.mode != ResizeMode::nearest) detail::expect_numbers("resize", "x", x, where);
   std::vector<int> dims;
   for (const ResizeTo& t : to) {
     dims.push_back(detail::dimension("resize", t.axis, x.rank(where), where));
