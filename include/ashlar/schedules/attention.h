@@ -56,7 +56,7 @@ inline void attention(Schedule& s, const ops::Attention& y, const Tensor& q, con
   if (o.tile_i == 0 && ir::is_int(q.extent(2, where), &queries) && queries <= detail::few_queries)
     return attention_decode(s, y, q, v, o, where);
   const auto& [result, scores, maximum, exps, sum, weighted, type] = a;
-  const int rows = o.tile_i != 0 ? o.tile_i : s.target().vector_registers() >= 32 ? 13 : 6;
+  const int file = s.target().vector_registers(), rows = o.tile_i != 0 ? o.tile_i : file >= 32 ? 13 : file >= 16 ? 6 : 2;
   const detail::MatmulBlocks b(s.target(), type, {.tile_i = rows});
 
   auto [rb, rh, ri, re] = result.spatial<4>(where);

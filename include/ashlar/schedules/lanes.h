@@ -172,7 +172,8 @@ inline bool reduce_in_lanes(Schedule& s, const Stage& stage, Loop point, Loop te
   int of_one = 0;
   for (const ir::Id b : d.buffers) of_one += (lanes * s.scheduled().program.buffer(b).type.bits + bits - 1) / bits;
   of_one *= rows.together;
-  while (accumulators > 1 && (several ? 4 : 2) * of_one * accumulators > file) accumulators /= 2;
+  const auto alive = [&] { return of_one * (accumulators + accumulators / 2 + 1); };  // with two steps of the tree
+  while (accumulators > 1 && ((several ? 4 : 2) * of_one * accumulators > file || alive() > file - 2)) accumulators /= 2;
   const std::int64_t extent = number_or(terms.extent(where), -1);
   int width = lanes * accumulators;
   if (extent >= 0) width = std::min(width, power_of_two_up_to(extent));

@@ -108,7 +108,7 @@ struct MatmulBlocks {
     // Two registers of B, and 2 x rows + 2 of B + 1 of A fit the file; of 26 sums more divide the usual extents than of 28. By
     // lanes, four rows of A are one load, and 3 x 8 + 3 of B + 2 of A need fewer loads for a multiplication.
     columns = (by_lane ? 3 : 2) * lanes;
-    rows = o.tile_i != 0 ? o.tile_i : by_lane ? 8 : t.vector_registers() >= 32 ? 13 : 6;
+    rows = o.tile_i != 0 ? o.tile_i : by_lane ? 8 : t.vector_registers() >= 32 ? 13 : t.vector_registers() >= 16 ? 6 : 2;
     block_k = o.block_k != 0 ? o.block_k : 512;
     const std::int64_t panel_bytes = std::int64_t{block_k} * columns * type.bytes();
     panels = o.block_j != 0 ? o.block_j : std::max<std::int64_t>(1, 2 * t.cache_bytes(2) / panel_bytes);
