@@ -18,17 +18,16 @@ struct Loss {
 };
 
 namespace detail {
-// `weights`: what a mean divides by is their sum; empty: the number of terms.
-inline Loss reduced_loss(const char* op, const Tensor& terms, LossReduction how, const Tensor& weights, Where where) {
+// A mean divides by `weight`, of one element, or where it is empty by the number of terms.
+inline Loss reduced_loss(const char* op, const Tensor& terms, LossReduction how, const Tensor& weight, Where where) {
   if (how == LossReduction::none) return {terms, Tensor(), terms};
   const Tensor total = reduce_sum(terms, {}, where);
   if (how == LossReduction::sum) return {terms, total, total};
-  if (weights.empty()) {
+  if (weight.empty()) {
     Expr count = ir::index(1);
     for (const Expr& e : extents(terms, where)) count = ir::mul(count, e);
     return {terms, total, compute(op, [&] { return total(where) / terms.type(where)(count); }, where)};
   }
-  const Tensor weight = reduce_sum(weights, {}, where);
   return {terms, total, compute(op, [&] { return total(where) / terms.type(where)(weight(where)); }, where)};
 }
 template <class F>
@@ -105,6 +104,8 @@ struct CrossEntropy {
   LogSoftmax log_softmax;
   Tensor smoothed;  // the sum of the row's log softmax, where there is smoothing
   Tensor terms, total, result;
+  Tensor logits;          // in the accumulator; the argument where it is
+  Tensor counted, count;  // 1 for each row that counts, and their sum; of a mean
   operator Tensor() const { return result; }
 };
 inline CrossEntropy cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& o = {},
@@ -118,7 +119,8 @@ inline CrossEntropy cross_entropy(const Tensor& logits, const Tensor& labels, co
   const Type wide = accumulator(logits.type(where));
   const Expr N = logits.extent(0, where), C = logits.extent(1, where);
   CrossEntropy e;
-  e.log_softmax = log_softmax(detail::converted(op, logits, wide, where), 1, where);
+  e.logits = detail::converted(op, logits, wide, where);
+  e.log_softmax = log_softmax(e.logits, 1, where);
   const Tensor logs = e.log_softmax.result;
   if (o.smoothing > 0) e.smoothed = reduce_sum(logs, {.axes = {1}}, where);
   const auto counts = [&](const Expr& n) { return i64(labels(n)) != o.ignore; };
@@ -130,8 +132,11 @@ inline CrossEntropy cross_entropy(const Tensor& logits, const Tensor& labels, co
         return select(counts(n), -term, wide(0));
       },
       where);
-  const Tensor weights = compute("counted", {{"n", N}}, [&](Var n) { return select(counts(n), wide(1), wide(0)); }, where);
-  const Loss loss = detail::reduced_loss(op, e.terms, o.reduction, weights, where);
+  if (o.reduction == LossReduction::mean) {
+    e.counted = compute("counted", {{"n", N}}, [&](Var n) { return select(counts(n), wide(1), wide(0)); }, where);
+    e.count = reduce_sum(e.counted, {}, where);
+  }
+  const Loss loss = detail::reduced_loss(op, e.terms, o.reduction, e.count, where);
   e.total = loss.total, e.result = loss.result;
   return e;
 }

@@ -95,6 +95,7 @@ inline LogSoftmax log_softmax(const Tensor& x, int axis = -1, Where where = Wher
 struct Normalized {
   Tensor count, mean, deviations;  // of what is normalised together, in one pass: see Moments
   Tensor result;
+  Tensor variance;  // of batch_norm_training; the others have it in the formula of the result
   operator Tensor() const { return result; }
 };
 
@@ -142,7 +143,7 @@ inline Normalized layer_norm(const Tensor& x, const Tensor& scale, const Tensor&
                                        detail::optional(shift, in, wide, where)));
       },
       where);
-  return {m.count, m.mean, m.deviations, result};
+  return {m.count, m.mean, m.deviations, result, Tensor()};
 }
 
 // x / sqrt(mean of x^2 + epsilon) * scale, over the last dimension; scale: [its extent] (Zhang and Sennrich, 2019).
@@ -204,7 +205,7 @@ inline Normalized batch_norm_training(const Tensor& x, const Tensor& scale, cons
   const Moments m = detail::moments("moments", x, r, where);
   const Tensor variance =
       detail::zip("variance", m.deviations, m.count, where, [](const Operand& a, const Operand& b) { return a / b; });
-  return {m.count, m.mean, m.deviations, batch_norm(x, m.mean, variance, scale, shift, epsilon, channel, where)};
+  return {m.count, m.mean, m.deviations, batch_norm(x, m.mean, variance, scale, shift, epsilon, channel, where), variance};
 }
 
 // x: [N, C, ...]; C / groups channels, with all that stands behind them, are normalised together (Wu and He, 2018). scale and
@@ -239,7 +240,7 @@ inline Normalized group_norm(const Tensor& x, int groups, const Tensor& scale, c
                                        detail::optional(shift, at, wide, where)));
       },
       where);
-  return {m.count, m.mean, m.deviations, result};
+  return {m.count, m.mean, m.deviations, result, Tensor()};
 }
 inline Normalized instance_norm(const Tensor& x, const Tensor& scale, const Tensor& shift, Operand epsilon = 1e-5,
                                 Where where = Where::current()) {
@@ -261,7 +262,7 @@ inline Normalized instance_norm(const Tensor& x, const Tensor& scale, const Tens
                                        detail::optional(shift, at, wide, where)));
       },
       where);
-  return {m.count, m.mean, m.deviations, result};
+  return {m.count, m.mean, m.deviations, result, Tensor()};
 }
 
 }  // namespace ashlar::ops

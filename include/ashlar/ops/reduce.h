@@ -156,12 +156,18 @@ inline Reduced reduce_l2(const Tensor& x, const ReduceOptions& o = {}, Where whe
 // Of bool. Over nothing: all is true, any is false.
 inline Reduced reduce_all(const Tensor& x, const ReduceOptions& o = {}, Where where = Where::current()) {
   detail::expect_type("reduce_all", "x", x, bool_, where);
-  const Tensor least = reduce_min(detail::converted("reduce_all", x, u8, where), o, where);
+  const auto r = detail::reducing("reduce_all", x, o.axes, o.keep_dims, where);
+  const Tensor least = compute(
+      "reduce_all", r.result, [&](Indices i) { return minimum(u8(Operand(x(r.element(i), where), where)), r.list(), where); },
+      where);
   return {least, detail::map("reduce_all", least, where, [](const Operand& e) { return e != 0; })};
 }
 inline Reduced reduce_any(const Tensor& x, const ReduceOptions& o = {}, Where where = Where::current()) {
   detail::expect_type("reduce_any", "x", x, bool_, where);
-  const Tensor largest = reduce_max(detail::converted("reduce_any", x, u8, where), o, where);
+  const auto r = detail::reducing("reduce_any", x, o.axes, o.keep_dims, where);
+  const Tensor largest = compute(
+      "reduce_any", r.result, [&](Indices i) { return maximum(u8(Operand(x(r.element(i), where), where)), r.list(), where); },
+      where);
   return {largest, detail::map("reduce_any", largest, where, [](const Operand& e) { return e != 0; })};
 }
 
