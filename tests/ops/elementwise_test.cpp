@@ -284,7 +284,11 @@ TEST_CASE("activations") {
           });
         },
         {{{{4, 9}, {9}}}}, reference, {2e-6, 1e-37});
-  check("activations of f16", [&](Maker& m) { build(m, f16, between(-3, 3)); }, {{{{3, 5}, {5}}}}, reference, {4e-3, 4e-3});
+  // one rounding: half a unit of 11 and of 8 bits
+  check("activations of f16", [&](Maker& m) { build(m, f16, between(-9, 9)); }, {{{{7, 19}, {19}}}}, reference,
+        {4.95e-4, 4e-7});
+  check("activations of bf16", [&](Maker& m) { build(m, bf16, between(-9, 9)); }, {{{{7, 19}, {19}}}}, reference,
+        {3.95e-3, 4e-7});
   check(
       "glu",
       [](Maker& m) {

@@ -194,6 +194,13 @@ Tensor map_float(const char* name, const Tensor& x, Where where, F f) {
   expect_float(name, "x", x, where);
   return map(name, x, where, f);
 }
+// The same in the accumulator's type: a formula of several steps is rounded to a narrow type once.
+template <class F>
+Tensor map_wide(const char* name, const Tensor& x, Where where, F f) {
+  expect_float(name, "x", x, where);
+  const Type type = x.type(where), wide = accumulator(type);
+  return map(name, x, where, [&](const Operand& e) { return type(f(Operand(wide(e), where))); });
+}
 template <class F>
 Tensor zip(const char* name, const Tensor& a, const Tensor& b, Where where, F f) {
   expect_same_type(name, "a", a, "b", b, where);

@@ -142,7 +142,8 @@ inline Dropout dropout(const Tensor& x, double p, const RandomOptions& o = {}, W
   });
   const Type type = x.type(where);
   const Tensor result = compute(
-      "dropout", x.shape(where), [&](Indices i) { return select(r.result(i, where), x(i, where) * (1 / (1 - p)), type(0)); },
+      "dropout", x.shape(where),
+      [&](Indices i) { return select(r.result(i, where), type(accumulator(type)(x(i, where)) * (1 / (1 - p))), type(0)); },
       where);
   return {r.blocks, r.result, result};
 }
