@@ -74,7 +74,8 @@ inline Tensor bitwise_not(const Tensor& x, Where where = Where::current()) {
   detail::expect_integer("bitwise_not", "x", x, where);
   return detail::map("bitwise_not", x, where, [](const Operand& e) { return ~e; });
 }
-// Every conversion of the language (docs/ir.md, "Conversions"): wrapping, rounding to nearest, towards zero.
+// Every conversion of the language (docs/ir.md, "Conversions"): integers wrap, floats round to nearest even, and to integers
+// towards zero and clamped, NaN to 0.
 inline Tensor cast(const Tensor& x, Type to, Where where = Where::current()) {
   return detail::map("cast", x, where, [&](const Operand& e) { return to(e); });
 }

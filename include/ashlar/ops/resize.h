@@ -11,7 +11,7 @@
 //
 // nearest takes the floor of the place for asymmetric (PyTorch's nearest), else the nearest element, of two the lower one, in
 // exact arithmetic. It is one stage and takes any type. linear and cubic have one stage a dimension, computed in
-// accumulator(type); places are computed in f32. Integers are rounded to nearest and clamped at the end.
+// accumulator(type), f32 of integers, their places too. Integers are rounded to nearest and clamped at the end.
 #include <ashlar/ops/common.h>
 
 namespace ashlar::ops {
