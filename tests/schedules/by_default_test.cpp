@@ -6,6 +6,8 @@
 
 #include <ashlar/interp/interpreter.h>
 #include <ashlar/lang/build_program.h>
+#include <ashlar/lower/explain.h>
+#include <ashlar/lower/lower.h>
 #include <ashlar/ops.h>
 #include <ashlar/schedule/step.h>
 #include <ashlar/schedules/by_default.h>
@@ -447,4 +449,25 @@ TEST_CASE("by default: what is scheduled already stays, and trace and C++ name e
   Schedule again(lang::build_program("f", {x, out}), Target::parse("x86-64-v3"));
   again.replay(fresh.json());
   CHECK(again.text() == fresh.text());
+}
+
+TEST_CASE("by default: what is kept in registers fits a file of 8") {
+  const auto lowered = [](const Tensor& x, const Tensor& y, const Tensor& result) -> std::string {
+    const Target target = Target::parse("cortex-m55");
+    try {
+      const Scheduled s(y.empty() ? std::vector{x} : std::vector{x, y}, {result}, {}, "cortex-m55");
+      schedule::finish(s.by.schedule.scheduled(), target);
+      (void)lower(s.by.schedule.scheduled().program, options_for(target));
+    } catch (const RefusalError& e) { return e.what(); }
+    return "";
+  };
+  lang::DefinitionScope scope;
+  const Symbol M{"M"}, N{"N"}, K{"K"};
+  const Tensor x = input("x", f32, {M, N}), bytes = input("b", i8, {M, N}), wide = input("d", f64, {M, N});
+  CHECK(lowered(x, {}, ops::softmax(x)) == "");
+  CHECK(lowered(x, {}, ops::softmax_online(x)) == "");
+  CHECK(lowered(bytes, {}, ops::argmax(bytes)) == "");
+  CHECK(lowered(wide, {}, ops::copy(ops::transpose(wide))) == "");
+  const Tensor a = input("a", f32, {M, K}), b = input("b", f32, {K, N});
+  CHECK(lowered(a, b, ops::matmul(a, b)) == "");
 }

@@ -174,6 +174,8 @@ inline bool reduce_in_lanes(Schedule& s, const Stage& stage, Loop point, Loop te
   of_one *= rows.together;
   const auto alive = [&] { return of_one * (accumulators + accumulators / 2 + 1); };  // with two steps of the tree
   while (accumulators > 1 && ((several ? 4 : 2) * of_one * accumulators > file || alive() > file - 2)) accumulators /= 2;
+  const bool in_memory =
+      several || (file > 0 && alive() > file - 2);  // one vector with its place is more than a small file holds
   const std::int64_t extent = number_or(terms.extent(where), -1);
   int width = lanes * accumulators;
   if (extent >= 0) width = std::min(width, power_of_two_up_to(extent));
@@ -194,7 +196,7 @@ inline bool reduce_in_lanes(Schedule& s, const Stage& stage, Loop point, Loop te
         parts[k].compute_at(rows.at, where);
       else if (point.id() != 0)
         parts[k].compute_at(point, where);
-      parts[k].store_in(several ? Scope::stack : Scope::registers, where);
+      parts[k].store_in(in_memory ? Scope::stack : Scope::registers, where);
       const std::vector<Loop> points = loops_over(s, parts[k], false, where), of_part = loops_over(s, parts[k], true, where);
       const Loop last = points.back();
       std::vector<Loop> inside{last};

@@ -52,10 +52,9 @@ inline void transpose(Schedule& s, const Stage& stage, const StageRef& source, c
   detail::expect_option("transpose", "tiles_i", o.tiles_i, 0, where);
   detail::expect_option("transpose", "tiles_j", o.tiles_j, 0, where);
   const Type type = detail::definition(s, stage).values[0].type();
-  const int T =
-      o.tile > 0
-          ? o.tile
-          : detail::power_of_two_up_to(std::clamp(s.target().lanes(type), 4, std::max(4, s.target().vector_registers() / 2)));
+  const int lanes = std::max(1, s.target().lanes(type)), file = s.target().vector_registers();
+  int T = o.tile > 0 ? o.tile : detail::power_of_two_up_to(std::clamp(lanes, 4, std::max(4, file / 2)));
+  while (o.tile == 0 && file > 0 && T > 2 && T * std::max(1, T / lanes) > file - 2) T /= 2;  // T rows of so many registers
   // Stores past the caches that fill a line at once need few rows open; of others as many tiles as a line has.
   const bool lines = T * static_cast<int>(type.bytes()) >= s.target().cache_line();
   const int along_i = o.tiles_i > 0 ? o.tiles_i : !o.stream ? 8 : lines ? 2 : 4;
