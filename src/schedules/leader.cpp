@@ -37,6 +37,25 @@ void fold(Draft& d, Id id, const std::vector<Follow>& follows, int dim) {
   }
 }
 
+// Each element is stored once, and none is in a cache any more when all are: lines need not be read before.
+void stream(Draft& d, Id id) {
+  const ir::Stage& s = d.stage(id);
+  const Sizes sizes = d.sizes();
+  const auto dims = spatial_of(s);
+  const bool sized = d.options.extent > 0 || std::all_of(dims.begin(), dims.end(), [&](const ir::IterVar& v) {
+                       return sizes.constant_extent(s, v.id).has_value();
+                     });
+  double stored = 0;
+  for (const Id b : s.buffers) stored += sizes.points(s) * d.program().buffer(b).type.bytes();
+  // Tables of processors in general say less than many of them have.
+  const auto last = static_cast<double>(std::max<std::int64_t>(d.s.target().cache_bytes(3), std::int64_t{32} << 20));
+  if (!d.options.stream || !sized || stored < last || !is_output(d.program(), s) ||
+      d.s.target().architecture() != Architecture::x86_64)
+    return;
+  if (d.attempt(id, "stored past the caches", [&] { d.handle(id).stream_store(d.where); }))
+    d.why(id, bytes(stored) + " are stored, more than the last cache holds");
+}
+
 }  // namespace
 
 void schedule_inside(Draft& d, Id id, Loop place, const std::optional<Tile>& tile) {
@@ -179,7 +198,7 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
     const auto extent = last.part == Level::Part::inner
                             ? std::optional<std::int64_t>(plan.factors.at(last.dim))
                             : d.sizes().constant_extent(d.stage(g.leader), dims[static_cast<std::size_t>(last.dim)].id);
-    vectorize(d, g.leader, last.loop, extent);
+    if (vectorize(d, g.leader, last.loop, extent) && family == Family::elementwise && g.members.empty()) stream(d, g.leader);
   }
   if (plan.parallel >= 0) {
     const Loop loop = plan.levels[static_cast<std::size_t>(plan.parallel)].loop;

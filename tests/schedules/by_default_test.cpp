@@ -93,6 +93,27 @@ TEST_CASE("by default: elementwise stages are inlined, and run in vectors on the
   s.same({{0, 3}, {0, 3}});
 }
 
+TEST_CASE("by default: results known to be larger than the caches go past them") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor small = input("small", f32, {1024, 1024}), large = input("large", f32, {8192, 4096}),
+               any = input("any", f32, {N, 4096});
+  const auto streams = [](const Tensor& x, const schedules::DefaultOptions& o, const char* target = "zen4") {
+    const Scheduled s({x}, {ops::relu(x)}, o, target);
+    CHECK(s.has("relu", "stored past the caches") == (s.text().find("streamed") != std::string::npos));
+    return s.has("relu", "stored past the caches");
+  };
+  REQUIRE(Target::parse("zen4").cache_bytes(3) > 0);
+  CHECK(streams(large, {}));
+  CHECK_FALSE(streams(small, {}));
+  CHECK_FALSE(streams(any, {}));
+  CHECK(streams(any, {.extent = 1 << 16}));
+  CHECK_FALSE(streams(any, {.extent = 16}));
+  CHECK_FALSE(streams(large, {.stream = false}));
+  const Scheduled rows({large}, {ops::softmax(large).result}, {}, "zen4");
+  CHECK(rows.text().find("streamed") == std::string::npos);
+}
+
 TEST_CASE("by default: softmax is computed row by row") {
   lang::DefinitionScope scope;
   const Tensor x = input("x", f32, {64, 256});

@@ -48,6 +48,9 @@ struct DefaultOptions {
   bool regroup = true;
   bool parallel = true;     // loops for the pool of threads
   std::int64_t extent = 0;  // what a Symbol is taken for, within what its declaration says; 0: 1024, and enough for threads
+  // Results of stages that compute each point by itself, of sizes that are known (numbers, or `extent` says so) and exceed the
+  // last cache, go past the caches (x86-64).
+  bool stream = true;
   // Instructions that take subnormal numbers for 0 may be used (products of bf16 on x86: vdpbf16ps).
   bool subnormals_as_zero = false;
 };
