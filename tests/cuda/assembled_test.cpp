@@ -7,6 +7,7 @@
 #include "tests/cuda/assembler.h"
 #include "tests/cuda/every_operator.h"
 #include "tests/cuda/programs.h"
+#include "tests/schedules/gpu_programs.h"
 #include "tests/skip.h"
 #include "tests/vulkan/programs.h"
 
@@ -42,6 +43,13 @@ TEST_CASE("programs by hand assemble without a complaint") {
       CAPTURE(b.k.name);
       CHECK(complaints(b.k, target) == "");
     }
+}
+
+TEST_CASE("families of schedules for devices, and programs by default, assemble without a complaint") {
+  for (const schedules_test::DeviceProgram& p : schedules_test::device_programs()) {
+    CAPTURE(p.name);
+    CHECK(complaints(runs_of(p, Target::parse("cuda-sm_80")).kernel, "cuda-sm_80") == "");
+  }
 }
 
 TEST_CASE("no chip but those of targets is asked for: for sm_1 libnvJitLink ends the process") {

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include <ashlar/lang.h>
+#include <ashlar/lang/build_program.h>
 #include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
+#include <ashlar/ops.h>
 #include <ashlar/schedule/step.h>
 #include <ashlar/schedules.h>
 
@@ -19,22 +22,22 @@ const auto rows_of_first = [](const std::vector<Dims>& in) { return std::vector<
 
 void points(std::vector<DeviceProgram>& all) {
   all.push_back({"points",
-                 [](Maker& m) {
+                 [](DeviceMaker& m) {
                    const Tensor y = ops::relu(m.in("x", f32, {Symbol("M"), Symbol("N")}));
                    m.out(y);
                    return Steps([=](Schedule& s) { schedules::gpu_points(s, s[y], {.threads = 96}); });
                  },
                  matrices});
   all.push_back({"points that are sums of columns",
-                 [](Maker& m) {
+                 [](DeviceMaker& m) {
                    const Tensor y = ops::reduce_sum(m.in("x", f32, {Symbol("M"), Symbol("N")}), {.axes = {0}}).accumulated;
                    m.out(y);
                    return Steps([=](Schedule& s) { schedules::gpu_points(s, s[y]); });
                  },
                  matrices, [](const std::vector<Dims>& in) { return std::vector<Dims>{{in[0][1]}}; }});
   all.push_back({"points of two values, in memory",
-                 [](Maker& m) {
-                   const auto y = ops::argmax(m.in("x", f32, {Symbol("M"), 2, Symbol("N")}, ops_test::whole(-3, 3)));
+                 [](DeviceMaker& m) {
+                   const auto y = ops::argmax(m.whole("x", f32, {Symbol("M"), 2, Symbol("N")}, -3, 3));
                    m.out(y.value), m.out(y.index);
                    return Steps([=](Schedule& s) { schedules::gpu_points(s, s[y.index]); });
                  },
@@ -47,8 +50,8 @@ void reductions(std::vector<DeviceProgram>& all) {
   const auto reduction = [&](const char* name, const std::function<Tensor(const Tensor&)>& reduced, const Shapes& shapes,
                              const std::function<std::vector<Dims>(const std::vector<Dims>&)>& results) {
     all.push_back({name,
-                   [=](Maker& m) {
-                     const Tensor x = m.in("x", f32, {Symbol("M"), Symbol("N")}, ops_test::whole(-9, 9)), y = reduced(x);
+                   [=](DeviceMaker& m) {
+                     const Tensor x = m.whole("x", f32, {Symbol("M"), Symbol("N")}, -9, 9), y = reduced(x);
                      m.out(y);
                      return Steps([=](Schedule& s) { schedules::gpu_reduction(s, s[y], {.threads = 64, .part = 100}); });
                    },
@@ -64,8 +67,8 @@ void reductions(std::vector<DeviceProgram>& all) {
       "largest of long rows in two launches", [](const Tensor& x) { return ops::reduce_max(x, {.axes = {1}}); }, shapes,
       rows_of_first);
   all.push_back({"a sum of few terms, one launch",
-                 [](Maker& m) {
-                   const Tensor y = ops::reduce_sum(m.in("x", i32, {99}, ops_test::whole(-9, 9)));
+                 [](DeviceMaker& m) {
+                   const Tensor y = ops::reduce_sum(m.whole("x", i32, {99}, -9, 9));
                    m.out(y);
                    return Steps([=](Schedule& s) { schedules::gpu_reduction(s, s[y]); });
                  },
@@ -78,7 +81,7 @@ void rows(std::vector<DeviceProgram>& all) {
     schedules::gpu_rows(s, {s[y.maximum], s[y.exp], s[y.sum], s[y.result]});
   };
   all.push_back({"softmax",
-                 [=](Maker& m) {
+                 [=](DeviceMaker& m) {
                    const auto y = ops::softmax(m.in("x", f32, {Symbol("M"), Symbol("N")}));
                    m.out(y);
                    return Steps([=](Schedule& s) { softmax(s, y); });
@@ -87,7 +90,7 @@ void rows(std::vector<DeviceProgram>& all) {
                  {},
                  1e-5});
   all.push_back({"softmax of short rows, several a block",
-                 [=](Maker& m) {
+                 [=](DeviceMaker& m) {
                    const auto y = ops::softmax(m.in("x", f32, {Symbol("M"), 33}));
                    m.out(y);
                    return Steps([=](Schedule& s) { softmax(s, y); });
@@ -96,7 +99,7 @@ void rows(std::vector<DeviceProgram>& all) {
                  {},
                  1e-5});
   all.push_back({"softmax of one row",
-                 [=](Maker& m) {
+                 [=](DeviceMaker& m) {
                    const auto y = ops::softmax(m.in("x", f32, {Symbol("N")}));
                    m.out(y);
                    return Steps([=](Schedule& s) { softmax(s, y); });
@@ -105,7 +108,7 @@ void rows(std::vector<DeviceProgram>& all) {
                  {},
                  1e-5});
   all.push_back({"softmax in one pass, of f16",
-                 [](Maker& m) {
+                 [](DeviceMaker& m) {
                    const auto y = ops::softmax_online(m.in("x", f16, {Symbol("M"), 2, Symbol("N")}));
                    m.out(y);
                    return Steps([=](Schedule& s) { schedules::gpu_rows(s, {s[y.sum], s[y.result]}, {.threads = 64}); });
@@ -114,7 +117,7 @@ void rows(std::vector<DeviceProgram>& all) {
                  {},
                  2e-3});
   all.push_back({"layer norm",
-                 [](Maker& m) {
+                 [](DeviceMaker& m) {
                    const Symbol N{"N"};
                    const Tensor x = m.in("x", f32, {Symbol("M"), N}), scale = m.in("scale", f32, {N}),
                                 shift = m.in("shift", f32, {N});
@@ -126,7 +129,7 @@ void rows(std::vector<DeviceProgram>& all) {
                  {},
                  1e-5});
   all.push_back({"layer norm over two dimensions",
-                 [](Maker& m) {
+                 [](DeviceMaker& m) {
                    const auto y = ops::layer_norm(m.in("x", f32, {Symbol("M"), Symbol("A"), 5}), Tensor(), Tensor(), 1e-5, 2);
                    m.out(y);
                    return Steps(
@@ -136,30 +139,29 @@ void rows(std::vector<DeviceProgram>& all) {
                  {},
                  1e-5});
   all.push_back({"the place of the largest element",
-                 [](Maker& m) {
-                   const auto y = ops::argmax(m.in("x", f32, {Symbol("M"), Symbol("N")}, ops_test::whole(-3, 3)));
+                 [](DeviceMaker& m) {
+                   const auto y = ops::argmax(m.whole("x", f32, {Symbol("M"), Symbol("N")}, -3, 3));
                    m.out(y.value), m.out(y.index);
                    return Steps([=](Schedule& s) { schedules::gpu_rows(s, {s[y.index]}); });
                  },
                  matrices, [](const std::vector<Dims>& in) { return std::vector<Dims>(2, {in[0][0]}); }});
   all.push_back({"a mean behind a sum",
-                 [](Maker& m) {
-                   const auto y =
-                       ops::reduce_mean(m.in("x", f32, {Symbol("M"), Symbol("N")}, ops_test::whole(-9, 9)), {.axes = {1}});
+                 [](DeviceMaker& m) {
+                   const auto y = ops::reduce_mean(m.whole("x", f32, {Symbol("M"), Symbol("N")}, -9, 9), {.axes = {1}});
                    m.out(y);
                    return Steps([=](Schedule& s) { schedules::gpu_rows(s, {s[y.accumulated], s[y.result]}); });
                  },
                  matrices, rows_of_first});
   all.push_back({"a mean of all",
-                 [](Maker& m) {
-                   const auto y = ops::reduce_mean(m.in("x", f32, {Symbol("M"), Symbol("N")}, ops_test::whole(-9, 9)));
+                 [](DeviceMaker& m) {
+                   const auto y = ops::reduce_mean(m.whole("x", f32, {Symbol("M"), Symbol("N")}, -9, 9));
                    m.out(y);
                    return Steps([=](Schedule& s) { schedules::gpu_rows(s, {s[y.accumulated], s[y.result]}); });
                  },
                  matrices, [](const std::vector<Dims>&) { return std::vector<Dims>{{}}; }});
   all.push_back({"a kept dimension",
-                 [](Maker& m) {
-                   const Tensor x = m.in("x", i32, {Symbol("M"), Symbol("N")}, ops_test::whole(-9, 9));
+                 [](DeviceMaker& m) {
+                   const Tensor x = m.whole("x", i32, {Symbol("M"), Symbol("N")}, -9, 9);
                    const auto sum = ops::reduce_sum(x, {.axes = {1}, .keep_dims = true});
                    const Tensor y = ops::sub(x, sum);
                    m.out(y);
@@ -168,7 +170,7 @@ void rows(std::vector<DeviceProgram>& all) {
                  matrices});
   for (const bool known : {false, true})
     all.push_back({known ? "sums in the order of their terms, several rows a block" : "sums in the order of their terms",
-                   [=](Maker& m) {
+                   [=](DeviceMaker& m) {
                      const Extent N = known ? Extent(33) : Extent(Symbol("N"));
                      const Tensor x = m.in("x", f32, {Symbol("M"), N});
                      const Axis k{"k", x.extent(1)};
@@ -196,11 +198,10 @@ void products(std::vector<DeviceProgram>& all) {
   const auto matmul = [&](const char* name, Type type, const schedules::GpuMatmulOptions& o, const Shapes& shapes) {
     all.push_back(
         {name,
-         [=](Maker& m) {
+         [=](DeviceMaker& m) {
            const Symbol M{"M"}, N{"N"}, K{"K"};
-           const Tensor A = m.in("A", type, {M, K}, ops_test::whole(-4, 4)),
-                        B = o.transposed_b ? m.in("B", type, {N, K}, ops_test::whole(-4, 4))
-                                           : m.in("B", type, {K, N}, ops_test::whole(-4, 4));
+           const Tensor A = m.whole("A", type, {M, K}, -4, 4),
+                        B = o.transposed_b ? m.whole("B", type, {N, K}, -4, 4) : m.whole("B", type, {K, N}, -4, 4);
            const auto y = ops::matmul(A, B, {.transpose_b = o.transposed_b});
            m.out(y);
            return Steps([=](Schedule& s) {
@@ -221,19 +222,18 @@ void products(std::vector<DeviceProgram>& all) {
   matmul("product of f64", f64, {.threads_i = 8, .threads_j = 8}, {{{40, 9}, {9, 33}}});
   matmul("product of f16, rounded at its end", f16, {.threads_i = 8, .threads_j = 8, .tile_i = 4}, {{{33, 9}, {9, 40}}});
   all.push_back({"product of bytes of known extents",
-                 [](Maker& m) {
-                   const Tensor A = m.in("A", u8, {17, 5}, ops_test::whole(0, 9)),
-                                B = m.in("B", i8, {5, 40}, ops_test::whole(-9, 9)), y = ops::quantized_matmul(A, B);
+                 [](DeviceMaker& m) {
+                   const Tensor A = m.whole("A", u8, {17, 5}, 0, 9), B = m.whole("B", i8, {5, 40}, -9, 9),
+                                y = ops::quantized_matmul(A, B);
                    m.out(y);
                    return Steps([=](Schedule& s) { schedules::gpu_matmul(s, s[y], A, B); });
                  },
                  {{{17, 5}, {5, 40}}},
                  product_shape});
   all.push_back({"product of a transposed factor",
-                 [](Maker& m) {
+                 [](DeviceMaker& m) {
                    const Symbol M{"M"}, N{"N"}, K{"K"};
-                   const Tensor A = m.in("A", f32, {K, M}, ops_test::whole(-4, 4)),
-                                B = m.in("B", f32, {K, N}, ops_test::whole(-4, 4)),
+                   const Tensor A = m.whole("A", f32, {K, M}, -4, 4), B = m.whole("B", f32, {K, N}, -4, 4),
                                 y = ops::matmul(A, B, {.transpose_a = true});
                    m.out(y);
                    return Steps([=](Schedule& s) {
@@ -242,27 +242,27 @@ void products(std::vector<DeviceProgram>& all) {
                  },
                  {{{9, 70}, {9, 33}}, {{1, 1}, {1, 1}}, {{0, 2}, {0, 3}}},
                  [](const std::vector<Dims>& in) { return std::vector<Dims>{{in[0][1], in[1][1]}}; }});
-  all.push_back(
-      {"dense layer: a sum that starts from a bias, and an activation",
-       [](Maker& m) {
-         const Symbol M{"M"}, N{"N"}, K{"K"};
-         const Tensor x = m.in("x", f32, {M, K}, ops_test::whole(-4, 4)), W = m.in("W", f32, {K, N}, ops_test::whole(-4, 4)),
-                      b = m.in("b", f32, {N}, ops_test::whole(-9, 9));
-         const auto y = ops::dense(x, W, b);
-         const Tensor z = ops::relu(y);
-         m.out(z);
-         return Steps([=](Schedule& s) { schedules::gpu_matmul(s, s[y.sum], x, W, s[z], {.threads_i = 8, .threads_j = 8}); });
-       },
-       {{{33, 9}, {9, 70}, {70}}, {{1, 1}, {1, 1}, {1}}, {{2, 0}, {0, 3}, {3}}},
-       product_shape});
+  all.push_back({"dense layer: a sum that starts from a bias, and an activation",
+                 [](DeviceMaker& m) {
+                   const Symbol M{"M"}, N{"N"}, K{"K"};
+                   const Tensor x = m.whole("x", f32, {M, K}, -4, 4), W = m.whole("W", f32, {K, N}, -4, 4),
+                                b = m.whole("b", f32, {N}, -9, 9);
+                   const auto y = ops::dense(x, W, b);
+                   const Tensor z = ops::relu(y);
+                   m.out(z);
+                   return Steps(
+                       [=](Schedule& s) { schedules::gpu_matmul(s, s[y.sum], x, W, s[z], {.threads_i = 8, .threads_j = 8}); });
+                 },
+                 {{{33, 9}, {9, 70}, {70}}, {{1, 1}, {1, 1}, {1}}, {{2, 0}, {0, 3}, {3}}},
+                 product_shape});
   for (const int batches : {1, 2})
     all.push_back(
         {"products of " + std::to_string(batches) + " dimensions more",
-         [=](Maker& m) {
+         [=](DeviceMaker& m) {
            const Symbol M{"M"}, N{"N"}, K{"K"};
            std::vector<Extent> a{2, M, K}, b{2, N, K};
            if (batches == 2) a.insert(a.begin(), Extent(Symbol("H"))), b.insert(b.begin(), a.front());
-           const Tensor A = m.in("A", f32, a, ops_test::whole(-4, 4)), B = m.in("B", f32, b, ops_test::whole(-4, 4));
+           const Tensor A = m.whole("A", f32, a, -4, 4), B = m.whole("B", f32, b, -4, 4);
            const auto y = ops::batch_matmul(A, B, {.transpose_b = true});
            m.out(y);
            return Steps([=](Schedule& s) {
@@ -278,10 +278,10 @@ void transpositions(std::vector<DeviceProgram>& all) {
                              const std::function<Tensor(const Tensor&)>& turned, const schedules::GpuTransposeOptions& o,
                              const Shapes& shapes) {
     all.push_back({name,
-                   [=](Maker& m) {
+                   [=](DeviceMaker& m) {
                      std::vector<Extent> extents;
                      for (std::size_t d = 0; d < order.size(); ++d) extents.emplace_back(Symbol("N"));
-                     const Tensor x = m.in("x", type, extents, ops_test::whole(0, 100)), y = ops::copy(turned(x));
+                     const Tensor x = m.whole("x", type, extents, 0, 100), y = ops::copy(turned(x));
                      m.out(y);
                      return Steps([=](Schedule& s) { schedules::gpu_transpose(s, s[y], x, o); });
                    },
@@ -303,7 +303,7 @@ void transpositions(std::vector<DeviceProgram>& all) {
 void stencils(std::vector<DeviceProgram>& all) {
   for (const bool copied : {false, true})
     all.push_back({copied ? "windows of a copied tile" : "windows",
-                   [=](Maker& m) {
+                   [=](DeviceMaker& m) {
                      const Tensor x = m.in("x", f32, {1, 2, Symbol("M"), Symbol("N")});
                      const Tensor y = ops::max_pool2d(x, {.window = {3, 3}, .stride = {1, 1}, .padding = {1, 1}});
                      m.out(y);
@@ -314,7 +314,7 @@ void stencils(std::vector<DeviceProgram>& all) {
                    {{{1, 2, 33, 40}}, {{1, 2, 1, 2}}}});
   for (const ops::PadMode border : {ops::PadMode::edge, ops::PadMode::constant})
     all.push_back({border == ops::PadMode::edge ? "a separable filter, edges repeated" : "a separable filter, zeros around",
-                   [=](Maker& m) {
+                   [=](DeviceMaker& m) {
                      const Tensor x = m.in("x", f32, {Symbol("M", {.min = 1}), Symbol("N", {.min = 1})});
                      const auto y = ops::gaussian_blur(x, 1.5, 2, {.border = border});
                      m.out(y);
@@ -328,17 +328,17 @@ void stencils(std::vector<DeviceProgram>& all) {
 }
 
 void programs_by_default(std::vector<DeviceProgram>& all) {
-  const auto program = [&](const char* name, const std::function<Tensor(Maker&)>& made, const Shapes& shapes,
+  const auto program = [&](const char* name, const std::function<Tensor(DeviceMaker&)>& made, const Shapes& shapes,
                            const std::function<std::vector<Dims>(const std::vector<Dims>&)>& results) {
     all.push_back({name,
-                   [=](Maker& m) {
+                   [=](DeviceMaker& m) {
                      m.out(made(m));
                      return Steps([](Schedule& s) { schedule_by_default(s); });
                    },
                    shapes, results, 1e-4});
   };
   program("by default: two layers and a softmax",
-          [](Maker& m) {
+          [](DeviceMaker& m) {
             const Symbol M{"M"}, N{"N"}, K{"K"};
             const Tensor x = m.in("x", f32, {M, K}), W = m.in("W", f32, {K, N}), b = m.in("b", f32, {N}),
                          V = m.in("V", f32, {N, K});
@@ -346,7 +346,7 @@ void programs_by_default(std::vector<DeviceProgram>& all) {
           },
           {{{17, 33}, {33, 20}, {20}, {20, 33}}, {{1, 1}, {1, 1}, {1}, {1, 1}}}, {});
   program("by default: attention of products and a softmax",
-          [](Maker& m) {
+          [](DeviceMaker& m) {
             const Symbol M{"M"}, N{"N"};
             const Tensor q = m.in("q", f32, {2, M, 40}), k = m.in("k", f32, {2, N, 40}), v = m.in("v", f32, {2, N, 40});
             return ops::batch_matmul(ops::softmax(ops::batch_matmul(q, k, {.transpose_b = true})), v).result;
@@ -354,7 +354,7 @@ void programs_by_default(std::vector<DeviceProgram>& all) {
           {{{2, 5, 40}, {2, 19, 40}, {2, 19, 40}}}, {});
   program(
       "by default: a loss of two softmaxes",
-      [](Maker& m) {
+      [](DeviceMaker& m) {
         const Symbol M{"M"}, N{"N"};
         const Tensor x = m.in("x", f32, {M, N}), y = m.in("y", f32, {M, N});
         return ops::kl_divergence(ops::log_softmax(x), ops::softmax(y));
@@ -362,7 +362,7 @@ void programs_by_default(std::vector<DeviceProgram>& all) {
       {{{3, 70}, {3, 70}}}, [](const std::vector<Dims>&) { return std::vector<Dims>{{}}; });
   program(
       "by default: a norm, turned around",
-      [](Maker& m) {
+      [](DeviceMaker& m) {
         const Tensor x = m.in("x", f32, {Symbol("M"), Symbol("N")});
         return ops::copy(ops::transpose(ops::layer_norm(x, Tensor(), Tensor())));
       },
@@ -380,12 +380,17 @@ const std::vector<DeviceProgram>& device_programs() {
   return all;
 }
 
+Tensor DeviceMaker::in(const char* name, Type type, const std::vector<Extent>& extents, int low, int high, bool whole) {
+  inputs.push_back({lang::make_input(name, type, extents), type, low, high, whole});
+  return inputs.back().tensor;
+}
+
 DeviceRuns runs_of(const DeviceProgram& p, const Target& target) {
   lang::DefinitionScope scope;
-  Maker m;
+  DeviceMaker m;
   const Steps steps = p.build(m);
   std::vector<lang::ArgumentRef> arguments;
-  for (const Maker::Input& i : m.inputs) arguments.emplace_back(i.tensor);
+  for (const DeviceMaker::Input& i : m.inputs) arguments.emplace_back(i.tensor);
   for (std::size_t k = 0; k < m.results.size(); ++k) {
     const Tensor& t = m.results[k];
     const Tensor out = lang::make_output(("result" + std::to_string(k)).c_str(), t.type(), t.shape().extents());
@@ -402,10 +407,12 @@ DeviceRuns runs_of(const DeviceProgram& p, const Target& target) {
   for (const std::vector<Dims>& shapes : p.shapes) {
     interp::Arguments given;
     for (std::size_t k = 0; k < shapes.size(); ++k) {
-      std::int64_t position = 0;
-      given.emplace_back(interp::Array::make(m.inputs[k].type, shapes[k], [&](auto) {
+      const DeviceMaker::Input& of = m.inputs[k];
+      const std::uint64_t parts = of.whole ? 1 : 64;
+      given.emplace_back(interp::Array::make(of.type, shapes[k], [&](auto) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;  // Knuth's linear congruence
-        return m.inputs[k].values(seed >> 11, position++);
+        const std::uint64_t values = static_cast<std::uint64_t>(of.high - of.low) * parts + 1;
+        return of.low + static_cast<double>((seed >> 11) % values) / static_cast<double>(parts);
       }));
     }
     const std::vector<Dims> results = p.results ? p.results(shapes) : std::vector<Dims>(m.results.size(), shapes.front());

@@ -5,24 +5,42 @@
 //   for (const DeviceProgram& p : device_programs()) {
 //     const DeviceRuns r = runs_of(p, Target::parse("vulkan"));       // r.kernel, and arguments for it before and after
 //   }
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include <ashlar/interp/interpreter.h>
 #include <ashlar/ir/kernel.h>
 #include <ashlar/schedule/schedule.h>
-
-#include "tests/ops/check.h"
 
 namespace schedules_test {
 
 using namespace ashlar;
-using ops_test::Dims;
-using ops_test::Maker;
+using Dims = std::vector<std::int64_t>;
+
+class DeviceMaker {  // the arguments of a program while it is written
+ public:
+  // Of whole numbers from `low` to `high`, or of multiples of 1/64 between them.
+  Tensor in(const char* name, Type, const std::vector<Extent>&, int low = -2, int high = 2, bool whole = false);
+  Tensor whole(const char* name, Type type, const std::vector<Extent>& extents, int low, int high) {
+    return in(name, type, extents, low, high, true);
+  }
+  void out(const Tensor& t) { results.push_back(t); }
+
+  struct Input {
+    Tensor tensor;
+    Type type;
+    int low, high;
+    bool whole;
+  };
+  std::vector<Input> inputs;
+  std::vector<Tensor> results;
+};
 
 struct DeviceProgram {
   std::string name;
-  std::function<std::function<void(Schedule&)>(Maker&)> build;
+  std::function<std::function<void(Schedule&)>(DeviceMaker&)> build;
   std::vector<std::vector<Dims>> shapes;  // of the inputs, call by call
   // Of the results; empty: each as the first input.
   std::function<std::vector<Dims>(const std::vector<Dims>&)> results = {};

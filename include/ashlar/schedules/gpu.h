@@ -10,9 +10,6 @@
 // Neighbouring threads have neighbours of the last dimension, so that they read and write whole lines. Right for every extent;
 // no sum is regrouped. Refused: a processor, a stage without dimensions, a scatter or recurrence, more threads than a block
 // has.
-//
-// Where a grid of the device has at most 65535 blocks along x (vulkan), blocks of a stage that does not reduce are spread over
-// block_y too, if they may be more: at most 1024 times as many.
 #include <ashlar/schedules/lanes.h>
 
 namespace ashlar::schedules {
@@ -41,18 +38,6 @@ inline void expect_own_points(const char* family, const char* expected, const ir
     refuse(family, expected, d.name + (d.scatters() ? ", a scatter" : ", a recurrence"), where);
 }
 
-// The iterations of the outermost loop as blocks. Returns the innermost loop over blocks, at which a block's own is computed.
-inline Loop over_blocks(const Schedule& s, const Stage& stage, Loop loop, Where where) {
-  const std::int64_t most = s.target().device().max_grid[0];
-  if (most < std::int64_t{1} << 30 && number_or(loop.extent(where), most + 1) > most) {
-    const Split rows = stage.split(loop, Parts{1024}, Tail::guard, where);
-    stage.bind(rows.outer, gpu::block_y, where);
-    loop = rows.inner;
-  }
-  stage.bind(loop, gpu::block_x, where);
-  return loop;
-}
-
 }  // namespace detail
 
 inline void gpu_points(Schedule& s, const Stage& stage, const GpuPointsOptions& o = {}, Where where = Where::current()) {
@@ -66,11 +51,7 @@ inline void gpu_points(Schedule& s, const Stage& stage, const GpuPointsOptions& 
   const auto steps = [&] {
     const Split split =
         stage.split(detail::fused(stage, detail::loops_over(s, stage, false, where), where), o.threads, Tail::guard, where);
-    if (reduces)
-      stage.bind(split.outer, gpu::block_x, where);
-    else
-      detail::over_blocks(s, stage, split.outer, where);
-    stage.bind(split.inner, gpu::thread_x, where);
+    stage.bind(split.outer, gpu::block_x, where).bind(split.inner, gpu::thread_x, where);
     return split.inner;
   };
   const bool in_registers = o.registers && reduces && !s.attempt([&] {

@@ -91,7 +91,7 @@ inline void gpu_rows(Schedule& s, const std::vector<Stage>& stages, const GpuRow
       const Split of_block = result.split(row, rows, Tail::guard, where);
       result.bind(of_block.outer, gpu::block_x, where).bind(row = of_block.inner, gpu::thread_y, where);
     } else {
-      row = detail::over_blocks(s, result, row, where);
+      result.bind(row, gpu::block_x, where);
     }
   } else if (!kept.empty() && !reduces(result) && !elements.empty()) {  // one row, one block
     const Split whole = result.split(detail::fused(result, elements, where), Parts{1}, Tail::guard, where);
