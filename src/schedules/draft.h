@@ -49,7 +49,7 @@ struct Product {
   enum class Kind { by_size, panels, skinny, narrow } kind = Kind::panels;
 };
 
-enum class Taken { no, transposition, channels_last };  // by a family, as a whole
+enum class Taken { no, transposition, channels_last, separable };  // by a family, as a whole; the last one with its member
 
 // The loops of a leader, outermost first, and where its members are computed.
 struct Plan {
@@ -125,7 +125,8 @@ void inline_stages(Draft&);                                                // pl
 std::vector<Group> groups_of(Draft&);                                      // leaders before what they read
 Plan plan_of(Draft&, const Group&, bool families = true);                  // plan.cpp
 Taken taken_by(Draft&, Id stage);                                          // families.cpp
-bool schedule_taken(Draft&, Id stage, Taken);                              // false: nothing was done
+bool is_separable(Draft&, const Group&);                                   // a window over rows of what is computed of columns
+bool schedule_taken(Draft&, const Group&, Taken);                          // false: nothing was done
 std::optional<Product> product_of(const ir::Stage&, const ir::Program&);   // products.cpp: the form, but for its kind
 std::optional<Product> product_for(Draft&, const Group&);
 bool schedule_product(Draft&, const Group&, const Product&);  // false: nothing was done

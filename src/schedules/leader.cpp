@@ -94,7 +94,7 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
   d.choice(g.leader);
   if (family == Family::full_reduction) return reduce_all(d, g.leader);
   if (plan.taken != Taken::no) {
-    if (schedule_taken(d, g.leader, plan.taken)) return;
+    if (schedule_taken(d, g, plan.taken)) return;
     plan = plan_of(d, g, false);
   }
   if (plan.product) {

@@ -67,6 +67,10 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
     plan.outside = g.members;
     return plan;
   }
+  if (families && is_separable(d, g)) {
+    plan.taken = Taken::separable;
+    return plan;
+  }
   if (families && (plan.product = product_for(d, g))) {
     const Product::Kind kind = plan.product->kind;  // panels have a tile after which a reader may stand
     for (const Id id : g.members)
