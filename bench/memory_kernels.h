@@ -8,51 +8,43 @@ namespace kernels {
 
 using namespace ashlar;
 
-// e^(x - m) times 1 / sum, m the largest of a row: one division a row, as libraries have it (ops::softmax divides each
-// element).
 class Softmax : public Generator {
  public:
   Param<bool> quick{"quick", false, "exp in its fast form"};
   Symbol M{"M"}, N{"N"};
   Input x{"x", f32, {M, N}};
   Output y{"y", f32, {M, N}};
-  Tensor top, powers, total, inverse, result;
+  ops::Softmax rows;
 
   void algorithm() override {
-    const Axis k{"k", N}, l{"l", N};
-    top = compute("top", {M}, [&](Var i) { return maximum(x(i, k), k); });
-    powers = compute("powers", {M, N}, [&](Var i, Var j) {
-      const Expr e = exp(x(i, j) - top(i));
-      return quick ? fast(e) : e;
-    });
-    total = compute("total", {M}, [&](Var i) { return sum(powers(i, l), l); });
-    inverse = compute("inverse", {M}, [&](Var i) { return 1.0f / total(i); });
-    y = result = compute("softmax", {M, N}, [&](Var i, Var j) { return powers(i, j) * inverse(i); });
+    rows = ops::softmax(x);
+    if (quick) {  // the same, but for the exponential
+      const Axis k{"k", N};
+      rows.exp = compute("exp", {M, N}, [&](Var i, Var j) { return fast(exp(x(i, j) - rows.maximum(i))); });
+      rows.sum = compute("sum", {M}, [&](Var i) { return sum(rows.exp(i, k), k); });
+      rows.result = compute("softmax", {M, N}, [&](Var i, Var j) { return rows.exp(i, j) * (1 / rows.sum(i)); });
+    }
+    y = rows.result;
   }
-  void schedule(Schedule& s) override { schedules::rows(s, {s[top], s[powers], s[total], s[inverse], s[result]}); }
+  void schedule(Schedule& s) override { schedules::rows(s, {s[rows.maximum], s[rows.exp], s[rows.sum], s[rows.result]}); }
 };
 
-// The mean of a row, then of the squared deviations.
 class LayerNorm : public Generator {
  public:
   Symbol M{"M"}, N{"N"};
   Input x{"x", f32, {M, N}}, scale{"scale", f32, {N}}, shift{"shift", f32, {N}};
   Output y{"y", f32, {M, N}};
-  Tensor total, mean, squares, inverse, result;
+  ops::Normalized rows;
 
   void algorithm() override {
-    const Axis k{"k", N}, l{"l", N};
-    total = compute("total", {M}, [&](Var i) { return sum(x(i, k), k); });
-    mean = compute("mean", {M}, [&](Var i) { return total(i) / f32(N); });
-    squares = compute("squares", {M}, [&](Var i) { return sum((x(i, l) - mean(i)) * (x(i, l) - mean(i)), l); });
-    inverse = compute("inverse", {M}, [&](Var i) { return 1.0f / sqrt(squares(i) / f32(N) + 1e-5f); });
-    y = result =
-        compute("layer_norm", {M, N}, [&](Var i, Var j) { return (x(i, j) - mean(i)) * inverse(i) * scale(j) + shift(j); });
+    rows = ops::layer_norm(x, scale, shift);
+    y = rows.result;
   }
-  void schedule(Schedule& s) override { schedules::rows(s, {s[total], s[mean], s[squares], s[inverse], s[result]}); }
+  void schedule(Schedule& s) override {
+    schedules::rows(s, {s[rows.sum], s[rows.mean], s[rows.deviations], s[rows.inverse], s[rows.result]});
+  }
 };
 
-// x (1 + erf(x / sqrt 2)) / 2
 class Gelu : public Generator {
  public:
   Param<bool> quick{"quick", false, "erf in its fast form"};
@@ -62,10 +54,9 @@ class Gelu : public Generator {
   Tensor result;
 
   void algorithm() override {
-    y = result = compute("gelu", {N}, [&](Var i) {
-      const Expr e = x(i) * 0.5f * (1.0f + erf(x(i) * 0.70710678118654752440f));
-      return quick ? fast(e) : e;
-    });
+    y = result =
+        !quick ? ops::gelu(x)
+               : compute("gelu", {N}, [&](Var i) { return x(i) * 0.5f * (1 + fast(erf(x(i) * 0.70710678118654752440f))); });
   }
   void schedule(Schedule& s) override { schedules::elementwise(s, s[result]); }
 };

@@ -15,7 +15,8 @@ NO_OPERATOR = {
 }
 # Generators for one case of an operator.
 CASES = {
-    "gelu_tanh": "gelu",  # another form of it; a name of its own so that an epilogue can name it
+    "gelu_tail": "gelu",  # other forms of it; names of their own so that an epilogue can name them
+    "gelu_tanh": "gelu",
 }
 FUNCTION = re.compile(r"^inline [\w:]+(?:<[^>]*>)? (\w+)\(")
 ROW = re.compile(r"^ASHLAR_OPS_\w+\((\w+)")

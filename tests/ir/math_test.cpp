@@ -210,6 +210,15 @@ TEST_CASE("sigmoid has its limits exactly, and its small values to the last subn
   CHECK(call(Op::sigmoid, f32, -103) == round_to(f32, std::exp(-103.0)));
 }
 
+TEST_CASE("erf has its limits exactly") {
+  for (Type t : {f32, f64})
+    for (double x : {6.5, 100.0, 3e38, infinite}) {
+      CHECK(call(Op::erf, t, x) == 1);
+      CHECK(call(Op::erf, t, -x) == -1);
+      CHECK(call(Op::erfc, t, -x) == 2);
+    }
+}
+
 TEST_CASE("narrow floats are computed in f32 and rounded") {
   for (double x : {-3.0, -0.3, 0.0, 0.7, 5.0})
     for (Op op : {Op::exp, Op::tanh, Op::erf, Op::sin}) {

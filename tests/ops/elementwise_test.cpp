@@ -290,6 +290,11 @@ TEST_CASE("activations") {
   check("activations of bf16", [&](Maker& m) { build(m, bf16, between(-9, 9)); }, {{{{7, 19}, {19}}}}, reference,
         {3.95e-3, 4e-7});
   check(
+      "gelu, its left tail",
+      [](Maker& m) { m.out(ops::gelu(m.in("x", f32, {Symbol("N")}, between(-13, 0)), ops::Gelu::tail)); }, {{{{200}}}, {{{0}}}},
+      [](const Inputs& in) { return Results{in[0].map([](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); })}; },
+      {2e-5, 0, false, true});
+  check(
       "glu",
       [](Maker& m) {
         const Symbol M{"M"}, N{"N", {.multiple_of = 2}};

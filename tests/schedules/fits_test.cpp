@@ -65,7 +65,7 @@ TEST_CASE("rows") {
   fits("layer_norm", [](Maker& m) {
     const auto y = ops::layer_norm(matrix(m), m.in("scale", f32, {N}), m.in("shift", f32, {N}));
     m.out(y);
-    return Steps([=](Schedule& s) { schedules::rows(s, {s[y.mean], s[y.result]}); });
+    return Steps([=](Schedule& s) { schedules::rows(s, {s[y.sum], s[y.mean], s[y.deviations], s[y.inverse], s[y.result]}); });
   });
   fits("argmax", [](Maker& m) {
     const auto y = ops::argmax(matrix(m));
@@ -212,7 +212,8 @@ TEST_CASE("on devices") {
   fits_devices("layer_norm", [](Maker& m) {
     const auto y = ops::layer_norm(matrix(m), m.in("scale", f32, {N}), m.in("shift", f32, {N}));
     m.out(y);
-    return Steps([=](Schedule& s) { schedules::gpu_rows(s, {s[y.mean], s[y.result]}); });
+    return Steps(
+        [=](Schedule& s) { schedules::gpu_rows(s, {s[y.sum], s[y.mean], s[y.deviations], s[y.inverse], s[y.result]}); });
   });
   fits_devices("rms_norm", [](Maker& m) {
     const auto y = ops::rms_norm(matrix(m), m.in("scale", f32, {N}));

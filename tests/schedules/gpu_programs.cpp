@@ -123,7 +123,9 @@ void rows(std::vector<DeviceProgram>& all) {
                                 shift = m.in("shift", f32, {N});
                    const auto y = ops::layer_norm(x, scale, shift);
                    m.out(y);
-                   return Steps([=](Schedule& s) { schedules::gpu_rows(s, {s[y.mean], s[y.result]}); });
+                   return Steps([=](Schedule& s) {
+                     schedules::gpu_rows(s, {s[y.sum], s[y.mean], s[y.deviations], s[y.inverse], s[y.result]});
+                   });
                  },
                  {{{3, 300}, {300}, {300}}, {{1, 1}, {1}, {1}}, {{2, 0}, {0}, {0}}},
                  {},
@@ -132,8 +134,10 @@ void rows(std::vector<DeviceProgram>& all) {
                  [](DeviceMaker& m) {
                    const auto y = ops::layer_norm(m.in("x", f32, {Symbol("M"), Symbol("A"), 5}), Tensor(), Tensor(), 1e-5, 2);
                    m.out(y);
-                   return Steps(
-                       [=](Schedule& s) { schedules::gpu_rows(s, {s[y.mean], s[y.result]}, {.threads = 32, .rows = 3}); });
+                   return Steps([=](Schedule& s) {
+                     schedules::gpu_rows(s, {s[y.sum], s[y.mean], s[y.deviations], s[y.inverse], s[y.result]},
+                                         {.threads = 32, .rows = 3});
+                   });
                  },
                  {{{4, 37, 5}}, {{1, 0, 5}}},
                  {},

@@ -52,14 +52,16 @@ TEST_CASE("log of softmax, over the last of three dimensions") {
                   {{{2, 3, 70}}, {{1, 2, 1}}, {{0, 2, 3}}}, {.relative = 1e-6, .absolute = 1e-6});
 }
 
-TEST_CASE("layer norm merges the moments of its lanes") {
+TEST_CASE("layer norm: two reductions, and the mean between them") {
   check_scheduled("layer_norm",
                   [](Maker& m) {
                     const Symbol M{"M"}, N{"N"};
                     const Tensor x = m.in("x", f32, {M, N}), scale = m.in("scale", f32, {N}), shift = m.in("shift", f32, {N});
                     const auto y = ops::layer_norm(x, scale, shift);
                     m.out(y);
-                    return [=](Schedule& s) { schedules::rows(s, {s[y.mean], s[y.result]}); };
+                    return [=](Schedule& s) {
+                      schedules::rows(s, {s[y.sum], s[y.mean], s[y.deviations], s[y.inverse], s[y.result]});
+                    };
                   },
                   {{{3, 150}, {150}, {150}}, {{2, 7}, {7}, {7}}, {{1, 1}, {1}, {1}}, {{2, 0}, {0}, {0}}},
                   {.relative = 1e-5, .absolute = 1e-5});
@@ -71,7 +73,9 @@ TEST_CASE("a norm over two dimensions") {
                     const Symbol M{"M"}, A{"A"}, B{"B"};
                     const auto y = ops::layer_norm(m.in("x", f32, {M, A, B}), Tensor(), Tensor(), 1e-5, 2);
                     m.out(y);
-                    return [=](Schedule& s) { schedules::rows(s, {s[y.mean], s[y.result]}); };
+                    return [=](Schedule& s) {
+                      schedules::rows(s, {s[y.sum], s[y.mean], s[y.deviations], s[y.inverse], s[y.result]});
+                    };
                   },
                   {{{2, 3, 37}}, {{1, 2, 0}}}, {.relative = 1e-5, .absolute = 1e-5});
 }

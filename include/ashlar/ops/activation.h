@@ -52,12 +52,16 @@ inline Tensor selu(const Tensor& x, Where where = Where::current()) {
   return detail::map_wide("selu", x, where,
                           [&](const Operand& e) { return select(e > 0, e * scale, ashlar::expm1(e) * (alpha * scale)); });
 }
-// x P(X <= x) for a normal X (Hendrycks and Gimpel, 2016): exact, x / 2 erfc(-x / sqrt 2), which keeps its relative error in
-// the left tail; or by tanh, x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). Of minus infinity NaN, as in PyTorch.
-enum class Gelu { exact, tanh };
+// x P(X <= x) for a normal X (Hendrycks and Gimpel, 2016): exact, x / 2 (1 + erf(x / sqrt 2)), the error of which is a few
+// units of x / 2, also where the result is near 0; or by tanh, x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))); or tail, x /
+// 2 erfc(-x / sqrt 2), which keeps its relative error in the left tail and takes several times as long. Of minus infinity NaN,
+// as in PyTorch.
+enum class Gelu { exact, tanh, tail };
 inline Tensor gelu(const Tensor& x, Gelu form = Gelu::exact, Where where = Where::current()) {
   return detail::map_wide("gelu", x, where, [&](const Operand& e) {
-    if (form == Gelu::exact) return e * 0.5 * erfc(e * -0.70710678118654752440);
+    const double root_half = 0.70710678118654752440;
+    if (form == Gelu::exact) return e * 0.5 * (1 + erf(e * root_half));
+    if (form == Gelu::tail) return e * 0.5 * erfc(e * -root_half);
     return e * 0.5 * (1 + ashlar::tanh(0.79788456080286535588 * (e + 0.044715 * e * e * e)));
   });
 }

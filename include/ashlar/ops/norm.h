@@ -12,6 +12,8 @@
 namespace ashlar::ops {
 
 // ---- softmax along an axis: exp(x - m) / sum of exp(x - m), m the largest element ------------------------------------------
+//
+// The sum, which is 1 or more, is divided by once: its reciprocal is multiplied by.
 
 struct Softmax {
   Tensor maximum, exp, sum, result;  // maximum and sum: the shape of x without the axis
@@ -27,8 +29,8 @@ inline Softmax softmax(const Tensor& x, int axis = -1, Where where = Where::curr
       "softmax_exp", x.shape(where),
       [&](Indices i) { return ashlar::exp(wide(x(i, where)) - wide(s.maximum(r.point_of(i), where))); }, where);
   s.sum = compute("softmax_sum", r.result, [&](Indices i) { return sum(s.exp(r.element(i), where), r.list(), where); }, where);
-  s.result =
-      compute("softmax", x.shape(where), [&](Indices i) { return type(s.exp(i, where) / s.sum(r.point_of(i), where)); }, where);
+  s.result = compute(
+      "softmax", x.shape(where), [&](Indices i) { return type(s.exp(i, where) * (1 / s.sum(r.point_of(i), where))); }, where);
   return s;
 }
 
@@ -60,7 +62,7 @@ inline OnlineSoftmax softmax_online(const Tensor& x, int axis = -1, Where where 
       "softmax", x.shape(where),
       [&](Indices i) {
         const Indices row = r.point_of(i);
-        return type(ashlar::exp(wide(x(i, where)) - maximum(row, where)) / total(row, where));
+        return type(ashlar::exp(wide(x(i, where)) - maximum(row, where)) * (1 / total(row, where)));
       },
       where);
   return {maximum, total, result};
@@ -93,17 +95,21 @@ inline LogSoftmax log_softmax(const Tensor& x, int axis = -1, Where where = Wher
 // ---- normalisation ---------------------------------------------------------------------------------------------------------
 
 struct Normalized {
-  Tensor count, mean, deviations;  // of what is normalised together, in one pass: see Moments
+  Tensor sum, mean, deviations;  // of what is normalised together: see Moments
+  Tensor inverse;                // 1 / sqrt(variance + epsilon); empty for batch_norm_training
   Tensor result;
-  Tensor variance;  // of batch_norm_training; the others have it in the formula of the result
+  Tensor variance;  // of batch_norm_training alone
   operator Tensor() const { return result; }
 };
 
 namespace detail {
-// (x - mean) / sqrt(variance + epsilon) * scale + shift, in the accumulator's type.
-inline Expr normalized(const Expr& x, const Expr& mean, const Expr& variance, const Operand& epsilon, const Expr& scale,
-                       const Expr& shift) {
-  Expr e = (x - mean) * ashlar::rsqrt(variance + epsilon);
+// 1 / sqrt(variance + epsilon)
+inline Tensor inverse_deviation(const Moments& m, const Expr& count, const Operand& epsilon, Where where) {
+  return map("inverse", m.deviations, where, [&](const Operand& d) { return ashlar::rsqrt(d / count + epsilon); });
+}
+// (x - mean) inverse scale + shift, in the accumulator's type.
+inline Expr normalized(const Expr& x, const Expr& mean, const Expr& inverse, const Expr& scale, const Expr& shift) {
+  Expr e = (x - mean) * inverse;
   if (!scale.empty()) e = e * scale;
   if (!shift.empty()) e = e + shift;
   return e;
@@ -130,20 +136,20 @@ inline Normalized layer_norm(const Tensor& x, const Tensor& scale, const Tensor&
   detail::expect_parameter("layer_norm", "scale", scale, x.type(where), inner, "as x has", where);
   detail::expect_parameter("layer_norm", "shift", shift, x.type(where), inner, "as x has", where);
   const auto r = detail::reducing("layer_norm", x, axes, false, where);
-  const Moments m = detail::moments("moments", x, r, where);
+  const Moments m = detail::moments(x, r, where);
   const Type type = x.type(where), wide = accumulator(type);
+  const Tensor inverse = detail::inverse_deviation(m, wide(r.count()), epsilon, where);
   const Tensor result = compute(
       "layer_norm", x.shape(where),
       [&](Indices i) {
         const Indices row = r.point_of(i);
         Indices in;
         for (const int d : axes) detail::Access::append(in, i[d]);
-        return type(detail::normalized(wide(x(i, where)), m.mean(row, where), m.deviations(row, where) / m.count(row, where),
-                                       epsilon, detail::optional(scale, in, wide, where),
-                                       detail::optional(shift, in, wide, where)));
+        return type(detail::normalized(wide(x(i, where)), m.mean(row, where), inverse(row, where),
+                                       detail::optional(scale, in, wide, where), detail::optional(shift, in, wide, where)));
       },
       where);
-  return {m.count, m.mean, m.deviations, result, Tensor()};
+  return {m.sum, m.mean, m.deviations, inverse, result, Tensor()};
 }
 
 // x / sqrt(mean of x^2 + epsilon) * scale, over the last dimension; scale: [its extent] (Zhang and Sennrich, 2019).
@@ -188,7 +194,8 @@ inline Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& vari
       "batch_norm", x.shape(where),
       [&](Indices i) {
         const Indices at = detail::point({i[c]});
-        return type(detail::normalized(wide(x(i, where)), wide(mean(at, where)), wide(variance(at, where)), epsilon,
+        return type(detail::normalized(wide(x(i, where)), wide(mean(at, where)),
+                                       ashlar::rsqrt(wide(variance(at, where)) + epsilon),
                                        detail::optional(scale, at, wide, where), detail::optional(shift, at, wide, where)));
       },
       where);
@@ -202,10 +209,11 @@ inline Normalized batch_norm_training(const Tensor& x, const Tensor& scale, cons
   for (int d = 0; d < x.rank(where); ++d)
     if (d != c) axes.push_back(d);
   const auto r = detail::reducing("batch_norm_training", x, axes, false, where);
-  const Moments m = detail::moments("moments", x, r, where);
+  const Moments m = detail::moments(x, r, where);
   const Tensor variance =
-      detail::zip("variance", m.deviations, m.count, where, [](const Operand& a, const Operand& b) { return a / b; });
-  return {m.count, m.mean, m.deviations, batch_norm(x, m.mean, variance, scale, shift, epsilon, channel, where), variance};
+      detail::map("variance", m.deviations, where, [&](const Operand& d) { return d / accumulator(x.type(where))(r.count()); });
+  return {m.sum,   m.mean, m.deviations, Tensor(), batch_norm(x, m.mean, variance, scale, shift, epsilon, channel, where),
+          variance};
 }
 
 // x: [N, C, ...]; C / groups channels, with all that stands behind them, are normalised together (Wu and He, 2018). scale and
@@ -224,23 +232,27 @@ inline Normalized group_norm(const Tensor& x, int groups, const Tensor& scale, c
   const std::int64_t each = channels / groups;
   std::vector<Axis> axes;
   axes.emplace_back("c", Operand(each, where), where);
-  for (int d = 2; d < x.rank(where); ++d) axes.emplace_back("k", Operand(x.extent(d, where), where), where);
-  const Moments m = detail::moments("moments", wide, Shape::of({Extent(x.extent(0, where)), Extent(groups)}, where), axes,
-                                    where, [&](const Indices& i) {
+  Expr count = ir::index(each);
+  for (int d = 2; d < x.rank(where); ++d) {
+    axes.emplace_back("k", Operand(x.extent(d, where), where), where);
+    count = count * x.extent(d, where);
+  }
+  const Moments m = detail::moments(Shape::of({Extent(x.extent(0, where)), Extent(groups)}, where), axes, wide(count), where,
+                                    [&](const Indices& i) {
                                       Indices at = detail::point({i[0], i[1] * each + axes[0]});
                                       for (std::size_t a = 1; a < axes.size(); ++a) detail::Access::append(at, axes[a]);
                                       return wide(x(at, where));
                                     });
+  const Tensor inverse = detail::inverse_deviation(m, wide(count), epsilon, where);
   const Tensor result = compute(
       "group_norm", x.shape(where),
       [&](Indices i) {
         const Indices of = detail::point({i[0], i[1] / each}), at = detail::point({i[1]});
-        return type(detail::normalized(wide(x(i, where)), m.mean(of, where), m.deviations(of, where) / m.count(of, where),
-                                       epsilon, detail::optional(scale, at, wide, where),
-                                       detail::optional(shift, at, wide, where)));
+        return type(detail::normalized(wide(x(i, where)), m.mean(of, where), inverse(of, where),
+                                       detail::optional(scale, at, wide, where), detail::optional(shift, at, wide, where)));
       },
       where);
-  return {m.count, m.mean, m.deviations, result, Tensor()};
+  return {m.sum, m.mean, m.deviations, inverse, result, Tensor()};
 }
 inline Normalized instance_norm(const Tensor& x, const Tensor& scale, const Tensor& shift, Operand epsilon = 1e-5,
                                 Where where = Where::current()) {
@@ -251,18 +263,18 @@ inline Normalized instance_norm(const Tensor& x, const Tensor& scale, const Tens
   std::vector<int> axes;
   for (int d = 2; d < x.rank(where); ++d) axes.push_back(d);
   const auto r = detail::reducing("instance_norm", x, axes, false, where);
-  const Moments m = detail::moments("moments", x, r, where);
+  const Moments m = detail::moments(x, r, where);
   const Type type = x.type(where), wide = accumulator(type);
+  const Tensor inverse = detail::inverse_deviation(m, wide(r.count()), epsilon, where);
   const Tensor result = compute(
       "instance_norm", x.shape(where),
       [&](Indices i) {
         const Indices of = r.point_of(i), at = detail::point({i[1]});
-        return type(detail::normalized(wide(x(i, where)), m.mean(of, where), m.deviations(of, where) / m.count(of, where),
-                                       epsilon, detail::optional(scale, at, wide, where),
-                                       detail::optional(shift, at, wide, where)));
+        return type(detail::normalized(wide(x(i, where)), m.mean(of, where), inverse(of, where),
+                                       detail::optional(scale, at, wide, where), detail::optional(shift, at, wide, where)));
       },
       where);
-  return {m.count, m.mean, m.deviations, result, Tensor()};
+  return {m.sum, m.mean, m.deviations, inverse, result, Tensor()};
 }
 
 }  // namespace ashlar::ops

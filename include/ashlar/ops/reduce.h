@@ -6,7 +6,7 @@
 //
 // Elements are summed in accumulator(type). The result has the type of x, but sums and products of integers stay in the
 // accumulator, and what counts or compares is said there. Over no elements: the identity, 0 of sums, 1 of products, minus
-// infinity or the least integer of maxima; a mean is NaN. A sum in f32, and the count of moments, of more than 2^24 terms of
+// infinity or the least integer of maxima; a mean is NaN. A sum in f32 of more than 2^24 terms of
 // like size one after the other stands still; by default schedules take long sums apart (docs/default.md).
 #include <ashlar/ops/common.h>
 
@@ -200,47 +200,48 @@ inline LogSumExp reduce_logsumexp(const Tensor& x, const ReduceOptions& o = {}, 
 
 // ---- moments ---------------------------------------------------------------------------------------------------------------
 
-// Count, mean and sum of squared deviations in one pass: they are one tuple that merges (Chan, Golub and LeVeque, Updating
-// formulae and a pairwise algorithm for computing sample variances, 1979), so that a schedule may cut rows into parts. A
-// variance comes of differences from the mean, never of a difference of large sums.
+// Sum, mean and sum of squared deviations: a variance comes of differences from the mean, never of a difference of large sums.
+// Two passes, an addition and a multiplication an element; merged in one (docs/language.md has that reducer) every element
+// would take a division.
 struct Moments {
-  Tensor count, mean, deviations;
+  Tensor sum, mean, deviations;
 };
 namespace detail {
 template <class F>
-Moments moments(const char* name, Type wide, const Shape& shape, const std::vector<Axis>& axes, Where where, F element) {
-  const auto merge = reducer(
-      "moments", {wide, wide, wide}, {0, 0, 0},
-      [](Values<3> a, Values<3> b) {
-        const Expr n = a[0] + b[0], share = select(n == 0, 0, b[0] / n), d = b[1] - a[1];
-        return values(n, a[1] + d * share, a[2] + b[2] + d * d * a[0] * share);
+Moments moments(const Shape& shape, const std::vector<Axis>& axes, const Expr& count, Where where, F element) {
+  Moments m;
+  m.sum = compute("total", shape, [&](Indices i) { return sum(element(i), AxisList(axes), where); }, where);
+  m.mean = compute("mean", shape, [&](Indices i) { return m.sum(i, where) / count; }, where);
+  m.deviations = compute(
+      "deviations", shape,
+      [&](Indices i) {
+        const Expr d = element(i) - m.mean(i, where);
+        return sum(d * d, AxisList(axes), where);
       },
-      Order::any, where);
-  auto [n, m, v] = compute(
-      name, shape, [&](Indices i) { return merge(values(wide(1), element(i), wide(0)), AxisList(axes), where); }, where);
-  return {n, m, v};
+      where);
+  return m;
 }
-inline Moments moments(const char* name, const Tensor& x, const Reducing& r, Where where) {
+inline Moments moments(const Tensor& x, const Reducing& r, Where where) {
   const Type wide = accumulator(x.type(where));
-  return moments(name, wide, r.result, r.axes, where, [&](const Indices& i) { return wide(x(r.element(i), where)); });
+  return moments(r.result, r.axes, wide(r.count()), where, [&](const Indices& i) { return wide(x(r.element(i), where)); });
 }
 }  // namespace detail
 
 // The variance; `correction` is taken from the number of elements: 1 for a sample (PyTorch), 0 for all there is (NumPy). NaN
 // where nothing is left to divide by.
 struct Variance {
-  Tensor count, mean, deviations, result;
+  Tensor sum, mean, deviations, result;
   operator Tensor() const { return result; }
 };
 inline Variance reduce_var(const Tensor& x, const ReduceOptions& o = {}, int correction = 1, Where where = Where::current()) {
   detail::expect_float("reduce_var", "x", x, where);
   const auto r = detail::reducing("reduce_var", x, o.axes, o.keep_dims, where);
-  const Moments m = detail::moments("reduce_var", x, r, where);
-  const Type type = x.type(where);
+  const Moments m = detail::moments(x, r, where);
+  const Type type = x.type(where), wide = accumulator(type);
   const Tensor result = compute(
-      "reduce_var", r.result, [&](Indices i) { return type(m.deviations(i, where) / max(m.count(i, where) - correction, 0)); },
+      "reduce_var", r.result, [&](Indices i) { return type(m.deviations(i, where) / max(wide(r.count()) - correction, 0)); },
       where);
-  return {m.count, m.mean, m.deviations, result};
+  return {m.sum, m.mean, m.deviations, result};
 }
 inline Variance reduce_std(const Tensor& x, const ReduceOptions& o = {}, int correction = 1, Where where = Where::current()) {
   detail::expect_float("reduce_std", "x", x, where);
