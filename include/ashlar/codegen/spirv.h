@@ -5,9 +5,10 @@
 //   code.entries[0].name;                  // "sum"; its parameters, threads, shared memory
 //   spirv::disassemble(code.words);        // text
 //
-// A shader reaches memory through 64-bit device addresses among its push constants (docs/codegen.md, "Code generation for Vulkan"), so
-// the module has no descriptors. Parameters that do not fit the push constants lie in a block of memory whose address does.
-// Invariant: the words are a function of the kernel and the options alone; they were validated before and after optimisation.
+// A shader reaches memory through 64-bit device addresses among its push constants (docs/codegen.md, "Code generation for
+// Vulkan"), so the module has no descriptors. Parameters that do not fit the push constants lie in a block of memory whose
+// address does. Invariant: the words are a function of the kernel and the options alone; they were validated before and after
+// optimisation.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -18,7 +19,7 @@
 namespace ashlar::codegen::spirv {
 
 struct Options {
-  bool native_fma = true;  // f32: the device rounds Fma once. Otherwise it is computed in f64
+  bool native_fma = true;  // the device rounds Fma once. Otherwise that of f32 is computed in f64, that of f64 in integers
   bool optimise = true;    // through SPIRV-Tools
   bool index32 = false;    // index is 32 bits wide: sound only where entry has checked that every index fits
 };

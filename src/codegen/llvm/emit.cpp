@@ -60,7 +60,8 @@ DeviceCode device_code(const ir::Kernel& kernel, const Target& target) {
 #ifdef ASHLAR_HAS_SPIRV
   auto& shaders = code.shaders;
   shaders.push_back(spirv::translate(kernel));
-  if ((shaders[0].features & ASHLAR_VULKAN_FMA32) != 0) shaders.push_back(spirv::translate(kernel, {.native_fma = false}));
+  if ((shaders[0].features & (ASHLAR_VULKAN_FMA32 | ASHLAR_VULKAN_FMA64)) != 0)
+    shaders.push_back(spirv::translate(kernel, {.native_fma = false}));
   return code;
 #else
   refuse("target", "an ashlar that was built with ASHLAR_VULKAN", "one built without it", Where{});

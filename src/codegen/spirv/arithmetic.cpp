@@ -73,6 +73,7 @@ Piece Arithmetic::splat(Piece x, int lanes) {
   const Type t = x.type.with_lanes(lanes);
   if (const auto n = constants_.find(x.id); n != constants_.end()) return integer(t, n->second);
   if (const auto n = extended_.find(x.id); n != extended_.end()) return resize(t, splat(n->second, lanes), true);
+  if (const auto n = zeros_.find(x.id); n != zeros_.end()) return real(t, n->second ? -0.0 : 0.0);
   const std::vector<Word> parts(static_cast<std::size_t>(lanes), x.id);
   return {c.op(spv::OpCompositeConstruct, m.type(t), parts), t};
 }
@@ -81,6 +82,7 @@ Piece Arithmetic::lane(Piece v, int k) {
   if (v.type.lanes == 1) return v;
   const Type t = v.type.element();
   if (const auto n = extended_.find(v.id); n != extended_.end()) return resize(t, lane(n->second, k), true);
+  if (const auto n = zeros_.find(v.id); n != zeros_.end()) return real(t, n->second ? -0.0 : 0.0);
   return {c.op(spv::OpCompositeExtract, m.type(t), {v.id, static_cast<Word>(k)}), t};
 }
 

@@ -9,6 +9,7 @@
 //   Arithmetic a(function, {.native_fma = true});   a.binary(Op::div, x, y)   floors, x / 0 is 0
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include <ashlar/ir/build.h>
 
@@ -34,7 +35,11 @@ class Arithmetic {
     if (!t.is_bool()) constants_[p.id] = v;
     return p;
   }
-  Piece real(Type t, double v) { return {m.real(t, v), t}; }
+  Piece real(Type t, double v) {
+    const Piece p{m.real(t, v), t};
+    if (v == 0) zeros_[p.id] = std::signbit(v);
+    return p;
+  }
 
   Piece unary(ir::Op, Piece);
   Piece binary(ir::Op, Piece, Piece);
@@ -88,7 +93,11 @@ class Arithmetic {
   Piece count_bits(ir::Op, Piece);
   Piece float_unary(ir::Op, Piece);
   Piece float_binary(ir::Op, Piece, Piece);
-  Piece fma_in_doubles(Piece, Piece, Piece);
+  std::optional<Piece> with_zero(ir::Op, Piece, Piece);
+  Piece fma_in_doubles(Piece, Piece, Piece);  // arithmetic_fma.cpp
+  Piece fma_in_integers(Piece, Piece, Piece);
+  struct Wide;
+  Wide jammed(const Wide&, Piece by);
   Piece float_to_integer(Type to, Piece);
 
   Function& c;
@@ -96,6 +105,7 @@ class Arithmetic {
   bool native_fma_;
   std::map<Ref, std::int64_t> constants_;  // integers, the same in all lanes
   std::map<Ref, Piece> extended_;          // 64 bits: of which 32 they are the sign extension
+  std::map<Ref, bool> zeros_;              // f32, f64, in all lanes: constants that are 0, and whether it is -0
 };
 
 }  // namespace ashlar::codegen::spirv

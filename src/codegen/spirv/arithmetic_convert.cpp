@@ -15,6 +15,10 @@ Piece Arithmetic::widen(Piece x) {
   const Type t = x.type;
   const int lanes = t.lanes;
   const Type word = u32.with_lanes(lanes), wide = f32.with_lanes(lanes);
+  if (const auto n = constants_.find(x.id); n != constants_.end()) {
+    const std::uint64_t bits = static_cast<std::uint64_t>(n->second) & ((std::uint64_t{1} << t.bits) - 1);
+    return real(wide, ir::from_bits(t.element(), bits).f);
+  }
   const Piece bits = resize(word, as(t.bits == 16 ? u16 : u8, x), false);
   if (t.code == Type::Code::bfloat) return float_of(wide, left(bits, 16));
   const Format f = format_of(t);

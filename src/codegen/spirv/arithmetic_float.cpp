@@ -46,8 +46,40 @@ Piece Arithmetic::float_unary(Op o, Piece x) {
   }
 }
 
+// With a constant 0, by the bits of the other operand: Mesa's llvmpipe takes 0 * x and 0 / x for 0, 0 + x for x and x / 0 for
+// anything, though it says that it keeps signed zeros, infinities and NaN. Nothing where neither operand is one.
+std::optional<Piece> Arithmetic::with_zero(Op o, Piece x, Piece y) {
+  const auto a = zeros_.find(x.id), b = zeros_.find(y.id);
+  const bool first = a != zeros_.end();
+  if (!first && b == zeros_.end()) return {};
+  bool negative = (first ? a : b)->second;
+  Piece other = first ? y : x;
+  if (o == Op::sub) {
+    if (first)
+      other = float_unary(Op::neg, other);
+    else
+      negative = !negative;
+  }
+  const Piece bits = bits_of(other);
+  const bool wide = other.type.bits == 64;
+  const std::int64_t top = wide ? 0x7FF0000000000000 : 0x7F800000, nan = wide ? 0x7FF8000000000000 : 0x7FC00000;
+  const std::int64_t signs = wide ? INT64_MIN : INT32_MIN;
+  const Piece magnitude = and_(bits, like(bits, ~signs)), zero = like(bits, 0), infinity = like(bits, top);
+  const auto is_zero = [&] { return test(spv::OpIEqual, magnitude, zero); };
+  if (o == Op::add || o == Op::sub)  // -0 + x is x
+    return negative ? other : float_of(other.type, select(is_zero(), zero, bits));
+  if (o != Op::mul && o != Op::div) return {};
+  Piece sign = and_(bits, like(bits, signs));
+  if (negative) sign = op(spv::OpBitwiseXor, bits.type, {sign, like(bits, signs)});
+  const Piece no_number = o == Op::mul ? test(spv::OpUGreaterThanEqual, magnitude, infinity)
+                                       : or_(is_zero(), test(spv::OpUGreaterThan, magnitude, infinity));
+  const Piece number = o == Op::mul || first ? sign : or_(sign, infinity);
+  return float_of(other.type, select(no_number, like(bits, nan), number));
+}
+
 Piece Arithmetic::float_binary(Op o, Piece x, Piece y) {
   if (is_narrow_float(x.type)) return narrow(x.type, float_binary(o, widen(x), widen(y)));
+  if (const auto r = with_zero(o, x, y)) return *r;
   switch (o) {
     case Op::add:
       return exact(spv::OpFAdd, x, y);
@@ -81,32 +113,12 @@ Piece Arithmetic::fma(Piece x, Piece y, Piece z) {
   const Type t = x.type;
   if (!t.is_float()) return add(mul(x, y), z);
   if (is_narrow_float(t)) return narrow(t, fma(widen(x), widen(y), widen(z)));
+  if (const auto product = with_zero(Op::mul, x, y)) return float_binary(Op::add, *product, z);
   (t.bits == 64 ? used_fma64 : used_fma32) = true;
-  if (!native_fma_ && t.bits == 32) return fma_in_doubles(x, y, z);
+  if (!native_fma_) return t.bits == 32 ? fma_in_doubles(x, y, z) : fma_in_integers(x, y, z);
   const Piece r = glsl(GLSLstd450Fma, {x, y, z});
   m.decorate(r.id, spv::DecorationNoContraction);
   return r;
-}
-
-// Where the device rounds Fma twice. The product of two f32 is exact in f64. Its sum with the third, rounded to odd there
-// (truncated, and the last bit set when anything was lost), rounds to f32 as the exact sum does, because f64 has more than two
-// bits to spare (S. Boldo, G. Melquiond: Emulation of FMA and correctly rounded sums, IEEE Trans. Computers 57, 2008). What the
-// sum lost is the error term of Knuth's TwoSum, exact since no f32 operand can make an f64 overflow or underflow.
-Piece Arithmetic::fma_in_doubles(Piece x, Piece y, Piece z) {
-  const Type wide = f64.with_lanes(x.type.lanes);
-  auto extended = [&](Piece v) { return op(spv::OpFConvert, wide, {v}); };
-  const Piece p = exact(spv::OpFMul, extended(x), extended(y)), addend = extended(z);
-  const Piece s = exact(spv::OpFAdd, p, addend);
-  const Piece part = exact(spv::OpFSub, s, p);
-  const Piece lost = exact(spv::OpFAdd, exact(spv::OpFSub, p, exact(spv::OpFSub, s, part)), exact(spv::OpFSub, addend, part));
-  const Piece bits = bits_of(s), zero = like(bits, 0);
-  const Piece inexact = test(spv::OpFOrdNotEqual, lost, real(wide, 0));  // false for the NaN that infinities leave
-  const Piece even = test(spv::OpIEqual, and_(bits, like(bits, 1)), zero);
-  // towards what was lost: away from zero when it has the sign of the sum
-  const Piece same_sign = test(spv::OpSGreaterThanEqual, op(spv::OpBitwiseXor, bits.type, {bits, bits_of(lost)}), zero);
-  const Piece odd = add(bits, select(same_sign, like(bits, 1), like(bits, -1)));
-  const Piece chosen = select(and_(inexact, even), odd, bits);
-  return op(spv::OpFConvert, x.type, {float_of(wide, chosen)});
 }
 
 }  // namespace ashlar::codegen::spirv

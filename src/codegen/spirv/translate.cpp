@@ -133,7 +133,7 @@ class Translator {
         for (const auto& [capability, bit] : table)
           if (words[at + 1] == static_cast<Word>(capability)) f |= bit;
     if (fma32_ && options.native_fma) f |= ASHLAR_VULKAN_FMA32;
-    if (fma64_) f |= ASHLAR_VULKAN_FMA64;
+    if (fma64_ && options.native_fma) f |= ASHLAR_VULKAN_FMA64;
     return f;
   }
 
@@ -287,11 +287,20 @@ class Translator {
       }
       e.place(id, own(e, b, elements, uses));
     }
-    for (const auto& [key, buffers] : shared) {  // buffers that lie at one offset are never alive together: one variable
+    // Buffers that lie at one offset are never alive together: one variable. Launches share those of one type and size: the
+    // layers count all of a module, though an entry has what it uses.
+    std::map<Ref, std::size_t> used;
+    for (const auto& [key, buffers] : shared) {
       std::int64_t most = 1;
       for (const ir::KBuffer* b : buffers) most = std::max(most, b->elements.node()->i);
-      const Ref variable = m.global(spv::StorageClassWorkgroup, m.array(key.second, most));
-      m.name(variable, buffers[0]->name);
+      const Ref type = m.array(key.second, most);
+      std::vector<Ref>& made = workgroup_[type];
+      const std::size_t next = used[type]++;
+      if (next == made.size()) {
+        made.push_back(m.global(spv::StorageClassWorkgroup, type));
+        m.name(made.back(), buffers[0]->name);
+      }
+      const Ref variable = made[next];
       interface_.insert(variable);
       entry.shared_bytes += most * (buffers[0]->type.is_bool() ? 4 : buffers[0]->type.bytes());
       for (const ir::KBuffer* b : buffers) {
@@ -372,6 +381,7 @@ class Translator {
   std::set<std::string> names_;
   std::set<Ref> interface_;  // of the launch at hand
   std::map<ir::Id, Ref> constants_;
+  std::map<Ref, std::vector<Ref>> workgroup_;  // by type: variables in shared memory
   std::map<Ref, Ref> push_;
   std::vector<EntryPoint> entries_;
   std::map<Ref, Word> threads_;
