@@ -71,6 +71,7 @@ struct Differences {
   // As the axes that this one came from have it.
   Difference derived(Id axis) const {
     const ir::Axis& a = p.axis(axis);
+    if (ir::is_int(a.extent, 1)) return {Difference::Kind::exact, 0};  // there is no other iteration
     switch (a.origin) {
       case ir::Axis::Origin::root: {
         for (std::size_t d = 0; d < stage.iters.size(); ++d)

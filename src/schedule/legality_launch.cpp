@@ -271,6 +271,21 @@ void prove_bound(Context& c, const Stmt& loop) {
 }
 
 namespace {
+// Is there a loop whose iterations are points, which threads could compute each by itself? There is none in the nest of one
+// result, nor in that of a recurrence that runs along all of its dimensions.
+bool has_points(const Program& p, const Stmt& root) {
+  bool found = false;
+  const auto look = [&](const Stmt& s) {
+    if (s.kind != Stmt::Kind::nest) return;
+    const auto& along = p.stage(s.stage).along;
+    for (std::size_t d = 0; d < s.roots.size(); ++d)
+      found = found || (!p.axis(s.roots[d].axis).reduce && std::find(along.begin(), along.end(), d) == along.end());
+  };
+  look(root);
+  ir::walk(root.body, look);
+  return found;
+}
+
 // Functions in C run on the host.
 void refuse_functions(const Program& p, const Target& target) {
   for (const auto& [id, stage] : p.stages) {
@@ -299,10 +314,10 @@ void finish_launches(Context& c) {
   for (const Stmt& root : p.body) {
     if (root.kind != Stmt::Kind::nest) continue;
     const ir::Stage& stage = p.stage(root.stage);
-    bool any = false, loops = false;
-    ir::walk(root.body, [&](const Stmt& s) { any = any || bound(s), loops = loops || s.kind == Stmt::Kind::loop; });
+    bool any = false;
+    ir::walk(root.body, [&](const Stmt& s) { any = any || bound(s); });
     if (!gpu) continue;
-    if (!any && loops)  // without loops: one thread computes it
+    if (!any && has_points(p, root))  // else one thread computes it
       ashlar::refuse("schedule",
                      "loops bound to blocks and threads for " + stage.name +
                          ", which is computed at the root of a program for " + std::string(c.target.text()),

@@ -50,7 +50,7 @@ TEST_CASE("every operator is written as C, with its header") {
 // Code for the device is made of a sample; who is refused is the matter of the schedule alone.
 TEST_CASE("on a device an operator has launches, or is refused by the parameter that could give it some") {
   for (const char* target : {"vulkan", "cuda-sm_80"}) {
-    std::size_t launched = 0;
+    std::vector<std::string> refused;
     [[maybe_unused]] std::size_t number = 0;
     for (const std::string& name : op_names()) {
       CAPTURE(target);
@@ -63,13 +63,14 @@ TEST_CASE("on a device an operator has launches, or is refused by the parameter 
 #endif
       const auto r = ashlar::generator::run_tool(line);
       CAPTURE(r.err);
-      launched += r.code == 0;
       if (r.code == 0) continue;
+      refused.push_back(name);
       CHECK(r.code == 1);
       CHECK(r.err.find(std::string(": parameter schedule=default: expected a schedule that has launches on ") + target +
                        " for all stages, found no launches (") != std::string::npos);
     }
-    CHECK(launched >= 200);
+    // What a step computes inside of these recurrences is as large as a Symbol says, and no thread has such memory.
+    CHECK(refused == std::vector<std::string>{"gru", "lstm"});
   }
   const auto r = ashlar::generator::run_tool(
       std::vector<std::string>{"-g", "relu", "schedule=none", "-f", "op_relu", "-e", "program=nothing", "-t", "vulkan"});

@@ -128,6 +128,9 @@ TEST_CASE("on a device rows are threads, and each runs through its own steps") {
   auto [i, steps] = d[h.state[0]].spatial<2>();
   says(refusal(d, [&, i = i] { d[h.state[0]].bind(i, gpu::thread_x); }),
        {"i of h, which is bound", "of another iteration of i"});
+  auto [io, ii] = d[h.state[0]].split(i, 1);
+  says(refusal(d, [&, io = io] { d[h.state[0]].bind(io, gpu::thread_x); }), {"io of h, which is bound"});
+  d[h.state[0]].bind(ii, gpu::thread_x);  // of one iteration, which reads no other
 }
 
 }  // namespace ashlar::test

@@ -57,12 +57,19 @@ struct Scheduled {
     interp::run_algorithm(by.schedule.algorithm(), meant);
     interp::run(p, given);
     for (std::size_t k = 0; k < given.size(); ++k) CHECK(interp::difference(given[k].array, meant[k].array) == "");
+    const Target& target = by.schedule.target();
+    if (!target.is_gpu()) return;
+    for (std::size_t k = 0; k < p.arguments.size(); ++k)
+      if (p.arguments[k].kind != ir::ArgumentKind::input) given[k] = interp::Array::zeros(given[k].array.type, shapes[k]);
+    schedule::finish(by.schedule.scheduled(), target);
+    interp::run(lower(p, options_for(target)), given, {.races = true});
+    for (std::size_t k = 0; k < given.size(); ++k) CHECK(interp::difference(given[k].array, meant[k].array) == "");
   }
 
  private:
   static lang::Built built(const std::vector<Tensor>& inputs, const std::vector<Tensor>& results) {
     std::vector<lang::ArgumentRef> arguments(inputs.begin(), inputs.end());
-    static const char* const names[] = {"out", "out1", "out2"};
+    static const char* const names[] = {"out", "out1", "out2", "out3"};
     for (std::size_t k = 0; k < results.size(); ++k) {
       const Tensor out = lang::make_output(names[k], results[k].type(), results[k].shape().extents());
       lang::bind(out, results[k]);
@@ -452,12 +459,47 @@ TEST_CASE("by default: on devices") {
     CHECK(s.has("relu", "computed of the sums of dense in registers"));
     CHECK(s.has("reduce_sum", "parts of the terms, then the parts (schedules::gpu_reduction)"));
     CHECK(s.text().find("block_x") != std::string::npos);
-    const Scheduled alone({a}, {ops::cumsum(a, 0)}, {}, target);
-    CHECK(alone.has("cumsum", "one thread"));
-    alone.same({{15, 20}, {15, 20}});
     s.same({{15, 20}, {20, 40}, {40}, {15, 40}, {}});
     s.same({{0, 2}, {2, 1}, {1}, {0, 1}, {}});
   }
+}
+
+TEST_CASE("by default: what has an order of its own on devices") {
+  lang::DefinitionScope scope;
+  const Symbol M{"M"}, N{"N"};
+  const Tensor a = input("a", f32, {M, N}), b = input("b", i32, {N}), c = input("c", u8, {M, N}), one = input("one", i32, {}),
+               d = input("d", f32, {N, M});
+  for (const char* target : {"vulkan", "cuda-sm_80"}) {
+    const Scheduled rows({a}, {ops::cumsum(a, 0)}, {}, target);
+    CHECK(rows.has("cumsum", "its steps in each thread, threads along i1, blocks of 64"));
+    rows.same({{5, 70}, {5, 70}});
+    rows.same({{0, 3}, {0, 3}});
+    const Axis k{"k", N};
+    const Tensor total = compute("total", [&] { return strict_sum(b(k), k); });
+    const Scheduled all({b, one, c}, {ops::cumsum(b, 0), total, ops::add(one, one), ops::histogram(c)}, {}, target);
+    for (const char* stage : {"cumsum", "total", "add"}) CHECK(all.has(stage, "one thread"));
+    CHECK(all.has("histogram", "combined in memory, a point a thread"));
+    all.same({{30}, {}, {20, 30}, {30}, {}, {}, {256}});
+    all.same({{0}, {}, {2, 0}, {0}, {}, {}, {256}});
+    const Scheduled points({d, b}, {ops::index_add(ir::index(7), b, d)}, {}, target);
+    CHECK(points.has("index_add", "the init by the threads of one block, points in their order by its first"));
+    points.same({{40, 20}, {40}, {7, 20}});
+  }
+}
+
+TEST_CASE("by default: what is computed inside of a recurrence is a thread's on devices") {
+  lang::DefinitionScope scope;
+  const Symbol T{"T"}, H{"H"};
+  const auto layer = [&](const Extent& units) {
+    const Tensor x = input("x", f32, {T, 2}), W = input("W", f32, {2, 4, units}), U = input("U", f32, {units, 4, units});
+    return Scheduled({x, W, U}, {ops::lstm(x, W, U, Tensor())}, {}, "vulkan");
+  };
+  const Scheduled number = layer(3);
+  CHECK(number.has("lstm_state", "one thread"));
+  number.same({{5, 2}, {2, 4, 3}, {3, 4, 3}, {5, 3}});
+  const Scheduled symbol = layer(H);
+  CHECK(symbol.by.choices.text().find("no launches (set_scope expects a constant size for lstm_gates in "
+                                      "stack") != std::string::npos);
 }
 
 TEST_CASE("points on a device: what is refused") {
