@@ -1,19 +1,22 @@
-/* Calls one kernel in an emulator: reads the arguments from a file, and writes what the outputs hold to another.
+/* Calls one kernel in an emulator: reads the arguments from a file, and writes what they hold afterwards to another.
  *
- *   kernel IN OUT          IN: a count, then for each argument: kind, type code, bits, dimensions, their extents,
- *                         how many strides, those, bytes, data
+ *   kernel IN OUT          IN: a count, then for each argument: type code, bits, dimensions (-1: the value of a scalar), their
+ *                         extents, how many strides, those, bytes, data
  *
- * The linker gives the kernel the name `kernel`. All of its arguments are tensors, 24 at most: more are passed than it takes,
- * which the calling convention of the processor allows. */
+ * The linker gives the kernel the name `kernel`, and what the runtime knows of it `kernel_desc`. It has 24 arguments at most.
+ * Tensors alone go to the kernel itself: more are passed than it takes, which the calling convention of the processor allows.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <ashlar/runtime/abi.h>
+#include <ashlar/runtime/desc.h>
+#include <ashlar/runtime/runtime.h>
 
 enum { most = 24, dims = 8 };
 
 #define EIGHT const void*, const void*, const void*, const void*, const void*, const void*, const void*, const void*
 int kernel(EIGHT, EIGHT, EIGHT);
+extern const ashlar_abi1_desc kernel_desc;
 
 static int64_t number(FILE* f) {
   int64_t n = 0;
@@ -43,11 +46,18 @@ int main(int argc, char** argv) {
   }
   fclose(in);
   const void* a[most];
-  for (int k = 0; k < most; ++k) a[k] = &tensors[k];
+  int scalars = 0;
+  for (int k = 0; k < most; ++k) {
+    const int scalar = tensors[k].ndim < 0;
+    a[k] = scalar ? tensors[k].data : (const void*)&tensors[k];
+    scalars += scalar;
+  }
 #define EIGHT_FROM(n) a[n], a[n + 1], a[n + 2], a[n + 3], a[n + 4], a[n + 5], a[n + 6], a[n + 7]
-  const int result = kernel(EIGHT_FROM(0), EIGHT_FROM(8), EIGHT_FROM(16));
+  const int result = scalars ? ashlar_abi1_call(&kernel_desc, a, NULL) : kernel(EIGHT_FROM(0), EIGHT_FROM(8), EIGHT_FROM(16));
   if (result != 0) {
-    printf("the kernel returned %d\n", result);
+    char text[400];
+    ashlar_error_text(ashlar_last_error(), text, sizeof text);
+    printf("the kernel returned %d: %s\n", result, text);
     return 1;
   }
   out = fopen(argv[2], "wb");

@@ -5,6 +5,7 @@
 //
 //   if (const char* why = emulated::missing(target)) skip...
 //   emulated::run(kernel, target, arguments);           // throws std::runtime_error: what the tools said
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,12 +23,25 @@ struct Tensor {
   std::vector<std::int64_t> shape;
   std::vector<std::byte> bytes;
   std::vector<std::int64_t> strides = {};  // in elements; none: dense
+  bool scalar = false;                     // `bytes` hold the value of a Scalar
 };
-// All arguments are tensors, 24 at most; their memory comes back as the kernel left it. Without an operating system
-// extents of the kernel's are numbers or its symbols themselves, and tensors dense.
+
+// A kernel that is compiled and linked once, and called any number of times. It has 24 arguments at most; the memory of
+// tensors comes back as the kernel left it. Without an operating system extents of the kernel's are numbers or its symbols
+// themselves, and tensors dense.
 // `vector_bytes`: of SVE's and RISC-V's registers, 16 to 256.
+class Program {
+ public:
+  Program(const ashlar::ir::Kernel&, const ashlar::Target&, int vector_bytes = 32);
+  void run(std::vector<Tensor>&) const;
+  void run(ashlar::interp::Arguments&) const;  // those that are outputs change
+
+ private:
+  struct Linked;
+  std::shared_ptr<const Linked> linked_;
+};
+
 void run(const ashlar::ir::Kernel&, const ashlar::Target&, std::vector<Tensor>&, int vector_bytes = 32);
-// The same, on the arguments of an interpreter; those that are outputs change.
 void run(const ashlar::ir::Kernel&, const ashlar::Target&, ashlar::interp::Arguments&, int vector_bytes = 32);
 
 }  // namespace emulated

@@ -1,6 +1,6 @@
 #pragma once
-// An operator against plain loops, over several shapes: by the interpreter, compiled for this machine, and where asked for, for
-// AArch64 in an emulator.
+// An operator against plain loops, over several shapes: by the interpreter, compiled for this machine, and elsewhere where that
+// is asked for (tests/ops/runners.h).
 //
 //   check("relu", [](Maker& m) {
 //     const Symbol N{"N"};
@@ -109,7 +109,8 @@ struct Run {
 struct Tolerance {
   double relative = 4e-7, absolute = 1e-7;
   bool of_largest = false;
-  bool emulated = false;  // on other processors too, at the first shapes: AArch64, and ASHLAR_OPS_TARGETS
+  bool emulated = false;                     // on other processors too, every time (tests/ops/runners.h)
+  const char* refused_on_devices = nullptr;  // what they say, or a part of it; any other refusal is a failure
 };
 inline constexpr Tolerance exact{0, 0};
 

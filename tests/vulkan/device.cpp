@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #define VK_NO_PROTOTYPES
+#include <ashlar/codegen/abi_layout.h>
 #include <ashlar/ir/refusal.h>
 #include <vulkan/vulkan_core.h>
 
@@ -277,6 +278,20 @@ std::string TestDevice::run(const ir::Kernel& k, std::vector<Bytes>& arguments, 
     }
   for (const auto& [id, b] : buffers) ashlar_vulkan_free(b);
   return rc == ASHLAR_OK ? "" : sentence(error);
+}
+
+OnDevice::OnDevice(const interp::Array& a, ashlar_vulkan_queue* queue) : shape(a.shape) {
+  ashlar_error error = {};
+  REQUIRE(ashlar_vulkan_alloc(queue, a.bytes.size(), &buffer, &error) == ASHLAR_OK);
+  REQUIRE(ashlar_vulkan_upload(buffer, 0, a.bytes.data(), a.bytes.size(), &error) == ASHLAR_OK);
+  const codegen::TensorType t = codegen::tensor_type(a.type);
+  tensor.data = buffer, tensor.device_type = 7, tensor.ndim = static_cast<std::int32_t>(shape.size());
+  tensor.type_code = t.code, tensor.type_bits = t.bits, tensor.type_lanes = 1, tensor.shape = shape.data();
+}
+
+void OnDevice::read(interp::Array& a) const {
+  ashlar_error error = {};
+  REQUIRE(ashlar_vulkan_download(buffer, 0, a.bytes.data(), a.bytes.size(), &error) == ASHLAR_OK);
 }
 
 }  // namespace vulkan

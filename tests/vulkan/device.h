@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <ashlar/codegen/spirv.h>
+#include <ashlar/interp/interpreter.h>
 #include <ashlar/runtime/runtime.h>
 #include <ashlar/runtime/vulkan.h>
 
@@ -58,6 +59,18 @@ class TestDevice {
   ashlar_vulkan_given given_ = {};
   void *library_ = nullptr, *instance_ = nullptr, *device_ = nullptr, *messenger_ = nullptr;
   std::vector<std::string> messages_;
+};
+
+// A tensor of the device with the bytes of an array; elements of 4 bits are two to a byte already.
+struct OnDevice {
+  explicit OnDevice(const interp::Array&, ashlar_vulkan_queue* = TestDevice::get()->queue());
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+  ~OnDevice() { ashlar_vulkan_free(buffer); }
+  void read(interp::Array&) const;
+  std::vector<std::int64_t> shape;
+  ashlar_vulkan_buffer* buffer = nullptr;
+  ashlar_tensor tensor = {};
 };
 
 }  // namespace vulkan

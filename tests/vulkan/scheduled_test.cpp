@@ -4,7 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <ashlar/codegen/abi_layout.h>
 #include <ashlar/codegen/jit.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lower/explain.h>
@@ -23,6 +22,7 @@
 using namespace ashlar;
 using handmade::Sizes;
 using interp::Array;
+using vulkan::OnDevice;
 using vulkan::TestDevice;
 
 namespace {
@@ -34,28 +34,6 @@ ir::Kernel lowered(const Schedule& s) {
   schedule::finish(s.scheduled(), s.target());
   return lower(s.scheduled().program, options_for(s.target()));
 }
-
-// A tensor of the device with the contents of an array.
-struct OnDevice {
-  explicit OnDevice(const Array& a, ashlar_vulkan_queue* queue = TestDevice::get()->queue()) : shape(a.shape) {
-    ashlar_error error = {};
-    REQUIRE(ashlar_vulkan_alloc(queue, a.bytes.size(), &buffer, &error) == ASHLAR_OK);
-    REQUIRE(ashlar_vulkan_upload(buffer, 0, a.bytes.data(), a.bytes.size(), &error) == ASHLAR_OK);
-    const codegen::TensorType t = codegen::tensor_type(a.type);
-    tensor.data = buffer, tensor.device_type = 7, tensor.ndim = static_cast<std::int32_t>(shape.size());
-    tensor.type_code = t.code, tensor.type_bits = t.bits, tensor.type_lanes = 1, tensor.shape = shape.data();
-  }
-  OnDevice(const OnDevice&) = delete;
-  OnDevice& operator=(const OnDevice&) = delete;
-  ~OnDevice() { ashlar_vulkan_free(buffer); }
-  void read(Array& a) const {
-    ashlar_error error = {};
-    REQUIRE(ashlar_vulkan_download(buffer, 0, a.bytes.data(), a.bytes.size(), &error) == ASHLAR_OK);
-  }
-  std::vector<std::int64_t> shape;
-  ashlar_vulkan_buffer* buffer = nullptr;
-  ashlar_tensor tensor = {};
-};
 
 std::string last_sentence() { return vulkan::sentence(*ashlar_last_error()); }
 

@@ -287,8 +287,7 @@ class Translator {
       }
       e.place(id, own(e, b, elements, uses));
     }
-    // Buffers that lie at one offset are never alive together: one variable. Launches share those of one type and size: the
-    // layers count all of a module, though an entry has what it uses.
+    // Buffers that lie at one offset are never alive together: one variable. Launches share those of one type and size.
     std::map<Ref, std::size_t> used;
     for (const auto& [key, buffers] : shared) {
       std::int64_t most = 1;
