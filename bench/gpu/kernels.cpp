@@ -1,5 +1,6 @@
 #include "bench/gpu/kernels.h"
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <stdexcept>
@@ -14,6 +15,7 @@
 #include "tests/interp/launch_attention.h"
 #include "tests/interp/launch_matmul.h"
 #include "tests/interp/launch_small.h"
+#include "tests/schedules/gpu_programs.h"
 #include "tests/support/mma_operators.h"
 #include "tests/vulkan/programs.h"
 
@@ -175,6 +177,13 @@ std::vector<Case> cases(const std::string& target) {
             Data::integers);
   add("whole tiles by a user's instruction", kernel_named("mma_product", target), {{{"M", 128}, {"N", 256}, {"K", 160}}},
       Data::integers);
+  for (const schedules_test::DeviceProgram& p : schedules_test::device_programs()) {
+    schedules_test::DeviceRuns r = runs_of(p, Target::parse(target));
+    std::erase_if(r.given, [](const Arguments& a) {  // no memory is given out of 0 bytes
+      return std::any_of(a.begin(), a.end(), [](const interp::Actual& x) { return x.array.bytes.empty(); });
+    });
+    all.push_back({"by family: " + p.name, std::move(r.kernel), 0, std::move(r.given)});
+  }
   if (target == "cuda-sm_90a")
     add("persistent product", launches::persistent::matmul().k,
         {{{"M", 128}, {"N", 256}, {"K", 640}}, {{"M", 200}, {"N", 264}, {"K", 200}}, {{"M", 40}, {"N", 24}, {"K", 8}}},
