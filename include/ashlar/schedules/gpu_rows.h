@@ -11,10 +11,10 @@
 //     result:  for jo, for ji in 256       thread_x, with exp inlined
 //
 // Of short rows a block has several, side by side along thread_y. What is computed along a row between two reductions is
-// inlined: each reader computes it again, which costs less than memory for rows of any length. Sums are regrouped, by the shape
-// of the block alone; a reduction that forbids it (strict_sum) is done by one thread of each row. Right for every extent.
-// Refused: a processor, no stage, more dimensions of rows than the result has, a scatter or recurrence, an output before the
-// result, more threads than a block has.
+// inlined: each reader computes it again, which costs less than memory for rows of any length; one value of a row (1 / sqrt of
+// a variance) is computed by every thread, once. Sums are regrouped, by the shape of the block alone; a reduction that forbids
+// it (strict_sum) is done whole by every thread of its row. Right for every extent. Refused: a processor, no stage, more
+// dimensions of rows than the result has, a scatter or recurrence, an output before the result, more threads than a block has.
 #include <ashlar/schedules/gpu.h>
 #include <ashlar/schedules/rows.h>
 
@@ -80,7 +80,8 @@ inline void gpu_rows(Schedule& s, const std::vector<Stage>& stages, const GpuRow
 
   std::vector<Stage> kept;  // but the result, in order
   for (std::size_t k = 0; k + 1 < stages.size(); ++k)
-    if (reduces(stages[k]) || s.attempt([&] { stages[k].inline_(where); })) kept.push_back(stages[k]);
+    if (reduces(stages[k]) || along(stages[k]).empty() || s.attempt([&] { stages[k].inline_(where); }))
+      kept.push_back(stages[k]);
 
   std::vector<Loop> elements = along(result);
   outer.resize(static_cast<std::size_t>(dims));
