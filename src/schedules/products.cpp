@@ -178,7 +178,7 @@ bool schedule_product(Draft& d, const Group& g, const Product& product) {
   const std::string panels = "panels of " + std::to_string(blocks.columns) + " along " + label(1) + " and " +
                              std::to_string(blocks.rows) + " along " + label(2) + ", " + std::to_string(blocks.block_k) +
                              " terms at a time (schedules::matmul)";
-  const auto finished = [&](const std::function<void()>& steps) {
+  const auto finished = [&](auto steps) {
     return [&d, steps] { steps(), schedule::finish(d.s.scheduled(), d.s.target()); };
   };
   const auto as_zero =
@@ -231,7 +231,7 @@ bool schedule_product(Draft& d, const Group& g, const Product& product) {
   const Stage leader = d.handle(g.leader);
   // A start that is read, a bias, has nothing past its end.
   const bool padded = product.stage != g.leader &&
-                      std::none_of(s.inits.begin(), s.inits.end(), [](const Expr& e) { return ir::free_vars(e).size() > 0; });
+                      std::none_of(s.inits.begin(), s.inits.end(), [](const Expr& e) { return !ir::free_vars(e).empty(); });
   const auto dims = spatial_of(s);
   const std::optional<Id> of_a = packed_stage(d, s, product.a, d.sizes().extent(s, dims.back().id)),
                           of_b = packed_stage(d, s, product.b, d.sizes().extent(s, dims[dims.size() - 2].id));

@@ -1,0 +1,185 @@
+// What docs/default.md says of when something is done, on both sides of each border.
+#include "tests/schedules/by_default.h"
+
+#include <algorithm>
+#include <functional>
+
+using namespace by_default_test;
+
+namespace {
+
+using Formula = std::function<Expr(const Tensor& x, Var i)>;
+
+// Is a stage of the formula inlined that so many terms of each result read, from neighbouring places?
+bool inlined(const Formula& f, int reads) {
+  lang::DefinitionScope scope;
+  const Tensor x = input("x", f32, {1000});
+  const Tensor stage = compute("stage", {{"i", 1000}}, [&](Var i) { return f(x, i); });
+  const Tensor y = compute("y", {{"i", 980}}, [&](Var i) {
+    Expr sum = stage(i);
+    for (int k = 1; k < reads; ++k) sum = sum + stage(i + k);
+    return sum;
+  });
+  return Scheduled({x}, {y}).has("stage", "inlined");
+}
+
+Family family_of(const std::vector<Tensor>& inputs, const Tensor& result) {
+  return Scheduled(inputs, {result}).by.choices.stages.back().family;
+}
+
+}  // namespace
+
+TEST_CASE("by default: what computing again costs beside memory decides what is inlined") {
+  CHECK(inlined([](const Tensor& x, Var i) { return x(i) * 2.0f + 1.0f; }, 5));
+  CHECK(!inlined([](const Tensor& x, Var i) { return x(i) * 2.0f + 1.0f; }, 7));
+  CHECK(inlined([](const Tensor& x, Var i) { return x(i) / 3.0f; }, 2));
+  CHECK(!inlined([](const Tensor& x, Var i) { return x(i) / 3.0f; }, 3));
+  CHECK(inlined([](const Tensor& x, Var i) { return exp(x(i)); }, 1));
+  CHECK(!inlined([](const Tensor& x, Var i) { return exp(x(i)); }, 2));
+  CHECK(inlined([](const Tensor& x, Var i) { return x(clamp(i - 1, 0, 999)); }, 5));  // a bent index costs as well
+  CHECK(!inlined([](const Tensor& x, Var i) { return x(clamp(i - 1, 0, 999)); }, 7));
+  CHECK(inlined([](const Tensor& x, Var i) { return x(i); }, 7));
+}
+
+TEST_CASE("by default: into a product nothing is inlined that it would repeat") {
+  lang::DefinitionScope scope;
+  const Tensor a = input("a", u8, {64, 32});
+  const Tensor wide = compute("wide", {{"i", 64}, {"k", 32}}, [&](Var i, Var k) { return f32(a(i, k)); });
+  for (const int columns : {4, 8}) {
+    const Tensor b = input("b", f32, {32, columns});
+    CHECK(Scheduled({a, b}, {ops::matmul(wide, b)}).has("wide", "inlined") == (columns == 4));
+  }
+}
+
+TEST_CASE("by default: a scatter is not computed again for every reader of its elements") {
+  lang::DefinitionScope scope;
+  const Tensor x = input("x", u8, {40, 30}), counts = ops::histogram(x);
+  const Scheduled s({x}, {compute("y", {{"b", 256}}, [&](Var b) { return f32(counts(b)) * 0.5f; })});
+  CHECK(!s.has(s.by.choices.stages.back().stage, "computed at"));
+  CHECK(s.by.choices.stages.back().family == Family::scatter);
+  s.same({{40, 30}, {256}});
+}
+
+TEST_CASE("by default: which loop is for the pool, and when there is none") {
+  lang::DefinitionScope scope;
+  const auto done = [&](const std::vector<Extent>& shape, const char* what) {
+    const Tensor x = input("x", f32, shape);
+    return Scheduled({x}, {ops::neg(x)}).has("neg", what);
+  };
+  CHECK(done({8, 64, 64}, "i0 in parallel"));  // the outermost one of 8
+  CHECK(done({16, 64, 64}, "i0 in parallel"));
+  CHECK(done({7, 64, 64}, "i1 in parallel"));
+  CHECK(!done({32, 32, 16}, "i1 in parallel"));
+  CHECK(!done({64, 16}, "in parallel"));  // too little work
+  CHECK(done({1 << 20}, "in parallel"));
+  const Symbol few{"F", {.max = 8}}, many{"M"};
+  CHECK(!done({few, few}, "in parallel"));  // what a Symbol's declaration leaves
+  CHECK(done({many, many}, "i0 in parallel"));
+  const Tensor small = input("x", f32, {1000}), large = input("x", f32, {1 << 20});
+  CHECK(!Scheduled({small}, {ops::reduce_sum(small)}).has("reduce_sum", "in parallel"));
+  CHECK(Scheduled({large}, {ops::reduce_sum(large)}).has("reduce_sum", "pieces of 65536 terms in parallel"));
+  CHECK(!Scheduled({large}, {ops::reduce_sum(large)}, {.parallel = false}).has("reduce_sum", "in parallel"));
+}
+
+TEST_CASE("by default: what a sum is taken for") {
+  lang::DefinitionScope scope;
+  const Tensor a = input("a", f32, {64, 48}), b = input("b", f32, {48, 32}), column = input("c", f32, {48, 1}),
+               d = input("d", f32, {64}), image = input("x", f32, {1, 2, 12, 12});
+  const Axis k{"k", 48};
+  CHECK(family_of({a, b}, ops::matmul(a, b)) == Family::product);
+  CHECK(family_of({a, b}, compute("y", {{"i", 64}, {"j", 32}},
+                                  [&](Var i, Var j) { return strict_sum(a(i, k) * b(k, j), k); })) == Family::product);
+  // a factor of one column has no dimension of its own
+  CHECK(family_of({a, column}, ops::matmul(a, column)) == Family::row_reduction);
+  // the largest operand says what neighbours are
+  CHECK(family_of({a, d}, compute("y", {{"i", 64}}, [&](Var i) { return sum(a(i, k) + d(i), k); })) == Family::row_reduction);
+  CHECK(family_of({a}, ops::reduce_sum(a, {.axes = {0}})) == Family::column_reduction);
+  // windows that lie beside each other are windows too, small ones
+  CHECK(family_of({image}, ops::max_pool2d(image, {.window = {2, 2}, .stride = {2, 2}})) == Family::stencil);
+}
+
+TEST_CASE("by default: lanes and tiles fit what there is") {
+  lang::DefinitionScope scope;
+  const auto tile = [&](int rows, int columns) {
+    const Tensor a = input("a", f32, {rows, 20}), b = input("b", f32, {20, columns});
+    return Scheduled({a, b}, {ops::matmul(a, b)}).of("matmul").done;
+  };
+  const auto said = [](const std::vector<std::string>& done, const std::string& what) {
+    return std::any_of(done.begin(), done.end(), [&](const auto& d) { return d.find(what) != std::string::npos; });
+  };
+  CHECK(said(tile(33, 50), "sums of a tile of 11 x 32, 16 in a vector"));  // three whole tiles of rows
+  CHECK(said(tile(28, 50), "sums of a tile of 14 x 32, 16 in a vector"));
+  CHECK(said(tile(28, 16), "sums of a tile of 14 x 16, 16 in a vector"));
+  CHECK(said(tile(5, 16), "sums of a tile of 5 x 16, 16 in a vector"));
+  const Tensor x = input("x", f32, {100, 5}), wide = input("w", f64, {100, 500}), rows = input("r", f32, {20, 4096});
+  CHECK(Scheduled({x}, {ops::neg(x)}).has("neg", "a vector of 5 along i1"));
+  CHECK(Scheduled({wide}, {ops::cast(wide, u8)}).has("cast", "vectors of 32 along"));
+  CHECK(Scheduled({rows}, {ops::reduce_sum(rows, {.axes = {1}})}).has("reduce_sum", "sums in 8 vectors of 16"));
+}
+
+TEST_CASE("by default: weights are packed for enough channels, on the pool where that may be used") {
+  lang::DefinitionScope scope;
+  const Tensor x = input("x", f32, {1, 16, 12, 12});
+  const auto conv = [&](int outputs, bool parallel) {
+    const Tensor w = input("w", f32, {outputs, 16, 3, 3});
+    return Scheduled({x, w}, {ops::conv2d(x, w)}, {.parallel = parallel});
+  };
+  CHECK(conv(8, true).by.choices.text().find("w in blocks of ") != std::string::npos);
+  CHECK(conv(4, true).by.choices.text().find("w in blocks of ") == std::string::npos);
+  CHECK(conv(32, true).text().find("parallel") != std::string::npos);
+  CHECK(conv(32, false).text().find("parallel") == std::string::npos);
+}
+
+TEST_CASE("by default: rows that neighbours need lie in a ring") {
+  lang::DefinitionScope scope;
+  const Symbol H{"H"};
+  const Tensor x = input("x", f32, {H, 64});
+  const Tensor root = compute("root", {{"y", H}, {"x", 64}}, [&](Var r, Var c) { return sqrt(exp(x(r, c))); });
+  const Tensor y = compute("y", {{"y", H}, {"x", 64}}, [&](Var r, Var c) {
+    return root(clamp(r - 1, 0, H - 1), c) + root(r, c) + root(clamp(r + 1, 0, H - 1), c);
+  });
+  const Scheduled s({x}, {y});
+  CHECK(s.has("root", "sliding"));
+  CHECK(s.has("root", "a ring of 4 rows"));
+  s.same({{70, 64}, {70, 64}});
+}
+
+TEST_CASE("by default: how much of a row is computed at once") {
+  lang::DefinitionScope scope;
+  const Tensor x = input("x", f32, {40, 5000}), of = input("of", f32, {5000}), line = input("l", f32, {1 << 20});
+  const Tensor root = compute("root", {{"y", 40}, {"x", 5000}}, [&](Var r, Var c) { return sqrt(exp(x(r, c))); });
+  const Tensor of_column = compute("of_column", {{"x", 5000}}, [&](Var c) { return exp(of(c)); });
+  const Tensor alone = compute("alone", {{"y", 40}, {"x", 5000}}, [&](Var r, Var c) { return x(r, c) * of_column(c); });
+  const Tensor window = compute("window", {{"y", 34}, {"x", 5000}}, [&](Var r, Var c) { return root(r, c) * root(r + 6, c); });
+  CHECK(Scheduled({x, of}, {alone}).has("alone", "x by 1024"));
+  CHECK(Scheduled({x}, {window}).has("window", "y by 32, x by 512"));
+  CHECK(Scheduled({line}, {ops::neg(line)}).has("neg", "i0 by 16384"));
+}
+
+TEST_CASE("by default: what is computed outside of the loop for the pool is computed before it") {
+  lang::DefinitionScope scope;
+  for (const int rows : {7, 8}) {
+    const Tensor x = input("x", f32, {rows}), w = input("w", f32, {rows, 64}), z = input("z", f32, {rows, 64, 64});
+    const Tensor of_i = compute("of_i", {{"i", rows}}, [&](Var i) { return exp(x(i)); });
+    const Tensor of_j = compute("of_j", {{"i", rows}, {"j", 64}}, [&](Var i, Var j) { return exp(w(i, j)); });
+    const Tensor y = compute("y", {{"i", rows}, {"j", 64}, {"k", 64}},
+                             [&](Var i, Var j, Var k) { return of_i(i) * of_j(i, j) * z(i, j, k); });
+    const Scheduled s({x, w, z}, {y});
+    CHECK(s.has("y", rows == 7 ? "j in parallel" : "i in parallel"));
+    CHECK(s.has("of_j", "computed at j of y"));
+    CHECK(s.has("of_i", "computed at i of y") == (rows == 8));
+    s.same({{rows}, {rows, 64}, {rows, 64, 64}, {rows, 64, 64}});
+  }
+}
+
+TEST_CASE("by default: families that take a stage whole, and one thread for recurrences") {
+  lang::DefinitionScope scope;
+  for (const int channels : {3, 4}) {
+    const Tensor x = input("x", f32, {1, 9, 11, channels}), w = input("w", f32, {3, 3, channels, 1});
+    const Scheduled s({x, w}, {ops::depthwise_conv2d(x, w, {}, {.layout = ops::Layout::channels_last})});
+    CHECK(s.has("depthwise_conv2d", "schedules::stencil") == (channels == 4));
+  }
+  const Tensor x = input("x", f32, {200, 500});
+  CHECK(Scheduled({x}, {ops::cumsum(x, 0)}).text().find("parallel") != std::string::npos);
+  CHECK(Scheduled({x}, {ops::cumsum(x, 0)}, {.parallel = false}).text().find("parallel") == std::string::npos);
+}
