@@ -66,11 +66,11 @@ std::size_t lines(A... a) {
 }  // namespace
 
 TEST_CASE("values that are used twice, again and again") {
-  same<growth::Doubled>(60);
-  same<growth::Choices>(60, false);
-  same<growth::Choices>(60, true);
-  same<growth::Positions>(60);
-  same<growth::Conditions>(60);
+  same<growth::Doubled>(30);
+  same<growth::Choices>(30, false);
+  same<growth::Choices>(30, true);
+  same<growth::Positions>(30);
+  same<growth::Conditions>(30);
   same<growth::Guarded>(20);
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <random>
 
 #include <doctest/doctest.h>
@@ -166,58 +167,79 @@ void execute(const ir::Kernel& k, const Target& target, std::vector<std::vector<
   REQUIRE(code.run(args.data(), nullptr) == ASHLAR_OK);
 }
 
-// Compiles all cases into one kernel, a loop each, in vectors of `lanes` (0: what a register holds), and executes it.
+// Compiles all cases into one kernel, a loop each, in vectors of `lanes` (0: what a register holds), and executes it. The
+// results of a type are parts of one tensor: entry checks that no output overlaps another tensor, pair by pair.
 std::vector<std::vector<Value>> compiled(const Target& target, const std::vector<Case>& cases, int lanes) {
   Maker m("op");
   std::vector<std::vector<unsigned char>> memory;
   std::vector<ir::Id> ids;
-  std::vector<bool> is_input;
-  std::vector<std::size_t> out_at;
+  struct Part {  // of an output
+    std::int64_t width = 1, begin = 0, elements = 0;
+  };
+  std::vector<Part> parts;
+  std::map<std::string, std::int64_t> elements;  // of the result types
+  std::vector<std::vector<Expr>> operands;
+  std::vector<Expr> loops;
   for (const Case& c : cases) {
     auto inputs = c.inputs;
-    const int width = lanes ? lanes : target.lanes(inputs[0][0].type);
-    pad(inputs, width);
-    const auto n = static_cast<std::int64_t>(inputs[0].size());
-    const Expr i = ir::var(m.next++, "i");
-    const Expr first = ir::mul(i, ir::index(width));
+    Part part;
+    part.width = lanes ? lanes : target.lanes(inputs[0][0].type);
+    pad(inputs, static_cast<int>(part.width));
+    part.elements = static_cast<std::int64_t>(inputs[0].size());
+    std::int64_t& end = elements[ir::text(c.result)];
+    part.begin = end;
+    end += part.elements;
+    const auto width = static_cast<int>(part.width);
+    loops.push_back(ir::var(m.next++, "i"));
+    const Expr first = ir::mul(loops.back(), ir::index(part.width));
     const Expr at = width == 1 ? first : ir::ramp(first, ir::index(1), width);
-    std::vector<Expr> operands;
+    auto& of = operands.emplace_back();
     for (const auto& in : inputs) {
       const Type t = in[0].type;
-      std::vector<unsigned char> bytes(static_cast<std::size_t>(n * t.bytes()));
+      std::vector<unsigned char> bytes(in.size() * static_cast<std::size_t>(t.bytes()));
       for (std::size_t k = 0; k < in.size(); ++k) write_value(bytes.data() + k * static_cast<std::size_t>(t.bytes()), in[k]);
       ir::Id id = 0;  // cases share the inputs that are the same
       for (std::size_t k = 0; k < memory.size(); ++k)
-        if (is_input[k] && m.k.buffers.at(ids[k]).type == t && memory[k] == bytes) id = ids[k];
+        if (m.k.buffers.at(ids[k]).type == t && memory[k] == bytes) id = ids[k];
       if (!id) {
-        id = m.tensor("in" + std::to_string(memory.size()), t, {ir::index(n)});
+        id = m.tensor("in" + std::to_string(memory.size()), t, {ir::index(part.elements)});
         ids.push_back(id);
-        is_input.push_back(true);
         memory.push_back(std::move(bytes));
       }
-      operands.push_back(m.load(id, at));
+      of.push_back(m.load(id, at));
     }
-    if (!c.constant.empty()) operands.push_back(width == 1 ? c.constant : ir::broadcast(c.constant, width));
-    const ir::Id out = m.tensor("out" + std::to_string(memory.size()), c.result, {ir::index(n)}, true);
-    out_at.push_back(memory.size());
-    ids.push_back(out);
-    is_input.push_back(false);
-    memory.emplace_back(static_cast<std::size_t>(n * c.result.bytes()), 0xAB);
-    m.k.body.push_back(kernels::loop(i, ir::index(n / width),
-                                     {kernels::store(out, at, ir::make(c.op, c.result.with_lanes(width), operands))}));
+    if (!c.constant.empty()) of.push_back(width == 1 ? c.constant : ir::broadcast(c.constant, width));
+    parts.push_back(part);
+  }
+  std::map<std::string, std::size_t> out_at;  // of the result types, in memory
+  for (std::size_t c = 0; c < cases.size(); ++c) {
+    const Type t = cases[c].result;
+    const auto width = static_cast<int>(parts[c].width);
+    if (!out_at.count(ir::text(t))) {
+      const std::int64_t n = elements.at(ir::text(t));
+      out_at[ir::text(t)] = memory.size();
+      ids.push_back(m.tensor("out" + std::to_string(memory.size()), t, {ir::index(n)}, true));
+      memory.emplace_back(static_cast<std::size_t>(n * t.bytes()), 0xAB);
+    }
+    const Expr first = ir::add(ir::mul(loops[c], ir::index(parts[c].width)), ir::index(parts[c].begin));
+    const Expr at = width == 1 ? first : ir::ramp(first, ir::index(1), width);
+    m.k.body.push_back(kernels::loop(
+        loops[c], ir::index(parts[c].elements / parts[c].width),
+        {kernels::store(ids[out_at.at(ir::text(t))], at, ir::make(cases[c].op, t.with_lanes(width), operands[c]))}));
   }
   execute(m.k, target, memory);
   std::vector<std::vector<Value>> results(cases.size());
-  for (std::size_t c = 0; c < cases.size(); ++c)
+  for (std::size_t c = 0; c < cases.size(); ++c) {
+    const Type t = cases[c].result;
+    const unsigned char* first = memory[out_at.at(ir::text(t))].data() + static_cast<std::size_t>(parts[c].begin * t.bytes());
     for (std::size_t k = 0; k < cases[c].inputs[0].size(); ++k)
-      results[c].push_back(
-          read_value(cases[c].result, memory[out_at[c]].data() + k * static_cast<std::size_t>(cases[c].result.bytes())));
+      results[c].push_back(read_value(t, first + k * static_cast<std::size_t>(t.bytes())));
+  }
   return results;
 }
 
 void compare(const Target& target, const std::vector<Case>& all) {
-  // a kernel's entry compares every output with every other tensor; an emulator takes its time to start
-  const std::size_t together = target.runs_here() ? 10 : 20;
+  const std::size_t together = target.runs_here() ? 24 : 48;  // an emulator takes its time to start
   if (all.size() > together) {
     for (std::size_t c = 0; c < all.size(); c += together)
       compare(target, {all.begin() + static_cast<std::ptrdiff_t>(c),

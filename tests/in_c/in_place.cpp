@@ -1,6 +1,9 @@
 // codegen::compile, through C: a test that is linked with this file in the place of LLVM's runs what it compiles as C, made by
 // gcc and clang in turn. What the tests ask of LLVM alone (its texts, its refusals) they are told to leave out
 // (tests/in_c/CMakeLists.txt).
+#include <map>
+
+#include <ashlar/codegen/c.h>
 #include <ashlar/codegen/jit.h>
 #include <ashlar/ir/refusal.h>
 
@@ -15,9 +18,12 @@ struct Compiled::Code {
 
 Compiled compile(const ir::Kernel& kernel, const Target& target, Seconds*) {
   static std::size_t turn = 0;
+  static std::map<std::string, std::shared_ptr<Compiled::Code>> compiled;  // targets of one width have one text
   const auto all = in_c::compilers();
   if (all.empty()) throw InternalError("no compiler of C is here");
-  return Compiled(std::make_shared<Compiled::Code>(Compiled::Code{in_c::compile(kernel, target, all[turn++ % all.size()])}));
+  auto& code = compiled[c::source(kernel, target)];
+  if (!code) code = std::make_shared<Compiled::Code>(Compiled::Code{in_c::compile(kernel, target, all[turn++ % all.size()])});
+  return Compiled(code);
 }
 
 int Compiled::call(std::span<const void* const> arguments, const ashlar_context* context) const {
