@@ -1,7 +1,5 @@
 // The schedule of programs that have none: what stages are taken for, where they are computed, and that the results are those
 // of the algorithm.
-#include <ashlar/lower/explain.h>
-#include <ashlar/lower/lower.h>
 #include <ashlar/schedules/gpu.h>
 
 #include "tests/schedules/by_default.h"
