@@ -68,10 +68,16 @@ struct Differences {
     return d.kind == Difference::Kind::not_negative && stays(axis) ? Difference{Difference::Kind::exact, 0} : d;
   }
 
-  // As the axes that this one came from have it.
+  // Of a loop of one iteration: what is not known to be apart is in that one.
   Difference derived(Id axis) const {
-    const ir::Axis& a = p.axis(axis);
-    if (ir::is_int(a.extent, 1)) return {Difference::Kind::exact, 0};  // there is no other iteration
+    const Difference d = of_origin(p.axis(axis));
+    return d.kind != Difference::Kind::exact && !d.forward() && ir::is_int(p.axis(axis).extent, 1)
+               ? Difference{Difference::Kind::exact, 0}
+               : d;
+  }
+
+  // As the axes that this one came from have it.
+  Difference of_origin(const ir::Axis& a) const {
     switch (a.origin) {
       case ir::Axis::Origin::root: {
         for (std::size_t d = 0; d < stage.iters.size(); ++d)

@@ -1,4 +1,6 @@
 // What each step makes of a recurrence, and what it refuses: the loops along which it runs keep their order.
+#include <ashlar/analysis/verify.h>
+
 #include "programs.h"
 #include "tests/golden.h"
 #include "tests/support/recurrence_operators.h"
@@ -115,6 +117,21 @@ TEST_CASE("cache_write takes the recurrence to the new stage") {
   u.s.cache_write(u.y, Scope::global).compute_at(r);
   u.s[u.y].parallel(r).vectorize(t, 4);  // a copy
   u.golden("cache_write");
+}
+
+// Fuzz seeds 67 and 101317: that no step is before another did not count as an order of the loops inside.
+TEST_CASE("along an extent of one no step reads another, whatever it reads across") {
+  lang::DefinitionScope scope;
+  const Tensor x = lang::make_input("x", f32, {1, 6}), out = lang::make_output("out", f32, {1, 6});
+  const Tensor y = recur(
+      "y", {{"t", 1}, {"j", 6}}, Along{0}, Lag{1}, [&](Var t, Var j) { return x(t, j); },
+      [&](Prior before, Var t, Var j) { return x(t, j) + select(j < 5, before(t - 1, j + 1), 0.0f); });
+  lang::bind(out, y);
+  Schedule s(lang::build_program("p", {x, out}), Target::parse("x86-64-v3"));
+  CHECK_NOTHROW(analysis::verify(s.scheduled().program, "test"));
+  auto [t, j] = s[y].spatial<2>();
+  s[y].split(j, 4);
+  CHECK_NOTHROW(analysis::verify(s.scheduled().program, "test"));
 }
 
 TEST_CASE("on a device rows are threads, and each runs through its own steps") {
