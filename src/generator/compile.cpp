@@ -4,6 +4,10 @@
 #include <ashlar/ir/refusal.h>
 #include <ashlar/schedule/step.h>
 
+#ifdef ASHLAR_HAS_LLVM
+#include <ashlar/codegen/cache.h>
+#endif
+
 #include "generator/pipeline.h"
 #include "interp/scheduled_code.h"
 
@@ -14,7 +18,7 @@ codegen::Compiled compile([[maybe_unused]] const ir::Program& program, [[maybe_u
 #ifdef ASHLAR_HAS_LLVM
   ir::Program boxed = program;
   if (!interp::scheduled::regions_are_known(boxed)) analysis::derive_regions(boxed);  // as the language built it
-  return codegen::compile(lower(boxed, generator::lower_options(target)), target);
+  return codegen::compile_cached(lower(boxed, generator::lower_options(target)), target);
 #else
   refuse("compile", "an ashlar that was built with LLVM", "one built without it", where);
 #endif

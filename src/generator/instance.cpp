@@ -8,7 +8,7 @@
 #include <ashlar/schedule/step.h>
 
 #ifdef ASHLAR_HAS_LLVM
-#include <ashlar/codegen/jit.h>
+#include <ashlar/codegen/cache.h>
 #endif
 
 #include "generator/command_line.h"
@@ -38,7 +38,7 @@ AnyInstance::AnyInstance(Generator* (*make)(), const char* name, const Target& t
   }
   generator::lower_kernel(state->compilation, options);
 #ifdef ASHLAR_HAS_LLVM
-  if (target.runs_here()) state->code = codegen::compile(state->compilation.kernel, target);
+  if (target.runs_here()) state->code = codegen::compile_cached(state->compilation.kernel, target);
 #endif
   state_ = state.release();
 }

@@ -17,7 +17,7 @@
 #include <fmt/ranges.h>
 
 #ifdef ASHLAR_HAS_LLVM
-#include <ashlar/codegen/emit.h>
+#include <ashlar/codegen/cache.h>
 #endif
 
 #include "generator/command_line.h"
@@ -189,9 +189,13 @@ FileSet make_files(const Parts& p, const std::vector<Output>& outputs, bool line
     codegen::Seconds seconds;
     std::vector<codegen::Variant> variants;
     for (std::size_t k = 0; k < p.parts.size(); ++k) variants.push_back({&p.kernels[k], p.parts[k].target});
-    std::vector<std::string> code = codegen::emit(variants, kinds, &seconds, {.line_tables = line_tables});
+    codegen::CacheUse use;
+    std::vector<std::string> code = codegen::emit_cached(variants, kinds, &seconds, {.line_tables = line_tables}, &use);
     for (std::size_t i = 0; i < code.size(); ++i) files.add(paths[i], std::move(code[i]));
-    if (times) times->push_back({"code", seconds.build * 1e3}), times->push_back({"llvm", seconds.llvm * 1e3});
+    if (times && use.kind == codegen::CacheUse::Kind::hit)
+      times->push_back({"code (cached)", 0});
+    else if (times)
+      times->push_back({"code", seconds.build * 1e3}), times->push_back({"llvm", seconds.llvm * 1e3});
   }
 #endif
   for (const Output& o : outputs) {

@@ -28,11 +28,15 @@ class Compiled {
  private:
   struct Code;
   explicit Compiled(std::shared_ptr<Code> code) : code_(std::move(code)) {}
-  friend Compiled compile(const ir::Kernel&, const Target&, Seconds*);
+  friend Compiled load(const std::string& object, const ir::Kernel&, const Target&);
   std::shared_ptr<Code> code_;
 };
 
 // Refused when this machine cannot execute code for the target, or the target is one without operating system.
+void require_loadable(const Target&);
+// What emit() made of the kernel, for a target that is loadable.
+Compiled load(const std::string& object, const ir::Kernel&, const Target&);
+// Both, and emit() between them. codegen/cache.h has the same with objects that were made before.
 Compiled compile(const ir::Kernel&, const Target&, Seconds* = nullptr);
 
 }  // namespace ashlar::codegen

@@ -42,5 +42,7 @@ Code translate(const ir::Kernel&, const Target&);
 // empty value none. Nothing where there is none. InternalError with its log where it cannot assemble the text.
 std::optional<std::string> cubin(const std::string& text, std::string_view chip);
 bool assembles(std::string_view chip);  // is there one that knows the chip?
+// What tells one such library from another: its file, with size and time. Empty where there is none that knows the chip.
+std::string linker_version(std::string_view chip);
 
 }  // namespace ashlar::codegen::ptx

@@ -33,7 +33,9 @@ constexpr const char* kPasses =
 constexpr const char* kDevicePasses =
     "function(sroa<modify-cfg>,early-cse,instcombine<no-verify-fixpoint>,early-cse<memssa>,simplifycfg),globaldce";
 
-void initialise() {
+}  // namespace
+
+void initialise_targets() {
   static std::once_flag once;
   std::call_once(once, [] {
     LLVMInitializeX86TargetInfo();
@@ -68,13 +70,11 @@ void initialise() {
   });
 }
 
-}  // namespace
-
 namespace {
 
 std::unique_ptr<llvm::TargetMachine> machine_for(const std::string& name, const std::string& cpu, const std::string& features,
                                                  llvm::Reloc::Model relocations) {
-  initialise();
+  initialise_targets();
   const llvm::Triple triple{name};
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);

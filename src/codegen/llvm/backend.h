@@ -15,6 +15,7 @@ class TargetMachine;
 
 namespace ashlar::codegen {
 
+void initialise_targets();  // what LLVM needs once, before any of its machines is asked for
 std::unique_ptr<llvm::TargetMachine> target_machine(const Target&);
 std::unique_ptr<llvm::TargetMachine> device_machine(const Target&);  // of a target that is a CUDA device: writes PTX
 enum class Passes { host, device };

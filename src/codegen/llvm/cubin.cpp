@@ -1,6 +1,7 @@
 // Machine code for a CUDA device in this process, by libnvJitLink of the CUDA toolkit, which is opened when it is first needed.
 // Its C interface (nvJitLink.h, "Linking"): a handle, options as strings, inputs, the result's size and bytes; 0 is success.
 #include <dlfcn.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -79,6 +80,17 @@ bool assembles(std::string_view chip) {
   if (!h) return false;
   the_linker().destroy(&h);
   return true;
+}
+
+std::string linker_version(std::string_view chip) {
+  if (!assembles(chip)) return {};
+  Dl_info info = {};
+  struct stat facts = {};
+  const auto address = reinterpret_cast<const void*>(the_linker().create);
+  if (dladdr(address, &info) == 0 || stat(info.dli_fname, &facts) != 0)
+    throw InternalError("codegen: the file of nvJitLink is not found");
+  return std::string(info.dli_fname) + ' ' + std::to_string(facts.st_size) + ' ' + std::to_string(facts.st_mtim.tv_sec) + '.' +
+         std::to_string(facts.st_mtim.tv_nsec);
 }
 
 std::optional<std::string> cubin(const std::string& text, std::string_view chip) {

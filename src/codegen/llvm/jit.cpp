@@ -38,13 +38,21 @@ struct Compiled::Code {
   std::size_t (*workspace_bytes)(const void*, const ashlar_context*) = nullptr;
 };
 
-Compiled compile(const ir::Kernel& kernel, const Target& target, Seconds* seconds) {
+void require_loadable(const Target& target) {
   std::string missing;
   if (!target.runs_here(&missing))
     refuse("compile", "a target that this machine can execute", std::string(target.text()) + ", which needs " + missing,
            Where{});
   if (target.os() == "none") refuse("compile", "a target with an operating system", std::string(target.text()), Where{});
-  const std::string object = emit(kernel, target, Output::object, seconds);  // also initialises LLVM's target
+}
+
+Compiled compile(const ir::Kernel& kernel, const Target& target, Seconds* seconds) {
+  require_loadable(target);
+  return load(emit(kernel, target, Output::object, seconds), kernel, target);
+}
+
+Compiled load(const std::string& object, const ir::Kernel& kernel, const Target& target) {
+  initialise_targets();
   const std::string name = c_identifier(kernel.name);
   auto code = std::make_shared<Compiled::Code>();
   auto builder = taken(llvm::orc::JITTargetMachineBuilder::detectHost());
