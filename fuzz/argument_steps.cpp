@@ -78,7 +78,8 @@ std::optional<Drawn> draw_argument_step(Source& s, const Program& p, const std::
   if (name == "assume") return draw_assumption(s, p);
   std::vector<Id> inputs, tables;
   for (const auto& [id, b] : p.buffers) {
-    if (b.role != ir::Role::input && !s.one_in(16)) continue;
+    const bool constant = b.role == ir::Role::constant && name == "pack_argument";
+    if (b.role != ir::Role::input && !constant && !s.one_in(16)) continue;
     inputs.push_back(id);
     if (chooses(p, id)) tables.push_back(id);
   }

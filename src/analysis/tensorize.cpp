@@ -1,3 +1,4 @@
+#include <ashlar/analysis/packed.h>
 #include <ashlar/analysis/tensorize.h>
 
 #include <algorithm>
@@ -439,6 +440,8 @@ struct Storage {
       strides = b.layout.strides;
     } else if (b.order == ir::Buffer::Order::dense && b.layout.map.empty()) {
       dense(b.extents);
+    } else if (b.role == ir::Role::constant) {
+      dense(packed_extents(p.symbols, b));
     } else {
       constexpr Id own = Id{1} << 62;
       for (std::size_t d = 0; d < physical_rank; ++d)

@@ -103,8 +103,8 @@ Place place_argument(ir::Kernel& k, ir::Program& p, const ir::Buffer& b) {
   if (b.role == ir::Role::constant) {
     kb.storage = ir::Storage::constant;
     kb.align = 64;
-    kb.data = b.data;
-    kb.elements = ir::index(static_cast<std::int64_t>(b.data->size()) / b.type.bytes());
+    kb.data = b.layout.map.empty() ? b.data : std::make_shared<const std::vector<std::byte>>(analysis::packed_data(b));
+    kb.elements = ir::index(static_cast<std::int64_t>(kb.data->size()) / b.type.bytes());
   }
   k.buffers.emplace(kb.id, kb);
   return place;

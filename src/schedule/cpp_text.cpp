@@ -341,7 +341,8 @@ constexpr Form forms[] = {
     {"set_scope", 2, [](Writer& w, const Step& s) { return w.stage(s.args[0].id) + ".store_in(" + scope(s.args[1]) + ")"; }},
     {"pack_argument", 2,
      [](Writer& w, const Step& s) {
-       return w.schedule() + ".pack_argument(" + w.buffer_ref(s.args[0].id) + ", " + w.map(s.args[1]) + ", Pack::by_caller)";
+       return w.schedule() + ".pack_argument(" + w.buffer_ref(s.args[0].id) + ", " + w.map(s.args[1]) +
+              (w.program().buffer(s.args[0].id).role == ir::Role::constant ? ", Pack::at_entry)" : ", Pack::by_caller)");
      }},
     {"roll", 3,
      [](Writer& w, const Step& s) {

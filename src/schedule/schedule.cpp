@@ -509,7 +509,11 @@ void Schedule::pack_argument_(const Tensor& input, const std::vector<Expr>& vars
                               Where w) {
   const ir::Id buffer = Stage::buffer_of(*state_, input, "pack_argument", w);
   const Stage any(0, state_);
-  if (pack == Pack::by_caller) {
+  const bool constant = state_->scheduled.program.buffer(buffer).role == ir::Role::constant;
+  if (constant && pack == Pack::by_caller)
+    refuse("pack_argument", "an input (Pack::at_entry lays a constant out when it is compiled)",
+           state_->scheduled.program.buffer(buffer).name + ", a constant, which no caller passes", w);
+  if (constant || pack == Pack::by_caller) {
     any.apply("pack_argument", {Arg::buffer(buffer), detail::index_map(vars, map)}, w);
     return;
   }

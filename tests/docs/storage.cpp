@@ -91,8 +91,8 @@ Group storage() {
   add({"pack_argument", "s.pack_argument(input, map, Pack::by_caller)",
        "The caller hands the input over in this layout; the generated header has a function that packs it "
        "([generators.md](generators.md#arguments-that-the-caller-packs)). With `Pack::at_entry` the kernel packs it, by a "
-       "`cache_read`.",
-       "An input; no two elements lie at one place.", on<Matmul>([](Matmul& p, Schedule& s, Show& show) {
+       "`cache_read`; a constant is laid out so when it is compiled, and costs a call nothing.",
+       "An input, or with `Pack::at_entry` a constant; no two elements lie at one place.", on<Matmul>([](Matmul& p, Schedule& s, Show& show) {
          const Tensor &B = p.B, &C = p.C;
          REFUSED(s.pack_argument(C, [](Var r, Var c) { return at(c, r); }, Pack::by_caller));
          s.pack_argument(B, [](Var r, Var c) { return at(c / 16, r, c % 16); }, Pack::by_caller);

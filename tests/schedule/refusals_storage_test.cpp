@@ -162,9 +162,9 @@ TEST_CASE("an index map is over its own variables, and of indices") {
 TEST_CASE("the caller packs inputs, once, each element to a place of its own") {
   Product t;
   const auto panels = [](Var k, Var n) { return at(n / 4, k, n % 4); };
-  says(refusal(t.s, [&] { t.s.pack_argument(t.C, panels, Pack::by_caller); }), {"an input, found C, an output"});
+  says(refusal(t.s, [&] { t.s.pack_argument(t.C, panels, Pack::by_caller); }), {"an input or a constant, found C, an output"});
   says(refusal(t.s, [&] { t.s.pack_argument(t.product, panels, Pack::by_caller); }),
-       {"an input, found product, a stage (transform_layout sets its layout)"});
+       {"an input or a constant, found product, a stage (transform_layout sets its layout)"});
   says(refusal(t.s, [&] { t.s.pack_argument(t.B, [](Var k, Var n) { return at(k, n % 4); }, Pack::by_caller); }),
        {"a map that sends different elements of B to different places, found (d0, d1 % 4)", "conflict: "});
   says(refusal(t.s, [&] { t.s.pack_argument(t.B, [](Var k) { return at(k); }, Pack::by_caller); }),

@@ -100,7 +100,8 @@ enum class Place { last, first };  // of a dimension among those that are there
 struct Ends {                      // the loops over the iterations taken out at both ends
   Loop first, last;
 };
-enum class Pack { at_entry, by_caller };  // by_caller changes the ABI: the argument arrives packed
+// by_caller changes the ABI: the argument arrives packed. at_entry: the kernel packs it; a constant when it is compiled.
+enum class Pack { at_entry, by_caller };
 
 struct Split {  // what a loop became
   Loop outer, inner;
@@ -341,7 +342,7 @@ class Schedule {  // of a program: a value, copying is deep
   //   Schedule& narrow = s.specialize(N <= 8);        narrow[C].unroll(j);        s[C].vectorize(j, 8);
   Schedule& specialize(Operand condition, Where = Where::current());
   template <class F>
-  void pack_argument(const Tensor& input, F&& layout, Pack pack, Where w = Where::current()) {  // an input's layout
+  void pack_argument(const Tensor& input, F&& layout, Pack pack, Where w = Where::current()) {  // an input's or constant's
     std::vector<Expr> vars, exprs;
     detail::map_of(layout, vars, exprs);
     pack_argument_(input, vars, exprs, pack, w);
