@@ -75,11 +75,21 @@ void lies(const Stage& stage, int rank, int dim, Where where) {
   if (rank == 5)
     stage.transform_layout([&](Var a, Var b, Var c, Var e, Var f) { return last_in_memory<5>({a, b, c, e, f}, dim); }, where);
 }
-void lies_in_blocks(const Stage& stage, int rank, int dim, std::int64_t by, Where where) {
-  if (rank == 3) stage.transform_layout([&](Var a, Var b, Var c) { return in_blocks<3>({a, b, c}, dim, by); }, where);
-  if (rank == 4) stage.transform_layout([&](Var a, Var b, Var c, Var e) { return in_blocks<4>({a, b, c, e}, dim, by); }, where);
-  if (rank == 5)
-    stage.transform_layout([&](Var a, Var b, Var c, Var e, Var f) { return in_blocks<5>({a, b, c, e, f}, dim, by); }, where);
+// `use` gets the map as a function of as many variables as there are dimensions.
+template <class Use>
+void map_in_blocks(int rank, int dim, std::int64_t by, const Use& use) {
+  if (rank == 3) use([&](Var a, Var b, Var c) { return in_blocks<3>({a, b, c}, dim, by); });
+  if (rank == 4) use([&](Var a, Var b, Var c, Var e) { return in_blocks<4>({a, b, c, e}, dim, by); });
+  if (rank == 5) use([&](Var a, Var b, Var c, Var e, Var f) { return in_blocks<5>({a, b, c, e, f}, dim, by); });
+}
+
+// A constant that one stage alone reads, and nothing has laid out.
+bool may_lie_otherwise(const ir::Program& p, const ir::Buffer& b) {
+  if (b.role != ir::Role::constant || !b.layout.map.empty()) return false;
+  return std::count_if(p.stages.begin(), p.stages.end(), [&](const auto& s) {
+           const auto all = readings_of(p, s.second);
+           return std::any_of(all.begin(), all.end(), [&](const Reading& r) { return r.buffer == b.id; });
+         }) == 1;
 }
 
 }  // namespace
@@ -115,9 +125,14 @@ void pack_columns(Draft& d, Id id, Id sums, const Tile& t) {
   d.attempt(id, name + " in blocks of " + count(static_cast<double>(t.columns_by)) + " along " + columns, [&] {
     const Stage of_sums = d.handle(sums);
     lies(of_sums, d.stage(sums).spatial_rank(), t.columns, d.where);
-    const Stage packed = d.s.cache_read(tensor_of(d.s, t.packed, d.where), {of_sums}, Scope::global, d.where);
+    const ir::Buffer& weights = d.program().buffer(t.packed);
+    const Tensor source = tensor_of(d.s, t.packed, d.where);
+    if (may_lie_otherwise(d.program(), weights))
+      return map_in_blocks(weights.rank, t.packed_dim, t.columns_by,
+                           [&](const auto& map) { d.s.pack_argument(source, map, Pack::at_entry, d.where); });
+    const Stage packed = d.s.cache_read(source, {of_sums}, Scope::global, d.where);
     const int rank = d.stage(packed.id()).spatial_rank();
-    lies_in_blocks(packed, rank, t.packed_dim, t.columns_by, d.where);
+    map_in_blocks(rank, t.packed_dim, t.columns_by, [&](const auto& map) { packed.transform_layout(map, d.where); });
     std::vector<Loop> order = packed.nest(d.where);
     const Loop along = order[static_cast<std::size_t>(t.packed_dim)];
     order.erase(order.begin() + t.packed_dim);

@@ -130,6 +130,24 @@ TEST_CASE("by default: weights are packed for enough channels, on the pool where
   CHECK(conv(32, false).text().find("parallel") == std::string::npos);
 }
 
+TEST_CASE("by default: weights that are constants are packed when they are compiled") {
+  lang::DefinitionScope scope;
+  const Tensor x = input("x", f32, {1, 16, 12, 12});
+  std::vector<float> values;
+  for (int k = 0; k < 32 * 16 * 9; ++k) values.push_back(static_cast<float>(k % 17 - 8) / 8);
+  const Tensor w = constant("w", f32, {32, 16, 3, 3}, values);
+  const auto copies = [](const Scheduled& s) { return s.text().find("nest w_cache") != std::string::npos; };
+  const Scheduled once({x}, {ops::conv2d(x, w)});
+  CHECK(once.by.choices.text().find("w in blocks of ") != std::string::npos);
+  CHECK(once.by.schedule.trace().find("pack_argument") != std::string::npos);
+  CHECK(!copies(once));
+  once.same({{1, 16, 12, 12}, {1, 32, 10, 10}});
+  // two that read them may want them otherwise: each call packs them for one
+  const Scheduled twice({x}, {Tensor(ops::conv2d(x, w)), Tensor(ops::conv2d(x, w, {}, {.stride = {2, 2}}))});
+  CHECK(twice.by.schedule.trace().find("pack_argument") == std::string::npos);
+  CHECK(copies(twice));
+}
+
 TEST_CASE("by default: rows that neighbours need lie in a ring") {
   lang::DefinitionScope scope;
   const Symbol H{"H"};
