@@ -11,6 +11,12 @@
 // index. Each gives a scalar inequality that decides it for all points at once; those that follow from others are dropped. The
 // guards pass then moves the test outwards and takes the loop around the tile apart.
 //
+// A choice whose arms both read has no likely side: the points of a tile all take the first arm, all the second, or some each.
+//
+//   for d in [0, +8) vectorized                                 if (do * 8 + 7 < 64)  in[do * 8 + d + 64]
+//     out[...] = select(do * 8 + d < 64, in[... + 64],    ->    else if (do * 8 >= 64)  in[do * 8 + d - 64]
+//                                        in[... - 64])          else  the loop as it was
+//
 // Invariant: under the test, every replaced expression equals the one it replaces at every point of the tile.
 #include "lower/passes.h"
 
@@ -47,11 +53,15 @@ VarRange range_of(const KStmt& loop) {
   return {loop.var, {loop.begin, ir::sub(ir::add(loop.begin, loop.extent), ir::index(1))}};
 }
 
+// Of choices whose arms both read: nothing, or that all points take the first arm, or the second.
+enum class Arms { any, first, second };
+
 // What is assumed of one tile.
 class Interior {
  public:
-  Interior(const KStmt& tile, const Facts& facts) : facts_(facts) { loop(tile, true); }
+  Interior(const KStmt& tile, const Facts& facts, Arms arms) : facts_(facts), arms_(arms) { loop(tile, true); }
   bool anything() const { return !replaced_.empty() && !failed_; }
+  bool has_equal_arms() const { return equal_arms_; }
 
   // The test, over the variables around the loop; false where it can never hold.
   Expr test() const {
@@ -182,8 +192,15 @@ class Interior {
     const bool yes = reads_.count(args[1].node()), no = reads_.count(args[2].node());
     if (yes != no)
       condition(args[0], yes);
+    else if (yes && moves(args[0]))
+      equal_arms(args[0]);
     else if (e.type().is_index() && moves(e))
       condition(args[0], ir::node_count(args[1]) <= ir::node_count(args[2]));
+  }
+
+  void equal_arms(const Expr& c) {
+    equal_arms_ = true;
+    if (arms_ != Arms::any) condition(c, arms_ == Arms::first);
   }
 
   // The same expression may stand in several loops, with other ranges: it is assumed in all of them or nothing is.
@@ -244,6 +261,8 @@ class Interior {
   }
 
   const Facts& facts_;
+  const Arms arms_;
+  bool equal_arms_ = false;
   std::vector<Id> points_;                     // the variables of the tile
   std::vector<Id> other_points_;               // of tiles below serial loops in it, which are looked at on their own
   std::unordered_set<const ir::Node*> reads_;  // what there is a load in
@@ -259,6 +278,7 @@ class Interior {
 };
 
 void visit(std::vector<KStmt>& list, const Facts& facts);
+void tile(KStmt& s, const Facts& facts);
 
 void visit_body(KStmt& loop, const Facts& facts) {
   Facts inner = facts;
@@ -296,27 +316,48 @@ void visit(std::vector<KStmt>& list, const Facts& facts) {
       visit(s.otherwise, facts);
       continue;
     }
-    Interior interior(s, facts);
-    const Expr test = interior.anything() ? analysis::simplify(interior.test(), facts) : ir::boolean(false);
-    if (ir::is_int(test, std::int64_t{0}) || (!ir::is_int(test, 1) && has_collective(s))) {
-      visit_below(s, facts);
-      continue;
-    }
-    KStmt full = s;
-    full.body = interior.body(s.body);
-    visit_below(full, facts);
-    if (ir::is_int(test, 1)) {
-      s = std::move(full);
-      continue;
-    }
-    visit_below(s, facts);
-    const Where where = s.where;
-    std::vector<KStmt> inside, outside;
-    inside.push_back(std::move(full));
-    outside.push_back(std::move(s));
-    s = if_stmt(test, std::move(inside), where);
-    s.otherwise = std::move(outside);
+    tile(s, facts);
   }
+}
+
+struct Assumed {
+  Interior interior;
+  Expr test;  // false: there is nothing to assume, or it never holds
+  Assumed(const KStmt& s, const Facts& facts, Arms arms)
+      : interior(s, facts, arms), test(interior.anything() ? analysis::simplify(interior.test(), facts) : ir::boolean(false)) {}
+  bool helps(const KStmt& s) const { return !ir::is_int(test, std::int64_t{0}) && (ir::is_int(test, 1) || !has_collective(s)); }
+};
+
+// The tile under the test, and the one that `otherwise` makes of it where the test does not hold.
+template <class F>
+void under_test(KStmt& s, const Facts& facts, Assumed& assumed, F otherwise) {
+  KStmt full = s;
+  full.body = assumed.interior.body(s.body);
+  visit_below(full, facts);
+  if (ir::is_int(assumed.test, 1)) {
+    s = std::move(full);
+    return;
+  }
+  otherwise(s);
+  const Where where = s.where;
+  std::vector<KStmt> inside, outside;
+  inside.push_back(std::move(full));
+  outside.push_back(std::move(s));
+  s = if_stmt(assumed.test, std::move(inside), where);
+  s.otherwise = std::move(outside);
+}
+
+void tile(KStmt& s, const Facts& facts) {
+  const auto below = [&](KStmt& rest) { visit_below(rest, facts); };
+  Assumed any(s, facts, Arms::any);
+  if (any.interior.has_equal_arms()) {
+    Assumed first(s, facts, Arms::first), second(s, facts, Arms::second);
+    const bool either = first.helps(s), other = second.helps(s);
+    if (either && other) return under_test(s, facts, first, [&](KStmt& rest) { under_test(rest, facts, second, below); });
+    if (either || other) return under_test(s, facts, either ? first : second, below);
+  }
+  if (!any.helps(s)) return below(s);
+  under_test(s, facts, any, below);
 }
 
 }  // namespace
