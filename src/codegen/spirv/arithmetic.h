@@ -92,6 +92,7 @@ class Arithmetic {
   Piece mul_high_rounding(Piece, Piece);
   Piece count_bits(ir::Op, Piece);
   Piece float_unary(ir::Op, Piece);
+  Piece rounded(ir::Op, Piece);  // floor, ceil, round, trunc
   Piece float_binary(ir::Op, Piece, Piece);
   std::optional<Piece> with_zero(ir::Op, Piece, Piece);
   Piece fma_in_doubles(Piece, Piece, Piece);  // arithmetic_fma.cpp

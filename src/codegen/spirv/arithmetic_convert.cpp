@@ -83,12 +83,11 @@ Piece Arithmetic::float_to_integer(Type to, Piece x) {
   const Piece high = test(spv::OpFOrdGreaterThanEqual, x, real(t, past));
   // everything above this truncates to a value that fits; exact in both float types where the source has fewer bits
   const bool exact_below = !is_unsigned && t.bits == 64 && physical.bits == 32;
-  const Piece low = is_unsigned   ? test(spv::OpFOrdLessThanEqual, x, real(t, -1))
+  const Piece low = is_unsigned   ? test(spv::OpFOrdLessThan, x, real(t, 0))  // (-1, 0) truncates to 0 all the same
                     : exact_below ? test(spv::OpFOrdLessThanEqual, x, real(t, -past - 1))
                                   : test(spv::OpFOrdLessThan, x, real(t, -past));
   const Piece bad = or_(or_(high, low), is_nan(x));
-  Piece safe = select(bad, real(t, 0), x);
-  if (is_unsigned) safe = glsl(GLSLstd450Trunc, {safe});  // of (-1, 0): -0, which converts
+  const Piece safe = select(bad, real(t, 0), x);
   const Piece fits = op(is_unsigned ? spv::OpConvertFToU : spv::OpConvertFToS, result, {safe});
   return select(high, integer(result, top), select(low, integer(result, bottom), fits));
 }
@@ -137,7 +136,7 @@ Piece Arithmetic::saturate(Type wanted, Piece x) {
     const Piece beyond = test(spv::OpFOrdGreaterThan, glsl(GLSLstd450FAbs, {v}), real(middle, largest));
     return convert(to, select(beyond, limit, v));
   }
-  if (from.is_float()) return float_to_integer(to, glsl(GLSLstd450RoundEven, {x}));
+  if (from.is_float()) return float_to_integer(to, rounded(Op::round, x));
   if (from.is_bool()) return convert(to, x);
   // Integer to integer: clamp in the source's type by those limits that it can exceed.
   using ir::highest_of, ir::lowest_of;

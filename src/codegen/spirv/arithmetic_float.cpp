@@ -1,4 +1,6 @@
 // Floating point: IEEE, no contraction but where fma is written. NaNs are told by their bits, which no driver optimises away.
+#include <bit>
+
 #include <ashlar/ir/refusal.h>
 
 #include "codegen/spirv/arithmetic.h"
@@ -34,16 +36,40 @@ Piece Arithmetic::float_unary(Op o, Piece x) {
     case Op::sqrt:
       return glsl(GLSLstd450Sqrt, {x});
     case Op::floor:
-      return glsl(GLSLstd450Floor, {x});
     case Op::ceil:
-      return glsl(GLSLstd450Ceil, {x});
     case Op::round:
-      return glsl(GLSLstd450RoundEven, {x});
     case Op::trunc:
-      return glsl(GLSLstd450Trunc, {x});
+      return rounded(o, x);
     default:
       throw InternalError(std::string("spirv: ") + ir::op_name(o) + " was not expanded");
   }
+}
+
+// f32 and f64 to a whole number. Mesa's llvmpipe rounds vectors that are wider than the processor's by way of integers, and
+// loses the sign of a zero there; of f64 it gets values wrong too (1.5 gives 1). So a result takes x's sign, which each of the
+// four has but for a zero's, and f64 is rounded in sums: |x| + 2^52 has no places after the point, and 2^52 comes off again
+// exactly.
+Piece Arithmetic::rounded(Op o, Piece x) {
+  const Type t = x.type;
+  const bool wide = t.bits == 64;
+  const Piece bits = bits_of(x), sign = and_(bits, like(bits, wide ? INT64_MIN : INT32_MIN));
+  auto signed_as_x = [&](Piece r) { return float_of(t, or_(bits_of(r), sign)); };
+  if (!wide)
+    return signed_as_x(glsl(o == Op::floor   ? GLSLstd450Floor
+                            : o == Op::ceil  ? GLSLstd450Ceil
+                            : o == Op::round ? GLSLstd450RoundEven
+                                             : GLSLstd450Trunc,
+                            {x}));
+  constexpr double whole = 0x1p52;  // from here on all numbers are whole
+  const Piece magnitude = and_(bits, like(bits, INT64_MAX)), above = float_of(t, magnitude);
+  Piece r = exact(spv::OpFSub, exact(spv::OpFAdd, above, real(t, whole)), real(t, whole));  // to nearest even
+  const Piece one = real(t, 1);
+  if (o == Op::trunc) r = select(test(spv::OpFOrdGreaterThan, r, above), exact(spv::OpFSub, r, one), r);
+  r = signed_as_x(r);
+  if (o == Op::floor) r = signed_as_x(select(test(spv::OpFOrdGreaterThan, r, x), exact(spv::OpFSub, r, one), r));
+  if (o == Op::ceil) r = signed_as_x(select(test(spv::OpFOrdLessThan, r, x), exact(spv::OpFAdd, r, one), r));
+  const Piece far = like(bits, std::bit_cast<std::int64_t>(whole));
+  return select(test(spv::OpULessThan, magnitude, far), r, x);  // infinities and NaN are far too
 }
 
 // With a constant 0, by the bits of the other operand: Mesa's llvmpipe takes 0 * x and 0 / x for 0, 0 + x for x and x / 0 for
