@@ -26,6 +26,18 @@ std::string Choices::text() const {
   return r;
 }
 
+namespace {
+
+void schedule(Draft& d, const Group& g, const std::vector<Group>& others, std::set<Id>& done) {
+  const Plan plan = plan_of(d, g);
+  const std::optional<Group> before = rows_before(d, g, plan, others);
+  if (!before) return schedule_group(d, g, plan);
+  done.insert(before->leader);
+  schedule_together(d, g, plan, *before);
+}
+
+}  // namespace
+
 Choices by_default(Schedule& s, const DefaultOptions& options, Where where) {
   Draft d(s, options, where);
   if (s.target().is_gpu()) {
@@ -39,7 +51,7 @@ Choices by_default(Schedule& s, const DefaultOptions& options, Where where) {
     groups.erase(groups.begin());
     if (!done.insert(g.leader).second) continue;
     if (d.program().stages.count(g.leader) && is_untouched(d.program(), d.stage(g.leader)))
-      schedule_group(d, g, plan_of(d, g));
+      schedule(d, g, groups, done);
     else
       groups = groups_of(d);  // inside of another one by now: what was to be inside of it stands elsewhere
   }
