@@ -23,6 +23,7 @@ Draft Flattener::run() {
     current_[b.id] = places_.size();
     places_.push_back(place_argument(k, p_, b));
     last_use_.push_back(0);
+    if (b.stage && p_.stage(b.stage).is_recurrence()) draft_.recurrent.insert(places_.back().kbuffer);
   };
   for (const ir::Argument& a : p_.arguments) {
     if (a.kind == ir::ArgumentKind::scalar) continue;
@@ -121,6 +122,7 @@ void Flattener::alloc(const Stmt& s) {
     for (Expr& e : *list) e = known(e);
   for (const Around& a : around_) draft_.kernel.buffers.at(id).inside.push_back(a.axis);
   draft_.alloc_lines.emplace(id, s.where);
+  if (p_.stage(p_.buffer(s.buffer).stage).is_recurrence()) draft_.recurrent.insert(id);
   kbuffer_of_[s.id] = id;
   if (is_ring(p_.buffer(s.buffer).layout, place.logical_extent, facts_)) draft_.mapped.insert(id);
   current_[s.buffer] = places_.size();

@@ -36,6 +36,7 @@ struct Draft {
   std::map<ir::Id, Where> alloc_lines;  // of the buffers that were allocated: where the user placed them
   std::set<ir::Id> mapped;              // the ones in which points share places: rings, what scatters choose
   std::set<ir::Id> fragments;           // and those that are held by the lanes of a warp
+  std::set<ir::Id> recurrent;           // of recurrences
   // By a buffer that a scatter, or an atomic stage, stores to: variables of the loops over its points. Each iteration has a
   // step of its own, whether the element that it chooses moves with the variable or not.
   std::map<ir::Id, std::set<ir::Id>> points;
@@ -61,6 +62,7 @@ void unroll(Draft&);
 void fold_constants(Draft&);
 void tidy(Draft&);
 void check_registers(const Draft&, const LowerOptions&);
+void carry(Draft&, const LowerOptions&);
 // Of a program with variants: its kernel and theirs, lowered apart, as one.
 ir::Kernel one_of(const ir::Program&, ir::Kernel general, std::vector<ir::Kernel> variants);
 

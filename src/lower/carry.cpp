@@ -1,0 +1,511 @@
+// What a step of a recurrence stores and later steps read stays in registers.
+//
+//   for t in [0, +T)                                        c = [0]
+//     y[t] = select(t < 1, x[t], f(x[t], y[t - 1]))   ->    for t in [0, +min(T, 1))
+//                                                             c[1] = c[0]
+//                                                             c[0] = x[t]
+//                                                             y[t] = c[0]
+//                                                           for t in [1, +T - 1)
+//                                                             c[1] = c[0]
+//                                                             c[0] = f(x[t], c[1])
+//                                                             y[t] = c[0]
+//
+// Of an innermost serial loop, after everything in it has been unrolled and vectorized. c[k] holds what the store wrote k
+// iterations ago; what lies before the first iteration is loaded in front of the loop, if the first iterations read it. Where a
+// condition is decided after the first steps (what a recurrence begins with), these get a loop of their own.
+//
+// Why it is right: a point of a recurrence has one value, so a load from the address that the same statement had k iterations
+// ago reads what it stored there. In a ring, points share addresses: there all stores since must have other ones. Storage that
+// lives inside the loop is another one in each iteration, and is left alone.
+#include "lower/passes.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include <ashlar/analysis/simplify.h>
+#include <ashlar/ir/build.h>
+
+namespace ashlar::lower_impl {
+namespace {
+
+using analysis::Facts;
+using ir::Id;
+using ir::KStmt;
+using ir::Op;
+
+constexpr std::int64_t farthest = 4;  // iterations back
+
+struct Address {
+  Expr base;
+  std::int64_t lanes = 1, stride = 0;
+};
+std::optional<Address> address_of(const Expr& e) {
+  if (e.type().scalable) return {};
+  if (e.type().lanes == 1) return Address{e, 1, 0};
+  Address a{{}, e.type().lanes, 0};
+  if (!ir::is(e, Op::ramp) || !ir::is_int(ir::args_of(e)[1], &a.stride)) return {};
+  a.base = ir::args_of(e)[0];
+  return a;
+}
+
+Expr at(const Expr& e, Id var, const Expr& value) { return ir::substitute(e, {{var, value}}); }
+
+Expr lanes_of(const Expr& condition, int lanes) {
+  return condition.type().lanes == lanes ? condition : ir::broadcast(condition, lanes);
+}
+
+Expr zero(Type t) {
+  const Type one = t.element();
+  const Expr e = one.is_float() ? ir::float_const(one, 0) : one.is_bool() ? ir::boolean(false) : ir::int_const(one, 0);
+  return t.lanes == 1 ? e : ir::broadcast(e, t.lanes);
+}
+
+// A store of the loop; several, to the same address, where it depends on a condition which of them runs.
+struct Stored {
+  std::vector<const KStmt*> statements;
+  Id buffer = 0;
+  Address address;
+  Type type;
+  std::int64_t most = 0;          // iterations back of the farthest load
+  Id registers = 0;               // c
+  std::vector<Expr> needed = {};  // by j: when is the value of iteration begin - 1 - j read? Empty: never
+  Expr slot(std::int64_t back) const {
+    const Expr first = ir::index(back * address.lanes);
+    return address.lanes == 1 ? first : ir::ramp(first, ir::index(1), static_cast<int>(address.lanes));
+  }
+  Expr load(std::int64_t back) const { return ir::load(registers, "carried", type, std::vector<Expr>{slot(back)}); }
+};
+
+struct Read {
+  std::size_t store = 0;
+  std::int64_t back = 0;
+};
+
+class Carry {
+ public:
+  Carry(Draft& draft, const LowerOptions& options, const KStmt& loop, const Facts& outer, std::vector<Id> around, Id& next)
+      : draft_(draft), options_(options), loop_(loop), facts_(outer), outer_(outer), around_(std::move(around)), next_(next) {
+    facts_.range(loop.var, loop.begin, ir::sub(ir::add(loop.begin, loop.extent), ir::index(1)));
+  }
+
+  // The statements that replace the loop; nothing where it stays.
+  std::optional<std::vector<KStmt>> run() {
+    if (!gather_stores(loop_.body) || stores_.empty()) return {};
+    gather_reads(loop_.body, ir::boolean(true));
+    if (failed_ || reads_.empty() || !fits()) return {};
+    std::vector<KStmt> out;
+    for (Stored& s : stores_)
+      if (s.most > 0) begin(s, out);
+    loops(out);
+    return out;
+  }
+
+ private:
+  // False: the loop holds something that this pass does not look into.
+  bool gather_stores(const std::vector<KStmt>& list, const KStmt* branch = nullptr, bool otherwise = false) {
+    for (const KStmt& s : list) {
+      switch (s.kind) {
+        case KStmt::Kind::for_:
+        case KStmt::Kind::launch:
+        case KStmt::Kind::sync:
+        case KStmt::Kind::call:
+          return false;
+        case KStmt::Kind::store:
+          if (!gather_store(s, {branch, otherwise})) return false;
+          break;
+        case KStmt::Kind::let:
+          if (s.value.type() == ir::index_type) {
+            const Expr value = ir::substitute(s.value, lets_);
+            for (const auto& [id, known] : lets_)
+              if (id == s.var && !ir::same(known, value)) return false;  // a name of two values
+            lets_.emplace_back(s.var, value);
+          } else {
+            data_.push_back(s.var);
+          }
+          break;
+        default:
+          break;
+      }
+      const bool decides = s.kind == KStmt::Kind::if_;
+      if (!gather_stores(s.body, decides ? &s : branch, !decides && otherwise)) return false;
+      if (!gather_stores(s.otherwise, &s, true)) return false;
+    }
+    return true;
+  }
+  // Stores to one buffer under different conditions have one address: else it is not known which of them wrote an element.
+  bool gather_store(const KStmt& s, const std::pair<const KStmt*, bool>& branch) {
+    const auto a = carried_by(s);
+    if (!a) return !draft_.recurrent.count(s.buffer);
+    bool added = false;
+    for (Stored& other : stores_) {
+      if (other.buffer != s.buffer) continue;
+      if (other.address.lanes == a->lanes && other.address.stride == a->stride && ir::same(other.address.base, a->base)) {
+        other.statements.push_back(&s);
+        added = true;
+      } else if (branches_.at(other.buffer) != branch) {
+        return false;
+      }
+    }
+    branches_.emplace(s.buffer, branch);
+    if (!added) stores_.push_back({{&s}, s.buffer, *a, s.value.type()});
+    return true;
+  }
+
+  // Of a store to a recurrence that outlives an iteration, at an address that moves with the loop.
+  std::optional<Address> carried_by(const KStmt& s) const {
+    if (!draft_.recurrent.count(s.buffer) || s.atomic) return {};
+    const ir::KBuffer& b = draft_.kernel.buffers.at(s.buffer);
+    if (b.storage == ir::Storage::registers || std::find(b.inside.begin(), b.inside.end(), loop_.var) != b.inside.end())
+      return {};
+    auto a = address_of(s.address);
+    if (!a) return {};
+    a->base = ir::substitute(a->base, lets_);
+    if (!ir::uses_var(a->base, loop_.var) || has_load(a->base)) return {};
+    return a;
+  }
+
+  Expr back(const Expr& e, std::int64_t k) const {
+    return at(e, loop_.var, ir::sub(ir::var(loop_.var, loop_.name), ir::index(k)));
+  }
+  bool equal(const Expr& a, const Expr& b) const {
+    return ir::is_int(analysis::simplify(ir::sub(a, b), facts_), std::int64_t{0});
+  }
+
+  const std::optional<Read>& read_of(const Expr& load) {
+    const auto [it, fresh] = matched_.try_emplace(load.node());
+    if (!fresh) return it->second;
+    const Id buffer = load.node()->id;
+    if (std::none_of(stores_.begin(), stores_.end(), [&](const Stored& s) { return s.buffer == buffer; })) return it->second;
+    auto a = address_of(ir::args_of(load)[0]);
+    if (!a) return it->second;
+    a->base = ir::substitute(a->base, lets_);
+    if (has_load(a->base)) return it->second;
+    for (std::int64_t k = 0; k <= farthest; ++k)
+      for (std::size_t s = 0; s < stores_.size(); ++s) {
+        const Stored& from = stores_[s];
+        if (from.buffer != buffer || from.address.lanes != a->lanes || from.address.stride != a->stride) continue;
+        if (!equal(back(from.address.base, k), a->base)) continue;
+        if (k > 0 && !equal(back(from.address.base, k), from.address.base) && (!draft_.mapped.count(buffer) || last(*a, s, k)))
+          it->second = Read{s, k};
+        return it->second;
+      }
+    return it->second;
+  }
+  // Of a ring: no other store since has an element of the load.
+  bool last(const Address& load, std::size_t store, std::int64_t k) const {
+    for (std::size_t s = 0; s < stores_.size(); ++s)
+      for (std::int64_t j = 0; j <= k && stores_[s].buffer == stores_[store].buffer; ++j) {
+        if (s == store && j == k) continue;
+        const Address& other = stores_[s].address;
+        if (other.lanes != load.lanes || other.stride > 1 || load.stride > 1) return false;
+        const Expr apart = ir::sub(back(other.base, j), load.base), lanes = ir::index(load.lanes);
+        if (!analysis::can_prove(ir::ge(apart, lanes), facts_) && !analysis::can_prove(ir::le(apart, ir::neg(lanes)), facts_) &&
+            !(load.lanes == 1 && analysis::can_prove(ir::ne(apart, ir::index(0)), facts_)))
+          return false;
+      }
+    return true;
+  }
+
+  // May a condition be asked before the loop?
+  bool known_before(const Expr& c) const {
+    return !has_load(c) && std::none_of(data_.begin(), data_.end(), [&](Id v) { return ir::uses_var(c, v); });
+  }
+
+  void gather_reads(const std::vector<KStmt>& list, const Expr& condition) {
+    for (const KStmt& s : list) {
+      for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask})
+        if (!e->empty()) gather_reads(*e, condition);
+      if (s.kind == KStmt::Kind::if_) {
+        gather_reads(s.body, ir::logic_and(condition, s.value));
+        gather_reads(s.otherwise, ir::logic_and(condition, ir::logic_not(s.value)));
+      } else {
+        gather_reads(s.body, condition);
+      }
+    }
+  }
+
+  // Operands come after what they are operands of, each once, with the condition under which one of these needs it.
+  void gather_reads(const Expr& root, const Expr& condition) {
+    std::vector<Expr> order;
+    std::unordered_map<const ir::Node*, bool> leads;  // to a load that is carried
+    const auto find = [&](const auto& self, const Expr& e) -> bool {
+      if (const auto it = leads.find(e.node()); it != leads.end()) return it->second;
+      bool found = ir::is(e, Op::load) && read_of(e);
+      if (!ir::is(e, Op::load))
+        for (const Expr& a : ir::args_of(e)) found |= self(self, a);
+      leads.emplace(e.node(), found);
+      if (found) order.push_back(e);
+      return found;
+    };
+    if (!find(find, root)) return;
+    std::unordered_map<const ir::Node*, Expr> when{{root.node(), condition}};
+    const auto also = [&](const Expr& e, const Expr& c) {
+      const auto it = leads.find(e.node());
+      if (it == leads.end() || !it->second) return;
+      const auto [known, fresh] = when.try_emplace(e.node(), c);
+      if (!fresh) known->second = either(known->second, c);
+    };
+    std::reverse(order.begin(), order.end());
+    for (const Expr& e : order) {
+      const Expr c = when.at(e.node());
+      const auto args = ir::args_of(e);
+      if (ir::is(e, Op::load)) {
+        Expr asked = c;
+        if (args.size() == 2) asked = both(asked, args[1]);
+        reads_.push_back(e);
+        need(*read_of(e), ir::substitute(asked, lets_));
+      } else if (ir::is(e, Op::select)) {
+        also(args[0], c);
+        also(args[1], both(c, args[0]));
+        also(args[2], both(c, ir::logic_not(args[0])));
+      } else {
+        for (const Expr& a : args) also(a, c);
+      }
+    }
+  }
+  // Conditions of one lane, or of several.
+  static Expr both(const Expr& a, const Expr& b) {
+    const int lanes = std::max(a.type().lanes, b.type().lanes);
+    return ir::logic_and(lanes_of(a, lanes), lanes_of(b, lanes));
+  }
+  static Expr either(const Expr& a, const Expr& b) {
+    const int lanes = std::max(a.type().lanes, b.type().lanes);
+    return ir::logic_or(lanes_of(a, lanes), lanes_of(b, lanes));
+  }
+
+  // The load reads before the first iteration in the iterations i < back, where its condition holds.
+  void need(const Read& r, const Expr& condition) {
+    Stored& s = stores_[r.store];
+    s.most = std::max(s.most, r.back);
+    s.needed.resize(static_cast<std::size_t>(s.most));
+    for (std::int64_t i = 0; i < r.back; ++i) {
+      const Expr there = ir::add(loop_.begin, ir::index(i));
+      const Expr reads = both(ir::gt(loop_.extent, ir::index(i)), at(condition, loop_.var, there));
+      const Expr asked = analysis::simplify(reads, outer_);
+      if (is_false(asked)) continue;
+      if (!known_before(asked)) failed_ = true;
+      Expr& known = s.needed[static_cast<std::size_t>(r.back - 1 - i)];
+      known = known.empty() ? asked : either(known, asked);
+    }
+  }
+
+  static bool is_false(const Expr& c) {
+    return ir::is_int(c, std::int64_t{0}) || (ir::is(c, Op::broadcast) && is_false(ir::args_of(c)[0]));
+  }
+  static bool is_true(const Expr& c) { return ir::is_int(c, 1) || (ir::is(c, Op::broadcast) && is_true(ir::args_of(c)[0])); }
+
+  // Half of the registers at most: the steps need some of their own.
+  bool fits() const {
+    std::int64_t count = 0;
+    for (const Stored& s : stores_)
+      count += s.most * std::max<std::int64_t>(
+                            1, (s.address.lanes * s.type.element().bits + options_.vector_bits - 1) / options_.vector_bits);
+    return count <= options_.vector_registers / 2;
+  }
+
+  // ---- what is made ------------------------------------------------------------------------------------------------------
+  void begin(Stored& s, std::vector<KStmt>& out) {
+    ir::KBuffer c;
+    c.id = s.registers = next_++;
+    c.name = draft_.kernel.buffers.at(s.buffer).name + "_carried";
+    c.type = s.type.element();
+    c.storage = ir::Storage::registers;
+    c.elements = ir::index((s.most + 1) * s.address.lanes);
+    c.written = true;
+    c.inside = around_;
+    draft_.kernel.buffers.emplace(c.id, c);
+    for (std::int64_t j = 0; j < s.most; ++j) {
+      const Expr asked = s.needed[static_cast<std::size_t>(j)];
+      Expr value = zero(s.type);
+      if (!asked.empty()) {
+        const int lanes = static_cast<int>(s.address.lanes);
+        Expr from = at(s.address.base, loop_.var, ir::sub(loop_.begin, ir::index(j + 1)));
+        from = analysis::simplify(from, outer_);
+        if (lanes > 1) from = ir::ramp(from, ir::index(s.address.stride), lanes);
+        std::vector<Expr> operands{from};
+        if (!is_true(asked)) operands.push_back(lanes_of(asked, lanes));
+        value = ir::load(s.buffer, draft_.kernel.buffers.at(s.buffer).name, s.type, operands, s.statements.front()->where);
+      }
+      out.push_back(store_stmt(s.registers, s.slot(j), value, s.statements.front()->where));
+    }
+  }
+
+  // Conditions that move with the loop, and can be decided.
+  void gather_conditions(const std::vector<KStmt>& list, std::vector<Expr>& found) const {
+    for (const KStmt& s : list) {
+      for_each_expr(s, [&](const Expr& root) {
+        ir::walk(root, [&](const Expr& e) {
+          if (e.type().is_bool() && e.type().lanes == 1 && ir::is_comparison(ir::op_of(e)) && ir::uses_var(e, loop_.var) &&
+              !has_load(e) && std::none_of(found.begin(), found.end(), [&](const Expr& f) { return ir::same(e, f); }))
+            found.push_back(e);
+          return true;
+        });
+      });
+      gather_conditions(s.body, found);
+      gather_conditions(s.otherwise, found);
+    }
+  }
+  // From iteration `from` on, and before `to` where there is one.
+  Facts facts_of(std::int64_t from, std::int64_t to) const {
+    Facts f = outer_;
+    Expr last = ir::sub(ir::add(loop_.begin, loop_.extent), ir::index(1));
+    if (to >= 0) last = ir::min(last, ir::add(loop_.begin, ir::index(to - 1)));
+    f.range(loop_.var, ir::add(loop_.begin, ir::index(from)), last);
+    return f;
+  }
+  using Decided = std::vector<std::pair<Expr, bool>>;
+  Decided decided(const std::vector<Expr>& conditions, const Facts& facts) const {
+    Decided d;
+    for (const Expr& c : conditions) {
+      const Expr known = ir::substitute(c, lets_);
+      if (analysis::can_prove(known, facts))
+        d.emplace_back(c, true);
+      else if (analysis::can_prove(ir::logic_not(known), facts))
+        d.emplace_back(c, false);
+    }
+    return d;
+  }
+
+  void loops(std::vector<KStmt>& out) const {
+    std::vector<Expr> conditions;
+    gather_conditions(loop_.body, conditions);
+    std::int64_t most = 0;
+    for (const Stored& s : stores_) most = std::max(most, s.most);
+    const std::size_t all = conditions.empty() ? 0 : decided(conditions, facts_of(most, -1)).size();
+    std::int64_t first = 0;
+    while (first < most && decided(conditions, facts_of(first, -1)).size() < all) ++first;
+    if (first > 0)
+      out.push_back(part(loop_.begin, analysis::simplify(ir::min(loop_.extent, ir::index(first)), outer_),
+                         decided(conditions, facts_of(0, first))));
+    const Expr n = ir::index(first);
+    out.push_back(part(ir::add(loop_.begin, n), analysis::simplify(ir::sub(loop_.extent, n), outer_),
+                       decided(conditions, facts_of(first, -1))));
+  }
+
+  KStmt part(const Expr& begin, const Expr& extent, const Decided& known) const {
+    KStmt s = loop_;
+    s.begin = begin;
+    s.extent = extent;
+    s.body.clear();
+    for (const Stored& c : stores_)
+      for (std::int64_t k = c.most; k > 0; --k)
+        s.body.push_back(store_stmt(c.registers, c.slot(k), c.load(k - 1), c.statements.front()->where));
+    rewrite(loop_.body, s.body, known);
+    return s;
+  }
+
+  void rewrite(const std::vector<KStmt>& list, std::vector<KStmt>& out, const Decided& known) const {
+    for (const KStmt& s : list) {
+      KStmt copy = s;
+      copy.body.clear();
+      copy.otherwise.clear();
+      for_each_expr(copy, [&](Expr& e) { e = replaced(e, known); });
+      if (!copy.mask.empty() && is_true(copy.mask)) copy.mask = Expr();
+      rewrite(s.body, copy.body, known);
+      rewrite(s.otherwise, copy.otherwise, known);
+      const auto from = std::find_if(stores_.begin(), stores_.end(), [&](const Stored& c) {
+        return c.most > 0 && std::find(c.statements.begin(), c.statements.end(), &s) != c.statements.end();
+      });
+      if (from == stores_.end()) {
+        out.push_back(std::move(copy));
+        continue;
+      }
+      KStmt kept = store_stmt(from->registers, from->slot(0), copy.value, s.where);
+      kept.mask = copy.mask;
+      out.push_back(std::move(kept));
+      copy.value = from->load(0);
+      out.push_back(std::move(copy));
+    }
+  }
+
+  Expr replaced(const Expr& e, const Decided& known) const {
+    return ir::transform(e, [&](const Expr& x) {
+      if (ir::is(x, Op::load)) {
+        const auto args = ir::args_of(x);
+        if (const Read* r = carried(x)) return stores_[r->store].load(r->back);
+        if (args.size() == 2 && is_true(args[1]))
+          return ir::load(x.node()->id, x.node()->name, x.type(), std::vector<Expr>{args[0]}, x.node()->where);
+      }
+      if (x.type().is_bool() && ir::is_comparison(ir::op_of(x)))
+        for (const auto& [c, value] : known)
+          if (ir::same(c, x)) return ir::boolean(value);
+      return x;
+    });
+  }
+  // By its operands, of which the conditions may have been decided meanwhile.
+  const Read* carried(const Expr& load) const {
+    for (const Expr& r : reads_)
+      if (r.node()->id == load.node()->id && r.type() == load.type() && ir::same(ir::args_of(r)[0], ir::args_of(load)[0]))
+        return &*matched_.at(r.node());
+    return nullptr;
+  }
+
+  Draft& draft_;
+  const LowerOptions& options_;
+  const KStmt& loop_;
+  Facts facts_;  // inside of the loop
+  const Facts& outer_;
+  std::vector<Id> around_;
+  Id& next_;
+  std::vector<Stored> stores_;
+  std::map<Id, std::pair<const KStmt*, bool>> branches_;  // by a buffer: the branch in which the first store to it stands
+  ir::Substitution lets_;                                 // of indices, over what the loop begins with
+  std::vector<Id> data_;                                  // names of other values
+  std::unordered_map<const ir::Node*, std::optional<Read>> matched_;
+  std::vector<Expr> reads_;  // loads that are carried
+  bool failed_ = false;
+};
+
+class Pass {
+ public:
+  Pass(Draft& draft, const LowerOptions& options) : draft_(draft), options_(options), next_(unused_id(draft.kernel)) {}
+  void run() { visit(draft_.kernel.body, facts_of(draft_.kernel)); }
+
+ private:
+  void visit(std::vector<KStmt>& list, const Facts& facts) {
+    for (std::size_t k = 0; k < list.size(); ++k) {
+      KStmt& s = list[k];
+      if (s.kind == KStmt::Kind::launch) continue;
+      if (s.kind != KStmt::Kind::for_) {
+        visit(s.body, facts);
+        visit(s.otherwise, facts);
+        continue;
+      }
+      Facts inner = facts;
+      inner.range(s.var, s.begin, ir::sub(ir::add(s.begin, s.extent), ir::index(1)));
+      around_.push_back(s.var);
+      visit(s.body, inner);
+      around_.pop_back();
+      if (s.loop_kind != ir::LoopKind::serial) continue;
+      auto instead = Carry(draft_, options_, s, facts, around_, next_).run();
+      if (!instead) continue;
+      changed_ = true;
+      const std::size_t n = instead->size();
+      const auto from = list.begin() + static_cast<std::ptrdiff_t>(k);
+      list.insert(list.erase(from), std::make_move_iterator(instead->begin()), std::make_move_iterator(instead->end()));
+      k += n - 1;
+    }
+  }
+
+ public:
+  bool changed_ = false;
+
+ private:
+  Draft& draft_;
+  const LowerOptions& options_;
+  Id next_;
+  std::vector<Id> around_;
+};
+
+}  // namespace
+
+void carry(Draft& draft, const LowerOptions& options) {
+  if (draft.recurrent.empty()) return;
+  Pass pass(draft, options);
+  pass.run();
+  if (pass.changed_) tidy(draft);
+}
+
+}  // namespace ashlar::lower_impl
