@@ -39,15 +39,15 @@ constexpr std::int64_t farthest = 4;  // iterations back
 
 struct Address {
   Expr base;
-  std::int64_t lanes = 1, stride = 0;
+  int lanes = 1;
+  Expr stride;  // from lane to lane; empty: one lane
+  bool same_lanes(const Address& a) const { return lanes == a.lanes && (stride.empty() || ir::same(stride, a.stride)); }
 };
 std::optional<Address> address_of(const Expr& e) {
   if (e.type().scalable) return {};
-  if (e.type().lanes == 1) return Address{e, 1, 0};
-  Address a{{}, e.type().lanes, 0};
-  if (!ir::is(e, Op::ramp) || !ir::is_int(ir::args_of(e)[1], &a.stride)) return {};
-  a.base = ir::args_of(e)[0];
-  return a;
+  if (e.type().lanes == 1) return Address{e, 1, {}};
+  if (!ir::is(e, Op::ramp) || has_load(ir::args_of(e)[1])) return {};
+  return Address{ir::args_of(e)[0], e.type().lanes, ir::args_of(e)[1]};
 }
 
 Expr at(const Expr& e, Id var, const Expr& value) { return ir::substitute(e, {{var, value}}); }
@@ -62,6 +62,36 @@ Expr zero(Type t) {
   return t.lanes == 1 ? e : ir::broadcast(e, t.lanes);
 }
 
+bool is_false(const Expr& c) {
+  return ir::is_int(c, std::int64_t{0}) || (ir::is(c, Op::broadcast) && is_false(ir::args_of(c)[0]));
+}
+bool is_true(const Expr& c) { return ir::is_int(c, 1) || (ir::is(c, Op::broadcast) && is_true(ir::args_of(c)[0])); }
+
+// A node one of whose conditions is known in all lanes.
+Expr decided_lanes(const Expr& e) {
+  const auto args = ir::args_of(e);
+  const auto value = [&](bool b) { return lanes_of(ir::boolean(b), e.type().lanes); };
+  switch (ir::op_of(e)) {
+    case Op::select:
+      return is_true(args[0]) ? args[1] : is_false(args[0]) ? args[2] : e;
+    case Op::logic_not:
+      return is_true(args[0]) ? value(false) : is_false(args[0]) ? value(true) : e;
+    case Op::logic_and:
+      if (is_false(args[0]) || is_false(args[1])) return value(false);
+      return is_true(args[0]) ? args[1] : is_true(args[1]) ? args[0] : e;
+    case Op::logic_or:
+      if (is_true(args[0]) || is_true(args[1])) return value(true);
+      return is_false(args[0]) ? args[1] : is_false(args[1]) ? args[0] : e;
+    case Op::load:
+      if (args.size() < 2) return e;
+      if (is_false(args[1])) return zero(e.type());
+      if (!is_true(args[1])) return e;
+      return ir::load(e.node()->id, e.node()->name, e.type(), std::vector<Expr>{args[0]}, e.node()->where);
+    default:
+      return e;
+  }
+}
+
 // A store of the loop; several, to the same address, where it depends on a condition which of them runs.
 struct Stored {
   std::vector<const KStmt*> statements;
@@ -73,7 +103,7 @@ struct Stored {
   std::vector<Expr> needed = {};  // by j: when is the value of iteration begin - 1 - j read? Empty: never
   Expr slot(std::int64_t back) const {
     const Expr first = ir::index(back * address.lanes);
-    return address.lanes == 1 ? first : ir::ramp(first, ir::index(1), static_cast<int>(address.lanes));
+    return address.lanes == 1 ? first : ir::ramp(first, ir::index(1), address.lanes);
   }
   Expr load(std::int64_t back) const { return ir::load(registers, "carried", type, std::vector<Expr>{slot(back)}); }
 };
@@ -141,7 +171,7 @@ class Carry {
     bool added = false;
     for (Stored& other : stores_) {
       if (other.buffer != s.buffer) continue;
-      if (other.address.lanes == a->lanes && other.address.stride == a->stride && ir::same(other.address.base, a->base)) {
+      if (other.address.same_lanes(*a) && ir::same(other.address.base, a->base)) {
         other.statements.push_back(&s);
         added = true;
       } else if (branches_.at(other.buffer) != branch) {
@@ -185,7 +215,7 @@ class Carry {
     for (std::int64_t k = 0; k <= farthest; ++k)
       for (std::size_t s = 0; s < stores_.size(); ++s) {
         const Stored& from = stores_[s];
-        if (from.buffer != buffer || from.address.lanes != a->lanes || from.address.stride != a->stride) continue;
+        if (from.buffer != buffer || !from.address.same_lanes(*a)) continue;
         if (!equal(back(from.address.base, k), a->base)) continue;
         if (k > 0 && !equal(back(from.address.base, k), from.address.base) && (!draft_.mapped.count(buffer) || last(*a, s, k)))
           it->second = Read{s, k};
@@ -199,7 +229,7 @@ class Carry {
       for (std::int64_t j = 0; j <= k && stores_[s].buffer == stores_[store].buffer; ++j) {
         if (s == store && j == k) continue;
         const Address& other = stores_[s].address;
-        if (other.lanes != load.lanes || other.stride > 1 || load.stride > 1) return false;
+        if (!other.same_lanes(load) || (load.lanes > 1 && !ir::is_int(load.stride, 1))) return false;
         const Expr apart = ir::sub(back(other.base, j), load.base), lanes = ir::index(load.lanes);
         if (!analysis::can_prove(ir::ge(apart, lanes), facts_) && !analysis::can_prove(ir::le(apart, ir::neg(lanes)), facts_) &&
             !(load.lanes == 1 && analysis::can_prove(ir::ne(apart, ir::index(0)), facts_)))
@@ -283,18 +313,13 @@ class Carry {
     for (std::int64_t i = 0; i < r.back; ++i) {
       const Expr there = ir::add(loop_.begin, ir::index(i));
       const Expr reads = both(ir::gt(loop_.extent, ir::index(i)), at(condition, loop_.var, there));
-      const Expr asked = analysis::simplify(reads, outer_);
+      const Expr asked = ir::transform(analysis::simplify(reads, outer_), decided_lanes);
       if (is_false(asked)) continue;
       if (!known_before(asked)) failed_ = true;
       Expr& known = s.needed[static_cast<std::size_t>(r.back - 1 - i)];
       known = known.empty() ? asked : either(known, asked);
     }
   }
-
-  static bool is_false(const Expr& c) {
-    return ir::is_int(c, std::int64_t{0}) || (ir::is(c, Op::broadcast) && is_false(ir::args_of(c)[0]));
-  }
-  static bool is_true(const Expr& c) { return ir::is_int(c, 1) || (ir::is(c, Op::broadcast) && is_true(ir::args_of(c)[0])); }
 
   // Half of the registers at most: the steps need some of their own.
   bool fits() const {
@@ -320,10 +345,10 @@ class Carry {
       const Expr asked = s.needed[static_cast<std::size_t>(j)];
       Expr value = zero(s.type);
       if (!asked.empty()) {
-        const int lanes = static_cast<int>(s.address.lanes);
+        const int lanes = s.address.lanes;
         Expr from = at(s.address.base, loop_.var, ir::sub(loop_.begin, ir::index(j + 1)));
         from = analysis::simplify(from, outer_);
-        if (lanes > 1) from = ir::ramp(from, ir::index(s.address.stride), lanes);
+        if (lanes > 1) from = ir::ramp(from, s.address.stride, lanes);
         std::vector<Expr> operands{from};
         if (!is_true(asked)) operands.push_back(lanes_of(asked, lanes));
         value = ir::load(s.buffer, draft_.kernel.buffers.at(s.buffer).name, s.type, operands, s.statements.front()->where);
@@ -422,16 +447,12 @@ class Carry {
 
   Expr replaced(const Expr& e, const Decided& known) const {
     return ir::transform(e, [&](const Expr& x) {
-      if (ir::is(x, Op::load)) {
-        const auto args = ir::args_of(x);
+      if (ir::is(x, Op::load))
         if (const Read* r = carried(x)) return stores_[r->store].load(r->back);
-        if (args.size() == 2 && is_true(args[1]))
-          return ir::load(x.node()->id, x.node()->name, x.type(), std::vector<Expr>{args[0]}, x.node()->where);
-      }
       if (x.type().is_bool() && ir::is_comparison(ir::op_of(x)))
         for (const auto& [c, value] : known)
           if (ir::same(c, x)) return ir::boolean(value);
-      return x;
+      return decided_lanes(x);
     });
   }
   // By its operands, of which the conditions may have been decided meanwhile.
