@@ -1,0 +1,339 @@
+#include "bench/programs/measure.h"
+
+#include <ashlar/runtime/runtime.h>
+#include <fmt/core.h>
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+
+#include <ashlar/generator/compile.h>
+#include <ashlar/ir/function.h>
+#include <ashlar/ir/numeric.h>
+#include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
+#include <ashlar/schedules/by_default.h>
+
+#include "apps/support/tensor.h"
+#include "bench/programs/program.h"
+#include "bench/workspace.h"
+
+namespace bench::programs {
+namespace {
+
+// A dense array on a boundary of pages; what is behind it is there to be read by vectors of the plain loops.
+struct Memory {
+  const Program::Array* array;
+  std::unique_ptr<std::byte, decltype(&std::free)> data{nullptr, &std::free};
+  std::size_t elements = 1, bytes = 0;
+
+  explicit Memory(const Program::Array& a) : array(&a) {
+    for (const std::int64_t e : a.shape) elements *= static_cast<std::size_t>(e);
+    bytes = elements * static_cast<std::size_t>(a.type.bytes());
+    const std::size_t room = (bytes + 4095) / 4096 * 4096 + 4096;
+    data.reset(static_cast<std::byte*>(std::aligned_alloc(4096, room)));
+    if (!data) throw std::bad_alloc();
+    std::memset(data.get(), 0x7b, room);
+  }
+  template <class T>
+  T& at(std::size_t k) const {
+    return reinterpret_cast<T*>(data.get())[k];
+  }
+  // f(T&) of element k as the C++ type that plain loops have for it
+  template <class F>
+  void as_plain(std::size_t k, F f) const {
+    const Type t = array->type;
+    if (t == f32) return f(at<float>(k));
+    if (t == f64) return f(at<double>(k));
+    if (t == i8) return f(at<std::int8_t>(k));
+    if (t == i16) return f(at<std::int16_t>(k));
+    if (t == i32) return f(at<std::int32_t>(k));
+    if (t == i64) return f(at<std::int64_t>(k));
+    if (t == u8) return f(at<std::uint8_t>(k));
+    if (t == u16) return f(at<std::uint16_t>(k));
+    if (t == u32) return f(at<std::uint32_t>(k));
+    if (t == u64) return f(at<std::uint64_t>(k));
+    throw std::runtime_error(array->name + ": elements of " + ir::text(t) + "; expected f32, f64, or integers of 8 to 64 bits");
+  }
+  void fill(std::uint64_t seed) {
+    std::mt19937_64 engine(seed);
+    const std::vector<double> values = array->fill(static_cast<std::int64_t>(elements), engine);
+    if (values.size() != elements)
+      throw std::runtime_error(
+          fmt::format("{}: {} elements, and {} numbers to fill them", array->name, elements, values.size()));
+    for (std::size_t k = 0; k < elements; ++k) as_plain(k, [&]<class T>(T& to) { to = static_cast<T>(values[k]); });
+  }
+  ashlar_tensor described() const {
+    ashlar_tensor t{};
+    const ir::TensorCode code = ir::tensor_code(array->type);
+    t.data = data.get(), t.device_type = 1, t.ndim = static_cast<std::int32_t>(array->shape.size()),
+    t.shape = const_cast<std::int64_t*>(array->shape.data());
+    t.type_code = code.code, t.type_bits = code.bits, t.type_lanes = 1;
+    return t;
+  }
+  double value(std::size_t k) const {
+    double v = 0;
+    as_plain(k, [&](auto& from) { v = static_cast<double>(from); });
+    return v;
+  }
+};
+
+using Bytes = std::vector<std::byte>;
+
+// What one contender left in the outputs.
+struct Left {
+  std::vector<Bytes> bytes;
+};
+
+// Empty where `found` is what `meant` is, within `of_largest` times the result's largest magnitude for floats.
+std::string difference(std::vector<Memory>& outputs, const Left& meant, const Left& found, double of_largest) {
+  for (std::size_t r = 0; r < outputs.size(); ++r) {
+    if (meant.bytes[r] == found.bytes[r]) continue;
+    const Memory& m = outputs[r];
+    const auto values = [&](const Bytes& b) {
+      std::memcpy(m.data.get(), b.data(), b.size());
+      std::vector<double> v(m.elements);
+      for (std::size_t k = 0; k < m.elements; ++k) v[k] = m.value(k);
+      return v;
+    };
+    const std::vector<double> a = values(meant.bytes[r]), b = values(found.bytes[r]);
+    double largest = 0;
+    for (const double v : a)
+      if (std::isfinite(v)) largest = std::max(largest, std::fabs(v));
+    const double allowed = m.array->type.is_float() ? of_largest * largest : 0;
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      if (a[k] == b[k] || (std::isnan(a[k]) && std::isnan(b[k]))) continue;
+      if (!(std::fabs(a[k] - b[k]) <= allowed))
+        return fmt::format("element {} of {} is {}, expected {} within {:.3g}", k, m.array->name, b[k], a[k], allowed);
+    }
+  }
+  return "";
+}
+
+double thread_ns() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
+}
+double wall_ns() {
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double median(std::vector<double> v) {
+  std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
+  return v[v.size() / 2];
+}
+
+constexpr double shortest_sample_ns = 150e3;
+constexpr double much_slower = 3;  // than the fastest: measured in a few rounds only
+constexpr std::size_t least_rounds = 7, most_rounds = 201, few_rounds = 3;
+
+struct Runner {
+  Contender* contender;
+  std::function<void()> run;
+  bool fast_math = false;
+  bool ours = false;  // by default, exact or regrouped
+  int calls = 1;      // a sample is
+  std::vector<double> samples{};
+};
+
+void time_interleaved(std::vector<Runner>& runners, double seconds) {
+  double fastest = 1e300, total = 0;
+  std::vector<double> once(runners.size());
+  for (std::size_t k = 0; k < runners.size(); ++k) {
+    const double start = thread_ns();
+    runners[k].run();
+    once[k] = std::max(1.0, thread_ns() - start);
+    fastest = std::min(fastest, once[k]);
+  }
+  for (std::size_t k = 0; k < runners.size(); ++k) {
+    runners[k].calls = static_cast<int>(std::clamp(std::ceil(shortest_sample_ns / once[k]), 1.0, 1e5));
+    if (once[k] <= much_slower * fastest) total += once[k] * runners[k].calls;
+  }
+  const auto rounds = static_cast<std::size_t>(
+      std::clamp(seconds * 1e9 / total, static_cast<double>(least_rounds), static_cast<double>(most_rounds)));
+  for (std::size_t round = 0; round < rounds; ++round)
+    for (std::size_t turn = 0; turn < runners.size(); ++turn) {
+      const std::size_t k = (turn + round) % runners.size();
+      Runner& r = runners[k];
+      if (once[k] > much_slower * fastest && round >= few_rounds) continue;
+      const double start = thread_ns();
+      for (int call = 0; call < r.calls; ++call) r.run();
+      r.samples.push_back((thread_ns() - start) / r.calls);
+    }
+  for (Runner& r : runners) {
+    r.contender->median_ns = median(r.samples);
+    r.contender->min_ns = *std::min_element(r.samples.begin(), r.samples.end());
+  }
+}
+
+// The peer's time by ours, each divided within a round.
+double ratio(const Runner& peer, const Runner& ours) {
+  std::vector<double> r;
+  for (std::size_t k = 0; k < std::min(peer.samples.size(), ours.samples.size()); ++k)
+    r.push_back(peer.samples[k] / ours.samples[k]);
+  return median(r);
+}
+
+// Code of the program: without a schedule, or by default.
+struct Code {
+  codegen::Compiled code;
+  std::string choices;
+  double schedule_ms = 0, code_ms = 0;
+};
+Code compiled(const lang::Built& built, const schedules::DefaultOptions* by_default) {
+  Schedule s(built, Target::host());
+  std::string choices;
+  const double start = thread_ns();
+  if (by_default) choices = schedule_by_default(s, *by_default).text();
+  const double scheduled = thread_ns();
+  codegen::Compiled code = compile(s);
+  return {std::move(code), std::move(choices), (scheduled - start) / 1e6, (thread_ns() - scheduled) / 1e6};
+}
+
+}  // namespace
+
+const Contender* Result::find(const std::string& contender) const {
+  for (const Contender& c : contenders)
+    if (c.name == contender) return &c;
+  return nullptr;
+}
+
+namespace {
+
+void measure(Result& result, const Entry& entry, const Options& options) {
+  lang::DefinitionScope scope;
+  Program p;
+  entry.build(p);
+  if (p.outputs.empty()) throw std::runtime_error("the program has no p.out()");
+  const lang::Built built = lang::build_program("program_", p.arguments);
+
+  std::vector<Memory> inputs, outputs;
+  for (const Program::Array& a : p.inputs) inputs.emplace_back(a), inputs.back().fill(inputs.size());
+  for (const Program::Array& a : p.outputs) outputs.emplace_back(a);
+  std::vector<ashlar_tensor> tensors;
+  std::vector<const void*> pointers, given;
+  std::vector<void*> taken;
+  for (const Memory& m : inputs) tensors.push_back(m.described()), given.push_back(m.data.get());
+  for (const Memory& m : outputs) tensors.push_back(m.described()), taken.push_back(m.data.get());
+  // Arguments stand in the order of declaration; inputs that are declared after an output are behind it in the program.
+  for (const lang::ArgumentRef& a : p.arguments)
+    for (std::size_t k = 0; k < tensors.size(); ++k) {
+      const std::string& name = k < p.inputs.size() ? p.inputs[k].name : p.outputs[k - p.inputs.size()].name;
+      if (name == a.tensor.name()) pointers.push_back(&tensors[k]);
+    }
+  const plain::Arguments arguments{given.data(), taken.data(), p.sizes.data()};
+  if (ashlar_set_threads(1) != ASHLAR_OK) throw std::runtime_error("the pool refuses one thread");
+  Workspace workspace;
+  workspace.reserve(std::size_t{256} << 20);
+
+  const auto left_by = [&](const std::function<void()>& run) {
+    for (const Memory& m : outputs) std::memset(m.data.get(), 0x7b, m.bytes);
+    run();
+    Left left;
+    for (const Memory& m : outputs) left.bytes.emplace_back(m.data.get(), m.data.get() + m.bytes);
+    return left;
+  };
+  const auto call = [&](const codegen::Compiled& code) {
+    return [&, code] { apps::check(code.call(pointers, &workspace.context), &workspace.error); };
+  };
+
+  const schedules::DefaultOptions regrouped{}, exact{.regroup = false};
+  const Code unscheduled = compiled(built, nullptr);
+  const Code by_default = compiled(built, p.regroup ? &regrouped : &exact);
+  std::optional<Code> without;  // regrouping, where that is another schedule
+  if (p.regroup) without = compiled(built, &exact);
+  if (without && without->choices == by_default.choices) without.reset();
+  result.schedule_ms = by_default.schedule_ms, result.code_ms = by_default.code_ms;
+  if (options.text) result.choices = by_default.choices;
+
+  result.contenders.reserve(16);  // runners point to them
+  std::vector<Runner> runners;
+  const auto add = [&](const std::string& name, std::function<void()> run, bool ours, bool fast_math) {
+    result.contenders.push_back({name, {}});
+    runners.push_back({&result.contenders.back(), std::move(run), fast_math, ours});
+  };
+
+  // The loops of the first compiler say what is right; everybody is held to them before anything is timed.
+  std::optional<Left> meant;
+  add("default", call(by_default.code), true, false);
+  if (without) add("exact", call(without->code), true, false);
+  add("unscheduled", call(unscheduled.code), false, false);
+  for (const Loops& loops : entry.loops) {
+    if (!loops.run) {
+      result.contenders.push_back({loops.name, "the compiler is not on this machine"});
+      continue;
+    }
+    const std::function<void()> run = [&arguments, &loops] { loops.run(arguments); };
+    const Left left = left_by(run);
+    const std::string other = meant ? difference(outputs, *meant, left, p.tolerance) : "";
+    if (!meant) meant = left;
+    if (other.empty()) {
+      add(loops.name, run, false, loops.fast_math);
+    } else if (loops.fast_math) {
+      result.contenders.push_back({loops.name, "its results are others: " + other});
+    } else {
+      throw std::runtime_error(fmt::format("plain loops by {} and by {} differ: {}", entry.loops[0].name, loops.name, other));
+    }
+  }
+  if (!meant) throw std::runtime_error("there is no compiler for the plain loops");
+  const Left serial = left_by(call(unscheduled.code));
+  const auto hold = [&](const std::string& what, const Left& to, const Left& left, double tolerance) {
+    const std::string other = difference(outputs, to, left, tolerance);
+    if (!other.empty()) throw std::runtime_error(what + ": " + other);
+  };
+  hold("unscheduled beside plain loops", *meant, serial, p.tolerance);
+  const Left ours = left_by(call(by_default.code));
+  hold("by default beside plain loops", *meant, ours, p.tolerance);
+  if (!p.regroup) hold("by default beside unscheduled", serial, ours, 0);
+  if (without) hold("without regrouping beside unscheduled", serial, left_by(call(without->code)), 0);
+
+  time_interleaved(runners, options.seconds);
+  result.exact_ratio = 1e300;
+  for (Runner& peer : runners) {
+    if (peer.ours) continue;
+    if (peer.fast_math && !p.regroup) continue;
+    double worst = 1e300;  // code that a user gets with and without regrouping; beside -ffast-math, with it
+    for (const Runner& r : runners)
+      if (r.ours && !(peer.fast_math && r.contender->name == "exact")) worst = std::min(worst, ratio(peer, r));
+    peer.contender->ratio = worst;
+    if (!peer.fast_math && worst < result.exact_ratio) result.exact_ratio = worst, result.exact_peer = peer.contender->name;
+    if (peer.fast_math && (!result.fast_ratio || worst < *result.fast_ratio))
+      result.fast_ratio = worst, result.fast_peer = peer.contender->name;
+  }
+  if (options.threads > 1) {
+    const auto wall = [&](int threads) {
+      if (ashlar_set_threads(threads) != ASHLAR_OK) throw std::runtime_error("the pool refuses this number of threads");
+      const auto run = call(by_default.code);
+      std::vector<double> samples;
+      for (int k = 0; k < 21; ++k) {
+        const double start = wall_ns();
+        run();
+        samples.push_back(wall_ns() - start);
+      }
+      return median(samples);
+    };
+    const double several = wall(options.threads), one = wall(1);
+    result.on_threads = one / several;
+  }
+}
+
+}  // namespace
+
+Result measured(const Entry& entry, const Options& options) {
+  Result result;
+  result.area = entry.area, result.name = entry.name;
+  try {
+    measure(result, entry, options);
+  } catch (const std::exception& e) {
+    result.failed = e.what();
+    result.contenders.clear();
+  }
+  return result;
+}
+
+}  // namespace bench::programs
