@@ -23,6 +23,22 @@ using ir::Stmt;
 
 namespace {
 
+// The windows of nests that slide along one loop: what their readers need in an iteration, those that slide along it as well as
+// if they did not. What a nest computes in an iteration lies in its window, and all that it has computed in the union of those
+// so far.
+class Windows {
+ public:
+  Windows(const Program& program, const TreeIndex& index, std::optional<Domains>& d) : p(program), tree(index), domains(d) {}
+  // For the block's own nest, if it slides along `loop`: the variable along which it does, and the window there.
+  std::optional<VarRange> of(const Path& block, Id loop);
+
+ private:
+  const Program& p;
+  const TreeIndex& tree;
+  std::optional<Domains>& domains;
+  std::map<Id, Interval> known_;  // by nest
+};
+
 // Does a block run, without a condition, whenever the statement around it does? What it reads may be read before it, then.
 bool runs_each_time(const Program& p, const Path& path, Id parent, Facts facts) {
   if (!conditions_of(p, path).empty()) return false;
@@ -35,8 +51,9 @@ bool runs_each_time(const Program& p, const Path& path, Id parent, Facts facts) 
 }
 
 // What blocks below `parent` (other than those of `self`) read of `buffer`, one interval a dimension. `held`: the same, where
-// parts of an index that are read from tables, at places that stay the same there, are what they are.
-bool needed(const Program& p, const TreeIndex& tree, Id parent, const Stmt* self, Id buffer, const Path& here,
+// parts of an index that are read from tables, at places that stay the same there, are what they are. `windows`: readers that
+// slide along `parent` count with their windows.
+bool needed(const Program& p, const TreeIndex& tree, Id parent, const Stmt* self, Id buffer, const Path& here, Windows* windows,
             std::vector<Interval>& box, std::vector<Interval>* held = nullptr) {
   bool first = true;
   const Facts facts = facts_down_to(p, here, parent);
@@ -47,6 +64,9 @@ bool needed(const Program& p, const TreeIndex& tree, Id parent, const Stmt* self
     if (self && std::find(path.begin(), path.end(), self) != path.end() && nest_on(path)->after != self->stage) continue;
     const ir::Stage& stage = p.stage(path.back()->stage);
     auto iters = iter_intervals(p, path, parent, facts);
+    if (const auto window = windows ? windows->of(path, parent) : std::nullopt)
+      for (VarRange& v : iters)
+        if (v.id == window->id) v = *window;
     std::vector<VarRange> data;  // at the root nothing depends on what tables say: the host knows how far loops run there
     if (parent == 0)
       for (VarRange& v : iters)
@@ -223,7 +243,65 @@ Expr inside_tables(const Program& p, const ir::Stage& stage, const ir::IterVar& 
   return all;
 }
 
-void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optional<Domains>& domains) {
+bool is_declared(const ir::Stage& stage) { return stage.iters.empty() || !stage.iters.front().begin.empty(); }
+
+// The box of a nest: what the readers below `parent` need, where the stage has points. With `windows` that of a nest that
+// slides.
+std::vector<Interval> box_of(const Program& p, const TreeIndex& tree, const Path& path, Id parent, const Facts& facts,
+                             std::optional<Domains>& domains, Windows* windows) {
+  const Stmt& nest = *path.back();
+  const ir::Stage& stage = p.stage(nest.stage);
+  const bool declared = is_declared(stage);
+  const std::size_t rank = static_cast<std::size_t>(stage.spatial_rank());
+  std::vector<Interval> box(rank), held(rank);
+  bool any = false;
+  for (Id buffer : stage.buffers) {
+    std::vector<Interval> part(rank), held_part(rank);
+    if (!needed(p, tree, parent, &nest, buffer, path, windows, part, &held_part)) continue;
+    for (std::size_t d = 0; d < rank; ++d) widen(box, d, part[d], !any, facts), widen(held, d, held_part[d], !any, facts);
+    any = true;
+  }
+  if (!any) refuse("region", "a reader of " + stage.name + " in the loop it is computed in", "none", nest.where);
+  if (!declared && !domains) domains = domains_of(p);
+  // What has a fill has a value everywhere: its domain, the hull of all reads, is only taken where it makes a box simpler,
+  // and where the hull over threads has no bound (a tile of rows f / N of a fused loop over threads, f in [0, N * N)).
+  const auto within = [&](const Interval& i, const Interval& domain) {
+    if (!stage.has_fill) return intersect(i, domain, facts);
+    Interval r = i;
+    if (!domain.lo.empty() && (i.lo.empty() || can_prove(ir::ge(domain.lo, i.lo), facts))) r.lo = simplify(domain.lo, facts);
+    if (!domain.hi.empty() && (i.hi.empty() || can_prove(ir::le(domain.hi, i.hi), facts))) r.hi = simplify(domain.hi, facts);
+    return r;
+  };
+  for (std::size_t k = 0; k < rank; ++k) {
+    const ir::IterVar& v = stage.iters[k];
+    const Interval domain = declared ? Interval{v.begin, ir::sub(v.end, ir::index(1))} : domains->at(stage.id).box[k];
+    box[k] = within(over_threads(p, path, stage, box[k], facts), domain);
+    const Interval at_tables = within(over_threads(p, path, stage, held[k], facts), domain);
+    if (is_window(at_tables, facts)) box[k] = at_tables;
+  }
+  close_box(p, stage, box);
+  return box;
+}
+
+std::optional<VarRange> Windows::of(const Path& block, Id loop) {
+  const Stmt& nest = *nest_on(block);
+  for (const ir::Slide& slide : nest.slides) {
+    if (slide.loop != loop) continue;
+    auto at = known_.find(nest.id);
+    if (at == known_.end()) {
+      const Path path(block.begin(), std::find(block.begin(), block.end(), &nest) + 1);
+      const ir::Stage& stage = p.stage(nest.stage);
+      const auto box = box_of(p, tree, path, loop, facts_down_to(p, path, loop), domains, this);
+      std::size_t k = 0;
+      while (stage.iters.at(k).id != slide.iter) ++k;
+      at = known_.emplace(nest.id, box.at(k)).first;
+    }
+    return VarRange{slide.iter, at->second};
+  }
+  return std::nullopt;
+}
+
+void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optional<Domains>& domains, Windows& windows) {
   Stmt& nest = const_cast<Stmt&>(*path.back());
   const ir::Stage& stage = p.stage(nest.stage);
   const bool beside = nest.loop != 0;  // its place is the host's, of whose loop each iteration has some of it
@@ -231,38 +309,13 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
   const Id parent = beside ? parent_of(Path(path.begin(), std::find(path.begin(), path.end(), host) + 1)) : parent_of(path);
   const Facts facts = beside ? facts_at(p, path) : facts_down_to(p, path, parent);
   const std::optional<Values> shared = beside ? values_of(p, nest, nest.axis) : std::nullopt;
-  const bool declared = !stage.iters.empty() ? !stage.iters.front().begin.empty() : true;
+  const bool declared = is_declared(stage);
   const std::size_t rank = static_cast<std::size_t>(stage.spatial_rank());
-  std::vector<Interval> box(rank), held(rank);
+  std::vector<Interval> box(rank);
   Expr inhabited;
   const bool top = parent == 0;
   if (!(top && declared) && rank > 0) {
-    bool any = false;
-    for (Id buffer : stage.buffers) {
-      std::vector<Interval> part(rank), held_part(rank);
-      if (!needed(p, tree, parent, &nest, buffer, path, part, &held_part)) continue;
-      for (std::size_t d = 0; d < rank; ++d) widen(box, d, part[d], !any, facts), widen(held, d, held_part[d], !any, facts);
-      any = true;
-    }
-    if (!any) refuse("region", "a reader of " + stage.name + " in the loop it is computed in", "none", nest.where);
-    if (!declared && !domains) domains = domains_of(p);
-    // What has a fill has a value everywhere: its domain, the hull of all reads, is only taken where it makes a box simpler,
-    // and where the hull over threads has no bound (a tile of rows f / N of a fused loop over threads, f in [0, N * N)).
-    const auto within = [&](const Interval& i, const Interval& domain) {
-      if (!stage.has_fill) return intersect(i, domain, facts);
-      Interval r = i;
-      if (!domain.lo.empty() && (i.lo.empty() || can_prove(ir::ge(domain.lo, i.lo), facts))) r.lo = simplify(domain.lo, facts);
-      if (!domain.hi.empty() && (i.hi.empty() || can_prove(ir::le(domain.hi, i.hi), facts))) r.hi = simplify(domain.hi, facts);
-      return r;
-    };
-    for (std::size_t k = 0; k < rank; ++k) {
-      const ir::IterVar& v = stage.iters[k];
-      const Interval domain = declared ? Interval{v.begin, ir::sub(v.end, ir::index(1))} : domains->at(stage.id).box[k];
-      box[k] = within(over_threads(p, path, stage, box[k], facts), domain);
-      const Interval at_tables = within(over_threads(p, path, stage, held[k], facts), domain);
-      if (is_window(at_tables, facts)) box[k] = at_tables;
-    }
-    close_box(p, stage, box);
+    box = box_of(p, tree, path, parent, facts, domains, nest.slides.empty() ? nullptr : &windows);
     // a filled copy of an argument keeps its box; what else it may copy is there only where it is inhabited
     if (!declared && !(stage.has_fill && copies_arguments(p, stage)))
       inhabited = inhabited_where(p, domains->at(stage.id), box, path, facts);
@@ -312,6 +365,7 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
         Expr next = ir::add(shifted(i.hi, loop->axis, ir::sub(var, ir::index(1))), ir::index(1));
         Facts later = facts;
         later.range(loop->axis, ir::add(range.begin, ir::index(1)), ir::sub(range.end, ir::index(1)));
+        next = simplify(next, later);
         if (!can_prove(ir::ge(next, i.lo), later)) next = ir::max(next, i.lo);
         const Expr warm_up = shifted(i.lo, loop->axis, range.begin);
         const Expr warm_end = shifted(i.hi, loop->axis, range.begin);
@@ -340,6 +394,7 @@ void derive_once(Program& p, Id within) {
   const TreeIndex tree(p);
   const auto concerned = [&](const Path& path) { return under(path, within); };
   std::optional<Domains> domains;  // where something needs them
+  Windows windows(p, tree, domains);
   const bool pads = std::any_of(p.axes.begin(), p.axes.end(), [](const auto& a) { return a.second.tail == ir::Tail::pad; });
   for (const Path& path : tree.nests)
     if (path.back()->after && concerned(path))
@@ -354,7 +409,7 @@ void derive_once(Program& p, Id within) {
   for (Id id : consumers_first(p)) {
     for (const Path& path : tree.nests)
       if (path.back()->stage == id && concerned(path)) {
-        path.back()->after ? late.push_back(&path) : derive_nest(p, tree, path, domains);
+        path.back()->after ? late.push_back(&path) : derive_nest(p, tree, path, domains, windows);
         if (pads) domains.reset();  // what it computes past its new box widens the domains of what it reads
       }
     visited.insert(id);
@@ -386,6 +441,8 @@ void derive_regions(Program& p, Id within) {
 
 std::vector<Interval> required_region(const Program& p, Id nest_id) {
   const TreeIndex tree(p);
+  std::optional<Domains> domains;
+  Windows windows(p, tree, domains);
   for (const Path& path : tree.nests) {
     const Stmt& nest = *path.back();
     if (nest.id != nest_id) continue;
@@ -394,7 +451,7 @@ std::vector<Interval> required_region(const Program& p, Id nest_id) {
     bool any = false;
     for (Id buffer : stage.buffers) {
       std::vector<Interval> part(box.size());
-      if (!needed(p, tree, parent_of(path), &nest, buffer, path, part)) continue;
+      if (!needed(p, tree, parent_of(path), &nest, buffer, path, nest.slides.empty() ? nullptr : &windows, part)) continue;
       for (std::size_t d = 0; d < box.size(); ++d) widen(box, d, part[d], !any, facts_at(p, path));
       any = true;
     }

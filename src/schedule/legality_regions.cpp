@@ -24,6 +24,33 @@ const Stmt& loop_around(const Program& p, const Stmt& nest, Id loop) {
 
 Expr at_axis(const Expr& e, Id axis, const Expr& value) { return ir::substitute(e, {{axis, value}}); }
 
+// What the guards of the splits that made an axis test, the outermost one first: value < extent.
+std::vector<Expr> guards_of(const Program& p, const ir::Axis& axis) {
+  std::vector<Expr> guards;
+  for (const ir::Axis* a = &axis; a->origin == ir::Axis::Origin::split_inner || a->origin == ir::Axis::Origin::split_outer;) {
+    const ir::Axis& whole = p.axis(a->parent);
+    if (a->tail == ir::Tail::guard || a->tail == ir::Tail::predicate)
+      guards.insert(guards.begin(), ir::lt(ir::axis_value(p, whole.id), whole.extent));
+    a = &whole;
+  }
+  return guards;
+}
+
+// An iteration that a guard leaves out, and all behind it, need nothing. Where a window in such an iteration ends no later than
+// the one before (`ends`), nothing is computed in it either, and the window has to move as it should in the iterations before
+// alone: the facts of these. All facts otherwise.
+Facts before_guards(const Facts& facts, const std::vector<Expr>& guards, const Expr& ends) {
+  Facts inside = facts;
+  for (const Expr& guard : guards) {
+    if (analysis::can_prove(guard, inside)) continue;
+    Facts left_out = inside;
+    left_out.assume(ir::logic_not(guard));
+    if (!analysis::can_prove(ends, left_out)) return facts;
+    inside.assume(guard);
+  }
+  return inside;
+}
+
 }  // namespace
 
 // For every iteration r of the loop but the first: the window moves forward (lo and hi do not fall), leaves no gap
@@ -60,6 +87,7 @@ void prove_slide(Context& c, const Stmt& nest, const ir::Slide& slide) {
                                        ") first, or split with Tail::exact or Tail::shift: the last iterations of a " +
                                        "guarded split need nothing)"
                                  : "";
+  const std::vector<Expr> guards = guards_of(p, axis);
   std::size_t d = 0;
   for (const ir::IterVar& v : stage.iters) {
     if (v.kind == ir::IterKind::reduce) continue;
@@ -71,11 +99,12 @@ void prove_slide(Context& c, const Stmt& nest, const ir::Slide& slide) {
         c.unproved(Obligation::cover, "a window that moves in one dimension", where + " moves in " + v.name + " too: " + shows);
       continue;
     }
+    const Facts moving = before_guards(facts, guards, ir::le(now.hi, earlier.hi));
     for (const auto& [condition, fault] :
          {std::pair{ir::ge(now.lo, earlier.lo), "begins before the one of the iteration before"},
           std::pair{ir::ge(now.hi, earlier.hi), "ends before the one of the iteration before"},
           std::pair{ir::le(now.lo, ir::add(earlier.hi, ir::index(1))), "leaves a gap after the one of the iteration before"}}) {
-      const auto proof = analysis::prove(condition, facts);
+      const auto proof = analysis::prove(condition, moving);
       if (!proof)
         c.unproved(Obligation::cover, "a window that moves forward without gaps" + advice,
                    where + ": " + v.name + " in " + shows + " " + fault, proof.why);

@@ -66,15 +66,19 @@ Group placement() {
        })});
   add({"slide", "slide(loop)",
        "Each iteration computes only what the ones before have not: here the first one two rows, the others one.",
-       "The loop is serial, the storage lies outside of it, and the window moves forward without gaps.",
+       "The loop is serial, the storage lies outside of it, and the window moves forward without gaps. Storage that `store_at` "
+       "did not "
+       "place begins around the loop, and the inner loop of a guarded split is tightened. What slides may be read by stages "
+       "that slide "
+       "along the same loop: place and slide the last one first.",
        on<Smooth>([](Smooth& p, Schedule& s, Show& show) {
          const Tensor &a = p.a, &y = p.y;
          auto [i, j] = s[y].spatial<2>();
          auto [io, ii] = s[y].split(i, 16);
-         s[y].tighten(ii);
          s[a].compute_at(ii);
-         REFUSED(s[a].slide(ii));
-         s[a].store_at(io);
+         Schedule inside = s;
+         inside[a].store_at(ii);
+         REFUSED(inside[a].slide(ii));
          show.before();
          s[a].slide(ii);
          show.after();
