@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <regex>
 
+#include "bench/programs/count.h"
 #include "bench/programs/table.h"
 
 int main(int argc, char** argv) {
@@ -28,18 +29,28 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1024));
   app.add_flag("--choices", options.text, "print what the scheduler says of its choices");
   app.add_flag("--list", list, "name the programs and measure nothing");
+  std::string target = "x86-64-v3", counted;
+  app.add_option("--count", counted,
+                 "print the instructions of a call instead of times; calls: execute it, for another tool that counts")
+      ->check(CLI::IsMember({"perf", "calls"}));
+  app.add_option("--target", target, "what --count compiles for");
   CLI11_PARSE(app, argc, argv);
-  setenv("ASHLAR_CACHE", "off", 0);  // the time to compile is measured
+  if (counted.empty()) setenv("ASHLAR_CACHE", "off", 1);  // the time to compile is measured
 
   try {
     const std::regex wanted(filter);
     std::vector<Result> all;
-    if (!list) fmt::print("{}\n", processor()), print_heading();
+    if (!list && counted.empty()) fmt::print("{}\n", processor()), print_heading();
     for (const Entry& e : entries()) {
       const std::string name = std::string(e.area) + " " + e.name;
       if (!std::regex_search(name, wanted)) continue;
       if (list) {
         fmt::print("{}\n", name);
+        continue;
+      }
+      if (!counted.empty()) {
+        const auto count = instructions(e, target, counted == "perf" ? Counting::perf : Counting::other);
+        fmt::print("{}\t{}\n", name, count.value_or(0));
         continue;
       }
       Result r = measured(e, options);
@@ -50,7 +61,7 @@ int main(int argc, char** argv) {
       print_row(r, true);
       all.push_back(std::move(r));
     }
-    if (list) return 0;
+    if (list || !counted.empty()) return 0;
     print_outcome(all);
     if (!json.empty()) save(json, all);
     for (const Result& r : all)

@@ -18,69 +18,11 @@
 #include <ashlar/ir/refusal.h>
 #include <ashlar/schedules/by_default.h>
 
-#include "apps/support/tensor.h"
 #include "bench/programs/program.h"
-#include "bench/workspace.h"
+#include "bench/programs/run.h"
 
 namespace bench::programs {
 namespace {
-
-// A dense array on a boundary of pages; what is behind it is there to be read by vectors of the plain loops.
-struct Memory {
-  const Program::Array* array;
-  std::unique_ptr<std::byte, decltype(&std::free)> data{nullptr, &std::free};
-  std::size_t elements = 1, bytes = 0;
-
-  explicit Memory(const Program::Array& a) : array(&a) {
-    for (const std::int64_t e : a.shape) elements *= static_cast<std::size_t>(e);
-    bytes = elements * static_cast<std::size_t>(a.type.bytes());
-    const std::size_t room = (bytes + 4095) / 4096 * 4096 + 4096;
-    data.reset(static_cast<std::byte*>(std::aligned_alloc(4096, room)));
-    if (!data) throw std::bad_alloc();
-    std::memset(data.get(), 0x7b, room);
-  }
-  template <class T>
-  T& at(std::size_t k) const {
-    return reinterpret_cast<T*>(data.get())[k];
-  }
-  // f(T&) of element k as the C++ type that plain loops have for it
-  template <class F>
-  void as_plain(std::size_t k, F f) const {
-    const Type t = array->type;
-    if (t == f32) return f(at<float>(k));
-    if (t == f64) return f(at<double>(k));
-    if (t == i8) return f(at<std::int8_t>(k));
-    if (t == i16) return f(at<std::int16_t>(k));
-    if (t == i32) return f(at<std::int32_t>(k));
-    if (t == i64) return f(at<std::int64_t>(k));
-    if (t == u8) return f(at<std::uint8_t>(k));
-    if (t == u16) return f(at<std::uint16_t>(k));
-    if (t == u32) return f(at<std::uint32_t>(k));
-    if (t == u64) return f(at<std::uint64_t>(k));
-    throw std::runtime_error(array->name + ": elements of " + ir::text(t) + "; expected f32, f64, or integers of 8 to 64 bits");
-  }
-  void fill(std::uint64_t seed) {
-    std::mt19937_64 engine(seed);
-    const std::vector<double> values = array->fill(static_cast<std::int64_t>(elements), engine);
-    if (values.size() != elements)
-      throw std::runtime_error(
-          fmt::format("{}: {} elements, and {} numbers to fill them", array->name, elements, values.size()));
-    for (std::size_t k = 0; k < elements; ++k) as_plain(k, [&]<class T>(T& to) { to = static_cast<T>(values[k]); });
-  }
-  ashlar_tensor described() const {
-    ashlar_tensor t{};
-    const ir::TensorCode code = ir::tensor_code(array->type);
-    t.data = data.get(), t.device_type = 1, t.ndim = static_cast<std::int32_t>(array->shape.size()),
-    t.shape = const_cast<std::int64_t*>(array->shape.data());
-    t.type_code = code.code, t.type_bits = code.bits, t.type_lanes = 1;
-    return t;
-  }
-  double value(std::size_t k) const {
-    double v = 0;
-    as_plain(k, [&](auto& from) { v = static_cast<double>(from); });
-    return v;
-  }
-};
 
 using Bytes = std::vector<std::byte>;
 
@@ -212,24 +154,10 @@ void measure(Result& result, const Entry& entry, const Options& options) {
   if (p.outputs.empty()) throw std::runtime_error("the program has no p.out()");
   const lang::Built built = lang::build_program("program_", p.arguments);
 
-  std::vector<Memory> inputs, outputs;
-  for (const Program::Array& a : p.inputs) inputs.emplace_back(a), inputs.back().fill(inputs.size());
-  for (const Program::Array& a : p.outputs) outputs.emplace_back(a);
-  std::vector<ashlar_tensor> tensors;
-  std::vector<const void*> pointers, given;
-  std::vector<void*> taken;
-  for (const Memory& m : inputs) tensors.push_back(m.described()), given.push_back(m.data.get());
-  for (const Memory& m : outputs) tensors.push_back(m.described()), taken.push_back(m.data.get());
-  // Arguments stand in the order of declaration; inputs that are declared after an output are behind it in the program.
-  for (const lang::ArgumentRef& a : p.arguments)
-    for (std::size_t k = 0; k < tensors.size(); ++k) {
-      const std::string& name = k < p.inputs.size() ? p.inputs[k].name : p.outputs[k - p.inputs.size()].name;
-      if (name == a.tensor.name()) pointers.push_back(&tensors[k]);
-    }
-  const plain::Arguments arguments{given.data(), taken.data(), p.sizes.data()};
+  Arrays arrays(p);
+  std::vector<Memory>& outputs = arrays.outputs;
+  const plain::Arguments arguments = arrays.plain();
   if (ashlar_set_threads(1) != ASHLAR_OK) throw std::runtime_error("the pool refuses one thread");
-  Workspace workspace;
-  workspace.reserve(std::size_t{256} << 20);
 
   const auto left_by = [&](const std::function<void()>& run) {
     for (const Memory& m : outputs) std::memset(m.data.get(), 0x7b, m.bytes);
@@ -238,9 +166,7 @@ void measure(Result& result, const Entry& entry, const Options& options) {
     for (const Memory& m : outputs) left.bytes.emplace_back(m.data.get(), m.data.get() + m.bytes);
     return left;
   };
-  const auto call = [&](const codegen::Compiled& code) {
-    return [&, code] { apps::check(code.call(pointers, &workspace.context), &workspace.error); };
-  };
+  const auto call = [&](const codegen::Compiled& code) { return arrays.call(code); };
 
   const schedules::DefaultOptions regrouped{}, exact{.regroup = false};
   const Code unscheduled = compiled(built, nullptr);
