@@ -10,6 +10,7 @@
 #include "apps/unsharp/unsharp.h"
 #include "bench/attention_kernel.h"
 #include "bench/defaults.h"
+#include "bench/isa.h"
 #include "bench/memory_kernels.h"
 #include "bench/suites.h"
 
@@ -37,8 +38,8 @@ DefaultEntry of_generator(const char* kernel, const std::vector<std::pair<std::s
     return
         [instance](const std::vector<const void*>& a, const ashlar_context* c) { return instance.call(a.data(), a.size(), c); };
   };
-  e.hand = call(instantiate<G>(Target::host(), params));
-  const auto ours = instantiate<Unscheduled<G>>(Target::host(), params);
+  e.hand = call(instantiate<G>(Target::parse(target_name()), params));
+  const auto ours = instantiate<Unscheduled<G>>(Target::parse(target_name()), params);
   e.chosen = ours->chosen;
   e.ours = call(ours);
   return e;
@@ -169,9 +170,9 @@ void default_suite(Report& report, const Machine& machine) {
   race(matmul("matmul", {product_run(64, 64, 64), product_run(128, 128, 128), product_run(256, 256, 256),
                          product_run(512, 512, 512), product_run(1024, 1024, 1024), product_run(2048, 2048, 2048),
                          product_run(1023, 1023, 1023), product_run(1, 4096, 4096), product_run(8, 4096, 4096)}));
-  if (report.wants("default u8s8") && Target::host().has("avx512vnni"))
+  if (report.wants("default u8s8") && Target::parse(target_name()).has("avx512vnni"))
     race(of_generator<product::MatmulU8S8>("u8s8", {}, product_run(1024, 1024, 1024, u8, i8, i32)));
-  if (report.wants("default bf16") && Target::host().has("avx512bf16"))
+  if (report.wants("default bf16") && Target::parse(target_name()).has("avx512bf16"))
     race(of_generator<product::MatmulBf16>("bf16", {}, product_run(1024, 1024, 1024, bf16, bf16, f32)));
   race(product_of("bf16 exact", Factor::converted));
   race(product_of("matmul relu(A)", Factor::relu_a)), race(product_of("matmul i8 weights", Factor::bytes_b));

@@ -16,6 +16,7 @@
 #include <ashlar/schedules/by_default.h>
 
 #include "apps/support/tensor.h"
+#include "bench/isa.h"
 #include "bench/suites.h"
 #include "bench/workspace.h"
 
@@ -107,7 +108,7 @@ Kernel compiled(const DefaultEntry& e, bool by_default) {
     lang::bind(out, p.results[k]);
     arguments.emplace_back(out);
   }
-  Schedule s(lang::build_program("default_", arguments), Target::host());
+  Schedule s(lang::build_program("default_", arguments), Target::parse(target_name()));
   Kernel k;
   if (by_default)
     k.chosen = schedule_by_default(s, e.options).text();

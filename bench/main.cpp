@@ -1,20 +1,24 @@
 // ./dev bench: kernels against their peers, and all against what the machine can do.
 //
 //   ashlar_bench --filter 'matmul' --threads 2 --json bench.json
+//   ashlar_bench --isa avx2                        // ours and the peers without AVX-512
 #include <ashlar/runtime/runtime.h>
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include "bench/isa.h"
+#include "bench/machine.h"
 #include "bench/memory_peers.h"
 #include "bench/peaks.h"
+#include "bench/peers.h"
 #include "bench/plot.h"
 #include "bench/suites.h"
 
 int main(int argc, char** argv) {
   CLI::App app{
       "Measures ashlar's kernels beside OpenBLAS, oneDNN, Eigen, Halide and plain loops, and the machine's own peaks."};
-  std::string json, plot, filter = ".";
+  std::string json, plot, filter = ".", isa = bench::isa();
   int threads = ashlar_threads();
   double seconds = 3;
   app.add_option("--json", json, "write the records to this file");
@@ -28,14 +32,18 @@ int main(int argc, char** argv) {
       });
   app.add_option("--threads", threads, "measure on one thread and on this many")->check(CLI::Range(1, 1024));
   app.add_option("--seconds", seconds, "that each comparison takes")->check(CLI::Range(0.0, 600.0));
+  app.add_option("--isa", isa, "what ours and the peers may use: all that the machine has, or AVX2 at most")
+      ->check(CLI::IsMember({"native", "avx2"}));
   CLI11_PARSE(app, argc, argv);
 
   try {
+    bench::become(isa, argv);
     bench::Report report(filter, seconds);
     bench::Machine machine;
     machine.threads = threads;
+    const bench::Processor processor = bench::processor();
     const std::string title =
-        fmt::format("{}, {} threads of {}, {}", bench::cpu_model(), threads, ashlar_threads(), bench::fma_kind());
+        fmt::format("{}, {} threads of {}, {}", processor.text(), threads, ashlar_threads(), bench::fma_kind());
     fmt::print("{}\n", title);
     for (int k = 0; k < (threads > 1 ? 2 : 1); ++k) {
       const int n = k == 0 ? 1 : threads;
@@ -62,7 +70,15 @@ int main(int argc, char** argv) {
     bench::scan_suite(report, machine);
     bench::default_suite(report, machine);
     report.print_outcomes();
-    if (!json.empty()) report.save(json);
+    if (!json.empty())
+      report.save(json, {processor,
+                         isa,
+                         bench::target_name(),
+                         threads,
+                         {{"OpenBLAS", bench::openblas_about()},
+                          {"oneDNN", bench::onednn_about()},
+                          {"Eigen", bench::eigen_about()},
+                          {"Halide", bench::halide_about()}}});
     if (!plot.empty()) bench::plot(report, title, plot);
   } catch (const std::exception& e) {
     fmt::print(stderr, "ashlar_bench: {}\n", e.what());

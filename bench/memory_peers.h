@@ -37,6 +37,7 @@ Prepared openblas_transpose(const float* x, float* y, std::int64_t rows, std::in
 // Halide's pipelines (bench/halide), in the library that the environment variable ASHLAR_BENCH_HALIDE names. Without it nothing
 // can be run: halide_missing() says so, "" where it is there. A library that cannot be loaded is an error.
 std::string halide_missing();
+std::string halide_about();  // its version and target
 void halide_threads(int);
 Prepared halide_softmax(const float* x, float* y, std::int64_t rows, std::int64_t columns);
 Prepared halide_layer_norm(const float* x, const float* scale, const float* shift, float* y, std::int64_t rows,

@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/isa.h"
 #include "bench/peers.h"
 #include "bench/suites.h"
 #include "bench/workspace.h"
@@ -168,6 +169,7 @@ void layer(Report& report, const Machine& machine, Narrow n, double top, std::in
 
 void narrow_suite(Report& report, const Machine& machine) {
   const auto wanted = [&](const char* product, const char* layers, bool can, const char* feature) {
+    can = can && isa() == std::string_view("native");
     const bool any = report.wants(product) || report.wants(layers);
     if (any && !can) report.note(fmt::format("skipped: {} and {}, this machine has no {}", product, layers, feature));
     return any && can;

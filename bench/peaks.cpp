@@ -4,12 +4,13 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <functional>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "apps/support/timing.h"
+#include "bench/isa.h"
 
 namespace bench {
 namespace {
@@ -91,7 +92,7 @@ double multiply_and_add_128(bool loads) {  // no fma: multiplications and additi
 }
 
 int widest() {
-  if (__builtin_cpu_supports("avx512f")) return 512;
+  if (isa() == std::string_view("native") && __builtin_cpu_supports("avx512f")) return 512;
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 256 : 128;
 }
 
@@ -153,17 +154,6 @@ double triad_bandwidth(int threads) {
     for (std::size_t k = 0; k < elements; ++k) to[k] = x[k] + 3.0f * y[k];
     asm volatile("" : : "r"(to) : "memory");
   });
-}
-
-std::string cpu_model() {
-  std::ifstream info("/proc/cpuinfo");
-  std::string line, model = "unknown", family, number;
-  auto field = [&](const char* name, std::string& to) {
-    if (line.rfind(name, 0) == 0 && line[std::strlen(name)] == '\t') to = line.substr(line.find(':') + 2);
-  };
-  while (std::getline(info, line) && !line.empty())
-    field("model name", model), field("cpu family", family), field("model", number);
-  return model + " (family " + family + ", model " + number + ")";
 }
 
 }  // namespace bench

@@ -14,6 +14,4 @@ std::string fma_kind();  // "512-bit vectors"
 double copy_bandwidth(int threads);   // b = a; memcpy, which may write past the caches
 double triad_bandwidth(int threads);  // a = b + s * c; ordinary stores
 
-std::string cpu_model();
-
 }  // namespace bench

@@ -36,7 +36,14 @@ Prepared pipeline(const char* name, Arguments... arguments) {
 }  // namespace
 
 std::string halide_missing() {
-  return library_name() ? "" : "halide: skipped, ASHLAR_BENCH_HALIDE names no library (bench/halide/make_peers.py makes it)";
+  return library_name()
+             ? ""
+             : "halide: skipped, ASHLAR_BENCH_HALIDE names no library (./dev bench makes it where the wheel can be had)";
+}
+std::string halide_about() {
+  if (!library_name()) return "none";
+  const auto about = reinterpret_cast<const char* (*)()>(dlsym(library(), "peer_about"));
+  return about ? about() : "unknown";
 }
 void halide_threads(int n) {
   if (!library_name()) return;

@@ -88,21 +88,34 @@ void Report::print_outcomes() const {
                std::exp(*std::min_element(of_races.begin(), of_races.end())));
 }
 
-void Report::save(const std::string& path) const {
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+void Report::save(const std::string& path, const MeasuredOn& on) const {
+  nlohmann::ordered_json records = nlohmann::ordered_json::array(), peers;
   for (const Record& r : records_)
-    all.push_back({{"kernel", r.kernel},
-                   {"shape", r.shape},
-                   {"threads", r.threads},
-                   {"impl", r.impl},
-                   {"median_ns", r.median_ns},
-                   {"min_ns", r.min_ns},
-                   {"rate", r.rate},
-                   {"unit", r.unit},
-                   {"fraction_of_peak", r.fraction_of_peak},
-                   {"role", r.role == Role::ours   ? "ours"
-                            : r.role == Role::peer ? "peer"
-                                                   : "other"}});
+    records.push_back({{"kernel", r.kernel},
+                       {"shape", r.shape},
+                       {"threads", r.threads},
+                       {"impl", r.impl},
+                       {"median_ns", std::round(r.median_ns)},
+                       {"min_ns", std::round(r.min_ns)},
+                       {"rate", r.rate},
+                       {"unit", r.unit},
+                       {"fraction_of_peak", r.fraction_of_peak},
+                       {"role", r.role == Role::ours   ? "ours"
+                                : r.role == Role::peer ? "peer"
+                                                       : "other"}});
+  for (const PeerVersion& p : on.peers) peers[p.name] = p.version;
+  const nlohmann::ordered_json all = {{"processor", on.processor.name},
+                                      {"vendor", on.processor.vendor},
+                                      {"family", on.processor.family},
+                                      {"model", on.processor.model},
+                                      {"processors", on.processor.processors},
+                                      {"caches", on.processor.caches},
+                                      {"features", on.processor.features},
+                                      {"isa", on.isa},
+                                      {"target", on.target},
+                                      {"threads", on.threads},
+                                      {"peers", peers},
+                                      {"records", records}};
   std::ofstream file(path);
   file << all.dump(1) << "\n";
   file.close();

@@ -2,7 +2,10 @@
 
     python3 -m venv build/halide && build/halide/bin/pip install halide
     build/halide/bin/python bench/halide/make_peers.py build/halide/peers.so
-    ASHLAR_BENCH_HALIDE=build/halide/peers.so ./dev bench --filter 'softmax|layer_norm|gelu|sum|transpose|depthwise|box_blur|unsharp'
+    build/halide/bin/python bench/halide/make_peers.py build/halide/peers-avx2.so avx2     # without AVX-512
+    ASHLAR_BENCH_HALIDE=build/halide/peers.so build/bin/ashlar_bench --filter 'softmax|layer_norm|gelu|sum|transpose|depthwise|box_blur|unsharp'
+
+`./dev bench` does all of that.
 
 Each pipeline has a schedule by hand, in the way of Halide's own examples: rows or strips in parallel, whole vectors, producers at
 the row, the window or the tile that reads them. Extents are promised to be multiples of a vector where the bench's are, so that
@@ -13,10 +16,13 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+from importlib.metadata import version
 
 import halide as hl
 
 TARGET = hl.get_host_target().with_feature(hl.TargetFeature.NoAsserts)
+if sys.argv[2:] == ["avx2"]:
+    TARGET = hl.Target("x86-64-linux-avx-avx2-f16c-fma-sse41-no_asserts")
 LANES = TARGET.natural_vector_size(hl.Float(32))
 x, y, c, u, v, w = (hl.Var(n) for n in "xycuvw")
 
@@ -198,7 +204,7 @@ def gaussian():  # as apps/unsharp/filter.h
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["avx2"]):
         sys.exit(__doc__)
     library = pathlib.Path(sys.argv[1]).resolve()
     package = pathlib.Path(hl.__file__).parent
@@ -210,7 +216,7 @@ def main():
             objects.append(f"{folder}/{make.__name__}.o")
             out.compile_to({hl.OutputFileType.object: objects[-1]}, arguments, "halide_" + make.__name__, TARGET)
         wrapper = pathlib.Path(__file__).with_name("peers.cpp")
-        subprocess.run(["g++", "-std=c++20", "-O2", "-fPIC", "-shared", "-I", header.parent, wrapper, *objects, "-o", library,
+        subprocess.run(["g++", "-std=c++20", "-O2", "-fPIC", "-shared", f'-DABOUT="Halide {version("halide")}, {TARGET}"', "-I", header.parent, wrapper, *objects, "-o", library,
                         "-lpthread", "-ldl", "-lm"], check=True)
 
 

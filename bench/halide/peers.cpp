@@ -47,6 +47,7 @@ struct Dense {
 
 extern "C" {
 
+const char* peer_about() { return ABOUT; }
 void peer_threads(int n) { halide_set_num_threads(n); }
 
 int peer_softmax(const float* x, float* y, std::int64_t rows, std::int64_t columns) {
