@@ -12,7 +12,8 @@ class Convolution : public Generator {
  public:
   Param<int> channels{"channels", 64, between(1, 4096), "of the picture"};
   Param<int> in_block{"in_block", 32, between(1, 64), "channels of the picture in a block"};
-  Param<int> block{"block", 32, between(1, 64), "channels of the result in a block"};
+  Param<int> block{"block", 2 * target().lanes(f32), between(1, 64),
+                   "channels of the result in a block; by default two registers of the target"};
   Param<int> window{"window", 3, between(1, 7), "rows and columns of a window"};
   Param<int> stride{"stride", 1, between(1, 2), "of the windows"};
   Param<int> tile_w{"tile_w", 0, between(0, 28), "pixels of a register tile; 0: as many as the registers hold"};

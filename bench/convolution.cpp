@@ -8,6 +8,8 @@
 #include <bench_conv_f32_stem.h>
 #include <fmt/core.h>
 
+#include <ashlar/schedule/target.h>
+
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -18,6 +20,7 @@
 #include "apps/support/tensor.h"
 #include "bench/peers.h"
 #include "bench/arrays.h"
+#include "bench/isa.h"
 #include "bench/suites.h"
 #include "bench/workspace.h"
 
@@ -26,14 +29,13 @@ namespace {
 
 // The picture, weights and result as PyTorch has them, and in blocks of channels.
 struct Layer {
-  static constexpr std::int64_t block = 32;
   ConvolutionShape shape;
-  std::int64_t out, in_block;
+  std::int64_t out, in_block, block = 2 * ashlar::Target::parse(target_name()).lanes(ashlar::f32);
   Array<float> x, w, y;  // nchw, oihw, nchw
   Array<float> x_blocks, w_blocks, y_blocks;
 
   explicit Layer(const ConvolutionShape& s)
-      : shape(s), out((s.size - 1) / s.stride + 1), in_block(std::min(s.channels, block)) {
+      : shape(s), out((s.size - 1) / s.stride + 1), in_block(std::min<std::int64_t>(s.channels, 32)) {
     const std::int64_t pixels = s.size * s.size, taps = s.window * s.window;
     x = random_array<float>(s.channels * pixels, -1, 1, 3), w = random_array<float>(s.outputs * s.channels * taps, -1, 1, 4);
     x_blocks.resize(x.size()), w_blocks.resize(w.size());

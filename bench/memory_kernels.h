@@ -74,7 +74,7 @@ class Sum : public Generator {
 
 class Transpose : public Generator {
  public:
-  Param<bool> stream{"stream", false, "the result goes past the caches"};
+  Param<bool> stream{"stream", false, "the result goes past the caches, where a vector fills a line of them"};
   Symbol M{"M"}, N{"N"};
   Input x{"x", f32, {M, N}};
   Output y{"y", f32, {N, M}};
@@ -83,7 +83,9 @@ class Transpose : public Generator {
   void algorithm() override {
     y = turned = compute("turned", {N, M}, [&](Var i, Var j) { return x(j, i); });
   }
-  void schedule(Schedule& s) override { schedules::transpose(s, s[turned], x, {.stream = stream}); }
+  void schedule(Schedule& s) override {
+    schedules::transpose(s, s[turned], x, {.stream = stream && schedules::fills_lines(s.target())});
+  }
 };
 
 // 3 x 3, stride 1, a rim of zeros, channels last.
@@ -110,7 +112,7 @@ class BoxBlur : public Generator {
   Param<int> columns{"columns", 0, "pixels of a row computed before the next row; 0: all"};
   Param<int> together{"together", 8, between(1, 16), "rows whose sums across are in registers, with two more"};
   Param<int> ahead{"ahead", 8, between(0, 64), "vectors that are asked for before they are read"};
-  Param<bool> stream{"stream", false, "the result goes past the caches"};
+  Param<bool> stream{"stream", false, "the result goes past the caches, where a vector fills a line of them"};
   Symbol H{"H", {.min = 2}}, W{"W", {.min = 8}};
   Input x{"x", u16, {H, W}};
   Output y{"y", u16, {H - 2, W - 8}};  // rows of a multiple of 8, as pictures usually have
@@ -129,7 +131,7 @@ class BoxBlur : public Generator {
                         .in_registers = {{s[across], 3}},
                         .prefetched = {x},
                         .ahead = ahead,
-                        .stream = stream});
+                        .stream = stream && schedules::fills_lines(s.target())});
   }
 };
 

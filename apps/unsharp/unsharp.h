@@ -2,6 +2,7 @@
 // Unsharp masking in f32, edges repeated: out = in * sharpened grey / grey, where sharpened = 2 grey - blur(grey) and the blur
 // is a 7x7 Gaussian, down the columns, then along the rows.
 #include <ashlar/generator/generator.h>
+#include <ashlar/schedules/lanes.h>
 
 #include <algorithm>
 
@@ -15,9 +16,11 @@ class Unsharp : public Generator {
  public:
   Param<int> channels{"channels", 3, {{1, 3}}, "planes of the picture"};
   Param<int> strip{"strip", 64, "rows that one thread computes one after the other"};
-  Param<int> columns{"columns", 512,
-                     "pixels of a row computed before the next row: 8 such rows of grey fit the first-level cache"};
-  Param<bool> stream{"stream", false, "the result goes past the caches: for pictures larger than they are"};
+  Param<int> columns{
+      "columns", 0, between(0, 1 << 20),
+      "pixels of a row computed before the next row; 0: so many that what a part keeps fits the second-level cache"};
+  Param<bool> stream{"stream", false,
+                     "the result goes past the caches, where a vector fills a line of them: for pictures larger than they are"};
   Symbol H{"H", {.min = 1}}, W{"W", {.min = 1}};
   Input in{"in", f32, {channels, H, W}};
   Output out{"out", f32, {channels, H, W}};
@@ -47,12 +50,19 @@ class Unsharp : public Generator {
     out = compute("out", {{"c", channels}, {"y", H}, {"x", W}}, [&](Var c, Var y, Var x) { return ratio(y, x) * in(c, y, x); });
   }
 
+  // A ring of 8 rows of grey, a row of the blur, and of the three planes what is read and written while a line is finished:
+  // about 15 rows, in half of the cache.
+  static int part(const Target& t) {
+    constexpr std::int64_t rows = 15, least = 512;
+    return static_cast<int>(std::max(least, t.cache_bytes(2) / 2 / (rows * 4) / 512 * 512));
+  }
+
   void schedule(Schedule& s) override {
-    const int lanes = s.target().lanes(f32);
+    const int lanes = s.target().lanes(f32), pixels = columns == 0 ? part(s.target()) : *columns;
     auto [c, y, x] = s[out].spatial<3>();
     auto [yo, yi] = s[out].split(y, strip, Tail::guard);
     auto [vectors, xi] = s[out].split(x, lanes, Tail::guard);
-    auto [xc, xo] = s[out].split(vectors, std::max(1, columns / lanes), Tail::guard);
+    auto [xc, xo] = s[out].split(vectors, std::max(1, pixels / lanes), Tail::guard);
     s[out].reorder(yo, xc, yi, xo, c, xi).tighten(yi).tighten(xo);
 
     s[blur_x].inline_();
@@ -70,7 +80,7 @@ class Unsharp : public Generator {
     auto [gxo, gxi] = s[grey].split(gx, lanes);
     s[grey].vectorize(gxi);
     s[out].unroll(c).vectorize(xi).parallel(yo);
-    if (stream) s[out].stream_store();
+    if (stream && schedules::fills_lines(s.target())) s[out].stream_store();
   }
 };
 }  // namespace unsharp

@@ -74,6 +74,20 @@ std::string_view longest_word(std::string_view text, Known&& known) {
   return text.substr(0, std::min(text.find_first_of("+-"), text.size()));
 }
 
+// `l2:512K` behind a plus: how large the data cache of a level is, in bytes, K or M. -1: the word is no such thing.
+int level_of(std::string_view word) {
+  return word.size() > 2 && word[0] == 'l' && word[1] >= '1' && word[1] <= '3' && word[2] == ':' ? word[1] - '0' : -1;
+}
+std::int64_t size_of(std::string_view text) {
+  std::int64_t bytes = 0;
+  std::size_t k = 0;
+  for (; k < text.size() && k < 12 && text[k] >= '0' && text[k] <= '9'; ++k) bytes = bytes * 10 + (text[k] - '0');
+  if (k == 0) return -1;
+  if (text.substr(k) == "K") return bytes << 10;
+  if (text.substr(k) == "M") return bytes << 20;
+  return k == text.size() ? bytes : -1;
+}
+
 }  // namespace
 
 struct Target::Parsed {
@@ -169,6 +183,12 @@ Target Target::parse(std::string_view name, Where where) {
         rest, [&](std::string_view w) { return table->feature(p.of, w) || is_declared(w) || (sign == '-' && has_system(w)); }));
     rest.remove_prefix(word.size());
     const std::string found = "`" + std::string(1, sign) + word + "` in `" + std::string(name) + "`";
+    if (const int level = level_of(word); level > 0 && sign == '+') {
+      p.caches[level - 1] = size_of(std::string_view(word).substr(3));
+      if (p.caches[level - 1] < 0) refuse("target", "the bytes of a cache, as +l2:512K or +l3:32M", found, where);
+      suffixes += sign + word;
+      continue;
+    }
     if (sign == '-' && has_system(word)) {
       p.os = word;
       continue;

@@ -1,6 +1,7 @@
 // Targets: what a name stands for, and what a wrong one is told.
 #include <algorithm>
 #include <fstream>
+#include <tuple>
 
 #include <doctest/doctest.h>
 
@@ -42,6 +43,34 @@ TEST_CASE("the levels of x86-64") {
   CHECK(v4.cache_bytes(4) == 0);
 }
 
+TEST_CASE("caches behind a name") {
+  const Target t = Target::parse("x86-64-v3+l2:1M+fma+l1:49152");
+  CHECK(t.cache_bytes(1) == 48 << 10);
+  CHECK(t.cache_bytes(2) == 1 << 20);
+  CHECK(t.cache_bytes(3) == Target::parse("x86-64-v3").cache_bytes(3));
+  CHECK(t.text() == "x86-64-v3+l2:1M+fma+l1:49152");
+  CHECK(Target::parse(t.text()).cache_bytes(2) == 1 << 20);
+  CHECK(Target::parse("aarch64+l3:0").cache_bytes(3) == 0);
+  for (const char* wrong : {"zen4+l2:", "zen4+l2:12G", "zen4+l2:K", "zen4+l2:1234567890123"})
+    CHECK(refusal_of(wrong).find("the bytes of a cache, as +l2:512K or +l3:32M") != std::string::npos);
+  CHECK(refusal_of("zen4+l4:1M").find("a feature") != std::string::npos);
+  CHECK(refusal_of("zen4-l2:1M").find("a feature") != std::string::npos);
+}
+
+TEST_CASE("processors of a name have its caches") {
+  for (const auto& [name, first, second] : {std::tuple{"zen3", 32, 512},
+                                            {"zen4", 32, 1024},
+                                            {"zen5", 48, 1024},
+                                            {"sapphire-rapids", 48, 2048},
+                                            {"neoverse-n1", 64, 1024},
+                                            {"neoverse-v2", 64, 2048}}) {
+    CAPTURE(name);
+    CHECK(Target::parse(name).cache_bytes(1) == first << 10);
+    CHECK(Target::parse(name).cache_bytes(2) == second << 10);
+    CHECK(Target::parse(name).cache_bytes(3) >= 32 << 20);
+  }
+}
+
 TEST_CASE("systems and features behind a name") {
   CHECK(Target::parse("x86-64-linux").text() == "x86-64");
   CHECK(Target::parse("x86-64-v3-none").triple() == "x86_64-unknown-none-elf");
@@ -59,8 +88,8 @@ TEST_CASE("systems and features behind a name") {
 
 TEST_CASE("an unknown name is told the valid ones") {
   CHECK(refusal_of("x86-64-v5").find("-v5") != std::string::npos);
-  CHECK(refusal_of("arm").find("x86-64, x86-64-v2, x86-64-v3, x86-64-v4, zen4, sapphire-rapids, aarch64, armv7, cortex-m4") !=
-        std::string::npos);
+  CHECK(refusal_of("arm").find("x86-64, x86-64-v2, x86-64-v3, x86-64-v4, zen3, zen4, zen5, sapphire-rapids, aarch64, "
+                               "neoverse-n1, neoverse-v2, armv7, cortex-m4") != std::string::npos);
   CHECK(refusal_of("x86-64+avx9").find("avx512f") != std::string::npos);
   CHECK(refusal_of("x86-64-sse2").find("sse2, which every machine of x86-64 has") != std::string::npos);
   CHECK(refusal_of("").find("``") != std::string::npos);

@@ -20,7 +20,7 @@
 namespace ashlar::schedules {
 
 struct ConvOptions {
-  int tile_w = 0;  // pixels of a row in a register tile, as many as the file holds at most; 0: by the width
+  int tile_w = 0;  // pixels of a row in a register tile, as many as the file holds at most; 0: what takes a row least time
   int tile_h = 1;  // rows of pixels in it
   int ahead = 0;   // rows of weights that are asked for before they are needed; 0: they are not
   bool parallel = true;
@@ -51,6 +51,14 @@ inline void conv_tile(Schedule& s, const Stage& stage, const Tensor& w, int lane
   const Loop step = sums.fuse(q, ci);  // the channels of neighbouring pixels lie behind each other, and so do their weights
   if (o.ahead > 0) sums.prefetch(step, w, o.ahead);
   if (o.parallel) y.parallel(y.fuse(y.fuse(n, b), ho));
+}
+
+// Half cycles that a row of `width` pixels takes for each step of the sum, in tiles of so many pixels with `registers` sums a
+// pixel: two multiply-adds a cycle, of which eight are under way at a time, two loads a cycle, and something for the end of a
+// tile.
+inline std::int64_t row_cost(std::int64_t width, int pixels, int registers) {
+  const int sums = pixels * registers;
+  return (width + pixels - 1) / pixels * (2 * std::max({sums, 8, pixels + registers}) + 1);
 }
 
 // Every tile is whole: the last one of a row, of at least so many pixels, begins so much earlier. A width that is computed from
@@ -99,9 +107,10 @@ inline void conv2d(Schedule& s, const Stage& stage, const Tensor& w, const ConvO
   const int most = std::max(1, (s.target().vector_registers() - registers - 2) / (registers * o.tile_h));
   const Expr pixels = all[3].extent(where);
   if (ir::is_int(pixels, &width)) {
-    int best = std::min(o.tile_w, most);  // the fewest pixels twice, and of those the widest
+    int best = std::min(o.tile_w, most);
     for (int t = 1; o.tile_w == 0 && t <= most && t <= std::max<std::int64_t>(width, 1); ++t)
-      if (best == 0 || (width + t - 1) / t * t - width <= (width + best - 1) / best * best - width) best = t;
+      if (best == 0 || detail::row_cost(width, t, registers * o.tile_h) <= detail::row_cost(width, best, registers * o.tile_h))
+        best = t;
     detail::conv_tile(s, stage, w, lanes, best, Tail::shift, o);
     return;
   }

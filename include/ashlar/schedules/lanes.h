@@ -17,6 +17,15 @@
 #include <ashlar/schedule/schedule.h>
 #include <ashlar/schedule/step.h>
 
+namespace ashlar::schedules {
+
+// Whether a vector is a line of the cache. Stores past the caches fill a line in one of a few buffers, which is written when it
+// is full. Where several rows are stored beside each other, by vectors of half a line, processors differ by a factor of 3 in
+// how often a buffer has to go before it is full; whole lines never wait.
+inline bool fills_lines(const Target& t) { return t.vector_bits() >= 8 * t.cache_line(); }
+
+}  // namespace ashlar::schedules
+
 namespace ashlar::schedules::detail {
 
 inline const ir::Stage& definition(const Schedule& s, const Stage& stage) { return s.scheduled().program.stage(stage.id()); }

@@ -2,7 +2,7 @@
 // C[i, j] = sum over k of A[i, k] B[k, j] for all sizes: the entry chooses by the extents.
 //
 //   one row, or few       B is read once, as it lies                 matmul_skinny.h
-//   B in the caches       nothing is packed                          matmul_direct.h; up to 2^20 multiply-adds on one thread
+//   B in half of level 2  nothing is packed                          matmul_direct.h; up to 2^20 multiply-adds on one thread
 //   else                  panels                                     matmul.h
 #include <ashlar/schedules/matmul.h>
 #include <ashlar/schedules/matmul_direct.h>
@@ -38,7 +38,7 @@ inline void matmul_by_size(Schedule& s, const Stage& stage, const Tensor& A, con
     return;
   if (where_true(few, [&](Schedule& v) { matmul_skinny(v, stage, {.tile_i = 1, .parallel = options.parallel}, where); }))
     return;
-  const std::int64_t in_cache = s.target().cache_bytes(2) / type.bytes();
+  const std::int64_t in_cache = s.target().cache_bytes(2) / 2 / type.bytes();  // the other half is for A, C and the system
   const auto cached = [&](const Expr& i, const Expr& j, const Expr& k) {
     return i >= b.rows && j % b.columns == 0 && j * k <= in_cache;
   };

@@ -1,12 +1,11 @@
 #pragma once
 // Elements that change places: y[.., i, .., j] = x[.., j, .., i], where neighbours of x lie apart in y. Of a 2-dimensional y:
 //
-//   for io                                 parallel
-//     for jo
-//       for ib, for jb                     a few tiles: whole lines of the cache at both ends
-//         x_cache: T rows of x             registers (stack where a tile is half of them), in vectors
-//         y_cache: T rows of y             transposed by shuffles of registers (shuffles::transpose)
-//         y: T rows                        in vectors
+//   for io, for jo                         parallel, one loop
+//     for ib, for jb                       a few tiles: long parts of rows of x, whole lines of the cache of rows of y
+//       x_cache: T rows of x               registers (stack where a tile is half of them), in vectors
+//       y_cache: T rows of y               transposed by shuffles of registers (shuffles::transpose)
+//       y: T rows                          in vectors
 //
 //   schedules::transpose(s, s[y], x, {.stream = true});
 //
@@ -19,8 +18,11 @@
 namespace ashlar::schedules {
 
 struct TransposeOptions {
-  int tile = 0;                  // rows and columns of a tile in registers, a power of two; 0: as many as a register holds
-  int tiles_i = 0, tiles_j = 0;  // tiles of a block along rows and columns of the result; 0: lines of the cache
+  int tile = 0;  // rows and columns of a tile in registers, a power of two; 0: as many as a register holds
+  // Tiles of a block along rows and columns of the result; 0: where a row of a tile is a line of the cache, or goes past it,
+  // lines of y from 2 KiB of T rows of x, as many as prefetching follows; else 1 KiB of rows of x by 8 lines of y, both of
+  // which the second-level cache holds until their lines are whole.
+  int tiles_i = 0, tiles_j = 0;
   bool parallel = true;
   bool stream = false;  // past the caches: results larger than they are
 };
@@ -55,10 +57,10 @@ inline void transpose(Schedule& s, const Stage& stage, const StageRef& source, c
   const int lanes = std::max(1, s.target().lanes(type)), file = s.target().vector_registers();
   int T = o.tile > 0 ? o.tile : detail::power_of_two_up_to(std::clamp(lanes, 4, std::max(4, file / 2)));
   while (o.tile == 0 && file > 0 && T > 2 && T * std::max(1, T / lanes) > file - 2) T /= 2;  // T rows of so many registers
-  // Stores past the caches that fill a line at once need few rows open; of others as many tiles as a line has.
-  const bool lines = T * static_cast<int>(type.bytes()) >= s.target().cache_line();
-  const int along_i = o.tiles_i > 0 ? o.tiles_i : !o.stream ? 8 : lines ? 2 : 4;
-  const int along_j = o.tiles_j > 0 ? o.tiles_j : !o.stream ? 8 : lines ? 1 : 4;
+  const int row = T * static_cast<int>(type.bytes()), line = s.target().cache_line();
+  const bool at_once = row >= line || o.stream;
+  const int along_i = o.tiles_i > 0 ? o.tiles_i : std::max(1, (at_once ? 2048 : 1024) / row);
+  const int along_j = o.tiles_j > 0 ? o.tiles_j : std::max(1, (at_once ? line : 8 * line) / row);
 
   const Stage turned = s.cache_write(stage, Scope::registers, where);
   std::vector<Loop> outer = detail::loops_over(s, stage, false, where);
@@ -69,7 +71,7 @@ inline void transpose(Schedule& s, const Stage& stage, const StageRef& source, c
   const Tiles blocks = stage.tile(tiles.outer_i, tiles.outer_j, along_i, along_j, Tail::guard, where);
   stage.tighten(blocks.inner_i, where).tighten(blocks.inner_j, where);
   stage.unroll(tiles.inner_i, where).vectorize(tiles.inner_j, where);
-  outer.push_back(blocks.outer_i);
+  outer.push_back(blocks.outer_i), outer.push_back(blocks.outer_j);
   const Loop all = detail::fused(stage, outer, where);
   if (o.parallel) stage.parallel(all, where);
 
