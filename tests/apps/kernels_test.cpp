@@ -169,7 +169,7 @@ TEST_CASE(
       CHECK(heap.blocks == 0);
       const std::size_t pixels = std::min(part, static_cast<std::size_t>(W));
       CHECK(heap.most >= 9 * pixels * 4);
-      CHECK(heap.most <= 9 * (pixels + 6) * 4 + 128);  // two slices, rounded up to cache lines
+      CHECK(heap.most <= 9 * (part + 6) * 4 + 128);  // two slices, rounded up to cache lines
     }
 }
 
