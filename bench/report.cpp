@@ -88,6 +88,12 @@ void Report::print_outcomes() const {
                std::exp(*std::min_element(of_races.begin(), of_races.end())));
 }
 
+namespace {
+double three_digits(double x) {  // behind the point
+  return std::round(x * 1000) / 1000;
+}
+}  // namespace
+
 void Report::save(const std::string& path, const MeasuredOn& on) const {
   nlohmann::ordered_json records = nlohmann::ordered_json::array(), peers;
   for (const Record& r : records_)
@@ -97,9 +103,9 @@ void Report::save(const std::string& path, const MeasuredOn& on) const {
                        {"impl", r.impl},
                        {"median_ns", std::round(r.median_ns)},
                        {"min_ns", std::round(r.min_ns)},
-                       {"rate", r.rate},
+                       {"rate", three_digits(r.rate)},
                        {"unit", r.unit},
-                       {"fraction_of_peak", r.fraction_of_peak},
+                       {"fraction_of_peak", three_digits(r.fraction_of_peak)},
                        {"role", r.role == Role::ours   ? "ours"
                                 : r.role == Role::peer ? "peer"
                                                        : "other"}});
@@ -114,10 +120,12 @@ void Report::save(const std::string& path, const MeasuredOn& on) const {
                                       {"isa", on.isa},
                                       {"target", on.target},
                                       {"threads", on.threads},
-                                      {"peers", peers},
-                                      {"records", records}};
+                                      {"peers", peers}};
   std::ofstream file(path);
-  file << all.dump(1) << "\n";
+  const std::string head = all.dump(1);  // ends in "\n}"
+  file << head.substr(0, head.size() - 2) << ",\n \"records\": [";
+  for (std::size_t k = 0; k < records.size(); ++k) file << (k == 0 ? "\n  " : ",\n  ") << records[k].dump();
+  file << "\n ]\n}\n";
   file.close();
   if (!file) throw std::runtime_error(path + ": cannot be written");
 }

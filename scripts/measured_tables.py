@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""docs/measurements/README.md is made of the files beside it, which `ashlar_bench --json` wrote.
+
+  scripts/measured_tables.py            writes the page
+  scripts/measured_tables.py --check    says whether it is what the files say; 1 if not
+
+A file is one run, PROCESSOR-ISA-THREADS.json. A race is the fastest of ours beside the fastest peer, by their medians, as the bench has it.
+"""
+import json
+import math
+import pathlib
+import sys
+
+FOLDER = pathlib.Path(__file__).resolve().parent.parent / "docs" / "measurements"
+
+
+def outcomes(records):
+    """(kernel, shape, threads) -> [ours, peer], in the order in which they ran."""
+    races = {}
+    for r in records:
+        if r["role"] == "other":
+            continue
+        race = races.setdefault((r["kernel"], r["shape"], r["threads"]), [None, None])
+        side = 0 if r["role"] == "ours" else 1
+        if race[side] is None or r["median_ns"] < race[side]["median_ns"]:
+            race[side] = r
+    return {key: race for key, race in races.items() if all(race)}
+
+
+def size(n):
+    return f"{n >> 20} MiB" if n >= 1 << 20 else f"{n >> 10} KiB"
+
+
+def section(name, run):
+    peaks = [f"{r['shape']} {r['rate']:.0f} {r['unit']}" for r in run["records"] if r["kernel"] == "peak" and r["threads"] == 1]
+    isa = {"native": "all instructions", "avx2": "AVX2 at most, ours and the peers'"}[run["isa"]]
+    yield f"## {name}: {run['processor']}, {isa}"
+    yield ""
+    yield (f"{run['vendor']} family {run['family']}, model {run['model']}, {run['processors']} processors; caches "
+           + " + ".join(map(size, run["caches"])) + f"; kernels for `{run['target']}`. Peaks on one thread: " + ", ".join(peaks) + ".")
+    yield ""
+    yield "Peers: " + "; ".join(v for v in run["peers"].values() if v != "none") + "."
+    races = outcomes(run["records"])
+    for threads in sorted({key[2] for key in races}):
+        ratios = []
+        yield ""
+        yield f"| {threads} thread{'s' if threads > 1 else ''} | ours, us | best peer, us | | peer / ours | of the peak |"
+        yield "|---|---|---|---|---|---|"
+        for (kernel, shape, n), (ours, peer) in races.items():
+            if n != threads:
+                continue
+            ratio = peer["median_ns"] / ours["median_ns"]
+            ratios.append(ratio)
+            form = ours["impl"].removeprefix("ashlar").removeprefix(",")
+            yield (f"| {kernel} {shape}{' (' + form.strip() + ')' if form else ''} | {ours['median_ns'] / 1e3:.1f} | {peer['median_ns'] / 1e3:.1f} "
+                   f"| {peer['impl']} | {ratio:.2f} | {ours['fraction_of_peak']:.2f} |")
+        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        yield ""
+        yield f"Geometric mean of {len(ratios)} races: {mean:.2f}; least {min(ratios):.2f}; below 0.85: {sum(r < 0.85 for r in ratios)}."
+    yield ""
+
+
+def page():
+    lines = ["# Measurements", "",
+             "Made by `scripts/measured_tables.py` of the files beside it, one for each run of the bench ([performance.md](../performance.md)); do not edit. Medians; above 1: ours is faster.",
+             ""]
+    for path in sorted(FOLDER.glob("*.json")):
+        lines += section(path.stem, json.loads(path.read_text()))
+    return "\n".join(lines)
+
+
+def main():
+    if sys.argv[1:] not in ([], ["--check"]):
+        sys.exit(__doc__)
+    target = FOLDER / "README.md"
+    if not sys.argv[1:]:
+        target.write_text(page())
+    elif not target.exists() or target.read_text() != page():
+        sys.exit("docs/measurements/README.md is not what its files say: scripts/measured_tables.py writes it anew")
+
+
+main()
