@@ -13,7 +13,7 @@ namespace ashlar::schedules {
 namespace {
 
 constexpr std::int64_t strip_rows = 32, chunk_elements = 1024, stencil_elements = 512, parallel_elements = 16384,
-                       block_of_lines = 32;
+                       block_of_lines = 32, rows_of_window = 8, least_strips = 8;
 constexpr double worth_parallel = 5e4;  // operations
 
 bool sums(Family f) { return f == Family::product || f == Family::column_reduction; }
@@ -114,7 +114,12 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
     for (int k = 0; k < n; ++k)
       if (k != v && window[static_cast<std::size_t>(k)] > 0 && strip_dim < 0 && extent(k) > 1) strip_dim = k;
     if (strip_dim >= 0) {
-      plan.factors[strip_dim] = strip_rows, slides_along_strip = true;
+      // What slides computes its window anew in each strip: windows of windows take more rows, as long as strips are enough for all.
+      std::int64_t rows = strip_rows;
+      while (static_cast<double>(rows) < rows_of_window * window[static_cast<std::size_t>(strip_dim)] &&
+             static_cast<double>(2 * rows * least_strips) <= extent(strip_dim))
+        rows *= 2;
+      plan.factors[strip_dim] = rows, slides_along_strip = true;
     } else if (family == Family::transposition) {  // lines of the cache at both ends
       for (int k = 0; k < n; ++k)
         if (dims[static_cast<std::size_t>(k)].id == d.family(g.leader).turned) strip_dim = k;
