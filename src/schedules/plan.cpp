@@ -114,7 +114,8 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
     for (int k = 0; k < n; ++k)
       if (k != v && window[static_cast<std::size_t>(k)] > 0 && strip_dim < 0 && extent(k) > 1) strip_dim = k;
     if (strip_dim >= 0) {
-      // What slides computes its window anew in each strip: windows of windows take more rows, as long as strips are enough for all.
+      // What slides computes its window anew in each strip: windows of windows take more rows, as long as strips are enough for
+      // all.
       std::int64_t rows = strip_rows;
       while (static_cast<double>(rows) < rows_of_window * window[static_cast<std::size_t>(strip_dim)] &&
              static_cast<double>(2 * rows * least_strips) <= extent(strip_dim))
