@@ -7,7 +7,7 @@
 #include <ashlar/ir/recurrence.h>
 
 #include "analysis/engine.h"
-#include "analysis/ways.h"
+#include "ir/ways.h"
 
 namespace ashlar::analysis {
 
@@ -116,9 +116,9 @@ Interval index_interval(const Expr& index, std::vector<VarRange> ranges, const F
 std::vector<Read> reads_of(const ir::Stage& stage) {
   std::vector<Read> result;
   std::unordered_multimap<std::uint64_t, std::size_t> known;  // by the hash of the load
-  const auto visit = [&](const std::vector<const Expr*>& roots, const Way& base, bool of_start, Id bounds) {
-    for (const ReachedLoad& reached : reached_loads(roots, base))
-      for (const Way& way : reached.ways) {
+  const auto visit = [&](const std::vector<const Expr*>& roots, const ir::Way& base, bool of_start, Id bounds) {
+    for (const ir::ReachedLoad& reached : ir::reached_loads(roots, base))
+      for (const ir::Way& way : reached.ways) {
         const auto [first, last] = known.equal_range(reached.load->node()->hash);
         if (std::any_of(first, last, [&](const auto& entry) {
               const Read& r = result[entry.second];
@@ -134,7 +134,7 @@ std::vector<Read> reads_of(const ir::Stage& stage) {
     for (const Expr& e : list) to.push_back(&e);
     return to;
   };
-  Way kept;
+  ir::Way kept;
   if (!stage.keep.empty()) {
     visit({&stage.keep}, {}, false, 0);
     kept.push_back(stage.keep);

@@ -76,12 +76,18 @@ struct Differences {
                : d;
   }
 
+  Difference at_root(std::size_t d) const {
+    if (read.back[d]) return {Difference::Kind::exact, *read.back[d]};
+    if (!read.least[d] || *read.least[d] < 0) return unknown;
+    return *read.least[d] > 0 ? positive : not_negative;
+  }
+
   // As the axes that this one came from have it.
   Difference of_origin(const ir::Axis& a) const {
     switch (a.origin) {
       case ir::Axis::Origin::root: {
         for (std::size_t d = 0; d < stage.iters.size(); ++d)
-          if (stage.iters[d].id == a.iter && read.back[d]) return {Difference::Kind::exact, *read.back[d]};
+          if (stage.iters[d].id == a.iter) return at_root(d);
         return unknown;
       }
       case ir::Axis::Origin::split_outer: {
@@ -190,7 +196,7 @@ void close_box(const Program& p, const ir::Stage& stage, std::vector<Interval>& 
     bool moves = false, backwards = true;
     for (const ir::SelfRead& r : reads) {
       moves = moves || !r.back[d] || *r.back[d] != 0;
-      backwards = backwards && r.back[d] && *r.back[d] >= 0;
+      backwards = backwards && r.least[d] && *r.least[d] >= 0;
     }
     const ir::IterVar& v = stage.iters[d];
     if (moves && !(backwards && v.descending)) box[d].lo = v.begin;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "ir/distance.h"
+#include "ir/ways.h"
+
 namespace ashlar::ir {
 namespace {
 
@@ -44,27 +47,76 @@ namespace {
 
 bool among(const std::vector<Id>& list, Id id) { return std::find(list.begin(), list.end(), id) != list.end(); }
 
-void add_read(const Stage& stage, const Expr& load, std::vector<SelfRead>& result) {
-  if (std::any_of(result.begin(), result.end(), [&](const SelfRead& r) { return same(r.load, load); })) return;
-  SelfRead r{load, {}};
+void add_read(const Stage& stage, const Expr& load, const std::vector<Expr>& known, std::vector<SelfRead>& result) {
+  SelfRead r{load, {}, {}, known};
+  Apart apart;
+  for (const Expr& c : known) apart.assume(c);
   for (std::size_t d = 0; d < args_of(load).size(); ++d) {
     const IterVar& v = stage.iters.at(d);
-    auto back = distance_before(args_of(load)[d], v.id);
+    const Expr &index = args_of(load)[d], here = var(v.id, v.name);
+    auto back = distance_before(index, v.id);
     if (back && v.descending) back = -*back;
     r.back.push_back(back);
+    r.least.push_back(back ? back : v.descending ? apart.least(index, here) : apart.least(here, index));
   }
-  result.push_back(std::move(r));
+  if (std::none_of(result.begin(), result.end(), [&](const SelfRead& o) { return same(o.load, load) && o.least == r.least; }))
+    result.push_back(std::move(r));
+}
+
+// What holds at the point of a stage that `at` gives, of its terms or of the point alone.
+void know_point(const Stage& stage, const Substitution& at, bool terms, std::vector<Expr>& known) {
+  const auto add = [&](const Expr& e) { known.push_back(at.empty() ? e : substitute(e, at)); };
+  for (const IterVar& v : stage.iters)
+    if (!v.begin.empty() && (terms || v.kind != IterKind::reduce)) {
+      add(ge(var(v.id, v.name), v.begin));
+      add(lt(var(v.id, v.name), v.end));
+    }
+  if (terms || !stage.is_reduction())
+    for (const Expr& atom : stage.domain) add(atom);
 }
 
 // Calls f for every load of a stage; those of its start are loads of the same points.
 template <class F>
 void each_load(const Stage& stage, F&& f) {
-  for (const auto* list : {&stage.values, &stage.inits})
+  for (const auto* list : {&stage.values, &stage.inits, &stage.targets})
     for (const Expr& value : *list)
       walk(value, [&](const Expr& e) {
         if (is(e, Op::load)) f(e);
         return true;
       });
+  if (!stage.keep.empty())
+    walk(stage.keep, [&](const Expr& e) {
+      if (is(e, Op::load)) f(e);
+      return true;
+    });
+}
+
+struct Known {
+  std::vector<Expr> of_the_point, on_the_way;  // those of the selects on the way to a load as well
+};
+
+// The same at the point that `at` gives, with what is known there on each way to it: f(load, known).
+template <class Wanted, class F>
+void each_load_known(const Stage& stage, const Substitution& at, const std::vector<Expr>& around, Wanted&& wanted, F&& f) {
+  const auto visit = [&](const std::vector<const Expr*>& roots, bool terms) {
+    std::vector<Expr> point = around;
+    know_point(stage, at, terms, point);
+    for (const ReachedLoad& reached : reached_loads(roots, {})) {
+      if (!wanted(*reached.load)) continue;
+      for (const Way& way : reached.ways) {
+        Known known{point, point};
+        for (const Expr& c : way) known.on_the_way.push_back(at.empty() ? c : substitute(c, at));
+        f(*reached.load, known);
+      }
+    }
+  };
+  std::vector<const Expr*> terms, starts;
+  for (const auto* list : {&stage.values, &stage.targets})
+    for (const Expr& e : *list) terms.push_back(&e);
+  if (!stage.keep.empty()) terms.push_back(&stage.keep);
+  for (const Expr& e : stage.inits) starts.push_back(&e);
+  visit(terms, true);
+  visit(starts, false);
 }
 
 Id stage_of(const Program& p, const Expr& load) {
@@ -72,18 +124,85 @@ Id stage_of(const Program& p, const Expr& load) {
   return it == p.buffers.end() ? 0 : it->second.stage;
 }
 
+// What runs while a step is computed: all variables but symbols, scalars, and those along which the recurrence runs.
+struct Running {
+  const Program& p;
+  const Stage& recurrence;
+
+  bool operator()(Id id) const {
+    return !p.symbols.count(id) && !p.scalars.count(id) &&
+           std::none_of(recurrence.along.begin(), recurrence.along.end(),
+                        [&](std::size_t d) { return recurrence.iters[d].id == id; });
+  }
+  bool any_in(const Expr& e) const {
+    const auto vars = free_vars(e);
+    return std::any_of(vars.begin(), vars.end(), *this);
+  }
+};
+
+// A variable as `e` has it.
+Expr variable_in(const Expr& e, Id id) {
+  Expr found;
+  walk(e, [&](const Expr& x) {
+    if (is(x, Op::var) && x.node()->id == id) found = x;
+    return found.empty();
+  });
+  return found;
+}
+
+// An index in which what runs has variables of its own, with what is known of them. The points for which a stage inside of a
+// recurrence is computed in a step are a box, so its indices run apart from each other.
+//
+//   s is read at (t, j, j)      along t: s is computed at (t, j', j"), with what is known of j known of both
+Expr with_copies(const Expr& index, const Running& runs, const std::vector<Expr>& all, std::vector<Expr>& known) {
+  Substitution copies;
+  const auto copied = [&](Id id) {
+    return std::any_of(copies.begin(), copies.end(), [&](const auto& c) { return c.first == id; });
+  };
+  const auto note = [&](const Expr& e) {
+    const std::size_t before = copies.size();
+    for (Id id : free_vars(e))
+      if (const Expr v = variable_in(e, id); runs(id) && !copied(id))
+        copies.emplace_back(id, var(fresh_id(), v.node()->name, v.type()));
+    return copies.size() > before;
+  };
+  const auto about = [&](const Expr& c) {
+    const auto vars = free_vars(c);
+    return std::any_of(vars.begin(), vars.end(), copied);
+  };
+  note(index);
+  if (copies.empty()) return index;
+  for (bool more = true; more;) {
+    more = false;
+    for (const Expr& c : all)
+      if (about(c)) more = note(c) || more;
+  }
+  for (const Expr& c : all)
+    if (about(c)) known.push_back(substitute(c, copies));
+  return substitute(index, copies);
+}
+
 // What `reader`, at the points that `at` gives, reads of the recurrence.
 void add_reads_through(const Program& p, const Stage& recurrence, const std::vector<Id>& inside, const Stage& reader,
-                       const Substitution& at, std::vector<SelfRead>& result) {
-  each_load(reader, [&](const Expr& load) {
+                       const Substitution& at, const std::vector<Expr>& around, std::vector<SelfRead>& result) {
+  const Running runs{p, recurrence};
+  const auto wanted = [&](const Expr& load) {
+    const Id id = stage_of(p, load);
+    return id == recurrence.id || among(inside, id);
+  };
+  each_load_known(reader, at, around, wanted, [&](const Expr& load, const Known& known) {
     const Expr here = at.empty() ? load : substitute(load, at);
     const Id id = stage_of(p, load);
-    if (id == recurrence.id) return add_read(recurrence, here, result);
-    if (!among(inside, id)) return;
+    if (id == recurrence.id) return add_read(recurrence, here, known.on_the_way, result);
+    // It is computed whatever the conditions on the way to its reader say.
     const Stage& next = p.stage(id);
     Substitution there;
-    for (std::size_t d = 0; d < args_of(here).size(); ++d) there.emplace_back(next.iters.at(d).id, args_of(here)[d]);
-    add_reads_through(p, recurrence, inside, next, there, result);
+    std::vector<Expr> of_step;
+    for (const Expr& c : known.of_the_point)
+      if (!runs.any_in(c)) of_step.push_back(c);
+    for (std::size_t d = 0; d < args_of(here).size(); ++d)
+      there.emplace_back(next.iters.at(d).id, with_copies(args_of(here)[d], runs, known.of_the_point, of_step));
+    add_reads_through(p, recurrence, inside, next, there, of_step, result);
   });
 }
 
@@ -92,15 +211,15 @@ void add_reads_through(const Program& p, const Stage& recurrence, const std::vec
 std::vector<SelfRead> self_reads(const Stage& stage) {
   std::vector<SelfRead> result;
   if (stage.is_recurrence())
-    each_load(stage, [&](const Expr& e) {
-      if (among(stage.buffers, e.node()->id)) add_read(stage, e, result);
-    });
+    each_load_known(
+        stage, {}, {}, [&](const Expr& e) { return among(stage.buffers, e.node()->id); },
+        [&](const Expr& e, const Known& known) { add_read(stage, e, known.on_the_way, result); });
   return result;
 }
 
 std::vector<SelfRead> self_reads(const Program& p, const Stage& stage) {
   std::vector<SelfRead> result;
-  if (stage.is_recurrence()) add_reads_through(p, stage, stages_inside(p, stage), stage, {}, result);
+  if (stage.is_recurrence()) add_reads_through(p, stage, stages_inside(p, stage), stage, {}, {}, result);
   return result;
 }
 
@@ -140,10 +259,18 @@ std::map<Id, Id> recurrences_around(const Program& p) {
 
 bool lies_before(const SelfRead& r, std::span<const std::size_t> dimensions) {
   for (std::size_t d : dimensions) {
-    if (!r.back.at(d) || *r.back[d] < 0) return false;
-    if (*r.back[d] > 0) return true;
+    if (!r.least.at(d) || *r.least[d] < 0) return false;
+    if (*r.least[d] > 0) return true;
   }
   return false;
+}
+
+bool is_inside(const Stage& stage, const SelfRead& r, std::size_t d) {
+  Apart apart;
+  for (const Expr& c : r.known) apart.assume(c);
+  const Expr& index = args_of(r.load)[d];
+  const auto above = apart.least(index, stage.iters[d].begin), below = apart.least(stage.iters[d].end, index);
+  return above && below && *above >= 0 && *below >= 1;
 }
 
 namespace {

@@ -219,9 +219,8 @@ struct Builder {
   // What a step reads through the stages inside of it was computed before it, too.
   void check_order(const ir::Stage& s) const {
     for (const ir::SelfRead& r : ir::self_reads(p, s))
-      if (!ir::lies_before(r, s.along))
-        refuse(s.name, "elements of steps before, at constant distances, read by the stages of its step", ir::text(r.load),
-               r.load.node()->where);
+      if (const auto found = ir::unordered(s, r))
+        refuse(s.name, found->expected, found->found, r.load.node()->where, found->conflict);
   }
 
   // ---- stages ------------------------------------------------------------------------------------------------------------

@@ -54,39 +54,39 @@ Expr at_start(const StageDef& s, const Lag& lag) {
                                       : ir::lt(at_of(s, d), ir::add(b.begin, ir::index(steps)));
     start = ir::logic_or(start, here);
   }
-  if (ir::is_int(start)) refuse(s.name, "a lag of at least 1: some steps have none before them", "0", s.where);
   return start;
 }
 
-std::string reading(const ir::SelfRead& r) { return ir::text(r.load); }
-
-// Every element that a step reads was computed before it.
-void check_order(const StageDef& s) {
+// The stage as far as the order of its steps depends on it, in the variables of the language.
+ir::Stage shape_of(const StageDef& s) {
   ir::Stage shape;
+  shape.name = s.name;
   for (std::size_t d = 0; d < s.dimensions.size(); ++d) {
     ir::IterVar v;
     v.id = s.dimensions[d];
+    v.name = lang::variable(s.dimensions[d], s.where).name;
+    v.begin = s.domain[d].begin;
+    v.end = s.domain[d].end;
     v.descending = s.descending[d];
     shape.iters.push_back(v);
   }
   shape.along = s.along;
   shape.values = s.values;
   shape.buffers = s.tensors;
-  std::string names;
-  for (std::size_t d : s.along) names += (names.empty() ? "" : ", ") + lang::variable(s.dimensions[d], s.where).name;
+  return shape;
+}
+
+// Every element that a step reads was computed before it; where no step is given, there is one.
+void check_order(const StageDef& s, bool given) {
+  const ir::Stage shape = shape_of(s);
   for (const ir::SelfRead& r : ir::self_reads(shape)) {
-    if (ir::lies_before(r, s.along)) continue;
     const Where where = r.load.node()->where;
-    for (std::size_t d : s.along) {
-      const std::string t = lang::variable(s.dimensions[d], s.where).name, index = ir::text(ir::args_of(r.load)[d]);
-      if (!r.back[d])
-        refuse(s.name, "a constant distance along " + t + ", as in " + t + (s.descending[d] ? " + 1" : " - 1"),
-               index + " in " + reading(r), where);
-      if (*r.back[d] < 0)
-        refuse(s.name, "elements of steps before, along " + names, reading(r) + ", of a later step", where,
-               t + " = " + index + " is computed after " + t);
-    }
-    refuse(s.name, "elements of steps before, along " + names, reading(r) + ", of the same step", where);
+    if (const auto found = ir::unordered(shape, r)) refuse(s.name, found->expected, found->found, where, found->conflict);
+    if (given) continue;
+    for (std::size_t d : s.along)
+      if (r.back[d] && *r.back[d] > 0 && !ir::is_inside(shape, r, d))
+        refuse(s.name, "a lag of at least 1: some steps have none before them", "0", s.where,
+               ir::text(r.load) + " does not exist at every step");
   }
 }
 
@@ -118,7 +118,7 @@ void RecurrenceBuilder::end(const Site& site, const Along& along, const Lag& lag
     checker.check(next);
     s.values.push_back(ir::select(start, first[c], next));
   }
-  check_order(s);
+  check_order(s, !ir::is_int(start));
   lang::add_stage(std::move(s), nullptr);
 }
 

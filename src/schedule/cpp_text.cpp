@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include <ashlar/ir/recurrence.h>
+
 #include "schedule/cpp_names.h"
 #include "schedule/handles.h"
 #include "schedule/intrinsic.h"
@@ -86,16 +88,20 @@ std::string Writer::parameter(Kind kind, Id id, const ir::Intrinsic* f, const st
 
 std::string Writer::stage_ref(Id id) {
   if (const auto it = side().handles.find(id); it != side().handles.end()) return names_.use(it->second);
-  const ir::Stage& stage = program().stage(id);
-  const Id buffer = stage.buffers.front();
+  const ir::Stage& of = program().stage(id);
+  const Id buffer = of.buffers.front();
   // a stage that a step made is no tensor of the algorithm
-  if (stage.origin != ir::Stage::Origin::user || program().buffer(buffer).stage != id || !side().keys.of_algorithm(id))
+  if (of.origin != ir::Stage::Origin::user || program().buffer(buffer).stage != id || !side().keys.of_algorithm(id))
     throw NoForm{};
+  // a reduction that stands in the step of a recurrence has no tensor
+  const auto around = ir::recurrences_around(program());
+  if (const auto it = around.find(id); it != around.end()) return stage(it->second) + ".inside(\"" + of.name + "\")";
   return parameter(Kind::tensor, buffer, nullptr, program().buffer(buffer).name);
 }
 
 std::string Writer::stage(Id id) {
   const std::string ref = stage_ref(id);
+  if (ref.find(".inside(") != std::string::npos) return ref;
   const auto it = side().handles.find(id);
   return it != side().handles.end() && is_own(it->second) ? ref : schedule() + "[" + ref + "]";
 }
@@ -108,6 +114,10 @@ std::string Writer::buffer_ref(Id id) {
     return stage_ref(b.stage);
   }
   if (!side().keys.of_algorithm(b.stage)) throw NoForm{};
+  if (ir::recurrences_around(program()).count(b.stage)) {
+    if (program().stage(b.stage).buffers.front() != id) throw NoForm{};
+    return stage_ref(b.stage);
+  }
   return parameter(Kind::tensor, id, nullptr, b.name);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include <ashlar/ir/recurrence.h>
 #include <ashlar/lang/build_program.h>
 #include <ashlar/schedule/cpp_text.h>
 
@@ -191,6 +192,24 @@ std::vector<Loop> Stage::loops(Where where) const {
   std::vector<Loop> loops;
   for (ir::Id id : schedule::all_loops(state_->scheduled.program, id_)) loops.push_back(Loop(id, state_));
   return loops;
+}
+
+Stage Stage::inside(const char* name, Where where) const {
+  const ir::Program& p = state_->scheduled.program;
+  const ir::Stage& stage = standing(*state_, id_, "inside", where);
+  std::string names;
+  ir::Id found = 0;
+  int fitting = 0;
+  for (ir::Id id : ir::stages_inside(p, stage)) {
+    const std::string& its = p.stage(id).name;
+    names += (names.empty() ? "" : ", ") + its;
+    if (!name || its == name) found = id, ++fitting;
+  }
+  if (fitting != 1)
+    refuse("inside",
+           name ? "the name of a stage inside of " + stage.name : "one stage inside of " + stage.name + ", or its name",
+           (name ? std::string(name) + "; inside are: " : std::string()) + (names.empty() ? "none" : names), where);
+  return Stage(found, state_);
 }
 
 // ---- primitives ------------------------------------------------------------------------------------------------------------

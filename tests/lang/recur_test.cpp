@@ -116,7 +116,8 @@ TEST_CASE("a step reads elements before it, along the dimensions it runs along")
   CHECK(later.conflict == "t = t + 1 is computed after t");
   CHECK(s.with([&](Prior y, Var r, Var t) { return y(r, t - 1); }, Along{1}.backwards()).found ==
         "y[r, t - 1], of a later step");
-  CHECK(s.with([&](Prior y, Var r, Var t) { return y(r, t / 2); }).expected == "a constant distance along t, as in t - 1");
+  CHECK(s.with([&](Prior y, Var r, Var t) { return y(r, t / 2); }).expected ==
+        "an earlier step along t, as t - 1 or k of Axis k{\"k\", t}");
   CHECK(s.with([&](Prior y, Var r, Var t) { return y(r, t - 1, 0); }).found == "3");
   CHECK(s.with([&](Prior y, Var r, Var t) { return y[1](r, t - 1); }).found == "1");
   CHECK(s.with([&](Prior y, Var r, Var t) { return y(r, t - 1) > 0; }).text().find("f32") != std::string::npos);

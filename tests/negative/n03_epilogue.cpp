@@ -1,14 +1,14 @@
-// An epilogue written on a reduction.
-// error: a reduction is a whole stage: name it with compute(...), then use the tensor it gives
+// An epilogue written on a reduction of two values.
+// error: a reduction is a whole stage: name it with compute(...), then use the tensors it gives
 #include <ashlar/ashlar.h>
 using namespace ashlar;
 
 Tensor biased(const Tensor& A, const Tensor& b, const Symbol& N) {
   Axis k{"k", N};
 #ifdef FIXED
-  Tensor total = compute("total", {N}, [&](Var i) { return sum(A(i, k), k); });
-  return compute("C", {N}, [&](Var i) { return total(i) + b(i); });
+  const auto top = compute("top", {N}, [&](Var i) { return argmax(A(i, k), k); });
+  return compute("C", {N}, [&](Var i) { return top[0](i) + b(i); });
 #else
-  return compute("C", {N}, [&](Var i) { return sum(A(i, k), k) + b(i); });
+  return compute("C", {N}, [&](Var i) { return argmax(A(i, k), k) + b(i); });
 #endif
 }

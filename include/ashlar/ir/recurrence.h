@@ -24,6 +24,9 @@ struct SelfRead {
   Expr load;
   // How many steps before its reader it lies, in each dimension and in its direction; nothing where that is no constant.
   std::vector<std::optional<std::int64_t>> back;
+  // How many it lies before it at least, wherever it is read; nothing where no bound is known.
+  std::vector<std::optional<std::int64_t>> least;
+  std::vector<Expr> known;  // what holds wherever it is read: bounds and conditions of all stages on the way to it
 };
 std::vector<SelfRead> self_reads(const Stage&);
 // What it reads of itself through the stages inside of it as well, at the points that it reads them for.
@@ -40,6 +43,16 @@ std::map<Id, Id> recurrences_around(const Program&);
 
 // Does the read lie before its reader, where loops over these dimensions stand in this order, the outermost first?
 bool lies_before(const SelfRead&, std::span<const std::size_t> dimensions);
+
+// Is the element known to lie in the domain of the stage, in this dimension?
+bool is_inside(const Stage&, const SelfRead&, std::size_t dimension);
+
+// A read that is not known to lie before its reader: what there should be, what there is, and values of the variables at which
+// it lies in the same step or in a later one, where some are found.
+struct Unordered {
+  std::string expected, found, conflict;
+};
+std::optional<Unordered> unordered(const Stage&, const SelfRead&);
 
 // The iteration variables as loops, the outermost first: in the order of definition where all self reads lie before their
 // readers so, else the dimensions that it runs along first.

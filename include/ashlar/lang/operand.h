@@ -26,6 +26,7 @@ concept Text = one_of<std::remove_cv_t<std::remove_pointer_t<std::decay_t<T>>>, 
                std::is_pointer_v<std::decay_t<T>>;
 template <class T>
 concept TensorLike = requires { typename T::is_tensor; };
+Expr element_of(const Reduction<1>&, Where);  // in the step of a recurrence: of a stage of its own; refused elsewhere
 }  // namespace detail
 
 class Operand {  // what functions and operators of the language take: an Expr, a C++ number or a Param, and the line
@@ -54,10 +55,11 @@ class Operand {  // what functions and operators of the language take: an Expr, 
   Operand(const T&, Where = Where::current()) {
     static_assert(detail::never<T>, "text is not a value: an operand is an Expr, a C++ number or a Param");
   }
+  Operand(const Reduction<1>& r, Where where = Where::current()) : expr_(detail::element_of(r, where)), where_(where) {}
   template <std::size_t N>
   Operand(const Reduction<N>& r, Where = Where::current()) {
     static_assert(detail::never<decltype(r)>,
-                  "a reduction is a whole stage: name it with compute(...), then use the tensor it gives");
+                  "a reduction is a whole stage: name it with compute(...), then use the tensors it gives");
   }
   template <detail::TensorLike T>
   Operand(const T&, Where = Where::current()) {

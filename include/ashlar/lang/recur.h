@@ -7,10 +7,18 @@
 //   Along{1}             the dimension it runs along, from its begin to its end; Along{1}.backwards() from its end to its begin
 //   Along{0, 1}          several, the slowest first: a table that is filled row after row
 //   Lag{1}               so many steps at the start are given by the first lambda; Lag{1, 0} for each dimension of Along
-//   y(r, t - 1)          an earlier element, at a constant distance along these dimensions; where an earlier one of them
-//   differs,
-//                        anywhere in the others. Backwards, y(r, t + 1).
+//   y(r, t - 1)          an earlier element: at a constant distance along these dimensions, or wherever bounds and conditions
+//                        show that it is earlier; where an earlier one of them differs, anywhere in the others. Backwards,
+//                        y(r, t + 1).
 //   y[0](t - 1)          of a state of several values, values(mean, m2): a tensor for each, as from compute
+//
+// A step may reduce over earlier ones. The reduction is a stage of its own, named by the recurrence and by what it does
+// ("x_sum"):
+//
+//   recur("x", {N}, Along{0}, Lag{0}, [&](Var) { return f32(0); }, [&](Prior x, Var t) {     no step is given: Lag{0}
+//     const Axis k{"k", t};                                                                  all earlier steps
+//     return (b(t) - sum(L(t, k) * x(k), k)) / L(t, t);
+//   })
 //
 // Each lambda is called once. The first one says the types of the state.
 #include <ashlar/lang/compute.h>
@@ -28,6 +36,11 @@ struct Along {
   Along backwards() const {
     Along a = *this;
     for (bool& b : a.descending) b = true;
+    return a;
+  }
+  Along backwards(int dim) const {  // this dimension alone: a table filled from the diagonal outwards, Along{0, 1}.backwards(0)
+    Along a = *this;
+    for (std::size_t k = 0; k < count; ++k) a.descending[k] = a.descending[k] || dims[k] == dim;
     return a;
   }
   int dims[max_rank] = {};
@@ -98,6 +111,20 @@ struct RecurrenceBuilder {
   }
 };
 
+// While it lives, reductions that are used as values are stages of this recurrence's step.
+class StepScope {
+ public:
+  explicit StepScope(const Site&);
+  ~StepScope();
+  StepScope(const StepScope&) = delete;
+  StepScope& operator=(const StepScope&) = delete;
+
+ private:
+  struct State;
+  friend Expr element_of(const Reduction<1>&, Where);
+  State* state_;
+};
+
 template <class T, std::size_t... I>
 std::array<Operand, sizeof...(I)> operands_of(const T& result, Where where, std::index_sequence<I...>) {
   std::array<Operand, sizeof...(I)> out{((void)I, Operand(0))...};
@@ -116,7 +143,10 @@ auto recur(const Site& site, const Along& along, const Lag& lag, First first, St
   const Prior prior = RecurrenceBuilder::prior(state.data(), count);
   static_assert(components_of<decltype(step(prior))> == count,
                 "recur: both lambdas return one value, or values(...) of as many");
-  const auto next = operands_of(step(prior), site.where, components{});
+  const auto next = [&] {
+    const StepScope scope(site);
+    return operands_of(step(prior), site.where, components{});
+  }();
   RecurrenceBuilder::end(site, along, lag, start.data(), next.data(), count, state.data());
   if constexpr (count == 1)
     return state[0];

@@ -173,6 +173,9 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
   std::vector<Loop> nest(Where = Where::current()) const;           // as it stands, outermost first
   std::vector<Loop> loops(Where = Where::current()) const;          // all there are, peeled ones and copies among them
   Loop copy(Loop of, Loop peeled, Where = Where::current()) const;  // inside a peeled loop, the copy of a loop
+  // A stage inside of this recurrence, by its name; without one the only one. A reduction that stands in the step has no tensor
+  // that could name it: s[x].inside("x_sum").
+  Stage inside(const char* name = nullptr, Where = Where::current()) const;
   ir::Id id() const { return id_; }
   const char* name() const;
 

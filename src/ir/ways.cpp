@@ -1,20 +1,19 @@
-#include "analysis/ways.h"
+#include "ir/ways.h"
 
 #include <algorithm>
 
 #include "ir/work.h"
 
-namespace ashlar::analysis {
+namespace ashlar::ir {
 
 namespace {
 
-bool same(const Way& a, const Way& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end(), ir::ExprSame{}); }
+bool same(const Way& a, const Way& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end(), ExprSame{}); }
 bool holds(const Way& way, const Expr& c) {
   return std::any_of(way.begin(), way.end(), [&](const Expr& x) { return ir::same(x, c); });
 }
 bool opposite(const Expr& a, const Expr& b) {
-  return (ir::is(a, ir::Op::logic_not) && ir::same(ir::args_of(a)[0], b)) ||
-         (ir::is(b, ir::Op::logic_not) && ir::same(ir::args_of(b)[0], a));
+  return (is(a, Op::logic_not) && ir::same(args_of(a)[0], b)) || (is(b, Op::logic_not) && ir::same(args_of(b)[0], a));
 }
 
 }  // namespace
@@ -54,8 +53,8 @@ bool Ways::join_two() {
 
 std::vector<ReachedLoad> reached_loads(std::span<const Expr* const> roots, const Way& base) {
   std::vector<const Expr*> order;  // operands before what uses them
-  std::unordered_map<const ir::Node*, std::size_t> at;
-  const auto matters = [](const Expr& e) { return !ir::args_of(e).empty() || ir::is(e, ir::Op::load); };
+  std::unordered_map<const Node*, std::size_t> at;
+  const auto matters = [](const Expr& e) { return !args_of(e).empty() || is(e, Op::load); };
   std::vector<std::pair<const Expr*, bool>> pending;
   for (const Expr* root : roots) {
     if (!matters(*root)) continue;
@@ -63,7 +62,7 @@ std::vector<ReachedLoad> reached_loads(std::span<const Expr* const> roots, const
     while (!pending.empty()) {
       const auto [e, left] = pending.back();
       pending.pop_back();
-      ++ir::work.walked;
+      ++work.walked;
       if (left) {
         at.at(e->node()) = order.size();
         order.push_back(e);
@@ -71,7 +70,7 @@ std::vector<ReachedLoad> reached_loads(std::span<const Expr* const> roots, const
       }
       if (!at.emplace(e->node(), 0).second) continue;
       pending.emplace_back(e, true);
-      const auto args = ir::args_of(*e);
+      const auto args = args_of(*e);
       for (std::size_t k = args.size(); k-- > 0;)
         if (matters(args[k])) pending.emplace_back(&args[k], false);
     }
@@ -80,8 +79,8 @@ std::vector<ReachedLoad> reached_loads(std::span<const Expr* const> roots, const
   for (const Expr* root : roots)
     if (matters(*root)) ways[at.at(root->node())].add(base);
   for (std::size_t k = order.size(); k-- > 0;) {
-    const auto args = ir::args_of(*order[k]);
-    const bool choice = ir::is(*order[k], ir::Op::select);
+    const auto args = args_of(*order[k]);
+    const bool choice = is(*order[k], Op::select);
     for (std::size_t a = 0; a < args.size(); ++a) {
       if (!matters(args[a])) continue;
       Ways& below = ways[at.at(args[a].node())];
@@ -89,7 +88,7 @@ std::vector<ReachedLoad> reached_loads(std::span<const Expr* const> roots, const
         for (const Way& w : ways[k].all()) below.add(w);
         continue;
       }
-      const Expr c = a == 1 ? args[0] : ir::logic_not(args[0]);
+      const Expr c = a == 1 ? args[0] : logic_not(args[0]);
       for (Way w : ways[k].all()) {
         w.push_back(c);
         below.add(w);
@@ -98,8 +97,8 @@ std::vector<ReachedLoad> reached_loads(std::span<const Expr* const> roots, const
   }
   std::vector<ReachedLoad> loads;
   for (std::size_t k = 0; k < order.size(); ++k)
-    if (ir::is(*order[k], ir::Op::load)) loads.push_back({order[k], ways[k].all()});
+    if (is(*order[k], Op::load)) loads.push_back({order[k], ways[k].all()});
   return loads;
 }
 
-}  // namespace ashlar::analysis
+}  // namespace ashlar::ir

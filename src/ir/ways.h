@@ -13,7 +13,7 @@
 
 #include <ashlar/ir/build.h>
 
-namespace ashlar::analysis {
+namespace ashlar::ir {
 
 using Way = std::vector<Expr>;  // outermost first
 
@@ -36,4 +36,4 @@ struct ReachedLoad {
 };
 std::vector<ReachedLoad> reached_loads(std::span<const Expr* const> roots, const Way& base);
 
-}  // namespace ashlar::analysis
+}  // namespace ashlar::ir

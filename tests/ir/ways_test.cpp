@@ -1,15 +1,14 @@
 // The conditions under which a load happens: one way through the selects around it, or several.
-#include "analysis/ways.h"
+#include "ir/ways.h"
 
 #include <doctest/doctest.h>
 
-#include <ashlar/analysis/regions.h>
 #include <ashlar/ir/print.h>
 
 #include "ir/work.h"
 
 using namespace ashlar;
-using analysis::Way;
+using ir::Way;
 
 namespace {
 
@@ -19,7 +18,7 @@ Expr c(int k) { return ir::lt(i, ir::index(k)); }
 std::string ways_of(const Expr& e) {
   const Expr* roots[] = {&e};
   std::string s;
-  for (const analysis::ReachedLoad& r : analysis::reached_loads(roots, {}))
+  for (const ir::ReachedLoad& r : ir::reached_loads(roots, {}))
     for (const Way& w : r.ways) {
       s += ir::text(*r.load) + ":";
       for (const Expr& condition : w) s += " " + ir::text(condition);
@@ -46,20 +45,20 @@ TEST_CASE("more ways than a few are taken together") {
   for (int k = 10; k < 40; ++k) both = ir::select(c(k), ir::add(both, both), ir::neg(both));
   const Expr whole = ir::select(c(3), both, zero);
   const Expr* roots[] = {&whole};
-  const auto loads = analysis::reached_loads(roots, {});
+  const auto loads = ir::reached_loads(roots, {});
   REQUIRE(loads.size() == 1);
-  CHECK(loads[0].ways.size() <= analysis::Ways::most);
+  CHECK(loads[0].ways.size() <= ir::Ways::most);
   for (const Way& w : loads[0].ways) CHECK(ir::same(w.at(0), c(3)));
 
   // a condition and its opposite are none; of ways that have nothing else in common the common part is kept
-  analysis::Ways ways;
+  ir::Ways ways;
   for (int k = 10; k < 14; ++k)
     for (const Expr& side : {c(k), ir::logic_not(c(k))}) ways.add({c(3), side});
   CHECK(ways.all().size() == 8);
   ways.add({c(3), c(20)});
   REQUIRE(ways.all().size() == 1);
   CHECK(ways.all()[0].size() == 1);
-  analysis::Ways others;
+  ir::Ways others;
   for (int k = 10; k < 19; ++k) others.add({c(3), c(k), c(4)});
   REQUIRE(others.all().size() == 1);
   CHECK(others.all()[0].size() == 2);

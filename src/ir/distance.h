@@ -1,0 +1,42 @@
+#pragma once
+// How far one index lies behind another at least, from the bounds of the variables and from conditions.
+//
+//   k in [0, t)                   t - k is at least 1
+//   k in [0, min(i, j))           i - k and j - k are
+//   k in [0, d)                   d - (d - 1 - k) is
+//   j < i                         i - j is
+//
+// Invariant: a bound that is given holds. It is found where the difference is a sum of facts times numbers and of a constant;
+// each variable of it is taken away by one fact that has it, so products of variables, quotients and the like find none.
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <ashlar/ir/build.h>
+
+namespace ashlar::ir {
+
+class Apart {
+ public:
+  void assume(const Expr& condition, bool holds = true);  // of indices; of others nothing is learnt
+  // A constant that a - b is never less than, above 0 where one is found; nothing where none is.
+  std::optional<std::int64_t> least(const Expr& a, const Expr& b) const;
+
+ private:
+  struct Sum {  // constant + coefficients times atoms: variables, and all that is no sum
+    std::vector<std::pair<Expr, std::int64_t>> terms;
+    std::int64_t constant = 0;
+    bool fits = true;  // in 64 bits
+    void add(const Expr&, std::int64_t factor);
+    void add_atom(const Expr&, std::int64_t factor);
+    void add_scaled(const Sum&, std::int64_t factor);
+    Sum with(std::size_t term, const Expr& instead) const;
+  };
+  static Sum difference(const Expr& a, const Expr& b, std::int64_t less);
+  void learn(const Sum& not_negative);
+  std::optional<std::int64_t> least(const Sum&, int depth, int& steps) const;
+
+  std::vector<Sum> facts_;  // each is at least 0
+};
+
+}  // namespace ashlar::ir

@@ -1,0 +1,123 @@
+// Reductions that stand in the step of a recurrence as values: each is a stage of its own, over those of the step's Vars that
+// it uses, and is read at them.
+//
+//   recur("x", {N, M}, Along{0}, ..., [&](Prior x, Var t, Var r) { return b(t, r) - sum(L(t, k) * x(k, r), k); })
+//
+//   x_sum(t, r) = sum(L(t, k) * x(k, r), k)       x(t, r) = b(t, r) - x_sum(t, r)
+#include <algorithm>
+
+#include <ashlar/ir/refusal.h>
+#include <ashlar/lang/recur.h>
+
+#include "lang/define.h"
+
+namespace ashlar::detail {
+
+struct StepScope::State {
+  struct Known {
+    Reduction<1> reduction;
+    Expr element;
+  };
+  std::string name;
+  std::vector<Expr> vars;
+  std::vector<Known> known;
+  std::map<std::string, int> names;
+  State* around;
+};
+
+namespace {
+
+thread_local constinit void* innermost = nullptr;  // the StepScope::State of the step whose lambda runs
+
+bool same(const Expr& a, const Expr& b) { return a.empty() || b.empty() ? a.empty() == b.empty() : ir::same(a, b); }
+bool same(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Expr& x, const Expr& y) { return same(x, y); });
+}
+bool same(const Reduction<1>& first, const Reduction<1>& second) {
+  const Reduced a = Access::reduced(first), b = Access::reduced(second);
+  const std::vector<Expr> of_a(a.axes.axes().begin(), a.axes.axes().end()), of_b(b.axes.axes().begin(), b.axes.axes().end());
+  return a.kind == b.kind && a.reducer == b.reducer && same(a.terms[0], b.terms[0]) && same(a.initial[0], b.initial[0]) &&
+         same(of_a, of_b) && same(a.axes.conditions(), b.axes.conditions());
+}
+
+const char* word(Reduce kind) {
+  switch (kind) {
+    case Reduce::sum:
+      return "sum";
+    case Reduce::strict_sum:
+      return "strict_sum";
+    case Reduce::product:
+      return "product";
+    case Reduce::minimum:
+      return "minimum";
+    case Reduce::maximum:
+      return "maximum";
+    case Reduce::custom:
+      return "reduced";
+  }
+  return "reduced";
+}
+
+// The variables of the stage that a reduction is: those that its terms, its start, its conditions and its bounds use, but for
+// its axes.
+std::vector<ir::Id> variables_of(const Reduced& r) {
+  std::vector<ir::Id> found;
+  const auto note = [&](const Expr& e) {
+    if (e.empty()) return;
+    for (ir::Id id : ir::free_vars(e)) {
+      const auto kind = lang::variable(id, r.where).kind;
+      if (kind == lang::VariableDef::Kind::dimension && std::find(found.begin(), found.end(), id) == found.end())
+        found.push_back(id);
+    }
+  };
+  note(r.terms[0]);
+  note(r.initial[0]);
+  for (const Expr& c : r.axes.conditions()) note(c);
+  for (const Axis& a : r.axes.axes()) {
+    const lang::VariableDef& v = lang::variable(a.node()->id, r.where);
+    note(v.begin);
+    note(v.end);
+  }
+  return found;
+}
+
+}  // namespace
+
+StepScope::StepScope(const Site& site) : state_(new State{site.name ? site.name : "", {}, {}, {}, nullptr}) {
+  for (int d = 0; d < site.at.rank(); ++d) state_->vars.push_back(site.at[d]);
+  state_->around = static_cast<State*>(innermost);
+  innermost = state_;
+}
+StepScope::~StepScope() {
+  innermost = state_->around;
+  delete state_;
+}
+
+Expr element_of(const Reduction<1>& reduction, Where where) {
+  const Reduced r = Access::reduced(reduction);
+  auto* step = static_cast<StepScope::State*>(innermost);
+  std::vector<ir::Id> used = variables_of(r);
+  Indices at;
+  if (step)
+    for (const Expr& v : step->vars)
+      if (const auto it = std::find(used.begin(), used.end(), v.node()->id); it != used.end()) {
+        used.erase(it);
+        Access::append(at, v);
+      }
+  if (!step || !used.empty())
+    refuse(word(r.kind),
+           "a name for it, since a reduction is a whole stage: compute(\"total\", ...), and total(...) in its place",
+           "a reduction as a part of a value", where,
+           "only the step of a recurrence may reduce where it stands, over its own Vars");
+  for (const auto& known : step->known)
+    if (same(known.reduction, reduction)) return known.element;
+  std::string name = step->name + "_" + word(r.kind);
+  if (const int number = ++step->names[name]; number > 1) name += std::to_string(number);
+  Tensor result;
+  define_reduction(Site{name.c_str(), nullptr, at, where}, r, &result);
+  const Expr element = result(at, where);
+  step->known.push_back({reduction, element});
+  return element;
+}
+
+}  // namespace ashlar::detail
