@@ -390,10 +390,12 @@ class Maker : Operators {
     const bool scans = s.one_in(3);
     const bool cells =
         !scans && spans.size() == 2 && spans[0].low == 0 && spans[1].low == 0 && least_end(spans[0]) >= 1 && s.one_in(2);
+    const bool reduces = !scans && !cells && !t.is_bool() && s.one_in(2);
     form(scans ? "scan" : "recurrence");
-    const Defined d = cells   ? cell(name, t, spans)
-                      : scans ? scanned(name, shape, t, spans, params)
-                              : recurring(name, shape, t, spans, params);
+    const Defined d = cells     ? cell(name, t, spans)
+                      : reduces ? reducing(name, shape, t, spans, params)
+                      : scans   ? scanned(name, shape, t, spans, params)
+                                : recurring(name, shape, t, spans, params);
     const bool one = d.tensors.size() == 1;
     made.text += (one ? "Tensor " + name : "auto [" + name + "a, " + name + "b]") + " = " + (scans ? "scan" : "recur") + "(\"" +
                  name + "\", {" + written(spans) + "}, " + d.text + ");\n";

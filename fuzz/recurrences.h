@@ -182,6 +182,65 @@ class Recurrences : protected Expressions {
                 columns.s + "}, [&](Var p, Var q) { return " + inner + "; });\n  return " + last + " or g(i, j);\n}"};
   }
 
+  // A step that reduces over the steps before it, where it stands.
+  Defined reducing(const std::string& name, const Shape& shape, Type t, const std::vector<Span>& spans,
+                   const std::string& params) {
+    form("reduction in a step");
+    const std::size_t d = s.pick(static_cast<std::uint32_t>(spans.size()));
+    const bool backwards = s.one_in(4), bounded = !s.one_in(3);
+    const int lag = s.between(0, 1);
+    std::string first, inner, last;
+    const auto start = [&](Indices at) {
+      set_vars(at, spans);
+      const Text v = value(t, 1);
+      first = v.s;
+      return v.e;
+    };
+    const auto step = [&](const Prior& y, const Indices& at) {
+      set_vars(at, spans);
+      const Text here = vars[d].value, end = end_of(spans[d]), begin{ir::index(spans[d].low), std::to_string(spans[d].low)};
+      const Text from = bounded && backwards ? plus(here, 1) : begin, to = bounded && !backwards ? here : end;
+      const Axis k("k", Operand(from.e), Operand(to.e));
+      const AxisList terms = bounded ? AxisList(k) : k.where(backwards ? Operand(Expr(k) > here.e) : Operand(Expr(k) < here.e));
+      std::vector<Text> index;
+      for (const Index& v : vars) index.push_back(v.value);
+      index[d] = {k, "k"};
+      for (std::size_t other = 0; other < index.size(); ++other)
+        if (other != d && never_empty_here(spans[other]) && s.one_in(3)) {
+          const Text top = plus(end_of(spans[other]), -1), moved = plus(index[other], s.between(0, 2) - 1);
+          index[other] = {clamp(Operand(moved.e), Operand(ir::index(spans[other].low)), Operand(top.e)),
+                          "clamp(" + moved.s + ", " + std::to_string(spans[other].low) + ", " + top.s + ")"};
+        }
+      Text read{element(y[0], index), "y("};
+      for (std::size_t n = 0; n < index.size(); ++n) read.s += (n ? ", " : "") + index[n].s;
+      read = kept_small(Text{read.e, read.s + ")"});
+      vars.push_back({Text{k, "k"}, spans[d]});
+      const Text w = leaf(t, 0);
+      vars.pop_back();
+      const std::uint32_t how = s.pick(4);
+      const Reduction<> r = how == 0   ? maximum(read.e, terms)
+                            : how == 1 ? minimum(read.e + w.e, terms)
+                            : how == 2 ? strict_sum(read.e * w.e, terms)
+                                       : sum(read.e * w.e, terms);
+      static constexpr const char* words[] = {"maximum(", "minimum(", "strict_sum(", "sum("};
+      inner = words[how] + read.s + (how == 0 ? "" : (how == 1 ? " + " : " * ") + w.s) + ", k from " + from.s + " to " + to.s +
+              (bounded     ? ")"
+               : backwards ? ", k > " + here.s + ")"
+                           : ", k < " + here.s + ")");
+      const Text of{value_of(r), inner};
+      const Text small = kept_small(of), v = value(t, 1);
+      last = v.s + " where it is no more than " + small.s;
+      return select(Operand(v.e <= small.e), Operand(v.e), Operand(small.e));
+    };
+    const Along along(static_cast<int>(d));
+    const Tensor result = recur(name.c_str(), shape, backwards ? along.backwards() : along, Lag(lag), start,
+                                [&](Prior y, Indices at) { return step(y, at); });
+    return {{result},
+            "Along{" + std::to_string(d) + "}" + (backwards ? ".backwards()" : "") + ", Lag{" + std::to_string(lag) +
+                "}, [&](" + params + ") {\n  return " + first + ";\n}, [&](Prior y, " + params + ") {\n  return " + last +
+                ";\n}"};
+  }
+
   void set_vars(const Indices& at, const std::vector<Span>& spans) {
     static constexpr const char* names[] = {"i", "j", "h"};
     vars.clear();
@@ -189,6 +248,13 @@ class Recurrences : protected Expressions {
   }
 
  private:
+  Text kept_small(const Text& v) const {  // so that sums are exact, where they are to be
+    const Type t = v.type();
+    if (!made.exact || t.is_bool()) return v;
+    const bool sign = t.is_float() || t.is_signed();
+    return {clamp(Operand(v.e), Operand(sign ? -4 : 0), Operand(4)), "clamp(" + v.s + ", " + (sign ? "-4" : "0") + ", 4)"};
+  }
+
   struct Run {
     std::vector<int> along, lag;
     bool backwards = false;

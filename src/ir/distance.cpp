@@ -82,6 +82,32 @@ void Apart::learn(const Sum& s) {
   facts_.push_back(s);
 }
 
+Apart::Apart(const std::vector<Expr>& known) {
+  for (const Expr& c : known) assume(c, true);
+  settle();
+}
+
+// A maximum that is at least something, of which one operand is less: the other one is at least that.
+//
+//   16 ko + ki < max(j - i, 0), ko >= 0, ki >= 0      16 ko + ki < j - i
+void Apart::settle() {
+  for (std::size_t n = facts_.size(); n-- > 0;)
+    for (std::size_t k = 0; k < facts_[n].terms.size(); ++k) {
+      const auto [atom, factor] = facts_[n].terms[k];
+      if (!(is(atom, Op::max) && factor > 0) && !(is(atom, Op::min) && factor < 0)) continue;
+      for (std::size_t one = 0; one < 2; ++one) {
+        Sum less;
+        less.add_scaled(facts_[n].with(k, args_of(atom)[one]), -1);
+        int steps = most_steps;
+        const auto by = least(less, 4, steps);
+        if (!by || *by < 1) continue;
+        learn(Sum(facts_[n].with(k, args_of(atom)[1 - one])));
+        break;
+      }
+      break;
+    }
+}
+
 void Apart::assume(const Expr& c, bool holds) {
   const auto args = args_of(c);
   switch (op_of(c)) {

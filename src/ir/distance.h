@@ -18,7 +18,7 @@ namespace ashlar::ir {
 
 class Apart {
  public:
-  void assume(const Expr& condition, bool holds = true);  // of indices; of others nothing is learnt
+  explicit Apart(const std::vector<Expr>& known);  // conditions that hold: of indices, of others nothing is learnt
   // A constant that a - b is never less than, above 0 where one is found; nothing where none is.
   std::optional<std::int64_t> least(const Expr& a, const Expr& b) const;
 
@@ -33,7 +33,9 @@ class Apart {
     Sum with(std::size_t term, const Expr& instead) const;
   };
   static Sum difference(const Expr& a, const Expr& b, std::int64_t less);
+  void assume(const Expr& condition, bool holds);
   void learn(const Sum& not_negative);
+  void settle();
   std::optional<std::int64_t> least(const Sum&, int depth, int& steps) const;
 
   std::vector<Sum> facts_;  // each is at least 0

@@ -47,14 +47,15 @@ namespace {
 
 bool among(const std::vector<Id>& list, Id id) { return std::find(list.begin(), list.end(), id) != list.end(); }
 
-void add_read(const Stage& stage, const Expr& load, const std::vector<Expr>& known, std::vector<SelfRead>& result) {
-  SelfRead r{load, {}, {}, known};
-  Apart apart;
-  for (const Expr& c : known) apart.assume(c);
+// `computed`: at any point for which it is computed, of which `known` holds.
+void add_read(const Stage& stage, const Expr& load, const Expr& computed, const std::vector<Expr>& known,
+              std::vector<SelfRead>& result) {
+  SelfRead r{load, {}, {}, computed, known};
+  const Apart apart(known);
   for (std::size_t d = 0; d < args_of(load).size(); ++d) {
     const IterVar& v = stage.iters.at(d);
-    const Expr &index = args_of(load)[d], here = var(v.id, v.name);
-    auto back = distance_before(index, v.id);
+    const Expr &index = args_of(computed)[d], here = var(v.id, v.name);
+    auto back = distance_before(args_of(load)[d], v.id);
     if (back && v.descending) back = -*back;
     r.back.push_back(back);
     r.least.push_back(back ? back : v.descending ? apart.least(index, here) : apart.least(here, index));
@@ -182,26 +183,35 @@ Expr with_copies(const Expr& index, const Running& runs, const std::vector<Expr>
   return substitute(index, copies);
 }
 
+// A point of a stage inside: the one that its reader reads, and any one of the box that is computed for the step.
+struct At {
+  Substitution read, computed;
+};
+
 // What `reader`, at the points that `at` gives, reads of the recurrence.
 void add_reads_through(const Program& p, const Stage& recurrence, const std::vector<Id>& inside, const Stage& reader,
-                       const Substitution& at, const std::vector<Expr>& around, std::vector<SelfRead>& result) {
+                       const At& at, const std::vector<Expr>& around, std::vector<SelfRead>& result) {
   const Running runs{p, recurrence};
   const auto wanted = [&](const Expr& load) {
     const Id id = stage_of(p, load);
     return id == recurrence.id || among(inside, id);
   };
-  each_load_known(reader, at, around, wanted, [&](const Expr& load, const Known& known) {
-    const Expr here = at.empty() ? load : substitute(load, at);
+  each_load_known(reader, at.computed, around, wanted, [&](const Expr& load, const Known& known) {
+    const Expr read = at.read.empty() ? load : substitute(load, at.read),
+               computed = at.computed.empty() ? load : substitute(load, at.computed);
     const Id id = stage_of(p, load);
-    if (id == recurrence.id) return add_read(recurrence, here, known.on_the_way, result);
+    if (id == recurrence.id) return add_read(recurrence, read, computed, known.on_the_way, result);
     // It is computed whatever the conditions on the way to its reader say.
     const Stage& next = p.stage(id);
-    Substitution there;
+    At there;
     std::vector<Expr> of_step;
     for (const Expr& c : known.of_the_point)
       if (!runs.any_in(c)) of_step.push_back(c);
-    for (std::size_t d = 0; d < args_of(here).size(); ++d)
-      there.emplace_back(next.iters.at(d).id, with_copies(args_of(here)[d], runs, known.of_the_point, of_step));
+    for (std::size_t d = 0; d < args_of(load).size(); ++d) {
+      const Id v = next.iters.at(d).id;
+      there.read.emplace_back(v, args_of(read)[d]);
+      there.computed.emplace_back(v, with_copies(args_of(computed)[d], runs, known.of_the_point, of_step));
+    }
     add_reads_through(p, recurrence, inside, next, there, of_step, result);
   });
 }
@@ -213,7 +223,7 @@ std::vector<SelfRead> self_reads(const Stage& stage) {
   if (stage.is_recurrence())
     each_load_known(
         stage, {}, {}, [&](const Expr& e) { return among(stage.buffers, e.node()->id); },
-        [&](const Expr& e, const Known& known) { add_read(stage, e, known.on_the_way, result); });
+        [&](const Expr& e, const Known& known) { add_read(stage, e, e, known.on_the_way, result); });
   return result;
 }
 
@@ -266,9 +276,8 @@ bool lies_before(const SelfRead& r, std::span<const std::size_t> dimensions) {
 }
 
 bool is_inside(const Stage& stage, const SelfRead& r, std::size_t d) {
-  Apart apart;
-  for (const Expr& c : r.known) apart.assume(c);
-  const Expr& index = args_of(r.load)[d];
+  const Apart apart(r.known);
+  const Expr& index = args_of(r.computed)[d];
   const auto above = apart.least(index, stage.iters[d].begin), below = apart.least(stage.iters[d].end, index);
   return above && below && *above >= 0 && *below >= 1;
 }

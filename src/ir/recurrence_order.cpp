@@ -32,12 +32,12 @@ class Search {
         if (std::find(variables_.begin(), variables_.end(), id) == variables_.end()) variables_.push_back(id);
     };
     for (const IterVar& v : stage.iters) variables_.push_back(v.id);
-    for (const Expr& index : args_of(read.load)) note(index);
+    for (const Expr& index : args_of(read.computed)) note(index);
     for (const Expr& c : read.known) note(c);
   }
 
   std::string find() {
-    std::vector<Expr> indices(args_of(read_.load).begin(), args_of(read_.load).end());
+    std::vector<Expr> indices(args_of(read_.computed).begin(), args_of(read_.computed).end());
     return next(0, read_.known, indices) ? found_ : "";
   }
 

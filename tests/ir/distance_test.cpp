@@ -15,9 +15,7 @@ struct Names {
 
 TEST_CASE("a distance is at least what sums of the facts say") {
   Names v;
-  Apart known;
-  known.assume(ge(v.k, index(0)));
-  known.assume(lt(v.k, v.t));
+  const Apart known({ge(v.k, index(0)), lt(v.k, v.t)});
   CHECK(known.least(v.t, v.k) == 1);
   CHECK(known.least(v.t, sub(sub(v.t, index(1)), v.k)) == 1);
   CHECK(known.least(add(v.t, index(4)), v.k) == 5);
@@ -31,8 +29,7 @@ TEST_CASE("a distance is at least what sums of the facts say") {
 
 TEST_CASE("minima and maxima are taken apart, and so are conjunctions") {
   Names v;
-  Apart known;
-  known.assume(logic_and(lt(v.k, min(v.i, v.j)), ge(v.k, max(index(0), sub(v.i, v.N)))));
+  const Apart known({logic_and(lt(v.k, min(v.i, v.j)), ge(v.k, max(index(0), sub(v.i, v.N))))});
   CHECK(known.least(v.i, v.k) == 1);
   CHECK(known.least(v.j, v.k) == 1);
   CHECK(known.least(v.k, index(0)) == 0);
@@ -43,35 +40,29 @@ TEST_CASE("minima and maxima are taken apart, and so are conjunctions") {
   CHECK(known.least(v.t, min(max(v.N, index(0)), sub(v.t, index(1)))) == 1);
 }
 
-TEST_CASE("an end that is no less than 0 is as good as the end where the other variable is not negative") {
+TEST_CASE("an end that is no less than 0 is as good as the end where there are terms") {
   Names v;
-  Apart known;
-  known.assume(lt(add(mul(v.k, index(16)), v.j), max(index(0), v.t)));
-  CHECK(known.least(v.t, add(mul(v.k, index(16)), v.j)) == std::nullopt);
-  known.assume(ge(v.t, index(0)));
-  CHECK(known.least(v.t, add(mul(v.k, index(16)), v.j)) == 1);
+  const Expr term = add(mul(v.k, index(16)), v.j);
+  const Expr there = lt(term, max(index(0), sub(v.t, v.i)));
+  CHECK(Apart({there}).least(v.t, add(v.i, term)) == std::nullopt);
+  CHECK(Apart({there, ge(sub(v.t, v.i), index(0))}).least(v.t, add(v.i, term)) == 1);
+  CHECK(Apart({ge(v.k, index(0)), there, ge(v.j, index(0))}).least(v.t, add(v.i, term)) == 1);
+  CHECK(Apart({ge(v.k, index(0)), there, ge(v.j, index(-1))}).least(v.t, add(v.i, term)) == std::nullopt);
 }
 
 TEST_CASE("the opposite of a condition, and no more than was said") {
   Names v;
-  Apart known;
-  known.assume(le(v.t, v.k), false);
-  CHECK(known.least(v.t, v.k) == 1);
-  Apart either;
-  either.assume(logic_or(lt(v.k, v.t), lt(v.j, v.t)));
-  CHECK(either.least(v.t, v.k) == std::nullopt);
-  either.assume(logic_or(ge(v.k, v.t), ge(v.j, v.t)), false);
-  CHECK(either.least(v.t, v.k) == 1);
-  Apart data;  // of data nothing is learnt
-  data.assume(lt(var(fresh_id(), "a", i32), var(fresh_id(), "b", i32)));
-  CHECK(data.least(v.t, v.k) == std::nullopt);
+  CHECK(Apart({logic_not(le(v.t, v.k))}).least(v.t, v.k) == 1);
+  const Expr one = lt(v.k, v.t), other = lt(v.j, v.t);
+  CHECK(Apart({logic_or(one, other)}).least(v.t, v.k) == std::nullopt);
+  CHECK(Apart({logic_not(logic_or(logic_not(one), logic_not(other)))}).least(v.t, v.k) == 1);
+  CHECK(Apart({lt(var(fresh_id(), "a", i32), var(fresh_id(), "b", i32))}).least(v.t, v.k) == std::nullopt);
 }
 
 TEST_CASE("what leaves 64 bits is not known") {
   Names v;
-  Apart known;
   const Expr huge = index(INT64_MAX);
-  known.assume(ge(v.k, huge));
+  const Apart known({ge(v.k, huge)});
   CHECK(known.least(v.k, index(-1)) == std::nullopt);
   CHECK(known.least(mul(v.k, huge), index(0)) == std::nullopt);
   CHECK(known.least(v.k, index(0)) == INT64_MAX);

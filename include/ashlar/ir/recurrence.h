@@ -26,7 +26,10 @@ struct SelfRead {
   std::vector<std::optional<std::int64_t>> back;
   // How many it lies before it at least, wherever it is read; nothing where no bound is known.
   std::vector<std::optional<std::int64_t>> least;
-  std::vector<Expr> known;  // what holds wherever it is read: bounds and conditions of all stages on the way to it
+  // The same for any point that is computed in a step, and what holds there: bounds and conditions on the way to it. What a
+  // stage inside of the recurrence is computed for is a box, so its other indices have variables of their own.
+  Expr computed;
+  std::vector<Expr> known;
 };
 std::vector<SelfRead> self_reads(const Stage&);
 // What it reads of itself through the stages inside of it as well, at the points that it reads them for.
