@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include <ashlar/ir/recurrence.h>
 #include <ashlar/lang/build_program.h>
 
 #include "schedules/draft.h"
@@ -55,6 +56,11 @@ Choices by_default(Schedule& s, const DefaultOptions& options, Where where) {
     else
       groups = groups_of(d);  // inside of another one by now: what was to be inside of it stands elsewhere
   }
+  std::vector<Id> recurrences;  // with stages inside, which no group holds
+  for (const auto& [id, stage] : d.program().stages)
+    if (stage.is_recurrence() && !ir::stages_inside(d.program(), stage).empty() && is_fresh(d.program(), stage))
+      recurrences.push_back(id);
+  for (const Id id : recurrences) schedule_steps(d, id);
   return d.finish();
 }
 

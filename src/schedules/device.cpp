@@ -114,19 +114,6 @@ void one_thread(Draft& d, Id id) {
   });
 }
 
-// As it was written, stages inside of a recurrence aside, which stand where its steps are.
-bool is_fresh(const ir::Program& p, const ir::Stage& s) {
-  if (!s.is_recurrence()) return is_untouched(p, s);
-  const auto nests = ir::nests_of(p, s.id);
-  if (nests.size() != 1 || ir::path_to(p, nests.front()->id).size() != 1) return false;
-  bool fresh = true;
-  ir::walk(nests.front()->body, [&](const ir::Stmt& x) {
-    if (x.kind == ir::Stmt::Kind::loop)
-      fresh = fresh && x.loop_kind == ir::LoopKind::serial && p.axis(x.axis).origin == ir::Axis::Origin::root;
-  });
-  return fresh;
-}
-
 }  // namespace
 
 // Every stage at the root is a launch: loops of the host do not stand beside them. What the device refuses of the whole, once

@@ -140,8 +140,11 @@ Tile tile_of(Draft&, const ir::Stage&, const Classified&);  // tiles.cpp
 void accumulate(Draft&, Id stage, const Tile&);
 void pack_columns(Draft&, Id stage, Id sums, const Tile&);  // before the loops of either
 bool regroups(const Draft&, const ir::Stage&);              // reductions.cpp: may its terms be grouped otherwise?
-void reduce_in_lanes(Draft&, Id stage);
+// `terms`: about so many, where their bounds depend on loops around; 0: as many as the nest says.
+void reduce_in_lanes(Draft&, Id stage, double terms = 0);
 void reduce_all(Draft&, Id stage);
-void schedule_alone(Draft&, Id stage);  // recurrences and scatters: alone.cpp
+void schedule_alone(Draft&, Id stage);                // recurrences and scatters: alone.cpp
+bool is_fresh(const ir::Program&, const ir::Stage&);  // as it was written, stages inside of a recurrence aside: steps.cpp
+void schedule_steps(Draft&, Id recurrence);           // its loops, and the reductions inside of its steps
 
 }  // namespace ashlar::schedules

@@ -66,13 +66,13 @@ void in_few_steps(Draft& d, const Stage& stage, Loop point, Loop terms, int lane
 
 }  // namespace
 
-void reduce_in_lanes(Draft& d, Id id) {
+void reduce_in_lanes(Draft& d, Id id, double about) {
   const Sizes sizes = d.sizes();
   const Classified c = classify(d.program(), d.stage(id), sizes);
   const auto terms = reduce_of(d.stage(id));
   if (terms.empty() || !may_regroup(d, id)) return;
   const Id along = c.contiguous ? c.contiguous : terms.back().id;
-  const double extent = sizes.extent(d.stage(id), along);
+  const double extent = std::max(about, sizes.extent(d.stage(id), along));
   const int lanes = lanes_of(d, d.stage(id));
   if (lanes < 2 || extent < lanes) return d.why(id, "too few terms for lanes");
   const int registers = extent >= 4096 ? 8 : extent >= 512 ? 4 : extent >= 128 ? 2 : 1;
