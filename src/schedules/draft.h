@@ -131,7 +131,8 @@ std::optional<Product> product_of(const ir::Stage&, const ir::Program&);   // pr
 std::optional<Product> product_for(Draft&, const Group&);
 bool schedule_product(Draft&, const Group&, const Product&);  // false: nothing was done
 void schedule_group(Draft&, const Group&, Plan);              // leader.cpp
-// together.cpp: of `others` the group of a result that the reader reads a row at a time, if one pass over the rows is to make both
+// together.cpp: of `others` the group of a result that the reader reads a row at a time, if one pass over the rows is to make
+// both
 std::optional<Group> rows_before(Draft&, const Group& reader, const Plan&, const std::vector<Group>& others);
 void schedule_together(Draft&, const Group& reader, Plan, const Group& first);
 // The loops of a stage inside of others: `place` is the innermost loop around it. `tile`: in its own dimensions.
