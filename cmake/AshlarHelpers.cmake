@@ -3,10 +3,10 @@
 #
 # ashlar_add_library(<name> FROM <generator> [GENERATOR <registered name>] [FUNCTION <c symbol>] [PARAMS <key>=<value>...]
 #                    [TARGETS <target>...] [BACKEND llvm|c] [EMIT <kind>...]
-#                    [LINE_TABLES ON|OFF])
-#   A static library that one run of the generator makes while the project builds, with its header <function>.h. GENERATOR and
-#   FUNCTION are <name> where they are left out; TARGETS is what the project is built for (in a cross build: what the toolchain file
-#   says); TARGETS_FILE names files with processors of one's own. With several TARGETS (processors of one architecture,
+#                    [SHARED] [LINE_TABLES ON|OFF])
+#   A static library, or with SHARED (on ELF systems) a shared one that holds the runtime, that one run of the generator makes while the project builds, with its header <function>.h. GENERATOR (where
+#   there are several) and FUNCTION are <name> where they are left out; TARGETS is what the project is built for (in a cross build: what the toolchain file
+#   says), on x86-64 the levels x86-64-v4, x86-64-v3 and x86-64, of which each call runs the best that the processor has; TARGETS_FILE names files with processors of one's own. With several TARGETS (processors of one architecture,
 #   vulkan, cuda-…) the library holds code for all of them, and each call runs what fits the memory and the machine; <key>@<target>=<value>
 #   in PARAMS is for one of them. With BACKEND c the
 #   generator writes C99, which the project's own C compiler and flags make the library of (one target, a processor; no LLVM is needed). EMIT names
@@ -74,15 +74,16 @@ function(ashlar_default_target out)
 endfunction()
 
 function(ashlar_add_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM;GENERATOR;FUNCTION;BACKEND;LINE_TABLES" "PARAMS;TARGETS;TARGETS_FILE;EMIT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED" "FROM;GENERATOR;FUNCTION;BACKEND;LINE_TABLES" "PARAMS;TARGETS;TARGETS_FILE;EMIT")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "ashlar_add_library(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
   if(NOT TARGET "${arg_FROM}")
     message(FATAL_ERROR "ashlar_add_library(${name}): FROM names no generator: \"${arg_FROM}\"")
   endif()
-  if(NOT arg_GENERATOR)
-    set(arg_GENERATOR "${name}")
+  set(choice --prefer "${name}")  # of several; one alone may have any name
+  if(arg_GENERATOR)
+    set(choice -g "${arg_GENERATOR}")
   endif()
   if(NOT arg_FUNCTION)
     set(arg_FUNCTION "${name}")
@@ -95,6 +96,14 @@ function(ashlar_add_library name)
   endif()
   if(NOT arg_TARGETS)
     ashlar_default_target(arg_TARGETS)
+    if(arg_TARGETS MATCHES "^x86-64-(linux|windows|macos|android)$" AND arg_BACKEND STREQUAL "llvm")
+      set(one ${arg_EMIT})  # what is written for one target
+      list(FILTER one INCLUDE REGEX "^(c|schedule|schedule_cpp)$")
+      if(NOT one)
+        string(REPLACE "x86-64-" "" os "${arg_TARGETS}")
+        set(arg_TARGETS x86-64-v4-${os} x86-64-v3-${os} x86-64-${os})
+      endif()
+    endif()
   endif()
   list(LENGTH arg_TARGETS count)
   if(count GREATER 1 AND ("schedule" IN_LIST arg_EMIT OR "schedule_cpp" IN_LIST arg_EMIT))
@@ -157,14 +166,18 @@ function(ashlar_add_library name)
     list(APPEND emit -e "${kind}=${file}")
   endforeach()
   add_custom_command(OUTPUT ${outputs} ${beside}
-    COMMAND ${arg_FROM} -g "${arg_GENERATOR}" -f "${arg_FUNCTION}" ${files} -t "${targets}" ${emit} ${lines} ${arg_PARAMS}
+    COMMAND ${arg_FROM} ${choice} -f "${arg_FUNCTION}" ${files} -t "${targets}" ${emit} ${lines} ${arg_PARAMS}
     DEPENDS ${arg_FROM} $<TARGET_FILE:${arg_FROM}> ${files_needed} VERBATIM COMMAND_EXPAND_LISTS COMMENT "Ashlar: ${arg_FUNCTION} for ${targets}")
   if(beside)  # in a STATIC library a .s file would be assembled a second time
     add_custom_target(${name}_emitted ALL DEPENDS ${beside})
   endif()
 
-  # a real STATIC library: it can be installed and exported, unlike an IMPORTED one
-  add_library(${name} STATIC ${outputs})
+  # a real library: it can be installed and exported, unlike an IMPORTED one
+  set(kind STATIC)
+  if(arg_SHARED)
+    set(kind SHARED)
+  endif()
+  add_library(${name} ${kind} ${outputs})
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE C POSITION_INDEPENDENT_CODE ON ASHLAR_DIRECTORY "${dir}")
   if(arg_BACKEND STREQUAL "c")
     set_source_files_properties("${object}" PROPERTIES GENERATED ON COMPILE_OPTIONS "$<$<C_COMPILER_ID:GNU,Clang,AppleClang>:-ffp-contract=off>")
@@ -181,13 +194,19 @@ function(ashlar_add_library name)
   else()
     target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${dir}/include>)
   endif()
-  target_link_libraries(${name} PUBLIC Ashlar::Runtime)
+  if(arg_SHARED)  # all of the runtime, which callers find in it; threads of its pool outlive a dlclose
+    target_link_libraries(${name} PRIVATE -Wl,--whole-archive Ashlar::Runtime -Wl,--no-whole-archive)
+    target_link_options(${name} PRIVATE -Wl,-z,nodelete)
+    target_include_directories(${name} INTERFACE $<TARGET_PROPERTY:Ashlar::Runtime,INTERFACE_INCLUDE_DIRECTORIES>)
+  else()
+    target_link_libraries(${name} PUBLIC Ashlar::Runtime)
+  endif()
 endfunction()
 
 function(ashlar_add_op name)
-  set(one FUNCTION BACKEND LINE_TABLES)  # passed on
+  set(one FUNCTION BACKEND LINE_TABLES)  # passed on, and so is SHARED
   set(several TARGETS TARGETS_FILE EMIT)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "OP;${one}" "PARAMS;PROLOGUE;EPILOGUE;${several}")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED" "OP;${one}" "PARAMS;PROLOGUE;EPILOGUE;${several}")
   set(unknown ${arg_UNPARSED_ARGUMENTS})
   foreach(word IN LISTS arg_PROLOGUE arg_EPILOGUE)
     if(word MATCHES "^[A-Z_]+$")  # TARGET behind a list is no operator
@@ -202,7 +221,7 @@ function(ashlar_add_op name)
   if(unknown)
     list(JOIN unknown " " unknown)
     message(FATAL_ERROR "ashlar_add_op(${name}): unknown arguments ${unknown}; expected OP, PARAMS KEY=VALUE, PROLOGUE, EPILOGUE, FUNCTION, "
-                        "TARGETS, TARGETS_FILE, BACKEND, EMIT, LINE_TABLES")
+                        "TARGETS, TARGETS_FILE, BACKEND, EMIT, LINE_TABLES, SHARED")
   endif()
   if(NOT arg_OP)
     message(FATAL_ERROR "ashlar_add_op(${name}): OP is missing: the name of an operator, as ashlar-ops --list has it")
@@ -222,6 +241,9 @@ function(ashlar_add_op name)
     endif()
   endforeach()
   set(passed "")
+  if(arg_SHARED)
+    set(passed SHARED)
+  endif()
   foreach(keyword IN LISTS one several)
     if(DEFINED arg_${keyword})
       list(APPEND passed ${keyword} ${arg_${keyword}})

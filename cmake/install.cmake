@@ -4,6 +4,25 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Ashlar)
 
+# `cmake --install` copies and builds nothing: what was not built is named first, with what builds it.
+function(ashlar_install_needs component)  # targets behind it
+  set(files "")
+  foreach(target IN LISTS ARGN)
+    get_target_property(type ${target} TYPE)
+    if(NOT type STREQUAL "INTERFACE_LIBRARY")
+      list(APPEND files "$<TARGET_FILE:${target}>")
+      add_dependencies(ashlar_package ${target})
+    endif()
+  endforeach()
+  install(CODE "foreach(file ${files})
+    if(NOT EXISTS \"\${file}\")
+      message(FATAL_ERROR \"\${file} is not built yet: cmake --build ${PROJECT_BINARY_DIR} --target ashlar_package builds what is installed\")
+    endif()
+  endforeach()" COMPONENT ${component})
+endfunction()
+add_custom_target(ashlar_package)
+
+ashlar_install_needs(runtime ashlar_runtime)
 install(TARGETS ashlar_runtime EXPORT AshlarRuntimeTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
 install(EXPORT AshlarRuntimeTargets NAMESPACE Ashlar:: DESTINATION ${package} COMPONENT runtime)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ashlar/runtime DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ashlar COMPONENT runtime
@@ -20,6 +39,11 @@ foreach(layer ir lang analysis interp schedule lower codegen codegen_c codegen_s
     list(APPEND layers ashlar_${layer})
   endif()
 endforeach()
+set(programs "")
+if(TARGET ashlar_op_generators)
+  set(programs ashlar_op_generators)
+endif()
+ashlar_install_needs(generator ${layers} ${programs})
 install(TARGETS ${layers} EXPORT AshlarGeneratorTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT generator)
 install(EXPORT AshlarGeneratorTargets NAMESPACE Ashlar:: DESTINATION ${package} COMPONENT generator)
 if(TARGET ashlar_op_generators)  # exported by itself: cross builds run it, and link none of the libraries

@@ -13,8 +13,8 @@ import re
 import subprocess
 import sys
 
-LAYERS = ["runtime", "ir", "lang", "analysis", "interp", "schedule", "lower", "codegen", "jit", "generator", "ops", "schedules",
-          "apps", "generators"]
+LAYERS = ["runtime", "ir", "lang", "analysis", "interp", "schedule", "ops", "schedules", "lower", "codegen", "jit",
+          "generator", "apps", "generators"]
 RANK = {name: i for i, name in enumerate(LAYERS)}
 # Headers directly in include/ashlar/ gather a layer for users.
 UMBRELLAS = {"ashlar.h": "generator", "lang.h": "lang", "expr.h": "lang", "schedule.h": "schedule", "generator.h": "generator",

@@ -12,9 +12,11 @@ namespace ashlar::generator {
 
 const char* const options_help =
     "  -g, --generator NAME    the generator to run; may be left out where there is only one\n"
+    "  --prefer NAME           where -g is left out and there are several, this one; what it is called by is -f\n"
     "  -f, --function NAME     the C symbol; default: the generator's name\n"
     "  -o, --output DIR        where files go; default: the current folder\n"
-    "  -e, --emit KIND[,KIND]  what to write, or KIND=PATH for one exact file; default: object,header\n"
+    "  -e, --emit KIND[,KIND]  what to write, or KIND=PATH for one exact file, - for standard output;\n"
+    "                          default: object,header\n"
     "  -t, --target TARGET     the same as target=TARGET; default: host. T1,T2,... makes one library for all of them\n"
     "  --targets FILE          adds the processors and features of a JSON file; may be given several times\n"
     "  NAME=VALUE              a parameter of the generator; NAME@TARGET=VALUE: for one of several targets\n"
@@ -24,6 +26,7 @@ const char* const options_help =
     "  --size SYMBOL=N         the size at which -e explain counts; may be given for each symbol\n"
     "  --diff FILE FILE        prints what two saved schedules do differently, as C++; code 4 if anything\n"
     "  --trace                 prints each schedule step and the program after it\n"
+    "  --quiet                 no notes on stderr of what will be slow or was chosen\n"
     "  --time-passes           prints the CPU milliseconds of each pass\n"
     "  --list                  prints the generators by group, with what each computes\n"
     "  --list-targets          prints the targets and their features\n"
@@ -62,13 +65,20 @@ OutputKind output_kind(const std::string& name) {
   throw UsageError(unknown("output kind", name, valid));
 }
 
+// KIND or KIND=PATH, with commas between. A comma of a path is one behind which no kind is named: explain=a,b.txt.
 void read_outputs(const std::string& text, std::vector<Output>& outputs) {
-  if (const std::size_t equal = text.find('='); equal != std::string::npos) {  // the rest is a path, commas and all
-    if (equal + 1 == text.size()) throw UsageError(fmt::format("-e {}: expected a path after the =", text));
-    outputs.push_back({output_kind(text.substr(0, equal)), text.substr(equal + 1)});
-    return;
+  bool path = false;
+  for (const std::string& part : split(text, ',')) {
+    const std::size_t equal = part.find('=');
+    const std::string name = part.substr(0, equal);
+    if (path && !find_output_kind(name)) {
+      outputs.back().path += "," + part;
+      continue;
+    }
+    path = equal != std::string::npos;
+    outputs.push_back({output_kind(name), path ? part.substr(equal + 1) : ""});
+    if (path && outputs.back().path.empty()) throw UsageError(fmt::format("-e {}: expected a path after the =", part));
   }
-  for (const std::string& name : split(text, ',')) outputs.push_back({output_kind(name), {}});
 }
 
 }  // namespace
@@ -90,6 +100,7 @@ CommandLine read_command_line(std::span<const std::string> arguments) {
   app.set_help_flag();
   app.allow_extras();
   app.add_option("-g,--generator", c.generator);
+  app.add_option("--prefer", c.preferred);
   app.add_option("-f,--function", c.function);
   app.add_option("-o,--output", c.directory);
   app.add_option("-e,--emit", emit)->allow_extra_args(false);
@@ -101,6 +112,7 @@ CommandLine read_command_line(std::span<const std::string> arguments) {
   app.add_flag("--line-tables", c.line_tables);
   app.add_flag("--trace", c.trace);
   app.add_flag("--time-passes", c.time_passes);
+  app.add_flag("--quiet", c.quiet);
   app.add_flag("--list", c.list);
   app.add_flag("--list-targets", c.list_targets);
   app.add_flag("-h,--help", c.help);

@@ -25,8 +25,9 @@ class UsageError : public std::exception {
 
 struct CommandLine {
   bool help = false, version = false, list = false, list_targets = false;
-  bool time_passes = false, trace = false, line_tables = false;
+  bool time_passes = false, trace = false, line_tables = false, quiet = false;
   std::string generator;  // empty: the only one there is
+  std::string preferred;  // where `generator` is empty and there are several
   std::string function;   // empty: the generator's name
   std::string directory = ".";
   std::vector<std::string> target_files;                    // of the user's own processors

@@ -35,6 +35,7 @@ struct GeneratorRecord {
   std::vector<std::string> mistakes;  // of the generator's author: two Params of one name, a fallback outside its choices
   std::vector<lang::ArgumentRef> arguments;
   const Generator* generator = nullptr;
+  bool by_default = false;  // schedule() was left out
 };
 
 class Construction {

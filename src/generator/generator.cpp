@@ -1,6 +1,7 @@
 #include <ashlar/generator/generator.h>
 
 #include <ashlar/ir/refusal.h>
+#include <ashlar/schedules/by_default.h>
 #include <fmt/format.h>
 
 #include "generator/frame.h"
@@ -65,6 +66,11 @@ Generator::Generator() : record_(generator::under_construction()) {
 }
 
 Generator::~Generator() = default;
+
+void Generator::schedule(Schedule& s) {
+  schedule_by_default(s);
+  record_->by_default = true;
+}
 
 void Generator::reject(const char* param, const std::string& expected) {
   if (generator::under_construction() != record_)

@@ -235,6 +235,9 @@ class Writer {
       most = std::max(most, shared), align = std::max(align, k.workspace_align);
     }
     constant = constant && !with_workers;
+    if (facts_.hosted && facts_.host_memory && !(constant && most == 0))
+      out_ += fmt::format(
+          "/* {0}() keeps its workspace for the next call (docs/runtime.md); {0}_with() takes one of yours. */\n", f_);
     if (constant) out_ += fmt::format("#define {}_WORKSPACE_BYTES {}\n", upper(f_), most);
     out_ += fmt::format("#define {}_WORKSPACE_ALIGN {}\n", upper(f_), align);
     out_ += fmt::format("size_t {0}_workspace_bytes(const {0}_args *args, const ashlar_context *context);{1}\n", f_,

@@ -146,7 +146,7 @@ std::string list_text() {
 }
 
 std::string generator_text(const CommandLine& c) {
-  const detail::Registration& r = find_generator(c.generator);
+  const detail::Registration& r = find_generator(c.generator, c.preferred);
   if (c.targets.size() > 1) throw UsageError("-g NAME --help: expected one target at most");
   const Target target = Target::parse(c.targets.empty() ? "x86-64" : c.targets[0]);
   lang::DefinitionScope definitions;
@@ -171,7 +171,9 @@ std::string help_text() {
   }
   text += "\noutput kinds:\n";
   for (const OutputKindInfo& k : output_kinds())
-    text += fmt::format("  {:<15} {:<24} {}\n", k.name, fmt::format("{}FUNCTION{}", k.prefix, k.suffix), k.doc);
+    if (back_end_missing(k.kind).empty())
+      text += fmt::format("  {:<15} {:<24} {}\n", k.name, fmt::format("{}FUNCTION{}", k.prefix, k.suffix), k.doc);
+  for (const std::string& without : missing_back_ends()) text += fmt::format("  (this ashlar was built without {})\n", without);
   return text + "\n" + short_targets_text();
 }
 

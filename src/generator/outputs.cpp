@@ -39,9 +39,39 @@ const OutputKindInfo* find_output_kind(std::string_view name) {
   return nullptr;
 }
 
+std::vector<std::string> missing_back_ends() {
+  std::vector<std::string> missing;
+#ifndef ASHLAR_HAS_LLVM
+  missing.emplace_back("LLVM");
+#elif !defined ASHLAR_HAS_SPIRV
+  missing.emplace_back("Vulkan (ASHLAR_VULKAN)");
+#endif
+  return missing;
+}
+
+std::string back_end_missing(OutputKind kind) {
+  const std::vector<std::string> missing = missing_back_ends();
+  switch (kind) {
+    case OutputKind::c:
+    case OutputKind::header:
+    case OutputKind::program:
+    case OutputKind::schedule:
+    case OutputKind::schedule_cpp:
+    case OutputKind::explain:
+      return "";
+    default:
+      return missing.empty() || (missing[0] != "LLVM" && kind != OutputKind::spirv) ? "" : missing[0];
+  }
+}
+
 const OutputKindInfo& info(OutputKind kind) { return output_kinds()[static_cast<std::size_t>(kind)]; }
 
-void FileSet::add(std::string path, std::string bytes) { files_.push_back({std::move(path), std::move(bytes), {}, {}}); }
+void FileSet::add(std::string path, std::string bytes) {
+  if (path == standard_output)
+    standard_output_ += bytes;
+  else
+    files_.push_back({std::move(path), std::move(bytes), {}, {}});
+}
 
 namespace {
 
@@ -65,16 +95,38 @@ std::vector<std::string> missing_folders(const fs::path& file) {
 
 }  // namespace
 
-void FileSet::prepare(File& f, std::vector<std::string>& folders) {
+bool is_standard_output(const std::string& path) {
+  const std::string name = fs::path(path).lexically_normal().string();
+  return path == standard_output || name == "/dev/stdout" || name == "/dev/fd/1" || name == "/proc/self/fd/1";
+}
+
+namespace {
+
+// What a link leads to, which need not exist: that is what is written, and the link stays.
+std::string behind_links(const std::string& path) {
+  fs::path file = path;
   std::error_code failed;
+  for (int hops = 0; fs::is_symlink(file, failed); ++hops) {
+    const fs::path to = fs::read_symlink(file, failed);
+    if (failed || hops == 40) throw FileError(fmt::format("cannot write {}: the link leads nowhere", path));
+    file = file.parent_path() / to;  // an absolute one replaces the folder
+  }
+  return file.string();
+}
+
+}  // namespace
+
+void FileSet::prepare(File& f, std::vector<std::string>& folders) {
+  std::error_code failed;  // a link that leads nowhere is none of these
+  if (fs::is_directory(f.path, failed)) throw FileError(fmt::format("cannot write {}: it is a folder", f.path));
+  if (fs::exists(f.path, failed) && !fs::is_regular_file(f.path, failed))  // a device or a pipe would be replaced by a file
+    throw FileError(fmt::format("cannot write {}: it is no regular file; - is standard output", f.path));
+  f.path = behind_links(f.path);
   const fs::path folder = fs::path(f.path).parent_path();
   const auto missing = missing_folders(f.path);
   folders.insert(folders.end(), missing.begin(), missing.end());
   if (!folder.empty()) fs::create_directories(folder, failed);
   if (failed) throw FileError(fmt::format("cannot make the folder {}: {}", folder.string(), failed.message()));
-  if (fs::is_directory(f.path)) throw FileError(fmt::format("cannot write {}: it is a folder", f.path));
-  if (fs::exists(f.path) && !fs::is_regular_file(f.path))  // a device or a pipe would be replaced by a file
-    throw FileError(fmt::format("cannot write {}: it is no regular file", f.path));
   f.temporary = fmt::format("{}.{}.part", f.path, ::getpid());
   write_file(f.temporary, f.bytes);
 }

@@ -48,6 +48,12 @@ struct Output {
   std::string path;  // empty: directory / (prefix + function + suffix)
 };
 
+std::vector<std::string> missing_back_ends();  // what this build lacks: LLVM, and with it all else; or Vulkan
+std::string back_end_missing(OutputKind);      // which of those the kind needs; empty: it can be written
+
+constexpr const char* standard_output = "-";
+bool is_standard_output(const std::string& path);  // - or one of the names that systems have for it
+
 class FileError : public std::exception {
  public:
   explicit FileError(std::string text) : text_(std::move(text)) {}
@@ -61,11 +67,14 @@ class FileSet {
  public:
   using Rename = int (*)(const char* from, const char* to);  // as std::rename
 
-  void add(std::string path, std::string bytes);  // each path once
+  void add(std::string path, std::string bytes);  // each path once; a link stays, and what it leads to is written
   // FileError, naming the path and the system's reason; everything is as it was before, then, but for times of change.
   // `rename` is the system's: a test gives one that fails.
   void commit(Rename rename = std::rename);
   std::size_t size() const { return files_.size(); }
+  const std::string& for_standard_output() const {
+    return standard_output_;
+  }  // what the path - was given; commit() writes none of it
 
  private:
   struct File {
@@ -76,6 +85,7 @@ class FileSet {
   void replace(File&, Rename);
   void put_back() noexcept;
   std::vector<File> files_;
+  std::string standard_output_;
 };
 
 }  // namespace ashlar::generator

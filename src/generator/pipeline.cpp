@@ -39,6 +39,20 @@ void replay(Schedule& s, const PipelineOptions& options) {
 }
 }  // namespace
 
+namespace {
+// The header's structs and comments speak of Symbols by name.
+void require_names(const ir::Program& p) {
+  for (const auto& [id, s] : p.symbols)
+    for (const auto& [earlier, before] : p.symbols) {
+      if (earlier == id) break;
+      if (before.name == s.name)
+        refuse(fmt::format("Symbol \"{}\"", s.name),
+               "a name of its own; where both are the same extent, one Symbol in both shapes",
+               fmt::format("another Symbol of that name at {}", location(before.where)), s.where);
+    }
+}
+}  // namespace
+
 Compilation run_pipeline(MadeGenerator made, const PipelineOptions& options) {
   Compilation c;
   c.made = std::move(made);
@@ -49,6 +63,7 @@ Compilation run_pipeline(MadeGenerator made, const PipelineOptions& options) {
     c.made.generator->algorithm();
     built = lang::build_program(options.function, c.made.record->arguments);
     c.algorithm = built.program;
+    require_names(c.algorithm);
   }
   PassTimer timer(options.times, "schedule");
   c.schedule.emplace(std::move(built), target);

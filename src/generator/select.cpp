@@ -35,12 +35,13 @@ std::vector<const detail::Registration*> registered() {
   return all;
 }
 
-const detail::Registration& find_generator(const std::string& name) {
+const detail::Registration& find_generator(const std::string& asked, const std::string& preferred) {
   const auto all = registered();
   std::vector<std::string> names;
   for (const detail::Registration* r : all) names.push_back(r->name);
   if (names.empty())
     throw UsageError("there are no generators in this program; ASHLAR_GENERATOR(Class, \"name\") registers one");
+  const std::string& name = asked.empty() && all.size() > 1 ? preferred : asked;
   if (name.empty()) {
     if (all.size() == 1) return *all[0];
     throw UsageError(fmt::format("expected -g NAME; generators: {}", fmt::join(names, ", ")));

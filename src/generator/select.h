@@ -14,8 +14,9 @@
 
 namespace ashlar::generator {
 
-std::vector<const detail::Registration*> registered();                // by name, whatever the order of construction
-const detail::Registration& find_generator(const std::string& name);  // empty: the only one
+std::vector<const detail::Registration*> registered();  // by name, whatever the order of construction
+// Empty: the only one, or of several the preferred one.
+const detail::Registration& find_generator(const std::string& name, const std::string& preferred = {});
 
 struct MadeGenerator {
   std::unique_ptr<GeneratorRecord> record;  // its address is known to the generator

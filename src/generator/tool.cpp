@@ -1,7 +1,9 @@
 #include "generator/tool.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -22,6 +24,7 @@
 
 #include "generator/command_line.h"
 #include "generator/header.h"
+#include "generator/notes.h"
 #include "generator/pipeline.h"
 #include "generator/target_params.h"
 
@@ -42,12 +45,15 @@ void add_targets(const std::string& path) {
 std::vector<Target> targets_of(const CommandLine& c) {
   if (c.targets.empty()) return {Target::host()};
   std::vector<Target> targets;
+  const std::vector<std::string> bases = Target::names();
   for (const std::string& name : c.targets) {
+    if (std::none_of(bases.begin(), bases.end(), [&](const std::string& b) { return name.starts_with(b); }))
+      throw UsageError(unknown("target", name, bases));
     try {
       targets.push_back(Target::parse(name));
     } catch (const RefusalError& e) {
       throw UsageError(fmt::format("target {}: expected {}, found {}; targets: {}", name, e.refusal.expected, e.refusal.found,
-                                   fmt::join(Target::names(), ", ")));
+                                   fmt::join(bases, ", ")));
     }
     for (std::size_t k = 0; k + 1 < targets.size(); ++k)
       if (targets[k].text() == targets.back().text())
@@ -86,6 +92,7 @@ std::vector<Output> planned_outputs(const CommandLine& c, const std::string& fun
   if (outputs.empty()) outputs = {{OutputKind::object, {}}, {OutputKind::header, {}}};
   for (Output& o : outputs) {
     if (o.path.empty()) o.path = fmt::format("{}/{}{}{}", c.directory, info(o.kind).prefix, function, info(o.kind).suffix);
+    if (is_standard_output(o.path)) o.path = standard_output;
   }
   for (std::size_t a = 0; a < outputs.size(); ++a)
     for (std::size_t b = 0; b < a; ++b)
@@ -216,15 +223,21 @@ std::string times_text(const std::vector<PassTime>& times) {
   return text + fmt::format("{:<24} {:>10.3f}\n", "total", total);
 }
 
-void require_back_end([[maybe_unused]] const std::vector<Output>& outputs) {
-#ifndef ASHLAR_HAS_LLVM
-  for (const Output& o : outputs)
-    if (o.kind == OutputKind::object || o.kind == OutputKind::static_library || o.kind == OutputKind::assembly ||
-        o.kind == OutputKind::llvm || o.kind == OutputKind::spirv || o.kind == OutputKind::ptx || o.kind == OutputKind::cubin)
-      throw UsageError(
-          fmt::format("-e {}: this ashlar was built without LLVM; valid: c, header, program, schedule, schedule_cpp, explain",
-                      info(o.kind).name));
-#endif
+void require_back_end(const std::vector<Target>& targets, const std::vector<Output>& outputs) {
+  std::vector<std::string> valid;
+  for (const OutputKindInfo& k : output_kinds())
+    if (back_end_missing(k.kind).empty()) valid.push_back(k.name);
+  const bool shaders = std::any_of(targets.begin(), targets.end(),
+                                   [](const Target& t) { return t.is_gpu() && t.device().kind == Device::Kind::vulkan; });
+  for (const Output& o : outputs) {
+    // code of a kernel for vulkan is its shaders
+    const bool code =
+        back_end_missing(OutputKind::object).empty() && (o.kind == OutputKind::object || o.kind == OutputKind::static_library ||
+                                                         o.kind == OutputKind::assembly || o.kind == OutputKind::llvm);
+    if (const std::string missing = back_end_missing(shaders && code ? OutputKind::spirv : o.kind); !missing.empty())
+      throw UsageError(fmt::format("-e {}{}: this ashlar was built without {}; valid: {}", info(o.kind).name,
+                                   shaders && code ? " for vulkan" : "", missing, fmt::join(valid, ", ")));
+  }
 }
 
 // What only some targets have is asked of one that has it.
@@ -266,7 +279,7 @@ bool is_taken(std::string_view name) {
 }
 
 void generate(const CommandLine& c, ToolResult& result) {
-  const detail::Registration& r = find_generator(c.generator);
+  const detail::Registration& r = find_generator(c.generator, c.preferred);
   const std::vector<Target> targets = targets_of(c);
   PipelineOptions options;
   options.function = c.function.empty() ? r.name : c.function;
@@ -293,6 +306,7 @@ void generate(const CommandLine& c, ToolResult& result) {
   };
   if (!c.sizes.empty() && !asked(OutputKind::explain)) throw UsageError("--size: expected -e explain, which counts at it");
   Parts p;
+  bool by_default = false;
   p.facts.generator = r.name, p.facts.host_memory = false;
   for (std::size_t k = 0; k < targets.size(); ++k) {
     const Target& target = targets[k];
@@ -302,7 +316,7 @@ void generate(const CommandLine& c, ToolResult& result) {
     options.replay = replays[k], options.replay_file = replay_files[k];
     lang::DefinitionScope definitions;
     MadeGenerator made = make_generator(r.make, r.name, target, asked_params[k], r.where);
-    require_back_end(outputs);
+    require_back_end(targets, outputs);
     Compilation compilation = run_pipeline(std::move(made), options);
     lower_kernel(compilation, options);
     Part& part = p.parts.emplace_back();
@@ -315,6 +329,7 @@ void generate(const CommandLine& c, ToolResult& result) {
                                          : explain(*compilation.schedule, c.sizes, r.where);
     describe(target, p.facts);
     Params& params = p.params.emplace_back();
+    by_default = by_default || compilation.made.record->by_default;
     for (const detail::ParamInfo& param : compilation.made.record->params) params.emplace_back(param.name, param.value);
     p.kernels.push_back(std::move(compilation.kernel));
     for (PassTime& t : passes)
@@ -327,13 +342,19 @@ void generate(const CommandLine& c, ToolResult& result) {
   {
     PassTimer timer(options.times, "files");
     files.commit();
+    result.out += files.for_standard_output();
+  }
+  if (!c.quiet) {
+    if (by_default) result.err += default_schedule_note(r.name);
+    const bool code = std::any_of(outputs.begin(), outputs.end(), [](const Output& o) { return o.kind != OutputKind::c; });
+    if (code) result.err += fma_note(options.function, p.kernels, targets);
   }
   if (c.time_passes) result.out += times_text(times);
 }
 
 // Both schedules are replayed on the algorithm, which has the names.
 void compare(const CommandLine& c, ToolResult& result) {
-  const detail::Registration& r = find_generator(c.generator);
+  const detail::Registration& r = find_generator(c.generator, c.preferred);
   const std::vector<Target> targets = targets_of(c);
   if (targets.size() != 1) throw UsageError(fmt::format("--diff: expected one target, found {}", fmt::join(c.targets, ", ")));
   if (!c.outputs.empty() || !c.replays.empty())
@@ -387,7 +408,9 @@ ToolResult run_tool(std::span<const std::string> arguments) {
 int ashlar::generator_main(int argc, char** argv) {
   std::vector<std::string> arguments(argv + (argc > 0), argv + argc);
   const generator::ToolResult r = generator::run_tool(arguments);
-  std::fputs(r.out.c_str(), stdout);
   std::fputs(r.err.c_str(), stderr);
-  return r.code;
+  const bool whole = std::fwrite(r.out.data(), 1, r.out.size(), stdout) == r.out.size();
+  if (std::fflush(stdout) == 0 && whole) return r.code;
+  std::fprintf(stderr, "cannot write standard output: %s\n", std::strerror(errno));
+  return r.code == 0 ? 1 : r.code;
 }

@@ -1,6 +1,4 @@
 /* Contexts, and the default allocator. */
-#define _POSIX_C_SOURCE 200809L
-#include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
@@ -23,9 +21,7 @@ void ashlar_set_allocator(void* (*allocate)(void* user, size_t bytes, size_t ali
 void* ashlar_allocate(const ashlar_context* ctx, size_t bytes, size_t align) {
   if (ctx != NULL && ctx->allocate != NULL) return ctx->allocate(ctx->user, bytes, align, kHost, 0);
   if (allocator.allocate != NULL) return allocator.allocate(allocator.user, bytes, align, kHost, 0);
-  void* block = NULL;
-  if (align < sizeof(void*)) align = sizeof(void*);
-  return posix_memalign(&block, align, bytes > 0 ? bytes : 1) == 0 ? block : NULL;
+  return ashlar_block_take(bytes, align);
 }
 
 void ashlar_release(const ashlar_context* ctx, void* block) {
@@ -35,7 +31,7 @@ void ashlar_release(const ashlar_context* ctx, void* block) {
   } else if (allocator.allocate != NULL) {
     if (allocator.release != NULL) allocator.release(allocator.user, block, kHost, 0);
   } else {
-    free(block);
+    ashlar_block_give(block);
   }
 }
 

@@ -75,6 +75,10 @@ bool* ashlar_device_touched(void);
 void* ashlar_allocate(const ashlar_context* ctx, size_t bytes, size_t align);
 void ashlar_release(const ashlar_context* ctx, void* block); /* of ashlar_allocate with the same ctx */
 
+/* Aligned memory whose pages stay for the next one, within bounds (workspace.c). NULL when there is none. */
+void* ashlar_block_take(size_t bytes, size_t align);
+void ashlar_block_give(void* block);
+
 /* Whether distinct elements of the view share memory; if so, *dimension is the first one at fault, and *least the smallest
  * stride that would do. Exact within a budget of steps; beyond it the answer is yes. */
 bool ashlar_overlaps_itself(const View*, int* dimension, int64_t* least);

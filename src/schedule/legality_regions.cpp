@@ -157,11 +157,18 @@ void prove_fold(Context& c, const ir::Buffer& buffer) {
         }
       const Expr extent = analysis::simplify(ir::add(ir::sub(live.hi, live.lo), ir::index(1)), facts);
       const auto proof = analysis::prove(ir::le(extent, ir::index(n)), facts);
-      if (!proof)
+      if (!proof) {
+        std::string later;
+        if (path.size() == 1)
+          later = ", and all of " + buffer.name +
+                  " is computed before its readers; compute_at (and slide, where windows overlap) come before fold";
+        else if (nest->slides.empty())
+          later = "; where its windows overlap, slide comes before fold";
         c.unproved(Obligation::capacity,
                    "a ring with room for what is live at once: dimension " + std::to_string(dim) + " of " + buffer.name +
                        " holds " + ir::text(extent),
-                   std::to_string(n), proof.why);
+                   std::to_string(n) + later, proof.why);
+      }
     }
   }
 }
@@ -361,8 +368,9 @@ struct OrderChecker {
           prove_inside(c, nest, b.stage);
           continue;
         }
-        c.unproved(Obligation::order, b.name + " to be computed before its reader " + stage.name,
-                   b.name + " is computed later, or in a loop that " + stage.name + " is outside of");
+        c.unproved(
+            Obligation::order, b.name + " to be computed before its reader " + stage.name,
+            b.name + " is computed later, or in a loop that " + stage.name + " is outside of (move " + b.name + " first)");
       }
     }
   }

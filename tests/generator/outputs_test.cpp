@@ -102,7 +102,7 @@ TEST_CASE("a pipe is not replaced by a file") {
   REQUIRE(::mkfifo((folder / "p").c_str(), 0600) == 0);
   FileSet files;
   files.add(folder / "p", "new");
-  CHECK(failure(files) == "cannot write " + (folder / "p") + ": it is no regular file");
+  CHECK(failure(files) == "cannot write " + (folder / "p") + ": it is no regular file; - is standard output");
   CHECK(fs::is_fifo(folder / "p"));
 }
 
@@ -115,14 +115,39 @@ TEST_CASE("a folder that cannot be made is named") {
   CHECK(folder.held() == "file=in the way");
 }
 
-TEST_CASE("a link is replaced, not what it points to") {
+TEST_CASE("a link stays, and what it leads to is written") {
   Folder folder;
-  write(folder / "target", "kept");
+  write(folder / "target", "former");
   fs::create_symlink("target", folder / "a.o");
+  fs::create_symlink("a.o", folder / "b.o");
+  fs::create_symlink("below/none", folder / "c.o");  // leads to what is not there yet
+  fs::create_symlink("loop", folder / "loop");
+  FileSet files;
+  files.add(folder / "b.o", "new");
+  files.add(folder / "c.o", "first");
+  files.commit();
+  CHECK(fs::is_symlink(folder / "a.o"));
+  CHECK(fs::is_symlink(folder / "b.o"));
+  CHECK(fs::is_symlink(folder / "c.o"));
+  std::string text;
+  std::ifstream(folder / "target") >> text;
+  CHECK(text == "new");
+  std::ifstream(folder / "below/none") >> text;
+  CHECK(text == "first");
+  FileSet loop;
+  loop.add(folder / "loop", "new");
+  CHECK(failure(loop) == "cannot write " + (folder / "loop") + ": the link leads nowhere");
+}
+
+TEST_CASE("the path - is standard output, and no file") {
+  Folder folder;
   FileSet files;
   files.add(folder / "a.o", "new");
-  calls = 0;
+  files.add("-", std::string("text\0 of bytes", 14));
   files.commit();
-  CHECK(folder.held() == "a.o=new target=kept");
-  CHECK_FALSE(fs::is_symlink(folder / "a.o"));
+  CHECK(folder.held() == "a.o=new");
+  CHECK(files.for_standard_output() == std::string("text\0 of bytes", 14));
+  for (const char* name : {"-", "/dev/stdout", "/dev//stdout", "/dev/fd/1", "/proc/self/fd/1"})
+    CHECK(ashlar::generator::is_standard_output(name));
+  CHECK_FALSE(ashlar::generator::is_standard_output("./-"));
 }

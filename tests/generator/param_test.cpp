@@ -1,6 +1,7 @@
 // Params: what each type accepts on the command line, what it refuses, and what the record says of it.
 #include <doctest/doctest.h>
 
+#include <concepts>
 #include <limits>
 #include <string>
 
@@ -62,6 +63,19 @@ TEST_CASE("floats read back as what was written") {
   CHECK(accepts<double>("1e-3", 1e-3));
   CHECK(detail::ParamFormat<float>::text(0.1f) == "0.1");
   CHECK(rejects<float>("1,5"));
+}
+
+TEST_CASE("signs and complements of Params are C++ numbers") {
+  generator::GeneratorRecord record;
+  generator::Construction here(record);
+  Param<int> n("n", 6);
+  Param<float> x("x", 0.5f);
+  Param<std::uint32_t> u("u", 1);
+  static_assert(std::same_as<decltype(-n), int> && std::same_as<decltype(~u), std::uint32_t>);
+  CHECK(-n == -6);
+  CHECK(~n == -7);
+  CHECK(-x == -0.5f);
+  CHECK(~u == 0xfffffffeu);
 }
 
 TEST_CASE("bool, types, texts and named enums") {

@@ -56,6 +56,35 @@ class WrongAlgorithm : public Generator {  // one index too few
 };
 ASHLAR_GENERATOR(WrongAlgorithm, "wrong_algorithm");
 
+class TwoSymbols : public Generator {  // of one name
+ public:
+  Symbol M{"M"}, N{"M"};
+  Input x{"x", f32, {M, N}};
+  Output y{"y", f32, {M, N}};
+  void algorithm() override {
+    y = compute("y", {M, N}, [&](Var i, Var j) { return x(i, j); });
+  }
+};
+ASHLAR_GENERATOR(TwoSymbols, "two_symbols");
+
+class LeftOut : public Generator {  // no schedule(): the default one
+ public:
+  Symbol M{"M"}, N{"N"};
+  Input A{"A", f32, {M, N}}, x{"x", f32, {N}};
+  Output y{"y", f32, {M}};
+  void algorithm() override {
+    Axis k{"k", N};
+    y = compute("y", {M}, [&](Var i) { return sum(A(i, k) * x(k), k); });
+  }
+};
+ASHLAR_GENERATOR(LeftOut, "left_out");
+
+class PlainLoops : public LeftOut {  // an empty one: none
+ public:
+  void schedule(Schedule&) override {}
+};
+ASHLAR_GENERATOR(PlainLoops, "plain_loops");
+
 class Unbound : public Generator {  // says nothing of its output
  public:
   Symbol M{"M"};

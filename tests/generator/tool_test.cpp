@@ -124,15 +124,65 @@ TEST_CASE("what does not exist is answered with what does, and code 2") {
            {"-g", "scale", "-f", "malloc"},
            {"-g", "scale", "-f", "sqrtf"},
            {"-g", "scale", "-e", "program=a.txt", "-e", "schedule=a.txt"},
+           {"-g", "scale", "-e", "program=-,schedule=/dev/stdout"},
+           {"-g", "scale", "-e", "explain=e.txt,assembly="},
+           {"--prefer", "nobody", "-f", "scale"},
+           {"-g", "scale", "target=cuda-sm80"},
            {"-g", "scale", "--replay", "no_such_file.json"},
        })
     text += refusal_of(arguments) + "\n";
   CHECK(golden("generator/usage_errors.txt", text) == "");
 }
 
+TEST_CASE("-e takes a list of kinds with paths; - is standard output; a comma may be part of a path") {
+  Folder folder("emit");
+  const std::string explain = folder / "e,1.txt", program = folder / "p.txt";
+  const ToolResult r =
+      tool({"-g", "scale", "target=x86-64-v3", "-e", "explain=" + explain + ",program=" + program + ",schedule=-"});
+  CHECK(r.code == 0);
+  CHECK(folder.files() == std::vector<std::string>{"e,1.txt", "p.txt"});
+  CHECK(r.out.find("\"vectorize\"") != std::string::npos);
+  CHECK(tool({"-g", "scale", "target=x86-64-v3", "-e", "program=-"}).out == read(program));
+}
+
+TEST_CASE("of several generators --prefer names the one that is taken where -g names none") {
+  const ToolResult r = tool({"--prefer", "scale", "-f", "twice", "target=x86-64-v3", "-e", "program=-,header=-"});
+  CHECK(r.code == 2);
+  const ToolResult one = tool({"--prefer", "scale", "-f", "twice", "target=x86-64-v3", "-e", "header=-"});
+  CHECK(one.code == 0);
+  CHECK(one.out.find("int twice(") != std::string::npos);
+}
+
+TEST_CASE("a schedule() that is left out is the default one, an empty one plain loops") {
+  const ToolResult r = tool({"-g", "left_out", "target=x86-64-v3", "-e", "program=-"});
+  CHECK(r.code == 0);
+  CHECK(r.out.find("vectorized") != std::string::npos);
+  CHECK(r.err ==
+        "note: left_out has no schedule(), so the default schedule was taken (-e program shows it; an empty schedule() gives "
+        "plain "
+        "loops)\n");
+  CHECK(tool({"-g", "left_out", "target=x86-64-v3", "-e", "program=-", "--quiet"}).err == "");
+  const ToolResult plain = tool({"-g", "plain_loops", "target=x86-64-v3", "-e", "program=-"});
+  CHECK(plain.out.find("vectorized") == std::string::npos);
+  CHECK(plain.err == "");
+}
+
+TEST_CASE("a library that emulates multiply-adds on all of its processors says so, with the stage and what helps") {
+  const auto said = [](const char* generator, const char* target) {
+    return tool({"-g", generator, std::string("target=") + target, "-e", "program=-"}).err;
+  };
+  const std::string on_baseline = said("plain_loops", "x86-64");
+  CHECK(on_baseline.find("note: plain_loops for x86-64: y is computed by fused multiply-adds") == 0);
+  CHECK(on_baseline.find("target=x86-64-v3,x86-64") != std::string::npos);
+  CHECK(said("plain_loops", "armv7").find("armv7+vfp4 has it") != std::string::npos);
+  for (const char* target : {"x86-64-v3", "x86-64-v3,x86-64", "armv7+vfp4", "aarch64"})
+    CHECK(said("plain_loops", target) == "");
+  CHECK(said("scale", "x86-64") == "");  // a product and a sum, which round apart
+}
+
 TEST_CASE("what is illegal is refused at the line that says it, with code 1") {
   std::string text;
-  for (const char* name : {"wrong_schedule", "wrong_algorithm", "unbound"})
+  for (const char* name : {"wrong_schedule", "wrong_algorithm", "unbound", "two_symbols"})
     text += refusal_of({"-g", name, "-e", "program", "target=x86-64"}) + "\n";
   CHECK(golden("generator/refusals.txt", text) == "");
 }

@@ -149,8 +149,8 @@ TEST_CASE("what fuse_siblings refuses") {
        {"fuse_siblings: expected the outermost loop of twice, over all of it, found j of twice"});
   says(refusal(t.s, [&, k = k] { t.s[t.next].fuse_siblings(k); }), {"expected a loop of another stage, found i"});
   says(refusal(t.s, [&, k = k] { t.s[t.twice].fuse_siblings(k); }),
-       {"expected next to be computed before twice (fuse the former with the loop of the latter), found next, which is "
-        "computed later"});
+       {"expected a loop of a stage that is computed before twice, found k of next, and next is computed later; the other way "
+        "round it is s[next].fuse_siblings(...) with the loop i of twice"});
   t.s[t.next].fuse_siblings(i);
   says(refusal(t.s, [&, i = i] { t.s[t.next].fuse_siblings(i); }),
        {"expected a stage with loops of its own (move this call before fuse_siblings), found next, which shares i"});

@@ -16,6 +16,28 @@ TEST_CASE("compute_at needs a loop around every reader") {
   says(refusal(t.s, [&, i = i] { a.compute_at(i); }), {"a loop around every reader of A_cache", "does not hold product"});
 }
 
+TEST_CASE("a step that comes too early names the one that is missing") {
+  Chain c;
+  const Loop y = c.s[c.y].spatial<1>()[0];
+  says(refusal(c.s, [&] { c.s[c.a].compute_at(y); }),
+       {"a loop around every reader of a",
+        "i of y does not hold b; first b has to be computed there: s[b].compute_at(...) with this loop, then a"});
+  says(refusal(c.s, [&] { c.s[c.a].store_at(y); }), {"s[b].compute_at(...) with this loop, then a"});
+  c.s[c.b].compute_at(y);
+  c.s[c.a].compute_at(y);
+  c.same();
+
+  Blur b;
+  auto [yo, yi] = b.s[b.out].split(b.s[b.out].spatial<2>()[0], 4);
+  says(refusal(b.s, [&, yi = yi] { b.s[b.across].slide(yi); }), {"(compute_at it first)"});
+  says(refusal(b.s, [&] { b.s[b.across].fold(0, 4); }), {"room for what is live at once",
+                                                         "found 4, and all of across is computed before its readers; "
+                                                         "compute_at (and slide, where windows overlap) come before fold"});
+  b.s[b.across].store_at(yo).compute_at(yi);
+  says(refusal(b.s, [&] { b.s[b.across].fold(0, 2); }), {"found 2; where its windows overlap, slide comes before fold"});
+  b.same();
+}
+
 TEST_CASE("a stage stays in sight of its readers, and what was put after it stays after it") {
   Chain t;
   const Loop y = t.s[t.y].spatial<1>()[0];
@@ -28,7 +50,7 @@ TEST_CASE("a stage stays in sight of its readers, and what was put after it stay
   late.s[late.b].compute_at(yi);
   late.s[late.a].store_at(yo).compute_at(yi);
   says(refusal(late.s, [&, yo = yo] { late.s[late.b].compute_at(yo); }),
-       {"a to be computed before its reader b", "a is computed later, or in a loop that b is outside of"});
+       {"a to be computed before its reader b", "a is computed later, or in a loop that b is outside of (move a first)"});
   Chain after;
   after.s[after.b].fuse_into(after.s[after.a].spatial<1>()[0]);
   const Loop reader = after.s[after.y].spatial<1>()[0];

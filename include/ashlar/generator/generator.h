@@ -82,9 +82,9 @@ class Generator {  // derive, add members, override algorithm() and schedule(), 
   virtual ~Generator();
   Generator(const Generator&) = delete;
   Generator& operator=(const Generator&) = delete;
-  virtual void algorithm() = 0;        // binds every Output
-  virtual void schedule(Schedule&) {}  // left out: every stage by itself, in serial loops
-  const Target& target() const;        // what code is made for; valid from the constructor on
+  virtual void algorithm() = 0;      // binds every Output
+  virtual void schedule(Schedule&);  // left out: schedule_by_default (docs/default.md). An empty one leaves serial loops
+  const Target& target() const;      // what code is made for; valid from the constructor on
 
  protected:
   Generator();  // members register with the generator under construction; refused unless made by the tool or instantiate<G>()

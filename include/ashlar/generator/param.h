@@ -191,6 +191,16 @@ class Param {  // NAME=VALUE on the command line: a number, bool, enum, Type or 
     return value_(v);
   }  // converts as a Type does
 
+  friend auto operator-(const Param& a)
+    requires Number<T>
+  {
+    return -*a;
+  }
+  friend auto operator~(const Param& a)
+    requires std::integral<T>
+  {
+    return ~*a;
+  }
   // Param with Param is C++ arithmetic. Without these it would be ambiguous between a number and an Expr.
   friend auto operator+(const Param& a, const Param& b)
     requires Number<T>

@@ -28,6 +28,39 @@ ASHLAR_API size_t ashlar_error_text(const ashlar_error*, char* text, size_t room
 /* The latest failure of a simple entry (one without a context) on this thread; code ASHLAR_OK where there was none. */
 ASHLAR_API const ashlar_error* ashlar_last_error(void);
 
+/* ---- tensors ------------------------------------------------------------------------------------------------------- */
+
+/* Types of elements: DLPack's code, and 256 times the bits. */
+enum {
+  ASHLAR_I8 = 0x0800,
+  ASHLAR_I16 = 0x1000,
+  ASHLAR_I32 = 0x2000,
+  ASHLAR_I64 = 0x4000,
+  ASHLAR_U8 = 0x0801,
+  ASHLAR_U16 = 0x1001,
+  ASHLAR_U32 = 0x2001,
+  ASHLAR_U64 = 0x4001,
+  ASHLAR_F16 = 0x1002,
+  ASHLAR_F32 = 0x2002,
+  ASHLAR_F64 = 0x4002,
+  ASHLAR_BF16 = 0x1004,
+  ASHLAR_BOOL = 0x0806,
+  ASHLAR_E4M3 = 0x080a,
+  ASHLAR_E5M2 = 0x080c
+};
+
+/* A dense row-major tensor in the host's memory, around what is the caller's: ashlar_dense(data, ASHLAR_F32, 2, shape). */
+static inline ashlar_tensor ashlar_dense(const void* data, int type, int32_t rank, const int64_t* shape) {
+  ashlar_tensor t;
+  t.data = (void*)(uintptr_t)data;
+  t.device_type = 1, t.device_id = 0;
+  t.ndim = rank;
+  t.type_code = (uint8_t)(type & 255), t.type_bits = (uint8_t)(type >> 8 & 255), t.type_lanes = 1;
+  t.shape = (int64_t*)(uintptr_t)shape, t.strides = 0;
+  t.byte_offset = 0;
+  return t;
+}
+
 /* ---- processors ---------------------------------------------------------------------------------------------------- */
 
 /* From now on libraries of several targets run the processor's variant of this name and no other ("x86-64-v3", as given to the

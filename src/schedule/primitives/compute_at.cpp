@@ -31,6 +31,37 @@ Stmt& movable(Context& c, const ir::Stage& stage) {
   return nest;
 }
 
+namespace {
+
+// Whether all that reads the stage is computed inside the loop.
+bool read_only_inside(Context& c, const ir::Stage& stage, const Stmt& loop) {
+  bool any = false;
+  for (const auto& [id, reader] : c.p.stages)
+    for (Id b : stage.buffers) {
+      if (id == stage.id || !reads_buffer(reader, b)) continue;
+      for (const Stmt* block : ir::blocks_of(c.p, id)) {
+        if (!block_reads(c.p, *block, b)) continue;
+        if (!encloses(c.p, loop.id, block->id)) return false;
+        any = true;
+      }
+    }
+  return any;
+}
+
+// The step that is missing where a reader is computed outside of the loop.
+std::string missing_step(Context& c, const ir::Stage& stage, const ir::Stage& reader, const Stmt& loop) {
+  const bool temporary = std::all_of(reader.buffers.begin(), reader.buffers.end(),
+                                     [&](Id b) { return c.p.buffer(b).role == ir::Role::temporary; });
+  if (temporary && read_only_inside(c, reader, loop))
+    return "; first " + reader.name + " has to be computed there: s[" + reader.name +
+           "].compute_at(...) with this loop, then " + stage.name;
+  if (temporary)
+    return "; first " + reader.name + " and what reads it have to be computed there, readers before what they read";
+  return ", an output; " + stage.name + " can be computed at a loop around both (fuse_siblings makes one), or at root";
+}
+
+}  // namespace
+
 // prove: every reader lies inside the loop; the loop is not the stage's own
 void prove_placement(Context& c, const ir::Stage& stage, const Stmt& nest, const Stmt& loop) {
   for (Id b : stage.buffers)
@@ -51,7 +82,7 @@ void prove_placement(Context& c, const ir::Stage& stage, const Stmt& nest, const
       if (std::none_of(stage.buffers.begin(), stage.buffers.end(), [&](Id b) { return block_reads(c.p, *block, b); })) continue;
       if (!encloses(c.p, loop.id, block->id))
         c.unproved(Obligation::cover, "a loop around every reader of " + stage.name,
-                   name_of(c.p, loop) + " does not hold " + reader.name);
+                   name_of(c.p, loop) + " does not hold " + reader.name + missing_step(c, stage, reader, loop));
       any = true;
     }
   }

@@ -70,8 +70,9 @@ void apply_fuse_siblings(Context& c) {
     c.refuse("two loops of one extent",
              name_of(c.p, own) + " in " + ir::text(mine) + " and " + name_of(c.p, loop) + " in " + ir::text(theirs), proof.why);
   if (locate(c.p, host.id).index > locate(c.p, nest.id).index)
-    c.refuse(other.name + " to be computed before " + stage.name + " (fuse the former with the loop of the latter)",
-             other.name + ", which is computed later");
+    c.refuse("a loop of a stage that is computed before " + stage.name,
+             name_of(c.p, loop) + ", and " + other.name + " is computed later; the other way round it is s[" + other.name +
+                 "].fuse_siblings(...) with the loop " + name_of(c.p, own));
   // rewrite; handles stay
   const Id host_id = host.id, loop_id = loop.id, shared = loop.axis;
   Stmt moved = take(c.p, nest.id);

@@ -1,0 +1,88 @@
+#include "generator/notes.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <ashlar/ir/build.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace ashlar::generator {
+
+namespace {
+
+using ir::Op;
+
+bool has_polynomial(Op op) {
+  return (op >= Op::cbrt && op <= Op::fast_sigmoid) || op == Op::pow || op == Op::fast_pow || op == Op::atan2;
+}
+
+struct Emulated {
+  bool floats = false, doubles = false;  // of which the target has no fma
+  std::vector<std::string> stages;       // what is computed so, once each
+
+  bool any(const Expr& e) const {
+    bool found = false;
+    if (e.empty()) return false;
+    ir::walk(e, [&](const Expr& x) {
+      const Type t = x.type();
+      if (t.is_float() && (x.node()->op == Op::fma || has_polynomial(x.node()->op)))
+        found = found || (t.bits == 64 ? doubles : floats);
+      return !found;
+    });
+    return found;
+  }
+  // `pending`: a value that was named outside is computed so, and belongs to what is stored below.
+  void collect(const ir::Kernel& k, const std::vector<ir::KStmt>& body, bool pending) {
+    for (const ir::KStmt& s : body) {
+      const bool here = pending || (s.kind != ir::KStmt::Kind::for_ && any(s.value));
+      if (s.kind == ir::KStmt::Kind::store && here) {
+        const std::string& name = k.buffers.at(s.buffer).name;
+        if (std::find(stages.begin(), stages.end(), name) == stages.end()) stages.push_back(name);
+      }
+      const bool below = s.kind == ir::KStmt::Kind::let ? here : pending;
+      collect(k, s.body, below), collect(k, s.otherwise, below);
+    }
+  }
+};
+
+std::string remedy(const Target& t) {
+  switch (t.architecture()) {
+    case Architecture::x86_64:
+      return "x86-64-v3 and later have it, and a library may hold code for both (target=x86-64-v3,x86-64; in CMake TARGETS)";
+    case Architecture::arm:
+      return "armv7+vfp4 has it";
+    default:
+      return "a product that is a stage of its own, and summed from there, rounds twice and is fast";
+  }
+}
+
+}  // namespace
+
+std::string fma_note(const std::string& function, std::span<const ir::Kernel> kernels, std::span<const Target> targets) {
+  const Target* slowest = nullptr;
+  Emulated found;
+  for (std::size_t k = 0; k < targets.size(); ++k) {
+    const Target& t = targets[k];
+    if (t.is_gpu()) continue;
+    Emulated here{!t.offers("fma"), !t.offers("fma64"), {}};
+    here.collect(kernels[k], kernels[k].body, false);
+    if (here.stages.empty()) return "";
+    slowest = &t, found = here;
+  }
+  if (!slowest) return "";
+  return fmt::format(
+      "note: {} for {}: {} by fused multiply-adds (or math functions made of them), for which this processor has no "
+      "instruction: each is emulated exactly and costs tens of others. {}\n",
+      function, slowest->text(),
+      fmt::format("{} {} computed", fmt::join(found.stages, ", "), found.stages.size() == 1 ? "is" : "are"), remedy(*slowest));
+}
+
+std::string default_schedule_note(const std::string& generator) {
+  return fmt::format(
+      "note: {} has no schedule(), so the default schedule was taken (-e program shows it; an empty schedule() gives "
+      "plain loops)\n",
+      generator);
+}
+
+}  // namespace ashlar::generator

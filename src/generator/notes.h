@@ -1,0 +1,20 @@
+#pragma once
+// What the tool says on stderr of files that it has written: what will be slow, and what was chosen where nothing was asked
+// for.
+#include <span>
+#include <string>
+
+#include <ashlar/ir/kernel.h>
+#include <ashlar/schedule/target.h>
+
+namespace ashlar::generator {
+
+// Products that are summed with one rounding, and math functions whose polynomials are, on processors without an instruction
+// for that: it is computed from others, to the same bits, tens of times slower. One line for the kernels of a library, each for
+// the target of the same number; empty where any of these processors has the instruction, because its variant comes first, and
+// where none of the kernels needs it.
+std::string fma_note(const std::string& function, std::span<const ir::Kernel>, std::span<const Target>);
+
+std::string default_schedule_note(const std::string& generator);
+
+}  // namespace ashlar::generator
