@@ -362,7 +362,8 @@ void prove_independent(Context& c, const Stmt& loop, bool in_memory) {
   const std::string independent = "a loop whose iterations are independent";
   if (axis.reduce && !(stage.atomic && in_memory)) {
     if (!stage.scatters())
-      return c.unproved(Obligation::disjoint, independent + " (rfactor makes one of partial results)", name_of(p, loop) + ", a reduction", two_updates(p, loop, stage));
+      return c.unproved(Obligation::disjoint, independent + " (rfactor makes one of partial results)",
+                        name_of(p, loop) + ", a reduction", two_updates(p, loop, stage));
     prove_steps_apart(c, loop, independent, "rfactor makes private results, atomic combines in memory");
   }
   if (stage.is_reduction())

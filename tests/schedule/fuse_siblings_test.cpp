@@ -149,7 +149,7 @@ TEST_CASE("what fuse_siblings refuses") {
        {"fuse_siblings: expected the outermost loop of twice, over all of it, found j of twice"});
   says(refusal(t.s, [&, k = k] { t.s[t.next].fuse_siblings(k); }), {"expected a loop of another stage, found i"});
   says(refusal(t.s, [&, k = k] { t.s[t.twice].fuse_siblings(k); }),
-       {"expected a loop of a stage that is computed before twice, found k of next, and next is computed later; the other way "
+       {"expected a loop of a stage that is computed before twice, found i of next, and next is computed later; the other way "
         "round it is s[next].fuse_siblings(...) with the loop i of twice"});
   t.s[t.next].fuse_siblings(i);
   says(refusal(t.s, [&, i = i] { t.s[t.next].fuse_siblings(i); }),
