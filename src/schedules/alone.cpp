@@ -2,9 +2,38 @@
 // each other go to the pool and to lanes; the rest stays as it was written.
 #include <algorithm>
 
+#include <ashlar/schedules/gather.h>
+
 #include "schedules/draft.h"
 
 namespace ashlar::schedules {
+namespace {
+
+constexpr double worth_parallel = 5e4;  // operations
+constexpr std::int64_t parts = 16;      // of the steps of a scatter, each with a result of its own
+
+// Neighbouring steps that change neighbours are in lanes, blocks of them on the pool; else the steps go to the pool in parts,
+// where a result for each part is little beside the steps.
+bool scatter_in_lanes(Draft& d, Id id, bool parallel) {
+  const ir::Stage& s = d.stage(id);
+  const auto steps = reduce_of(s);
+  const Expr& last = s.targets.back();
+  const bool neighbours = ir::is(last, ir::Op::var) &&
+                          std::any_of(steps.begin(), steps.end(), [&](const auto& v) { return v.id == last.node()->id; });
+  if (neighbours)
+    return d.attempt(id, std::string("neighbours in lanes") + (parallel ? ", blocks of them in parallel" : ""), [&] {
+      scatter_add(d.s, d.handle(id), {.parallel = parallel}, d.where);
+      schedule::finish(d.s.scheduled(), d.s.target());
+    });
+  if (!parallel || !regroups(d, s) || d.most().terms(s) < 8 * static_cast<double>(parts) * d.most().points(s)) return false;
+  return d.attempt(id, count(static_cast<double>(parts)) + " parts of the steps in parallel, each with a result of its own",
+                   [&] {
+                     scatter_add(d.s, d.handle(id), {.parts = parts}, d.where);
+                     schedule::finish(d.s.scheduled(), d.s.target());
+                   });
+}
+
+}  // namespace
 
 void schedule_alone(Draft& d, Id id) {
   const ir::Stage s = d.stage(id);
@@ -17,13 +46,14 @@ void schedule_alone(Draft& d, Id id) {
     if (!ordered && !s.scattered(dims[k].id)) free.push_back(k);
   }
   if (family == Family::external) return;
+  const double work = (family == Family::scatter ? 1 : d.most().points(s)) * d.most().terms(s) * cost_of(s);
+  if (family == Family::scatter && scatter_in_lanes(d, id, d.options.parallel && work >= worth_parallel)) return;
   if (free.empty()) return d.done(id, "as it was written: no dimension is free of the order");
   const Stage stage = d.handle(id);
   const auto extent = sizes.constant_extent(s, dims[free.back()].id);
-  const double points = d.most().points(s) * d.most().terms(s) * cost_of(s);
   // the last one in lanes, innermost
   const bool vectors = free.back() + 1 == dims.size();
-  bool parallel = !d.options.parallel || points < 5e4;
+  bool parallel = !d.options.parallel || work < worth_parallel;
   for (const std::size_t k : free) {
     if (parallel || (vectors && k == free.back())) break;
     if (sizes.extent(s, dims[k].id) < 2) continue;

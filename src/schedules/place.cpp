@@ -152,6 +152,18 @@ std::vector<Follow> follows_of(Draft& d, const Group& g, Id id) {
 
 namespace {
 
+// A product whose columns are read out of their order, y(w) = z(w % 2, w / 2): no loop of the reader has a tile of it.
+bool is_rearranged(Draft& d, const ir::Stage& s) {
+  const Classified& c = d.family(s.id);
+  if (c.family != Family::product || c.columns == 0) return false;
+  const auto dims = spatial_of(s);
+  const auto columns = std::find_if(dims.begin(), dims.end(), [&](const auto& v) { return v.id == c.columns; }) - dims.begin();
+  for (const Id r : readers_of(d.program(), s))
+    for (const Reading& read : readings_of(d.program(), d.stage(r)))
+      if (read.producer == s.id && read.at[static_cast<std::size_t>(columns)].bent) return true;
+  return false;
+}
+
 // `at_root`: stages that lead a group of their own, since no loop of their readers holds them.
 std::vector<Group> grouped(Draft& d, const std::set<Id>& at_root) {
   const ir::Program& p = d.program();
@@ -164,7 +176,7 @@ std::vector<Group> grouped(Draft& d, const std::set<Id>& at_root) {
     const Classified& c = d.family(id);
     const std::vector<Id> readers = readers_of(p, s);
     const bool alone = at_root.count(id) || is_output(p, s) || c.family == Family::external || c.family == Family::recurrence ||
-                       c.family == Family::scatter || c.family == Family::full_reduction;
+                       c.family == Family::scatter || c.family == Family::full_reduction || is_rearranged(d, s);
     std::optional<std::size_t> joins;
     for (const Id r : readers) {
       const auto at = group.find(r);

@@ -47,6 +47,22 @@ std::optional<Tile> tile_through(Draft& d, const Group& g, int vector_dim) {
   return std::nullopt;
 }
 
+// Where indices are divided by numbers, x(i / 3, j / 3), the points of one quotient are together; 0 where there are none, or
+// too many for one vector.
+std::int64_t divided_by(const ir::Stage& s, Id variable) {
+  constexpr std::int64_t most = 16;
+  std::int64_t all = 1;
+  for (const Expr& value : s.values)
+    ir::walk(value, [&](const Expr& e) {
+      std::int64_t by = 0;
+      const bool divides = (ir::is(e, ir::Op::div) || ir::is(e, ir::Op::mod)) && e.type().is_index() &&
+                           ir::is_int(ir::args_of(e)[1], &by) && by > 1 && ir::uses_var(ir::args_of(e)[0], variable);
+      if (divides) all = by > most ? most + 1 : std::lcm(all, by);
+      return all <= most;
+    });
+  return all > 1 && all <= most ? all : 0;
+}
+
 }  // namespace
 
 Plan plan_of(Draft& d, const Group& g, bool families) {
@@ -111,6 +127,8 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
       plan.factors[v] = chunk;
     else if (n == 1 && constant(v).value_or(INT64_MAX) > parallel_elements)
       plan.factors[v] = parallel_elements;
+    if (const std::int64_t by = divided_by(leader, dims[static_cast<std::size_t>(v)].id); by > 0 && g.members.empty())
+      plan.factors[v] = by;
     for (int k = 0; k < n; ++k)
       if (k != v && window[static_cast<std::size_t>(k)] > 0 && strip_dim < 0 && extent(k) > 1) strip_dim = k;
     if (strip_dim >= 0) {

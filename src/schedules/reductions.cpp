@@ -41,6 +41,29 @@ std::vector<Loop> loops_of(Draft& d, const Stage& stage, bool reduce) {
 
 }  // namespace
 
+namespace {
+
+// Rows of a sparse matrix, sequences of a batch: how many terms there are stands in a table.
+bool is_ragged(const ir::Stage& s) {
+  const auto terms = reduce_of(s);
+  return std::any_of(terms.begin(), terms.end(), [](const ir::IterVar& v) {
+    return analysis::depends_on_data(v.begin) || analysis::depends_on_data(v.end);
+  });
+}
+
+// Few operations on elements that lie anywhere: gathering lanes costs more than such a term.
+bool gathers_little(const ir::Program& p, const ir::Stage& s) {
+  constexpr double little = 8;
+  const auto all = readings_of(p, s);
+  return cost_of(s) < little && std::any_of(
+                                    all.begin(), all.end(),
+                                    [](const Reading& r) {
+                                      return std::any_of(r.at.begin(), r.at.end(), [](const Index& x) { return x.from_data; });
+                                    });
+}
+
+}  // namespace
+
 bool regroups(const Draft& d, const ir::Stage& s) { return !keeps_order(s) && (d.options.regroup || !rounds(d, s)); }
 
 namespace {
@@ -73,9 +96,14 @@ void reduce_in_lanes(Draft& d, Id id, double about) {
   if (terms.empty() || !may_regroup(d, id)) return;
   const Id along = c.contiguous ? c.contiguous : terms.back().id;
   const double extent = std::max(about, sizes.extent(d.stage(id), along));
+  const bool ragged = is_ragged(d.stage(id));
+  if (ragged && gathers_little(d.program(), d.stage(id))) {
+    d.done(id, "one term after the other");
+    return d.why(id, "rows of a table may be short, and its terms lie apart: lanes would gather more than they add");
+  }
   const int lanes = lanes_of(d, d.stage(id));
   if (lanes < 2 || extent < lanes) return d.why(id, "too few terms for lanes");
-  const int registers = extent >= 4096 ? 8 : extent >= 512 ? 4 : extent >= 128 ? 2 : 1;
+  const int registers = ragged ? 1 : extent >= 4096 ? 8 : extent >= 512 ? 4 : extent >= 128 ? 2 : 1;
   const Stage stage = d.handle(id);
   const auto steps = [&] {
     const std::vector<Loop> rows = loops_of(d, stage, false);

@@ -148,6 +148,67 @@ TEST_CASE("by default: weights that are constants are packed when they are compi
   CHECK(copies(twice));
 }
 
+TEST_CASE("by default: neighbours that a step of a scatter changes are in lanes") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor rows = input("rows", u8, {N}), g = input("g", f32, {N, 40}), x = input("x", u8, {N});
+  const Tensor table = scatter("table", {256, 40}, Combine::add, 0.f, {{"n", N}, {"d", 40}},
+                               [&](Var n, Var d) { return put(g(n, d), rows(n), d); });
+  const Scheduled s({rows, g}, {table});
+  CHECK(s.has("table", "neighbours in lanes, blocks of them in parallel"));
+  s.same({{30}, {30, 40}, {256, 40}});
+  CHECK(Scheduled({rows, g}, {table}, {.parallel = false}).has("table", "neighbours in lanes"));
+  // steps that change any element: parts with results of their own, on several threads alone
+  const Tensor counts = scatter("counts", {256}, Combine::add, u32(0), {N}, [&](Var n) { return put(u32(1), x(n)); });
+  const Scheduled parts({x}, {counts});
+  CHECK(parts.has("counts", "16 parts of the steps in parallel"));
+  parts.same({{500}, {256}});
+  CHECK(Scheduled({x}, {counts}, {.parallel = false}).has("counts", "as it was written"));
+}
+
+TEST_CASE("by default: rows whose lengths stand in a table") {
+  lang::DefinitionScope scope;
+  const Symbol M{"M"}, Z{"Z"}, N{"N"};
+  const Tensor first = input("first", u8, {M + 1}), col = input("col", u8, {Z}), val = input("val", f32, {Z}),
+               x = input("x", f32, {N});
+  const auto row = [&](Var i) { return Axis{"p", in_range(first(i), 0, Z + 1), in_range(first(i + 1), 0, Z + 1)}; };
+  const Tensor product = compute("product", {{"i", M}}, [&](Var i) {
+    const Axis p = row(i);
+    return sum(val(p) * x(in_range(col(p), 0, N)), p);
+  });
+  CHECK(Scheduled({first, col, val, x}, {product}).has("product", "one term after the other"));
+  const Tensor exps = compute("exps", {{"i", M}}, [&](Var i) {
+    const Axis p = row(i);
+    return sum(exp(val(p)), p);
+  });
+  CHECK(Scheduled({first, val}, {exps}).has("exps", "sums in 1 vector of 16"));
+}
+
+TEST_CASE("by default: points of one quotient are a vector") {
+  lang::DefinitionScope scope;
+  const Symbol H{"H"}, W{"W"};
+  const Tensor x = input("x", f32, {H, W});
+  const auto larger = [&](int by) {
+    return compute("y", {{"i", H}, {"j", W}}, [&](Var i, Var j) { return x(i / by, j / by); });
+  };
+  for (const int by : {2, 3, 8}) {
+    const Scheduled s({x}, {larger(by)});
+    CHECK(s.has("y", "a vector of " + std::to_string(by) + " along"));
+    s.same({{7, 25}, {7, 25}});
+  }
+  CHECK(Scheduled({x}, {larger(17)}).has("y", "vectors of 16 along j"));
+}
+
+TEST_CASE("by default: the phases of a transposed convolution are one product") {
+  lang::DefinitionScope scope;
+  const Tensor x = input("x", f32, {1, 8, 20, 20}), w = input("w", f32, {8, 16, 4, 4});
+  const ops::Convolution y = ops::conv_transpose2d(x, w, {}, {.stride = {2, 2}, .padding = {1, 1}});
+  const Scheduled s({x, w}, {y});
+  CHECK(s.has("phases", "sums of a tile of "));
+  CHECK(!s.has("phases", "computed at"));
+  s.same({{1, 8, 20, 20}, {8, 16, 4, 4}, {1, 16, 40, 40}});
+}
+
 TEST_CASE("by default: rows that neighbours need lie in a ring") {
   lang::DefinitionScope scope;
   const Symbol H{"H"};

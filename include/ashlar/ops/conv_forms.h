@@ -12,7 +12,8 @@ namespace ashlar::ops {
 //   OH = (H - 1) stride - before - after + dilation (R - 1) + 1 + output_padding
 //
 // channels_first: x [N, C, H, W], w [C, O / groups, R, S]; channels_last: x [N, H, W, C], w [R, S, O, C], one group. bias: [O].
-// A call whose OH is negative is refused at entry.
+// A call whose OH is negative is refused at entry. With a dilation of 1 and a window of constant extents, none below its
+// stride, the sums are `phases`, one for each q % stride, and x has zeros around it (`rim`), which are multiplied as in conv2d.
 template <std::size_t N>
 struct ConvTransposeOptions {
   std::array<int, N> stride = detail::ones<N>();
@@ -23,6 +24,85 @@ struct ConvTransposeOptions {
   Layout layout = Layout::channels_first;
 };
 namespace detail {
+// The extents of the window, where the phases of a stride are computed apart and each has a tap; else nothing.
+template <std::size_t N>
+std::vector<std::int64_t> taps_of_phases(const Placed& p, const Tensor& w, const ConvTransposeOptions<N>& o, Where where) {
+  std::vector<std::int64_t> taps;
+  bool apart = false;
+  for (std::size_t d = 0; d < N; ++d) {
+    taps.push_back(number_or(w.extent(p.window() + static_cast<int>(d), where), 0));
+    if (o.dilation[d] != 1 || taps.back() < std::max(o.stride[d], 1) || o.padding[d].before < 0 || o.padding[d].after < 0)
+      return {};
+    apart = apart || o.stride[d] > 1;
+  }
+  return apart ? taps : std::vector<std::int64_t>{};
+}
+
+// Points of y that are a stride apart meet the same taps: with q = p + before, those k for which k % stride = q % stride. So
+// the sums are of a point's phase q % stride and its place q / stride, and no term is computed for nothing:
+//
+//   phases(f, i) = sum of x(i - u) w(f + u stride) over u with f + u stride < R        y(p) = phases(q % stride, q / stride)
+template <std::size_t N, class From, class Tap, class Started>
+void by_phases(const char* op, const Placed& p, const Tensor& x, const ConvTransposeOptions<N>& o,
+               const std::vector<std::int64_t>& taps, const Expr& O, const std::vector<Expr>& image, const Axis& c,
+               const From& from, const Tap& tap, const Started& started, Convolution& y, Where where) {
+  const Type type = x.type(where), wide = accumulator(type);
+  const bool last = p.layout == Layout::channels_last;
+  Windows rim = windows(op, ones<N>(), std::array<Pad, N>{}, ones<N>(), where);
+  std::vector<Expr> places;               // how many values q / stride has, from `first` on
+  std::vector<std::int64_t> first, most;  // most: of terms along a dimension
+  for (std::size_t d = 0; d < N; ++d) {
+    const std::int64_t by = o.stride[d], before = o.padding[d].before;
+    first.push_back(before / by), most.push_back((taps[d] + by - 1) / by);
+    places.push_back(plain((image[d] + (before + by - 1)) / by - first[d]));
+    const std::int64_t behind = taps[d] + o.output_padding[d] - o.padding[d].after - 1;
+    rim.padding[d] = Pad(static_cast<int>(most[d] - 1), static_cast<int>(behind < 0 ? 0 : behind / by));
+  }
+  const Tensor around = rimmed(x, rim, p.image(), 0, where);
+  y.rim = around;
+  std::vector<Extent> shape{{"n", x.extent(0, where)}};
+  static constexpr const char *phases[] = {"phase_d", "phase_h", "phase_w"}, *names[] = {"d", "h", "w"};
+  for (std::size_t d = 0; d < N; ++d) shape.emplace_back(phases[3 - N + d], ir::index(o.stride[d]));
+  if (!last) shape.emplace_back("o", O);
+  for (std::size_t d = 0; d < N; ++d) shape.emplace_back(names[3 - N + d], places[d]);
+  if (last) shape.emplace_back("o", O);
+  y.sum = compute(
+      "phases", Shape::of(std::move(shape), where),
+      [&](Indices i) {
+        const int after = 1 + static_cast<int>(N);  // phases stand behind n
+        const Expr to = i[last ? after + static_cast<int>(N) : after];
+        std::vector<Axis> terms{c};
+        std::vector<Expr> read, at;
+        for (std::size_t d = 0; d < N; ++d) {
+          const Expr phase = i[1 + static_cast<int>(d)], place = i[after + (last ? 0 : 1) + static_cast<int>(d)];
+          const std::int64_t by = o.stride[d];
+          const bool all = taps[d] % by == 0;
+          terms.emplace_back(
+              "u", all ? Operand(ir::index(most[d]), where) : Operand((ir::index(taps[d] + by - 1) - phase) / by, where),
+              where);
+          read.push_back(place + (first[d] + most[d] - 1) - terms.back());
+          at.push_back(phase + terms.back() * by);
+        }
+        return started(
+            ashlar::sum(wide(around(p.at(i[0], from(to), read, Expr()), where)) * wide(tap(to, at)), AxisList(terms), where),
+            to);
+      },
+      where);
+  y.result = compute(
+      op, image_shape(p, x.extent(0, where), O, image, Expr(), where),
+      [&](Indices i) {
+        Indices at;
+        Access::append(at, i[0]);
+        const std::vector<Expr> point = p.image_of(i);
+        for (std::size_t d = 0; d < N; ++d) Access::append(at, (point[d] + o.padding[d].before) % o.stride[d]);
+        if (!last) Access::append(at, i[p.channel()]);
+        for (std::size_t d = 0; d < N; ++d) Access::append(at, (point[d] + o.padding[d].before) / o.stride[d] - first[d]);
+        if (last) Access::append(at, i[p.channel()]);
+        return type.is_float() ? type(y.sum(at, where)) : y.sum(at, where);
+      },
+      where);
+}
+
 template <std::size_t N>
 Convolution conv_transpose(const char* op, const Tensor& x, const Tensor& w, const Tensor& bias,
                            const ConvTransposeOptions<N>& o, Where where) {
@@ -58,16 +138,31 @@ Convolution conv_transpose(const char* op, const Tensor& x, const Tensor& w, con
                           (w.extent(p.window() + d, where) - 1) * o.dilation[e] + (1 + o.output_padding[e])));
   }
   const Axis c{"c", Operand(o.groups == 1 ? C : ir::index(ins / o.groups), where), where};
+  const auto from = [&](const Expr& to) { return o.groups == 1 ? Expr(c) : to / outs * (ins / o.groups) + c; };
+  const auto tap = [&](const Expr& to, const std::vector<Expr>& at) {
+    Indices of_w;
+    const Expr channel = o.groups == 1 ? to : to % outs;
+    if (!last) Access::append(of_w, from(to)), Access::append(of_w, channel);
+    for (const Expr& e : at) Access::append(of_w, e);
+    if (last) Access::append(of_w, channel), Access::append(of_w, from(to));
+    return w(of_w, where);
+  };
+  const Type type = x.type(where), wide = accumulator(type);
+  const auto started = [&](const Reduction<>& total, const Expr& to) {
+    return bias.empty() ? total : total.from(Operand(wide(bias(to)), where));
+  };
+  Convolution y;
+  if (const std::vector<std::int64_t> taps = taps_of_phases(p, w, o, where); !taps.empty()) {
+    by_phases(op, p, x, o, taps, O, image, c, from, tap, started, y, where);
+    return y;
+  }
   const std::vector<Axis> window = window_axes(p, w, where);
   std::vector<Axis> axes{c};
   axes.insert(axes.end(), window.begin(), window.end());
-  const Type type = x.type(where), wide = accumulator(type);
-  Convolution y;
   y.sum = compute(
       op, image_shape(p, x.extent(0, where), O, image, Expr(), where),
       [&](Indices i) {
         const Expr to = i[p.channel()];
-        const Expr from = o.groups == 1 ? Expr(c) : to / outs * (ins / o.groups) + c;
         const std::vector<Expr> at = p.image_of(i);
         std::vector<Expr> read;
         Expr meets;  // is there an element of x whose tap k falls on this one?
@@ -78,14 +173,8 @@ Convolution conv_transpose(const char* op, const Tensor& x, const Tensor& w, con
           also(read.back() >= 0 && read.back() < x.extent(p.image() + static_cast<int>(d), where));
           if (o.stride[d] != 1) also(behind % o.stride[d] == 0);
         }
-        Indices tap;
-        const Expr channel = o.groups == 1 ? to : to % outs;
-        if (!last) Access::append(tap, from), Access::append(tap, channel);
-        for (const Axis& a : window) Access::append(tap, a);
-        if (last) Access::append(tap, channel), Access::append(tap, from);
-        const Expr term = wide(x(p.at(i[0], from, read, Expr()), where)) * wide(w(tap, where));
-        const Reduction<> total = ashlar::sum(select(meets, term, wide(0)), AxisList(axes), where);
-        return bias.empty() ? total : total.from(Operand(wide(bias(to)), where));
+        const Expr term = wide(x(p.at(i[0], from(to), read, Expr()), where)) * wide(tap(to, {window.begin(), window.end()}));
+        return started(ashlar::sum(select(meets, term, wide(0)), AxisList(axes), where), to);
       },
       where);
   y.result = type.is_float() ? converted(op, y.sum, type, where) : y.sum;

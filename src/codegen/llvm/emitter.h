@@ -166,4 +166,7 @@ class Emitter {
   std::size_t launches_ = 0;  // emitted so far
 };
 
+// Of a stack or register buffer of that many: whole vectors, so that the last one is read and written whole whatever its mask.
+std::int64_t elements_in_frame(const Unit&, const ir::KBuffer&, std::int64_t elements);
+
 }  // namespace ashlar::codegen

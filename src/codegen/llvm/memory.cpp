@@ -37,11 +37,13 @@ bool all_true(Value* mask) {
 }
 
 // Memory of a tile of registers, all of whose lanes are there whatever a mask says: a masked access is a whole one and a choice
-// of lanes, which LLVM keeps in registers, as it does not masked accesses.
-bool whole_in_registers(const ir::KBuffer& buffer, Type t, const Expr& first) {
+// of lanes, which LLVM keeps in registers, as it does not masked accesses. It lies in the frame of this function, so nobody
+// else sees the lanes that are written as they were.
+bool whole_in_frame(const Unit& unit, const ir::KBuffer& buffer, const Value* base, Type t, const Expr& first) {
   std::int64_t at = 0, elements = 0;
-  return buffer.storage == ir::Storage::registers && !t.scalable && ir::is_int(first, &at) &&
-         ir::is_int(buffer.elements, &elements) && at >= 0 && at + t.lanes <= elements;
+  return (buffer.storage == ir::Storage::registers || buffer.storage == ir::Storage::stack) &&
+         llvm::isa<llvm::AllocaInst>(base) && !t.scalable && ir::is_int(first, &at) && ir::is_int(buffer.elements, &elements) &&
+         at >= 0 && at + t.lanes <= elements_in_frame(unit, buffer, elements);
 }
 
 constexpr std::int64_t kUnknown = INT64_MIN;
@@ -119,7 +121,7 @@ Value* Emitter::load_vector(const ir::KBuffer& buffer, Type t, const Expr& addre
   if (stride == 1) {
     Value* at = element(buffer, place(ramp->base));
     const llvm::Align align = alignment(buffer, ramp->base);
-    const bool whole = mask && whole_in_registers(buffer, t, ramp->base);
+    const bool whole = mask && whole_in_frame(unit, buffer, base_of(buffer.id), t, ramp->base);
     llvm::Instruction* v = mask && !whole ? static_cast<llvm::Instruction*>(b.CreateMaskedLoad(type, at, align, mask, zero))
                                           : b.CreateAlignedLoad(type, at, align);
     unit.tag_access(v, buffer.id);
@@ -291,7 +293,7 @@ void Emitter::store_vector(const ir::KBuffer& buffer, Type t, const Expr& addres
       store_past_caches(buffer, v, at, align, bytes);
       return;
     }
-    if (mask && whole_in_registers(buffer, t, ramp->base)) {
+    if (mask && whole_in_frame(unit, buffer, base_of(buffer.id), t, ramp->base)) {
       llvm::Instruction* before = b.CreateAlignedLoad(v->getType(), at, align);
       unit.tag_access(before, buffer.id);
       v = b.CreateSelect(mask, v, before), mask = nullptr;

@@ -175,6 +175,11 @@ void Emitter::launch(const ir::KStmt& s) {
   unit.is_cuda() ? launch_cuda(s) : launch_vulkan(s);
 }
 
+std::int64_t elements_in_frame(const Unit& unit, const ir::KBuffer& buffer, std::int64_t elements) {
+  const std::int64_t lanes = std::max(1, unit.target.vector_bits() / 8 / std::max(1, buffer.type.bytes()));
+  return (elements + lanes - 1) / lanes * lanes;
+}
+
 // A stack or register buffer belongs to the parallel body that uses it, also to copies of one that its alloc stands inside of;
 // otherwise to the function around them.
 void Emitter::allocate_stack(const std::vector<ir::KStmt>& region) {
@@ -184,7 +189,8 @@ void Emitter::allocate_stack(const std::vector<ir::KStmt>& region) {
     std::int64_t elements = 0;
     if (!ir::is_int(buffer.elements, &elements) || elements < 0)
       throw InternalError("codegen: buffer " + buffer.name + " lies on the stack but its size is no constant");
-    auto* type = llvm::ArrayType::get(math.memory_type(buffer.type.element()), static_cast<std::uint64_t>(elements));
+    auto* type = llvm::ArrayType::get(math.memory_type(buffer.type.element()),
+                                      static_cast<std::uint64_t>(elements_in_frame(unit, buffer, elements)));
     const std::int64_t align = std::max<std::int64_t>(buffer.align, buffer.type.bytes());
     bind_buffer(id, local(type, llvm::Align(static_cast<std::uint64_t>(align & -align)), buffer.name.c_str()));
   }
