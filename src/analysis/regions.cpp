@@ -439,7 +439,7 @@ void derive_regions(Program& p, Id within) {
     derive_once(p, within);
 }
 
-std::vector<Interval> required_region(const Program& p, Id nest_id) {
+std::vector<Interval> required_region(const Program& p, Id nest_id, Steps steps) {
   const TreeIndex tree(p);
   std::optional<Domains> domains;
   Windows windows(p, tree, domains);
@@ -455,7 +455,7 @@ std::vector<Interval> required_region(const Program& p, Id nest_id) {
       for (std::size_t d = 0; d < box.size(); ++d) widen(box, d, part[d], !any, facts_at(p, path));
       any = true;
     }
-    close_box(p, stage, box);
+    if (steps == Steps::before) close_box(p, stage, box);
     return any ? box : std::vector<Interval>{};
   }
   throw InternalError("required_region of a nest that is not in the program");

@@ -41,6 +41,9 @@ void prove_recurrence(Context&, const Stmt& nest);  // what a step reads is comp
 void require_no_recurrence(const Context&, const ir::Stage&, const std::string& why);
 void prove_slide(Context&, const Stmt& nest, const ir::Slide&);
 void prove_fold(Context&, const ir::Buffer&);
+// Of a dimension of a recurrence along which its reads go back: the ring has room for a step and those that it reads, and for
+// what readers of the nest read when it has run. False: no such dimension.
+bool prove_steps_fold(Context&, const Stmt& nest, const ir::Buffer&, std::size_t dim, std::int64_t slots);
 // The slots of a dimension that is stored as a ring (fold): index v lies in slot v % n. None for other dimensions.
 std::optional<std::int64_t> ring_of(const ir::Layout&, std::size_t dim);
 void prove_bijective(Context&, const ir::Buffer&, const std::vector<Id>& vars, const std::vector<Expr>& map);

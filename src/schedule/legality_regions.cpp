@@ -136,6 +136,7 @@ void prove_fold(Context& c, const ir::Buffer& buffer) {
     if (!slots) continue;
     const std::int64_t n = *slots;
     for (const Stmt* nest : ir::nests_of(p, buffer.stage)) {
+      if (prove_steps_fold(c, *nest, buffer, dim, n)) continue;
       auto path = ir::path_to(p, nest->id);
       const Facts facts = analysis::facts_at(p, path);
       const auto window = analysis::required_region(p, nest->id);
