@@ -1,7 +1,10 @@
 // Stages whose loops carry an order of their own, recurrences and scatters: dimensions in which points have nothing to do with
-// each other go to the pool and to lanes; the rest stays as it was written.
+// each other go to the pool and to lanes, or side by side, where a step waits for the one before; the rest stays as it was
+// written. A recurrence keeps the steps that are read.
 #include <algorithm>
+#include <bit>
 
+#include <ashlar/ir/recurrence.h>
 #include <ashlar/schedules/gather.h>
 
 #include "schedules/draft.h"
@@ -33,6 +36,66 @@ bool scatter_in_lanes(Draft& d, Id id, bool parallel) {
                    });
 }
 
+// Steps back of the farthest read along a dimension; nothing where that is no constant.
+std::optional<std::int64_t> lag_of(const ir::Program& p, const ir::Stage& s, std::size_t dim) {
+  std::int64_t most = 0;
+  for (const ir::SelfRead& r : ir::self_reads(p, s)) {
+    if (!r.back[dim] || *r.back[dim] < 0) return std::nullopt;
+    most = std::max(most, *r.back[dim]);
+  }
+  return most;
+}
+
+// The steps that are read alone, where readers leave that: a ring of a power of two of them.
+void keep_steps(Draft& d, Id id) {
+  const ir::Stage s = d.stage(id);
+  if (is_output(d.program(), s)) return;
+  for (const std::size_t dim : s.along) {
+    const auto lag = lag_of(d.program(), s, dim);
+    if (!lag || *lag == 0) continue;
+    const auto slots = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(*lag) + 1));
+    if (d.s.attempt([&] { d.handle(id).fold(static_cast<int>(dim), slots, d.where); }))
+      d.done(id, "a ring of " + std::to_string(slots) + " steps along " + spatial_of(s)[dim].name);
+  }
+}
+
+// Rows computed side by side, so that one goes on while another waits: as many as have their state in half of the registers,
+// and no more than 8 lines of arrays at once, which rows of a power of two keep in one set of the first-level cache. The loop
+// over groups of them, where there is one.
+std::optional<Loop> side_by_side(Draft& d, Id id, Id rows) {
+  const ir::Stage s = d.stage(id);
+  std::optional<Loop> groups;
+  if (!ir::stages_inside(d.program(), s).empty()) return groups;
+  const auto lag = lag_of(d.program(), s, s.along.back());
+  if (!lag || *lag == 0) return groups;
+  const auto state = static_cast<std::uint64_t>(*lag) * s.buffers.size();
+  const auto room = static_cast<std::uint64_t>(std::max(2, d.s.target().vector_registers() / 2)) / state;
+  std::set<Id> arrays;  // but for rings of steps
+  for (const Id b : s.buffers)
+    if (d.program().buffer(b).layout.map.empty()) arrays.insert(b);
+  for (const Expr& value : s.values)
+    ir::walk(value, [&](const Expr& e) {
+      if (ir::is(e, ir::Op::load) && std::find(s.buffers.begin(), s.buffers.end(), e.node()->id) == s.buffers.end())
+        arrays.insert(e.node()->id);
+      return true;
+    });
+  const auto most = std::min<std::uint64_t>(8 / std::max<std::size_t>(1, arrays.size()), room);
+  const auto many = static_cast<std::int64_t>(most == 0 ? 0 : std::bit_floor(most));
+  if (many < 2 || d.sizes().constant_extent(s, rows).value_or(INT64_MAX) < many) return groups;
+  d.attempt(id, std::to_string(many) + " rows side by side", [&] {
+    const Stage stage = d.handle(id);
+    const Split split = stage.split(loop_over(d, stage, rows), many, Tail::peel, d.where);
+    std::vector<Loop> order;
+    for (const Loop& l : stage.nest(d.where))
+      if (!(l == split.inner)) order.push_back(l);
+    order.push_back(split.inner);
+    reorder(d, stage, order);
+    stage.unroll(split.inner, d.where);
+    groups = split.outer;
+  });
+  return groups;
+}
+
 }  // namespace
 
 void schedule_alone(Draft& d, Id id) {
@@ -48,17 +111,20 @@ void schedule_alone(Draft& d, Id id) {
   if (family == Family::external) return;
   const double work = (family == Family::scatter ? 1 : d.most().points(s)) * d.most().terms(s) * cost_of(s);
   if (family == Family::scatter && scatter_in_lanes(d, id, d.options.parallel && work >= worth_parallel)) return;
+  if (family == Family::recurrence) keep_steps(d, id);
   if (free.empty()) return d.done(id, "as it was written: no dimension is free of the order");
   const Stage stage = d.handle(id);
   const auto extent = sizes.constant_extent(s, dims[free.back()].id);
   // the last one in lanes, innermost
   const bool vectors = free.back() + 1 == dims.size();
   bool parallel = !d.options.parallel || work < worth_parallel;
+  std::optional<Loop> groups;
+  if (!vectors && family == Family::recurrence) groups = side_by_side(d, id, dims[free.back()].id);
   for (const std::size_t k : free) {
     if (parallel || (vectors && k == free.back())) break;
     if (sizes.extent(s, dims[k].id) < 2) continue;
     parallel = d.attempt(id, dims[k].name + " in parallel", [&] {
-      const Loop loop = loop_over(d, stage, dims[k].id);
+      const Loop loop = groups && k == free.back() ? *groups : loop_over(d, stage, dims[k].id);
       std::vector<Loop> order{loop};
       for (const Loop& l : stage.nest(d.where))
         if (!(l == loop) && family == Family::recurrence) order.push_back(l);

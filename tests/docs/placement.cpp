@@ -82,7 +82,7 @@ Group placement() {
          show.after();
        })});
   add({"fold", "fold(dim, n)", "The storage of a dimension becomes a ring of `n`: row d lies in slot d % n.",
-       "All that is live at once fits the ring.", on<Smooth>([](Smooth& p, Schedule& s, Show& show) {
+       "All that is live at once fits the ring; of a recurrence the steps that the next one reads, and those that are read when it is done.", on<Smooth>([](Smooth& p, Schedule& s, Show& show) {
          const Tensor &a = p.a, &y = p.y;
          auto [i, j] = s[y].spatial<2>();
          auto [io, ii] = s[y].split(i, 16);
