@@ -3,7 +3,8 @@
 //
 //   arms         c*min(a, b) with c > 0 is one of c*a, c*b: both must hold; with c < 0 it is at least either
 //   hypotheses   a known h >= 0 is subtracted, scaled so that a term cancels
-//   quotients    c*(a/c) lies in [a - c + 1, a]; a/c - b/c is at least (a - b)/c; a%c lies in [0, c - 1], and below a >= 0;
+//   quotients    c*(a/c) lies in [a - c + 1, a]; a/c - b/c is at least (a - b)/c; a%c lies in [0, c - 1] (0 where c is 0), not
+//   above a >= 0;
 //                v/c lies in [0, n - 1] for a variable v in [0, c*n)
 //   promises     c*in_range(a, lo, hi) is at least c*lo or c*(hi - 1), and c*a
 //   variables    a variable is replaced by the end of its range at which the sum is smallest, inner variables first
@@ -152,7 +153,7 @@ bool Engine::nonneg(const Linear& l) {
   }
   const int given = budget_ = std::min(outer, steps_inside_proof);
   const Nested inside(proof_depth_);
-  if (use_conditions_ && !hypotheses_loaded_) load_hypotheses();
+  need_hypotheses();
   for (const Tried& t : tried_)
     if (t.given == given && t.depth == proof_depth_ && same(t.sum, l)) {
       budget_ = outer - t.spent;
@@ -167,10 +168,10 @@ bool Engine::nonneg(const Linear& l) {
 // The same few differences are asked for again and again, by each expression that holds the min they decide. The answer follows
 // from the sum, the facts and the budget alone: what earlier proofs of this engine simplified with few steps left is forgotten.
 bool Engine::ask(const Linear& l, int budget) {
-  if (use_conditions_ && !hypotheses_loaded_) {
+  {
     const Nested inside(proof_depth_);
     budget_ = budget;
-    load_hypotheses();
+    need_hypotheses();
   }
   if (!memo_) {
     held_ = memo_for(facts_);
@@ -179,10 +180,11 @@ bool Engine::ask(const Linear& l, int budget) {
   Linear ordered = l;
   order(ordered);
   const Expr key = emit(ordered);
+  const int asked = budget * 2 + (lift_ && hypotheses_of_data_);
   if (use_conditions_)
     if (const auto it = memo_->nonneg.find(key); it != memo_->nonneg.end())
       for (const auto& [steps, answer] : it->second)
-        if (steps == budget) return answer;
+        if (steps == asked) return answer;
   done_[1].clear();
   tried_.clear();
   budget_ = budget;
@@ -191,12 +193,23 @@ bool Engine::ask(const Linear& l, int budget) {
     const Nested inside(proof_depth_);
     answer = search(l, 0, 0);
   }
-  if (use_conditions_) memo_->nonneg[key].emplace_back(budget, answer);
+  if (use_conditions_) memo_->nonneg[key].emplace_back(asked, answer);
   return answer;
+}
+
+void Engine::need_hypotheses() {
+  if (!use_conditions_ || (hypotheses_loaded_ && (hypotheses_lifted_ == lift_ || !hypotheses_of_data_))) return;
+  const bool met_before = met_data_;
+  met_data_ = false;
+  load_hypotheses();
+  hypotheses_of_data_ = met_data_;
+  met_data_ = met_before;
 }
 
 void Engine::load_hypotheses() {
   hypotheses_loaded_ = true;
+  hypotheses_lifted_ = lift_;
+  hypotheses_.clear();
   if (facts_.conditions().empty()) return;
   // Read without the conditions themselves, or each would be seen to be true and say nothing.
   use_conditions_ = false;
@@ -387,15 +400,15 @@ bool Engine::search_quotients(const Linear& l, std::uint64_t used, int depth) {
         if (search(rest, used, depth + 1)) return true;
       } else if (ir::is(factor, Op::mod) && ir::same(factor, t.atom)) {
         const Expr& c = ir::args_of(factor)[1];
-        if (range(c).lo < 1) continue;
+        if (range(c).lo < 0) continue;
         Linear rest = l;
         rest.terms.erase(rest.terms.begin() + static_cast<std::ptrdiff_t>(k));
-        if (t.coef < 0) {  // a%c <= a - m*c where a >= m*c
+        if (t.coef < 0) {  // a%c <= a - m*c where a >= m*c; a%0 = 0
           Linear dividend = read(ir::args_of(factor)[0]);
           const std::int64_t least = range(dividend).lo;
           std::int64_t n = 0;
           if (least >= 0) {
-            if (ir::is_int(c, &n)) dividend.constant = checked_add(dividend.constant, -(least - least % n));
+            if (ir::is_int(c, &n) && n > 0) dividend.constant = checked_add(dividend.constant, -(least - least % n));
             Linear at_most = rest;
             add_scaled(at_most, dividend, t.coef);
             normalise(at_most);
@@ -403,6 +416,7 @@ bool Engine::search_quotients(const Linear& l, std::uint64_t used, int depth) {
           }
         }
         if (t.coef < 0) {
+          if (!positive(c)) continue;
           add_scaled(rest, read(c), t.coef);
           rest.constant = checked_add(rest.constant, -t.coef);
         }

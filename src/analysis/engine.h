@@ -28,6 +28,11 @@ struct Range {  // constant bounds, inclusive; INT64_MIN and INT64_MAX stand for
   bool is_constant() const { return lo == hi && has_lo() && has_hi(); }
 };
 
+// Bounds of a data integer, inclusive: those of its type, or narrower. 128 bits hold every end, and sums and products of two.
+struct DataRange {
+  __extension__ __int128 lo = 0, hi = 0;
+};
+
 enum class Truth { yes, no, open };  // always true, always false, neither shown
 
 enum class Direction { flat, up, down, mixed };  // how an expression moves as one variable grows
@@ -48,6 +53,10 @@ class Engine {
   Congruence congruence(const Expr& canonical);
   Congruence congruence(const Linear&);
 
+  // Questions take data for what it is in mathematics, where it cannot wrap (lift.cpp); a simplification leaves it in its type.
+  void lift_data() { lift_ = true; }
+  Expr lifted(const Expr& cast);  // one step of it: empty where there is none
+
   bool nonneg(const Linear&);  // within the budget of one question
   bool runs_over_multiple(const Expr& quotient_or_rest, const Expr& last, Linear* count);
   bool positive(const Expr& canonical);
@@ -61,6 +70,7 @@ class Engine {
   void begin() {
     done_[0].clear(), done_[1].clear(), keep_.clear();
     budget_ = 0;
+    lift_ = false;
   }
 
  private:
@@ -85,8 +95,18 @@ class Engine {
   Congruence congruence_of(const Expr&);
   Range var_range(const Expr& var);
   Range atom_range(const Expr&);
-  Range data_range(const Expr&, int depth);
   Congruence var_congruence(const Expr& var);
+  // data_range.cpp
+  DataRange data_range(const Expr&);
+  DataRange data_range_of(const Expr&);
+  std::optional<DataRange> exact_range(const Expr&);  // of what is computed without wrapping; empty where it may wrap
+  DataRange bits_range(const Expr&, const DataRange& all);
+  DataRange within_conditions(const Expr&, DataRange);
+  // lift.cpp
+  Expr index_of(const Expr& data);
+  Expr lifted_arithmetic(const Expr& data);
+  Expr lifted_bits(const Expr& data);
+  bool is_index_value(const Expr& data);
   // decide.cpp
   Direction direction_of(const Expr&, ir::Id var);
   bool ask(const Linear&, int budget);  // as nonneg, once for the same facts and budget
@@ -97,6 +117,7 @@ class Engine {
   bool search_promises(const Linear&, std::uint64_t used, int depth);
   bool search_hypotheses(const Linear&, std::uint64_t used, int depth);
   void tighten(Linear&);
+  void need_hypotheses();
   void load_hypotheses();
   Truth decide_linear(const Linear& slack);
 
@@ -107,6 +128,7 @@ class Engine {
   std::unordered_map<const ir::Node*, Range> ranges_;
   std::array<std::unordered_map<const ir::Node*, Range>, 9>
       ranges_below_;                                                    // of shared nodes, in the ranges of variables; by depth
+  std::array<std::unordered_map<const ir::Node*, DataRange>, 9> data_ranges_;  // by depth
   std::unordered_map<const ir::Node*, Congruence> congruences_;         // of shared nodes
   std::map<std::pair<const ir::Node*, ir::Id>, Direction> directions_;  // of shared nodes
   std::vector<Expr> keep_, ranged_;                                     // keep the keys of the maps alive
@@ -118,6 +140,9 @@ class Engine {
   };
   std::vector<Tried> tried_;
   bool hypotheses_loaded_ = false;
+  bool hypotheses_lifted_ = false, hypotheses_of_data_ = false;
+  bool lift_ = false, met_data_ = false;
+  std::unordered_map<const ir::Node*, Expr> index_of_;  // casts of data: one node each
   bool use_conditions_ = true;
   int proof_depth_ = 0;  // > 0 while a proof runs inside a simplification
   int rewrite_depth_ = 0;

@@ -109,6 +109,9 @@ class Writer {
           return choice(e);
         case Op::in_range:
           return number(n->args[0]);
+        case Op::cast:
+          if (const Expr next = engine_.lifted(e); !next.empty()) return number(next);
+          break;
         default:
           break;
       }

@@ -347,7 +347,10 @@ Interval bounds_over(const Expr& e, std::span<const VarRange> eliminate, const F
         return b.interval;
   Interval result;
   try {
-    result = memo->ask([&](Engine& engine) { return eliminate_all(engine.simplify(e), eliminate, engine); });
+    result = memo->ask([&](Engine& engine) {
+      engine.lift_data();
+      return eliminate_all(engine.simplify(e), eliminate, engine);
+    });
   } catch (const Overflow&) {
     result = {};  // unbounded
   }
@@ -374,6 +377,7 @@ Expr upper_bound(const Expr& e, std::span<const VarRange> eliminate, const Facts
   try {
     const Facts all = with_ranges(facts, eliminate);
     Engine engine(all);
+    engine.lift_data();
     std::vector<Linear> candidates;
     choices(engine.linear(e), candidates, engine, 64);
     std::optional<std::int64_t> constant;

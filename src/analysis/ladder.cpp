@@ -183,6 +183,7 @@ Solution solve(const Question& q) {
     for (const Expr& c : q.conditions) facts.assume(c);
     Engine engine(facts);
     engine.set_budget(400);
+    engine.lift_data();
     for (const auto& [a, b] : q.equal) {
       const Truth differ = engine.decide(ir::ne(a, b));
       if (differ == Truth::yes) return {Answer::proved, Step::intervals, {}, {}};
@@ -190,6 +191,7 @@ Solution solve(const Question& q) {
     }
     const Facts plain = q.facts;
     Engine conditions(plain);
+    conditions.lift_data();
     for (const Expr& c : q.conditions)
       if (conditions.decide(c) == Truth::no) return {Answer::proved, Step::intervals, {}, {}};
   }

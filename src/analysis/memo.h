@@ -41,7 +41,7 @@ struct MemoTable {
   std::unordered_map<Expr, Expr, ir::ExprHash, SameWithNames> simplified;
   std::unordered_map<Expr, bool, ir::ExprHash, SameWithNames> decided;
   std::unordered_map<Expr, std::vector<std::pair<int, bool>>, ir::ExprHash, SameWithNames>
-      nonneg;  // by the steps that were allowed
+      nonneg;  // by the steps that were allowed, and how data is taken
   struct Bounds {
     std::vector<VarRange> eliminated;
     Interval interval;

@@ -54,6 +54,7 @@ bool can_prove(const Expr& condition, const Facts& facts) {
   try {
     proved = memo->ask([&](Engine& engine) {
       engine.set_budget(steps_of_a_proof);
+      engine.lift_data();
       return engine.decide(condition) == Truth::yes;
     });
   } catch (const Overflow&) { proved = false; }

@@ -241,58 +241,13 @@ Range Engine::atom_range(const Expr& e) {
     case Op::cast: {
       const Type from = a[0].node()->type;
       if (from.is_index()) return range(a[0]);
-      if (from.is_unsigned() && from.bits >= 64) return {};  // an index keeps the bits of a u64
-      return data_range(a[0], 6);
+      if (!from.is_data_integer()) return of_type(from);
+      const DataRange r = data_range(a[0]);
+      if (r.hi > INT64_MAX) return {};  // an index keeps the bits of a u64
+      return {static_cast<std::int64_t>(r.lo), static_cast<std::int64_t>(r.hi)};
     }
     default:
       return {};
-  }
-}
-
-// Of a data integer, which wraps: what chooses among values, or keeps a part of one, cannot leave its operands' ranges. Looks
-// `depth` operators deep.
-Range Engine::data_range(const Expr& e, int depth) {
-  const ir::Node* n = e.node();
-  const Range all = of_type(n->type);
-  if (depth == 0 || !n->type.is_data_integer() || n->type.lanes != 1 || (n->type.is_unsigned() && n->type.bits >= 64))
-    return all;
-  const Expr* a = n->args;
-  const auto of = [&](int k) { return a[k].node()->type.is_index() ? range(a[k]) : data_range(a[k], depth - 1); };
-  switch (n->op) {
-    case Op::int_const:
-      return {n->i, n->i};
-    case Op::min: {
-      const Range x = of(0), y = of(1);
-      return {std::min(x.lo, y.lo), std::min(x.hi, y.hi)};
-    }
-    case Op::max: {
-      const Range x = of(0), y = of(1);
-      return {std::max(x.lo, y.lo), std::max(x.hi, y.hi)};
-    }
-    case Op::select: {
-      const Range x = of(1), y = of(2);
-      return {std::min(x.lo, y.lo), std::max(x.hi, y.hi)};
-    }
-    case Op::bit_and: {
-      const Range x = of(0), y = of(1);
-      if (x.lo < 0 && y.lo < 0) return all;
-      return {0, std::min(x.lo < 0 ? y.hi : x.hi, y.lo < 0 ? x.hi : y.hi)};
-    }
-    case Op::mod: {
-      const Range x = of(0), y = of(1);
-      return x.lo >= 0 && y.lo > 0 ? Range{0, std::min(x.hi, y.hi - 1)} : all;
-    }
-    case Op::in_range: {
-      const Range x = of(0), lo = of(1), hi = of(2);
-      return {std::max(x.lo, lo.lo), hi.has_hi() ? std::min(x.hi, hi.hi - 1) : x.hi};
-    }
-    case Op::cast: {
-      if (!a[0].node()->type.is_index() && !a[0].node()->type.is_data_integer()) return all;
-      const Range x = of(0);
-      return x.lo >= all.lo && x.hi <= all.hi ? x : all;
-    }
-    default:
-      return all;
   }
 }
 

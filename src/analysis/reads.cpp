@@ -54,6 +54,16 @@ Expr held(const Program& p, const Expr& e, const std::vector<VarRange>& ranges, 
   return ir::load(table.id, table.name, table.type, at, e.node()->where);
 }
 
+// Data integers as the indices that they are, where they do not wrap: with the parts that bound them in sight.
+Expr lifted(const Expr& index, const Facts& facts) {
+  if (!depends_on_data(index)) return index;
+  try {
+    Engine engine(facts);
+    engine.lift_data();
+    return engine.simplify(index);
+  } catch (const Overflow&) { return index; }
+}
+
 Expr without(const Program* tables, const Expr& index, std::vector<VarRange>& ranges, const Facts& facts) {
   if (!depends_on_data(index)) return index;
   Interval values;
@@ -84,11 +94,11 @@ Expr without(const Program* tables, const Expr& index, std::vector<VarRange>& ra
 }  // namespace
 
 Expr without_data(const Expr& index, std::vector<VarRange>& ranges, const Facts& facts) {
-  return without(nullptr, index, ranges, facts);
+  return without(nullptr, lifted(index, facts), ranges, facts);
 }
 
 Expr with_held_tables(const Program& p, const Expr& index, std::vector<VarRange>& ranges, const Facts& facts) {
-  return without(&p, index, ranges, facts);
+  return without(&p, lifted(index, facts), ranges, facts);
 }
 
 std::set<Id> buffers_read(const ir::Stage& stage) {

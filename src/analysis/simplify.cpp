@@ -348,6 +348,13 @@ Expr Engine::visit(const Expr& e) {
           r = ir::rebuild(e, std::array<Expr, 3>{value, lo, hi});
         break;
       }
+      case Op::cast:
+        met_data_ = met_data_ || n->args[0].node()->type.is_data_integer();
+        if (const Expr next = lift_ ? lifted(e) : Expr(); !next.empty())
+          r = visit(next);
+        else
+          r = visit_data(e);
+        break;
       case Op::bit_not:  // all digits of two's complement changed
         r = visit(ir::sub(ir::index(-1), n->args[0]));
         break;
@@ -557,6 +564,7 @@ Expr simplify(const Expr& e, const Facts& facts) {
 std::optional<std::int64_t> constant_min(const Expr& e, const Facts& facts) {
   try {
     Engine engine(facts);
+    engine.lift_data();
     const Range r = engine.range(engine.simplify(e));
     return r.has_lo() ? std::optional(r.lo) : std::nullopt;
   } catch (const Overflow&) { return std::nullopt; }
@@ -565,6 +573,7 @@ std::optional<std::int64_t> constant_min(const Expr& e, const Facts& facts) {
 std::optional<std::int64_t> constant_max(const Expr& e, const Facts& facts) {
   try {
     Engine engine(facts);
+    engine.lift_data();
     const Range r = engine.range(engine.simplify(e));
     return r.has_hi() ? std::optional(r.hi) : std::nullopt;
   } catch (const Overflow&) { return std::nullopt; }
@@ -573,6 +582,7 @@ std::optional<std::int64_t> constant_max(const Expr& e, const Facts& facts) {
 Congruence congruence(const Expr& e, const Facts& facts) {
   try {
     Engine engine(facts);
+    engine.lift_data();
     return engine.congruence(engine.simplify(e));
   } catch (const Overflow&) { return {}; }
 }

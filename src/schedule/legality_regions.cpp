@@ -400,6 +400,9 @@ void prove_reads(Context& c) {
       const ir::IterVar& v = stage.iters[k];
       at_terms.range(v.id, domain.computed[k].lo, domain.computed[k].hi);
       if (v.kind != ir::IterKind::reduce) at_start.range(v.id, domain.computed[k].lo, domain.computed[k].hi);
+      // a term has a value of its axis, which is not empty then
+      else if (!analysis::depends_on_data(v.begin) && !analysis::depends_on_data(v.end))
+        at_terms.assume(ir::lt(v.begin, v.end));
     }
     for (const Expr& atom : stage.domain) {
       at_terms.assume(atom);
