@@ -125,6 +125,24 @@ ir::Substitution open_ends(std::vector<VarRange>& ranges, const Facts& facts) {
   return ends;
 }
 
+// An index from data may be anything within its bounds, and all of what it may reach is computed before it is known: more
+// elements than this in one dimension are not stored. What has the bounds of a 32-bit type alone lies beyond.
+constexpr std::int64_t most_reached = std::int64_t{1} << 30;
+
+void require_finite(const ir::Stage& stage, const Read& r, std::size_t d, const Interval& i, const Facts& facts) {
+  const Expr& index = ir::args_of(r.load)[d];
+  if (!depends_on_data(index)) return;
+  const auto least = constant_min(ir::sub(i.hi, i.lo), facts);
+  if (!least || *least < most_reached) return;
+  const Expr lo = simplify(i.lo, facts), hi = simplify(i.hi, facts);
+  refuse("region",
+         "an index of " + stage.name + " that reaches at most 2^30 elements, all of which are computed (bound it: " +
+             "clamp(e, low, high), or promise in_range(e, low, end))",
+         ir::text(index) + " in dimension " + std::to_string(d) + ", which is from " + ir::text(lo) + " to " + ir::text(hi) +
+             wraps_where(index, facts),
+         r.load.node()->where);
+}
+
 // Widens `hulls` by what one reader reads of a stage; false if it does not read it.
 bool add_reader(const Program& p, const ir::Stage& stage, const ir::Stage& reader, const Domain& theirs, const Facts& facts,
                 std::vector<Interval>& hulls, bool first) {
@@ -151,10 +169,11 @@ bool add_reader(const Program& p, const ir::Stage& stage, const ir::Stage& reade
       Interval i = index_interval(indices[d], r.of_start ? spatial : ranges, facts);
       if (!i.bounded())
         refuse("region", "an index of " + stage.name + " with a bound (clamp it, or promise one with in_range)",
-               ir::text(indices[d]), r.load.node()->where);
+               ir::text(indices[d]) + wraps_where(indices[d], facts), r.load.node()->where);
       if (!ends.empty()) i = {ir::substitute(i.lo, ends), ir::substitute(i.hi, ends)};
       if (!source.empty() && r.bounds == 0)
         i = inside_source(i, source[d], indices[d], facts, facts_of_read(reader, theirs, r, facts));
+      if (source.empty()) require_finite(stage, r, d, i, facts);
       hulls[d] = first ? i : hull(hulls[d], i, facts);
     }
     first = false;

@@ -55,6 +55,7 @@ class Engine {
 
   // Questions take data for what it is in mathematics, where it cannot wrap (lift.cpp); a simplification leaves it in its type.
   void lift_data() { lift_ = true; }
+  bool may_wrap(const Expr& data);
   Expr lifted(const Expr& cast);  // one step of it: empty where there is none
 
   bool nonneg(const Linear&);  // within the budget of one question

@@ -12,6 +12,7 @@
 
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/numeric.h>
+#include <ashlar/ir/print.h>
 
 #include "analysis/engine.h"
 
@@ -142,6 +143,37 @@ Expr Engine::lifted_bits(const Expr& e) {
     return known ? ir::div(x, ir::index(std::int64_t{1} << by.node()->i)) : Expr();
   }
   return ir::binary(n->op, x, index_of(n->args[1]));
+}
+
+bool Engine::may_wrap(const Expr& e) {
+  const ir::Node* n = e.node();
+  if (!n->type.is_data_integer() || n->type.lanes != 1) return false;
+  switch (n->op) {
+    case Op::add:
+    case Op::sub:
+    case Op::mul:
+    case Op::neg:
+    case Op::shl:
+      return !exact_range(e);
+    case Op::cast:
+      return n->args[0].node()->type.is_data_integer() && !exact_range(e);
+    default:
+      return false;
+  }
+}
+
+std::string wraps_where(const Expr& index, const Facts& facts) {
+  Engine engine(facts);
+  Expr part;
+  ir::walk(index, [&](const Expr& e) {
+    if (part.empty() && engine.may_wrap(e)) part = e;
+    return part.empty() && !ir::is(e, Op::load);
+  });
+  if (part.empty()) return {};
+  const Type t = part.type();
+  std::string s = ", where " + ir::text(part) + " may wrap in " + ir::text(t);
+  if (t.bits < 32 && !ir::is(part, Op::cast)) s += " (convert before: i32(x))";
+  return s;
 }
 
 }  // namespace ashlar::analysis

@@ -317,7 +317,7 @@ Expr Engine::visit(const Expr& e) {
       case Op::mod: {
         const Expr a = visit(n->args[0]), b = visit(n->args[1]);
         r = ir::binary(n->op, a, b);
-        if (ir::is(r, n->op))
+        if (ir::is(r, n->op) && !ir::is_int(b, INT64_MIN))  // which has no opposite
           if (auto next = rewrite(r)) r = visit(*next);
         break;
       }

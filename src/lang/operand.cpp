@@ -1,5 +1,6 @@
 #include "lang/operand.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <ashlar/ir/numeric.h>
@@ -46,6 +47,17 @@ Expr lifted(const Expr& e, Where where) {
   std::int64_t v = 0;
   if (e.type() != u64 && ir::is_int(e, &v)) return ir::int_const(ir::index_type, v, where);
   return ir::make(ir::Op::cast, ir::index_type, std::span(&e, 1), where);
+}
+
+// An index that was converted to data by name: i64(N) - 1.
+bool of_an_index(const Operand& o) {
+  if (o.is_number() || !o.expr().type().is_data_integer()) return false;
+  bool found = false;
+  ir::walk(o.expr(), [&](const Expr& e) {
+    found |= ir::is(e, ir::Op::cast) && ir::args_of(e)[0].type().is_index();
+    return !found && !ir::is(e, ir::Op::load);
+  });
+  return found;
 }
 
 Type common_number_type(Type a, Type b) {  // of numbers that meet only each other, as C++ has it
@@ -126,7 +138,11 @@ std::vector<Expr> unify(const std::vector<const Operand*>& operands, const std::
       type = t;
     else if (type != t && !(type.is_index() && t.is_data_integer())) {
       const Type to = wider(type, t);
-      refuse(what, "operands of one type (convert one by name: " + ir::text(to) + "(x))",
+      const bool extent = std::any_of(operands.begin(), operands.end(), [](const Operand* x) { return of_an_index(*x); });
+      refuse(what,
+             "operands of one type (" +
+                 std::string(extent ? "an index, such as a Symbol, meets any integer without a conversion; or " : "") +
+                 "convert one by name: " + ir::text(to) + "(x))",
              operand_text(*first) + " and " + operand_text(*o), o->where());
     }
   }

@@ -449,15 +449,18 @@ void prove_reads(Context& c) {
         for (const auto& [condition, side] :
              {std::pair{ir::ge(e, begin), "below its begin "}, std::pair{ir::lt(e, end), "past its end "}}) {
           const auto proof = analysis::prove(condition, here);
-          if (!proof && !never_reads(r))
-            c.unproved(
-                Obligation::cover,
-                {c.step.primitive.empty() ? "read" : c.step.primitive,
-                 "reads of " + b.name + " inside of it (clamp the index, use a boundary, or state a fact of the Symbols)",
-                 stage.name + " reads " + b.name + " at " + ir::text(e) + " in dimension " + std::to_string(d) +
-                     (proof.answer == analysis::Answer::refuted ? ", " : ", perhaps ") + side +
-                     ir::text(side[0] == 'b' ? begin : end),
-                 proof.why, c.step.primitive.empty() ? r.load.node()->where : c.step.where});
+          if (proof || never_reads(r)) continue;
+          const bool from_data = analysis::depends_on_data(e);
+          const std::string bound = from_data ? "(bound the index, which comes from data: clamp(e, " + ir::text(begin) + ", " +
+                                                    ir::text(ir::sub(end, ir::index(1))) + "), or promise in_range(e, " +
+                                                    ir::text(begin) + ", " + ir::text(end) + "))"
+                                              : "(clamp the index, use a boundary, or state a fact of the Symbols)";
+          c.unproved(Obligation::cover,
+                     {c.step.primitive.empty() ? "read" : c.step.primitive, "reads of " + b.name + " inside of it " + bound,
+                      stage.name + " reads " + b.name + " at " + ir::text(e) + " in dimension " + std::to_string(d) +
+                          (proof.answer == analysis::Answer::refuted ? ", " : ", perhaps ") + side +
+                          ir::text(side[0] == 'b' ? begin : end) + (from_data ? analysis::wraps_where(e, here) : ""),
+                      proof.why, c.step.primitive.empty() ? r.load.node()->where : c.step.where});
         }
       }
     }
