@@ -4,6 +4,7 @@
 //
 // Invariant: an index stays inside what it reads, for every value that the facts of the Symbols allow; or a boundary extends
 // it.
+#include "data_indices.h"
 #include "texts.h"
 
 namespace fuzz {
@@ -90,6 +91,7 @@ class Expressions {
         static const std::vector<Type> small{u8, i8, i16, i32};
         const Text data = value(s.of(small), depth - 1);
         form("gather");
+        if (s.one_in(2)) return of_data(d, depth);
         if (s.one_in(3)) {  // a promise, which the remainder keeps
           const Text size = plus(end_of(d), -d.low);
           form("in_range");
@@ -135,6 +137,20 @@ class Expressions {
       return Text{ir::index(c), std::to_string(c)};
     }
     return std::nullopt;
+  }
+
+  // The same, by arithmetic in the type of the data; of bounds that are known, or of those of a Symbol as i64.
+  Text of_data(const Span& d, int depth) {
+    static const std::vector<Type> integers{u8, i8, i16, u16, i32, u32, i64, u64};
+    form("arithmetic of data as an index");
+    const Type t = s.of(integers);
+    const Text data = value(t, depth - 1);
+    if (d.symbol >= 0 && s.one_in(3)) {
+      const Text k = convert(i64, data), last{i64(end_of(d).e) - 1, "i64(" + end_of(d).s + ") - 1"};
+      return {clamp(Operand(k.e), Operand(d.low), Operand(last.e)),
+              "clamp(" + k.s + ", " + std::to_string(d.low) + ", " + last.s + ")"};
+    }
+    return arithmetic_of_data(s, data, value(t, depth - 1), d.low, least_end_here(d) - 1 - d.low);
   }
 
   Expr element(const Tensor& t, const std::vector<Text>& at) const {

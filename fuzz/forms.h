@@ -11,12 +11,12 @@ namespace fuzz {
 inline constexpr std::string_view all_forms[] = {
     // of the language (docs/language.md), in its order
     "fixed point", "function of a float", "saturate", "bitcast", "fp8", "packed", "select", "inferred domain", "number",
-    "gather", "in_range", "tuple", "sum", "sum of products", "strict sum", "product", "minimum or maximum", "from", "where",
-    "triangle", "bounds of a table", "argmax", "reducer of any order", "reducer that regroups", "reducer in order",
-    "maximum and a sum by it", "scatter", "puts", "scatter by a table", "einsum", "product of tiles", "gradient", "recurrence",
-    "stage inside a recurrence", "reduction in a step", "scan", "scan by a reducer", "boundary", "repeat", "mirror", "reflect",
-    "wrap", "constant boundary", "transpose view", "slice view", "reverse view", "broadcast view", "reshape view", "constant",
-    "C function", "stage of a C function",
+    "gather", "arithmetic of data as an index", "in_range", "tuple", "sum", "sum of products", "strict sum", "product",
+    "minimum or maximum", "from", "where", "triangle", "bounds of a table", "argmax", "reducer of any order",
+    "reducer that regroups", "reducer in order", "maximum and a sum by it", "scatter", "puts", "scatter by a table", "einsum",
+    "product of tiles", "gradient", "recurrence", "stage inside a recurrence", "reduction in a step", "scan",
+    "scan by a reducer", "boundary", "repeat", "mirror", "reflect", "wrap", "constant boundary", "transpose view", "slice view",
+    "reverse view", "broadcast view", "reshape view", "constant", "C function", "stage of a C function",
     // of schedules
     "scalable lanes", "tile: element by element", "tile: sum", "tile: sum that goes on", "tile of any size", "fragment",
     "broken assumption", "injective scatter at once"};

@@ -4,6 +4,7 @@
 #include <set>
 
 #include <ashlar/analysis/puts.h>
+#include <ashlar/analysis/wraps.h>
 #include <ashlar/ir/function.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>

@@ -55,6 +55,7 @@ class Engine {
 
   // Questions take data for what it is in mathematics, where it cannot wrap (lift.cpp); a simplification leaves it in its type.
   void lift_data() { lift_ = true; }
+  bool met_data() const { return met_data_; }  // in this question
   bool may_wrap(const Expr& data);
   Expr lifted(const Expr& cast);  // one step of it: empty where there is none
 
@@ -71,7 +72,7 @@ class Engine {
   void begin() {
     done_[0].clear(), done_[1].clear(), keep_.clear();
     budget_ = 0;
-    lift_ = false;
+    lift_ = met_data_ = false;
   }
 
  private:

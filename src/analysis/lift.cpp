@@ -7,6 +7,8 @@
 // Invariant: what comes out has the same value as what went in, for all values that the facts allow. An index is of 64 bits
 // (docs/ir.md), so that to convert one to i64 or u64 and back gives it again; an index keeps the bits of a u64, so that those
 // from 2^63 are no numbers, and only what lies below is taken apart.
+#include <ashlar/analysis/wraps.h>
+
 #include <algorithm>
 #include <array>
 
@@ -66,8 +68,11 @@ Expr Engine::lifted(const Expr& cast) {
     case Op::min:  // with a u64 that may lie beyond all indices: then the other one
       for (const int k : {0, 1})
         if (!is_index_value(a[k]) && is_index_value(a[1 - k])) {
-          const Expr x = index_of(a[k]), y = index_of(a[1 - k]), zero = ir::index(0);
-          return ir::select(ir::lt(x, zero), y, ir::min(ir::max(x, zero), y));
+          const Expr x = index_of(a[k]), y = index_of(a[1 - k]);
+          const DataRange of_x = data_range(a[k]);
+          if (of_x.lo > INT64_MAX) return y;
+          const Expr least = ir::index(static_cast<std::int64_t>(of_x.lo));
+          return ir::select(ir::lt(x, ir::index(0)), y, ir::min(ir::max(x, least), y));
         }
       return lifted_arithmetic(e);
     default:

@@ -18,9 +18,7 @@ constexpr int steps_of_a_proof = 400;
 constexpr std::int64_t small_box = 4096;
 constexpr int samples = 256;
 
-Proof refuted_at(const Assignment& at) {
-  return {Answer::refuted, text(at), at};
-}
+Proof refuted_at(const Assignment& at) { return {Answer::refuted, text(at), at}; }
 
 // The same refutation in small numbers: each variable in turn takes the smallest value at which the facts hold and the
 // condition still fails.
@@ -55,6 +53,10 @@ bool can_prove(const Expr& condition, const Facts& facts) {
     proved = memo->ask([&](Engine& engine) {
       engine.set_budget(steps_of_a_proof);
       engine.lift_data();
+      if (engine.decide(condition) == Truth::yes) return true;
+      if (!engine.met_data()) return false;
+      engine.begin();  // as it was written: its bounds may be closer than those of its parts
+      engine.set_budget(steps_of_a_proof);
       return engine.decide(condition) == Truth::yes;
     });
   } catch (const Overflow&) { proved = false; }
@@ -84,7 +86,7 @@ Proof prove(const Expr& condition, const Facts& facts) {
     }
   }
   const Expr left = simplify(condition, facts);
-  if (ir::is_int(left)) return refuted_at({});
+  if (std::int64_t holds = 0; ir::is_int(left, &holds)) return holds ? Proof{Answer::proved, {}, {}} : refuted_at({});
   return {Answer::unknown, "could not decide " + ir::text(left), {}};
 }
 

@@ -4,6 +4,7 @@
 
 #include <ashlar/analysis/domains.h>
 #include <ashlar/analysis/puts.h>
+#include <ashlar/analysis/wraps.h>
 #include <ashlar/ir/recurrence.h>
 
 #include "schedule/inside.h"

@@ -31,10 +31,6 @@ struct Proof {
 Proof prove(const Expr& condition, const Facts&);
 bool can_prove(const Expr& condition, const Facts&);
 
-// For a refusal: where the arithmetic of data in an index may wrap, so that it has the bounds of its type and not those of
-// mathematics, the first such part and what to write instead, as the end of a sentence; else nothing.
-std::string wraps_where(const Expr& index, const Facts&);
-
 // Constant bounds, inclusive; empty when the facts give none.
 std::optional<std::int64_t> constant_min(const Expr&, const Facts&);
 std::optional<std::int64_t> constant_max(const Expr&, const Facts&);

@@ -1,0 +1,14 @@
+#pragma once
+// Where the arithmetic of data in an index may wrap, so that it has the bounds of its type and not those of mathematics.
+#include <string>
+
+#include <ashlar/analysis/facts.h>
+
+namespace ashlar::analysis {
+
+// The first such part, and what to write instead, as the end of a refusal's sentence; nothing where there is none.
+//
+//   wraps_where(index(k - 1), {})    ", where k - 1u8 may wrap in u8 (convert before: i32(x))"
+std::string wraps_where(const Expr& index, const Facts&);
+
+}  // namespace ashlar::analysis
