@@ -57,7 +57,12 @@ void reduction(const ir::Program& p, const ir::Stage& s, const Sizes& sizes, Cla
   // What neighbours in memory are, the largest load says.
   double largest = 0;
   bool beside = false;  // neighbouring results read neighbours
+  const auto of_terms = [&](const Reading& r) {
+    return std::any_of(terms.begin(), terms.end(), [&](const auto& k) { return uses(r, k.id); });
+  };
+  const bool some = std::any_of(loads.begin(), loads.end(), of_terms);
   for (const Reading& r : loads) {
+    if (some && !of_terms(r)) continue;  // once a result, as the bounds of a ragged row are
     double touched = 1;
     for (const ir::IterVar& v : s.iters)
       if (uses(r, v.id)) touched *= sizes.extent(s, v.id);

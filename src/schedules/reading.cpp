@@ -126,6 +126,15 @@ std::optional<std::int64_t> Sizes::constant_extent(const ir::Stage& s, Id variab
   return std::nullopt;
 }
 
+bool Sizes::from_data(const ir::Stage& s, Id variable) const {
+  const auto nests = ir::nests_of(p_, s.id);
+  bool found = false;
+  if (!nests.empty())
+    for (const ir::Root& r : nests.front()->roots)
+      if (r.iter == variable) ir::walk(r.extent, [&](const Expr& e) { return found = found || ir::is(e, Op::load), !found; });
+  return found;
+}
+
 double Sizes::points(const ir::Stage& s) const {
   double n = 1;
   for (const auto& v : spatial_of(s)) n *= extent(s, v.id);

@@ -43,14 +43,6 @@ std::vector<Loop> loops_of(Draft& d, const Stage& stage, bool reduce) {
 
 namespace {
 
-// Rows of a sparse matrix, sequences of a batch: how many terms there are stands in a table.
-bool is_ragged(const ir::Stage& s) {
-  const auto terms = reduce_of(s);
-  return std::any_of(terms.begin(), terms.end(), [](const ir::IterVar& v) {
-    return analysis::depends_on_data(v.begin) || analysis::depends_on_data(v.end);
-  });
-}
-
 // Few operations on elements that lie anywhere: gathering lanes costs more than such a term.
 bool gathers_little(const ir::Program& p, const ir::Stage& s) {
   constexpr double little = 8;
@@ -96,7 +88,7 @@ void reduce_in_lanes(Draft& d, Id id, double about) {
   if (terms.empty() || !may_regroup(d, id)) return;
   const Id along = c.contiguous ? c.contiguous : terms.back().id;
   const double extent = std::max(about, sizes.extent(d.stage(id), along));
-  const bool ragged = is_ragged(d.stage(id));
+  const bool ragged = sizes.from_data(d.stage(id), along);  // rows may be short
   if (ragged && gathers_little(d.program(), d.stage(id))) {
     d.done(id, "one term after the other");
     return d.why(id, "rows of a table may be short, and its terms lie apart: lanes would gather more than they add");

@@ -4,6 +4,7 @@
 
 #ifdef ASHLAR_TEST_LLVM
 #include "tests/ops/runners.h"
+#include "tests/ops/times.h"
 #endif
 
 namespace ops_test {
@@ -82,6 +83,18 @@ void check(const std::string& name, const std::function<void(Maker&)>& build, co
     return;
   }
 #ifdef ASHLAR_TEST_LLVM
+  if (times_are_asked_for()) {
+    const auto elements = [](const Run& r) {
+      std::int64_t n = 0;
+      for (const Dims& d : r.shapes) n = std::max(n, Nd::count(d));
+      return n;
+    };
+    if (!runs.empty())
+      print_times(name, m, built, *std::max_element(runs.begin(), runs.end(), [&](const Run& a, const Run& b) {
+                    return elements(a) < elements(b);
+                  }));
+    return;
+  }
   std::vector<std::unique_ptr<Runner>> runners;
   try {
     runners = runners_for(name, built, tolerance.emulated, tolerance.refused_on_devices);

@@ -262,3 +262,16 @@ TEST_CASE("by default: families that take a stage whole, and one thread for recu
   CHECK(Scheduled({x}, {ops::cumsum(x, 0)}).text().find("parallel") != std::string::npos);
   CHECK(Scheduled({x}, {ops::cumsum(x, 0)}, {.parallel = false}).text().find("parallel") == std::string::npos);
 }
+
+TEST_CASE("by default: a ragged row is summed along its elements, whatever tables say where it begins") {
+  lang::DefinitionScope scope;
+  const Tensor first = input("first", i32, {9}), x = input("x", f32, {40});
+  const Scheduled s({first, x}, {compute("total", {{"r", 8}}, [&](Var r) {
+                      const Axis k{"k", in_range(first(r), 0, 41), in_range(first(r + 1), 0, 41)};
+                      return sum(x(k), k);
+                    })});
+  const schedules::Choice& total = s.by.choices.stages.back();
+  CHECK(total.family == Family::row_reduction);
+  CHECK(s.has(total.stage, "sums in 1 vector of 16"));  // rows may be short
+  s.same({{9}, {40}, {8}});
+}
