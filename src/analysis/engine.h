@@ -129,12 +129,12 @@ class Engine {
   std::array<std::unordered_map<const ir::Node*, Expr>, 2> done_;  // [1]: inside a proof, where fewer steps are spent
   std::unordered_map<const ir::Node*, Range> ranges_;
   std::array<std::unordered_map<const ir::Node*, Range>, 9>
-      ranges_below_;                                                    // of shared nodes, in the ranges of variables; by depth
+      ranges_below_;  // of shared nodes, in the ranges of variables; by depth
   std::array<std::unordered_map<const ir::Node*, DataRange>, 9> data_ranges_;  // by depth
-  std::unordered_map<const ir::Node*, Congruence> congruences_;         // of shared nodes
-  std::map<std::pair<const ir::Node*, ir::Id>, Direction> directions_;  // of shared nodes
-  std::vector<Expr> keep_, ranged_;                                     // keep the keys of the maps alive
-  std::vector<Linear> hypotheses_;                                      // each is >= 0
+  std::unordered_map<const ir::Node*, Congruence> congruences_;                // of shared nodes
+  std::map<std::pair<const ir::Node*, ir::Id>, Direction> directions_;         // of shared nodes
+  std::vector<Expr> keep_, ranged_;                                            // keep the keys of the maps alive
+  std::vector<Linear> hypotheses_;                                             // each is >= 0
   struct Tried {  // a question inside of the proof that runs: different orders of the same replacements come to the same ones
     Linear sum;
     int given = 0, depth = 0, spent = 0;  // steps, proofs around it, steps
