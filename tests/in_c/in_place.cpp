@@ -26,6 +26,10 @@ Compiled compile(const ir::Kernel& kernel, const Target& target, Seconds*) {
   return Compiled(code);
 }
 
+// What was emitted by LLVM is left aside.
+void require_loadable(const Target&) {}
+Compiled load(const std::string&, const ir::Kernel& kernel, const Target& target) { return compile(kernel, target, nullptr); }
+
 int Compiled::call(std::span<const void* const> arguments, const ashlar_context* context) const {
   if (arguments.size() != static_cast<std::size_t>(descriptor().argument_count))
     refuse("call", std::to_string(descriptor().argument_count) + " arguments", std::to_string(arguments.size()), Where{});

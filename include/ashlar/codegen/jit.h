@@ -28,6 +28,7 @@ class Compiled {
  private:
   struct Code;
   explicit Compiled(std::shared_ptr<Code> code) : code_(std::move(code)) {}
+  friend Compiled compile(const ir::Kernel&, const Target&, Seconds*);
   friend Compiled load(const std::string& object, const ir::Kernel&, const Target&);
   std::shared_ptr<Code> code_;
 };
