@@ -13,6 +13,7 @@ namespace ashlar::schedules {
 namespace {
 
 constexpr double worth_parallel = 5e4;  // operations
+constexpr double an_update = 8;         // operations that changing an element anywhere costs
 constexpr std::int64_t parts = 16;      // of the steps of a scatter, each with a result of its own
 
 // Neighbouring steps that change neighbours are in lanes, blocks of them on the pool; else the steps go to the pool in parts,
@@ -109,7 +110,8 @@ void schedule_alone(Draft& d, Id id) {
     if (!ordered && !s.scattered(dims[k].id)) free.push_back(k);
   }
   if (family == Family::external) return;
-  const double work = (family == Family::scatter ? 1 : d.most().points(s)) * d.most().terms(s) * cost_of(s);
+  const double work = family == Family::scatter ? d.most().terms(s) * (cost_of(s) + an_update)
+                                                : d.most().points(s) * d.most().terms(s) * cost_of(s);
   if (family == Family::scatter && scatter_in_lanes(d, id, d.options.parallel && work >= worth_parallel)) return;
   if (family == Family::recurrence) keep_steps(d, id);
   if (free.empty()) return d.done(id, "as it was written: no dimension is free of the order");
