@@ -324,9 +324,11 @@ class Carry {
   // Half of the registers at most: the steps need some of their own.
   bool fits() const {
     std::int64_t count = 0;
-    for (const Stored& s : stores_)
-      count += s.most * std::max<std::int64_t>(
-                            1, (s.address.lanes * s.type.element().bits + options_.vector_bits - 1) / options_.vector_bits);
+    for (const Stored& s : stores_) {
+      const std::int64_t register_bits = std::max<std::int64_t>(options_.vector_bits, s.type.element().bits);  // or of scalars
+      count +=
+          s.most * std::max<std::int64_t>(1, (s.address.lanes * s.type.element().bits + register_bits - 1) / register_bits);
+    }
     return count <= options_.vector_registers / 2;
   }
 
