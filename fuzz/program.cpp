@@ -17,7 +17,6 @@ class Maker : Operators {
     made.exact = s.one_in(4);
     made.edges = !made.exact && s.one_in(4);
     if (s.one_in(kind_.tiles ? 5 : 25)) return product_of_tiles();
-    if (s.one_in(20)) return chain_of_windows();
     const int symbol_count = s.between(0, 2);
     for (int k = 0; k < symbol_count; ++k) symbol(k);
     const int inputs = s.between(1, 3);
@@ -63,41 +62,6 @@ class Maker : Operators {
                  name_of(wide) + (more ? ", max(C * 2, 0)\n" : "\n");
     made.product = Made::TiledProduct{A, B, product, result, half};
     made.built = lang::build_program("fuzzed", {A, B, C});
-    return std::move(made);
-  }
-
-  // Two to five stages, each a window over rows (and sometimes columns) of the one before, or of the one before that as well;
-  // at the borders of the input, or of every stage, elements are repeated.
-  Made chain_of_windows() {
-    form("chain of windows");
-    const bool known = s.one_in(4), every = s.one_in(3);
-    const int rows = s.between(1, 20), stages = s.between(2, 5);
-    Symbol::Facts f;
-    if (s.one_in(3)) f.multiple_of = s.between(2, 4);
-    f.min = s.one_in(2) ? f.multiple_of : 0;
-    const Expr H = known ? ir::index(rows) : Expr(Symbol("H", f));
-    const Type t = s.one_in(2) ? i32 : f32;
-    const Tensor x = lang::make_input("x", t, {H, 6});
-    Tensor two = boundary::repeat(x), one = two;
-    made.text += std::string("chain of windows of ") + name_of(t) + "[" + (known ? std::to_string(rows) : "H") + ", 6]:";
-    for (int k = 0; k < stages; ++k) {
-      const int lo = s.between(0, 2) - 2, hi = s.between(0, 2), across = s.between(0, 1), step = s.one_in(8) ? 2 : 1;
-      const bool both = s.one_in(5);
-      const auto value = [&](Var i, Var j) {
-        const Expr e = one(i * step + lo, j) * 2 + one(i * step + hi, j + across);
-        return both ? e - two(i, j) : e;
-      };
-      const bool here = every || k + 1 == stages;
-      const Tensor next = here ? compute("w", {H, 6}, value) : compute("w", value);
-      made.text += " [" + std::to_string(step) + " i " + std::to_string(lo) + ", + " + std::to_string(hi) + "]" +
-                   (across ? " across" : "") + (both ? " and the one before" : "");
-      two = one, one = every ? boundary::repeat(next) : next;
-      if (k + 1 < stages) continue;
-      const Tensor y = lang::make_output("y", t, {H, 6});
-      lang::bind(y, next);
-      made.built = lang::build_program("fuzzed", {x, y});
-    }
-    made.text += every ? ", all repeated\n" : "\n";
     return std::move(made);
   }
 

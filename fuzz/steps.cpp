@@ -202,8 +202,7 @@ std::optional<Drawn> draw_step(Source& s, const Program& p, bool scalable) {
     args = {Arg::stage(any(stages)), Arg::place(*scopes[s.pick(2)])};
   } else if (name == "stream_store") {
     args = {Arg::stage(any(stages))};
-  } else if (name ==
-             "window") {  // compute_at, store_at further out, slide, and often a ring; then what it reads, along the same loop
+  } else if (name == "window") {  // compute_at, store_at further out, slide, and often a ring
     const Id stage = temporary();
     const std::vector<Id> readers = readers_of(stage);
     if (readers.empty()) return std::nullopt;
@@ -221,26 +220,12 @@ std::optional<Drawn> draw_step(Source& s, const Program& p, bool scalable) {
       next.where = Where::current();
       next.args = std::move(with);
     };
-    const auto slide = [&](Id id) {
-      then("slide", {Arg::stage(id), Arg::loop(chain[at]->id)});
-      const int rank = p.stage(id).spatial_rank();
-      if (rank > 0 && !s.one_in(3))
-        then("fold", {Arg::stage(id), Arg::integer(static_cast<int>(s.pick(static_cast<std::uint32_t>(rank)))),
-                      Arg::integer(factors[s.pick(8)])});
-    };
     then("store_at", {Arg::stage(stage), Arg::loop(chain[outside]->id)});
-    slide(stage);
-    Id last = stage;
-    for (std::size_t k = 0; k < placed.size() && last != 0; ++k) {  // recurrences and what is inside of them read each other
-      const auto read = std::find_if(placed.begin(), placed.end(), [&](Id id) {
-        const std::vector<Id> its = readers_of(id);
-        return id != last && std::find(its.begin(), its.end(), last) != its.end();
-      });
-      last = read == placed.end() ? 0 : *read;
-      if (last == 0) break;
-      then("compute_at", {Arg::stage(last), Arg::loop(chain[at]->id)});
-      slide(last);
-    }
+    then("slide", {Arg::stage(stage), Arg::loop(chain[at]->id)});
+    const int rank = p.stage(stage).spatial_rank();
+    if (rank > 0 && !s.one_in(3))
+      then("fold", {Arg::stage(stage), Arg::integer(static_cast<int>(s.pick(static_cast<std::uint32_t>(rank)))),
+                    Arg::integer(factors[s.pick(8)])});
   } else if (name == "fuse_siblings") {             // and sometimes both on workers
     std::vector<std::pair<Id, const Stmt*>> pairs;  // most often two whose outermost loops have one extent
     const auto outermost = [](const Stmt& nest) {
