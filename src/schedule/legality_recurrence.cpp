@@ -62,8 +62,9 @@ bool prove_steps_fold(Context& c, const Stmt& nest, const ir::Buffer& buffer, st
   const auto element = [&](std::int64_t v) { return buffer.name + " at " + step.name + " = " + std::to_string(v); };
   for (const ir::SelfRead& r : reads) {
     if (!r.back[dim] || *r.back[dim] < 0)
-      c.unproved(Obligation::capacity, expected + " is read a constant number of steps back alone",
-                 ir::text(r.load) + ", which may lie anywhere along " + step.name, "");
+      return c.unproved(Obligation::capacity, expected + " is read a constant number of steps back alone",
+                        ir::text(r.load) + ", which may lie anywhere along " + step.name, ""),
+             true;
     const std::int64_t back = *r.back[dim];
     if (back < slots) continue;
     const std::int64_t reader = step.descending ? 0 : back, source = step.descending ? back : 0;
@@ -79,9 +80,10 @@ bool prove_steps_fold(Context& c, const Stmt& nest, const ir::Buffer& buffer, st
   if (!root) throw InternalError("a nest lacks a root for an iteration variable");
   const auto around = around_steps(p, nest, root->axis);
   if (!around)
-    c.unproved(Obligation::capacity,
-               "one loop over the steps of " + stage.name + " along " + step.name + " (fold before it is split)",
-               "a loop that was split, fused or skewed", "");
+    return c.unproved(Obligation::capacity,
+                      "one loop over the steps of " + stage.name + " along " + step.name + " (fold before it is split)",
+                      "a loop that was split, fused or skewed", ""),
+           true;
   for (const Stmt* loop : *around)
     if (!analysis::iterations_apart(p, stage, loop->axis))
       c.unproved(Obligation::capacity,
