@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
         try {
           std::regex parsed(text);
           return std::string();
-        } catch (const std::regex_error& e) { return "\"" + text + "\" is no regular expression: " + e.what(); }
+        } catch (const std::regex_error& e) { return "\"" + text + "\" is not a regular expression: " + e.what(); }
       });
   app.add_option("--threads", threads, "measure on one thread and on this many")->check(CLI::Range(1, 1024));
   app.add_option("--seconds", seconds, "that each comparison takes")->check(CLI::Range(0.0, 600.0));

@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
         try {
           std::regex parsed(text);
           return std::string();
-        } catch (const std::regex_error& e) { return "\"" + text + "\" is no regular expression: " + e.what(); }
+        } catch (const std::regex_error& e) { return "\"" + text + "\" is not a regular expression: " + e.what(); }
       });
   app.add_option("--seconds", options.seconds, "that the rounds of a program take")->check(CLI::Range(0.0, 600.0));
   app.add_option("--threads", options.threads, "time the default schedule on this many threads too")

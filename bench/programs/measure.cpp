@@ -206,7 +206,7 @@ void measure(Result& result, const Entry& entry, const Options& options) {
       throw std::runtime_error(fmt::format("plain loops by {} and by {} differ: {}", entry.loops[0].name, loops.name, other));
     }
   }
-  if (!meant) throw std::runtime_error("there is no compiler for the plain loops");
+  if (!meant) throw std::runtime_error("no compiler was found for the plain loops");
   const Left serial = left_by(call(unscheduled.code));
   const auto hold = [&](const std::string& what, const Left& to, const Left& left, double tolerance) {
     const std::string other = difference(outputs, to, left, tolerance);

@@ -35,7 +35,7 @@ Dims Program::evaluated(const std::vector<Extent>& shape) const {
   for (const Extent& e : shape) {
     const std::optional<std::int64_t> begin = e.begin().empty() ? 0 : analysis::evaluate(e.begin(), at),
                                       end = analysis::evaluate(e.end(), at);
-    if (!begin || !end) throw std::runtime_error("a shape is no formula of numbers and of Program::size()");
+    if (!begin || !end) throw std::runtime_error("expected a shape made of numbers and of Program::size()");
     r.push_back(*end - *begin);
   }
   return r;
