@@ -164,8 +164,12 @@ DataRange Engine::data_range_of(const Expr& e) {
       return clamped({of(0).lo - of(1).hi, of(0).hi - of(1).lo}, all);
     case Op::saturate: {
       const Type from = a[0].node()->type;
+      if (from.is_float()) return converted_range(a[0], all, true);
       return from.is_index() || from.is_data_integer() ? clamped(of(0), all) : all;
     }
+    case Op::cast:
+      if (a[0].node()->type.is_float()) return converted_range(a[0], all, false);
+      return exact_range(e).value_or(all);
     case Op::popcount:
     case Op::clz:
     case Op::ctz:

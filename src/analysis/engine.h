@@ -104,6 +104,8 @@ class Engine {
   std::optional<DataRange> exact_range(const Expr&);  // of what is computed without wrapping; empty where it may wrap
   DataRange bits_range(const Expr&, const DataRange& all);
   DataRange within_conditions(const Expr&, DataRange);
+  // float_range.cpp
+  DataRange converted_range(const Expr& value, const DataRange& all, bool rounded);
   // lift.cpp
   Expr index_of(const Expr& data);
   Expr lifted_arithmetic(const Expr& data);

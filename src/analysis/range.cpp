@@ -241,8 +241,8 @@ Range Engine::atom_range(const Expr& e) {
     case Op::cast: {
       const Type from = a[0].node()->type;
       if (from.is_index()) return range(a[0]);
-      if (!from.is_data_integer()) return of_type(from);
-      const DataRange r = data_range(a[0]);
+      if (!from.is_data_integer() && !from.is_float()) return of_type(from);
+      const DataRange r = from.is_float() ? converted_range(a[0], {INT64_MIN, INT64_MAX}, false) : data_range(a[0]);
       if (r.hi > INT64_MAX) return {};  // an index keeps the bits of a u64
       return {static_cast<std::int64_t>(r.lo), static_cast<std::int64_t>(r.hi)};
     }

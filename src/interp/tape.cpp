@@ -130,7 +130,8 @@ void Tape::compute(Node& n, int lane) {
 }
 
 // What was not written has no value, nor has an index that leaves 63 bits, nor what is computed from either; `select` has the
-// value of the arm that it takes, and a load that its mask leaves out has one wherever it points.
+// value of the arm that it takes, `and` and `or` that of an operand which decides, and a load that its mask leaves out has one
+// wherever it points.
 void Tape::compute_strict(Node& n, int lane) {
   n.missing = nullptr;
   if (some_without_) {
@@ -142,6 +143,12 @@ void Tape::compute_strict(Node& n, int lane) {
       const Node& last = operand(n.count - 1);
       return !(n.op == Op::load && last.type.is_bool() && !last.missing && !last.value.i);
     };
+    if (n.op == Op::logic_and || n.op == Op::logic_or)
+      for (std::uint32_t k = 0; k < n.count; ++k)
+        if (!operand(k).missing && (operand(k).value.i != 0) == (n.op == Op::logic_or)) {
+          n.value = operand(k).value;
+          return;
+        }
     for (std::uint32_t k = 0; k < n.count && !n.missing; ++k)
       if (used(k)) n.missing = operand(k).missing;
     if (n.missing && n.op == Op::load) std::rethrow_exception(n.missing);  // it would read anywhere

@@ -20,6 +20,8 @@ namespace {
 
 // The dimensions that a recurrence runs along, checked.
 void run_along(StageDef& s, const Along& along) {
+  if (along.misses_one)
+    refuse(s.name, "backwards(d) of a dimension to run along", "backwards(" + std::to_string(along.missing) + ")", s.where);
   s.descending.assign(s.dimensions.size(), false);
   for (std::size_t k = 0; k < along.count; ++k) {
     const int d = along.dims[k];

@@ -101,9 +101,12 @@ static int take_workspace(Call* call, const void* args, ashlar_context* ctx, boo
     return ASHLAR_OK;
   }
   ctx->workspace = ashlar_allocate(ctx, bytes, align);
-  if (ctx->workspace == NULL)
+  if (ctx->workspace == NULL) {
+    const char* stages = desc->workspace_stages;
     return ashlar_error_record(call->error, ASHLAR_E_MEMORY, -1, -1, (int64_t)bytes, 0,
-                               "%s: no memory for a workspace of {expected} bytes", desc->name);
+                               "%s: no memory for a workspace of {expected} bytes%s%s", desc->name,
+                               stages != NULL ? ", which is for " : "", stages != NULL ? stages : "");
+  }
   ctx->workspace_bytes = bytes;
   *owned = true;
   return ASHLAR_OK;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <functional>
 #include <random>
 
 #include <ashlar/ir/numeric.h>
@@ -273,4 +275,89 @@ TEST_CASE("bounds and the lifted form hold for every value of the data") {
   CHECK(compared > 200'000);
   CHECK(narrower > 1000);
   CHECK(taken_apart > 1000);
+}
+
+TEST_CASE("an integer that is converted from a float has the bounds of the float") {
+  const auto real = [](Type t, double v) { return float_const(t, v); };
+  const auto between = [&](const Expr& x, double lo, double hi) { return min(max(x, real(x.type(), lo)), real(x.type(), hi)); };
+  const auto nearest = [](const Expr& x) { return make(Op::saturate, i32, std::array{x}); };
+  for (const Type t : {f16, bf16, f32, f64}) {
+    CAPTURE(text(t));
+    const Expr x = data(t);
+    CHECK(bounds(cast(i32, between(x, 0, 255))) == "[0, 255]");
+    CHECK(bounds(cast(i32, between(x, 3, 7))) == "[0, 7]");  // NaN becomes 0
+    CHECK(bounds(cast(u8, between(x, -3, 7))) == "[0, 7]");
+    CHECK(bounds(cast(i8, between(x, -300, 7))) == "[-128, 7]");
+    CHECK(bounds(cast(i32, add(mul(between(x, 0, 1), real(t, 255)), real(t, 0.5)))) == "[0, 255]");
+    CHECK(bounds(cast(i32, make(Op::floor, t, std::array{between(x, -2.5, 2.5)}))) == "[-3, 2]");
+    CHECK(bounds(nearest(between(x, -2.5, 3.5))) == "[-2, 4]");
+    CHECK(bounds(cast(i32, neg(between(x, 1, 2.5)))) == "[-2, 0]");
+    CHECK(bounds(cast(i32, cast(f32, between(x, 0, 9.5)))) == "[0, 9]");
+    CHECK(bounds(cast(i32, mul(between(x, 0, 9), x))) == "[-2147483648, 2147483647]");  // 0 * inf
+    CHECK(bounds(cast(i32, min(x, real(t, 9)))) == "[-2147483648, 9]");
+  }
+  CHECK(bounds(cast(i32, cast(f32, clamp_to(data(u8), 2, 9)))) == "[2, 9]");
+  CHECK(bounds(cast(i32, mul(cast(f32, clamp_to(data(i32), 2, 9)), real(f32, 0.5)))) == "[1, 4]");
+  CHECK(bounds(cast(i64, cast(f32, data(u64)))) == "[0, 9223372036854775807]");
+  CHECK(constant_max(cast(index_type, between(data(f32), -4, 12.5)), {}) == 12);
+}
+
+TEST_CASE("bounds of converted floats hold on random expressions and values") {
+  std::mt19937 draw(4711);
+  const auto any = [&](double lo, double hi) { return std::uniform_real_distribution<>(lo, hi)(draw); };
+  for (int round = 0; round < 400; ++round) {
+    const Type t = std::array{f16, bf16, f32, f64}[draw() % 4];
+    const Id id = 77;
+    Expr e = data(t, id);
+    for (int k = 0; k < 5; ++k) {
+      const Expr c = float_const(t, round_to(t, any(-20, 20)));
+      switch (draw() % 9) {
+        case 0:
+          e = add(e, c);
+          break;
+        case 1:
+          e = sub(c, e);
+          break;
+        case 2:
+          e = mul(e, c);
+          break;
+        case 3:
+          e = min(e, c);
+          break;
+        case 4:
+          e = max(e, c);
+          break;
+        case 5:
+          e = make(Op::abs, t, std::array{e});
+          break;
+        case 6:
+          e = make(Op::round, t, std::array{e});
+          break;
+        case 7:
+          e = cast(t, cast(f32, e));
+          break;
+        default:
+          e = mul(e, min(max(e, float_const(t, -2)), float_const(t, 3)));
+      }
+    }
+    const Expr whole = draw() % 2 ? cast(i16, e) : make(Op::saturate, i16, std::array{e});
+    const auto lo = constant_min(as_index(whole), {}), hi = constant_max(as_index(whole), {});
+    REQUIRE((lo && hi));
+    for (const double x : {any(-30, 30), any(-1e5, 1e5), 0.0, -0.5, 2.5, double(NAN), double(INFINITY), -double(INFINITY)}) {
+      const std::function<Value(const Expr&)> run = [&](const Expr& v) -> Value {
+        if (is(v, Op::load)) return float_value(t, x);
+        if (is(v, Op::float_const)) return value_of(v);
+        std::vector<Value> args;
+        for (const Expr& a : args_of(v)) args.push_back(run(a));
+        if (is(v, Op::cast)) return convert(v.type(), args[0]);
+        if (is(v, Op::saturate)) return saturate_to(v.type(), args[0]);
+        return *evaluate(op_of(v), v.type(), args);
+      };
+      const std::int64_t got = run(whole).i;
+      CAPTURE(text(whole));
+      CAPTURE(x);
+      CHECK(*lo <= got);
+      CHECK(got <= *hi);
+    }
+  }
 }

@@ -200,6 +200,28 @@ TEST_CASE("lanes of a vector with a name may be read from nothing where no store
   }
 }
 
+TEST_CASE("beside what decides a condition the other operand need not have been written") {
+  ir::Kernel k = copy_kernel();
+  k.workspace_shared = ir::index(64);
+  add_workspace(k, u, "u", ir::index(0), false);
+  const Expr v = index_var(i, "i"), n = index_var(N, "N");
+  const Expr unwritten = ir::gt(load1(u, "u", v), ir::float_const(f32, 0)), never = ir::lt(v, ir::index(0));
+  const auto masked = [&](const Expr& mask) {
+    const Expr operands[2] = {v, mask};
+    k.body = {loop(i, "i", n, {store(out, v, ir::load(in, "in", f32, operands))})};
+    interp::Arguments args{counting(3), Array::zeros(f32, {3})};
+    interp::run(k, args);
+    return args[1].array.real({2});
+  };
+  CHECK(masked(ir::logic_and(never, unwritten)) == 0);
+  CHECK(masked(ir::logic_and(unwritten, never)) == 0);
+  CHECK(masked(ir::logic_or(unwritten, ir::logic_not(never))) == 3);
+  CHECK_THROWS_WITH_AS(masked(ir::logic_and(ir::logic_not(never), unwritten)),
+                       "kernel `copy` at i = 0 reads u[0], which was not written", RunError);
+  CHECK_THROWS_WITH_AS(masked(ir::logic_or(never, unwritten)), "kernel `copy` at i = 0 reads u[0], which was not written",
+                       RunError);
+}
+
 TEST_CASE("two lanes of one store may not write one element") {
   ir::Kernel k = copy_kernel();
   const Expr address = ir::ramp(ir::index(0), ir::index(1), 4);

@@ -123,6 +123,9 @@ TEST_CASE("a step reads elements before it, along the dimensions it runs along")
   CHECK(s.with([&](Prior y, Var r, Var t) { return y(r, t - 1) > 0; }).text().find("f32") != std::string::npos);
   CHECK(s.with([&](Prior y, Var r, Var t) { return y(r, t - 1); }, Along{2}).found == "Along 2");
   CHECK(s.with([&](Prior y, Var r, Var t) { return y(r, t - 1); }, Along{1, 1}).found == "1 twice");
+  CHECK(s.with([&](Prior y, Var r, Var t) { return y(r, t + 1); }, Along{1}.backwards(0))
+            .text()
+            .find("expected backwards(d) of a dimension to run along, found backwards(0)") != std::string::npos);
   CHECK(s.with([&](Prior y, Var r, Var t) { return y(r, t - 1); }, Along{1}, Lag{0}).found == "0");
   CHECK(s.with([&](Prior y, Var r, Var t) { return y(r, t - 1); }, Along{1}, Lag{1, 1}).found == "2");
   // Where an earlier dimension has moved, the others may be anywhere.

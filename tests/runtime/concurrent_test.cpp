@@ -67,7 +67,8 @@ ashlar_abi1_desc desc(std::uint64_t features) {
           nullptr,
           &no_bytes,
           64,
-          &fill<Number>};
+          &fill<Number>,
+          nullptr};
 }
 
 }  // namespace

@@ -247,7 +247,7 @@ TEST_CASE("context, workspace and processor") {
   d.refused(ASHLAR_E_ALIGN, "affine: the workspace begins 4 bytes past a multiple of 64 bytes, expected a multiple of 64");
   AffineCall e;
   e.ctx.allocate = [](void*, std::size_t, std::size_t, std::int32_t, std::int32_t) -> void* { return nullptr; };
-  e.refused(ASHLAR_E_MEMORY, "affine: no memory for a workspace of 20 bytes");
+  e.refused(ASHLAR_E_MEMORY, "affine: no memory for a workspace of 20 bytes, which is for sums");
   AffineCall f;
   ashlar_abi1_desc desc = affine;
   const float alpha = 1;

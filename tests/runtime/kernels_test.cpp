@@ -113,7 +113,8 @@ const ashlar_abi1_desc affine = {1,
                                  nullptr,
                                  affine_workspace,
                                  64,
-                                 affine_run};
+                                 affine_run,
+                                 "sums"};
 int affine_with(const ashlar_tensor* A, const ashlar_tensor* B, const ashlar_tensor* bias, float alpha, ashlar_tensor* C,
                 const ashlar_context* ctx) {
   const void* arguments[] = {A, B, bias, &alpha, C};
@@ -141,7 +142,8 @@ const ashlar_abi1_desc window = {1,
                                  window_assume,
                                  nullptr,
                                  1,
-                                 window_run};
+                                 window_run,
+                                 nullptr};
 int window_with(const ashlar_tensor* x, ashlar_tensor* y, ashlar_tensor* z, const ashlar_context* ctx) {
   const void* arguments[] = {x, y, z};
   return ashlar_abi1_call(&window, arguments, ctx);

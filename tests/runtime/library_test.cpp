@@ -60,8 +60,8 @@ const ashlar_abi1_symbol symbols[] = {{"N", 0, INT64_MAX, 1, offsetof(Args, N), 
 template <int Number>
 const ashlar_abi1_desc* desc(std::int32_t device_type, std::uint64_t features) {
   static ashlar_abi1_desc d;
-  d = {1,         sizeof d, "g",     device_type, 0,       features,       1,  1,           0, 0, sizeof(Args),
-       arguments, symbols,  nullptr, nullptr,     nullptr, &bytes<Number>, 64, &run<Number>};
+  d = {1,       sizeof d, "g",     device_type,    0,  features,     1,      1, 0, 0, sizeof(Args), arguments, symbols,
+       nullptr, nullptr,  nullptr, &bytes<Number>, 64, &run<Number>, nullptr};
   return &d;
 }
 

@@ -24,9 +24,26 @@ static const ashlar_abi1_argument arguments[] = {
     {"x", n_dims, NULL, 0, ASHLAR_ABI1_INPUT, 1, ASHLAR_ABI1_DENSE, 0, offsetof(twice_args, x), 0, 2, 32, {0}},
     {"y", n_dims, NULL, 0, ASHLAR_ABI1_OUTPUT, 1, ASHLAR_ABI1_DENSE, 0, offsetof(twice_args, y), 0, 2, 32, {0}}};
 static const ashlar_abi1_symbol symbols[] = {{"N", 0, INT64_MAX, 1, offsetof(twice_args, N), 0}};
-static const ashlar_abi1_desc twice_desc = {1,        sizeof(ashlar_abi1_desc), "twice",   1,       0,    0,    2,    1,    0,
-                                            0,        sizeof(twice_args),       arguments, symbols, NULL, NULL, NULL, NULL, 1,
-                                            twice_run};
+static const ashlar_abi1_desc twice_desc = {1,
+                                            sizeof(ashlar_abi1_desc),
+                                            "twice",
+                                            1,
+                                            0,
+                                            0,
+                                            2,
+                                            1,
+                                            0,
+                                            0,
+                                            sizeof(twice_args),
+                                            arguments,
+                                            symbols,
+                                            NULL,
+                                            NULL,
+                                            NULL,
+                                            NULL,
+                                            1,
+                                            twice_run,
+                                            NULL};
 
 static int twice(const ashlar_tensor* x, ashlar_tensor* y) {
   const void* values[2];

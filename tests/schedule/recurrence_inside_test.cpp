@@ -25,4 +25,25 @@ TEST_CASE("what is inside of a recurrence stays between its steps") {
   (void)gt, (void)gb;
 }
 
+// Seed 3593 of random programs for CUDA: a maximum over earlier steps, in memory that threads share.
+TEST_CASE("what reads earlier steps is not computed for threads that have not come as far") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor c = lang::make_input("c", f32, {N, 8}), out = lang::make_output("out", f32, {N, 8});
+  const Tensor y = recur(
+      "y", {N, 8}, Along{1}, Lag{0}, [&](Var i, Var j) { return c(i, j); },
+      [&](Prior before, Var i, Var j) {
+        Axis k{"k", j};
+        return min(c(i, j), maximum(before(i, k), k));
+      });
+  lang::bind(out, y);
+  Schedule s(lang::build_program("steps", {c, out}), Target::parse("cuda-sm_80"));
+  auto [i, j] = s[y].spatial<2>();
+  s[y].bind(i, gpu::thread_x);
+  s[y].inside().compute_at(j);
+  says(refusal(s, [&] { s[y].inside().store_in(Scope::shared); }),
+       {"y_maximum in shared memory, computed for all of i at once"});
+  s[y].inside().store_in(Scope::stack);
+}
+
 }  // namespace ashlar::test

@@ -38,14 +38,21 @@ struct Along {
     for (bool& b : a.descending) b = true;
     return a;
   }
-  Along backwards(int dim) const {  // this dimension alone: a table filled from the diagonal outwards, Along{0, 1}.backwards(0)
+  // This dimension alone: a table filled from the diagonal outwards, Along{0, 1}.backwards(0). One of another dimension is
+  // refused where the recurrence is declared.
+  Along backwards(int dim) const {
     Along a = *this;
-    for (std::size_t k = 0; k < count; ++k) a.descending[k] = a.descending[k] || dims[k] == dim;
+    bool found = false;
+    for (std::size_t k = 0; k < count; ++k)
+      if (dims[k] == dim) found = a.descending[k] = true;
+    if (!found && !a.misses_one) a.misses_one = true, a.missing = dim;
     return a;
   }
   int dims[max_rank] = {};
   std::size_t count;
   bool descending[max_rank] = {};
+  bool misses_one = false;  // backwards(missing), which is not among them
+  int missing = 0;
 };
 
 struct Lag {

@@ -109,6 +109,7 @@ typedef struct ashlar_abi1_desc {
   size_t (*workspace_bytes)(const void* args, const ashlar_context*); /* NULL: the kernel needs none */
   size_t workspace_align;
   int (*run)(const void* args, const ashlar_context*); /* never with a NULL context, its workspace is set */
+  const char* workspace_stages; /* what lies in the workspace, for sentences: "t, u and 4 more"; NULL: not told */
 } ashlar_abi1_desc;
 
 /* ---- the closed list: what generated code may call ----------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 
 #include "codegen/affine.h"
 #include "codegen/c/entries.h"
+#include "codegen/workspace_text.h"
 
 namespace ashlar::codegen::c {
 
@@ -67,6 +68,7 @@ class Descriptor {
     field("workspace_bytes", workspace ? file_.name + "_workspace_of" : "NULL");
     field("workspace_align", std::to_string(workspace ? k_.workspace_align : 0));
     field("run", file_.name + "_checked");
+    field("workspace_stages", workspace ? quoted(workspace_stages(k_)) : "NULL");
     file_.functions += "};\n\n";
   }
 

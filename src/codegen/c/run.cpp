@@ -8,6 +8,7 @@
 
 #include "codegen/c/entries.h"
 #include "codegen/extents.h"
+#include "codegen/workspace_text.h"
 
 namespace ashlar::codegen::c {
 
@@ -341,7 +342,8 @@ class Run {
         f_.bind_value(f.id, own, ir::index_type);
       }
     workspace_sizes(f_);
-    fail_if("overflow || total < 0", "OVERFLOW", -1, -1, "INT64_MAX", "0", "the workspace exceeds {expected} bytes");
+    fail_if("overflow || total < 0", "OVERFLOW", -1, -1, "INT64_MAX", "0",
+            about_workspace(k_, "the workspace exceeds {expected} bytes"));
     const std::string align = n(k_.workspace_align), past = "(uintptr_t)own.workspace % " + align;
     f_.line("void *owned = NULL;");
     f_.open("if (own.workspace != NULL || total == 0)");
@@ -354,7 +356,8 @@ class Run {
     fail_if("own.allocate == NULL", "MEMORY", -1, -1, "total", "0",
             "the workspace has {found} bytes, expected at least {expected}, and the context has no allocator");
     f_.line("owned = own.allocate(own.user, (size_t)total, " + align + ", 1, 0);");
-    fail_if("owned == NULL", "MEMORY", -1, -1, "total", "0", "no memory for a workspace of {expected} bytes");
+    fail_if("owned == NULL", "MEMORY", -1, -1, "total", "0",
+            about_workspace(k_, "no memory for a workspace of {expected} bytes"));
     f_.line("own.workspace = owned;");
     f_.close();
   }

@@ -32,7 +32,7 @@ constexpr CStruct<6> error_fields = {4, 4, 4, 8, 8, 0};
 constexpr CStruct<10> tensor_fields = {0, 4, 4, 4, 1, 1, 2, 0, 0, 8};
 enum class TensorField { data, device_type, device_id, ndim, type_code, type_bits, type_lanes, shape, strides, byte_offset };
 
-constexpr CStruct<19> descriptor_fields = {4, 4, 0, 4, 4, 8, 4, 4, 4, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0};
+constexpr CStruct<20> descriptor_fields = {4, 4, 0, 4, 4, 8, 4, 4, 4, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
 constexpr CStruct<5> variant_fields = {0, 0, 0, 0, 0};
 constexpr CStruct<6> library_fields = {4, 4, 0, 4, 4, 0};

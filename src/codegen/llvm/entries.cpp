@@ -10,6 +10,7 @@
 
 #include "codegen/affine.h"
 #include "codegen/llvm/context_fields.h"
+#include "codegen/workspace_text.h"
 
 namespace ashlar::codegen {
 
@@ -149,14 +150,28 @@ class Descriptor {
     const std::size_t bytes = size_of(descriptor_fields, unit.pointer_bytes());
     constexpr int host_memory = 1, cuda_memory = 2, vulkan_memory = 7;
     Constant* value =
-        record({i32c(1), i32c(static_cast<std::int64_t>(bytes)), unit.text(k.name),
+        record({i32c(1),
+                i32c(static_cast<std::int64_t>(bytes)),
+                unit.text(k.name),
                 i32c(unit.is_vulkan() ? vulkan_memory
                      : unit.is_cuda() ? cuda_memory
                                       : host_memory),
-                i32c(0), i64c(static_cast<std::int64_t>(needs_of(unit.target).features)), count(arguments), count(symbol_rows),
-                count(computed), count(assumption_rows), i32c(unit.layout.bytes), table(arguments), table(symbol_rows),
-                table(assumption_rows), shape, assume, workspace ? workspace_bytes : null(),
-                llvm::ConstantInt::get(unit.word(), workspace ? static_cast<std::uint64_t>(k.workspace_align) : 0), body});
+                i32c(0),
+                i64c(static_cast<std::int64_t>(needs_of(unit.target).features)),
+                count(arguments),
+                count(symbol_rows),
+                count(computed),
+                count(assumption_rows),
+                i32c(unit.layout.bytes),
+                table(arguments),
+                table(symbol_rows),
+                table(assumption_rows),
+                shape,
+                assume,
+                workspace ? workspace_bytes : null(),
+                llvm::ConstantInt::get(unit.word(), workspace ? static_cast<std::uint64_t>(k.workspace_align) : 0),
+                body,
+                workspace ? unit.text(workspace_stages(k)) : null()});
     const llvm::DataLayout& layout = unit.module->getDataLayout();
     auto check = [&](Constant* row, std::size_t size) {
       if (layout.getTypeAllocSize(row->getType()) != size)

@@ -9,6 +9,7 @@
 
 #include "codegen/extents.h"
 #include "codegen/llvm/context_fields.h"
+#include "codegen/workspace_text.h"
 
 namespace ashlar::codegen {
 
@@ -330,7 +331,7 @@ class RunChecks {
     Value* block_to_release = nullptr;
     if (has_workspace(k) && e.unit.has_device())
       fail_if(workspace_bytes(e, b.getInt32(1)).overflow, ASHLAR_E_OVERFLOW, -1, -1, word(INT64_MAX), word(0),
-              "the workspace exceeds {expected} bytes");
+              about_workspace(k, "the workspace exceeds {expected} bytes"));
     else if (has_workspace(k))
       block_to_release = workspace(inner);
     Value* rc = b.CreateCall(body, {own_arguments(), inner});
@@ -381,7 +382,8 @@ class RunChecks {
   Value* workspace(Value* inner) {
     auto& b = e.b;
     const WorkspaceBytes bytes = workspace_bytes(e, slots_of(e, inner));
-    fail_if(bytes.overflow, ASHLAR_E_OVERFLOW, -1, -1, word(INT64_MAX), word(0), "the workspace exceeds {expected} bytes");
+    fail_if(bytes.overflow, ASHLAR_E_OVERFLOW, -1, -1, word(INT64_MAX), word(0),
+            about_workspace(k, "the workspace exceeds {expected} bytes"));
     Value* given = load_field(b, b.getPtrTy(), inner, e.unit.offset(ContextField::workspace));
     llvm::AllocaInst* owned = e.local(b.getPtrTy(), llvm::Align(8), "owned");
     b.CreateStore(llvm::ConstantPointerNull::get(b.getPtrTy()), owned);
@@ -408,7 +410,7 @@ class RunChecks {
                                 {user, b.CreateTrunc(bytes.total, e.unit.word()),
                                  b.CreateTrunc(word(k.workspace_align), e.unit.word()), b.getInt32(1), b.getInt32(0)});
     fail_if(b.CreateIsNull(fresh), ASHLAR_E_MEMORY, -1, -1, bytes.total, word(0),
-            "no memory for a workspace of {expected} bytes");
+            about_workspace(k, "no memory for a workspace of {expected} bytes"));
     b.CreateStore(fresh, owned);
     store_field(b, fresh, inner, e.unit.offset(ContextField::workspace));
     b.CreateBr(found);
