@@ -288,7 +288,8 @@ TEST_CASE("an integer that is converted from a float has the bounds of the float
     CHECK(bounds(cast(i32, between(x, 3, 7))) == "[0, 7]");  // NaN becomes 0
     CHECK(bounds(cast(u8, between(x, -3, 7))) == "[0, 7]");
     CHECK(bounds(cast(i8, between(x, -300, 7))) == "[-128, 7]");
-    CHECK(bounds(cast(i32, add(mul(between(x, 0, 1), real(t, 255)), real(t, 0.5)))) == "[0, 255]");
+    CHECK(bounds(cast(i32, add(mul(between(x, 0, 1), real(t, 255)), real(t, 0.5)))) ==
+          (t == bf16 ? "[0, 256]" : "[0, 255]"));  // as bf16 rounds
     CHECK(bounds(cast(i32, make(Op::floor, t, std::array{between(x, -2.5, 2.5)}))) == "[-3, 2]");
     CHECK(bounds(nearest(between(x, -2.5, 3.5))) == "[-2, 4]");
     CHECK(bounds(cast(i32, neg(between(x, 1, 2.5)))) == "[-2, 0]");
@@ -298,7 +299,7 @@ TEST_CASE("an integer that is converted from a float has the bounds of the float
   }
   CHECK(bounds(cast(i32, cast(f32, clamp_to(data(u8), 2, 9)))) == "[2, 9]");
   CHECK(bounds(cast(i32, mul(cast(f32, clamp_to(data(i32), 2, 9)), real(f32, 0.5)))) == "[1, 4]");
-  CHECK(bounds(cast(i64, cast(f32, data(u64)))) == "[0, 9223372036854775807]");
+  CHECK(bounds(cast(i64, cast(f32, data(u64)))) == "[0, -]");
   CHECK(constant_max(cast(index_type, between(data(f32), -4, 12.5)), {}) == 12);
 }
 

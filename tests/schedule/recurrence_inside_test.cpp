@@ -42,7 +42,7 @@ TEST_CASE("what reads earlier steps is not computed for threads that have not co
   s[y].bind(i, gpu::thread_x);
   s[y].inside().compute_at(j);
   says(refusal(s, [&] { s[y].inside().store_in(Scope::shared); }),
-       {"y_maximum in shared memory, computed for all of i at once"});
+       {"y_maximum in shared memory, computed for all of i0 at once"});
   s[y].inside().store_in(Scope::stack);
 }
 
