@@ -6,6 +6,7 @@
 //       for ii             rows, unrolled
 //         for ji           columns: vectors, unrolled
 #include <algorithm>
+#include <cstdlib>
 
 #include "schedules/draft.h"
 
@@ -94,6 +95,19 @@ bool may_lie_otherwise(const ir::Program& p, const ir::Buffer& b) {
 
 }  // namespace
 
+namespace {
+// Neighbouring results read every second element, or ones farther apart: loads are several vectors each, and a last tile that
+// is half empty costs more than a wide one gains.
+bool reads_apart(const ir::Program& p, const ir::Stage& s, Id columns) {
+  const auto all = readings_of(p, s);
+  return std::any_of(all.begin(), all.end(), [&](const Reading& r) {
+    if (r.of_init || r.at.empty()) return false;
+    const auto at = r.at.back().coefficients.find(columns);
+    return at != r.at.back().coefficients.end() && std::abs(at->second) > 1;
+  });
+}
+}  // namespace
+
 Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
   const auto spatial = spatial_of(s);
   const Sizes sizes = d.sizes();
@@ -106,6 +120,8 @@ Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
   const std::int64_t lanes = std::max(1, target.lanes(d.program().buffer(s.buffers.front()).type));
   const auto columns = sizes.constant_extent(s, spatial[static_cast<std::size_t>(t.columns)].id);
   std::int64_t vectors = c.family == Family::product ? 2 : 4;
+  if (reads_apart(d.program(), s, spatial[static_cast<std::size_t>(t.columns)].id))
+    vectors = std::min<std::int64_t>(vectors, 2);
   if (columns) vectors = std::clamp<std::int64_t>((*columns + lanes - 1) / lanes, 1, vectors);
   t.columns_by = vectors * lanes;
   if (c.family != Family::product) return t;

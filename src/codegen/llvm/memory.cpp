@@ -2,8 +2,10 @@
 //
 //   scalar                     a load or store; under a condition, a branch around it
 //   ramp of stride 1           one vector access, masked where there is a mask
-//   ramp of stride 0           one scalar, in every lane (loads)
-//   strides -4 .. 4            vector loads of exactly the span between first and last element, shuffled (memory_strided.cpp)
+//   ramp of stride 0           one scalar, in every lane (loads); under a mask read where a lane is active
+//   strides -4 .. 4            vector loads of exactly the span between first and last element, shuffled; under a mask of its
+//   active
+//                              elements (memory_strided.cpp)
 //   whole registers, streamed  stores past the caches, where the address is on a boundary
 //   packed arguments           memory_packed.cpp
 //   small tables               permutations of registers (memory_table.cpp)
@@ -135,6 +137,9 @@ Value* Emitter::load_vector(const ir::KBuffer& buffer, Type t, const Expr& addre
     if (const auto phase = place_in_period(buffer, t, *ramp, stride))
       return load_of_period(buffer, t, place(ramp->base), *phase, stride, align);
   if (!mask && stride >= -4 && stride <= 4) return load_strided(buffer, t, place(ramp->base), stride, align);
+  if (mask && stride == 0 && loads_under_masks(t)) return load_one_masked(buffer, t, place(ramp->base), align, mask);
+  if (mask && stride >= -4 && stride <= 4 && loads_under_masks(t))
+    return load_strided_masked(buffer, t, place(ramp->base), stride, align, mask);
   if (!ramp)
     if (Value* found = load_from_table(buffer, t, address, mask)) return found;
   const bool gathers = t.bits >= 32 && unit.target.has("avx2") && t.lanes >= 4;

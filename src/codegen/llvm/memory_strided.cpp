@@ -1,8 +1,9 @@
-// Loads of every second to fourth element, without a mask: vectors of neighbours, shuffled.
+// Loads of every second to fourth element: vectors of neighbours, shuffled.
 //
 // Alone, a load touches nothing outside of the span between its first and its last element. Where the expression around reads
 // all of a period, as the three colours of a pixel are, the neighbours are whole vectors, which the loads share; on AArch64
-// they and their shuffles are one ld2, ld3 or ld4.
+// they and their shuffles are one ld2, ld3 or ld4. Under a mask the vectors of neighbours are masked: they touch the elements
+// of active lanes alone, at a small part of the time of a gather.
 #include <cstdlib>
 #include <numeric>
 
@@ -40,6 +41,48 @@ Value* Emitter::load_strided(const ir::KBuffer& buffer, Type t, Value* base, std
       pick[k] = part_of[k] == p ? offset[k] + (result ? n : 0) : part_of[k] < p && result ? static_cast<int>(k) : -1;
     result = result ? b.CreateShuffleVector(result, parts[static_cast<std::size_t>(p)], pick)
                     : b.CreateShuffleVector(parts[static_cast<std::size_t>(p)], pick);
+  }
+  return result;
+}
+
+// Masked loads of this type are single instructions.
+bool Emitter::loads_under_masks(Type t) const {
+  if (t.scalable || t.lanes < 4) return false;
+  if (unit.target.has(t.bits >= 32 ? "avx512f" : "avx512bw")) return t.bits >= 8;
+  return t.bits >= 32 && unit.target.has("avx2");
+}
+
+// One element in the active lanes, 0 in the others; not read where none is active.
+Value* Emitter::load_one_masked(const ir::KBuffer& buffer, Type t, Value* at, llvm::Align align, Value* mask) {
+  Value* first = b.CreateInsertElement(llvm::Constant::getNullValue(mask->getType()), b.CreateOrReduce(mask), std::uint64_t{0});
+  Value* zero = llvm::Constant::getNullValue(math.memory_type(t));
+  llvm::CallInst* one = b.CreateMaskedLoad(math.memory_type(t), element(buffer, at), align, first, zero);
+  unit.tag_access(one, buffer.id);
+  return b.CreateSelect(mask, b.CreateShuffleVector(one, std::vector<int>(static_cast<std::size_t>(t.lanes), 0)), zero);
+}
+
+// Elements base + k * stride for those k < n whose lanes are active, 0 in the others.
+Value* Emitter::load_strided_masked(const ir::KBuffer& buffer, Type t, Value* base, std::int64_t stride, llvm::Align align,
+                                    Value* mask) {
+  const int n = t.lanes, s = static_cast<int>(std::abs(stride));
+  const auto number = [&](std::int64_t v) { return llvm::ConstantInt::getSigned(base->getType(), v); };
+  if (stride < 0) base = b.CreateAdd(base, number(stride * (n - 1)));
+  const auto lane = [&](int position) { return stride < 0 ? n - 1 - position / s : position / s; };
+  Value *no_lane = llvm::Constant::getNullValue(mask->getType()), *result = nullptr;
+  std::vector<int> pick(static_cast<std::size_t>(n));
+  for (int p = 0; p < s; ++p) {
+    for (int k = 0; k < n; ++k) pick[static_cast<std::size_t>(k)] = (p * n + k) % s == 0 ? lane(p * n + k) : n;
+    Value* active = b.CreateShuffleVector(mask, no_lane, pick);
+    llvm::CallInst* part = b.CreateMaskedLoad(math.memory_type(t), element(buffer, b.CreateAdd(base, number(p * n))), align,
+                                              active, llvm::Constant::getNullValue(math.memory_type(t)));
+    unit.tag_access(part, buffer.id);
+    for (int k = 0; k < n; ++k) {
+      const int position = s * (stride < 0 ? n - 1 - k : k);
+      pick[static_cast<std::size_t>(k)] = position / n == p            ? position % n + (result ? n : 0)
+                                          : position / n < p && result ? k
+                                                                       : -1;
+    }
+    result = result ? b.CreateShuffleVector(result, part, pick) : b.CreateShuffleVector(part, pick);
   }
   return result;
 }
