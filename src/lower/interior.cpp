@@ -21,6 +21,8 @@
 #include "lower/passes.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -123,12 +125,55 @@ class Interior {
   void bottom_up(const Expr& e, std::unordered_set<const ir::Node*>& seen) {
     if (!seen.insert(e.node()).second) return;
     bool reads = ir::is(e, Op::load);
-    for (const Expr& a : ir::args_of(e)) {
+    const std::vector<Expr> terms = terms_of(e);
+    for (const Expr& a : terms.empty() ? ir::args_of(e) : std::span<const Expr>(terms)) {
       bottom_up(a, seen);
       reads = reads || reads_.count(a.node());
     }
     if (reads) reads_.insert(e.node());
-    expression(e);
+    terms.empty() ? expression(e) : steepest(e, terms);
+  }
+
+  // Of min(min(W - 1, m - r % m), r % m), which reflects an index, W - 1, m - r % m and r % m. Empty where less than two of
+  // them move with the point.
+  std::vector<Expr> terms_of(const Expr& e) const {
+    std::vector<Expr> terms;
+    if ((!ir::is(e, Op::min) && !ir::is(e, Op::max)) || !e.type().is_index() || !moves(e)) return terms;
+    const auto add = [&](const auto& self, const Expr& x) -> void {
+      for (const Expr& a : ir::args_of(x)) ir::op_of(a) == ir::op_of(e) ? self(self, a) : terms.push_back(a);
+    };
+    add(add, e);
+    if (std::count_if(terms.begin(), terms.end(), [&](const Expr& x) { return uses_any(x, points_); }) < 2) terms.clear();
+    return terms;
+  }
+
+  // How much it grows from point to point.
+  std::optional<std::int64_t> slope(const Expr& e) const {
+    std::int64_t sum = 0;
+    for (const Id v : points_) {
+      if (!ir::uses_var(e, v)) continue;
+      const Expr next = ir::substitute(e, {{v, ir::add(ir::var(v, "point"), ir::index(1))}});
+      std::int64_t by = 0;
+      if (!ir::is_int(analysis::simplify(ir::sub(next, e), facts_), &by)) return std::nullopt;
+      sum += by;
+    }
+    return sum;
+  }
+
+  // Inside, an index grows with the point; what it is bent to outside does not.
+  void steepest(const Expr& e, const std::vector<Expr>& terms) {
+    const Expr* best = nullptr;
+    std::int64_t most = 0;
+    for (const Expr& x : terms) {
+      const auto s = slope(replaced(x));
+      if (!s) return;
+      if (*s > most) best = &x, most = *s;
+    }
+    if (!best) return;
+    std::vector<Expr> nonnegative;
+    for (const Expr& x : terms)
+      if (x.node() != best->node()) nonnegative.push_back(ir::is(e, Op::min) ? at_most(*best, x) : at_most(x, *best));
+    assume(e, *best, nonnegative);
   }
 
   // Assumes a condition to have one value in all lanes.

@@ -124,7 +124,11 @@ void reduce_all(Draft& d, Id id) {
     Id part = 0;
     const auto pieces = [&] {
       Loop loop = loop_over(d, stage, terms.front().id);
-      if (terms.size() == 1) loop = stage.split(loop, piece_terms, Tail::guard, d.where).outer;
+      if (terms.size() == 1) {
+        const Split split = stage.split(loop, piece_terms, Tail::guard, d.where);
+        loop = split.outer;
+        stage.tighten(split.inner, d.where);  // the last piece, or the only one, may be small
+      }
       const Stage partial = stage.rfactor(loop, Place::first, d.where);
       partial.parallel(loops_of(d, partial, false).front(), d.where);
       part = partial.id();

@@ -211,6 +211,10 @@ void accumulate(Draft& d, Id id, const Tile& t) {
     d.done(id, what);
   else
     d.attempt(id, what, [&] { steps(Tail::guard); }, "loops as they are");
+  if (t.rows >= 0) {  // vectors of different rows share no element, so that each may stay in a register
+    const int columns = t.columns;
+    d.attempt(id, "", [&] { stage.align(columns, lanes, d.where); });
+  }
   on_stack(d, id);
 }
 
