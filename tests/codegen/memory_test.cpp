@@ -1,4 +1,8 @@
 // Addresses and masks: every kind of access reads and writes exactly the elements it names.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
 #include <numeric>
 
 #include <doctest/doctest.h>
@@ -50,6 +54,50 @@ TEST_CASE_TEMPLATE("loads of every stride", T, float, std::int8_t, double) {
       const std::vector<T> got = loaded(target, t, in, ir::ramp(ir::index(low), ir::index(stride), lanes));
       for (int k = 0; k < lanes; ++k) CHECK(got[static_cast<std::size_t>(k)] == in[static_cast<std::size_t>(low + stride * k)]);
     }
+}
+
+// The elements lie between two pages that nobody may touch, first against one, then against the other.
+TEST_CASE_TEMPLATE("masked loads of every stride touch the elements of active lanes alone", T, float, std::int8_t, std::int16_t,
+                   double) {
+  const Type t = sizeof(T) == 4 ? f32 : sizeof(T) == 1 ? i8 : sizeof(T) == 2 ? i16 : f64;
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  auto* const pages =
+      static_cast<std::byte*>(mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  REQUIRE(pages != MAP_FAILED);
+  REQUIRE(mprotect(pages, page, PROT_NONE) == 0);
+  REQUIRE(mprotect(pages + 2 * page, page, PROT_NONE) == 0);
+  constexpr int lanes = 16;
+  for (const Target& target : kernels::runnable(kLevels))
+    for (const std::int64_t stride : {-4, -3, -2, -1, 0, 1, 2, 3, 4}) {
+      Maker m("masked");
+      m.next = 100;
+      const ir::Id x = m.tensor("x", t, {ir::index(1 << 20)}), on = m.tensor("on", u8, {ir::index(lanes)}),
+                   out = m.tensor("out", t, {ir::index(lanes)}, true);
+      const Expr lane = ir::ramp(ir::index(0), ir::index(1), lanes), from = ir::ramp(ir::index(0), ir::index(stride), lanes);
+      const Expr active = ir::ne(m.load(on, lane), ir::broadcast(ir::int_const(u8, 0), lanes));
+      m.k.body = {kernels::store(out, lane, m.load(x, from, active))};
+      const codegen::Compiled code = codegen::compile(m.k, target);
+      for (const unsigned bits : {0x0000u, 0x0001u, 0x007fu, 0xffffu, 0x8000u, 0x5a5au, 0x0ff0u, 0x1248u})
+        for (const bool at_end : {false, true}) {
+          std::uint8_t mask[lanes];
+          int first = lanes, last = -1;
+          for (int k = 0; k < lanes; ++k)
+            if ((mask[k] = bits >> k & 1) != 0) first = std::min(first, k), last = k;
+          // Element 0 of x such that the lowest active one is the first of the page, or the highest one its last.
+          const std::int64_t low = std::min(stride * first, stride * last), high = std::max(stride * first, stride * last);
+          auto* const begin = reinterpret_cast<T*>(pages + page);
+          const std::int64_t elements = static_cast<std::int64_t>(page / sizeof(T));
+          for (std::int64_t k = 0; k < elements; ++k) begin[k] = static_cast<T>(k % 100 + 1);
+          T* const zero = last < 0 ? reinterpret_cast<T*>(pages + 16) : at_end ? begin + elements - 1 - high : begin - low;
+          T got[lanes];
+          const void* args[] = {zero, mask, got};
+          REQUIRE(code.run(args, nullptr) == ASHLAR_OK);
+          CAPTURE(stride);
+          CAPTURE(bits);
+          for (int k = 0; k < lanes; ++k) CHECK(got[k] == (mask[k] != 0 ? zero[stride * k] : T(0)));
+        }
+    }
+  munmap(pages, 3 * page);
 }
 
 TEST_CASE(

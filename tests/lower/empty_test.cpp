@@ -4,6 +4,7 @@
 
 #include <ashlar/ashlar.h>
 #include <ashlar/interp/interpreter.h>
+#include <ashlar/ir/print.h>
 #include <ashlar/lang/build_program.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/schedule.h>
@@ -163,15 +164,26 @@ TEST_CASE("copies hold what is read of a tensor, and not what a condition keeps 
   CHECK(refused->text().find("expected reads of ") != std::string::npos);
 }
 
-TEST_CASE("a boundary that reflects reads the one element that there is") {
-  lang::DefinitionScope scope;
-  const Symbol N("N");
-  const Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
-  const Tensor wide = boundary::reflect(x);
-  lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return wide(i - 5) * 100 + wide(i + 7); }));
-  Schedule s(lang::build_program("reflected", {x, y}), Target::parse("x86-64-v3"));
-  s[y].vectorize(s[y].spatial<1>()[0], 4);
-  for (const std::int64_t n : {0, 1, 2, 3, 9}) check(s, {{n}, {n}});
+TEST_CASE("a boundary reads the one element that there is, and neighbours inside") {
+  using Extended = Tensor (*)(const Tensor&, Where);
+  for (const auto& [name, extended] : {std::pair<const char*, Extended>{"reflected", boundary::reflect},
+                                       {"mirrored", boundary::mirror},
+                                       {"wrapped", boundary::wrap},
+                                       {"repeated", boundary::repeat}}) {
+    CAPTURE(name);
+    lang::DefinitionScope scope;
+    const Symbol N("N");
+    const Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
+    const Tensor wide = extended(x, Where::current());
+    lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return wide(i - 5) * 100 + wide(i + 7); }));
+    Schedule s(lang::build_program(name, {x, y}), Target::parse("x86-64-v3"));
+    s[y].vectorize(s[y].spatial<1>()[0], 4);
+    for (const std::int64_t n : {0, 1, 2, 3, 9, 13, 16, 17, 30}) check(s, {{n}, {n}});
+    const std::string text = ir::text(lower(s.scheduled().program, {.vector_bits = 128}));
+    CAPTURE(text);
+    CHECK(text.find("= x[ramp4(") != std::string::npos);
+    CHECK(text.find("* x4(100.0) + x[ramp4(") != std::string::npos);
+  }
 }
 
 TEST_CASE("a quotient by an extent is not negative, whatever the extent") {

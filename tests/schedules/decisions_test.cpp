@@ -79,6 +79,9 @@ TEST_CASE("by default: which loop is for the pool, and when there is none") {
   CHECK(!Scheduled({small}, {ops::reduce_sum(small)}).has("reduce_sum", "in parallel"));
   CHECK(Scheduled({large}, {ops::reduce_sum(large)}).has("reduce_sum", "pieces of 65536 terms in parallel"));
   CHECK(!Scheduled({large}, {ops::reduce_sum(large)}, {.parallel = false}).has("reduce_sum", "in parallel"));
+  const Symbol any{"N"};
+  const Tensor unknown = input("u", f32, {any});  // of a few terms, too: a piece is no longer than they are
+  CHECK(Scheduled({unknown}, {ops::reduce_sum(unknown)}).by.schedule.text().find("tight") != std::string::npos);
 }
 
 TEST_CASE("by default: what a sum is taken for") {
