@@ -17,10 +17,14 @@
 //     out[...] = select(do * 8 + d < 64, in[... + 64],    ->    else if (do * 8 >= 64)  in[do * 8 + d - 64]
 //                                        in[... - 64])          else  the loop as it was
 //
+// Outside, a vector none of whose lanes is active does not run, and points whose indices a Symbol divides (a reflected or wrapped
+// row) run one after the other.
+//
 // Invariant: under the test, every replaced expression equals the one it replaces at every point of the tile.
 #include "lower/passes.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -40,6 +44,8 @@ using ir::KStmt;
 using ir::Op;
 
 using Replacements = std::unordered_map<Expr, Expr, ir::ExprHash, ir::ExprSame>;
+
+using Buffers = std::map<Id, ir::KBuffer>;
 
 bool is_tile(const KStmt& s) {
   return s.kind == KStmt::Kind::for_ && (s.loop_kind == ir::LoopKind::vectorized || s.loop_kind == ir::LoopKind::unrolled);
@@ -322,27 +328,69 @@ class Interior {
   std::vector<Expr> keep_;  // keeps the keys alive
 };
 
-void visit(std::vector<KStmt>& list, const Facts& facts);
-void tile(KStmt& s, const Facts& facts);
+// Lanes are divided by a number that is not known: no target has that in vectors, so each lane would be divided by itself,
+// those that are left out as well.
+bool divides_lanes(const KStmt& s, Id lane) {
+  bool found = false;
+  for_each_expr(s, [&](const Expr& root) {
+    ir::walk(root, [&](const Expr& e) {
+      if ((ir::is(e, Op::div) || ir::is(e, Op::mod)) && e.type().is_index())
+        found = found || (!ir::is(ir::args_of(e)[1], Op::int_const) && ir::uses_var(ir::args_of(e)[0], lane));
+      return !found;
+    });
+  });
+  const auto any = [&](const std::vector<KStmt>& list) {
+    return std::any_of(list.begin(), list.end(), [&](const KStmt& x) { return divides_lanes(x, lane); });
+  };
+  return found || any(s.body) || any(s.otherwise);
+}
 
-void visit_body(KStmt& loop, const Facts& facts) {
+// Points outside one after the other, where lanes would be no faster. Registers have no address that moves with a loop.
+void in_turn(KStmt& s, const Buffers& buffers) {
+  if (s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::vectorized && divides_lanes(s, s.var)) {
+    bool registers = false;
+    const auto look = [&](const auto& self, const KStmt& x) -> void {
+      const auto in_registers = [&](Id b) {
+        const auto at = buffers.find(b);
+        return at != buffers.end() && at->second.storage == ir::Storage::registers;
+      };
+      registers = registers || (x.kind == KStmt::Kind::store && in_registers(x.buffer)) || x.kind == KStmt::Kind::call;
+      for_each_expr(x, [&](const Expr& root) {
+        ir::walk(root, [&](const Expr& e) {
+          return registers = registers || (ir::is(e, Op::load) && in_registers(e.node()->id)), true;
+        });
+      });
+      for (const KStmt& k : x.body) self(self, k);
+      for (const KStmt& k : x.otherwise) self(self, k);
+    };
+    look(look, s);
+    if (!registers) s.loop_kind = ir::LoopKind::serial;
+  }
+  for (KStmt& k : s.body) in_turn(k, buffers);
+  for (KStmt& k : s.otherwise) in_turn(k, buffers);
+}
+
+void visit(std::vector<KStmt>& list, const Facts& facts, const Buffers& buffers);
+void tile(KStmt& s, const Facts& facts, const Buffers& buffers);
+
+void visit_body(KStmt& loop, const Facts& facts, const Buffers& buffers) {
   Facts inner = facts;
   const VarRange r = range_of(loop);
   inner.range(r.id, r.range.lo, r.range.hi);
-  visit(loop.body, inner);
+  visit(loop.body, inner, buffers);
 }
 
 // Looks for tiles below the serial loops of a tile.
-void visit_below(KStmt& tile, const Facts& facts) {
+void visit_below(KStmt& tile, const Facts& facts, const Buffers& buffers) {
   Facts inner = facts;
   const VarRange r = range_of(tile);
   inner.range(r.id, r.range.lo, r.range.hi);
   auto descend = [&](auto&& self, std::vector<KStmt>& list) -> void {
     for (KStmt& s : list) {
       if (is_tile(s))
-        visit_below(s, inner);
+        visit_below(s, inner, buffers);
       else if (s.kind == KStmt::Kind::for_)
-        visit_body(s, inner);
+        visit_body(s, inner, buffers);
       else
         self(self, s.body), self(self, s.otherwise);
     }
@@ -350,18 +398,18 @@ void visit_below(KStmt& tile, const Facts& facts) {
   descend(descend, tile.body);
 }
 
-void visit(std::vector<KStmt>& list, const Facts& facts) {
+void visit(std::vector<KStmt>& list, const Facts& facts, const Buffers& buffers) {
   for (KStmt& s : list) {
     if (s.kind == KStmt::Kind::for_ && !is_tile(s)) {
-      visit_body(s, facts);
+      visit_body(s, facts, buffers);
       continue;
     }
     if (!is_tile(s)) {
-      visit(s.body, facts);
-      visit(s.otherwise, facts);
+      visit(s.body, facts, buffers);
+      visit(s.otherwise, facts, buffers);
       continue;
     }
-    tile(s, facts);
+    tile(s, facts, buffers);
   }
 }
 
@@ -375,10 +423,10 @@ struct Assumed {
 
 // The tile under the test, and the one that `otherwise` makes of it where the test does not hold.
 template <class F>
-void under_test(KStmt& s, const Facts& facts, Assumed& assumed, F otherwise) {
+void under_test(KStmt& s, const Facts& facts, const Buffers& buffers, Assumed& assumed, F otherwise) {
   KStmt full = s;
   full.body = assumed.interior.body(s.body);
-  visit_below(full, facts);
+  visit_below(full, facts, buffers);
   if (ir::is_int(assumed.test, 1)) {
     s = std::move(full);
     return;
@@ -392,17 +440,61 @@ void under_test(KStmt& s, const Facts& facts, Assumed& assumed, F otherwise) {
   s.otherwise = std::move(outside);
 }
 
-void tile(KStmt& s, const Facts& facts) {
-  const auto below = [&](KStmt& rest) { visit_below(rest, facts); };
+void tile(KStmt& s, const Facts& facts, const Buffers& buffers) {
+  const auto below = [&](KStmt& rest) { visit_below(rest, facts, buffers); };
+  const auto outside = [&](KStmt& rest) { below(rest), in_turn(rest, buffers); };
   Assumed any(s, facts, Arms::any);
   if (any.interior.has_equal_arms()) {
     Assumed first(s, facts, Arms::first), second(s, facts, Arms::second);
     const bool either = first.helps(s), other = second.helps(s);
-    if (either && other) return under_test(s, facts, first, [&](KStmt& rest) { under_test(rest, facts, second, below); });
-    if (either || other) return under_test(s, facts, either ? first : second, below);
+    if (either && other)
+      return under_test(s, facts, buffers, first, [&](KStmt& rest) { under_test(rest, facts, buffers, second, outside); });
+    if (either || other) return under_test(s, facts, buffers, either ? first : second, outside);
   }
   if (!any.helps(s)) return below(s);
-  under_test(s, facts, any, below);
+  under_test(s, facts, buffers, any, outside);
+}
+
+// A vector none of whose lanes is active is left out: the condition of its first lane, or its last one, is asked before, and
+// the guards pass makes it a bound of the loop around.
+//
+//   for x in [0, +16) vectorized                 if xo * 16 < W
+//     if xo * 16 + x < W  X              ->        for x in [0, +16) vectorized
+//                                                    if xo * 16 + x < W  X
+void skip_empty(std::vector<KStmt>& list, const Facts& facts) {
+  for (KStmt& s : list) {
+    if (s.kind != KStmt::Kind::for_) {
+      skip_empty(s.body, facts), skip_empty(s.otherwise, facts);
+      continue;
+    }
+    if (s.loop_kind == ir::LoopKind::unrolled) continue;
+    Facts inner = facts;
+    const VarRange range = range_of(s);
+    inner.range(range.id, range.range.lo, range.range.hi);
+    if (s.loop_kind != ir::LoopKind::vectorized) {
+      skip_empty(s.body, inner);
+      continue;
+    }
+    if (s.body.size() != 1 || s.body.front().kind != KStmt::Kind::if_ || !s.body.front().otherwise.empty() || has_collective(s))
+      continue;
+    Expr some = ir::boolean(true);
+    const auto ask = [&](const auto& self, const Expr& c) -> void {
+      const auto args = ir::args_of(c);
+      if (ir::is(c, Op::logic_and)) return self(self, args[0]), self(self, args[1]);
+      const bool less = ir::is(c, Op::lt), greater = ir::is(c, Op::ge);
+      if ((!less && !greater) || !args[0].type().is_index() || has_load(c) || !ir::uses_var(c, s.var)) return;
+      const Expr slack = less ? ir::sub(ir::sub(args[1], args[0]), ir::index(1)) : ir::sub(args[0], args[1]);
+      const Expr most = analysis::bounds_over(slack, std::vector<VarRange>{range}, facts).hi;
+      if (!most.empty() && !has_load(most)) some = ir::logic_and(some, ir::ge(most, ir::index(0)));
+    };
+    ask(ask, s.body.front().value);
+    some = analysis::simplify(some, facts);
+    if (ir::is_int(some, 1)) continue;
+    const Where where = s.where;
+    std::vector<KStmt> active;
+    active.push_back(std::move(s));
+    s = if_stmt(some, std::move(active), where);
+  }
 }
 
 }  // namespace
@@ -415,6 +507,10 @@ Facts facts_of(const ir::Kernel& k) {
   return analysis::facts_of_arguments(p);
 }
 
-void specialise_interior(Draft& draft) { visit(draft.kernel.body, facts_of(draft.kernel)); }
+void specialise_interior(Draft& draft) {
+  const Facts facts = facts_of(draft.kernel);
+  visit(draft.kernel.body, facts, draft.kernel.buffers);
+  skip_empty(draft.kernel.body, facts);
+}
 
 }  // namespace ashlar::lower_impl
