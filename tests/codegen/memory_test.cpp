@@ -56,6 +56,27 @@ TEST_CASE_TEMPLATE("loads of every stride", T, float, std::int8_t, double) {
     }
 }
 
+TEST_CASE_TEMPLATE("loads of elements that lanes repeat", T, float, std::int8_t, double) {
+  const Type t = sizeof(T) == 4 ? f32 : sizeof(T) == 1 ? i8 : f64;
+  constexpr int lanes = 8;
+  const auto all = [](std::int64_t v) { return ir::broadcast(ir::index(v), lanes); };
+  const Expr lane = ir::ramp(ir::index(0), ir::index(1), lanes);
+  for (const Target& target : kernels::runnable(kLevels))
+    for (const std::int64_t by : {2, 3, 5, 8, 9}) {
+      const std::vector<T> halves = counting<T>(static_cast<int>(3 + (lanes - 1) / by + 1));  // not one element more
+      const std::vector<T> divided = loaded(target, t, halves, ir::add(all(3), ir::div(lane, all(by))));
+      const std::vector<T> cycle = counting<T>(static_cast<int>(std::min<std::int64_t>(by, lanes)));
+      const std::vector<T> rest = loaded(target, t, cycle, ir::mod(lane, all(by)));
+      const std::vector<T> turned = loaded(target, t, halves, ir::sub(all(3 + (lanes - 1) / by), ir::div(lane, all(by))));
+      for (int k = 0; k < lanes; ++k) {
+        const auto at = static_cast<std::size_t>(k);
+        CHECK(divided[at] == halves[3 + at / static_cast<std::size_t>(by)]);
+        CHECK(rest[at] == cycle[at % static_cast<std::size_t>(by)]);
+        CHECK(turned[at] == halves[halves.size() - 1 - at / static_cast<std::size_t>(by)]);
+      }
+    }
+}
+
 // The elements lie between two pages that nobody may touch, first against one, then against the other.
 TEST_CASE_TEMPLATE("masked loads of every stride touch the elements of active lanes alone", T, float, std::int8_t, std::int16_t,
                    double) {

@@ -106,6 +106,7 @@ class Emitter {
   std::int64_t table_entries(const ir::KBuffer&) const;  // memory_table.cpp; null where the buffer or the target are not for it
   llvm::Value* load_from_table(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
   llvm::Value* load_strided(const ir::KBuffer&, Type, llvm::Value* base, std::int64_t stride, llvm::Align);
+  llvm::Value* load_pattern(const ir::KBuffer&, Type, const Expr& address, llvm::Align);
   bool loads_under_masks(Type) const;
   llvm::Value* load_one_masked(const ir::KBuffer&, Type, llvm::Value* at, llvm::Align, llvm::Value* mask);
   llvm::Value* load_strided_masked(const ir::KBuffer&, Type, llvm::Value* base, std::int64_t stride, llvm::Align,

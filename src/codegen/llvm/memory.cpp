@@ -6,6 +6,7 @@
 //   strides -4 .. 4            vector loads of exactly the span between first and last element, shuffled; under a mask of its
 //   active
 //                              elements (memory_strided.cpp)
+//   a pattern that is known    one vector of neighbours, shuffled: x(i / 2) (memory_strided.cpp)
 //   whole registers, streamed  stores past the caches, where the address is on a boundary
 //   packed arguments           memory_packed.cpp
 //   small tables               permutations of registers (memory_table.cpp)
@@ -140,6 +141,8 @@ Value* Emitter::load_vector(const ir::KBuffer& buffer, Type t, const Expr& addre
   if (mask && stride == 0 && loads_under_masks(t)) return load_one_masked(buffer, t, place(ramp->base), align, mask);
   if (mask && stride >= -4 && stride <= 4 && loads_under_masks(t))
     return load_strided_masked(buffer, t, place(ramp->base), stride, align, mask);
+  if (!ramp && !mask)
+    if (Value* found = load_pattern(buffer, t, address, align)) return found;
   if (!ramp)
     if (Value* found = load_from_table(buffer, t, address, mask)) return found;
   const bool gathers = t.bits >= 32 && unit.target.has("avx2") && t.lanes >= 4;

@@ -3,9 +3,13 @@
 // Alone, a load touches nothing outside of the span between its first and its last element. Where the expression around reads
 // all of a period, as the three colours of a pixel are, the neighbours are whole vectors, which the loads share; on AArch64
 // they and their shuffles are one ld2, ld3 or ld4. Under a mask the vectors of neighbours are masked: they touch the elements
-// of active lanes alone, at a small part of the time of a gather.
+// of active lanes alone, at a small part of the time of a gather. Elements that lanes repeat, x(i / 2), are one such vector too.
+#include <algorithm>
 #include <cstdlib>
 #include <numeric>
+
+#include <ashlar/ir/build.h>
+#include <ashlar/ir/numeric.h>
 
 #include "codegen/llvm/emitter.h"
 
@@ -43,6 +47,103 @@ Value* Emitter::load_strided(const ir::KBuffer& buffer, Type t, Value* base, std
                     : b.CreateShuffleVector(parts[static_cast<std::size_t>(p)], pick);
   }
   return result;
+}
+
+namespace {
+
+// Lane k of an address is base + offsets[k].
+struct Pattern {
+  Expr base;  // a scalar
+  std::vector<std::int64_t> offsets;
+};
+
+// The lanes of what has no variables: ramp(0, 1) / 2 is 0 0 1 1 2 2 ...
+std::optional<std::vector<std::int64_t>> constant_lanes(const Expr& e) {
+  const int n = e.type().lanes;
+  std::vector<std::int64_t> lanes(static_cast<std::size_t>(n));
+  std::int64_t v = 0, step = 0;
+  const auto args = ir::args_of(e);
+  const auto each = [&](auto f) {
+    for (std::size_t k = 0; k < lanes.size(); ++k) lanes[k] = f(k);
+    return lanes;
+  };
+  switch (ir::op_of(e)) {
+    case ir::Op::int_const:
+      return each([&](std::size_t) { return e.node()->i; });
+    case ir::Op::broadcast:
+      if (!ir::is_int(args[0], &v)) return std::nullopt;
+      return each([&](std::size_t) { return v; });
+    case ir::Op::ramp:
+      if (!ir::is_int(args[0], &v) || !ir::is_int(args[1], &step)) return std::nullopt;
+      return each([&](std::size_t k) { return v + step * static_cast<std::int64_t>(k); });
+    case ir::Op::add:
+    case ir::Op::sub:
+    case ir::Op::mul:
+    case ir::Op::div:
+    case ir::Op::mod: {
+      const auto a = constant_lanes(args[0]), b = constant_lanes(args[1]);
+      if (!a || !b) return std::nullopt;
+      return each([&](std::size_t k) {
+        const std::int64_t x = (*a)[k], y = (*b)[k];
+        switch (ir::op_of(e)) {
+          case ir::Op::add:
+            return x + y;
+          case ir::Op::sub:
+            return x - y;
+          case ir::Op::mul:
+            return x * y;
+          case ir::Op::div:
+            return ir::floor_div(x, y);
+          default:
+            return ir::floor_mod(x, y);
+        }
+      });
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<Pattern> pattern_of(const Expr& address) {
+  Pattern p{ir::index(0), std::vector<std::int64_t>(static_cast<std::size_t>(address.type().lanes), 0)};
+  const auto add = [&](const auto& self, const Expr& e, int sign) -> bool {
+    const auto args = ir::args_of(e);
+    if (ir::is(e, ir::Op::add) || ir::is(e, ir::Op::sub))
+      return self(self, args[0], sign) && self(self, args[1], ir::is(e, ir::Op::add) ? sign : -sign);
+    std::int64_t step = 0;
+    if (ir::is(e, ir::Op::broadcast) || (ir::is(e, ir::Op::ramp) && ir::is_int(args[1], &step))) {
+      p.base = sign > 0 ? ir::add(p.base, args[0]) : ir::sub(p.base, args[0]);
+      for (std::size_t k = 0; k < p.offsets.size(); ++k) p.offsets[k] += sign * step * static_cast<std::int64_t>(k);
+      return true;
+    }
+    const auto lanes = constant_lanes(e);
+    for (std::size_t k = 0; lanes && k < p.offsets.size(); ++k) p.offsets[k] += sign * (*lanes)[k];
+    return lanes.has_value();
+  };
+  if (!add(add, address, 1)) return std::nullopt;
+  return p;
+}
+
+}  // namespace
+
+// Lanes in a pattern that is known, within one vector of neighbours: x(i / 2) reads 0 0 1 1 2 2 ... The vector ends with the
+// farthest of them. Empty where the address is no such pattern.
+Value* Emitter::load_pattern(const ir::KBuffer& buffer, Type t, const Expr& address, llvm::Align align) {
+  if (t.scalable) return nullptr;
+  const auto p = pattern_of(address);
+  if (!p) return nullptr;
+  const auto [low, high] = std::minmax_element(p->offsets.begin(), p->offsets.end());
+  const std::int64_t from = *low, span = *high - from + 1;
+  if (span > t.lanes) return nullptr;
+  kept_.push_back(p->base);
+  Value* base = place(p->base);
+  Value* at = element(buffer, b.CreateAdd(base, llvm::ConstantInt::getSigned(base->getType(), from)));
+  if (span == 1) return b.CreateVectorSplat(math.count(t), load_scalar(buffer, t, at));
+  llvm::LoadInst* part = b.CreateAlignedLoad(math.memory_type(t.with_lanes(static_cast<int>(span))), at, align);
+  unit.tag_access(part, buffer.id);
+  std::vector<int> pick;
+  for (const std::int64_t o : p->offsets) pick.push_back(static_cast<int>(o - from));
+  return b.CreateShuffleVector(part, pick);
 }
 
 // Masked loads of this type are single instructions.
