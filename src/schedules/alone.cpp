@@ -55,8 +55,8 @@ void keep_steps(Draft& d, Id id) {
     const auto lag = lag_of(d.program(), s, dim);
     if (!lag || *lag == 0) continue;
     const auto slots = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(*lag) + 1));
-    if (d.s.attempt([&] { d.handle(id).fold(static_cast<int>(dim), slots, d.where); }))
-      d.done(id, "a ring of " + std::to_string(slots) + " steps along " + spatial_of(s)[dim].name);
+    const auto refused = d.s.attempt([&] { d.handle(id).fold(static_cast<int>(dim), slots, d.where); });
+    if (!refused) d.done(id, "a ring of " + std::to_string(slots) + " steps along " + spatial_of(s)[dim].name);
   }
 }
 

@@ -280,3 +280,13 @@ TEST_CASE("by default: a ragged row is summed along its elements, whatever table
   CHECK(s.has(total.stage, "sums in 1 vector of 16"));  // rows may be short
   s.same({{9}, {40}, {8}});
 }
+
+TEST_CASE("by default: a recurrence whose last steps alone are read says that it keeps these, and no other one does") {
+  lang::DefinitionScope scope;
+  const Tensor x = input("x", f32, {64, 100});
+  const Tensor y = recur(
+      "y", {64, 100}, Along{0}, Lag{1}, [&](Var t, Var i) { return x(t, i); },
+      [&](Prior b, Var t, Var i) { return b(t - 1, i) * 0.5f + x(t, i); });
+  CHECK(Scheduled({x}, {compute("last", {100}, [&](Var i) { return y(63, i); })}).has("y", "a ring of 2 steps along i0"));
+  CHECK(!Scheduled({x}, {compute("all", {64, 100}, [&](Var t, Var i) { return y(63 - t, i); })}).has("y", "a ring of"));
+}
