@@ -17,8 +17,8 @@
 //     out[...] = select(do * 8 + d < 64, in[... + 64],    ->    else if (do * 8 >= 64)  in[do * 8 + d - 64]
 //                                        in[... - 64])          else  the loop as it was
 //
-// Outside, a vector none of whose lanes is active does not run, and points whose indices a Symbol divides (a reflected or wrapped
-// row) run one after the other.
+// Outside, a vector none of whose lanes is active does not run, and points whose indices a Symbol divides (a reflected or
+// wrapped row) run one after the other.
 //
 // Invariant: under the test, every replaced expression equals the one it replaces at every point of the tile.
 #include "lower/passes.h"
@@ -204,6 +204,13 @@ class Interior {
       case Op::ge:
         value ? assume(c, ir::boolean(true), {at_most(b, a)}) : assume(c, ir::boolean(false), {below(a, b)});
         break;
+      case Op::eq: {  // x == 0, x == W - 1: only of points at a border
+        if (value) break;
+        const bool above = analysis::can_prove(
+            ir::ge(analysis::bounds_over(replaced(ir::sub(a, b)), ranges_, facts_).lo, ir::index(0)), facts_);
+        assume(c, ir::boolean(false), {above ? below(b, a) : below(a, b)});
+        break;
+      }
       default:
         break;
     }

@@ -77,6 +77,33 @@ TEST_CASE_TEMPLATE("loads of elements that lanes repeat", T, float, std::int8_t,
     }
 }
 
+TEST_CASE_TEMPLATE("loads at clamped indices", T, float, std::int8_t, double) {
+  const Type t = sizeof(T) == 4 ? f32 : sizeof(T) == 1 ? i8 : f64;
+  constexpr int lanes = 8;
+  const auto all = [](std::int64_t v) { return ir::broadcast(ir::index(v), lanes); };
+  const std::vector<T> in = counting<T>(6);  // not one element more
+  for (const Target& target : kernels::runnable(kLevels))
+    for (const std::int64_t begin : {-20, -7, -3, 0, 2, 4, 9})
+      for (const bool masked : {false, true})
+        for (int form = 0; form < 4; ++form) {
+          const Expr x = ir::ramp(ir::index(begin), ir::index(1), lanes);
+          const std::int64_t low = form == 3 ? 4 : 0, high = form == 3 ? 1 : 4;  // of the last form no index is between
+          const Expr bent = form == 1 ? ir::min(ir::max(x, all(low)), all(high)) : ir::max(ir::min(x, all(high)), all(low));
+          const Expr only = ir::min(ir::max(x, all(0)), all(5));
+          const Expr mask = masked ? ir::ge(x, all(begin + 3)) : Expr();
+          CAPTURE(begin);
+          CAPTURE(form);
+          const std::vector<T> got = loaded(target, t, in, form == 2 ? only : ir::add(all(1), bent), mask);
+          for (int k = 0; k < lanes; ++k) {
+            const std::int64_t i = begin + k;
+            const std::int64_t at = form == 2   ? std::min<std::int64_t>(std::max<std::int64_t>(i, 0), 5)
+                                    : form == 1 ? 1 + std::min(std::max(i, low), high)
+                                                : 1 + std::max(std::min(i, high), low);
+            CHECK(got[static_cast<std::size_t>(k)] == (masked && k < 3 ? T(0) : in[static_cast<std::size_t>(at)]));
+          }
+        }
+}
+
 // The elements lie between two pages that nobody may touch, first against one, then against the other.
 TEST_CASE_TEMPLATE("masked loads of every stride touch the elements of active lanes alone", T, float, std::int8_t, std::int16_t,
                    double) {

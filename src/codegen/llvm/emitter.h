@@ -107,6 +107,7 @@ class Emitter {
   llvm::Value* load_from_table(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
   llvm::Value* load_strided(const ir::KBuffer&, Type, llvm::Value* base, std::int64_t stride, llvm::Align);
   llvm::Value* load_pattern(const ir::KBuffer&, Type, const Expr& address, llvm::Align);
+  llvm::Value* load_clamped(const ir::KBuffer&, Type, const Expr& address, llvm::Align, llvm::Value* mask);
   bool loads_under_masks(Type) const;
   llvm::Value* load_one_masked(const ir::KBuffer&, Type, llvm::Value* at, llvm::Align, llvm::Value* mask);
   llvm::Value* load_strided_masked(const ir::KBuffer&, Type, llvm::Value* base, std::int64_t stride, llvm::Align,

@@ -6,6 +6,7 @@
 //   strides -4 .. 4            vector loads of exactly the span between first and last element, shuffled; under a mask of its
 //   active
 //                              elements (memory_strided.cpp)
+//   a ramp that is clamped     one masked vector, and the elements at the bounds (memory_strided.cpp)
 //   a pattern that is known    one vector of neighbours, shuffled: x(i / 2) (memory_strided.cpp)
 //   whole registers, streamed  stores past the caches, where the address is on a boundary
 //   packed arguments           memory_packed.cpp
@@ -141,6 +142,8 @@ Value* Emitter::load_vector(const ir::KBuffer& buffer, Type t, const Expr& addre
   if (mask && stride == 0 && loads_under_masks(t)) return load_one_masked(buffer, t, place(ramp->base), align, mask);
   if (mask && stride >= -4 && stride <= 4 && loads_under_masks(t))
     return load_strided_masked(buffer, t, place(ramp->base), stride, align, mask);
+  if (!ramp && !thread_of)
+    if (Value* found = load_clamped(buffer, t, address, align, mask)) return found;
   if (!ramp && !mask)
     if (Value* found = load_pattern(buffer, t, address, align)) return found;
   if (!ramp)

@@ -3,7 +3,8 @@
 // Alone, a load touches nothing outside of the span between its first and its last element. Where the expression around reads
 // all of a period, as the three colours of a pixel are, the neighbours are whole vectors, which the loads share; on AArch64
 // they and their shuffles are one ld2, ld3 or ld4. Under a mask the vectors of neighbours are masked: they touch the elements
-// of active lanes alone, at a small part of the time of a gather. Elements that lanes repeat, x(i / 2), are one such vector too.
+// of active lanes alone, at a small part of the time of a gather. Elements that lanes repeat, x(i / 2), are one such vector
+// too.
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
@@ -144,6 +145,77 @@ Value* Emitter::load_pattern(const ir::KBuffer& buffer, Type t, const Expr& addr
   std::vector<int> pick;
   for (const std::int64_t o : p->offsets) pick.push_back(static_cast<int>(o - from));
   return b.CreateShuffleVector(part, pick);
+}
+
+namespace {
+
+// An address base + max(min(ramp, high), low), as a border that is repeated has it; `high` or `low` may be missing.
+struct Clamped {
+  Expr base, ramp, high, low;  // `ramp` is of stride 1, the others are scalars
+};
+
+std::optional<Clamped> clamped_of(const Expr& address) {
+  Clamped c;
+  c.base = ir::index(0);
+  const auto bend = [&](const auto& self, const Expr& e) -> bool {
+    if (ir::is(e, ir::Op::ramp)) return c.ramp = e, ir::is_int(ir::args_of(e)[1], 1);
+    if (!ir::is(e, ir::Op::min) && !ir::is(e, ir::Op::max)) return false;
+    const auto args = ir::args_of(e);
+    const int k = ir::is(args[0], ir::Op::broadcast) ? 0 : 1;
+    if (!ir::is(args[static_cast<std::size_t>(k)], ir::Op::broadcast) || !self(self, args[static_cast<std::size_t>(1 - k)]))
+      return false;
+    Expr& bound = ir::is(e, ir::Op::min) ? c.high : c.low;
+    const Expr& inner = ir::is(e, ir::Op::min) ? c.low : c.high;
+    if (!bound.empty()) return false;
+    bound = ir::args_of(args[static_cast<std::size_t>(k)])[0];
+    // The outer bound is the one that holds where they contradict each other.
+    if (!inner.empty())
+      (ir::is(e, ir::Op::min) ? c.low : c.high) = ir::is(e, ir::Op::min) ? ir::min(inner, bound) : ir::max(inner, bound);
+    return true;
+  };
+  const auto add = [&](const auto& self, const Expr& e) -> bool {
+    if (ir::is(e, ir::Op::add)) return self(self, ir::args_of(e)[0]) && self(self, ir::args_of(e)[1]);
+    if (ir::is(e, ir::Op::broadcast)) return c.base = ir::add(c.base, ir::args_of(e)[0]), true;
+    return c.ramp.empty() && bend(bend, e);
+  };
+  if (!add(add, address) || c.ramp.empty() || (c.high.empty() && c.low.empty())) return std::nullopt;
+  return c;
+}
+
+}  // namespace
+
+// Lanes between the bounds are one masked load, those beyond a bound the one element there.
+Value* Emitter::load_clamped(const ir::KBuffer& buffer, Type t, const Expr& address, llvm::Align align, Value* mask) {
+  if (!loads_under_masks(t)) return nullptr;
+  const auto c = clamped_of(address);
+  if (!c) return nullptr;
+  const auto active = [&](Value* v) { return mask ? b.CreateAnd(mask, v) : v; };
+  const auto lanes = [&](const Expr& bound) { return ir::broadcast(bound, t.lanes); };
+  const auto test = [&](const Expr& e) {
+    kept_.push_back(e);
+    return emit(e);
+  };
+  const auto at = [&](const Expr& e) {
+    kept_.push_back(ir::add(c->base, e));
+    return place(kept_.back());
+  };
+  Value *inside = nullptr, *result = nullptr;
+  const auto also = [&](Value* v) { inside = inside ? b.CreateAnd(inside, v) : v; };
+  std::vector<std::pair<Value*, Value*>> beyond;  // lanes, and their one element
+  for (const bool high : {false, true}) {
+    const Expr& bound = high ? c->high : c->low;
+    if (bound.empty()) continue;
+    Value* out = test(high ? ir::gt(c->ramp, lanes(bound)) : ir::lt(c->ramp, lanes(bound)));
+    also(b.CreateNot(out));
+    beyond.emplace_back(out, load_one_masked(buffer, t, at(bound), align, active(out)));
+  }
+  llvm::Type* type = math.memory_type(t);
+  llvm::CallInst* part = b.CreateMaskedLoad(type, element(buffer, at(ir::args_of(c->ramp)[0])), align, active(inside),
+                                            llvm::Constant::getNullValue(type));
+  unit.tag_access(part, buffer.id);
+  result = part;
+  for (const auto& [out, one] : beyond) result = b.CreateSelect(out, one, result);
+  return result;
 }
 
 // Masked loads of this type are single instructions.
