@@ -52,6 +52,16 @@ Facts before_guards(const Facts& facts, const std::vector<Expr>& guards, const E
   return inside;
 }
 
+// The outer loop of a padded split below an axis: what it computes past the extent is part of no box.
+const ir::Axis* padded_below(const Program& p, Id axis) {
+  for (Id n : p.axis(axis).became) {
+    const ir::Axis& a = p.axis(n);
+    if (a.origin == ir::Axis::Origin::split_outer && a.tail == ir::Tail::pad) return &a;
+    if (const ir::Axis* below = padded_below(p, n)) return below;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 // For every iteration r of the loop but the first: the window moves forward (lo and hi do not fall), leaves no gap
@@ -76,6 +86,11 @@ void prove_slide(Context& c, const Stmt& nest, const ir::Slide& slide) {
       c.unproved(Obligation::cover, "storage outside of the loop it slides along (store_at an outer loop)",
                  p.buffer(b).name + " is stored inside " + name_of(p, loop));
   }
+  for (const ir::Root& r : nest.roots)
+    if (const ir::Axis* padded = r.iter == slide.iter ? padded_below(p, r.axis) : nullptr)
+      c.unproved(Obligation::cover, "a nest that computes nothing past its window in the dimension in which it slides",
+                 where + ", whose " + padded->name + " is of a split with Tail::pad",
+                 "the first iteration computes rows past its window from rows that are not there yet");
   Facts facts = analysis::facts_at(p, path);
   const ir::LoopRange range = ir::range_of(p, loop);
   facts.range(axis.id, ir::add(range.begin, ir::index(1)), ir::sub(range.end, ir::index(1)));
