@@ -7,6 +7,7 @@
 #include <ashlar/ir/recurrence.h>
 
 #include "analysis/engine.h"
+#include "ir/by_definition.h"
 #include "ir/ways.h"
 
 namespace ashlar::analysis {
@@ -101,21 +102,20 @@ Expr with_held_tables(const Program& p, const Expr& index, std::vector<VarRange>
   return without(&p, lifted(index, facts), ranges, facts);
 }
 
-std::set<Id> buffers_read(const ir::Stage& stage) {
-  std::set<Id> found;
-  const auto look = [&](const Expr& e) {
-    ir::walk(e, [&](const Expr& x) {
-      if (ir::is(x, ir::Op::load)) found.insert(x.node()->id);
-      return true;
+Buffers buffers_read(const ir::Stage& stage) {
+  thread_local ir::ByDefinition<std::vector<Id>> known;
+  return Buffers(known.of(stage, [&] {
+    std::vector<Id> found;
+    ir::each_formula(stage, [&](const Expr& e) {
+      ir::walk(e, [&](const Expr& x) {
+        if (ir::is(x, ir::Op::load)) found.push_back(x.node()->id);
+        return true;
+      });
     });
-  };
-  for (const auto* list : {&stage.values, &stage.inits, &stage.targets})
-    for (const Expr& e : *list) look(e);
-  if (!stage.keep.empty()) look(stage.keep);
-  for (const ir::IterVar& v : stage.iters)
-    for (const Expr* bound : {&v.begin, &v.end})
-      if (!bound->empty()) look(*bound);
-  return found;
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+  }));
 }
 
 Interval index_interval(const Expr& index, std::vector<VarRange> ranges, const Facts& facts) {
@@ -123,7 +123,8 @@ Interval index_interval(const Expr& index, std::vector<VarRange> ranges, const F
   return bounds_over(known, ranges, facts);
 }
 
-std::vector<Read> reads_of(const ir::Stage& stage) {
+namespace {
+std::vector<Read> find_reads(const ir::Stage& stage) {
   std::vector<Read> result;
   std::unordered_multimap<std::uint64_t, std::size_t> known;  // by the hash of the load
   const auto visit = [&](const std::vector<const Expr*>& roots, const ir::Way& base, bool of_start, Id bounds) {
@@ -155,6 +156,12 @@ std::vector<Read> reads_of(const ir::Stage& stage) {
     for (const Expr* bound : {&v.begin, &v.end})
       if (!bound->empty()) visit({bound}, {}, false, v.id);
   return result;
+}
+}  // namespace
+
+std::vector<Read> reads_of(const ir::Stage& stage) {
+  thread_local ir::ByDefinition<std::vector<Read>> known;
+  return *known.of(stage, [&] { return find_reads(stage); });
 }
 
 bool happens_in(const Read& r, const ir::Stmt& block) {

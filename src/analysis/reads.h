@@ -1,12 +1,22 @@
 #pragma once
 // What stages read: which buffers, at which indices, and the hull of an index while variables run.
-#include <set>
+#include <algorithm>
 
 #include <ashlar/analysis/regions.h>
 
 namespace ashlar::analysis {
 
-std::set<ir::Id> buffers_read(const ir::Stage&);
+class Buffers {  // ascending; found once for a definition, and shared
+ public:
+  explicit Buffers(std::shared_ptr<const std::vector<ir::Id>> all) : all_(std::move(all)) {}
+  auto begin() const { return all_->begin(); }
+  auto end() const { return all_->end(); }
+  std::size_t count(ir::Id id) const { return std::binary_search(begin(), end(), id) ? 1 : 0; }
+
+ private:
+  std::shared_ptr<const std::vector<ir::Id>> all_;
+};
+Buffers buffers_read(const ir::Stage&);
 
 // An expression with every part that is read from data, or chosen by it, as a variable that runs over the values it may have:
 // nobody knows more when storage is laid out. The variables are put before those in `ranges`.

@@ -199,7 +199,7 @@ bool is_window(const Interval& i, const Facts& facts) {
 }
 
 bool copies_arguments(const Program& p, const ir::Stage& stage) {
-  const std::set<Id> read = buffers_read(stage);
+  const Buffers read = buffers_read(stage);
   return std::all_of(read.begin(), read.end(), [&](Id b) { return p.buffer(b).stage == 0; });
 }
 
