@@ -31,6 +31,9 @@ Expr with_held_tables(const ir::Program&, const Expr&, std::vector<VarRange>& ra
 Interval index_interval(const Expr& index, std::vector<VarRange> ranges, const Facts&);
 
 // The same stages, buffers, symbols and assumptions, by the nodes they are made of.
+bool same_definition(const ir::Stage&, const ir::Stage&);
+bool same_definition(const ir::Buffer&, const ir::Buffer&);
+bool same_arguments(const ir::Program&, const ir::Program&);  // the symbols, scalars and assumptions too
 bool same_definitions(const ir::Program&, const ir::Program&);
 
 }  // namespace ashlar::analysis

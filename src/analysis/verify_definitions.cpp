@@ -192,6 +192,7 @@ Broken stage_reduction(const View& v) {
 
 Broken stage_scope(const View& v) {
   for (const auto& [id, s] : v.p.stages) {
+    if (v.defined_before(s)) continue;
     std::set<Id> own, spatial;
     for (const auto& [symbol, unused] : v.p.symbols) own.insert(symbol), spatial.insert(symbol);
     for (const auto& [scalar, unused] : v.p.scalars) own.insert(scalar), spatial.insert(scalar);

@@ -3,12 +3,16 @@
 // table that names them stands in verify_program.cpp.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
 #include <ashlar/analysis/verify.h>
 #include <ashlar/ir/build.h>
+
+#include "analysis/reads.h"
+#include "analysis/unchanged.h"
 
 namespace ashlar::analysis::verifier {
 
@@ -34,7 +38,9 @@ struct Place {
 
 class View {
  public:
-  explicit View(const Program& program, bool with_definitions = true) : p(program) {
+  // `before`: the program from which a step made this one, which was verified.
+  explicit View(const Program& program, bool with_definitions = true, const Program* before = nullptr)
+      : p(program), before_(before && same_arguments(program, *before) ? before : nullptr) {
     flatten(program.body, -1, -1);
     collect(with_definitions);
   }
@@ -50,6 +56,20 @@ class View {
   const Stmt& at(int k) const { return *places[static_cast<std::size_t>(k)].stmt; }
   const Place& place(int k) const { return places[static_cast<std::size_t>(k)]; }
   int size() const { return static_cast<int>(places.size()); }
+
+  // Was the stage defined by these formulas before, over the same symbols?
+  bool defined_before(const Stage& s) const {
+    if (!before_) return false;
+    const auto at = before_->stages.find(s.id);
+    return at != before_->stages.end() && same_definition(s, at->second);
+  }
+
+  // Does what the definitions and the nest's own loops say hold as it did before?
+  bool loops_before(const Stmt& nest) const {
+    if (!before_) return false;
+    if (!unchanged_) unchanged_.emplace(*before_, p);
+    return unchanged_->definitions() && unchanged_->nest(nest.id);
+  }
 
   std::string name(const Stmt& s) const {
     const auto named = [](const auto& map, Id id) {
@@ -90,6 +110,8 @@ class View {
   }
 
  private:
+  const Program* const before_;
+  mutable std::optional<Unchanged> unchanged_;
   mutable std::map<std::pair<Id, Stmt::Piece>, std::vector<const Expr*>> loads_;
 
   void collect(bool with_definitions) {

@@ -3,6 +3,7 @@
 #include <ashlar/analysis/domains.h>
 #include <ashlar/analysis/verify.h>
 
+#include "analysis/settled.h"
 #include "schedule/force.h"
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
@@ -65,11 +66,14 @@ std::span<const Primitive> primitives() {
 namespace {
 
 // A read without a bound stands at its own line when a program is built; where a step caused it, at the step's.
-void derive_regions(Context& c) {
+void derive_regions(Context& c, const Program* before) {
   if (const auto unit = analysis::symbolic_pad(c.p); !unit.empty())
     c.refuse("constant factors around a split with Tail::pad", "Parts: a factor of " + ir::text(unit));
   try {
-    analysis::derive_regions(c.p, rearranged(c));
+    if (before && !c.target.is_gpu())
+      analysis::derive_regions(c.p, *before, rearranged(c));
+    else
+      analysis::derive_regions(c.p, rearranged(c));
   } catch (const RefusalError& e) {
     c.refuse(e.refusal.expected, e.refusal.found + ", at " + location(e.refusal.where), e.refusal.conflict);
   }
@@ -130,8 +134,9 @@ const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target, 
   Context context{next, next.program, target, step, {}, forgiven};
   primitive->apply(context);
   if (!annotates(context)) prove_order(context);
-  if (!keeps_boxes(context)) derive_regions(context);
-  recheck(context);
+  const Program* before = forgiven ? nullptr : &on.program;
+  if (!keeps_boxes(context)) derive_regions(context, before);
+  recheck(context, before);
   if (!forgiven) analysis::verify(next.program, step.primitive, &on.program);  // which knows what is legal
   step.results = std::move(context.results);
   step.text = (step.variant ? condition_text(state, step.variant) + ": " : "") + call_text(on, step);
