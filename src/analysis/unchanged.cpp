@@ -100,22 +100,26 @@ void Unchanged::note(const std::vector<Stmt>& body, Id parent) {
 }
 
 void Unchanged::compare_definitions() {
-  bool all = arguments_;
-  all &= each_in_both(now_.buffers, before_.buffers, [&](Id id, const ir::Buffer& a, const ir::Buffer& b) {
-    if (same(a, b)) return set(id, buffer);
+  bool all = arguments_, formulas = arguments_;
+  const bool buffers = each_in_both(now_.buffers, before_.buffers, [&](Id id, const ir::Buffer& a, const ir::Buffer& b) {
+    if (same(a, b)) return set(id, buffer), set(id, typed);
     all = false;
-    if (a.stage != 0 || b.stage != 0) return;
+    if (same_definition(a, b)) return set(id, typed);
+    formulas = false;
     if (a.role != ir::Role::temporary && !same(a.extents, b.extents)) arguments_ = false;
   });
-  all &= each_in_both(now_.stages, before_.stages, [&](Id id, const ir::Stage& a, const ir::Stage& b) {
-    const auto kept = [&](Id buffer_id) { return has(buffer_id, buffer); };
+  const bool stages = each_in_both(now_.stages, before_.stages, [&](Id id, const ir::Stage& a, const ir::Stage& b) {
     const Buffers read = buffers_read(a);
-    if (same(a, b) && std::all_of(a.buffers.begin(), a.buffers.end(), kept) && std::all_of(read.begin(), read.end(), kept))
-      set(id, definition);
-    else
-      all = false;
+    const auto are = [&](Flag f) {
+      const auto kept = [&](Id buffer_id) { return has(buffer_id, f); };
+      return std::all_of(a.buffers.begin(), a.buffers.end(), kept) && std::all_of(read.begin(), read.end(), kept);
+    };
+    const bool alike = same(a, b);
+    if (alike && are(typed)) set(id, defined);
+    if (alike && are(buffer)) set(id, definition);
+    all = all && has(id, definition), formulas = formulas && has(id, defined);
   });
-  definitions_ = all;
+  definitions_ = all && buffers && stages, formulas_ = formulas && buffers && stages;
 }
 
 void Unchanged::compare_axes() {

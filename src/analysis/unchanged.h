@@ -20,8 +20,11 @@ class Unchanged {
 
   bool arguments() const { return arguments_; }      // and symbols, scalars and assumptions: the facts that hold everywhere
   bool definitions() const { return definitions_; }  // those, and all stages and buffers
+  bool formulas() const { return formulas_; }        // as that, wherever and however the buffers lie in memory
   // Its definition, the buffers that it stores to, and those that it reads.
   bool stage(ir::Id id) const { return has(id, definition); }
+  bool formula(ir::Id stage) const { return has(stage, defined); }  // wherever and however these lie in memory
+  bool storage(ir::Id buffer_id) const { return has(buffer_id, buffer); }
   // The statement without what is in it, and everything around it.
   bool place(ir::Id statement) const { return has(statement, own); }
   // A nest: that, its axes, and its own loops and blocks; what is computed inside of it aside.
@@ -32,7 +35,7 @@ class Unchanged {
   const std::vector<ir::Id>& left() const { return left_; }
 
  private:
-  enum Flag : std::uint8_t { own = 1, shape = 2, whole = 4, definition = 8, axis = 16, buffer = 32 };
+  enum Flag : std::uint8_t { own = 1, shape = 2, whole = 4, definition = 8, axis = 16, buffer = 32, defined = 64, typed = 128 };
   struct Then {
     const ir::Stmt* statement = nullptr;
     ir::Id parent = 0;
@@ -52,7 +55,7 @@ class Unchanged {
   std::vector<std::uint8_t> flags_;  // by id, of all kinds
   std::vector<Then> then_;
   std::vector<ir::Id> left_;
-  bool arguments_ = false, definitions_ = false;
+  bool arguments_ = false, definitions_ = false, formulas_ = false;
 };
 
 }  // namespace ashlar::analysis

@@ -42,14 +42,14 @@ bool Standing::apart(const Stmt& loop) const {
 
 // Windows of nests that slide follow from those of their readers.
 bool Standing::needs(const Stmt& own) const {
-  if (!nest(own)) return false;
+  if (!reads(own)) return false;
   if (const auto at = needs_.find(own.id); at != needs_.end()) return at->second;
   bool same = needs_[own.id] = true;
   const auto& left = kept_->left();
   for (Id b : p_.stage(own.stage).buffers)
     if (const auto at = readers_.find(b); at != readers_.end())
       for (const Stmt* reader : at->second)
-        if (reader->id != own.id) same = same && (reader->slides.empty() ? nest(*reader) : needs(*reader));
+        if (reader->id != own.id) same = same && (reader->slides.empty() ? reads(*reader) : needs(*reader));
   for (Id gone : left)
     for (Id b : p_.stage(own.stage).buffers) {
       const auto at = p_.stages.find(gone);
@@ -59,7 +59,7 @@ bool Standing::needs(const Stmt& own) const {
 }
 
 bool Standing::window(const Stmt& own) const {
-  if (!definitions() || !needs(own)) return false;
+  if (!kept_ || !kept_->formulas() || !needs(own)) return false;
   for (Id b : p_.stage(own.stage).buffers)
     if (const auto at = allocs_.find(b); at != allocs_.end())
       for (const Stmt* alloc : at->second)
@@ -68,13 +68,13 @@ bool Standing::window(const Stmt& own) const {
 }
 
 bool Standing::storage(const Stmt& alloc) const {
-  if (!definitions() || !place(alloc)) return false;
+  if (!kept_ || !kept_->formulas() || !kept_->storage(alloc.buffer) || !place(alloc)) return false;
   const auto all = [](const auto& map, Id buffer, const auto& holds) {
     const auto at = map.find(buffer);
     return at == map.end() || std::all_of(at->second.begin(), at->second.end(), holds);
   };
   return all(writers_, alloc.buffer, [&](const Stmt* s) { return window(*s); }) &&
-         all(readers_, alloc.buffer, [&](const Stmt* s) { return nest(*s); });
+         all(readers_, alloc.buffer, [&](const Stmt* s) { return reads(*s); });
 }
 
 }  // namespace ashlar::schedule

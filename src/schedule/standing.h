@@ -26,6 +26,7 @@ class Standing {
 
  private:
   void note(const std::vector<Stmt>&, const Stmt* nest);
+  bool reads(const Stmt& nest) const { return kept_ && kept_->nest(nest.id) && kept_->formula(nest.stage); }
   bool needs(const Stmt& nest) const;
 
   const Program& p_;
