@@ -35,13 +35,24 @@ struct Sites {
   std::size_t nodes = 0;  // of its formula and its readers', at most
   bool product = false;   // a reader is one
   Id only = 0;            // the reader, where it reads the stage once and unconditionally
+  std::size_t after = 0;  // of that reader's formula, at most, when the stage is in it
 };
+
+// What a formula adds to the one reader that loads it once: the load goes, and so do the variables, for what stands at them.
+std::size_t added_nodes(const ir::Stage& s) {
+  std::size_t n = 0;
+  ir::walk(s.values.front(), [&](const Expr& e) {
+    n += !(ir::is(e, ir::Op::var) &&
+           std::any_of(s.iters.begin(), s.iters.end(), [&](const ir::IterVar& v) { return v.id == e.node()->id; }));
+    return true;
+  });
+  return n - 1;
+}
 
 Sites sites_of(Draft& d, const ir::Stage& s) {
   const ir::Program& p = d.program();
   const Sizes sizes = d.sizes();
   Sites sites;
-  sites.nodes = ir::node_count(s.values.front());
   bool plain = true;
   for (const Id r : readers_of(p, s)) {
     const ir::Stage& reader = p.stage(r);
@@ -56,6 +67,8 @@ Sites sites_of(Draft& d, const ir::Stage& s) {
     }
   }
   if (sites.count != 1 || !plain) sites.only = 0;
+  sites.after = sites.nodes + added_nodes(s);
+  sites.nodes += ir::node_count(s.values.front());
   return sites;
 }
 
@@ -148,7 +161,7 @@ class Inlining {
     const auto link = readers.size() == 1 ? sites_.find(readers.front()) : sites_.end();
     if (link == sites_.end() || !link->second.only || !reads_own_point(d_.program(), d_.stage(link->first), s)) return {};
     Sites sites = link->second;
-    sites.nodes += ir::node_count(s.values.front());
+    sites.nodes = sites.after + ir::node_count(s.values.front()), sites.after += added_nodes(s);
     if (sites.nodes > most_nodes) return {};  // or fewer: some may be shared
     return sites;
   }

@@ -1,7 +1,8 @@
-// Where stages are computed: which are computed inside the loops of a stage that reads them. Of those that stay when others are
-// inlined (inlining.cpp), one is the leader of a group: its loops are the loops of all. A stage joins the group of its readers if they are all in one, and
-// if its dimensions follow loops of the leader, so that what an iteration needs is not needed by the next one as well; or, of a
-// stencil, little of it.
+// Where stages are computed that are not inlined (inlining.cpp): which of them inside the loops of a stage that reads them.
+//
+// One of them is the leader of a group: its loops are the loops of all. A stage joins the group of its readers if they are all
+// in one, and if its dimensions follow loops of the leader, so that what an iteration needs is not needed by the next one as
+// well; or, of a stencil, little of it.
 #include <algorithm>
 #include <cmath>
 #include <set>

@@ -126,15 +126,17 @@ Expr with_inlined(const Expr& e, const std::map<Id, Inlined>& stages) {
 }
 
 void inline_into_readers(Context& c, const std::map<Id, Inlined>& stages) {
+  std::set<Id> inlined;
+  for (const auto& [buffer, of] : stages) inlined.insert(of.stage.id);
   for (auto& [id, reader] : c.p.stages) {
-    const analysis::Buffers read = analysis::buffers_read(reader);
     bool any = false;
-    for (const auto& [buffer, inlined] : stages) {
-      if (id == inlined.stage.id || !read.count(buffer)) continue;
-      require_formulas(c, inlined.stage, buffer, reader);
+    for (const Id buffer : analysis::buffers_read(reader)) {
+      const auto at = stages.find(buffer);
+      if (at == stages.end() || (stages.size() == 1 && id == at->second.stage.id)) continue;
+      require_formulas(c, at->second.stage, buffer, reader);
       any = true;
     }
-    if (!any) continue;
+    if (!any || inlined.count(id)) continue;
     for (auto* list : {&reader.values, &reader.inits, &reader.targets})
       for (Expr& e : *list) e = with_inlined(e, stages);
     if (!reader.keep.empty()) reader.keep = with_inlined(reader.keep, stages);
