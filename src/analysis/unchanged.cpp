@@ -94,6 +94,7 @@ Unchanged::Unchanged(const ir::Program& before, const ir::Program& now) : before
 
 void Unchanged::note(const std::vector<Stmt>& body, Id parent) {
   for (const Stmt& s : body) {
+    if (s.id >= then_.size()) then_.resize(static_cast<std::size_t>(s.id) + 1);
     then_[s.id] = {&s, parent};
     note(s.body, s.id);
   }
@@ -172,6 +173,7 @@ bool Unchanged::compare(const std::vector<Stmt>& body, Id parent, bool around) {
     bool within = compare(s.body, s.id, alike) && alike && s.body.size() == then.statement->body.size();
     for (std::size_t k = 0; within && k < s.body.size(); ++k) within = s.body[k].id == then.statement->body[k].id;
     if (s.kind == Stmt::Kind::nest || s.kind == Stmt::Kind::block) within = within && has(s.stage, definition);
+    if (s.kind == Stmt::Kind::alloc || s.kind == Stmt::Kind::prefetch) within = within && has(s.buffer, buffer);
     if (alike) set(s.id, own);
     if (alike && s.kind == Stmt::Kind::nest && same_shape(s, *then.statement)) set(s.id, shape);
     if (within) set(s.id, whole);

@@ -25,6 +25,7 @@ class Unchanged {
   bool stage(ir::Id id) const { return has(id, definition); }
   bool formula(ir::Id stage) const { return has(stage, defined); }  // wherever and however these lie in memory
   bool storage(ir::Id buffer_id) const { return has(buffer_id, buffer); }
+  bool provenance(ir::Id axis_id) const { return has(axis_id, axis); }
   // The statement without what is in it, and everything around it.
   bool place(ir::Id statement) const { return has(statement, own); }
   // A nest: that, its axes, and its own loops and blocks; what is computed inside of it aside.
@@ -42,7 +43,10 @@ class Unchanged {
   };
 
   bool has(ir::Id id, Flag f) const { return id < flags_.size() && (flags_[id] & f) != 0; }
-  void set(ir::Id id, Flag f) { flags_[id] = static_cast<std::uint8_t>(flags_[id] | f); }
+  void set(ir::Id id, Flag f) {
+    if (id >= flags_.size()) flags_.resize(static_cast<std::size_t>(id) + 1);
+    flags_[id] = static_cast<std::uint8_t>(flags_[id] | f);
+  }
   void note(const std::vector<ir::Stmt>&, ir::Id parent);
   void compare_definitions();
   void compare_axes();

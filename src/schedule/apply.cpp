@@ -7,6 +7,7 @@
 #include "schedule/force.h"
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
+#include "schedule/undo.h"
 
 namespace ashlar::schedule {
 
@@ -111,7 +112,8 @@ const Scheduled& variant(const Scheduled& all, std::size_t number) { return numb
 
 namespace {
 
-const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target, std::vector<Forgiven>* forgiven) {
+const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target, std::vector<Forgiven>* forgiven,
+                             Undo* undo = nullptr) {
   const Primitive* primitive = nullptr;
   for (const Primitive& p : primitives())
     if (step.primitive == p.name) primitive = &p;
@@ -141,8 +143,9 @@ const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target, 
   step.results = std::move(context.results);
   step.text = (step.variant ? condition_text(state, step.variant) + ": " : "") + call_text(on, step);
   if (!step.results.empty()) step.text += " -> " + result_text(next, step);
-  on.program = std::move(next.program);
-  on.consumed = std::move(next.consumed);
+  std::swap(on.program, next.program);
+  std::swap(on.consumed, next.consumed);
+  if (undo) *undo = {std::move(next.program), std::move(next.consumed)};
   if (step.primitive == "specialize") {
     Scheduled made{*on.program.variants.back().program, on.consumed, {}, {}, step.variant, on.program.next_id};
     state.variants.push_back(std::move(made));
@@ -156,6 +159,10 @@ const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target, 
 
 const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target) {
   return apply(state, std::move(step), target, nullptr);
+}
+
+const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target, Undo& undo) {
+  return apply(state, std::move(step), target, nullptr, &undo);
 }
 
 Forced force(const Scheduled& state, Step step, const Target& target, std::vector<Forgiven>* found) {

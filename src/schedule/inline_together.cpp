@@ -67,8 +67,10 @@ bool inline_together(Schedule& s, const std::vector<Id>& stages, Where where) {
     next = inlined(state.scheduled, steps, state.target);
   } catch (const RefusalError&) { return false; }  // the steps one by one say which, and why
   if (!next) return false;
-  state.scheduled.program = std::move(next->program);
-  state.scheduled.consumed = std::move(next->consumed);
+  std::swap(state.scheduled.program, next->program);
+  std::swap(state.scheduled.consumed, next->consumed);
+  if (state.together)
+    state.together->applied(std::make_shared<Undo>(Undo{std::move(next->program), std::move(next->consumed)}));
   std::move(steps.begin(), steps.end(), std::back_inserter(state.scheduled.trace));
   return true;
 }

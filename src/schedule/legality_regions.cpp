@@ -267,10 +267,21 @@ void prove_after(Context& c, const Stmt& nest) {
 
 namespace {
 
+class Ids {  // a set of ids below a bound, which are dense
+ public:
+  explicit Ids(Id end) : has_(static_cast<std::size_t>(end)) {}
+  bool insert(Id id) { return has_[id] ? false : (has_[id] = true); }
+  void erase(Id id) { has_[id] = false; }
+  bool count(Id id) const { return has_[id]; }
+
+ private:
+  std::vector<bool> has_;
+};
+
 struct OrderChecker {
   Context& c;
   std::map<Id, Id> recurrence_of;  // of stages inside of one
-  std::set<Id> allocated, computed;
+  Ids allocated, computed;
   std::vector<Id> reducing;  // the stages of the reduction loops around
 
   void body(const std::vector<Stmt>& list) {
@@ -279,7 +290,7 @@ struct OrderChecker {
       if (s.kind == Stmt::Kind::alloc) {
         if (std::find(reducing.begin(), reducing.end(), c.p.buffer(s.buffer).stage) != reducing.end())
           throw InternalError("storage of " + c.p.buffer(s.buffer).name + " inside its own reduction loops");
-        if (!allocated.insert(s.buffer).second)
+        if (!allocated.insert(s.buffer))
           throw InternalError("two allocations of " + c.p.buffer(s.buffer).name + " in one scope");
         here.push_back(s.buffer);
       }
@@ -383,7 +394,7 @@ struct OrderChecker {
 }  // namespace
 
 void prove_order(Context& c) {
-  OrderChecker checker{c, ir::recurrences_around(c.p), {}, {}, {}};
+  OrderChecker checker{c, ir::recurrences_around(c.p), Ids(c.p.next_id), Ids(c.p.next_id), {}};
   checker.body(c.p.body);
 }
 
