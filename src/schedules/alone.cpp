@@ -144,9 +144,9 @@ void schedule_alone(Draft& d, Id id) {
   };
   const int lanes = lanes_of(d, s);
   const Id v = dims[free.back()].id;
-  if (!parallel && extent.value_or(INT64_MAX) > 16 * lanes &&
+  if (!parallel && extent.value_or(INT64_MAX) > 32 * lanes &&
       d.attempt(id, "pieces of " + dims[free.back()].name + " in parallel", [&] {
-        const Split split = stage.split(loop_over(d, stage, v), 16 * std::max(1, lanes), Tail::guard, d.where);
+        const Split split = stage.split(loop_over(d, stage, v), 32 * std::max(1, lanes), Tail::guard, d.where);
         std::vector<Loop> order{split.outer};
         for (const Loop& l : stage.nest(d.where))
           if (!(l == split.outer) && !(l == split.inner)) order.push_back(l);
