@@ -5,8 +5,8 @@
 //       y[ramp16(..)] = select(x16(t < 1), x[ramp16(..), x16(t < 1)],  for t in [1, +T - 1)
 //                              f(y[ramp16(..), x16(!(t < 1))]))         for c: y[ramp16(..)] = f(y[ramp16(..)])
 //
-// Of serial loops around others; what an innermost loop begins with, `carry` takes apart, which knows what it keeps. A condition
-// counts that moves with the loop, is known to all that is inside, and is decided after a few iterations.
+// Of serial loops around others; what an innermost loop begins with, `carry` takes apart, which knows what it keeps. A
+// condition counts that moves with the loop, is known to all that is inside, and is decided after a few iterations.
 #include <algorithm>
 #include <optional>
 
@@ -48,8 +48,8 @@ void gather_conditions(const std::vector<KStmt>& list, Id var, Contents& c) {
   for (const KStmt& s : list) {
     for_each_expr(s, [&](const Expr& root) {
       ir::walk(root, [&](const Expr& e) {
-        if (e.type().is_bool() && e.type().lanes == 1 && ir::is_comparison(ir::op_of(e)) && ir::uses_var(e, var) && !has_load(e) &&
-            std::none_of(c.inner.begin(), c.inner.end(), [&](Id v) { return ir::uses_var(e, v); }) &&
+        if (e.type().is_bool() && e.type().lanes == 1 && ir::is_comparison(ir::op_of(e)) && ir::uses_var(e, var) &&
+            !has_load(e) && std::none_of(c.inner.begin(), c.inner.end(), [&](Id v) { return ir::uses_var(e, v); }) &&
             std::none_of(c.conditions.begin(), c.conditions.end(), [&](const Expr& f) { return ir::same(e, f); }))
           c.conditions.push_back(e);
         return true;
