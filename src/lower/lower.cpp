@@ -58,6 +58,7 @@ constexpr Pass passes[] = {
     {"registers", [](State& s, const LowerOptions& o) { lower_impl::check_registers(s.draft, o); }},
     {"first steps", [](State& s, const LowerOptions&) { lower_impl::take_first_steps(s.draft); }},
     {"carry", [](State& s, const LowerOptions& o) { lower_impl::carry(s.draft, o); }},
+    {"scans", [](State& s, const LowerOptions& o) { lower_impl::scan_in_lanes(s.draft, o); }},
 };
 
 ir::Kernel lower_variants(const ir::Program& program, const LowerOptions& options) {
