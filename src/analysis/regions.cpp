@@ -379,9 +379,9 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
     }
     if (extent.empty()) extent = ir::add(ir::sub(i.hi, i.lo), ir::index(1));
     if (shared && shared->iter == v.id) {
-      const Expr before = ir::mul(ir::axis_value(p, nest.loop), shared->unit);
-      i.lo = ir::add(i.lo, before);
-      extent = ir::min(shared->unit, ir::sub(extent, before));
+      const Expr before = ir::mul(ir::axis_value(p, nest.loop), shared->unit), left = ir::sub(extent, before);
+      extent = ir::min(shared->unit, left);
+      i.lo = ir::add(i.lo, shared->descending ? ir::sub(left, extent) : before);
     }
     if (!can_prove(ir::ge(extent, ir::index(0)), facts)) extent = ir::max(ir::index(0), extent);
     if (k == 0 && !inhabited.empty()) extent = ir::select(inhabited, extent, ir::index(0));

@@ -63,8 +63,8 @@ void keep_steps(Draft& d, Id id) {
 }
 
 // Rows computed side by side, so that one goes on while another waits: as many as have their state in half of the registers,
-// and no more than 8 lines of arrays at once, which rows of a power of two keep in one set of the first-level cache. The loop
-// over groups of them, where there is one.
+// and, above two, no more than 8 lines of arrays at once, which rows of a power of two keep in one set of the first-level
+// cache. The loop over groups of them, where there is one.
 std::optional<Loop> side_by_side(Draft& d, Id id, Id rows) {
   const ir::Stage s = d.stage(id);
   std::optional<Loop> groups;
@@ -82,7 +82,7 @@ std::optional<Loop> side_by_side(Draft& d, Id id, Id rows) {
         arrays.insert(e.node()->id);
       return true;
     });
-  const auto most = std::min<std::uint64_t>(8 / std::max<std::size_t>(1, arrays.size()), room);
+  const auto most = std::min<std::uint64_t>(std::max<std::size_t>(2, 8 / std::max<std::size_t>(1, arrays.size())), room);
   const auto many = static_cast<std::int64_t>(most == 0 ? 0 : std::bit_floor(most));
   if (many < 2 || d.sizes().constant_extent(s, rows).value_or(INT64_MAX) < many) return groups;
   d.attempt(id, std::to_string(many) + " rows side by side", [&] {
@@ -187,9 +187,10 @@ void schedule_alone(Draft& d, Id id) {
   };
   const int lanes = lanes_of(d, s);
   const Id v = dims[free.back()].id;
-  if (!parallel && extent.value_or(INT64_MAX) > 32 * lanes &&
-      d.attempt(id, "pieces of " + dims[free.back()].name + " in parallel", [&] {
-        const Split split = stage.split(loop_over(d, stage, v), 32 * std::max(1, lanes), Tail::guard, d.where);
+  // As wide as two of them can be: in a row of a piece the lines that follow are fetched ahead, in the next one they are not.
+  const std::int64_t all = extent.value_or(INT64_MAX), width = (all > 32 * lanes ? 32 : 16) * std::max(1, lanes);
+  if (!parallel && all > width && d.attempt(id, "pieces of " + dims[free.back()].name + " in parallel", [&] {
+        const Split split = stage.split(loop_over(d, stage, v), width, Tail::guard, d.where);
         std::vector<Loop> order{split.outer};
         for (const Loop& l : stage.nest(d.where))
           if (!(l == split.outer) && !(l == split.inner)) order.push_back(l);

@@ -147,5 +147,6 @@ void reduce_all(Draft&, Id stage);
 void schedule_alone(Draft&, Id stage);                // recurrences and scatters: alone.cpp
 bool is_fresh(const ir::Program&, const ir::Stage&);  // as it was written, stages inside of a recurrence aside: steps.cpp
 void schedule_steps(Draft&, Id recurrence);           // its loops, and the reductions inside of its steps
+void share_steps(Draft&);  // steps_together.cpp: recurrences that are done, over the same steps of one input
 
 }  // namespace ashlar::schedules
