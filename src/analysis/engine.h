@@ -52,6 +52,7 @@ class Engine {
   Range range(const Linear&);
   Congruence congruence(const Expr& canonical);
   Congruence congruence(const Linear&);
+  Congruence congruence_of_remainders(const Linear&);
 
   // Questions take data for what it is in mathematics, where it cannot wrap (lift.cpp); a simplification leaves it in its type.
   void lift_data() { lift_ = true; }

@@ -32,7 +32,8 @@ Broken loop_ordered(const View& v) {
   const auto around = ir::recurrences_around(v.p);
   Broken broken;
   v.each(Kind::nest, [&](int, const Stmt& nest) {
-    if (!broken.empty()) return;
+    const bool recurs = around.count(nest.stage) || v.p.stage(nest.stage).is_recurrence();
+    if (!broken.empty() || !recurs || v.loops_before(nest)) return;
     if (const auto it = around.find(nest.stage); it != around.end())
       if (const auto found = misplaced(v.p, nest, it->second)) broken = *found;
     if (!v.p.stage(nest.stage).is_recurrence()) return;

@@ -121,8 +121,8 @@ void schedule_on_device(Draft&);  // device.cpp: all of the program
 // none does, and nothing was done.
 bool schedule_on_device_by_family(Draft&, Id stage, std::set<Id>& taken);  // device_families.cpp
 bool is_untouched(const ir::Program&, const ir::Stage&);                   // no step was applied to it
-void inline_stages(Draft&);                                                // place.cpp
-std::vector<Group> groups_of(Draft&);                                      // leaders before what they read
+void inline_stages(Draft&);                                                // inlining.cpp
+std::vector<Group> groups_of(Draft&);                                      // place.cpp: leaders before what they read
 Plan plan_of(Draft&, const Group&, bool families = true);                  // plan.cpp
 Taken taken_by(Draft&, Id stage);                                          // families.cpp
 bool is_separable(Draft&, const Group&);                                   // a window over rows of what is computed of columns
@@ -147,5 +147,6 @@ void reduce_all(Draft&, Id stage);
 void schedule_alone(Draft&, Id stage);                // recurrences and scatters: alone.cpp
 bool is_fresh(const ir::Program&, const ir::Stage&);  // as it was written, stages inside of a recurrence aside: steps.cpp
 void schedule_steps(Draft&, Id recurrence);           // its loops, and the reductions inside of its steps
+void share_steps(Draft&);  // steps_together.cpp: recurrences that are done, over the same steps of one input
 
 }  // namespace ashlar::schedules
