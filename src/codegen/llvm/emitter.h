@@ -82,6 +82,9 @@ class Emitter {
   std::map<ir::Id, std::int64_t> multiples;                        // of index variables, where more than 1
   std::map<ir::Id, std::pair<std::int64_t, std::int64_t>> ranges;  // of index variables that are known to fit 32 bits
 
+  // Of a loop: what it counts, which a debugger shows by that name.
+  void bind_loop(const ir::KStmt& loop, llvm::Value*);
+
  private:
   void begin_root(const Expr&);
   llvm::Value* emit(const Expr&);
