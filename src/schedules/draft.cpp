@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "schedule/storage.h"
+
 namespace ashlar::schedules {
 
 const Classified& Draft::family(Id id) {
@@ -120,7 +122,7 @@ bool vectorize(Draft& d, Id id, Loop loop, std::optional<std::int64_t> extent) {
 bool on_stack(Draft& d, Id id) {
   return d.attempt(id, "", [&] {
     d.handle(id).store_in(Scope::stack, d.where);
-    schedule::finish(d.s.scheduled(), d.s.target());
+    for (const Id b : d.stage(id).buffers) schedule::require_capacity(d.program(), d.program().buffer(b));
   });
 }
 
