@@ -323,9 +323,8 @@ class Follow {
     const auto now = readers_.find(stage.id), then = before_->readers.find(stage.id);
     if ((now == readers_.end()) != (then == before_->readers.end())) return false;
     if (now == readers_.end()) return true;
-    return now->second == then->second && std::all_of(now->second.begin(), now->second.end(), [&](Id reader) {
-             return same_.count(reader) && defined_.count(reader);
-           });
+    return now->second == then->second && std::all_of(now->second.begin(), now->second.end(),
+                                                      [&](Id reader) { return same_.count(reader) && defined_.count(reader); });
   }
 
   Domain found(const ir::Stage& stage) const {
