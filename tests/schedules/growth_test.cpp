@@ -87,9 +87,10 @@ void kept_is_true(int n) {
 }  // namespace
 
 TEST_CASE("a chain of 100 and 1000 stages that are inlined") { ten_times<growth::Chain>(100); }
-TEST_CASE("30 and 300 stages that are stored, each with loops of its own") { ten_times<growth::Stored>(30); }
-TEST_CASE("30 and 300 results of one input") { ten_times<growth::Outputs>(30); }
-TEST_CASE("20 and 200 recurrences, one behind the other") { ten_times<growth::Filters>(20); }
+TEST_CASE("10 and 100 stages that are stored, each with loops of its own") { ten_times<growth::Stored>(10); }
+TEST_CASE("10 and 100 results of one input") { ten_times<growth::Outputs>(10); }
+TEST_CASE("10 and 100 recurrences, one behind the other") { ten_times<growth::Filters>(10); }
+TEST_CASE("10 and 100 sums of rows, each of what the one before made of them") { ten_times<growth::Rows>(10); }
 TEST_CASE("20 and 200 windows of windows") { ten_times<growth::Windows>(20); }
 
 TEST_CASE("what a step keeps is what there would be anew") {
