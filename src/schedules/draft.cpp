@@ -122,7 +122,7 @@ bool vectorize(Draft& d, Id id, Loop loop, std::optional<std::int64_t> extent) {
 void require_fits(Draft& d, std::size_t from_step) {
   const auto& trace = d.s.scheduled().trace;
   for (std::size_t k = from_step; k < trace.size(); ++k)
-    if (trace[k].primitive == "set_scope")
+    if (trace[k].primitive == "set_scope" && d.program().stages.count(trace[k].args.front().id))
       for (const Id b : d.stage(trace[k].args.front().id).buffers)
         schedule::require_capacity(d.program(), d.program().buffer(b));
 }
