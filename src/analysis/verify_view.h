@@ -97,15 +97,23 @@ class View {
     std::reverse(loops.begin(), loops.end());
     return loops;
   }
+  // Those of a kind, but for the ones that a verified program had, with their nests and all that is around them.
   template <class F>
   void each(Kind kind, F&& f) const {
     for (int k = 0; k < size(); ++k)
-      if (at(k).kind == kind) f(k, at(k));
+      if (at(k).kind == kind && !as_before(k)) f(k, at(k));
   }
 
  private:
   const Program* const before_;
   std::optional<Unchanged> unchanged_;
+
+  bool as_before(int k) const {
+    if (!unchanged_) return false;
+    const Stmt& s = at(k);
+    if (s.kind == Kind::nest) return unchanged_->nest(s.id) && unchanged_->stage(s.stage);
+    return place(k).nest >= 0 && unchanged_->place(s.id) && unchanged_->stage(at(place(k).nest).stage);
+  }
 
   void collect(bool with_definitions) {
     std::unordered_set<const ir::Node*> seen;
