@@ -114,6 +114,8 @@ void reorder(Draft&, const Stage&, const std::vector<Loop>&);
 int lanes_of(const Draft&, const ir::Stage&);
 bool vectorize(Draft&, Id stage, Loop, std::optional<std::int64_t> constant_extent);
 bool on_stack(Draft&, Id stage);  // where it is small enough
+// What the steps from one on put into a scope of limited size fits it; refused otherwise.
+void require_fits(Draft&, std::size_t from_step);
 
 // ---- what is done ------------------------------------------------------------------------------------------------------
 void schedule_on_device(Draft&);  // device.cpp: all of the program
