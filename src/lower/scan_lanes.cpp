@@ -4,7 +4,7 @@
 //     c[1] = c[0]                            for o in [0, +n / 8)
 //     c[0] = max(c[1], x[t])          ->       s[8..15] = key(x[b + 8 o ..])
 //     y[t] = c[0]                              s[8..15] = max(s[8..15], s[7..14])       then [6..13], then [4..11]
-//                                              s[8..15] = max(s[8..15], x8(k));  k = s[15]
+//                                              b = s[15];  s[8..15] = max(s[8..15], x8(k));  k = max(k, b)
 //                                              y[b + 8 o ..] = value(s[8..15])
 //                                            c[0] = value(k), and the loop as it was over what is left
 //
@@ -95,7 +95,7 @@ struct Scan {
   Id carried = 0;
   Order order;
   Expr term;
-  Id lanes = 0, last = 0;  // s and k
+  Id lanes = 0, all = 0, last = 0;  // s, b and k
 };
 
 class Steps {
@@ -212,8 +212,8 @@ class Steps {
   static Expr ramp(std::int64_t from, int lanes) {
     return lanes == 1 ? ir::index(from) : ir::ramp(ir::index(from), ir::index(1), lanes);
   }
-  Expr last(const Scan& s) const {
-    return ir::load(s.last, buffer(s.last).name, s.order.held(), std::vector<Expr>{ir::index(0)});
+  Expr one(Id id, const Scan& s) const {
+    return ir::load(id, buffer(id).name, s.order.held(), std::vector<Expr>{ir::index(0)});
   }
 
   // One lane's value: t is the step of the lane, and what a scan holds is in its lanes.
@@ -245,14 +245,17 @@ class Steps {
       out.push_back(store_stmt(s.lanes, ramp(lanes_, lanes_), ir::binary(s.order.op, slice(s, lanes_, lanes_), other), where));
     };
     for (int by = 1; by < lanes_; by *= 2) with(slice(s, lanes_ - by, lanes_));
-    with(ir::broadcast(last(s), lanes_));
-    out.push_back(store_stmt(s.last, ir::index(0), slice(s, 2 * lanes_ - 1, 1), where));
+    // From block to block one operation waits for another, on one number.
+    out.push_back(store_stmt(s.all, ir::index(0), slice(s, 2 * lanes_ - 1, 1), where));
+    with(ir::broadcast(one(s.last, s), lanes_));
+    out.push_back(store_stmt(s.last, ir::index(0), ir::binary(s.order.op, one(s.last, s), one(s.all, s)), where));
   }
 
   std::vector<KStmt> made() {
     std::vector<KStmt> out;
     for (Scan& s : scans_) {
       s.lanes = registers(s, "_lanes", 2 * lanes_);
+      s.all = registers(s, "_all", 1);
       s.last = registers(s, "_last", 1);
       const Expr before = ir::load(s.carried, buffer(s.carried).name, s.order.type, std::vector<Expr>{ir::index(0)});
       out.push_back(store_stmt(s.lanes, ramp(0, 2 * lanes_), s.order.identity(2 * lanes_), loop_.where));
@@ -278,7 +281,7 @@ class Steps {
             in_lanes(lane, store_stmt(s.buffer, of_lane(s.address, step, lane), of_lane(s.value, step, lane), s.where)));
     }
     out.push_back(std::move(blocked));
-    for (const Scan& s : scans_) out.push_back(store_stmt(s.carried, ir::index(0), s.order.value(last(s)), loop_.where));
+    for (const Scan& s : scans_) out.push_back(store_stmt(s.carried, ir::index(0), s.order.value(one(s.last, s)), loop_.where));
     KStmt rest = loop_;
     rest.begin = analysis::simplify(ir::add(loop_.begin, done));
     rest.extent = analysis::simplify(ir::sub(loop_.extent, done));
