@@ -13,8 +13,8 @@
 // as integers (`key`), which have an order of all values: -0 before +0, every NaN as the greatest for a maximum and the least
 // for a minimum.
 //
-// Of an innermost serial loop, after `carry`, whose other stores and loads move by one element a step or not at all, and in
-// which nothing is loaded from a buffer that it stores to.
+// Of an innermost serial loop, after `carry`, whose other stores and loads move by one element a step, up or down, or not at
+// all (loads), and in which nothing is loaded from a buffer that it stores to.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -172,7 +172,7 @@ class Steps {
         const Id id = e.node()->id;
         if (scan_of(id))
           good = good && loads_slot(e, id, 0) && std::find(done_.begin(), done_.end(), id) != done_.end();
-        else if (const auto by = moves(ir::args_of(e)[0]); stored(id) || in_registers(id) || !by || *by < 0 || *by > 1)
+        else if (const auto by = moves(ir::args_of(e)[0]); stored(id) || in_registers(id) || !by || *by < -1 || *by > 1)
           good = false;
       }
       return good;
@@ -189,7 +189,8 @@ class Steps {
       done_.push_back(s.buffer);
       return true;
     }
-    return !in_registers(s.buffer) && moves(s.address) == 1 && reads_well(s.value);
+    const auto by = moves(s.address);
+    return !in_registers(s.buffer) && (by == 1 || by == -1) && reads_well(s.value);
   }
 
   // ---- what is made ------------------------------------------------------------------------------------------------------
@@ -217,11 +218,11 @@ class Steps {
   }
 
   // One lane's value: t is the step of the lane, and what a scan holds is in its lanes.
-  Expr of_lane(const Expr& e, const Expr& step, Id lane) {
-    return ir::transform(ir::substitute(e, {{loop_.var, step}}), [&](const Expr& x) {
+  Expr of_lane(const Expr& e, const Expr& first, const Expr& lane) {
+    return ir::transform(ir::substitute(e, {{loop_.var, ir::add(first, lane)}}), [&](const Expr& x) {
       const Scan* s = ir::is(x, Op::load) ? scan_of(x.node()->id) : nullptr;
       if (!s) return x;
-      const Expr at = ir::add(ir::index(lanes_), ir::var(lane, "lane"));
+      const Expr at = ir::add(ir::index(lanes_), lane);
       return s->order.value(ir::load(s->lanes, buffer(s->lanes).name, s->order.held(), std::vector<Expr>{at}));
     });
   }
@@ -238,9 +239,10 @@ class Steps {
     return v;
   }
 
-  void combine(const Scan& s, const Expr& step, Id lane, const Where& where, std::vector<KStmt>& out) {
-    const Expr at = ir::add(ir::index(lanes_), ir::var(lane, "lane"));
-    out.push_back(in_lanes(lane, store_stmt(s.lanes, at, s.order.key(of_lane(s.term, step, lane)), where)));
+  void combine(const Scan& s, const Expr& first, Id lane, const Where& where, std::vector<KStmt>& out) {
+    const Expr l = ir::var(lane, "lane");
+    out.push_back(
+        in_lanes(lane, store_stmt(s.lanes, ir::add(ir::index(lanes_), l), s.order.key(of_lane(s.term, first, l)), where)));
     const auto with = [&](const Expr& other) {
       out.push_back(store_stmt(s.lanes, ramp(lanes_, lanes_), ir::binary(s.order.op, slice(s, lanes_, lanes_), other), where));
     };
@@ -249,6 +251,12 @@ class Steps {
     out.push_back(store_stmt(s.all, ir::index(0), slice(s, 2 * lanes_ - 1, 1), where));
     with(ir::broadcast(one(s.last, s), lanes_));
     out.push_back(store_stmt(s.last, ir::index(0), ir::binary(s.order.op, one(s.last, s), one(s.all, s)), where));
+  }
+
+  // Backwards the first lane of what is stored is the last step.
+  KStmt stored_in_lanes(const KStmt& s, const Expr& first, const Expr& lane) {
+    const Expr step = moves(s.address) == 1 ? lane : ir::sub(ir::index(lanes_ - 1), lane);
+    return store_stmt(s.buffer, of_lane(s.address, first, step), of_lane(s.value, first, step), s.where);
   }
 
   std::vector<KStmt> made() {
@@ -271,14 +279,12 @@ class Steps {
     blocked.body.clear();
     const Id lane = next_++;
     const Expr first = ir::add(loop_.begin, ir::mul(ir::var(blocked.var, blocked.name), ir::index(lanes_)));
-    const Expr step = ir::add(first, ir::var(lane, "lane"));
     for (const KStmt& s : loop_.body) {
       const Scan* scan = in_registers(s.buffer) ? scan_of(s.buffer) : nullptr;
       if (scan && is_slot(s.address, 0))
-        combine(*scan, step, lane, s.where, blocked.body);
+        combine(*scan, first, lane, s.where, blocked.body);
       else if (!scan)
-        blocked.body.push_back(
-            in_lanes(lane, store_stmt(s.buffer, of_lane(s.address, step, lane), of_lane(s.value, step, lane), s.where)));
+        blocked.body.push_back(in_lanes(lane, stored_in_lanes(s, first, ir::var(lane, "lane"))));
     }
     out.push_back(std::move(blocked));
     for (const Scan& s : scans_) out.push_back(store_stmt(s.carried, ir::index(0), s.order.value(one(s.last, s)), loop_.where));
