@@ -16,6 +16,7 @@ constexpr double worth_parallel = 5e4;  // operations
 constexpr double an_update = 8;         // operations that changing an element anywhere costs
 constexpr std::int64_t parts = 16;      // of the steps of a scatter, each with a result of its own
 constexpr std::int64_t rows_of_front = 4, rows_of_tile = 32, columns_of_tile = 512;  // of a table
+constexpr double short_step = 64;         // operations of an element, beside which those of a loop over vectors count
 constexpr double side_by_side_cost = 64;  // operations of an element, above which a row by itself fills the processor
 
 // Neighbouring steps that change neighbours are in lanes, blocks of them on the pool; else the steps go to the pool in parts,
@@ -206,6 +207,7 @@ void schedule_alone(Draft& d, Id id) {
         reorder(d, stage, order);
         stage.parallel(split.outer, d.where);
         stage.vectorize(split.inner, lanes, d.where);
+        if (cost_of(s) <= short_step) stage.unroll(split.inner, 4, d.where);
       }))
     return;
   d.s.attempt([&] {
