@@ -108,6 +108,11 @@ class Emitter {
   llvm::Value* load_vector(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
   std::int64_t table_entries(const ir::KBuffer&) const;  // memory_table.cpp; null where the buffer or the target are not for it
   llvm::Value* load_from_table(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
+  bool gathers(Type) const;
+  template <class F>
+  llvm::Value* each_lane(Type, F value);
+  llvm::Value* load_lanes(const ir::KBuffer&, Type, llvm::Value* index, llvm::Value* mask);
+  llvm::Value* load_anywhere(const ir::KBuffer&, Type, llvm::Value* index, llvm::Value* mask);
   llvm::Value* load_strided(const ir::KBuffer&, Type, llvm::Value* base, std::int64_t stride, llvm::Align);
   llvm::Value* load_pattern(const ir::KBuffer&, Type, const Expr& address, llvm::Align);
   llvm::Value* load_clamped(const ir::KBuffer&, Type, const Expr& address, llvm::Align, llvm::Value* mask);
