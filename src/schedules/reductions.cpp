@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::int64_t piece_terms = 65536;
 constexpr std::size_t many_stages = 16;
+constexpr int last_lanes = 4;
 constexpr double worth_parallel = 2e5;  // operations
 
 // Another grouping may give other bits.
@@ -60,13 +61,17 @@ bool regroups(const Draft& d, const ir::Stage& s) { return !keeps_order(s) && (d
 
 namespace {
 
-// As detail::reduce_in_lanes, but the lanes of the last vector are added one by one: every step is proved over the whole
-// program, so that a large one is scheduled in few.
+// As detail::reduce_in_lanes, but the lanes of the last vector are added up in quarters, and their last few one by one: every
+// step is proved over the whole program, so that a large one is scheduled in few.
 void in_few_steps(Draft& d, const Stage& stage, Loop point, Loop terms, int lanes, int registers) {
   const Split split = stage.split(terms, lanes * registers, Tail::guard, d.where);
   std::vector<Stage> parts{stage.rfactor(split.inner, d.where)};  // readers first
   if (registers > 1) {
     const Loop rest = stage.split(loops_of(d, stage, true).back(), lanes, Tail::exact, d.where).inner;
+    parts.insert(parts.begin(), stage.rfactor(rest, d.where));
+  }
+  if (lanes >= 2 * last_lanes) {
+    const Loop rest = stage.split(loops_of(d, stage, true).back(), last_lanes, Tail::exact, d.where).inner;
     parts.insert(parts.begin(), stage.rfactor(rest, d.where));
   }
   for (const Stage& part : parts) {
