@@ -161,8 +161,9 @@ std::optional<std::size_t> rows_beside(const Draft& d, const ir::Stage& s, std::
 //     sums[0 .. 64) = 0
 //     for k: sums[0 .. 64) += ..
 //     for ji: y[jo * 64 + ji] = sums[ji]
-void columns_in_tiles(Draft& d, Id id, std::size_t columns, std::int64_t lanes) {
+void columns_in_tiles(Draft& d, Id id, std::size_t columns) {
   const ir::Stage s = d.stage(id);
+  const std::int64_t lanes = std::max(1, d.s.target().lanes(d.program().buffer(s.buffers.front()).type));
   const Id variable = s.iters[columns].id;
   Tile tile;
   tile.columns = static_cast<int>(columns);
@@ -214,9 +215,87 @@ bool results_side_by_side(Draft& d, Id id) {
   return d.attempt(id, count(static_cast<double>(results_together)) + " results side by side along " + row.name, [&] {
     const Stage stage = d.handle(id);
     const Split rows = stage.split(loop_over(d, stage, row.id), results_together, Tail::peel, d.where);
-    reorder(d, stage, {rows.outer, loop_over(d, stage, terms.front().id), rows.inner});
+    std::vector<Loop> order{rows.outer};
+    for (std::size_t k = *last + 1; k < s.iters.size(); ++k) order.push_back(loop_over(d, stage, s.iters[k].id));
+    order.push_back(rows.inner);
+    reorder(d, stage, order);
     stage.unroll(rows.inner, d.where);
   });
+}
+
+// Of a reduction with several values a step computes a tile at a time, which it reads at once.
+//
+//   for t
+//     for jo
+//       best[0 .. 64) over all k
+//       for ji: y[t, jo * 64 + ji] = f(best[ji])
+std::optional<Id> tiles_of_a_step(Draft& d, Id recurrence, std::size_t last,
+                                  const std::vector<std::pair<Id, std::optional<std::size_t>>>& inside) {
+  const ir::Stage s = d.stage(recurrence);
+  const ir::IterVar v = s.iters[last];
+  for (const auto& [id, columns] : inside) {
+    const ir::Stage r = d.stage(id);
+    if (!columns || r.buffers.size() < 2 || readers_of(d.program(), r).size() != 1 || !follows(s, v.id, r, *columns)) continue;
+    const std::int64_t lanes = std::max(1, d.s.target().lanes(d.program().buffer(r.buffers.front()).type));
+    Tile tile;
+    tile.columns = static_cast<int>(*columns);
+    tile.columns_by = vectors_of_columns(d.sizes().constant_extent(s, v.id), lanes) * lanes;
+    const int own = lanes_of(d, s);
+    if (own < 2 || tile.columns_by % own != 0) continue;
+    if (!d.attempt(recurrence, "tiles of " + count(static_cast<double>(tile.columns_by)) + " along " + v.name, [&] {
+          const Stage stage = d.handle(recurrence);
+          const Split split = stage.split(loop_over(d, stage, v.id), tile.columns_by, Tail::guard, d.where);
+          d.handle(id).compute_at(split.outer, d.where);
+          stage.vectorize(split.inner, own, d.where);
+        }))
+      continue;
+    accumulate(d, id, tile);
+    return id;
+  }
+  return {};
+}
+
+// Does a choice depend on the variable?
+bool chooses_by(const ir::Stage& s, Id variable) {
+  bool found = false;
+  for (const Expr& value : s.values)
+    ir::walk(value, [&](const Expr& e) {
+      found = found || (ir::is(e, ir::Op::select) && ir::uses_var(ir::args_of(e)[0], variable));
+      return !found;
+    });
+  return found;
+}
+
+// Elements that a step stores apart, each with divisions or functions: computed in lanes, stored one by one.
+void points_apart(Draft& d, Id recurrence) {
+  constexpr double worth_storing_apart = 12;  // operations
+  const ir::Stage s = d.stage(recurrence);
+  if (cost_of(s) < worth_storing_apart) return;
+  for (std::size_t k = spatial_of(s).size(); k-- > 0;) {
+    if (std::find(s.along.begin(), s.along.end(), k) != s.along.end()) continue;
+    if (chooses_by(s, s.iters[k].id)) return;  // lanes that are left out
+    d.s.attempt([&] {
+      const Stage stage = d.handle(recurrence);
+      if (!vectorize(d, recurrence, loop_over(d, stage, s.iters[k].id), d.sizes().constant_extent(s, s.iters[k].id)))
+        refuse("vectorize", "lanes", "none", d.where);
+    });
+    return;
+  }
+}
+
+// Would lanes of terms be refused, begin with elements, which each of them had to, or be few beside what adding them costs?
+bool waits_in_lanes(const Draft& d, const ir::Stage& s) {
+  constexpr int few_lanes = 8;
+  const auto all = readings_of(d.program(), s);
+  return !regroups(d, s) || lanes_of(d, s) <= few_lanes || !only_along(d.program(), s, reduce_of(s).back().id) ||
+         std::any_of(all.begin(), all.end(), [](const Reading& r) { return r.of_init; });
+}
+
+// Terms that are neighbours in memory; of a minimum or maximum, which takes several operations a term, in one factor at least.
+bool terms_in_lanes(const ir::Program& p, const ir::Stage& s) {
+  const Id terms = reduce_of(s).back().id;
+  const bool chooses = s.reducer.kind == ir::ReducerKind::minimum || s.reducer.kind == ir::ReducerKind::maximum;
+  return chooses ? reads_along(p, s, terms) : only_along(p, s, terms);
 }
 
 }  // namespace
@@ -249,6 +328,7 @@ void schedule_steps(Draft& d, Id recurrence) {
     inside.emplace_back(id, columns);
   }
   const Stage stage = d.handle(recurrence);
+  Id held = 0;  // in tiles of the step
   if (pieces) {
     std::optional<Split> split;
     d.attempt(recurrence, "pieces of " + count(static_cast<double>(4 * lanes)) + " along " + dims[last].name, [&] {
@@ -267,7 +347,9 @@ void schedule_steps(Draft& d, Id recurrence) {
     });
     if (split && d.options.parallel && d.most().points(s) * cost_of(s) >= 5e4)
       d.attempt(recurrence, "these pieces in parallel", [&] { stage.parallel(split->outer, d.where); });
-    if (lanes > 1)
+    if (const auto tiled = split ? std::nullopt : tiles_of_a_step(d, recurrence, last, inside))
+      held = *tiled;
+    else if (lanes > 1)
       d.attempt(recurrence, "vectors of " + count(static_cast<double>(lanes)) + " along " + dims[last].name, [&] {
         stage.vectorize(split ? split->inner : loop_over(d, stage, dims[last].id), static_cast<int>(lanes), d.where);
       });
@@ -276,15 +358,17 @@ void schedule_steps(Draft& d, Id recurrence) {
   }
   for (const Id id : ir::stages_inside(d.program(), d.stage(recurrence)))
     if (const ir::Stage& r = d.stage(id); !r.is_reduction() && !r.scatters() && !r.is_recurrence()) points_of_a_step(d, id);
+  if (!free) points_apart(d, recurrence);
   for (const auto& [id, columns] : inside) {
+    if (id == held) continue;
     const ir::Stage r = d.stage(id);
-    if (columns) {
-      columns_in_tiles(d, id, *columns, lanes);
-    } else if (!regroups(d, r) && results_side_by_side(d, id)) {
-      d.why(id, "its terms keep their order");
-    } else if (only_along(d.program(), r, reduce_of(r).back().id)) {
-      reduce_in_lanes(d, id, d.sizes().extent(s, dims[s.along.back()].id) / 2);  // a step has half of them, in the mean
-    }
+    const double terms = d.sizes().extent(s, dims[s.along.back()].id) / 2;  // a step has half of them, in the mean
+    if (columns)
+      columns_in_tiles(d, id, *columns);
+    else if (waits_in_lanes(d, r) && results_side_by_side(d, id))
+      d.why(id, "each sum waits for the one before");
+    else if (terms_in_lanes(d.program(), r))
+      reduce_in_lanes(d, id, terms);
   }
 }
 
