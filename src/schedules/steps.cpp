@@ -9,12 +9,14 @@
 #include <algorithm>
 
 #include <ashlar/ir/recurrence.h>
+#include <ashlar/schedules/lanes.h>
 
 #include "schedules/draft.h"
 
 namespace ashlar::schedules {
 namespace {
 
+constexpr int rows_of_lanes = 4;
 constexpr std::int64_t results_together = 8;  // sums under way: what a sum waits for, times those that start in a cycle
 
 // Does the variable move the last index of a read, by one?
@@ -202,16 +204,23 @@ void columns_in_tiles(Draft& d, Id id, std::size_t columns) {
   accumulate(d, sums ? sums->id() : id, tile);
 }
 
+// The last dimension of a reduction with many results, where these have the same terms, in one loop.
+std::optional<std::size_t> results_of_same_terms(const Draft& d, const ir::Stage& s, std::int64_t least) {
+  const auto terms = reduce_of(s);
+  const auto last = last_of_many(d, s);
+  if (!last || terms.size() != 1) return {};
+  if (d.sizes().constant_extent(s, s.iters[*last].id).value_or(INT64_MAX) < least) return {};
+  for (const Expr* e : {&terms.front().begin, &terms.front().end})
+    if (!e->empty() && ir::uses_var(*e, s.iters[*last].id)) return {};
+  return last;
+}
+
 // Results that each take their terms in order, one after the other: several go on while each waits for its last sum.
 bool results_side_by_side(Draft& d, Id id) {
   const ir::Stage s = d.stage(id);
-  const auto terms = reduce_of(s);
-  if (terms.size() != 1) return false;
-  const auto last = last_of_many(d, s);
-  if (!last || d.sizes().constant_extent(s, s.iters[*last].id).value_or(INT64_MAX) < results_together) return false;
+  const auto last = results_of_same_terms(d, s, results_together);
+  if (!last) return false;
   const ir::IterVar& row = s.iters[*last];
-  for (const Expr* e : {&terms.front().begin, &terms.front().end})
-    if (!e->empty() && ir::uses_var(*e, row.id)) return false;
   return d.attempt(id, count(static_cast<double>(results_together)) + " results side by side along " + row.name, [&] {
     const Stage stage = d.handle(id);
     const Split rows = stage.split(loop_over(d, stage, row.id), results_together, Tail::peel, d.where);
@@ -255,6 +264,31 @@ std::optional<Id> tiles_of_a_step(Draft& d, Id recurrence, std::size_t last,
   return {};
 }
 
+// Does a reduction begin with elements, and not with a number?
+bool starts_from_elements(const ir::Program& p, const ir::Stage& s) {
+  const auto all = readings_of(p, s);
+  return std::any_of(all.begin(), all.end(), [](const Reading& r) { return r.of_init; });
+}
+
+// Terms in lanes, of several results at once: a sum of one is short beside what adding its lanes takes.
+bool lanes_side_by_side(Draft& d, Id id) {
+  const ir::Stage s = d.stage(id);
+  const auto last = results_of_same_terms(d, s, rows_of_lanes);
+  const int lanes = lanes_of(d, s);
+  if (!last || lanes < 2 || !regroups(d, s) || starts_from_elements(d.program(), s)) return false;
+  const Id terms = reduce_of(s).front().id;
+  if (!only_along(d.program(), s, terms)) return false;
+  return d.attempt(
+      id, count(static_cast<double>(rows_of_lanes)) + " results at once, each in a vector of " + std::to_string(lanes), [&] {
+        const Stage stage = d.handle(id);
+        const Split rows = stage.split(loop_over(d, stage, s.iters[*last].id), rows_of_lanes, Tail::guard, d.where);
+        const detail::RowsTogether together{rows_of_lanes, rows.outer, rows.inner, *last};
+        if (!detail::reduce_in_lanes(d.s, stage, rows.inner, loop_over(d, stage, terms), lanes, 1, d.where, together))
+          refuse("reduce_in_lanes", "a reduction whose lanes have sums of their own", s.name, d.where);
+        schedule::finish(d.s.scheduled(), d.s.target());
+      });
+}
+
 // Does a choice depend on the variable?
 bool chooses_by(const ir::Stage& s, Id variable) {
   bool found = false;
@@ -286,9 +320,8 @@ void points_apart(Draft& d, Id recurrence) {
 // Would lanes of terms be refused, begin with elements, which each of them had to, or be few beside what adding them costs?
 bool waits_in_lanes(const Draft& d, const ir::Stage& s) {
   constexpr int few_lanes = 8;
-  const auto all = readings_of(d.program(), s);
   return !regroups(d, s) || lanes_of(d, s) <= few_lanes || !only_along(d.program(), s, reduce_of(s).back().id) ||
-         std::any_of(all.begin(), all.end(), [](const Reading& r) { return r.of_init; });
+         starts_from_elements(d.program(), s);
 }
 
 // Terms that are neighbours in memory; of a minimum or maximum, which takes several operations a term, in one factor at least.
@@ -365,6 +398,8 @@ void schedule_steps(Draft& d, Id recurrence) {
     const double terms = d.sizes().extent(s, dims[s.along.back()].id) / 2;  // a step has half of them, in the mean
     if (columns)
       columns_in_tiles(d, id, *columns);
+    else if (lanes_side_by_side(d, id))
+      d.why(id, "each sum waits for the one before");
     else if (waits_in_lanes(d, r) && results_side_by_side(d, id))
       d.why(id, "each sum waits for the one before");
     else if (terms_in_lanes(d.program(), r))
