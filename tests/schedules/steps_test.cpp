@@ -84,6 +84,18 @@ Tensor columns(const Tensor& A, bool divided) {
       });
 }
 
+// Rows, of which each element takes all of its row before it: terms between bounds that the step gives.
+Tensor remembered(const Tensor& A, bool backwards) {
+  const Expr M = A.extent(0), N = A.extent(1);
+  const Along along = backwards ? Along{1}.backwards() : Along{1};
+  return recur(
+      "y", {M, N}, along, Lag{0}, [&](Var, Var) { return ir::cast(A.type(), Expr(0)); },
+      [&](Prior y, Var r, Var t) {
+        const Axis k = backwards ? Axis("k", t + 1, N) : Axis("k", t);
+        return min(sum(y(r, k) * A(t, k), k), ir::cast(A.type(), Expr(3))) + A(r, t);
+      });
+}
+
 schedules::DefaultOptions in_order() {
   schedules::DefaultOptions o;
   o.regroup = false;
@@ -169,6 +181,22 @@ TEST_CASE("steps by default: sums that begin with elements are side by side, and
     CHECK((done && !done->done.empty() && done->done.front() == "vectors of 16 along i0") == divided);
     for (const std::int64_t n : {1, 4, 20}) s.same({{n, n}, {n, n}});
   }
+}
+
+TEST_CASE("steps by default: rows that take all of their elements before") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N", {.min = 1}};
+  for (const Type type : {f32, f64, i32})
+    for (const bool backwards : {false, true}) {
+      const Tensor A = input("A", type, {N, N});
+      const Scheduled s({A}, {remembered(A, backwards)});
+      CHECK(s.has("y_sum", "sums in 4 vectors of"));
+      for (const std::int64_t n : {1, 5, 37}) s.same({{n, n}, {n, n}});
+      Scheduled lowered({A}, {remembered(A, backwards)});
+      const Target& target = lowered.by.schedule.target();
+      schedule::finish(lowered.by.schedule.scheduled(), target);
+      (void)lower(lowered.by.schedule.scheduled().program, options_for(target));
+    }
 }
 
 TEST_CASE("steps by default: compiled code has the interpreter's bits") {
