@@ -97,6 +97,7 @@ void reduce_in_lanes(Draft& d, Id id, double about) {
   if (lanes < 2 || extent < lanes) return d.why(id, "too few terms for lanes");
   const int registers = ragged ? 1 : extent >= 4096 ? 8 : extent >= 512 ? 4 : extent >= 128 ? 2 : 1;
   const Stage stage = d.handle(id);
+  const std::size_t before = d.s.scheduled().trace.size();
   const auto steps = [&] {
     const std::vector<Loop> rows = loops_of(d, stage, false);
     const Loop point = rows.empty() ? Loop() : rows.back();
@@ -109,7 +110,7 @@ void reduce_in_lanes(Draft& d, Id id, double about) {
       in_few_steps(d, stage, point, neighbours, lanes, registers);
     else if (!detail::reduce_in_lanes(d.s, stage, point, neighbours, lanes, registers, d.where))
       refuse("reduce_in_lanes", "a reduction whose lanes have sums of their own", d.stage(id).name, d.where);
-    schedule::finish(d.s.scheduled(), d.s.target());
+    require_fits(d, before);
   };
   d.attempt(id, "sums in " + count(registers) + (registers == 1 ? " vector of " : " vectors of ") + std::to_string(lanes),
             steps, "one term after the other");
