@@ -147,6 +147,7 @@ void schedule_together(Draft&, const Group& reader, Plan, const Group& first);
 // The loops of a stage inside of others: `place` is the innermost loop around it. `tile`: in its own dimensions.
 void schedule_inside(Draft&, Id stage, Loop place, const std::optional<Tile>& tile);
 Tile tile_of(Draft&, const ir::Stage&, const Classified&);  // tiles.cpp
+void lies_last(const Stage&, int rank, int dim, Where);     // neighbours in memory are those of this dimension; of rank 2 to 5
 void accumulate(Draft&, Id stage, const Tile&);
 void unroll_terms(Draft&, Id stage, const Tile&);           // the innermost ones, while the code stays small
 void pack_columns(Draft&, Id stage, Id sums, const Tile&);  // before the loops of either

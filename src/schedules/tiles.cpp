@@ -69,14 +69,6 @@ At<N + 1> in_blocks(const std::array<Expr, N>& index, int dim, std::int64_t by) 
   to.index.front() = along / by, to.index.back() = along % by;
   return to;
 }
-void lies(const Stage& stage, int rank, int dim, Where where) {
-  if (rank == 2) stage.transform_layout([&](Var a, Var b) { return last_in_memory<2>({a, b}, dim); }, where);
-  if (rank == 3) stage.transform_layout([&](Var a, Var b, Var c) { return last_in_memory<3>({a, b, c}, dim); }, where);
-  if (rank == 4)
-    stage.transform_layout([&](Var a, Var b, Var c, Var e) { return last_in_memory<4>({a, b, c, e}, dim); }, where);
-  if (rank == 5)
-    stage.transform_layout([&](Var a, Var b, Var c, Var e, Var f) { return last_in_memory<5>({a, b, c, e, f}, dim); }, where);
-}
 // `use` gets the map as a function of as many variables as there are dimensions.
 template <class Use>
 void map_in_blocks(int rank, int dim, std::int64_t by, const Use& use) {
@@ -108,6 +100,15 @@ bool reads_apart(const ir::Program& p, const ir::Stage& s, Id columns) {
   });
 }
 }  // namespace
+
+void lies_last(const Stage& stage, int rank, int dim, Where where) {
+  if (rank == 2) stage.transform_layout([&](Var a, Var b) { return last_in_memory<2>({a, b}, dim); }, where);
+  if (rank == 3) stage.transform_layout([&](Var a, Var b, Var c) { return last_in_memory<3>({a, b, c}, dim); }, where);
+  if (rank == 4)
+    stage.transform_layout([&](Var a, Var b, Var c, Var e) { return last_in_memory<4>({a, b, c, e}, dim); }, where);
+  if (rank == 5)
+    stage.transform_layout([&](Var a, Var b, Var c, Var e, Var f) { return last_in_memory<5>({a, b, c, e, f}, dim); }, where);
+}
 
 Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
   const auto spatial = spatial_of(s);
@@ -142,7 +143,7 @@ void pack_columns(Draft& d, Id id, Id sums, const Tile& t) {
                     columns = spatial_of(d.stage(sums))[static_cast<std::size_t>(t.columns)].name;
   d.attempt(id, name + " in blocks of " + count(static_cast<double>(t.columns_by)) + " along " + columns, [&] {
     const Stage of_sums = d.handle(sums);
-    lies(of_sums, d.stage(sums).spatial_rank(), t.columns, d.where);
+    lies_last(of_sums, d.stage(sums).spatial_rank(), t.columns, d.where);
     const ir::Buffer& weights = d.program().buffer(t.packed);
     const Tensor source = tensor_of(d.s, t.packed, d.where);
     if (may_lie_otherwise(d.program(), weights))
@@ -166,7 +167,7 @@ void pack_columns(Draft& d, Id id, Id sums, const Tile& t) {
 
 void last_in_memory(Draft& d, Id id, int dim) {
   const int rank = d.stage(id).spatial_rank();
-  if (dim + 1 < rank) lies(d.handle(id), rank, dim, d.where);
+  if (dim + 1 < rank) lies_last(d.handle(id), rank, dim, d.where);
 }
 
 namespace {
