@@ -58,6 +58,7 @@ struct Plan {
   std::map<int, std::int64_t> factors;  // of dimensions that are split
   std::vector<Level> levels;
   int vector_dim = -1;              // the dimension of the last level, in vectors
+  bool channels = false;            // vectors hold all of the last level, of several points of the level before it
   int parallel = -1;                // a level
   int strip = -1;                   // the inner level of a dimension in strips, along which members slide
   std::optional<Tile> tile;         // in dimensions of the leader
@@ -75,6 +76,13 @@ class Draft {
   Sizes most() const { return Sizes(program(), options.extent > 0 ? options.extent : std::int64_t{1} << 20); }  // for threads
   Stage handle(Id id) { return stage_of(s, id, where); }
   const Classified& family(Id stage);  // as it was classified first; what a step made, by its own definition
+
+  // The dimension whose elements are neighbours in memory, where that is not the last one.
+  void lies_along(Id stage, std::size_t dim) { along_[stage] = dim; }
+  std::optional<std::size_t> last_in_memory(Id stage) const {
+    const auto at = along_.find(stage);
+    return at == along_.end() ? std::nullopt : std::optional(at->second);
+  }
 
   void made(Id stage, Id of) { of_[stage] = of; }  // by a step: what is done to it is told of the stage that it is a part of
   Choice& choice(Id stage);
@@ -99,6 +107,7 @@ class Draft {
   std::map<Id, Classified> families_;
   std::map<Id, Choice> choices_;
   std::map<Id, Id> of_;
+  std::map<Id, std::size_t> along_;
   std::vector<Id> order_;
 };
 
@@ -135,8 +144,9 @@ void schedule_group(Draft&, const Group&, Plan);              // leader.cpp
 // both
 std::optional<Group> rows_before(Draft&, const Group& reader, const Plan&, const std::vector<Group>& others);
 void schedule_together(Draft&, const Group& reader, Plan, const Group& first);
+void lay_last(Draft&, Id stage, std::size_t dim);  // in memory, the dimension becomes the last one: tiles.cpp
 // The loops of a stage inside of others: `place` is the innermost loop around it. `tile`: in its own dimensions.
-void schedule_inside(Draft&, Id stage, Loop place, const std::optional<Tile>& tile);
+void schedule_inside(Draft&, Id stage, Loop place, const std::optional<Tile>& tile);  // inside.cpp
 Tile tile_of(Draft&, const ir::Stage&, const Classified&);  // tiles.cpp
 void accumulate(Draft&, Id stage, const Tile&);
 void pack_columns(Draft&, Id stage, Id sums, const Tile&);  // before the loops of either

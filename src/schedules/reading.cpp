@@ -112,8 +112,14 @@ double Sizes::of(const Expr& e) const {
 double Sizes::extent(const ir::Stage& s, Id variable) const {
   const auto nests = ir::nests_of(p_, s.id);
   if (nests.empty()) return 1;
-  for (const ir::Root& r : nests.front()->roots)
-    if (r.iter == variable) return std::max(0.0, of(r.extent));
+  for (const ir::Root& r : nests.front()->roots) {
+    if (r.iter != variable) continue;
+    Expr n = r.extent;  // of a row of a triangle, k in [0, i + 1), about half
+    for (const ir::Root& around : nests.front()->roots)
+      if (around.iter != variable && !n.empty() && ir::uses_var(n, around.iter))
+        n = ir::substitute(n, {{around.iter, ir::index(static_cast<std::int64_t>(of(around.extent) / 2))}});
+    return std::max(0.0, of(n));
+  }
   return 1;
 }
 

@@ -70,6 +70,7 @@ At<N + 1> in_blocks(const std::array<Expr, N>& index, int dim, std::int64_t by) 
   return to;
 }
 void lies(const Stage& stage, int rank, int dim, Where where) {
+  if (rank == 2) stage.transform_layout([&](Var a, Var b) { return last_in_memory<2>({a, b}, dim); }, where);
   if (rank == 3) stage.transform_layout([&](Var a, Var b, Var c) { return last_in_memory<3>({a, b, c}, dim); }, where);
   if (rank == 4)
     stage.transform_layout([&](Var a, Var b, Var c, Var e) { return last_in_memory<4>({a, b, c, e}, dim); }, where);
@@ -106,6 +107,13 @@ bool reads_apart(const ir::Program& p, const ir::Stage& s, Id columns) {
     return at != r.at.back().coefficients.end() && std::abs(at->second) > 1;
   });
 }
+// The variable bounds the terms, k in [0, i + 1): rows do not go over them together.
+bool bounds_terms(const ir::Stage& s, Id variable) {
+  const auto terms = reduce_of(s);
+  return std::any_of(terms.begin(), terms.end(), [&](const ir::IterVar& k) {
+    return (!k.begin.empty() && ir::uses_var(k.begin, variable)) || (!k.end.empty() && ir::uses_var(k.end, variable));
+  });
+}
 }  // namespace
 
 Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
@@ -127,12 +135,17 @@ Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
   if (c.family != Family::product) return t;
   t.rows = dim_of(s, c.rows);
   if (t.rows == t.columns) t.rows = dim_of(s, c.columns);
-  if (t.rows < 0 || t.rows == t.columns) return t.rows = -1, t;
+  if (t.rows < 0 || t.rows == t.columns || bounds_terms(s, spatial[static_cast<std::size_t>(t.rows)].id)) return t.rows = -1, t;
   const std::int64_t registers = target.vector_registers();
   const std::int64_t most = std::max<std::int64_t>(1, (registers - vectors - 1) / vectors);
   t.rows_by =
       rows_for(sizes.constant_extent(s, spatial[static_cast<std::size_t>(t.rows)].id), std::min<std::int64_t>(most, 14));
   return t;
+}
+
+void lay_last(Draft& d, Id id, std::size_t dim) {
+  lies(d.handle(id), d.stage(id).spatial_rank(), static_cast<int>(dim), d.where);
+  d.lies_along(id, dim);
 }
 
 void pack_columns(Draft& d, Id id, Id sums, const Tile& t) {
