@@ -149,6 +149,7 @@ void lay_last(Draft&, Id stage, std::size_t dim);  // in memory, the dimension b
 void schedule_inside(Draft&, Id stage, Loop place, const std::optional<Tile>& tile);  // inside.cpp
 Tile tile_of(Draft&, const ir::Stage&, const Classified&);  // tiles.cpp
 void accumulate(Draft&, Id stage, const Tile&);
+void vectors_of_tile(Draft&, Id stage, Loop columns, const Tile&);  // the inner loop of what is copied out of one
 void pack_columns(Draft&, Id stage, Id sums, const Tile&);  // before the loops of either
 bool regroups(const Draft&, const ir::Stage&);              // reductions.cpp: may its terms be grouped otherwise?
 // `terms`: about so many, where their bounds depend on loops around; 0: as many as the nest says.

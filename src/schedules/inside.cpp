@@ -73,6 +73,28 @@ bool turn_factors(Draft& d, Id id, Id columns) {
   return !turned.empty();
 }
 
+// A row of a product, a tile of columns after the other, each summed in registers and then stored.
+void sums_of_row(Draft& d, Id id, const Tile& row) {
+  const Stage stage = d.handle(id);
+  Stage sums = stage;
+  Loop inner;
+  const bool apart = d.attempt(id, "", [&] {
+    sums = d.s.cache_write(stage, Scope::stack, d.where);
+    d.made(sums.id(), id);
+    const Id columns = spatial_of(d.stage(id))[static_cast<std::size_t>(row.columns)].id;
+    const Split split = stage.split(loop_over(d, stage, columns), row.columns_by, Tail::guard, d.where);
+    std::vector<Loop> order;
+    for (const Loop& l : stage.nest(d.where))
+      if (!(l == split.outer) && !(l == split.inner)) order.push_back(l);
+    order.push_back(split.outer), order.push_back(split.inner);
+    reorder(d, stage, order);
+    sums.compute_at(split.outer, d.where);
+    inner = split.inner;
+  });
+  accumulate(d, apart ? sums.id() : id, row);
+  if (apart) vectors_of_tile(d, id, inner, row);
+}
+
 }  // namespace
 
 void schedule_inside(Draft& d, Id id, Loop place, const std::optional<Tile>& tile) {
@@ -104,7 +126,7 @@ void schedule_inside(Draft& d, Id id, Loop place, const std::optional<Tile>& til
     Tile row;  // of one row of results
     row.columns = static_cast<int>(v);
     row.columns_by = std::clamp<std::int64_t>((extent + lanes - 1) / lanes, 1, 4) * lanes;
-    return accumulate(d, id, row);
+    return sums_of_row(d, id, row);
   }
   if (const auto last = d.last_in_memory(id)) v = *last;
   const Stage stage = d.handle(id);

@@ -9,20 +9,6 @@ namespace {
 
 std::string label(const Draft& d, Loop l) { return std::string(l.label(d.where)); }
 
-// The inner loop over the columns of a tile: unrolled vectors.
-void vectors_of_tile(Draft& d, Id id, Loop loop, const Tile& t) {
-  const Stage stage = d.handle(id);
-  const int lanes = std::max(1, d.s.target().lanes(d.program().buffer(d.stage(id).buffers.front()).type));
-  d.attempt(id, "vectors of " + std::to_string(lanes) + " along " + label(d, loop), [&] {
-    if (t.columns_by > lanes && t.columns_by % lanes == 0) {
-      const Split split = stage.split(loop, lanes, Tail::exact, d.where);
-      stage.unroll(split.outer, d.where);
-      loop = split.inner;
-    }
-    if (lanes > 1) stage.vectorize(loop, d.where);
-  });
-}
-
 // Vectors of several points with all their channels, which the last two loops go over.
 bool vectors_of_channels(Draft& d, Id id, Loop points, Loop channels, std::int64_t many) {
   const std::int64_t most = lanes_of(d, d.stage(id)) / many;
@@ -131,6 +117,8 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
     if (plan.tile->packed) pack_columns(d, g.leader, sums->id(), *plan.tile);
     accumulate(d, sums->id(), *plan.tile);
   }
+  // The leader's own terms come first: lanes have no sums of their own once something is computed between them.
+  if (d.stage(g.leader).is_reduction() && !sums) reduce_in_lanes(d, g.leader);
   for (const Id id : g.members) {
     const auto at = plan.place.find(id);
     if (at == plan.place.end()) continue;
@@ -162,6 +150,8 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
       const Follow& last = g.follows.at(id).back();
       if ((f == Family::stencil || f == Family::column_reduction) && last.dim == plan.vector_dim - 1)
         own = tile_of(d, d.stage(id), d.family(id));
+      if (own)  // borders stand at both ends of a row: narrow tiles leave few points beside them
+        own->columns_by = std::max(1, d.s.target().lanes(d.program().buffer(d.stage(id).buffers.front()).type));
     }
     if (innermost && d.stage(id).is_reduction()) {
       const Family f = d.family(id).family;
@@ -177,8 +167,7 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
     schedule_inside(d, id, level.loop, own);
   }
 
-  // the leader's own terms, then kinds
-  if (d.stage(g.leader).is_reduction() && !sums) reduce_in_lanes(d, g.leader);
+  // kinds
   if (plan.tile) {
     for (const Level& l : plan.levels)
       if (l.part == Level::Part::inner && l.dim == plan.tile->rows)

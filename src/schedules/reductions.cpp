@@ -13,9 +13,24 @@ constexpr std::int64_t piece_terms = 65536;
 constexpr std::size_t many_stages = 16;
 constexpr double worth_parallel = 2e5;  // operations
 
+// Of the two values that it combines, a reducer gives one: argmin, the first that holds.
+bool chooses(const ir::Reducer& r) {
+  if (r.kind != ir::ReducerKind::custom || r.order != ir::Reducer::Order::any) return false;
+  return std::all_of(r.combine.begin(), r.combine.end(), [](const Expr& e) {
+    bool all = true;
+    ir::walk(e, [&](const Expr& x) {
+      const ir::Op op = ir::op_of(x);
+      all = all && (x.type().is_bool() || op == ir::Op::select || op == ir::Op::var || op == ir::Op::min || op == ir::Op::max);
+      return all && !x.type().is_bool();
+    });
+    return all;
+  });
+}
+
 // Another grouping may give other bits.
 bool rounds(const Draft& d, const ir::Stage& s) {
-  if (s.reducer.kind == ir::ReducerKind::minimum || s.reducer.kind == ir::ReducerKind::maximum) return false;
+  if (s.reducer.kind == ir::ReducerKind::minimum || s.reducer.kind == ir::ReducerKind::maximum || chooses(s.reducer))
+    return false;
   return std::any_of(s.buffers.begin(), s.buffers.end(), [&](Id b) { return d.program().buffer(b).type.is_float(); });
 }
 
@@ -108,7 +123,7 @@ void reduce_in_lanes(Draft& d, Id id, double about) {
     if (d.program().stages.size() > many_stages)
       in_few_steps(d, stage, point, neighbours, lanes, registers);
     else if (!detail::reduce_in_lanes(d.s, stage, point, neighbours, lanes, registers, d.where))
-      refuse("reduce_in_lanes", "a reduction whose lanes have sums of their own", d.stage(id).name, d.where);
+      in_few_steps(d, stage, point, neighbours, lanes, registers);
     schedule::finish(d.s.scheduled(), d.s.target());
   };
   d.attempt(id, "sums in " + count(registers) + (registers == 1 ? " vector of " : " vectors of ") + std::to_string(lanes),

@@ -135,7 +135,12 @@ Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
   if (c.family != Family::product) return t;
   t.rows = dim_of(s, c.rows);
   if (t.rows == t.columns) t.rows = dim_of(s, c.columns);
-  if (t.rows < 0 || t.rows == t.columns || bounds_terms(s, spatial[static_cast<std::size_t>(t.rows)].id)) return t.rows = -1, t;
+  if (t.rows < 0 || t.rows == t.columns) return t.rows = -1, t;
+  if (bounds_terms(s, spatial[static_cast<std::size_t>(t.rows)].id)) {
+    const std::int64_t most = columns ? (*columns + lanes - 1) / lanes : vectors;
+    t.columns_by = std::clamp<std::int64_t>(most, 1, 4) * lanes;
+    return t.rows = -1, t;
+  }
   const std::int64_t registers = target.vector_registers();
   const std::int64_t most = std::max<std::int64_t>(1, (registers - vectors - 1) / vectors);
   t.rows_by =
@@ -229,6 +234,19 @@ void accumulate(Draft& d, Id id, const Tile& t) {
     d.attempt(id, "", [&] { stage.align(columns, lanes, d.where); });
   }
   on_stack(d, id);
+}
+
+void vectors_of_tile(Draft& d, Id id, Loop loop, const Tile& t) {
+  const Stage stage = d.handle(id);
+  const int lanes = std::max(1, d.s.target().lanes(d.program().buffer(d.stage(id).buffers.front()).type));
+  d.attempt(id, "vectors of " + std::to_string(lanes) + " along " + std::string(loop.label(d.where)), [&] {
+    if (t.columns_by > lanes && t.columns_by % lanes == 0) {
+      const Split split = stage.split(loop, lanes, Tail::exact, d.where);
+      stage.unroll(split.outer, d.where);
+      loop = split.inner;
+    }
+    if (lanes > 1) stage.vectorize(loop, d.where);
+  });
 }
 
 }  // namespace ashlar::schedules
