@@ -8,6 +8,8 @@
 // vectors. Remainders by constants stay: they are multiplications, and patterns of lanes that loads know.
 #include "lower/passes.h"
 
+#include <algorithm>
+
 #include <ashlar/analysis/simplify.h>
 #include <ashlar/ir/build.h>
 
@@ -39,22 +41,39 @@ Expr chosen(const Expr& e, const Facts& facts) {
   return r;
 }
 
-void visit(std::vector<KStmt>& list, const Facts& facts) {
+// A condition on lanes becomes a mask: what needs none because a remainder lies in its period is read by all of them.
+bool is_mask(const Expr& condition, const std::vector<ir::Id>& lanes) {
+  return std::any_of(lanes.begin(), lanes.end(), [&](ir::Id v) { return ir::uses_var(condition, v); });
+}
+
+void visit(std::vector<KStmt>& list, const Facts& facts, std::vector<ir::Id>& lanes) {
   for (KStmt& s : list) {
     for_each_expr(s, [&](Expr& e) {
       if (!divides(e)) return;
-      e = ir::transform(e, [&](const Expr& x) { return chosen(x, facts); });
+      bool any = false;
+      const Expr other = ir::transform(e, [&](const Expr& x) {
+        const Expr r = chosen(x, facts);
+        any = any || r.node() != x.node();
+        return r;
+      });
+      if (any) e = other;
     });
     Facts inner = facts;
     if (s.kind == KStmt::Kind::for_) inner.range(s.var, s.begin, ir::sub(ir::add(s.begin, s.extent), ir::index(1)));
-    if (s.kind == KStmt::Kind::if_ && !has_load(s.value)) inner.assume(s.value);
-    visit(s.body, inner);
-    if (!s.otherwise.empty()) visit(s.otherwise, facts);
+    if (s.kind == KStmt::Kind::if_ && !has_load(s.value) && !is_mask(s.value, lanes)) inner.assume(s.value);
+    const bool vector = s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::vectorized;
+    if (vector) lanes.push_back(s.var);
+    visit(s.body, inner, lanes);
+    visit(s.otherwise, facts, lanes);
+    if (vector) lanes.pop_back();
   }
 }
 
 }  // namespace
 
-void choose_remainders(Draft& draft) { visit(draft.kernel.body, facts_of(draft.kernel)); }
+void choose_remainders(Draft& draft) {
+  std::vector<ir::Id> lanes;
+  visit(draft.kernel.body, facts_of(draft.kernel), lanes);
+}
 
 }  // namespace ashlar::lower_impl

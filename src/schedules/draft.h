@@ -147,11 +147,11 @@ void schedule_together(Draft&, const Group& reader, Plan, const Group& first);
 void lay_last(Draft&, Id stage, std::size_t dim);  // in memory, the dimension becomes the last one: tiles.cpp
 // The loops of a stage inside of others: `place` is the innermost loop around it. `tile`: in its own dimensions.
 void schedule_inside(Draft&, Id stage, Loop place, const std::optional<Tile>& tile);  // inside.cpp
-Tile tile_of(Draft&, const ir::Stage&, const Classified&);  // tiles.cpp
+Tile tile_of(Draft&, const ir::Stage&, const Classified&);                            // tiles.cpp
 void accumulate(Draft&, Id stage, const Tile&);
 void vectors_of_tile(Draft&, Id stage, Loop columns, const Tile&);  // the inner loop of what is copied out of one
-void pack_columns(Draft&, Id stage, Id sums, const Tile&);  // before the loops of either
-bool regroups(const Draft&, const ir::Stage&);              // reductions.cpp: may its terms be grouped otherwise?
+void pack_columns(Draft&, Id stage, Id sums, const Tile&);          // before the loops of either
+bool regroups(const Draft&, const ir::Stage&);                      // reductions.cpp: may its terms be grouped otherwise?
 // `terms`: about so many, where their bounds depend on loops around; 0: as many as the nest says.
 void reduce_in_lanes(Draft&, Id stage, double terms = 0);
 void reduce_all(Draft&, Id stage);

@@ -15,8 +15,9 @@ bool vectors_of_channels(Draft& d, Id id, Loop points, Loop channels, std::int64
   const auto by = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(most)));
   const Stage stage = d.handle(id);
   return d.attempt(
-      id, "vectors of " + count(static_cast<double>(by)) + " points along " + label(d, points) + " with " +
-              count(static_cast<double>(many)) + " values each",
+      id,
+      "vectors of " + count(static_cast<double>(by)) + " points along " + label(d, points) + " with " +
+          count(static_cast<double>(many)) + " values each",
       [&] {
         const Split split = stage.split(points, by, Tail::guard, d.where);
         stage.vectorize(stage.fuse(split.inner, channels, d.where), d.where);
@@ -178,9 +179,10 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
     const auto extent = last.part == Level::Part::inner
                             ? std::optional<std::int64_t>(plan.factors.at(last.dim))
                             : d.sizes().constant_extent(d.stage(g.leader), dims[static_cast<std::size_t>(last.dim)].id);
-    const bool done = plan.channels &&
-                      vectors_of_channels(d, g.leader, plan.levels[plan.levels.size() - 2].loop, last.loop, extent.value());
-    if (!done && vectorize(d, g.leader, last.loop, extent) && family == Family::elementwise && g.members.empty()) stream(d, g.leader);
+    const bool done =
+        plan.channels && vectors_of_channels(d, g.leader, plan.levels[plan.levels.size() - 2].loop, last.loop, extent.value());
+    if (!done && vectorize(d, g.leader, last.loop, extent) && family == Family::elementwise && g.members.empty())
+      stream(d, g.leader);
   }
   if (plan.parallel >= 0) {
     const Loop loop = plan.levels[static_cast<std::size_t>(plan.parallel)].loop;

@@ -39,9 +39,11 @@ std::optional<Tile> tile_through(Draft& d, const Group& g, int vector_dim) {
         const Follow& to = follows[static_cast<std::size_t>(dim)];
         return to.scale == 1 && to.lo == 0 && to.hi == 0 ? to.dim : -1;
       };
-      if (own.packed ? same(own.columns) < 0 || same(own.rows) < 0 : same(own.columns) != vector_dim) continue;
+      const bool turned = own.packed && own.columns + 1 != static_cast<int>(follows.size());
+      if (turned ? same(own.columns) < 0 || same(own.rows) < 0 : same(own.columns) != vector_dim) continue;
       Tile t = own;
       t.columns = same(own.columns), t.rows = own.rows < 0 ? -1 : same(own.rows);
+      if (!turned) t.packed = 0;  // the member's own affair
       return t;
     }
   return std::nullopt;
@@ -125,6 +127,7 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
   } else if (!leader.is_reduction()) {
     plan.vector_dim = n - 1;
     while (plan.vector_dim > 0 && constant(plan.vector_dim) == 1) --plan.vector_dim;
+    if (const auto last = d.last_in_memory(g.leader)) plan.vector_dim = static_cast<int>(*last);
     plan.tile = tile_through(d, g, plan.vector_dim);
     if (plan.tile) plan.vector_dim = plan.tile->columns;
   }

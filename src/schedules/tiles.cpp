@@ -53,6 +53,20 @@ void columns_of_channels(Draft& d, const ir::Stage& s, const Classified& c, Tile
   }
 }
 
+// Of a convolution whose weights have their channels of the result first, [O, R, S, C], and whose result has them last: the
+// weights of neighbouring results lie apart, each a gather of a vector, until they are packed.
+void pack_channels(Draft& d, const ir::Stage& s, const Classified& c, Tile& t) {
+  const auto spatial = spatial_of(s);
+  const Id channels = spatial[static_cast<std::size_t>(t.columns)].id;
+  const auto slides = [&](Id v) { return std::find(c.over.begin(), c.over.end(), v) != c.over.end(); };
+  if (!c.window || slides(channels) || d.s.target().is_gpu() || d.sizes().extent(s, channels) < 8) return;
+  for (const Reading& r : readings_of(d.program(), s)) {
+    if (r.of_init || r.producer != 0 || r.at.size() < 3 || r.at.size() > 5 || r.at.back().moves_with(channels)) continue;
+    for (std::size_t k = 0; k + 1 < r.at.size(); ++k)
+      if (r.at[k].plain(channels)) t.packed = r.buffer, t.packed_dim = static_cast<int>(k);
+  }
+}
+
 // Where an element lies whose dimension `dim` is the last one in memory.
 template <std::size_t N>
 At<N> last_in_memory(std::array<Expr, N> index, int dim) {
@@ -125,6 +139,7 @@ Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
   t.columns = static_cast<int>(spatial.size()) - 1;
   while (t.columns > 0 && sizes.constant_extent(s, spatial[static_cast<std::size_t>(t.columns)].id) == 1) --t.columns;
   if (c.family == Family::product) columns_of_channels(d, s, c, t);
+  if (c.family == Family::product && !t.packed) pack_channels(d, s, c, t);
   const std::int64_t lanes = std::max(1, target.lanes(d.program().buffer(s.buffers.front()).type));
   const auto columns = sizes.constant_extent(s, spatial[static_cast<std::size_t>(t.columns)].id);
   std::int64_t vectors = c.family == Family::product ? 2 : 4;
@@ -158,7 +173,7 @@ void pack_columns(Draft& d, Id id, Id sums, const Tile& t) {
                     columns = spatial_of(d.stage(sums))[static_cast<std::size_t>(t.columns)].name;
   d.attempt(id, name + " in blocks of " + count(static_cast<double>(t.columns_by)) + " along " + columns, [&] {
     const Stage of_sums = d.handle(sums);
-    lies(of_sums, d.stage(sums).spatial_rank(), t.columns, d.where);
+    if (t.columns + 1 != d.stage(sums).spatial_rank()) lies(of_sums, d.stage(sums).spatial_rank(), t.columns, d.where);
     const ir::Buffer& weights = d.program().buffer(t.packed);
     const Tensor source = tensor_of(d.s, t.packed, d.where);
     if (may_lie_otherwise(d.program(), weights))
