@@ -148,6 +148,8 @@ void lay_last(Draft&, Id stage, std::size_t dim);  // in memory, the dimension b
 // The loops of a stage inside of others: `place` is the innermost loop around it. `tile`: in its own dimensions.
 void schedule_inside(Draft&, Id stage, Loop place, const std::optional<Tile>& tile);  // inside.cpp
 Tile tile_of(Draft&, const ir::Stage&, const Classified&);                            // tiles.cpp
+// The variable bounds the terms, k in [0, i + 1): rows do not go over them together.
+bool bounds_terms(const ir::Stage&, Id variable);
 void accumulate(Draft&, Id stage, const Tile&);
 void vectors_of_tile(Draft&, Id stage, Loop columns, const Tile&);  // the inner loop of what is copied out of one
 void pack_columns(Draft&, Id stage, Id sums, const Tile&);          // before the loops of either

@@ -95,6 +95,28 @@ void sums_of_row(Draft& d, Id id, const Tile& row) {
   if (apart) vectors_of_tile(d, id, inner, row);
 }
 
+// Sums that keep their order wait for the term before: those of several rows go on side by side.
+bool rows_side_by_side(Draft& d, Id id) {
+  constexpr std::int64_t rows = 4;
+  const ir::Stage s = d.stage(id);
+  const auto dims = spatial_of(s);
+  const auto terms = reduce_of(s);
+  if (dims.empty() || regroups(d, s) || d.sizes().extent(s, dims.back().id) < 2 * rows) return false;
+  for (const ir::IterVar& k : terms)
+    if (d.sizes().from_data(s, k.id) || d.sizes().extent(s, k.id) < 2 * rows) return false;
+  if (bounds_terms(s, dims.back().id)) return false;
+  return d.attempt(id, count(static_cast<double>(rows)) + " rows side by side, each one term after the other", [&] {
+    const Stage stage = d.handle(id);
+    const Split split = stage.split(loop_over(d, stage, dims.back().id), rows, Tail::guard, d.where);
+    std::vector<Loop> order;
+    for (const Loop& l : stage.nest(d.where))
+      if (!(l == split.inner)) order.push_back(l);
+    order.push_back(split.inner);
+    reorder(d, stage, order);
+    stage.unroll(split.inner, d.where);
+  });
+}
+
 }  // namespace
 
 void schedule_inside(Draft& d, Id id, Loop place, const std::optional<Tile>& tile) {
@@ -106,7 +128,7 @@ void schedule_inside(Draft& d, Id id, Loop place, const std::optional<Tile>& til
     return accumulate(d, id, *tile);
   }
   if (s.is_reduction() && (family == Family::row_reduction || family == Family::full_reduction)) {
-    reduce_in_lanes(d, id);
+    if (!rows_side_by_side(d, id)) reduce_in_lanes(d, id);
     on_stack(d, id);
     return;
   }

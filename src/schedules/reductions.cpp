@@ -123,7 +123,7 @@ void reduce_in_lanes(Draft& d, Id id, double about) {
     if (d.program().stages.size() > many_stages)
       in_few_steps(d, stage, point, neighbours, lanes, registers);
     else if (!detail::reduce_in_lanes(d.s, stage, point, neighbours, lanes, registers, d.where))
-      in_few_steps(d, stage, point, neighbours, lanes, registers);
+      refuse("reduce_in_lanes", "a reduction whose lanes have sums of their own", d.stage(id).name, d.where);
     schedule::finish(d.s.scheduled(), d.s.target());
   };
   d.attempt(id, "sums in " + count(registers) + (registers == 1 ? " vector of " : " vectors of ") + std::to_string(lanes),

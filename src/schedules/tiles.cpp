@@ -121,14 +121,14 @@ bool reads_apart(const ir::Program& p, const ir::Stage& s, Id columns) {
     return at != r.at.back().coefficients.end() && std::abs(at->second) > 1;
   });
 }
-// The variable bounds the terms, k in [0, i + 1): rows do not go over them together.
+}  // namespace
+
 bool bounds_terms(const ir::Stage& s, Id variable) {
   const auto terms = reduce_of(s);
   return std::any_of(terms.begin(), terms.end(), [&](const ir::IterVar& k) {
     return (!k.begin.empty() && ir::uses_var(k.begin, variable)) || (!k.end.empty() && ir::uses_var(k.end, variable));
   });
 }
-}  // namespace
 
 Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
   const auto spatial = spatial_of(s);

@@ -83,3 +83,21 @@ TEST_CASE("by default: weights that have their channels first are packed") {
   s.same({{7, 9, 8}, {24, 3, 3, 8}, {3, 4, 24}});
   s.same({{2, 2, 8}, {24, 3, 3, 8}, {1, 1, 24}});
 }
+
+TEST_CASE("by default: sums that keep their order go on four rows side by side") {
+  lang::DefinitionScope scope;
+  const Symbol R{"R"}, N{"N"};
+  const Tensor x = input("x", f64, {N}), y = input("y", f64, {N}), which = input("which", u16, {R, N});
+  const Axis k{"k", N};
+  const auto picked = [&](const char* name, const Tensor& of) {
+    return compute(name, {{"r", R}}, [&](Var r) { return sum(of(in_range(which(r, k), 0, N)), k); });
+  };
+  const Tensor above = picked("above", y), below = picked("below", x);
+  const Tensor ratio = compute("ratio", {{"r", R}}, [&](Var r) { return above(r) / max(below(r), 1.0); });
+  const Scheduled s({x, y, which}, {ratio}, {.regroup = false}), lanes({x, y, which}, {ratio});
+  for (const char* stage : {"above", "below"}) {
+    CHECK(s.has(stage, "4 rows side by side, each one term after the other"));
+    CHECK(lanes.has(stage, "sums in 4 vectors"));
+  }
+  for (const std::int64_t r : {0, 1, 4, 11}) s.same({{16}, {16}, {r, 16}, {r}});
+}
