@@ -153,6 +153,7 @@ bool bounds_terms(const ir::Stage&, Id variable);
 void accumulate(Draft&, Id stage, const Tile&);
 void vectors_of_tile(Draft&, Id stage, Loop columns, const Tile&);  // the inner loop of what is copied out of one
 void pack_columns(Draft&, Id stage, Id sums, const Tile&);          // before the loops of either
+bool gathers_little(const ir::Program&, const ir::Stage&);          // few operations on elements that lie anywhere
 bool regroups(const Draft&, const ir::Stage&);                      // reductions.cpp: may its terms be grouped otherwise?
 // `terms`: about so many, where their bounds depend on loops around; 0: as many as the nest says.
 void reduce_in_lanes(Draft&, Id stage, double terms = 0);

@@ -95,13 +95,15 @@ void sums_of_row(Draft& d, Id id, const Tile& row) {
   if (apart) vectors_of_tile(d, id, inner, row);
 }
 
-// Sums that keep their order wait for the term before: those of several rows go on side by side.
+// Sums that keep their order wait for the term before: those of several rows go on side by side. So do those whose lanes would
+// be gathered.
 bool rows_side_by_side(Draft& d, Id id) {
   constexpr std::int64_t rows = 4;
   const ir::Stage s = d.stage(id);
   const auto dims = spatial_of(s);
   const auto terms = reduce_of(s);
-  if (dims.empty() || regroups(d, s) || d.sizes().extent(s, dims.back().id) < 2 * rows) return false;
+  if (dims.empty() || (regroups(d, s) && !gathers_little(d.program(), s)) || d.sizes().extent(s, dims.back().id) < 2 * rows)
+    return false;
   for (const ir::IterVar& k : terms)
     if (d.sizes().from_data(s, k.id) || d.sizes().extent(s, k.id) < 2 * rows) return false;
   if (bounds_terms(s, dims.back().id)) return false;

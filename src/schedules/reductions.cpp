@@ -56,8 +56,6 @@ std::vector<Loop> loops_of(Draft& d, const Stage& stage, bool reduce) {
 
 }  // namespace
 
-namespace {
-
 // Few operations on elements that lie anywhere: gathering lanes costs more than such a term.
 bool gathers_little(const ir::Program& p, const ir::Stage& s) {
   constexpr double little = 8;
@@ -68,8 +66,6 @@ bool gathers_little(const ir::Program& p, const ir::Stage& s) {
                                       return std::any_of(r.at.begin(), r.at.end(), [](const Index& x) { return x.from_data; });
                                     });
 }
-
-}  // namespace
 
 bool regroups(const Draft& d, const ir::Stage& s) { return !keeps_order(s) && (d.options.regroup || !rounds(d, s)); }
 

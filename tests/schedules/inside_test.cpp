@@ -94,10 +94,9 @@ TEST_CASE("by default: sums that keep their order go on four rows side by side")
   };
   const Tensor above = picked("above", y), below = picked("below", x);
   const Tensor ratio = compute("ratio", {{"r", R}}, [&](Var r) { return above(r) / max(below(r), 1.0); });
-  const Scheduled s({x, y, which}, {ratio}, {.regroup = false}), lanes({x, y, which}, {ratio});
-  for (const char* stage : {"above", "below"}) {
-    CHECK(s.has(stage, "4 rows side by side, each one term after the other"));
-    CHECK(lanes.has(stage, "sums in 4 vectors"));
+  for (const bool regroup : {true, false}) {  // lanes would be gathered
+    const Scheduled s({x, y, which}, {ratio}, {.regroup = regroup});
+    for (const char* stage : {"above", "below"}) CHECK(s.has(stage, "4 rows side by side, each one term after the other"));
+    for (const std::int64_t r : {0, 1, 4, 11}) s.same({{16}, {16}, {r, 16}, {r}});
   }
-  for (const std::int64_t r : {0, 1, 4, 11}) s.same({{16}, {16}, {r, 16}, {r}});
 }
