@@ -108,6 +108,11 @@ void states(const float* __restrict x, float* __restrict y, Size rows, Size step
   }
 }
 
+void counts(const int* __restrict x, int* __restrict y, Size n) {
+  int s = 0;
+  for (Size i = 0; i < n; ++i) y[i] = s += x[i];
+}
+
 void averages(const float* __restrict x, float* __restrict fast, float* __restrict slow, Size n, bool backwards) {
   if (backwards) {
     float f = fast[n - 1] = x[n - 1], s = slow[n - 1] = x[n - 1];
@@ -127,7 +132,8 @@ void averages(const float* __restrict x, float* __restrict fast, float* __restri
 }  // namespace
 
 extern const RecurrenceLoops LOOPS;
-const RecurrenceLoops LOOPS{sums, maxima,          first_rows,   first_columns, second_rows, second_columns,
-                            last, systems_columns, systems_rows, distance,      states,      averages};
+const RecurrenceLoops LOOPS{sums,           maxima, first_rows,      first_columns, second_rows,
+                            second_columns, last,   systems_columns, systems_rows,  distance,
+                            states,         counts, averages};
 
 }  // namespace bench

@@ -108,6 +108,20 @@ std::vector<Case> cases() {
              {}};
        },
        [](const RecurrenceLoops& l, std::vector<Array>& in, Array& y, float*) { l.sums(f(in[0]), y.floats.data(), N); }});
+  all.push_back({"running sum of integers",
+                 i32,
+                 {{N}},
+                 {N},
+                 0,
+                 false,
+                 [] {
+                   const Symbol n{"n"};
+                   const Tensor x = input("x", i32, {n});
+                   return Program{{x}, scan("y", {n}, Along{0}, Combine::add, [&](Var t) { return x(t); }), {}};
+                 },
+                 [](const RecurrenceLoops& l, std::vector<Array>& in, Array& y, float*) {
+                   l.counts(in[0].ints.data(), y.ints.data(), N);
+                 }});
   all.push_back(
       {"running maximum",
        f32,
@@ -121,6 +135,20 @@ std::vector<Case> cases() {
          return Program{{x}, scan("y", {n}, Along{0}, Combine::max, [&](Var t) { return x(t); }), {}};
        },
        [](const RecurrenceLoops& l, std::vector<Array>& in, Array& y, float*) { l.maxima(f(in[0]), y.floats.data(), N); }});
+  all.push_back({"running maximum, along rows",
+                 f32,
+                 {{R, T}},
+                 {R, T},
+                 0,
+                 true,
+                 [] {
+                   const Symbol r{"r"}, n{"n"};
+                   const Tensor x = input("x", f32, {r, n});
+                   return Program{{x}, scan("y", {r, n}, Along{1}, Combine::max, [&](Var i, Var t) { return x(i, t); }), {}};
+                 },
+                 [](const RecurrenceLoops& l, std::vector<Array>& in, Array& y, float*) {
+                   for (Size k = 0; k < R; ++k) l.maxima(f(in[0]) + k * T, y.floats.data() + k * T, T);
+                 }});
   all.push_back({"first order, along rows",
                  f32,
                  {{R, T}},

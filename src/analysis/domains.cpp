@@ -127,20 +127,26 @@ ir::Substitution open_ends(std::vector<VarRange>& ranges, const Facts& facts) {
 }
 
 // An index from data may be anything within its bounds, and all of what it may reach is computed before it is known: more
-// elements than this in one dimension are not stored. What has the bounds of a 32-bit type alone lies beyond.
+// elements than this, of one dimension or of several together, are not stored. What has the bounds of a 32-bit type alone lies
+// beyond.
 constexpr std::int64_t most_reached = std::int64_t{1} << 30;
 
-void require_finite(const ir::Stage& stage, const Read& r, std::size_t d, const Interval& i, const Facts& facts) {
+// `reached`: the product of what the dimensions before reach by data.
+void require_finite(const ir::Stage& stage, const Read& r, std::size_t d, const Interval& i, const Facts& facts,
+                    std::int64_t& reached) {
   const Expr& index = ir::args_of(r.load)[d];
   if (!depends_on_data(index)) return;
   const auto least = constant_min(ir::sub(i.hi, i.lo), facts);
-  if (!least || *least < most_reached) return;
+  if (!least || *least < 0) return;
+  const bool before = reached > 1;
+  if (__builtin_mul_overflow(reached, *least + 1, &reached)) reached = INT64_MAX;
+  if (reached <= most_reached) return;
   const Expr lo = simplify(i.lo, facts), hi = simplify(i.hi, facts);
   refuse("region",
          "an index of " + stage.name + " that reaches at most 2^30 elements, all of which are computed (bound it: " +
              "clamp(e, low, high), or promise in_range(e, low, end))",
          ir::text(index) + " in dimension " + std::to_string(d) + ", which is from " + ir::text(lo) + " to " + ir::text(hi) +
-             wraps_where(index, facts),
+             (before ? ", together with the dimensions before it" : "") + wraps_where(index, facts),
          r.load.node()->where);
 }
 
@@ -166,6 +172,7 @@ bool add_reader(const Program& p, const ir::Stage& stage, const ir::Stage& reade
   for (const Read& r : reads_of(reader)) {
     if (p.buffer(r.load.node()->id).stage != stage.id) continue;
     const auto indices = ir::args_of(r.load);
+    std::int64_t reached = 1;
     for (std::size_t d = 0; d < indices.size(); ++d) {
       Interval i = index_interval(indices[d], r.of_start ? spatial : ranges, facts);
       if (!i.bounded())
@@ -174,7 +181,7 @@ bool add_reader(const Program& p, const ir::Stage& stage, const ir::Stage& reade
       if (!ends.empty()) i = {ir::substitute(i.lo, ends), ir::substitute(i.hi, ends)};
       if (!source.empty() && r.bounds == 0)
         i = inside_source(i, source[d], indices[d], facts, facts_of_read(reader, theirs, r, facts));
-      if (source.empty()) require_finite(stage, r, d, i, facts);
+      if (source.empty()) require_finite(stage, r, d, i, facts, reached);
       hulls[d] = first ? i : hull(hulls[d], i, facts);
     }
     first = false;
@@ -323,9 +330,8 @@ class Follow {
     const auto now = readers_.find(stage.id), then = before_->readers.find(stage.id);
     if ((now == readers_.end()) != (then == before_->readers.end())) return false;
     if (now == readers_.end()) return true;
-    return now->second == then->second && std::all_of(now->second.begin(), now->second.end(), [&](Id reader) {
-             return same_.count(reader) && defined_.count(reader);
-           });
+    return now->second == then->second && std::all_of(now->second.begin(), now->second.end(),
+                                                      [&](Id reader) { return same_.count(reader) && defined_.count(reader); });
   }
 
   Domain found(const ir::Stage& stage) const {

@@ -48,6 +48,7 @@ bool Settled::keeps(const Path& path) {
   const ir::Stage& stage = now_.stage(nest.stage);
   const Path around(path.begin(), path.end() - 1);
   if (!any_ || !unchanged_.nest(nest.id) || !unchanged_.stage(stage.id) || !settled(around)) return false;
+  if (std::any_of(nest.roots.begin(), nest.roots.end(), [](const ir::Root& r) { return r.extent.empty(); })) return false;
   if (stage.is_recurrence() && !unchanged_.definitions()) return false;
   const bool declared = stage.iters.empty() || !stage.iters.front().begin.empty();
   const Id parent = parent_of(path);

@@ -29,9 +29,9 @@ class Settled {
   const ir::Program &before_, &now_;
   const TreeIndex& tree_;
   const Unchanged unchanged_;
-  std::vector<Box> boxes_;      // by nest
-  std::vector<ir::Id> fewer_;   // stages that have lost a reader
-  bool any_ = false;            // may anything be kept?
+  std::vector<Box> boxes_;     // by nest
+  std::vector<ir::Id> fewer_;  // stages that have lost a reader
+  bool any_ = false;           // may anything be kept?
   std::optional<Domains> domains_, domains_before_;
 };
 

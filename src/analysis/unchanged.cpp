@@ -16,7 +16,8 @@ bool same(const Expr& a, const Expr& b) {
   return a.node() && b.node() && ir::same(a, b);
 }
 bool same(const std::vector<Expr>& a, const std::vector<Expr>& b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](const Expr& x, const Expr& y) { return same(x, y); });
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](const Expr& x, const Expr& y) { return same(x, y); });
 }
 
 bool same(const ir::IterVar& a, const ir::IterVar& b) {
@@ -46,8 +47,8 @@ bool same(const ir::Buffer& a, const ir::Buffer& b) {
 }
 bool same(const ir::Axis& a, const ir::Axis& b) {
   return a.origin == b.origin && a.iter == b.iter && a.parent == b.parent && a.parts == b.parts && a.tail == b.tail &&
-         a.outer == b.outer && a.inner == b.inner && a.reduce == b.reduce && a.became == b.became &&
-         same(a.factor, b.factor) && same(a.extent, b.extent);
+         a.outer == b.outer && a.inner == b.inner && a.reduce == b.reduce && a.became == b.became && same(a.factor, b.factor) &&
+         same(a.extent, b.extent);
 }
 bool same(const ir::Pipeline& a, const ir::Pipeline& b) {
   return a.stages == b.stages && a.async_copy == b.async_copy && a.loads == b.loads;

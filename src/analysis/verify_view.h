@@ -29,7 +29,8 @@ using Kind = Stmt::Kind;
 // What a piece of a stage reads: an init starts accumulators, an update only combines.
 std::vector<const Expr*> loads_of(const Stage& s, Stmt::Piece piece = Stmt::Piece::whole);
 
-// The tree flattened in order of execution, but for statements at its top that are as they were in a program that was verified: each statement with its parent and the nest around it.
+// The tree flattened in order of execution, but for statements at its top that are as they were in a program that was verified:
+// each statement with its parent and the nest around it.
 struct Place {
   const Stmt* stmt = nullptr;
   int parent = -1, nest = -1;  // positions; nest: the innermost around it, not itself
@@ -67,9 +68,7 @@ class View {
   }
 
   // Does what the definitions and the nest's own loops say hold as it did before?
-  bool loops_before(const Stmt& nest) const {
-    return unchanged_ && unchanged_->definitions() && unchanged_->nest(nest.id);
-  }
+  bool loops_before(const Stmt& nest) const { return unchanged_ && unchanged_->definitions() && unchanged_->nest(nest.id); }
 
   std::string name(const Stmt& s) const {
     const auto named = [](const auto& map, Id id) {
@@ -98,15 +97,23 @@ class View {
     std::reverse(loops.begin(), loops.end());
     return loops;
   }
+  // Those of a kind, but for the ones that a verified program had, with their nests and all that is around them.
   template <class F>
   void each(Kind kind, F&& f) const {
     for (int k = 0; k < size(); ++k)
-      if (at(k).kind == kind) f(k, at(k));
+      if (at(k).kind == kind && !as_before(k)) f(k, at(k));
   }
 
  private:
   const Program* const before_;
   std::optional<Unchanged> unchanged_;
+
+  bool as_before(int k) const {
+    if (!unchanged_) return false;
+    const Stmt& s = at(k);
+    if (s.kind == Kind::nest) return unchanged_->nest(s.id) && unchanged_->stage(s.stage);
+    return place(k).nest >= 0 && unchanged_->place(s.id) && unchanged_->stage(at(place(k).nest).stage);
+  }
 
   void collect(bool with_definitions) {
     std::unordered_set<const ir::Node*> seen;

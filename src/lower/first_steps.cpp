@@ -132,6 +132,10 @@ class FirstSteps {
     const Expr n = ir::index(first);
     both.first.extent = analysis::simplify(ir::min(loop.extent, n), facts);
     decide(both.first.body, known(loop, c.conditions, facts, 0, first));
+    if (analysis::can_prove(ir::le(loop.extent, n), facts)) {  // there are no others
+      both.second.extent = ir::index(0);
+      return both;
+    }
     both.second.begin = ir::add(loop.begin, n);
     both.second.extent = analysis::simplify(ir::sub(loop.extent, n), facts);
     decide(both.second.body, known(loop, c.conditions, facts, first, -1));

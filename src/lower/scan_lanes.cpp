@@ -4,7 +4,7 @@
 //     c[1] = c[0]                            for o in [0, +n / 8)
 //     c[0] = max(c[1], x[t])          ->       s[8..15] = key(x[b + 8 o ..])
 //     y[t] = c[0]                              s[8..15] = max(s[8..15], s[7..14])       then [6..13], then [4..11]
-//                                              s[8..15] = max(s[8..15], x8(k));  k = s[15]
+//                                              b = s[15];  s[8..15] = max(s[8..15], x8(k));  k = max(k, b)
 //                                              y[b + 8 o ..] = value(s[8..15])
 //                                            c[0] = value(k), and the loop as it was over what is left
 //
@@ -13,8 +13,8 @@
 // as integers (`key`), which have an order of all values: -0 before +0, every NaN as the greatest for a maximum and the least
 // for a minimum.
 //
-// Of an innermost serial loop, after `carry`, whose other stores and loads move by one element a step or not at all, and in
-// which nothing is loaded from a buffer that it stores to.
+// Of an innermost serial loop, after `carry`, whose other stores and loads move by one element a step, up or down, or not at
+// all (loads), and in which nothing is loaded from a buffer that it stores to.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -95,7 +95,7 @@ struct Scan {
   Id carried = 0;
   Order order;
   Expr term;
-  Id lanes = 0, last = 0;  // s and k
+  Id lanes = 0, all = 0, last = 0;  // s, b and k
 };
 
 class Steps {
@@ -172,7 +172,7 @@ class Steps {
         const Id id = e.node()->id;
         if (scan_of(id))
           good = good && loads_slot(e, id, 0) && std::find(done_.begin(), done_.end(), id) != done_.end();
-        else if (const auto by = moves(ir::args_of(e)[0]); stored(id) || in_registers(id) || !by || *by < 0 || *by > 1)
+        else if (const auto by = moves(ir::args_of(e)[0]); stored(id) || in_registers(id) || !by || *by < -1 || *by > 1)
           good = false;
       }
       return good;
@@ -189,7 +189,8 @@ class Steps {
       done_.push_back(s.buffer);
       return true;
     }
-    return !in_registers(s.buffer) && moves(s.address) == 1 && reads_well(s.value);
+    const auto by = moves(s.address);
+    return !in_registers(s.buffer) && (by == 1 || by == -1) && reads_well(s.value);
   }
 
   // ---- what is made ------------------------------------------------------------------------------------------------------
@@ -212,16 +213,16 @@ class Steps {
   static Expr ramp(std::int64_t from, int lanes) {
     return lanes == 1 ? ir::index(from) : ir::ramp(ir::index(from), ir::index(1), lanes);
   }
-  Expr last(const Scan& s) const {
-    return ir::load(s.last, buffer(s.last).name, s.order.held(), std::vector<Expr>{ir::index(0)});
+  Expr one(Id id, const Scan& s) const {
+    return ir::load(id, buffer(id).name, s.order.held(), std::vector<Expr>{ir::index(0)});
   }
 
   // One lane's value: t is the step of the lane, and what a scan holds is in its lanes.
-  Expr of_lane(const Expr& e, const Expr& step, Id lane) {
-    return ir::transform(ir::substitute(e, {{loop_.var, step}}), [&](const Expr& x) {
+  Expr of_lane(const Expr& e, const Expr& first, const Expr& lane) {
+    return ir::transform(ir::substitute(e, {{loop_.var, ir::add(first, lane)}}), [&](const Expr& x) {
       const Scan* s = ir::is(x, Op::load) ? scan_of(x.node()->id) : nullptr;
       if (!s) return x;
-      const Expr at = ir::add(ir::index(lanes_), ir::var(lane, "lane"));
+      const Expr at = ir::add(ir::index(lanes_), lane);
       return s->order.value(ir::load(s->lanes, buffer(s->lanes).name, s->order.held(), std::vector<Expr>{at}));
     });
   }
@@ -238,21 +239,31 @@ class Steps {
     return v;
   }
 
-  void combine(const Scan& s, const Expr& step, Id lane, const Where& where, std::vector<KStmt>& out) {
-    const Expr at = ir::add(ir::index(lanes_), ir::var(lane, "lane"));
-    out.push_back(in_lanes(lane, store_stmt(s.lanes, at, s.order.key(of_lane(s.term, step, lane)), where)));
+  void combine(const Scan& s, const Expr& first, Id lane, const Where& where, std::vector<KStmt>& out) {
+    const Expr l = ir::var(lane, "lane");
+    out.push_back(
+        in_lanes(lane, store_stmt(s.lanes, ir::add(ir::index(lanes_), l), s.order.key(of_lane(s.term, first, l)), where)));
     const auto with = [&](const Expr& other) {
       out.push_back(store_stmt(s.lanes, ramp(lanes_, lanes_), ir::binary(s.order.op, slice(s, lanes_, lanes_), other), where));
     };
     for (int by = 1; by < lanes_; by *= 2) with(slice(s, lanes_ - by, lanes_));
-    with(ir::broadcast(last(s), lanes_));
-    out.push_back(store_stmt(s.last, ir::index(0), slice(s, 2 * lanes_ - 1, 1), where));
+    // From block to block one operation waits for another, on one number.
+    out.push_back(store_stmt(s.all, ir::index(0), slice(s, 2 * lanes_ - 1, 1), where));
+    with(ir::broadcast(one(s.last, s), lanes_));
+    out.push_back(store_stmt(s.last, ir::index(0), ir::binary(s.order.op, one(s.last, s), one(s.all, s)), where));
+  }
+
+  // Backwards the first lane of what is stored is the last step.
+  KStmt stored_in_lanes(const KStmt& s, const Expr& first, const Expr& lane) {
+    const Expr step = moves(s.address) == 1 ? lane : ir::sub(ir::index(lanes_ - 1), lane);
+    return store_stmt(s.buffer, of_lane(s.address, first, step), of_lane(s.value, first, step), s.where);
   }
 
   std::vector<KStmt> made() {
     std::vector<KStmt> out;
     for (Scan& s : scans_) {
       s.lanes = registers(s, "_lanes", 2 * lanes_);
+      s.all = registers(s, "_all", 1);
       s.last = registers(s, "_last", 1);
       const Expr before = ir::load(s.carried, buffer(s.carried).name, s.order.type, std::vector<Expr>{ir::index(0)});
       out.push_back(store_stmt(s.lanes, ramp(0, 2 * lanes_), s.order.identity(2 * lanes_), loop_.where));
@@ -268,17 +279,15 @@ class Steps {
     blocked.body.clear();
     const Id lane = next_++;
     const Expr first = ir::add(loop_.begin, ir::mul(ir::var(blocked.var, blocked.name), ir::index(lanes_)));
-    const Expr step = ir::add(first, ir::var(lane, "lane"));
     for (const KStmt& s : loop_.body) {
       const Scan* scan = in_registers(s.buffer) ? scan_of(s.buffer) : nullptr;
       if (scan && is_slot(s.address, 0))
-        combine(*scan, step, lane, s.where, blocked.body);
+        combine(*scan, first, lane, s.where, blocked.body);
       else if (!scan)
-        blocked.body.push_back(
-            in_lanes(lane, store_stmt(s.buffer, of_lane(s.address, step, lane), of_lane(s.value, step, lane), s.where)));
+        blocked.body.push_back(in_lanes(lane, stored_in_lanes(s, first, ir::var(lane, "lane"))));
     }
     out.push_back(std::move(blocked));
-    for (const Scan& s : scans_) out.push_back(store_stmt(s.carried, ir::index(0), s.order.value(last(s)), loop_.where));
+    for (const Scan& s : scans_) out.push_back(store_stmt(s.carried, ir::index(0), s.order.value(one(s.last, s)), loop_.where));
     KStmt rest = loop_;
     rest.begin = analysis::simplify(ir::add(loop_.begin, done));
     rest.extent = analysis::simplify(ir::sub(loop_.extent, done));

@@ -9,6 +9,7 @@
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
 #include "schedule/standing.h"
+#include "schedule/storage.h"
 
 namespace ashlar::schedule {
 namespace {
@@ -139,6 +140,29 @@ void recheck(Context& c, const Program* before) {
   if (changes_reads(c.step) || (!annotates(c) && pads(p))) prove_reads(c);
 }
 
+void require_capacity(const Program& p, const ir::Buffer& b) {
+  if (b.role != ir::Role::temporary) return;
+  const bool users = !(b.scope == Scope::shared) && b.scope.limits.bytes > 0;  // the language's own, or a scratchpad
+  if (!users && !(b.scope == Scope::stack) && !(b.scope == Scope::registers)) return;
+  const Stmt* alloc = ir::alloc_of(p, b.id);
+  if (!alloc) throw InternalError("no alloc of " + b.name);
+  const std::int64_t most = b.scope.limits.bytes > 0 ? b.scope.limits.bytes : 16 * 1024;
+  std::int64_t bytes = b.type.bytes();
+  for (const Expr& e : analysis::storage_extents(p, alloc->id)) {
+    const auto n = e.empty() ? std::nullopt : analysis::constant_max(e, analysis::facts_of_arguments(p));
+    if (!n)
+      ashlar::refuse("set_scope",
+                     "a constant size for " + b.name + " in " + b.scope.name +
+                         " (place it inside a tile of constant extent, or use Scope::global)",
+                     e.empty() ? "an extent without bound" : "an extent of " + ir::text(e), b.where);
+    bytes *= std::clamp<std::int64_t>(*n, 0, most + 1);
+    if (bytes > most) break;
+  }
+  if (bytes > most)
+    ashlar::refuse("set_scope", "at most " + std::to_string(most) + " bytes in " + b.scope.name,
+                   b.name + " of " + std::to_string(bytes) + " or more", b.where);
+}
+
 void finish(const Scheduled& state, const Target& target) {
   for (const Scheduled& v : state.variants) finish(v, target);
   Scheduled copy = state;
@@ -150,28 +174,7 @@ void finish(const Scheduled& state, const Target& target) {
   });
   finish_launches(c);
   finish_fragments(c);
-  for (const auto& [id, b] : copy.program.buffers) {
-    if (b.role != ir::Role::temporary) continue;
-    const bool users = !(b.scope == Scope::shared) && b.scope.limits.bytes > 0;  // the language's own, or a scratchpad
-    if (!users && !(b.scope == Scope::stack) && !(b.scope == Scope::registers)) continue;
-    const Stmt* alloc = ir::alloc_of(copy.program, id);
-    if (!alloc) throw InternalError("no alloc of " + b.name);
-    const std::int64_t most = b.scope.limits.bytes > 0 ? b.scope.limits.bytes : 16 * 1024;
-    std::int64_t bytes = b.type.bytes();
-    for (const Expr& e : analysis::storage_extents(copy.program, alloc->id)) {
-      const auto n = e.empty() ? std::nullopt : analysis::constant_max(e, analysis::facts_of_arguments(copy.program));
-      if (!n)
-        ashlar::refuse("set_scope",
-                       "a constant size for " + b.name + " in " + b.scope.name +
-                           " (place it inside a tile of constant extent, or use Scope::global)",
-                       e.empty() ? "an extent without bound" : "an extent of " + ir::text(e), b.where);
-      bytes *= std::clamp<std::int64_t>(*n, 0, most + 1);
-      if (bytes > most) break;
-    }
-    if (bytes > most)
-      ashlar::refuse("set_scope", "at most " + std::to_string(most) + " bytes in " + b.scope.name,
-                     b.name + " of " + std::to_string(bytes) + " or more", b.where);
-  }
+  for (const auto& [id, b] : copy.program.buffers) require_capacity(copy.program, b);
 }
 
 }  // namespace ashlar::schedule

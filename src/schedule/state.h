@@ -57,8 +57,7 @@ bool serves(const ScheduleState* from, ir::Id, const ScheduleState& here);
 // copied beforehand only where there are variants, whose steps change the programs around them.
 class Together {
  public:
-  explicit Together(ScheduleState& s)
-      : state_(s.whole()), around_(state_.together), steps_(state_.scheduled.trace.size()) {
+  explicit Together(ScheduleState& s) : state_(s.whole()), around_(state_.together), steps_(state_.scheduled.trace.size()) {
     if (!state_.scheduled.variants.empty()) all_ = state_.scheduled;
     state_.together = this;
   }

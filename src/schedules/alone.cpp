@@ -16,6 +16,7 @@ constexpr double worth_parallel = 5e4;  // operations
 constexpr double an_update = 8;         // operations that changing an element anywhere costs
 constexpr std::int64_t parts = 16;      // of the steps of a scatter, each with a result of its own
 constexpr std::int64_t rows_of_front = 4, rows_of_tile = 32, columns_of_tile = 512;  // of a table
+constexpr double short_step = 64;         // operations of an element, beside which those of a loop over vectors count
 constexpr double side_by_side_cost = 64;  // operations of an element, above which a row by itself fills the processor
 
 // Neighbouring steps that change neighbours are in lanes, blocks of them on the pool; else the steps go to the pool in parts,
@@ -62,13 +63,21 @@ void keep_steps(Draft& d, Id id) {
   }
 }
 
+// A row by itself is taken a vector of steps at a time (lower/scan_lanes.cpp).
+bool scans_in_lanes(const Draft& d, const ir::Stage& s) {
+  const ir::ReducerKind kind = s.scan.kind;
+  const bool floats = d.program().buffer(s.buffers.front()).type.is_float();
+  return kind == ir::ReducerKind::minimum || kind == ir::ReducerKind::maximum ||
+         (!floats && (kind == ir::ReducerKind::sum || kind == ir::ReducerKind::product));
+}
+
 // Rows computed side by side, so that one goes on while another waits: as many as have their state in half of the registers,
 // and, above two, no more than 8 lines of arrays at once, which rows of a power of two keep in one set of the first-level
 // cache. The loop over groups of them, where there is one.
 std::optional<Loop> side_by_side(Draft& d, Id id, Id rows) {
   const ir::Stage s = d.stage(id);
   std::optional<Loop> groups;
-  if (!ir::stages_inside(d.program(), s).empty()) return groups;
+  if (!ir::stages_inside(d.program(), s).empty() || scans_in_lanes(d, s)) return groups;
   const auto lag = lag_of(d.program(), s, s.along.back());
   if (!lag || *lag == 0) return groups;
   const auto state = static_cast<std::uint64_t>(*lag) * s.buffers.size();
@@ -198,6 +207,7 @@ void schedule_alone(Draft& d, Id id) {
         reorder(d, stage, order);
         stage.parallel(split.outer, d.where);
         stage.vectorize(split.inner, lanes, d.where);
+        if (cost_of(s) <= short_step) stage.unroll(split.inner, 4, d.where);
       }))
     return;
   d.s.attempt([&] {

@@ -178,7 +178,8 @@ class Inlining {
     bool first = true;
     for (const Decided& x : decided) {
       std::string why = x.why;  // of the first, nothing was done before
-      if (!first && (!may_be(x.stage) || !worth_inlining(d_, d_.stage(x.stage), sites_of(d_, d_.stage(x.stage)), why))) continue;
+      if (!first && (!may_be(x.stage) || !worth_inlining(d_, d_.stage(x.stage), sites_of(d_, d_.stage(x.stage)), why)))
+        continue;
       first = false;
       d_.choice(x.stage);
       if (!d_.attempt(x.stage, "inlined", [&] { d_.handle(x.stage).inline_(d_.where); }, "stored"))

@@ -122,11 +122,11 @@ bool rows_side_by_side(Draft& d, Id id) {
 }  // namespace
 
 void schedule_inside(Draft& d, Id id, Loop place, const std::optional<Tile>& tile) {
-  (void)place;
   const ir::Stage s = d.stage(id);
   const Family family = d.family(id).family;
   if (s.is_reduction() && tile) {
     if (tile->packed) pack_columns(d, id, id, *tile);
+    if (tile->phases) copy_phases(d, id, id, place, *tile->phases);
     return accumulate(d, id, *tile);
   }
   if (s.is_reduction() && (family == Family::row_reduction || family == Family::full_reduction)) {

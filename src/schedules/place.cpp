@@ -128,7 +128,9 @@ std::vector<Group> grouped(Draft& d, const std::set<Id>& at_root) {
       double apart = 1;
       for (const Follow& f : follows)
         if (f.dim >= 0) apart *= sizes.extent(p.stage(g.leader), dims[static_cast<std::size_t>(f.dim)].id);
-      if (apart < 2 || leading == Family::external || leading == Family::recurrence || leading == Family::scatter ||
+      // Points of short rows are lanes of their own, not of a chunk of the leader's.
+      const bool lanes = !follows.empty() && follows.back().dim + 1 == static_cast<int>(dims.size()) && takes_points(d, s);
+      if (lanes || apart < 2 || leading == Family::external || leading == Family::recurrence || leading == Family::scatter ||
           leading == Family::full_reduction)
         joins.reset();
       else

@@ -233,6 +233,19 @@ TEST_CASE("what chooses among data integers, or keeps a part of one, bounds the 
   inside(make(Op::add, u8, std::array{min(byte, int_const(u8, 3)), int_const(u8, 254)}), 0, 255);  // as does a sum
 }
 
+TEST_CASE("remainders by one number differ as what they are of does") {
+  Names v;
+  const auto parity = [](const Expr& e) { return mod(e, n(2)); };
+  CHECK(prove(ne(parity(v.i), parity(add(v.i, n(1)))), {}).answer == Answer::proved);
+  CHECK(prove(ne(add(mul(v.o, n(16)), parity(v.i)), add(mul(v.o, n(16)), parity(add(v.i, n(3))))), {}).answer ==
+        Answer::proved);
+  CHECK(prove(ne(mod(v.i, n(4)), mod(add(v.i, n(2)), n(4))), {}).answer == Answer::proved);
+  CHECK(prove(ne(mod(v.i, n(4)), mod(add(v.i, n(4)), n(4))), {}).answer != Answer::proved);
+  CHECK(prove(ne(mod(v.i, n(4)), mod(add(v.i, n(1)), n(6))), {}).answer == Answer::proved);  // one is odd
+  CHECK(prove(ne(mod(v.i, n(3)), mod(add(v.i, n(2)), n(2))), {}).answer != Answer::proved);
+  CHECK(prove(ne(parity(v.i), parity(v.x)), {}).answer != Answer::proved);
+}
+
 TEST_CASE("two programs may give one id to different variables") {
   const Expr first = add(var(1, "b"), add(var(2, "a"), n(1))), second = add(var(1, "x"), add(var(2, "y"), n(1)));
   CHECK(simple(first) == "a + b + 1");

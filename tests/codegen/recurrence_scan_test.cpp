@@ -41,11 +41,11 @@ bool same(T a, T b) {
 }
 
 template <class T>
-void check(Type type, Combine how, const Target& target) {
+void check(Type type, Combine how, const Target& target, bool backwards) {
   lang::DefinitionScope scope;
   const Symbol N{"N"};
   const Tensor x = lang::make_input("x", type, {N}), y = lang::make_output("y", type, {N});
-  lang::bind(y, scan("best", {N}, Along{0}, how, [&](Var i) { return x(i); }));
+  lang::bind(y, scan("best", {N}, backwards ? Along{0}.backwards() : Along{0}, how, [&](Var i) { return x(i); }));
   Schedule s(lang::build_program("running", {lang::ArgumentRef(x), lang::ArgumentRef(y)}), target);
   schedule::finish(s.scheduled(), target);
   const codegen::Compiled code = codegen::compile(lower(s.scheduled().program, options_for(target)), target);
@@ -64,8 +64,9 @@ void check(Type type, Combine how, const Target& target) {
       REQUIRE(code.call(arguments) == ASHLAR_OK);
       T best = 0;
       bool good = true;
-      for (std::int64_t i = 0; i < n; ++i) {
-        best = i == 0 ? in(0) : combined(how, best, in(i));
+      for (std::int64_t step = 0; step < n; ++step) {
+        const std::int64_t i = backwards ? n - 1 - step : step;
+        best = step == 0 ? in(i) : combined(how, best, in(i));
         good = good && same(out(i), best);
       }
       CHECK(good);
@@ -76,10 +77,11 @@ void check(Type type, Combine how, const Target& target) {
 
 TEST_CASE("running minima and maxima of floats, to the bit") {
   for (const Target& target : kernels::runnable({"host", "x86-64-v3", "x86-64"}))
-    for (const Combine how : {Combine::max, Combine::min}) {
-      check<float>(f32, how, target);
-      check<double>(f64, how, target);
-    }
+    for (const Combine how : {Combine::max, Combine::min})
+      for (const bool backwards : {false, true}) {
+        check<float>(f32, how, target, backwards);
+        check<double>(f64, how, target, backwards);
+      }
 }
 
 TEST_CASE("the loop of a running maximum loads and stores vectors, and asks of no number by itself") {

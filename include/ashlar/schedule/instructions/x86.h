@@ -26,6 +26,11 @@ Intrinsic vpdpbusd_vectors(int lanes = 16, Encoding = Encoding::evex, Where = Wh
 // c[i] += sum over k in 2 of i32(a[k]) * i32(b[i, k]): c i32[lanes]; a i16[2], b i16[lanes, 2].
 Intrinsic vpdpwssd(int lanes = 16, Encoding = Encoding::evex, Where = Where::current());
 
+// c[i] += sum over k in 4 of i32(a[k]) * i32(b[i, k]): c i32[lanes]; a[4], b[lanes, 4], each of u8 or i8. On every processor:
+// bytes are widened to 16 bits by shifts and masks, the even ones and the odd ones, vpmaddwd multiplies them and adds pairs in
+// 32 bits, exactly. What is widened of a and of b is the same for all calls that read it. 16 lanes need avx512bw, 8 avx2.
+Intrinsic vpmaddwd_bytes(Type a, Type b, int lanes = 16, Where = Where::current());
+
 // vdpbf16ps takes subnormal elements, of whatever operand, for 0 of their sign, and gives 0 for a sum that would be subnormal,
 // at each of its two steps. The description does not: whoever asks for the instruction says that this may differ.
 enum class Subnormals { as_zero };
