@@ -43,8 +43,7 @@ PROGRAM(p) {
   const Symbol P = p.size("P", 110, {.min = 1}), L = p.size("L", 1500, {.min = 1});
   const Tensor bytes = p.in("bytes", u8, {P, L}, numbers(sent.bytes)), length = p.in("length", i32, {P}, numbers(sent.length)),
                check = p.in("check", u32, {P}, numbers(sent.check));
-  const std::vector<std::uint32_t> words = remainders();
-  const Tensor table = constant("table", u32, {256}, std::vector<double>(words.begin(), words.end()));
+  const Tensor table = constant("table", u32, {256}, remainders());
   const Tensor white = recur(
       "white", {L}, Along{0}, Lag{1}, [&](Var) { return u32(0x1FF); },
       [&](Prior y, Var t) {
