@@ -6,7 +6,7 @@ PROGRAM(p) {
   const Symbol G = p.size("G", 200, {.min = 8}), V = p.size("V", 5003, {.min = 1});
   const Tensor uv = p.in("uv", f32, {V, 2}, uniform(2, 199)), sample = p.in("sample", f32, {V, 2}, uniform(-1, 1)),
                kernel = p.in("kernel", f32, {8, 7}, uniform(0, 1));
-  const auto cell = [&](const Expr& n, int axis) { return clamp(i32(uv(n, axis)), 3, i32(G) - 4); };
+  const auto cell = [&](const Expr& n, int axis) { return clamp(i64(i32(uv(n, axis))), 3, i64(G) - 4); };
   const auto part = [&](const Expr& n, int axis) {
     const Expr x = uv(n, axis);
     return clamp(i32((x - f32(i32(x))) * 8), 0, 7);
