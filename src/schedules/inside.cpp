@@ -69,7 +69,7 @@ bool turn_factors(Draft& d, Id id, Id columns) {
     if (!turned.insert(r.producer).second) return false;
     const std::string name = spatial_of(factor)[*dim].name;
     if (!d.attempt(r.producer, "neighbours in memory along " + name,
-                   [&] { last_in_memory(d, r.producer, static_cast<int>(*dim)); }))
+                   [&] { last_in_memory(d, r.producer, static_cast<int>(*dim)), d.lies_along(r.producer, *dim); }))
       return false;
   }
   return !turned.empty();
