@@ -1,6 +1,6 @@
 #pragma once
-// Chains of windows: stages of which each reads a few rows and columns of the one before, and schedules that slide them along
-// one loop of the last, in rings. `ashlar_fuzz --windows` draws nothing else.
+// Chains of windows: each stage reads a few rows and columns of the one before it. Their schedules slide the stages along one
+// loop of the last one and keep them in rings. `ashlar_fuzz --windows` draws nothing else.
 //
 //   w0(i, j) = x(i - 1, j) * 2 + x(i + 1, j + 1);  w1(i, j) = w0(i, j) * 2 + w0(i + 2, j);  y(i, j) = w1(i - 1, j) …
 #include <vector>
@@ -13,8 +13,8 @@ namespace fuzz {
 
 Made make_chain_of_windows(Source&);
 
-// Every stage, from the last to the first, is placed at a loop of the result, stored further out, slid and folded, as far as
-// each step is legal; some are inlined, or left where they are. Empty where the program is no chain.
+// From the last stage to the first: places each at a loop of the result, stores it further out, slides and folds it. Illegal
+// steps are skipped; some stages are inlined or stay where they are. Returns no steps if the program is not a chain.
 std::vector<ashlar::schedule::Step> sliding_steps(Source&, const Made&, const ashlar::Target&);
 
 }  // namespace fuzz

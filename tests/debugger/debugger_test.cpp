@@ -111,7 +111,8 @@ TEST_CASE("the variables of the loops around are locals, with the values of the 
   const std::string first = said.substr(0, later), second = said.substr(later);
   CHECK(has(first, "i0o = 0\n"));
   CHECK(has(first, "i0i = 0\n"));
-  CHECK((has(second, "i0o = 1\n") || has(second, "i0o = 2\n") || !has(second, "i0i = 0\n")));
+  CHECK(has(second, "i0o = "));  // later, so no longer the first row of the first strip
+  CHECK_FALSE((has(second, "i0o = 0\n") && has(second, "i0i = 0\n")));
 }
 
 TEST_CASE("in C the same lines come through the C compiler") {
