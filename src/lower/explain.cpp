@@ -9,6 +9,7 @@
 
 #include "lower/count.h"
 #include "lower/device_figures.h"
+#include "lower/explain_worst.h"
 #include "lower/figures_text.h"
 
 namespace ashlar {
@@ -31,7 +32,7 @@ class Explainer {
   Explainer(const ir::Kernel& k, const Target& target, const ExplainSizes& sizes, Where where)
       : k_(k), target_(target), symbols_(values(k, sizes, where)), counter_(k, symbols_) {}
 
-  std::string text() {
+  std::string text(const std::string& opening) {  // which stands between what is explained and its figures
     out_ = "kernel " + k_.name + " for " + std::string(target_.text());
     figures_ = target_.is_gpu() ? lower_impl::figures_of(target_.device().name) : nullptr;
     if (figures_)
@@ -41,6 +42,7 @@ class Explainer {
     std::string at;
     for (const auto& [id, s] : k_.symbols) at += (at.empty() ? "at " : ", ") + s.name + " = " + std::to_string(symbol(id));
     if (!at.empty()) out_ += at + "\n";
+    out_ += opening;
     Counted all;
     if (target_.is_gpu()) {
       launches(k_.body, all);
@@ -290,15 +292,30 @@ LowerOptions options_for(const Target& target) {
   return o;
 }
 
+static std::string worst_first(const ir::Program& p, const Target& target, const ExplainSizes& sizes, Where where) {
+  const auto symbols = lower_impl::sizes_of(p.symbols, p.name, sizes, where);
+  const ir::Variant* variant = lower_impl::variant_at(p, symbols);
+  const ir::Program& taken = variant ? *variant->program : p;
+  const std::vector<lower_impl::Loss> all =
+      lower_impl::losses(taken, target, lower_impl::stage_figures(taken, target, symbols));
+  std::string text = "worst first\n";
+  for (std::size_t k = 0; k < std::min<std::size_t>(3, all.size()); ++k)
+    text += "  " + std::to_string(k + 1) + ". " + all[k].text + "\n";
+  if (all.empty()) text += "  nothing costs a tenth of what full vectors take that touch each byte once\n";
+  return text;
+}
+
 std::string explain(const ir::Kernel& k, const Target& target, const ExplainSizes& sizes, Where where) {
-  return Explainer(k, target, sizes, where).text();
+  return Explainer(k, target, sizes, where).text("");
 }
 
 std::string explain(const Schedule& s, const ExplainSizes& sizes, Where where) {
   schedule::finish(s.scheduled(), s.target());
-  std::string text = explain(lower(s.scheduled().program, options_for(s.target())), s.target(), sizes, where);
-  if (!s.target().is_gpu()) text += explain_stages(s.scheduled().program, s.target(), sizes, where);
-  return text;
+  const ir::Program& p = s.scheduled().program;
+  const ir::Kernel k = lower(p, options_for(s.target()));
+  if (s.target().is_gpu()) return explain(k, s.target(), sizes, where);
+  return Explainer(k, s.target(), sizes, where).text(worst_first(p, s.target(), sizes, where)) +
+         explain_stages(p, s.target(), sizes, where);
 }
 
 }  // namespace ashlar

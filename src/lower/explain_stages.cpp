@@ -13,6 +13,7 @@ namespace {
 
 using lower_impl::LoopFigures;
 using lower_impl::number;
+using lower_impl::percent;
 using lower_impl::scaled;
 using lower_impl::StageFigures;
 
@@ -33,8 +34,6 @@ const char* word(ir::LoopKind k) {
          : k == ir::LoopKind::tensorized ? ", one call"
                                          : "";
 }
-
-std::string percent(double share) { return number(std::floor(share * 1000 + 0.5) / 10) + " %"; }
 
 std::string kinds(const StageFigures& f) {
   std::string text;
@@ -100,13 +99,18 @@ std::string stage(const ir::Program& p, const Target& target, const StageFigures
 
 }  // namespace
 
-std::string explain_stages(const ir::Program& p, const Target& target, const ExplainSizes& sizes, Where where) {
-  const auto symbols = lower_impl::sizes_of(p.symbols, p.name, sizes, where);
+const ir::Variant* lower_impl::variant_at(const ir::Program& p, const std::map<ir::Id, std::int64_t>& symbols) {
   ir::Substitution values;
   for (const auto& [id, n] : symbols) values.emplace_back(id, ir::index(n));
-  for (const ir::Variant& v : p.variants)  // the one that a call of these sizes takes
-    if (ir::is_int(analysis::simplify(ir::substitute(v.condition, values)), 1))
-      return "\nthe variant where " + ir::text(v.condition) + "\n" + explain_stages(*v.program, target, sizes, where);
+  for (const ir::Variant& v : p.variants)
+    if (ir::is_int(analysis::simplify(ir::substitute(v.condition, values)), 1)) return &v;
+  return nullptr;
+}
+
+std::string explain_stages(const ir::Program& p, const Target& target, const ExplainSizes& sizes, Where where) {
+  const auto symbols = lower_impl::sizes_of(p.symbols, p.name, sizes, where);
+  if (const ir::Variant* v = lower_impl::variant_at(p, symbols))
+    return "\nthe variant where " + ir::text(v->condition) + "\n" + explain_stages(*v->program, target, sizes, where);
   std::string text;
   for (const StageFigures& f : lower_impl::stage_figures(p, target, symbols)) text += "\n" + stage(p, target, f);
   for (const auto& [id, s] : p.stages)

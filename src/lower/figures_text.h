@@ -31,6 +31,8 @@ inline std::string scaled(double n, const char* unit) {
   return number(n) + " " + prefixes[k] + unit;
 }
 
+inline std::string percent(double share) { return number(std::floor(share * 1000 + 0.5) / 10) + " %"; }
+
 inline std::string counted(std::int64_t n, const std::string& what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
 }

@@ -158,6 +158,7 @@ class Figures {
   void block(StageFigures& f, const std::vector<const Stmt*>& path, const PerPoint& n);
   double storage(const ir::Buffer&) const;  // elements that it has room for
   std::int64_t registers(const ir::Stage& stage, const StageFigures& f) const;
+  double distinct(const ir::Stage& stage) const;
 
   const Program& p_;
   const Target& target_;
@@ -520,6 +521,25 @@ std::int64_t Figures::registers(const ir::Stage& stage, const StageFigures& f) c
   return all;
 }
 
+// The points of the box that all nests of the stage cover together.
+double Figures::distinct(const ir::Stage& stage) const {
+  std::map<Id, Values> covered;
+  for (const Stmt* nest : ir::nests_of(p_, stage.id)) {
+    Known known = symbols_;
+    for (const Stmt* s : ir::path_to(p_, nest->id))
+      if (s->kind == Stmt::Kind::loop) known[s->axis] = range(*s, known);
+    iterations(*nest, known);
+    for (const ir::IterVar& v : stage.iters)
+      if (const auto found = known.find(v.id); found != known.end()) {
+        const auto [at, first] = covered.try_emplace(v.id, found->second);
+        if (!first) at->second = joined(at->second, found->second);
+      }
+  }
+  double points = 1;
+  for (const auto& [id, v] : covered) points *= v.count;
+  return points;
+}
+
 std::optional<StageFigures> Figures::of(const ir::Stage& stage) {
   StageFigures f;
   f.stage = stage.id, f.name = stage.name;
@@ -541,6 +561,7 @@ std::optional<StageFigures> Figures::of(const ir::Stage& stage) {
       f.inside = p_.axis(path[k]->axis).name + " of " + p_.stage(of).name;
     }
   f.vector_registers = registers(stage, f);
+  f.distinct = distinct(stage);
   f.data_decides = data_decides_;
   return f;
 }

@@ -64,6 +64,7 @@ struct StageFigures {
   std::string name, inside;  // inside: the loop of another stage where it is computed, "io of C"; empty: at the root
   Type type;
   double points = 0;                            // computed in all, those computed again too
+  double distinct = 0;                          // points of the box that they cover
   bool at_most = false;                         // conditions of its domain may leave some out
   bool data_decides = false;                    // how often some loop runs: counted as once
   double fma = 0, add = 0, mul = 0, other = 0;  // of all points; an fma is one of these and two operations
@@ -77,5 +78,8 @@ struct StageFigures {
 
 // Of the stages in the order of definition. `symbols`: their values.
 std::vector<StageFigures> stage_figures(const ir::Program&, const Target&, const std::map<ir::Id, std::int64_t>& symbols);
+
+// The variant that a call of these sizes takes; null: the program itself.
+const ir::Variant* variant_at(const ir::Program&, const std::map<ir::Id, std::int64_t>& symbols);
 
 }  // namespace ashlar::lower_impl
