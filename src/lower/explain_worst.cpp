@@ -47,15 +47,15 @@ void of_stage(const ir::Program& p, const Target& target, const StageFigures& f,
                      "one element at a time, where a register holds " + number(lanes) + " of " + ir::text(f.type)});
   } else {
     const VectorFigures& v = f.vectors.back();
-    const double own = static_cast<double>(std::max<std::int64_t>(1, v.lanes));
-    const double wasted = operations / lanes * (1 / std::max(v.used, 1e-3) - 1);
+    const double own = std::min(lanes, static_cast<double>(std::max<std::int64_t>(1, v.lanes))), used = std::max(v.used, 1e-3);
     const double part = operations / lanes * (1 - v.full) / 4;  // masks, and the code of both ends
+    std::string text;
+    const auto add = [&](const std::string& what) { text += (text.empty() ? "" : ", ") + what; };
     if (own < lanes)
-      all.push_back({operations / own - operations / lanes, v.loop + " has " + number(own) + " lanes, where a register holds " +
-                                                                number(lanes) + " of " + ir::text(f.type)});
-    else if (wasted + part > 0)
-      all.push_back({wasted + part, percent(1 - v.full) + " of the operations in vectors of " + v.loop + " that are not full" +
-                                        (v.used < 1 ? ", " + percent(1 - v.used) + " of the lanes without work" : "")});
+      add(v.loop + " has " + number(own) + " lanes, where a register holds " + number(lanes) + " of " + ir::text(f.type));
+    if (part > 0) add(percent(1 - v.full) + " of the operations in vectors of " + v.loop + " that are not full");
+    if (used < 1) add(percent(1 - used) + " of the lanes" + (part > 0 ? "" : " of " + v.loop) + " without work");
+    if (!text.empty()) all.push_back({operations / (own * used) - operations / lanes + part, text});
   }
   if (f.distinct > 0 && f.points > f.distinct) {
     const double again = 1 - f.distinct / f.points;

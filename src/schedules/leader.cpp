@@ -9,18 +9,23 @@ namespace {
 
 std::string label(const Draft& d, Loop l) { return std::string(l.label(d.where)); }
 
-// Vectors of several points with all their channels, which the last two loops go over.
-bool vectors_of_channels(Draft& d, Id id, Loop points, Loop channels, std::int64_t many) {
-  const std::int64_t most = lanes_of(d, d.stage(id)) / many;
-  const auto by = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(most)));
+// Points whose channels fill a vector together.
+std::int64_t points_of_vector(const Draft& d, const ir::Stage& s, std::int64_t channels) {
+  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(lanes_of(d, s) / channels)));
+}
+
+// Vectors of several points with all their channels. `inside`: the loop over the points of a vector, where there is one.
+bool vectors_of_channels(Draft& d, Id id, Loop points, std::optional<Loop> inside, Loop channels, std::int64_t many) {
+  const std::int64_t by = points_of_vector(d, d.stage(id), many);
   const Stage stage = d.handle(id);
+  const std::string along = d.stage(id).iters[spatial_of(d.stage(id)).size() - 2].name;
   return d.attempt(
       id,
-      "vectors of " + count(static_cast<double>(by)) + " points along " + label(d, points) + " with " +
-          count(static_cast<double>(many)) + " values each",
+      "vectors of " + count(static_cast<double>(by)) + " points along " + along + " with " + count(static_cast<double>(many)) +
+          " values each",
       [&] {
-        const Split split = stage.split(points, by, Tail::guard, d.where);
-        stage.vectorize(stage.fuse(split.inner, channels, d.where), d.where);
+        if (!inside) inside = stage.split(points, by, Tail::guard, d.where).inner;
+        stage.vectorize(stage.fuse(*inside, channels, d.where), d.where);
       },
       "a vector of the values of one");
 }
@@ -95,10 +100,23 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
 
   // loops
   const auto dims = spatial_of(d.stage(g.leader));
+  std::optional<Loop> of_vector;  // the points of a vector, with channels
   const auto split_all = [&] {
     std::map<int, Split> splits;
-    for (const auto& [dim, factor] : plan.factors)
-      splits[dim] = leader.split(loop_over(d, leader, dims[static_cast<std::size_t>(dim)].id), factor, Tail::guard, d.where);
+    for (const auto& [dim, factor] : plan.factors) {
+      const Loop whole = loop_over(d, leader, dims[static_cast<std::size_t>(dim)].id);
+      if (plan.channels &&
+          dim == plan.vector_dim - 1) {  // pieces of whole vectors: rows shorter than a piece have no more of them
+        const std::int64_t by =
+            points_of_vector(d, d.stage(g.leader), *d.sizes().constant_extent(d.stage(g.leader), dims.back().id));
+        const Split vectors = leader.split(whole, by, Tail::guard, d.where);
+        splits[dim] = leader.split(vectors.outer, factor / by, Tail::guard, d.where);
+        leader.tighten(splits[dim].inner, d.where);
+        of_vector = vectors.inner;
+      } else {
+        splits[dim] = leader.split(whole, factor, Tail::guard, d.where);
+      }
+    }
     std::vector<Loop> order;
     for (Level& l : plan.levels) {
       l.loop = l.part == Level::Part::whole   ? loop_over(d, leader, dims[static_cast<std::size_t>(l.dim)].id)
@@ -106,6 +124,7 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
                                               : splits.at(l.dim).inner;
       order.push_back(l.loop);
     }
+    if (of_vector) order.insert(order.end() - 1, *of_vector);
     if (plan.points && !sums) {
       const std::vector<Loop> terms = whole_loops(d, leader, true);
       order.insert(order.end() - 1, terms.begin(), terms.end());
@@ -202,8 +221,8 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
     const auto extent = last.part == Level::Part::inner
                             ? std::optional<std::int64_t>(plan.factors.at(last.dim))
                             : d.sizes().constant_extent(d.stage(g.leader), dims[static_cast<std::size_t>(last.dim)].id);
-    const bool done =
-        plan.channels && vectors_of_channels(d, g.leader, plan.levels[plan.levels.size() - 2].loop, last.loop, extent.value());
+    const bool done = plan.channels && vectors_of_channels(d, g.leader, plan.levels[plan.levels.size() - 2].loop, of_vector,
+                                                           last.loop, extent.value());
     if (!done && vectorize(d, g.leader, last.loop, extent) && family == Family::elementwise && g.members.empty())
       stream(d, g.leader);
   }

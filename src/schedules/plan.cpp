@@ -69,6 +69,38 @@ std::int64_t divided_by(const ir::Stage& s, Id variable) {
 // those of several points, of the dimension before; so that the channels alone are no vector worth its name.
 //
 //   rgb[y, x, 3], vectors of 16 pixels:  element e of 48 is at (x + e / 3, e % 3)
+//
+// Neighbours are what each channel reads of its own kind, and what all channels of a point read of one that lies along memory:
+// blue[y, x / 2]. Lanes of a vector would be gathered where they read another channel, rgb[y, x, 0], or an element behind a
+// border, which is decided for a run of points, not for points that stand side by side three times.
+bool reads_neighbours(const ir::Stage& s, Id point, Id channel) {
+  const auto decides = [&](const Expr& e) {  // where a point lies
+    bool found = false;
+    ir::walk(e, [&](const Expr& x) {
+      found = found || (ir::uses_var(x, point) && (ir::is(x, ir::Op::min) || ir::is(x, ir::Op::max) ||
+                                                   ir::is(x, ir::Op::select) || ir::is(x, ir::Op::mod)));
+      return !found;
+    });
+    return found;
+  };
+  bool neighbours = true;
+  for (const Expr& value : s.values)
+    ir::walk(value, [&](const Expr& e) {
+      if (!ir::is(e, ir::Op::load)) return true;
+      const auto at = ir::args_of(e);
+      bool of_channel = false, of_point = false;
+      for (std::size_t k = 0; k + 1 < at.size(); ++k) {
+        neighbours = neighbours && !ir::uses_var(at[k], channel);
+        of_point = of_point || ir::uses_var(at[k], point);
+      }
+      if (!at.empty()) of_channel = ir::uses_var(at.back(), channel);
+      neighbours = neighbours && (of_channel ? ir::free_vars(at.back()).size() == 1 : !of_point);
+      for (const Expr& index : at) neighbours = neighbours && !decides(index);
+      return false;
+    });
+  return neighbours;
+}
+
 bool has_channels(const Draft& d, const ir::Stage& s, const std::vector<double>& window) {
   const auto dims = spatial_of(s);
   if (dims.size() < 2 || s.is_reduction() || d.s.target().is_gpu() || d.s.target().has("sve")) return false;
@@ -76,6 +108,7 @@ bool has_channels(const Draft& d, const ir::Stage& s, const std::vector<double>&
   const auto channels = sizes.constant_extent(s, dims.back().id).value_or(0);
   const int lanes = lanes_of(d, s);
   return channels >= 2 && 2 * channels <= lanes && window.back() == 0 &&
+         reads_neighbours(s, dims[dims.size() - 2].id, dims.back().id) &&
          sizes.extent(s, dims[dims.size() - 2].id) >= 2 * static_cast<double>(lanes / channels);
 }
 

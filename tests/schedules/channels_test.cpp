@@ -18,9 +18,9 @@ TEST_CASE("by default: channels of several pixels are a vector, and what is comp
     CAPTURE(target);
     const Scheduled s({grey, tint}, {rgb}, {}, target);
     const std::string points = std::string(target) == "x86-64-v4" ? "4" : "2";
-    CHECK(s.has("rgb", "vectors of " + points + " points along xi with 3 values each"));
+    CHECK(s.has("rgb", "vectors of " + points + " points along x with 3 values each"));
     CHECK(s.has("rgb", "y in parallel"));
-    CHECK(s.has("blur", "computed at xo of rgb"));
+    CHECK(s.has("blur", "computed at xoo of rgb"));
     CHECK(s.has("blur", std::string(target) == "x86-64-v4" ? "sums of a tile of 16" : "sums of a tile of 8"));
     s.same({{3, 37}, {37, 3}, {3, 37, 3}});
     s.same({{1, 1}, {1, 3}, {1, 1, 3}});
@@ -34,8 +34,8 @@ TEST_CASE("by default: bytes of two channels, and no dimension around the points
   const Tensor y =
       compute("y", {{"n", N}, {"c", 2}}, [&](Var n, Var c) { return saturate(u8, u16(x(n, c)) * u16(scale(n)) + 3); });
   const Scheduled s({x, scale}, {y});
-  CHECK(s.has("y", "points along ni with 2 values each"));
-  CHECK(s.has("y", "no in parallel"));
+  CHECK(s.has("y", "points along n with 2 values each"));
+  CHECK(s.has("y", "noo in parallel"));
   for (const std::int64_t n : {0, 1, 31, 33, 100}) s.same({{n, 2}, {n}, {n, 2}});
 }
 
@@ -52,4 +52,34 @@ TEST_CASE("by default: channels as many as lanes, or hardly any points, are vect
   CHECK(b.has("y", "a vector of 3 along c"));
   a.same({{5, 16}, {5, 16}});
   b.same({{4, 3}, {4, 3}});
+}
+
+TEST_CASE("by default: points that read several channels are no vector with channels, since lanes would be gathered") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor x = input("x", f32, {N, 3});
+  const auto turned = [&](bool much) {
+    return compute("y", {{"n", N}, {"c", 3}}, [&](Var n, Var c) {
+      const Expr least = min(min(x(n, 0), x(n, 1)), x(n, 2)), most = max(max(x(n, 0), x(n, 1)), x(n, 2));
+      return much ? select(c == 0, most - least, select(c == 1, (most + least) * 0.5f, most))
+                  : select(c == 0, 0, x(n, c) * 2.0f + 1.0f);
+    });
+  };
+  const Scheduled dear({x}, {turned(true)}), cheap({x}, {turned(false)});
+  CHECK(dear.has("y", "a vector of 3 along c"));
+  CHECK(cheap.has("y", "points along n with 3 values each"));
+  for (const std::int64_t n : {1, 5, 33}) dear.same({{n, 3}, {n, 3}}), cheap.same({{n, 3}, {n, 3}});
+}
+
+TEST_CASE("by default: rows shorter than a piece have no vectors of points past their end") {
+  lang::DefinitionScope scope;
+  const Symbol H{"H", {.min = 1}}, W{"W", {.min = 1}};
+  const Tensor x = input("x", f32, {H, W, 3});
+  const auto exp3 = compute("powers", [&](Var y, Var c, Var k) { return exp(x(clamp(y, 0, H - 1), c, k)); });
+  const Tensor blur = compute("blur", {{"y", H}, {"x", W}, {"c", 3}},
+                              [&](Var y, Var c, Var k) { return exp3(y - 1, c, k) + exp3(y, c, k) + exp3(y + 1, c, k); });
+  const Scheduled s({x}, {blur});
+  CHECK(s.has("blur", "points along x with 3 values each"));
+  CHECK(s.text().find("for xoi in min(128, (W + 3) / 4 - xoo * 128)") != std::string::npos);
+  for (const std::int64_t w : {1, 6, 700}) s.same({{3, w, 3}, {3, w, 3}});
 }
