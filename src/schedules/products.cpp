@@ -178,9 +178,7 @@ bool schedule_product(Draft& d, const Group& g, const Product& product) {
   const std::string panels = "panels of " + std::to_string(blocks.columns) + " along " + label(1) + " and " +
                              std::to_string(blocks.rows) + " along " + label(2) + ", " + std::to_string(blocks.block_k) +
                              " terms at a time (schedules::matmul)";
-  const auto finished = [&](auto steps) {
-    return [&d, steps] { steps(), schedule::finish(d.s.scheduled(), d.s.target()); };
-  };
+  const auto finished = [&](auto steps) { return [&d, steps] { steps(), schedule::finish(d.s.scheduled(), d.s.target()); }; };
   const auto as_zero =
       d.options.subnormals_as_zero ? std::optional(x86::Subnormals::as_zero) : std::optional<x86::Subnormals>();
   switch (product.kind) {
@@ -192,7 +190,7 @@ bool schedule_product(Draft& d, const Group& g, const Product& product) {
       d.why(id, "its sizes are known to calls alone");
       return true;
     case Product::Kind::narrow: {
-      const bool bytes = product.a_type == i8;
+      const bool bytes = d.s.target().architecture() == Architecture::aarch64;
       if (!d.attempt(id,
                      std::string("instructions for narrow factors, in panels (schedules::") +
                          (bytes ? "matmul_bytes)" : "matmul_dot)"),

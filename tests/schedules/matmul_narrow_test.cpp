@@ -44,6 +44,19 @@ TEST_CASE("u8 by i8, four k a step") {
                   products(), {.results = rows_by_columns, .targets = {"x86-64-v4+avx512vnni", "x86-64-v3+avxvnni"}});
 }
 
+TEST_CASE("bytes without VNNI, two k a step: extended where they are packed") {
+  for (const auto& [a, b] : {std::pair{u8, i8}, {i8, i8}, {i8, u8}, {u8, u8}})
+    check_scheduled("bytes", [&](Maker& m) { return by_dot(m, a, b, i32, {.tile_i = 5, .block_bytes = 16, .block_j = 1}); },
+                    products(), {.results = rows_by_columns, .targets = {"x86-64-v3", "x86-64-v4"}});
+}
+
+TEST_CASE("u8 by i8 without VNNI, four k a step, where two products added fit 16 bits") {
+  check_scheduled(
+      "pairs",
+      [](Maker& m) { return by_dot(m, u8, i8, i32, {.tile_i = 5, .block_bytes = 16, .block_j = 1, .pairs = x86::Pairs::fit}); },
+      products(), {.results = rows_by_columns, .targets = {"x86-64-v3", "x86-64-v4"}});
+}
+
 TEST_CASE("bf16, two k a step") {
   check_scheduled("bf16",
                   [](Maker& m) {
@@ -61,15 +74,12 @@ TEST_CASE("i8 by i8: in vectors, and by the instructions of AArch64") {
 
 TEST_CASE("narrow products refuse") {
   const Target wide = Target::parse("x86-64-v4+avx512vnni+avx512bf16");
-  CHECK(refused_schedule([](Maker& m) { return by_dot(m, u8, i8, i32, {}); }) ==
-        "matmul_narrow_test.cpp: matmul_dot: expected u8 by i8 on a target with avx512vnni or avxvnni, or bf16 with subnormals "
-        "as zero on one with avx512bf16, found u8 by i8 on x86-64-v3");
-  CHECK(refused_schedule([](Maker& m) { return by_dot(m, i8, u8, i32, {}); }, wide) ==
-        "matmul_narrow_test.cpp: matmul_dot: expected u8 by i8 on a target with avx512vnni or avxvnni, or bf16 with subnormals "
-        "as zero on one with avx512bf16, found i8 by u8 on x86-64-v4+avx512vnni+avx512bf16");
+  CHECK(refused_schedule([](Maker& m) { return by_dot(m, u8, i8, i32, {}); }, Target::parse("x86-64-v2")) ==
+        "matmul_narrow_test.cpp: matmul_dot: expected bytes on a target with avx2, or bf16 with subnormals as zero on one with "
+        "avx512bf16, found u8 by i8 on x86-64-v2");
   CHECK(refused_schedule([](Maker& m) { return by_dot(m, bf16, bf16, f32, {}); }, wide) ==
-        "matmul_narrow_test.cpp: matmul_dot: expected u8 by i8 on a target with avx512vnni or avxvnni, or bf16 with subnormals "
-        "as zero on one with avx512bf16, found bf16 by bf16 on x86-64-v4+avx512vnni+avx512bf16");
+        "matmul_narrow_test.cpp: matmul_dot: expected bytes on a target with avx2, or bf16 with subnormals as zero on one with "
+        "avx512bf16, found bf16 by bf16 on x86-64-v4+avx512vnni+avx512bf16");
   CHECK(refused_schedule([](Maker& m) { return by_dot(m, u8, i8, i32, {.block_bytes = 6}); }, wide) ==
         "matmul_narrow_test.cpp: matmul_dot: expected block_bytes that are a multiple of 4, found 6");
   CHECK(refused_schedule([](Maker& m) { return by_bytes(m, {.block_k = 12}); }) ==

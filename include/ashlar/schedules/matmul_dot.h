@@ -2,6 +2,9 @@
 // Products of narrow types on x86-64, by the instructions that multiply several neighbours and add them to one sum:
 //
 //   u8 by i8, summed in i32     vpdpbusd (avx512vnni, avxvnni): four k a step
+//   bytes of either sign        vpmaddwd and an addition (avx2): two k a step, of elements that are extended to i16 where they
+//                               are packed; for u8 by i8 where there is no vpdpbusd. No sum of two is cut off, as vpmaddubsw
+//                               would
 //   bf16, summed in f32         vdpbf16ps (avx512bf16): two k a step
 //
 //   schedules::matmul_dot(s, s[C], A, B);
@@ -29,6 +32,7 @@ struct MatmulDotOptions {
   int tile_i = 0;                                  // rows of a register tile; 0: as many as the target's registers hold
   int block_bytes = 0;                             // of a row of A between two visits of C, a multiple of 4; 0: 1024
   int block_j = 0;                                 // panels of B in a block; 0: as many as fill the second-level cache twice
+  std::optional<x86::Pairs> pairs = {};            // of u8 by i8, without VNNI: two products added fit 16 bits, so vpmaddubsw
   std::optional<x86::Subnormals> subnormals = {};  // products of bf16 say that the instruction may take them for zero
   bool parallel = true;
 };
@@ -41,11 +45,17 @@ struct Dot {
   Intrinsic instruction;
   int step;
   bool reversed;
+  std::optional<Type> wide = {};  // the panels hold this type, not the factors' own
 };
-inline std::optional<Dot> dot_of(const Target& t, Type a, Type b, bool as_zero) {
+inline std::optional<Dot> dot_of(const Target& t, Type a, Type b, bool as_zero, bool pairs_fit = false) {
   if (t.architecture() != Architecture::x86_64) return {};
   if (a == u8 && b == i8 && t.has("avx512vnni")) return Dot{x86::vpdpbusd(t.lanes(i32)), 4, false};
   if (a == u8 && b == i8 && t.has("avxvnni")) return Dot{x86::vpdpbusd(8, x86::Encoding::vex), 4, false};
+  if (a == u8 && b == i8 && pairs_fit && t.has("avx2") && (t.lanes(i32) == 8 || t.has("avx512bw")))
+    return Dot{x86::vpmaddubsw(x86::Pairs::fit, t.lanes(i32)), 4, false};
+  const auto byte = [](Type x) { return x == u8 || x == i8; };
+  if (byte(a) && byte(b) && t.has("avx2") && (t.lanes(i32) == 8 || t.has("avx512bw")))
+    return Dot{x86::vpmaddwd(t.lanes(i32)), 2, false, i16};
   if (a == bf16 && b == bf16 && as_zero && t.has("avx512bf16"))
     return Dot{x86::vdpbf16ps(x86::Subnormals::as_zero, t.lanes(f32)), 2, true};
   return {};
@@ -63,10 +73,9 @@ inline void matmul_dot(Schedule& s, const Stage& stage, const Tensor& A, const T
   const Stage C = s[stage];
   detail::product_type("matmul_dot", s, C, 3, where);
   const std::optional<detail::Dot> dot =
-      detail::dot_of(s.target(), A.type(where), B.type(where), options.subnormals.has_value());
+      detail::dot_of(s.target(), A.type(where), B.type(where), options.subnormals.has_value(), options.pairs.has_value());
   if (!dot)
-    refuse("matmul_dot",
-           "u8 by i8 on a target with avx512vnni or avxvnni, or bf16 with subnormals as zero on one with avx512bf16",
+    refuse("matmul_dot", "bytes on a target with avx2, or bf16 with subnormals as zero on one with avx512bf16",
            ir::text(A.type(where)) + " by " + ir::text(B.type(where)) + " on " + std::string(s.target().text()), where);
   const int step = dot->step, lanes = s.target().lanes(i32);
   const int columns = 2 * lanes, rows = options.tile_i != 0 ? options.tile_i : s.target().vector_registers() >= 32 ? 13 : 6;
@@ -86,6 +95,12 @@ inline void matmul_dot(Schedule& s, const Stage& stage, const Tensor& A, const T
     b_panels = s.cache_read(b_rows, {C}, Scope::global);
     if (dot->reversed) a_panel = s.cache_read(a_rows, {C}, Scope::global);
   });
+
+  if (dot->wide) {
+    a_panel.widen(*dot->wide);
+    b_panels.widen(*dot->wide);
+    b_rows.widen(*dot->wide);
+  }
 
   // ---- A: rows as they are; or copied once more, with the elements of each step exchanged
   a_panel.compute_at(io).transform_layout([&](Var r, Var c) { return at(r / rows, r % rows, c ^ exchange); });
@@ -111,7 +126,7 @@ inline void matmul_dot(Schedule& s, const Stage& stage, const Tensor& A, const T
   b_panels.reorder(b_steps, b_panel, b_half, b_lane, b_k);
   b_rows.compute_at(b_steps);
   b_rows.vectorize(b_rows.split(b_rows.spatial<2>()[1], columns, Tail::exact).inner);
-  b_panels.tensorize(b_lane, shuffles::transpose(B.type(where), step, lanes));
+  b_panels.tensorize(b_lane, shuffles::transpose(dot->wide.value_or(B.type(where)), step, lanes));
   if (options.parallel) b_panels.parallel(b_steps);
 
   // ---- the tile
