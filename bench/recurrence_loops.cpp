@@ -108,10 +108,32 @@ void states(const float* __restrict x, float* __restrict y, Size rows, Size step
   }
 }
 
+void counts(const int* __restrict x, int* __restrict y, Size n) {
+  int s = 0;
+  for (Size i = 0; i < n; ++i) y[i] = s += x[i];
+}
+
+void averages(const float* __restrict x, float* __restrict fast, float* __restrict slow, Size n, bool backwards) {
+  if (backwards) {
+    float f = fast[n - 1] = x[n - 1], s = slow[n - 1] = x[n - 1];
+    for (Size t = n - 2; t >= 0; --t) {
+      fast[t] = f = 0.25f * x[t] + 0.75f * f;
+      slow[t] = s = 0.0625f * x[t] + 0.9375f * s;
+    }
+    return;
+  }
+  float f = fast[0] = x[0], s = slow[0] = x[0];
+  for (Size t = 1; t < n; ++t) {
+    fast[t] = f = 0.25f * x[t] + 0.75f * f;
+    slow[t] = s = 0.0625f * x[t] + 0.9375f * s;
+  }
+}
+
 }  // namespace
 
 extern const RecurrenceLoops LOOPS;
-const RecurrenceLoops LOOPS{sums, maxima,          first_rows,   first_columns, second_rows, second_columns,
-                            last, systems_columns, systems_rows, distance,      states};
+const RecurrenceLoops LOOPS{sums,           maxima, first_rows,      first_columns, second_rows,
+                            second_columns, last,   systems_columns, systems_rows,  distance,
+                            states,         counts, averages};
 
 }  // namespace bench

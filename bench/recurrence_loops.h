@@ -22,6 +22,8 @@ struct RecurrenceLoops {
   void (*distance)(const int* a, const int* b, int* d, Size m, Size n);
   void (*states)(const float* x, float* y, Size rows,
                  Size steps);  // two states of a Markov chain: the best of both, at the end
+  void (*counts)(const int* x, int* y, Size n);
+  void (*averages)(const float* x, float* fast, float* slow, Size n, bool backwards);
 };
 extern const RecurrenceLoops loops_of_gcc, loops_of_clang;
 

@@ -21,6 +21,7 @@
 #include "measures.h"
 #include "program.h"
 #include "steps.h"
+#include "windows.h"
 
 namespace fuzz {
 namespace {
@@ -51,8 +52,9 @@ class Checker {
     try {
       guard([&] {
         try {
-          made =
-              setup_.library && program_.one_in(3) ? make_library_program(program_) : make_program(program_, kind_for(setup_));
+          made = setup_.windows                         ? make_chain_of_windows(program_)
+                 : setup_.library && program_.one_in(3) ? make_library_program(program_)
+                                                        : make_program(program_, kind_for(setup_));
           schedule_.emplace(made->built, Target());
         } catch (const RefusalError& e) {
           count([&](Statistics& s) {
@@ -115,6 +117,9 @@ class Checker {
     if (elsewhere_ || setup_.by_default) targets_ = {target};  // a schedule by default may use what this one has alone
     if (made.product && target.is_gpu() && data_.pick(4) > 0)
       for (const schedule::Step& step : fragment_steps(data_, made, target))
+        if (!apply(step, target)) break;
+    if (!made.chain.empty() && !setup_.by_default && data_.pick(8) > 0)
+      for (const schedule::Step& step : sliding_steps(data_, made, target))
         if (!apply(step, target)) break;
     if (setup_.by_default) {
       stage_ = "by default";

@@ -73,6 +73,7 @@ struct Setup {
   bool loose_zeros = false;
   Statistics* statistics = nullptr;
   bool library = false;  // a third of the programs are operators of the library
+  bool windows = false;  // every program is a chain of windows, and most schedules slide them
   // Makes the schedule in the place of random steps; `regroup`: where sums are exact in any order.
   std::function<void(ashlar::Schedule&, bool regroup, Source&)> by_default = {};
 };

@@ -14,7 +14,7 @@ inline constexpr std::string_view all_forms[] = {
     "gather", "arithmetic of data as an index", "in_range", "tuple", "sum", "sum of products", "strict sum", "product",
     "minimum or maximum", "from", "where", "triangle", "bounds of a table", "argmax", "reducer of any order",
     "reducer that regroups", "reducer in order", "maximum and a sum by it", "scatter", "puts", "scatter by a table", "einsum",
-    "product of tiles", "gradient", "recurrence", "stage inside a recurrence", "reduction in a step", "scan",
+    "product of tiles", "chain of windows", "gradient", "recurrence", "stage inside a recurrence", "reduction in a step", "scan",
     "scan by a reducer", "boundary", "repeat", "mirror", "reflect", "wrap", "constant boundary", "transpose view", "slice view",
     "reverse view", "broadcast view", "reshape view", "constant", "C function", "stage of a C function",
     // of schedules

@@ -10,6 +10,7 @@
 //   ashlar_fuzz ... --target NAME                 for this target, as often as wanted; a GPU alone: vulkan, cuda-sm_80, ...
 //   ashlar_fuzz ... --by-default                  programs, a third of them operators of the library, are scheduled by
 //                                                schedule_by_default, not by random steps
+//   ashlar_fuzz ... --windows                     programs are chains of windows, and most schedules slide them (windows.h)
 //   ashlar_fuzz ... --backend c                   kernels of processors as C, through gcc and clang as they are here
 //   ashlar_fuzz ... --emulate                     kernels for other processors run in an emulator: --target aarch64,
 //   armv7+vfp4, ... ashlar_fuzz ... --continue                    does not stop at a failure; --case-seconds N: a case that
@@ -84,7 +85,8 @@ int usage(const std::string& what) {
   std::fprintf(
       stderr,
       "ashlar_fuzz: %s\nusage: ashlar_fuzz [--seed N] [--count N] [--refusals] [--verbose] [--no-compile] [--continue] "
-      "[--case-seconds N] [--target NAME] [--by-default] [--backend c] [--emulate] [--demand NAME] [--confirm OBLIGATION "
+      "[--case-seconds N] [--target NAME] [--by-default] [--windows] [--backend c] [--emulate] [--demand NAME] [--confirm "
+      "OBLIGATION "
       "PERCENT]\n",
       what.c_str());
   return 2;
@@ -219,6 +221,8 @@ int main(int argc, char** argv) {
       setup.compile = false;
     else if (a == "--emulate")
       setup.emulate = true;
+    else if (a == "--windows")
+      setup.windows = true;
     else if (a == "--by-default")
       setup.by_default = by_default, setup.library = true, defaults = true;
     else if (a == "--continue")
@@ -267,6 +271,7 @@ int main(int argc, char** argv) {
   setup.statistics = &statistics;
   for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM}) std::signal(signal, died);
   if (defaults) named += " --by-default";
+  if (setup.windows) named += " --windows";
   if (in_c) named += " --backend c";
   std::uint64_t failures = 0;
   for (std::uint64_t n = 0; n < count; ++n) {

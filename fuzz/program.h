@@ -23,6 +23,7 @@ struct Made {
     ashlar::Type half;
   };
   std::optional<TiledProduct> product;
+  std::vector<ashlar::Tensor> chain;  // of windows, each over the one before it, the result last
 };
 
 // Between 1 and 5 stages of rank 0 to 3 over inputs, Symbols and Scalars. Refusals of the language pass through: a program that

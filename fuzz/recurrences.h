@@ -214,6 +214,12 @@ class Recurrences : protected Expressions {
       Text read{element(y[0], index), "y("};
       for (std::size_t n = 0; n < index.size(); ++n) read.s += (n ? ", " : "") + index[n].s;
       read = kept_small(Text{read.e, read.s + ")"});
+      if (lag == 1) {  // and the step before, which the first one does not have
+        index[d] = plus(here, backwards ? 1 : -1);
+        const Text before = kept_small(Text{element(y[0], index), "y(" + index[d].s + ", ...)"});
+        read = {read.type().is_bool() ? read.e != before.e : read.e - before.e, read.s + " less " + before.s};
+        read = kept_small(read);
+      }
       vars.push_back({Text{k, "k"}, spans[d]});
       const Text w = leaf(t, 0);
       vars.pop_back();

@@ -95,7 +95,7 @@ class U8S8 : public Narrow3x3 {
   }
   void schedule(Schedule& s) override {
     schedule_tile(s, picture, K, Y,
-                  !bytes                       ? x86::vpmaddwd_bytes(lanes)
+                  !bytes                       ? x86::vpmaddwd(lanes, i8)
                   : !vnni                      ? x86::vpmaddubsw(x86::Pairs::fit, lanes)
                   : target().has("avx512vnni") ? x86::vpdpbusd(lanes)
                                                : x86::vpdpbusd(lanes, x86::Encoding::vex));

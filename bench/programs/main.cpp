@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <regex>
 
+#include "bench/programs/compile.h"
 #include "bench/programs/count.h"
 #include "bench/programs/table.h"
 
@@ -33,19 +34,27 @@ int main(int argc, char** argv) {
   app.add_option("--count", counted,
                  "print the instructions of a call instead of times; calls: execute it, for another tool that counts")
       ->check(CLI::IsMember({"perf", "calls"}));
-  app.add_option("--target", target, "what --count compiles for");
+  bool compiled = false;
+  app.add_flag("--compile", compiled, "print the CPU seconds that it takes to compile instead, scheduled by default");
+  app.add_option("--target", target, "what --count and --compile compile for");
   CLI11_PARSE(app, argc, argv);
   if (counted.empty()) setenv("ASHLAR_CACHE", "off", 1);  // the time to compile is measured
 
   try {
     const std::regex wanted(filter);
     std::vector<Result> all;
-    if (!list && counted.empty()) fmt::print("{}\n", processor()), print_heading();
+    if (!list && counted.empty() && !compiled) fmt::print("{}\n", processor()), print_heading();
     for (const Entry& e : entries()) {
       const std::string name = std::string(e.area) + " " + e.name;
       if (!std::regex_search(name, wanted)) continue;
       if (list) {
         fmt::print("{}\n", name);
+        continue;
+      }
+      if (compiled) {
+        const CompileSeconds t = compile_seconds(e, target);
+        fmt::print("{:<32} {:8.3f} = schedule {:.3f} + lower {:.3f} + code {:.3f} + LLVM {:.3f}\n", name, t.all(), t.schedule,
+                   t.lower, t.code, t.llvm);
         continue;
       }
       if (!counted.empty()) {
@@ -61,7 +70,7 @@ int main(int argc, char** argv) {
       print_row(r, true);
       all.push_back(std::move(r));
     }
-    if (list || !counted.empty()) return 0;
+    if (list || compiled || !counted.empty()) return 0;
     print_outcome(all);
     if (!json.empty()) save(json, all);
     for (const Result& r : all)

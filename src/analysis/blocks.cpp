@@ -106,13 +106,8 @@ void TreeIndex::visit(const std::vector<Stmt>& body, Path& path) {
 
 const std::vector<std::size_t>& TreeIndex::readers(Id buffer) const {
   if (!asked_) {
-    std::map<Id, std::set<Id>> reads;  // of each stage
-    for (std::size_t k = 0; k < blocks.size(); ++k) {
-      const ir::Stage& stage = p_.stage(blocks[k].back()->stage);
-      const auto [of, fresh] = reads.try_emplace(stage.id);
-      if (fresh) of->second = buffers_read(stage);
-      for (Id b : of->second) readers_[b].push_back(k);
-    }
+    for (std::size_t k = 0; k < blocks.size(); ++k)
+      for (Id b : buffers_read(p_.stage(blocks[k].back()->stage))) readers_[b].push_back(k);
     asked_ = true;
   }
   static const std::vector<std::size_t> none;

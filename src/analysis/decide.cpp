@@ -5,7 +5,7 @@
 //   hypotheses   a known h >= 0 is subtracted, scaled so that a term cancels
 //   quotients    c*(a/c) lies in [a - c + 1, a]; a/c - b/c is at least (a - b)/c; a%c lies in [0, c - 1] (0 where c is 0), not
 //   above a >= 0;
-//                v/c lies in [0, n - 1] for a variable v in [0, c*n)
+//                v/c lies in [0, n - 1] for a variable v in [0, c*n); more of them in quotients.cpp
 //   promises     c*in_range(a, lo, hi) is at least c*lo or c*(hi - 1), and c*a
 //   variables    a variable is replaced by the end of its range at which the sum is smallest, inner variables first
 //
@@ -355,6 +355,7 @@ bool Engine::search_quotients(const Linear& l, std::uint64_t used, int depth) {
     }
   }
   for (std::size_t k = 0; k < l.terms.size(); ++k) {
+    if (search_known_remainder(l, k, used, depth) || search_quotient_by_symbol(l, k, used, depth)) return true;
     const Term& t = l.terms[k];
     for (const Expr& factor : factors(t.atom)) {
       const Expr whole = ir::is(factor, Op::div) || ir::is(factor, Op::mod) ? ir::args_of(factor)[0] : Expr();

@@ -127,20 +127,26 @@ ir::Substitution open_ends(std::vector<VarRange>& ranges, const Facts& facts) {
 }
 
 // An index from data may be anything within its bounds, and all of what it may reach is computed before it is known: more
-// elements than this in one dimension are not stored. What has the bounds of a 32-bit type alone lies beyond.
+// elements than this, of one dimension or of several together, are not stored. What has the bounds of a 32-bit type alone lies
+// beyond.
 constexpr std::int64_t most_reached = std::int64_t{1} << 30;
 
-void require_finite(const ir::Stage& stage, const Read& r, std::size_t d, const Interval& i, const Facts& facts) {
+// `reached`: the product of what the dimensions before reach by data.
+void require_finite(const ir::Stage& stage, const Read& r, std::size_t d, const Interval& i, const Facts& facts,
+                    std::int64_t& reached) {
   const Expr& index = ir::args_of(r.load)[d];
   if (!depends_on_data(index)) return;
   const auto least = constant_min(ir::sub(i.hi, i.lo), facts);
-  if (!least || *least < most_reached) return;
+  if (!least || *least < 0) return;
+  const bool before = reached > 1;
+  if (__builtin_mul_overflow(reached, *least + 1, &reached)) reached = INT64_MAX;
+  if (reached <= most_reached) return;
   const Expr lo = simplify(i.lo, facts), hi = simplify(i.hi, facts);
   refuse("region",
          "an index of " + stage.name + " that reaches at most 2^30 elements, all of which are computed (bound it: " +
              "clamp(e, low, high), or promise in_range(e, low, end))",
          ir::text(index) + " in dimension " + std::to_string(d) + ", which is from " + ir::text(lo) + " to " + ir::text(hi) +
-             wraps_where(index, facts),
+             (before ? ", together with the dimensions before it" : "") + wraps_where(index, facts),
          r.load.node()->where);
 }
 
@@ -166,6 +172,7 @@ bool add_reader(const Program& p, const ir::Stage& stage, const ir::Stage& reade
   for (const Read& r : reads_of(reader)) {
     if (p.buffer(r.load.node()->id).stage != stage.id) continue;
     const auto indices = ir::args_of(r.load);
+    std::int64_t reached = 1;
     for (std::size_t d = 0; d < indices.size(); ++d) {
       Interval i = index_interval(indices[d], r.of_start ? spatial : ranges, facts);
       if (!i.bounded())
@@ -174,7 +181,7 @@ bool add_reader(const Program& p, const ir::Stage& stage, const ir::Stage& reade
       if (!ends.empty()) i = {ir::substitute(i.lo, ends), ir::substitute(i.hi, ends)};
       if (!source.empty() && r.bounds == 0)
         i = inside_source(i, source[d], indices[d], facts, facts_of_read(reader, theirs, r, facts));
-      if (source.empty()) require_finite(stage, r, d, i, facts);
+      if (source.empty()) require_finite(stage, r, d, i, facts, reached);
       hulls[d] = first ? i : hull(hulls[d], i, facts);
     }
     first = false;
@@ -230,44 +237,114 @@ const Domain& Domains::at(Id stage) const {
 
 namespace {
 
-// Domains follow from definitions and padded splits, which few steps of a schedule touch: the last answer is kept, with what it
-// was the answer for.
+using Readers = std::map<Id, std::set<Id>>;
+using Overshoots = std::map<Id, std::optional<std::int64_t>>;
+
+// Domains follow from definitions and padded splits, which few steps of a schedule touch: the last answers are kept, with what
+// they were the answers for.
 struct Remembered {
   Program definitions;
-  std::map<Id, std::optional<std::int64_t>> past;
+  Overshoots past;
+  Readers readers;
   Domains domains;
+
+  bool is_of(const Program& p, const Overshoots& o) const { return past == o && same_definitions(p, definitions); }
 };
 
-Remembered remember(const Program& p, const std::map<Id, std::optional<std::int64_t>>& past, const Domains& domains) {
-  Remembered r{{}, past, domains};
+Remembered remember(const Program& p, const Overshoots& past, Readers readers, const Domains& domains) {
+  Remembered r{{}, past, std::move(readers), domains};
   r.definitions.symbols = p.symbols, r.definitions.scalars = p.scalars, r.definitions.arguments = p.arguments;
   r.definitions.assumptions = p.assumptions, r.definitions.stages = p.stages, r.definitions.buffers = p.buffers;
   return r;
 }
 
-}  // namespace
-
-Domains domains_of(const Program& p) {
-  thread_local std::optional<Remembered> last;
-  thread_local std::uint64_t revisions = 0;
-  Domains domains;
-  const Facts facts = facts_of_arguments(p);
-  const auto past = overshoots(p, facts);
-  if (last && last->past == past && same_definitions(p, last->definitions)) return last->domains;
-  std::map<Id, std::set<Id>> readers;  // of each stage
+Readers readers_of(const Program& p) {
+  Readers readers;
   for (const auto& [id, reader] : p.stages)
     for (Id buffer : buffers_read(reader)) readers[p.buffer(buffer).stage].insert(id);
-  for (Id id : consumers_first(p)) {
-    const ir::Stage& stage = p.stage(id);
+  return readers;
+}
+
+bool same_domain(const Domain& a, const Domain& b) {
+  const auto same = [](const Expr& x, const Expr& y) { return x.empty() == y.empty() && (x.empty() || ir::same(x, y)); };
+  const auto same_interval = [&](const Interval& x, const Interval& y) { return same(x.lo, y.lo) && same(x.hi, y.hi); };
+  return std::equal(a.box.begin(), a.box.end(), b.box.begin(), b.box.end(), same_interval) &&
+         std::equal(a.computed.begin(), a.computed.end(), b.computed.begin(), b.computed.end(), same_interval) &&
+         std::equal(a.inhabited.begin(), a.inhabited.end(), b.inhabited.begin(), b.inhabited.end(), same);
+}
+
+std::uint64_t next_revision() {
+  thread_local std::uint64_t revisions = 0;
+  return ++revisions;
+}
+
+// One answer, with what stays of an earlier one.
+class Follow {
+ public:
+  Follow(const Program& p, const Facts& facts, const Overshoots& past, const Readers& readers, const Remembered* before)
+      : p_(p), facts_(facts), past_(past), readers_(readers), before_(before) {}
+
+  Domains find() {
+    for (Id id : consumers_first(p_)) {
+      const Domain* earlier = earlier_of(id);
+      const bool defined = earlier && same_here(id);
+      if (defined && follows_from_the_same(p_.stage(id))) {
+        domains_.of.emplace(id, *earlier), same_.insert(id), defined_.insert(id);
+        continue;
+      }
+      Domain domain = found(p_.stage(id));
+      if (defined) defined_.insert(id);
+      if (earlier && same_domain(domain, *earlier)) same_.insert(id);
+      domain.revision = defined && same_.count(id) ? earlier->revision : next_revision();
+      domains_.of.emplace(id, std::move(domain));
+    }
+    domains_.revision = next_revision();
+    return std::move(domains_);
+  }
+
+ private:
+  const Domain* earlier_of(Id id) const {
+    if (!before_) return nullptr;
+    const auto at = before_->domains.of.find(id);
+    return at == before_->domains.of.end() ? nullptr : &at->second;
+  }
+
+  bool same_buffer(Id id) const {
+    const auto at = before_->definitions.buffers.find(id);
+    return at != before_->definitions.buffers.end() && same_definition(p_.buffer(id), at->second);
+  }
+
+  // Is its definition what it was, and are the buffers?
+  bool same_here(Id id) const {
+    const ir::Stage& stage = p_.stage(id);
+    const Buffers read = buffers_read(stage);
+    const auto same = [&](Id b) { return same_buffer(b); };
+    return same_definition(stage, before_->definitions.stages.at(id)) &&
+           std::all_of(stage.buffers.begin(), stage.buffers.end(), same) && std::all_of(read.begin(), read.end(), same);
+  }
+
+  // Of a stage that is defined as it was: is all that its domain follows from the same?
+  bool follows_from_the_same(const ir::Stage& stage) const {
+    if (!inferred(stage)) return true;
+    if (stage.origin == ir::Stage::Origin::cache_read && !stage.has_fill) return false;  // what it copies has a say
+    const auto now = readers_.find(stage.id), then = before_->readers.find(stage.id);
+    if ((now == readers_.end()) != (then == before_->readers.end())) return false;
+    if (now == readers_.end()) return true;
+    return now->second == then->second && std::all_of(now->second.begin(), now->second.end(),
+                                                      [&](Id reader) { return same_.count(reader) && defined_.count(reader); });
+  }
+
+  Domain found(const ir::Stage& stage) const {
     Domain domain;
     std::vector<Interval> hulls(stage.iters.size());
-    if (inferred(stage)) {
+    const auto readers = readers_.find(stage.id);
+    if (inferred(stage) && readers != readers_.end()) {
       bool first = true;
-      for (Id reader : readers[id]) {
-        const auto it = domains.of.find(reader);
-        if (it == domains.of.end() || !add_reader(p, stage, p.stage(reader), it->second, facts, hulls, first)) continue;
+      for (Id reader : readers->second) {
+        const auto it = domains_.of.find(reader);
+        if (it == domains_.of.end() || !add_reader(p_, stage, p_.stage(reader), it->second, facts_, hulls, first)) continue;
         std::vector<Expr> inhabited = it->second.inhabited;
-        add_needed(p, stage, p.stage(reader), inhabited);
+        add_needed(p_, stage, p_.stage(reader), inhabited);
         if (first)
           domain.inhabited = std::move(inhabited);
         else
@@ -280,15 +357,39 @@ Domains domains_of(const Program& p) {
       const bool spatial = v.kind != ir::IterKind::reduce;
       Interval i = inferred(stage) && spatial ? hulls[k] : Interval{v.begin, ir::sub(v.end, ir::index(1))};
       domain.box.push_back(i);
-      if (const auto it = past.find(v.id); it != past.end() && !i.hi.empty())
+      if (const auto it = past_.find(v.id); it != past_.end() && !i.hi.empty())
         i.hi = it->second ? ir::add(i.hi, ir::index(*it->second)) : Expr{};
       domain.computed.push_back(i);
       if (!inferred(stage) && spatial) domain.inhabited.push_back(ir::ge(ir::sub(v.end, v.begin), ir::index(1)));
     }
-    domains.of.emplace(id, std::move(domain));
+    return domain;
   }
-  domains.revision = ++revisions;
-  last = remember(p, past, domains);
+
+  const Program& p_;
+  const Facts& facts_;
+  const Overshoots& past_;
+  const Readers& readers_;
+  const Remembered* const before_;
+  Domains domains_;
+  std::set<Id> same_, defined_;  // stages whose domains, and whose definitions, are those of before
+};
+
+}  // namespace
+
+Domains domains_of(const Program& p) {
+  thread_local std::vector<Remembered> last;  // the newest first: of a program before a step, and of the one after it
+  const Facts facts = facts_of_arguments(p);
+  const Overshoots past = overshoots(p, facts);
+  for (std::size_t k = 0; k < last.size(); ++k)
+    if (last[k].is_of(p, past)) {
+      if (k) std::swap(last[0], last[k]);
+      return last[0].domains;
+    }
+  Readers readers = readers_of(p);
+  const bool starts_from = !last.empty() && last[0].past == past && same_arguments(p, last[0].definitions);
+  Domains domains = Follow(p, facts, past, readers, starts_from ? &last[0] : nullptr).find();
+  if (last.size() > 1) last.pop_back();
+  last.insert(last.begin(), remember(p, past, std::move(readers), domains));
   return domains;
 }
 

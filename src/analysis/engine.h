@@ -52,6 +52,7 @@ class Engine {
   Range range(const Linear&);
   Congruence congruence(const Expr& canonical);
   Congruence congruence(const Linear&);
+  Congruence congruence_of_remainders(const Linear&);
 
   // Questions take data for what it is in mathematics, where it cannot wrap (lift.cpp); a simplification leaves it in its type.
   void lift_data() { lift_ = true; }
@@ -118,6 +119,8 @@ class Engine {
   bool search_minmax(const Linear&, std::uint64_t used, int depth, bool* decided);
   bool search_variables(const Linear&, std::uint64_t used, int depth);
   bool search_quotients(const Linear&, std::uint64_t used, int depth);
+  bool search_quotient_by_symbol(const Linear&, std::size_t term, std::uint64_t used, int depth);  // quotients.cpp
+  bool search_known_remainder(const Linear&, std::size_t term, std::uint64_t used, int depth);
   bool search_promises(const Linear&, std::uint64_t used, int depth);
   bool search_hypotheses(const Linear&, std::uint64_t used, int depth);
   void tighten(Linear&);

@@ -269,7 +269,28 @@ Congruence Engine::congruence(const Linear& l) {
     r.remainder = checked_add(r.remainder, checked_mul(a.remainder, t.coef));
   }
   if (r.modulus != 0) r.remainder = floor_mod(r.remainder, r.modulus);
-  return r;
+  return r.modulus == 1 ? congruence_of_remainders(l) : r;
+}
+
+// x % c is x, but for a multiple of c: t % 2 - (t + 1) % 2 is odd.
+Congruence Engine::congruence_of_remainders(const Linear& l) {
+  Linear whole;
+  whole.constant = l.constant;
+  std::int64_t modulus = 0, remainders = 0;
+  for (const Term& t : l.terms) {
+    std::int64_t c = 0;
+    if (ir::is(t.atom, Op::mod) && ir::is_int(t.atom.node()->args[1], &c) && c > 0) {
+      add_scaled(whole, read(t.atom.node()->args[0]), t.coef);
+      modulus = std::gcd(modulus, checked_mul(c, t.coef));
+      ++remainders;
+    } else {
+      add_scaled(whole, Linear{{t}, 0}, 1);
+    }
+  }
+  if (remainders < 2) return {};
+  const Congruence all = congruence(whole);
+  modulus = std::gcd(modulus, all.modulus);
+  return {modulus, modulus == 0 ? all.remainder : floor_mod(all.remainder, modulus)};
 }
 
 Congruence Engine::congruence(const Expr& e) {

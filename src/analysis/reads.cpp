@@ -7,6 +7,7 @@
 #include <ashlar/ir/recurrence.h>
 
 #include "analysis/engine.h"
+#include "ir/by_definition.h"
 #include "ir/ways.h"
 
 namespace ashlar::analysis {
@@ -101,21 +102,20 @@ Expr with_held_tables(const Program& p, const Expr& index, std::vector<VarRange>
   return without(&p, lifted(index, facts), ranges, facts);
 }
 
-std::set<Id> buffers_read(const ir::Stage& stage) {
-  std::set<Id> found;
-  const auto look = [&](const Expr& e) {
-    ir::walk(e, [&](const Expr& x) {
-      if (ir::is(x, ir::Op::load)) found.insert(x.node()->id);
-      return true;
+Buffers buffers_read(const ir::Stage& stage) {
+  thread_local ir::ByDefinition<std::vector<Id>> known;
+  return Buffers(known.of(stage, [&] {
+    std::vector<Id> found;
+    ir::each_formula(stage, [&](const Expr& e) {
+      ir::walk(e, [&](const Expr& x) {
+        if (ir::is(x, ir::Op::load)) found.push_back(x.node()->id);
+        return true;
+      });
     });
-  };
-  for (const auto* list : {&stage.values, &stage.inits, &stage.targets})
-    for (const Expr& e : *list) look(e);
-  if (!stage.keep.empty()) look(stage.keep);
-  for (const ir::IterVar& v : stage.iters)
-    for (const Expr* bound : {&v.begin, &v.end})
-      if (!bound->empty()) look(*bound);
-  return found;
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+  }));
 }
 
 Interval index_interval(const Expr& index, std::vector<VarRange> ranges, const Facts& facts) {
@@ -123,7 +123,8 @@ Interval index_interval(const Expr& index, std::vector<VarRange> ranges, const F
   return bounds_over(known, ranges, facts);
 }
 
-std::vector<Read> reads_of(const ir::Stage& stage) {
+namespace {
+std::vector<Read> find_reads(const ir::Stage& stage) {
   std::vector<Read> result;
   std::unordered_multimap<std::uint64_t, std::size_t> known;  // by the hash of the load
   const auto visit = [&](const std::vector<const Expr*>& roots, const ir::Way& base, bool of_start, Id bounds) {
@@ -155,6 +156,12 @@ std::vector<Read> reads_of(const ir::Stage& stage) {
     for (const Expr* bound : {&v.begin, &v.end})
       if (!bound->empty()) visit({bound}, {}, false, v.id);
   return result;
+}
+}  // namespace
+
+std::vector<Read> reads_of(const ir::Stage& stage) {
+  thread_local ir::ByDefinition<std::vector<Read>> known;
+  return *known.of(stage, [&] { return find_reads(stage); });
 }
 
 bool happens_in(const Read& r, const ir::Stmt& block) {
@@ -198,28 +205,29 @@ std::vector<Id> consumers_first(const Program& p) {
   return order;
 }
 
-// The same stages, buffers and names, by the nodes they are made of.
-bool same_definitions(const ir::Program& a, const ir::Program& b) {
-  const auto same_node = [](const Expr& x, const Expr& y) { return x.node() == y.node(); };
-  const auto same_list = [&](const std::vector<Expr>& x, const std::vector<Expr>& y) {
-    return std::equal(x.begin(), x.end(), y.begin(), y.end(), same_node);
-  };
-  const auto same_stage = [&](const auto& x, const auto& y) {
-    const ir::Stage &s = x.second, &t = y.second;
-    return x.first == y.first && s.buffers == t.buffers && same_list(s.values, t.values) && same_list(s.inits, t.inits) &&
-           same_list(s.domain, t.domain) && same_list(s.targets, t.targets) && same_node(s.keep, t.keep) &&
-           s.has_fill == t.has_fill && same_node(s.fill, t.fill) && s.reducer.kind == t.reducer.kind &&
-           same_list(s.reducer.combine, t.reducer.combine) &&
-           std::equal(s.iters.begin(), s.iters.end(), t.iters.begin(), t.iters.end(),
-                      [&](const ir::IterVar& i, const ir::IterVar& j) {
-                        return i.id == j.id && i.kind == j.kind && same_node(i.begin, j.begin) && same_node(i.end, j.end);
-                      });
-  };
-  const auto same_buffer = [&](const auto& x, const auto& y) {
-    const ir::Buffer &s = x.second, &t = y.second;
-    return x.first == y.first && s.stage == t.stage && s.role == t.role && s.type == t.type && s.rank == t.rank &&
-           same_list(s.extents, t.extents);
-  };
+namespace {
+bool same_node(const Expr& x, const Expr& y) { return x.node() == y.node(); }
+bool same_list(const std::vector<Expr>& x, const std::vector<Expr>& y) {
+  return std::equal(x.begin(), x.end(), y.begin(), y.end(), same_node);
+}
+}  // namespace
+
+bool same_definition(const ir::Stage& s, const ir::Stage& t) {
+  return s.buffers == t.buffers && same_list(s.values, t.values) && same_list(s.inits, t.inits) &&
+         same_list(s.domain, t.domain) && same_list(s.targets, t.targets) && same_node(s.keep, t.keep) &&
+         s.has_fill == t.has_fill && same_node(s.fill, t.fill) && s.reducer.kind == t.reducer.kind &&
+         same_list(s.reducer.combine, t.reducer.combine) &&
+         std::equal(s.iters.begin(), s.iters.end(), t.iters.begin(), t.iters.end(),
+                    [](const ir::IterVar& i, const ir::IterVar& j) {
+                      return i.id == j.id && i.kind == j.kind && same_node(i.begin, j.begin) && same_node(i.end, j.end);
+                    });
+}
+
+bool same_definition(const ir::Buffer& s, const ir::Buffer& t) {
+  return s.stage == t.stage && s.role == t.role && s.type == t.type && s.rank == t.rank && same_list(s.extents, t.extents);
+}
+
+bool same_arguments(const ir::Program& a, const ir::Program& b) {
   const auto same_symbol = [](const auto& x, const auto& y) {
     return x.first == y.first && x.second.min == y.second.min && x.second.max == y.second.max &&
            x.second.multiple_of == y.second.multiple_of;
@@ -229,9 +237,13 @@ bool same_definitions(const ir::Program& a, const ir::Program& b) {
   return std::equal(a.symbols.begin(), a.symbols.end(), b.symbols.begin(), b.symbols.end(), same_symbol) &&
          std::equal(a.scalars.begin(), a.scalars.end(), b.scalars.begin(), b.scalars.end(), same_key) &&
          std::equal(a.arguments.begin(), a.arguments.end(), b.arguments.begin(), b.arguments.end(), same_argument) &&
-         same_list(a.assumptions, b.assumptions) &&
-         std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(), b.stages.end(), same_stage) &&
-         std::equal(a.buffers.begin(), a.buffers.end(), b.buffers.begin(), b.buffers.end(), same_buffer);
+         same_list(a.assumptions, b.assumptions);
+}
+
+bool same_definitions(const ir::Program& a, const ir::Program& b) {
+  const auto same = [](const auto& x, const auto& y) { return x.first == y.first && same_definition(x.second, y.second); };
+  return same_arguments(a, b) && std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(), b.stages.end(), same) &&
+         std::equal(a.buffers.begin(), a.buffers.end(), b.buffers.begin(), b.buffers.end(), same);
 }
 
 }  // namespace ashlar::analysis

@@ -14,6 +14,7 @@
 #include "analysis/blocks.h"
 #include "analysis/reads.h"
 #include "analysis/relax.h"
+#include "analysis/settled.h"
 
 namespace ashlar::analysis {
 
@@ -199,7 +200,7 @@ bool is_window(const Interval& i, const Facts& facts) {
 }
 
 bool copies_arguments(const Program& p, const ir::Stage& stage) {
-  const std::set<Id> read = buffers_read(stage);
+  const Buffers read = buffers_read(stage);
   return std::all_of(read.begin(), read.end(), [&](Id b) { return p.buffer(b).stage == 0; });
 }
 
@@ -379,9 +380,9 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
     }
     if (extent.empty()) extent = ir::add(ir::sub(i.hi, i.lo), ir::index(1));
     if (shared && shared->iter == v.id) {
-      const Expr before = ir::mul(ir::axis_value(p, nest.loop), shared->unit);
-      i.lo = ir::add(i.lo, before);
-      extent = ir::min(shared->unit, ir::sub(extent, before));
+      const Expr before = ir::mul(ir::axis_value(p, nest.loop), shared->unit), left = ir::sub(extent, before);
+      extent = ir::min(shared->unit, left);
+      i.lo = ir::add(i.lo, shared->descending ? ir::sub(left, extent) : before);
     }
     if (!can_prove(ir::ge(extent, ir::index(0)), facts)) extent = ir::max(ir::index(0), extent);
     if (k == 0 && !inhabited.empty()) extent = ir::select(inhabited, extent, ir::index(0));
@@ -390,15 +391,48 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
   }
 }
 
-void derive_once(Program& p, Id within) {
+// The begins and extents of a nest, and those of its axes.
+std::vector<Expr> derived_of(const Program& p, const Stmt& nest) {
+  std::vector<Expr> all;
+  std::vector<Id> pending;
+  for (const ir::Root& r : nest.roots) all.push_back(r.begin), pending.push_back(r.axis);
+  while (!pending.empty()) {
+    const ir::Axis& a = p.axis(pending.back());
+    pending.pop_back();
+    all.push_back(a.extent), all.push_back(a.factor);
+    pending.insert(pending.end(), a.became.begin(), a.became.end());
+  }
+  return all;
+}
+
+bool same_exprs(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Expr& x, const Expr& y) {
+    return x.node() == y.node() || (!x.empty() && !y.empty() && ir::same(x, y));
+  });
+}
+
+// `before`: the program with all its boxes from which a step made this one; those that are as they were stay.
+void derive_once(Program& p, Id within, const Program* before) {
   const TreeIndex tree(p);
   const auto concerned = [&](const Path& path) { return under(path, within); };
+  std::optional<Settled> settled;
+  if (before) settled.emplace(*before, p, tree);
   std::optional<Domains> domains;  // where something needs them
   Windows windows(p, tree, domains);
   const bool pads = std::any_of(p.axes.begin(), p.axes.end(), [](const auto& a) { return a.second.tail == ir::Tail::pad; });
-  for (const Path& path : tree.nests)
+  std::map<Id, std::vector<const Path*>> nests_of;  // by stage
+  for (const Path& path : tree.nests) {
+    nests_of[path.back()->stage].push_back(&path);
     if (path.back()->after && concerned(path))
       for (ir::Root& r : const_cast<Stmt*>(path.back())->roots) r.extent = Expr();
+  }
+  const auto derive = [&](const Path& path) {
+    if (!settled) return derive_nest(p, tree, path, domains, windows);
+    if (settled->keeps(path)) return;
+    const std::vector<Expr> earlier = derived_of(p, *path.back());
+    derive_nest(p, tree, path, domains, windows);
+    settled->derived(path, same_exprs(derived_of(p, *path.back()), earlier));
+  };
   std::vector<const Path*> late;  // nests put after a producer, whose own boxes come first; it may be late itself
   std::set<Id> visited;
   const auto ready = [&](const Path& path) {
@@ -407,9 +441,9 @@ void derive_once(Program& p, Id within) {
            std::none_of(late.begin(), late.end(), [&](const Path* other) { return other->back()->stage == producer; });
   };
   for (Id id : consumers_first(p)) {
-    for (const Path& path : tree.nests)
-      if (path.back()->stage == id && concerned(path)) {
-        path.back()->after ? late.push_back(&path) : derive_nest(p, tree, path, domains, windows);
+    for (const Path* path : nests_of[id])
+      if (concerned(*path)) {
+        path->back()->after ? late.push_back(path) : derive(*path);
         if (pads) domains.reset();  // what it computes past its new box widens the domains of what it reads
       }
     visited.insert(id);
@@ -427,17 +461,20 @@ void derive_once(Program& p, Id within) {
   if (!late.empty()) throw InternalError("a nest follows a producer that is not computed");
 }
 
-}  // namespace
-
-// ---- what stands in the header -------------------------------------------------------------------------------------------
-
-void derive_regions(Program& p, Id within) {
-  derive_once(p, within);
+void derive(Program& p, Id within, const Program* before) {
+  derive_once(p, within, before);
   const TreeIndex tree(p);
   // a nest beside another's loop follows the extents of that one's axes, which a consumer does not wait for
   if (std::any_of(tree.nests.begin(), tree.nests.end(), [](const Path& path) { return path.back()->loop != 0; }))
-    derive_once(p, within);
+    derive_once(p, within, nullptr);
 }
+
+}  // namespace
+
+// ---- what stands in the headers ------------------------------------------------------------------------------------------
+
+void derive_regions(Program& p, Id within) { derive(p, within, nullptr); }
+void derive_regions(Program& p, const Program& before, Id within) { derive(p, within, &before); }
 
 std::vector<Interval> required_region(const Program& p, Id nest_id, Steps steps) {
   const TreeIndex tree(p);

@@ -14,9 +14,9 @@ std::optional<Values> values_of(const ir::Program& p, const Stmt& nest, Id axis)
     a = &p.axis(a->parent);
   }
   if (a->origin != ir::Axis::Origin::root || a->reduce) return {};
-  for (const ir::IterVar& v : p.stage(nest.stage).iters)
-    if (v.id == a->iter && v.descending) return {};
-  return Values{a->iter, unit};
+  bool descending = false;
+  for (const ir::IterVar& v : p.stage(nest.stage).iters) descending = descending || (v.id == a->iter && v.descending);
+  return Values{a->iter, unit, descending};
 }
 
 const Stmt* host_of(const std::vector<const Stmt*>& path) {

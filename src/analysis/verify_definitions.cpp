@@ -85,15 +85,17 @@ Broken ids_resolve(const View& v) {
 }
 
 Broken ids_unique(const View& v) {
-  std::vector<std::pair<Id, const Stmt*>> all;
-  for (const Place& place : v.places) {
-    if (place.stmt->id >= v.p.next_id) return v.name(*place.stmt) + " beyond next_id";
-    all.emplace_back(place.stmt->id, place.stmt);
-  }
-  std::stable_sort(all.begin(), all.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
-  for (std::size_t k = 0; k < all.size(); ++k)
-    if (!all[k].first || (k && all[k - 1].first == all[k].first)) return v.name(*all[k].second);
-  return {};
+  std::vector<bool> met(static_cast<std::size_t>(v.p.next_id));
+  const auto visit = [&](const auto& self, const std::vector<Stmt>& body) -> Broken {
+    for (const Stmt& s : body) {
+      if (s.id >= v.p.next_id) return v.name(s) + " beyond next_id";
+      if (!s.id || met[s.id]) return v.name(s);
+      met[s.id] = true;
+      if (Broken b = self(self, s.body); !b.empty()) return b;
+    }
+    return {};
+  };
+  return visit(visit, v.p.body);
 }
 
 Broken ids_variables(const View& v) {
@@ -192,6 +194,7 @@ Broken stage_reduction(const View& v) {
 
 Broken stage_scope(const View& v) {
   for (const auto& [id, s] : v.p.stages) {
+    if (v.defined_before(s)) continue;
     std::set<Id> own, spatial;
     for (const auto& [symbol, unused] : v.p.symbols) own.insert(symbol), spatial.insert(symbol);
     for (const auto& [scalar, unused] : v.p.scalars) own.insert(scalar), spatial.insert(scalar);

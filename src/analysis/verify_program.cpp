@@ -73,7 +73,7 @@ std::span<const VerifierRule> program_rules() {
 void verify(const ir::Program& program, std::string_view after, const ir::Program* before) {
   ++ir::work.verified;
   const bool defined_anew = !before || !same_definitions(program, *before);
-  const View view(program, defined_anew);
+  const View view(program, defined_anew, before);
   for (const Rule& r : rules)
     if (r.of_definitions && !defined_anew)
       continue;

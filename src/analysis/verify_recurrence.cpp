@@ -31,14 +31,15 @@ Broken stage_recurrence(const View& v) {
 Broken loop_ordered(const View& v) {
   const auto around = ir::recurrences_around(v.p);
   Broken broken;
-  v.each(Kind::nest, [&](int, const Stmt& nest) {
-    if (!broken.empty()) return;
+  for (int k = 0; k < v.size() && broken.empty(); ++k) {
+    const Stmt& nest = v.at(k);
+    if (nest.kind != Kind::nest || v.loops_before(nest)) continue;
     if (const auto it = around.find(nest.stage); it != around.end())
       if (const auto found = misplaced(v.p, nest, it->second)) broken = *found;
-    if (!v.p.stage(nest.stage).is_recurrence()) return;
+    if (!v.p.stage(nest.stage).is_recurrence()) continue;
     if (const auto found = misordered(v.p, nest))
       broken = v.name(*found->loop) + " of " + v.name(nest) + ": " + found->iterations;
-  });
+  }
   return broken;
 }
 

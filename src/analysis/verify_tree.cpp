@@ -7,6 +7,7 @@
 #include <ashlar/ir/print.h>
 
 #include "analysis/verify_view.h"
+#include "ir/by_definition.h"
 
 namespace ashlar::analysis::verifier {
 namespace {
@@ -54,7 +55,6 @@ unsigned cells(Part part) {
 
 Broken nest_roots(const View& v) {
   Broken broken;
-  int derived = 0, open = 0;
   v.each(Kind::nest, [&](int, const Stmt& nest) {
     const Stage& s = v.p.stage(nest.stage);
     bool ok = nest.roots.size() == s.iters.size();
@@ -64,9 +64,12 @@ Broken nest_roots(const View& v) {
       ok = r.iter == s.iters[k].id && a.origin == Axis::Origin::root && a.iter == r.iter &&
            a.reduce == (s.iters[k].kind == ir::IterKind::reduce);
       ok = ok && r.begin.empty() == r.extent.empty();
-      (r.begin.empty() ? open : derived)++;
     }
     if (!ok && broken.empty()) broken = v.name(nest);
+  });
+  bool derived = false, open = false;
+  ir::walk(v.p.body, [&](const Stmt& s) {
+    for (const ir::Root& r : s.roots) (r.begin.empty() ? open : derived) = true;
   });
   if (broken.empty() && derived && open) return "some boxes derived, some not";
   return broken;
@@ -297,55 +300,81 @@ Broken block_order(const View& v) {
 
 namespace {
 // Walks in order of execution with what is allocated and what has been computed so far.
-Broken in_order(const View& v, bool storage) {
-  struct State {
-    const View& v;
-    bool storage;
-    std::multiset<Id> live;
-    std::set<Id> begun;  // stages of which some nest has started
+class InOrder {
+ public:
+  InOrder(const View& v, bool storage)
+      : v_(v),
+        storage_(storage),
+        live_(v.p.buffers.empty() ? 0 : v.p.buffers.rbegin()->first + 1),
+        begun_(v.p.stages.empty() ? 0 : v.p.stages.rbegin()->first + 1) {}
 
-    Broken body(const std::vector<Stmt>& list) {
-      std::vector<Id> here;
-      for (const Stmt& s : list) {
-        if (s.kind == Kind::alloc) {
-          if (storage && live.count(s.buffer)) return v.name(s) + " while it is allocated";
-          if (storage && v.p.buffer(s.buffer).role != ir::Role::temporary) return v.name(s) + ", an argument";
-          live.insert(s.buffer);
-          here.push_back(s.buffer);
-        }
-        if (s.kind == Kind::nest) begun.insert(s.stage);
-        if (s.kind == Kind::block)
-          if (Broken b = block(s); !b.empty()) return b;
-        if (Broken b = body(s.body); !b.empty()) return b;
+  Broken body(const std::vector<Stmt>& list) {
+    std::vector<Id> here;
+    for (const Stmt& s : list) {
+      if (s.kind == Kind::alloc) {
+        if (storage_ && live_[s.buffer]) return v_.name(s) + " while it is allocated";
+        if (storage_ && v_.p.buffer(s.buffer).role != ir::Role::temporary) return v_.name(s) + ", an argument";
+        ++live_[s.buffer];
+        here.push_back(s.buffer);
       }
-      for (Id b : here) live.erase(live.find(b));
-      return {};
+      if (s.kind == Kind::nest) begun_[s.stage] = true;
+      if (s.kind == Kind::block)
+        if (Broken b = block(s); !b.empty()) return b;
+      if (Broken b = body(s.body); !b.empty()) return b;
     }
-    Broken block(const Stmt& s) {
-      const Stage& stage = v.p.stage(s.stage);
-      const auto usable = [&](Id id) { return v.p.buffer(id).role != ir::Role::temporary || live.count(id) > 0; };
+    for (Id b : here) --live_[b];
+    return {};
+  }
+
+ private:
+  bool usable(const Buffer& b) const { return b.role != ir::Role::temporary || live_[b.id] > 0; }
+
+  Broken block(const Stmt& s) {
+    const Stage& stage = v_.p.stage(s.stage);
+    if (storage_)
       for (Id b : stage.buffers)
-        if (storage && !usable(b)) return stage.name + " stores to " + v.p.buffer(b).name;
-      for (const Expr* e : v.loads(stage, s.first_stores && s.piece != Stmt::Piece::combine ? Stmt::Piece::whole : s.piece)) {
-        const Buffer& b = v.p.buffer(e->node()->id);
-        if (storage && !usable(b.id)) return stage.name + " reads " + b.name;
-        if (!storage && b.stage && !begun.count(b.stage)) return stage.name + " reads " + b.name;
-      }
-      return {};
+        if (!usable(v_.p.buffer(b))) return stage.name + " stores to " + v_.p.buffer(b).name;
+    const Stmt::Piece piece = s.first_stores && s.piece != Stmt::Piece::combine ? Stmt::Piece::whole : s.piece;
+    thread_local ir::ByDefinition<std::vector<Id>> known;
+    if (piece == Stmt::Piece::whole && stage.domain.empty()) {
+      const auto loaded = known.of(stage, [&] { return buffers_of(stage, piece); });
+      return read(stage, *loaded);
     }
-  };
-  return State{v, storage, {}, {}}.body(v.p.body);
-}
+    return read(stage, buffers_of(stage, piece));
+  }
+
+  static std::vector<Id> buffers_of(const Stage& stage, Stmt::Piece piece) {
+    std::vector<Id> all;
+    for (const Expr* e : loads_of(stage, piece))
+      if (std::find(all.begin(), all.end(), e->node()->id) == all.end()) all.push_back(e->node()->id);
+    return all;
+  }
+
+  Broken read(const Stage& stage, const std::vector<Id>& buffers) const {
+    for (Id id : buffers) {
+      const Buffer& b = v_.p.buffer(id);
+      if (storage_ && !usable(b)) return stage.name + " reads " + b.name;
+      if (!storage_ && b.stage && !begun_[b.stage]) return stage.name + " reads " + b.name;
+    }
+    return {};
+  }
+
+  const View& v_;
+  const bool storage_;
+  std::vector<int> live_;    // by buffer
+  std::vector<bool> begun_;  // stages of which some nest has started
+};
 
 }  // namespace
 
-Broken storage_live(const View& v) { return in_order(v, true); }
-Broken order_produced(const View& v) { return in_order(v, false); }
+Broken storage_live(const View& v) { return InOrder(v, true).body(v.p.body); }
+Broken order_produced(const View& v) { return InOrder(v, false).body(v.p.body); }
 
 Broken order_outputs(const View& v) {
   std::set<Id> computed;
-  for (const Place& place : v.places)
-    if (place.stmt->kind == Kind::nest) computed.insert(place.stmt->stage);
+  ir::walk(v.p.body, [&](const Stmt& s) {
+    if (s.kind == Kind::nest) computed.insert(s.stage);
+  });
   for (const auto& [id, b] : v.p.buffers)
     if (b.role == ir::Role::output && !computed.count(b.stage)) return b.name;
   return {};

@@ -3,12 +3,16 @@
 // table that names them stands in verify_program.cpp.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
 #include <ashlar/analysis/verify.h>
 #include <ashlar/ir/build.h>
+
+#include "analysis/reads.h"
+#include "analysis/unchanged.h"
 
 namespace ashlar::analysis::verifier {
 
@@ -25,7 +29,8 @@ using Kind = Stmt::Kind;
 // What a piece of a stage reads: an init starts accumulators, an update only combines.
 std::vector<const Expr*> loads_of(const Stage& s, Stmt::Piece piece = Stmt::Piece::whole);
 
-// The tree flattened in order of execution: each statement with its parent and the nest around it.
+// The tree flattened in order of execution, but for statements at its top that are as they were in a program that was verified:
+// each statement with its parent and the nest around it.
 struct Place {
   const Stmt* stmt = nullptr;
   int parent = -1, nest = -1;  // positions; nest: the innermost around it, not itself
@@ -34,8 +39,12 @@ struct Place {
 
 class View {
  public:
-  explicit View(const Program& program, bool with_definitions = true) : p(program) {
-    flatten(program.body, -1, -1);
+  // `before`: the program from which a step made this one, which was verified.
+  explicit View(const Program& program, bool with_definitions = true, const Program* before = nullptr)
+      : p(program), before_(before && same_arguments(program, *before) ? before : nullptr) {
+    if (before_) unchanged_.emplace(*before_, p);
+    for (const Stmt& s : program.body)
+      if (!unchanged_ || !unchanged_->inside(s.id)) flatten(s, -1, -1);
     collect(with_definitions);
   }
 
@@ -50,6 +59,16 @@ class View {
   const Stmt& at(int k) const { return *places[static_cast<std::size_t>(k)].stmt; }
   const Place& place(int k) const { return places[static_cast<std::size_t>(k)]; }
   int size() const { return static_cast<int>(places.size()); }
+
+  // Was the stage defined by these formulas before, over the same symbols?
+  bool defined_before(const Stage& s) const {
+    if (!before_) return false;
+    const auto at = before_->stages.find(s.id);
+    return at != before_->stages.end() && same_definition(s, at->second);
+  }
+
+  // Does what the definitions and the nest's own loops say hold as it did before?
+  bool loops_before(const Stmt& nest) const { return unchanged_ && unchanged_->definitions() && unchanged_->nest(nest.id); }
 
   std::string name(const Stmt& s) const {
     const auto named = [](const auto& map, Id id) {
@@ -78,19 +97,23 @@ class View {
     std::reverse(loops.begin(), loops.end());
     return loops;
   }
-  const std::vector<const Expr*>& loads(const Stage& s, Stmt::Piece piece = Stmt::Piece::whole) const {
-    const auto [it, fresh] = loads_.try_emplace({s.id, piece});
-    if (fresh) it->second = loads_of(s, piece);
-    return it->second;
-  }
+  // Those of a kind, but for the ones that a verified program had, with their nests and all that is around them.
   template <class F>
   void each(Kind kind, F&& f) const {
     for (int k = 0; k < size(); ++k)
-      if (at(k).kind == kind) f(k, at(k));
+      if (at(k).kind == kind && !as_before(k)) f(k, at(k));
   }
 
  private:
-  mutable std::map<std::pair<Id, Stmt::Piece>, std::vector<const Expr*>> loads_;
+  const Program* const before_;
+  std::optional<Unchanged> unchanged_;
+
+  bool as_before(int k) const {
+    if (!unchanged_) return false;
+    const Stmt& s = at(k);
+    if (s.kind == Kind::nest) return unchanged_->nest(s.id) && unchanged_->stage(s.stage);
+    return place(k).nest >= 0 && unchanged_->place(s.id) && unchanged_->stage(at(place(k).nest).stage);
+  }
 
   void collect(bool with_definitions) {
     std::unordered_set<const ir::Node*> seen;
@@ -109,15 +132,20 @@ class View {
     };
     for (const auto& [id, s] : p.stages) {
       if (!with_definitions) break;
+      if (unchanged_ && unchanged_->stage(id)) continue;
       for (const ir::IterVar& v : s.iters) add(v.begin, s.name), add(v.end, s.name);
       for (const auto* list : {&s.domain, &s.values, &s.inits, &s.reducer.combine, &s.targets})
         for (const Expr& e : *list) add(e, s.name);
       add(s.fill, s.name), add(s.keep, s.name);
     }
     for (const auto& [id, b] : p.buffers)
-      for (const auto* list : {&b.extents, &b.layout.map, &b.layout.strides})
-        for (const Expr& e : *list) add(e, b.name);
-    for (const auto& [id, x] : p.axes) add(x.extent, x.name), add(x.factor, x.name);
+      if (unchanged_ && unchanged_->storage(id))
+        continue;
+      else
+        for (const auto* list : {&b.extents, &b.layout.map, &b.layout.strides})
+          for (const Expr& e : *list) add(e, b.name);
+    for (const auto& [id, x] : p.axes)
+      if (!unchanged_ || !unchanged_->provenance(id)) add(x.extent, x.name), add(x.factor, x.name);
     static const std::string conditions = "a condition", box = "a box", assumption = "an assumption";
     for (const Place& place : places) {
       for (const ir::Root& r : place.stmt->roots) add(r.begin, box), add(r.extent, box);
@@ -126,13 +154,11 @@ class View {
     for (const Expr& e : p.assumptions) add(e, assumption);
   }
 
-  void flatten(const std::vector<Stmt>& body, int parent, int nest) {
-    for (const Stmt& s : body) {
-      const int here = size();
-      places.push_back({&s, parent, nest, 0});
-      flatten(s.body, here, s.kind == Kind::nest ? here : nest);
-      places[static_cast<std::size_t>(here)].end = size();
-    }
+  void flatten(const Stmt& s, int parent, int nest) {
+    const int here = size();
+    places.push_back({&s, parent, nest, 0});
+    for (const Stmt& inner : s.body) flatten(inner, here, s.kind == Kind::nest ? here : nest);
+    places[static_cast<std::size_t>(here)].end = size();
   }
 };
 

@@ -25,7 +25,7 @@ const char* const options_help =
     "                          of several targets TARGET=FILE for one, may be given for each\n"
     "  --size SYMBOL=N         the size at which -e explain counts; may be given for each symbol\n"
     "  --diff FILE FILE        prints what two saved schedules do differently, as C++; code 4 if anything\n"
-    "  --trace                 prints each schedule step and the program after it\n"
+    "  --trace                 prints each schedule step and what it changed in the program\n"
     "  --quiet                 no notes on stderr of what will be slow or was chosen\n"
     "  --time-passes           prints the CPU milliseconds of each pass\n"
     "  --list                  prints the generators by group, with what each computes\n"

@@ -4,6 +4,8 @@
 #include <vector>
 
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -76,6 +78,19 @@ std::string fma_note(const std::string& function, std::span<const ir::Kernel> ke
       "instruction: each is emulated exactly and costs tens of others. {}\n",
       function, slowest->text(),
       fmt::format("{} {} computed", fmt::join(found.stages, ", "), found.stages.size() == 1 ? "is" : "are"), remedy(*slowest));
+}
+
+std::string narrow_sum_note(const ir::Program& algorithm) {
+  std::string notes;
+  for (const auto& [id, stage] : algorithm.stages) {
+    if (stage.reducer.kind != ir::ReducerKind::sum) continue;
+    const Type t = algorithm.buffer(stage.buffers.front()).type;
+    if (!t.is_data_integer() || t.bits > 16) continue;
+    const std::int64_t most = (std::int64_t{1} << (t.bits - (t.is_unsigned() ? 0 : 1))) - 1;
+    notes += fmt::format("note: {}: {} sums {} in {}, which wraps past {}; sum(i32(x), k) does not\n", location(stage.where),
+                         stage.name, ir::text(t), ir::text(t), most);
+  }
+  return notes;
 }
 
 std::string default_schedule_note(const std::string& generator) {

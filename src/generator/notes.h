@@ -5,6 +5,7 @@
 #include <string>
 
 #include <ashlar/ir/kernel.h>
+#include <ashlar/ir/program.h>
 #include <ashlar/schedule/target.h>
 
 namespace ashlar::generator {
@@ -14,6 +15,9 @@ namespace ashlar::generator {
 // the target of the same number; empty where any of these processors has the instruction, because its variant comes first, and
 // where none of the kernels needs it.
 std::string fma_note(const std::string& function, std::span<const ir::Kernel>, std::span<const Target>);
+
+// Sums of 8- and 16-bit integers in their own type, which wrap after a few terms: a line each, at the line of the definition.
+std::string narrow_sum_note(const ir::Program& algorithm);
 
 std::string default_schedule_note(const std::string& generator);
 

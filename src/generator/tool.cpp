@@ -27,6 +27,7 @@
 #include "generator/notes.h"
 #include "generator/pipeline.h"
 #include "generator/target_params.h"
+#include "generator/trace_text.h"
 
 namespace ashlar::generator {
 
@@ -278,6 +279,17 @@ bool is_taken(std::string_view name) {
   return among(taken, name) || among(math, name) || (name.ends_with('f') && among(math, name.substr(0, name.size() - 1)));
 }
 
+// A refusal speaks of the program as the steps before it left it, so that is printed whole.
+template <class F>
+auto traced(const TraceText& trace, ToolResult& result, F&& run) {
+  try {
+    return run();
+  } catch (const RefusalError&) {
+    result.out += trace.whole();
+    throw;
+  }
+}
+
 void generate(const CommandLine& c, ToolResult& result) {
   const detail::Registration& r = find_generator(c.generator, c.preferred);
   const std::vector<Target> targets = targets_of(c);
@@ -296,10 +308,9 @@ void generate(const CommandLine& c, ToolResult& result) {
   std::vector<std::string> replays;
   for (const std::string& file : replay_files) replays.push_back(file.empty() ? "" : read_file(file));
   std::vector<PassTime> times;
+  TraceText trace;
   if (c.trace)
-    options.observe = [&](const std::string& step, const std::string& program) {
-      result.out += fmt::format("{}\n{}\n", step, program);
-    };
+    options.observe = [&](const std::string& step, const std::string& program) { result.out += trace.add(step, program); };
 
   const auto asked = [&](OutputKind kind) {
     return std::any_of(outputs.begin(), outputs.end(), [&](const Output& o) { return o.kind == kind; });
@@ -307,18 +318,21 @@ void generate(const CommandLine& c, ToolResult& result) {
   if (!c.sizes.empty() && !asked(OutputKind::explain)) throw UsageError("--size: expected -e explain, which counts at it");
   Parts p;
   bool by_default = false;
+  std::string sums;  // the same of every target
   p.facts.generator = r.name, p.facts.host_memory = false;
   for (std::size_t k = 0; k < targets.size(); ++k) {
     const Target& target = targets[k];
     if (c.trace && targets.size() > 1) result.out += fmt::format("---- {} ----\n", target.text());
+    trace = TraceText();
     std::vector<PassTime> passes;
     if (c.time_passes) options.times = &passes;
     options.replay = replays[k], options.replay_file = replay_files[k];
     lang::DefinitionScope definitions;
     MadeGenerator made = make_generator(r.make, r.name, target, asked_params[k], r.where);
     require_back_end(targets, outputs);
-    Compilation compilation = run_pipeline(std::move(made), options);
+    Compilation compilation = traced(trace, result, [&] { return run_pipeline(std::move(made), options); });
     lower_kernel(compilation, options);
+    if (k == 0) sums = narrow_sum_note(compilation.algorithm);
     Part& part = p.parts.emplace_back();
     part.target = target;
     if (asked(OutputKind::program)) part.program = compilation.schedule->text();
@@ -346,6 +360,7 @@ void generate(const CommandLine& c, ToolResult& result) {
   }
   if (!c.quiet) {
     if (by_default) result.err += default_schedule_note(r.name);
+    result.err += sums;
     const bool code = std::any_of(outputs.begin(), outputs.end(), [](const Output& o) { return o.kind != OutputKind::c; });
     if (code) result.err += fma_note(options.function, p.kernels, targets);
   }

@@ -1,11 +1,33 @@
 #include <ashlar/ir/recurrence.h>
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
+#include "ir/by_definition.h"
 #include "ir/distance.h"
 #include "ir/ways.h"
 
 namespace ashlar::ir {
+
+std::shared_ptr<const std::vector<Id>> buffers_loaded(const Stage& s) {
+  thread_local ByDefinition<std::vector<Id>> known;
+  return known.of(s, [&] {
+    std::vector<Id> found;
+    std::unordered_set<Id> met;
+    const auto look = [&](const Expr& e) {
+      walk(e, [&](const Expr& x) {
+        if (is(x, Op::load) && met.insert(x.node()->id).second) found.push_back(x.node()->id);
+        return true;
+      });
+    };
+    for (const auto* list : {&s.values, &s.inits, &s.targets})
+      for (const Expr& e : *list) look(e);
+    look(s.keep);
+    return found;
+  });
+}
+
 namespace {
 
 // e = constant + sum of coefficient * var, with at most the one variable asked for; false where it is anything else.
@@ -76,22 +98,6 @@ void know_point(const Stage& stage, const Substitution& at, bool terms, std::vec
     for (const Expr& atom : stage.domain) add(atom);
 }
 
-// Calls f for every load of a stage; those of its start are loads of the same points.
-template <class F>
-void each_load(const Stage& stage, F&& f) {
-  for (const auto* list : {&stage.values, &stage.inits, &stage.targets})
-    for (const Expr& value : *list)
-      walk(value, [&](const Expr& e) {
-        if (is(e, Op::load)) f(e);
-        return true;
-      });
-  if (!stage.keep.empty())
-    walk(stage.keep, [&](const Expr& e) {
-      if (is(e, Op::load)) f(e);
-      return true;
-    });
-}
-
 struct Known {
   std::vector<Expr> of_the_point, on_the_way;  // those of the selects on the way to a load as well
 };
@@ -120,10 +126,11 @@ void each_load_known(const Stage& stage, const Substitution& at, const std::vect
   visit(starts, false);
 }
 
-Id stage_of(const Program& p, const Expr& load) {
-  const auto it = p.buffers.find(load.node()->id);
+Id writer_of(const Program& p, Id buffer) {
+  const auto it = p.buffers.find(buffer);
   return it == p.buffers.end() ? 0 : it->second.stage;
 }
+Id stage_of(const Program& p, const Expr& load) { return writer_of(p, load.node()->id); }
 
 // What runs while a step is computed: all variables but symbols, scalars, and those along which the recurrence runs.
 struct Running {
@@ -240,13 +247,14 @@ std::vector<Id> stages_inside(const Program& p, const Stage& recurrence) {
   const auto visit = [&](const auto& self, const Stage& s) -> bool {
     bool any = false;
     std::vector<Id> producers;
-    each_load(s, [&](const Expr& load) {
-      const Id id = stage_of(p, load);
+    const auto loaded = buffers_loaded(s);
+    for (const Id b : *loaded) {
+      const Id id = writer_of(p, b);
       if (id == recurrence.id)
         any = any || s.id != recurrence.id;
       else if (id && !among(producers, id))
         producers.push_back(id);
-    });
+    }
     for (Id id : producers) {
       if (reads.emplace(id, false).second && self(self, p.stage(id))) {
         reads[id] = true;
@@ -260,10 +268,63 @@ std::vector<Id> stages_inside(const Program& p, const Stage& recurrence) {
   return found;
 }
 
+namespace {
+
+// The stages that need themselves through others (Tarjan's strongly connected components of more than one).
+class Cycles {
+ public:
+  explicit Cycles(const Program& p) : p_(p) {
+    for (const auto& [id, stage] : p.stages)
+      if (!met_.count(id)) visit(stage);
+  }
+  bool has(Id stage) const { return found_.count(stage) > 0; }
+
+ private:
+  struct Met {
+    int order = 0, lowest = 0;
+    bool open = true;
+  };
+
+  int visit(const Stage& s) {
+    const int order = static_cast<int>(met_.size());
+    Met& own = met_.emplace(s.id, Met{order, order, true}).first->second;
+    open_.push_back(s.id);
+    const auto loaded = buffers_loaded(s);
+    for (const Id b : *loaded) {
+      const Id id = writer_of(p_, b);
+      if (!id || id == s.id) continue;
+      const auto at = met_.find(id);
+      if (at == met_.end())
+        own.lowest = std::min(own.lowest, visit(p_.stage(id)));
+      else if (at->second.open)
+        own.lowest = std::min(own.lowest, at->second.order);
+    }
+    if (own.lowest == own.order) {
+      const bool alone = open_.back() == s.id;
+      for (bool last = false; !last; open_.pop_back()) {
+        last = open_.back() == s.id;
+        met_.at(open_.back()).open = false;
+        if (!alone) found_.insert(open_.back());
+      }
+    }
+    return own.lowest;
+  }
+
+  const Program& p_;
+  std::unordered_map<Id, Met> met_;
+  std::vector<Id> open_;
+  std::unordered_set<Id> found_;
+};
+
+}  // namespace
+
 std::map<Id, Id> recurrences_around(const Program& p) {
   std::map<Id, Id> around;
+  if (std::none_of(p.stages.begin(), p.stages.end(), [](const auto& s) { return s.second.is_recurrence(); })) return around;
+  const Cycles cycles(p);
   for (const auto& [id, stage] : p.stages)
-    for (Id inside : stages_inside(p, stage)) around[inside] = id;
+    if (stage.is_recurrence() && cycles.has(id))
+      for (Id inside : stages_inside(p, stage)) around[inside] = id;
   return around;
 }
 

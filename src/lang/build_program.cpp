@@ -55,6 +55,13 @@ struct Builder {
   std::set<Id> emitted;                    // stages
   std::map<Id, Id> around;                 // stages that a recurrence reads and that read it -> the recurrence
   std::map<Id, std::vector<Stmt>> inside;  // of a recurrence: where those are computed
+  std::map<Id, std::vector<Id>> reads;     // of stages, found once
+
+  const std::vector<Id>& reads_of_stage(Id id) {
+    const auto [at, fresh] = reads.try_emplace(id);
+    if (fresh) at->second = reads_of(stage(id, where));
+    return at->second;
+  }
 
   // ---- arguments ---------------------------------------------------------------------------------------------------------
   void arguments(const std::vector<ArgumentRef>& list) {
@@ -147,7 +154,7 @@ struct Builder {
       const Id id = pending.back();
       pending.pop_back();
       if (!seen.insert(id).second) continue;
-      for (Id r : reads_of(stage(id, where))) {
+      for (Id r : reads_of_stage(id)) {
         read.insert(r);
         if (tensor(r, where).kind == TensorDef::Kind::stage) pending.push_back(tensor(r, where).stage);
       }
@@ -185,7 +192,7 @@ struct Builder {
   // Finds the stages that a recurrence reads and that read it; does this one?
   bool note_inside(Id id, Id recurrence, std::map<Id, bool>& known) {
     bool any = false;
-    for (Id r : reads_of(stage(id, where))) {
+    for (Id r : reads_of_stage(id)) {
       const TensorDef& t = tensor(r, where);
       if (t.kind != TensorDef::Kind::stage) continue;
       if (t.stage == recurrence) {
@@ -237,7 +244,7 @@ struct Builder {
       if (emitted.count(id)) return;
       if (!open.insert(id).second) read_outside(id);  // it was reached before the recurrence that it reads
       begin_recurrence(id);
-      stack.push_back({id, reads_of(stage(id, where)), 0});
+      stack.push_back({id, reads_of_stage(id), 0});
     };
     if (around_of(root)) read_outside(root);
     enter(root);

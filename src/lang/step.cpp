@@ -6,6 +6,7 @@
 //   x_sum(t, r) = sum(L(t, k) * x(k, r), k)       x(t, r) = b(t, r) - x_sum(t, r)
 #include <algorithm>
 
+#include <ashlar/ir/build.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lang/recur.h>
 
@@ -20,6 +21,7 @@ struct StepScope::State {
   };
   std::string name;
   std::vector<Expr> vars;
+  std::vector<Extent> computed;  // a dimension each: the elements that are not given; empty where none are
   std::vector<Known> known;
   std::map<std::string, int> names;
   State* around;
@@ -81,10 +83,35 @@ std::vector<ir::Id> variables_of(const Reduced& r) {
   return found;
 }
 
+// The box of the elements that steps compute, which lies behind what the first lambda gives: a declared domain for what is
+// reduced in them, where the state of earlier steps may be read at all. Empty where no element is given; what is wrong with the
+// dimensions is said when the recurrence is defined.
+std::vector<Extent> computed_by_steps(const Site& site, const Along& along, const Lag& lag) {
+  std::vector<Extent> box(site.extents, site.extents + site.at.rank());
+  const std::vector<lang::Bounds> whole = lang::domain_of(site.extents, box.size(), site.name ? site.name : "", site.where);
+  bool given = false;
+  for (std::size_t k = 0; k < along.count; ++k) {
+    const int steps = lag.steps[lag.count == 1 ? 0 : k], d = along.dims[k];
+    if ((lag.count != 1 && lag.count != along.count) || steps < 0 || d < 0 || d >= site.at.rank()) return {};
+    if (steps == 0) continue;
+    given = true;
+    const auto at = static_cast<std::size_t>(d);
+    const Expr &begin = whole[at].begin, &end = whole[at].end;
+    const bool down = along.descending[k];
+    const Range rest{down ? begin : ir::add(begin, ir::index(steps)), down ? ir::sub(end, ir::index(steps)) : end};
+    std::int64_t length = 0;  // below 0 where all are given; a domain may be so by its symbols, not by its numbers
+    const bool none = ir::is_int(ir::sub(rest.end, rest.begin), &length) && length < 0;
+    box[at] = none ? Range{rest.begin, rest.begin} : rest;
+  }
+  return given ? box : std::vector<Extent>{};
+}
+
 }  // namespace
 
-StepScope::StepScope(const Site& site) : state_(new State{site.name ? site.name : "", {}, {}, {}, nullptr}) {
+StepScope::StepScope(const Site& site, const Along& along, const Lag& lag)
+    : state_(new State{site.name ? site.name : "", {}, {}, {}, {}, nullptr}) {
   for (int d = 0; d < site.at.rank(); ++d) state_->vars.push_back(site.at[d]);
+  state_->computed = computed_by_steps(site, along, lag);
   state_->around = static_cast<State*>(innermost);
   innermost = state_;
 }
@@ -98,11 +125,13 @@ Expr element_of(const Reduction<1>& reduction, Where where) {
   auto* step = static_cast<StepScope::State*>(innermost);
   std::vector<ir::Id> used = variables_of(r);
   Indices at;
+  std::vector<Extent> domain;
   if (step)
-    for (const Expr& v : step->vars)
-      if (const auto it = std::find(used.begin(), used.end(), v.node()->id); it != used.end()) {
+    for (std::size_t d = 0; d < step->vars.size(); ++d)
+      if (const auto it = std::find(used.begin(), used.end(), step->vars[d].node()->id); it != used.end()) {
         used.erase(it);
-        Access::append(at, v);
+        Access::append(at, step->vars[d]);
+        if (!step->computed.empty()) domain.push_back(step->computed[d]);
       }
   if (!step || !used.empty())
     refuse(word(r.kind),
@@ -114,7 +143,7 @@ Expr element_of(const Reduction<1>& reduction, Where where) {
   std::string name = step->name + "_" + word(r.kind);
   if (const int number = ++step->names[name]; number > 1) name += std::to_string(number);
   Tensor result;
-  define_reduction(Site{name.c_str(), nullptr, at, where}, r, &result);
+  define_reduction(Site{name.c_str(), domain.empty() ? nullptr : domain.data(), at, where}, r, &result);
   const Expr element = result(at, where);
   step->known.push_back({reduction, element});
   return element;

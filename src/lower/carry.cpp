@@ -17,6 +17,7 @@
 // Why it is right: a point of a recurrence has one value, so a load from the address that the same statement had k iterations
 // ago reads what it stored there. In a ring, points share addresses: there all stores since must have other ones. Storage that
 // lives inside the loop is another one in each iteration, and is left alone.
+#include "lower/lanes.h"
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -51,46 +52,6 @@ std::optional<Address> address_of(const Expr& e) {
 }
 
 Expr at(const Expr& e, Id var, const Expr& value) { return ir::substitute(e, {{var, value}}); }
-
-Expr lanes_of(const Expr& condition, int lanes) {
-  return condition.type().lanes == lanes ? condition : ir::broadcast(condition, lanes);
-}
-
-Expr zero(Type t) {
-  const Type one = t.element();
-  const Expr e = one.is_float() ? ir::float_const(one, 0) : one.is_bool() ? ir::boolean(false) : ir::int_const(one, 0);
-  return t.lanes == 1 ? e : ir::broadcast(e, t.lanes);
-}
-
-bool is_false(const Expr& c) {
-  return ir::is_int(c, std::int64_t{0}) || (ir::is(c, Op::broadcast) && is_false(ir::args_of(c)[0]));
-}
-bool is_true(const Expr& c) { return ir::is_int(c, 1) || (ir::is(c, Op::broadcast) && is_true(ir::args_of(c)[0])); }
-
-// A node one of whose conditions is known in all lanes.
-Expr decided_lanes(const Expr& e) {
-  const auto args = ir::args_of(e);
-  const auto value = [&](bool b) { return lanes_of(ir::boolean(b), e.type().lanes); };
-  switch (ir::op_of(e)) {
-    case Op::select:
-      return is_true(args[0]) ? args[1] : is_false(args[0]) ? args[2] : e;
-    case Op::logic_not:
-      return is_true(args[0]) ? value(false) : is_false(args[0]) ? value(true) : e;
-    case Op::logic_and:
-      if (is_false(args[0]) || is_false(args[1])) return value(false);
-      return is_true(args[0]) ? args[1] : is_true(args[1]) ? args[0] : e;
-    case Op::logic_or:
-      if (is_true(args[0]) || is_true(args[1])) return value(true);
-      return is_false(args[0]) ? args[1] : is_false(args[1]) ? args[0] : e;
-    case Op::load:
-      if (args.size() < 2) return e;
-      if (is_false(args[1])) return zero(e.type());
-      if (!is_true(args[1])) return e;
-      return ir::load(e.node()->id, e.node()->name, e.type(), std::vector<Expr>{args[0]}, e.node()->where);
-    default:
-      return e;
-  }
-}
 
 // A store of the loop; several, to the same address, where it depends on a condition which of them runs.
 struct Stored {
@@ -382,8 +343,7 @@ class Carry {
     f.range(loop_.var, ir::add(loop_.begin, ir::index(from)), last);
     return f;
   }
-  using Decided = std::vector<std::pair<Expr, bool>>;
-  Decided decided(const std::vector<Expr>& conditions, const Facts& facts) const {
+  Decided decidable(const std::vector<Expr>& conditions, const Facts& facts) const {
     Decided d;
     for (const Expr& c : conditions) {
       const Expr known = ir::substitute(c, lets_);
@@ -400,15 +360,15 @@ class Carry {
     gather_conditions(loop_.body, conditions);
     std::int64_t most = 0;
     for (const Stored& s : stores_) most = std::max(most, s.most);
-    const std::size_t all = conditions.empty() ? 0 : decided(conditions, facts_of(most, -1)).size();
+    const std::size_t all = conditions.empty() ? 0 : decidable(conditions, facts_of(most, -1)).size();
     std::int64_t first = 0;
-    while (first < most && decided(conditions, facts_of(first, -1)).size() < all) ++first;
+    while (first < most && decidable(conditions, facts_of(first, -1)).size() < all) ++first;
     if (first > 0)
       out.push_back(part(loop_.begin, analysis::simplify(ir::min(loop_.extent, ir::index(first)), outer_),
-                         decided(conditions, facts_of(0, first))));
+                         decidable(conditions, facts_of(0, first))));
     const Expr n = ir::index(first);
     out.push_back(part(ir::add(loop_.begin, n), analysis::simplify(ir::sub(loop_.extent, n), outer_),
-                       decided(conditions, facts_of(first, -1))));
+                       decidable(conditions, facts_of(first, -1))));
   }
 
   KStmt part(const Expr& begin, const Expr& extent, const Decided& known) const {

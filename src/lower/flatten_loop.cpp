@@ -37,7 +37,8 @@ std::vector<KStmt> Flattener::loop(const Stmt& s) {
   const Facts outside = facts_;
   const auto conditions_outside = conditions_.size();
   Expr begin = known(analysis::without_promises(range.begin)), end = known(analysis::without_promises(range.end));
-  if (lane_varying(begin) || lane_varying(end)) {
+  const bool varies = lane_varying(begin) || lane_varying(end);
+  if (varies) {
     const Expr v = ir::axis_var(p_, s.axis);
     const analysis::VarRange lanes{lane_, {lane_begin_, ir::add(lane_begin_, ir::index(lane_count_ - 1))}};
     if (lane_varying(begin)) {
@@ -58,9 +59,10 @@ std::vector<KStmt> Flattener::loop(const Stmt& s) {
     return out;
   }
   const bool one = ir::is_int(extent, 1) && s.loop_kind != LoopKind::bound;  // a launch may have one block, or one thread
-  if (one || s.part == Part::first || s.part == Part::last) {
-    if (!one)
-      begin = analysis::simplify(s.part == Part::first ? ir::index(0) : ir::sub(known(axis.extent), ir::index(1)), facts_);
+  // The last iteration of a tight loop is that of its end, not of its axis; where lanes end apart, it is a loop under
+  // conditions.
+  if (one || s.part == Part::first || (s.part == Part::last && !varies)) {
+    if (!one) begin = analysis::simplify(s.part == Part::first ? ir::index(0) : ir::sub(end, ir::index(1)), facts_);
     const Expr any = one ? ir::boolean(true) : analysis::simplify(ir::gt(extent, ir::index(0)), facts_);
     facts_.range(s.axis, begin, begin);
     const bool together = for_all_threads(s);

@@ -462,8 +462,8 @@ void tile(KStmt& s, const Facts& facts, const Buffers& buffers) {
   under_test(s, facts, buffers, any, outside);
 }
 
-// A vector none of whose lanes is active is left out: the condition of its first lane, or its last one, is asked before, and
-// the guards pass makes it a bound of the loop around.
+// A vector none of whose lanes is active is left out, and so are unrolled ones side by side: the condition of the first lane,
+// or the last one, is asked before, and the guards pass makes it a bound of the loop around.
 //
 //   for x in [0, +16) vectorized                 if xo * 16 < W
 //     if xo * 16 + x < W  X              ->        for x in [0, +16) vectorized
@@ -474,27 +474,33 @@ void skip_empty(std::vector<KStmt>& list, const Facts& facts) {
       skip_empty(s.body, facts), skip_empty(s.otherwise, facts);
       continue;
     }
-    if (s.loop_kind == ir::LoopKind::unrolled) continue;
-    Facts inner = facts;
-    const VarRange range = range_of(s);
-    inner.range(range.id, range.range.lo, range.range.hi);
-    if (s.loop_kind != ir::LoopKind::vectorized) {
+    if (!is_tile(s)) {
+      Facts inner = facts;
+      const VarRange range = range_of(s);
+      inner.range(range.id, range.range.lo, range.range.hi);
       skip_empty(s.body, inner);
       continue;
     }
-    if (s.body.size() != 1 || s.body.front().kind != KStmt::Kind::if_ || !s.body.front().otherwise.empty() || has_collective(s))
-      continue;
+    std::vector<VarRange> ranges;  // innermost first
+    const KStmt* at = &s;
+    bool lanes = false;
+    for (; is_tile(*at) && at->body.size() == 1; at = &at->body.front()) {
+      ranges.insert(ranges.begin(), range_of(*at));
+      lanes = at->loop_kind == ir::LoopKind::vectorized;
+    }
+    if (!lanes || at->kind != KStmt::Kind::if_ || !at->otherwise.empty() || has_collective(s)) continue;
     Expr some = ir::boolean(true);
     const auto ask = [&](const auto& self, const Expr& c) -> void {
       const auto args = ir::args_of(c);
       if (ir::is(c, Op::logic_and)) return self(self, args[0]), self(self, args[1]);
       const bool less = ir::is(c, Op::lt), greater = ir::is(c, Op::ge);
-      if ((!less && !greater) || !args[0].type().is_index() || has_load(c) || !ir::uses_var(c, s.var)) return;
+      if ((!less && !greater) || !args[0].type().is_index() || has_load(c)) return;
+      if (std::none_of(ranges.begin(), ranges.end(), [&](const VarRange& r) { return ir::uses_var(c, r.id); })) return;
       const Expr slack = less ? ir::sub(ir::sub(args[1], args[0]), ir::index(1)) : ir::sub(args[0], args[1]);
-      const Expr most = analysis::bounds_over(slack, std::vector<VarRange>{range}, facts).hi;
+      const Expr most = analysis::bounds_over(slack, ranges, facts).hi;
       if (!most.empty() && !has_load(most)) some = ir::logic_and(some, ir::ge(most, ir::index(0)));
     };
-    ask(ask, s.body.front().value);
+    ask(ask, at->value);
     some = analysis::simplify(some, facts);
     if (ir::is_int(some, 1)) continue;
     const Where where = s.where;

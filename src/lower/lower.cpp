@@ -56,7 +56,9 @@ constexpr Pass passes[] = {
     {"constants", [](State& s, const LowerOptions&) { lower_impl::fold_constants(s.draft); }},
     {"tidy", [](State& s, const LowerOptions&) { lower_impl::tidy(s.draft); }},
     {"registers", [](State& s, const LowerOptions& o) { lower_impl::check_registers(s.draft, o); }},
+    {"first steps", [](State& s, const LowerOptions&) { lower_impl::take_first_steps(s.draft); }},
     {"carry", [](State& s, const LowerOptions& o) { lower_impl::carry(s.draft, o); }},
+    {"scans", [](State& s, const LowerOptions& o) { lower_impl::scan_in_lanes(s.draft, o); }},
 };
 
 ir::Kernel lower_variants(const ir::Program& program, const LowerOptions& options) {

@@ -62,7 +62,9 @@ void unroll(Draft&);
 void fold_constants(Draft&);
 void tidy(Draft&);
 void check_registers(const Draft&, const LowerOptions&);
+void take_first_steps(Draft&);
 void carry(Draft&, const LowerOptions&);
+void scan_in_lanes(Draft&, const LowerOptions&);
 // Of a program with variants: its kernel and theirs, lowered apart, as one.
 ir::Kernel one_of(const ir::Program&, ir::Kernel general, std::vector<ir::Kernel> variants);
 

@@ -3,9 +3,11 @@
 #include <ashlar/analysis/domains.h>
 #include <ashlar/analysis/verify.h>
 
+#include "analysis/settled.h"
 #include "schedule/force.h"
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
+#include "schedule/undo.h"
 
 namespace ashlar::schedule {
 
@@ -66,11 +68,14 @@ std::span<const Primitive> primitives() {
 namespace {
 
 // A read without a bound stands at its own line when a program is built; where a step caused it, at the step's.
-void derive_regions(Context& c) {
+void derive_regions(Context& c, const Program* before) {
   if (const auto unit = analysis::symbolic_pad(c.p); !unit.empty())
     c.refuse("constant factors around a split with Tail::pad", "Parts: a factor of " + ir::text(unit));
   try {
-    analysis::derive_regions(c.p, rearranged(c));
+    if (before && !c.target.is_gpu())
+      analysis::derive_regions(c.p, *before, rearranged(c));
+    else
+      analysis::derive_regions(c.p, rearranged(c));
   } catch (const RefusalError& e) {
     c.refuse(e.refusal.expected, e.refusal.found + ", at " + location(e.refusal.where), e.refusal.conflict);
   }
@@ -108,7 +113,8 @@ const Scheduled& variant(const Scheduled& all, std::size_t number) { return numb
 
 namespace {
 
-const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target, std::vector<Forgiven>* forgiven) {
+const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target, std::vector<Forgiven>* forgiven,
+                             Undo* undo = nullptr) {
   const Primitive* primitive = nullptr;
   for (const Primitive& p : primitives())
     if (step.primitive == p.name) primitive = &p;
@@ -131,14 +137,16 @@ const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target, 
   Context context{next, next.program, target, step, {}, forgiven};
   primitive->apply(context);
   if (!annotates(context)) prove_order(context);
-  if (!keeps_boxes(context)) derive_regions(context);
-  recheck(context);
+  const Program* before = forgiven ? nullptr : &on.program;
+  if (!keeps_boxes(context)) derive_regions(context, before);
+  recheck(context, before);
   if (!forgiven) analysis::verify(next.program, step.primitive, &on.program);  // which knows what is legal
   step.results = std::move(context.results);
   step.text = (step.variant ? condition_text(state, step.variant) + ": " : "") + call_text(on, step);
   if (!step.results.empty()) step.text += " -> " + result_text(next, step);
-  on.program = std::move(next.program);
-  on.consumed = std::move(next.consumed);
+  std::swap(on.program, next.program);
+  std::swap(on.consumed, next.consumed);
+  if (undo) *undo = {std::move(next.program), std::move(next.consumed)};
   if (step.primitive == "specialize") {
     Scheduled made{*on.program.variants.back().program, on.consumed, {}, {}, step.variant, on.program.next_id};
     state.variants.push_back(std::move(made));
@@ -152,6 +160,10 @@ const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target, 
 
 const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target) {
   return apply(state, std::move(step), target, nullptr);
+}
+
+const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target, Undo& undo) {
+  return apply(state, std::move(step), target, nullptr, &undo);
 }
 
 Forced force(const Scheduled& state, Step step, const Target& target, std::vector<Forgiven>* found) {

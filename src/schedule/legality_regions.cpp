@@ -1,12 +1,14 @@
 // Obligations of storage and placement: windows, rings, domains, order of computation.
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include <ashlar/analysis/domains.h>
 #include <ashlar/analysis/puts.h>
 #include <ashlar/analysis/wraps.h>
 #include <ashlar/ir/recurrence.h>
 
+#include "analysis/reads.h"
 #include "schedule/inside.h"
 #include "schedule/legality.h"
 
@@ -52,6 +54,16 @@ Facts before_guards(const Facts& facts, const std::vector<Expr>& guards, const E
   return inside;
 }
 
+// The outer loop of a padded split below an axis: what it computes past the extent is part of no box.
+const ir::Axis* padded_below(const Program& p, Id axis) {
+  for (Id n : p.axis(axis).became) {
+    const ir::Axis& a = p.axis(n);
+    if (a.origin == ir::Axis::Origin::split_outer && a.tail == ir::Tail::pad) return &a;
+    if (const ir::Axis* below = padded_below(p, n)) return below;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 // For every iteration r of the loop but the first: the window moves forward (lo and hi do not fall), leaves no gap
@@ -76,6 +88,11 @@ void prove_slide(Context& c, const Stmt& nest, const ir::Slide& slide) {
       c.unproved(Obligation::cover, "storage outside of the loop it slides along (store_at an outer loop)",
                  p.buffer(b).name + " is stored inside " + name_of(p, loop));
   }
+  for (const ir::Root& r : nest.roots)
+    if (const ir::Axis* padded = r.iter == slide.iter ? padded_below(p, r.axis) : nullptr)
+      c.unproved(Obligation::cover, "a nest that computes nothing past its window in the dimension in which it slides",
+                 where + ", whose " + padded->name + " is of a split with Tail::pad",
+                 "the first iteration computes rows past its window from rows that are not there yet");
   Facts facts = analysis::facts_at(p, path);
   const ir::LoopRange range = ir::range_of(p, loop);
   facts.range(axis.id, ir::add(range.begin, ir::index(1)), ir::sub(range.end, ir::index(1)));
@@ -265,10 +282,21 @@ void prove_after(Context& c, const Stmt& nest) {
 
 namespace {
 
+class Ids {  // a set of ids below a bound, which are dense
+ public:
+  explicit Ids(Id end) : has_(static_cast<std::size_t>(end)) {}
+  bool insert(Id id) { return has_[id] ? false : (has_[id] = true); }
+  void erase(Id id) { has_[id] = false; }
+  bool count(Id id) const { return has_[id]; }
+
+ private:
+  std::vector<bool> has_;
+};
+
 struct OrderChecker {
   Context& c;
   std::map<Id, Id> recurrence_of;  // of stages inside of one
-  std::set<Id> allocated, computed;
+  Ids allocated, computed;
   std::vector<Id> reducing;  // the stages of the reduction loops around
 
   void body(const std::vector<Stmt>& list) {
@@ -277,7 +305,7 @@ struct OrderChecker {
       if (s.kind == Stmt::Kind::alloc) {
         if (std::find(reducing.begin(), reducing.end(), c.p.buffer(s.buffer).stage) != reducing.end())
           throw InternalError("storage of " + c.p.buffer(s.buffer).name + " inside its own reduction loops");
-        if (!allocated.insert(s.buffer).second)
+        if (!allocated.insert(s.buffer))
           throw InternalError("two allocations of " + c.p.buffer(s.buffer).name + " in one scope");
         here.push_back(s.buffer);
       }
@@ -381,92 +409,112 @@ struct OrderChecker {
 }  // namespace
 
 void prove_order(Context& c) {
-  OrderChecker checker{c, ir::recurrences_around(c.p), {}, {}, {}};
+  OrderChecker checker{c, ir::recurrences_around(c.p), Ids(c.p.next_id), Ids(c.p.next_id), {}};
   checker.body(c.p.body);
 }
 
 // ---- reads lie in domains ------------------------------------------------------------------------------------------------
 
+namespace {
+
+// What the reads of a stage follow from: its definition and domain, and those of the stages that it reads, by their revisions.
+std::vector<std::uint64_t> grounds_of(const Program& p, const ir::Stage& stage, const analysis::Domains& domains) {
+  std::vector<std::uint64_t> grounds{domains.at(stage.id).revision};
+  for (Id b : analysis::buffers_read(stage))
+    if (const Id producer = p.buffer(b).stage) grounds.push_back(domains.at(producer).revision);
+  return grounds;
+}
+
+void prove_reads_of(Context& c, const ir::Stage& stage, const analysis::Domains& domains, const Facts& arguments) {
+  const Program& p = c.p;
+  // a reduction starts at every spatial point, where it has terms or not
+  Facts at_terms = arguments, at_start = arguments;
+  const analysis::Domain& domain = domains.at(stage.id);
+  for (std::size_t k = 0; k < stage.iters.size(); ++k) {
+    const ir::IterVar& v = stage.iters[k];
+    at_terms.range(v.id, domain.computed[k].lo, domain.computed[k].hi);
+    if (v.kind != ir::IterKind::reduce) at_start.range(v.id, domain.computed[k].lo, domain.computed[k].hi);
+    // a term has a value of its axis, which is not empty then
+    else if (!analysis::depends_on_data(v.begin) && !analysis::depends_on_data(v.end))
+      at_terms.assume(ir::lt(v.begin, v.end));
+  }
+  for (const Expr& atom : stage.domain) {
+    at_terms.assume(atom);
+    if (std::none_of(stage.iters.begin(), stage.iters.end(),
+                     [&](const ir::IterVar& v) { return v.kind == ir::IterKind::reduce && ir::uses_var(atom, v.id); }))
+      at_start.assume(atom);
+  }
+  for (const Expr& e : domain.inhabited) at_terms.assume(e), at_start.assume(e);
+  // A table is read where the loops run whose variables say at which element, before any condition is tested; other loops may
+  // stand inside, and say nothing.
+  const auto at_table = [&](const Expr& load) {
+    std::vector<Id> used = ir::free_vars(load);
+    Facts facts = arguments;
+    for (std::size_t k = stage.iters.size(); k-- > 0;)
+      if (std::find(used.begin(), used.end(), stage.iters[k].id) != used.end())
+        for (const Expr& end : {domain.box[k].lo, domain.box[k].hi})
+          for (Id v : ir::free_vars(end)) used.push_back(v);
+    for (std::size_t k = 0; k < stage.iters.size(); ++k)
+      if (std::find(used.begin(), used.end(), stage.iters[k].id) != used.end())
+        facts.range(stage.iters[k].id, domain.box[k].lo, domain.box[k].hi);
+    return facts;
+  };
+  // In an arm of a select that is never taken.
+  const auto never_reads = [&](const analysis::Read& r) {
+    Facts before = r.bounds ? at_table(r.load) : r.of_start ? at_start : at_terms;
+    for (const Expr& condition : r.conditions) {
+      const Expr e = analysis::decided(condition, r.conditions);
+      if (analysis::can_prove(ir::logic_not(e), before)) return true;
+      analysis::assume_of_data(before, e);
+    }
+    return false;
+  };
+  if (stage.scatters()) prove_targets(c, stage, at_terms);
+  for (const analysis::Read& r : analysis::reads_of(stage)) {
+    const ir::Buffer& b = p.buffer(r.load.node()->id);
+    const bool declared = b.stage == 0 || (!p.stage(b.stage).iters.empty() && !p.stage(b.stage).iters.front().begin.empty());
+    if (!declared) continue;
+    Facts here = r.bounds ? at_table(r.load) : r.of_start ? at_start : at_terms;
+    for (const Expr& condition : r.conditions) analysis::assume_of_data(here, analysis::decided(condition, r.conditions));
+    for (std::size_t d = 0; d < ir::args_of(r.load).size(); ++d) {
+      const Expr& e = ir::args_of(r.load)[d];
+      const Expr begin = b.stage ? p.stage(b.stage).iters[d].begin : ir::index(0);
+      const Expr end = b.stage ? p.stage(b.stage).iters[d].end : b.extents[d];
+      for (const auto& [condition, side] :
+           {std::pair{ir::ge(e, begin), "below its begin "}, std::pair{ir::lt(e, end), "past its end "}}) {
+        const auto proof = analysis::prove(condition, here);
+        if (proof || never_reads(r)) continue;
+        const bool from_data = analysis::depends_on_data(e);
+        const std::string bound = from_data ? "(bound the index, which comes from data: clamp(e, " + ir::text(begin) + ", " +
+                                                  ir::text(ir::sub(end, ir::index(1))) + "), or promise in_range(e, " +
+                                                  ir::text(begin) + ", " + ir::text(end) + "))"
+                                            : "(clamp the index, use a boundary, or state a fact of the Symbols)";
+        c.unproved(Obligation::cover,
+                   {c.step.primitive.empty() ? "read" : c.step.primitive, "reads of " + b.name + " inside of it " + bound,
+                    stage.name + " reads " + b.name + " at " + ir::text(e) + " in dimension " + std::to_string(d) +
+                        (proof.answer == analysis::Answer::refuted ? ", " : ", perhaps ") + side +
+                        ir::text(side[0] == 'b' ? begin : end) + (from_data ? analysis::wraps_where(e, here) : ""),
+                    proof.why, c.step.primitive.empty() ? r.load.node()->where : c.step.where});
+      }
+    }
+  }
+}
+
+}  // namespace
+
 void prove_reads(Context& c) {
   const Program& p = c.p;
   const Facts arguments = analysis::facts_of_arguments(p);
   const analysis::Domains domains = analysis::domains_of(p);
-  thread_local std::uint64_t proved = 0;  // the revision of the domains for which all of the below holds
-  if (domains.revision == proved) return;
+  // The grounds on which the reads of a stage were proved, by the first of them. A full memory starts afresh.
+  thread_local std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> proved;
+  if (proved.size() > 65'536) proved.clear();
   for (const auto& [id, stage] : p.stages) {
-    // a reduction starts at every spatial point, where it has terms or not
-    Facts at_terms = arguments, at_start = arguments;
-    const analysis::Domain& domain = domains.at(id);
-    for (std::size_t k = 0; k < stage.iters.size(); ++k) {
-      const ir::IterVar& v = stage.iters[k];
-      at_terms.range(v.id, domain.computed[k].lo, domain.computed[k].hi);
-      if (v.kind != ir::IterKind::reduce) at_start.range(v.id, domain.computed[k].lo, domain.computed[k].hi);
-      // a term has a value of its axis, which is not empty then
-      else if (!analysis::depends_on_data(v.begin) && !analysis::depends_on_data(v.end))
-        at_terms.assume(ir::lt(v.begin, v.end));
-    }
-    for (const Expr& atom : stage.domain) {
-      at_terms.assume(atom);
-      if (std::none_of(stage.iters.begin(), stage.iters.end(),
-                       [&](const ir::IterVar& v) { return v.kind == ir::IterKind::reduce && ir::uses_var(atom, v.id); }))
-        at_start.assume(atom);
-    }
-    for (const Expr& e : domain.inhabited) at_terms.assume(e), at_start.assume(e);
-    // A table is read where the loops run whose variables say at which element, before any condition is tested; other loops may
-    // stand inside, and say nothing.
-    const auto at_table = [&](const Expr& load) {
-      std::vector<Id> used = ir::free_vars(load);
-      Facts facts = arguments;
-      for (std::size_t k = stage.iters.size(); k-- > 0;)
-        if (std::find(used.begin(), used.end(), stage.iters[k].id) != used.end())
-          for (const Expr& end : {domain.box[k].lo, domain.box[k].hi})
-            for (Id v : ir::free_vars(end)) used.push_back(v);
-      for (std::size_t k = 0; k < stage.iters.size(); ++k)
-        if (std::find(used.begin(), used.end(), stage.iters[k].id) != used.end())
-          facts.range(stage.iters[k].id, domain.box[k].lo, domain.box[k].hi);
-      return facts;
-    };
-    // In an arm of a select that is never taken.
-    const auto never_reads = [&](const analysis::Read& r) {
-      Facts before = r.bounds ? at_table(r.load) : r.of_start ? at_start : at_terms;
-      for (const Expr& condition : r.conditions) {
-        const Expr e = analysis::decided(condition, r.conditions);
-        if (analysis::can_prove(ir::logic_not(e), before)) return true;
-        analysis::assume_of_data(before, e);
-      }
-      return false;
-    };
-    if (stage.scatters()) prove_targets(c, stage, at_terms);
-    for (const analysis::Read& r : analysis::reads_of(stage)) {
-      const ir::Buffer& b = p.buffer(r.load.node()->id);
-      const bool declared = b.stage == 0 || (!p.stage(b.stage).iters.empty() && !p.stage(b.stage).iters.front().begin.empty());
-      if (!declared) continue;
-      Facts here = r.bounds ? at_table(r.load) : r.of_start ? at_start : at_terms;
-      for (const Expr& condition : r.conditions) analysis::assume_of_data(here, analysis::decided(condition, r.conditions));
-      for (std::size_t d = 0; d < ir::args_of(r.load).size(); ++d) {
-        const Expr& e = ir::args_of(r.load)[d];
-        const Expr begin = b.stage ? p.stage(b.stage).iters[d].begin : ir::index(0);
-        const Expr end = b.stage ? p.stage(b.stage).iters[d].end : b.extents[d];
-        for (const auto& [condition, side] :
-             {std::pair{ir::ge(e, begin), "below its begin "}, std::pair{ir::lt(e, end), "past its end "}}) {
-          const auto proof = analysis::prove(condition, here);
-          if (proof || never_reads(r)) continue;
-          const bool from_data = analysis::depends_on_data(e);
-          const std::string bound = from_data ? "(bound the index, which comes from data: clamp(e, " + ir::text(begin) + ", " +
-                                                    ir::text(ir::sub(end, ir::index(1))) + "), or promise in_range(e, " +
-                                                    ir::text(begin) + ", " + ir::text(end) + "))"
-                                              : "(clamp the index, use a boundary, or state a fact of the Symbols)";
-          c.unproved(Obligation::cover,
-                     {c.step.primitive.empty() ? "read" : c.step.primitive, "reads of " + b.name + " inside of it " + bound,
-                      stage.name + " reads " + b.name + " at " + ir::text(e) + " in dimension " + std::to_string(d) +
-                          (proof.answer == analysis::Answer::refuted ? ", " : ", perhaps ") + side +
-                          ir::text(side[0] == 'b' ? begin : end) + (from_data ? analysis::wraps_where(e, here) : ""),
-                      proof.why, c.step.primitive.empty() ? r.load.node()->where : c.step.where});
-        }
-      }
-    }
+    const std::vector<std::uint64_t> grounds = grounds_of(p, stage, domains);
+    if (const auto at = proved.find(grounds.front()); at != proved.end() && at->second == grounds) continue;
+    prove_reads_of(c, stage, domains, arguments);
+    if (!c.forgiven) proved[grounds.front()] = grounds;
   }
-  if (!c.forgiven) proved = domains.revision;
 }
 
 }  // namespace ashlar::schedule

@@ -1,6 +1,7 @@
 // Obligations of nests beside another's loop (fuse_siblings): what an iteration reads of its siblings has been computed by
 // then.
 #include <ashlar/analysis/siblings.h>
+#include <ashlar/ir/recurrence.h>
 
 #include <algorithm>
 
@@ -11,11 +12,19 @@
 namespace ashlar::schedule {
 namespace {
 
-// Of one nest in an iteration x of the loop: the values of a variable from begin + x unit on.
+// Of one nest in an iteration x of the loop: the values of a variable from begin + x unit on; of one that descends, those
+// below end - x unit.
 struct Slice {
   const ir::Stage& stage;
   std::size_t dim;
-  Expr begin, unit;
+  Expr begin, end, unit;
+  bool descending;
+  Expr from(const Expr& x) const {
+    return descending ? ir::sub(end, ir::mul(ir::add(x, ir::index(1)), unit)) : ir::add(begin, ir::mul(x, unit));
+  }
+  Expr iteration_of(const Expr& value) const {
+    return ir::div(descending ? ir::sub(ir::sub(end, ir::index(1)), value) : ir::sub(value, begin), unit);
+  }
 };
 
 std::optional<Slice> slice_of(const Program& p, const Stmt& nest, Id axis) {
@@ -23,7 +32,8 @@ std::optional<Slice> slice_of(const Program& p, const Stmt& nest, Id axis) {
   const auto values = analysis::values_of(p, nest, axis);
   if (!values) return {};
   for (std::size_t d = 0; d < stage.iters.size(); ++d)
-    if (stage.iters[d].id == values->iter) return Slice{stage, d, stage.iters[d].begin, values->unit};
+    if (stage.iters[d].id == values->iter)
+      return Slice{stage, d, stage.iters[d].begin, stage.iters[d].end, values->unit, values->descending};
   return {};
 }
 
@@ -92,25 +102,39 @@ struct Beside {
                loop_name, what);
     const Expr& index = ir::args_of(r.load)[of->dim];
     const analysis::Interval i = analysis::index_interval(index, iters, facts);
-    const Expr first = ir::add(of->begin, ir::mul(at, of->unit)), end = ir::add(first, of->unit);
+    const Expr first = of->from(at), end = ir::add(first, of->unit);
     const std::string name = c.p.axis(nest.loop).name;
+    // In the order of the loop: what is at the side of later iterations, and at that of earlier ones.
+    const Expr &ahead = of->descending ? i.lo : i.hi, &behind = of->descending ? i.hi : i.lo;
     const auto conflict = [&](const Expr& value) {  // at iteration 0, or 1 where it lies before
-      const bool later = &value == &i.hi;
+      const bool later = &value == &ahead;
       ir::Substitution now;
       for (Id leaf : ir::leaves_of(c.p, nest.loop)) now.emplace_back(leaf, ir::index(0));
       if (!later && !now.empty()) now.back().second = ir::index(1);
       const Expr element = analysis::simplify(ir::substitute(value, now), facts);
-      const Expr by = analysis::simplify(ir::div(ir::sub(element, of->begin), of->unit), facts);
+      const Expr by = analysis::simplify(of->iteration_of(element), facts);
       return "iteration " + name + " = " + (later ? "0" : "1") + " of " + reader.name + " reads " + b.name + " at " +
              ir::text(index) + " = " + ir::text(element) + ", which iteration " + ir::text(by) + " computes";
     };
-    if (i.hi.empty() || !analysis::can_prove(ir::lt(i.hi, end), facts))
+    const auto inside = [&](const Expr& value) {
+      return !value.empty() && analysis::can_prove(&value == &i.hi ? ir::lt(value, end) : ir::ge(value, first), facts);
+    };
+    if (!inside(ahead))
       c.unproved(Obligation::order, "what an iteration of " + loop_name + " reads to be computed by then", what,
-                 i.hi.empty() ? what + ", an element without a bound" : conflict(i.hi));
-    if (!ordered && (i.lo.empty() || !analysis::can_prove(ir::ge(i.lo, first), facts)))
+                 ahead.empty() ? what + ", an element without a bound" : conflict(ahead));
+    if (!ordered && !inside(behind))
       c.unproved(Obligation::disjoint,
                  "iterations of " + loop_name + " in their order, or ones that read what they compute themselves", what,
-                 i.lo.empty() ? what + ", an element without a bound" : conflict(i.lo));
+                 behind.empty() ? what + ", an element without a bound" : conflict(behind));
+  }
+
+  // A recurrence beside another stage: the steps that an iteration reads are those of iterations before.
+  void own_steps(const Slice& own, bool ordered) const {
+    if (ordered || !own.stage.is_recurrence()) return;
+    for (const ir::SelfRead& r : ir::self_reads(c.p, own.stage))
+      if (!r.back[own.dim] || *r.back[own.dim] != 0)
+        c.unproved(Obligation::disjoint, "iterations of " + loop_name + " in their order, or ones that are independent",
+                   own.stage.name + " reads " + ir::text(r.load), "of another iteration of " + c.p.axis(nest.loop).name);
   }
 
   void prove() const {
@@ -120,6 +144,7 @@ struct Beside {
       c.refuse("the loop of " + c.p.stage(nest.stage).name + " that is shared to stay one over the values of a dimension",
                "another");
     all_values(*own);
+    own_steps(*own, ordered);
     const Id around = path[path.size() - 2]->id;
     for (const analysis::Path& block : analysis::TreeIndex(c.p).blocks) {
       if (!analysis::under(block, around)) continue;

@@ -64,8 +64,9 @@ std::span<const Primitive> primitives();
 std::string call_text(const Scheduled&, const Step&);
 std::string result_text(const Scheduled&, const Step&);
 
-// Obligations that stay on a program after a step; each proves or throws through the context of the current step.
-void recheck(Context&);
+// Obligations that stay on a program after a step; each proves or throws through the context of the current step. `before`: the
+// program from which the step made this one, in which all of them held; null: prove them whatever they follow from.
+void recheck(Context&, const Program* before);
 bool annotates(const Context&);    // changes kinds or scopes alone: no region, no order, no read
 bool keeps_boxes(const Context&);  // a step after which every box and extent is what it was
 // The nest whose loops were rearranged without a change of the points it computes; 0 where more may have changed. The boxes of

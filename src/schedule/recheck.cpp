@@ -8,6 +8,8 @@
 #include "schedule/inside.h"
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
+#include "schedule/standing.h"
+#include "schedule/storage.h"
 
 namespace ashlar::schedule {
 namespace {
@@ -30,6 +32,48 @@ bool pads(const Program& p) {
 bool never_runs(const Program& p, const Stmt& loop) {
   const ir::LoopRange range = ir::range_of(p, loop);
   return analysis::can_prove(ir::le(range.end, range.begin), analysis::facts_of_arguments(p));
+}
+
+void recheck_loop(Context& c, const Stmt& s, const Standing& standing) {
+  if (s.tight && !standing.place(s)) prove_tight(c, s);
+  if (s.loop_kind == ir::LoopKind::parallel && !standing.apart(s)) prove_parallel(c, s);
+  if (s.loop_kind == ir::LoopKind::bound) prove_bound(c, s);
+  if (s.loop_kind == ir::LoopKind::vthread) prove_virtual(c, s);
+  if (s.combines) prove_combined(c, s);
+  if (s.pipeline.stages > 0) prove_pipeline(c, s);
+  if (s.loop_kind == ir::LoopKind::vectorized && !standing.inside(s)) {
+    if (!prove_scalable(c, s)) prove_constant_extent(c, s, 1024);
+    prove_vectorizable(c, s);
+  }
+  if (s.loop_kind == ir::LoopKind::unrolled && !standing.place(s)) prove_constant_extent(c, s, 1024);
+  if (s.loop_kind == ir::LoopKind::tensorized && !never_runs(c.p, s)) prove_tensorized(c, s, *c.p.intrinsics.at(s.intrinsic));
+}
+
+// `recurrence`: the one that the nest's stage is inside of, or 0.
+void recheck_nest(Context& c, const Stmt& nest, Id recurrence, const Standing& standing) {
+  const Program& p = c.p;
+  const ir::Stage& stage = p.stage(nest.stage);
+  if (!standing.nest(nest)) {
+    std::vector<Id> pending;
+    for (const ir::Root& r : nest.roots) pending.push_back(r.axis);
+    while (!pending.empty()) {
+      const ir::Axis& a = p.axis(pending.back());
+      pending.pop_back();
+      for (Id n : a.became) pending.push_back(n);
+      if (a.became.size() == 2) prove_split(c, nest, p.axis(a.became[0]));
+    }
+  }
+  const bool defined = standing.definitions();
+  if (stage.is_recurrence() && !(defined && standing.nest(nest))) prove_recurrence(c, nest);
+  prove_external(c, nest);
+  if (recurrence && !(defined && standing.place(nest))) prove_inside(c, nest, recurrence);
+  for (const ir::Slide& slide : nest.slides)
+    if (!standing.window(nest)) prove_slide(c, nest, slide);
+  if (nest.after) prove_after(c, nest);
+  if (nest.loop) prove_beside(c, nest);
+  if (stage.scatters() && !standing.inside(nest)) prove_scatter_place(c, nest);
+  if (stage.atomic && !(defined && standing.inside(nest))) prove_atomic(c, nest);
+  if (!(defined && standing.inside(nest)) && analysis::drops(p, stage)) prove_dropped(c, nest);
 }
 
 }  // namespace
@@ -70,57 +114,53 @@ Id rearranged(const Context& c) {
   return alone ? nest.id : 0;
 }
 
-void recheck(Context& c) {
+void recheck(Context& c, const Program* before) {
   const Program& p = c.p;
+  const Standing standing(before && !c.target.is_gpu() ? before : nullptr, p);
   std::vector<const Stmt*> nests;
   ir::walk(p.body, [&](const Stmt& s) {
     if (s.kind == Stmt::Kind::nest) nests.push_back(&s);
-    if (s.kind == Stmt::Kind::loop) {
-      if (s.tight) prove_tight(c, s);
-      if (s.loop_kind == ir::LoopKind::parallel) prove_parallel(c, s);
-      if (s.loop_kind == ir::LoopKind::bound) prove_bound(c, s);
-      if (s.loop_kind == ir::LoopKind::vthread) prove_virtual(c, s);
-      if (s.combines) prove_combined(c, s);
-      if (s.pipeline.stages > 0) prove_pipeline(c, s);
-      if (s.loop_kind == ir::LoopKind::vectorized) {
-        if (!prove_scalable(c, s)) prove_constant_extent(c, s, 1024);
-        prove_vectorizable(c, s);
-      }
-      if (s.loop_kind == ir::LoopKind::unrolled) prove_constant_extent(c, s, 1024);
-      if (s.loop_kind == ir::LoopKind::tensorized && !never_runs(p, s)) prove_tensorized(c, s, *p.intrinsics.at(s.intrinsic));
-    }
+    if (s.kind == Stmt::Kind::loop) recheck_loop(c, s, standing);
     if (s.kind == Stmt::Kind::alloc) {
       const ir::Buffer& b = p.buffer(s.buffer);
       if (b.scope == Scope::fragment && (!b.layout.map.empty() || b.layout.align_dim >= 0))
         c.refuse("a fragment without a layout of its own: its intrinsics say which lane holds what",
                  b.name + ", which has one");
-    }
-    if (s.kind == Stmt::Kind::alloc && !p.buffer(s.buffer).layout.map.empty()) {
-      prove_fold(c, p.buffer(s.buffer));
-      if (!annotates(c)) prove_bijective(c, s);
+      if (!b.layout.map.empty() && !standing.storage(s)) {
+        prove_fold(c, b);
+        if (!annotates(c)) prove_bijective(c, s);
+      }
     }
   });
   const std::map<Id, Id> around = ir::recurrences_around(p);
   for (const Stmt* nest : nests) {
-    std::vector<Id> pending;
-    for (const ir::Root& r : nest->roots) pending.push_back(r.axis);
-    while (!pending.empty()) {
-      const ir::Axis& a = p.axis(pending.back());
-      pending.pop_back();
-      for (Id n : a.became) pending.push_back(n);
-      if (a.became.size() == 2) prove_split(c, *nest, p.axis(a.became[0]));
-    }
-    if (p.stage(nest->stage).is_recurrence()) prove_recurrence(c, *nest);
-    prove_external(c, *nest);
-    if (const auto it = around.find(nest->stage); it != around.end()) prove_inside(c, *nest, it->second);
-    for (const ir::Slide& slide : nest->slides) prove_slide(c, *nest, slide);
-    if (nest->after) prove_after(c, *nest);
-    if (nest->loop) prove_beside(c, *nest);
-    if (p.stage(nest->stage).scatters()) prove_scatter_place(c, *nest);
-    if (p.stage(nest->stage).atomic) prove_atomic(c, *nest);
-    if (analysis::drops(p, p.stage(nest->stage))) prove_dropped(c, *nest);
+    const auto it = around.find(nest->stage);
+    recheck_nest(c, *nest, it == around.end() ? 0 : it->second, standing);
   }
   if (changes_reads(c.step) || (!annotates(c) && pads(p))) prove_reads(c);
+}
+
+void require_capacity(const Program& p, const ir::Buffer& b) {
+  if (b.role != ir::Role::temporary) return;
+  const bool users = !(b.scope == Scope::shared) && b.scope.limits.bytes > 0;  // the language's own, or a scratchpad
+  if (!users && !(b.scope == Scope::stack) && !(b.scope == Scope::registers)) return;
+  const Stmt* alloc = ir::alloc_of(p, b.id);
+  if (!alloc) throw InternalError("no alloc of " + b.name);
+  const std::int64_t most = b.scope.limits.bytes > 0 ? b.scope.limits.bytes : 16 * 1024;
+  std::int64_t bytes = b.type.bytes();
+  for (const Expr& e : analysis::storage_extents(p, alloc->id)) {
+    const auto n = e.empty() ? std::nullopt : analysis::constant_max(e, analysis::facts_of_arguments(p));
+    if (!n)
+      ashlar::refuse("set_scope",
+                     "a constant size for " + b.name + " in " + b.scope.name +
+                         " (place it inside a tile of constant extent, or use Scope::global)",
+                     e.empty() ? "an extent without bound" : "an extent of " + ir::text(e), b.where);
+    bytes *= std::clamp<std::int64_t>(*n, 0, most + 1);
+    if (bytes > most) break;
+  }
+  if (bytes > most)
+    ashlar::refuse("set_scope", "at most " + std::to_string(most) + " bytes in " + b.scope.name,
+                   b.name + " of " + std::to_string(bytes) + " or more", b.where);
 }
 
 void finish(const Scheduled& state, const Target& target) {
@@ -134,28 +174,7 @@ void finish(const Scheduled& state, const Target& target) {
   });
   finish_launches(c);
   finish_fragments(c);
-  for (const auto& [id, b] : copy.program.buffers) {
-    if (b.role != ir::Role::temporary) continue;
-    const bool users = !(b.scope == Scope::shared) && b.scope.limits.bytes > 0;  // the language's own, or a scratchpad
-    if (!users && !(b.scope == Scope::stack) && !(b.scope == Scope::registers)) continue;
-    const Stmt* alloc = ir::alloc_of(copy.program, id);
-    if (!alloc) throw InternalError("no alloc of " + b.name);
-    const std::int64_t most = b.scope.limits.bytes > 0 ? b.scope.limits.bytes : 16 * 1024;
-    std::int64_t bytes = b.type.bytes();
-    for (const Expr& e : analysis::storage_extents(copy.program, alloc->id)) {
-      const auto n = e.empty() ? std::nullopt : analysis::constant_max(e, analysis::facts_of_arguments(copy.program));
-      if (!n)
-        ashlar::refuse("set_scope",
-                       "a constant size for " + b.name + " in " + b.scope.name +
-                           " (place it inside a tile of constant extent, or use Scope::global)",
-                       e.empty() ? "an extent without bound" : "an extent of " + ir::text(e), b.where);
-      bytes *= std::clamp<std::int64_t>(*n, 0, most + 1);
-      if (bytes > most) break;
-    }
-    if (bytes > most)
-      ashlar::refuse("set_scope", "at most " + std::to_string(most) + " bytes in " + b.scope.name,
-                     b.name + " of " + std::to_string(bytes) + " or more", b.where);
-  }
+  for (const auto& [id, b] : copy.program.buffers) require_capacity(copy.program, b);
 }
 
 }  // namespace ashlar::schedule

@@ -3,13 +3,18 @@
 // schedule's `scheduled` holds of it: steps go there, and come back into all mirrors.
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <ashlar/schedule/schedule.h>
 #include <ashlar/schedule/step.h>
 
+#include "schedule/undo.h"
+
 namespace ashlar::detail {
+
+class Together;
 
 struct ScheduleState {
   schedule::Scheduled scheduled;  // of a variant: its program and what was consumed there
@@ -27,6 +32,7 @@ struct ScheduleState {
   std::vector<std::unique_ptr<Schedule>> variants = {};       // the general one's: by number, from 1
   std::vector<std::unique_ptr<Schedule>> variants_gone = {};  // whose step was taken back; handles to them refuse
   std::vector<ScheduleState*> mirrors = {};                   // the states of `variants`
+  Together* together = nullptr;                               // the innermost steps that count as one
 
   ScheduleState& whole() { return general ? *general : *this; }
   const ScheduleState& whole() const { return general ? *general : *this; }
@@ -47,18 +53,27 @@ struct ScheduleState {
 // Does a handle of `from` mean the same here? In its own schedule, and in variants that began after what it names was made.
 bool serves(const ScheduleState* from, ir::Id, const ScheduleState& here);
 
-// Several steps that count as one: undone together.
+// Several steps that count as one: undone together. What stood before the first of them is what that one leaves behind; it is
+// copied beforehand only where there are variants, whose steps change the programs around them.
 class Together {
  public:
-  explicit Together(ScheduleState& s) : state_(s.whole()), before_(state_.scheduled) {}
-  ~Together() {
-    if (!done_) state_.restore(std::move(before_));
+  explicit Together(ScheduleState& s) : state_(s.whole()), around_(state_.together), steps_(state_.scheduled.trace.size()) {
+    if (!state_.scheduled.variants.empty()) all_ = state_.scheduled;
+    state_.together = this;
   }
+  ~Together();
+  Together(const Together&) = delete;
+  Together& operator=(const Together&) = delete;
   void keep() { done_ = true; }
+  // A step of the general schedule, or several, were applied, of whom this is the first to hear.
+  void applied(std::shared_ptr<schedule::Undo>);
 
  private:
   ScheduleState& state_;
-  schedule::Scheduled before_;
+  Together* const around_;
+  const std::size_t steps_;
+  std::optional<schedule::Scheduled> all_;
+  std::shared_ptr<schedule::Undo> before_;  // the first step's; those around that saw none before have the same
   bool done_ = false;
 };
 

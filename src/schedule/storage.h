@@ -8,5 +8,7 @@ ir::Buffer& storage_of(Context&, const ir::Stage&, std::size_t component);  // r
 void redirect_reads(ir::Stage& reader, Id from, const ir::Buffer& to);      // it reads another buffer instead
 void require_scope(const Context&, const Scope&);                           // the target has it
 void set_map(Context&, ir::Buffer&, const Arg& map);                        // proved injective, then set
+// A temporary in a scope of limited size has a constant size within it (finish); all others pass.
+void require_capacity(const Program&, const ir::Buffer&);
 
 }  // namespace ashlar::schedule

@@ -28,11 +28,38 @@ const std::vector<ir::Id>& ScheduleState::replayed(schedule::Step step, std::siz
 
 const std::vector<ir::Id>& ScheduleState::made(schedule::Step step, std::size_t variant) {
   step.variant = variant;
-  schedule::apply(scheduled, std::move(step), target);
+  if (together && !variant) {
+    schedule::Undo undo;
+    schedule::apply(scheduled, std::move(step), target, undo);
+    together->applied(std::make_shared<schedule::Undo>(std::move(undo)));
+  } else {
+    schedule::apply(scheduled, std::move(step), target);
+  }
   mirror();
   const schedule::Step& done = scheduled.trace.back();
   if (observer) observer(observer_data, schedule::text(done), ir::text(schedule::variant(scheduled, variant).program));
   return done.results;
+}
+
+void Together::applied(std::shared_ptr<schedule::Undo> undo) {
+  for (Together* t = this; t; t = t->around_)
+    if (!t->before_) t->before_ = undo;
+}
+
+Together::~Together() {
+  state_.together = around_;
+  if (done_ || (!all_ && !before_)) return;
+  if (all_) {
+    state_.restore(std::move(*all_));
+    return;
+  }
+  for (Together* t = around_; t; t = t->around_)
+    if (t->before_ == before_) t->before_.reset();  // nothing has happened since they began
+  schedule::Scheduled& now = state_.scheduled;
+  now.program = std::move(before_->program), now.consumed = std::move(before_->consumed);
+  now.trace.resize(steps_);
+  now.variants.clear();
+  state_.mirror();
 }
 
 namespace {

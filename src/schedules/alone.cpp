@@ -1,6 +1,6 @@
 // Stages whose loops carry an order of their own, recurrences and scatters: dimensions in which points have nothing to do with
 // each other go to the pool and to lanes, or side by side, where a step waits for the one before; the rest stays as it was
-// written. A recurrence keeps the steps that are read.
+// written, but for tables, which are computed in wavefronts. A recurrence keeps the steps that are read.
 #include <algorithm>
 #include <bit>
 
@@ -15,6 +15,9 @@ namespace {
 constexpr double worth_parallel = 5e4;  // operations
 constexpr double an_update = 8;         // operations that changing an element anywhere costs
 constexpr std::int64_t parts = 16;      // of the steps of a scatter, each with a result of its own
+constexpr std::int64_t rows_of_front = 4, rows_of_tile = 32, columns_of_tile = 512;  // of a table
+constexpr double short_step = 64;         // operations of an element, beside which those of a loop over vectors count
+constexpr double side_by_side_cost = 64;  // operations of an element, above which a row by itself fills the processor
 
 // Neighbouring steps that change neighbours are in lanes, blocks of them on the pool; else the steps go to the pool in parts,
 // where a result for each part is little beside the steps.
@@ -60,13 +63,21 @@ void keep_steps(Draft& d, Id id) {
   }
 }
 
+// A row by itself is taken a vector of steps at a time (lower/scan_lanes.cpp).
+bool scans_in_lanes(const Draft& d, const ir::Stage& s) {
+  const ir::ReducerKind kind = s.scan.kind;
+  const bool floats = d.program().buffer(s.buffers.front()).type.is_float();
+  return kind == ir::ReducerKind::minimum || kind == ir::ReducerKind::maximum ||
+         (!floats && (kind == ir::ReducerKind::sum || kind == ir::ReducerKind::product));
+}
+
 // Rows computed side by side, so that one goes on while another waits: as many as have their state in half of the registers,
-// and no more than 8 lines of arrays at once, which rows of a power of two keep in one set of the first-level cache. The loop
-// over groups of them, where there is one.
+// and, above two, no more than 8 lines of arrays at once, which rows of a power of two keep in one set of the first-level
+// cache. The loop over groups of them, where there is one.
 std::optional<Loop> side_by_side(Draft& d, Id id, Id rows) {
   const ir::Stage s = d.stage(id);
   std::optional<Loop> groups;
-  if (!ir::stages_inside(d.program(), s).empty()) return groups;
+  if (!ir::stages_inside(d.program(), s).empty() || scans_in_lanes(d, s)) return groups;
   const auto lag = lag_of(d.program(), s, s.along.back());
   if (!lag || *lag == 0) return groups;
   const auto state = static_cast<std::uint64_t>(*lag) * s.buffers.size();
@@ -80,7 +91,7 @@ std::optional<Loop> side_by_side(Draft& d, Id id, Id rows) {
         arrays.insert(e.node()->id);
       return true;
     });
-  const auto most = std::min<std::uint64_t>(8 / std::max<std::size_t>(1, arrays.size()), room);
+  const auto most = std::min<std::uint64_t>(std::max<std::size_t>(2, 8 / std::max<std::size_t>(1, arrays.size())), room);
   const auto many = static_cast<std::int64_t>(most == 0 ? 0 : std::bit_floor(most));
   if (many < 2 || d.sizes().constant_extent(s, rows).value_or(INT64_MAX) < many) return groups;
   d.attempt(id, std::to_string(many) + " rows side by side", [&] {
@@ -95,6 +106,41 @@ std::optional<Loop> side_by_side(Draft& d, Id id, Id rows) {
     groups = split.outer;
   });
   return groups;
+}
+
+// A table whose elements wait for the one above and the one before: tiles of a diagonal on the pool, in each 4 rows side by
+// side, every one a column behind the row above it, so that what they read of each other is in registers.
+//
+//   for tiles                                 of 32 rows by 512 columns
+//     for io in a diagonal (pool)
+//       for im in 8
+//         for points in 512 + 3
+//           row 0 at points, row 1 at points - 1, row 2 at points - 2, row 3 at points - 3
+bool in_wavefronts(Draft& d, Id id, bool parallel) {
+  const ir::Stage s = d.stage(id);
+  const auto dims = spatial_of(s);
+  if (s.along.size() != 2 || s.along[0] + 2 != dims.size() || s.along[1] + 1 != dims.size()) return false;
+  if (!ir::stages_inside(d.program(), s).empty() || cost_of(s) > side_by_side_cost) return false;
+  bool waits = false;  // in its own row
+  for (const ir::SelfRead& r : ir::self_reads(d.program(), s)) {
+    const auto &up = r.back[s.along[0]], &left = r.back[s.along[1]];
+    if (!up || !left || *up < 0 || *left < 0) return false;
+    waits = waits || *up == 0;
+  }
+  const auto rows = d.sizes().constant_extent(s, dims[s.along[0]].id);
+  if (!waits || rows.value_or(INT64_MAX) < 2 * rows_of_front) return false;
+  const std::string what = std::to_string(rows_of_front) + " rows side by side, each a column behind the one above";
+  return d.attempt(id, what + (parallel ? ", tiles of a diagonal in parallel" : ""), [&] {
+    const Stage stage = d.handle(id);
+    const auto [io, jo, i, ji] = stage.tile(loop_over(d, stage, dims[s.along[0]].id), loop_over(d, stage, dims[s.along[1]].id),
+                                            rows_of_tile, columns_of_tile, Tail::guard, d.where);
+    const auto [im, ii] = stage.split(i, rows_of_front, Tail::guard, d.where);
+    const Loop tiles = stage.skew(io, jo, 1, d.where), points = stage.skew(ii, ji, 1, d.where);
+    reorder(d, stage, {tiles, io, im, points, ii});
+    stage.tighten(io, d.where);
+    if (parallel) stage.parallel(io, d.where);
+    stage.unroll(ii, d.where);
+  });
 }
 
 }  // namespace
@@ -114,7 +160,10 @@ void schedule_alone(Draft& d, Id id) {
                                                 : d.most().points(s) * d.most().terms(s) * cost_of(s);
   if (family == Family::scatter && scatter_in_lanes(d, id, d.options.parallel && work >= worth_parallel)) return;
   if (family == Family::recurrence) keep_steps(d, id);
-  if (free.empty()) return d.done(id, "as it was written: no dimension is free of the order");
+  if (free.empty()) {
+    if (family == Family::recurrence && in_wavefronts(d, id, d.options.parallel && work >= worth_parallel)) return;
+    return d.done(id, "as it was written: no dimension is free of the order");
+  }
   const Stage stage = d.handle(id);
   const auto extent = sizes.constant_extent(s, dims[free.back()].id);
   // the last one in lanes, innermost
@@ -134,7 +183,10 @@ void schedule_alone(Draft& d, Id id) {
       stage.parallel(loop, d.where);
     });
   }
-  if (!vectors) return;
+  if (!vectors) {
+    if (family == Family::recurrence && !groups) in_wavefronts(d, id, false);
+    return;
+  }
   const auto innermost = [&](Loop loop) {
     std::vector<Loop> order;
     for (const Loop& l : stage.nest(d.where))
@@ -144,9 +196,10 @@ void schedule_alone(Draft& d, Id id) {
   };
   const int lanes = lanes_of(d, s);
   const Id v = dims[free.back()].id;
-  if (!parallel && extent.value_or(INT64_MAX) > 16 * lanes &&
-      d.attempt(id, "pieces of " + dims[free.back()].name + " in parallel", [&] {
-        const Split split = stage.split(loop_over(d, stage, v), 16 * std::max(1, lanes), Tail::guard, d.where);
+  // As wide as two of them can be: in a row of a piece the lines that follow are fetched ahead, in the next one they are not.
+  const std::int64_t all = extent.value_or(INT64_MAX), width = (all > 32 * lanes ? 32 : 16) * std::max(1, lanes);
+  if (!parallel && all > width && d.attempt(id, "pieces of " + dims[free.back()].name + " in parallel", [&] {
+        const Split split = stage.split(loop_over(d, stage, v), width, Tail::guard, d.where);
         std::vector<Loop> order{split.outer};
         for (const Loop& l : stage.nest(d.where))
           if (!(l == split.outer) && !(l == split.inner)) order.push_back(l);
@@ -154,6 +207,7 @@ void schedule_alone(Draft& d, Id id) {
         reorder(d, stage, order);
         stage.parallel(split.outer, d.where);
         stage.vectorize(split.inner, lanes, d.where);
+        if (cost_of(s) <= short_step) stage.unroll(split.inner, 4, d.where);
       }))
     return;
   d.s.attempt([&] {

@@ -61,6 +61,7 @@ Choices by_default(Schedule& s, const DefaultOptions& options, Where where) {
     if (stage.is_recurrence() && !ir::stages_inside(d.program(), stage).empty() && is_fresh(d.program(), stage))
       recurrences.push_back(id);
   for (const Id id : recurrences) schedule_steps(d, id);
+  share_steps(d);
   return d.finish();
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "schedule/storage.h"
+
 namespace ashlar::schedules {
 
 const Classified& Draft::family(Id id) {
@@ -117,10 +119,19 @@ bool vectorize(Draft& d, Id id, Loop loop, std::optional<std::int64_t> extent) {
   return d.attempt(id, "vectors of " + std::to_string(lanes) + along, [&] { stage.vectorize(loop, lanes, d.where); });
 }
 
+void require_fits(Draft& d, std::size_t from_step) {
+  const auto& trace = d.s.scheduled().trace;
+  for (std::size_t k = from_step; k < trace.size(); ++k)
+    if (trace[k].primitive == "set_scope" && d.program().stages.count(trace[k].args.front().id))
+      for (const Id b : d.stage(trace[k].args.front().id).buffers)
+        schedule::require_capacity(d.program(), d.program().buffer(b));
+}
+
 bool on_stack(Draft& d, Id id) {
+  const std::size_t before = d.s.scheduled().trace.size();
   return d.attempt(id, "", [&] {
     d.handle(id).store_in(Scope::stack, d.where);
-    schedule::finish(d.s.scheduled(), d.s.target());
+    require_fits(d, before);
   });
 }
 

@@ -33,12 +33,18 @@ struct Level {
   Loop loop;
 };
 
+struct Phases {  // of a window under a stride: x(stride t + term)
+  Id buffer = 0, term = 0;
+  std::int64_t stride = 1;
+};
+
 struct Tile {  // of results that are summed in registers: dimensions of a stage, -1 where there is none
   int rows = -1, columns = -1;
   std::int64_t rows_by = 1, columns_by = 1;
   // Columns are not neighbours, in a factor nor in the result: the factor that has them is packed by columns_by of them.
   Id packed = 0;  // its buffer
   int packed_dim = -1;
+  std::optional<Phases> phases;
 };
 
 // A product of matrices that a family of schedules takes.
@@ -61,6 +67,7 @@ struct Plan {
   int parallel = -1;                // a level
   int strip = -1;                   // the inner level of a dimension in strips, along which members slide
   std::optional<Tile> tile;         // in dimensions of the leader
+  bool points = false;              // the tile is of points of short rows
   std::map<Id, std::size_t> place;  // members: inside this level
   std::map<Id, bool> slides;
   std::vector<Id> outside;  // members that no level holds
@@ -114,6 +121,8 @@ void reorder(Draft&, const Stage&, const std::vector<Loop>&);
 int lanes_of(const Draft&, const ir::Stage&);
 bool vectorize(Draft&, Id stage, Loop, std::optional<std::int64_t> constant_extent);
 bool on_stack(Draft&, Id stage);  // where it is small enough
+// What the steps from one on put into a scope of limited size fits it; refused otherwise.
+void require_fits(Draft&, std::size_t from_step);
 
 // ---- what is done ------------------------------------------------------------------------------------------------------
 void schedule_on_device(Draft&);  // device.cpp: all of the program
@@ -121,8 +130,8 @@ void schedule_on_device(Draft&);  // device.cpp: all of the program
 // none does, and nothing was done.
 bool schedule_on_device_by_family(Draft&, Id stage, std::set<Id>& taken);  // device_families.cpp
 bool is_untouched(const ir::Program&, const ir::Stage&);                   // no step was applied to it
-void inline_stages(Draft&);                                                // place.cpp
-std::vector<Group> groups_of(Draft&);                                      // leaders before what they read
+void inline_stages(Draft&);                                                // inlining.cpp
+std::vector<Group> groups_of(Draft&);                                      // place.cpp: leaders before what they read
 Plan plan_of(Draft&, const Group&, bool families = true);                  // plan.cpp
 Taken taken_by(Draft&, Id stage);                                          // families.cpp
 bool is_separable(Draft&, const Group&);                                   // a window over rows of what is computed of columns
@@ -138,14 +147,28 @@ void schedule_together(Draft&, const Group& reader, Plan, const Group& first);
 // The loops of a stage inside of others: `place` is the innermost loop around it. `tile`: in its own dimensions.
 void schedule_inside(Draft&, Id stage, Loop place, const std::optional<Tile>& tile);
 Tile tile_of(Draft&, const ir::Stage&, const Classified&);  // tiles.cpp
+void lies_last(const Stage&, int rank, int dim, Where);     // neighbours in memory are those of this dimension; of rank 2 to 5
 void accumulate(Draft&, Id stage, const Tile&);
+void unroll_terms(Draft&, Id stage, const Tile&);           // the innermost ones, while the code stays small
 void pack_columns(Draft&, Id stage, Id sums, const Tile&);  // before the loops of either
+void last_in_memory(Draft&, Id stage, int dim);             // its dimension, of up to five
 bool regroups(const Draft&, const ir::Stage&);              // reductions.cpp: may its terms be grouped otherwise?
 // `terms`: about so many, where their bounds depend on loops around; 0: as many as the nest says.
 void reduce_in_lanes(Draft&, Id stage, double terms = 0);
 void reduce_all(Draft&, Id stage);
+// phases.cpp: of the stage's results along `columns`; the copy that it reads, at the place where a tile is computed.
+std::optional<Phases> phases_of(const Draft&, const ir::Stage&, Id columns);
+void copy_phases(Draft&, Id stage, Id told, Loop place, const Phases&);
+// points.cpp: short rows, whose points are in lanes.
+bool takes_points(Draft&, const ir::Stage&);
+Tile points_of(Draft&, const ir::Stage&);
+// What the stage, computed at `place` for so many points along a dimension, reads a row a point, transposed before it; `told`
+// is the stage whose choice says so.
+void turn_rows(Draft&, Id stage, Id told, Loop place, std::size_t dim, std::int64_t points);
+void points_inside(Draft&, Id stage, Loop place, std::size_t dim, std::int64_t points);
 void schedule_alone(Draft&, Id stage);                // recurrences and scatters: alone.cpp
 bool is_fresh(const ir::Program&, const ir::Stage&);  // as it was written, stages inside of a recurrence aside: steps.cpp
 void schedule_steps(Draft&, Id recurrence);           // its loops, and the reductions inside of its steps
+void share_steps(Draft&);  // steps_together.cpp: recurrences that are done, over the same steps of one input
 
 }  // namespace ashlar::schedules

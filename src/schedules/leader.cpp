@@ -56,14 +56,21 @@ void stream(Draft& d, Id id) {
     d.why(id, bytes(stored) + " are stored, more than the last cache holds");
 }
 
+// The dimension of a member that follows the points of a leader whose points are in lanes.
+std::optional<std::size_t> point_of(const Plan& plan, const std::vector<Follow>& follows) {
+  for (std::size_t k = 0; k < follows.size(); ++k)
+    if (follows[k].dim == plan.tile->columns && follows[k].scale == 1 && follows[k].lo == 0 && follows[k].hi == 0) return k;
+  return std::nullopt;
+}
+
 }  // namespace
 
 void schedule_inside(Draft& d, Id id, Loop place, const std::optional<Tile>& tile) {
-  (void)place;
   const ir::Stage s = d.stage(id);
   const Family family = d.family(id).family;
   if (s.is_reduction() && tile) {
     if (tile->packed) pack_columns(d, id, id, *tile);
+    if (tile->phases) copy_phases(d, id, id, place, *tile->phases);
     return accumulate(d, id, *tile);
   }
   if (s.is_reduction() && (family == Family::row_reduction || family == Family::full_reduction)) {
@@ -103,13 +110,14 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
   }
   if (plan.levels.empty()) return schedule_alone(d, g.leader);
   Stage leader = d.handle(g.leader);
-  std::optional<Stage> sums;  // what a tile of the leader is copied from
-  if (plan.tile && d.stage(g.leader).is_reduction()) {
+  std::optional<Stage> sums;                                // what a tile of the leader is copied from
+  const bool values = d.stage(g.leader).values.size() > 1;  // of one point; LLVM keeps them in registers
+  if (plan.tile && d.stage(g.leader).is_reduction() && !(plan.points && values)) {
     const auto write = [&] {
       sums = d.s.cache_write(leader, Scope::stack, d.where);
       d.made(sums->id(), g.leader);
     };
-    if (!d.attempt(g.leader, "", write)) plan.tile.reset(), plan.factors.clear(), plan.levels.clear();
+    if (!d.attempt(g.leader, "", write)) plan.tile.reset(), plan.points = false, plan.factors.clear(), plan.levels.clear();
     leader = d.handle(g.leader);
   }
 
@@ -126,6 +134,10 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
                                               : splits.at(l.dim).inner;
       order.push_back(l.loop);
     }
+    if (plan.points && !sums) {
+      const std::vector<Loop> terms = whole_loops(d, leader, true);
+      order.insert(order.end() - 1, terms.begin(), terms.end());
+    }
     reorder(d, leader, order);
   };
   std::string tiles;
@@ -138,12 +150,19 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
     d.attempt(g.leader, "", [&] { leader.tighten(plan.levels[static_cast<std::size_t>(plan.strip)].loop, d.where); });
 
   // members
+  const Level* around = nullptr;  // the tile
+  for (const Level& l : plan.levels)
+    if (l.part == Level::Part::outer || l.part == Level::Part::whole) around = &l;
+  const auto turn = [&](Id reader) {
+    if (plan.points)
+      turn_rows(d, reader, g.leader, around->loop, static_cast<std::size_t>(plan.tile->columns), plan.tile->columns_by);
+  };
+  if (!sums) turn(g.leader);
   if (sums) {
-    const Level* innermost = nullptr;
-    for (const Level& l : plan.levels)
-      if (l.part == Level::Part::outer || l.part == Level::Part::whole) innermost = &l;
-    d.attempt(g.leader, "", [&] { sums->compute_at(innermost->loop, d.where); });
+    d.attempt(g.leader, "", [&] { sums->compute_at(around->loop, d.where); });
+    turn(sums->id());
     if (plan.tile->packed) pack_columns(d, g.leader, sums->id(), *plan.tile);
+    if (plan.tile->phases) copy_phases(d, sums->id(), g.leader, around->loop, *plan.tile->phases);
     accumulate(d, sums->id(), *plan.tile);
   }
   for (const Id id : g.members) {
@@ -183,11 +202,15 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
           own->rows_by = plan.tile->rows_by;
       }
     }
-    schedule_inside(d, id, level.loop, own);
+    if (const auto dim = plan.points ? point_of(plan, g.follows.at(id)) : std::nullopt)
+      points_inside(d, id, level.loop, *dim, plan.tile->columns_by);
+    else
+      schedule_inside(d, id, level.loop, own);
   }
 
   // the leader's own terms, then kinds
-  if (d.stage(g.leader).is_reduction() && !sums) reduce_in_lanes(d, g.leader);
+  if (plan.points && !sums) unroll_terms(d, g.leader, *plan.tile);
+  if (d.stage(g.leader).is_reduction() && !sums && !plan.points) reduce_in_lanes(d, g.leader);
   if (plan.tile) {
     for (const Level& l : plan.levels)
       if (l.part == Level::Part::inner && l.dim == plan.tile->rows)

@@ -1,9 +1,8 @@
-// Where stages are computed: which are inlined, and which are computed inside the loops of a stage that reads them.
+// Where stages are computed that are not inlined (inlining.cpp): which of them inside the loops of a stage that reads them.
 //
-// A stage is inlined where computing it again at each read costs no more than storing and loading it. Of those that stay, one
-// is the leader of a group: its loops are the loops of all. A stage joins the group of its readers if they are all in one, and
-// if its dimensions follow loops of the leader, so that what an iteration needs is not needed by the next one as well; or, of a
-// stencil, little of it.
+// One of them is the leader of a group: its loops are the loops of all. A stage joins the group of its readers if they are all
+// in one, and if its dimensions follow loops of the leader, so that what an iteration needs is not needed by the next one as
+// well; or, of a stencil, little of it.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -23,72 +22,6 @@ bool is_untouched(const ir::Program& p, const ir::Stage& s) {
       fresh = fresh && x.loop_kind == ir::LoopKind::serial && p.axis(x.axis).origin == ir::Axis::Origin::root;
   });
   return fresh;
-}
-
-namespace {
-
-constexpr double memory_cost = 8;  // of an element that is stored and loaded, in additions
-constexpr std::size_t most_nodes = 1500;
-
-// An index that is clamped or divided costs a few operations of its own.
-double bends_of(const ir::Program& p, const ir::Stage& s) {
-  double n = 0;
-  for (const Reading& r : readings_of(p, s))
-    for (const Index& x : r.at) n += x.bent ? 2 : 0;
-  return n;
-}
-
-// Computing the stage where it is read: how often, and is that worth it?
-bool worth_inlining(Draft& d, const ir::Stage& s, std::string& why) {
-  const ir::Program& p = d.program();
-  const Sizes sizes = d.sizes();
-  double evaluations = 0;
-  int sites = 0;
-  std::size_t nodes = ir::node_count(s.values.front());
-  bool product = false;
-  for (const Id r : readers_of(p, s)) {
-    const ir::Stage& reader = p.stage(r);
-    for (const Expr& e : reader.values) nodes += ir::node_count(e);
-    product = product || d.family(r).family == Family::product;
-    for (const Reading& read : readings_of(p, reader)) {
-      if (read.producer != s.id) continue;
-      ++sites;
-      evaluations += sizes.points(reader) * (read.of_init ? 1 : sizes.terms(reader));
-    }
-  }
-  if (sites == 0 || nodes * static_cast<std::size_t>(sites) > most_nodes) return false;
-  const double times = evaluations / std::max(1.0, sizes.points(s)), cost = cost_of(s) + bends_of(p, s);
-  if (times * (cost - 1) > cost + memory_cost) return false;
-  if (product && times > 4 && cost > 1) return false;  // the innermost loop of a product is no place for it
-  why = "computed " + count(std::round(times * 10) / 10) + " times a point, " + count(cost) + " operations each";
-  return true;
-}
-
-}  // namespace
-
-void inline_stages(Draft& d) {
-  std::set<Id> refused;
-  for (bool again = true; again;) {
-    again = false;
-    for (const Id id : analysis::consumers_first(d.program())) {
-      const auto at = d.program().stages.find(id);
-      if (at == d.program().stages.end() || refused.count(id)) continue;
-      const ir::Stage& s = at->second;
-      const Classified& c = d.family(id);
-      if (s.is_reduction() || c.family == Family::external || c.family == Family::recurrence || s.buffers.size() != 1 ||
-          is_output(d.program(), s) || !is_untouched(d.program(), s))
-        continue;
-      std::string why;
-      if (!worth_inlining(d, s, why)) continue;
-      d.choice(id);
-      if (!d.attempt(id, "inlined", [&] { d.handle(id).inline_(d.where); }, "stored")) {
-        refused.insert(id);
-        continue;
-      }
-      d.why(id, why);
-      again = true;
-    }
-  }
 }
 
 namespace {
@@ -195,7 +128,9 @@ std::vector<Group> grouped(Draft& d, const std::set<Id>& at_root) {
       double apart = 1;
       for (const Follow& f : follows)
         if (f.dim >= 0) apart *= sizes.extent(p.stage(g.leader), dims[static_cast<std::size_t>(f.dim)].id);
-      if (apart < 2 || leading == Family::external || leading == Family::recurrence || leading == Family::scatter ||
+      // Points of short rows are lanes of their own, not of a chunk of the leader's.
+      const bool lanes = !follows.empty() && follows.back().dim + 1 == static_cast<int>(dims.size()) && takes_points(d, s);
+      if (lanes || apart < 2 || leading == Family::external || leading == Family::recurrence || leading == Family::scatter ||
           leading == Family::full_reduction)
         joins.reset();
       else

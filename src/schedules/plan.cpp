@@ -105,7 +105,9 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
   const bool windows = std::any_of(window.begin(), window.end(), [](double w) { return w > 0; });
 
   // what is split
-  if (sums_in_tiles(leader, family)) {
+  if (takes_points(d, leader)) {
+    plan.tile = points_of(d, leader), plan.vector_dim = plan.tile->columns, plan.points = true;
+  } else if (sums_in_tiles(leader, family)) {
     plan.tile = tile_of(d, leader, d.family(g.leader));
     plan.vector_dim = plan.tile->columns;
   } else if (!leader.is_reduction()) {

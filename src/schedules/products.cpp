@@ -90,7 +90,7 @@ std::optional<Product> product_for(Draft& d, const Group& g) {
   std::optional<Product> found;
   if (leader.is_reduction())
     found = product_of(leader, p);
-  else if (d.family(g.leader).family == Family::elementwise)
+  else if (d.family(g.leader).family == Family::elementwise || d.family(g.leader).family == Family::gather)
     for (const Id id : g.members) {
       const auto& follows = g.follows.at(id);
       bool same = follows.size() == spatial_of(leader).size() && readers_of(p, d.stage(id)) == std::vector<Id>{g.leader};
@@ -109,7 +109,8 @@ std::optional<Product> product_for(Draft& d, const Group& g) {
   const bool bytes = found->a_type == i8 && found->b_type == i8 && found->type == i32;
   const bool dot = (found->type == i32 || found->type == f32) &&
                    detail::dot_of(t, found->a_type, found->b_type, d.options.subnormals_as_zero);
-  if (alone && rows > 4 && (dot || (bytes && t.architecture() == Architecture::aarch64)))
+  const bool of_matrices = dims.size() == 2 && !found->transposed_a;
+  if (rows > 4 && ((of_matrices && dot) || (alone && bytes && t.architecture() == Architecture::aarch64)))
     found->kind = Product::Kind::narrow;
   else if (!own && !widened)
     return std::nullopt;
@@ -190,7 +191,7 @@ bool schedule_product(Draft& d, const Group& g, const Product& product) {
       d.why(id, "its sizes are known to calls alone");
       return true;
     case Product::Kind::narrow: {
-      const bool bytes = d.s.target().architecture() == Architecture::aarch64;
+      const bool bytes = product.a_type == i8 && d.s.target().architecture() == Architecture::aarch64;
       if (!d.attempt(id,
                      std::string("instructions for narrow factors, in panels (schedules::") +
                          (bytes ? "matmul_bytes)" : "matmul_dot)"),
@@ -198,7 +199,10 @@ bool schedule_product(Draft& d, const Group& g, const Product& product) {
                        if (bytes)
                          matmul_bytes(d.s, d.handle(id), a, b, {.parallel = d.options.parallel}, d.where);
                        else
-                         matmul_dot(d.s, d.handle(id), a, b, {.subnormals = as_zero, .parallel = d.options.parallel}, d.where);
+                         matmul_dot(
+                             d.s, d.handle(id), a, b,
+                             {.transposed_b = product.transposed_b, .subnormals = as_zero, .parallel = d.options.parallel},
+                             d.where);
                      }),
                      "a tile of registers"))
         return false;

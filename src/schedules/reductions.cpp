@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::int64_t piece_terms = 65536;
 constexpr std::size_t many_stages = 16;
+constexpr int last_lanes = 4;
 constexpr double worth_parallel = 2e5;  // operations
 
 // Another grouping may give other bits.
@@ -60,13 +61,17 @@ bool regroups(const Draft& d, const ir::Stage& s) { return !keeps_order(s) && (d
 
 namespace {
 
-// As detail::reduce_in_lanes, but the lanes of the last vector are added one by one: every step is proved over the whole
-// program, so that a large one is scheduled in few.
+// As detail::reduce_in_lanes, but the lanes of the last vector are added up in quarters, and their last few one by one: every
+// step is proved over the whole program, so that a large one is scheduled in few.
 void in_few_steps(Draft& d, const Stage& stage, Loop point, Loop terms, int lanes, int registers) {
   const Split split = stage.split(terms, lanes * registers, Tail::guard, d.where);
   std::vector<Stage> parts{stage.rfactor(split.inner, d.where)};  // readers first
   if (registers > 1) {
     const Loop rest = stage.split(loops_of(d, stage, true).back(), lanes, Tail::exact, d.where).inner;
+    parts.insert(parts.begin(), stage.rfactor(rest, d.where));
+  }
+  if (lanes >= 2 * last_lanes) {
+    const Loop rest = stage.split(loops_of(d, stage, true).back(), last_lanes, Tail::exact, d.where).inner;
     parts.insert(parts.begin(), stage.rfactor(rest, d.where));
   }
   for (const Stage& part : parts) {
@@ -97,6 +102,7 @@ void reduce_in_lanes(Draft& d, Id id, double about) {
   if (lanes < 2 || extent < lanes) return d.why(id, "too few terms for lanes");
   const int registers = ragged ? 1 : extent >= 4096 ? 8 : extent >= 512 ? 4 : extent >= 128 ? 2 : 1;
   const Stage stage = d.handle(id);
+  const std::size_t before = d.s.scheduled().trace.size();
   const auto steps = [&] {
     const std::vector<Loop> rows = loops_of(d, stage, false);
     const Loop point = rows.empty() ? Loop() : rows.back();
@@ -109,7 +115,7 @@ void reduce_in_lanes(Draft& d, Id id, double about) {
       in_few_steps(d, stage, point, neighbours, lanes, registers);
     else if (!detail::reduce_in_lanes(d.s, stage, point, neighbours, lanes, registers, d.where))
       refuse("reduce_in_lanes", "a reduction whose lanes have sums of their own", d.stage(id).name, d.where);
-    schedule::finish(d.s.scheduled(), d.s.target());
+    require_fits(d, before);
   };
   d.attempt(id, "sums in " + count(registers) + (registers == 1 ? " vector of " : " vectors of ") + std::to_string(lanes),
             steps, "one term after the other");

@@ -9,11 +9,15 @@
 #include <algorithm>
 
 #include <ashlar/ir/recurrence.h>
+#include <ashlar/schedules/lanes.h>
 
 #include "schedules/draft.h"
 
 namespace ashlar::schedules {
 namespace {
+
+constexpr int rows_of_lanes = 4;
+constexpr std::int64_t results_together = 8;  // sums under way: what a sum waits for, times those that start in a cycle
 
 // Does the variable move the last index of a read, by one?
 bool runs_along(const Reading& r, Id variable) {
@@ -58,6 +62,275 @@ bool follows(const ir::Stage& recurrence, Id last, const ir::Stage& s, std::size
   return found && !other;
 }
 
+// Does a step compute one point of this dimension: that of the step, or of the one before?
+bool one_point(const Draft& d, const ir::Stage& s, Id variable) {
+  for (const ir::Root& r : ir::nests_of(d.program(), s.id).front()->roots) {
+    if (r.iter != variable) continue;
+    ir::Substitution late;  // loops around, of which sizes take 0
+    for (const Id v : ir::free_vars(r.extent))
+      if (!d.program().symbols.count(v)) late.emplace_back(v, ir::index(64));
+    return d.sizes().of(r.extent) <= 1 && d.sizes().of(ir::substitute(r.extent, late)) <= 1;
+  }
+  return false;
+}
+
+// The last dimension of which a step computes many points.
+std::optional<std::size_t> last_of_many(const Draft& d, const ir::Stage& s) {
+  for (std::size_t k = spatial_of(s).size(); k-- > 0;)
+    if (!one_point(d, s, s.iters[k].id)) return k;
+  return {};
+}
+
+// The dimension of a stage of points whose neighbours should lie beside each other: where one reduction alone reads it, terms
+// with the last dimension and results in lanes with another one, that one.
+//
+//   w(b, o) = f(x(b), x(o));  pull(b) = sum over j of w(b, j) ..       in lanes along b, so that w lies as w(o, b)
+std::size_t beside(const Draft& d, const ir::Stage& s, std::size_t last) {
+  const std::vector<Id> readers = readers_of(d.program(), s);
+  if (readers.size() != 1 || !d.stage(readers.front()).is_reduction() || s.spatial_rank() > 5) return last;
+  const ir::Stage& reader = d.stage(readers.front());
+  const auto columns = columns_of(d.program(), reader);
+  if (!columns) return last;
+  std::optional<std::size_t> found;
+  for (const Reading& r : readings_of(d.program(), reader)) {
+    if (r.producer != s.id) continue;
+    for (std::size_t k = 0; k < r.at.size(); ++k) {
+      const bool moves = r.at[k].moves_with(reader.iters[*columns].id);
+      if (moves && (r.of_init || k == last || !r.at[k].plain(reader.iters[*columns].id) || found.value_or(k) != k)) return last;
+      if (moves) found = k;
+    }
+  }
+  if (!found) return last;
+  const Id variable = s.iters[*found].id;  // along which what the stage itself reads must not lie apart
+  for (const Reading& r : readings_of(d.program(), s))
+    for (std::size_t k = 0; k < r.at.size(); ++k)
+      if (r.at[k].moves_with(variable) && (k + 1 < r.at.size() || !runs_along(r, variable))) return last;
+  return *found;
+}
+
+// A stage of points, each by itself: neighbours in lanes.
+void points_of_a_step(Draft& d, Id id) {
+  const ir::Stage s = d.stage(id);
+  const auto last = last_of_many(d, s);
+  if (!last) return;
+  const Stage stage = d.handle(id);
+  std::size_t lanes = beside(d, s, *last);
+  const Id variable = s.iters[lanes].id;
+  if (lanes != *last && !d.attempt(id, "neighbours along " + s.iters[lanes].name, [&] {
+        const Loop inner = loop_over(d, stage, variable);
+        std::vector<Loop> order;
+        for (std::size_t k = lanes + 1; k < spatial_of(s).size(); ++k) order.push_back(loop_over(d, stage, s.iters[k].id));
+        order.push_back(inner);
+        reorder(d, stage, order);
+        lies_last(stage, s.spatial_rank(), static_cast<int>(lanes), d.where);
+      }))
+    lanes = *last;
+  vectorize(d, id, loop_over(d, stage, s.iters[lanes].id), d.sizes().constant_extent(s, s.iters[lanes].id));
+}
+
+// Vectors of a tile along a dimension: of a constant extent as many as leave the fewest lanes empty.
+std::int64_t vectors_of_columns(std::optional<std::int64_t> extent, std::int64_t lanes) {
+  constexpr std::int64_t usual = 4, most = 6;
+  if (!extent) return usual;
+  const std::int64_t all = (*extent + lanes - 1) / lanes;
+  std::int64_t best = 1;
+  for (std::int64_t v = 1; v <= most; ++v)
+    if ((all + v - 1) / v * v <= (all + best - 1) / best * best) best = v;
+  return best;
+}
+
+// A short dimension beside the columns: results in it share what is read along the columns.
+std::optional<std::size_t> rows_beside(const Draft& d, const ir::Stage& s, std::size_t columns) {
+  constexpr std::int64_t most = 4;
+  const auto all = readings_of(d.program(), s);
+  for (std::size_t k = 0; k < spatial_of(s).size(); ++k) {
+    const auto extent = d.sizes().constant_extent(s, s.iters[k].id);
+    if (k == columns || !extent || *extent < 2 || *extent > most || one_point(d, s, s.iters[k].id)) continue;
+    const auto uses = [&](const Reading& r, Id v) {
+      return std::any_of(r.at.begin(), r.at.end(),
+                         [&](const Index& x) { return std::find(x.uses.begin(), x.uses.end(), v) != x.uses.end(); });
+    };
+    if (std::any_of(all.begin(), all.end(),
+                    [&](const Reading& r) { return uses(r, s.iters[columns].id) && !uses(r, s.iters[k].id); }))
+      return k;
+  }
+  return {};
+}
+
+// Sums of neighbours, in a tile of their own that is copied when it is done: so its last vectors have lanes to spare.
+//
+//   for jo
+//     sums[0 .. 64) = 0
+//     for k: sums[0 .. 64) += ..
+//     for ji: y[jo * 64 + ji] = sums[ji]
+void columns_in_tiles(Draft& d, Id id, std::size_t columns) {
+  const ir::Stage s = d.stage(id);
+  const std::int64_t lanes = std::max(1, d.s.target().lanes(d.program().buffer(s.buffers.front()).type));
+  const Id variable = s.iters[columns].id;
+  Tile tile;
+  tile.columns = static_cast<int>(columns);
+  tile.columns_by = vectors_of_columns(d.sizes().constant_extent(s, variable), lanes) * lanes;
+  if (const auto rows = rows_beside(d, s, columns)) {
+    tile.rows = static_cast<int>(*rows), tile.rows_by = d.sizes().constant_extent(s, s.iters[*rows].id).value();
+    const std::int64_t room = d.s.target().vector_registers() / 2 / tile.rows_by;
+    tile.columns_by = std::min(tile.columns_by, std::max<std::int64_t>(1, room) * lanes);
+  }
+  std::optional<Stage> sums;
+  d.attempt(id, "tiles of their own", [&] {
+    const Stage stage = d.handle(id), made = d.s.cache_write(stage, Scope::stack, d.where);
+    const Stage copy = d.handle(id);
+    const Split split =
+        copy.split(loop_over(d, copy, spatial_of(d.stage(id))[columns].id), tile.columns_by, Tail::guard, d.where);
+    std::vector<Loop> order;
+    const Loop row =
+        tile.rows < 0 ? split.inner : loop_over(d, copy, d.stage(id).iters[static_cast<std::size_t>(tile.rows)].id);
+    for (const Loop& l : copy.nest(d.where))
+      if (!(l == split.outer) && !(l == split.inner) && !(l == row)) order.push_back(l);
+    order.push_back(split.outer);
+    if (tile.rows >= 0) order.push_back(row);
+    order.push_back(split.inner);
+    reorder(d, copy, order);
+    made.compute_at(split.outer, d.where);
+    Loop lane = split.inner;
+    if (tile.columns_by > lanes) {
+      const Split halves = copy.split(lane, lanes, Tail::exact, d.where);
+      copy.unroll(halves.outer, d.where);
+      lane = halves.inner;
+    }
+    if (lanes > 1) copy.vectorize(lane, d.where);
+    sums = made;
+  });
+  if (sums) d.made(sums->id(), id);
+  accumulate(d, sums ? sums->id() : id, tile);
+}
+
+// The last dimension of a reduction with many results, where these have the same terms, in one loop.
+std::optional<std::size_t> results_of_same_terms(const Draft& d, const ir::Stage& s, std::int64_t least) {
+  const auto terms = reduce_of(s);
+  const auto last = last_of_many(d, s);
+  if (!last || terms.size() != 1) return {};
+  if (d.sizes().constant_extent(s, s.iters[*last].id).value_or(INT64_MAX) < least) return {};
+  for (const Expr* e : {&terms.front().begin, &terms.front().end})
+    if (!e->empty() && ir::uses_var(*e, s.iters[*last].id)) return {};
+  return last;
+}
+
+// Results that each take their terms in order, one after the other: several go on while each waits for its last sum.
+bool results_side_by_side(Draft& d, Id id) {
+  const ir::Stage s = d.stage(id);
+  const auto last = results_of_same_terms(d, s, results_together);
+  if (!last) return false;
+  const ir::IterVar& row = s.iters[*last];
+  return d.attempt(id, count(static_cast<double>(results_together)) + " results side by side along " + row.name, [&] {
+    const Stage stage = d.handle(id);
+    const Split rows = stage.split(loop_over(d, stage, row.id), results_together, Tail::peel, d.where);
+    std::vector<Loop> order{rows.outer};
+    for (std::size_t k = *last + 1; k < s.iters.size(); ++k) order.push_back(loop_over(d, stage, s.iters[k].id));
+    order.push_back(rows.inner);
+    reorder(d, stage, order);
+    stage.unroll(rows.inner, d.where);
+  });
+}
+
+// Of a reduction with several values a step computes a tile at a time, which it reads at once.
+//
+//   for t
+//     for jo
+//       best[0 .. 64) over all k
+//       for ji: y[t, jo * 64 + ji] = f(best[ji])
+std::optional<Id> tiles_of_a_step(Draft& d, Id recurrence, std::size_t last,
+                                  const std::vector<std::pair<Id, std::optional<std::size_t>>>& inside) {
+  const ir::Stage s = d.stage(recurrence);
+  const ir::IterVar v = s.iters[last];
+  for (const auto& [id, columns] : inside) {
+    const ir::Stage r = d.stage(id);
+    if (!columns || r.buffers.size() < 2 || readers_of(d.program(), r).size() != 1 || !follows(s, v.id, r, *columns)) continue;
+    const std::int64_t lanes = std::max(1, d.s.target().lanes(d.program().buffer(r.buffers.front()).type));
+    Tile tile;
+    tile.columns = static_cast<int>(*columns);
+    tile.columns_by = vectors_of_columns(d.sizes().constant_extent(s, v.id), lanes) * lanes;
+    const int own = lanes_of(d, s);
+    if (own < 2 || tile.columns_by % own != 0) continue;
+    if (!d.attempt(recurrence, "tiles of " + count(static_cast<double>(tile.columns_by)) + " along " + v.name, [&] {
+          const Stage stage = d.handle(recurrence);
+          const Split split = stage.split(loop_over(d, stage, v.id), tile.columns_by, Tail::guard, d.where);
+          d.handle(id).compute_at(split.outer, d.where);
+          stage.vectorize(split.inner, own, d.where);
+        }))
+      continue;
+    accumulate(d, id, tile);
+    return id;
+  }
+  return {};
+}
+
+// Does a reduction begin with elements, and not with a number?
+bool starts_from_elements(const ir::Program& p, const ir::Stage& s) {
+  const auto all = readings_of(p, s);
+  return std::any_of(all.begin(), all.end(), [](const Reading& r) { return r.of_init; });
+}
+
+// Terms in lanes, of several results at once: a sum of one is short beside what adding its lanes takes.
+bool lanes_side_by_side(Draft& d, Id id) {
+  const ir::Stage s = d.stage(id);
+  const auto last = results_of_same_terms(d, s, rows_of_lanes);
+  const int lanes = lanes_of(d, s);
+  if (!last || lanes < 2 || !regroups(d, s) || starts_from_elements(d.program(), s)) return false;
+  const Id terms = reduce_of(s).front().id;
+  if (!only_along(d.program(), s, terms)) return false;
+  return d.attempt(
+      id, count(static_cast<double>(rows_of_lanes)) + " results at once, each in a vector of " + std::to_string(lanes), [&] {
+        const Stage stage = d.handle(id);
+        const Split rows = stage.split(loop_over(d, stage, s.iters[*last].id), rows_of_lanes, Tail::guard, d.where);
+        const detail::RowsTogether together{rows_of_lanes, rows.outer, rows.inner, *last};
+        if (!detail::reduce_in_lanes(d.s, stage, rows.inner, loop_over(d, stage, terms), lanes, 1, d.where, together))
+          refuse("reduce_in_lanes", "a reduction whose lanes have sums of their own", s.name, d.where);
+        schedule::finish(d.s.scheduled(), d.s.target());
+      });
+}
+
+// Does a choice depend on the variable?
+bool chooses_by(const ir::Stage& s, Id variable) {
+  bool found = false;
+  for (const Expr& value : s.values)
+    ir::walk(value, [&](const Expr& e) {
+      found = found || (ir::is(e, ir::Op::select) && ir::uses_var(ir::args_of(e)[0], variable));
+      return !found;
+    });
+  return found;
+}
+
+// Elements that a step stores apart, each with divisions or functions: computed in lanes, stored one by one.
+void points_apart(Draft& d, Id recurrence) {
+  constexpr double worth_storing_apart = 12;  // operations
+  const ir::Stage s = d.stage(recurrence);
+  if (cost_of(s) < worth_storing_apart) return;
+  for (std::size_t k = spatial_of(s).size(); k-- > 0;) {
+    if (std::find(s.along.begin(), s.along.end(), k) != s.along.end()) continue;
+    if (chooses_by(s, s.iters[k].id)) return;  // lanes that are left out
+    d.s.attempt([&] {
+      const Stage stage = d.handle(recurrence);
+      if (!vectorize(d, recurrence, loop_over(d, stage, s.iters[k].id), d.sizes().constant_extent(s, s.iters[k].id)))
+        refuse("vectorize", "lanes", "none", d.where);
+    });
+    return;
+  }
+}
+
+// Would lanes of terms be refused, begin with elements, which each of them had to, or be few beside what adding them costs?
+bool waits_in_lanes(const Draft& d, const ir::Stage& s) {
+  constexpr int few_lanes = 8;
+  return !regroups(d, s) || lanes_of(d, s) <= few_lanes || !only_along(d.program(), s, reduce_of(s).back().id) ||
+         starts_from_elements(d.program(), s);
+}
+
+// Terms that are neighbours in memory; of a minimum or maximum, which takes several operations a term, in one factor at least.
+bool terms_in_lanes(const ir::Program& p, const ir::Stage& s) {
+  const Id terms = reduce_of(s).back().id;
+  const bool chooses = s.reducer.kind == ir::ReducerKind::minimum || s.reducer.kind == ir::ReducerKind::maximum;
+  return chooses ? reads_along(p, s, terms) : only_along(p, s, terms);
+}
+
 }  // namespace
 
 bool is_fresh(const ir::Program& p, const ir::Stage& s) {
@@ -88,6 +361,7 @@ void schedule_steps(Draft& d, Id recurrence) {
     inside.emplace_back(id, columns);
   }
   const Stage stage = d.handle(recurrence);
+  Id held = 0;  // in tiles of the step
   if (pieces) {
     std::optional<Split> split;
     d.attempt(recurrence, "pieces of " + count(static_cast<double>(4 * lanes)) + " along " + dims[last].name, [&] {
@@ -106,23 +380,30 @@ void schedule_steps(Draft& d, Id recurrence) {
     });
     if (split && d.options.parallel && d.most().points(s) * cost_of(s) >= 5e4)
       d.attempt(recurrence, "these pieces in parallel", [&] { stage.parallel(split->outer, d.where); });
-    if (lanes > 1)
+    if (const auto tiled = split ? std::nullopt : tiles_of_a_step(d, recurrence, last, inside))
+      held = *tiled;
+    else if (lanes > 1)
       d.attempt(recurrence, "vectors of " + count(static_cast<double>(lanes)) + " along " + dims[last].name, [&] {
         stage.vectorize(split ? split->inner : loop_over(d, stage, dims[last].id), static_cast<int>(lanes), d.where);
       });
+  } else if (free) {
+    vectorize(d, recurrence, loop_over(d, stage, dims[last].id), d.sizes().constant_extent(s, dims[last].id));
   }
+  for (const Id id : ir::stages_inside(d.program(), d.stage(recurrence)))
+    if (const ir::Stage& r = d.stage(id); !r.is_reduction() && !r.scatters() && !r.is_recurrence()) points_of_a_step(d, id);
+  if (!free) points_apart(d, recurrence);
   for (const auto& [id, columns] : inside) {
+    if (id == held) continue;
     const ir::Stage r = d.stage(id);
-    if (columns) {
-      Tile tile;
-      tile.columns = static_cast<int>(*columns);
-      tile.columns_by = 4 * lanes;
-      if (const auto extent = d.sizes().constant_extent(r, r.iters[*columns].id))
-        tile.columns_by = std::clamp<std::int64_t>((*extent + lanes - 1) / lanes, 1, 4) * lanes;
-      accumulate(d, id, tile);
-    } else if (only_along(d.program(), r, reduce_of(r).back().id)) {
-      reduce_in_lanes(d, id, d.sizes().extent(s, dims[s.along.back()].id) / 2);  // a step has half of them, in the mean
-    }
+    const double terms = d.sizes().extent(s, dims[s.along.back()].id) / 2;  // a step has half of them, in the mean
+    if (columns)
+      columns_in_tiles(d, id, *columns);
+    else if (lanes_side_by_side(d, id))
+      d.why(id, "each sum waits for the one before");
+    else if (waits_in_lanes(d, r) && results_side_by_side(d, id))
+      d.why(id, "each sum waits for the one before");
+    else if (terms_in_lanes(d.program(), r))
+      reduce_in_lanes(d, id, terms);
   }
 }
 

@@ -69,13 +69,6 @@ At<N + 1> in_blocks(const std::array<Expr, N>& index, int dim, std::int64_t by) 
   to.index.front() = along / by, to.index.back() = along % by;
   return to;
 }
-void lies(const Stage& stage, int rank, int dim, Where where) {
-  if (rank == 3) stage.transform_layout([&](Var a, Var b, Var c) { return last_in_memory<3>({a, b, c}, dim); }, where);
-  if (rank == 4)
-    stage.transform_layout([&](Var a, Var b, Var c, Var e) { return last_in_memory<4>({a, b, c, e}, dim); }, where);
-  if (rank == 5)
-    stage.transform_layout([&](Var a, Var b, Var c, Var e, Var f) { return last_in_memory<5>({a, b, c, e, f}, dim); }, where);
-}
 // `use` gets the map as a function of as many variables as there are dimensions.
 template <class Use>
 void map_in_blocks(int rank, int dim, std::int64_t by, const Use& use) {
@@ -108,6 +101,15 @@ bool reads_apart(const ir::Program& p, const ir::Stage& s, Id columns) {
 }
 }  // namespace
 
+void lies_last(const Stage& stage, int rank, int dim, Where where) {
+  if (rank == 2) stage.transform_layout([&](Var a, Var b) { return last_in_memory<2>({a, b}, dim); }, where);
+  if (rank == 3) stage.transform_layout([&](Var a, Var b, Var c) { return last_in_memory<3>({a, b, c}, dim); }, where);
+  if (rank == 4)
+    stage.transform_layout([&](Var a, Var b, Var c, Var e) { return last_in_memory<4>({a, b, c, e}, dim); }, where);
+  if (rank == 5)
+    stage.transform_layout([&](Var a, Var b, Var c, Var e, Var f) { return last_in_memory<5>({a, b, c, e, f}, dim); }, where);
+}
+
 Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
   const auto spatial = spatial_of(s);
   const Sizes sizes = d.sizes();
@@ -120,7 +122,8 @@ Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
   const std::int64_t lanes = std::max(1, target.lanes(d.program().buffer(s.buffers.front()).type));
   const auto columns = sizes.constant_extent(s, spatial[static_cast<std::size_t>(t.columns)].id);
   std::int64_t vectors = c.family == Family::product ? 2 : 4;
-  if (reads_apart(d.program(), s, spatial[static_cast<std::size_t>(t.columns)].id))
+  if (c.family == Family::stencil && lanes > 1) t.phases = phases_of(d, s, spatial[static_cast<std::size_t>(t.columns)].id);
+  if (!t.phases && reads_apart(d.program(), s, spatial[static_cast<std::size_t>(t.columns)].id))
     vectors = std::min<std::int64_t>(vectors, 2);
   if (columns) vectors = std::clamp<std::int64_t>((*columns + lanes - 1) / lanes, 1, vectors);
   t.columns_by = vectors * lanes;
@@ -140,7 +143,7 @@ void pack_columns(Draft& d, Id id, Id sums, const Tile& t) {
                     columns = spatial_of(d.stage(sums))[static_cast<std::size_t>(t.columns)].name;
   d.attempt(id, name + " in blocks of " + count(static_cast<double>(t.columns_by)) + " along " + columns, [&] {
     const Stage of_sums = d.handle(sums);
-    lies(of_sums, d.stage(sums).spatial_rank(), t.columns, d.where);
+    lies_last(of_sums, d.stage(sums).spatial_rank(), t.columns, d.where);
     const ir::Buffer& weights = d.program().buffer(t.packed);
     const Tensor source = tensor_of(d.s, t.packed, d.where);
     if (may_lie_otherwise(d.program(), weights))
@@ -162,23 +165,61 @@ void pack_columns(Draft& d, Id id, Id sums, const Tile& t) {
   });
 }
 
-void accumulate(Draft& d, Id id, const Tile& t) {
-  const Stage stage = d.handle(id);
+void last_in_memory(Draft& d, Id id, int dim) {
+  const int rank = d.stage(id).spatial_rank();
+  if (dim + 1 < rank) lies_last(d.handle(id), rank, dim, d.where);
+}
+
+namespace {
+
+// The innermost terms of a small window.
+std::vector<Id> unrolled_terms(const Draft& d, const ir::Stage& s, const Tile& t, std::int64_t lanes) {
   const Sizes sizes = d.sizes();
-  const std::int64_t lanes = std::max(1, d.s.target().lanes(d.program().buffer(d.stage(id).buffers.front()).type));
   std::int64_t statements = t.rows_by * std::max<std::int64_t>(1, t.columns_by / lanes);
   std::int64_t nodes = 0;
-  for (const Expr& e : d.stage(id).values) nodes += static_cast<std::int64_t>(ir::node_count(e));
-  std::vector<Id> unrolled;  // the innermost terms of a small window
-  const auto terms = reduce_of(d.stage(id));
+  for (const Expr& e : s.values) nodes += static_cast<std::int64_t>(ir::node_count(e));
+  std::vector<Id> unrolled;
+  const auto terms = reduce_of(s);
   for (std::size_t k = terms.size(); k-- > 0;) {
-    const auto extent = sizes.constant_extent(d.stage(id), terms[k].id);
+    const auto extent = sizes.constant_extent(s, terms[k].id);
     if (!extent || *extent * statements > most_unrolled || *extent * statements * nodes > most_nodes) break;
     statements *= std::max<std::int64_t>(1, *extent);
     unrolled.push_back(terms[k].id);
   }
+  return unrolled;
+}
+std::int64_t lanes_in(const Draft& d, Id id) {
+  return std::max(1, d.s.target().lanes(d.program().buffer(d.stage(id).buffers.front()).type));
+}
+
+// The terms of a window under a stride, a period of them at a time: which phase each reads is a number where they are unrolled.
+std::optional<Loop> by_phases(Draft& d, const Stage& stage, const Tile& t, const std::vector<Id>& unrolled,
+                              std::vector<Loop>& reduce) {
+  if (!t.phases || std::find(unrolled.begin(), unrolled.end(), t.phases->term) != unrolled.end()) return std::nullopt;
+  const auto extent = d.sizes().constant_extent(d.stage(stage.id()), t.phases->term);
+  if (!extent || *extent % t.phases->stride != 0) return std::nullopt;
+  const auto at = std::find(reduce.begin(), reduce.end(), loop_over(d, stage, t.phases->term));
+  const Split split = stage.split(*at, t.phases->stride, Tail::exact, d.where);
+  *at = split.outer;
+  reduce.insert(at + 1, split.inner);
+  return split.inner;
+}
+
+}  // namespace
+
+void unroll_terms(Draft& d, Id id, const Tile& t) {
+  const Stage stage = d.handle(id);
+  for (const Id v : unrolled_terms(d, d.stage(id), t, lanes_in(d, id)))
+    d.attempt(id, "", [&] { stage.unroll(loop_over(d, stage, v), d.where); });
+}
+
+void accumulate(Draft& d, Id id, const Tile& t) {
+  const Stage stage = d.handle(id);
+  const std::int64_t lanes = lanes_in(d, id);
+  const std::vector<Id> unrolled = unrolled_terms(d, d.stage(id), t, lanes);
   const auto steps = [&](Tail tail) {
-    const std::vector<Loop> spatial = whole_loops(d, stage, false), reduce = whole_loops(d, stage, true);
+    const std::vector<Loop> spatial = whole_loops(d, stage, false);
+    std::vector<Loop> reduce = whole_loops(d, stage, true);
     std::vector<Loop> order, inner;
     for (std::size_t k = 0; k < spatial.size(); ++k)
       if (static_cast<int>(k) != t.rows && static_cast<int>(k) != t.columns) order.push_back(spatial[k]);
@@ -196,10 +237,12 @@ void accumulate(Draft& d, Id id, const Tile& t) {
       inner.push_back(half);
     }
     inner.push_back(lane);
+    const std::optional<Loop> phases = by_phases(d, stage, t, unrolled, reduce);
     order.insert(order.end(), reduce.begin(), reduce.end());
     order.insert(order.end(), inner.begin(), inner.end());
     reorder(d, stage, order);
     for (const Id v : unrolled) stage.unroll(loop_over(d, stage, v), d.where);
+    if (phases) stage.unroll(*phases, d.where);
     if (t.rows >= 0) stage.unroll(row, d.where);
     if (halves) stage.unroll(half, d.where);
     if (lanes > 1) stage.vectorize(lane, d.where);

@@ -126,6 +126,44 @@ TEST_CASE("guards are proved from the extents of loops") {
   CHECK(can_prove(lt(add(base, v.ii), v.M), facts));
 }
 
+TEST_CASE("a quotient by a symbol is compared by what it divides") {
+  Names v;
+  Facts facts;
+  facts.bound(5, 1, {});                            // K >= 1
+  facts.range(6, n(0), sub(mul(v.K, n(4)), n(1)));  // 0 <= o < 4 K
+  CHECK(can_prove(lt(div(v.o, v.K), n(4)), facts));
+  CHECK(can_prove(ge(div(v.o, v.K), n(0)), facts));
+  CHECK_FALSE(can_prove(lt(div(v.o, v.K), n(3)), facts));
+  const Expr promised = make(Op::in_range, index_type, std::array{v.x, n(0), mul(v.K, n(4))});
+  CHECK(can_prove(lt(div(promised, v.K), n(4)), facts));
+  facts.range(9, sub(n(0), mul(v.K, n(2))), n(0));  // -2 K <= x <= 0
+  CHECK(can_prove(ge(div(v.x, v.K), n(-2)), facts));
+  CHECK_FALSE(can_prove(ge(div(v.x, v.K), n(-1)), facts));
+  Facts maybe_none;  // K may be 0, and what is divided by it is 0
+  maybe_none.bound(5, 0, {});
+  maybe_none.range(6, n(-1), sub(mul(v.K, n(4)), n(1)));
+  CHECK_FALSE(can_prove(lt(div(v.o, v.K), n(0)), maybe_none));
+}
+
+TEST_CASE("a known remainder bounds the quotient") {
+  Names v;
+  for (const bool odd : {false, true}) {
+    Facts facts;
+    facts.bound(4, 1, {});
+    facts.range(6, n(0), mul(v.N, n(2)));  // 0 <= o <= 2 N
+    facts.assume(odd ? eq(mod(v.o, n(2)), n(1)) : ne(mod(v.o, n(2)), n(1)));
+    CHECK(can_prove(lt(div(v.o, n(2)), v.N), facts) == odd);
+    CHECK(can_prove(le(div(v.o, n(2)), v.N), facts));
+  }
+  Facts thirds;
+  thirds.range(6, n(1), add(mul(v.N, n(3)), n(1)));
+  thirds.assume(eq(mod(v.o, n(3)), n(2)));
+  CHECK(can_prove(lt(div(v.o, n(3)), v.N), thirds));
+  CHECK_FALSE(can_prove(ge(div(v.o, n(3)), n(1)), thirds));  // 2
+  thirds.range(6, n(3), add(mul(v.N, n(3)), n(1)));
+  CHECK(can_prove(ge(div(v.o, n(3)), n(1)), thirds));
+}
+
 TEST_CASE("a shifted tail stays inside") {
   Names v;
   Facts facts;
@@ -193,6 +231,19 @@ TEST_CASE("what chooses among data integers, or keeps a part of one, bounds the 
   inside(make(Op::mod, i32, std::array{cast(i32, byte), whole(10)}), 0, 9);
   inside(make(Op::in_range, i32, std::array{at, whole(3), whole(8)}), 3, 7);
   inside(make(Op::add, u8, std::array{min(byte, int_const(u8, 3)), int_const(u8, 254)}), 0, 255);  // as does a sum
+}
+
+TEST_CASE("remainders by one number differ as what they are of does") {
+  Names v;
+  const auto parity = [](const Expr& e) { return mod(e, n(2)); };
+  CHECK(prove(ne(parity(v.i), parity(add(v.i, n(1)))), {}).answer == Answer::proved);
+  CHECK(prove(ne(add(mul(v.o, n(16)), parity(v.i)), add(mul(v.o, n(16)), parity(add(v.i, n(3))))), {}).answer ==
+        Answer::proved);
+  CHECK(prove(ne(mod(v.i, n(4)), mod(add(v.i, n(2)), n(4))), {}).answer == Answer::proved);
+  CHECK(prove(ne(mod(v.i, n(4)), mod(add(v.i, n(4)), n(4))), {}).answer != Answer::proved);
+  CHECK(prove(ne(mod(v.i, n(4)), mod(add(v.i, n(1)), n(6))), {}).answer == Answer::proved);  // one is odd
+  CHECK(prove(ne(mod(v.i, n(3)), mod(add(v.i, n(2)), n(2))), {}).answer != Answer::proved);
+  CHECK(prove(ne(parity(v.i), parity(v.x)), {}).answer != Answer::proved);
 }
 
 TEST_CASE("two programs may give one id to different variables") {

@@ -1,5 +1,5 @@
 // Machine code of expressions that share their parts: as long as they have nodes, and with the values that the algorithm has.
-#include "tests/support/growth_programs.h"
+#include "tests/support/growth_chains.h"
 
 #include <algorithm>
 
@@ -78,6 +78,11 @@ TEST_CASE("what is emitted grows as the nodes do") {
   CHECK(lines<growth::Doubled>(60) < 2 * lines<growth::Doubled>(30) + 64);
   CHECK(lines<growth::Choices>(60, false) < 2 * lines<growth::Choices>(30, false) + 64);
   CHECK(lines<growth::Guarded>(40) < 2.3 * static_cast<double>(lines<growth::Guarded>(20)) + 64);
+}
+
+TEST_CASE("what is emitted grows as the stages do") {
+  CHECK(lines<growth::Stored>(100) <= 15 * lines<growth::Stored>(10));
+  CHECK(lines<growth::Filters>(100) <= 15 * lines<growth::Filters>(10));
 }
 
 namespace {

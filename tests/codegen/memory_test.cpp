@@ -188,6 +188,41 @@ TEST_CASE("an address of several terms is still a ramp; any other one is gathere
   }
 }
 
+TEST_CASE_TEMPLATE("indices from data: one element for all lanes is read once, and others each", T, float, std::int8_t,
+                   double) {
+  const Type t = sizeof(T) == 4 ? f32 : sizeof(T) == 1 ? i8 : f64;
+  constexpr std::int64_t outside = std::int64_t{1} << 40;  // where nothing may be read
+  const std::vector<T> in = counting<T>(20);
+  const std::vector<std::vector<std::int64_t>> rows = {
+      {7, 7, 7, 7, 7, 7, 7, 7}, {7, 7, 7, 7, 7, 7, 7, 8}, {19, 0, 3, 3, 18, 1, 0, 5}};
+  const std::vector<std::vector<std::int32_t>> masks = {
+      {1, 1, 1, 1, 1, 1, 1, 1}, {0, 1, 1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1, 1, 0}, {0, 0, 0, 0, 0, 0, 0, 0}};
+  for (const Target& target : kernels::runnable(kLevels))
+    for (const bool masked : {false, true}) {
+      Maker m("access");
+      m.next = 100;
+      const ir::Id x = m.tensor("x", t, {ir::index(20)}), at = m.tensor("at", i64, {ir::index(8)}),
+                   active = m.tensor("active", i32, {ir::index(8)}), out = m.tensor("out", t, {ir::index(8)}, true);
+      const Expr lane = ir::ramp(ir::index(0), ir::index(1), 8);
+      const Expr mask = ir::ne(m.load(active, lane), ir::broadcast(ir::int_const(i32, 0), 8));
+      const Expr index = ir::cast(ir::index_type.with_lanes(8), m.load(at, lane));
+      m.k.body = {kernels::store(out, lane, m.load(x, index, masked ? mask : Expr{}))};
+      const codegen::Compiled code = codegen::compile(m.k, target);
+      for (const auto& row : rows)
+        for (const auto& on : masks) {
+          std::vector<std::int64_t> indices = row;
+          for (std::size_t k = 0; k < 8; ++k)
+            if (masked && !on[k]) indices[k] = row[0] == row[6] ? row[0] : outside;
+          if (masked && on == masks.back()) indices.assign(8, outside);
+          std::vector<T> result(8, T(99));
+          const void* args[] = {in.data(), indices.data(), on.data(), result.data()};
+          REQUIRE(code.run(args, nullptr) == ASHLAR_OK);
+          for (std::size_t k = 0; k < 8; ++k)
+            CHECK(result[k] == (masked && !on[k] ? T(0) : in[static_cast<std::size_t>(row[k])]));
+        }
+    }
+}
+
 TEST_CASE("lanes that are false read nothing and give 0") {
   for (const Target& target : kernels::runnable(kLevels)) {
     const std::vector<float> in = counting<float>(5);  // the vector has 8 lanes: the last three would lie outside

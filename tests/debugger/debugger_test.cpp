@@ -101,6 +101,19 @@ TEST_CASE("a breakpoint at a step of the schedule stops at the loop that it made
   }
 }
 
+TEST_CASE("the variables of the loops around are locals, with the values of the element that is computed") {
+  const std::string said =
+      debugged(COMPILED, {"break " + marked("along_y"), "run", "bt full", "echo LATER", "continue 40", "bt full"});
+  if (said.empty()) return;
+  CAPTURE(said);
+  const std::size_t later = said.find("LATER");
+  REQUIRE(later != std::string::npos);
+  const std::string first = said.substr(0, later), second = said.substr(later);
+  CHECK(has(first, "i0o = 0\n"));
+  CHECK(has(first, "i0i = 0\n"));
+  CHECK((has(second, "i0o = 1\n") || has(second, "i0o = 2\n") || !has(second, "i0i = 0\n")));
+}
+
 TEST_CASE("in C the same lines come through the C compiler") {
   for (const char* mark : {"along_x", "columns", "parallel"}) {
     const std::string said = debugged(COMPILED_FROM_C, {"break " + marked(mark), "run", "bt"});

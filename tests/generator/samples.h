@@ -106,4 +106,18 @@ class Panels : public Generator {  // the interface is another one where there i
   }
 };
 ASHLAR_GENERATOR(Panels, "panels");
+
+class NarrowSums : public Generator {  // one in the type of its terms, one in a wider one
+ public:
+  Symbol M{"M"}, N{"N"};
+  Input x{"x", i8, {M, N}};
+  Output bytes{"bytes", i8, {M}}, wide{"wide", i32, {M}};
+  void algorithm() override {
+    Axis k{"k", N};
+    bytes = compute("bytes", {M}, [&](Var i) { return sum(x(i, k), k); });
+    wide = compute("wide", {M}, [&](Var i) { return sum(i32(x(i, k)), k); });
+  }
+  void schedule(Schedule&) override {}
+};
+ASHLAR_GENERATOR(NarrowSums, "narrow_sums");
 }  // namespace

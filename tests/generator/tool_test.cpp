@@ -167,6 +167,15 @@ TEST_CASE("a schedule() that is left out is the default one, an empty one plain 
   CHECK(plain.err == "");
 }
 
+TEST_CASE("a sum of bytes in bytes says that it wraps, at its line; one that is widened says nothing") {
+  const ToolResult r = tool({"-g", "narrow_sums", "target=x86-64-v3", "-e", "program=-"});
+  CHECK(r.code == 0);
+  CHECK(r.err.find("samples.h:") != std::string::npos);
+  CHECK(r.err.find(": bytes sums i8 in i8, which wraps past 127; sum(i32(x), k) does not\n") != std::string::npos);
+  CHECK(r.err.find("wide") == std::string::npos);
+  CHECK(tool({"-g", "narrow_sums", "target=x86-64-v3", "-e", "program=-", "--quiet"}).err == "");
+}
+
 TEST_CASE("a library that emulates multiply-adds on all of its processors says so, with the stage and what helps") {
   const auto said = [](const char* generator, const char* target) {
     return tool({"-g", generator, std::string("target=") + target, "-e", "program=-"}).err;
@@ -390,7 +399,7 @@ TEST_CASE("a file that is no schedule is refused") {
   CHECK(told(std::string(200'000, '[')).find("nested at most 256 deep") != std::string::npos);
 }
 
-TEST_CASE("--trace prints each step and the program after it") {
+TEST_CASE("--trace prints each step and what it changed; after a refusal the program") {
   Folder folder("trace");
   const ToolResult r = tool({"-g", "scale", "-o", folder.path.string(), "-e", "program", "--trace", "target=x86-64"});
   CHECK(golden("generator/trace.txt", r.out) == "");

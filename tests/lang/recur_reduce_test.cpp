@@ -66,6 +66,25 @@ TEST_CASE("a reduction in a step is a stage over the Vars that it uses, once whe
   }
 }
 
+TEST_CASE("a lag that gives all elements leaves no step to reduce in") {
+  lang::DefinitionScope scope;
+  const Tensor b = lang::make_input("b", f32, {2, 3}), out = lang::make_output("out", f32, {2, 3});
+  const Axis k{"k", 3};
+  lang::bind(out, recur(
+                      "x", {{"t", 2}, {"i", 3}}, Along{0}, Lag{3}, [&](Var t, Var i) { return b(t, i) + 1; },
+                      [&](Prior x, Var t, Var i) { return sum(x(t - 3, k) * b(0, k), k) + b(t, i); }));
+  const lang::Built built = lang::build_program("p", {b, out});
+  ir::Program tree = built.program;
+  analysis::derive_regions(tree);
+  analysis::verify(tree);
+  interp::Arguments a{interp::Array::make(f32, {2, 3}, [](auto at) { return static_cast<double>(at[0] * 3 + at[1]); }),
+                      interp::Array::zeros(f32, {2, 3})};
+  REQUIRE_NOTHROW(interp::run(tree, a));
+  const interp::Array expected =
+      interp::Array::make(f32, {2, 3}, [](auto at) { return static_cast<double>(at[0] * 3 + at[1] + 1); });
+  CHECK(interp::difference(a.back().array, expected) == "");
+}
+
 TEST_CASE("what a step reduces over lies before it, or is refused with a point") {
   Some s;
   const auto upto = [&](auto&& end) {

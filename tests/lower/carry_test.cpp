@@ -96,12 +96,52 @@ TEST_CASE("rows side by side have registers each, in lanes or unrolled") {
   }
 }
 
+TEST_CASE("steps of a ring are told apart by their remainders") {
+  lang::DefinitionScope scope;
+  const Symbol R{"R"}, T{"T", {.min = 1}};
+  const Tensor x = lang::make_input("x", f32, {R, T}), out = lang::make_output("out", f32, {R});
+  const Tensor y = recur(
+      "y", {R, T}, Along{1}, Lag{1}, [&](Var r, Var t) { return x(r, t); },
+      [&](Prior p, Var r, Var t) { return p(r, t - 1) * 0.5f + x(r, t); });
+  lang::bind(out, compute("last", {R}, [&](Var r) { return y(r, T - 1); }));
+  Schedule s(lang::build_program("ring", {x, out}), Target::parse("x86-64-v3"));
+  s[y].fold(1, 2);
+  auto [r, t] = s[y].spatial<2>();
+  auto [ro, ri] = s[y].split(r, 4, Tail::peel);
+  s[y].reorder(ro, t, ri).unroll(ri);
+  const std::string text = Filter::text(s);
+  CAPTURE(text);
+  CHECK(count(text, "registers y_carried") == 5);
+  CHECK(count(text, "* 0.5") + count(text, "0.5 *") == 5);
+  CHECK(count(text, "= y[") == 1);  // by the reader alone
+}
+
+TEST_CASE("the first steps have a loop of their own where points of a step are inside") {
+  for (const bool lanes : {false, true}) {
+    lang::DefinitionScope scope;
+    const Symbol T{"T"}, R{"R"};
+    const Tensor x = lang::make_input("x", f32, {T, R}), out = lang::make_output("out", f32, {T, R});
+    const Tensor y = recur(
+        "y", {T, R}, Along{0}, Lag{2}, [&](Var t, Var r) { return x(t, r); },
+        [&](Prior p, Var t, Var r) { return p(t - 1, r) * 0.5f + p(t - 2, r) + x(t, r); });
+    lang::bind(out, y);
+    Schedule s(lang::build_program("columns", {x, out}), Target::parse("x86-64-v3"));
+    if (lanes) s[y].vectorize(s[y].spatial<2>()[1], 8);
+    const std::string text = Filter::text(s);
+    CAPTURE(text);
+    CHECK(count(text, "for i0 in [0, +min(T, 2))") == 1);
+    CHECK(count(text, "for i0 in [2, +T - 2)") == 1);
+    CHECK(count(text, "select") == 0);
+    CHECK(count(text, "i0 < 2") == 0);
+  }
+}
+
 TEST_CASE("storage that lives inside of the loop is not carried") {
   lang::DefinitionScope scope;
   Symbol T{"T"};
   const Tensor x = lang::make_input("x", f32, {T}), out = lang::make_output("out", f32, {T});
-  const Tensor y =
-      recur("y", {T}, Along{0}, Lag{1}, [&](Var t) { return x(t); }, [&](Prior p, Var t) { return p(t - 1) * 0.5f + x(t); });
+  const Tensor y = recur(
+      "y", {T}, Along{0}, Lag{1}, [&](Var t) { return x(t); }, [&](Prior p, Var t) { return p(t - 1) * 0.5f + x(t); });
   lang::bind(out, compute("out", {T}, [&](Var t) { return y(t) + 1.0f; }));
   Schedule s(lang::build_program("inside", {x, out}), Target::parse("x86-64-v3"));
   s[y].compute_at(s[out].spatial<1>()[0]);

@@ -463,3 +463,15 @@ TEST_CASE("what stands beside a loop follows it into its parts (fuzz seed 900005
   CHECK(ir::text(anew) == s.text());
   for (std::int64_t n : {0, 1, 4, 7}) check(s, {numbers(f32, {n}), interp::Array::zeros(f32, {n})});
 }
+
+TEST_CASE("the last iteration of a tight loop that was peeled is that of its end (fuzz --windows, seed 101387)") {
+  lang::DefinitionScope scope;
+  const Symbol N("N");
+  const Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
+  lang::bind(y, compute("y", {N}, [&](Var i) { return x(i) * 2; }));
+  Schedule s(lang::build_program("kept", {x, y}), Target());
+  auto [o, i] = s[y].split(s[y].spatial<1>()[0], 4);
+  s[y].tighten(i);
+  s[y].peel(i, Peel::last);
+  for (std::int64_t n : {0, 1, 3, 4, 5, 13, 17}) check(s, {numbers(f32, {n}), interp::Array::zeros(f32, {n})});
+}

@@ -134,6 +134,24 @@ TEST_CASE("a stage that an index from data may reach anywhere is refused at the 
   CHECK(reached([](const Expr& k, const Symbol&) { return u16(k); }) == "");
 }
 
+TEST_CASE("a box that data makes large in several dimensions together is refused, a smaller one is not") {
+  const auto reached = [](auto type) {
+    const lang::DefinitionScope scope;
+    Symbol M{"M"};
+    const Tensor x = lang::make_input("x", type, {M, 2}), y = lang::make_output("y", i32, {M});
+    const Tensor t = compute("t", [&](Var a, Var b) { return i32(a) - i32(b); });
+    lang::bind(y, compute("y", {{"i", M}}, [&](Var i) { return t(x(i, 0), x(i, 1)); }));
+    try {
+      scheduled({x, y});
+    } catch (const RefusalError& e) { return e.refusal.text(); }
+    return std::string();
+  };
+  const std::string wide = reached(u16);
+  CHECK(has(wide, "an index of t that reaches at most 2^30 elements"));
+  CHECK(has(wide, "in dimension 1, which is from 0 to 65535, together with the dimensions before it"));
+  CHECK(reached(u8) == "");
+}
+
 TEST_CASE("operands of two types: what an index meets is said") {
   const lang::DefinitionScope scope;
   Symbol N{"N"};

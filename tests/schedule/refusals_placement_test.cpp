@@ -141,6 +141,24 @@ TEST_CASE("slide and fold need a window, storage outside and room") {
   says(refusal(b.s, [&] { b.s[b.out].fold(0, 4); }), {"out, an output"});
 }
 
+TEST_CASE("what slides computes nothing past its window: no padded split before or after (fuzz --windows, seed 100548)") {
+  const std::initializer_list<const char*> text = {
+      "a nest that computes nothing past its window in the dimension in which it slides", "of a split with Tail::pad"};
+  for (const bool before : {false, true}) {
+    Blur b;
+    const Loop y = b.s[b.out].spatial<2>()[0];
+    b.s[b.across].compute_at(y);
+    const auto i = [&] { return b.s[b.across].spatial<2>()[0]; };
+    if (before) {
+      b.s[b.across].split(i(), 2, Tail::pad);
+      says(refusal(b.s, [&] { b.s[b.across].slide(y); }), text);
+    } else {
+      b.s[b.across].slide(y);
+      says(refusal(b.s, [&] { b.s[b.across].split(i(), 2, Tail::pad); }), text);
+    }
+  }
+}
+
 TEST_CASE("a window slides in one dimension, along a serial or unrolled loop directly around the stage") {
   Blur b;
   auto [y, x] = b.s[b.out].spatial<2>();

@@ -169,7 +169,21 @@ TEST_CASE("by default: narrow factors have their instruction, bf16 where subnorm
     const Scheduled s({a, b}, {c}, {.regroup = false}, "x86-64-v4+avx512vnni");
     CHECK(s.has("c", "schedules::matmul_dot"));
     s.same({{15, 21}, {21, 40}, {15, 40}});
-    CHECK(Scheduled({a, b}, {c}, {}, "x86-64-v4").has("c", "schedules::matmul_dot"));
+    for (const char* target : {"x86-64-v4", "x86-64-v3", "x86-64"})  // widened to 16 bits
+      CHECK(Scheduled({a, b}, {c}, {}, target).has("c", "schedules::matmul_dot"));
+    CHECK(Scheduled({a, b}, {c}, {}, "aarch64").has("c", "sums of a tile"));
+  }
+  {  // weights of a layer, [outputs, inputs], with a start, and a table behind it
+    const Tensor x = input("x", i8, {M, K}), w = input("w", i8, {N, K}), start = input("start", i32, {N}),
+                 table = input("table", u8, {256});
+    const Tensor c =
+        compute("c", {{"i", M}, {"j", N}}, [&](Var i, Var j) { return sum(i32(x(i, k)) * i32(w(j, k)), k).from(start(j)); });
+    const Tensor y = compute("y", {{"i", M}, {"j", N}}, [&](Var i, Var j) { return table(clamp(c(i, j) >> 4, 0, 255)); });
+    for (const char* target : {"zen4", "x86-64-v3"}) {
+      const Scheduled s({x, w, start, table}, {y}, {}, target);
+      CHECK(s.has("c", "schedules::matmul_dot"));
+      for (const std::int64_t terms : {0, 1, 21, 70}) s.same({{15, terms}, {40, terms}, {40}, {256}, {15, 40}});
+    }
   }
   {
     const Tensor a = input("a", bf16, {M, K}), b = input("b", bf16, {K, N});

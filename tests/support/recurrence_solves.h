@@ -197,6 +197,37 @@ inline Matrix renewal_plain(const std::vector<Matrix>& in, int n) {
   return u;
 }
 
+// Powers of a matrix applied to a row, a step from the whole step before: it reads nothing at the row that is given.
+inline Tensor mixing(const std::vector<Tensor>& in, const Symbol& N) {
+  const Tensor &W = in[0], &b = in[1];
+  const Axis k{"k", N};
+  return recur(
+      "x", {{"t", N}, {"i", N}}, Along{0}, Lag{1}, [&](Var, Var i) { return b(0, i); },
+      [&](Prior x, Var t, Var i) { return b(t, i) - sum(W(i, k) * x(t - 1, k), k) / 32; });
+}
+inline Matrix mixed(const std::vector<Matrix>& in, int n, bool backwards) {
+  Matrix x = square(n);
+  for (int s = 0; s < n; ++s)
+    for (int i = 0; i < n; ++i) {
+      const int t = backwards ? n - 1 - s : s;
+      double sum = 0;
+      for (int k = 0; s > 0 && k < n; ++k) sum = std::fma(in[0][i][k], x[backwards ? t + 1 : t - 1][k], sum);
+      x[t][i] = s == 0 ? in[1][0][i] : in[1][t][i] - sum / 32;
+    }
+  return x;
+}
+inline Matrix mixing_plain(const std::vector<Matrix>& in, int n) { return mixed(in, n, false); }
+
+// The same from the last row to the first one.
+inline Tensor mixing_back(const std::vector<Tensor>& in, const Symbol& N) {
+  const Tensor &W = in[0], &b = in[1];
+  const Axis k{"k", N};
+  return recur(
+      "x", {{"t", N}, {"i", N}}, Along{0}.backwards(), Lag{1}, [&](Var, Var i) { return b(0, i); },
+      [&](Prior x, Var t, Var i) { return b(t, i) - sum(W(i, k) * x(t + 1, k), k) / 32; });
+}
+inline Matrix mixing_back_plain(const std::vector<Matrix>& in, int n) { return mixed(in, n, true); }
+
 inline const std::vector<Problem>& all() {
   static const std::vector<Problem> problems{
       {"forward", f64, {2, 2}, false, 2, forward, forward_plain},
@@ -207,6 +238,8 @@ inline const std::vector<Problem>& all() {
       {"chain_by_length", i32, {1}, true, 2, chain_by_length, chain_by_length_plain},
       {"increasing", i32, {1}, false, 1, increasing, increasing_plain},
       {"renewal", i32, {1}, false, 1, renewal, renewal_plain},
+      {"mixing", f64, {2, 2}, false, 2, mixing, mixing_plain},
+      {"mixing_back", f64, {2, 2}, false, 2, mixing_back, mixing_back_plain},
   };
   return problems;
 }

@@ -25,6 +25,9 @@ struct Domain {
   // What holds wherever the stage has a point: its declared extents are at least 1; where it is inferred, what holds for all
   // its readers. Over symbols.
   std::vector<Expr> inhabited;
+  // Of answers of one thread with equal revisions, the domain is the same, and so are the stage's definition, the buffers that
+  // it stores to and reads, and the facts of the arguments.
+  std::uint64_t revision = 0;
 };
 
 struct Domains {

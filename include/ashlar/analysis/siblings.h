@@ -7,7 +7,8 @@
 //       nest B beside i: j [i, +1)        iteration i has the point j = i of B
 //
 // A loop over the values of one dimension, or over tiles of them, passes over `unit` values an iteration; what it has passed
-// over at the end of iteration x are the values below begin + (x + 1) unit.
+// over at the end of iteration x are the values below begin + (x + 1) unit, or, of a variable that descends, those from
+// end - (x + 1) unit on.
 #include <optional>
 
 #include <ashlar/ir/program.h>
@@ -19,6 +20,7 @@ namespace ashlar::analysis {
 struct Values {
   ir::Id iter = 0;
   Expr unit;
+  bool descending = false;
 };
 std::optional<Values> values_of(const ir::Program&, const ir::Stmt& nest, ir::Id axis);
 

@@ -118,10 +118,11 @@ struct RecurrenceBuilder {
   }
 };
 
-// While it lives, reductions that are used as values are stages of this recurrence's step.
+// While it lives, reductions that are used as values are stages of this recurrence's step, over the elements that it computes:
+// those that the lag leaves.
 class StepScope {
  public:
-  explicit StepScope(const Site&);
+  StepScope(const Site&, const Along&, const Lag&);
   ~StepScope();
   StepScope(const StepScope&) = delete;
   StepScope& operator=(const StepScope&) = delete;
@@ -151,7 +152,7 @@ auto recur(const Site& site, const Along& along, const Lag& lag, First first, St
   static_assert(components_of<decltype(step(prior))> == count,
                 "recur: both lambdas return one value, or values(...) of as many");
   const auto next = [&] {
-    const StepScope scope(site);
+    const StepScope scope(site, along, lag);
     return operands_of(step(prior), site.where, components{});
   }();
   RecurrenceBuilder::end(site, along, lag, start.data(), next.data(), count, state.data());

@@ -1,17 +1,18 @@
 #pragma once
 // Products of narrow types on x86-64, by the instructions that multiply several neighbours and add them to one sum:
 //
-//   u8 by i8, summed in i32     vpdpbusd (avx512vnni, avxvnni): four k a step
-//   bytes of either sign        vpmaddwd and an addition (avx2): two k a step, of elements that are extended to i16 where they
-//                               are packed; for u8 by i8 where there is no vpdpbusd. No sum of two is cut off, as vpmaddubsw
-//                               would
+//   u8 by i8, summed in i32     vpdpbusd (avx512vnni, avxvnni): four k a step; so is i8 by u8
+//   u8 by i8, summed in i32     vpmaddubsw (avx2), where the caller says that two products added fit 16 bits: four k a step
+//   bytes, summed in i32        vpmaddwd of what is widened to 16 bits, on every processor: four k a step
 //   bf16, summed in f32         vdpbf16ps (avx512bf16): two k a step
 //
 //   schedules::matmul_dot(s, s[C], A, B);
 //   schedules::matmul_dot(s, s[C], A, B, {.subnormals = x86::Subnormals::as_zero});      // bf16: what the instruction does
+//   schedules::matmul_dot(s, s[y], x, weights, {.transposed_b = true});                  // B[j, k]
 //
 // The loops are those of matmul.h. What differs is the packing: the elements that a step multiplies are neighbours in both
-// panels, zeros fill the last step of k, and a panel of B is a transposition of so many rows at a time.
+// panels, zeros fill the last step of k, and a panel of B is a transposition of so many rows at a time. Of B[j, k] the elements
+// of a step lie beside each other already, and are moved together.
 //
 //   for jc   (block_j panels of B)
 //     for ko   (block_bytes of a row of A at a time)
@@ -32,6 +33,7 @@ struct MatmulDotOptions {
   int tile_i = 0;                                  // rows of a register tile; 0: as many as the target's registers hold
   int block_bytes = 0;                             // of a row of A between two visits of C, a multiple of 4; 0: 1024
   int block_j = 0;                                 // panels of B in a block; 0: as many as fill the second-level cache twice
+  bool transposed_b = false;                       // B is read at [j, k]
   std::optional<x86::Pairs> pairs = {};            // of u8 by i8, without VNNI: two products added fit 16 bits, so vpmaddubsw
   std::optional<x86::Subnormals> subnormals = {};  // products of bf16 say that the instruction may take them for zero
   bool parallel = true;
@@ -45,26 +47,64 @@ struct Dot {
   Intrinsic instruction;
   int step;
   bool reversed;
-  std::optional<Type> wide = {};  // the panels hold this type, not the factors' own
 };
 inline std::optional<Dot> dot_of(const Target& t, Type a, Type b, bool as_zero, bool pairs_fit = false) {
   if (t.architecture() != Architecture::x86_64) return {};
   if (a == u8 && b == i8 && t.has("avx512vnni")) return Dot{x86::vpdpbusd(t.lanes(i32)), 4, false};
   if (a == u8 && b == i8 && t.has("avxvnni")) return Dot{x86::vpdpbusd(8, x86::Encoding::vex), 4, false};
-  if (a == u8 && b == i8 && pairs_fit && t.has("avx2") && (t.lanes(i32) == 8 || t.has("avx512bw")))
+  if (a == i8 && b == u8 && t.has("avx512vnni")) return Dot{x86::vpdpbusd_signed_broadcast(t.lanes(i32)), 4, false};
+  if (a == i8 && b == u8 && t.has("avxvnni")) return Dot{x86::vpdpbusd_signed_broadcast(8, x86::Encoding::vex), 4, false};
+  const bool bytes = (a == u8 || a == i8) && (b == u8 || b == i8);
+  // Vectors of 512 bits hold bytes where avx512bw is.
+  const bool whole = t.lanes(u8) == 4 * t.lanes(i32);
+  if (a == u8 && b == i8 && pairs_fit && whole && t.has("avx2"))
     return Dot{x86::vpmaddubsw(x86::Pairs::fit, t.lanes(i32)), 4, false};
-  const auto byte = [](Type x) { return x == u8 || x == i8; };
-  if (byte(a) && byte(b) && t.has("avx2") && (t.lanes(i32) == 8 || t.has("avx512bw")))
-    return Dot{x86::vpmaddwd(t.lanes(i32)), 2, false, i16};
+  if (bytes && whole) return Dot{x86::vpmaddwd_bytes(a, b, t.lanes(i32)), 4, false};
   if (a == bf16 && b == bf16 && as_zero && t.has("avx512bf16"))
     return Dot{x86::vdpbf16ps(x86::Subnormals::as_zero, t.lanes(f32)), 2, true};
   return {};
 }
 
+struct DotPanels {  // of B
+  Type type;
+  int step, lanes, columns, run;  // k in a step, columns in a register and in a panel, k in a register
+  int exchange;                   // of the places in a step
+};
+// B[k, j]: so many rows as a step has, copied side by side and transposed. The loop over steps.
+inline Loop dot_panels_of_rows(const Stage& panels, const Stage& rows, const DotPanels& p, Loop at_block) {
+  panels.compute_at(at_block).transform_layout(
+      [&](Var r, Var c) { return at(c / p.columns, r / p.step, c % p.columns, r % p.step ^ p.exchange); });
+  auto [bk, bj] = panels.spatial<2>();
+  auto [panel, column] = panels.split(bj, p.columns, Tail::pad);
+  auto [half, lane] = panels.split(column, p.lanes, Tail::exact);
+  auto [steps, k] = panels.split(bk, p.step, Tail::exact);
+  panels.reorder(steps, panel, half, lane, k);
+  rows.compute_at(steps);
+  rows.vectorize(rows.split(rows.spatial<2>()[1], p.columns, Tail::exact).inner);
+  panels.tensorize(lane, shuffles::transpose(p.type, p.step, p.lanes));
+  return steps;
+}
+// B[j, k]: a run of k of so many columns as a register has sums, copied row by row, of which the steps are moved. The loop over
+// panels.
+inline Loop dot_panels_of_columns(const Stage& panels, const Stage& rows, const DotPanels& p, Loop at_block) {
+  panels.compute_at(at_block).transform_layout(
+      [&](Var c, Var r) { return at(c / p.columns, r / p.step, c % p.columns, r % p.step ^ p.exchange); });
+  auto [bj, bk] = panels.spatial<2>();
+  auto [panel, column] = panels.split(bj, p.columns, Tail::pad);
+  auto [half, lane] = panels.split(column, p.lanes, Tail::exact);
+  auto [run, of_run] = panels.split(bk, p.run, Tail::pad);
+  auto [steps, k] = panels.split(of_run, p.step, Tail::exact);
+  panels.reorder(panel, half, run, steps, lane, k);
+  rows.compute_at(run);
+  rows.vectorize(rows.spatial<2>()[1], p.run);
+  panels.tensorize(lane, shuffles::move(p.type, p.lanes, p.step));
+  return panel;
+}
+
 }  // namespace detail
 
-// `stage`: C[i, j] = sum over k of wide(A[i, k]) wide(B[k, j]). Refused where the target has no instruction for the types, and,
-// by tensorize, where the sum is not what the instruction computes.
+// `stage`: C[i, j] = sum over k of wide(A[i, k]) wide(B[k, j]), or wide(B[j, k]). Refused where the target has no instruction
+// for the types, and, by tensorize, where the sum is not what the instruction computes.
 inline void matmul_dot(Schedule& s, const Stage& stage, const Tensor& A, const Tensor& B, const MatmulDotOptions& options = {},
                        Where where = Where::current()) {
   const AtLine line(where);
@@ -75,7 +115,7 @@ inline void matmul_dot(Schedule& s, const Stage& stage, const Tensor& A, const T
   const std::optional<detail::Dot> dot =
       detail::dot_of(s.target(), A.type(where), B.type(where), options.subnormals.has_value(), options.pairs.has_value());
   if (!dot)
-    refuse("matmul_dot", "bytes on a target with avx2, or bf16 with subnormals as zero on one with avx512bf16",
+    refuse("matmul_dot", "bytes by bytes on x86-64, or bf16 with subnormals as zero on a target with avx512bf16",
            ir::text(A.type(where)) + " by " + ir::text(B.type(where)) + " on " + std::string(s.target().text()), where);
   const int step = dot->step, lanes = s.target().lanes(i32);
   const int columns = 2 * lanes, rows = options.tile_i != 0 ? options.tile_i : s.target().vector_registers() >= 32 ? 13 : 6;
@@ -96,12 +136,6 @@ inline void matmul_dot(Schedule& s, const Stage& stage, const Tensor& A, const T
     if (dot->reversed) a_panel = s.cache_read(a_rows, {C}, Scope::global);
   });
 
-  if (dot->wide) {
-    a_panel.widen(*dot->wide);
-    b_panels.widen(*dot->wide);
-    b_rows.widen(*dot->wide);
-  }
-
   // ---- A: rows as they are; or copied once more, with the elements of each step exchanged
   a_panel.compute_at(io).transform_layout([&](Var r, Var c) { return at(r / rows, r % rows, c ^ exchange); });
   a_panel.align(2, block_k);
@@ -116,18 +150,10 @@ inline void matmul_dot(Schedule& s, const Stage& stage, const Tensor& A, const T
     a_rows.vectorize(a_rows.spatial<2>()[1], run);
   }
 
-  // ---- B: so many rows as a step has, copied side by side and transposed
-  b_panels.compute_at(ko).transform_layout(
-      [&](Var r, Var c) { return at(c / columns, r / step, c % columns, r % step ^ exchange); });
-  auto [bk, bj] = b_panels.spatial<2>();
-  auto [b_panel, b_column] = b_panels.split(bj, columns, Tail::pad);
-  auto [b_half, b_lane] = b_panels.split(b_column, lanes, Tail::exact);
-  auto [b_steps, b_k] = b_panels.split(bk, step, Tail::exact);
-  b_panels.reorder(b_steps, b_panel, b_half, b_lane, b_k);
-  b_rows.compute_at(b_steps);
-  b_rows.vectorize(b_rows.split(b_rows.spatial<2>()[1], columns, Tail::exact).inner);
-  b_panels.tensorize(b_lane, shuffles::transpose(dot->wide.value_or(B.type(where)), step, lanes));
-  if (options.parallel) b_panels.parallel(b_steps);
+  const detail::DotPanels shape{B.type(where), step, lanes, columns, run, exchange};
+  const Loop b_loop = options.transposed_b ? detail::dot_panels_of_columns(b_panels, b_rows, shape, ko)
+                                           : detail::dot_panels_of_rows(b_panels, b_rows, shape, ko);
+  if (options.parallel) b_panels.parallel(b_loop);
 
   // ---- the tile
   auto [pi, pj, pk] = partial.spatial<3>();

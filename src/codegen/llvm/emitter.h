@@ -82,6 +82,9 @@ class Emitter {
   std::map<ir::Id, std::int64_t> multiples;                        // of index variables, where more than 1
   std::map<ir::Id, std::pair<std::int64_t, std::int64_t>> ranges;  // of index variables that are known to fit 32 bits
 
+  // Of a loop: what it counts, which a debugger shows by that name.
+  void bind_loop(const ir::KStmt& loop, llvm::Value*);
+
  private:
   void begin_root(const Expr&);
   llvm::Value* emit(const Expr&);
@@ -105,6 +108,11 @@ class Emitter {
   llvm::Value* load_vector(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
   std::int64_t table_entries(const ir::KBuffer&) const;  // memory_table.cpp; null where the buffer or the target are not for it
   llvm::Value* load_from_table(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
+  bool gathers(Type) const;
+  template <class F>
+  llvm::Value* each_lane(Type, F value);
+  llvm::Value* load_lanes(const ir::KBuffer&, Type, llvm::Value* index, llvm::Value* mask);
+  llvm::Value* load_anywhere(const ir::KBuffer&, Type, llvm::Value* index, llvm::Value* mask);
   llvm::Value* load_strided(const ir::KBuffer&, Type, llvm::Value* base, std::int64_t stride, llvm::Align);
   llvm::Value* load_pattern(const ir::KBuffer&, Type, const Expr& address, llvm::Align);
   llvm::Value* load_clamped(const ir::KBuffer&, Type, const Expr& address, llvm::Align, llvm::Value* mask);

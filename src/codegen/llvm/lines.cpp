@@ -20,7 +20,7 @@ Lines::Lines(llvm::Module& module, const ir::Kernel& kernel) : kernel_(kernel), 
   const std::string* name = places_.file(places_.kernel());
   builder_.createCompileUnit(llvm::DISourceLanguageName(llvm::dwarf::DW_LANG_C99), file(name ? *name : "none"), "ashlar",
                              /*isOptimized=*/true, /*Flags=*/"", /*RV=*/0, /*SplitName=*/"",
-                             llvm::DICompileUnit::DebugEmissionKind::LineTablesOnly);
+                             llvm::DICompileUnit::DebugEmissionKind::FullDebug);
 }
 
 llvm::DIFile* Lines::file(const std::string& name) {
@@ -72,6 +72,17 @@ llvm::DebugLoc Lines::inside(const llvm::DebugLoc& around, Where where) {
   if (!name || !around) return around;
   llvm::DISubprogram* scope = around->getScope()->getSubprogram();  // not a part of it in another file
   return location(scope, file(*name), where.line(), around->getInlinedAt());
+}
+
+void Lines::variable(llvm::IRBuilderBase& b, const std::string& name, llvm::Value* value, const llvm::DebugLoc& loop) {
+  if (!loop || !loop->getScope()) return;
+  llvm::DIScope* scope = loop->getScope()->getSubprogram();
+  llvm::DILocalVariable*& known = variables_[{name, scope, loop.getLine()}];
+  if (!known) {
+    llvm::DIType* type = builder_.createBasicType("long", 64, llvm::dwarf::DW_ATE_signed);
+    known = builder_.createAutoVariable(scope, name, loop->getFile(), loop.getLine(), type);
+  }
+  builder_.insertDbgValueIntrinsic(value, known, builder_.createExpression(), loop.get(), b.GetInsertPoint());
 }
 
 }  // namespace ashlar::codegen

@@ -1,5 +1,6 @@
 #pragma once
-// Line tables of an object: which line of the user's text an instruction stands for (DWARF, as of cc -gline-tables-only).
+// Line tables of an object: which line of the user's text an instruction stands for, and what the variables of loops are
+// (DWARF).
 //
 // Every function of the object has a subprogram of its name. Loops stand in it, at the line of the schedule step that made
 // them, or of the definition. What computes a stage stands in a scope named as the stage, as if it were a function inlined
@@ -15,6 +16,7 @@
 
 #include <llvm/IR/DIBuilder.h>
 #include <llvm/IR/DebugLoc.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
 #include "codegen/places.h"
@@ -33,6 +35,9 @@ class Lines {
   llvm::DebugLoc of(const ir::KStmt&, llvm::Function*, const llvm::DebugLoc& loop);
   // Of an expression inside what stands at `around`; `around` where the place is not the user's.
   llvm::DebugLoc inside(const llvm::DebugLoc& around, Where);
+  // A loop's variable, from the builder's place on: what it counts is shown among the locals of the function, under its name.
+  // `loop`: where the loop stands, in the function itself.
+  void variable(llvm::IRBuilderBase&, const std::string& name, llvm::Value*, const llvm::DebugLoc& loop);
 
  private:
   llvm::DIFile* file(const std::string& name);
@@ -44,6 +49,7 @@ class Lines {
   llvm::DIBuilder builder_;
   std::map<std::string, llvm::DIFile*> files_;
   std::map<std::tuple<std::string, llvm::DIFile*, unsigned>, llvm::DISubprogram*> stages_;
+  std::map<std::tuple<std::string, llvm::DIScope*, unsigned>, llvm::DILocalVariable*> variables_;
   std::map<std::pair<llvm::DIScope*, llvm::DIFile*>, llvm::DIScope*> other_files_;  // a scope, as far as it is another file's
 };
 

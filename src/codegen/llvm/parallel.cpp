@@ -92,7 +92,7 @@ llvm::Function* emit_worker(Emitter& outer, const ir::KStmt& loop, const std::ve
   e.b.SetInsertPoint(work);
   Value* past = e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, e.b.CreateAdd(first, chunk), extent);
   e.loop(e.b.CreateAdd(begin, first), e.b.CreateAdd(begin, past), true, [&](Value* i) {
-    e.bind(loop.var, i);
+    e.bind_loop(loop, i);
     e.begin_iteration(loop.var);
     e.statements(loop.body);
   });

@@ -4,6 +4,7 @@
 #include <ashlar/ir/refusal.h>
 
 #include "codegen/llvm/emitter.h"
+#include "codegen/llvm/lines.h"
 #include "codegen/uses.h"
 
 namespace ashlar::codegen {
@@ -70,6 +71,11 @@ void Emitter::bind_index(ir::Id var, const Expr& e) {
   if (const auto range = range_of(e)) ranges[var] = *range;
 }
 
+void Emitter::bind_loop(const ir::KStmt& loop, Value* i) {
+  bind(loop.var, i);
+  if (unit.lines) unit.lines->variable(b, loop.name, i, loop_);
+}
+
 void Emitter::for_loop(const ir::KStmt& s) {
   std::int64_t extent = -1;
   const bool constant = ir::is_int(s.extent, &extent);
@@ -86,7 +92,7 @@ void Emitter::for_loop(const ir::KStmt& s) {
     Value* begin = narrowed ? address(s.begin) : expr(s.begin);
     Value* end = b.CreateAdd(begin, narrowed ? address(s.extent) : expr(s.extent));
     loop(begin, end, constant, [&](Value* i) {
-      bind(s.var, i);
+      bind_loop(s, i);
       if (narrowed) ranges[s.var] = {first->first, last->second - 1};
       begin_iteration(s.var);
       statements(s.body);

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
 // The texts name LLVM's intrinsics for the instructions; what they compute is in Intel's Software Developer's Manual, volume 2,
@@ -113,13 +114,12 @@ Intrinsic vpdpwssd(int lanes, Encoding e, Where where) {
                    where);
 }
 
-namespace {
-
-Intrinsic maddwd(const char* name, int lanes, Type tb, Where where) {
-  known_lanes(name, lanes, false, where);
+Intrinsic vpmaddwd(int lanes, Type tb, Where where) {
+  known_lanes("vpmaddwd", lanes, false, where);
+  if (tb != i16 && tb != i8) refuse("vpmaddwd", "i16 or i8", ir::text(tb), where);
   const std::string l = num(lanes), pairs = "<" + num(2 * lanes) + " x i16>", words = "<" + l + " x i32>";
   return intrinsic(
-      (std::string(name) + "_" + l).c_str(),
+      ((tb == i8 ? "vpmaddwd_i8_" : "vpmaddwd_") + l).c_str(),
       [&](Meaning& m) {
         Tensor a = m.read("a", i16, {2}), b = m.read("b", tb, {lanes, 2}), c = m.accumulate("c", i32, {lanes});
         Axis k{"k", 2};
@@ -151,11 +151,6 @@ Intrinsic maddwd(const char* name, int lanes, Type tb, Where where) {
       },
       where);
 }
-
-}  // namespace
-
-Intrinsic vpmaddwd(int lanes, Where where) { return maddwd("vpmaddwd", lanes, i16, where); }
-Intrinsic vpmaddwd_bytes(int lanes, Where where) { return maddwd("vpmaddwd_bytes", lanes, i8, where); }
 
 Intrinsic vpmaddubsw(Pairs, int lanes, Where where) {
   known_lanes("vpmaddubsw", lanes, false, where);
@@ -190,6 +185,58 @@ Intrinsic vpmaddubsw(Pairs, int lanes, Where where) {
                                          loaded("{b.ptr}") + "), " + pre + "set1_epi16(1))));\n")
                                             .c_str());
                      m.needs(lanes == 16 ? "avx512bw" : lanes == 8 ? "avx2" : "avx", where);
+                   },
+                   where);
+}
+
+Intrinsic vpmaddwd_bytes(Type a, Type b, int lanes, Where where) {
+  known_lanes("vpmaddwd_bytes", lanes, false, where);
+  for (const Type t : {a, b})
+    if (t != u8 && t != i8) refuse("vpmaddwd_bytes", "u8 or i8", ir::text(t), where);
+  const std::string l = num(lanes), pairs = "<" + num(2 * lanes) + " x i16>", words = "<" + l + " x i32>";
+  const std::string call = lanes == 16 ? "avx512.pmaddw.d.512" : lanes == 8 ? "avx2.pmadd.wd" : "sse2.pmadd.wd";
+  // Of 16 bits the lower byte, and the upper one, as numbers.
+  const auto widened = [&](const std::string& x, Type t) {
+    const std::string by = ", splat (i16 8)\n";
+    if (t == u8)
+      return x + "_even = and " + pairs + " " + x + ", splat (i16 255)\n" + x + "_odd = lshr " + pairs + " " + x + by;
+    return x + "_up = shl " + pairs + " " + x + by + x + "_even = ashr " + pairs + " " + x + "_up" + by + x + "_odd = ashr " +
+           pairs + " " + x + by;
+  };
+  const auto multiplied = [&](const std::string& part) {
+    return "%" + part + " = call " + words + " @llvm.x86." + call + "(" + pairs + " %all_" + part + ", " + pairs + " %rows_" +
+           part + ")\n";
+  };
+  const std::string pre = prefix(lanes), of_vector = "_si" + bits(lanes), v = "__m" + bits(lanes) + "i",
+                    load = pre + "loadu" + of_vector + "((const " + v + " *)(const void *)";
+  const auto in_c_of = [&](const std::string& x, Type t) {
+    const std::string odd = pre + (t == u8 ? "srli" : "srai") + "_epi16(" + x + ", 8)";
+    const std::string even =
+        t == u8 ? pre + "and" + (lanes == 16 ? "_si512" : of_vector) + "(" + x + ", " + pre + "set1_epi16(255))"
+                : pre + "srai_epi16(" + pre + "slli_epi16(" + x + ", 8), 8)";
+    return std::pair(even, odd);
+  };
+  const auto [a_even, a_odd] = in_c_of("all", a);
+  const auto [b_even, b_odd] = in_c_of("rows", b);
+  const auto add = [&](const std::string& x, const std::string& y) { return pre + "add_epi32(" + x + ", " + y + ")"; };
+  const auto madd = [&](const std::string& x, const std::string& y) { return pre + "madd_epi16(" + x + ", " + y + ")"; };
+  return intrinsic(("vpmaddwd_bytes_" + ir::text(a) + "_" + ir::text(b) + "_" + l).c_str(),
+                   [&](Meaning& m) {
+                     Tensor ta = m.read("a", a, {4}), tb = m.read("b", b, {lanes, 4}), c = m.accumulate("c", i32, {lanes});
+                     Axis k{"k", 4};
+                     m.means(c, [&](Var i) { return sum(i32(ta(k)) * i32(tb(i, k)), k).from(c(i)); });
+                     const std::string text = broadcast("{a.value}", "<4 x i8>", pairs, lanes) + "%rows = bitcast <" +
+                                              num(4 * lanes) + " x i8> {b.value} to " + pairs + "\n" + widened("%all", a) +
+                                              widened("%rows", b) + multiplied("even") + multiplied("odd") + "%both = add " +
+                                              words + " %even, %odd\n{c.result} = add " + words + " {c.value}, %both";
+                     m.emit(Backend::llvm, text.c_str());
+                     m.emit(Backend::c, ("#include <immintrin.h>\n" + std::string(word_in_c) + v + " all = " + pre +
+                                         "set1_epi32(word), rows = " + load + "{b.ptr});\n" + pre + "storeu" + of_vector +
+                                         "((" + v + " *)(void *){c.ptr}, " +
+                                         add(load + "{c.ptr})", add(madd(a_even, b_even), madd(a_odd, b_odd))) + ");\n")
+                                            .c_str());
+                     if (lanes == 16) m.needs("avx512bw", where);
+                     if (lanes == 8) m.needs("avx2", where);
                    },
                    where);
 }

@@ -11,9 +11,11 @@
 // one of a split, a tile of them. The stage's loops stay, with extents that follow from that.
 //
 // Legality: ORDER. What an iteration of B reads of A, an earlier or the same iteration of A has computed; where the iterations
-// are not taken in their order, the same (prove_beside, which is asked again after every step).
+// are not taken in their order, the same (prove_beside, which is asked again after every step). Steps of a recurrence that lie
+// in different iterations want these in their order.
 #include <ashlar/analysis/siblings.h>
 #include <ashlar/ir/function.h>
+#include <ashlar/ir/recurrence.h>
 
 #include "schedule/legality.h"
 #include "schedule/primitives.h"
@@ -55,7 +57,8 @@ void apply_fuse_siblings(Context& c) {
     c.refuse("a processor (on a device compute_at and fuse_into put stages into one launch)", std::string(c.target.text()));
   if (host.id == nest.id) c.refuse("a loop of another stage", name_of(c.p, loop) + ", a loop of " + stage.name + " itself");
   require_own_place(c, stage, nest), require_own_place(c, other, host);
-  require_no_recurrence(c, stage, ", of which each iteration needs those before");
+  if (!ir::stages_inside(c.p, stage).empty())
+    c.refuse("a stage that computes nothing between its steps", stage.name + ", which does");
   if (nest.body.size() != 1 || nest.body.front().kind != Stmt::Kind::loop)
     c.refuse("one loop outside of all others of " + stage.name, "none (or parts of one, or its storage beside it)");
   const Stmt& own = nest.body.front();

@@ -18,7 +18,15 @@
 namespace ashlar::schedule {
 namespace {
 
-// A stage that is no output, and that no other one reads; null where there is none.
+// Do formulas alone read a buffer, and not a function in C, which reads it in memory?
+void require_formulas(Context& c, const ir::Stage& stage, Id buffer, const ir::Stage& reader) {
+  if (const ir::Function* f = ir::computed_by(reader.values); f && reads_buffer(reader, buffer))
+    c.refuse("a stage that formulas alone read (compute_at places it)",
+             stage.name + ", which " + f->symbol + " reads in memory, for " + reader.name);
+}
+
+}  // namespace
+
 const ir::Stage* unread(const Program& p) {
   std::set<Id> read;
   for (const auto& [id, stage] : p.stages)
@@ -31,7 +39,6 @@ const ir::Stage* unread(const Program& p) {
   return nullptr;
 }
 
-// Takes a stage that nothing reads out of the program, with what is computed inside it for it alone.
 void drop_stage(Context& c, const ir::Stage& stage, const std::string& because) {
   std::vector<Id> axes;
   std::vector<Stmt> nests;
@@ -72,14 +79,11 @@ void drop_stage(Context& c, const ir::Stage& stage, const std::string& because) 
   }
 }
 
-}  // namespace
-
 void drop_unread(Context& c, const std::string& because) {
   while (const ir::Stage* other = unread(c.p)) drop_stage(c, ir::Stage(*other), because);
 }
 
-void apply_inline(Context& c) {
-  // match
+ir::Stage inlined_stage(Context& c) {
   const ir::Stage stage = c.stage(0);
   if (stage.is_reduction()) c.refuse("a stage that is not a reduction", stage.name + " (compute_at places it)");
   require_no_recurrence(c, stage, " (compute_at places it)");
@@ -104,28 +108,48 @@ void apply_inline(Context& c) {
                    (s.after ? "fuse_into)" : "compute_at)"),
                c.p.stage(s.stage).name + " inside " + stage.name);
   });
-  // rewrite: nothing to prove, every read lies in the stage's domain already
-  bool any = false;
+  return stage;
+}
+
+Expr with_inlined(const Expr& e, const std::map<Id, Inlined>& stages) {
+  return ir::transform(e, [&](const Expr& x) {
+    if (!ir::is(x, ir::Op::load)) return x;
+    const auto at = stages.find(x.node()->id);
+    if (at == stages.end()) return x;
+    ++at->second.read;
+    const ir::Stage& stage = at->second.stage;
+    ir::Substitution point;
+    for (std::size_t d = 0; d < stage.iters.size(); ++d) point.emplace_back(stage.iters[d].id, ir::args_of(x)[d]);
+    const Expr value = ir::substitute(stage.values.front(), point);
+    return stages.size() > 1 ? with_inlined(value, stages) : value;
+  });
+}
+
+void inline_into_readers(Context& c, const std::map<Id, Inlined>& stages) {
+  std::set<Id> inlined;
+  for (const auto& [buffer, of] : stages) inlined.insert(of.stage.id);
   for (auto& [id, reader] : c.p.stages) {
-    if (id == stage.id) continue;
-    if (const ir::Function* f = ir::computed_by(reader.values); f && reads_buffer(reader, buffer))
-      c.refuse("a stage that formulas alone read (compute_at places it)",
-               stage.name + ", which " + f->symbol + " reads in memory, for " + reader.name);
-    auto replace = [&](Expr& e) {
-      e = ir::transform(e, [&](const Expr& x) {
-        if (!ir::is(x, ir::Op::load) || x.node()->id != buffer) return x;
-        any = true;
-        ir::Substitution at;
-        for (std::size_t d = 0; d < stage.iters.size(); ++d) at.emplace_back(stage.iters[d].id, ir::args_of(x)[d]);
-        return ir::substitute(stage.values.front(), at);
-      });
-    };
-    for (Expr& e : reader.values) replace(e);
-    for (Expr& e : reader.inits) replace(e);
-    for (Expr& e : reader.targets) replace(e);
-    if (!reader.keep.empty()) replace(reader.keep);
+    bool any = false;
+    for (const Id buffer : analysis::buffers_read(reader)) {
+      const auto at = stages.find(buffer);
+      if (at == stages.end() || (stages.size() == 1 && id == at->second.stage.id)) continue;
+      require_formulas(c, at->second.stage, buffer, reader);
+      any = true;
+    }
+    if (!any || inlined.count(id)) continue;
+    for (auto* list : {&reader.values, &reader.inits, &reader.targets})
+      for (Expr& e : *list) e = with_inlined(e, stages);
+    if (!reader.keep.empty()) reader.keep = with_inlined(reader.keep, stages);
   }
-  if (!any) throw InternalError(stage.name + " is read by nothing");
+}
+
+void apply_inline(Context& c) {
+  // match
+  const ir::Stage stage = inlined_stage(c);
+  // rewrite: nothing to prove, every read lies in the stage's domain already
+  const std::map<Id, Inlined> stages{{stage.buffers.front(), {stage}}};
+  inline_into_readers(c, stages);
+  if (!stages.begin()->second.read) throw InternalError(stage.name + " is read by nothing");
   // remap
   drop_stage(c, stage, "was inlined");
   drop_unread(c, "had no reader any more when " + stage.name + " was inlined");

@@ -60,7 +60,7 @@ void apply_specialize(Context& c) {
   other.program.assumptions.push_back(condition);
   analysis::derive_regions(other.program);
   Context there{other, other.program, c.target, c.step, {}};
-  recheck(there);  // boxes are other ones where more is known, and windows that slid there may move otherwise
+  recheck(there, nullptr);  // boxes are other ones where more is known, and windows that slid there may move otherwise
   variant.program = std::make_shared<const ir::Program>(std::move(other.program));
   c.p.assumptions.push_back(ir::logic_not(condition));
   c.p.variants.push_back(std::move(variant));

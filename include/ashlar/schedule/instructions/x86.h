@@ -26,11 +26,14 @@ Intrinsic vpdpbusd_vectors(int lanes = 16, Encoding = Encoding::evex, Where = Wh
 // c[i] += sum over k in 2 of i32(a[k]) * i32(b[i, k]): c i32[lanes]; a i16[2], b i16[lanes, 2].
 Intrinsic vpdpwssd(int lanes = 16, Encoding = Encoding::evex, Where = Where::current());
 
+// c[i] += sum over k in 4 of i32(a[k]) * i32(b[i, k]): c i32[lanes]; a[4], b[lanes, 4], each of u8 or i8. On every processor:
+// bytes are widened to 16 bits by shifts and masks, the even ones and the odd ones, vpmaddwd multiplies them and adds pairs in
+// 32 bits, exactly. What is widened of a and of b is the same for all calls that read it. 16 lanes need avx512bw, 8 avx2.
+Intrinsic vpmaddwd_bytes(Type a, Type b, int lanes = 16, Where = Where::current());
+
 // vpmaddwd and an addition, where there is no VNNI: c[i] += sum over k in 2 of i32(a[k]) * i32(b[i, k]): c i32[lanes]; a
-// i16[2], b i16[lanes, 2]. 16 lanes need avx512bw, 8 avx2, 4 avx.
-Intrinsic vpmaddwd(int lanes = 8, Where = Where::current());
-// The same of b i8[lanes, 2], which is extended to 16 bits on the way.
-Intrinsic vpmaddwd_bytes(int lanes = 8, Where = Where::current());
+// i16[2], b i16[lanes, 2], or i8[lanes, 2], which is extended to 16 bits on the way. 16 lanes need avx512bw, 8 avx2, 4 avx.
+Intrinsic vpmaddwd(int lanes = 8, Type b = i16, Where = Where::current());
 
 // vpmaddubsw adds two products in 16 bits, and cuts off what leaves them. The description does not: whoever asks for the
 // instruction says that no a[2k] b[i, 2k] + a[2k + 1] b[i, 2k + 1] is outside of -32768 to 32767, as where all of a is below

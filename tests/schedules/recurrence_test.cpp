@@ -1,0 +1,121 @@
+// What recurrences get by default: pieces of columns, rows side by side, wavefronts, and steps of several in one pass.
+#include "by_default.h"
+
+#include <ashlar/ir/print.h>
+
+using namespace ashlar;
+using namespace by_default_test;
+
+namespace {
+
+int count(const std::string& text, const std::string& part) {
+  int n = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+std::string kernel_of(const Scheduled& s) {
+  const Target& t = s.by.schedule.target();
+  return ir::text(lower(s.by.schedule.scheduled().program, options_for(t)));
+}
+
+Tensor average(const char* name, const Tensor& x, int by, bool backwards = false) {
+  const Expr n = x.extent(0);
+  return recur(
+      name, {n}, backwards ? Along{0}.backwards() : Along{0}, Lag{1}, [&](Var t) { return x(t); },
+      [&](Prior y, Var t) { return y(backwards ? t + 1 : t - 1) * by - x(t); });
+}
+
+}  // namespace
+
+TEST_CASE("by default: the steps of columns choose and mask nothing, but for the first one and the last columns") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"}, M{"M"};
+  const Tensor x = lang::make_input("x", f32, {N, M});
+  const Scheduled s({x}, {recur(
+                             "y", {N, M}, Along{0}, Lag{2}, [&](Var t, Var i) { return x(t, i); },
+                             [&](Prior y, Var t, Var i) { return x(t, i) + 2.0f * y(t - 1, i) - y(t - 2, i); })});
+  CHECK(s.has("y", "pieces of i1 in parallel"));
+  const std::string text = kernel_of(s);
+  CAPTURE(text);
+  CHECK(count(text, "for i0 in [2, +N - 2)") == 1);
+  CHECK(count(text, "select(") == 0);
+  const std::size_t steps = text.find("for i0 in [2, +N - 2)"), loop = text.find("for i1ioo in", steps),
+                    line = text.find('\n', loop) + 1;
+  const std::string inner = text.substr(line, text.find('\n', line) - line);
+  CHECK(count(inner, " < ") == 0);
+  CHECK(count(inner, "[ramp16(") == 4);  // the store, and a vector of each step that is read
+  s.same({{9, 33}, {9, 33}});
+  s.same({{1, 600}, {1, 600}});
+  s.same({{3, 1100}, {3, 1100}});
+}
+
+TEST_CASE("by default: a table is computed in wavefronts, four rows at once") {
+  lang::DefinitionScope scope;
+  const Symbol M{"M"}, N{"N"};
+  const Tensor a = lang::make_input("a", i32, {M}), b = lang::make_input("b", i32, {N});
+  const auto table = [&](bool cross) {
+    return recur(
+        "d", {M + 1, N + 1}, Along{0, 1}, Lag{1}, [&](Var i, Var j) { return i32(i + j); },
+        [&](Prior p, Var i, Var j) {
+          const Expr up = cross ? p(i - 1, min(j + 1, N)) : p(i - 1, j);
+          return min(min(up, p(i, j - 1)) + 1, p(i - 1, j - 1) + select(a(i - 1) == b(j - 1), 0, 1));
+        });
+  };
+  const Scheduled s({a, b}, {table(false)});
+  CHECK(s.has("d", "4 rows side by side, each a column behind the one above, tiles of a diagonal in parallel"));
+  const std::string text = kernel_of(s);
+  CAPTURE(text);
+  CHECK(count(text, "  registers ") >= 4);  // one or more for each of the rows
+  for (const auto& [m, n] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {5, 9}, {70, 3}, {3, 600}, {41, 530}})
+    s.same({{m}, {n}, {m + 1, n + 1}});
+  const Scheduled alone({a, b}, {table(false)}, {.parallel = false});
+  CHECK(alone.text().find("parallel") == std::string::npos);
+  CHECK(alone.has("d", "4 rows side by side, each a column behind the one above"));
+  alone.same({{41}, {530}, {42, 531}});
+  CHECK(!Scheduled({a, b}, {table(true)}).has("d", "side by side"));  // what it reads to the right is in the next tile
+}
+
+TEST_CASE("by default: two rows side by side, however many arrays a step reads") {
+  lang::DefinitionScope scope;
+  const Symbol R{"R"}, T{"T"};
+  std::vector<Tensor> in;
+  for (const char* name : {"a", "b", "c", "d", "e"}) in.push_back(lang::make_input(name, i32, {R, T}));
+  const Scheduled s(in, {recur(
+                            "y", {R, T}, Along{1}, Lag{1}, [&](Var r, Var t) { return in[0](r, t); },
+                            [&](Prior y, Var r, Var t) {
+                              return (y(r, t - 1) * in[1](r, t) + in[2](r, t)) * in[3](r, t) - in[4](r, t) * in[0](r, t);
+                            })});
+  CHECK(s.has("y", "2 rows side by side"));
+  const std::vector<std::int64_t> shape{5, 7};
+  s.same({shape, shape, shape, shape, shape, shape});
+}
+
+TEST_CASE("by default: recurrences over the same steps of one input share a pass, forwards and backwards") {
+  for (const bool backwards : {false, true}) {
+    lang::DefinitionScope scope;
+    const Symbol N{"N"};
+    const Tensor x = lang::make_input("x", i32, {N});
+    const Scheduled s({x}, {average("fast", x, 3, backwards), average("slow", x, 5, backwards)});
+    CHECK(s.has("slow", "step by step with fast"));
+    const std::string text = kernel_of(s);
+    CAPTURE(text);
+    CHECK(count(text, "for i0 in [1, +N - 1)") == 1);  // one loop, in which each has its register
+    CHECK(count(text, "registers ") == 2);
+    for (const std::int64_t n : {0, 1, 2, 50}) s.same({{n}, {n}, {n}});
+  }
+}
+
+TEST_CASE("by default: other directions, other inputs and scans in lanes have a pass each") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor x = lang::make_input("x", i32, {N}), z = lang::make_input("z", i32, {N});
+  const Scheduled both({x}, {average("fast", x, 3), average("slow", x, 5, true)});
+  CHECK(!both.has("slow", "step by step"));
+  both.same({{9}, {9}, {9}});
+  CHECK(!Scheduled({x, z}, {average("fast", x, 3), average("slow", z, 5)}).has("slow", "step by step"));
+  const Tensor sums = scan("sums", {N}, Along{0}, Combine::add, [&](Var t) { return x(t); });
+  const Scheduled lanes({x}, {average("fast", x, 3), sums});
+  CHECK(!lanes.has("sums", "step by step"));
+  lanes.same({{90}, {90}, {90}});
+}
