@@ -64,10 +64,26 @@ VarRange range_of(const KStmt& loop) {
 // Of choices whose arms both read: nothing, or that all points take the first arm, or the second.
 enum class Arms { any, first, second };
 
+// Where a tile stands: what is known there, and the lanes of the vectors that it is in. A test that they decide differently
+// would be a mask of what is stored, and of no load: what is assumed holds in all of them.
+struct Place {
+  Facts facts;
+  std::vector<VarRange> lanes = {};
+  Place inside(const KStmt& loop) const {
+    Place inner = *this;
+    const VarRange r = range_of(loop);
+    inner.facts.range(r.id, r.range.lo, r.range.hi);
+    if (loop.loop_kind == ir::LoopKind::vectorized) inner.lanes.insert(inner.lanes.begin(), r);
+    return inner;
+  }
+};
+
 // What is assumed of one tile.
 class Interior {
  public:
-  Interior(const KStmt& tile, const Facts& facts, Arms arms) : facts_(facts), arms_(arms) { loop(tile, true); }
+  Interior(const KStmt& tile, const Place& at, Arms arms) : facts_(at.facts), arms_(arms), ranges_(at.lanes) {
+    loop(tile, true);
+  }
   bool anything() const { return !replaced_.empty() && !failed_; }
   bool has_equal_arms() const { return equal_arms_; }
 
@@ -377,21 +393,14 @@ void in_turn(KStmt& s, const Buffers& buffers) {
   for (KStmt& k : s.otherwise) in_turn(k, buffers);
 }
 
-void visit(std::vector<KStmt>& list, const Facts& facts, const Buffers& buffers);
-void tile(KStmt& s, const Facts& facts, const Buffers& buffers);
+void visit(std::vector<KStmt>& list, const Place& at, const Buffers& buffers);
+void tile(KStmt& s, const Place& at, const Buffers& buffers);
 
-void visit_body(KStmt& loop, const Facts& facts, const Buffers& buffers) {
-  Facts inner = facts;
-  const VarRange r = range_of(loop);
-  inner.range(r.id, r.range.lo, r.range.hi);
-  visit(loop.body, inner, buffers);
-}
+void visit_body(KStmt& loop, const Place& at, const Buffers& buffers) { visit(loop.body, at.inside(loop), buffers); }
 
 // Looks for tiles below the serial loops of a tile.
-void visit_below(KStmt& tile, const Facts& facts, const Buffers& buffers) {
-  Facts inner = facts;
-  const VarRange r = range_of(tile);
-  inner.range(r.id, r.range.lo, r.range.hi);
+void visit_below(KStmt& tile, const Place& at, const Buffers& buffers) {
+  const Place inner = at.inside(tile);
   auto descend = [&](auto&& self, std::vector<KStmt>& list) -> void {
     for (KStmt& s : list) {
       if (is_tile(s))
@@ -405,35 +414,35 @@ void visit_below(KStmt& tile, const Facts& facts, const Buffers& buffers) {
   descend(descend, tile.body);
 }
 
-void visit(std::vector<KStmt>& list, const Facts& facts, const Buffers& buffers) {
+void visit(std::vector<KStmt>& list, const Place& at, const Buffers& buffers) {
   for (KStmt& s : list) {
     if (s.kind == KStmt::Kind::for_ && !is_tile(s)) {
-      visit_body(s, facts, buffers);
+      visit_body(s, at, buffers);
       continue;
     }
     if (!is_tile(s)) {
-      visit(s.body, facts, buffers);
-      visit(s.otherwise, facts, buffers);
+      visit(s.body, at, buffers);
+      visit(s.otherwise, at, buffers);
       continue;
     }
-    tile(s, facts, buffers);
+    tile(s, at, buffers);
   }
 }
 
 struct Assumed {
   Interior interior;
   Expr test;  // false: there is nothing to assume, or it never holds
-  Assumed(const KStmt& s, const Facts& facts, Arms arms)
-      : interior(s, facts, arms), test(interior.anything() ? analysis::simplify(interior.test(), facts) : ir::boolean(false)) {}
+  Assumed(const KStmt& s, const Place& at, Arms arms)
+      : interior(s, at, arms), test(interior.anything() ? analysis::simplify(interior.test(), at.facts) : ir::boolean(false)) {}
   bool helps(const KStmt& s) const { return !ir::is_int(test, std::int64_t{0}) && (ir::is_int(test, 1) || !has_collective(s)); }
 };
 
 // The tile under the test, and the one that `otherwise` makes of it where the test does not hold.
 template <class F>
-void under_test(KStmt& s, const Facts& facts, const Buffers& buffers, Assumed& assumed, F otherwise) {
+void under_test(KStmt& s, const Place& at, const Buffers& buffers, Assumed& assumed, F otherwise) {
   KStmt full = s;
   full.body = assumed.interior.body(s.body);
-  visit_below(full, facts, buffers);
+  visit_below(full, at, buffers);
   if (ir::is_int(assumed.test, 1)) {
     s = std::move(full);
     return;
@@ -447,19 +456,19 @@ void under_test(KStmt& s, const Facts& facts, const Buffers& buffers, Assumed& a
   s.otherwise = std::move(outside);
 }
 
-void tile(KStmt& s, const Facts& facts, const Buffers& buffers) {
-  const auto below = [&](KStmt& rest) { visit_below(rest, facts, buffers); };
+void tile(KStmt& s, const Place& at, const Buffers& buffers) {
+  const auto below = [&](KStmt& rest) { visit_below(rest, at, buffers); };
   const auto outside = [&](KStmt& rest) { below(rest), in_turn(rest, buffers); };
-  Assumed any(s, facts, Arms::any);
+  Assumed any(s, at, Arms::any);
   if (any.interior.has_equal_arms()) {
-    Assumed first(s, facts, Arms::first), second(s, facts, Arms::second);
+    Assumed first(s, at, Arms::first), second(s, at, Arms::second);
     const bool either = first.helps(s), other = second.helps(s);
     if (either && other)
-      return under_test(s, facts, buffers, first, [&](KStmt& rest) { under_test(rest, facts, buffers, second, outside); });
-    if (either || other) return under_test(s, facts, buffers, either ? first : second, outside);
+      return under_test(s, at, buffers, first, [&](KStmt& rest) { under_test(rest, at, buffers, second, outside); });
+    if (either || other) return under_test(s, at, buffers, either ? first : second, outside);
   }
   if (!any.helps(s)) return below(s);
-  under_test(s, facts, buffers, any, outside);
+  under_test(s, at, buffers, any, outside);
 }
 
 // A vector none of whose lanes is active is left out, and so are unrolled ones side by side: the condition of the first lane,
@@ -522,7 +531,7 @@ Facts facts_of(const ir::Kernel& k) {
 
 void specialise_interior(Draft& draft) {
   const Facts facts = facts_of(draft.kernel);
-  visit(draft.kernel.body, facts, draft.kernel.buffers);
+  visit(draft.kernel.body, Place{facts}, draft.kernel.buffers);
   skip_empty(draft.kernel.body, facts);
 }
 

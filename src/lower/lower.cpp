@@ -50,6 +50,7 @@ constexpr Pass passes[] = {
     {"synchronise", [](State& s, const LowerOptions&) { lower_impl::synchronise(s.draft); }, Pass::For::devices},
     {"interior", [](State& s, const LowerOptions&) { lower_impl::specialise_interior(s.draft); }},
     {"guards", [](State& s, const LowerOptions&) { lower_impl::hoist_guards(s.draft); }},
+    {"remainders", [](State& s, const LowerOptions&) { lower_impl::choose_remainders(s.draft); }},
     {"math", [](State& s, const LowerOptions&) { lower_impl::expand_functions(s.draft); }},
     {"vectorize", [](State& s, const LowerOptions&) { lower_impl::vectorize(s.draft); }},
     {"unroll", [](State& s, const LowerOptions&) { lower_impl::unroll(s.draft); }},

@@ -56,6 +56,7 @@ void pipeline(Draft&, const LowerOptions&);
 void synchronise(Draft&);
 void specialise_interior(Draft&);
 void hoist_guards(Draft&);
+void choose_remainders(Draft&);
 void expand_functions(Draft&);
 void vectorize(Draft&);
 void unroll(Draft&);

@@ -64,6 +64,7 @@ struct Plan {
   std::map<int, std::int64_t> factors;  // of dimensions that are split
   std::vector<Level> levels;
   int vector_dim = -1;              // the dimension of the last level, in vectors
+  bool channels = false;            // vectors hold all of the last level, of several points of the level before it
   int parallel = -1;                // a level
   int strip = -1;                   // the inner level of a dimension in strips, along which members slide
   std::optional<Tile> tile;         // in dimensions of the leader
@@ -82,6 +83,13 @@ class Draft {
   Sizes most() const { return Sizes(program(), options.extent > 0 ? options.extent : std::int64_t{1} << 20); }  // for threads
   Stage handle(Id id) { return stage_of(s, id, where); }
   const Classified& family(Id stage);  // as it was classified first; what a step made, by its own definition
+
+  // The dimension whose elements are neighbours in memory, where that is not the last one.
+  void lies_along(Id stage, std::size_t dim) { along_[stage] = dim; }
+  std::optional<std::size_t> last_in_memory(Id stage) const {
+    const auto at = along_.find(stage);
+    return at == along_.end() ? std::nullopt : std::optional(at->second);
+  }
 
   void made(Id stage, Id of) { of_[stage] = of; }  // by a step: what is done to it is told of the stage that it is a part of
   Choice& choice(Id stage);
@@ -106,6 +114,7 @@ class Draft {
   std::map<Id, Classified> families_;
   std::map<Id, Choice> choices_;
   std::map<Id, Id> of_;
+  std::map<Id, std::size_t> along_;
   std::vector<Id> order_;
 };
 
@@ -145,14 +154,18 @@ void schedule_group(Draft&, const Group&, Plan);              // leader.cpp
 std::optional<Group> rows_before(Draft&, const Group& reader, const Plan&, const std::vector<Group>& others);
 void schedule_together(Draft&, const Group& reader, Plan, const Group& first);
 // The loops of a stage inside of others: `place` is the innermost loop around it. `tile`: in its own dimensions.
-void schedule_inside(Draft&, Id stage, Loop place, const std::optional<Tile>& tile);
-Tile tile_of(Draft&, const ir::Stage&, const Classified&);  // tiles.cpp
-void lies_last(const Stage&, int rank, int dim, Where);     // neighbours in memory are those of this dimension; of rank 2 to 5
+void schedule_inside(Draft&, Id stage, Loop place, const std::optional<Tile>& tile);  // inside.cpp
+Tile tile_of(Draft&, const ir::Stage&, const Classified&);                            // tiles.cpp
+void lies_last(const Stage&, int rank, int dim, Where);  // neighbours in memory are those of this dimension; of rank 2 to 5
+// The variable bounds the terms, k in [0, i + 1): rows do not go over them together.
+bool bounds_terms(const ir::Stage&, Id variable);
 void accumulate(Draft&, Id stage, const Tile&);
-void unroll_terms(Draft&, Id stage, const Tile&);           // the innermost ones, while the code stays small
-void pack_columns(Draft&, Id stage, Id sums, const Tile&);  // before the loops of either
-void last_in_memory(Draft&, Id stage, int dim);             // its dimension, of up to five
-bool regroups(const Draft&, const ir::Stage&);              // reductions.cpp: may its terms be grouped otherwise?
+void vectors_of_tile(Draft&, Id stage, Loop columns, const Tile&);  // the inner loop of what is copied out of one
+void pack_columns(Draft&, Id stage, Id sums, const Tile&);          // before the loops of either
+bool gathers_little(const ir::Program&, const ir::Stage&);          // few operations on elements that lie anywhere
+void unroll_terms(Draft&, Id stage, const Tile&);                   // the innermost ones, while the code stays small
+void last_in_memory(Draft&, Id stage, int dim);                     // its dimension, of up to five
+bool regroups(const Draft&, const ir::Stage&);                      // reductions.cpp: may its terms be grouped otherwise?
 // `terms`: about so many, where their bounds depend on loops around; 0: as many as the nest says.
 void reduce_in_lanes(Draft&, Id stage, double terms = 0);
 void reduce_all(Draft&, Id stage);

@@ -1,5 +1,6 @@
 // A group as planned: the leader's loops, then its members in them, each with loops of its own, then the kinds of the leader's.
 #include <algorithm>
+#include <bit>
 
 #include "schedules/draft.h"
 
@@ -8,18 +9,20 @@ namespace {
 
 std::string label(const Draft& d, Loop l) { return std::string(l.label(d.where)); }
 
-// The inner loop over the columns of a tile: unrolled vectors.
-void vectors_of_tile(Draft& d, Id id, Loop loop, const Tile& t) {
+// Vectors of several points with all their channels, which the last two loops go over.
+bool vectors_of_channels(Draft& d, Id id, Loop points, Loop channels, std::int64_t many) {
+  const std::int64_t most = lanes_of(d, d.stage(id)) / many;
+  const auto by = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(most)));
   const Stage stage = d.handle(id);
-  const int lanes = std::max(1, d.s.target().lanes(d.program().buffer(d.stage(id).buffers.front()).type));
-  d.attempt(id, "vectors of " + std::to_string(lanes) + " along " + label(d, loop), [&] {
-    if (t.columns_by > lanes && t.columns_by % lanes == 0) {
-      const Split split = stage.split(loop, lanes, Tail::exact, d.where);
-      stage.unroll(split.outer, d.where);
-      loop = split.inner;
-    }
-    if (lanes > 1) stage.vectorize(loop, d.where);
-  });
+  return d.attempt(
+      id,
+      "vectors of " + count(static_cast<double>(by)) + " points along " + label(d, points) + " with " +
+          count(static_cast<double>(many)) + " values each",
+      [&] {
+        const Split split = stage.split(points, by, Tail::guard, d.where);
+        stage.vectorize(stage.fuse(split.inner, channels, d.where), d.where);
+      },
+      "a vector of the values of one");
 }
 
 // A ring of as many rows as are alive at once, where the steps prove that they are enough.
@@ -64,37 +67,6 @@ std::optional<std::size_t> point_of(const Plan& plan, const std::vector<Follow>&
 }
 
 }  // namespace
-
-void schedule_inside(Draft& d, Id id, Loop place, const std::optional<Tile>& tile) {
-  const ir::Stage s = d.stage(id);
-  const Family family = d.family(id).family;
-  if (s.is_reduction() && tile) {
-    if (tile->packed) pack_columns(d, id, id, *tile);
-    if (tile->phases) copy_phases(d, id, id, place, *tile->phases);
-    return accumulate(d, id, *tile);
-  }
-  if (s.is_reduction() && (family == Family::row_reduction || family == Family::full_reduction)) {
-    reduce_in_lanes(d, id);
-    on_stack(d, id);
-    return;
-  }
-  const auto dims = spatial_of(s);
-  if (dims.empty()) return;
-  const Sizes sizes = d.sizes();
-  std::size_t v = dims.size() - 1;
-  while (v > 0 && sizes.constant_extent(s, dims[v].id) == 1) --v;
-  const Stage stage = d.handle(id);
-  const Id variable = dims[v].id;
-  d.s.attempt([&] {
-    std::vector<Loop> order;
-    for (const Loop& l : stage.nest(d.where))
-      if (!(l == loop_over(d, stage, variable))) order.push_back(l);
-    order.push_back(loop_over(d, stage, variable));
-    reorder(d, stage, order);
-  });
-  vectorize(d, id, loop_over(d, stage, variable), d.sizes().constant_extent(d.stage(id), variable));
-  on_stack(d, id);
-}
 
 void schedule_group(Draft& d, const Group& g, Plan plan) {
   const Family family = d.family(g.leader).family;
@@ -165,6 +137,8 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
     if (plan.tile->phases) copy_phases(d, sums->id(), g.leader, around->loop, *plan.tile->phases);
     accumulate(d, sums->id(), *plan.tile);
   }
+  // The leader's own terms come first: lanes have no sums of their own once something is computed between them.
+  if (d.stage(g.leader).is_reduction() && !sums && !plan.points) reduce_in_lanes(d, g.leader);
   for (const Id id : g.members) {
     const auto at = plan.place.find(id);
     if (at == plan.place.end()) continue;
@@ -191,6 +165,14 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
     const bool innermost = plan.tile && !sums && at->second + 1 < plan.levels.size() &&
                            plan.levels[at->second].part == Level::Part::outer &&
                            plan.levels[at->second + 1].part == Level::Part::inner;
+    if (plan.channels && d.stage(id).is_reduction()) {  // its columns are the points that vectors follow each other along
+      const Family f = d.family(id).family;
+      const Follow& last = g.follows.at(id).back();
+      if ((f == Family::stencil || f == Family::column_reduction) && last.dim == plan.vector_dim - 1)
+        own = tile_of(d, d.stage(id), d.family(id));
+      if (own)  // borders stand at both ends of a row: narrow tiles leave few points beside them
+        own->columns_by = std::max(1, d.s.target().lanes(d.program().buffer(d.stage(id).buffers.front()).type));
+    }
     if (innermost && d.stage(id).is_reduction()) {
       const Family f = d.family(id).family;
       if (f == Family::product || f == Family::stencil || f == Family::column_reduction)
@@ -208,9 +190,8 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
       schedule_inside(d, id, level.loop, own);
   }
 
-  // the leader's own terms, then kinds
+  // kinds
   if (plan.points && !sums) unroll_terms(d, g.leader, *plan.tile);
-  if (d.stage(g.leader).is_reduction() && !sums && !plan.points) reduce_in_lanes(d, g.leader);
   if (plan.tile) {
     for (const Level& l : plan.levels)
       if (l.part == Level::Part::inner && l.dim == plan.tile->rows)
@@ -221,7 +202,10 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
     const auto extent = last.part == Level::Part::inner
                             ? std::optional<std::int64_t>(plan.factors.at(last.dim))
                             : d.sizes().constant_extent(d.stage(g.leader), dims[static_cast<std::size_t>(last.dim)].id);
-    if (vectorize(d, g.leader, last.loop, extent) && family == Family::elementwise && g.members.empty()) stream(d, g.leader);
+    const bool done =
+        plan.channels && vectors_of_channels(d, g.leader, plan.levels[plan.levels.size() - 2].loop, last.loop, extent.value());
+    if (!done && vectorize(d, g.leader, last.loop, extent) && family == Family::elementwise && g.members.empty())
+      stream(d, g.leader);
   }
   if (plan.parallel >= 0) {
     const Loop loop = plan.levels[static_cast<std::size_t>(plan.parallel)].loop;

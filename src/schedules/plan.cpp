@@ -39,9 +39,11 @@ std::optional<Tile> tile_through(Draft& d, const Group& g, int vector_dim) {
         const Follow& to = follows[static_cast<std::size_t>(dim)];
         return to.scale == 1 && to.lo == 0 && to.hi == 0 ? to.dim : -1;
       };
-      if (own.packed ? same(own.columns) < 0 || same(own.rows) < 0 : same(own.columns) != vector_dim) continue;
+      const bool turned = own.packed && own.columns + 1 != static_cast<int>(follows.size());
+      if (turned ? same(own.columns) < 0 || same(own.rows) < 0 : same(own.columns) != vector_dim) continue;
       Tile t = own;
       t.columns = same(own.columns), t.rows = own.rows < 0 ? -1 : same(own.rows);
+      if (!turned) t.packed = 0;  // the member's own affair
       return t;
     }
   return std::nullopt;
@@ -61,6 +63,20 @@ std::int64_t divided_by(const ir::Stage& s, Id variable) {
       return all <= most;
     });
   return all > 1 && all <= most ? all : 0;
+}
+
+// Points that have a few values each, neighbours in memory: the colours of pixels, the coordinates of places. Vectors hold
+// those of several points, of the dimension before; so that the channels alone are no vector worth its name.
+//
+//   rgb[y, x, 3], vectors of 16 pixels:  element e of 48 is at (x + e / 3, e % 3)
+bool has_channels(const Draft& d, const ir::Stage& s, const std::vector<double>& window) {
+  const auto dims = spatial_of(s);
+  if (dims.size() < 2 || s.is_reduction() || d.s.target().is_gpu() || d.s.target().has("sve")) return false;
+  const Sizes sizes = d.sizes();
+  const auto channels = sizes.constant_extent(s, dims.back().id).value_or(0);
+  const int lanes = lanes_of(d, s);
+  return channels >= 2 && 2 * channels <= lanes && window.back() == 0 &&
+         sizes.extent(s, dims[dims.size() - 2].id) >= 2 * static_cast<double>(lanes / channels);
 }
 
 }  // namespace
@@ -113,26 +129,30 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
   } else if (!leader.is_reduction()) {
     plan.vector_dim = n - 1;
     while (plan.vector_dim > 0 && constant(plan.vector_dim) == 1) --plan.vector_dim;
+    if (const auto last = d.last_in_memory(g.leader)) plan.vector_dim = static_cast<int>(*last);
     plan.tile = tile_through(d, g, plan.vector_dim);
     if (plan.tile) plan.vector_dim = plan.tile->columns;
   }
   const int v = plan.vector_dim;
   if (plan.tile && plan.tile->columns < 0) plan.tile.reset();
-  int strip_dim = -1;  // its outer part stands outside, its inner part inside of the others
+  plan.channels = v == n - 1 && !plan.tile && has_channels(d, leader, window);
+  const int w = plan.channels ? v - 1 : v;  // the dimension along which vectors follow each other
+  int strip_dim = -1;                       // its outer part stands outside, its inner part inside of the others
   bool slides_along_strip = false;
   if (plan.tile) {
     plan.factors[v] = plan.tile->columns_by;
     if (plan.tile->rows >= 0) plan.factors[plan.tile->rows] = plan.tile->rows_by;
   } else if (v >= 0) {
     const std::int64_t chunk = windows ? stencil_elements : chunk_elements;
-    if (followed[static_cast<std::size_t>(v)] && constant(v).value_or(INT64_MAX) > 2 * chunk)
-      plan.factors[v] = chunk;
-    else if (n == 1 && constant(v).value_or(INT64_MAX) > parallel_elements)
-      plan.factors[v] = parallel_elements;
-    if (const std::int64_t by = divided_by(leader, dims[static_cast<std::size_t>(v)].id); by > 0 && g.members.empty())
+    if (followed[static_cast<std::size_t>(w)] && constant(w).value_or(INT64_MAX) > 2 * chunk)
+      plan.factors[w] = chunk;
+    else if ((n == 1 || (plan.channels && n == 2)) && constant(w).value_or(INT64_MAX) > parallel_elements)
+      plan.factors[w] = parallel_elements;
+    if (const std::int64_t by = divided_by(leader, dims[static_cast<std::size_t>(v)].id);
+        by > 0 && g.members.empty() && !plan.channels)
       plan.factors[v] = by;
     for (int k = 0; k < n; ++k)
-      if (k != v && window[static_cast<std::size_t>(k)] > 0 && strip_dim < 0 && extent(k) > 1) strip_dim = k;
+      if (k != v && k != w && window[static_cast<std::size_t>(k)] > 0 && strip_dim < 0 && extent(k) > 1) strip_dim = k;
     if (strip_dim >= 0) {
       // What slides computes its window anew in each strip: windows of windows take more rows, as long as strips are enough for
       // all.
@@ -152,7 +172,7 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
   // in which order
   std::vector<int> outer;
   for (int k = 0; k < n; ++k)
-    if (k != v && !(plan.tile && k == plan.tile->rows)) outer.push_back(k);
+    if (k != v && k != w && !(plan.tile && k == plan.tile->rows)) outer.push_back(k);
   std::stable_sort(outer.begin(), outer.end(),
                    [&](int a, int b) { return followed[static_cast<std::size_t>(a)] > followed[static_cast<std::size_t>(b)]; });
   const auto add = [&](int dim, Level::Part part) { plan.levels.push_back({dim, part, {}}); };
@@ -168,7 +188,7 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
       add(k, split(k) ? Level::Part::outer : Level::Part::whole);
   }
   if (plan.tile && plan.tile->rows >= 0) add(plan.tile->rows, Level::Part::outer);
-  if (v >= 0 && split(v) && !columns_first) add(v, Level::Part::outer);
+  if (v >= 0 && split(w) && !columns_first) add(w, Level::Part::outer);
   if (strip_dim >= 0) {
     if (slides_along_strip && std::find(late.begin(), late.end(), strip_dim) == late.end())
       plan.strip = static_cast<int>(plan.levels.size());
@@ -177,6 +197,7 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
   std::size_t places = plan.levels.size();  // members go into these
   for (const int k : late) add(k, Level::Part::whole);
   if (plan.tile && plan.tile->rows >= 0) add(plan.tile->rows, Level::Part::inner);
+  if (plan.channels) add(w, split(w) ? Level::Part::inner : Level::Part::whole);
   if (v >= 0) add(v, split(v) ? Level::Part::inner : Level::Part::whole);
   if (plan.levels.empty()) {
     plan.outside = g.members;
@@ -194,7 +215,7 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
     const std::size_t candidates = v >= 0 ? std::max<std::size_t>(places, 1) : plan.levels.size();
     for (std::size_t k = 0; k < std::min(candidates, plan.levels.size()); ++k) {
       const Level& l = plan.levels[k];
-      if (l.part == Level::Part::inner || (v >= 0 && k + 1 == plan.levels.size())) continue;
+      if (l.part == Level::Part::inner || (v >= 0 && k + (plan.channels ? 2 : 1) >= plan.levels.size())) continue;
       const double times = std::ceil(large.extent(leader, dims[static_cast<std::size_t>(l.dim)].id) /
                                      static_cast<double>(split(l.dim) ? plan.factors.at(l.dim) : 1));
       if (times <= most) continue;

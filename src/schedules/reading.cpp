@@ -112,6 +112,18 @@ double Sizes::of(const Expr& e) const {
 double Sizes::extent(const ir::Stage& s, Id variable) const {
   const auto nests = ir::nests_of(p_, s.id);
   if (nests.empty()) return 1;
+  // Of a row of a triangle, k in [0, i + 1), about half: what it is in the middle of i.
+  for (const ir::IterVar& v : s.iters) {
+    if (v.id != variable || v.begin.empty() || v.end.empty()) continue;
+    Expr n = ir::sub(v.end, v.begin);
+    ir::Substitution middle;
+    for (const ir::IterVar& around : s.iters) {
+      if (around.id == variable || !ir::uses_var(n, around.id)) continue;
+      const double all = around.end.empty() ? extent(s, around.id) : of(ir::sub(around.end, around.begin));
+      middle.emplace_back(around.id, ir::index(static_cast<std::int64_t>(all / 2)));
+    }
+    if (!middle.empty()) return std::max(0.0, of(ir::substitute(n, middle)));
+  }
   for (const ir::Root& r : nests.front()->roots)
     if (r.iter == variable) return std::max(0.0, of(r.extent));
   return 1;

@@ -14,9 +14,24 @@ constexpr std::size_t many_stages = 16;
 constexpr int last_lanes = 4;
 constexpr double worth_parallel = 2e5;  // operations
 
+// Of the two values that it combines, a reducer gives one: argmin, the first that holds.
+bool chooses(const ir::Reducer& r) {
+  if (r.kind != ir::ReducerKind::custom || r.order != ir::Reducer::Order::any) return false;
+  return std::all_of(r.combine.begin(), r.combine.end(), [](const Expr& e) {
+    bool all = true;
+    ir::walk(e, [&](const Expr& x) {
+      const ir::Op op = ir::op_of(x);
+      all = all && (x.type().is_bool() || op == ir::Op::select || op == ir::Op::var || op == ir::Op::min || op == ir::Op::max);
+      return all && !x.type().is_bool();
+    });
+    return all;
+  });
+}
+
 // Another grouping may give other bits.
 bool rounds(const Draft& d, const ir::Stage& s) {
-  if (s.reducer.kind == ir::ReducerKind::minimum || s.reducer.kind == ir::ReducerKind::maximum) return false;
+  if (s.reducer.kind == ir::ReducerKind::minimum || s.reducer.kind == ir::ReducerKind::maximum || chooses(s.reducer))
+    return false;
   return std::any_of(s.buffers.begin(), s.buffers.end(), [&](Id b) { return d.program().buffer(b).type.is_float(); });
 }
 
@@ -42,8 +57,6 @@ std::vector<Loop> loops_of(Draft& d, const Stage& stage, bool reduce) {
 
 }  // namespace
 
-namespace {
-
 // Few operations on elements that lie anywhere: gathering lanes costs more than such a term.
 bool gathers_little(const ir::Program& p, const ir::Stage& s) {
   constexpr double little = 8;
@@ -54,8 +67,6 @@ bool gathers_little(const ir::Program& p, const ir::Stage& s) {
                                       return std::any_of(r.at.begin(), r.at.end(), [](const Index& x) { return x.from_data; });
                                     });
 }
-
-}  // namespace
 
 bool regroups(const Draft& d, const ir::Stage& s) { return !keeps_order(s) && (d.options.regroup || !rounds(d, s)); }
 

@@ -53,6 +53,20 @@ void columns_of_channels(Draft& d, const ir::Stage& s, const Classified& c, Tile
   }
 }
 
+// Of a convolution whose weights have their channels of the result first, [O, R, S, C], and whose result has them last: the
+// weights of neighbouring results lie apart, each a gather of a vector, until they are packed.
+void pack_channels(Draft& d, const ir::Stage& s, const Classified& c, Tile& t) {
+  const auto spatial = spatial_of(s);
+  const Id channels = spatial[static_cast<std::size_t>(t.columns)].id;
+  const auto slides = [&](Id v) { return std::find(c.over.begin(), c.over.end(), v) != c.over.end(); };
+  if (!c.window || slides(channels) || d.s.target().is_gpu() || d.sizes().extent(s, channels) < 8) return;
+  for (const Reading& r : readings_of(d.program(), s)) {
+    if (r.of_init || r.producer != 0 || r.at.size() < 3 || r.at.size() > 5 || r.at.back().moves_with(channels)) continue;
+    for (std::size_t k = 0; k + 1 < r.at.size(); ++k)
+      if (r.at[k].plain(channels)) t.packed = r.buffer, t.packed_dim = static_cast<int>(k);
+  }
+}
+
 // Where an element lies whose dimension `dim` is the last one in memory.
 template <std::size_t N>
 At<N> last_in_memory(std::array<Expr, N> index, int dim) {
@@ -110,6 +124,13 @@ void lies_last(const Stage& stage, int rank, int dim, Where where) {
     stage.transform_layout([&](Var a, Var b, Var c, Var e, Var f) { return last_in_memory<5>({a, b, c, e, f}, dim); }, where);
 }
 
+bool bounds_terms(const ir::Stage& s, Id variable) {
+  const auto terms = reduce_of(s);
+  return std::any_of(terms.begin(), terms.end(), [&](const ir::IterVar& k) {
+    return (!k.begin.empty() && ir::uses_var(k.begin, variable)) || (!k.end.empty() && ir::uses_var(k.end, variable));
+  });
+}
+
 Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
   const auto spatial = spatial_of(s);
   const Sizes sizes = d.sizes();
@@ -119,6 +140,7 @@ Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
   t.columns = static_cast<int>(spatial.size()) - 1;
   while (t.columns > 0 && sizes.constant_extent(s, spatial[static_cast<std::size_t>(t.columns)].id) == 1) --t.columns;
   if (c.family == Family::product) columns_of_channels(d, s, c, t);
+  if (c.family == Family::product && !t.packed) pack_channels(d, s, c, t);
   const std::int64_t lanes = std::max(1, target.lanes(d.program().buffer(s.buffers.front()).type));
   const auto columns = sizes.constant_extent(s, spatial[static_cast<std::size_t>(t.columns)].id);
   std::int64_t vectors = c.family == Family::product ? 2 : 4;
@@ -131,6 +153,11 @@ Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
   t.rows = dim_of(s, c.rows);
   if (t.rows == t.columns) t.rows = dim_of(s, c.columns);
   if (t.rows < 0 || t.rows == t.columns) return t.rows = -1, t;
+  if (bounds_terms(s, spatial[static_cast<std::size_t>(t.rows)].id)) {
+    const std::int64_t most = columns ? (*columns + lanes - 1) / lanes : vectors;
+    t.columns_by = std::clamp<std::int64_t>(most, 1, 4) * lanes;
+    return t.rows = -1, t;
+  }
   const std::int64_t registers = target.vector_registers();
   const std::int64_t most = std::max<std::int64_t>(1, (registers - vectors - 1) / vectors);
   t.rows_by =
@@ -143,7 +170,7 @@ void pack_columns(Draft& d, Id id, Id sums, const Tile& t) {
                     columns = spatial_of(d.stage(sums))[static_cast<std::size_t>(t.columns)].name;
   d.attempt(id, name + " in blocks of " + count(static_cast<double>(t.columns_by)) + " along " + columns, [&] {
     const Stage of_sums = d.handle(sums);
-    lies_last(of_sums, d.stage(sums).spatial_rank(), t.columns, d.where);
+    if (t.columns + 1 != d.stage(sums).spatial_rank()) lies_last(of_sums, d.stage(sums).spatial_rank(), t.columns, d.where);
     const ir::Buffer& weights = d.program().buffer(t.packed);
     const Tensor source = tensor_of(d.s, t.packed, d.where);
     if (may_lie_otherwise(d.program(), weights))
@@ -259,6 +286,19 @@ void accumulate(Draft& d, Id id, const Tile& t) {
     d.attempt(id, "", [&] { stage.align(columns, lanes, d.where); });
   }
   on_stack(d, id);
+}
+
+void vectors_of_tile(Draft& d, Id id, Loop loop, const Tile& t) {
+  const Stage stage = d.handle(id);
+  const int lanes = std::max(1, d.s.target().lanes(d.program().buffer(d.stage(id).buffers.front()).type));
+  d.attempt(id, "vectors of " + std::to_string(lanes) + " along " + std::string(loop.label(d.where)), [&] {
+    if (t.columns_by > lanes && t.columns_by % lanes == 0) {
+      const Split split = stage.split(loop, lanes, Tail::exact, d.where);
+      stage.unroll(split.outer, d.where);
+      loop = split.inner;
+    }
+    if (lanes > 1) stage.vectorize(loop, d.where);
+  });
 }
 
 }  // namespace ashlar::schedules

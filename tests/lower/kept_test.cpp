@@ -475,3 +475,15 @@ TEST_CASE("the last iteration of a tight loop that was peeled is that of its end
   s[y].peel(i, Peel::last);
   for (std::int64_t n : {0, 1, 3, 4, 5, 13, 17}) check(s, {numbers(f32, {n}), interp::Array::zeros(f32, {n})});
 }
+
+TEST_CASE("what a tile inside of a vector assumes holds in all lanes (fuzz --windows, seed 310312)") {
+  lang::DefinitionScope scope;
+  const Symbol N("N");
+  const Tensor x = lang::make_input("x", f32, {N, 6}), y = lang::make_output("y", f32, {6});
+  const Axis k("k", N);
+  lang::bind(y, compute("y", {6}, [&](Var j) { return sum(x(k, j), k); }));
+  Schedule s(lang::build_program("kept", {x, y}), Target::parse("x86-64-v3"));
+  auto [o, i] = s[y].split(s[y].spatial<1>()[0], 4);
+  s[y].vectorize(i).unroll_and_jam(o);
+  for (std::int64_t n : {0, 1, 3}) check(s, {numbers(f32, {n, 6}), interp::Array::zeros(f32, {6})});
+}

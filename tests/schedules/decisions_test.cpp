@@ -116,8 +116,10 @@ TEST_CASE("by default: lanes and tiles fit what there is") {
   CHECK(said(tile(28, 50), "sums of a tile of 14 x 32, 16 in a vector"));
   CHECK(said(tile(28, 16), "sums of a tile of 14 x 16, 16 in a vector"));
   CHECK(said(tile(5, 16), "sums of a tile of 5 x 16, 16 in a vector"));
-  const Tensor x = input("x", f32, {100, 5}), wide = input("w", f64, {100, 500}), rows = input("r", f32, {20, 4096});
-  CHECK(Scheduled({x}, {ops::neg(x)}).has("neg", "a vector of 5 along i1"));
+  const Tensor x = input("x", f32, {100, 5}), wide = input("w", f64, {100, 500}), rows = input("r", f32, {20, 4096}),
+               narrow = input("n", f32, {100, 9});
+  CHECK(Scheduled({x}, {ops::neg(x)}).has("neg", "vectors of 2 points along i0 with 5 values each"));
+  CHECK(Scheduled({narrow}, {ops::neg(narrow)}).has("neg", "a vector of 9 along i1"));
   CHECK(Scheduled({wide}, {ops::cast(wide, u8)}).has("cast", "vectors of 32 along"));
   CHECK(Scheduled({rows}, {ops::reduce_sum(rows, {.axes = {1}})}).has("reduce_sum", "sums in 8 vectors of 16"));
 }

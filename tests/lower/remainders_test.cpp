@@ -1,0 +1,66 @@
+// Remainders by Symbols: chosen where the dividend lies within a period of its range, divided elsewhere.
+#include <doctest/doctest.h>
+
+#include <ashlar/ashlar.h>
+#include <ashlar/interp/interpreter.h>
+#include <ashlar/ir/print.h>
+#include <ashlar/lang/build_program.h>
+#include <ashlar/lower/lower.h>
+#include <ashlar/schedule/step.h>
+
+using namespace ashlar;
+
+namespace {
+
+// y[i] = f(x, i), i in [0, N), in vectors of 8 or one after the other; with the results of the algorithm at some sizes.
+template <class F>
+std::string lowered(F&& f, bool vectors) {
+  lang::DefinitionScope scope;
+  const Symbol N("N", {.min = 1});
+  const Tensor x = lang::make_input("x", i32, {N}), y = lang::make_output("y", i32, {N});
+  lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return f(x, i, N); }));
+  Schedule s(lang::build_program("row", {x, y}), Target::parse("x86-64-v3"));
+  if (vectors) s[y].vectorize(s[y].spatial<1>()[0], 8);
+  const ir::Kernel k = lower(s.scheduled().program, {.vector_bits = 256});
+  for (const std::int64_t n : {1, 2, 3, 7, 8, 29}) {
+    interp::Arguments given{interp::Array::make(i32, {n}, [](auto at) { return static_cast<double>(at[0] * at[0] % 17); }),
+                            interp::Array::zeros(i32, {n})};
+    interp::Arguments meant = given;
+    interp::run_algorithm(s.algorithm(), meant);
+    interp::run(k, given);
+    CHECK(interp::difference(given[1].array, meant[1].array) == "");
+  }
+  return ir::text(k);
+}
+int divisions(const std::string& text) {
+  int n = 0;
+  for (std::size_t at = text.find(" % "); at != std::string::npos; at = text.find(" % ", at + 1)) ++n;
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("a neighbour on a torus is chosen") {
+  const auto around = [](const Tensor& x, Var i, const Symbol& N) { return x((i + 1) % N) * 3 + x((i - 1) % N); };
+  for (const bool vectors : {false, true}) {
+    // The lanes of the last vector may lie anywhere: without a proof they stay divided, one after the other.
+    const std::string text = lowered(around, vectors);
+    CAPTURE(text);
+    if (!vectors) CHECK(divisions(text) == 0);
+    CHECK(text.find("select(") != std::string::npos);
+  }
+}
+
+TEST_CASE("of data that is clamped, the neighbour is chosen in every lane") {
+  for (const bool vectors : {false, true}) {
+    const std::string text =
+        lowered([](const Tensor& x, Var i, const Symbol& N) { return x((clamp(x(i), 0, N - 1) + 1) % N); }, vectors);
+    CAPTURE(text);
+    CHECK(divisions(text) == 0);
+  }
+}
+
+TEST_CASE("remainders of what may lie farther away, and by numbers, stay") {
+  CHECK(divisions(lowered([](const Tensor& x, Var i, const Symbol& N) { return x((i * 5 + 2) % N); }, false)) > 0);
+  CHECK(divisions(lowered([](const Tensor& x, Var i, const Symbol&) { return x(i) + i32(i % 3); }, false)) > 0);
+}
