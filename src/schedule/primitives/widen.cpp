@@ -110,6 +110,17 @@ Expr copied(const Expr& value, Type wide) {
   return ir::select(args[0], ir::cast(wide, args[1]), ir::cast(wide, args[2]));
 }
 
+// Everything in a stage that may read: its values, where they begin and go, its conditions and the bounds of its variables.
+template <class F>
+void for_each_formula(ir::Stage& stage, F&& f) {
+  for (auto* list : {&stage.values, &stage.inits, &stage.targets, &stage.domain})
+    for (Expr& e : *list) f(e);
+  for (ir::IterVar& v : stage.iters)
+    for (Expr* bound : {&v.begin, &v.end})
+      if (!bound->empty()) f(*bound);
+  if (!stage.keep.empty()) f(stage.keep);
+}
+
 }  // namespace
 
 void apply_widen(Context& c) {
@@ -124,17 +135,13 @@ void apply_widen(Context& c) {
   for (auto& [id, stage] : c.p.stages) {
     const Reads reads(c, stage, old, wide);
     bool any = id == found.id;
-    for (auto* list : {&stage.values, &stage.inits, &stage.targets})
-      for (const Expr& e : *list) any = reads.any(e) || any;
-    if (!stage.keep.empty()) any = reads.any(stage.keep) || any;
+    for_each_formula(stage, [&](const Expr& e) { any = reads.any(e) || any; });
     if (any) require_no_instruction(c, stage);
   }
   // rewrite
   for (auto& [id, stage] : c.p.stages) {
     const Reads reads(c, stage, old, wide);
-    for (auto* list : {&stage.values, &stage.inits, &stage.targets})
-      for (Expr& e : *list) e = reads.rewritten(e);
-    if (!stage.keep.empty()) stage.keep = reads.rewritten(stage.keep);
+    for_each_formula(stage, [&](Expr& e) { e = reads.rewritten(e); });
   }
   ir::Stage& copy = c.p.stages[found.id];
   copy.values[0] = copied(copy.values[0], wide);
