@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "apps/support/tensor.h"
+#include "bench/onednn.h"
 #include "bench/peers.h"
 #include "bench/arrays.h"
 #include "bench/suites.h"
@@ -73,15 +74,16 @@ void attention(Report& report, const Machine& machine, const char* kernel, std::
     const int threads = n == 0 ? 1 : machine.threads;
     onednn_threads(threads), eigen_threads(threads);
     if (ashlar_set_threads(threads) != ASHLAR_OK) throw std::runtime_error("the pool refuses this number of threads");
-    const OnednnAttention all(false, p.q.data(), p.k.data(), p.v.data(), y.data(), heads, queries, length, size),
-        each(true, p.q.data(), p.k.data(), p.v.data(), y.data(), heads, queries, length, size);
     Workspace workspace;
     workspace.reserve(std::size_t{64} << 20);
-    const std::vector<Contender> contenders = {
+    std::vector<Contender> contenders = {
         {"ashlar", [&] { apps::check(with(q, k, v, result, &workspace.context), &workspace.error); }},
-        {"onednn", [&] { all.run(); }},
-        {"onednn head by head", [&] { each.run(); }},
         {"eigen", [&] { eigen_attention(p.q.data(), p.k.data(), p.v.data(), y.data(), heads, queries, length, size); }}};
+    for (const OnednnVersion& o : onednns())
+      for (const bool each : {false, true})
+        contenders.push_back(
+            {o.impl + (each ? " head by head" : ""),
+             o.library->attention(each, p.q.data(), p.k.data(), p.v.data(), y.data(), heads, queries, length, size).run});
     for (const Contender& c : contenders) {
       std::fill(y.begin(), y.end(), NAN);
       c.run();

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "apps/support/tensor.h"
-#include "bench/peers.h"
+#include "bench/onednn.h"
 #include "bench/arrays.h"
 #include "bench/isa.h"
 #include "bench/suites.h"
@@ -51,8 +51,8 @@ struct Layer {
   }
   static std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
-  // Both results against sums in double precision at 1000 places, corners among them.
-  void check() const {
+  // Ours and what a peer took to y against sums in double precision at 1000 places, corners among them.
+  void check(const std::string& peer) const {
     std::mt19937_64 engine(5);
     const auto draw = [&](std::int64_t n) { return static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(n)); };
     for (int p = 0; p < 1000; ++p) {
@@ -71,8 +71,8 @@ struct Layer {
                    theirs = y[at((o * out + i) * out + j)];
       for (const double found : {ours, theirs})
         if (!(std::abs(found - exact) <= 1e-6 * size + 1e-6))
-          throw std::runtime_error(fmt::format("{} computes y({}, {}, {}) = {}, expected {}",
-                                               found == ours ? "ashlar" : "onednn", o, i, j, found, exact));
+          throw std::runtime_error(fmt::format("{} computes y({}, {}, {}) = {}, expected {}", found == ours ? "ashlar" : peer,
+                                               o, i, j, found, exact));
     }
   }
 };
@@ -90,14 +90,19 @@ void layer(Report& report, const Machine& machine, const char* kernel, const Con
     const int threads = k == 0 ? 1 : machine.threads;
     onednn_threads(threads);
     if (ashlar_set_threads(threads) != ASHLAR_OK) throw std::runtime_error("the pool refuses this number of threads");
-    const OnednnConvolution peer(shape, l.x.data(), l.w.data(), l.y.data());
     Workspace workspace;
     workspace.reserve(std::size_t{64} << 20);
     const auto ours = [&] { apps::check(with(x, w, y, &workspace.context), &workspace.error); };
-    ours(), peer.run(), peer.take_result();
-    l.check();
-    report.race({kernel, name, threads, work, "GFLOP/s", machine.fma[k]}, {{"ashlar", ours}, {"onednn", [&] { peer.run(); }}});
-    if (k == 0) report.note(fmt::format("onednn: {}", peer.implementation()));
+    std::vector<Contender> contenders{{"ashlar", ours}};
+    ours();
+    for (const OnednnVersion& v : onednns()) {
+      const PreparedConvolution peer = v.library->convolution(shape, l.x.data(), l.w.data(), l.y.data());
+      peer.call.run(), peer.take_result();
+      l.check(v.impl);
+      contenders.push_back({v.impl, peer.call.run});
+      if (k == 0) report.note(fmt::format("{}: {}", v.impl, peer.call.about));
+    }
+    report.race({kernel, name, threads, work, "GFLOP/s", machine.fma[k]}, contenders);
   }
 }
 

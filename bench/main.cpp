@@ -10,6 +10,7 @@
 #include "bench/isa.h"
 #include "bench/machine.h"
 #include "bench/memory_peers.h"
+#include "bench/onednn.h"
 #include "bench/peaks.h"
 #include "bench/peers.h"
 #include "bench/plot.h"
@@ -59,9 +60,11 @@ int main(int argc, char** argv) {
       report.note(
           "halide: its times on one thread are too short here, as if its pool helped the thread that is timed; --threads 1 has "
           "them");
+    if (const std::string missing = bench::onednn_missing(); !missing.empty()) report.note(missing);
     bench::pool_suite(report, machine);
     bench::matmul_suite(report, machine);
     bench::narrow_suite(report, machine);
+    bench::stored_suite(report, machine);
     bench::convolution_suite(report, machine);
     bench::attention_suite(report, machine);
     bench::memory_suite(report, machine);
@@ -70,15 +73,14 @@ int main(int argc, char** argv) {
     bench::scan_suite(report, machine);
     bench::default_suite(report, machine);
     report.print_outcomes();
-    if (!json.empty())
-      report.save(json, {processor,
-                         isa,
-                         bench::target_name(),
-                         threads,
-                         {{"OpenBLAS", bench::openblas_about()},
-                          {"oneDNN", bench::onednn_about()},
-                          {"Eigen", bench::eigen_about()},
-                          {"Halide", bench::halide_about()}}});
+    if (!json.empty()) {
+      std::vector<bench::PeerVersion> peers{{"OpenBLAS", bench::openblas_about()}};
+      for (const bench::OnednnVersion& v : bench::onednns())
+        peers.push_back({v.impl == "onednn" ? "oneDNN" : "newer oneDNN", std::string("oneDNN ") + v.library->version});
+      peers.push_back({"Eigen", bench::eigen_about()});
+      peers.push_back({"Halide", bench::halide_about()});
+      report.save(json, {processor, isa, bench::target_name(), threads, peers});
+    }
     if (!plot.empty()) bench::plot(report, title, plot);
   } catch (const std::exception& e) {
     fmt::print(stderr, "ashlar_bench: {}\n", e.what());

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "apps/support/tensor.h"
+#include "bench/onednn.h"
 #include "bench/peers.h"
 #include "bench/arrays.h"
 #include "bench/suites.h"
@@ -118,7 +119,9 @@ void conclude(Report& report, const std::string& shape, int threads) {
 
 void matmul_suite(Report& report, const Machine& machine) {
   if (!report.wants("matmul")) return;
-  report.note(std::string(openblas_about()) + "; " + onednn_about() + "; " + eigen_about());
+  std::string peers = std::string(openblas_about()) + "; " + eigen_about();
+  for (const OnednnVersion& v : onednns()) peers += std::string("; oneDNN ") + v.library->version;
+  report.note(peers);
   if (const char* forced = std::getenv("OPENBLAS_CORETYPE"))
     report.note(std::string("OPENBLAS_CORETYPE=") + forced +
                 " chose OpenBLAS's kernels: not what it would take on this machine");
@@ -143,8 +146,8 @@ void matmul_suite(Report& report, const Machine& machine) {
       openblas_threads(threads), onednn_threads(threads), eigen_threads(threads);
       if (ashlar_set_threads(threads) != ASHLAR_OK) throw std::runtime_error("the pool refuses this number of threads");
       std::vector<Contender> contenders;
-      auto enter = [&](const char* impl, MatmulPeer peer) {
-        contenders.push_back({impl, [&p, peer] { peer(p.A.data(), p.B.data(), p.C.data(), p.M, p.N, p.K); }});
+      auto enter = [&](const std::string& impl, std::function<void()> run) {
+        contenders.push_back({impl, std::move(run)});
         std::fill(p.C.begin(), p.C.end(), NAN);
         contenders.back().run();
         p.check(impl, p.C);
@@ -153,9 +156,10 @@ void matmul_suite(Report& report, const Machine& machine) {
       contenders.push_back({"ashlar", [&] { ours.run(); }});
       ours.run();
       p.check("ashlar", ours.C);
-      enter("openblas", openblas_matmul);
-      enter("onednn", onednn_matmul);
-      enter("eigen", eigen_matmul);
+      enter("openblas", [&] { openblas_matmul(p.A.data(), p.B.data(), p.C.data(), M, N, K); });
+      for (const OnednnVersion& v : onednns())
+        enter(v.impl, v.library->matmul(p.A.data(), p.B.data(), p.C.data(), M, N, K).run);
+      enter("eigen", [&] { eigen_matmul(p.A.data(), p.B.data(), p.C.data(), M, N, K); });
       std::vector<std::unique_ptr<Call>> apart;
       if (threads > 1) {
         for (int c = 0; c < threads; ++c) apart.push_back(std::make_unique<Call>(p, true));

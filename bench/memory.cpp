@@ -17,6 +17,7 @@
 
 #include "apps/support/tensor.h"
 #include "bench/memory_race.h"
+#include "bench/onednn.h"
 #include "bench/peers.h"
 #include "bench/suites.h"
 #include "bench/workspace.h"
@@ -57,7 +58,7 @@ void softmax(Report& report, const Machine& machine, std::int64_t rows, std::int
     apps::Tensor from(x.data(), {rows, columns}), y(sides.result(), {rows, columns});
     sides.add("ashlar", kernel(bench_softmax_with, workspace, from, y));
     sides.add("ashlar, fast", kernel(bench_softmax_fast_with, workspace, from, y));
-    sides.add("onednn", onednn_softmax(x.data(), sides.result(), rows, columns));
+    for (const OnednnVersion& v : onednns()) sides.add(v.impl, v.library->softmax(x.data(), sides.result(), rows, columns));
     if (threads == 1) sides.add("eigen", eigen_softmax(x.data(), sides.result(), rows, columns));
     sides.add("halide", halide_softmax(x.data(), sides.result(), rows, columns));
     sides.race(report,
@@ -88,7 +89,8 @@ void layer_norm(Report& report, const Machine& machine, std::int64_t rows, std::
     apps::Tensor from(x.data(), {rows, columns}), a(scale.data(), {columns}), b(shift.data(), {columns}),
         y(sides.result(), {rows, columns});
     sides.add("ashlar", kernel(bench_layer_norm_with, workspace, from, a, b, y));
-    sides.add("onednn", onednn_layer_norm(x.data(), scale.data(), shift.data(), sides.result(), rows, columns, 1e-5f));
+    for (const OnednnVersion& v : onednns())
+      sides.add(v.impl, v.library->layer_norm(x.data(), scale.data(), shift.data(), sides.result(), rows, columns, 1e-5f));
     if (threads == 1)
       sides.add("eigen", eigen_layer_norm(x.data(), scale.data(), shift.data(), sides.result(), rows, columns, 1e-5f));
     sides.add("halide", halide_layer_norm(x.data(), scale.data(), shift.data(), sides.result(), rows, columns));
@@ -108,7 +110,7 @@ void gelu(Report& report, const Machine& machine, std::int64_t n) {
     apps::Tensor from(x.data(), {n}), y(sides.result(), {n});
     sides.add("ashlar", kernel(bench_gelu_with, workspace, from, y));
     sides.add("ashlar, fast", kernel(bench_gelu_fast_with, workspace, from, y));
-    sides.add("onednn", onednn_gelu(x.data(), sides.result(), n));
+    for (const OnednnVersion& v : onednns()) sides.add(v.impl, v.library->gelu(x.data(), sides.result(), n));
     sides.add("halide", halide_gelu(x.data(), sides.result(), n));
     sides.race(report, {"gelu", std::to_string(n), threads, 8.0 * static_cast<double>(n), "GB/s", copy}, exact, 1e-5);
   });
@@ -124,7 +126,7 @@ void sum(Report& report, const Machine& machine, std::int64_t n) {
     workspace.reserve(std::size_t{1} << 20);
     apps::Tensor from(x.data(), {n}), y(sides.result(), {});
     sides.add("ashlar", kernel(bench_sum_with, workspace, from, y));
-    sides.add("onednn", onednn_sum(x.data(), sides.result(), n));
+    for (const OnednnVersion& v : onednns()) sides.add(v.impl, v.library->sum(x.data(), sides.result(), n));
     if (threads == 1) sides.add("eigen", eigen_sum(x.data(), sides.result(), n));
     sides.add("halide", halide_sum(x.data(), sides.result(), n));
     sides.race(report, {"sum", std::to_string(n), threads, 4.0 * static_cast<double>(n), "GB/s", copy}, {exact}, 1e-4);
@@ -142,7 +144,7 @@ void transpose(Report& report, const Machine& machine, std::int64_t n) {
     workspace.reserve(std::size_t{1} << 20);
     apps::Tensor from(x.data(), {n, n}), y(sides.result(), {n, n});
     sides.add("ashlar", kernel(bench_transpose_with, workspace, from, y));
-    sides.add("onednn", onednn_transpose(x.data(), sides.result(), n, n));
+    for (const OnednnVersion& v : onednns()) sides.add(v.impl, v.library->transpose(x.data(), sides.result(), n, n));
     if (threads == 1) {
       sides.add("eigen", eigen_transpose(x.data(), sides.result(), n, n));
       sides.add("openblas", openblas_transpose(x.data(), sides.result(), n, n));

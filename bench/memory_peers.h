@@ -1,8 +1,9 @@
 #pragma once
-// The libraries that kernels bound by memory are compared with. What is made is a call on given arrays, prepared as the
-// library's users would: primitives made beforehand, weights laid out as it wants them. Arrays are dense, rows last.
+// The libraries that kernels bound by memory are compared with, beside oneDNN (bench/onednn.h). What is made is a call on given
+// arrays, prepared as the library's users would: primitives made beforehand, weights laid out as it wants them. Arrays are
+// dense, rows last.
 //
-//   const Prepared p = onednn_softmax(x, y, 1024, 1024);      p.run(), as often as wanted; p.about: "jit:avx512_core"
+//   const Prepared p = eigen_softmax(x, y, 1024, 1024);      p.run(), as often as wanted; p.about: "jit:avx512_core"
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -13,17 +14,6 @@ struct Prepared {
   std::function<void()> run;
   std::string about;  // the implementation that the library chose, where it says
 };
-
-// oneDNN plans for the threads there are (onednn_threads) when a primitive is made.
-Prepared onednn_softmax(const float* x, float* y, std::int64_t rows, std::int64_t columns);
-Prepared onednn_layer_norm(const float* x, const float* scale, const float* shift, float* y, std::int64_t rows,
-                           std::int64_t columns, float epsilon);
-Prepared onednn_gelu(const float* x, float* y, std::int64_t n);
-Prepared onednn_sum(const float* x, float* y, std::int64_t n);  // of all elements, y[1]
-Prepared onednn_transpose(const float* x, float* y, std::int64_t rows, std::int64_t columns);
-// 3 x 3, stride 1, a rim of one zero; x, y: [height, width, channels], w: [channels, 3, 3].
-Prepared onednn_depthwise(const float* x, const float* w, float* y, std::int64_t channels, std::int64_t height,
-                          std::int64_t width);
 
 // On one thread; Eigen has no threads for these, nor has OpenBLAS for its transposition.
 Prepared eigen_softmax(const float* x, float* y, std::int64_t rows, std::int64_t columns);

@@ -11,6 +11,7 @@ struct Machine {
 
 void matmul_suite(Report&, const Machine&);
 void narrow_suite(Report&, const Machine&);
+void stored_suite(Report&, const Machine&);
 void convolution_suite(Report&, const Machine&);
 void attention_suite(Report&, const Machine&);
 void memory_suite(Report&, const Machine&);

@@ -10,6 +10,7 @@
 
 #include "apps/support/tensor.h"
 #include "bench/memory_race.h"
+#include "bench/onednn.h"
 #include "bench/peers.h"
 #include "bench/suites.h"
 #include "bench/workspace.h"
@@ -47,7 +48,8 @@ void depthwise(Report& report, const Machine& machine, std::int64_t channels, st
     apps::Tensor from(x.data(), {1, size, size, channels}), taps(w.data(), {3, 3, channels, 1}),
         y(sides.result(), {1, size, size, channels});
     sides.add("ashlar", [&] { apps::check(with(from, taps, y, &workspace.context), &workspace.error); });
-    sides.add("onednn", onednn_depthwise(x.data(), by_channel.data(), sides.result(), channels, size, size));
+    for (const OnednnVersion& v : onednns())
+      sides.add(v.impl, v.library->depthwise(x.data(), by_channel.data(), sides.result(), channels, size, size));
     sides.add("halide", halide_depthwise(x.data(), w.data(), sides.result(), channels, size, size));
     sides.race(report,
                {"depthwise", fmt::format("{}x{}x{}", channels, size, size), threads, 8.0 * static_cast<double>(n), "GB/s",

@@ -25,7 +25,7 @@ BLOCKS = [
     ("tests/docs/loops.cpp", "const auto add = "),
 ]
 PASSING = [
-    ("include/ashlar/schedule/instructions/x86.h", "namespace ashlar::x86 {", "Intrinsic vpmaddwd(int lanes, Where = Where::current());"),
+    ("include/ashlar/schedule/instructions/x86.h", "namespace ashlar::x86 {", "Intrinsic vpmaddwd_vectors(int lanes, Where = Where::current());"),
     ("src/schedule/primitives.h", "void apply_reverse(", "void apply_sink(Context&);"),
     ("src/schedule/apply.cpp", '{"reverse", apply_reverse}', '{"sink", apply_sink},'),
     ("src/schedule/cpp_text.cpp", '{"reverse", 1, ', '{"sink", 1, ASHLAR_OF_LOOP("sink")},'),

@@ -1,9 +1,10 @@
 #pragma once
 // Matrix products of narrow types, C = A B, on the instructions that multiply and add several neighbours at once.
 //
-//   matmul_u8s8    u8 and i8, summed in i32: x86-64 with avx512vnni or avxvnni (schedules/matmul_dot.h)
-//   matmul_bf16    bf16, summed in f32: x86-64 with avx512bf16
-//   matmul_s8s8    i8, summed in i32: AArch64 by smmla, sdot or smlal; vectors elsewhere (schedules/matmul_bytes.h)
+//   matmul_u8s8      u8 and i8, summed in i32: x86-64 with avx512vnni, avxvnni or avx2 (schedules/matmul_dot.h)
+//   matmul_bf16      bf16, summed in f32: x86-64 with avx512bf16
+//   matmul_stored    bf16 or f16 as they are stored, multiplied and summed in f32 (schedules/matmul.h)
+//   matmul_s8s8      i8, summed in i32: AArch64 by smmla, sdot or smlal; vectors elsewhere (schedules/matmul_bytes.h)
 #include <ashlar/generator/generator.h>
 #include <ashlar/schedules/matmul_bytes.h>
 #include <ashlar/schedules/matmul_dot.h>
@@ -38,11 +39,17 @@ class NarrowDot : public Narrow {
 
 class MatmulU8S8 : public NarrowDot {
  public:
+  Param<bool> pairs_fit{"pairs_fit", false,
+                        "two products added fit 16 bits, as where A is below 128: by vpmaddubsw, where there is no VNNI"};
   Input A{"A", u8, {M, K}}, B{"B", i8, {K, N}};
   Output C{"C", i32, {M, N}};
 
   void algorithm() override { C = multiply(A, B, i32); }
-  void schedule(Schedule& s) override { schedules::matmul_dot(s, s[C], A, B, options()); }
+  void schedule(Schedule& s) override {
+    schedules::MatmulDotOptions o = options();
+    if (pairs_fit) o.pairs = x86::Pairs::fit;
+    schedules::matmul_dot(s, s[C], A, B, o);
+  }
 };
 
 // The same bits as sums in the order of k, one block of k after another, but for subnormal numbers.
@@ -57,6 +64,16 @@ class MatmulBf16 : public NarrowDot {
     o.subnormals = x86::Subnormals::as_zero;
     schedules::matmul_dot(s, s[C], A, B, o);
   }
+};
+
+class MatmulStored : public Narrow {
+ public:
+  Param<Type> stored{"stored", bf16, {{bf16, f16}}, "type of A and B"};
+  Input A{"A", *stored, {M, K}}, B{"B", *stored, {K, N}};
+  Output C{"C", f32, {M, N}};
+
+  void algorithm() override { C = multiply(A, B, f32); }
+  void schedule(Schedule& s) override { schedules::matmul(s, s[C], A, B, {.block_j = block_j}); }
 };
 
 class MatmulS8S8 : public Narrow {

@@ -47,6 +47,7 @@ std::span<const Primitive> primitives() {
       {"align", apply_align},
       {"drop_dim", apply_drop_dim},
       {"set_scope", apply_set_scope},
+      {"widen", apply_widen},
       {"pack_argument", apply_pack_argument},
       {"rfactor", apply_rfactor},
       {"associative_scan", apply_associative_scan},

@@ -349,6 +349,7 @@ constexpr Form forms[] = {
     {"align", 3, ASHLAR_OF_NUMBERS("align")},
     {"drop_dim", 3, ASHLAR_OF_NUMBERS("drop_dim")},
     {"set_scope", 2, [](Writer& w, const Step& s) { return w.stage(s.args[0].id) + ".store_in(" + scope(s.args[1]) + ")"; }},
+    {"widen", 2, [](Writer& w, const Step& s) { return w.stage(s.args[0].id) + ".widen(" + s.args[1].word + ")"; }},
     {"pack_argument", 2,
      [](Writer& w, const Step& s) {
        return w.schedule() + ".pack_argument(" + w.buffer_ref(s.args[0].id) + ", " + w.map(s.args[1]) +

@@ -42,6 +42,7 @@ void apply_set_layout(Context&);        // stage, map
 void apply_swizzle(Context&);           // stage, map
 void apply_drop_dim(Context&);          // stage, component, dim
 void apply_align(Context&);             // stage, dim, multiple
+void apply_widen(Context&);             // stage, type
 void apply_set_scope(Context&);         // stage, scope
 void apply_pack_argument(Context&);     // buffer, map
 void apply_roll(Context&);              // stage, leader, rescale

@@ -357,6 +357,7 @@ Stage Stage::store_in(Scope scope, Where w) const { return apply("set_scope", {A
 Stage Stage::align(int dim, Factor to, Where w) const {
   return apply("align", {Arg::stage(id_), Arg::integer(dim), Arg::integer(to.value())}, w), *this;
 }
+Stage Stage::widen(Type t, Where w) const { return apply("widen", {Arg::stage(id_), Arg::text(ir::text(t))}, w), *this; }
 Stage Stage::atomic(Where w) const { return apply("atomic", {Arg::stage(id_)}, w), *this; }
 Stage Stage::stream_store(Where w) const { return apply("stream_store", {Arg::stage(id_)}, w), *this; }
 Stage Stage::set_layout_(const std::vector<Expr>& vars, const std::vector<Expr>& map, Where w) const {

@@ -29,6 +29,17 @@ struct Matmul {  // C = A B
   Schedule s{built, Target::parse("x86-64-v3")};
 };
 
+struct Bytes {  // C = A B of bytes, summed in i32
+  lang::DefinitionScope scope;
+  Symbol M{"M"}, N{"N"}, K{"K"};
+  Tensor A = lang::make_input("A", u8, {M, K}), B = lang::make_input("B", i8, {K, N}), C = lang::make_output("C", i32, {M, N});
+  Axis k{"k", K};
+  lang::Built built =
+      (lang::bind(C, compute("C", {{"i", M}, {"j", N}}, [&](Var i, Var j) { return sum(i32(A(i, k)) * i32(B(k, j)), k); })),
+       lang::build_program("bytes", {A, B, C}));
+  Schedule s{built, Target::parse("x86-64-v3")};
+};
+
 struct Sums {  // y[i] = the sum of row i; on a processor
   lang::DefinitionScope scope;
   Symbol M{"M"}, N{"N"};

@@ -54,6 +54,17 @@ Group storage() {
          s[a].transform_layout([](Var r, Var c) { return at(c / 16, r, c % 16); });
          show.after();
        })});
+  add({"widen", "widen(type)",
+       "A copy holds its elements in a wider type, so that each is converted once, where it is copied, and not at every read.",
+       "A copy that `cache_read` made; the type holds every value, and every reader converts to it, or to a wider one.",
+       on<Bytes>([](Bytes& p, Schedule& s, Show& show) {
+         const Tensor &A = p.A, &C = p.C;
+         Stage A_cache = s.cache_read(A, {C}, Scope::global);
+         show.before();
+         A_cache.widen(i16);
+         show.after();
+         REFUSED(A_cache.widen(i8));
+       })});
   add({"swizzle", "swizzle(map)", "A layout that permutes the elements within the storage they have, against bank conflicts.",
        "No two elements lie at one place, and none outside of the storage; constant extents.",
        on<Plus>([](Plus& p, Schedule& s, Show& show) {
@@ -92,7 +103,8 @@ Group storage() {
        "The caller hands the input over in this layout; the generated header has a function that packs it "
        "([generators.md](generators.md#arguments-that-the-caller-packs)). With `Pack::at_entry` the kernel packs it, by a "
        "`cache_read`; a constant is laid out so when it is compiled, and costs a call nothing.",
-       "An input, or with `Pack::at_entry` a constant; no two elements lie at one place.", on<Matmul>([](Matmul& p, Schedule& s, Show& show) {
+       "An input, or with `Pack::at_entry` a constant; no two elements lie at one place.",
+       on<Matmul>([](Matmul& p, Schedule& s, Show& show) {
          const Tensor &B = p.B, &C = p.C;
          REFUSED(s.pack_argument(C, [](Var r, Var c) { return at(c, r); }, Pack::by_caller));
          s.pack_argument(B, [](Var r, Var c) { return at(c / 16, r, c % 16); }, Pack::by_caller);

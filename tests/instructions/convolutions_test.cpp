@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <narrow_conv_bf16.h>
+#include <narrow_conv_f16.h>
 #include <narrow_conv_u8s8.h>
+#include <narrow_conv_u8s8_avx2.h>
 
 #include <bit>
 #include <cmath>
@@ -11,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include <ashlar/ir/numeric.h>
 #include <ashlar/schedule/target.h>
 
 #include "tests/skip.h"
@@ -95,6 +98,37 @@ TEST_CASE("3 x 3, bf16") {
     REQUIRE(narrow_conv_bf16(&X.tensor, &K.tensor, &Y.tensor) == 0);
     CHECK_MESSAGE(wrong(X, K, Y, true,
                         [](float s, std::uint16_t x, std::uint16_t w) { return std::fma(value_of(x), value_of(w), s); }) == 0,
+                  H, " x ", W);
+  }
+}
+
+TEST_CASE("3 x 3, u8 and i8 without VNNI: all bytes, no sum of two is cut off") {
+  if (!runs("x86-64-v3")) return;
+  std::mt19937 engine(23);
+  for (const auto& [H, W] : sizes) {
+    Tensor<std::uint8_t> X({H, W, 10, 2}, 1);
+    Tensor<std::int8_t> K({2, 3, 3, 10, 16, 2}, 0);
+    Tensor<std::int32_t> Y({H, W, 2, 16}, 0);
+    for (auto& v : X.values) v = static_cast<std::uint8_t>(engine() % 2 ? engine() : 255);
+    for (auto& v : K.values) v = static_cast<std::int8_t>(engine() % 2 ? engine() : 128);
+    REQUIRE(narrow_conv_u8s8_avx2(&X.tensor, &K.tensor, &Y.tensor) == 0);
+    CHECK_MESSAGE(wrong(X, K, Y, false, [](std::int32_t s, int x, int w) { return s + x * w; }) == 0, H, " x ", W);
+  }
+}
+
+TEST_CASE("3 x 3, f16 as it is stored") {
+  if (!runs("x86-64-v3")) return;
+  std::mt19937 engine(24);
+  for (const auto& [H, W] : sizes) {
+    Tensor<std::uint16_t> X({H, W, 6, 1}, 2), K({3, 3, 3, 6, 8, 1}, 2);
+    Tensor<float> Y({H, W, 3, 8}, 2);
+    for (auto* t : {&X, &K})
+      for (auto& v : t->values) v = static_cast<std::uint16_t>((engine() & 0x83ff) | (engine() % 24 << 10));
+    REQUIRE(narrow_conv_f16(&X.tensor, &K.tensor, &Y.tensor) == 0);
+    CHECK_MESSAGE(wrong(X, K, Y, false,
+                        [](float s, std::uint16_t x, std::uint16_t w) {
+                          return std::fma(ashlar::ir::f16_value(x), ashlar::ir::f16_value(w), s);
+                        }) == 0,
                   H, " x ", W);
   }
 }

@@ -48,6 +48,12 @@ const Row rows[] = {
     {[] { return x86::vpmaddwd_bytes(u8, u8, 4); }, "x86-64", "pmaddwd", ""},
     {[] { return x86::vpdpwssd(16); }, vnni, "vpdpwssd", evex},
     {[] { return x86::vpdpwssd(8, Encoding::vex); }, avx, "vpdpwssd", "-mavxvnni"},
+    {[] { return x86::vpmaddwd(16); }, "x86-64-v4", "vpmaddwd", "-mavx512bw"},
+    {[] { return x86::vpmaddwd(8); }, "x86-64-v3", "vpmaddwd", "-mavx2"},
+    {[] { return x86::vpmaddwd(4); }, "x86-64-v3", "vpmaddwd", "-mavx"},
+    {[] { return x86::vpmaddwd(16, i8); }, "x86-64-v4", "vpmovsxbw", "-mavx512bw"},
+    {[] { return x86::vpmaddwd(8, i8); }, "x86-64-v3", "vpmovsxbw", "-mavx2"},
+    {[] { return x86::vpmaddwd(4, i8); }, "x86-64-v3", "vpmovsxbw", "-mavx"},
 };
 
 // The lines of the straight piece of code that holds the instruction, once.
@@ -125,6 +131,24 @@ TEST_CASE("integers: to the bit, on random bytes and extremes, sums that wrap ar
     const Site site(f, target);
     same(site, no_floats);
     same(Site(f, target, Scope::stack), no_floats);
+  }
+}
+
+TEST_CASE("vpmaddubsw: to the bit where two products added fit 16 bits, cut off where they do not, as is said of it") {
+  for (const int lanes : {16, 8, 4}) {
+    const Target target = Target::parse(lanes == 16 ? "x86-64-v4" : "x86-64-v3");
+    const Site site(x86::vpmaddubsw(x86::Pairs::fit, lanes), target);
+    const ir::Kernel k = site.kernel();
+    CHECK(codegen::emit(k, target, codegen::Output::assembly).find("vpmaddubsw") != std::string::npos);
+    if (!runs(target)) continue;
+    for (const bool fit : {true, false}) {
+      interp::Arguments expected = site.arguments(7, no_floats);
+      for (std::byte& b : expected.front().array.bytes) b = fit ? b & std::byte{0x7f} : b | std::byte{0x80};
+      interp::Arguments found = expected;
+      interp::run_algorithm(site.algorithm(), expected);
+      REQUIRE(instructions::call(codegen::compile(k, target), found) == 0);
+      CHECK((interp::difference(found.back().array, expected.back().array) == "") == fit);
+    }
   }
 }
 

@@ -53,6 +53,13 @@ TEST_CASE("u8 by i8, four k a step") {
                   products(), {.results = rows_by_columns, .targets = {"x86-64-v4+avx512vnni", "x86-64-v3+avxvnni"}});
 }
 
+TEST_CASE("u8 by i8 without VNNI, four k a step, where two products added fit 16 bits") {
+  check_scheduled(
+      "pairs",
+      [](Maker& m) { return by_dot(m, u8, i8, i32, {.tile_i = 5, .block_bytes = 16, .block_j = 1, .pairs = x86::Pairs::fit}); },
+      products(), {.results = rows_by_columns, .targets = {"x86-64-v3", "x86-64-v4"}});
+}
+
 TEST_CASE("bytes by bytes, widened to 16 bits; the signed factor broadcast") {
   const schedules::MatmulDotOptions small{.tile_i = 5, .block_bytes = 16, .block_j = 1};
   for (const auto& [a, b] : {std::pair(u8, i8), {i8, u8}, {i8, i8}, {u8, u8}})

@@ -222,6 +222,7 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
   // storage
   Stage store_in(Scope, Where = Where::current()) const;         // set_scope: which memory it lies in
   Stage align(int dim, Factor, Where = Where::current()) const;  // rounds the stored extent up to a multiple
+  Stage widen(Type, Where = Where::current()) const;             // of a copy: holds what readers convert to
   Stage stream_store(Where = Where::current()) const;            // of an output: past the caches
   template <class F>
   Stage transform_layout(F&& map, Where w = Where::current()) const {  // set_layout: element (i, j) lies at map(i, j)

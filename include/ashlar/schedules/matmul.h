@@ -76,6 +76,23 @@ inline void expect_factor(const char* family, const char* expected, const Schedu
   });
 }
 
+// The product reads a copy, of `from`, at a type that `widen` takes for it.
+inline bool reads_wider(const Schedule& s, const Stage& product, const Stage& copy, Type from, Type type) {
+  const ir::Stage& d = definition(s, product);
+  const ir::Id copied = definition(s, copy).buffers.front();
+  const bool exact = from.is_float() ? type.is_float() && type.bits > from.bits
+                                     : from.is_data_integer() && (type == f32 || type == f64 || type.is_signed()) &&
+                                           from.bits <= 16 && type.bits >= 32;
+  const auto is_read = [&](const Expr& e) { return ir::is(e, ir::Op::load) && e.node()->id == copied; };
+  bool converted = exact && !is_read(d.values[0]);
+  ir::walk(d.values[0], [&](const Expr& e) {
+    for (const Expr& operand : ir::args_of(e))
+      if (is_read(operand) && !(ir::is(e, ir::Op::cast) && e.type() == type)) converted = false;
+    return converted;
+  });
+  return converted;
+}
+
 // The type of a stage that a family of products takes: one sum over one dimension, of at most so many.
 inline Type sum_type(const char* family, const Schedule& s, const Stage& stage, int most_loops, Where where) {
   const ir::Stage& d = definition(s, stage);
@@ -301,6 +318,15 @@ inline MatmulLoops matmul(Schedule& s, const Stage& stage, const Tensor& A, cons
   Stage partial = product.rfactor(ko);
   partial.compute_at(jm).store_in(Scope::registers);
 
+  // Narrower factors are converted where they are packed, once.
+  const auto widened = [&](const Stage& panel, const Stage& rows, Type from) {
+    if (!detail::reads_wider(s, partial, panel, from, type)) return;
+    if (panel.id() != rows.id()) panel.widen(type);
+    rows.widen(type);
+  };
+  widened(a_panel, a_rows, A.type(where));
+  widened(b_panels, b_rows, B.type(where));
+
   a_panel.compute_at(tiles.outer);
   const int rank_a = detail::rank_of(s, a_panel), rank_b = detail::rank_of(s, b_panels);
   const Loop packs_a = options.transposed_a ? detail::pack_transposed_a(a_panel, rank_a, b)
@@ -308,7 +334,8 @@ inline MatmulLoops matmul(Schedule& s, const Stage& stage, const Tensor& A, cons
                                             : detail::pack_rows(a_panel, rank_a, b);
   b_panels.compute_at(ko);
   const bool parallel_b = batch == 0 && options.parallel;
-  const Loop packs_b = options.transposed_b ? detail::pack_transposed_b(b_panels, b_rows, B.type(where), rank_b, b, parallel_b)
+  const Type packed_b = detail::definition(s, b_panels).values[0].type();
+  const Loop packs_b = options.transposed_b ? detail::pack_transposed_b(b_panels, b_rows, packed_b, rank_b, b, parallel_b)
                                             : detail::pack_b(b_panels, rank_b, b, parallel_b);
 
   const Loop step = detail::register_tile(partial, b);

@@ -2,6 +2,7 @@
 // Products of narrow types on x86-64, by the instructions that multiply several neighbours and add them to one sum:
 //
 //   u8 by i8, summed in i32     vpdpbusd (avx512vnni, avxvnni): four k a step; so is i8 by u8
+//   u8 by i8, summed in i32     vpmaddubsw (avx2), where the caller says that two products added fit 16 bits: four k a step
 //   bytes, summed in i32        vpmaddwd of what is widened to 16 bits, on every processor: four k a step
 //   bf16, summed in f32         vdpbf16ps (avx512bf16): two k a step
 //
@@ -33,6 +34,7 @@ struct MatmulDotOptions {
   int block_bytes = 0;                             // of a row of A between two visits of C, a multiple of 4; 0: 1024
   int block_j = 0;                                 // panels of B in a block; 0: as many as fill the second-level cache twice
   bool transposed_b = false;                       // B is read at [j, k]
+  std::optional<x86::Pairs> pairs = {};            // of u8 by i8, without VNNI: two products added fit 16 bits, so vpmaddubsw
   std::optional<x86::Subnormals> subnormals = {};  // products of bf16 say that the instruction may take them for zero
   bool parallel = true;
 };
@@ -46,7 +48,7 @@ struct Dot {
   int step;
   bool reversed;
 };
-inline std::optional<Dot> dot_of(const Target& t, Type a, Type b, bool as_zero) {
+inline std::optional<Dot> dot_of(const Target& t, Type a, Type b, bool as_zero, bool pairs_fit = false) {
   if (t.architecture() != Architecture::x86_64) return {};
   if (a == u8 && b == i8 && t.has("avx512vnni")) return Dot{x86::vpdpbusd(t.lanes(i32)), 4, false};
   if (a == u8 && b == i8 && t.has("avxvnni")) return Dot{x86::vpdpbusd(8, x86::Encoding::vex), 4, false};
@@ -54,7 +56,10 @@ inline std::optional<Dot> dot_of(const Target& t, Type a, Type b, bool as_zero) 
   if (a == i8 && b == u8 && t.has("avxvnni")) return Dot{x86::vpdpbusd_signed_broadcast(8, x86::Encoding::vex), 4, false};
   const bool bytes = (a == u8 || a == i8) && (b == u8 || b == i8);
   // Vectors of 512 bits hold bytes where avx512bw is.
-  if (bytes && t.lanes(u8) == 4 * t.lanes(i32)) return Dot{x86::vpmaddwd_bytes(a, b, t.lanes(i32)), 4, false};
+  const bool whole = t.lanes(u8) == 4 * t.lanes(i32);
+  if (a == u8 && b == i8 && pairs_fit && whole && t.has("avx2"))
+    return Dot{x86::vpmaddubsw(x86::Pairs::fit, t.lanes(i32)), 4, false};
+  if (bytes && whole) return Dot{x86::vpmaddwd_bytes(a, b, t.lanes(i32)), 4, false};
   if (a == bf16 && b == bf16 && as_zero && t.has("avx512bf16"))
     return Dot{x86::vdpbf16ps(x86::Subnormals::as_zero, t.lanes(f32)), 2, true};
   return {};
@@ -108,7 +113,7 @@ inline void matmul_dot(Schedule& s, const Stage& stage, const Tensor& A, const T
   const Stage C = s[stage];
   detail::product_type("matmul_dot", s, C, 3, where);
   const std::optional<detail::Dot> dot =
-      detail::dot_of(s.target(), A.type(where), B.type(where), options.subnormals.has_value());
+      detail::dot_of(s.target(), A.type(where), B.type(where), options.subnormals.has_value(), options.pairs.has_value());
   if (!dot)
     refuse("matmul_dot", "bytes by bytes on x86-64, or bf16 with subnormals as zero on a target with avx512bf16",
            ir::text(A.type(where)) + " by " + ir::text(B.type(where)) + " on " + std::string(s.target().text()), where);

@@ -114,6 +114,81 @@ Intrinsic vpdpwssd(int lanes, Encoding e, Where where) {
                    where);
 }
 
+Intrinsic vpmaddwd(int lanes, Type tb, Where where) {
+  known_lanes("vpmaddwd", lanes, false, where);
+  if (tb != i16 && tb != i8) refuse("vpmaddwd", "i16 or i8", ir::text(tb), where);
+  const std::string l = num(lanes), pairs = "<" + num(2 * lanes) + " x i16>", words = "<" + l + " x i32>";
+  return intrinsic(
+      ((tb == i8 ? "vpmaddwd_i8_" : "vpmaddwd_") + l).c_str(),
+      [&](Meaning& m) {
+        Tensor a = m.read("a", i16, {2}), b = m.read("b", tb, {lanes, 2}), c = m.accumulate("c", i32, {lanes});
+        Axis k{"k", 2};
+        m.means(c, [&](Var i) { return sum(i32(a(k)) * i32(b(i, k)), k).from(c(i)); });
+        std::string text = broadcast("{a.value}", "<2 x i16>", pairs, lanes), b_text = "{b.value}";
+        if (tb == i8) {
+          text += "%wide = sext <" + num(2 * lanes) + " x i8> {b.value} to " + pairs + "\n";
+          b_text = "%wide";
+        }
+        const char* function = lanes == 16 ? "avx512.pmaddw.d.512" : lanes == 8 ? "avx2.pmadd.wd" : "sse2.pmadd.wd";
+        text += "%products = call " + words + " @llvm.x86." + function + "(" + pairs + " %all, " + pairs + " " + b_text +
+                ")\n{c.result} = add " + words + " {c.value}, %products";
+        m.emit(Backend::llvm, text.c_str());
+        const std::string pre = prefix(lanes), all = bits(lanes);
+        const auto loaded = [&](const char* at, const std::string& p, const std::string& n, const std::string& v) {
+          return p + "loadu_si" + n + "((const __m" + v + "i *)(const void *)" + at + ")";
+        };
+        std::string b_in_c = loaded("{b.ptr}", pre, all, all);
+        if (tb == i8) {
+          const std::string half = lanes == 4 ? loaded("{b.ptr}", "_mm_", "64", "128")
+                                              : loaded("{b.ptr}", prefix(lanes / 2), bits(lanes / 2), bits(lanes / 2));
+          b_in_c = pre + "cvtepi8_epi16(" + half + ")";
+        }
+        m.emit(Backend::c, ("#include <immintrin.h>\n" + std::string(word_in_c) + pre + "storeu_si" + all + "((__m" + all +
+                            "i *)(void *){c.ptr}, " + pre + "add_epi32(" + loaded("{c.ptr}", pre, all, all) + ", " + pre +
+                            "madd_epi16(" + pre + "set1_epi32(word), " + b_in_c + ")));\n")
+                               .c_str());
+        m.needs(lanes == 16 ? "avx512bw" : lanes == 8 ? "avx2" : "avx", where);
+      },
+      where);
+}
+
+Intrinsic vpmaddubsw(Pairs, int lanes, Where where) {
+  known_lanes("vpmaddubsw", lanes, false, where);
+  const std::string l = num(lanes), bytes = "<" + num(4 * lanes) + " x i8>", pairs = "<" + num(2 * lanes) + " x i16>",
+                    words = "<" + l + " x i32>";
+  return intrinsic(("vpmaddubsw_" + l).c_str(),
+                   [&](Meaning& m) {
+                     Tensor a = m.read("a", u8, {4}), b = m.read("b", i8, {lanes, 4}), c = m.accumulate("c", i32, {lanes});
+                     Axis k{"k", 4};
+                     m.means(c, [&](Var i) { return sum(i32(a(k)) * i32(b(i, k)), k).from(c(i)); });
+                     const std::string first = lanes == 16  ? "avx512.pmaddubs.w.512"
+                                               : lanes == 8 ? "avx2.pmadd.ub.sw"
+                                                            : "ssse3.pmadd.ub.sw.128",
+                                       then = lanes == 16  ? "avx512.pmaddw.d.512"
+                                              : lanes == 8 ? "avx2.pmadd.wd"
+                                                           : "sse2.pmadd.wd";
+                     std::string ones;
+                     for (int n = 0; n < 2 * lanes; ++n) ones += n ? ", i16 1" : "i16 1";
+                     const std::string text = broadcast("{a.value}", "<4 x i8>", bytes, lanes) + "%pairs = call " + pairs +
+                                              " @llvm.x86." + first + "(" + bytes + " %all, " + bytes +
+                                              " {b.value})\n%products = call " + words + " @llvm.x86." + then + "(" + pairs +
+                                              " %pairs, " + pairs + " <" + ones + ">)\n{c.result} = add " + words +
+                                              " {c.value}, %products";
+                     m.emit(Backend::llvm, text.c_str());
+                     const std::string pre = prefix(lanes), all = bits(lanes), v = "__m" + all + "i";
+                     const auto loaded = [&](const char* at) {
+                       return pre + "loadu_si" + all + "((const " + v + " *)(const void *)" + at + ")";
+                     };
+                     m.emit(Backend::c, ("#include <immintrin.h>\n" + std::string(word_in_c) + pre + "storeu_si" + all + "((" +
+                                         v + " *)(void *){c.ptr}, " + pre + "add_epi32(" + loaded("{c.ptr}") + ", " + pre +
+                                         "madd_epi16(" + pre + "maddubs_epi16(" + pre + "set1_epi32(word), " +
+                                         loaded("{b.ptr}") + "), " + pre + "set1_epi16(1))));\n")
+                                            .c_str());
+                     m.needs(lanes == 16 ? "avx512bw" : lanes == 8 ? "avx2" : "avx", where);
+                   },
+                   where);
+}
+
 Intrinsic vpmaddwd_bytes(Type a, Type b, int lanes, Where where) {
   known_lanes("vpmaddwd_bytes", lanes, false, where);
   for (const Type t : {a, b})

@@ -31,6 +31,18 @@ Intrinsic vpdpwssd(int lanes = 16, Encoding = Encoding::evex, Where = Where::cur
 // 32 bits, exactly. What is widened of a and of b is the same for all calls that read it. 16 lanes need avx512bw, 8 avx2.
 Intrinsic vpmaddwd_bytes(Type a, Type b, int lanes = 16, Where = Where::current());
 
+// vpmaddwd and an addition, where there is no VNNI: c[i] += sum over k in 2 of i32(a[k]) * i32(b[i, k]): c i32[lanes]; a
+// i16[2], b i16[lanes, 2], or i8[lanes, 2], which is extended to 16 bits on the way. 16 lanes need avx512bw, 8 avx2, 4 avx.
+Intrinsic vpmaddwd(int lanes = 8, Type b = i16, Where = Where::current());
+
+// vpmaddubsw adds two products in 16 bits, and cuts off what leaves them. The description does not: whoever asks for the
+// instruction says that no a[2k] b[i, 2k] + a[2k + 1] b[i, 2k + 1] is outside of -32768 to 32767, as where all of a is below
+// 128.
+enum class Pairs { fit };
+// By vpmaddubsw, vpmaddwd and an addition: c[i] += sum over k in 4 of i32(a[k]) * i32(b[i, k]): c i32[lanes]; a u8[4],
+// b i8[lanes, 4]. Lanes as of vpmaddwd.
+Intrinsic vpmaddubsw(Pairs, int lanes = 8, Where = Where::current());
+
 // vdpbf16ps takes subnormal elements, of whatever operand, for 0 of their sign, and gives 0 for a sum that would be subnormal,
 // at each of its two steps. The description does not: whoever asks for the instruction says that this may differ.
 enum class Subnormals { as_zero };
