@@ -21,9 +21,41 @@ constexpr double side_by_side_cost = 64;  // operations of an element, above whi
 
 // Neighbouring steps that change neighbours are in lanes, blocks of them on the pool; else the steps go to the pool in parts,
 // where a result for each part is little beside the steps.
+//
+// Of the last loops those that have few steps, together, where no two of them change one element: a small window of channels,
+// grid(y + dy, x + dx, c). Lanes are as many as they are.
+bool few_steps_in_lanes(Draft& d, Id id) {
+  const ir::Stage s = d.stage(id);
+  const auto steps = reduce_of(s);
+  const int lanes = lanes_of(d, s);
+  std::vector<std::int64_t> together;  // of the last loop, the last two, ...
+  for (std::size_t k = steps.size(); k-- > 0;) {
+    const auto n = d.sizes().constant_extent(s, steps[k].id);
+    const std::int64_t all = n.value_or(INT64_MAX) > 4 * lanes ? INT64_MAX : *n * (together.empty() ? 1 : together.back());
+    if (all > 4 * lanes) break;
+    together.push_back(all);
+  }
+  for (std::size_t many = together.size(); many > 0; --many) {
+    const std::int64_t n = together[many - 1];
+    if (n < 2) continue;
+    if (d.attempt(id, count(static_cast<double>(n)) + " neighbours in lanes", [&] {
+          const Stage stage = d.handle(id);
+          Loop all = loop_over(d, stage, steps.back().id);
+          for (std::size_t k = 1; k < many; ++k)
+            all = stage.fuse(loop_over(d, stage, steps[steps.size() - 1 - k].id), all, d.where);
+          stage.vectorize(all, d.where);
+          schedule::finish(d.s.scheduled(), d.s.target());
+        }))
+      return true;
+  }
+  return false;
+}
+
 bool scatter_in_lanes(Draft& d, Id id, bool parallel) {
   const ir::Stage& s = d.stage(id);
   const auto steps = reduce_of(s);
+  if (d.sizes().constant_extent(s, steps.back().id).value_or(INT64_MAX) < lanes_of(d, s) && few_steps_in_lanes(d, id))
+    return true;
   const Expr& last = s.targets.back();
   const bool neighbours = ir::is(last, ir::Op::var) &&
                           std::any_of(steps.begin(), steps.end(), [&](const auto& v) { return v.id == last.node()->id; });
