@@ -280,7 +280,9 @@ void Interior::assume(const Expr& e, const Expr& equals, const std::vector<Expr>
     const Expr slack = analysis::bounds_over(replaced(n), ranges_, facts_).lo;
     std::int64_t value = 0;
     const bool constant = !slack.empty() && ir::is_int(slack, &value);
-    if (slack.empty() || has_load(slack) || (constant && value < 0)) {
+    // Never so, as of (x + t) % 2 in a vector of 16: nothing is assumed of it, but of what else there is.
+    const auto never = [&] { return constant ? value < 0 : analysis::can_prove(ir::lt(slack, ir::index(0)), facts_); };
+    if (slack.empty() || has_load(slack) || never()) {
       failed_ |= replaced_.count(e) != 0;
       refused_.insert(e);
       return;

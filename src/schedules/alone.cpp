@@ -16,6 +16,7 @@ constexpr double worth_parallel = 5e4;  // operations
 constexpr double an_update = 8;         // operations that changing an element anywhere costs
 constexpr std::int64_t parts = 16;      // of the steps of a scatter, each with a result of its own
 constexpr std::int64_t rows_of_front = 4, rows_of_tile = 32, columns_of_tile = 512;  // of a table
+constexpr std::int64_t most_behind = 8;   // columns of a row behind the one above: what stands at both ends is computed alone
 constexpr double short_step = 64;         // operations of an element, beside which those of a loop over vectors count
 constexpr double side_by_side_cost = 64;  // operations of an element, above which a row by itself fills the processor
 
@@ -153,15 +154,27 @@ bool in_wavefronts(Draft& d, Id id, bool parallel) {
   const auto dims = spatial_of(s);
   if (s.along.size() != 2 || s.along[0] + 2 != dims.size() || s.along[1] + 1 != dims.size()) return false;
   if (!ir::stages_inside(d.program(), s).empty() || cost_of(s) > side_by_side_cost) return false;
-  bool waits = false;  // in its own row
+  bool waits = false;       // in its own row
+  std::int64_t behind = 1;  // columns, that a row is behind the one above it
   for (const ir::SelfRead& r : ir::self_reads(d.program(), s)) {
     const auto &up = r.back[s.along[0]], &left = r.back[s.along[1]];
-    if (!up || !left || *up < 0 || *left < 0) return false;
+    if (!up || !left || *up < 0 || (*up == 0 && *left < 0)) return false;
     waits = waits || *up == 0;
+    if (*up > 0) behind = std::max(behind, (1 - *left + *up - 1) / *up);
   }
+  if (behind > most_behind) return false;
   const auto rows = d.sizes().constant_extent(s, dims[s.along[0]].id);
   if (!waits || rows.value_or(INT64_MAX) < 2 * rows_of_front) return false;
-  const std::string what = std::to_string(rows_of_front) + " rows side by side, each a column behind the one above";
+  const std::string what = std::to_string(rows_of_front) + " rows side by side, each " +
+                           (behind == 1 ? "a column" : std::to_string(behind) + " columns") + " behind the one above";
+  if (behind > 1)  // a tile would wait for the one to its right
+    return d.attempt(id, what, [&] {
+      const Stage stage = d.handle(id);
+      const auto [im, ii] = stage.split(loop_over(d, stage, dims[s.along[0]].id), rows_of_front, Tail::guard, d.where);
+      const Loop points = stage.skew(ii, loop_over(d, stage, dims[s.along[1]].id), behind, d.where);
+      reorder(d, stage, {im, points, ii});
+      stage.unroll(ii, d.where);
+    });
   return d.attempt(id, what + (parallel ? ", tiles of a diagonal in parallel" : ""), [&] {
     const Stage stage = d.handle(id);
     const auto [io, jo, i, ji] = stage.tile(loop_over(d, stage, dims[s.along[0]].id), loop_over(d, stage, dims[s.along[1]].id),
