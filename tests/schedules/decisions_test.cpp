@@ -339,3 +339,16 @@ TEST_CASE("by default: the few results of a row of its own length are computed t
   });
   CHECK(!Scheduled({first, block}, {apart}).has("apart", "the results of a row at once"));
 }
+
+TEST_CASE("by default: terms over a flattened table are neighbours") {
+  lang::DefinitionScope scope;
+  const Symbol B{"B", {.min = 1}}, W{"W", {.min = 1}};
+  const Tensor x = input("x", i32, {B, 4, W});
+  const Tensor scaled = compute("scaled", {B, 4, W}, [&](Var b, Var k, Var w) { return x(b, k, w) * x(b, 3 - k, w); });
+  const Tensor flat = view::reshape(scaled, {B, 4 * W});
+  const Axis c{"c", 4 * W};
+  const auto best = compute("best", {B}, [&](Var b) { return argmax(flat(b, c), c); });
+  const Scheduled s({x}, {best[0], best[1]});
+  CHECK(s.has("best", "vectors of 16"));
+  for (const auto& [b, w] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {3, 7}, {2, 100}}) s.same({{b, 4, w}, {b}, {b}});
+}
