@@ -91,7 +91,7 @@ TEST_CASE("refused: a copy that an instruction makes, once it does") {
     Narrow t(u8, i8, i32, i32);
     Stage rows = t.s.cache_read(t.A, {t.s[t.C]}, Scope::global, 0), panel = t.s.cache_read(rows, {t.s[t.C]}, Scope::global);
     if (before) panel.widen(i16), rows.widen(i16);
-    auto [four, at] = panel.split(panel.spatial<2>()[1], 4, Tail::pad);
+    auto [fours, at] = panel.split(panel.spatial<2>()[1], 4, Tail::pad);
     auto [place, one] = panel.split(at, 1, Tail::exact);
     panel.tensorize(place, shuffles::move(before ? i16 : u8, 4, 1));
     t.same();
