@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
   app.add_option("--threads", options.threads, "time the default schedule on this many threads too")
       ->check(CLI::Range(1, 1024));
   app.add_flag("--choices", options.text, "print what the scheduler says of its choices");
+  app.add_flag("--kernel", options.kernel, "print the scheduled program, its kernel and its assembly, too");
   app.add_flag("--list", list, "name the programs and measure nothing");
   std::string target = "x86-64-v3", counted;
   app.add_option("--count", counted,

@@ -11,11 +11,15 @@
 #include <memory>
 #include <stdexcept>
 
+#include <ashlar/codegen/emit.h>
 #include <ashlar/generator/compile.h>
 #include <ashlar/ir/function.h>
 #include <ashlar/ir/numeric.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
+#include <ashlar/lower/explain.h>
+#include <ashlar/lower/lower.h>
+#include <ashlar/schedule/step.h>
 #include <ashlar/schedules/by_default.h>
 
 #include "bench/programs/program.h"
@@ -124,7 +128,7 @@ double ratio(const Runner& peer, const Runner& ours) {
 // Code of the program: without a schedule, or by default.
 struct Code {
   codegen::Compiled code;
-  std::string choices;
+  std::string choices, kernel;  // kernel: the scheduled program, what it is lowered to, and its assembly
   double schedule_ms = 0, code_ms = 0;
 };
 Code compiled(const lang::Built& built, const schedules::DefaultOptions* by_default) {
@@ -134,7 +138,10 @@ Code compiled(const lang::Built& built, const schedules::DefaultOptions* by_defa
   if (by_default) choices = schedule_by_default(s, *by_default).text();
   const double scheduled = thread_ns();
   codegen::Compiled code = compile(s);
-  return {std::move(code), std::move(choices), (scheduled - start) / 1e6, (thread_ns() - scheduled) / 1e6};
+  const double compiled = thread_ns();
+  const ir::Kernel lowered = lower(s.scheduled().program, options_for(s.target()));
+  std::string kernel = s.text() + ir::text(lowered) + codegen::emit(lowered, s.target(), codegen::Output::assembly);
+  return {std::move(code), std::move(choices), std::move(kernel), (scheduled - start) / 1e6, (compiled - scheduled) / 1e6};
 }
 
 }  // namespace
@@ -176,6 +183,7 @@ void measure(Result& result, const Entry& entry, const Options& options) {
   if (without && without->choices == by_default.choices) without.reset();
   result.schedule_ms = by_default.schedule_ms, result.code_ms = by_default.code_ms;
   if (options.text) result.choices = by_default.choices;
+  if (options.kernel) result.choices += by_default.kernel;
 
   result.contenders.reserve(16);  // runners point to them
   std::vector<Runner> runners;

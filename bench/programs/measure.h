@@ -9,9 +9,10 @@
 namespace bench::programs {
 
 struct Options {
-  double seconds = 1;  // that the rounds of a program take
-  int threads = 1;     // more: the default schedule is timed on that many too
-  bool text = false;   // keep what the scheduler says of its choices
+  double seconds = 1;   // that the rounds of a program take
+  int threads = 1;      // more: the default schedule is timed on that many too
+  bool text = false;    // keep what the scheduler says of its choices
+  bool kernel = false;  // ... and the scheduled program with its kernel
 };
 
 struct Contender {

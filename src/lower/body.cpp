@@ -68,6 +68,26 @@ bool Body::allowed_anywhere(const Expr& e) {
   return all;
 }
 
+// `more`: a mask that is `mask` and a condition. Where it folds to one that was there before, that one keeps its place.
+Expr Body::adds_to(const Expr& mask, const Expr& more) {
+  masks_.insert(mask.node());
+  if (masks_.insert(more.node()).second) outer_.emplace(more.node(), mask.node());
+  return more;
+}
+
+// A load of the same element under this mask, or under one that this one adds conditions to; empty where there is none.
+Expr Body::read_before(const Expr& element, const Expr& mask) const {
+  const auto it = read_.find(element);
+  if (it == read_.end()) return {};
+  for (const ir::Node* m = mask.node();;) {
+    for (const auto& [of, result] : it->second)
+      if (of == m) return result;
+    const auto outer = outer_.find(m);
+    if (outer == outer_.end()) return {};
+    m = outer->second;
+  }
+}
+
 Expr Body::visit_load(const Expr& e, const Expr& mask_) {
   const auto indices = ir::args_of(e);
   const std::vector<Expr> index = known({indices.begin(), indices.end()});
@@ -83,9 +103,13 @@ Expr Body::visit_load(const Expr& e, const Expr& mask_) {
     if (!mask.empty()) kept_.push_back(mask);
   }
   std::vector<Expr> args{address(e.node()->id, index, mask)};
+  const Expr element = ir::load(place.kbuffer, place.buffer->name, e.type(), args, e.node()->where);
+  if (const Expr before = read_before(element, mask_); !before.empty()) return before;
   if ((!mask.empty() || !lanes_.empty()) && !in_bounds(place, index))
     args.push_back(mask.empty() ? lanes_ : lanes_.empty() ? mask : ir::logic_and(lanes_, mask));
-  return ir::load(place.kbuffer, place.buffer->name, e.type(), args, e.node()->where);
+  const Expr result = ir::load(place.kbuffer, place.buffer->name, e.type(), args, e.node()->where);
+  if (mask_.node() != own_bounds_.node()) read_[element].emplace_back(mask_.node(), result);
+  return result;
 }
 
 Expr Body::visit(const Expr& e, const Expr& mask) {
@@ -129,7 +153,7 @@ Expr Body::visit_under(const Expr& e, const Expr& mask) {
       auto under = [&](const Expr& c) {
         if (mask.node() == own_bounds_.node()) return mask;
         kept_.push_back(mask.empty() ? c : ir::logic_and(mask, c));
-        return kept_.back();
+        return adds_to(mask, kept_.back());
       };
       const Expr yes = visit(args[1], under(condition)), no = visit(args[2], under(ir::logic_not(condition)));
       result = ir::select(condition, yes, no);

@@ -10,10 +10,13 @@
 // many conditions (choices that share what they choose from: there are 2^n ways to it) is lowered for some of them, and for all
 // others with loads that look at their own bounds.
 //
+// What a condition reads is not read again under it: the arms of a choice have the load that its condition has.
+//
 // Invariant: a load without a mask reads inside its buffer whenever the block's uniform guards hold.
 #include <functional>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <ashlar/analysis/simplify.h>
 
@@ -37,6 +40,8 @@ class Body {
   Expr visit_under(const Expr&, const Expr& mask);
   bool allowed_anywhere(const Expr&);
   Expr visit_load(const Expr&, const Expr& mask);
+  Expr adds_to(const Expr& mask, const Expr& more);
+  Expr read_before(const Expr& element, const Expr& mask) const;
   std::vector<Expr> known(const std::vector<Expr>& index) const;  // over loops; not lowered, as the facts are
   Expr address(ir::Id buffer, const std::vector<Expr>& known_index, const Expr& mask);
   bool in_bounds(const Place&, const std::vector<Expr>& index);  // whether its conditions hold or not
@@ -49,7 +54,11 @@ class Body {
   std::unordered_map<const ir::Node*, bool> anywhere_;
   std::unordered_map<const ir::Node*, int> conditions_of_;  // under how many it was lowered
   const Expr own_bounds_ = ir::var(0, "own_bounds");        // in the place of a mask: each load looks at its own bounds
-  std::vector<Expr> kept_;                                  // keeps the keys alive
+  // Loads without masks, each with the masks under which there is one; and the mask that a mask adds a condition to.
+  std::unordered_map<Expr, std::vector<std::pair<const ir::Node*, Expr>>, ir::ExprHash, ir::ExprSame> read_;
+  std::unordered_map<const ir::Node*, const ir::Node*> outer_;
+  std::unordered_set<const ir::Node*> masks_;
+  std::vector<Expr> kept_;  // keeps the keys alive
 };
 
 }  // namespace ashlar::lower_impl

@@ -29,6 +29,23 @@ std::vector<Expr> indices_of_injective(const Program& p, const Expr& target) {
   return {args.begin(), args.end()};
 }
 
+// What data say of a target alike in all iterations, as variables: of cell[n] + dx - 3, where n stands still, c + dx - 3.
+// `parts`: what the variables stand for, one each.
+Expr without_same_data(const Expr& e, const std::vector<Id>& varying, std::vector<Expr>& parts) {
+  constexpr Id first_part = Id{1} << 58;  // apart from the ids of a Program
+  if (!analysis::depends_on_data(e)) return e;
+  const bool same = std::none_of(varying.begin(), varying.end(), [&](Id v) { return ir::uses_var(e, v); });
+  if (same && e.type().is_index()) {
+    const auto at = std::find_if(parts.begin(), parts.end(), [&](const Expr& part) { return ir::same(part, e); });
+    const auto k = static_cast<Id>(at - parts.begin());
+    if (at == parts.end()) parts.push_back(e);
+    return ir::var(first_part + k, "data");
+  }
+  std::vector<Expr> args;
+  for (const Expr& a : ir::args_of(e)) args.push_back(without_same_data(a, varying, parts));
+  return args.empty() ? e : ir::rebuild(e, args);
+}
+
 std::string list_of(const std::vector<Expr>& at) {
   std::string s;
   for (const Expr& e : at) s += (s.empty() ? "" : ", ") + ir::text(e);
@@ -65,8 +82,8 @@ void prove_targets(Context& c, const ir::Stage& stage, const Facts& at_steps) {
   }
 }
 
-// A dimension whose target depends on data may have one value in any two iterations: the others alone tell them apart, whether
-// or not a step is kept.
+// A dimension whose target depends on data that the iterations change may have one value in any two of them: the others alone
+// tell them apart, whether or not a step is kept.
 void prove_steps_apart(Context& c, const Stmt& loop, const std::string& expected, const std::string& instead) {
   const Program& p = c.p;
   const Stmt& nest = nest_of(p, loop.id);
@@ -81,20 +98,23 @@ void prove_steps_apart(Context& c, const Stmt& loop, const std::string& expected
   ir::walk(loop.body, [&](const Stmt& block) {
     if (block.kind != Stmt::Kind::block || block.stage != stage.id) return;
     const auto path = ir::path_to(p, block.id);
-    analysis::Access put{name, true, {}, {}};
-    std::vector<Expr> at;
-    bool table = false;
-    for (const Expr& e : stage.targets) {
-      at.push_back(ir::substitute(e, values));
-      if (!analysis::depends_on_data(at.back())) put.at.push_back(at.back());
-      // equal elements of a table without duplicates are one element: its indices tell the steps apart
-      for (const Expr& index : indices_of_injective(p, at.back())) put.at.push_back(index), table = true;
-    }
     std::vector<Id> inner;
     bool inside = false;
     for (const Stmt* s : path) {
       if (inside && s->kind == Stmt::Kind::loop) inner.push_back(s->axis);
       inside = inside || s->id == loop.id;
+    }
+    std::vector<Id> varying = inner;
+    varying.push_back(axis.id);
+    analysis::Access put{name, true, {}, {}};
+    std::vector<Expr> at, parts;
+    bool table = false;
+    for (const Expr& e : stage.targets) {
+      at.push_back(ir::substitute(e, values));
+      const Expr target = without_same_data(at.back(), varying, parts);
+      if (!analysis::depends_on_data(target)) put.at.push_back(target);
+      // equal elements of a table without duplicates are one element: its indices tell the steps apart
+      for (const Expr& index : indices_of_injective(p, at.back())) put.at.push_back(index), table = true;
     }
     const std::string two =
         "iterations " + axis.name + " = 0 and " + axis.name + " = 1 both update " + name + "[" + list_of(stage.targets) + "]";

@@ -16,14 +16,47 @@ constexpr double worth_parallel = 5e4;  // operations
 constexpr double an_update = 8;         // operations that changing an element anywhere costs
 constexpr std::int64_t parts = 16;      // of the steps of a scatter, each with a result of its own
 constexpr std::int64_t rows_of_front = 4, rows_of_tile = 32, columns_of_tile = 512;  // of a table
+constexpr std::int64_t most_behind = 8;   // columns of a row behind the one above: what stands at both ends is computed alone
 constexpr double short_step = 64;         // operations of an element, beside which those of a loop over vectors count
 constexpr double side_by_side_cost = 64;  // operations of an element, above which a row by itself fills the processor
 
 // Neighbouring steps that change neighbours are in lanes, blocks of them on the pool; else the steps go to the pool in parts,
 // where a result for each part is little beside the steps.
+//
+// Of the last loops those that have few steps, together, where no two of them change one element: a small window of channels,
+// grid(y + dy, x + dx, c). Lanes are as many as they are.
+bool few_steps_in_lanes(Draft& d, Id id) {
+  const ir::Stage s = d.stage(id);
+  const auto steps = reduce_of(s);
+  const int lanes = lanes_of(d, s);
+  std::vector<std::int64_t> together;  // of the last loop, the last two, ...
+  for (std::size_t k = steps.size(); k-- > 0;) {
+    const auto n = d.sizes().constant_extent(s, steps[k].id);
+    const std::int64_t all = n.value_or(INT64_MAX) > 4 * lanes ? INT64_MAX : *n * (together.empty() ? 1 : together.back());
+    if (all > 4 * lanes) break;
+    together.push_back(all);
+  }
+  for (std::size_t many = together.size(); many > 0; --many) {
+    const std::int64_t n = together[many - 1];
+    if (n < 2) continue;
+    if (d.attempt(id, count(static_cast<double>(n)) + " neighbours in lanes", [&] {
+          const Stage stage = d.handle(id);
+          Loop all = loop_over(d, stage, steps.back().id);
+          for (std::size_t k = 1; k < many; ++k)
+            all = stage.fuse(loop_over(d, stage, steps[steps.size() - 1 - k].id), all, d.where);
+          stage.vectorize(all, d.where);
+          schedule::finish(d.s.scheduled(), d.s.target());
+        }))
+      return true;
+  }
+  return false;
+}
+
 bool scatter_in_lanes(Draft& d, Id id, bool parallel) {
   const ir::Stage& s = d.stage(id);
   const auto steps = reduce_of(s);
+  if (d.sizes().constant_extent(s, steps.back().id).value_or(INT64_MAX) < lanes_of(d, s) && few_steps_in_lanes(d, id))
+    return true;
   const Expr& last = s.targets.back();
   const bool neighbours = ir::is(last, ir::Op::var) &&
                           std::any_of(steps.begin(), steps.end(), [&](const auto& v) { return v.id == last.node()->id; });
@@ -121,15 +154,27 @@ bool in_wavefronts(Draft& d, Id id, bool parallel) {
   const auto dims = spatial_of(s);
   if (s.along.size() != 2 || s.along[0] + 2 != dims.size() || s.along[1] + 1 != dims.size()) return false;
   if (!ir::stages_inside(d.program(), s).empty() || cost_of(s) > side_by_side_cost) return false;
-  bool waits = false;  // in its own row
+  bool waits = false;       // in its own row
+  std::int64_t behind = 1;  // columns, that a row is behind the one above it
   for (const ir::SelfRead& r : ir::self_reads(d.program(), s)) {
     const auto &up = r.back[s.along[0]], &left = r.back[s.along[1]];
-    if (!up || !left || *up < 0 || *left < 0) return false;
+    if (!up || !left || *up < 0 || (*up == 0 && *left < 0)) return false;
     waits = waits || *up == 0;
+    if (*up > 0) behind = std::max(behind, (1 - *left + *up - 1) / *up);
   }
+  if (behind > most_behind) return false;
   const auto rows = d.sizes().constant_extent(s, dims[s.along[0]].id);
   if (!waits || rows.value_or(INT64_MAX) < 2 * rows_of_front) return false;
-  const std::string what = std::to_string(rows_of_front) + " rows side by side, each a column behind the one above";
+  const std::string what = std::to_string(rows_of_front) + " rows side by side, each " +
+                           (behind == 1 ? "a column" : std::to_string(behind) + " columns") + " behind the one above";
+  if (behind > 1)  // a tile would wait for the one to its right
+    return d.attempt(id, what, [&] {
+      const Stage stage = d.handle(id);
+      const auto [im, ii] = stage.split(loop_over(d, stage, dims[s.along[0]].id), rows_of_front, Tail::guard, d.where);
+      const Loop points = stage.skew(ii, loop_over(d, stage, dims[s.along[1]].id), behind, d.where);
+      reorder(d, stage, {im, points, ii});
+      stage.unroll(ii, d.where);
+    });
   return d.attempt(id, what + (parallel ? ", tiles of a diagonal in parallel" : ""), [&] {
     const Stage stage = d.handle(id);
     const auto [io, jo, i, ji] = stage.tile(loop_over(d, stage, dims[s.along[0]].id), loop_over(d, stage, dims[s.along[1]].id),

@@ -88,6 +88,22 @@ void reorder(Draft& d, const Stage& stage, const std::vector<Loop>& loops) {
   if (loops.size() > 1) reorder_exactly<2>(stage, loops, d.where);
 }
 
+// Is it by where it lies along its last dimension that a point chooses what it reads: at a border, or around one?
+static bool has_borders(const ir::Stage& s) {
+  const Id last = spatial_of(s).empty() ? 0 : spatial_of(s).back().id;
+  bool found = false;
+  for (const Expr& value : s.values)
+    ir::walk(value, [&](const Expr& e) {
+      const bool chooses = ir::is(e, ir::Op::mod) || ir::is(e, ir::Op::min) || ir::is(e, ir::Op::max);
+      found = found || (chooses && e.type().is_index() && ir::uses_var(e, last)) ||
+              (ir::is(e, ir::Op::select) && ir::uses_var(ir::args_of(e)[0], last));
+      return !found;
+    });
+  return found;
+}
+
+// Elements of a vector: a register of what is stored, and up to four of the widest that a point computes. A step of a
+// recurrence goes over few rows, so that vectors at borders are many: there one register of the widest is enough.
 int lanes_of(const Draft& d, const ir::Stage& s) {
   const Target& t = d.s.target();
   Type stored = d.program().buffer(s.buffers.front()).type, widest = stored;
@@ -100,7 +116,8 @@ int lanes_of(const Draft& d, const ir::Stage& s) {
       if (!x.type().is_index() && !x.type().is_bool() && x.type().bytes() > widest.bytes()) widest = x.type();
       return true;
     });
-  return std::min(t.lanes(stored), 4 * t.lanes(widest));
+  const int registers = s.is_recurrence() && has_borders(s) ? 1 : 4;
+  return std::min(t.lanes(stored), registers * t.lanes(widest));
 }
 
 bool vectorize(Draft& d, Id id, Loop loop, std::optional<std::int64_t> extent) {

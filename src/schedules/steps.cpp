@@ -38,16 +38,6 @@ bool only_along(const ir::Program& p, const ir::Stage& s, Id variable) {
   return reads_along(p, s, variable);
 }
 
-// The last dimension of a stage that a step computes many points of and that neighbours in memory belong to.
-std::optional<std::size_t> columns_of(const ir::Program& p, const ir::Stage& s) {
-  const auto nests = ir::nests_of(p, s.id);
-  if (nests.size() != 1) return {};
-  for (std::size_t k = spatial_of(s).size(); k-- > 0;)
-    for (const ir::Root& r : nests.front()->roots)
-      if (r.iter == s.iters[k].id && !ir::is_int(p.axis(r.axis).extent, 1) && reads_along(p, s, r.iter)) return k;
-  return {};
-}
-
 // Is the stage read by the recurrence at its last variable, in this dimension?
 bool follows(const ir::Stage& recurrence, Id last, const ir::Stage& s, std::size_t dim) {
   bool found = false, other = false;
@@ -74,6 +64,15 @@ bool one_point(const Draft& d, const ir::Stage& s, Id variable) {
   return false;
 }
 
+// The last dimension of a stage that a step computes many points of and that neighbours in memory belong to.
+std::optional<std::size_t> columns_of(const Draft& d, const ir::Stage& s) {
+  const auto nests = ir::nests_of(d.program(), s.id);
+  if (nests.size() != 1) return {};
+  for (std::size_t k = spatial_of(s).size(); k-- > 0;)
+    if (!one_point(d, s, s.iters[k].id) && reads_along(d.program(), s, s.iters[k].id)) return k;
+  return {};
+}
+
 // The last dimension of which a step computes many points.
 std::optional<std::size_t> last_of_many(const Draft& d, const ir::Stage& s) {
   for (std::size_t k = spatial_of(s).size(); k-- > 0;)
@@ -89,7 +88,7 @@ std::size_t beside(const Draft& d, const ir::Stage& s, std::size_t last) {
   const std::vector<Id> readers = readers_of(d.program(), s);
   if (readers.size() != 1 || !d.stage(readers.front()).is_reduction() || s.spatial_rank() > 5) return last;
   const ir::Stage& reader = d.stage(readers.front());
-  const auto columns = columns_of(d.program(), reader);
+  const auto columns = columns_of(d, reader);
   if (!columns) return last;
   std::optional<std::size_t> found;
   for (const Reading& r : readings_of(d.program(), reader)) {
@@ -356,7 +355,7 @@ void schedule_steps(Draft& d, Id recurrence) {
   for (const Id id : ir::stages_inside(d.program(), s)) {
     const ir::Stage& r = d.stage(id);
     if (!r.is_reduction() || r.scatters()) continue;
-    const auto columns = columns_of(d.program(), r);
+    const auto columns = columns_of(d, r);
     pieces = pieces || (free && columns && follows(s, dims[last].id, r, *columns));
     inside.emplace_back(id, columns);
   }
@@ -395,7 +394,9 @@ void schedule_steps(Draft& d, Id recurrence) {
   for (const auto& [id, columns] : inside) {
     if (id == held) continue;
     const ir::Stage r = d.stage(id);
-    const double terms = d.sizes().extent(s, dims[s.along.back()].id) / 2;  // a step has half of them, in the mean
+    const auto fixed = reduce_of(r).empty() ? std::nullopt : d.sizes().constant_extent(r, reduce_of(r).back().id);
+    // Of all earlier steps one has half of them, in the mean.
+    const double terms = fixed ? static_cast<double>(*fixed) : d.sizes().extent(s, dims[s.along.back()].id) / 2;
     if (columns)
       columns_in_tiles(d, id, *columns);
     else if (lanes_side_by_side(d, id))

@@ -136,6 +136,44 @@ TEST_CASE("iterations that choose one element do not run at once") {
   t.same();
 }
 
+TEST_CASE("steps that change neighbours of an element that data choose for all of them run at once") {
+  // around(n, dx): the place in a row of G, where a sample n of a window of 5 by 2 values is put
+  const auto grid = [](auto around, auto try_it) {
+    lang::DefinitionScope scope;
+    const Symbol N{"N"}, G{"G", {.min = 6}};
+    const Tensor at = lang::make_input("at", i32, {N}), x = lang::make_input("x", f32, {N, 2}),
+                 out = lang::make_output("out", f32, {G, 2});
+    const Tensor sums = scatter("sums", {{"g", G}, {"v", 2}}, Combine::add, 0.f, {{"n", N}, {"dx", 5}, {"c", 2}},
+                                [&](Var n, Var dx, Var c) { return put(x(n, c), around(at, n, dx, G), c); });
+    lang::bind(out, sums);
+    const lang::Built built = lang::build_program("grid", {at, x, out});
+    Schedule s(built, Target::parse("x86-64-v3"));
+    auto [n, dx, c] = s[sums].template reduction<3>();
+    try_it(s, s[sums], n, dx, c);
+    for (const std::int64_t size : {0, 1, 9}) means_the_same(built.program, s, {{size}, {size, 2}, {7, 2}});
+  };
+  const auto cell = [](const Tensor& at, const Expr& n, const Symbol& G) { return clamp(i64(at(n)), 2, i64(G) - 3); };
+  const auto shifted = [&](const Tensor& at, Var n, Var dx, const Symbol& G) { return cell(at, n, G) + dx - 2; };
+  grid(shifted, [](Schedule&, Stage s, Loop, Loop dx, Loop c) { s.vectorize(s.fuse(dx, c)); });
+  grid(shifted, [](Schedule&, Stage s, Loop n, Loop dx, Loop c) { s.reorder(n, c, dx).vectorize(dx, 4); });
+  grid([&](const Tensor& at, Var n, Var dx, const Symbol& G) { return cell(at, n, G) + 2 - dx; },
+       [](Schedule&, Stage s, Loop, Loop dx, Loop c) { s.vectorize(s.fuse(dx, c)); });
+  const auto refused = [&](auto around) {
+    grid(around, [](Schedule& all, Stage s, Loop, Loop dx, Loop c) {
+      const Loop both = s.fuse(dx, c);
+      says(refusal(all, [&] { s.vectorize(both); }),
+           {"lanes that store to places of their own, found dx_c of sums, steps of a scatter"});
+    });
+  };
+  // two steps at the end of the row; every other one; an element that the step chooses; the samples themselves
+  refused([&](const Tensor& at, Var n, Var dx, const Symbol& G) { return clamp(cell(at, n, G) + dx, 0, i64(G) - 1); });
+  refused([&](const Tensor& at, Var n, Var dx, const Symbol& G) { return cell(at, n, G) + dx / 2 - 1; });
+  refused([&](const Tensor& at, Var n, Var dx, const Symbol& G) { return cell(at, max(n - dx, 0), G); });
+  grid(shifted, [](Schedule& all, Stage s, Loop n, Loop, Loop) {
+    says(refusal(all, [&] { s.parallel(n); }), {"a loop whose iterations are independent, found n of sums"});
+  });
+}
+
 TEST_CASE("loops of steps and loops of the init") {
   for (const Tail tail : {Tail::guard, Tail::predicate, Tail::peel}) {
     Histogram t;

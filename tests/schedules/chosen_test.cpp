@@ -20,8 +20,7 @@ using ops_test::Maker;
 using Steps = std::function<void(Schedule&)>;
 using Program = std::function<Steps(Maker&)>;
 
-constexpr const char* targets[] = {"x86-64-v3",       "zen3",        "zen4", "zen5",
-                                   "sapphire-rapids", "neoverse-n1", "neoverse-v2"};
+constexpr const char* targets[] = {"x86-64-v3", "zen3", "zen4", "zen5", "sapphire-rapids", "neoverse-n1", "neoverse-v2"};
 
 // Of a trace the steps that hold a number which was chosen: "split(i of C, 13, shift, keep)".
 std::string numbers(const std::string& trace) {

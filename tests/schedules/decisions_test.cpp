@@ -173,6 +173,21 @@ TEST_CASE("by default: neighbours that a step of a scatter changes are in lanes"
   CHECK(Scheduled({x}, {counts}, {.parallel = false}).has("counts", "as it was written"));
 }
 
+TEST_CASE("by default: a few neighbours that a step of a scatter changes are in lanes, and no block goes over all steps") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"}, G{"G", {.min = 8}};
+  const Tensor at = input("at", i32, {N}), x = input("x", f32, {N, 2});
+  const auto cell = [&](const Expr& n) { return clamp(i64(at(n)), 3, i64(G) - 4); };
+  const Tensor window = scatter("window", {G, 2}, Combine::add, 0.f, {N, 7, 2},
+                                [&](Var n, Var d, Var c) { return put(x(n, c), cell(n) + d - 3, c); });
+  const Tensor pairs =
+      scatter("pairs", {G, 2}, Combine::add, 0.f, {N, 2}, [&](Var n, Var c) { return put(x(n, c), cell(n), c); });
+  const Scheduled a({at, x}, {window}), b({at, x}, {pairs});
+  CHECK(a.has("window", "14 neighbours in lanes"));
+  CHECK(b.has("pairs", "2 neighbours in lanes"));
+  for (const std::int64_t n : {0, 1, 40}) a.same({{n}, {n, 2}, {11, 2}}), b.same({{n}, {n, 2}, {11, 2}});
+}
+
 TEST_CASE("by default: rows whose lengths stand in a table") {
   lang::DefinitionScope scope;
   const Symbol M{"M"}, Z{"Z"}, N{"N"};

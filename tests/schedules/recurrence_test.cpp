@@ -38,10 +38,10 @@ TEST_CASE("by default: the steps of columns choose and mask nothing, but for the
   CHECK(s.has("y", "pieces of i1 in parallel"));
   const std::string text = kernel_of(s);
   CAPTURE(text);
-  CHECK(count(text, "for i0 in [2, +N - 2)") == 1);
+  const std::string rest = "for i0 in [min(N, 2), +-min(2 - N, 0))";
+  CHECK(count(text, rest) == 1);
   CHECK(count(text, "select(") == 0);
-  const std::size_t steps = text.find("for i0 in [2, +N - 2)"), loop = text.find("for i1ioo in", steps),
-                    line = text.find('\n', loop) + 1;
+  const std::size_t steps = text.find(rest), loop = text.find("for i1ioo in", steps), line = text.find('\n', loop) + 1;
   const std::string inner = text.substr(line, text.find('\n', line) - line);
   CHECK(count(inner, " < ") == 0);
   CHECK(count(inner, "[ramp16(") == 4);  // the store, and a vector of each step that is read
@@ -74,6 +74,47 @@ TEST_CASE("by default: a table is computed in wavefronts, four rows at once") {
   CHECK(alone.has("d", "4 rows side by side, each a column behind the one above"));
   alone.same({{41}, {530}, {42, 531}});
   CHECK(!Scheduled({a, b}, {table(true)}).has("d", "side by side"));  // what it reads to the right is in the next tile
+}
+
+TEST_CASE("by default: rows that wait for the element above and to the right are two columns behind each other") {
+  for (const bool backwards : {false, true}) {
+    CAPTURE(backwards);
+    lang::DefinitionScope scope;
+    const Symbol H{"H", {.min = 1}}, W{"W", {.min = 1}};
+    const Tensor seed = lang::make_input("seed", i32, {H, W});
+    const int s = backwards ? 1 : -1;
+    const auto inside = [&](const Expr& e, const Symbol& n, int step) { return step < 0 ? e > 0 : e < n - 1; };
+    const Tensor far = recur(
+        "far", {H, W}, backwards ? Along{0, 1}.backwards() : Along{0, 1}, Lag{0}, [&](Var, Var) { return i32(0); },
+        [&](Prior d, Var y, Var x) {
+          const Expr rows = inside(y, H, s);
+          const Expr before = select(inside(x, W, s), d(y, x + s), 90), above = select(rows, d(y + s, x), 90),
+                     beside = select(rows && inside(x, W, -s), d(y + s, x - s), 90);
+          return select(seed(y, x) == 3, 0, min(min(before + 3, above + 3), beside + 4));
+        });
+    const Scheduled by({seed}, {far});
+    CHECK(by.has("far", "4 rows side by side, each 2 columns behind the one above"));
+    for (const auto& [h, w] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {5, 1}, {4, 9}, {9, 40}, {33, 7}})
+      by.same({{h, w}, {h, w}});
+  }
+}
+
+TEST_CASE("by default: a vector of a step holds a register of the widest that is computed, where rows have borders") {
+  lang::DefinitionScope scope;
+  const Symbol T{"T"}, W{"W", {.min = 1}};
+  const Tensor start = lang::make_input("start", i8, {W});
+  const Scheduled s({start}, {recur(
+                                 "cells", {T, W}, Along{0}, Lag{1}, [&](Var, Var x) { return start(x); },
+                                 [&](Prior c, Var t, Var x) {
+                                   const Expr h = (u32(t) * 7u + u32(x)) * 2654435761u;
+                                   return select((x + t) % 2 == 0 && (h >> 30) == 0u, -c(t - 1, x),
+                                                 c(t - 1, (x - 1) % W) + c(t - 1, (x + 1) % W));
+                                 })});
+  CHECK(s.has("cells", "vectors of 16 along"));
+  const std::string text = kernel_of(s);
+  CAPTURE(text);
+  CHECK(count(text, "% x16(W)") == 0);  // at the borders points one after the other, and between them no remainder
+  for (const std::int64_t w : {1, 2, 3, 16, 40, 114}) s.same({{w}, {5, w}});
 }
 
 TEST_CASE("by default: two rows side by side, however many arrays a step reads") {

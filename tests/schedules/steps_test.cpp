@@ -151,6 +151,23 @@ TEST_CASE("steps by default: what sums in lanes read lies beside each other, row
   }
 }
 
+TEST_CASE("steps by default: of a sum over a window that a step computes one of, the terms are in lanes") {
+  lang::DefinitionScope scope;
+  const Symbol C{"C", {.min = 1}}, T{"T", {.min = 1}};
+  const Tensor far = input("far", i32, {C, T + 31}), mic = input("mic", i32, {C, T});
+  const Axis k{"k", 32};
+  const Tensor w = recur(
+      "w", {C, T + 1, 32}, Along{1}, Lag{1}, [&](Var, Var, Var) { return i32(0); },
+      [&](Prior before, Var c, Var t, Var j) {
+        const Expr error = mic(c, t - 1) - sum(before(c, t - 1, k) * far(c, t - 1 + k), k);
+        return (before(c, t - 1, j) + error * far(c, t - 1 + j)) & 15;
+      });
+  const Scheduled s({far, mic}, {w});
+  CHECK(s.has("w_sum", "of 16"));
+  CHECK(!s.has("w_sum", "tile"));
+  for (const std::int64_t t : {1, 2, 9}) s.same({{3, t + 31}, {3, t}, {3, t + 1, 32}});
+}
+
 TEST_CASE("steps by default: rows are side by side, their terms in order or in lanes") {
   lang::DefinitionScope scope;
   const Symbol N{"N", {.min = 1}};

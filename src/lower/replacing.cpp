@@ -1,0 +1,45 @@
+#include "lower/replacing.h"
+
+#include "lower/passes.h"
+
+namespace ashlar::lower_impl {
+
+using ir::KStmt;
+using ir::Op;
+
+Expr Replacing::operator()(const Expr& e) {
+  if (auto it = done_.find(e.node()); it != done_.end()) return it->second;
+  Expr result = e;
+  if (const auto it = by_.find(e); it != by_.end()) {
+    result = (*this)(it->second);
+  } else if (const auto args = ir::args_of(e); !args.empty()) {
+    std::vector<Expr> fresh;
+    for (const Expr& a : args) fresh.push_back((*this)(a));
+    if (ir::is(e, Op::load) && fresh.size() == 2 && ir::is_int(fresh[1], 1)) fresh.pop_back();
+    result = fresh.size() == args.size() ? ir::rebuild(e, fresh)
+                                         : ir::load(e.node()->id, e.node()->name, e.type(), fresh, e.node()->where);
+  }
+  keep_.push_back(e);
+  done_.emplace(e.node(), result);
+  return result;
+}
+
+std::vector<KStmt> Replacing::operator()(const std::vector<KStmt>& list) {
+  std::vector<KStmt> out;
+  for (const KStmt& s : list) {
+    KStmt copy = s;
+    for_each_expr(copy, [&](Expr& e) { e = (*this)(e); });
+    if (!copy.mask.empty() && ir::is_int(copy.mask, 1)) copy.mask = Expr();
+    copy.body = (*this)(s.body);
+    copy.otherwise = (*this)(s.otherwise);
+    std::int64_t known = 0;
+    if (s.kind == KStmt::Kind::if_ && ir::is_int(copy.value, &known)) {
+      for (KStmt& k : known ? copy.body : copy.otherwise) out.push_back(std::move(k));
+      continue;
+    }
+    out.push_back(std::move(copy));
+  }
+  return out;
+}
+
+}  // namespace ashlar::lower_impl

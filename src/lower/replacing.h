@@ -1,0 +1,28 @@
+#pragma once
+// Statements in which expressions have become others.
+//
+// Invariant: what is replaced is looked for before what it stands in is rebuilt, so that keys are as they were written.
+#include <unordered_map>
+#include <vector>
+
+#include <ashlar/ir/build.h>
+#include <ashlar/ir/kernel.h>
+
+namespace ashlar::lower_impl {
+
+using Replacements = std::unordered_map<Expr, Expr, ir::ExprHash, ir::ExprSame>;
+
+class Replacing {
+ public:
+  explicit Replacing(const Replacements& by) : by_(by) {}
+  Expr operator()(const Expr&);
+  // Masks that hold are left out, and so are branches that are not taken.
+  std::vector<ir::KStmt> operator()(const std::vector<ir::KStmt>&);
+
+ private:
+  const Replacements& by_;
+  std::unordered_map<const ir::Node*, Expr> done_;
+  std::vector<Expr> keep_;  // keeps the keys alive
+};
+
+}  // namespace ashlar::lower_impl
