@@ -28,9 +28,13 @@ class Convolution : public Generator {
   Tensor rim, sum;
 
   void algorithm() override {
-    const int around = window / 2;
-    rim = around > 0 ? ops::pad(x, {0, 0, {around, around}, {around, around}, 0}) : Tensor(x);
-    y = sum = ops::conv2d(rim, w, {}, {.stride = {stride, stride}, .layout = ops::Layout::channels_blocked}).sum;
+    const ops::Convolution c = ops::conv2d(x, w, {},
+                                           {.stride = {stride, stride},
+                                            .padding = {window / 2, window / 2},
+                                            .layout = ops::Layout::channels_blocked,
+                                            .leave_out_rows = true});
+    rim = c.rim;
+    y = sum = c.sum;
   }
   void schedule(Schedule& s) override {
     if (window > 1) schedules::rim(s, s[rim], window / 2, window / 2);

@@ -13,10 +13,13 @@
 
 #include <time.h>
 
+#include <ashlar/schedule/target.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -130,7 +133,8 @@ void product(Report& report, const Machine& machine, Narrow n, double top, Bytes
 template <class Left, class Right, class Result, class Args, class Bytes, class Run>
 void layer(Report& report, const Machine& machine, Narrow n, double top, std::int64_t size, std::int64_t channels,
            Bytes&& bytes, Run&& run, const Args&) {
-  const std::int64_t block = native() ? 32 : 8, step = n == Narrow::u8s8 && native() ? 4 : 2;
+  // Of bf16, two registers of AVX-512.
+  const std::int64_t block = n == Narrow::u8s8 ? block_of_bytes(channels) : 32, step = n == Narrow::u8s8 && native() ? 4 : 2;
   const char* kernel = n == Narrow::u8s8 ? "conv3x3_u8s8" : "conv3x3_bf16";
   const std::string shape = fmt::format("{}x{}x{}", size, size, channels);
   const std::vector<Left> X = drawn<Left>(size * size * channels, 3, values_of<Left>);
@@ -163,7 +167,23 @@ void layer(Report& report, const Machine& machine, Narrow n, double top, std::in
 #define LAYER(size, channels, name, ...) \
   layer<__VA_ARGS__>(report, machine, kind, top, size, channels, name##_workspace_bytes, name##_run, name##_args{})
 
+struct Registers {
+  std::int64_t channels, registers;
+};
+constexpr Registers of_bytes[] = {BENCH_REGISTERS_OF_BYTES}, of_stored[] = {BENCH_REGISTERS_OF_STORED};
+
+std::int64_t block_of(std::span<const Registers> layers, std::int64_t channels, std::int64_t lanes) {
+  for (const Registers& layer : layers)
+    if (layer.channels == channels) return layer.registers * lanes;
+  throw std::runtime_error("no layer of " + std::to_string(channels) + " channels was compiled");
+}
+
 }  // namespace
+
+std::int64_t block_of_bytes(std::int64_t channels) { return block_of(of_bytes, channels, native() ? 16 : 8); }
+std::int64_t block_of_stored(std::int64_t channels) {
+  return block_of(of_stored, channels, ashlar::Target::parse(target_name()).lanes(ashlar::f32));
+}
 
 void narrow_suite(Report& report, const Machine& machine) {
   const auto wanted = [&](const char* product, const char* layers, bool can, const char* feature) {

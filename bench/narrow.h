@@ -48,6 +48,10 @@ std::vector<T> packed_weights(const T* weights, std::int64_t channels, std::int6
   return packed;
 }
 
+// How many outputs a block of weights has, for a layer with so many channels: the registers of its tiles (CMakeLists.txt).
+std::int64_t block_of_bytes(std::int64_t channels);
+std::int64_t block_of_stored(std::int64_t channels);
+
 struct NarrowPeer {
   std::string impl;
   std::function<void()> run;

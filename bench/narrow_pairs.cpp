@@ -7,7 +7,6 @@
 
 #include <memory>
 
-#include "bench/isa.h"
 #include "bench/narrow.h"
 
 namespace bench {
@@ -35,7 +34,7 @@ NarrowPeer pairs_product(const std::uint8_t* A, const std::int8_t* B, std::int32
 
 NarrowPeer pairs_convolution(const std::uint8_t* X, const std::int8_t* weights, std::int32_t* Y, std::int64_t size,
                              std::int64_t channels) {
-  const std::int64_t block = isa() == std::string_view("native") ? 32 : 8;
+  const std::int64_t block = block_of_bytes(channels);
   auto packed = std::make_shared<std::vector<std::int8_t>>(packed_weights(weights, channels, block, 4));
   const auto of = [&](auto args, auto bytes, auto run) {
     args.X = X, args.K = packed->data(), args.Y = Y, args.H = size, args.W = size, args.B = channels / block;

@@ -12,7 +12,6 @@
 #include <bench_stored_bf16.h>
 #include <bench_stored_f16.h>
 
-#include "bench/isa.h"
 #include "bench/narrow.h"
 #include "bench/onednn.h"
 #include "bench/peer_convert.h"
@@ -72,7 +71,7 @@ void product(Report& report, const Machine& machine, const Storage& stored, Byte
 template <class Args, class Bytes, class Run>
 void layer(Report& report, const Machine& machine, const Storage& stored, std::int64_t size, std::int64_t channels,
            Bytes&& bytes, Run&& run, const Args&) {
-  const std::int64_t block = isa() == std::string_view("native") ? 32 : 8, pixels = size * size;
+  const std::int64_t block = block_of_stored(channels), pixels = size * size;
   const std::string kernel = fmt::format("conv3x3_stored_{}", stored.name);
   const auto at = [](std::int64_t k) { return static_cast<std::size_t>(k); };
   const auto X = stored.values(pixels * channels, 3), K = stored.values(channels * channels * 9, 4);  // hwc, oihw

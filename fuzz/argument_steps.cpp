@@ -1,7 +1,9 @@
-// Steps about arguments and storage as a whole: what calls promise, layouts, one pass instead of two; and calls of intrinsics.
+// Steps about arguments and storage as a whole: what calls promise, layouts, what copies hold, one pass instead of two; and
+// calls of intrinsics.
 #include <algorithm>
 
 #include <ashlar/analysis/regions.h>
+#include <ashlar/ir/print.h>
 
 #include "described.h"
 #include "steps.h"
@@ -136,6 +138,62 @@ std::optional<Drawn> draw_swizzle(Source& s, const Program& p) {
       map[which] = ir::binary(ir::Op::bit_xor, column, ir::index(s.between(1, 3)));
   }
   return made("swizzle", {Arg::stage(b.stage), Arg::map(vars, map)});
+}
+
+namespace {
+
+// The types that a stage converts a buffer's elements to; nothing where it reads some as they are, or none.
+std::vector<Type> conversions(const ir::Stage& stage, Id buffer) {
+  std::vector<Type> types;
+  bool whole = true;
+  const auto is_read = [&](const Expr& e) { return ir::is(e, ir::Op::load) && e.node()->id == buffer; };
+  const auto look = [&](const Expr& e) {
+    whole = whole && !is_read(e);
+    ir::walk(e, [&](const Expr& x) {
+      for (const Expr& operand : ir::args_of(x))
+        if (is_read(operand)) ir::is(x, ir::Op::cast) ? types.push_back(x.type()) : void(whole = false);
+      return whole;
+    });
+  };
+  for (const auto* list : {&stage.values, &stage.inits, &stage.targets})
+    for (const Expr& e : *list) look(e);
+  if (!stage.keep.empty()) look(stage.keep);
+  return whole ? types : std::vector<Type>();
+}
+
+// One that readers convert to, and now and then any: most of those are refused.
+Type wider(Source& s, const std::vector<Type>& converted) {
+  static const std::vector<Type> all{i16, f32, i32, u16, f64, i64, f16, u32, bf16, i8, u8, u64};
+  return converted.empty() || s.one_in(3) ? any(s, all) : any(s, converted);
+}
+
+}  // namespace
+
+// Of a copy as it stands, or of one that is made for it: of a buffer, for a stage that converts all that it reads of it.
+std::optional<Drawn> draw_widen(Source& s, const Program& p) {
+  std::vector<Id> copies;
+  std::vector<std::pair<Id, Id>> converters;  // {buffer, reader}
+  for (const auto& [id, stage] : p.stages) {
+    if (stage.origin == ir::Stage::Origin::cache_read || s.one_in(24)) copies.push_back(id);
+    if (ir::nests_of(p, id).empty()) continue;
+    for (const auto& [buffer, b] : p.buffers)
+      if (!conversions(stage, buffer).empty()) converters.emplace_back(buffer, id);
+  }
+  if (converters.empty() || (!copies.empty() && s.one_in(2))) {
+    if (copies.empty()) return std::nullopt;
+    const Id copy = any(s, copies), stored = p.stage(copy).buffers.front();
+    std::vector<Type> converted;
+    for (const auto& [id, stage] : p.stages)
+      for (const Type t : conversions(stage, stored)) converted.push_back(t);
+    return made("widen", {Arg::stage(copy), Arg::text(ir::text(wider(s, converted)))});
+  }
+  const auto [buffer, reader] = any(s, converters);
+  const Type t = wider(s, conversions(p.stage(reader), buffer));
+  Drawn d = made("cache_read", {Arg::buffer(buffer), Arg::place(s.one_in(2) ? Scope::global : Scope::stack), Arg::integer(0),
+                                Arg::stage(reader)});
+  // The copy takes the next two ids, for its buffer and its stage.
+  d.then.push_back(made("widen", {Arg::stage(p.next_id + 1), Arg::text(ir::text(t))}).step);
+  return d;
 }
 
 namespace {

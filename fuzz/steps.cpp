@@ -87,7 +87,8 @@ std::optional<Drawn> draw_step(Source& s, const Program& p, bool scalable) {
       "decompose_init", "window",        "window",      "window",        "atomic",     "atomic",     "partition",
       "unroll_and_jam", "reverse",       "clone",       "distribute",    "distribute", "wavefront",  "wavefront",
       "fuse_siblings",  "fuse_siblings", "drop_dim",    "drop_dim",      "tensorize",  "tensorize",  "tensorize",
-      "swizzle",        "assume",        "injective",   "pack_argument", "blocks",     "blocks"};
+      "swizzle",        "assume",        "injective",   "pack_argument", "blocks",     "blocks",     "widen",
+      "widen"};
   Drawn d;
   schedule::Step& step = d.step;
   step.primitive = any(names);
@@ -98,6 +99,7 @@ std::optional<Drawn> draw_step(Source& s, const Program& p, bool scalable) {
   const std::string& name = step.primitive;
   if (name == "assume" || name == "injective" || name == "pack_argument") return draw_argument_step(s, p, name);
   if (name == "swizzle") return draw_swizzle(s, p);
+  if (name == "widen") return draw_widen(s, p);
 
   const auto readers_of = [&](Id stage) {
     std::vector<Id> readers;

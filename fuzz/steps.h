@@ -31,6 +31,7 @@ std::optional<Drawn> draw_step(Source&, const Program&, bool scalable);
 // Those that concern arguments and storage as a whole, by name; argument_steps.cpp.
 std::optional<Drawn> draw_argument_step(Source&, const Program&, const std::string& name);  // assume, injective, pack_argument
 std::optional<Drawn> draw_swizzle(Source&, const Program&);
+std::optional<Drawn> draw_widen(Source&, const Program&);
 std::optional<Drawn> draw_roll(Source&, const Program&);
 bool may_roll(const Program&);  // a sum reads what a maximum or minimum ends with
 std::optional<Drawn> draw_tensorize(Source&, const Program&, const Stmt& loop);

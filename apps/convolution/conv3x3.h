@@ -35,6 +35,9 @@ class Narrow3x3 : public Generator {
  protected:
   int lanes = target().lanes(f32), block = registers * lanes;
 
+  // The rows of weights whose row of the picture there is.
+  Axis rows(Var y) const { return Axis{"ry", max(1 - y, 0), min(H + 1 - y, 3)}; }
+
   // `dot`: the instruction of a step, or none, for vectors.
   void schedule_tile(Schedule& s, const Tensor& picture, const Tensor& weights, const Tensor& Y,
                      const std::optional<Intrinsic>& dot) {
@@ -83,14 +86,14 @@ class U8S8 : public Narrow3x3 {
   Tensor picture;
 
   void algorithm() override {
-    Tensor wide = boundary::constant(X, 0, {0, 1});
+    Tensor wide = boundary::constant(X, 0, {1});
     picture = compute("picture", [&](Var y, Var x, Var q, Var k) {
-      const Expr pixel = wide(y - 1, x - 1, q, k);
+      const Expr pixel = wide(y, x - 1, q, k);
       return bytes ? pixel : i16(pixel);
     });
-    Axis ry{"ry", 3}, rx{"rx", 3}, q{"q", channels / step}, k{"k", step};
     Y = compute("Y", {{"y", H}, {"x", W}, {"b", B}, {"o", block}}, [&](Var y, Var x, Var b, Var o) {
-      return sum(i32(picture(y + ry, x + rx, q, k)) * i32(K(b, ry, rx, q, o, k)), {ry, rx, q, k});
+      Axis ry = rows(y), rx{"rx", 3}, q{"q", channels / step}, k{"k", step};
+      return sum(i32(picture(y + ry - 1, x + rx, q, k)) * i32(K(b, ry, rx, q, o, k)), {ry, rx, q, k});
     });
   }
   void schedule(Schedule& s) override {
@@ -111,11 +114,11 @@ class Bf16 : public Narrow3x3 {
   Tensor picture;
 
   void algorithm() override {
-    Tensor wide = boundary::constant(X, 0.0f, {0, 1});
-    picture = compute("picture", [&](Var y, Var x, Var q, Var k) { return wide(y - 1, x - 1, q, k); });
-    Axis ry{"ry", 3}, rx{"rx", 3}, q{"q", channels / 2}, k{"k", 2};
+    Tensor wide = boundary::constant(X, 0.0f, {1});
+    picture = compute("picture", [&](Var y, Var x, Var q, Var k) { return wide(y, x - 1, q, k); });
     Y = compute("Y", {{"y", H}, {"x", W}, {"b", B}, {"o", block}}, [&](Var y, Var x, Var b, Var o) {
-      return sum(f32(picture(y + ry, x + rx, q, 1 - k)) * f32(K(b, ry, rx, q, o, 1 - k)), {ry, rx, q, k});
+      Axis ry = rows(y), rx{"rx", 3}, q{"q", channels / 2}, k{"k", 2};
+      return sum(f32(picture(y + ry - 1, x + rx, q, 1 - k)) * f32(K(b, ry, rx, q, o, 1 - k)), {ry, rx, q, k});
     });
   }
   void schedule(Schedule& s) override { schedule_tile(s, picture, K, Y, x86::vdpbf16ps(x86::Subnormals::as_zero, lanes)); }
@@ -131,11 +134,11 @@ class Stored : public Narrow3x3 {
   Tensor picture;
 
   void algorithm() override {
-    Tensor wide = boundary::constant(X, 0.0f, {0, 1});
-    picture = compute("picture", [&](Var y, Var x, Var q, Var k) { return f32(wide(y - 1, x - 1, q, k)); });
-    Axis ry{"ry", 3}, rx{"rx", 3}, q{"q", *channels}, k{"k", 1};
+    Tensor wide = boundary::constant(X, 0.0f, {1});
+    picture = compute("picture", [&](Var y, Var x, Var q, Var k) { return f32(wide(y, x - 1, q, k)); });
     Y = compute("Y", {{"y", H}, {"x", W}, {"b", B}, {"o", block}}, [&](Var y, Var x, Var b, Var o) {
-      return sum(picture(y + ry, x + rx, q, k) * f32(K(b, ry, rx, q, o, k)), {ry, rx, q, k});
+      Axis ry = rows(y), rx{"rx", 3}, q{"q", *channels}, k{"k", 1};
+      return sum(picture(y + ry - 1, x + rx, q, k) * f32(K(b, ry, rx, q, o, k)), {ry, rx, q, k});
     });
   }
   void schedule(Schedule& s) override { schedule_tile(s, picture, K, Y, std::nullopt); }

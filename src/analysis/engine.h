@@ -90,6 +90,7 @@ class Engine {
   bool normalise_terms(Linear&);
   bool normalise_pairs(Linear&);
   bool normalise_remainders(Linear&);
+  bool normalise_digits(Linear&);
   bool push_into_minmax(Linear&);
   Expr minmax(ir::Op, const Expr&, const Expr&);
   // match.cpp

@@ -109,6 +109,7 @@ std::vector<Rule> make_rules() {
       {"add.div_mod",    "x = c(x/c) + x%c",                                (x / c) * d + (x % c) * e, x * e, c != zero && d == c * e},
       {"add.div_mod_of", "the same of y = x modulo c, as mod.coefficient writes it", (x / c) * d + (y % c) * e, x * e,
                          zero < c && d == c * e && (x - y) % c == zero, S::remainder},
+      {"add.div_mod_symbol", "the same where c is no number",               (x / c) * c * e + (x % c) * e, x * e, zero < c, S::none, true},
       {"add.min_max",    "one of the two is x, the other y",                min(x, y) * c + max(x, y) * c, (x + y) * c, always},
       {"add.remainder",  "x - c(x/c) = x%c",                                x * e + (x / c) * d, (x % c) * e, zero < c && d == -(c * e), S::none, true},
       // ---- minimum and maximum ----

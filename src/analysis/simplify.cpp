@@ -133,7 +133,9 @@ void Engine::normalise(Linear& l) {
     compound = compound || (!ir::is(t.atom, Op::var) && !ir::is(t.atom, Op::mul) && !ir::is(t.atom, Op::load));
   if (compound)
     for (int round = 0; round < 16; ++round)
-      if (!normalise_terms(l) && !normalise_pairs(l) && !normalise_remainders(l) && !push_into_minmax(l)) break;
+      if (!normalise_terms(l) && !normalise_pairs(l) && !normalise_remainders(l) && !normalise_digits(l) &&
+          !push_into_minmax(l))
+        break;
   order(l);
 }
 
@@ -157,6 +159,25 @@ bool Engine::normalise_remainders(Linear& l) {
     add_scaled(rest, dividend, -e);
     gather(ir::mod(x, ir::index(c)), e, rest);
     l = std::move(rest);
+    return true;
+  }
+  return false;
+}
+
+// Rule add.div_mod_symbol: (x/n)*n*e + (x%n)*e -> x*e for n > 0 that is no number. The product stands as one atom.
+bool Engine::normalise_digits(Linear& l) {
+  for (const Term& t : l.terms) {
+    if (!ir::is(t.atom, Op::mod)) continue;
+    const Expr x = ir::args_of(t.atom)[0], n = ir::args_of(t.atom)[1];
+    if (ir::is_int(n) || !positive(n)) continue;
+    const Linear high = product(read(visit(ir::div(x, n))), read(n));
+    if (high.terms.size() != 1 || high.constant != 0 || high.terms[0].coef != 1) continue;
+    const std::int64_t* found = coefficient(l, high.terms[0].atom);
+    if (!found || *found != t.coef) continue;
+    const Term low = t;
+    add_term(l, low.atom, -low.coef);
+    add_term(l, high.terms[0].atom, -low.coef);
+    gather(x, low.coef, l);
     return true;
   }
   return false;

@@ -1,10 +1,20 @@
 #include "lower/lanes.h"
 
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/vscale.h>
 
 namespace ashlar::lower_impl {
 
 using ir::Op;
+
+namespace {
+
+// One value in all lanes of a type, whose number the machine may say.
+Expr in_lanes_of(const Type& t, const Expr& e) {
+  return t.lanes == 1 ? e : ir::make(Op::broadcast, ir::like(e.type(), t), std::span(&e, 1), e.node()->where);
+}
+
+}  // namespace
 
 Expr lanes_of(const Expr& condition, int lanes) {
   return condition.type().lanes == lanes ? condition : ir::broadcast(condition, lanes);
@@ -13,7 +23,7 @@ Expr lanes_of(const Expr& condition, int lanes) {
 Expr zero(Type t) {
   const Type one = t.element();
   const Expr e = one.is_float() ? ir::float_const(one, 0) : one.is_bool() ? ir::boolean(false) : ir::int_const(one, 0);
-  return t.lanes == 1 ? e : ir::broadcast(e, t.lanes);
+  return in_lanes_of(t, e);
 }
 
 bool is_false(const Expr& c) {
@@ -24,7 +34,7 @@ bool is_true(const Expr& c) { return ir::is_int(c, 1) || (ir::is(c, Op::broadcas
 // A node one of whose conditions is known in all lanes.
 Expr decided_lanes(const Expr& e) {
   const auto args = ir::args_of(e);
-  const auto value = [&](bool b) { return lanes_of(ir::boolean(b), e.type().lanes); };
+  const auto value = [&](bool b) { return in_lanes_of(e.type(), ir::boolean(b)); };
   switch (ir::op_of(e)) {
     case Op::select:
       return is_true(args[0]) ? args[1] : is_false(args[0]) ? args[2] : e;

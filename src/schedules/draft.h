@@ -179,6 +179,8 @@ Tile points_of(Draft&, const ir::Stage&);
 // is the stage whose choice says so.
 void turn_rows(Draft&, Id stage, Id told, Loop place, std::size_t dim, std::int64_t points);
 void points_inside(Draft&, Id stage, Loop place, std::size_t dim, std::int64_t points);
+// few.cpp: of rows whose terms differ in number, the few results of each together.
+bool few_results_together(Draft&, Id stage, bool parallel);
 void schedule_alone(Draft&, Id stage);                // recurrences and scatters: alone.cpp
 bool is_fresh(const ir::Program&, const ir::Stage&);  // as it was written, stages inside of a recurrence aside: steps.cpp
 void schedule_steps(Draft&, Id recurrence);           // its loops, and the reductions inside of its steps

@@ -126,6 +126,7 @@ bool rows_side_by_side(Draft& d, Id id) {
 void schedule_inside(Draft& d, Id id, Loop place, const std::optional<Tile>& tile) {
   const ir::Stage s = d.stage(id);
   const Family family = d.family(id).family;
+  if (few_results_together(d, id, false)) return;
   if (s.is_reduction() && tile) {
     if (tile->packed) pack_columns(d, id, id, *tile);
     if (tile->phases) copy_phases(d, id, id, place, *tile->phases);

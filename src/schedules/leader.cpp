@@ -77,6 +77,7 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
   const Family family = d.family(g.leader).family;
   d.choice(g.leader);
   if (family == Family::full_reduction) return reduce_all(d, g.leader);
+  if (g.members.empty() && few_results_together(d, g.leader, d.options.parallel)) return;
   if (plan.taken != Taken::no) {
     if (schedule_taken(d, g, plan.taken)) return;
     plan = plan_of(d, g, false);

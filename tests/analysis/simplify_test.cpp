@@ -62,6 +62,19 @@ TEST_CASE("symbolic factors divide back, too") {
   CHECK(simple(mod(add(mul(v.io, g), v.ii), g), facts) == "ii");
 }
 
+TEST_CASE("a flat index is taken apart and put together again") {
+  Names v;
+  Facts facts;
+  facts.bound(4, 1, {});  // N >= 1
+  const Expr high = div(v.x, v.N), low = mod(v.x, v.N);
+  CHECK(simple(add(mul(high, v.N), low), facts) == "x");
+  CHECK(simple(add(mul(add(mul(v.y, n(4)), high), v.N), low), facts) == "N * y * 4 + x");
+  CHECK(simple(add(mul(mul(high, v.N), n(3)), mul(low, n(3))), facts) == "x * 3");
+  CHECK(simple(add(mul(add(high, n(1)), v.N), low), facts) == "N + x");
+  CHECK(simple(add(mul(high, v.N), mul(low, n(2))), facts) != "x");
+  CHECK(simple(add(mul(high, v.N), low)) != "x");  // nobody says that N is not 0
+}
+
 TEST_CASE("the loop that two loops became has quotients below the outer extent, rests below the inner one") {
   Names v;
   Facts facts;

@@ -236,6 +236,21 @@ TEST_CASE("the room of a packed argument follows from what is declared, for ever
                          {{{"N", 1}}, {{"N", 2}}, {{"N", 3}}, {{"N", 4}}, {{"N", 9}}});
 }
 
+TEST_CASE("the first steps of a recurrence whose lanes the machine counts (fuzz seed 5000907)") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {N, N}), y = lang::make_output("y", f32, {N, N});
+  lang::bind(y, recur(
+                    "y", {N, N}, Along{0}, Lag{1}, [&](Var i, Var j) { return x(i, j); },
+                    [&](Prior before, Var i, Var j) { return min(x(i, j), before(i - 1, j)) + 1.f; }));
+  const lang::Built built = lang::build_program("first", {x, y});
+  Schedule s(built, Target::parse("aarch64+sve"));
+  const auto dims = s[y].nest();
+  s[y].vectorize(dims[1], Scalable{4});
+  handmade::check_kernel(s.scheduled().program, lower(s.scheduled().program, options_for(s.target())),
+                         {{{"N", 5}}, {{"N", 1}}, {{"N", 13}}});
+}
+
 TEST_CASE("a value that is one for all lanes inside, and one for each at the end (fuzz seed 946003264)") {
   lang::DefinitionScope scope;
   Symbol N{"N"};

@@ -95,6 +95,29 @@ TEST_CASE("conv2d in other layouts") {
       {1e-6, 1e-5});
 }
 
+TEST_CASE("rows outside of the image are no terms") {
+  check(
+      "rows left out",
+      [](Maker& m) {
+        const Symbol N{"N"}, C{"C"}, O{"O"}, H{"H"}, W{"W"};
+        const Tensor x = m.in("x", f32, {N, C, H, W}), w = m.in("w", f32, {O, C, 3, 2}), b = m.in("b", f32, {O});
+        m.out(ops::conv2d(x, w, b, {.stride = {2, 1}, .padding = {ops::Pad(2, 1), 1}, .leave_out_rows = true}));
+        const Tensor u = m.in("u", f32, {N, H, W, C}), v = m.in("v", f32, {5, 3, C, O});
+        m.out(
+            ops::conv2d(u, v, Tensor(),
+                        {.padding = {3, 1}, .dilation = {1, 2}, .layout = ops::Layout::channels_last, .leave_out_rows = true}));
+      },
+      {{{{2, 3, 6, 5}, {2, 3, 3, 2}, {2}, {2, 6, 5, 3}, {5, 3, 3, 2}}},
+       {{{1, 1, 1, 3}, {3, 1, 3, 2}, {3}, {1, 1, 3, 1}, {5, 3, 1, 3}}},
+       {{{1, 2, 2, 4}, {1, 2, 3, 2}, {1}, {1, 2, 4, 2}, {5, 3, 2, 1}}}},
+      [](const Inputs& in) {
+        const Nd last = convolution(turned(in[3], {0, 3, 1, 2}), turned(in[4], {3, 2, 0, 1}), Nd({in[4].n(3)}),
+                                    {{1, 1}, {{3, 3}, {1, 1}}, {1, 2}, 1});
+        return Results{convolution(in[0], in[1], in[2], {{2, 1}, {{2, 1}, {1, 1}}, {1, 1}, 1}), turned(last, {0, 2, 3, 1})};
+      },
+      {1e-6, 1e-5});
+}
+
 TEST_CASE("conv1d and conv3d") {
   check(
       "one dimension and three",
@@ -190,6 +213,11 @@ TEST_CASE("convolutions refuse") {
         std::string::npos);
   CHECK(text({N, 6, H, W}, {8, 6, 3, 3}, {.stride = {0, 1}}).find("conv2d: expected strides of at least 1, found 0") !=
         std::string::npos);
+  CHECK(text({N, 6, H, W}, {8, 6, 3, 3}, {.dilation = {2, 1}, .leave_out_rows = true})
+            .find("conv2d: expected no dilation along rows that are left out, found one of 2") != std::string::npos);
+  CHECK(refusal_of([&] {
+          (void)ops::im2col(lang::make_input("image", f32, {N, 6, H, W}), 3, 3, {.leave_out_rows = true});
+        }).find("im2col: expected all taps of a window, found rows that are left out") != std::string::npos);
   CHECK(text({N, 6, H}, {8, 6, 3, 3}, {}).find("conv2d: expected x of rank 4, found rank 3") != std::string::npos);
   CHECK(text({N, 6, H, W}, {8, 6, 3, 3}, {}, {7})
             .find("conv2d: expected bias whose dimension 0 has the extent 8, the channels of the result, found 7") !=

@@ -2,6 +2,7 @@
 #include "programs.h"
 
 #include <ashlar/ir/print.h>
+#include <ashlar/schedule/instructions/shuffles.h>
 
 namespace ashlar::test {
 
@@ -83,6 +84,23 @@ TEST_CASE("refused: what the type does not hold, who reads it unconverted, other
   Narrow n(i32, i32, i32, i8);  // the reader narrows what it reads
   Stage wide = n.s.cache_read(n.A, {n.s[n.C]}, Scope::global);
   CHECK(says(refused([&] { wide.widen(i64); }), "expected readers of A_cache that convert it to i64 or wider"));
+}
+
+TEST_CASE("refused: a copy that an instruction makes, once it does") {
+  for (const bool before : {true, false}) {
+    Narrow t(u8, i8, i32, i32);
+    Stage rows = t.s.cache_read(t.A, {t.s[t.C]}, Scope::global, 0), panel = t.s.cache_read(rows, {t.s[t.C]}, Scope::global);
+    if (before) panel.widen(i16), rows.widen(i16);
+    auto [fours, at] = panel.split(panel.spatial<2>()[1], 4, Tail::pad);
+    auto [place, one] = panel.split(at, 1, Tail::exact);
+    panel.tensorize(place, shuffles::move(before ? i16 : u8, 4, 1));
+    t.same();
+    if (before) continue;
+    const std::string expected = "widen: expected loops that were not tensorized yet (move this call before it), found ";
+    CHECK(says(refused([&] { panel.widen(i16); }), expected));
+    CHECK(says(refused([&] { panel.widen(i16); }), "widen_test.cpp"));
+    CHECK(says(refused([&] { rows.widen(i16); }), "expected readers of A_cache that convert it"));
+  }
 }
 
 }  // namespace ashlar::test

@@ -21,6 +21,22 @@ Steps layer(Maker& m, Extent H, Extent W, int window, int stride, int in_block, 
   };
 }
 
+// The same with the rows outside of the image left out.
+Steps with_rows_left_out(Maker& m, Extent H, Extent W, int window, int stride, int block, const schedules::ConvOptions& o) {
+  const Symbol C{"C"}, O{"O"};
+  const Tensor x = m.in("x", f32, {1, C, H, W, 4}), w = m.in("w", f32, {O, C, window, window, 4, block});
+  const auto y = ops::conv2d(x, w, {},
+                             {.stride = {stride, stride},
+                              .padding = {window / 2, window / 2},
+                              .layout = ops::Layout::channels_blocked,
+                              .leave_out_rows = true});
+  m.out(y);
+  return [=](Schedule& s) {
+    schedules::rim(s, s[y.rim], window / 2, window / 2);
+    schedules::conv2d(s, s[y.sum], w, o);
+  };
+}
+
 std::vector<Dims> run(std::int64_t C, std::int64_t H, std::int64_t W, std::int64_t O, int window, int in_block, int block) {
   return {{1, C, H, W, in_block}, {O, C, window, window, in_block, block}};
 }
@@ -41,6 +57,20 @@ TEST_CASE("3 x 3 with a rim, over images from nothing to several tiles") {
                   {run(1, 3, 9, 2, 3, 4, 16), run(2, 2, 4, 1, 3, 4, 16), run(1, 1, 3, 1, 3, 4, 16), run(1, 2, 1, 1, 3, 4, 16),
                    run(0, 2, 2, 1, 3, 4, 16), run(1, 0, 5, 1, 3, 4, 16)},
                   {.relative = 1e-5, .absolute = 1e-5, .emulated = true, .results = strided(1)});
+}
+
+TEST_CASE("rows outside of the image left out") {
+  check_scheduled("any image",
+                  [](Maker& m) {
+                    const Symbol H{"H", {.min = 1}}, W{"W"};
+                    return with_rows_left_out(m, H, W, 3, 1, 16, {.tile_w = 4});
+                  },
+                  {run(1, 3, 9, 2, 3, 4, 16), run(2, 1, 4, 1, 3, 4, 16), run(1, 2, 1, 1, 3, 4, 16)},
+                  {.relative = 1e-5, .absolute = 1e-5, .results = strided(1)});
+  check_scheduled("7x7 by two", [](Maker& m) { return with_rows_left_out(m, 9, 20, 7, 2, 32, {.ahead = 3}); },
+                  {run(1, 9, 20, 1, 7, 4, 32)}, {.relative = 1e-5, .absolute = 1e-5, .results = strided(2)});
+  const std::string refused = refused_schedule([](Maker& m) { return with_rows_left_out(m, 5, 6, 3, 1, 16, {.tile_h = 2}); });
+  CHECK(refused.find("conv_test.cpp: reorder: expected a loop inside those that bound it") == 0);
 }
 
 TEST_CASE("known widths, strides, one pixel, several rows in a tile") {

@@ -307,3 +307,48 @@ TEST_CASE("by default: a recurrence whose last steps alone are read says that it
   CHECK(Scheduled({x}, {compute("last", {100}, [&](Var i) { return y(63, i); })}).has("y", "a ring of 2 steps along i0"));
   CHECK(!Scheduled({x}, {compute("all", {64, 100}, [&](Var t, Var i) { return y(63 - t, i); })}).has("y", "a ring of"));
 }
+
+TEST_CASE("by default: the few results of a row of its own length are computed together, each with its terms in order") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N", {.min = 1}}, most{"most", {.min = 1}}, Z{"Z", {.min = 1}};
+  const Tensor at = input("at", i32, {3, N}), count = input("count", i32, {N}), near = input("near", i32, {N, most});
+  const Tensor force = compute("force", {3, N}, [&](Var d, Var i) {
+    const Axis k{"k", clamp(count(i), 0, most)};
+    const Expr j = clamp(near(i, k), 0, N - 1);
+    return sum((at(0, j) + at(1, j) + at(2, j)) * (at(d, j) - at(d, i)), k);
+  });
+  const Scheduled s({at, count, near}, {force});
+  CHECK(s.has("force", "the results of a row at once, its terms one after the other"));
+  for (const auto& [n, m] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {5, 9}, {20, 16}})
+    s.same({{3, n}, {n}, {n, m}, {3, n}});
+  // blocks of 3 by 3, inside of a reader's loop
+  const Tensor first = input("first", i32, {N + 1}), block = input("block", i32, {Z, 3, 3}), x = input("x", i32, {N, 3});
+  const Axis c{"c", 3};
+  const Tensor product = compute("product", {N, 3}, [&](Var i, Var r) {
+    const Axis e{"e", clamp(first(i), 0, Z), clamp(first(i + 1), 0, Z)};
+    return sum(block(e, r, c) * x(clamp(first(e % (N + 1)), 0, N - 1), c), {e, c});
+  });
+  const Tensor less = compute("less", {N, 3}, [&](Var i, Var r) { return x(i, r) - product(i, r) * 3; });
+  const Scheduled inside({first, block, x}, {less});
+  CHECK(inside.has("product", "the results of a row at once, its terms one after the other"));
+  for (const std::int64_t n : {1, 4, 9}) inside.same({{n + 1}, {17, 3, 3}, {n, 3}, {n, 3}});
+  // results that share nothing, and rows of one length
+  const Tensor apart = compute("apart", {N, 3}, [&](Var i, Var r) {
+    const Axis e{"e", clamp(first(i), 0, Z), clamp(first(i + 1), 0, Z)};
+    return sum(block(e, r, 0), e);
+  });
+  CHECK(!Scheduled({first, block}, {apart}).has("apart", "the results of a row at once"));
+}
+
+TEST_CASE("by default: terms over a flattened table are neighbours") {
+  lang::DefinitionScope scope;
+  const Symbol B{"B", {.min = 1}}, W{"W", {.min = 1}};
+  const Tensor x = input("x", i32, {B, 4, W});
+  const Tensor scaled = compute("scaled", {B, 4, W}, [&](Var b, Var k, Var w) { return x(b, k, w) * x(b, 3 - k, w); });
+  const Tensor flat = view::reshape(scaled, {B, 4 * W});
+  const Axis c{"c", 4 * W};
+  const auto best = compute("best", {B}, [&](Var b) { return argmax(flat(b, c), c); });
+  const Scheduled s({x}, {best[0], best[1]});
+  CHECK(s.has("best", "vectors of 16"));
+  for (const auto& [b, w] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {3, 7}, {2, 100}}) s.same({{b, 4, w}, {b}, {b}});
+}

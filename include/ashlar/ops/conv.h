@@ -53,6 +53,9 @@ struct ConvOptions {
   std::array<int, N> dilation = detail::ones<N>();
   int groups = 1;  // more than one: the channels of w are numbers
   Layout layout = Layout::channels_first;
+  // Taps outside of x along the first dimension of the image (rows of conv2d) are no terms, in the place of terms of 0: less
+  // work, the more the smaller the image. It differs where a weight is infinite or a NaN. Not with a dilation along it.
+  bool leave_out_rows = false;
 };
 using Conv1dOptions = ConvOptions<1>;
 using Conv2dOptions = ConvOptions<2>;
@@ -69,6 +72,7 @@ namespace detail {
 struct Windows {  // how windows lie over the image; a number each dimension of it
   std::vector<int> stride, dilation;
   std::vector<Pad> padding;
+  bool leave_out_rows = false;
   std::size_t rank() const { return stride.size(); }
 };
 template <std::size_t N>
@@ -80,7 +84,15 @@ Windows windows(const char* op, const std::array<int, N>& stride, const std::arr
     expect(padding[d].before >= 0 && padding[d].after >= 0, op, "paddings of at least 0",
            std::to_string(std::min(padding[d].before, padding[d].after)), where);
   }
-  return {{stride.begin(), stride.end()}, {dilation.begin(), dilation.end()}, {padding.begin(), padding.end()}};
+  return {{stride.begin(), stride.end()}, {dilation.begin(), dilation.end()}, {padding.begin(), padding.end()}, false};
+}
+template <std::size_t N>
+Windows windows(const char* op, const ConvOptions<N>& o, Where where) {
+  expect(!o.leave_out_rows || o.dilation[0] == 1, op, "no dilation along rows that are left out",
+         "one of " + std::to_string(o.dilation[0]), where);
+  Windows w = windows(op, o.stride, o.padding, o.dilation, where);
+  w.leave_out_rows = o.leave_out_rows;
+  return w;
 }
 
 // How many windows fit. With `ceil` the last one may hang over the end.
@@ -177,6 +189,12 @@ inline std::vector<Axis> window_axes(const Placed& p, const Tensor& w, Where whe
   return axes;
 }
 
+// Those of so many taps of window o that lie in an image of so many elements, along dimension d.
+inline Axis taps_inside(const Expr& o, const Expr& extent, const Expr& taps, const Windows& s, std::size_t d, Where where) {
+  const Expr first = s.padding[d].before - o * s.stride[d];  // tap that lies on the first element
+  return Axis("r", max(first, 0), min(extent + first, taps), where);
+}
+
 // Convolution with `term(x, w)` for the product of two elements in the accumulator's type, whatever theirs is: `pad` is what
 // stands outside of x.
 template <class F>
@@ -206,25 +224,29 @@ Tensor convolve(const char* op, const Tensor& x, const Tensor& w, const Tensor& 
   if (!bias.empty() && !p.blocked()) expect_shape(op, "bias", bias, {O}, "the channels of the result", where);
 
   // A padded image is a stage: no term asks whether it is inside.
-  const Tensor around = rimmed(x, over_x, p.image(), pad, where);
-  if (rim && around.id() != x.id()) *rim = around;
-  Windows s = over_x;
+  Windows s = over_x, outside = over_x;
   s.padding.assign(s.padding.size(), Pad());
+  if (over_x.leave_out_rows) std::swap(s.padding[0], outside.padding[0]);
+  const Tensor around = rimmed(x, outside, p.image(), pad, where);
+  if (rim && around.id() != x.id()) *rim = around;
   std::vector<Expr> image;
   for (int d = 0; d < p.n; ++d)
     image.push_back(
         window_count(around.extent(p.image() + d, where), w.extent(p.window() + d, where), s, static_cast<std::size_t>(d)));
   const Axis c{"c", Operand(I, where), where};
-  const std::vector<Axis> window = window_axes(p, w, where);
-  std::vector<Axis> axes{c};
-  axes.insert(axes.end(), window.begin(), window.end());
-  if (p.blocked()) axes.emplace_back("ci", Operand(block_x, where), where);
+  const std::vector<Axis> whole = window_axes(p, w, where);
+  const Axis ci("ci", Operand(p.blocked() ? block_x : ir::index(1), where), where);
   return compute(
       op, image_shape(p, x.extent(0, where), O, image, block_y, where),
       [&](Indices i) {
         const Expr o = i[p.channel()];
         const Expr channel = groups == 1 ? Expr(c) : o / (outs / groups) * ins + c;
         const std::vector<Expr> at = p.image_of(i);
+        std::vector<Axis> window = whole, axes{c};
+        if (over_x.leave_out_rows)
+          window[0] = taps_inside(at[0], x.extent(p.image(), where), w.extent(p.window(), where), s, 0, where);
+        axes.insert(axes.end(), window.begin(), window.end());
+        if (p.blocked()) axes.push_back(ci);
         std::vector<Expr> read;
         for (std::size_t d = 0; d < at.size(); ++d) read.push_back(under(at[d], window[d], s, d));
         Indices of_w;
@@ -248,8 +270,8 @@ Convolution conv(const char* op, const Tensor& x, const Tensor& w, const Tensor&
   expect_beside(op, "bias", bias, type, where);
   Convolution y;
   y.sum = convolve(
-      op, x, w, bias, windows(op, o.stride, o.padding, o.dilation, where), o.groups, Placed{o.layout, static_cast<int>(N)},
-      wide, 0, where, [&](const Expr& a, const Expr& b, const Expr&) { return wide(a) * wide(b); }, &y.rim);
+      op, x, w, bias, windows(op, o, where), o.groups, Placed{o.layout, static_cast<int>(N)}, wide, 0, where,
+      [&](const Expr& a, const Expr& b, const Expr&) { return wide(a) * wide(b); }, &y.rim);
   y.result = type.is_float() ? converted(op, y.sum, type, where) : y.sum;
   return y;
 }

@@ -206,6 +206,7 @@ inline Tensor im2col(const Tensor& x, int r, int s, const Conv2dOptions& o = {},
   detail::expect_rank("im2col", "x", x, 4, where);
   detail::expect(o.layout == Layout::channels_first, "im2col", "the layout channels_first", "another", where);
   detail::expect(o.groups == 1, "im2col", "one group", std::to_string(o.groups), where);
+  detail::expect(!o.leave_out_rows, "im2col", "all taps of a window", "rows that are left out", where);
   detail::expect(r >= 1 && s >= 1, "im2col", "a window of at least 1", std::to_string(std::min(r, s)), where);
   const detail::Windows win = detail::windows("im2col", o.stride, o.padding, o.dilation, where);
   const Tensor around = detail::padded(x, win, 2, 0);

@@ -214,8 +214,7 @@ inline Tensor quantized_conv2d(const Tensor& x, const Tensor& w, const Tensor& b
                  "one of channels", where);
   return detail::quantized_window(
       op, x, w, bias, o.x_zero, o.w_zero, w.extent(p.out_channel(), where), where, [&](const Operand& pad, auto term) {
-        return detail::convolve(op, x, w, bias, detail::windows(op, o.conv.stride, o.conv.padding, o.conv.dilation, where),
-                                o.conv.groups, p, i32, pad, where, term);
+        return detail::convolve(op, x, w, bias, detail::windows(op, o.conv, where), o.conv.groups, p, i32, pad, where, term);
       });
 }
 struct QuantizedDepthwiseOptions {
@@ -332,8 +331,8 @@ inline Convolution int4_conv2d(const Tensor& x, const Tensor& w, const Tensor& s
     detail::expect_shape(op, "bias", bias, {w.extent(p.out_channel(), where)}, "the channels of the result", where);
   const Type type = x.type(where), wide = accumulator(type);
   Convolution y;
-  y.sum = detail::convolve(op, x, w, Tensor(), detail::windows(op, o.stride, o.padding, o.dilation, where), o.groups, p, wide,
-                           0, where, [&](const Expr& a, const Expr& b, const Expr&) { return wide(a) * wide(i32(b)); });
+  y.sum = detail::convolve(op, x, w, Tensor(), detail::windows(op, o, where), o.groups, p, wide, 0, where,
+                           [&](const Expr& a, const Expr& b, const Expr&) { return wide(a) * wide(i32(b)); });
   y.result = compute(
       op, y.sum.shape(where),
       [&](Indices i) {

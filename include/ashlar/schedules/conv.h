@@ -1,10 +1,9 @@
 #pragma once
 // Convolutions in the layout channels_blocked: x [N, C/c, H, W, c], w [O/o, C/c, R, S, c, o], y [N, O/o, OH, OW, o], o a
-// multiple of a register. Stride and dilation as they come; the image has its rim, by ops::pad, so that no window hangs over.
+// multiple of a register. Stride and dilation as they come; the image has a rim, so that no window hangs over.
 //
-//   const Tensor rim = ops::pad(x, {{0, 0}, {0, 0}, {1, 1}, {1, 1}, {0, 0}});
-//   const auto y = ops::conv2d(rim, w, {}, {.layout = ops::Layout::channels_blocked});
-//   schedules::rim(s, s[rim], 1, 1);
+//   const auto y = ops::conv2d(x, w, {}, {.padding = {1, 1}, .layout = ops::Layout::channels_blocked, .leave_out_rows = true});
+//   schedules::rim(s, s[y.rim], 1, 1);
 //   schedules::conv2d(s, s[y.sum], w);
 //
 //   for n, b                       a block of outputs: its weights stay in the second-level cache
@@ -21,7 +20,7 @@ namespace ashlar::schedules {
 
 struct ConvOptions {
   int tile_w = 0;  // pixels of a row in a register tile, as many as the file holds at most; 0: what takes a row least time
-  int tile_h = 1;  // rows of pixels in it
+  int tile_h = 1;  // rows of pixels in it, 1 where rows outside of the image are left out
   int ahead = 0;   // rows of weights that are asked for before they are needed; 0: they are not
   bool parallel = true;
 };
@@ -44,10 +43,15 @@ inline void conv_tile(Schedule& s, const Stage& stage, const Tensor& w, int lane
 
   auto [sn, sb, sh, sx, so] = sums.spatial<5>();
   auto [c, r, q, ci] = sums.reduction<4>();
-  auto [row_tile, row] = sums.split(sh, o.tile_h, Tail::guard);
   auto [tile, pixel] = sums.split(sx, tile_w, Tail::guard);
   auto [half, l] = sums.split(so, lanes, Tail::exact);
-  sums.reorder(sn, sb, row_tile, tile, c, r, q, ci, row, pixel, half, l).unroll(row).unroll(pixel).unroll(half).vectorize(l);
+  if (o.tile_h == 1) {  // which taps a row has may depend on the row
+    sums.reorder(sn, sb, sh, tile, c, r, q, ci, pixel, half, l);
+  } else {
+    auto [row_tile, row] = sums.split(sh, o.tile_h, Tail::guard);
+    sums.reorder(sn, sb, row_tile, tile, c, r, q, ci, row, pixel, half, l).unroll(row);
+  }
+  sums.unroll(pixel).unroll(half).vectorize(l);
   const Loop step = sums.fuse(q, ci);  // the channels of neighbouring pixels lie behind each other, and so do their weights
   if (o.ahead > 0) sums.prefetch(step, w, o.ahead);
   if (o.parallel) y.parallel(y.fuse(y.fuse(n, b), ho));

@@ -3,7 +3,8 @@
 //
 //   u8 by i8, summed in i32     vpdpbusd (avx512vnni, avxvnni): four k a step; so is i8 by u8
 //   u8 by i8, summed in i32     vpmaddubsw (avx2), where the caller says that two products added fit 16 bits: four k a step
-//   bytes, summed in i32        vpmaddwd of what is widened to 16 bits, on every processor: four k a step
+//   bytes, summed in i32        vpmaddwd (avx2) of what is widened to 16 bits where it is packed: two k a step
+//   bytes, summed in i32        vpmaddwd of what is widened in registers, on every processor: four k a step
 //   bf16, summed in f32         vdpbf16ps (avx512bf16): two k a step
 //
 //   schedules::matmul_dot(s, s[C], A, B);
@@ -47,6 +48,7 @@ struct Dot {
   Intrinsic instruction;
   int step;
   bool reversed;
+  std::optional<Type> packed = {};  // what panels hold where it is not what the factors do
 };
 inline std::optional<Dot> dot_of(const Target& t, Type a, Type b, bool as_zero, bool pairs_fit = false) {
   if (t.architecture() != Architecture::x86_64) return {};
@@ -59,6 +61,7 @@ inline std::optional<Dot> dot_of(const Target& t, Type a, Type b, bool as_zero, 
   const bool whole = t.lanes(u8) == 4 * t.lanes(i32);
   if (a == u8 && b == i8 && pairs_fit && whole && t.has("avx2"))
     return Dot{x86::vpmaddubsw(x86::Pairs::fit, t.lanes(i32)), 4, false};
+  if (bytes && whole && t.has("avx2")) return Dot{x86::vpmaddwd(t.lanes(i32)), 2, false, i16};
   if (bytes && whole) return Dot{x86::vpmaddwd_bytes(a, b, t.lanes(i32)), 4, false};
   if (a == bf16 && b == bf16 && as_zero && t.has("avx512bf16"))
     return Dot{x86::vdpbf16ps(x86::Subnormals::as_zero, t.lanes(f32)), 2, true};
@@ -135,6 +138,11 @@ inline void matmul_dot(Schedule& s, const Stage& stage, const Tensor& A, const T
     b_panels = s.cache_read(b_rows, {C}, Scope::global);
     if (dot->reversed) a_panel = s.cache_read(a_rows, {C}, Scope::global);
   });
+  if (dot->packed) {
+    a_rows.widen(*dot->packed), b_panels.widen(*dot->packed);
+    b_rows.widen(*dot->packed);  // which the panels read
+  }
+  const Type of_b = dot->packed.value_or(B.type(where));
 
   // ---- A: rows as they are; or copied once more, with the elements of each step exchanged
   a_panel.compute_at(io).transform_layout([&](Var r, Var c) { return at(r / rows, r % rows, c ^ exchange); });
@@ -150,7 +158,7 @@ inline void matmul_dot(Schedule& s, const Stage& stage, const Tensor& A, const T
     a_rows.vectorize(a_rows.spatial<2>()[1], run);
   }
 
-  const detail::DotPanels shape{B.type(where), step, lanes, columns, run, exchange};
+  const detail::DotPanels shape{of_b, step, lanes, columns, run, exchange};
   const Loop b_loop = options.transposed_b ? detail::dot_panels_of_columns(b_panels, b_rows, shape, ko)
                                            : detail::dot_panels_of_rows(b_panels, b_rows, shape, ko);
   if (options.parallel) b_panels.parallel(b_loop);

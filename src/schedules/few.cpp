@@ -1,0 +1,106 @@
+// Sums of rows whose lengths differ, with a few results of each row: the components of a force, a block of 3. Terms in lanes
+// would be few, and rows in lanes of different lengths; what the results of a row share is read and computed once.
+//
+//   for i (pool)
+//     sums[0 .. 3) = 0                      in registers
+//     for e in row i
+//       for c in 3, for r in 3  (unrolled)  sums[r] += block[e, r, c] * x[col[e], c]
+//     for r in 3 (unrolled): y[i, r] = sums[r]
+//
+// Every result has its terms in their order, so that no bit differs.
+#include <algorithm>
+
+#include "schedules/draft.h"
+
+namespace ashlar::schedules {
+namespace {
+
+constexpr std::int64_t most_of_one = 4, most_results = 8, most_statements = 32;
+
+struct Few {
+  std::vector<Id> rows, results;  // spatial variables: the others, and those of few values
+  std::vector<Id> terms, blocks;  // terms of a number that rows have of their own, then those of a few in every row
+};
+
+std::optional<Few> few_of(const Draft& d, const ir::Stage& s) {
+  if (!s.is_reduction() || s.scatters() || s.is_recurrence() || d.s.target().is_gpu()) return {};
+  const Sizes sizes = d.sizes();
+  Few f;
+  std::int64_t results = 1, statements = 1;
+  for (const ir::IterVar& v : spatial_of(s)) {
+    const std::int64_t n = sizes.constant_extent(s, v.id).value_or(INT64_MAX);
+    const bool few = n >= 2 && n <= most_of_one && results * n <= most_results && !bounds_terms(s, v.id);
+    (few ? f.results : f.rows).push_back(v.id);
+    if (few) results *= n;
+  }
+  bool differ = false;
+  for (const ir::IterVar& k : reduce_of(s)) {
+    const std::int64_t n = sizes.constant_extent(s, k.id).value_or(INT64_MAX);
+    const bool few = n <= most_of_one && results * statements * n <= most_statements;
+    (few ? f.blocks : f.terms).push_back(k.id);
+    if (few) statements *= n;
+    differ = differ || sizes.from_data(s, k.id);
+  }
+  if (f.rows.empty() || f.results.empty() || f.terms.empty() || !differ) return {};
+  // Results share something: a read that has none of their variables, but one of the terms.
+  const auto readings = readings_of(d.program(), s);
+  const auto uses = [](const Reading& r, const std::vector<Id>& variables) {
+    return std::any_of(r.at.begin(), r.at.end(), [&](const Index& x) {
+      return std::any_of(variables.begin(), variables.end(),
+                         [&](Id v) { return std::find(x.uses.begin(), x.uses.end(), v) != x.uses.end(); });
+    });
+  };
+  const bool share = std::any_of(readings.begin(), readings.end(),
+                                 [&](const Reading& r) { return !r.of_init && uses(r, f.terms) && !uses(r, f.results); });
+  return share ? std::optional(f) : std::nullopt;
+}
+
+}  // namespace
+
+bool few_results_together(Draft& d, Id id, bool parallel) {
+  const ir::Stage s = d.stage(id);
+  const auto few = few_of(d, s);
+  if (!few) return false;
+  return d.attempt(id, "the results of a row at once, its terms one after the other", [&] {
+    const Stage stage = d.handle(id);
+    const Stage sums = d.s.cache_write(stage, Scope::stack, d.where);
+    d.made(sums.id(), id);
+    const auto of = [&](const Stage& nest, const std::vector<Id>& variables) {
+      std::vector<Loop> loops;
+      for (const Id v : variables) loops.push_back(loop_over(d, nest, v));
+      return loops;
+    };
+    // The stage that copies has its own variables, in the same order.
+    const auto copied = [&](const std::vector<Id>& variables) {
+      std::vector<Id> own;
+      for (const Id v : variables)
+        for (std::size_t k = 0; k < spatial_of(s).size(); ++k)
+          if (s.iters[k].id == v) own.push_back(d.stage(id).iters[k].id);
+      return own;
+    };
+    const auto in_order = [&](const Stage& nest, std::vector<std::vector<Loop>> parts) {
+      std::vector<Loop> order;
+      for (const auto& part : parts) order.insert(order.end(), part.begin(), part.end());
+      reorder(d, nest, order);
+    };
+    const std::vector<Loop> rows = of(stage, copied(few->rows)), results = of(stage, copied(few->results));
+    in_order(stage, {rows, results});
+    sums.compute_at(rows.back(), d.where);
+    const auto own = [&](const std::vector<Id>& variables) {
+      std::vector<Id> r;
+      for (const Id v : variables)
+        for (std::size_t k = 0; k < s.iters.size(); ++k)
+          if (s.iters[k].id == v) r.push_back(d.stage(sums.id()).iters[k].id);
+      return r;
+    };
+    const std::vector<Loop> blocks = of(sums, own(few->blocks)), inner = of(sums, own(few->results));
+    in_order(sums, {of(sums, own(few->rows)), of(sums, own(few->terms)), blocks, inner});
+    for (const auto& loops : {blocks, inner})
+      for (const Loop& l : loops) sums.unroll(l, d.where);
+    for (const Loop& l : results) stage.unroll(l, d.where);
+    if (parallel) stage.parallel(rows.front(), d.where);
+    schedule::finish(d.s.scheduled(), d.s.target());
+  });
+}
+
+}  // namespace ashlar::schedules
