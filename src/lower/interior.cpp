@@ -15,6 +15,9 @@
 //     out[...] = select(do * 8 + d < 64, in[... + 64],    ->    else if (do * 8 >= 64)  in[do * 8 + d - 64]
 //                                        in[... - 64])          else  the loop as it was
 //
+// Of a choice that is stored, of which one arm reads nothing, as of a triangle below a diagonal, the vectors that lie on that
+// side get a version too, which computes nothing: select(j <= t, .., 0).
+//
 // A condition that all points share is decided around the tile (uniform_choices.h); a load that they share may be a part of the
 // test (uniform_loads.h). What runs outside: outside.h.
 #include "lower/interior.h"
@@ -168,7 +171,17 @@ class Tiles {
       if (either || other) return under_test(s, at, either ? first : second, loads, outside);
     }
     if (!any.helps(s)) return below(s, at);
-    under_test(s, at, any, loads, outside);
+    if (alone_ || !any.interior.has_idle_arm(loops_around())) return under_test(s, at, any, loads, outside);
+    const Assumed idle(s, at, Arms::idle, nullptr);
+    if (!idle.helps(s)) return under_test(s, at, any, loads, outside);
+    under_test(s, at, any, loads, [&](KStmt& rest) { under_test(rest, at, idle, loads, outside); });
+  }
+
+  std::vector<Id> loops_around() const {
+    std::vector<Id> all;
+    for (const Around& a : around_)
+      if (a.loop) all.push_back(a.loop->var);
+    return all;
   }
 
   template <class F>

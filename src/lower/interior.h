@@ -30,8 +30,9 @@ struct Place {
   Place inside(const ir::KStmt& loop) const;
 };
 
-// Of choices whose arms both read: nothing, or that all points take the first arm, or the second.
-enum class Arms { any, first, second };
+// Of choices whose arms both read: nothing, or that all points take the first arm, or the second. `idle`: of what is stored,
+// that all points take the arm that reads nothing; and nothing else.
+enum class Arms { any, first, second, idle };
 
 // The conditions of a tile that differ between its points, what each becomes inside, and the scalar inequalities under which
 // all of them do. interior_assumed.cpp
@@ -41,6 +42,9 @@ class Interior {
   Interior(const ir::KStmt& tile, const Place& at, Arms arms, UniformLoads* loads);
   bool anything() const { return !replaced_.empty() && !failed_; }
   bool has_equal_arms() const { return equal_arms_; }
+  // Is a choice stored, of which one arm reads nothing, whose condition has two variables of the loops around, as j <= t? Whole
+  // vectors on that side are then no rim.
+  bool has_idle_arm(const std::vector<ir::Id>& around) const;
 
   // The test, over the variables around the loop; false where it can never hold.
   Expr test() const;
@@ -65,6 +69,7 @@ class Interior {
   void expression(const Expr&);
   void choice(const Expr&);
   void equal_arms(const Expr& condition);
+  void stored(const Expr&);
   void uniform(const Expr&);
   bool used(const Expr& variable) const;
   void assume(const Expr& e, const Expr& equals, const std::vector<Expr>& nonnegative);
@@ -75,6 +80,7 @@ class Interior {
   const Arms arms_;
   UniformLoads* const loads_;
   bool equal_arms_ = false;
+  std::vector<Expr> idle_;                           // conditions of stored choices of which one arm reads nothing
   std::vector<ir::Id> points_;                       // the variables of the tile
   std::vector<ir::Id> other_points_;                 // of tiles below serial loops in it, which are looked at on their own
   std::unordered_map<const ir::Node*, bool> reads_;  // is there a load in it?

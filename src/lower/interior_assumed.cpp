@@ -93,10 +93,12 @@ void Interior::gather(const std::vector<KStmt>& list, bool direct) {
       continue;
     }
     Seen seen;
-    for_each_expr(s, [&](const Expr& e) { bottom_up(e, seen); });
+    if (s.kind == KStmt::Kind::store) stored(s.value);
+    if (arms_ != Arms::idle) for_each_expr(s, [&](const Expr& e) { bottom_up(e, seen); });
     if (s.kind == KStmt::Kind::let) inner_.push_back(s.var);
     const bool decides = s.kind == KStmt::Kind::if_;
-    if (decides) condition(s.value, true), branches_.push_back(s.value);
+    if (decides && arms_ != Arms::idle) condition(s.value, true);
+    if (decides) branches_.push_back(s.value);
     gather(s.body, direct);
     if (decides) branches_.back() = ir::logic_not(s.value);
     gather(s.otherwise, direct);
@@ -263,6 +265,23 @@ void Interior::choice(const Expr& e) {
     equal_arms(args[0]);
   else if (e.type().is_index() && moves(e))
     condition(args[0], ir::node_count(args[1]) <= ir::node_count(args[2]));
+}
+
+// What is stored, below choices that all points share.
+void Interior::stored(const Expr& e) {
+  if (!ir::is(e, Op::select)) return;
+  const auto args = ir::args_of(e);
+  if (!uses_any(args[0], points_)) return stored(args[1]), stored(args[2]);
+  const bool yes = reads(args[1]), no = reads(args[2]);
+  if (yes == no || !moves(args[0])) return;
+  idle_.push_back(args[0]);
+  if (arms_ == Arms::idle) condition(args[0], no);
+}
+
+bool Interior::has_idle_arm(const std::vector<Id>& around) const {
+  return std::any_of(idle_.begin(), idle_.end(), [&](const Expr& c) {
+    return std::count_if(around.begin(), around.end(), [&](Id v) { return ir::uses_var(c, v); }) >= 2;
+  });
 }
 
 void Interior::equal_arms(const Expr& c) {

@@ -129,3 +129,22 @@ TEST_CASE("two borders: three thirds that change places") {
   r.s[r.y].vectorize(d, 8);
   r.stores();  // values alone: of two borders one tile may keep masks
 }
+
+TEST_CASE("beyond a diagonal vectors compute nothing, beyond a border they have no version of their own") {
+  const auto versions = [](int width, const Formula& f) {
+    Rows r(width, f);
+    auto [t, d] = r.s[r.y].spatial<2>();
+    r.s[r.y].vectorize(d, 8);
+    const Stores all = r.stores();
+    return all.masked + all.plain;
+  };
+  // Below the diagonal, on it, and above it.
+  CHECK(versions(32, [](const Tensor& x, Var t, Var d) { return select(d <= t, x(t, d) * 2, 0); }) == 3);
+  CHECK(versions(32, [](const Tensor& x, Var t, Var d) { return select(d > t, 1, x(t, d) * 2); }) == 3);
+  // The last vector has a mask on either side.
+  CHECK(versions(29, [](const Tensor& x, Var t, Var d) { return select(d <= t, x(t, d) * 2, 0); }) >= 3);
+  // A choice that all lanes share stands before that of the diagonal.
+  CHECK(versions(
+            32, [](const Tensor& x, Var t, Var d) { return select(t % 3 == 1, x(t, d), select(d < t, x(t, d) * 2, 7)); }) >= 3);
+  CHECK(versions(32, [](const Tensor& x, Var t, Var d) { return select(d > 0, x(t, max(d - 1, 0)), 0); }) == 2);
+}
