@@ -63,7 +63,8 @@ void keep_common(std::vector<Expr>& conditions, const std::vector<Expr>& with) {
 std::vector<Interval> source_box(const Program& p, const ir::Stage& copy) {
   const ir::Stage* stage = &copy;
   while (stage->origin == ir::Stage::Origin::cache_read && !stage->has_fill && inferred(*stage)) {
-    const Expr& source = stage->values.front();
+    Expr source = stage->values.front();
+    if (ir::is(source, ir::Op::cast)) source = ir::args_of(source).front();  // stored wider (widen)
     if (!ir::is(source, ir::Op::load)) return {};
     const ir::Buffer& b = p.buffer(source.node()->id);
     std::vector<Interval> box;

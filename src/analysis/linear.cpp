@@ -151,6 +151,12 @@ void order(Linear& l) {
 
 // ---- arithmetic --------------------------------------------------------------------------------------------------------
 
+const std::int64_t* coefficient(const Linear& l, const Expr& atom) {
+  for (const Term& t : l.terms)
+    if (ir::same(t.atom, atom)) return &t.coef;
+  return nullptr;
+}
+
 void add_term(Linear& l, const Expr& atom, std::int64_t coef) {
   if (coef == 0) return;
   for (std::size_t k = 0; k < l.terms.size(); ++k) {

@@ -1,4 +1,4 @@
-// Quotients in the search of decide.cpp, where more is known of them than their ends:
+// Quotients in the search of decide.cpp, where more is known of them than their ends, and those that a sum puts together again:
 //
 //   by a symbol      q - a/c >= 0 is (q + 1)*c - a - 1 >= 0 for c > 0, so that a/n < 4 follows from a < 4*n
 //   by remainder     v/c <= (hi - r)/c for v <= hi, where v % c == r is known: an odd v <= 2*L has v/2 <= L - 1
@@ -69,6 +69,52 @@ bool Engine::search_known_remainder(const Linear& l, std::size_t term, std::uint
   gather(ir::div(ir::add(end, ir::index(t.coef < 0 ? -*r : c - 1 - *r)), ir::index(c)), t.coef, rest);
   normalise(rest);
   return search(rest, used, depth + 1);
+}
+
+// ---- sums -----------------------------------------------------------------------------------------------------------------
+
+// Rule add.remainder: x*e - (x/c)*(c*e) -> (x%c)*e, where the terms of x stand spread in the sum.
+bool Engine::normalise_remainders(Linear& l) {
+  for (std::size_t k = 0; k < l.terms.size(); ++k) {
+    const Term t = l.terms[k];
+    std::int64_t c = 0;
+    if (!ir::is(t.atom, Op::div) || !ir::is_int(ir::args_of(t.atom)[1], &c) || c <= 0 || t.coef % c != 0) continue;
+    const std::int64_t e = -(t.coef / c);
+    const Expr& x = ir::args_of(t.atom)[0];
+    const Linear dividend = read(x);
+    bool all = !dividend.terms.empty();
+    for (const Term& part : dividend.terms) {
+      const std::int64_t* found = coefficient(l, part.atom);
+      all = all && found && *found == part.coef * e;
+    }
+    if (!all) continue;
+    Linear rest = l;
+    add_term(rest, t.atom, -t.coef);
+    add_scaled(rest, dividend, -e);
+    gather(ir::mod(x, ir::index(c)), e, rest);
+    l = std::move(rest);
+    return true;
+  }
+  return false;
+}
+
+// Rule add.div_mod_symbol: (x/n)*n*e + (x%n)*e -> x*e for n > 0 that is no number. The product stands as one atom.
+bool Engine::normalise_digits(Linear& l) {
+  for (const Term& t : l.terms) {
+    if (!ir::is(t.atom, Op::mod)) continue;
+    const Expr x = ir::args_of(t.atom)[0], n = ir::args_of(t.atom)[1];
+    if (ir::is_int(n) || !positive(n)) continue;
+    const Linear high = product(read(visit(ir::div(x, n))), read(n));
+    if (high.terms.size() != 1 || high.constant != 0 || high.terms[0].coef != 1) continue;
+    const std::int64_t* found = coefficient(l, high.terms[0].atom);
+    if (!found || *found != t.coef) continue;
+    const Term low = t;
+    add_term(l, low.atom, -low.coef);
+    add_term(l, high.terms[0].atom, -low.coef);
+    gather(x, low.coef, l);
+    return true;
+  }
+  return false;
 }
 
 }  // namespace ashlar::analysis

@@ -35,12 +35,6 @@ void arms_of(const Expr& e, Op op, std::vector<Expr>& out) {
   arms_of(e, op, out, met);
 }
 
-const std::int64_t* coefficient(const Linear& l, const Expr& atom) {
-  for (const Term& t : l.terms)
-    if (ir::same(t.atom, atom)) return &t.coef;
-  return nullptr;
-}
-
 int count_choices(const Expr& e, int enough, ir::Pairs& met) {  // min, max, select, and conditions on them
   const ir::Node* n = e.node();
   int count = n->op == Op::min || n->op == Op::max || n->op == Op::select || ir::is_comparison(n->op);
@@ -137,50 +131,6 @@ void Engine::normalise(Linear& l) {
           !push_into_minmax(l))
         break;
   order(l);
-}
-
-// Rule add.remainder: x*e - (x/c)*(c*e) -> (x%c)*e, where the terms of x stand spread in the sum.
-bool Engine::normalise_remainders(Linear& l) {
-  for (std::size_t k = 0; k < l.terms.size(); ++k) {
-    const Term t = l.terms[k];
-    std::int64_t c = 0;
-    if (!ir::is(t.atom, Op::div) || !ir::is_int(ir::args_of(t.atom)[1], &c) || c <= 0 || t.coef % c != 0) continue;
-    const std::int64_t e = -(t.coef / c);
-    const Expr& x = ir::args_of(t.atom)[0];
-    const Linear dividend = read(x);
-    bool all = !dividend.terms.empty();
-    for (const Term& part : dividend.terms) {
-      const std::int64_t* found = coefficient(l, part.atom);
-      all = all && found && *found == part.coef * e;
-    }
-    if (!all) continue;
-    Linear rest = l;
-    add_term(rest, t.atom, -t.coef);
-    add_scaled(rest, dividend, -e);
-    gather(ir::mod(x, ir::index(c)), e, rest);
-    l = std::move(rest);
-    return true;
-  }
-  return false;
-}
-
-// Rule add.div_mod_symbol: (x/n)*n*e + (x%n)*e -> x*e for n > 0 that is no number. The product stands as one atom.
-bool Engine::normalise_digits(Linear& l) {
-  for (const Term& t : l.terms) {
-    if (!ir::is(t.atom, Op::mod)) continue;
-    const Expr x = ir::args_of(t.atom)[0], n = ir::args_of(t.atom)[1];
-    if (ir::is_int(n) || !positive(n)) continue;
-    const Linear high = product(read(visit(ir::div(x, n))), read(n));
-    if (high.terms.size() != 1 || high.constant != 0 || high.terms[0].coef != 1) continue;
-    const std::int64_t* found = coefficient(l, high.terms[0].atom);
-    if (!found || *found != t.coef) continue;
-    const Term low = t;
-    add_term(l, low.atom, -low.coef);
-    add_term(l, high.terms[0].atom, -low.coef);
-    gather(x, low.coef, l);
-    return true;
-  }
-  return false;
 }
 
 // s * min(a, b) + t -> s * min(a + t/s, b + t/s) where s divides t and t cancels against a term of an arm; a constant moves in

@@ -32,7 +32,7 @@ std::vector<Expr> indices_of_injective(const Program& p, const Expr& target) {
 // What data say of a target alike in all iterations, as variables: of cell[n] + dx - 3, where n stands still, c + dx - 3.
 // `parts`: what the variables stand for, one each.
 Expr without_same_data(const Expr& e, const std::vector<Id>& varying, std::vector<Expr>& parts) {
-  constexpr Id first_part = Id{1} << 58;  // apart from the ids of a Program
+  constexpr Id first_part = Id{1} << 57;  // apart from the ids of a Program, and from vscale_id
   if (!analysis::depends_on_data(e)) return e;
   const bool same = std::none_of(varying.begin(), varying.end(), [&](Id v) { return ir::uses_var(e, v); });
   if (same && e.type().is_index()) {
