@@ -5,7 +5,6 @@
 #include <set>
 
 #include <ashlar/analysis/domains.h>
-#include <ashlar/analysis/promises.h>
 #include <ashlar/analysis/recurrence.h>
 #include <ashlar/analysis/siblings.h>
 #include <ashlar/ir/print.h>
@@ -280,10 +279,6 @@ std::vector<Interval> box_of(const Program& p, const TreeIndex& tree, const Path
     box[k] = within(over_threads(p, path, stage, box[k], facts), domain);
     const Interval at_tables = within(over_threads(p, path, stage, held[k], facts), domain);
     if (is_window(at_tables, facts)) box[k] = at_tables;
-    // A filled copy of an argument is there whether anybody reads it or not: then nobody keeps what an index promises.
-    if (stage.has_fill && !declared && copies_arguments(p, stage))
-      for (Expr* end : {&box[k].lo, &box[k].hi})
-        if (!end->empty()) *end = without_promises(*end);
   }
   close_box(p, stage, box);
   return box;

@@ -284,12 +284,14 @@ class Scheduled final : public Memory {
     if (!nest || nest->stage != block.stage) throw InternalError("a block of " + b.stage->name + " outside its nest");
     const ir::Substitution values = ir::iter_values(program_, *nest);
     const bool puts = b.stage->scatters() && block.piece == Stmt::Piece::update;
+    // A filled copy is there whether anybody reads it or not.
+    const auto place = [&](const Expr& e) { return b.stage->has_fill ? bound(e) : tape(e); };
     for (const auto& [id, value] : values)
-      b.iters.emplace_back(slots_.slot(id), puts && b.stage->scattered(id) ? Tape() : tape(value));
+      b.iters.emplace_back(slots_.slot(id), puts && b.stage->scattered(id) ? Tape() : place(value));
     if (puts) b.scatter.emplace(program_, *nest, slots_, *this);
     auto add = [&](const Expr& condition, bool uses_reduce, bool promise) {
-      b.guards.push_back({tape(condition), promise});
-      if (!uses_reduce) b.spatial_guards.push_back({tape(condition), promise});
+      b.guards.push_back({place(condition), promise});
+      if (!uses_reduce) b.spatial_guards.push_back({place(condition), promise});
     };
     for (const ir::Root& root : nest->roots) {
       if (puts && b.stage->scattered(root.iter)) continue;
