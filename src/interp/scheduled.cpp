@@ -216,8 +216,7 @@ class Scheduled final : public Memory {
       c.stmt = &s;
       if (s.kind == Stmt::Kind::nest && stage_code_.at(s.stage).external) {
         for (const ir::Root& r : s.roots) c.box_begin.push_back(bound(r.begin)), c.box_extent.push_back(bound(r.extent));
-        path.pop_back();
-        result.push_back(std::move(c));
+        path.pop_back(), result.push_back(std::move(c));
         continue;
       }
       if (s.kind == Stmt::Kind::loop) {
@@ -284,8 +283,7 @@ class Scheduled final : public Memory {
     if (!nest || nest->stage != block.stage) throw InternalError("a block of " + b.stage->name + " outside its nest");
     const ir::Substitution values = ir::iter_values(program_, *nest);
     const bool puts = b.stage->scatters() && block.piece == Stmt::Piece::update;
-    // A filled copy is there whether anybody reads it or not.
-    const auto place = [&](const Expr& e) { return b.stage->has_fill ? bound(e) : tape(e); };
+    const auto place = [&](const Expr& e) { return b.stage->has_fill ? bound(e) : tape(e); };  // there may be no reader
     for (const auto& [id, value] : values)
       b.iters.emplace_back(slots_.slot(id), puts && b.stage->scattered(id) ? Tape() : place(value));
     if (puts) b.scatter.emplace(program_, *nest, slots_, *this);
