@@ -15,6 +15,8 @@ namespace {
 constexpr double worth_parallel = 5e4;  // operations
 constexpr double an_update = 8;         // operations that changing an element anywhere costs
 constexpr std::int64_t parts = 16;      // of the steps of a scatter, each with a result of its own
+constexpr std::int64_t most_steps = 16;             // of a scatter, one after the other without a loop
+constexpr std::size_t most_nodes = 1500;            // of what they compute
 constexpr std::int64_t rows_of_front = 4, rows_of_tile = 32, columns_of_tile = 512;  // of a table
 constexpr std::int64_t most_behind = 8;   // columns of a row behind the one above: what stands at both ends is computed alone
 constexpr double short_step = 64;         // operations of an element, beside which those of a loop over vectors count
@@ -25,7 +27,9 @@ constexpr double side_by_side_cost = 64;  // operations of an element, above whi
 //
 // Of the last loops those that have few steps, together, where no two of them change one element: a small window of channels,
 // grid(y + dy, x + dx, c). Lanes are as many as they are.
-bool few_steps_in_lanes(Draft& d, Id id) {
+//
+// How many loops these are; 0: none.
+std::size_t few_steps_in_lanes(Draft& d, Id id) {
   const ir::Stage s = d.stage(id);
   const auto steps = reduce_of(s);
   const int lanes = lanes_of(d, s);
@@ -47,16 +51,44 @@ bool few_steps_in_lanes(Draft& d, Id id) {
           stage.vectorize(all, d.where);
           schedule::finish(d.s.scheduled(), d.s.target());
         }))
-      return true;
+      return many;
   }
-  return false;
+  return 0;
+}
+
+// The last loops of few steps, but for those in lanes: one step after the other without a loop, so that what they have in common
+// is computed once. Which of several puts a step is, is a number then, and what is chosen by it is known.
+//
+//   density(r, c) += (1 - fy) * (1 - fx);  density(r, c + 1) += (1 - fy) * fx;  ...
+void few_steps_unrolled(Draft& d, Id id, std::size_t in_lanes) {
+  const ir::Stage s = d.stage(id);
+  const auto steps = reduce_of(s);
+  std::size_t nodes = 0;
+  for (const auto* formulas : {&s.values, &s.targets})
+    for (const Expr& e : *formulas) nodes += ir::node_count(e);
+  std::int64_t all = 1;
+  for (std::size_t k = steps.size() - in_lanes; k-- > 0;) {
+    const std::int64_t n = d.sizes().constant_extent(s, steps[k].id).value_or(INT64_MAX);
+    if (n > most_steps / all || static_cast<std::size_t>(all * n) * nodes > most_nodes) break;
+    all *= n;
+    const Stage stage = d.handle(id);
+    if (!d.attempt(id, "", [&] {
+          stage.unroll(loop_over(d, stage, steps[k].id), d.where);
+          schedule::finish(d.s.scheduled(), d.s.target());
+        }))
+      return;
+  }
+  if (all > 1) d.done(id, count(static_cast<double>(all)) + " steps unrolled");
 }
 
 bool scatter_in_lanes(Draft& d, Id id, bool parallel) {
   const ir::Stage& s = d.stage(id);
   const auto steps = reduce_of(s);
-  if (d.sizes().constant_extent(s, steps.back().id).value_or(INT64_MAX) < lanes_of(d, s) && few_steps_in_lanes(d, id))
-    return true;
+  if (d.sizes().constant_extent(s, steps.back().id).value_or(INT64_MAX) < lanes_of(d, s))
+    if (const std::size_t many = few_steps_in_lanes(d, id)) {
+      few_steps_unrolled(d, id, many);
+      return true;
+    }
   const Expr& last = s.targets.back();
   const bool neighbours = ir::is(last, ir::Op::var) &&
                           std::any_of(steps.begin(), steps.end(), [&](const auto& v) { return v.id == last.node()->id; });
@@ -205,6 +237,7 @@ void schedule_alone(Draft& d, Id id) {
                                                 : d.most().points(s) * d.most().terms(s) * cost_of(s);
   if (family == Family::scatter && scatter_in_lanes(d, id, d.options.parallel && work >= worth_parallel)) return;
   if (family == Family::recurrence) keep_steps(d, id);
+  if (family == Family::scatter) few_steps_unrolled(d, id, 0);
   if (free.empty()) {
     if (family == Family::recurrence && in_wavefronts(d, id, d.options.parallel && work >= worth_parallel)) return;
     return d.done(id, "as it was written: no dimension is free of the order");
