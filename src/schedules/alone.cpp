@@ -12,11 +12,11 @@
 namespace ashlar::schedules {
 namespace {
 
-constexpr double worth_parallel = 5e4;  // operations
-constexpr double an_update = 8;         // operations that changing an element anywhere costs
-constexpr std::int64_t parts = 16;      // of the steps of a scatter, each with a result of its own
-constexpr std::int64_t most_steps = 16;             // of a scatter, one after the other without a loop
-constexpr std::size_t most_nodes = 1500;            // of what they compute
+constexpr double worth_parallel = 5e4;    // operations
+constexpr double an_update = 8;           // operations that changing an element anywhere costs
+constexpr std::int64_t parts = 16;        // of the steps of a scatter, each with a result of its own
+constexpr std::int64_t most_steps = 16;   // of a scatter, one after the other without a loop
+constexpr std::size_t most_nodes = 1500;  // of what they compute
 constexpr std::int64_t rows_of_front = 4, rows_of_tile = 32, columns_of_tile = 512;  // of a table
 constexpr std::int64_t most_behind = 8;   // columns of a row behind the one above: what stands at both ends is computed alone
 constexpr double short_step = 64;         // operations of an element, beside which those of a loop over vectors count
@@ -56,8 +56,8 @@ std::size_t few_steps_in_lanes(Draft& d, Id id) {
   return 0;
 }
 
-// The last loops of few steps, but for those in lanes: one step after the other without a loop, so that what they have in common
-// is computed once. Which of several puts a step is, is a number then, and what is chosen by it is known.
+// The last loops of few steps, but for those in lanes: one step after the other without a loop, so that what they have in
+// common is computed once. Which of several puts a step is, is a number then, and what is chosen by it is known.
 //
 //   density(r, c) += (1 - fy) * (1 - fx);  density(r, c + 1) += (1 - fy) * fx;  ...
 void few_steps_unrolled(Draft& d, Id id, std::size_t in_lanes) {

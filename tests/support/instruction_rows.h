@@ -157,6 +157,9 @@ inline std::vector<Row> rows() {
       {"max i32", i32, i32, OF(max(a, b)), {{v2, "pmaxsd"}, {v3, "vpmaxsd"}, {arm, "smax"}}},
       {"min u32", u32, u32, OF(min(a, b)), {{v2, "pminud"}, {v3, "vpminud"}, {arm, "umin"}}},
       {"max i64", i64, i64, OF(max(a, b)), {{v4, "vpmaxsq"}}},
+      // of floats both ways round, and no signs asked
+      {"max f32", f32, f32, OF(max(a, b)), {{sse, "orps"}, {v3, "vorps"}, {v4, "vandps"}}},
+      {"min f64", f64, f64, OF(min(a, b)), {{sse, "cmpunordpd"}, {v3, "vorpd"}, {v4, "vorpd"}}},
       {"min u64", u64, u64, OF(min(a, b)), {{v4, "vpminuq"}}},
       // absolute values, signs
       {"abs i8", i8, i8, OF(abs(a)), {{v2, "pabsb"}, {v3, "vpabsb"}, {arm, "abs"}}},

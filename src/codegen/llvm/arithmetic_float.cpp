@@ -70,18 +70,41 @@ Value* Arithmetic::float_binary(Op op, Type t, Value* x, Value* y) {
   }
 }
 
-// On 32-bit ARM LLVM has no code for llvm.minimum of f64, and takes NEON's for one f32. The smaller of two zeros has the sign
-// bit of either, the larger that of both; a NaN gives a NaN.
+// The smaller of two zeros has the sign bit of either, the larger that of both; a NaN gives a NaN. Two sequences do better than
+// LLVM's of llvm.minimum: on 32-bit ARM, where it has no code for f64, and takes NEON's for one f32; and on x86-64, where it
+// asks for signs first. A constant operand leaves LLVM less to ask than there is here.
 Value* Arithmetic::minimum_or_maximum(Op op, Type t, Value* x, Value* y) {
-  const bool least = op == Op::min,
-             arm = target_.architecture() == Architecture::arm || target_.architecture() == Architecture::thumb;
-  if (!host_ || !arm || (t.bits != 64 && !apart_))
-    return intrinsic(least ? llvm::Intrinsic::minimum : llvm::Intrinsic::maximum, {x, y});
+  const Architecture a = target_.architecture();
+  const bool arm = a == Architecture::arm || a == Architecture::thumb;
+  if (host_ && arm && (t.bits == 64 || apart_)) return chosen_in_order(op, t, x, y);
+  if (host_ && a == Architecture::x86_64 && !llvm::isa<llvm::Constant>(x) && !llvm::isa<llvm::Constant>(y))
+    return chosen_both_ways(op, t, x, y);
+  return intrinsic(op == Op::min ? llvm::Intrinsic::minimum : llvm::Intrinsic::maximum, {x, y});
+}
+
+Value* Arithmetic::chosen_in_order(Op op, Type t, Value* x, Value* y) {
+  const bool least = op == Op::min;
   Value *p = bits_of(t, x), *q = bits_of(t, y);
   Value* zeros = float_of(t, least ? b_.CreateOr(p, q) : b_.CreateAnd(p, q));
   Value* chosen = b_.CreateSelect(least ? b_.CreateFCmpOLT(x, y) : b_.CreateFCmpOGT(x, y), x, y);
   chosen = b_.CreateSelect(b_.CreateFCmpOEQ(x, y), zeros, chosen);
   return b_.CreateSelect(b_.CreateFCmpUNO(x, y), b_.CreateFAdd(x, y), chosen);
+}
+
+// maxps gives its second operand where the two are equal or one is NaN. So the two orders differ for zeros of both signs alone,
+// and where there is a NaN:
+//
+//   maxps(x, y) & maxps(y, x) | unordered(x, y)        a mask of ones is a NaN; of a single number x + y is taken there
+Value* Arithmetic::chosen_both_ways(Op op, Type t, Value* x, Value* y) {
+  const bool least = op == Op::min;
+  const auto first = [&](Value* u, Value* v) {
+    return bits_of(t, b_.CreateSelect(least ? b_.CreateFCmpOLT(u, v) : b_.CreateFCmpOGT(u, v), u, v));
+  };
+  Value *p = first(x, y), *q = first(y, x);
+  Value* both = least ? b_.CreateOr(p, q) : b_.CreateAnd(p, q);
+  Value* unordered = b_.CreateFCmpUNO(x, y);
+  if (t.lanes == 1) return b_.CreateSelect(unordered, b_.CreateFAdd(x, y), float_of(t, both));
+  return float_of(t, b_.CreateOr(both, b_.CreateSExt(unordered, both->getType())));
 }
 
 // Without roundps: adding and taking away 2^23 (f32) or 2^52 (f64) rounds a smaller magnitude to an integer, to nearest even;
