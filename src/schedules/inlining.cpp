@@ -17,7 +17,8 @@
 namespace ashlar::schedules {
 namespace {
 
-constexpr double memory_cost = 8;  // of an element that is stored and loaded, in additions
+constexpr double memory_cost = 8;     // of an element that is stored and loaded, in additions
+constexpr double small_table = 1024;  // elements
 constexpr std::size_t most_nodes = 1500;
 
 // An index that is clamped or divided costs a few operations of its own.
@@ -49,9 +50,23 @@ std::size_t added_nodes(const ir::Stage& s) {
   return n - 1;
 }
 
+// A small table: how many elements it has is a number, and reading it is what takes time wherever there are many readers. So a
+// Symbol of theirs is taken for a large one.
+//
+//   curve(b) for 256 values, y(n) = curve(x(n))      computed 256 times, and not N times, should N be more
+bool is_small_table(const Draft& d, const ir::Stage& s) {
+  double points = 1;
+  for (const ir::IterVar& v : spatial_of(s)) {
+    const auto n = d.sizes().constant_extent(s, v.id);
+    if (!n) return false;
+    points *= static_cast<double>(*n);
+  }
+  return points <= small_table;
+}
+
 Sites sites_of(Draft& d, const ir::Stage& s) {
   const ir::Program& p = d.program();
-  const Sizes sizes = d.sizes();
+  const Sizes sizes = is_small_table(d, s) ? d.most() : d.sizes();
   Sites sites;
   bool plain = true;
   for (const Id r : readers_of(p, s)) {

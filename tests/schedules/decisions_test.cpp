@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <functional>
 
+#include <ashlar/ir/print.h>
+
 using namespace by_default_test;
 
 namespace {
@@ -186,6 +188,50 @@ TEST_CASE("by default: a few neighbours that a step of a scatter changes are in 
   CHECK(a.has("window", "14 neighbours in lanes"));
   CHECK(b.has("pairs", "2 neighbours in lanes"));
   for (const std::int64_t n : {0, 1, 40}) a.same({{n}, {n, 2}, {11, 2}}), b.same({{n}, {n, 2}, {11, 2}});
+}
+
+TEST_CASE("by default: the few last steps of a scatter have no loop") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"}, V{"V", {.min = 2}};
+  const Tensor at = input("at", i32, {N}), x = input("x", f32, {N});
+  const auto node = [&](const Expr& n) { return clamp(i64(at(n)), 0, i64(V) - 2); };
+  // which of two puts a step is, is a number: neither is chosen any more
+  const Tensor spread = scatter("spread", {V}, Combine::add, 0.f, {N},
+                                [&](Var n) { return puts(put(x(n), node(n)), put(1 - x(n), node(n) + 1)); });
+  const Scheduled s({at, x}, {spread}, {.parallel = false});
+  CHECK(s.has("spread", "2 steps unrolled"));
+  const std::string kernel = ir::text(lower(s.by.schedule.scheduled().program, options_for(s.by.schedule.target())));
+  CHECK(kernel.find("select") == kernel.npos);
+  for (const std::int64_t n : {0, 1, 37}) s.same({{n}, {n}, {5}});
+  // beside those in lanes; more than 16 keep their loop
+  const Tensor y = input("y", f32, {N, 5, 3}), z = input("z", f32, {N, 17});
+  const Tensor rows = scatter("rows", {V, 3}, Combine::max, 0.f, {N, 5, 3},
+                              [&](Var n, Var k, Var c) { return put(y(n, k, c), node(n + 0 * k), c); });
+  const Scheduled r({at, y}, {rows}, {.parallel = false});
+  CHECK(r.has("rows", "3 neighbours in lanes"));
+  CHECK(r.has("rows", "5 steps unrolled"));
+  r.same({{9}, {9, 5, 3}, {4, 3}});
+  const Tensor many = scatter("many", {V}, Combine::add, 0.f, {N, 17}, [&](Var n, Var k) { return put(z(n, k), node(n)); });
+  const Scheduled m({at, z}, {many}, {.parallel = false});
+  CHECK(!m.has("many", "unrolled"));
+  m.same({{9}, {9, 17}, {4}});
+}
+
+TEST_CASE("by default: a small table is computed once, however many read it") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor x = input("x", i32, {N}), gain = input("gain", f32, {900}), large = input("large", f32, {50000});
+  const auto curve = [&](const char* name, const Tensor& t, std::int64_t entries) {
+    return compute(name, {{"b", entries}}, [&](Var b) { return t(b) / (t(b) + 1); });
+  };
+  const auto looked_up = [&](const char* name, const Tensor& t, std::int64_t entries) {
+    return compute(name, {{"n", N}}, [&](Var n) { return t(clamp(i64(x(n)), 0, entries - 1)); });
+  };
+  const Scheduled small({x, gain}, {looked_up("y", curve("curve", gain, 900), 900)});
+  CHECK(!small.has("curve", "inlined"));
+  small.same({{70}, {900}, {70}});
+  // 50000 would be more than are read, should N be small
+  CHECK(Scheduled({x, large}, {looked_up("z", curve("wide", large, 50000), 50000)}).has("wide", "inlined"));
 }
 
 TEST_CASE("by default: rows whose lengths stand in a table") {
