@@ -62,3 +62,34 @@ TEST_CASE("a running sum whose first step is peeled keeps the one before in a re
   REQUIRE(loop.find("load float") != loop.npos);
   CHECK(loop.find("load float") == loop.rfind("load float"));
 }
+
+// LLVM would make branches of them, which data predict badly. A cell has five maxima; the loop over a row is one block, from
+// one label to the next.
+TEST_CASE("what a step chooses for the next one is a conditional move") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"}, M{"M"};
+  const Tensor x = lang::make_input("x", i16, {N, M}), y = lang::make_output("y", i16, {N, M});
+  const auto cells = recur(
+      "cells", {N, M}, Along{0, 1}, Lag{1}, [&](Var, Var) { return values(i16(0), i16(-10000), i16(-10000)); },
+      [&](Prior before, Var i, Var j) {
+        const Expr across = max(before[1](i, j - 1) - 1, before[0](i, j - 1) - 77);
+        const Expr down = max(before[2](i - 1, j) - 1, before[0](i - 1, j) - 11);
+        return values(max(max(before[0](i - 1, j - 1) + x(i, j), 0), max(across, down)), across, down);
+      });
+  lang::bind(y, compute("best", {N, M}, [&](Var i, Var j) { return cells[0](i, j); }));
+  const lang::Built built = lang::build_program("alignment", {lang::ArgumentRef(x), lang::ArgumentRef(y)});
+  for (const char* name : {"x86-64-v3", "zen4"}) {
+    const Target target = Target::parse(name);
+    Schedule s(built, target);
+    schedule::finish(s.scheduled(), target);
+    const std::string text =
+        codegen::emit(lower(s.scheduled().program, options_for(target)), target, codegen::Output::assembly);
+    const std::size_t at = text.find("-77");
+    REQUIRE(at != text.npos);
+    const std::string block = text.substr(text.rfind(":\n", at), text.find(":\n", at) - text.rfind(":\n", at));
+    CAPTURE(block);
+    std::size_t moves = 0;
+    for (std::size_t k = block.find("cmov"); k != block.npos; k = block.find("cmov", k + 1)) ++moves;
+    CHECK(moves == 5);
+  }
+}
