@@ -64,3 +64,14 @@ TEST_CASE("and give what the interpreter gives") {
       }) == "");
     }
 }
+
+TEST_CASE("of what is counted no number is made before") {
+  for (const instructions::Row& row : instructions::rows())
+    if (std::string(row.name) == "two comparisons counted")
+      for (const char* target : {"x86-64-v3", "x86-64-v4"}) {
+        const instructions::Made made(row, Target::parse(target));
+        const std::string text = codegen::emit(made.kernel(), made.schedule.target(), codegen::Output::assembly);
+        CHECK(instructions::has(text, {target, "vpsubd"}));
+        CHECK(!instructions::has(text, {target, "vpsrld"}));
+      }
+}

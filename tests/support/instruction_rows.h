@@ -161,6 +161,7 @@ inline std::vector<Row> rows() {
       {"max f32", f32, f32, OF(max(a, b)), {{sse, "orps"}, {v3, "vorps"}, {v4, "vandps"}}},
       {"min f64", f64, f64, OF(min(a, b)), {{sse, "cmpunordpd"}, {v3, "vorpd"}, {v4, "vorpd"}}},
       {"min u64", u64, u64, OF(min(a, b)), {{v4, "vpminuq"}}},
+      {"two comparisons counted", i32, i32, OF(a + (i32(b < c) + i32(b <= d))), {{v3, "vpsubd"}, {v4, "vpsubd"}}},
       // absolute values, signs
       {"abs i8", i8, i8, OF(abs(a)), {{v2, "pabsb"}, {v3, "vpabsb"}, {arm, "abs"}}},
       {"abs i16", i16, i16, OF(abs(a)), {{v2, "pabsw"}, {v3, "vpabsw"}, {arm, "abs"}}},

@@ -102,6 +102,21 @@ Value* Arithmetic::unary(Op op, Type t, Value* x) {
   }
 }
 
+// Integers wrap, so the order of a sum is free. Bools of vectors are counted one after the other: x + 1 is x - mask there, one
+// instruction, where two that are added first are made numbers.
+//
+//   x + (i32(a) + i32(b))   as   (x + i32(a)) + i32(b)
+Value* Arithmetic::sum_of_integers(Value* x, Value* y) {
+  const auto counts = [](Value* v) {
+    const auto* z = llvm::dyn_cast<llvm::ZExtInst>(v);
+    return z && z->getSrcTy()->isIntOrIntVectorTy(1);
+  };
+  const auto* sum = y->getType()->isVectorTy() ? llvm::dyn_cast<llvm::BinaryOperator>(y) : nullptr;
+  if (!sum || sum->getOpcode() != llvm::Instruction::Add || !counts(sum->getOperand(0)) || !counts(sum->getOperand(1)))
+    return b_.CreateAdd(x, y);
+  return b_.CreateAdd(b_.CreateAdd(x, sum->getOperand(0)), sum->getOperand(1));
+}
+
 Value* Arithmetic::binary(Op op, Type t, Value* x, Value* y) {
   require_doubles(t);
   if (t.is_float() && apart(t))
@@ -127,7 +142,7 @@ Value* Arithmetic::binary(Op op, Type t, Value* x, Value* y) {
   const bool is_unsigned = t.is_unsigned();
   switch (op) {
     case Op::add:
-      return b_.CreateAdd(x, y);
+      return sum_of_integers(x, y);
     case Op::sub:
       return b_.CreateSub(x, y);
     case Op::mul:

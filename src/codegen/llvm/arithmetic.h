@@ -69,6 +69,7 @@ class Arithmetic {
   }
   void require_doubles(Type) const;  // refused: f64 where functions of the C compiler would compute it
   llvm::Value* minimum_or_maximum(ir::Op, Type t, llvm::Value*, llvm::Value*);
+  llvm::Value* sum_of_integers(llvm::Value*, llvm::Value*);
   llvm::Value* chosen_in_order(ir::Op, Type t, llvm::Value*, llvm::Value*);
   llvm::Value* chosen_both_ways(ir::Op, Type t, llvm::Value*, llvm::Value*);
   llvm::Value* intrinsic(llvm::Intrinsic::ID, std::initializer_list<llvm::Value*>);
