@@ -98,7 +98,7 @@ const char* intern(std::string_view name) {
 }
 
 Id fresh_id() {
-  static std::atomic<Id> next{1};
+  static std::atomic<Id> next{first_of_process};
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 

@@ -1,4 +1,8 @@
 // Loops of recurrences whose steps reduce over all earlier ones: which may run in another order, and which may not.
+#include <algorithm>
+
+#include <ashlar/ir/build.h>
+
 #include "programs.h"
 #include "tests/support/recurrence_solves.h"
 
@@ -46,6 +50,47 @@ TEST_CASE("a stage inside is named by its recurrence") {
   const Stage sums = l.inside("L_sum2");
   sums.parallel(sums.spatial<2>()[0]);
   says(s.to_cpp(), {".inside(\"L_sum2\")"});
+}
+
+namespace {
+
+// The best tree over keys i .. j, split at any of them, with its terms in lanes of their own. Proofs take copies of variables,
+// by ids of the process; `further` moves the program's own to where the counter stands.
+std::string best_tree_in_lanes(ir::Id further) {
+  lang::DefinitionScope scope;
+  const Symbol N{"N", {.min = 1}};
+  const Tensor c = lang::make_input("c", f64, {N + 1, N + 1}), out = lang::make_output("out", f64, {N + 1, N + 1});
+  const Tensor best = recur(
+      "best", {N + 1, N + 1}, Along{0, 1}.backwards(0), Lag{0}, [&](Var, Var) { return f64(0); },
+      [&](Prior before, Var i, Var j) {
+        const Axis k{"k", i, j};
+        return select(i < j, minimum(before(i, k) + before(k + 1, j), k) + c(i, j), 0);
+      });
+  lang::bind(out, best);
+  lang::Built built = lang::build_program("tree", {c, out});
+  const ir::Id drawn = ir::fresh_id();
+  CHECK(drawn >= ir::first_of_process);
+  built.program.next_id = std::max(built.program.next_id, drawn % ir::first_of_process + further);
+  Schedule s(built, Target::parse("x86-64-v3"));
+  const Stage least = s[best].inside("best_minimum");
+  const auto points = least.spatial<2>();
+  const Split terms = least.split(least.reduction(), 16);
+  const Stage lanes = least.rfactor(terms.inner);
+  const Stage rest = least.rfactor(least.split(least.reduction(), 4).inner);
+  for (const Stage& part : {rest, lanes}) {
+    part.compute_at(points[1]);
+    auto [i, j, lane] = part.spatial<3>();
+    part.reorder(part.reduction(), lane).vectorize(lane).store_in(Scope::stack);
+    (void)i, (void)j;
+  }
+  return s.text();
+}
+
+}  // namespace
+
+TEST_CASE("what a proof says does not depend on the ids that the process has given before") {
+  const std::string text = best_tree_in_lanes(0);
+  for (ir::Id further = 1; further < 64; ++further) CHECK(best_tree_in_lanes(further) == text);
 }
 
 }  // namespace ashlar::test

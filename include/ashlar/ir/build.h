@@ -16,7 +16,11 @@
 namespace ashlar::ir {
 
 const char* intern(std::string_view name);  // lives as long as the process
-Id fresh_id();                              // process-wide counter; never reaches any output
+
+// Ids of the process, which never reach any output. A proof may put them into expressions of a Program (a second copy of a
+// variable), whose own ids count from 1: so these begin where no Program comes to.
+inline constexpr Id first_of_process = Id{1} << 32;
+Id fresh_id();
 
 Expr make(Op, Type, std::span<const Expr> args, Where = Where::current());  // any operator node, no folding
 Expr int_const(Type, std::int64_t value, Where = Where::current());         // wraps to the type
