@@ -33,7 +33,7 @@ struct State {
 struct Pass {
   const char* name;
   void (*run)(State&, const LowerOptions&);
-  enum class For { all, devices, dropped } when = For::all;  // kernels of a device; components that lack dimensions
+  enum class For { all, processors, devices, dropped } when = For::all;  // dropped: components that lack dimensions
 };
 
 constexpr Pass passes[] = {
@@ -51,6 +51,7 @@ constexpr Pass passes[] = {
     {"interior", [](State& s, const LowerOptions&) { lower_impl::specialise_interior(s.draft); }},
     {"guards", [](State& s, const LowerOptions&) { lower_impl::hoist_guards(s.draft); }},
     {"remainders", [](State& s, const LowerOptions&) { lower_impl::choose_remainders(s.draft); }},
+    {"strides", [](State& s, const LowerOptions&) { lower_impl::know_strides(s.draft); }, Pass::For::processors},
     {"math", [](State& s, const LowerOptions&) { lower_impl::expand_functions(s.draft); }},
     {"vectorize", [](State& s, const LowerOptions&) { lower_impl::vectorize(s.draft); }},
     {"unroll", [](State& s, const LowerOptions&) { lower_impl::unroll(s.draft); }},
@@ -85,7 +86,8 @@ ir::Kernel lower(const ir::Program& program, const LowerOptions& options) {
   const bool drops = std::any_of(program.stages.begin(), program.stages.end(),
                                  [&](const auto& stage) { return analysis::drops(program, stage.second); });
   for (const Pass& pass : passes) {
-    if ((pass.when == Pass::For::devices && !launches) || (pass.when == Pass::For::dropped && !drops)) continue;
+    if (pass.when == Pass::For::processors ? launches : pass.when == Pass::For::devices && !launches) continue;
+    if (pass.when == Pass::For::dropped && !drops) continue;
     const double start = options.times ? cpu_ms() : 0;
     pass.run(state, options);
     if (!state.flat)

@@ -57,6 +57,7 @@ void synchronise(Draft&);
 void specialise_interior(Draft&);
 void hoist_guards(Draft&);
 void choose_remainders(Draft&);
+void know_strides(Draft&);
 void expand_functions(Draft&);
 void vectorize(Draft&);
 void unroll(Draft&);
