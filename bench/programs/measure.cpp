@@ -184,6 +184,8 @@ void measure(Result& result, const Entry& entry, const Options& options) {
   result.schedule_ms = by_default.schedule_ms, result.code_ms = by_default.code_ms;
   if (options.text) result.choices = by_default.choices;
   if (options.kernel) result.choices += by_default.kernel;
+  if (without && options.text) result.choices += "\nwithout regrouping\n" + without->choices;
+  if (without && options.kernel) result.choices += without->kernel;
 
   result.contenders.reserve(16);  // runners point to them
   std::vector<Runner> runners;

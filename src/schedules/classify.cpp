@@ -42,18 +42,53 @@ bool overlap(const Index& x, Id v, Id k, double terms) {
          std::abs(static_cast<double>(a->second)) <= std::abs(static_cast<double>(b->second)) * (terms - 1);
 }
 
+// Elements that a read reaches: those of a window are read again and again.
+double distinct(const Reading& r, const ir::Stage& s, const Sizes& sizes) {
+  double all = 1;
+  for (const Index& x : r.at) {
+    double reach = 1, points = 1;
+    for (const Id v : x.uses) {
+      const double n = std::max(1., sizes.extent(s, v));
+      const auto at = x.coefficients.find(v);
+      points *= n;
+      reach += at == x.coefficients.end() ? INFINITY : std::abs(static_cast<double>(at->second)) * (n - 1);
+    }
+    all *= std::min(points, reach);
+  }
+  return all;
+}
+
+// Each result of a window has a row of weights of its own, with neighbours in memory: its terms count, not what results share.
+//
+//   guess(t) = sum over k of weight(t, k) * far(t + k)
+bool has_terms_of_its_own(const std::vector<Reading>& loads, const ir::Stage& s, const Sizes& sizes, double in_windows,
+                          Classified& c) {
+  for (const Reading& r : loads)
+    for (const auto& k : reduce_of(s))
+      if (runs_along(r, k.id) && r.at.back().plain(k.id) && distinct(r, s, sizes) > in_windows &&
+          (spatial_of(s).empty() || !r.at.back().moves_with(spatial_of(s).back().id))) {
+        c.contiguous = k.id;
+        return true;
+      }
+  return false;
+}
+
 void reduction(const ir::Program& p, const ir::Stage& s, const Sizes& sizes, Classified& c) {
   const auto spatial = spatial_of(s), terms = reduce_of(s);
   std::vector<Reading> loads;
   for (Reading& r : readings_of(p, s))
     if (!r.of_init) loads.push_back(std::move(r));
   std::vector<std::string> windows;
-  for (const Reading& r : loads)
+  double in_windows = 0;
+  for (const Reading& r : loads) {
+    const std::size_t before = windows.size();
     for (const Index& x : r.at)
       for (const auto& v : spatial)
         for (const auto& k : terms)
           if (overlap(x, v.id, k.id, sizes.extent(s, k.id)))
             c.window = true, c.over.push_back(v.id), windows.push_back(v.name + " + " + k.name);
+    if (windows.size() > before) in_windows = std::max(in_windows, distinct(r, s, sizes));
+  }
   // What neighbours in memory are, the largest load says.
   double largest = 0;
   bool beside = false;  // neighbouring results read neighbours
@@ -74,6 +109,7 @@ void reduction(const ir::Program& p, const ir::Stage& s, const Sizes& sizes, Cla
     beside = beside || (!spatial.empty() && runs_along(r, spatial.back().id));
   }
   if (beside) c.contiguous = 0;
+  const bool own_terms = c.window && has_terms_of_its_own(loads, s, sizes, in_windows, c);
 
   // Two factors, each with a dimension of its own, that share what is summed over.
   const bool multiplies = s.values.size() == 1 && is_product(s.values.front()) &&
@@ -107,7 +143,7 @@ void reduction(const ir::Program& p, const ir::Stage& s, const Sizes& sizes, Cla
   } else if (std::all_of(spatial.begin(), spatial.end(), [&](const auto& v) { return sizes.constant_extent(s, v.id) == 1; })) {
     c.family = Family::full_reduction;
     c.why = "one result of all terms";
-  } else if (c.window) {
+  } else if (c.window && !own_terms) {
     c.family = Family::stencil;
     c.why = "a window is taken together: " + windows.front();
   } else if (c.contiguous) {

@@ -45,6 +45,11 @@ struct Tile {  // of results that are summed in registers: dimensions of a stage
   Id packed = 0;  // its buffer
   int packed_dim = -1;
   std::optional<Phases> phases;
+  // Columns are the few values of each point, all of them: vectors hold those of several points, neighbours along this
+  // dimension, which is the one before.
+  int pixels = -1;
+  std::int64_t pixels_by = 1;
+  std::int64_t width() const { return pixels_by * columns_by; }  // results of a row of the tile, neighbours in memory
 };
 
 // A product of matrices that a family of schedules takes.
@@ -172,6 +177,11 @@ void reduce_all(Draft&, Id stage);
 // phases.cpp: of the stage's results along `columns`; the copy that it reads, at the place where a tile is computed.
 std::optional<Phases> phases_of(const Draft&, const ir::Stage&, Id columns);
 void copy_phases(Draft&, Id stage, Id told, Loop place, const Phases&);
+// pixels.cpp: points with a few values each. Are the last dimension of points the values, and do vectors of several points load
+// neighbours? Of sums in tiles: points of a tile, 0 where that is not so.
+bool has_channels(const Draft&, const ir::Stage&, const std::vector<double>& window);
+bool reads_neighbours(const ir::Stage&, Id point, Id channel);
+std::int64_t pixels_of_tile(const Draft&, const ir::Stage&, int columns, std::int64_t lanes, std::int64_t vectors);
 // points.cpp: short rows, whose points are in lanes.
 bool takes_points(Draft&, const ir::Stage&);
 Tile points_of(Draft&, const ir::Stage&);

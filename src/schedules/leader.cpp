@@ -144,7 +144,9 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
   // members
   const Level* around = nullptr;  // the tile
   for (const Level& l : plan.levels)
-    if (l.part == Level::Part::outer || l.part == Level::Part::whole) around = &l;
+    if ((l.part == Level::Part::outer || l.part == Level::Part::whole) &&
+        !(plan.tile && l.dim == plan.tile->columns && plan.tile->pixels >= 0))
+      around = &l;
   const auto turn = [&](Id reader) {
     if (plan.points)
       turn_rows(d, reader, g.leader, around->loop, static_cast<std::size_t>(plan.tile->columns), plan.tile->columns_by);
@@ -198,7 +200,10 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
       if (f == Family::product || f == Family::stencil || f == Family::column_reduction)
         own = tile_of(d, d.stage(id), d.family(id));
       if (own) {
-        own->columns_by = plan.tile->columns_by;
+        const bool pixels = plan.tile->pixels >= 0;
+        if (!pixels || own->pixels < 0) own->pixels = -1, own->pixels_by = 1;
+        own->columns_by = pixels && own->pixels < 0 ? plan.tile->pixels_by : plan.tile->columns_by;
+        if (own->pixels >= 0) own->pixels_by = plan.tile->pixels_by;
         const auto& follows = g.follows.at(id);
         if (own->rows >= 0 && follows[static_cast<std::size_t>(own->rows)].dim == plan.tile->rows)
           own->rows_by = plan.tile->rows_by;
@@ -216,7 +221,10 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
     for (const Level& l : plan.levels)
       if (l.part == Level::Part::inner && l.dim == plan.tile->rows)
         d.attempt(g.leader, "", [&] { leader.unroll(l.loop, d.where); });
-    vectors_of_tile(d, g.leader, plan.levels.back().loop, *plan.tile);
+    Loop columns = plan.levels.back().loop;
+    if (plan.tile->pixels >= 0)
+      d.attempt(g.leader, "", [&] { columns = leader.fuse(plan.levels[plan.levels.size() - 2].loop, columns, d.where); });
+    vectors_of_tile(d, g.leader, columns, *plan.tile);
   } else if (plan.vector_dim >= 0) {
     const Level& last = plan.levels.back();
     const auto extent = last.part == Level::Part::inner

@@ -25,6 +25,14 @@ const Follow* along(const std::vector<Follow>& follows, int dim) {
   return nullptr;
 }
 
+// Vectors of several points, with all values of each, load neighbours in the leader too.
+bool leads_pixels(const Draft& d, const ir::Stage& s, int vector_dim) {
+  const auto dims = spatial_of(s);
+  return vector_dim > 0 && vector_dim + 1 == static_cast<int>(dims.size()) &&
+         reads_neighbours(s, dims[static_cast<std::size_t>(vector_dim) - 1].id, dims.back().id) &&
+         d.last_in_memory(s.id).value_or(static_cast<std::size_t>(vector_dim)) == static_cast<std::size_t>(vector_dim);
+}
+
 // A member whose results a tile of the leader holds: the same points, its columns the leader's vectors.
 std::optional<Tile> tile_through(Draft& d, const Group& g, int vector_dim) {
   for (const bool product : {true, false})
@@ -41,8 +49,10 @@ std::optional<Tile> tile_through(Draft& d, const Group& g, int vector_dim) {
       };
       const bool turned = own.packed && own.columns + 1 != static_cast<int>(follows.size());
       if (turned ? same(own.columns) < 0 || same(own.rows) < 0 : same(own.columns) != vector_dim) continue;
+      if (own.pixels >= 0 && (same(own.pixels) != vector_dim - 1 || !leads_pixels(d, d.stage(g.leader), vector_dim))) continue;
       Tile t = own;
       t.columns = same(own.columns), t.rows = own.rows < 0 ? -1 : same(own.rows);
+      if (t.pixels >= 0) t.pixels = vector_dim - 1;
       if (!turned) t.packed = 0;  // the member's own affair
       return t;
     }
@@ -63,53 +73,6 @@ std::int64_t divided_by(const ir::Stage& s, Id variable) {
       return all <= most;
     });
   return all > 1 && all <= most ? all : 0;
-}
-
-// Points that have a few values each, neighbours in memory: the colours of pixels, the coordinates of places. Vectors hold
-// those of several points, of the dimension before; so that the channels alone are no vector worth its name.
-//
-//   rgb[y, x, 3], vectors of 16 pixels:  element e of 48 is at (x + e / 3, e % 3)
-//
-// Neighbours are what each channel reads of its own kind, and what all channels of a point read of one that lies along memory:
-// blue[y, x / 2]. Lanes of a vector would be gathered where they read another channel, rgb[y, x, 0], or an element behind a
-// border, which is decided for a run of points, not for points that stand side by side three times.
-bool reads_neighbours(const ir::Stage& s, Id point, Id channel) {
-  const auto decides = [&](const Expr& e) {  // where a point lies
-    bool found = false;
-    ir::walk(e, [&](const Expr& x) {
-      found = found || (ir::uses_var(x, point) && (ir::is(x, ir::Op::min) || ir::is(x, ir::Op::max) ||
-                                                   ir::is(x, ir::Op::select) || ir::is(x, ir::Op::mod)));
-      return !found;
-    });
-    return found;
-  };
-  bool neighbours = true;
-  for (const Expr& value : s.values)
-    ir::walk(value, [&](const Expr& e) {
-      if (!ir::is(e, ir::Op::load)) return true;
-      const auto at = ir::args_of(e);
-      bool of_channel = false, of_point = false;
-      for (std::size_t k = 0; k + 1 < at.size(); ++k) {
-        neighbours = neighbours && !ir::uses_var(at[k], channel);
-        of_point = of_point || ir::uses_var(at[k], point);
-      }
-      if (!at.empty()) of_channel = ir::uses_var(at.back(), channel);
-      neighbours = neighbours && (of_channel ? ir::free_vars(at.back()).size() == 1 : !of_point);
-      for (const Expr& index : at) neighbours = neighbours && !decides(index);
-      return false;
-    });
-  return neighbours;
-}
-
-bool has_channels(const Draft& d, const ir::Stage& s, const std::vector<double>& window) {
-  const auto dims = spatial_of(s);
-  if (dims.size() < 2 || s.is_reduction() || d.s.target().is_gpu() || d.s.target().has("sve")) return false;
-  const Sizes sizes = d.sizes();
-  const auto channels = sizes.constant_extent(s, dims.back().id).value_or(0);
-  const int lanes = lanes_of(d, s);
-  return channels >= 2 && 2 * channels <= lanes && window.back() == 0 &&
-         reads_neighbours(s, dims[dims.size() - 2].id, dims.back().id) &&
-         sizes.extent(s, dims[dims.size() - 2].id) >= 2 * static_cast<double>(lanes / channels);
 }
 
 }  // namespace
@@ -169,11 +132,12 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
   const int v = plan.vector_dim;
   if (plan.tile && plan.tile->columns < 0) plan.tile.reset();
   plan.channels = v == n - 1 && !plan.tile && has_channels(d, leader, window);
-  const int w = plan.channels ? v - 1 : v;  // the dimension along which vectors follow each other
-  int strip_dim = -1;                       // its outer part stands outside, its inner part inside of the others
+  const bool pixels = plan.tile && plan.tile->pixels >= 0, several = plan.channels || pixels;
+  const int w = several ? v - 1 : v;  // the dimension along which vectors follow each other
+  int strip_dim = -1;                 // its outer part stands outside, its inner part inside of the others
   bool slides_along_strip = false;
   if (plan.tile) {
-    plan.factors[v] = plan.tile->columns_by;
+    plan.factors[w] = pixels ? plan.tile->pixels_by : plan.tile->columns_by;
     if (plan.tile->rows >= 0) plan.factors[plan.tile->rows] = plan.tile->rows_by;
   } else if (v >= 0) {
     const std::int64_t chunk = windows ? stencil_elements : chunk_elements;
@@ -230,7 +194,7 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
   std::size_t places = plan.levels.size();  // members go into these
   for (const int k : late) add(k, Level::Part::whole);
   if (plan.tile && plan.tile->rows >= 0) add(plan.tile->rows, Level::Part::inner);
-  if (plan.channels) add(w, split(w) ? Level::Part::inner : Level::Part::whole);
+  if (several) add(w, split(w) ? Level::Part::inner : Level::Part::whole);
   if (v >= 0) add(v, split(v) ? Level::Part::inner : Level::Part::whole);
   if (plan.levels.empty()) {
     plan.outside = g.members;
@@ -248,7 +212,7 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
     const std::size_t candidates = v >= 0 ? std::max<std::size_t>(places, 1) : plan.levels.size();
     for (std::size_t k = 0; k < std::min(candidates, plan.levels.size()); ++k) {
       const Level& l = plan.levels[k];
-      if (l.part == Level::Part::inner || (v >= 0 && k + (plan.channels ? 2 : 1) >= plan.levels.size())) continue;
+      if (l.part == Level::Part::inner || (v >= 0 && k + (several ? 2 : 1) >= plan.levels.size())) continue;
       const double times = std::ceil(large.extent(leader, dims[static_cast<std::size_t>(l.dim)].id) /
                                      static_cast<double>(split(l.dim) ? plan.factors.at(l.dim) : 1));
       if (times <= most) continue;

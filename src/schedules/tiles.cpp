@@ -149,6 +149,8 @@ Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
     vectors = std::min<std::int64_t>(vectors, 2);
   if (columns) vectors = std::clamp<std::int64_t>((*columns + lanes - 1) / lanes, 1, vectors);
   t.columns_by = vectors * lanes;
+  if (const std::int64_t points = t.phases || c.family == Family::product ? 0 : pixels_of_tile(d, s, t.columns, lanes, 4))
+    t.pixels = t.columns - 1, t.pixels_by = points, t.columns_by = *columns;
   if (c.family != Family::product) return t;
   t.rows = dim_of(s, c.rows);
   if (t.rows == t.columns) t.rows = dim_of(s, c.columns);
@@ -202,7 +204,7 @@ namespace {
 // The innermost terms of a small window.
 std::vector<Id> unrolled_terms(const Draft& d, const ir::Stage& s, const Tile& t, std::int64_t lanes) {
   const Sizes sizes = d.sizes();
-  std::int64_t statements = t.rows_by * std::max<std::int64_t>(1, t.columns_by / lanes);
+  std::int64_t statements = t.rows_by * std::max<std::int64_t>(1, t.width() / lanes);
   std::int64_t nodes = 0;
   for (const Expr& e : s.values) nodes += static_cast<std::int64_t>(ir::node_count(e));
   std::vector<Id> unrolled;
@@ -249,25 +251,28 @@ void accumulate(Draft& d, Id id, const Tile& t) {
     std::vector<Loop> reduce = whole_loops(d, stage, true);
     std::vector<Loop> order, inner;
     for (std::size_t k = 0; k < spatial.size(); ++k)
-      if (static_cast<int>(k) != t.rows && static_cast<int>(k) != t.columns) order.push_back(spatial[k]);
+      if (static_cast<int>(k) != t.rows && static_cast<int>(k) != t.columns && static_cast<int>(k) != t.pixels)
+        order.push_back(spatial[k]);
     Loop row, half, lane;
     if (t.rows >= 0) {
       const Split split = stage.split(spatial[static_cast<std::size_t>(t.rows)], t.rows_by, tail, d.where);
       order.push_back(split.outer), row = split.inner, inner.push_back(row);
     }
-    const Split columns = stage.split(spatial[static_cast<std::size_t>(t.columns)], t.columns_by, tail, d.where);
-    order.push_back(columns.outer), lane = columns.inner;
-    const bool halves = t.columns_by > lanes && t.columns_by % lanes == 0;
-    if (halves) {
-      const Split split = stage.split(columns.inner, lanes, Tail::exact, d.where);
-      half = split.outer, lane = split.inner;
-      inner.push_back(half);
-    }
-    inner.push_back(lane);
+    const int along = t.pixels < 0 ? t.columns : t.pixels;
+    const Split columns =
+        stage.split(spatial[static_cast<std::size_t>(along)], t.pixels < 0 ? t.columns_by : t.pixels_by, tail, d.where);
+    order.push_back(columns.outer), inner.push_back(columns.inner);
+    if (t.pixels >= 0) inner.push_back(spatial[static_cast<std::size_t>(t.columns)]);
     const std::optional<Loop> phases = by_phases(d, stage, t, unrolled, reduce);
     order.insert(order.end(), reduce.begin(), reduce.end());
     order.insert(order.end(), inner.begin(), inner.end());
     reorder(d, stage, order);
+    lane = t.pixels < 0 ? columns.inner : stage.fuse(inner[inner.size() - 2], inner.back(), d.where);
+    const bool halves = t.width() > lanes && t.width() % lanes == 0;
+    if (halves) {
+      const Split split = stage.split(lane, lanes, Tail::exact, d.where);
+      half = split.outer, lane = split.inner;
+    }
     for (const Id v : unrolled) stage.unroll(loop_over(d, stage, v), d.where);
     if (phases) stage.unroll(*phases, d.where);
     if (t.rows >= 0) stage.unroll(row, d.where);
@@ -276,7 +281,7 @@ void accumulate(Draft& d, Id id, const Tile& t) {
   };
   const std::string what = "sums of a tile of " +
                            (t.rows >= 0 ? count(static_cast<double>(t.rows_by)) + " x " : std::string()) +
-                           count(static_cast<double>(t.columns_by)) + ", " + count(static_cast<double>(lanes)) + " in a vector";
+                           count(static_cast<double>(t.width())) + ", " + count(static_cast<double>(lanes)) + " in a vector";
   if (!d.s.attempt([&] { steps(Tail::pad); }))
     d.done(id, what);
   else
@@ -292,7 +297,7 @@ void vectors_of_tile(Draft& d, Id id, Loop loop, const Tile& t) {
   const Stage stage = d.handle(id);
   const int lanes = std::max(1, d.s.target().lanes(d.program().buffer(d.stage(id).buffers.front()).type));
   d.attempt(id, "vectors of " + std::to_string(lanes) + " along " + std::string(loop.label(d.where)), [&] {
-    if (t.columns_by > lanes && t.columns_by % lanes == 0) {
+    if (t.width() > lanes && t.width() % lanes == 0) {
       const Split split = stage.split(loop, lanes, Tail::exact, d.where);
       stage.unroll(split.outer, d.where);
       loop = split.inner;

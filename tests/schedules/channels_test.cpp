@@ -83,3 +83,33 @@ TEST_CASE("by default: rows shorter than a piece have no vectors of points past 
   CHECK(s.text().find("for xoi in min(128, (W + 3) / 4 - xoo * 128)") != std::string::npos);
   for (const std::int64_t w : {1, 6, 700}) s.same({{3, w, 3}, {3, w, 3}});
 }
+
+TEST_CASE("by default: sums of several pixels with all their channels are in vectors") {
+  lang::DefinitionScope scope;
+  const Symbol H{"H"}, W{"W"};
+  const Tensor x = input("x", f32, {H + 2, W + 4, 3}), w = input("w", f32, {3, 5});
+  const Axis r{"r", 3}, k{"k", 5};
+  const auto window = [&](Var y, Var i, Var c) { return sum(w(r, k) * x(y + r, i + k, c), {r, k}); };
+  const Tensor blurred = compute("blurred", {{"y", H}, {"i", W}, {"c", 3}}, window);
+  const Scheduled s({x, w}, {blurred});
+  CHECK(s.has("blurred", "sums of a tile of 48, 16 in a vector"));
+  for (const std::int64_t n : {1, 16, 37}) s.same({{5, n + 4, 3}, {3, 5}, {3, n, 3}});
+  // ... and what is computed of them, of bytes too
+  const Tensor b = input("b", u8, {H, W + 8, 2}), v = input("v", i16, {9});
+  const Axis j{"j", 9};
+  const Tensor total = compute("total", {{"y", H}, {"i", W}, {"c", 2}},
+                               [&](Var y, Var i, Var c) { return sum(i32(v(j)) * i32(b(y, i + j, c)), j); });
+  const Scheduled t(
+      {b, v}, {compute("out", {{"y", H}, {"i", W}, {"c", 2}}, [&](Var y, Var i, Var c) { return u8(total(y, i, c) >> 6); })});
+  CHECK(t.has("total", "sums of a tile of 64, 16 in a vector"));
+  CHECK(t.has("out", "vectors of 64 along"));
+  for (const std::int64_t n : {1, 32, 45}) t.same({{2, n + 8, 2}, {9}, {2, n, 2}});
+  // Weights of each channel for each term would be gathered; so would points of another stride.
+  const Tensor own = input("own", f32, {5, 3});
+  CHECK(!Scheduled({x, own}, {compute("of_own", {{"y", H}, {"i", W}, {"c", 3}},
+                                      [&](Var y, Var i, Var c) { return sum(own(k, c) * x(y, i + k, c), k); })})
+             .has("of_own", "a tile of 48"));
+  CHECK(!Scheduled({x, w}, {compute("apart", {{"y", H}, {"i", W / 2}, {"c", 3}},
+                                    [&](Var y, Var i, Var c) { return sum(w(0, k) * x(y, 2 * i + k, c), k); })})
+             .has("apart", "a tile of 48"));
+}

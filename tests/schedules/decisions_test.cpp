@@ -398,3 +398,18 @@ TEST_CASE("by default: terms over a flattened table are neighbours") {
   CHECK(s.has("best", "vectors of 16"));
   for (const auto& [b, w] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {3, 7}, {2, 100}}) s.same({{b, 4, w}, {b}, {b}});
 }
+
+TEST_CASE("by default: results of a window with weights of their own have terms in lanes") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor x = input("x", f32, {N + 39}), own = input("own", f32, {N, 40}), shared = input("shared", f32, {40});
+  const Axis k{"k", 40};
+  const auto window = [&](const char* name, auto weight) {
+    return compute(name, {{"n", N}}, [&](Var n) { return sum(weight(n) * x(n + k), k); });
+  };
+  const Scheduled s({x, own}, {window("guess", [&](Var n) { return own(n, k); })});
+  CHECK(s.of("guess").family == Family::row_reduction);
+  CHECK(s.has("guess", "sums in 1 vector of 16"));
+  for (const std::int64_t n : {0, 1, 37}) s.same({{n + 39}, {n, 40}, {n}});
+  CHECK(Scheduled({x, shared}, {window("filtered", [&](Var) { return shared(k); })}).of("filtered").family == Family::stencil);
+}
