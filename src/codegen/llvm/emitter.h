@@ -91,6 +91,7 @@ class Emitter {
   llvm::Value* emit_node(const Expr&);
   llvm::Value* rare_arm(const Expr& select);
   llvm::Value* lanes_below(const Expr& comparison);
+  llvm::Value* lanes_of_pattern(const Expr& comparison);
   llvm::Value* constant(const ir::Node&);
   llvm::Value* call_function(const Expr&);       // functions.cpp
   std::optional<Values> values_of(const Expr&);  // table_values.cpp
@@ -114,8 +115,10 @@ class Emitter {
   llvm::Value* load_lanes(const ir::KBuffer&, Type, llvm::Value* index, llvm::Value* mask);
   llvm::Value* load_anywhere(const ir::KBuffer&, Type, llvm::Value* index, llvm::Value* mask);
   llvm::Value* load_strided(const ir::KBuffer&, Type, llvm::Value* base, std::int64_t stride, llvm::Align);
-  llvm::Value* load_pattern(const ir::KBuffer&, Type, const Expr& address, llvm::Align);
-  llvm::Value* load_clamped(const ir::KBuffer&, Type, const Expr& address, llvm::Align, llvm::Value* mask);
+  llvm::Value* load_pattern(const ir::KBuffer&, Type, const Expr& address, llvm::Align, llvm::Value* mask);
+  bool has_pattern(Type, const Expr& address, bool masked) const;  // that load_pattern loads
+  llvm::Value* load_run(const ir::KBuffer&, Type, llvm::Value* at, std::span<const int> pick, llvm::Align, llvm::Value* mask);
+  llvm::Value* load_clamped(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
   bool loads_under_masks(Type) const;
   llvm::Value* load_one_masked(const ir::KBuffer&, Type, llvm::Value* at, llvm::Align, llvm::Value* mask);
   llvm::Value* load_strided_masked(const ir::KBuffer&, Type, llvm::Value* base, std::int64_t stride, llvm::Align,

@@ -186,6 +186,7 @@ Value* Emitter::emit_node(const Expr& e) {
     case Op::gt:
     case Op::ge: {
       if (Value* mask = lanes_below(e)) return mask;
+      if (Value* mask = lanes_of_pattern(e)) return mask;
       Value* x = emit(args[0]);
       return math.comparison(n.op, operand_type(0), x, emit(args[1]));
     }

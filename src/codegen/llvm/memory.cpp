@@ -4,10 +4,9 @@
 //   ramp of stride 1           one vector access, masked where there is a mask
 //   ramp of stride 0           one scalar, in every lane (loads); under a mask read where a lane is active
 //   strides -4 .. 4            vector loads of exactly the span between first and last element, shuffled; under a mask of its
-//   active
-//                              elements (memory_strided.cpp)
-//   a ramp that is clamped     one masked vector, and the elements at the bounds (memory_strided.cpp)
-//   a pattern that is known    one vector of neighbours, shuffled: x(i / 2) (memory_strided.cpp)
+//                              active elements (memory_strided.cpp)
+//   a place that is clamped    one masked vector, and the elements at the bounds (memory_strided.cpp)
+//   a pattern that is known    vectors of neighbours, shuffled: x(i / 2), x(c, i) for a pixel's few c (memory_patterns.cpp)
 //   whole registers, streamed  stores past the caches, where the address is on a boundary
 //   packed arguments           memory_packed.cpp
 //   small tables               permutations of registers (memory_table.cpp)
@@ -151,9 +150,9 @@ Value* Emitter::load_vector(const ir::KBuffer& buffer, Type t, const Expr& addre
   if (mask && stride >= -4 && stride <= 4 && loads_under_masks(t))
     return load_strided_masked(buffer, t, place(ramp->base), stride, align, mask);
   if (!ramp && !thread_of)
-    if (Value* found = load_clamped(buffer, t, address, align, mask)) return found;
-  if (!ramp && !mask)
-    if (Value* found = load_pattern(buffer, t, address, align)) return found;
+    if (Value* found = load_clamped(buffer, t, address, mask)) return found;
+  if (!ramp)
+    if (Value* found = load_pattern(buffer, t, address, align, mask)) return found;
   if (!ramp)
     if (Value* found = load_from_table(buffer, t, address, mask)) return found;
   if (!ramp) {

@@ -3,8 +3,7 @@
 // Alone, a load touches nothing outside of the span between its first and its last element. Where the expression around reads
 // all of a period, as the three colours of a pixel are, the neighbours are whole vectors, which the loads share; on AArch64
 // they and their shuffles are one ld2, ld3 or ld4. Under a mask the vectors of neighbours are masked: they touch the elements
-// of active lanes alone, at a small part of the time of a gather. Elements that lanes repeat, x(i / 2), are one such vector
-// too.
+// of active lanes alone, at a small part of the time of a gather.
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
@@ -52,114 +51,22 @@ Value* Emitter::load_strided(const ir::KBuffer& buffer, Type t, Value* base, std
 
 namespace {
 
-// Lane k of an address is base + offsets[k].
-struct Pattern {
-  Expr base;  // a scalar
-  std::vector<std::int64_t> offsets;
-};
-
-// The lanes of what has no variables: ramp(0, 1) / 2 is 0 0 1 1 2 2 ...
-std::optional<std::vector<std::int64_t>> constant_lanes(const Expr& e) {
-  const int n = e.type().lanes;
-  std::vector<std::int64_t> lanes(static_cast<std::size_t>(n));
-  std::int64_t v = 0, step = 0;
-  const auto args = ir::args_of(e);
-  const auto each = [&](auto f) {
-    for (std::size_t k = 0; k < lanes.size(); ++k) lanes[k] = f(k);
-    return lanes;
-  };
-  switch (ir::op_of(e)) {
-    case ir::Op::int_const:
-      return each([&](std::size_t) { return e.node()->i; });
-    case ir::Op::broadcast:
-      if (!ir::is_int(args[0], &v)) return std::nullopt;
-      return each([&](std::size_t) { return v; });
-    case ir::Op::ramp:
-      if (!ir::is_int(args[0], &v) || !ir::is_int(args[1], &step)) return std::nullopt;
-      return each([&](std::size_t k) { return v + step * static_cast<std::int64_t>(k); });
-    case ir::Op::add:
-    case ir::Op::sub:
-    case ir::Op::mul:
-    case ir::Op::div:
-    case ir::Op::mod: {
-      const auto a = constant_lanes(args[0]), b = constant_lanes(args[1]);
-      if (!a || !b) return std::nullopt;
-      return each([&](std::size_t k) {
-        const std::int64_t x = (*a)[k], y = (*b)[k];
-        switch (ir::op_of(e)) {
-          case ir::Op::add:
-            return x + y;
-          case ir::Op::sub:
-            return x - y;
-          case ir::Op::mul:
-            return x * y;
-          case ir::Op::div:
-            return ir::floor_div(x, y);
-          default:
-            return ir::floor_mod(x, y);
-        }
-      });
-    }
-    default:
-      return std::nullopt;
-  }
-}
-
-std::optional<Pattern> pattern_of(const Expr& address) {
-  Pattern p{ir::index(0), std::vector<std::int64_t>(static_cast<std::size_t>(address.type().lanes), 0)};
-  const auto add = [&](const auto& self, const Expr& e, int sign) -> bool {
-    const auto args = ir::args_of(e);
-    if (ir::is(e, ir::Op::add) || ir::is(e, ir::Op::sub))
-      return self(self, args[0], sign) && self(self, args[1], ir::is(e, ir::Op::add) ? sign : -sign);
-    std::int64_t step = 0;
-    if (ir::is(e, ir::Op::broadcast) || (ir::is(e, ir::Op::ramp) && ir::is_int(args[1], &step))) {
-      p.base = sign > 0 ? ir::add(p.base, args[0]) : ir::sub(p.base, args[0]);
-      for (std::size_t k = 0; k < p.offsets.size(); ++k) p.offsets[k] += sign * step * static_cast<std::int64_t>(k);
-      return true;
-    }
-    const auto lanes = constant_lanes(e);
-    for (std::size_t k = 0; lanes && k < p.offsets.size(); ++k) p.offsets[k] += sign * (*lanes)[k];
-    return lanes.has_value();
-  };
-  if (!add(add, address, 1)) return std::nullopt;
-  return p;
-}
-
-}  // namespace
-
-// Lanes in a pattern that is known, within one vector of neighbours: x(i / 2) reads 0 0 1 1 2 2 ... The vector ends with the
-// farthest of them. Empty where the address is no such pattern.
-Value* Emitter::load_pattern(const ir::KBuffer& buffer, Type t, const Expr& address, llvm::Align align) {
-  if (t.scalable) return nullptr;
-  const auto p = pattern_of(address);
-  if (!p) return nullptr;
-  const auto [low, high] = std::minmax_element(p->offsets.begin(), p->offsets.end());
-  const std::int64_t from = *low, span = *high - from + 1;
-  if (span > t.lanes) return nullptr;
-  kept_.push_back(p->base);
-  Value* base = place(p->base);
-  Value* at = element(buffer, b.CreateAdd(base, llvm::ConstantInt::getSigned(base->getType(), from)));
-  if (span == 1) return b.CreateVectorSplat(math.count(t), load_scalar(buffer, t, at));
-  llvm::LoadInst* part = b.CreateAlignedLoad(math.memory_type(t.with_lanes(static_cast<int>(span))), at, align);
-  unit.tag_access(part, buffer.id);
-  std::vector<int> pick;
-  for (const std::int64_t o : p->offsets) pick.push_back(static_cast<int>(o - from));
-  return b.CreateShuffleVector(part, pick);
-}
-
-namespace {
-
-// An address base + max(min(ramp, high), low), as a border that is repeated has it; `high` or `low` may be missing.
+// An address of which one term, or a multiple of one, is max(min(place, high), low), as a border that is repeated has it;
+// `high` or `low` may be missing.
 struct Clamped {
-  Expr base, ramp, high, low;  // `ramp` is of stride 1, the others are scalars
+  Expr place, high, low;  // the bounds are scalars
+  Expr rest, times;       // the address is rest + times * the clamped place; empty: 0 and 1
+  Expr at(const Expr& of_place) const {
+    const Expr e = times.empty() ? of_place : ir::mul(times, of_place);
+    return rest.empty() ? e : ir::add(rest, e);
+  }
 };
 
 std::optional<Clamped> clamped_of(const Expr& address) {
   Clamped c;
-  c.base = ir::index(0);
+  const auto clamps = [](const Expr& e) { return ir::is(e, ir::Op::min) || ir::is(e, ir::Op::max); };
   const auto bend = [&](const auto& self, const Expr& e) -> bool {
-    if (ir::is(e, ir::Op::ramp)) return c.ramp = e, ir::is_int(ir::args_of(e)[1], 1);
-    if (!ir::is(e, ir::Op::min) && !ir::is(e, ir::Op::max)) return false;
+    if (!clamps(e)) return c.place = e, true;
     const auto args = ir::args_of(e);
     const int k = ir::is(args[0], ir::Op::broadcast) ? 0 : 1;
     if (!ir::is(args[static_cast<std::size_t>(k)], ir::Op::broadcast) || !self(self, args[static_cast<std::size_t>(1 - k)]))
@@ -175,46 +82,53 @@ std::optional<Clamped> clamped_of(const Expr& address) {
   };
   const auto add = [&](const auto& self, const Expr& e) -> bool {
     if (ir::is(e, ir::Op::add)) return self(self, ir::args_of(e)[0]) && self(self, ir::args_of(e)[1]);
-    if (ir::is(e, ir::Op::broadcast)) return c.base = ir::add(c.base, ir::args_of(e)[0]), true;
-    return c.ramp.empty() && bend(bend, e);
+    if (clamps(e)) return c.place.empty() && bend(bend, e);
+    if (ir::is(e, ir::Op::mul) && c.place.empty())
+      for (const std::size_t k : {0, 1})
+        if (ir::is(ir::args_of(e)[k], ir::Op::broadcast) && clamps(ir::args_of(e)[1 - k])) {
+          c.times = ir::args_of(e)[k];
+          return bend(bend, ir::args_of(e)[1 - k]);
+        }
+    c.rest = c.rest.empty() ? e : ir::add(c.rest, e);
+    return true;
   };
-  if (!add(add, address) || c.ramp.empty() || (c.high.empty() && c.low.empty())) return std::nullopt;
+  if (!add(add, address) || c.place.empty()) return std::nullopt;
   return c;
 }
 
 }  // namespace
 
-// Lanes between the bounds are one masked load, those beyond a bound the one element there.
-Value* Emitter::load_clamped(const ir::KBuffer& buffer, Type t, const Expr& address, llvm::Align align, Value* mask) {
+// Lanes between the bounds are one masked load of neighbours or of a pattern, those beyond a bound another one of what stands
+// there: one element, or the few values of a point.
+Value* Emitter::load_clamped(const ir::KBuffer& buffer, Type t, const Expr& address, Value* mask) {
   if (!loads_under_masks(t)) return nullptr;
   const auto c = clamped_of(address);
   if (!c) return nullptr;
-  const auto active = [&](Value* v) { return mask ? b.CreateAnd(mask, v) : v; };
-  const auto lanes = [&](const Expr& bound) { return ir::broadcast(bound, t.lanes); };
-  const auto test = [&](const Expr& e) {
-    kept_.push_back(e);
-    return emit(e);
+  const auto near = [&](const Expr& e) {
+    const auto ramp = as_ramp(e);
+    std::int64_t stride = 0;
+    if (ramp) return ir::is_int(ramp->stride, &stride) && (stride == 0 || stride == 1);
+    return has_pattern(t, e, true);
   };
-  const auto at = [&](const Expr& e) {
-    kept_.push_back(ir::add(c->base, e));
-    return place(kept_.back());
+  const auto lanes = [&](const Expr& bound) { return ir::broadcast(bound, t.lanes); };
+  for (const Expr& place : {c->place, c->high.empty() ? c->place : lanes(c->high), c->low.empty() ? c->place : lanes(c->low)})
+    if (!near(c->at(place))) return nullptr;
+  const auto active = [&](Value* v) { return mask ? b.CreateAnd(mask, v) : v; };
+  const auto kept = [&](const Expr& e) {
+    kept_.push_back(e);
+    return e;
   };
   Value *inside = nullptr, *result = nullptr;
-  const auto also = [&](Value* v) { inside = inside ? b.CreateAnd(inside, v) : v; };
-  std::vector<std::pair<Value*, Value*>> beyond;  // lanes, and their one element
+  std::vector<std::pair<Value*, Value*>> beyond;  // lanes, and what they load
   for (const bool high : {false, true}) {
     const Expr& bound = high ? c->high : c->low;
     if (bound.empty()) continue;
-    Value* out = test(high ? ir::gt(c->ramp, lanes(bound)) : ir::lt(c->ramp, lanes(bound)));
-    also(b.CreateNot(out));
-    beyond.emplace_back(out, load_one_masked(buffer, t, at(bound), align, active(out)));
+    Value* out = emit(kept(high ? ir::gt(c->place, lanes(bound)) : ir::lt(c->place, lanes(bound))));
+    inside = inside ? b.CreateAnd(inside, b.CreateNot(out)) : b.CreateNot(out);
+    beyond.emplace_back(out, load_vector(buffer, t, kept(c->at(lanes(bound))), active(out)));
   }
-  llvm::Type* type = math.memory_type(t);
-  llvm::CallInst* part = b.CreateMaskedLoad(type, element(buffer, at(ir::args_of(c->ramp)[0])), align, active(inside),
-                                            llvm::Constant::getNullValue(type));
-  unit.tag_access(part, buffer.id);
-  result = part;
-  for (const auto& [out, one] : beyond) result = b.CreateSelect(out, one, result);
+  result = load_vector(buffer, t, kept(c->at(c->place)), active(inside));
+  for (const auto& [out, v] : beyond) result = b.CreateSelect(out, v, result);
   return result;
 }
 
