@@ -82,6 +82,7 @@ class Interior {
   bool equal_arms_ = false;
   std::vector<Expr> idle_;                           // conditions of stored choices of which one arm reads nothing
   std::vector<ir::Id> points_;                       // the variables of the tile
+  std::vector<ir::Id> vectors_;                      // of the vectors around the current statement, inside of the tile
   std::vector<ir::Id> other_points_;                 // of tiles below serial loops in it, which are looked at on their own
   std::unordered_map<const ir::Node*, bool> reads_;  // is there a load in it?
   std::vector<analysis::VarRange>

@@ -77,6 +77,8 @@ bool Interior::reads(const Expr& e) {
 void Interior::loop(const KStmt& s, bool direct) {
   auto& points = direct ? points_ : other_points_;
   if (is_tile(s)) points.push_back(s.var);
+  const bool vector = s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::vectorized;
+  if (vector) vectors_.push_back(s.var);
   inner_.push_back(s.var);
   const int outside = scope_;
   scope_ = ++scopes_;
@@ -84,6 +86,7 @@ void Interior::loop(const KStmt& s, bool direct) {
   gather(s.body, direct && is_tile(s));
   ranges_.erase(ranges_.begin());
   scope_ = outside;
+  if (vector) vectors_.pop_back();
 }
 
 void Interior::gather(const std::vector<KStmt>& list, bool direct) {
@@ -237,12 +240,14 @@ void Interior::expression(const Expr& e) {
   const bool left = uses_any(args[0], points_), right = uses_any(args[1], points_);
   if (left == right) return;
   const Expr &a = left ? args[0] : args[1], &b = left ? args[1] : args[0];  // a moves with the point
+  // A row that is clamped costs its vectors nothing: they need not be inside.
+  const bool one_of_all_lanes = !vectors_.empty() && !uses_any(e, vectors_);
   switch (ir::op_of(e)) {
     case Op::min:
-      assume(e, a, {at_most(a, b)});
+      if (!one_of_all_lanes) assume(e, a, {at_most(a, b)});
       break;
     case Op::max:
-      assume(e, a, {at_most(b, a)});
+      if (!one_of_all_lanes) assume(e, a, {at_most(b, a)});
       break;
     case Op::mod:
       if (left) assume(e, a, {a, below(a, b)});

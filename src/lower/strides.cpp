@@ -6,7 +6,7 @@
 //   else
 //     out[ramp48(..)] = rgb[x48(..) + rgb_stride1 * (ramp48(0, 1) / 3) + ..]  lanes that lie anywhere
 //
-// So does a vector along the rows, rgb[y, x, c] along x, whose elements lie a few apart then. Rows of more elements are
+// A vector along the rows, rgb[y, x, c] along x, has one too: its elements lie a few apart then. Rows of more elements are
 // gathered in any case. Not with launches.
 #include <algorithm>
 #include <map>
@@ -111,6 +111,21 @@ void put_numbers(std::vector<KStmt>& list, const ir::Substitution& numbers, cons
   }
 }
 
+// Where rows have gaps, a vector that moves elements one by one and computes little is a loop: it would be taken apart into as
+// many loads and stores anyway.
+void move_one_by_one(KStmt& s, const std::map<Id, std::int64_t>& strides) {
+  constexpr std::size_t little = 24;  // nodes
+  const bool vector = s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::vectorized;
+  if (vector && s.body.size() == 1 && s.body.front().kind == KStmt::Kind::store && !s.body.front().atomic) {
+    const KStmt& store = s.body.front();
+    const bool scatters = std::any_of(strides.begin(), strides.end(),
+                                      [&](const auto& stride) { return ir::uses_var(store.address, stride.first); });
+    if (scatters && ir::node_count(store.value) <= little) s.loop_kind = ir::LoopKind::serial;
+  }
+  for (auto* list : {&s.body, &s.otherwise})
+    for (KStmt& inner : *list) move_one_by_one(inner, strides);
+}
+
 }  // namespace
 
 void know_strides(Draft& draft) {
@@ -134,6 +149,7 @@ void know_strides(Draft& draft) {
     std::vector<KStmt> known{s};
     put_numbers(known, numbers, facts);
     KStmt choice = if_stmt(closed, std::move(known), s.where);
+    move_one_by_one(s, strides);
     choice.otherwise.push_back(std::move(s));
     s = std::move(choice);
   }
