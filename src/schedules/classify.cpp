@@ -27,6 +27,7 @@ bool runs_along(const Reading& r, Id variable) {
 }
 
 constexpr double few_terms = 8;
+constexpr std::int64_t few_apart = 4;  // elements that a vector's lanes lie apart, so that loads are shuffled
 
 // A product, where it is chosen or converted too.
 bool is_product(const Expr& e) {
@@ -155,7 +156,7 @@ void reduction(const ir::Program& p, const ir::Stage& s, const Sizes& sizes, Cla
   }
 }
 
-void pointwise(const ir::Program& p, const ir::Stage& s, Classified& c) {
+void pointwise(const ir::Program& p, const ir::Stage& s, const Sizes& sizes, Classified& c) {
   const auto spatial = spatial_of(s);
   const std::vector<Reading> loads = readings_of(p, s);
   for (const Reading& r : loads)
@@ -187,7 +188,8 @@ void pointwise(const ir::Program& p, const ir::Stage& s, Classified& c) {
       const Id last = spatial.back().id;
       bool other = false, turned = false;
       for (const auto& v : spatial)
-        if (v.id != last && runs_along(r, v.id)) other = true, c.turned = v.id;
+        if (v.id != last && runs_along(r, v.id) && sizes.constant_extent(s, v.id).value_or(INT64_MAX) > few_apart)
+          other = true, c.turned = v.id;
       for (std::size_t d = 0; d + 1 < r.at.size(); ++d) turned = turned || r.at[d].moves_with(last);
       if (other && turned && !r.at.back().moves_with(last)) {
         c.family = Family::transposition;
@@ -212,7 +214,7 @@ Classified classify(const ir::Program& p, const ir::Stage& s, const Sizes& sizes
   else if (s.is_reduction())
     reduction(p, s, sizes, c);
   else
-    pointwise(p, s, c);
+    pointwise(p, s, sizes, c);
   return c;
 }
 

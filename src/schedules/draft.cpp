@@ -8,8 +8,14 @@
 namespace ashlar::schedules {
 
 const Classified& Draft::family(Id id) {
-  const auto at = families_.find(id);
-  return at != families_.end() ? at->second : families_.emplace(id, classify(program(), stage(id), sizes())).first->second;
+  if (const auto at = families_.find(id); at != families_.end()) return at->second;
+  Classified c = classify(program(), stage(id), sizes());
+  if (c.family == Family::column_reduction || c.family == Family::stencil)
+    if (const Id along = terms_beside_few(*this, stage(id))) {
+      c.family = Family::row_reduction, c.contiguous = along;
+      c.why = "results that are neighbours are few, and lie otherwise than those of the next point";
+    }
+  return families_.emplace(id, std::move(c)).first->second;
 }
 
 Choice& Draft::choice(Id id) {

@@ -46,9 +46,10 @@ struct Tile {  // of results that are summed in registers: dimensions of a stage
   int packed_dim = -1;
   std::optional<Phases> phases;
   // Columns are the few values of each point, all of them: vectors hold those of several points, neighbours along this
-  // dimension, which is the one before.
+  // dimension, the one before. Apart: each of the values is computed in vectors of its own.
   int pixels = -1;
   std::int64_t pixels_by = 1;
+  bool apart = false;
   std::int64_t width() const { return pixels_by * columns_by; }  // results of a row of the tile, neighbours in memory
 };
 
@@ -177,11 +178,14 @@ void reduce_all(Draft&, Id stage);
 // phases.cpp: of the stage's results along `columns`; the copy that it reads, at the place where a tile is computed.
 std::optional<Phases> phases_of(const Draft&, const ir::Stage&, Id columns);
 void copy_phases(Draft&, Id stage, Id told, Loop place, const Phases&);
-// pixels.cpp: points with a few values each. Are the last dimension of points the values, and do vectors of several points load
-// neighbours? Of sums in tiles: points of a tile, 0 where that is not so.
-bool has_channels(const Draft&, const ir::Stage&, const std::vector<double>& window);
-bool reads_neighbours(const ir::Stage&, Id point, Id channel);
-std::int64_t pixels_of_tile(const Draft&, const ir::Stage&, int columns, std::int64_t lanes, std::int64_t vectors);
+// pixels.cpp: points with a few values each, the last dimension.
+// Vectors hold several points with all values of each. `alone`: nothing is computed inside of its loops.
+bool has_channels(const Draft&, const ir::Stage&, const std::vector<double>& window, bool alone);
+bool reads_neighbours(const Draft&, const ir::Stage&);  // where such a vector stands, lanes are not gathered
+std::optional<Tile> tile_of_pixels(const Draft&, const ir::Stage&);
+void values_apart(Draft&, Id stage, const Tile&);  // the loops of a stage of points
+// The terms, by their variable, that fill vectors where the few values of a point, or of several, do not; 0: none.
+Id terms_beside_few(const Draft&, const ir::Stage&);
 // points.cpp: short rows, whose points are in lanes.
 bool takes_points(Draft&, const ir::Stage&);
 Tile points_of(Draft&, const ir::Stage&);

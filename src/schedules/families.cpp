@@ -21,12 +21,12 @@ Taken taken_by(Draft& d, Id id) {
   const auto dims = spatial_of(s);
   if (d.s.target().is_gpu() || d.s.target().lanes(d.program().buffer(s.buffers.front()).type) < 2) return Taken::no;
   if (c.family == Family::transposition && s.values.size() == 1 && ir::is(s.values.front(), ir::Op::load) &&
-      d.program().buffer(s.values.front().node()->id).role == ir::Role::input)
+      d.program().buffer(s.values.front().node()->id).role == ir::Role::input && !reads_neighbours(d, s))
     return Taken::transposition;
   // The window lies over dimensions before the last: channels.
   if (c.family == Family::stencil && s.is_reduction() && s.values.size() == 1 && dims.size() >= 3 &&
       !has_window_along(c, dims.back().id) && has_window_along(c, dims[dims.size() - 2].id) &&
-      d.sizes().extent(s, dims.back().id) >= 4)
+      d.sizes().extent(s, dims.back().id) >= 4 && !tile_of_pixels(d, s))
     return Taken::channels_last;
   return Taken::no;
 }

@@ -90,7 +90,8 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
   Stage leader = d.handle(g.leader);
   std::optional<Stage> sums;                                // what a tile of the leader is copied from
   const bool values = d.stage(g.leader).values.size() > 1;  // of one point; LLVM keeps them in registers
-  if (plan.tile && d.stage(g.leader).is_reduction() && !(plan.points && values)) {
+  const bool reduction = d.stage(g.leader).is_reduction();
+  if (plan.tile && (reduction || (plan.tile->apart && g.members.empty())) && !(plan.points && values)) {
     const auto write = [&] {
       sums = d.s.cache_write(leader, Scope::stack, d.where);
       d.made(sums->id(), g.leader);
@@ -157,7 +158,10 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
     turn(sums->id());
     if (plan.tile->packed) pack_columns(d, g.leader, sums->id(), *plan.tile);
     if (plan.tile->phases) copy_phases(d, sums->id(), g.leader, around->loop, *plan.tile->phases);
-    accumulate(d, sums->id(), *plan.tile);
+    if (reduction)
+      accumulate(d, sums->id(), *plan.tile);
+    else
+      values_apart(d, sums->id(), *plan.tile);
   }
   // The leader's own terms come first: lanes have no sums of their own once something is computed between them.
   if (d.stage(g.leader).is_reduction() && !sums && !plan.points) reduce_in_lanes(d, g.leader);
@@ -201,7 +205,7 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
         own = tile_of(d, d.stage(id), d.family(id));
       if (own) {
         const bool pixels = plan.tile->pixels >= 0;
-        if (!pixels || own->pixels < 0) own->pixels = -1, own->pixels_by = 1;
+        if (!pixels || own->pixels < 0) own->pixels = -1, own->pixels_by = 1, own->apart = false;
         own->columns_by = pixels && own->pixels < 0 ? plan.tile->pixels_by : plan.tile->columns_by;
         if (own->pixels >= 0) own->pixels_by = plan.tile->pixels_by;
         const auto& follows = g.follows.at(id);

@@ -27,9 +27,7 @@ const Follow* along(const std::vector<Follow>& follows, int dim) {
 
 // Vectors of several points, with all values of each, load neighbours in the leader too.
 bool leads_pixels(const Draft& d, const ir::Stage& s, int vector_dim) {
-  const auto dims = spatial_of(s);
-  return vector_dim > 0 && vector_dim + 1 == static_cast<int>(dims.size()) &&
-         reads_neighbours(s, dims[static_cast<std::size_t>(vector_dim) - 1].id, dims.back().id) &&
+  return vector_dim + 1 == static_cast<int>(spatial_of(s).size()) && reads_neighbours(d, s) &&
          d.last_in_memory(s.id).value_or(static_cast<std::size_t>(vector_dim)) == static_cast<std::size_t>(vector_dim);
 }
 
@@ -131,7 +129,9 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
   }
   const int v = plan.vector_dim;
   if (plan.tile && plan.tile->columns < 0) plan.tile.reset();
-  plan.channels = v == n - 1 && !plan.tile && has_channels(d, leader, window);
+  plan.channels = v == n - 1 && !plan.tile && has_channels(d, leader, window, g.members.empty());
+  if (v == n - 1 && !plan.tile && !plan.channels && g.members.empty() && !leader.is_reduction() && leader.values.size() == 1)
+    plan.tile = tile_of_pixels(d, leader);
   const bool pixels = plan.tile && plan.tile->pixels >= 0, several = plan.channels || pixels;
   const int w = several ? v - 1 : v;  // the dimension along which vectors follow each other
   int strip_dim = -1;                 // its outer part stands outside, its inner part inside of the others
@@ -158,7 +158,7 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
              static_cast<double>(2 * rows * least_strips) <= extent(strip_dim))
         rows *= 2;
       plan.factors[strip_dim] = rows, slides_along_strip = true;
-    } else if (family == Family::transposition) {  // lines of the cache at both ends
+    } else if (family == Family::transposition && !plan.channels) {  // lines of the cache at both ends
       for (int k = 0; k < n; ++k)
         if (dims[static_cast<std::size_t>(k)].id == d.family(g.leader).turned) strip_dim = k;
       if (strip_dim == v) strip_dim = -1;

@@ -149,8 +149,8 @@ Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
     vectors = std::min<std::int64_t>(vectors, 2);
   if (columns) vectors = std::clamp<std::int64_t>((*columns + lanes - 1) / lanes, 1, vectors);
   t.columns_by = vectors * lanes;
-  if (const std::int64_t points = t.phases || c.family == Family::product ? 0 : pixels_of_tile(d, s, t.columns, lanes, 4))
-    t.pixels = t.columns - 1, t.pixels_by = points, t.columns_by = *columns;
+  if (!t.phases && c.family != Family::product)
+    if (const auto pixels = tile_of_pixels(d, s); pixels && pixels->columns == t.columns) return *pixels;
   if (c.family != Family::product) return t;
   t.rows = dim_of(s, c.rows);
   if (t.rows == t.columns) t.rows = dim_of(s, c.columns);
@@ -242,7 +242,13 @@ void unroll_terms(Draft& d, Id id, const Tile& t) {
     d.attempt(id, "", [&] { stage.unroll(loop_over(d, stage, v), d.where); });
 }
 
-void accumulate(Draft& d, Id id, const Tile& t) {
+void accumulate(Draft& d, Id id, const Tile& of_stage) {
+  Tile t = of_stage;
+  if (t.apart) {  // values are rows
+    last_in_memory(d, id, t.pixels);
+    t.rows = t.columns, t.rows_by = t.columns_by, t.columns = t.pixels, t.columns_by = t.pixels_by;
+    t.pixels = -1, t.pixels_by = 1, t.apart = false;
+  }
   const Stage stage = d.handle(id);
   const std::int64_t lanes = lanes_in(d, id);
   const std::vector<Id> unrolled = unrolled_terms(d, d.stage(id), t, lanes);
@@ -296,14 +302,15 @@ void accumulate(Draft& d, Id id, const Tile& t) {
 void vectors_of_tile(Draft& d, Id id, Loop loop, const Tile& t) {
   const Stage stage = d.handle(id);
   const int lanes = std::max(1, d.s.target().lanes(d.program().buffer(d.stage(id).buffers.front()).type));
-  d.attempt(id, "vectors of " + std::to_string(lanes) + " along " + std::string(loop.label(d.where)), [&] {
-    if (t.width() > lanes && t.width() % lanes == 0) {
-      const Split split = stage.split(loop, lanes, Tail::exact, d.where);
-      stage.unroll(split.outer, d.where);
-      loop = split.inner;
-    }
-    if (lanes > 1) stage.vectorize(loop, d.where);
-  });
+  d.attempt(id, "vectors of " + std::to_string(t.apart ? t.width() : lanes) + " along " + std::string(loop.label(d.where)),
+            [&] {
+              if (!t.apart && t.width() > lanes && t.width() % lanes == 0) {  // values that were apart are shuffled as a whole
+                const Split split = stage.split(loop, lanes, Tail::exact, d.where);
+                stage.unroll(split.outer, d.where);
+                loop = split.inner;
+              }
+              if (lanes > 1) stage.vectorize(loop, d.where);
+            });
 }
 
 }  // namespace ashlar::schedules

@@ -54,7 +54,7 @@ TEST_CASE("by default: channels as many as lanes, or hardly any points, are vect
   b.same({{4, 3}, {4, 3}});
 }
 
-TEST_CASE("by default: points that read several channels are no vector with channels, since lanes would be gathered") {
+TEST_CASE("by default: channels that have formulas of their own, and cost something, are in vectors of their own") {
   lang::DefinitionScope scope;
   const Symbol N{"N"};
   const Tensor x = input("x", f32, {N, 3});
@@ -66,7 +66,7 @@ TEST_CASE("by default: points that read several channels are no vector with chan
     });
   };
   const Scheduled dear({x}, {turned(true)}), cheap({x}, {turned(false)});
-  CHECK(dear.has("y", "a vector of 3 along c"));
+  CHECK(dear.has("y", "3 values apart, 16 points in a vector"));
   CHECK(cheap.has("y", "points along n with 3 values each"));
   for (const std::int64_t n : {1, 5, 33}) dear.same({{n, 3}, {n, 3}}), cheap.same({{n, 3}, {n, 3}});
 }
@@ -112,4 +112,49 @@ TEST_CASE("by default: sums of several pixels with all their channels are in vec
   CHECK(!Scheduled({x, w}, {compute("apart", {{"y", H}, {"i", W / 2}, {"c", 3}},
                                     [&](Var y, Var i, Var c) { return sum(w(0, k) * x(y, 2 * i + k, c), k); })})
              .has("apart", "a tile of 48"));
+}
+
+TEST_CASE("by default: values of points that lie in planes are read apart") {
+  lang::DefinitionScope scope;
+  const Symbol H{"H"}, W{"W"};
+  const Tensor planes = input("planes", f32, {3, H, W}), pixels = input("pixels", u8, {H, W, 3});
+  const Scheduled to({planes}, {compute("to", {{"y", H}, {"x", W}, {"c", 3}},
+                                        [&](Var y, Var x, Var c) { return u8(i32(planes(c, y, x) * 4.f)); })});
+  CHECK(to.has("to", "3 values apart, 32 points in a vector"));
+  const Scheduled from({pixels}, {compute("from", {{"c", 3}, {"y", H}, {"x", W}},
+                                          [&](Var c, Var y, Var x) { return f32(pixels(y, x, c)) * 0.5f; })});
+  CHECK(from.has("from", "vectors of 16 along x"));
+  const Scheduled turned(
+      {pixels}, {compute("turned", {{"y", H}, {"x", W}, {"c", 3}}, [&](Var y, Var x, Var c) { return pixels(y, x, 2 - c); })});
+  CHECK(turned.has("turned", "points along x with 3 values each"));
+  for (const std::int64_t w : {1, 5, 64, 150}) {
+    to.same({{3, 2, w}, {2, w, 3}});
+    from.same({{2, w, 3}, {3, 2, w}});
+    turned.same({{2, w, 3}, {2, w, 3}});
+  }
+}
+
+TEST_CASE("by default: sums at a border that is repeated are together, under a stride apart, elsewhere their terms in lanes") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N", {.min = 1}};
+  const Tensor x = input("x", f32, {N, 2}), w = input("w", f32, {24}), own = input("own", f32, {24, 2});
+  const Axis k{"k", 24};
+  const auto sums = [&](const char* name, auto term) {
+    return compute(name, {{"n", N}, {"c", 2}}, [&](Var n, Var c) { return sum(term(n, c), k); });
+  };
+  const auto clamped = [&](const Expr& i) { return clamp(i, 0, N - 1); };
+  const Scheduled border({x, w}, {sums("border", [&](Var n, Var c) { return w(k) * x(clamped(n + k - 12), c); })});
+  CHECK(border.has("border", "sums of a tile of 64, 16 in a vector"));
+  const Scheduled each({x, own}, {sums("each", [&](Var n, Var c) { return own(k, c) * x(clamped(n + k), c); })});
+  CHECK(each.has("each", "sums of a tile of 2 x 32, 16 in a vector"));
+  const Scheduled halved({x, w}, {sums("halved", [&](Var n, Var c) { return w(k) * x(clamped(2 * n + k), c); })});
+  CHECK(halved.has("halved", "sums of a tile of 2 x 32, 16 in a vector"));
+  const Scheduled anywhere({x, w}, {sums("anywhere", [&](Var n, Var c) { return w(k) * x(clamped(n * 160 / 147 + k), c); })});
+  CHECK(anywhere.has("anywhere", "sums in 1 vector of 8"));
+  for (const std::int64_t n : {1, 33, 100}) {
+    border.same({{n, 2}, {24}, {n, 2}});
+    each.same({{n, 2}, {24, 2}, {n, 2}});
+    halved.same({{n, 2}, {24}, {n, 2}});
+    anywhere.same({{n, 2}, {24}, {n, 2}});
+  }
 }
