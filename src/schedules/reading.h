@@ -48,8 +48,8 @@ class Sizes {
   double of(const Expr&) const;  // an expression over symbols; loops around count as 0
   double extent(const ir::Stage&, Id variable) const;
   bool from_data(const ir::Stage&, Id variable) const;  // its bounds are read from tables
-  double points(const ir::Stage&) const;  // of the spatial variables
-  double terms(const ir::Stage&) const;   // of the reduction variables
+  double points(const ir::Stage&) const;                // of the spatial variables
+  double terms(const ir::Stage&) const;                 // of the reduction variables
   std::optional<std::int64_t> constant_extent(const ir::Stage&, Id variable) const;
 
  private:
