@@ -57,6 +57,7 @@ constexpr Pass passes[] = {
     {"unroll", [](State& s, const LowerOptions&) { lower_impl::unroll(s.draft); }},
     {"constants", [](State& s, const LowerOptions&) { lower_impl::fold_constants(s.draft); }},
     {"tidy", [](State& s, const LowerOptions&) { lower_impl::tidy(s.draft); }},
+    {"spare lanes", [](State& s, const LowerOptions&) { lower_impl::store_spare_lanes(s.draft); }},
     {"registers", [](State& s, const LowerOptions& o) { lower_impl::check_registers(s.draft, o); }},
     {"first steps", [](State& s, const LowerOptions&) { lower_impl::take_first_steps(s.draft); }},
     {"carry", [](State& s, const LowerOptions& o) { lower_impl::carry(s.draft, o); }},

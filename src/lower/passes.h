@@ -63,6 +63,7 @@ void vectorize(Draft&);
 void unroll(Draft&);
 void fold_constants(Draft&);
 void tidy(Draft&);
+void store_spare_lanes(Draft&);
 void check_registers(const Draft&, const LowerOptions&);
 void take_first_steps(Draft&);
 void carry(Draft&, const LowerOptions&);

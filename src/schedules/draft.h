@@ -41,6 +41,7 @@ struct Phases {  // of a window under a stride: x(stride t + term)
 struct Tile {  // of results that are summed in registers: dimensions of a stage, -1 where there is none
   int rows = -1, columns = -1;
   std::int64_t rows_by = 1, columns_by = 1;
+  std::int64_t lanes = 0;  // of a vector of columns; 0: as many as a register holds
   // Columns are not neighbours, in a factor nor in the result: the factor that has them is packed by columns_by of them.
   Id packed = 0;  // its buffer
   int packed_dim = -1;
@@ -161,6 +162,7 @@ std::optional<Group> rows_before(Draft&, const Group& reader, const Plan&, const
 void schedule_together(Draft&, const Group& reader, Plan, const Group& first);
 // The loops of a stage inside of others: `place` is the innermost loop around it. `tile`: in its own dimensions.
 void schedule_inside(Draft&, Id stage, Loop place, const std::optional<Tile>& tile);  // inside.cpp
+std::int64_t lanes_for(std::optional<std::int64_t> columns, std::int64_t lanes);      // of a vector along them
 Tile tile_of(Draft&, const ir::Stage&, const Classified&);                            // tiles.cpp
 void lies_last(const Stage&, int rank, int dim, Where);  // neighbours in memory are those of this dimension; of rank 2 to 5
 // The variable bounds the terms, k in [0, i + 1): rows do not go over them together.

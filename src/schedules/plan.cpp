@@ -129,7 +129,11 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
   }
   const int v = plan.vector_dim;
   if (plan.tile && plan.tile->columns < 0) plan.tile.reset();
-  plan.channels = v == n - 1 && !plan.tile && has_channels(d, leader, window, g.members.empty());
+  // What is read all along a dimension for each point, a row of scores, is computed for one point at a time.
+  const bool of_rows = std::any_of(g.follows.begin(), g.follows.end(), [](const auto& member) {
+    return std::any_of(member.second.begin(), member.second.end(), [](const Follow& f) { return f.dim < 0; });
+  });
+  plan.channels = v == n - 1 && !plan.tile && !of_rows && has_channels(d, leader, window, g.members.empty());
   if (v == n - 1 && !plan.tile && !plan.channels && g.members.empty() && !leader.is_reduction() && leader.values.size() == 1)
     plan.tile = tile_of_pixels(d, leader);
   const bool pixels = plan.tile && plan.tile->pixels >= 0, several = plan.channels || pixels;

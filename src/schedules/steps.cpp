@@ -164,10 +164,11 @@ std::optional<std::size_t> rows_beside(const Draft& d, const ir::Stage& s, std::
 //     for ji: y[jo * 64 + ji] = sums[ji]
 void columns_in_tiles(Draft& d, Id id, std::size_t columns) {
   const ir::Stage s = d.stage(id);
-  const std::int64_t lanes = std::max(1, d.s.target().lanes(d.program().buffer(s.buffers.front()).type));
   const Id variable = s.iters[columns].id;
+  const std::int64_t lanes = lanes_for(d.sizes().constant_extent(s, variable),
+                                       std::max(1, d.s.target().lanes(d.program().buffer(s.buffers.front()).type)));
   Tile tile;
-  tile.columns = static_cast<int>(columns);
+  tile.columns = static_cast<int>(columns), tile.lanes = lanes;
   tile.columns_by = vectors_of_columns(d.sizes().constant_extent(s, variable), lanes) * lanes;
   if (const auto rows = rows_beside(d, s, columns)) {
     tile.rows = static_cast<int>(*rows), tile.rows_by = d.sizes().constant_extent(s, s.iters[*rows].id).value();
@@ -349,7 +350,8 @@ void schedule_steps(Draft& d, Id recurrence) {
   const auto dims = spatial_of(s);
   const std::size_t last = dims.size() - 1;
   const bool free = std::find(s.along.begin(), s.along.end(), last) == s.along.end();
-  const std::int64_t lanes = std::max(1, lanes_of(d, s));
+  const auto extent = d.sizes().constant_extent(s, dims[last].id);
+  const std::int64_t lanes = lanes_for(extent, std::max(1, lanes_of(d, s)));
   bool pieces = false;
   std::vector<std::pair<Id, std::optional<std::size_t>>> inside;
   for (const Id id : ir::stages_inside(d.program(), s)) {
@@ -363,20 +365,22 @@ void schedule_steps(Draft& d, Id recurrence) {
   Id held = 0;  // in tiles of the step
   if (pieces) {
     std::optional<Split> split;
-    d.attempt(recurrence, "pieces of " + count(static_cast<double>(4 * lanes)) + " along " + dims[last].name, [&] {
-      // What is between the steps stands in the way of a loop that leaves them: it goes in and comes back.
-      const Loop steps = loop_over(d, stage, dims[s.along.back()].id);
-      const Split made = stage.split(loop_over(d, stage, dims[last].id), 4 * lanes, Tail::guard, d.where);
-      const auto all = ir::stages_inside(d.program(), d.stage(recurrence));  // producers first
-      for (std::size_t k = all.size(); k-- > 0;) d.handle(all[k]).compute_at(made.inner, d.where);
-      std::vector<Loop> order{made.outer};
-      for (const Loop& l : stage.nest(d.where))
-        if (!(l == made.outer) && !(l == made.inner)) order.push_back(l);
-      order.push_back(made.inner);
-      reorder(d, stage, order);
-      for (const Id id : all) d.handle(id).compute_at(steps, d.where);
-      split = made;
-    });
+    const bool one = extent && *extent <= 4 * lanes;  // piece
+    if (!one)
+      d.attempt(recurrence, "pieces of " + count(static_cast<double>(4 * lanes)) + " along " + dims[last].name, [&] {
+        // What is between the steps stands in the way of a loop that leaves them: it goes in and comes back.
+        const Loop steps = loop_over(d, stage, dims[s.along.back()].id);
+        const Split made = stage.split(loop_over(d, stage, dims[last].id), 4 * lanes, Tail::guard, d.where);
+        const auto all = ir::stages_inside(d.program(), d.stage(recurrence));  // producers first
+        for (std::size_t k = all.size(); k-- > 0;) d.handle(all[k]).compute_at(made.inner, d.where);
+        std::vector<Loop> order{made.outer};
+        for (const Loop& l : stage.nest(d.where))
+          if (!(l == made.outer) && !(l == made.inner)) order.push_back(l);
+        order.push_back(made.inner);
+        reorder(d, stage, order);
+        for (const Id id : all) d.handle(id).compute_at(steps, d.where);
+        split = made;
+      });
     if (split && d.options.parallel && d.most().points(s) * cost_of(s) >= 5e4)
       d.attempt(recurrence, "these pieces in parallel", [&] { stage.parallel(split->outer, d.where); });
     if (const auto tiled = split ? std::nullopt : tiles_of_a_step(d, recurrence, last, inside))

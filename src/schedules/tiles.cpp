@@ -6,6 +6,7 @@
 //       for ii             rows, unrolled
 //         for ji           columns: vectors, unrolled
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 
 #include "schedules/draft.h"
@@ -115,6 +116,15 @@ bool reads_apart(const ir::Program& p, const ir::Stage& s, Id columns) {
 }
 }  // namespace
 
+// Lanes of a vector along so many columns, where their number is known: no more than there are, and vectors of half a register
+// where those fill up and whole ones do not, 24 = 3 x 8 of 16.
+std::int64_t lanes_for(std::optional<std::int64_t> columns, std::int64_t lanes) {
+  constexpr std::int64_t least = 8;
+  if (!columns || *columns < 2 || *columns % lanes == 0) return lanes;
+  if (*columns < lanes) return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(*columns)));
+  return lanes / 2 >= least && *columns % (lanes / 2) == 0 && *columns < 2 * lanes ? lanes / 2 : lanes;
+}
+
 void lies_last(const Stage& stage, int rank, int dim, Where where) {
   if (rank == 2) stage.transform_layout([&](Var a, Var b) { return last_in_memory<2>({a, b}, dim); }, where);
   if (rank == 3) stage.transform_layout([&](Var a, Var b, Var c) { return last_in_memory<3>({a, b, c}, dim); }, where);
@@ -141,9 +151,10 @@ Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
   while (t.columns > 0 && sizes.constant_extent(s, spatial[static_cast<std::size_t>(t.columns)].id) == 1) --t.columns;
   if (c.family == Family::product) columns_of_channels(d, s, c, t);
   if (c.family == Family::product && !t.packed) pack_channels(d, s, c, t);
-  const std::int64_t lanes = std::max(1, target.lanes(d.program().buffer(s.buffers.front()).type));
   const auto columns = sizes.constant_extent(s, spatial[static_cast<std::size_t>(t.columns)].id);
-  std::int64_t vectors = c.family == Family::product ? 2 : 4;
+  const std::int64_t lanes = t.lanes =
+      lanes_for(columns, std::max(1, target.lanes(d.program().buffer(s.buffers.front()).type)));
+  std::int64_t vectors = c.family == Family::product ? (columns && *columns == 3 * lanes ? 3 : 2) : 4;
   if (c.family == Family::stencil && lanes > 1) t.phases = phases_of(d, s, spatial[static_cast<std::size_t>(t.columns)].id);
   if (!t.phases && reads_apart(d.program(), s, spatial[static_cast<std::size_t>(t.columns)].id))
     vectors = std::min<std::int64_t>(vectors, 2);
@@ -201,10 +212,28 @@ void last_in_memory(Draft& d, Id id, int dim) {
 
 namespace {
 
-// The innermost terms of a small window.
-std::vector<Id> unrolled_terms(const Draft& d, const ir::Stage& s, const Tile& t, std::int64_t lanes) {
+// Dimensions of a product beside rows and columns that are so short where it is computed, as the 2 x 2 results of which a pool
+// takes the largest, that registers hold all of them: what is read along the columns is read once for all.
+std::vector<std::size_t> short_dims(const Draft& d, const ir::Stage& s, const Tile& t, std::int64_t lanes) {
+  std::vector<std::size_t> found;
+  if (t.rows < 0) return found;
+  const auto spatial = spatial_of(s);
+  const std::int64_t vectors = std::max<std::int64_t>(1, t.columns_by / lanes), registers = d.s.target().vector_registers();
+  std::int64_t rows = t.rows_by;
+  for (std::size_t k = spatial.size(); k-- > 0;) {
+    if (static_cast<int>(k) == t.rows || static_cast<int>(k) == t.columns || bounds_terms(s, spatial[k].id)) continue;
+    const auto extent = d.sizes().constant_extent(s, spatial[k].id);
+    if (!extent || *extent < 2 || (rows * *extent + 1) * vectors >= registers) continue;
+    rows *= *extent;
+    found.insert(found.begin(), k);
+  }
+  return found;
+}
+
+// The innermost terms of a small window. `rows`: of the tile.
+std::vector<Id> unrolled_terms(const Draft& d, const ir::Stage& s, const Tile& t, std::int64_t rows, std::int64_t lanes) {
   const Sizes sizes = d.sizes();
-  std::int64_t statements = t.rows_by * std::max<std::int64_t>(1, t.width() / lanes);
+  std::int64_t statements = rows * std::max<std::int64_t>(1, t.width() / lanes);
   std::int64_t nodes = 0;
   for (const Expr& e : s.values) nodes += static_cast<std::int64_t>(ir::node_count(e));
   std::vector<Id> unrolled;
@@ -217,7 +246,8 @@ std::vector<Id> unrolled_terms(const Draft& d, const ir::Stage& s, const Tile& t
   }
   return unrolled;
 }
-std::int64_t lanes_in(const Draft& d, Id id) {
+std::int64_t lanes_in(const Draft& d, Id id, const Tile& t) {
+  if (t.lanes > 0) return t.lanes;
   return std::max(1, d.s.target().lanes(d.program().buffer(d.stage(id).buffers.front()).type));
 }
 
@@ -238,7 +268,7 @@ std::optional<Loop> by_phases(Draft& d, const Stage& stage, const Tile& t, const
 
 void unroll_terms(Draft& d, Id id, const Tile& t) {
   const Stage stage = d.handle(id);
-  for (const Id v : unrolled_terms(d, d.stage(id), t, lanes_in(d, id)))
+  for (const Id v : unrolled_terms(d, d.stage(id), t, t.rows_by, lanes_in(d, id, t)))
     d.attempt(id, "", [&] { stage.unroll(loop_over(d, stage, v), d.where); });
 }
 
@@ -250,14 +280,19 @@ void accumulate(Draft& d, Id id, const Tile& of_stage) {
     t.pixels = -1, t.pixels_by = 1, t.apart = false;
   }
   const Stage stage = d.handle(id);
-  const std::int64_t lanes = lanes_in(d, id);
-  const std::vector<Id> unrolled = unrolled_terms(d, d.stage(id), t, lanes);
+  const std::int64_t lanes = lanes_in(d, id, t);
+  const std::vector<std::size_t> beside = short_dims(d, d.stage(id), t, lanes);
+  std::int64_t rows = t.rows_by;
+  for (const std::size_t k : beside) rows *= d.sizes().constant_extent(d.stage(id), spatial_of(d.stage(id))[k].id).value();
+  const std::vector<Id> unrolled = unrolled_terms(d, d.stage(id), t, rows, lanes);
   const auto steps = [&](Tail tail) {
     const std::vector<Loop> spatial = whole_loops(d, stage, false);
     std::vector<Loop> reduce = whole_loops(d, stage, true);
     std::vector<Loop> order, inner;
     for (std::size_t k = 0; k < spatial.size(); ++k)
-      if (static_cast<int>(k) != t.rows && static_cast<int>(k) != t.columns && static_cast<int>(k) != t.pixels)
+      if (std::find(beside.begin(), beside.end(), k) != beside.end())
+        inner.push_back(spatial[k]);
+      else if (static_cast<int>(k) != t.rows && static_cast<int>(k) != t.columns && static_cast<int>(k) != t.pixels)
         order.push_back(spatial[k]);
     Loop row, half, lane;
     if (t.rows >= 0) {
@@ -281,12 +316,12 @@ void accumulate(Draft& d, Id id, const Tile& of_stage) {
     }
     for (const Id v : unrolled) stage.unroll(loop_over(d, stage, v), d.where);
     if (phases) stage.unroll(*phases, d.where);
+    for (const std::size_t k : beside) stage.unroll(spatial[k], d.where);
     if (t.rows >= 0) stage.unroll(row, d.where);
     if (halves) stage.unroll(half, d.where);
     if (lanes > 1) stage.vectorize(lane, d.where);
   };
-  const std::string what = "sums of a tile of " +
-                           (t.rows >= 0 ? count(static_cast<double>(t.rows_by)) + " x " : std::string()) +
+  const std::string what = "sums of a tile of " + (t.rows >= 0 ? count(static_cast<double>(rows)) + " x " : std::string()) +
                            count(static_cast<double>(t.width())) + ", " + count(static_cast<double>(lanes)) + " in a vector";
   if (!d.s.attempt([&] { steps(Tail::pad); }))
     d.done(id, what);
@@ -301,7 +336,8 @@ void accumulate(Draft& d, Id id, const Tile& of_stage) {
 
 void vectors_of_tile(Draft& d, Id id, Loop loop, const Tile& t) {
   const Stage stage = d.handle(id);
-  const int lanes = std::max(1, d.s.target().lanes(d.program().buffer(d.stage(id).buffers.front()).type));
+  const int own = std::max(1, d.s.target().lanes(d.program().buffer(d.stage(id).buffers.front()).type));
+  const int lanes = t.lanes > 0 && t.width() % own != 0 ? static_cast<int>(t.lanes) : own;
   d.attempt(id, "vectors of " + std::to_string(t.apart ? t.width() : lanes) + " along " + std::string(loop.label(d.where)),
             [&] {
               if (!t.apart && t.width() > lanes && t.width() % lanes == 0) {  // values that were apart are shuffled as a whole
