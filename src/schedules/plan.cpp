@@ -13,7 +13,7 @@ namespace ashlar::schedules {
 namespace {
 
 constexpr std::int64_t strip_rows = 32, chunk_elements = 1024, stencil_elements = 512, parallel_elements = 16384,
-                       block_of_lines = 32, rows_of_window = 8, least_strips = 8;
+                       few_values = 16, block_of_lines = 32, rows_of_window = 8, least_strips = 8;
 constexpr double worth_parallel = 5e4;  // operations
 
 bool sums(Family f) { return f == Family::product || f == Family::column_reduction; }
@@ -130,8 +130,11 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
   const int v = plan.vector_dim;
   if (plan.tile && plan.tile->columns < 0) plan.tile.reset();
   // What is read all along a dimension for each point, a row of scores, is computed for one point at a time.
-  const bool of_rows = std::any_of(g.follows.begin(), g.follows.end(), [](const auto& member) {
-    return std::any_of(member.second.begin(), member.second.end(), [](const Follow& f) { return f.dim < 0; });
+  const bool of_rows = std::any_of(g.follows.begin(), g.follows.end(), [&](const auto& member) {
+    const ir::Stage& s = d.stage(member.first);
+    for (std::size_t k = 0; k < member.second.size(); ++k)
+      if (member.second[k].dim < 0 && sizes.constant_extent(s, s.iters[k].id).value_or(INT64_MAX) > few_values) return true;
+    return false;
   });
   plan.channels = v == n - 1 && !plan.tile && !of_rows && has_channels(d, leader, window, g.members.empty());
   if (v == n - 1 && !plan.tile && !plan.channels && g.members.empty() && !leader.is_reduction() && leader.values.size() == 1)
