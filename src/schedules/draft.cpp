@@ -108,8 +108,8 @@ static bool has_borders(const ir::Stage& s) {
   return found;
 }
 
-// Elements of a vector: a register of what is stored, and up to four of the widest that a point computes. A step of a
-// recurrence goes over few rows, so that vectors at borders are many: there one register of the widest is enough.
+// Elements of a vector: a register of what is stored, and up to four of the widest that a point computes; where points at
+// borders choose, one, so that few vectors are at a border.
 int lanes_of(const Draft& d, const ir::Stage& s) {
   const Target& t = d.s.target();
   Type stored = d.program().buffer(s.buffers.front()).type, widest = stored;
@@ -122,7 +122,7 @@ int lanes_of(const Draft& d, const ir::Stage& s) {
       if (!x.type().is_index() && !x.type().is_bool() && x.type().bytes() > widest.bytes()) widest = x.type();
       return true;
     });
-  const int registers = s.is_recurrence() && has_borders(s) ? 1 : 4;
+  const int registers = has_borders(s) ? 1 : 4;
   return std::min(t.lanes(stored), registers * t.lanes(widest));
 }
 
