@@ -24,6 +24,17 @@ bool promises(const Expr& e) {
   return found;
 }
 
+// Of an address: in how many places it is no longer linear.
+int bends(const Expr& e) {
+  int n = 0;
+  ir::walk(e, [&](const Expr& x) {
+    const Op op = ir::op_of(x);
+    n += op == Op::min || op == Op::max || op == Op::mod || op == Op::div || op == Op::select;
+    return !ir::is(x, Op::load);
+  });
+  return n;
+}
+
 }  // namespace
 
 std::vector<Expr> Body::known(const std::vector<Expr>& index) const {
@@ -32,11 +43,27 @@ std::vector<Expr> Body::known(const std::vector<Expr>& index) const {
   return result;
 }
 
-Expr Body::address(ir::Id buffer, const std::vector<Expr>& index, const Expr& mask) {
-  const Expr at = analysis::simplify(place_of_(buffer).address(index), facts_);
-  if (!reads_or_promises(at)) return at;
-  kept_.push_back(at);
-  return analysis::simplify(visit(at, mask), facts_);
+void Body::know_lanes() {
+  const auto assume = [&](const auto& self, const Expr& c) -> void {
+    if (ir::is(c, Op::logic_and)) return self(self, ir::args_of(c)[0]), self(self, ir::args_of(c)[1]);
+    if (!ir::is_comparison(ir::op_of(c)) || !ir::args_of(c)[0].type().is_index() || reads_or_promises(c)) return;
+    if (!of_lanes_) of_lanes_ = facts_;
+    of_lanes_->assume(c);
+  };
+  if (!lanes_.empty()) assume(assume, lanes_);
+}
+
+// What is loaded: a clamp that no lane needs that is there is left out, so that in[min(x + k, W - 1)] of x < W and k = 0 is a
+// vector of neighbours.
+Body::Address Body::address(ir::Id buffer, const std::vector<Expr>& index, const Expr& mask, bool loads) {
+  const Expr whole = place_of_(buffer).address(index);
+  Address at{analysis::simplify(whole, facts_)};
+  if (of_lanes_ && loads && bends(at.value) > 0)
+    if (const Expr less = analysis::simplify(whole, *of_lanes_); bends(less) < bends(at.value)) at = {less, true};
+  if (!reads_or_promises(at.value)) return at;
+  kept_.push_back(at.value);
+  at.value = analysis::simplify(visit(at.value, mask), facts_);
+  return at;
 }
 
 // What an index promises (in_range) holds where the load happens, and nobody made it elsewhere: it proves nothing here.
@@ -102,11 +129,14 @@ Expr Body::visit_load(const Expr& e, const Expr& mask_) {
     }
     if (!mask.empty()) kept_.push_back(mask);
   }
-  std::vector<Expr> args{address(e.node()->id, index, mask)};
+  const Address at = address(e.node()->id, index, mask, true);
+  std::vector<Expr> args{at.value};
   const Expr element = ir::load(place.kbuffer, place.buffer->name, e.type(), args, e.node()->where);
   if (const Expr before = read_before(element, mask_); !before.empty()) return before;
   if ((!mask.empty() || !lanes_.empty()) && !in_bounds(place, index))
     args.push_back(mask.empty() ? lanes_ : lanes_.empty() ? mask : ir::logic_and(lanes_, mask));
+  else if (at.of_lanes)
+    args.push_back(lanes_);
   const Expr result = ir::load(place.kbuffer, place.buffer->name, e.type(), args, e.node()->where);
   if (mask_.node() != own_bounds_.node()) read_[element].emplace_back(mask_.node(), result);
   return result;

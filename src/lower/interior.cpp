@@ -26,6 +26,7 @@
 
 #include <ashlar/analysis/simplify.h>
 
+#include "lower/border.h"
 #include "lower/outside.h"
 #include "lower/passes.h"
 #include "lower/uniform_choices.h"
@@ -72,7 +73,7 @@ struct Assumed {
 
 class Tiles {
  public:
-  Tiles(const Buffers& buffers, Id& next) : buffers_(buffers), next_(next) {}
+  Tiles(const Draft& draft, Id& next) : buffers_(draft.kernel.buffers), recurrent_(draft.recurrent), next_(next) {}
 
   void visit(std::vector<KStmt>& list, const Place& at) {
     for (KStmt& s : list) {
@@ -159,8 +160,12 @@ class Tiles {
       }
       return Assumed(s, at, arms, nullptr);
     };
-    const auto outside = [&](KStmt& rest) { below(rest, at), in_turn(rest, buffers_); };
     Assumed any = assumed(Arms::any);
+    std::optional<Moved> moved;
+    const auto outside = [&](KStmt& rest) {
+      below(rest, at), in_turn(rest, buffers_);
+      if (moved && rest.loop_kind == ir::LoopKind::serial) rest = chosen(moved->fits, std::move(moved->body), std::move(rest));
+    };
     if (any.interior.has_equal_arms()) {
       Assumed first = assumed(Arms::first), second = assumed(Arms::second);
       const bool either = first.helps(s), other = second.helps(s);
@@ -171,6 +176,11 @@ class Tiles {
       if (either || other) return under_test(s, at, either ? first : second, loads, outside);
     }
     if (!any.helps(s)) return below(s, at);
+    if (!alone_ && at.lanes.empty()) {
+      KStmt full = s;
+      full.body = any.interior.body(s.body);
+      moved = moved_inside(s, any.interior.slacks(), full, at.facts, {around_, buffers_, recurrent_, next_});
+    }
     if (alone_ || !any.interior.has_idle_arm(loops_around())) return under_test(s, at, any, loads, outside);
     const Assumed idle(s, at, Arms::idle, nullptr);
     if (!idle.helps(s)) return under_test(s, at, any, loads, outside);
@@ -195,15 +205,18 @@ class Tiles {
       return;
     }
     otherwise(s);
-    const Where where = s.where;
-    std::vector<KStmt> in, out;
+    std::vector<KStmt> in;
     in.push_back(std::move(full));
-    out.push_back(std::move(s));
-    s = if_stmt(assumed.test, std::move(in), where);
-    s.otherwise = std::move(out);
+    s = chosen(assumed.test, std::move(in), std::move(s));
+  }
+  static KStmt chosen(const Expr& condition, std::vector<KStmt> body, KStmt otherwise) {
+    KStmt s = if_stmt(condition, std::move(body), otherwise.where);
+    s.otherwise.push_back(std::move(otherwise));
+    return s;
   }
 
   const Buffers& buffers_;
+  const std::set<Id>& recurrent_;
   Id& next_;
   std::vector<Around> around_;
   bool alone_ = false;  // in a launch, or below a tile: what stands around is not asked
@@ -222,7 +235,7 @@ Facts facts_of(const ir::Kernel& k) {
 void specialise_interior(Draft& draft) {
   const Facts facts = facts_of(draft.kernel);
   Id next = unused_id(draft.kernel);
-  Tiles(draft.kernel.buffers, next).visit(draft.kernel.body, Place{facts});
+  Tiles(draft, next).visit(draft.kernel.body, Place{facts});
   skip_empty(draft.kernel.body, facts);
 }
 

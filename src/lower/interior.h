@@ -48,6 +48,8 @@ class Interior {
 
   // The test, over the variables around the loop; false where it can never hold.
   Expr test() const;
+  // Its terms: each is to be at least 0.
+  const std::vector<Expr>& slacks() const { return slacks_; }
   // The body where the test holds. Of the variables of `loads`, those that the test has.
   std::vector<ir::KStmt> body(const std::vector<ir::KStmt>&) const;
 

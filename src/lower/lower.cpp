@@ -52,6 +52,7 @@ constexpr Pass passes[] = {
     {"guards", [](State& s, const LowerOptions&) { lower_impl::hoist_guards(s.draft); }},
     {"remainders", [](State& s, const LowerOptions&) { lower_impl::choose_remainders(s.draft); }},
     {"strides", [](State& s, const LowerOptions&) { lower_impl::know_strides(s.draft); }, Pass::For::processors},
+    {"conversions", [](State& s, const LowerOptions&) { lower_impl::convert_once(s.draft); }},
     {"math", [](State& s, const LowerOptions&) { lower_impl::expand_functions(s.draft); }},
     {"vectorize", [](State& s, const LowerOptions&) { lower_impl::vectorize(s.draft); }},
     {"unroll", [](State& s, const LowerOptions&) { lower_impl::unroll(s.draft); }},

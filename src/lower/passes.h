@@ -58,6 +58,7 @@ void specialise_interior(Draft&);
 void hoist_guards(Draft&);
 void choose_remainders(Draft&);
 void know_strides(Draft&);
+void convert_once(Draft&);
 void expand_functions(Draft&);
 void vectorize(Draft&);
 void unroll(Draft&);

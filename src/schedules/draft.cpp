@@ -95,7 +95,7 @@ void reorder(Draft& d, const Stage& stage, const std::vector<Loop>& loops) {
 }
 
 // Is it by where it lies along its last dimension that a point chooses what it reads: at a border, or around one?
-static bool has_borders(const ir::Stage& s) {
+bool has_borders(const ir::Stage& s) {
   const Id last = spatial_of(s).empty() ? 0 : spatial_of(s).back().id;
   bool found = false;
   for (const Expr& value : s.values)

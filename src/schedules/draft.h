@@ -134,6 +134,7 @@ Loop loop_over(Draft&, const Stage&, Id variable);
 std::vector<Loop> whole_loops(Draft&, const Stage&, bool reduce);
 void reorder(Draft&, const Stage&, const std::vector<Loop>&);
 // Elements of a vector for the stage: as many as one register holds of what it stores, of wider operands up to four registers.
+bool has_borders(const ir::Stage&);  // where a point lies along the last dimension decides what it reads
 int lanes_of(const Draft&, const ir::Stage&);
 bool vectorize(Draft&, Id stage, Loop, std::optional<std::int64_t> constant_extent);
 bool on_stack(Draft&, Id stage);  // where it is small enough

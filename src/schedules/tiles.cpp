@@ -158,6 +158,7 @@ Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
   if (c.family == Family::stencil && lanes > 1) t.phases = phases_of(d, s, spatial[static_cast<std::size_t>(t.columns)].id);
   if (!t.phases && reads_apart(d.program(), s, spatial[static_cast<std::size_t>(t.columns)].id))
     vectors = std::min<std::int64_t>(vectors, 2);
+  if (c.family != Family::product && has_borders(s)) vectors = 1;
   if (columns) vectors = std::clamp<std::int64_t>((*columns + lanes - 1) / lanes, 1, vectors);
   t.columns_by = vectors * lanes;
   if (!t.phases && c.family != Family::product)

@@ -167,3 +167,29 @@ TEST_CASE("sums of a last vector, under a mask, stay in registers") {
   CHECK(masked > 0);
   CHECK(in_memory == 0);
 }
+
+// Sums of 48 columns in three vectors, which are read as one behind the loop.
+TEST_CASE("a vector of three registers stays in them from block to block") {
+  Maker m("three");
+  const Expr K = m.symbol("K");
+  const auto wide = [&](const Expr& first, int lanes) { return ir::ramp(first, ir::index(1), lanes); };
+  const ir::Id b = m.tensor("B", i32, {K, ir::index(48)}), c = m.tensor("C", i32, {ir::index(48)}, true);
+  const ir::Id acc = m.storage("acc", i32, ir::Storage::stack, ir::index(48));
+  const Expr k = ir::var(m.next++, "k");
+  std::vector<ir::KStmt> steps;
+  for (int j = 0; j < 48; j += 16) {
+    const Expr at = wide(ir::index(j), 16);
+    m.k.body.push_back(kernels::store(acc, at, ir::broadcast(ir::int_const(i32, 0), 16)));
+    const Expr term = m.load(b, wide(ir::add(ir::mul(k, ir::index(48)), ir::index(j)), 16));
+    steps.push_back(kernels::store(acc, at, ir::add(m.load(acc, at), term)));
+  }
+  m.k.body.push_back(kernels::loop(k, K, steps));
+  const Expr all = wide(ir::index(0), 48);
+  m.k.body.push_back(kernels::store(c, all, ir::max(m.load(acc, all), ir::broadcast(ir::int_const(i32, 7), 48))));
+  for (const char* target : {"x86-64-v3", "x86-64-v4"}) {
+    const std::string text = codegen::emit(m.k, Target::parse(target), codegen::Output::assembly);
+    CAPTURE(text);
+    CHECK(text.find("vpmaxsd") != text.npos);
+    CHECK(text.find("vpextrd") == text.npos);
+  }
+}

@@ -107,6 +107,7 @@ class Emitter {
 
   llvm::Value* load(const Expr&);
   llvm::Value* load_vector(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
+  llvm::Value* load_neighbours(const ir::KBuffer&, Type, llvm::Value* at, llvm::Align);
   std::int64_t table_entries(const ir::KBuffer&) const;  // memory_table.cpp; null where the buffer or the target are not for it
   llvm::Value* load_from_table(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
   bool gathers(Type) const;
@@ -135,6 +136,7 @@ class Emitter {
   llvm::Value* load_packed_row(const ir::KBuffer&, Type, const Expr& first, llvm::Value* mask);
   void store_past_caches(const ir::KBuffer&, llvm::Value* value, llvm::Value* at, llvm::Align known, std::uint64_t bytes);
   void store_vector(const ir::KBuffer&, Type, const Expr& address, llvm::Value* value, llvm::Value* mask);
+  void store_neighbours(const ir::KBuffer&, Type, llvm::Value* value, llvm::Value* at, llvm::Align);
   llvm::Value* element(const ir::KBuffer&, llvm::Value* index);  // addresses of elements, scalar or vector
   llvm::Align alignment(const ir::KBuffer&, const Expr& address) const;
 

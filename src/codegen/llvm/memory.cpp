@@ -14,6 +14,7 @@
 //   atomic                     one read-modify-write an element
 #include <numeric>
 
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
@@ -47,6 +48,14 @@ bool whole_in_frame(const Unit& unit, const ir::KBuffer& buffer, const Value* ba
   return (buffer.storage == ir::Storage::registers || buffer.storage == ir::Storage::stack) &&
          llvm::isa<llvm::AllocaInst>(base) && !t.scalable && ir::is_int(first, &at) && ir::is_int(buffer.elements, &elements) &&
          at >= 0 && at + t.lanes <= elements_in_frame(unit, buffer, elements);
+}
+
+// Lanes of the parts in which a vector is taken from the frame and put there: LLVM keeps one whose lanes are no power of two in
+// as many scalars from block to block, 48 of i32, and parts of 16 in registers.
+int lanes_of_part(const ir::KBuffer& buffer, const Value* base, Type t) {
+  const bool frame = buffer.storage == ir::Storage::registers || buffer.storage == ir::Storage::stack;
+  const int part = t.lanes & -t.lanes;
+  return frame && llvm::isa<llvm::AllocaInst>(base) && !t.scalable && part * t.bits >= 128 ? part : t.lanes;
 }
 
 constexpr std::int64_t kUnknown = INT64_MIN;
@@ -123,6 +132,33 @@ bool reads_data(const Expr& address) {
 }
 }  // namespace
 
+Value* Emitter::load_neighbours(const ir::KBuffer& buffer, Type t, Value* at, llvm::Align align) {
+  Type part = t;
+  part.lanes = static_cast<std::uint16_t>(lanes_of_part(buffer, base_of(buffer.id), t));
+  const auto bytes = static_cast<std::uint64_t>(part.lanes) * static_cast<std::uint64_t>(t.bytes());
+  std::vector<Value*> parts;
+  for (std::uint64_t k = 0; k * static_cast<std::uint64_t>(part.lanes) < static_cast<std::uint64_t>(t.lanes); ++k) {
+    llvm::LoadInst* v = b.CreateAlignedLoad(math.memory_type(part), k ? b.CreateConstGEP1_64(b.getInt8Ty(), at, k * bytes) : at,
+                                            llvm::commonAlignment(align, k * bytes));
+    unit.tag_access(v, buffer.id);
+    parts.push_back(v);
+  }
+  return parts.size() == 1 ? parts.front() : llvm::concatenateVectors(b, parts);
+}
+
+void Emitter::store_neighbours(const ir::KBuffer& buffer, Type t, Value* v, Value* at, llvm::Align align) {
+  const int lanes = t.scalable ? t.lanes : lanes_of_part(buffer, base_of(buffer.id), t);
+  for (int k = 0; k < t.lanes; k += lanes) {
+    const auto bytes = static_cast<std::uint64_t>(k) * static_cast<std::uint64_t>(t.bytes());
+    Value* part = v;
+    if (lanes != t.lanes)
+      part = b.CreateShuffleVector(v, llvm::createSequentialMask(static_cast<unsigned>(k), static_cast<unsigned>(lanes), 0));
+    unit.tag_access(b.CreateAlignedStore(part, k ? b.CreateConstGEP1_64(b.getInt8Ty(), at, bytes) : at,
+                                         llvm::commonAlignment(align, bytes)),
+                    buffer.id);
+  }
+}
+
 Value* Emitter::load_vector(const ir::KBuffer& buffer, Type t, const Expr& address, Value* mask) {
   llvm::Type* type = math.memory_type(t);
   Value* zero = llvm::Constant::getNullValue(type);
@@ -133,9 +169,12 @@ Value* Emitter::load_vector(const ir::KBuffer& buffer, Type t, const Expr& addre
     Value* at = element(buffer, place(ramp->base));
     const llvm::Align align = alignment(buffer, ramp->base);
     const bool whole = mask && whole_in_frame(unit, buffer, base_of(buffer.id), t, ramp->base);
-    llvm::Instruction* v = mask && !whole ? static_cast<llvm::Instruction*>(b.CreateMaskedLoad(type, at, align, mask, zero))
-                                          : b.CreateAlignedLoad(type, at, align);
-    unit.tag_access(v, buffer.id);
+    if (mask && !whole) {
+      llvm::Instruction* v = b.CreateMaskedLoad(type, at, align, mask, zero);
+      unit.tag_access(v, buffer.id);
+      return v;
+    }
+    Value* v = load_neighbours(buffer, t, at, align);
     return whole ? b.CreateSelect(mask, v, zero) : v;
   }
   if (!mask && stride == 0)
@@ -352,13 +391,10 @@ void Emitter::store_vector(const ir::KBuffer& buffer, Type t, const Expr& addres
       return;
     }
     if (mask && whole_in_frame(unit, buffer, base_of(buffer.id), t, ramp->base)) {
-      llvm::Instruction* before = b.CreateAlignedLoad(v->getType(), at, align);
-      unit.tag_access(before, buffer.id);
-      v = b.CreateSelect(mask, v, before), mask = nullptr;
+      v = b.CreateSelect(mask, v, load_neighbours(buffer, t, at, align)), mask = nullptr;
     }
-    llvm::Instruction* access =
-        mask ? static_cast<llvm::Instruction*>(b.CreateMaskedStore(v, at, align, mask)) : b.CreateAlignedStore(v, at, align);
-    unit.tag_access(access, buffer.id);
+    if (!mask) return store_neighbours(buffer, t, v, at, align);
+    unit.tag_access(b.CreateMaskedStore(v, at, align, mask), buffer.id);
     return;
   }
   Value* index = this->address(address);

@@ -134,6 +134,12 @@ std::vector<Run> runs_of(const Pattern& p) {
   return all;
 }
 
+// The vector that is loaded of a run. Under a mask it may be longer than the run: what no lane reads is not active.
+Type part_of(Type t, const Run& run, bool masked) {
+  constexpr std::int64_t least = 4;
+  return t.with_lanes(static_cast<int>(masked && run.span < least && t.lanes >= least ? least : run.span));
+}
+
 constexpr std::size_t most_runs = 4;
 constexpr int most_repeats = 8;  // lanes that read one element, under a mask
 
@@ -148,21 +154,35 @@ Value* Emitter::load_run(const ir::KBuffer& buffer, Type t, Value* at, std::span
     unit.tag_access(part, buffer.id);
     return part;
   }
-  // Of each element the first lane that reads it, then the second one ...
   const int none = static_cast<int>(pick.size());
-  std::vector<int> seen(static_cast<std::size_t>(t.lanes), 0);
-  std::vector<std::vector<int>> readers;
-  for (int k = 0; k < none; ++k) {
-    if (pick[static_cast<std::size_t>(k)] < 0) continue;
-    const auto element = static_cast<std::size_t>(pick[static_cast<std::size_t>(k)]);
-    const auto round = static_cast<std::size_t>(seen[element]++);
-    if (round == readers.size()) readers.emplace_back(static_cast<std::size_t>(t.lanes), none);
-    readers[round][element] = k;
-  }
   Value* active = nullptr;
-  for (const std::vector<int>& lanes : readers) {
-    Value* some = b.CreateShuffleVector(mask, llvm::Constant::getNullValue(mask->getType()), lanes);
-    active = active ? b.CreateOr(active, some) : some;
+  if (t.lanes <= 4) {  // is any lane of those active that read an element?
+    const auto integer = [&](int bits) { return llvm::IntegerType::get(b.getContext(), static_cast<unsigned>(bits)); };
+    Value* lanes = b.CreateBitCast(mask, integer(none));
+    Value* elements = llvm::ConstantInt::get(integer(t.lanes), 0);
+    for (int element = 0; element < t.lanes; ++element) {
+      llvm::APInt readers(static_cast<unsigned>(none), 0);
+      for (int k = 0; k < none; ++k)
+        if (pick[static_cast<std::size_t>(k)] == element) readers.setBit(static_cast<unsigned>(k));
+      if (readers.isZero()) continue;
+      Value* some = b.CreateIsNotNull(b.CreateAnd(lanes, llvm::ConstantInt::get(b.getContext(), readers)));
+      elements = b.CreateOr(elements, b.CreateShl(b.CreateZExt(some, integer(t.lanes)), static_cast<std::uint64_t>(element)));
+    }
+    active = b.CreateBitCast(elements, llvm::FixedVectorType::get(b.getInt1Ty(), static_cast<unsigned>(t.lanes)));
+  } else {  // of each element the first lane that reads it, then the second one ...
+    std::vector<int> seen(static_cast<std::size_t>(t.lanes), 0);
+    std::vector<std::vector<int>> readers;
+    for (int k = 0; k < none; ++k) {
+      if (pick[static_cast<std::size_t>(k)] < 0) continue;
+      const auto element = static_cast<std::size_t>(pick[static_cast<std::size_t>(k)]);
+      const auto round = static_cast<std::size_t>(seen[element]++);
+      if (round == readers.size()) readers.emplace_back(static_cast<std::size_t>(t.lanes), none);
+      readers[round][element] = k;
+    }
+    for (const std::vector<int>& lanes : readers) {
+      Value* some = b.CreateShuffleVector(mask, llvm::Constant::getNullValue(mask->getType()), lanes);
+      active = active ? b.CreateOr(active, some) : some;
+    }
   }
   llvm::Value* zero = llvm::Constant::getNullValue(math.memory_type(t));
   llvm::CallInst* part = b.CreateMaskedLoad(math.memory_type(t), at, align, active, zero);
@@ -180,8 +200,9 @@ bool Emitter::has_pattern(Type t, const Expr& address, bool masked) const {
            std::map<std::int64_t, int> readers;
            int most = 0;
            for (const std::size_t k : run.lanes) most = std::max(most, ++readers[p->offsets[k]]);
-           const Type part = t.with_lanes(static_cast<int>(run.span));
-           return run.span <= t.lanes && (!masked || run.span == 1 || (most <= most_repeats && loads_under_masks(part)));
+           const Type part = part_of(t, run, masked);
+           return run.span <= t.lanes &&
+                  (!masked || run.span == 1 || ((most <= most_repeats || part.lanes <= 4) && loads_under_masks(part)));
          });
 }
 
@@ -204,7 +225,7 @@ Value* Emitter::load_pattern(const ir::KBuffer& buffer, Type t, const Expr& addr
     }
     Value* placed = nullptr;
     if (run.span > 1)
-      placed = b.CreateShuffleVector(load_run(buffer, t.with_lanes(static_cast<int>(run.span)), at, pick, align, mask), pick);
+      placed = b.CreateShuffleVector(load_run(buffer, part_of(t, run, mask != nullptr), at, pick, align, mask), pick);
     else if (!mask)
       placed = b.CreateVectorSplat(math.count(t), load_scalar(buffer, t, at));
     else

@@ -1,0 +1,122 @@
+// Vectors at a border of a few points are moved inside, where a point may be computed twice. The interpreter compares each
+// kernel with the algorithm.
+#include <ashlar/lang.h>
+#include <ashlar/lang/build_program.h>
+#include <ashlar/lower/explain.h>
+#include <ashlar/schedule/schedule.h>
+#include <ashlar/schedule/step.h>
+
+#include "check.h"
+
+using namespace ashlar;
+using handmade::Sizes;
+
+namespace {
+
+std::string lowered(const lang::Built& built, Schedule& s, const std::vector<Sizes>& shapes) {
+  schedule::finish(s.scheduled(), s.target());
+  const ir::Kernel k = lower(s.scheduled().program, options_for(s.target()));
+  const std::string text = ir::text(k);
+  CAPTURE(text);
+  handmade::check_kernel(built.program, k, shapes);
+  return text;
+}
+
+bool moves(const std::string& text) { return text.find("at = min(max(") != text.npos; }
+
+std::vector<Sizes> lengths() {
+  std::vector<Sizes> all;
+  for (const std::int64_t n : {0, 1, 2, 5, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 20, 23, 24, 25, 33, 40, 41, 57})
+    all.push_back({{"N", n}, {"M", 3}});
+  return all;
+}
+
+using Formula = std::function<Expr(const Tensor& x, Var i, const Symbol& N)>;
+
+// y[i] = f(x, i), in vectors of 8.
+std::string row(const Formula& f, bool parallel = false) {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
+  const Tensor made = compute("made", {{"i", N}}, [&](Var i) { return f(x, i, N); });
+  lang::bind(y, made);
+  const lang::Built built = lang::build_program("row", {x, y});
+  Schedule s(built, Target::parse("x86-64-v3"));
+  const Split split = s[made].split(s[made].spatial<1>()[0], 8, Tail::guard);
+  s[made].vectorize(split.inner);
+  if (parallel) s[made].parallel(split.outer);
+  return lowered(built, s, lengths());
+}
+
+}  // namespace
+
+TEST_CASE("vectors at a border that is reflected lie inside") {
+  const auto window = [](int reach) {
+    return [=](const Tensor& x, Var i, auto&) {
+      const Tensor wide = boundary::reflect(x);
+      return wide(i - reach) + 2 * wide(i) + 3 * wide(i + 1);
+    };
+  };
+  CHECK(moves(row(window(1))));
+  CHECK(moves(row(window(8))));
+  CHECK(!moves(row(window(9))));        // more points at the border than are worth it
+  CHECK(!moves(row(window(1), true)));  // two threads would store one point
+}
+
+TEST_CASE("vectors at the seam of a circle lie inside, on one side or on both") {
+  CHECK(moves(row([](const Tensor& x, Var i, const Symbol& N) { return x((i + 1) % N) - x(i); })));
+  CHECK(moves(row([](const Tensor& x, Var i, const Symbol& N) { return x((i + 5) % N) * x((i + N - 3) % N); })));
+}
+
+TEST_CASE("a place that the lanes which are there do not leave is not clamped") {
+  const std::string text = row([](const Tensor& x, Var i, const Symbol& N) {
+    const Tensor wide = boundary::repeat(x);
+    return wide(i) + 2 * wide(i + 1) + x(min(i * 2, N - 1));
+  });
+  CAPTURE(text);
+  CHECK(text.find("x[ramp8(io * 8, 1), ramp8(io * 8, 1) < x8(N)]") != text.npos);
+}
+
+TEST_CASE("steps of a recurrence may be computed twice, sums that go on may not") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"}, M{"M"};
+  const Tensor x = lang::make_input("x", f32, {N}), a = lang::make_input("a", f32, {M, N}),
+               y = lang::make_output("y", f32, {N}), z = lang::make_output("z", f32, {N});
+  const Tensor steps = recur(
+      "steps", {M + 1, N}, Along{0}, Lag{1}, [&](Var, Var i) { return x(i); },
+      [&](Prior p, Var t, Var i) { return 0.5f * p(t - 1, (i + 1) % N) + a(t - 1, i) * p(t - 1, i); });
+  const Axis k{"k", M};
+  lang::bind(y, compute("last", {N}, [&](Var i) { return steps(M, i); }));
+  const Tensor sums = compute("sums", {N}, [&](Var i) { return sum(a(k, (i + 1) % N), k); });
+  lang::bind(z, sums);
+  const lang::Built built = lang::build_program("steps", {x, a, y, z});
+  for (const bool ring : {false, true}) {
+    Schedule s(built, Target::parse("x86-64-v3"));
+    s[steps].compute_root();
+    if (ring) s[steps].fold(0, 2);
+    s[steps].vectorize(s[steps].split(s[steps].spatial<2>()[1], 8, Tail::guard).inner);
+    CHECK(moves(lowered(built, s, lengths())));
+  }
+  // A row of sums of which each term goes over all columns.
+  Schedule s(built, Target::parse("x86-64-v3"));
+  s[steps].compute_root();
+  const Split split = s[sums].split(s[sums].spatial<1>()[0], 8, Tail::guard);
+  s[sums].reorder(s[sums].reduction(), split.outer, split.inner);
+  s[sums].vectorize(split.inner);
+  CHECK(!moves(lowered(built, s, lengths())));
+}
+
+TEST_CASE("a vector whose piece of another stage is computed beside it stays where it is") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
+  const Tensor twice = compute("twice", {N}, [&](Var i) { return x(i) * 2; });
+  const Tensor made = compute("made", {{"i", N}}, [&](Var i) { return twice(in_range((i + 1) % N, 0, N)) + twice(i); });
+  lang::bind(y, made);
+  const lang::Built built = lang::build_program("beside", {x, y});
+  Schedule s(built, Target::parse("x86-64-v3"));
+  const Split split = s[made].split(s[made].spatial<1>()[0], 8, Tail::guard);
+  s[made].vectorize(split.inner);
+  s[twice].compute_at(split.outer);
+  CHECK(!moves(lowered(built, s, lengths())));
+}
