@@ -80,6 +80,18 @@ void Apart::learn(const Sum& s) {
     return;
   }
   facts_.push_back(s);
+  for (const auto& [atom, factor] : s.terms) know_quotient(atom);
+}
+
+// e / c * c is at most e, and less than c below.
+void Apart::know_quotient(const Expr& e) {
+  std::int64_t by = 0;
+  if (!is(e, Op::div) || !is_int(args_of(e)[1], &by) || by < 1) return;
+  if (std::any_of(quotients_.begin(), quotients_.end(), [&](const Expr& q) { return same(q, e); })) return;
+  quotients_.push_back(e);
+  const Expr multiple = mul(e, index(by));
+  learn(difference(args_of(e)[0], multiple, 0));
+  learn(difference(add(multiple, index(by)), args_of(e)[0], 1));
 }
 
 Apart::Apart(const std::vector<Expr>& known) {

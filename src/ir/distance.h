@@ -5,9 +5,10 @@
 //   k in [0, min(i, j))           i - k and j - k are
 //   k in [0, d)                   d - (d - 1 - k) is
 //   j < i                         i - j is
+//   k in [0, j / 8 * 8)           j - k is
 //
 // Invariant: a bound that is given holds. It is found where the difference is a sum of facts times numbers and of a constant;
-// each variable of it is taken away by one fact that has it, so products of variables, quotients and the like find none.
+// each variable of it is taken away by one fact that has it, so products of variables and the like find none.
 #include <optional>
 #include <utility>
 #include <vector>
@@ -35,10 +36,12 @@ class Apart {
   static Sum difference(const Expr& a, const Expr& b, std::int64_t less);
   void assume(const Expr& condition, bool holds);
   void learn(const Sum& not_negative);
+  void know_quotient(const Expr&);
   void settle();
   std::optional<std::int64_t> least(const Sum&, int depth, int& steps) const;
 
-  std::vector<Sum> facts_;  // each is at least 0
+  std::vector<Sum> facts_;       // each is at least 0
+  std::vector<Expr> quotients_;  // of which facts are among them
 };
 
 }  // namespace ashlar::ir

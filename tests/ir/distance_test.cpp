@@ -67,3 +67,13 @@ TEST_CASE("what leaves 64 bits is not known") {
   CHECK(known.least(mul(v.k, huge), index(0)) == std::nullopt);
   CHECK(known.least(v.k, index(0)) == INT64_MAX);
 }
+
+TEST_CASE("the last multiple of a number that is no later") {
+  Names v;
+  const auto block = [](const Expr& e, std::int64_t by) { return mul(div(e, index(by)), index(by)); };
+  CHECK(Apart({lt(v.k, block(v.t, 8))}).least(v.t, v.k) == 1);
+  CHECK(Apart({lt(v.k, min(v.i, block(v.t, 8)))}).least(v.t, v.k) == 1);
+  CHECK(Apart({ge(v.k, block(v.t, 8))}).least(v.k, v.t) == -7);
+  CHECK(Apart({lt(v.k, block(v.t, -8))}).least(v.t, v.k) == std::nullopt);
+  CHECK(Apart({lt(v.k, add(block(v.t, 8), index(8)))}).least(v.t, v.k) == -7);
+}
