@@ -9,6 +9,7 @@
 
 namespace ashlar::lower_impl {
 
+using analysis::Facts;
 using ir::Op;
 
 namespace {
@@ -43,14 +44,31 @@ std::vector<Expr> Body::known(const std::vector<Expr>& index) const {
   return result;
 }
 
-void Body::know_lanes() {
-  const auto assume = [&](const auto& self, const Expr& c) -> void {
-    if (ir::is(c, Op::logic_and)) return self(self, ir::args_of(c)[0]), self(self, ir::args_of(c)[1]);
-    if (!ir::is_comparison(ir::op_of(c)) || !ir::args_of(c)[0].type().is_index() || reads_or_promises(c)) return;
-    if (!of_lanes_) of_lanes_ = facts_;
-    of_lanes_->assume(c);
-  };
-  if (!lanes_.empty()) assume(assume, lanes_);
+namespace {
+
+// Adds what a condition that holds, or fails, says of indices. x != 0 of an x that is not below 0 is x > 0.
+void know(Facts& facts, const Expr& c, bool holds) {
+  const auto args = ir::args_of(c);
+  const Op op = ir::op_of(c);
+  if (op == Op::logic_not) return know(facts, args[0], !holds);
+  if (op == (holds ? Op::logic_and : Op::logic_or)) return know(facts, args[0], holds), know(facts, args[1], holds);
+  if (!ir::is_comparison(op) || !args[0].type().is_index() || reads_or_promises(c)) return;
+  if (op != (holds ? Op::ne : Op::eq)) return facts.assume(holds ? c : ir::logic_not(c));
+  if (analysis::can_prove(ir::ge(args[0], args[1]), facts)) return facts.assume(ir::gt(args[0], args[1]));
+  if (analysis::can_prove(ir::le(args[0], args[1]), facts)) facts.assume(ir::lt(args[0], args[1]));
+}
+
+}  // namespace
+
+// What is known in the lanes that are there, where a mask holds.
+const Facts& Body::facts_under(const Expr& mask) {
+  const ir::Node* key = mask.empty() || mask.node() == own_bounds_.node() ? nullptr : mask.node();
+  const auto [it, fresh] = under_.try_emplace(key, facts_);
+  if (fresh) {
+    know(it->second, lanes_, true);
+    if (key) know(it->second, mask, true);
+  }
+  return it->second;
 }
 
 // What is loaded: a clamp that no lane needs that is there is left out, so that in[min(x + k, W - 1)] of x < W and k = 0 is a
@@ -58,8 +76,8 @@ void Body::know_lanes() {
 Body::Address Body::address(ir::Id buffer, const std::vector<Expr>& index, const Expr& mask, bool loads) {
   const Expr whole = place_of_(buffer).address(index);
   Address at{analysis::simplify(whole, facts_)};
-  if (of_lanes_ && loads && bends(at.value) > 0)
-    if (const Expr less = analysis::simplify(whole, *of_lanes_); bends(less) < bends(at.value)) at = {less, true};
+  if (!lanes_.empty() && loads && bends(at.value) > 0)
+    if (const Expr less = analysis::simplify(whole, facts_under(mask)); bends(less) < bends(at.value)) at = {less, true};
   if (!reads_or_promises(at.value)) return at;
   kept_.push_back(at.value);
   at.value = analysis::simplify(visit(at.value, mask), facts_);
@@ -133,10 +151,8 @@ Expr Body::visit_load(const Expr& e, const Expr& mask_) {
   std::vector<Expr> args{at.value};
   const Expr element = ir::load(place.kbuffer, place.buffer->name, e.type(), args, e.node()->where);
   if (const Expr before = read_before(element, mask_); !before.empty()) return before;
-  if ((!mask.empty() || !lanes_.empty()) && !in_bounds(place, index))
+  if ((!mask.empty() || !lanes_.empty()) && (at.of_lanes || !in_bounds(place, index)))
     args.push_back(mask.empty() ? lanes_ : lanes_.empty() ? mask : ir::logic_and(lanes_, mask));
-  else if (at.of_lanes)
-    args.push_back(lanes_);
   const Expr result = ir::load(place.kbuffer, place.buffer->name, e.type(), args, e.node()->where);
   if (mask_.node() != own_bounds_.node()) read_[element].emplace_back(mask_.node(), result);
   return result;

@@ -15,7 +15,6 @@
 // Invariant: a load without a mask reads inside its buffer whenever the block's uniform guards hold.
 #include <functional>
 #include <map>
-#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -30,9 +29,7 @@ class Body {
   // `values`: what the variables of the expressions stand for. `facts`: loops around the block and its uniform guards.
   // `lanes`: the guards that differ between lanes (empty: none). `place_of` finds the storage of a buffer.
   Body(ir::Substitution values, const analysis::Facts& facts, Expr lanes, std::function<const Place&(ir::Id)> place_of)
-      : values_(std::move(values)), facts_(facts), lanes_(std::move(lanes)), place_of_(std::move(place_of)) {
-    know_lanes();
-  }
+      : values_(std::move(values)), facts_(facts), lanes_(std::move(lanes)), place_of_(std::move(place_of)) {}
 
   Expr lower(const Expr& e) { return visit(e, Expr()); }
   // Of an access, simplified; the index over the variables that `values` has, not lowered.
@@ -51,13 +48,13 @@ class Body {
     bool of_lanes = false;  // it is right in the lanes that are there, and may lie outside of the buffer in others
   };
   Address address(ir::Id buffer, const std::vector<Expr>& known_index, const Expr& mask, bool loads);
-  void know_lanes();
+  const analysis::Facts& facts_under(const Expr& mask);
   bool in_bounds(const Place&, const std::vector<Expr>& index);  // whether its conditions hold or not
 
   ir::Substitution values_;
   const analysis::Facts& facts_;
   Expr lanes_;
-  std::optional<analysis::Facts> of_lanes_;  // what is known in the lanes that are there, where that is more
+  std::map<const ir::Node*, analysis::Facts> under_;  // masks
   std::function<const Place&(ir::Id)> place_of_;
   std::map<std::pair<const ir::Node*, const ir::Node*>, Expr> done_;
   std::unordered_map<const ir::Node*, bool> anywhere_;
