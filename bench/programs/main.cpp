@@ -31,14 +31,18 @@ int main(int argc, char** argv) {
   app.add_flag("--choices", options.text, "print what the scheduler says of its choices");
   app.add_flag("--kernel", options.kernel, "print the scheduled program, its kernel and its assembly, too");
   app.add_flag("--list", list, "name the programs and measure nothing");
-  std::string target = "x86-64-v3", counted;
+  std::string counted;
   app.add_option("--count", counted,
                  "print the instructions of a call instead of times; calls: execute it, for another tool that counts")
       ->check(CLI::IsMember({"perf", "calls"}));
   bool compiled = false;
   app.add_flag("--compile", compiled, "print the CPU seconds that it takes to compile instead, scheduled by default");
-  app.add_option("--target", target, "what --count and --compile compile for");
+  const CLI::Option* chosen = app.add_option("--target", options.target,
+                                             "what to compile for: this processor, or x86-64-v3 with --count and --compile "
+                                             "(build with -DASHLAR_PROGRAMS_MARCH=x86-64-v3 "
+                                             "for loops that have no more either)");
   CLI11_PARSE(app, argc, argv);
+  if (!*chosen && (compiled || !counted.empty())) options.target = "x86-64-v3";
   if (counted.empty()) setenv("ASHLAR_CACHE", "off", 1);  // the time to compile is measured
 
   try {
@@ -53,13 +57,13 @@ int main(int argc, char** argv) {
         continue;
       }
       if (compiled) {
-        const CompileSeconds t = compile_seconds(e, target);
+        const CompileSeconds t = compile_seconds(e, options.target);
         fmt::print("{:<32} {:8.3f} = schedule {:.3f} + lower {:.3f} + code {:.3f} + LLVM {:.3f}\n", name, t.all(), t.schedule,
                    t.lower, t.code, t.llvm);
         continue;
       }
       if (!counted.empty()) {
-        const auto count = instructions(e, target, counted == "perf" ? Counting::perf : Counting::other);
+        const auto count = instructions(e, options.target, counted == "perf" ? Counting::perf : Counting::other);
         fmt::print("{}\t{}\n", name, count.value_or(0));
         continue;
       }

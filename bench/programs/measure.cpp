@@ -131,8 +131,8 @@ struct Code {
   std::string choices, kernel;  // kernel: the scheduled program, what it is lowered to, and its assembly
   double schedule_ms = 0, code_ms = 0;
 };
-Code compiled(const lang::Built& built, const schedules::DefaultOptions* by_default) {
-  Schedule s(built, Target::host());
+Code compiled(const lang::Built& built, const Target& target, const schedules::DefaultOptions* by_default) {
+  Schedule s(built, target);
   std::string choices;
   const double start = thread_ns();
   if (by_default) choices = schedule_by_default(s, *by_default).text();
@@ -176,10 +176,11 @@ void measure(Result& result, const Entry& entry, const Options& options) {
   const auto call = [&](const codegen::Compiled& code) { return arrays.call(code); };
 
   const schedules::DefaultOptions regrouped{}, exact{.regroup = false};
-  const Code unscheduled = compiled(built, nullptr);
-  const Code by_default = compiled(built, p.regroup ? &regrouped : &exact);
+  const Target target = Target::parse(options.target);
+  const Code unscheduled = compiled(built, target, nullptr);
+  const Code by_default = compiled(built, target, p.regroup ? &regrouped : &exact);
   std::optional<Code> without;  // regrouping, where that is another schedule
-  if (p.regroup) without = compiled(built, &exact);
+  if (p.regroup) without = compiled(built, target, &exact);
   if (without && without->choices == by_default.choices) without.reset();
   result.schedule_ms = by_default.schedule_ms, result.code_ms = by_default.code_ms;
   if (options.text) result.choices = by_default.choices;

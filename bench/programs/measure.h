@@ -9,8 +9,9 @@
 namespace bench::programs {
 
 struct Options {
-  double seconds = 1;   // that the rounds of a program take
-  int threads = 1;      // more: the default schedule is timed on that many too
+  double seconds = 1;  // that the rounds of a program take
+  int threads = 1;     // more: the default schedule is timed on that many too
+  std::string target = "host";
   bool text = false;    // keep what the scheduler says of its choices
   bool kernel = false;  // ... and the scheduled program with its kernel
 };
