@@ -60,12 +60,19 @@ void know(Facts& facts, const Expr& c, bool holds) {
 
 }  // namespace
 
+int Body::depth_of(const Expr& mask) const {
+  const auto it = depth_.find(mask.node());
+  return it == depth_.end() ? 0 : it->second;
+}
+
 // What is known in the lanes that are there, where a mask holds.
+// Of many conditions nothing is known but of the lanes.
 const Facts& Body::facts_under(const Expr& mask) {
-  const ir::Node* key = mask.empty() || mask.node() == own_bounds_.node() ? nullptr : mask.node();
+  constexpr int most = 8;
+  const ir::Node* key = mask.empty() || mask.node() == own_bounds_.node() || depth_of(mask) > most ? nullptr : mask.node();
   const auto [it, fresh] = under_.try_emplace(key, facts_);
   if (fresh) {
-    know(it->second, lanes_, true);
+    if (!lanes_.empty()) know(it->second, lanes_, true);
     if (key) know(it->second, mask, true);
   }
   return it->second;
@@ -85,14 +92,31 @@ Body::Address Body::address(ir::Id buffer, const std::vector<Expr>& index, const
 }
 
 // What an index promises (in_range) holds where the load happens, and nobody made it elsewhere: it proves nothing here.
-bool Body::in_bounds(const Place& place, const std::vector<Expr>& index) {
+bool Body::in_bounds(const Place& place, const std::vector<Expr>& index, const Facts& facts) {
   for (std::size_t d = 0; d < index.size(); ++d) {
     const Expr from = ir::sub(analysis::without_promises(index[d]), place.logical_lo[d]);
-    if (!analysis::can_prove(ir::ge(from, ir::index(0)), facts_) ||
-        !analysis::can_prove(ir::lt(from, place.logical_extent[d]), facts_))
+    if (!analysis::can_prove(ir::ge(from, ir::index(0)), facts) ||
+        !analysis::can_prove(ir::lt(from, place.logical_extent[d]), facts))
       return false;
   }
   return true;
+}
+
+// Of the mask and the lanes' guards what a load has to have: where indices alone keep it in its buffer, no condition on data,
+// so that it needs no mask inside.
+//
+//   select(a(x) > 0 && x > 0, b(x - 1), 0)      b is loaded where x > 0
+Expr Body::needed_of(const Expr& mask, bool indices_do) {
+  const Expr all = mask.empty() ? lanes_ : lanes_.empty() ? mask : ir::logic_and(lanes_, mask);
+  if (!indices_do || !has_load(all)) return all;
+  const auto [it, fresh] = of_indices_.try_emplace(mask.node());
+  if (!fresh) return it->second;
+  const auto gather = [&](const auto& self, const Expr& term) -> void {
+    if (ir::is(term, Op::logic_and)) return self(self, ir::args_of(term)[0]), self(self, ir::args_of(term)[1]);
+    if (!has_load(term)) it->second = it->second.empty() ? term : ir::logic_and(it->second, term);
+  };
+  gather(gather, all);
+  return it->second;
 }
 
 // Every load in it reads inside its buffer, whatever the conditions are that it stands under.
@@ -107,7 +131,7 @@ bool Body::allowed_anywhere(const Expr& e) {
     const auto indices = ir::args_of(e);
     const Place& place = place_of_(e.node()->id);
     const std::vector<Expr> index = known({indices.begin(), indices.end()});
-    all = in_bounds(place, index);
+    all = in_bounds(place, index, facts_);
   }
   anywhere_.emplace(e.node(), all);
   return all;
@@ -116,7 +140,10 @@ bool Body::allowed_anywhere(const Expr& e) {
 // `more`: a mask that is `mask` and a condition. Where it folds to one that was there before, that one keeps its place.
 Expr Body::adds_to(const Expr& mask, const Expr& more) {
   masks_.insert(mask.node());
-  if (masks_.insert(more.node()).second) outer_.emplace(more.node(), mask.node());
+  if (masks_.insert(more.node()).second) {
+    outer_.emplace(more.node(), mask.node());
+    depth_.emplace(more.node(), depth_of(mask) + 1);
+  }
   return more;
 }
 
@@ -151,8 +178,9 @@ Expr Body::visit_load(const Expr& e, const Expr& mask_) {
   std::vector<Expr> args{at.value};
   const Expr element = ir::load(place.kbuffer, place.buffer->name, e.type(), args, e.node()->where);
   if (const Expr before = read_before(element, mask_); !before.empty()) return before;
-  if ((!mask.empty() || !lanes_.empty()) && (at.of_lanes || !in_bounds(place, index)))
-    args.push_back(mask.empty() ? lanes_ : lanes_.empty() ? mask : ir::logic_and(lanes_, mask));
+  if ((!mask.empty() || !lanes_.empty()) && (at.of_lanes || !in_bounds(place, index, facts_)))
+    if (const Expr needed = needed_of(mask, in_bounds(place, index, facts_under(mask))); !needed.empty())
+      args.push_back(needed);
   const Expr result = ir::load(place.kbuffer, place.buffer->name, e.type(), args, e.node()->where);
   if (mask_.node() != own_bounds_.node()) read_[element].emplace_back(mask_.node(), result);
   return result;

@@ -49,12 +49,15 @@ class Body {
   };
   Address address(ir::Id buffer, const std::vector<Expr>& known_index, const Expr& mask, bool loads);
   const analysis::Facts& facts_under(const Expr& mask);
-  bool in_bounds(const Place&, const std::vector<Expr>& index);  // whether its conditions hold or not
+  int depth_of(const Expr& mask) const;
+  Expr needed_of(const Expr& mask, bool indices_do);
+  bool in_bounds(const Place&, const std::vector<Expr>& index, const analysis::Facts&);  // whether its conditions hold or not
 
   ir::Substitution values_;
   const analysis::Facts& facts_;
   Expr lanes_;
   std::map<const ir::Node*, analysis::Facts> under_;  // masks
+  std::map<const ir::Node*, Expr> of_indices_;        // by a mask: its terms, and the lanes' guards, that read nothing
   std::function<const Place&(ir::Id)> place_of_;
   std::map<std::pair<const ir::Node*, const ir::Node*>, Expr> done_;
   std::unordered_map<const ir::Node*, bool> anywhere_;
@@ -64,7 +67,8 @@ class Body {
   std::unordered_map<Expr, std::vector<std::pair<const ir::Node*, Expr>>, ir::ExprHash, ir::ExprSame> read_;
   std::unordered_map<const ir::Node*, const ir::Node*> outer_;
   std::unordered_set<const ir::Node*> masks_;
-  std::vector<Expr> kept_;  // keeps the keys alive
+  std::unordered_map<const ir::Node*, int> depth_;  // of a mask: how many conditions were added to one another
+  std::vector<Expr> kept_;                          // keeps the keys alive
 };
 
 }  // namespace ashlar::lower_impl
