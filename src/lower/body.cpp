@@ -102,21 +102,27 @@ bool Body::in_bounds(const Place& place, const std::vector<Expr>& index, const F
   return true;
 }
 
-// Of the mask and the lanes' guards what a load has to have: where indices alone keep it in its buffer, no condition on data,
-// so that it needs no mask inside.
+// Of the mask and the lanes' guards what a load has to have: where indices alone keep it in its buffer and it is of neighbours,
+// no condition on what each lane reads for itself, so that it needs no mask inside.
 //
 //   select(a(x) > 0 && x > 0, b(x - 1), 0)      b is loaded where x > 0
 Expr Body::needed_of(const Expr& mask, bool indices_do) {
   const Expr all = mask.empty() ? lanes_ : lanes_.empty() ? mask : ir::logic_and(lanes_, mask);
-  if (!indices_do || !has_load(all)) return all;
+  if (!indices_do || lane_ == 0 || !has_load(all)) return all;
   const auto [it, fresh] = of_indices_.try_emplace(mask.node());
   if (!fresh) return it->second;
+  bool by_lane = false;
+  Expr rest;
   const auto gather = [&](const auto& self, const Expr& term) -> void {
     if (ir::is(term, Op::logic_and)) return self(self, ir::args_of(term)[0]), self(self, ir::args_of(term)[1]);
-    if (!has_load(term)) it->second = it->second.empty() ? term : ir::logic_and(it->second, term);
+    if (!has_load(term)) rest = rest.empty() ? term : ir::logic_and(rest, term);
+    ir::walk(term, [&](const Expr& e) {
+      by_lane = by_lane || (ir::is(e, Op::load) && ir::uses_var(ir::args_of(e)[0], lane_));
+      return !by_lane;
+    });
   };
   gather(gather, all);
-  return it->second;
+  return it->second = by_lane ? rest : all;
 }
 
 // Every load in it reads inside its buffer, whatever the conditions are that it stands under.
@@ -179,7 +185,8 @@ Expr Body::visit_load(const Expr& e, const Expr& mask_) {
   const Expr element = ir::load(place.kbuffer, place.buffer->name, e.type(), args, e.node()->where);
   if (const Expr before = read_before(element, mask_); !before.empty()) return before;
   if ((!mask.empty() || !lanes_.empty()) && (at.of_lanes || !in_bounds(place, index, facts_)))
-    if (const Expr needed = needed_of(mask, in_bounds(place, index, facts_under(mask))); !needed.empty())
+    if (const Expr needed = needed_of(mask, bends(at.value) == 0 && in_bounds(place, index, facts_under(mask)));
+        !needed.empty())
       args.push_back(needed);
   const Expr result = ir::load(place.kbuffer, place.buffer->name, e.type(), args, e.node()->where);
   if (mask_.node() != own_bounds_.node()) read_[element].emplace_back(mask_.node(), result);

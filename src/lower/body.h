@@ -26,10 +26,12 @@ namespace ashlar::lower_impl {
 
 class Body {
  public:
-  // `values`: what the variables of the expressions stand for. `facts`: loops around the block and its uniform guards.
-  // `lanes`: the guards that differ between lanes (empty: none). `place_of` finds the storage of a buffer.
-  Body(ir::Substitution values, const analysis::Facts& facts, Expr lanes, std::function<const Place&(ir::Id)> place_of)
-      : values_(std::move(values)), facts_(facts), lanes_(std::move(lanes)), place_of_(std::move(place_of)) {}
+  // `lane`: the variable of the vectorized loop around, 0 if there is none. `values`: what the variables of the expressions
+  // stand for. `facts`: loops around the block and its uniform guards. `lanes`: the guards that differ between lanes (empty:
+  // none). `place_of` finds the storage of a buffer.
+  Body(ir::Substitution values, const analysis::Facts& facts, Expr lanes, std::function<const Place&(ir::Id)> place_of,
+       ir::Id lane = 0)
+      : values_(std::move(values)), facts_(facts), lanes_(std::move(lanes)), place_of_(std::move(place_of)), lane_(lane) {}
 
   Expr lower(const Expr& e) { return visit(e, Expr()); }
   // Of an access, simplified; the index over the variables that `values` has, not lowered.
@@ -59,6 +61,7 @@ class Body {
   std::map<const ir::Node*, analysis::Facts> under_;  // masks
   std::map<const ir::Node*, Expr> of_indices_;        // by a mask: its terms, and the lanes' guards, that read nothing
   std::function<const Place&(ir::Id)> place_of_;
+  ir::Id lane_;
   std::map<std::pair<const ir::Node*, const ir::Node*>, Expr> done_;
   std::unordered_map<const ir::Node*, bool> anywhere_;
   std::unordered_map<const ir::Node*, int> conditions_of_;  // under how many it was lowered

@@ -131,10 +131,24 @@ KStmt loop_over(const KStmt& like, const Expr& begin, const Expr& end, ir::LoopK
   return s;
 }
 
+// The points of the tile before the vector at `moved`, and those behind it, with one text.
+KStmt sides_of(const KStmt& tile, const Expr& first, const Expr& moved, std::int64_t lanes, Id variable) {
+  const Expr side = ir::var(variable, "side");
+  const auto in_tile = [&](const Expr& point) {
+    return ir::max(ir::min(ir::sub(point, first), ir::index(lanes)), ir::index(0));
+  };
+  const Expr from = ir::mul(side, in_tile(ir::add(moved, ir::index(lanes)))),
+             to = ir::add(ir::mul(ir::sub(ir::index(1), side), in_tile(moved)), ir::mul(side, ir::index(lanes)));
+  KStmt sides = loop_over(tile, ir::index(0), ir::index(2), ir::LoopKind::serial, {});
+  sides.var = variable, sides.name = "side";
+  sides.body.push_back(loop_over(tile, from, to, ir::LoopKind::serial, tile.body));
+  return sides;
+}
+
 }  // namespace
 
-std::optional<Moved> moved_inside(const KStmt& tile, const std::vector<Expr>& slacks, const KStmt& inside, const Facts& facts,
-                                  const Border& border) {
+std::optional<Moved> moved_inside(const KStmt& tile, const std::vector<Expr>& slacks, const KStmt& inside, bool tail,
+                                  const Facts& facts, const Border& border) {
   std::int64_t lanes = 0, begin = 0;
   if (tile.loop_kind != ir::LoopKind::vectorized || !ir::is_int(tile.extent, &lanes) || lanes < 2 ||
       !ir::is_int(tile.begin, &begin) || begin != 0 || !is_plain(tile.body))
@@ -184,18 +198,7 @@ std::optional<Moved> moved_inside(const KStmt& tile, const std::vector<Expr>& sl
   result.fits = analysis::simplify(ir::le(lowest, highest), facts);
   std::vector<KStmt> list;
   list.push_back(loop_over(tile, ir::index(0), ir::index(lanes), ir::LoopKind::vectorized, std::move(vector)));
-  // The points before the vector, and those behind it, with one text.
-  const auto in_tile = [&](const Expr& point) {
-    return ir::max(ir::min(ir::sub(point, first), ir::index(lanes)), ir::index(0));
-  };
-  const Id side = border.next++;
-  const Expr behind = ir::var(side, "side");
-  const Expr from = ir::mul(behind, in_tile(ir::add(moved, ir::index(lanes)))),
-             to = ir::add(ir::mul(ir::sub(ir::index(1), behind), in_tile(moved)), ir::mul(behind, ir::index(lanes)));
-  KStmt sides = loop_over(tile, ir::index(0), ir::index(2), ir::LoopKind::serial, {});
-  sides.var = side, sides.name = "side";
-  sides.body.push_back(loop_over(tile, from, to, ir::LoopKind::serial, tile.body));
-  list.push_back(std::move(sides));
+  if (!tail) list.push_back(sides_of(tile, first, moved, lanes, border.next++));
   result.body.push_back(let_stmt(at, "at", ir::min(ir::max(lowest, first), highest), std::move(list), tile.where));
   return result;
 }

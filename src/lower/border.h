@@ -20,8 +20,9 @@ struct Border {
   const std::set<ir::Id>& recurrent;
   ir::Id& next;
 };
-// `slacks`: those of Interior; `inside`: the tile where all of them are at least 0.
-std::optional<Moved> moved_inside(const ir::KStmt& tile, const std::vector<Expr>& slacks, const ir::KStmt& inside,
+// `slacks`: those of Interior; `inside`: the tile where all of them are at least 0. `tail`: they say no more than that all
+// lanes are there, so that nothing is left of the tile.
+std::optional<Moved> moved_inside(const ir::KStmt& tile, const std::vector<Expr>& slacks, const ir::KStmt& inside, bool tail,
                                   const analysis::Facts&, const Border&);
 
 }  // namespace ashlar::lower_impl

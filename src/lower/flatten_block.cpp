@@ -104,7 +104,7 @@ std::vector<KStmt> Flattener::block(const Stmt& s) {
   conditions->lanes = lowered_lanes(conditions->lanes, conditions->facts, find);
   ir::Substitution values = ir::iter_values(p_, in);
   for (auto& [id, value] : values) value = known(value);
-  Body expressions(std::move(values), conditions->facts, conditions->lanes, find);
+  Body expressions(std::move(values), conditions->facts, conditions->lanes, find, lane_);
   Body guards(ir::Substitution{}, conditions->facts, Expr(), find);
   Statements out = guarded(*conditions, guards, stores(s, in, stage, parts, expressions, conditions->facts), s.where);
   for (KStmt& k : out) first.push_back(std::move(k));

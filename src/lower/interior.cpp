@@ -73,7 +73,8 @@ struct Assumed {
 
 class Tiles {
  public:
-  Tiles(const Draft& draft, Id& next) : buffers_(draft.kernel.buffers), recurrent_(draft.recurrent), next_(next) {}
+  Tiles(const Draft& draft, const LowerOptions& options, Id& next)
+      : buffers_(draft.kernel.buffers), recurrent_(draft.recurrent), outside_{buffers_, options.masked_bits}, next_(next) {}
 
   void visit(std::vector<KStmt>& list, const Place& at) {
     for (KStmt& s : list) {
@@ -163,7 +164,7 @@ class Tiles {
     Assumed any = assumed(Arms::any);
     std::optional<Moved> moved;
     const auto outside = [&](KStmt& rest) {
-      below(rest, at), in_turn(rest, buffers_);
+      below(rest, at), outside_.in_turn(rest, moved || is_tail(rest, at, any.interior.slacks()));
       if (moved && rest.loop_kind == ir::LoopKind::serial) rest = chosen(moved->fits, std::move(moved->body), std::move(rest));
     };
     if (any.interior.has_equal_arms()) {
@@ -179,12 +180,23 @@ class Tiles {
     if (!alone_ && at.lanes.empty()) {
       KStmt full = s;
       full.body = any.interior.body(s.body);
-      moved = moved_inside(s, any.interior.slacks(), full, at.facts, {around_, buffers_, recurrent_, next_});
+      moved = moved_inside(s, any.interior.slacks(), full, is_tail(s, at, any.interior.slacks()), at.facts,
+                           {around_, buffers_, recurrent_, next_});
     }
     if (alone_ || !any.interior.has_idle_arm(loops_around())) return under_test(s, at, any, loads, outside);
     const Assumed idle(s, at, Arms::idle, nullptr);
     if (!idle.helps(s)) return under_test(s, at, any, loads, outside);
     under_test(s, at, any, loads, [&](KStmt& rest) { under_test(rest, at, idle, loads, outside); });
+  }
+
+  // Is what is required of the tile that its lanes are there, and nothing of what they read?
+  static bool is_tail(const KStmt& tile, const Place& at, const std::vector<Expr>& slacks) {
+    if (tile.body.size() != 1 || tile.body.front().kind != KStmt::Kind::if_ || !tile.body.front().otherwise.empty())
+      return false;
+    KStmt guard = tile;
+    guard.body.front().body.clear();
+    const std::vector<Expr> own = Interior(guard, at, Arms::any, nullptr).slacks();
+    return own.size() == slacks.size() && std::equal(own.begin(), own.end(), slacks.begin(), ir::same);
   }
 
   std::vector<Id> loops_around() const {
@@ -217,6 +229,7 @@ class Tiles {
 
   const Buffers& buffers_;
   const std::set<Id>& recurrent_;
+  const Outside outside_;
   Id& next_;
   std::vector<Around> around_;
   bool alone_ = false;  // in a launch, or below a tile: what stands around is not asked
@@ -232,10 +245,10 @@ Facts facts_of(const ir::Kernel& k) {
   return analysis::facts_of_arguments(p);
 }
 
-void specialise_interior(Draft& draft) {
+void specialise_interior(Draft& draft, const LowerOptions& options) {
   const Facts facts = facts_of(draft.kernel);
   Id next = unused_id(draft.kernel);
-  Tiles(draft, next).visit(draft.kernel.body, Place{facts});
+  Tiles(draft, options, next).visit(draft.kernel.body, Place{facts});
   skip_empty(draft.kernel.body, facts);
 }
 

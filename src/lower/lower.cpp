@@ -48,7 +48,7 @@ constexpr Pass passes[] = {
     {"launches", [](State& s, const LowerOptions& o) { lower_impl::make_launches(s.draft, o); }, Pass::For::devices},
     {"pipeline", [](State& s, const LowerOptions& o) { lower_impl::pipeline(s.draft, o); }, Pass::For::devices},
     {"synchronise", [](State& s, const LowerOptions&) { lower_impl::synchronise(s.draft); }, Pass::For::devices},
-    {"interior", [](State& s, const LowerOptions&) { lower_impl::specialise_interior(s.draft); }},
+    {"interior", [](State& s, const LowerOptions& o) { lower_impl::specialise_interior(s.draft, o); }},
     {"guards", [](State& s, const LowerOptions&) { lower_impl::hoist_guards(s.draft); }},
     {"remainders", [](State& s, const LowerOptions&) { lower_impl::choose_remainders(s.draft); }},
     {"strides", [](State& s, const LowerOptions&) { lower_impl::know_strides(s.draft); }, Pass::For::processors},

@@ -1,5 +1,5 @@
-// Outside of the interior: points one after the other where lanes would be divided by a number that is not known, and vectors
-// without an active lane that do not run.
+// Outside of the interior: points one after the other where lanes would be divided by a number that is not known, or each be a
+// branch, and vectors without an active lane that do not run.
 #include "lower/outside.h"
 
 #include <algorithm>
@@ -35,31 +35,50 @@ bool divides_lanes(const KStmt& s, Id lane) {
   return found || any(s.body) || any(s.otherwise);
 }
 
+// What a tile touches: is any of it in registers, or in a frame; and is there memory of elements so narrow that no instruction
+// accesses a vector of them under a mask?
+struct Touched {
+  bool registers = false, frame = false, unmasked = false;
+};
+
+Touched touched_by(const KStmt& s, const Outside& o) {
+  Touched all;
+  const auto access = [&](Id buffer, const Expr& address) {
+    const auto at = o.buffers.find(buffer);
+    if (at == o.buffers.end()) return;
+    const ir::Storage storage = at->second.storage;
+    all.registers = all.registers || storage == ir::Storage::registers;
+    all.frame = all.frame || storage == ir::Storage::stack || storage == ir::Storage::registers;
+    all.unmasked = all.unmasked || (at->second.type.bits < o.masked_bits && ir::uses_var(address, s.var));
+  };
+  const auto look = [&](const auto& self, const KStmt& x) -> void {
+    if (x.kind == KStmt::Kind::store) access(x.buffer, x.address);
+    all.registers = all.registers || x.kind == KStmt::Kind::call;
+    for_each_expr(x, [&](const Expr& root) {
+      ir::walk(root, [&](const Expr& e) {
+        if (ir::is(e, Op::load)) access(e.node()->id, ir::args_of(e)[0]);
+        return true;
+      });
+    });
+    for (const KStmt& k : x.body) self(self, k);
+    for (const KStmt& k : x.otherwise) self(self, k);
+  };
+  look(look, s);
+  return all;
+}
+
 }  // namespace
 
-// Points outside one after the other, where lanes would be no faster. Registers have no address that moves with a loop.
-void in_turn(KStmt& s, const Buffers& buffers) {
-  if (s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::vectorized && divides_lanes(s, s.var)) {
-    bool registers = false;
-    const auto look = [&](const auto& self, const KStmt& x) -> void {
-      const auto in_registers = [&](Id b) {
-        const auto at = buffers.find(b);
-        return at != buffers.end() && at->second.storage == ir::Storage::registers;
-      };
-      registers = registers || (x.kind == KStmt::Kind::store && in_registers(x.buffer)) || x.kind == KStmt::Kind::call;
-      for_each_expr(x, [&](const Expr& root) {
-        ir::walk(root, [&](const Expr& e) {
-          return registers = registers || (ir::is(e, Op::load) && in_registers(e.node()->id)), true;
-        });
-      });
-      for (const KStmt& k : x.body) self(self, k);
-      for (const KStmt& k : x.otherwise) self(self, k);
-    };
-    look(look, s);
-    if (!registers) s.loop_kind = ir::LoopKind::serial;
+// Points outside one after the other, where lanes would be no faster. Registers have no address that moves with a loop, and
+// what lies in the frame is kept in registers where it has none.
+void Outside::in_turn(KStmt& s, bool few) const {
+  if (s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::vectorized) {
+    const bool divides = divides_lanes(s, s.var);
+    const Touched touched = touched_by(s, *this);
+    if (divides ? !touched.registers : few && touched.unmasked && !touched.frame) s.loop_kind = ir::LoopKind::serial;
   }
-  for (KStmt& k : s.body) in_turn(k, buffers);
-  for (KStmt& k : s.otherwise) in_turn(k, buffers);
+  for (KStmt& k : s.body) in_turn(k, few);
+  for (KStmt& k : s.otherwise) in_turn(k, few);
 }
 
 // A vector none of whose lanes is active is left out, and so are unrolled ones side by side: the condition of the first lane,

@@ -6,7 +6,13 @@
 
 namespace ashlar::lower_impl {
 
-void in_turn(ir::KStmt&, const Buffers&);  // of a tile: lanes that would be divided by a Symbol become points
+struct Outside {
+  const Buffers& buffers;
+  int masked_bits = 8;  // as in LowerOptions
+  // Of a tile: lanes that would be divided by a Symbol become points, and where `few` are left those that would each be a
+  // branch.
+  void in_turn(ir::KStmt&, bool few) const;
+};
 void skip_empty(std::vector<ir::KStmt>&, const analysis::Facts&);
 
 }  // namespace ashlar::lower_impl

@@ -54,7 +54,7 @@ Draft flatten(ir::Program, const LowerOptions&);  // the program has explicit in
 void make_launches(Draft&, const LowerOptions&);
 void pipeline(Draft&, const LowerOptions&);
 void synchronise(Draft&);
-void specialise_interior(Draft&);
+void specialise_interior(Draft&, const LowerOptions&);
 void hoist_guards(Draft&);
 void choose_remainders(Draft&);
 void know_strides(Draft&);

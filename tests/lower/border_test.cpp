@@ -120,3 +120,50 @@ TEST_CASE("a vector whose piece of another stage is computed beside it stays whe
   s[twice].compute_at(split.outer);
   CHECK(!moves(lowered(built, s, lengths())));
 }
+
+namespace {
+// y[i] = 2 x[i] in vectors, and the last of them.
+std::string tail(const char* target, Type type, bool below = false) {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"}, M{"M"};
+  const Tensor x = lang::make_input("x", type, {M, N}), y = lang::make_output("y", type, {M, N});
+  const Tensor made = compute("made", {{"i", M}, {"j", N}}, [&](Var i, Var j) { return x(i, j) * 2; });
+  lang::bind(y, made);
+  const lang::Built built = lang::build_program("tail", {x, y});
+  Schedule s(built, Target::parse(target));
+  auto [i, j] = s[made].spatial<2>();
+  const Split split = s[made].split(j, 8, Tail::guard);
+  if (below) s[made].reorder(split.outer, i, split.inner);
+  s[made].vectorize(split.inner);
+  return lowered(built, s, lengths());
+}
+bool masked(const std::string& text) { return text.find(" where ") != text.npos; }
+}  // namespace
+
+TEST_CASE("where no instruction stores a vector under a mask, the last one of a row is moved, or taken point by point") {
+  for (const auto& [target, type] :
+       {std::pair{"x86-64-v3", i16}, {"x86-64-v3", u8}, {"x86-64", f32}, {"aarch64", f32}, {"armv7+vfp4", i32}}) {
+    const std::string text = tail(target, type);
+    CAPTURE(text);
+    CHECK(moves(text));
+    CHECK(!masked(text));
+    CHECK(text.find("for side") == text.npos);
+    const std::string around = tail(target, type, true);  // the vectors of a column: the loop around does not go along the row
+    CHECK(!moves(around));
+    CHECK(!masked(around));
+  }
+  for (const auto& [target, type] : {std::pair{"x86-64-v3", f32}, {"x86-64-v4", u8}, {"aarch64+sve", i16}}) {
+    const std::string text = tail(target, type);
+    CHECK(!moves(text));
+    CHECK(masked(text));
+  }
+}
+
+TEST_CASE("what lanes read for themselves is no mask of loads that indices keep in their buffer") {
+  const std::string text = row([](const Tensor& x, Var i, const Symbol& N) {
+    return select(x(i) > 0 && i > 0, x(i - 1), 0) + select(x(i) < 2, x(min(i, N - 1)), 1);
+  });
+  CAPTURE(text);
+  CHECK(text.find("x[ramp8(io * 8 - 1, 1)]") != text.npos);
+  CHECK(text.find("x[ramp8(io * 8 - 1, 1), x[") == text.npos);
+}

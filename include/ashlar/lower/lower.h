@@ -40,6 +40,7 @@ struct PassTime {
 struct LowerOptions {
   int vector_bits = 256;                  // of one vector register
   int vector_registers = 16;              // in the file
+  int masked_bits = 8;                    // of the narrowest element that a vector is loaded and stored of under a mask
   int cache_line = 64;                    // bytes, of what a prefetch brings
   std::int64_t stack_limit = 256 * 1024;  // bytes of one buffer in Scope::stack
   bool launches = false;                  // for a device: every nest becomes a launch, whether its loops are bound or not
