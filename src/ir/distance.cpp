@@ -80,13 +80,13 @@ void Apart::learn(const Sum& s) {
     return;
   }
   facts_.push_back(s);
-  for (const auto& [atom, factor] : s.terms) know_quotient(atom);
+  for (const auto& [atom, factor] : s.terms) know_multiple(atom, factor);
 }
 
 // e / c * c is at most e, and less than c below.
-void Apart::know_quotient(const Expr& e) {
+void Apart::know_multiple(const Expr& e, std::int64_t factor) {
   std::int64_t by = 0;
-  if (!is(e, Op::div) || !is_int(args_of(e)[1], &by) || by < 1) return;
+  if (!is(e, Op::div) || !is_int(args_of(e)[1], &by) || by < 1 || factor % by != 0) return;
   if (std::any_of(quotients_.begin(), quotients_.end(), [&](const Expr& q) { return same(q, e); })) return;
   quotients_.push_back(e);
   const Expr multiple = mul(e, index(by));

@@ -36,7 +36,7 @@ class Apart {
   static Sum difference(const Expr& a, const Expr& b, std::int64_t less);
   void assume(const Expr& condition, bool holds);
   void learn(const Sum& not_negative);
-  void know_quotient(const Expr&);
+  void know_multiple(const Expr& quotient, std::int64_t factor);
   void settle();
   std::optional<std::int64_t> least(const Sum&, int depth, int& steps) const;
 

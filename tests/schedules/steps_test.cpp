@@ -207,6 +207,7 @@ TEST_CASE("steps by default: rows that take all of their elements before") {
     for (const bool backwards : {false, true}) {
       const Tensor A = input("A", type, {N, N});
       const Scheduled s({A}, {remembered(A, backwards)});
+      CAPTURE(s.by.choices.text());
       CHECK(s.has("y_sum", "sums in 4 vectors of"));
       for (const std::int64_t n : {1, 5, 37}) s.same({{n, n}, {n, n}});
       Scheduled lowered({A}, {remembered(A, backwards)});

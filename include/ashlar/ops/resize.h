@@ -56,16 +56,34 @@ inline Expr cubic_weight(int k, const Expr& f, double a) {
   const Expr t = k == 0 ? f + 1 : k == 1 ? f : k == 2 ? 1 - f : 2 - f;
   return k == 1 || k == 2 ? ((a + 2) * t - (a + 3)) * t * t + 1 : ((a * t - 5 * a) * t + 8 * a) * t - 4 * a;
 }
-inline Expr sampled(const Tensor& x, const Indices& i, int d, const Expr& n, const Expr& m, const ResizeOptions& o, Type wide,
-                    Where where) {
-  const Expr place = place_between(i[d], n, m, o.places, wide), base = ashlar::floor(place), f = place - base;
-  const auto sample = [&](int k) { return wide(x(i.with(d, ashlar::clamp(i32(base) + k, 0, n - 1)), where)); };
+// Of each place along a dimension of m the first of the two, or the second of the four, samples that it lies between, and what
+// it weighs: of linear how far the place is behind it, of cubic the weights of four.
+struct Places {
+  Tensor base;  // i32
+  std::vector<Tensor> weights;
+};
+inline Places places_along(const Expr& n, const Expr& m, const ResizeOptions& o, Type wide, Where where) {
+  const auto between = [&](const Var& i) { return place_between(i, n, m, o.places, wide); };
+  if (o.mode == ResizeMode::linear) return {};
+  auto [first, w0, w1, w2, w3] = compute(
+      "resize_weights", {m},
+      [&](Var i) {
+        const Expr place = between(i), base = ashlar::floor(place), f = place - base;
+        return values(i32(base), cubic_weight(0, f, o.a), cubic_weight(1, f, o.a), cubic_weight(2, f, o.a),
+                      cubic_weight(3, f, o.a));
+      },
+      where);
+  return {first, {w0, w1, w2, w3}};
+}
+inline Expr sampled(const Tensor& x, const Indices& i, int d, const Expr& n, const Expr& m, const Places& p,
+                    const ResizeOptions& o, Type wide, Where where) {
+  const auto sample = [&](const Expr& base, int k) { return wide(x(i.with(d, ashlar::clamp(base + k, 0, n - 1)), where)); };
   if (o.mode == ResizeMode::linear) {
-    const Expr a = sample(0);
-    return a + f * (sample(1) - a);
+    const Expr place = place_between(i[d], n, m, o.places, wide), base = ashlar::floor(place), a = sample(i32(base), 0);
+    return a + (place - base) * (sample(i32(base), 1) - a);
   }
-  Expr e = cubic_weight(0, f, o.a) * sample(-1);
-  for (int k = 1; k < 4; ++k) e = e + cubic_weight(k, f, o.a) * sample(k - 1);
+  Expr e = p.weights[0](i[d]) * sample(p.base(i[d]), -1);
+  for (int k = 1; k < 4; ++k) e = e + p.weights[static_cast<std::size_t>(k)](i[d]) * sample(p.base(i[d]), k - 1);
   return e;
 }
 
@@ -103,9 +121,10 @@ inline Resized resize(const Tensor& x, const std::vector<ResizeTo>& to, const Re
   for (std::size_t k = 0; k < to.size(); ++k) {
     const Tensor from = r.result;
     const Expr n = from.extent(dims[k], where);
+    const detail::Places places = detail::places_along(n, to[k].extent, o, wide, where);
     r.result = compute(
         "resize", from.shape(where).with(dims[k], to[k].extent, where),
-        [&](Indices i) { return detail::sampled(from, i, dims[k], n, to[k].extent, o, wide, where); }, where);
+        [&](Indices i) { return detail::sampled(from, i, dims[k], n, to[k].extent, places, o, wide, where); }, where);
     r.stages.push_back(r.result);
   }
   r.result = type.is_float() ? detail::converted("resize", r.result, type, where)
