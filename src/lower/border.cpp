@@ -98,6 +98,19 @@ bool repeats(const KStmt& tile, const KStmt& loop, const Border& border) {
   return memory;
 }
 
+// Every point is stored at a place of its own, and not in a ring along the tile, where one that lies ahead would take the place
+// of one behind.
+bool stores_evenly(const KStmt& tile) {
+  const Expr lane = ir::var(tile.var, tile.name);
+  bool evenly = true;
+  for_each_store(tile.body, [&](const KStmt& s) {
+    const Expr next = ir::substitute(s.address, {{tile.var, ir::add(lane, ir::index(1))}});
+    std::int64_t apart = 0;
+    evenly = evenly && ir::is_int(analysis::simplify(ir::sub(next, s.address)), &apart) && apart != 0;
+  });
+  return evenly;
+}
+
 std::vector<KStmt> at_point(const std::vector<KStmt>& list, const ir::Substitution& point, const Facts& facts) {
   std::vector<KStmt> out = list;
   for (KStmt& s : out) {
@@ -165,9 +178,11 @@ std::optional<Moved> moved_inside(const KStmt& tile, const std::vector<Expr>& sl
     return {};
   if (!repeats(tile, *loop, border)) return {};
 
-  // The tile's first point, and where it may lie.
+  // The tile's first point, and where it may lie: in the tiles of the loop, from that of its first to that of its last.
   const Expr tiles = ir::var(u, loop->name), first = ir::mul(tiles, ir::index(lanes));
-  Expr lowest = ir::index(0), highest;
+  const Expr begins = ir::mul(loop->begin, ir::index(lanes)),
+             ends = ir::mul(ir::sub(ir::add(loop->begin, loop->extent), ir::index(1)), ir::index(lanes));
+  Expr lowest = begins, highest = ends;
   for (const Expr& slack : slacks) {
     std::int64_t step = 0;
     if (!ir::uses_var(slack, u)) return {};
@@ -178,17 +193,15 @@ std::optional<Moved> moved_inside(const KStmt& tile, const std::vector<Expr>& sl
     if (by > 0)
       lowest = ir::max(lowest, ir::ceil_div(ir::sub(ir::index(0), at_zero), ir::index(by)));
     else
-      highest = highest.empty() ? ir::div(at_zero, ir::index(-by)) : ir::min(highest, ir::div(at_zero, ir::index(-by)));
+      highest = ir::min(highest, ir::div(at_zero, ir::index(-by)));
   }
-  if (highest.empty()) return {};
   lowest = analysis::simplify(lowest, facts), highest = analysis::simplify(highest, facts);
   if (ir::uses_var(lowest, u) || ir::uses_var(highest, u) || has_load(lowest) || has_load(highest)) return {};
   // Few points are left at either end: where the last tile has one point or more.
-  const Expr least =
-      ir::add(ir::mul(ir::sub(ir::add(loop->begin, loop->extent), ir::index(1)), ir::index(lanes)), ir::index(1));
-  if (!analysis::can_prove(ir::le(lowest, ir::index(widest_border)), facts) ||
-      !analysis::can_prove(ir::ge(ir::add(highest, ir::index(lanes + widest_border)), least), facts))
+  if (!analysis::can_prove(ir::le(lowest, ir::add(begins, ir::index(widest_border))), facts) ||
+      !analysis::can_prove(ir::gt(ir::add(highest, ir::index(lanes + widest_border)), ends), facts))
     return {};
+  if (!stores_evenly(tile)) return {};
 
   const Id at = border.next++;
   const Expr moved = ir::var(at, "at"), lane = ir::var(tile.var, tile.name);

@@ -167,3 +167,37 @@ TEST_CASE("what lanes read for themselves is no mask of loads that indices keep 
   CHECK(text.find("x[ramp8(io * 8 - 1, 1)]") != text.npos);
   CHECK(text.find("x[ramp8(io * 8 - 1, 1), x[") == text.npos);
 }
+
+TEST_CASE("a vector is moved in the tiles of its loop alone") {
+  for (const std::int64_t n : {8, 16, 24}) {  // all of them whole
+    lang::DefinitionScope scope;
+    const Symbol M{"M", {.min = 1}};
+    const Tensor x = lang::make_input("x", f32, {M}), y = lang::make_output("y", f32, {n});
+    const Tensor made = compute("made", {{"i", n}}, [&](Var i) { return x((i + M - 3) % M) + x((i + 1) % M); });
+    lang::bind(y, made);
+    const lang::Built built = lang::build_program("tiles", {x, y});
+    Schedule s(built, Target::parse("x86-64-v3"));
+    s[made].vectorize(s[made].split(s[made].spatial<1>()[0], 8, Tail::exact).inner);
+    lowered(built, s, {{{"M", 64}}, {{"M", 25}}, {{"M", 18}}, {{"M", 9}}, {{"M", 3}}, {{"M", 1}}});
+  }
+}
+
+TEST_CASE("a vector that stores to a ring along its tile stays where it is") {
+  lang::DefinitionScope scope;
+  const Symbol K{"K", {.min = 1}}, R{"R"};
+  const Tensor x = lang::make_input("x", f32, {R, K}), y = lang::make_output("y", f32, {R, K});
+  const Tensor mid = compute("mid", {R, K}, [&](Var r, Var i) { return x(r, (i + 1) % K) * 2; });
+  const Tensor wide = boundary::repeat(mid);
+  const Tensor made = compute("made", {R, K}, [&](Var r, Var i) { return wide(r, i - 1) + wide(r, i) + 3 * wide(r, i + 1); });
+  lang::bind(y, made);
+  const lang::Built built = lang::build_program("ring", {x, y});
+  Schedule s(built, Target::parse("x86-64-v3"));
+  auto [r, i] = s[made].spatial<2>();
+  const Split split = s[made].split(i, 16, Tail::guard);
+  s[mid].store_at(r).compute_at(split.outer).slide(split.outer).fold(1, 32);
+  s[mid].vectorize(s[mid].split(s[mid].spatial<2>()[1], 8, Tail::guard).inner);
+  std::vector<Sizes> shapes;
+  for (const Sizes& n : lengths())
+    if (n.at("N") > 0) shapes.push_back({{"K", n.at("N")}, {"R", 2}});
+  CHECK(!moves(lowered(built, s, shapes)));
+}
