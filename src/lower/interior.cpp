@@ -19,7 +19,7 @@
 // side get a version too, which computes nothing: select(j <= t, .., 0).
 //
 // A condition that all points share is decided around the tile (uniform_choices.h); a load that they share may be a part of the
-// test (uniform_loads.h). What runs outside: outside.h.
+// test (uniform_loads.h). What runs outside: outside.h, border.h.
 #include "lower/interior.h"
 
 #include <algorithm>
