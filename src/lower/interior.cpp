@@ -51,8 +51,8 @@ VarRange range_of(const KStmt& loop) {
   return {loop.var, {loop.begin, ir::sub(ir::add(loop.begin, loop.extent), ir::index(1))}};
 }
 
-Place Place::inside(const KStmt& loop) const {
-  Place inner = *this;
+TileContext TileContext::inside(const KStmt& loop) const {
+  TileContext inner = *this;
   const VarRange r = range_of(loop);
   inner.facts.range(r.id, r.range.lo, r.range.hi);
   if (loop.loop_kind == ir::LoopKind::vectorized) inner.lanes.insert(inner.lanes.begin(), r);
@@ -65,7 +65,7 @@ namespace {
 struct Assumed {
   Interior interior;
   Expr test;  // false: there is nothing to assume, or it never holds
-  Assumed(const KStmt& s, const Place& at, Arms arms, UniformLoads* loads)
+  Assumed(const KStmt& s, const TileContext& at, Arms arms, UniformLoads* loads)
       : interior(s, at, arms, loads),
         test(interior.anything() ? analysis::simplify(interior.test(), at.facts) : ir::boolean(false)) {}
   bool helps(const KStmt& s) const { return !ir::is_int(test, std::int64_t{0}) && (ir::is_int(test, 1) || !has_collective(s)); }
@@ -76,7 +76,7 @@ class Tiles {
   Tiles(const Draft& draft, const LowerOptions& options, Id& next)
       : buffers_(draft.kernel.buffers), recurrent_(draft.recurrent), outside_{buffers_, options.masked_bits}, next_(next) {}
 
-  void visit(std::vector<KStmt>& list, const Place& at) {
+  void visit(std::vector<KStmt>& list, const TileContext& at) {
     for (KStmt& s : list) {
       if (is_tile(s)) {
         tile(s, at, 0);
@@ -112,10 +112,10 @@ class Tiles {
   }
 
   // Looks for tiles below the serial loops of a tile.
-  void below(KStmt& tile, const Place& at) {
+  void below(KStmt& tile, const TileContext& at) {
     const bool before = alone_;
     alone_ = true;
-    const Place inner = at.inside(tile);
+    const TileContext inner = at.inside(tile);
     const auto descend = [&](const auto& self, std::vector<KStmt>& list) -> void {
       for (KStmt& s : list) {
         if (is_tile(s))
@@ -131,13 +131,13 @@ class Tiles {
   }
 
   // With conditions that all points share decided around it, `depth` of them so far.
-  void tile(KStmt& s, const Place& at, int depth) {
+  void tile(KStmt& s, const TileContext& at, int depth) {
     constexpr int most = 3;
     const auto choice = alone_ || depth == most ? std::nullopt : uniform_choice(s, at.facts);
     if (!choice) return inside_and_outside(s, at);
     const auto branch = [&](KStmt part, const Expr& condition, const Replacements* known) {
       if (known) part.body = Replacing(*known)(part.body);
-      Place there = at;
+      TileContext there = at;
       there.facts.assume(analysis::simplify(condition, at.facts));
       around_.push_back({nullptr, condition, at.facts});
       tile(part, there, known ? depth + 1 : most);
@@ -152,7 +152,7 @@ class Tiles {
     s = std::move(decided);
   }
 
-  void inside_and_outside(KStmt& s, const Place& at) {
+  void inside_and_outside(KStmt& s, const TileContext& at) {
     UniformLoads loads(around_, next_);
     const auto assumed = [&](Arms arms) {
       if (!alone_) {
@@ -190,7 +190,7 @@ class Tiles {
   }
 
   // Is what is required of the tile that its lanes are there, and nothing of what they read?
-  static bool is_tail(const KStmt& tile, const Place& at, const std::vector<Expr>& slacks) {
+  static bool is_tail(const KStmt& tile, const TileContext& at, const std::vector<Expr>& slacks) {
     if (tile.body.size() != 1 || tile.body.front().kind != KStmt::Kind::if_ || !tile.body.front().otherwise.empty())
       return false;
     KStmt guard = tile;
@@ -207,7 +207,7 @@ class Tiles {
   }
 
   template <class F>
-  void under_test(KStmt& s, const Place& at, const Assumed& assumed, UniformLoads& loads, F otherwise) {
+  void under_test(KStmt& s, const TileContext& at, const Assumed& assumed, UniformLoads& loads, F otherwise) {
     loads.keep(assumed.test);
     KStmt full = s;
     full.body = assumed.interior.body(s.body);
@@ -248,7 +248,7 @@ Facts facts_of(const ir::Kernel& k) {
 void specialise_interior(Draft& draft, const LowerOptions& options) {
   const Facts facts = facts_of(draft.kernel);
   Id next = unused_id(draft.kernel);
-  Tiles(draft, options, next).visit(draft.kernel.body, Place{facts});
+  Tiles(draft, options, next).visit(draft.kernel.body, TileContext{facts});
   skip_empty(draft.kernel.body, facts);
 }
 

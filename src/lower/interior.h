@@ -24,10 +24,10 @@ analysis::VarRange range_of(const ir::KStmt& loop);
 
 // Where a tile stands: what is known there, and the lanes of the vectors that it is in. A test that they decide differently
 // would be a mask of what is stored, and of no load: what is assumed holds in all of them.
-struct Place {
+struct TileContext {
   analysis::Facts facts;
   std::vector<analysis::VarRange> lanes = {};  // innermost first
-  Place inside(const ir::KStmt& loop) const;
+  TileContext inside(const ir::KStmt& loop) const;
 };
 
 // Of choices whose arms both read: nothing, or that all points take the first arm, or the second. `idle`: of what is stored,
@@ -39,7 +39,7 @@ enum class Arms { any, first, second, idle };
 class Interior {
  public:
   // `loads`: gives loads that are the same for all points the variable of a `let` outside; null: none.
-  Interior(const ir::KStmt& tile, const Place& at, Arms arms, UniformLoads* loads);
+  Interior(const ir::KStmt& tile, const TileContext& at, Arms arms, UniformLoads* loads);
   bool anything() const { return !replaced_.empty() && !failed_; }
   bool has_equal_arms() const { return equal_arms_; }
   // Is a choice stored, of which one arm reads nothing, whose condition has two variables of the loops around, as j <= t? Whole

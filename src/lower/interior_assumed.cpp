@@ -36,7 +36,7 @@ void terms_of_mask(const Expr& mask, std::vector<Expr>& terms) {
 
 }  // namespace
 
-Interior::Interior(const KStmt& tile, const Place& at, Arms arms, UniformLoads* loads)
+Interior::Interior(const KStmt& tile, const TileContext& at, Arms arms, UniformLoads* loads)
     : facts_(at.facts), arms_(arms), loads_(loads), ranges_(at.lanes) {
   loop(tile, true);
 }
