@@ -3,7 +3,8 @@
 
 Read from the #include lines of include/ashlar/, src/, apps/ and generators/. Also checked: which layers may see which library
 (LLVM only in codegen/llvm and jit, isl only in analysis, nothing heavy in a public header), and that the headers a user's lambda
-touches stay light: no <memory>, <functional>, <ranges>, <iostream> in them, and at most 50,000 lines after preprocessing.
+touches stay light: no <memory>, <functional>, <ranges>, <iostream> in them, and at most 50,000 lines after preprocessing; and that
+no two files define one type.
 
   scripts/check_layers.py [--compiler g++] [ROOT]      prints every offence, exit code 1 if there is one
 """
@@ -109,6 +110,27 @@ def check_light(root, compiler, say):
     return lines
 
 
+def check_names(root, say):
+    """One name in one namespace is one type: two are as the linker likes, and builds without optimization mix them up."""
+    defined = {}
+    for path in files(root):
+        if not path.endswith((".h", ".cpp")):
+            continue
+        namespace, hidden = "", False
+        for line in open(os.path.join(root, path), encoding="utf-8"):
+            if opened := re.match(r"namespace ([\w:]*) ?\{", line):
+                hidden = not opened[1]
+                namespace = opened[1] or namespace
+            elif re.match(r"\}  // namespace$", line):
+                hidden = False
+            elif not hidden and (
+                    name := re.match(r"(?:struct|class|union|enum class) (\w+)(?: final)?(?: ?:(?!:)[^;{]*)? ?\{", line)):
+                defined.setdefault((namespace, name[1]), []).append(path)
+    for (namespace, name), where in sorted(defined.items()):
+        if namespace and len(where) > 1:
+            say(f"{where[0]} and {where[1]} both define {namespace}::{name}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("root", nargs="?", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -118,6 +140,7 @@ def main():
     count = check_includes(arguments.root, offences.append)
     if count == 0:
         offences.append(f"{arguments.root}: no #include line found")
+    check_names(arguments.root, offences.append)
     lines = check_light(arguments.root, arguments.compiler, offences.append)
     for offence in offences:
         print(offence, file=sys.stderr)
