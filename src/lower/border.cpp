@@ -1,4 +1,4 @@
-// A vector that a border of a few points cuts is moved by as many: it lies inside, and some of its points are computed twice.
+// A vector that reaches a few points over a border is moved inside, where some of its points are computed twice.
 //
 //   for xo in [0, +(W + 15) / 16)                       for xo in [0, +(W + 15) / 16)
 //     if inside                                           if inside
@@ -10,10 +10,10 @@
 //                                                         else
 //                                                           the tile as it was
 //
-// Why it is right: a point that is computed twice gets the same value twice, since nothing that it reads has changed. A buffer
-// that the tile reads is not stored to in the loop that takes it along, except by the tile itself, where it is of a recurrence:
-// a point of that has one value, and a ring keeps those that a step reads. A store that combines with what the element holds is
-// left alone.
+// Invariant: a point that is computed twice gets the same value both times, because nothing that it reads has changed. Only the
+// tile itself stores to what it reads in the loop around it, and only to a recurrence, whose points have one value each and
+// whose ring keeps the steps that are read. Stores that combine with the element, and outputs that may be an input, are left
+// alone.
 #include "lower/border.h"
 
 #include <algorithm>
@@ -66,6 +66,23 @@ void for_each_load(const std::vector<KStmt>& list, F&& f) {
   }
 }
 
+// The tile reads an input, and an output of the loop may lie where it does.
+bool overwrites_an_input(const KStmt& tile, const std::map<Id, int>& stored, const ir::Kernel& kernel) {
+  const auto argument = [&](Id b) {
+    const auto at = kernel.argument_buffers.find(b);
+    return at == kernel.argument_buffers.end() ? nullptr : &at->second;
+  };
+  if (std::none_of(stored.begin(), stored.end(),
+                   [&](const auto& s) { return argument(s.first) && argument(s.first)->may_alias_inputs; }))
+    return false;
+  bool reads = false;
+  for_each_load(tile.body, [&](const Expr& e) {
+    const ir::Buffer* b = argument(e.node()->id);
+    reads = reads || (b && b->role == ir::Role::input);
+  });
+  return reads;
+}
+
 // A point may be computed twice in the loop.
 bool repeats(const KStmt& tile, const KStmt& loop, const Border& border) {
   if (is_opaque(loop.body)) return false;
@@ -74,14 +91,15 @@ bool repeats(const KStmt& tile, const KStmt& loop, const Border& border) {
   std::vector<Expr> places;
   bool memory = true;
   const auto in_registers = [&](Id b) {
-    const auto at = border.buffers.find(b);
-    return at != border.buffers.end() && at->second.storage == ir::Storage::registers;
+    const auto at = border.kernel.buffers.find(b);
+    return at != border.kernel.buffers.end() && at->second.storage == ir::Storage::registers;
   };
   for_each_store(tile.body, [&](const KStmt& s) {
     own.insert(s.buffer), --stores[s.buffer], places.push_back(s.address);
     memory = memory && !in_registers(s.buffer);
   });
   for_each_store(loop.body, [&](const KStmt& s) { ++stores[s.buffer]; });
+  if (overwrites_an_input(tile, stores, border.kernel)) return false;
   // What the tile stores, nothing else in the loop changes.
   if (std::any_of(own.begin(), own.end(), [&](Id b) { return stores.at(b) > 0; })) return false;
   for_each_load(tile.body, [&](const Expr& e) {
@@ -136,6 +154,20 @@ bool uses(const std::vector<KStmt>& list, Id v) {
   });
 }
 
+// A variable of a `let` in the loop around the tile, which may have another value where the vector is moved to.
+bool reads_a_let(const KStmt& tile, const KStmt& loop) {
+  std::vector<Id> own, all;
+  const auto gather = [](const auto& self, const std::vector<KStmt>& list, std::vector<Id>& lets) -> void {
+    for (const KStmt& s : list) {
+      if (s.kind == KStmt::Kind::let) lets.push_back(s.var);
+      self(self, s.body, lets), self(self, s.otherwise, lets);
+    }
+  };
+  gather(gather, tile.body, own), gather(gather, loop.body, all);
+  return std::any_of(all.begin(), all.end(),
+                     [&](Id v) { return std::find(own.begin(), own.end(), v) == own.end() && uses(tile.body, v); });
+}
+
 KStmt loop_over(const KStmt& like, const Expr& begin, const Expr& end, ir::LoopKind kind, std::vector<KStmt> body) {
   KStmt s;
   s.kind = KStmt::Kind::for_;
@@ -176,7 +208,7 @@ std::optional<Moved> moved_inside(const KStmt& tile, const std::vector<Expr>& sl
   const Id u = loop->var;
   if (std::any_of(conditions.begin(), conditions.end(), [&](const Expr& c) { return !c.empty() && ir::uses_var(c, u); }))
     return {};
-  if (!repeats(tile, *loop, border)) return {};
+  if (reads_a_let(tile, *loop) || !repeats(tile, *loop, border)) return {};
 
   // The tile's first point, and where it may lie: in the tiles of the loop, from that of its first to that of its last.
   const Expr tiles = ir::var(u, loop->name), first = ir::mul(tiles, ir::index(lanes));

@@ -16,7 +16,7 @@ struct Moved {
 };
 struct Border {
   const std::vector<Around>& around;  // of the tile, outermost first
-  const Buffers& buffers;
+  const ir::Kernel& kernel;
   const std::set<ir::Id>& recurrent;
   ir::Id& next;
 };

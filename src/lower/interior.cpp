@@ -74,7 +74,7 @@ struct Assumed {
 class Tiles {
  public:
   Tiles(const Draft& draft, const LowerOptions& options, Id& next)
-      : buffers_(draft.kernel.buffers), recurrent_(draft.recurrent), outside_{buffers_, options.masked_bits}, next_(next) {}
+      : kernel_(draft.kernel), recurrent_(draft.recurrent), outside_{kernel_.buffers, options.masked_bits}, next_(next) {}
 
   void visit(std::vector<KStmt>& list, const TileContext& at) {
     for (KStmt& s : list) {
@@ -181,7 +181,7 @@ class Tiles {
       KStmt full = s;
       full.body = any.interior.body(s.body);
       moved = moved_inside(s, any.interior.slacks(), full, is_tail(s, at, any.interior.slacks()), at.facts,
-                           {around_, buffers_, recurrent_, next_});
+                           {around_, kernel_, recurrent_, next_});
     }
     if (alone_ || !any.interior.has_idle_arm(loops_around())) return under_test(s, at, any, loads, outside);
     const Assumed idle(s, at, Arms::idle, nullptr);
@@ -227,7 +227,7 @@ class Tiles {
     return s;
   }
 
-  const Buffers& buffers_;
+  const ir::Kernel& kernel_;
   const std::set<Id>& recurrent_;
   const Outside outside_;
   Id& next_;

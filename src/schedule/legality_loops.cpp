@@ -187,6 +187,10 @@ void prove_tail(Context& c, const Stmt& loop, const Expr& factor, ir::Tail tail)
       if (axis.reduce)
         c.unproved(Obligation::idempotent, "Tail::shift on a spatial loop",
                    name + ", a reduction: the overlap would be accumulated twice");
+      for (const Id b : stage.buffers)
+        if (const ir::Buffer& stored = c.p.buffer(b); stored.may_alias_inputs)
+          c.unproved(Obligation::idempotent, "a result that lies apart from the inputs",
+                     stored.name + ", which may be an input: the last tile would read what the one before it has stored");
       const auto proof = analysis::prove(ir::ge(axis.extent, factor), facts);
       if (!proof)
         c.unproved(

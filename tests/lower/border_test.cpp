@@ -22,7 +22,7 @@ std::string lowered(const lang::Built& built, Schedule& s, const std::vector<Siz
   return text;
 }
 
-bool moves(const std::string& text) { return text.find("at = min(max(") != text.npos; }
+bool moves(const std::string& text) { return text.find("at = min(") != text.npos; }
 
 std::vector<Sizes> lengths() {
   std::vector<Sizes> all;
@@ -68,7 +68,7 @@ TEST_CASE("vectors at the seam of a circle lie inside, on one side or on both") 
   CHECK(moves(row([](const Tensor& x, Var i, const Symbol& N) { return x((i + 5) % N) * x((i + N - 3) % N); })));
 }
 
-TEST_CASE("a place that the lanes which are there do not leave is not clamped") {
+TEST_CASE("a clamp that no active lane needs is dropped") {
   const std::string text = row([](const Tensor& x, Var i, const Symbol& N) {
     const Tensor wide = boundary::repeat(x);
     return wide(i) + 2 * wide(i + 1) + x(min(i * 2, N - 1));
@@ -97,7 +97,7 @@ TEST_CASE("steps of a recurrence may be computed twice, sums that go on may not"
     s[steps].vectorize(s[steps].split(s[steps].spatial<2>()[1], 8, Tail::guard).inner);
     CHECK(moves(lowered(built, s, lengths())));
   }
-  // A row of sums of which each term goes over all columns.
+  // The reduction outermost: each term is added to all columns.
   Schedule s(built, Target::parse("x86-64-v3"));
   s[steps].compute_root();
   const Split split = s[sums].split(s[sums].spatial<1>()[0], 8, Tail::guard);
@@ -123,10 +123,11 @@ TEST_CASE("a vector whose piece of another stage is computed beside it stays whe
 
 namespace {
 // y[i] = 2 x[i] in vectors, and the last of them.
-std::string tail(const char* target, Type type, bool below = false) {
+std::string tail(const char* target, Type type, bool below = false, bool in_place = false) {
   lang::DefinitionScope scope;
   const Symbol N{"N"}, M{"M"};
-  const Tensor x = lang::make_input("x", type, {M, N}), y = lang::make_output("y", type, {M, N});
+  const Tensor x = lang::make_input("x", type, {M, N}),
+               y = lang::make_output("y", type, {M, N}, {.may_alias_inputs = in_place});
   const Tensor made = compute("made", {{"i", M}, {"j", N}}, [&](Var i, Var j) { return x(i, j) * 2; });
   lang::bind(y, made);
   const lang::Built built = lang::build_program("tail", {x, y});
@@ -159,7 +160,7 @@ TEST_CASE("where no instruction stores a vector under a mask, the last one of a 
   }
 }
 
-TEST_CASE("what lanes read for themselves is no mask of loads that indices keep in their buffer") {
+TEST_CASE("loads that indices keep in bounds are not masked by what each lane reads") {
   const std::string text = row([](const Tensor& x, Var i, const Symbol& N) {
     return select(x(i) > 0 && i > 0, x(i - 1), 0) + select(x(i) < 2, x(min(i, N - 1)), 1);
   });
@@ -200,4 +201,9 @@ TEST_CASE("a vector that stores to a ring along its tile stays where it is") {
   for (const Sizes& n : lengths())
     if (n.at("N") > 0) shapes.push_back({{"K", n.at("N")}, {"R", 2}});
   CHECK(!moves(lowered(built, s, shapes)));
+}
+
+TEST_CASE("where an output may lie where an input does, no point is computed twice") {
+  CHECK(moves(tail("x86-64-v3", i16)));
+  CHECK(!moves(tail("x86-64-v3", i16, false, true)));
 }

@@ -22,6 +22,17 @@ TEST_CASE("split refuses tails that cannot hold") {
   says(refusal(t.s, [&] { t.s[t.product].split(i, Parts{2}, Tail::exact); }), {"Tail::guard where a loop is split into parts"});
 }
 
+TEST_CASE("a tail that computes points twice is refused where the result may lie in an input") {
+  lang::DefinitionScope scope;
+  const Tensor x = lang::make_input("x", f32, {12}), y = lang::make_output("y", f32, {12}, {.may_alias_inputs = true});
+  lang::bind(y, compute("y", {{"i", 12}}, [&](Var i) { return x(i) * 2; }));
+  Schedule s(lang::build_program("in_place", {x, y}), Target::parse("x86-64"));
+  const Loop i = s[y].spatial<1>()[0];
+  says(refusal(s, [&] { s[y].split(i, 8, Tail::shift); }),
+       {"a result that lies apart from the inputs", "found y, which may be an input"});
+  s[y].split(i, 8, Tail::guard);
+}
+
 TEST_CASE("Tail::pad is for sums, along a whole dimension") {
   Product t;
   t.s.cache_read(t.A, {t.product}, Scope::global, 0);
