@@ -29,6 +29,8 @@ LIBRARIES = [  # (what is included, the folders that may, in words)
 ]
 HEAVY = {"memory", "functional", "ranges", "iostream"}
 MOST_LINES = 50_000
+# The definition of a type, but of none inside of another one, A::B, and of no specialization, A<int>.
+TYPE = re.compile(r"(?:struct|class|union|enum class) (\w+)(?: final)?(?: ?:(?!:)[^;{]*)? ?\{")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 
 
@@ -111,24 +113,24 @@ def check_light(root, compiler, say):
 
 
 def check_names(root, say):
-    """One name in one namespace is one type: two are as the linker likes, and builds without optimization mix them up."""
+    """One name in one namespace is one type. Of two the linker keeps one, and builds without optimization then run its members
+    on objects of the other."""
     defined = {}
     for path in files(root):
         if not path.endswith((".h", ".cpp")):
             continue
-        namespace, hidden = "", False
-        for line in open(os.path.join(root, path), encoding="utf-8"):
-            if opened := re.match(r"namespace ([\w:]*) ?\{", line):
-                hidden = not opened[1]
-                namespace = opened[1] or namespace
-            elif re.match(r"\}  // namespace$", line):
-                hidden = False
-            elif not hidden and (
-                    name := re.match(r"(?:struct|class|union|enum class) (\w+)(?: final)?(?: ?:(?!:)[^;{]*)? ?\{", line)):
-                defined.setdefault((namespace, name[1]), []).append(path)
-    for (namespace, name), where in sorted(defined.items()):
-        if namespace and len(where) > 1:
-            say(f"{where[0]} and {where[1]} both define {namespace}::{name}")
+        inside = []  # the namespaces around the line, outermost first; "" has no name, and its types are the file's own
+        with open(os.path.join(root, path), encoding="utf-8") as text:
+            for line in text:
+                if opened := re.match(r"namespace ([\w:]*) ?\{", line):
+                    inside.append(opened[1])
+                elif re.match(r"\}  // namespace", line) and inside:
+                    inside.pop()
+                elif inside and "" not in inside and (name := TYPE.match(line)):
+                    defined.setdefault("::".join([*inside, name[1]]), []).append(path)
+    for name, where in sorted(defined.items()):
+        if len(where) > 1:
+            say(f"{where[0]} and {where[1]} both define {name}")
 
 
 def main():

@@ -25,7 +25,7 @@ bool promises(const Expr& e) {
   return found;
 }
 
-// Of an address: in how many places it is no longer linear.
+// The number of operations that make an address nonlinear.
 int bends(const Expr& e) {
   int n = 0;
   ir::walk(e, [&](const Expr& x) {
@@ -65,8 +65,8 @@ int Body::depth_of(const Expr& mask) const {
   return it == depth_.end() ? 0 : it->second;
 }
 
-// What is known in the lanes that are there, where a mask holds.
-// Of many conditions nothing is known but of the lanes.
+// What holds in the active lanes under a mask. Of a mask of many conditions only the lanes' guards are used, so that the work
+// stays linear in the depth of nested choices.
 const Facts& Body::facts_under(const Expr& mask) {
   constexpr int most = 8;
   const ir::Node* key = mask.empty() || mask.node() == own_bounds_.node() || depth_of(mask) > most ? nullptr : mask.node();
@@ -78,7 +78,7 @@ const Facts& Body::facts_under(const Expr& mask) {
   return it->second;
 }
 
-// What is loaded: a clamp that no lane needs that is there is left out, so that in[min(x + k, W - 1)] of x < W and k = 0 is a
+// The address of a load, without clamps that no active lane needs: in[min(x + k, W - 1)] at k = 0, in lanes with x < W, is a
 // vector of neighbours.
 Body::Address Body::address(ir::Id buffer, const std::vector<Expr>& index, const Expr& mask, bool loads) {
   const Expr whole = place_of_(buffer).address(index);
@@ -102,8 +102,8 @@ bool Body::in_bounds(const Place& place, const std::vector<Expr>& index, const F
   return true;
 }
 
-// Of the mask and the lanes' guards what a load has to have: where indices alone keep it in its buffer and it is of neighbours,
-// no condition on what each lane reads for itself, so that it needs no mask inside.
+// The part of the mask and of the lanes' guards that a load needs. If indices alone keep a load of neighbours inside its
+// buffer, conditions on what each lane reads are dropped, so that the interior needs no mask.
 //
 //   select(a(x) > 0 && x > 0, b(x - 1), 0)      b is loaded where x > 0
 Expr Body::needed_of(const Expr& mask, bool indices_do) {

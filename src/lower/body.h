@@ -26,9 +26,9 @@ namespace ashlar::lower_impl {
 
 class Body {
  public:
-  // `lane`: the variable of the vectorized loop around, 0 if there is none. `values`: what the variables of the expressions
-  // stand for. `facts`: loops around the block and its uniform guards. `lanes`: the guards that differ between lanes (empty:
-  // none). `place_of` finds the storage of a buffer.
+  // `values`: what the variables of the expressions stand for. `facts`: loops around the block and its uniform guards.
+  // `lanes`: the guards that differ between lanes (empty: none). `place_of` finds the storage of a buffer. `lane`: the variable
+  // of the vectorized loop around the block, or 0.
   Body(ir::Substitution values, const analysis::Facts& facts, Expr lanes, std::function<const Place&(ir::Id)> place_of,
        ir::Id lane = 0)
       : values_(std::move(values)), facts_(facts), lanes_(std::move(lanes)), place_of_(std::move(place_of)), lane_(lane) {}
@@ -47,7 +47,7 @@ class Body {
   std::vector<Expr> known(const std::vector<Expr>& index) const;  // over loops; not lowered, as the facts are
   struct Address {
     Expr value;
-    bool of_lanes = false;  // it is right in the lanes that are there, and may lie outside of the buffer in others
+    bool of_lanes = false;  // valid in active lanes only: the load needs a mask
   };
   Address address(ir::Id buffer, const std::vector<Expr>& known_index, const Expr& mask, bool loads);
   const analysis::Facts& facts_under(const Expr& mask);

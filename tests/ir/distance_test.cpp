@@ -68,7 +68,7 @@ TEST_CASE("what leaves 64 bits is not known") {
   CHECK(known.least(v.k, index(0)) == INT64_MAX);
 }
 
-TEST_CASE("the last multiple of a number that is no later") {
+TEST_CASE("rounding an index down to a multiple") {
   Names v;
   const auto block = [](const Expr& e, std::int64_t by) { return mul(div(e, index(by)), index(by)); };
   CHECK(Apart({lt(v.k, block(v.t, 8))}).least(v.t, v.k) == 1);

@@ -152,7 +152,7 @@ TEST_CASE("how work is divided among 8 to 64 workers") {
   CHECK(golden("schedules/golden/balance.txt", page) == "");
 }
 
-// A loop of which each iteration does as much as its number: 0 + 1 + .. + 99 of additions.
+// Iteration i adds i terms.
 TEST_CASE("the busiest worker of a loop whose iterations grow") {
   lang::DefinitionScope scope;
   const Symbol N{"N"};

@@ -11,7 +11,10 @@
 //
 // nearest takes the floor of the place for asymmetric (PyTorch's nearest), else the nearest element, of two the lower one, in
 // exact arithmetic. It is one stage and takes any type. linear and cubic have one stage a dimension, computed in
-// accumulator(type), f32 of integers, their places too. Integers are rounded to nearest and clamped at the end.
+// accumulator(type), f32 of integers, their places too; cubic has another one for the weights of each place. Integers are
+// rounded to nearest and clamped at the end.
+#include <array>
+
 #include <ashlar/ops/common.h>
 
 namespace ashlar::ops {
@@ -56,35 +59,40 @@ inline Expr cubic_weight(int k, const Expr& f, double a) {
   const Expr t = k == 0 ? f + 1 : k == 1 ? f : k == 2 ? 1 - f : 2 - f;
   return k == 1 || k == 2 ? ((a + 2) * t - (a + 3)) * t * t + 1 : ((a * t - 5 * a) * t + 8 * a) * t - 4 * a;
 }
-// Of each place along a dimension of m the first of the two, or the second of the four, samples that it lies between, and what
-// it weighs: of linear how far the place is behind it, of cubic the weights of four.
-struct Places {
+// Of every place along a dimension of m: sample 0, and the weights of samples -1 to 2.
+struct CubicPlaces {
   Tensor base;  // i32
-  std::vector<Tensor> weights;
+  std::array<Tensor, 4> weights;
 };
-inline Places places_along(const Expr& n, const Expr& m, const ResizeOptions& o, Type wide, Where where) {
-  const auto between = [&](const Var& i) { return place_between(i, n, m, o.places, wide); };
-  if (o.mode == ResizeMode::linear) return {};
+inline CubicPlaces cubic_places(const Expr& n, const Expr& m, const ResizeOptions& o, Type wide, Where where) {
   auto [first, w0, w1, w2, w3] = compute(
       "resize_weights", {m},
       [&](Var i) {
-        const Expr place = between(i), base = ashlar::floor(place), f = place - base;
+        const Expr place = place_between(i, n, m, o.places, wide), base = ashlar::floor(place), f = place - base;
         return values(i32(base), cubic_weight(0, f, o.a), cubic_weight(1, f, o.a), cubic_weight(2, f, o.a),
                       cubic_weight(3, f, o.a));
       },
       where);
   return {first, {w0, w1, w2, w3}};
 }
-inline Expr sampled(const Tensor& x, const Indices& i, int d, const Expr& n, const Expr& m, const Places& p,
-                    const ResizeOptions& o, Type wide, Where where) {
-  const auto sample = [&](const Expr& base, int k) { return wide(x(i.with(d, ashlar::clamp(base + k, 0, n - 1)), where)); };
-  if (o.mode == ResizeMode::linear) {
-    const Expr place = place_between(i[d], n, m, o.places, wide), base = ashlar::floor(place), a = sample(i32(base), 0);
-    return a + (place - base) * (sample(i32(base), 1) - a);
+// The element of x that lies `behind` sample 0 along d; elements outside repeat the edge.
+inline Expr sample(const Tensor& x, const Indices& i, int d, const Expr& n, const Expr& base, int behind, Type wide,
+                   Where where) {
+  return wide(x(i.with(d, ashlar::clamp(base + behind, 0, n - 1)), where));
+}
+inline Expr cubic(const Tensor& x, const Indices& i, int d, const Expr& n, const CubicPlaces& p, Type wide, Where where) {
+  Expr e;
+  for (int k = 0; k < 4; ++k) {
+    const Expr part = p.weights[static_cast<std::size_t>(k)](i[d]) * sample(x, i, d, n, p.base(i[d]), k - 1, wide, where);
+    e = k == 0 ? part : e + part;
   }
-  Expr e = p.weights[0](i[d]) * sample(p.base(i[d]), -1);
-  for (int k = 1; k < 4; ++k) e = e + p.weights[static_cast<std::size_t>(k)](i[d]) * sample(p.base(i[d]), k - 1);
   return e;
+}
+inline Expr linear(const Tensor& x, const Indices& i, int d, const Expr& n, const Expr& m, const ResizeOptions& o, Type wide,
+                   Where where) {
+  const Expr place = place_between(i[d], n, m, o.places, wide), base = ashlar::floor(place),
+             a = sample(x, i, d, n, i32(base), 0, wide, where);
+  return a + (place - base) * (sample(x, i, d, n, i32(base), 1, wide, where) - a);
 }
 
 }  // namespace detail
@@ -121,10 +129,15 @@ inline Resized resize(const Tensor& x, const std::vector<ResizeTo>& to, const Re
   for (std::size_t k = 0; k < to.size(); ++k) {
     const Tensor from = r.result;
     const Expr n = from.extent(dims[k], where);
-    const detail::Places places = detail::places_along(n, to[k].extent, o, wide, where);
-    r.result = compute(
-        "resize", from.shape(where).with(dims[k], to[k].extent, where),
-        [&](Indices i) { return detail::sampled(from, i, dims[k], n, to[k].extent, places, o, wide, where); }, where);
+    const Shape shape = from.shape(where).with(dims[k], to[k].extent, where);
+    if (o.mode == ResizeMode::cubic) {
+      const detail::CubicPlaces places = detail::cubic_places(n, to[k].extent, o, wide, where);
+      r.result =
+          compute("resize", shape, [&](Indices i) { return detail::cubic(from, i, dims[k], n, places, wide, where); }, where);
+    } else {
+      r.result = compute(
+          "resize", shape, [&](Indices i) { return detail::linear(from, i, dims[k], n, to[k].extent, o, wide, where); }, where);
+    }
     r.stages.push_back(r.result);
   }
   r.result = type.is_float() ? detail::converted("resize", r.result, type, where)

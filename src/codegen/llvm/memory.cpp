@@ -50,8 +50,8 @@ bool whole_in_frame(const Unit& unit, const ir::KBuffer& buffer, const Value* ba
          at >= 0 && at + t.lanes <= elements_in_frame(unit, buffer, elements);
 }
 
-// Lanes of the parts in which a vector is taken from the frame and put there: LLVM keeps one whose lanes are no power of two in
-// as many scalars from block to block, 48 of i32, and parts of 16 in registers.
+// Loads and stores of the frame are divided into parts of this many lanes. Across basic blocks LLVM breaks a vector of 48
+// lanes, or of any other number that is not a power of two, into scalars; three vectors of 16 stay in registers.
 int lanes_of_part(const ir::KBuffer& buffer, const Value* base, Type t) {
   const bool frame = buffer.storage == ir::Storage::registers || buffer.storage == ir::Storage::stack;
   const int part = t.lanes & -t.lanes;
