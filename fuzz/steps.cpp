@@ -88,7 +88,7 @@ std::optional<Drawn> draw_step(Source& s, const Program& p, bool scalable) {
       "unroll_and_jam", "reverse",       "clone",       "distribute",    "distribute", "wavefront",  "wavefront",
       "fuse_siblings",  "fuse_siblings", "drop_dim",    "drop_dim",      "tensorize",  "tensorize",  "tensorize",
       "swizzle",        "assume",        "injective",   "pack_argument", "blocks",     "blocks",     "widen",
-      "widen"};
+      "widen",          "cut",           "cut"};
   Drawn d;
   schedule::Step& step = d.step;
   step.primitive = any(names);
@@ -202,6 +202,37 @@ std::optional<Drawn> draw_step(Source& s, const Program& p, bool scalable) {
       if (k != keeps || s.one_in(12)) args.push_back(Arg::stage(readers[k]));
   } else if (name == "cache_write") {
     args = {Arg::stage(any(stages)), Arg::place(*scopes[s.pick(2)])};
+  } else if (name == "cut") {  // at a split of its own or of a reader's, which takes four ids; and often computed there
+    std::vector<Id> sums;
+    for (Id id : stages)
+      if ((p.stage(id).is_reduction() && !p.stage(id).scatters()) || s.one_in(16)) sums.push_back(id);
+    if (sums.empty()) return std::nullopt;
+    const Id stage = any(sums);
+    std::vector<Id> owners = readers_of(stage);
+    owners.push_back(stage);
+    std::vector<const Stmt*> terms, points;
+    for (const Stmt* x : loops_in(p, stage))
+      if (p.axis(x->axis).reduce || s.one_in(16)) terms.push_back(x);
+    for (Id owner : owners)
+      for (const Stmt* x : loops_in(p, owner))
+        if ((!p.axis(x->axis).reduce && p.axis(x->axis).origin == ir::Axis::Origin::root) || s.one_in(16)) points.push_back(x);
+    if (terms.empty() || points.empty()) return std::nullopt;
+    const auto counts_down = [&](Id id) {
+      const auto& iters = p.stage(id).iters;
+      return std::any_of(iters.begin(), iters.end(), [](const ir::IterVar& v) { return v.descending; });
+    };
+    d.reassociates = order_matters(p, p.stage(stage)) && std::any_of(owners.begin(), owners.end(), counts_down);
+    step.primitive = "split";
+    args = {Arg::loop(any(points)->id), Arg::integer(factors[s.pick(8)]), Arg::text(s.one_in(4) ? "exact" : "guard")};
+    const auto then = [&](const char* primitive, std::vector<Arg> with) {
+      schedule::Step& next = d.then.emplace_back();
+      next.primitive = primitive;
+      next.where = Where::current();
+      next.args = std::move(with);
+    };
+    const Id block = p.next_id + (s.one_in(10) ? 3 : 2), made = p.next_id + 4;
+    then("cut", {Arg::stage(stage), Arg::loop(any(terms)->id), Arg::loop(block)});
+    if (!s.one_in(3)) then("compute_at", {Arg::stage(made), Arg::loop(block)});
   } else if (name == "stream_store") {
     args = {Arg::stage(any(stages))};
   } else if (name == "window") {  // compute_at, store_at further out, slide, and often a ring

@@ -204,29 +204,4 @@ void close_box(const Program& p, const ir::Stage& stage, std::vector<Interval>& 
   }
 }
 
-std::optional<std::string> misplaced(const Program& p, const Stmt& nest, Id recurrence) {
-  const auto path = ir::path_to(p, nest.id);
-  const Stmt* around = nullptr;
-  for (const Stmt* s : path)
-    if (s->kind == Stmt::Kind::nest && s->stage == recurrence) around = s;
-  const std::string name = p.stage(recurrence).name;
-  if (!around) return p.stage(nest.stage).name + ", computed outside of " + name;
-  for (std::size_t d : p.stage(recurrence).along)
-    for (Id leaf : ir::leaves_of(p, around->roots.at(d).axis)) {
-      const bool inside =
-          std::any_of(path.begin(), path.end(), [&](const Stmt* s) { return s->kind == Stmt::Kind::loop && s->axis == leaf; });
-      if (!inside) return p.stage(nest.stage).name + ", computed outside of " + p.axis(leaf).name + " of " + name;
-    }
-  // What threads share is computed for all of them at once, where others have not come as far (analysis/relax.h).
-  const auto& buffers = p.stage(nest.stage).buffers;
-  if (std::any_of(buffers.begin(), buffers.end(), [&](Id b) { return p.buffer(b).scope == Scope::shared; })) {
-    const auto from = std::find(path.begin(), path.end(), around);
-    for (auto s = from; s != path.end(); ++s)
-      if ((*s)->kind == Stmt::Kind::loop && threads(**s) &&
-          !((*s)->loop_kind == ir::LoopKind::bound && ir::is_block((*s)->bound_to)))
-        return p.stage(nest.stage).name + " in shared memory, computed for all of " + p.axis((*s)->axis).name + " at once";
-  }
-  return {};
-}
-
 }  // namespace ashlar::analysis

@@ -339,6 +339,15 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
     }
     return values;
   };
+  // With the ranges of the nest's own loops over points, which the bounds of a reduction may use.
+  const auto facts_of_points = [&] {
+    Facts own = facts;
+    for (const ir::Root& r : nest.roots)
+      if (!p.axis(r.axis).reduce)
+        for (Id leaf : ir::leaves_of(p, r.axis))
+          if (const Expr& n = p.axis(leaf).extent; !n.empty()) own.range(leaf, ir::index(0), ir::sub(n, ir::index(1)));
+    return own;
+  };
   for (std::size_t k = 0; k < stage.iters.size(); ++k) {
     const ir::IterVar& v = stage.iters[k];
     ir::Root* root = &root_of(v);
@@ -386,7 +395,7 @@ void derive_nest(Program& p, const TreeIndex& tree, const Path& path, std::optio
     }
     if (!can_prove(ir::ge(extent, ir::index(0)), facts)) extent = ir::max(ir::index(0), extent);
     if (k == 0 && !inhabited.empty()) extent = ir::select(inhabited, extent, ir::index(0));
-    set_root(p, *root, i.lo, extent, facts);
+    set_root(p, *root, i.lo, extent, v.kind == ir::IterKind::reduce && rank > 0 ? facts_of_points() : facts);
     if (k + 1 == rank) refresh_skews(p, nest, facts);  // of spatial axes alone
   }
 }

@@ -40,6 +40,7 @@ std::span<const Primitive> primitives() {
       {"fuse_into", apply_fuse_into},
       {"fuse_siblings", apply_fuse_siblings},
       {"clone", apply_clone},
+      {"cut", apply_cut},
       {"cache_read", apply_cache_read},
       {"cache_write", apply_cache_write},
       {"set_layout", apply_set_layout},

@@ -367,6 +367,10 @@ constexpr Form forms[] = {
      [](Writer& w, const Step& s) {
        return w.stage(s.args[0].id) + ".rfactor(" + w.loop(s.args[1]) + (s.args.size() > 2 ? ", Place::first)" : ")");
      }},
+    {"cut", 3,
+     [](Writer& w, const Step& s) {
+       return w.stage(s.args[0].id) + ".cut(" + w.loop(s.args[1]) + ", " + w.loop(s.args[2]) + ")";
+     }},
     {"associative_scan", 2,
      [](Writer& w, const Step& s) { return w.stage(s.args[0].id) + ".associative_scan(" + w.loop(s.args[1]) + ")"; }},
     {"prefetch", 3,

@@ -395,7 +395,11 @@ struct OrderChecker {
         if (beside_stage(c.p, s, b.stage)) continue;  // prove_beside
         // or between the steps of a recurrence: those before are
         if (const auto it = recurrence_of.find(nest.stage); it != recurrence_of.end() && it->second == b.stage) {
-          prove_inside(c, nest, b.stage);
+          // prove_inside says where, when boxes are known; here it has to be in the recurrence's nest.
+          const auto path = ir::path_to(c.p, nest.id);
+          if (std::none_of(path.begin(), path.end(),
+                           [&](const Stmt* n) { return n->kind == Stmt::Kind::nest && n->stage == b.stage; }))
+            prove_inside(c, nest, b.stage);
           continue;
         }
         c.unproved(

@@ -47,6 +47,7 @@ void apply_set_scope(Context&);         // stage, scope
 void apply_pack_argument(Context&);     // buffer, map
 void apply_roll(Context&);              // stage, leader, rescale
 void apply_rfactor(Context&);           // stage, loop                   -> stage
+void apply_cut(Context&);               // stage, terms, loop            -> stage
 void apply_associative_scan(Context&);  // stage, loop                 -> totals, carries, blocks
 void apply_prefetch(Context&);          // loop, buffer, ahead
 void apply_stream_store(Context&);      // stage

@@ -16,8 +16,8 @@ namespace {
 
 // Steps after which a stage may read other elements: those that change a definition, and splits that compute past an extent.
 bool changes_reads(const Step& step) {
-  static constexpr const char* names[] = {"assume",  "specialize",    "roll",  "inline",     "cache_read",      "cache_write",
-                                          "rfactor", "pack_argument", "clone", "distribute", "associative_scan"};
+  static constexpr const char* names[] = {"assume",  "specialize",    "roll",  "inline",     "cache_read",       "cache_write",
+                                          "rfactor", "pack_argument", "clone", "distribute", "associative_scan", "cut"};
   if (step.primitive == "split") return step.args.size() > 2 && step.args[2].word == "pad";
   return std::any_of(std::begin(names), std::end(names), [&](const char* n) { return step.primitive == n; });
 }
@@ -66,7 +66,7 @@ void recheck_nest(Context& c, const Stmt& nest, Id recurrence, const Standing& s
   const bool defined = standing.definitions();
   if (stage.is_recurrence() && !(defined && standing.nest(nest))) prove_recurrence(c, nest);
   prove_external(c, nest);
-  if (recurrence && !(defined && standing.place(nest))) prove_inside(c, nest, recurrence);
+  if (recurrence && !(defined && standing.place(nest) && standing.window(nest))) prove_inside(c, nest, recurrence);
   for (const ir::Slide& slide : nest.slides)
     if (!standing.window(nest)) prove_slide(c, nest, slide);
   if (nest.after) prove_after(c, nest);

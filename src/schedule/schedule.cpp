@@ -400,6 +400,9 @@ Stage Stage::rfactor(Loop l, Place place, Where w) const {
 Stage Stage::rfactor(Loop l, Where w) const {
   return Stage(apply("rfactor", {Arg::stage(id_), own(l, "rfactor", w)}, w)[0], state_);
 }
+Stage Stage::cut(Loop terms, Loop blocks, Where w) const {
+  return Stage(apply("cut", {Arg::stage(id_), own(terms, "cut", w), any(blocks, "cut", w)}, w)[0], state_);
+}
 std::array<Stage, 3> Stage::associative_scan(Loop l, Where w) const {
   const std::vector<ir::Id> made = apply("associative_scan", {Arg::stage(id_), own(l, "associative_scan", w)}, w);
   return {Stage(made[0], state_), Stage(made[1], state_), Stage(made[2], state_)};

@@ -11,7 +11,7 @@
 #include <ashlar/ir/recurrence.h>
 #include <ashlar/schedules/lanes.h>
 
-#include "schedules/draft.h"
+#include "schedules/inside_steps.h"
 
 namespace ashlar::schedules {
 namespace {
@@ -29,7 +29,8 @@ bool reads_along(const ir::Program& p, const ir::Stage& s, Id variable) {
   const auto all = readings_of(p, s);
   return std::any_of(all.begin(), all.end(), [&](const Reading& r) { return runs_along(r, variable); });
 }
-// ... and no other index of any: terms that lie apart would be gathered.
+}  // namespace
+
 bool only_along(const ir::Program& p, const ir::Stage& s, Id variable) {
   for (const Reading& r : readings_of(p, s))
     for (std::size_t k = 0; k < r.at.size(); ++k)
@@ -38,21 +39,19 @@ bool only_along(const ir::Program& p, const ir::Stage& s, Id variable) {
   return reads_along(p, s, variable);
 }
 
-// Is the stage read by the recurrence at its last variable, in this dimension?
-bool follows(const ir::Stage& recurrence, Id last, const ir::Stage& s, std::size_t dim) {
+bool follows(const ir::Stage& recurrence, Id variable, const ir::Stage& s, std::size_t dim) {
   bool found = false, other = false;
   for (const Expr& value : recurrence.values)
     ir::walk(value, [&](const Expr& e) {
       if (ir::is(e, ir::Op::load) && std::find(s.buffers.begin(), s.buffers.end(), e.node()->id) != s.buffers.end()) {
         const Expr& at = ir::args_of(e)[dim];
-        (ir::is(at, ir::Op::var) && at.node()->id == last ? found : other) = true;
+        (ir::is(at, ir::Op::var) && at.node()->id == variable ? found : other) = true;
       }
       return true;
     });
   return found && !other;
 }
 
-// Does a step compute one point of this dimension: that of the step, or of the one before?
 bool one_point(const Draft& d, const ir::Stage& s, Id variable) {
   for (const ir::Root& r : ir::nests_of(d.program(), s.id).front()->roots) {
     if (r.iter != variable) continue;
@@ -63,6 +62,8 @@ bool one_point(const Draft& d, const ir::Stage& s, Id variable) {
   }
   return false;
 }
+
+namespace {
 
 // The last dimension of a stage that a step computes many points of and that neighbours in memory belong to.
 std::optional<std::size_t> columns_of(const Draft& d, const ir::Stage& s) {
@@ -403,6 +404,8 @@ void schedule_steps(Draft& d, Id recurrence) {
     const double terms = fixed ? static_cast<double>(*fixed) : d.sizes().extent(s, dims[s.along.back()].id) / 2;
     if (columns)
       columns_in_tiles(d, id, *columns);
+    else if (!free && sums_ahead(d, recurrence, id))
+      d.why(id, "terms of earlier blocks are there when a block begins");
     else if (lanes_side_by_side(d, id))
       d.why(id, "each sum waits for the one before");
     else if (waits_in_lanes(d, r) && results_side_by_side(d, id))

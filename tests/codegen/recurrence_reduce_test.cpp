@@ -24,7 +24,8 @@ ashlar_tensor tensor_of(interp::Array& a) {
   return t;
 }
 
-void check(const char* name, void (*schedule)(Schedule&, const solves::Made&)) {
+// `ordered`: terms keep their order, so that results are those of the plain loops.
+void check(const char* name, void (*schedule)(Schedule&, const solves::Made&), bool ordered = false) {
   CAPTURE(std::string(name));
   const solves::Problem& problem = solves::named(name);
   for (const Target& target : kernels::runnable({"host"})) {
@@ -48,7 +49,7 @@ void check(const char* name, void (*schedule)(Schedule&, const solves::Made&)) {
       for (const ashlar_tensor& t : tensors) arguments.push_back(&t);
       REQUIRE(code.call(arguments) == ASHLAR_OK);
       CHECK(interp::difference(found.back().array, expected.back().array) == "");
-      if (p.stages.size() == made.built.program.stages.size())  // not regrouped
+      if (ordered || p.stages.size() == made.built.program.stages.size())
         CHECK(interp::difference(found.back().array, solves::expected(problem, n)) == "");
     }
   }
@@ -61,6 +62,15 @@ void in_lanes(const Stage& reduction, Loop point, int lanes) {
   part.compute_at(point).store_in(Scope::stack);
   const std::vector<Loop> loops = part.nest();
   part.reorder(part.reduction(), loops[loops.size() - 2]).vectorize(part.nest().back());
+}
+
+// The terms of earlier blocks of `steps`, which x runs along, computed for the points of a block at once, along `lanes`.
+void ahead_of_blocks(const Stage& x, const Stage& sum, Loop steps, int block, std::size_t lanes, Scope in = Scope::stack) {
+  const Split split = x.split(steps, block);
+  const Stage before = sum.cut(sum.reduction(), split.outer);
+  before.compute_at(split.outer).store_in(in);
+  const Loop lane = before.split(before.nest()[lanes], block).inner;
+  before.reorder(before.reduction(), lane).vectorize(lane);
 }
 
 }  // namespace
@@ -121,5 +131,41 @@ TEST_CASE("a table by its diagonals: cells of one in lanes") {
     auto [io, ii] = best.split(i, 8);
     best.reorder(io, best.reduction(), ii).vectorize(ii);
     (void)d;
+  });
+}
+
+TEST_CASE("the sums over earlier blocks of steps, computed for a block of points at once") {
+  check(
+      "chain",  // rows from the last one up, columns to the right
+      [](Schedule& s, const solves::Made& m) {
+        const Stage x = s[m.result];
+        ahead_of_blocks(x, x.inside(), x.spatial<2>()[1], 8, 1);
+      },
+      true);
+  check(
+      "lu",
+      [](Schedule& s, const solves::Made& m) {
+        const Stage x = s[m.result];
+        ahead_of_blocks(x, x.inside(), x.spatial<2>()[1], 16, 1);
+      },
+      true);
+  check(
+      "increasing",
+      [](Schedule& s, const solves::Made& m) {
+        const Stage x = s[m.result];
+        ahead_of_blocks(x, x.inside(), x.spatial<1>()[0], 8, 0);
+      },
+      true);
+  check(
+      "cholesky",
+      [](Schedule& s, const solves::Made& m) {
+        const Stage x = s[m.result];
+        ahead_of_blocks(x, x.inside("L_sum2"), x.spatial<2>()[1], 4, 1, Scope::global);
+      },
+      true);
+  check("backward", [](Schedule& s, const solves::Made& m) {  // the last terms first
+    const Stage x = s[m.result], sum = x.inside();
+    const Loop blocks = x.split(x.spatial<1>()[0], 8).outer;
+    sum.cut(sum.reduction(), blocks).compute_at(blocks).store_in(Scope::stack);
   });
 }

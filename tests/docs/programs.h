@@ -104,6 +104,18 @@ struct Table {  // d[i, j] of its neighbours above and to the left
   Schedule s{built, Target::parse("x86-64-v3")};
 };
 
+struct Triangle {  // of each row the elements up to the diagonal
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {N, N}), out = lang::make_output("y", f32, {N});
+  Tensor y = compute("y", {{"i", N}}, [&](Var i) {
+    const Axis k{"k", i};
+    return sum(x(i, k), k);
+  });
+  lang::Built built = (lang::bind(out, y), lang::build_program("triangle", {x, out}));
+  Schedule s{built, Target::parse("x86-64-v3")};
+};
+
 struct Running {  // the sums of the first elements
   lang::DefinitionScope scope;
   Symbol N{"N"};

@@ -27,6 +27,24 @@ Group reductions() {
          const Loop k = s[y].reduction();
          REFUSED(auto [ko, ki] = s[y].split(k, 8); s[y].rfactor(ki));
        })});
+  add({"cut", "cut(terms, loop)",
+       "The terms that belong to earlier iterations of a loop become a stage of their own, from which the sum goes on. All "
+       "points "
+       "of an iteration have these terms, so that they are summed for all of them at once, in lanes: a triangle becomes a "
+       "rectangle and a small triangle, a factorization one by blocks.",
+       "The loop is the outer one of a split, by a constant, of a dimension of the stage, or of what reads it there; the first "
+       "loop over terms. Terms keep their order, but for a loop that counts down, which needs a reducer that may be regrouped.",
+       on<Triangle>([](Triangle& p, Schedule& s, Show& show) {
+         const Tensor& y = p.y;
+         auto [i] = s[y].spatial<1>();
+         const Loop k = s[y].reduction();
+         REFUSED(s[y].cut(k, i));
+         auto [io, ii] = s[y].split(i, 8);
+         show.before();
+         s[y].cut(k, io).compute_at(io);
+         show.after();
+         (void)ii;
+       })});
   add({"associative_scan", "associative_scan(loop)",
        "A scan in blocks: their totals, what stands before each of them, and each by itself; no block waits for another one "
        "but for "

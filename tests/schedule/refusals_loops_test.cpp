@@ -167,7 +167,7 @@ TEST_CASE("reorder keeps loops inside those that bound them, and names what stan
   Triangle t;
   const Loop i = t.s[t.y].spatial<1>()[0], k = t.s[t.y].reduction();
   says(refusal(t.s, [&] { t.s[t.y].reorder(k, i); }),
-       {"a loop inside those that bound it, found k in max(i + 1, 0) would stand outside i"});
+       {"a loop inside those that bound it, found k in i + 1 would stand outside i"});
   Blur b;
   auto [y, x] = b.s[b.out].spatial<2>();
   auto [yo, yi] = b.s[b.out].split(y, 4);
@@ -242,7 +242,7 @@ TEST_CASE("what stands inside a vectorized loop runs alike in every lane") {
   Triangle t;
   const Loop rows = t.s[t.y].spatial<1>()[0];
   says(refusal(t.s, [&] { t.s[t.y].vectorize(rows); }),
-       {"inner loops that run alike in every lane", "k of y from 0 to max(i + 1, 0), which depends on i",
+       {"inner loops that run alike in every lane", "k of y from 0 to i + 1, which depends on i",
         "conflict: lanes i = 0 and i = 1 run other iterations of k"});
   Product p;
   auto [i, j] = p.s[p.C].spatial<2>();

@@ -33,8 +33,9 @@ bool iterations_apart(const ir::Program&, const ir::Stage&, ir::Id axis);
 // needed, along dimensions in which reads go back; the whole domain, where they go elsewhere.
 void close_box(const ir::Program&, const ir::Stage&, std::vector<Interval>& box);
 
-// The loop, or the nest, that keeps a stage inside of a recurrence from being computed between its steps: it stands inside all
-// loops along which the recurrence runs. Nothing where it does.
+// What keeps a stage inside of a recurrence from being computed where its nest stands: it stands inside all loops along which
+// the recurrence runs, or all that it reads of the recurrence is of earlier iterations of the loops around. Nothing where it
+// may.
 std::optional<std::string> misplaced(const ir::Program&, const ir::Stmt& nest, ir::Id recurrence);
 
 }  // namespace ashlar::analysis

@@ -251,6 +251,9 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
   // reduction
   Stage rfactor(Loop, Where = Where::current()) const;  // a new stage of partial results; their dimension is the last
   Stage rfactor(Loop, Place, Where = Where::current()) const;
+  // A new stage of the terms of earlier iterations of `blocks`, from which this one goes on with its others. `blocks` is the
+  // outer loop of a split of a dimension by a constant, of this stage or of one that reads it at that dimension.
+  Stage cut(Loop terms, Loop blocks, Where = Where::current()) const;
   // A scan in blocks: the totals of blocks, what stands before each of them, and each block scanned by itself; those three come
   // back. The loop is the outer one of a split of what it scans along; the stage combines, and has independent points.
   std::array<Stage, 3> associative_scan(Loop, Where = Where::current()) const;

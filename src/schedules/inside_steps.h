@@ -1,0 +1,20 @@
+#pragma once
+// Reductions inside of the steps of a recurrence: what their schedules ask about them.
+#include <optional>
+
+#include "schedules/draft.h"
+
+namespace ashlar::schedules {
+
+// Does the variable move the last index of reads, by one, and no other index?
+bool only_along(const ir::Program&, const ir::Stage&, Id variable);
+// Is the stage read by the recurrence at this variable, in this dimension, wherever it is read?
+bool follows(const ir::Stage& recurrence, Id variable, const ir::Stage&, std::size_t dim);
+// Does a step compute one point of this dimension: that of the step, or of the one before?
+bool one_point(const Draft&, const ir::Stage&, Id variable);
+
+// Sums of one point a step, over terms up to the step: those before a block of steps for all of its points at once, in lanes.
+// False: there are no such blocks.
+bool sums_ahead(Draft&, Id recurrence, Id reduction);
+
+}  // namespace ashlar::schedules

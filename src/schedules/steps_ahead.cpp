@@ -1,0 +1,59 @@
+// A step that reduces over all steps before it, where nothing is free of the order: a factorization by rows, a table of
+// intervals.
+//
+//   for i, jo                                      blocks of 16 columns
+//     sum_cut: for k before the block; lanes of j  of all columns of the block at once
+//     for ji
+//       sum: for k from the block's first to j     the few that are left
+//       x[i, j]
+#include <algorithm>
+
+#include "schedules/inside_steps.h"
+
+namespace ashlar::schedules {
+namespace {
+
+constexpr std::int64_t vectors_of_block = 2;  // more of them wait less for each other, and leave more terms to single steps
+
+// The dimension of the reduction whose points are steps of the recurrence along its last variable, where that bounds the terms.
+std::optional<std::size_t> steps_of(const Draft& d, const ir::Stage& s, const ir::Stage& r) {
+  const ir::IterVar last = spatial_of(s).back();
+  const auto terms = reduce_of(r);
+  if (last.descending || terms.empty() || r.scatters() || r.along.size() || readers_of(d.program(), r).size() != 1) return {};
+  for (std::size_t k = 0; k < spatial_of(r).size(); ++k) {
+    const Id variable = r.iters[k].id;
+    if (!one_point(d, r, variable)) return {};
+    if (follows(s, last.id, r, k) && ir::uses_var(terms.front().end, variable) && only_along(d.program(), r, variable))
+      return k;
+  }
+  return {};
+}
+
+}  // namespace
+
+bool sums_ahead(Draft& d, Id recurrence, Id id) {
+  const ir::Stage s = d.stage(recurrence), r = d.stage(id);
+  const std::int64_t lanes = lanes_of(d, r), block = vectors_of_block * lanes;
+  const auto dim = steps_of(d, s, r);
+  if (!dim || lanes < 2 || d.sizes().extent(s, spatial_of(s).back().id) < 2 * static_cast<double>(block)) return false;
+  Id part = 0;
+  if (!d.attempt(id, "the terms before a block of " + count(static_cast<double>(block)) + " steps apart", [&] {
+        const Stage sums = d.handle(id);
+        const Split split =
+            d.handle(recurrence)
+                .split(loop_over(d, d.handle(recurrence), spatial_of(s).back().id), block, Tail::guard, d.where);
+        const Stage before = sums.cut(loop_over(d, sums, reduce_of(r).front().id), split.outer, d.where);
+        before.compute_at(split.outer, d.where);
+        before.store_in(Scope::stack, d.where);
+        part = before.id();
+        d.made(part, id);
+      }))
+    return false;
+  Tile tile;
+  tile.columns = static_cast<int>(*dim), tile.lanes = lanes, tile.columns_by = block;
+  accumulate(d, part, tile);
+  on_stack(d, id);
+  return true;
+}
+
+}  // namespace ashlar::schedules

@@ -1,0 +1,132 @@
+// cut: the terms of earlier iterations of a loop as a stage of their own, and where such a stage may be computed.
+#include "programs.h"
+#include "tests/support/recurrence_solves.h"
+
+namespace ashlar::test {
+namespace {
+
+// Products of the rows of a lower triangle with columns; `mask` chooses terms.
+struct Rows {
+  lang::DefinitionScope scope;
+  Symbol N{"N"}, M{"M"};
+  Tensor x = lang::make_input("x", i32, {N, N}), w = lang::make_input("w", i32, {N, M}),
+         out = lang::make_output("out", i32, {N, M});
+  Tensor y;
+  lang::Built built;
+  Schedule s;
+
+  static Tensor defined(const Tensor& x, const Tensor& w, const Symbol& N, const Symbol& M) {
+    return compute("y", {{"i", N}, {"j", M}}, [&](Var i, Var j) {
+      const Axis k{"k", i + 1};
+      return sum(x(i, k) * w(k, j), k);
+    });
+  }
+  Rows()
+      : y(defined(x, w, N, M)),
+        built((lang::bind(out, y), lang::build_program("rows", {x, w, out}))),
+        s(built, Target::parse("x86-64-v3")) {}
+
+  void same(std::int64_t n, std::int64_t m) const {
+    const auto arguments = [&] {
+      const auto some = [](std::span<const std::int64_t> at) { return static_cast<double>((at[0] * 7 + at[1] * 3) % 11 - 5); };
+      interp::Arguments a;
+      a.emplace_back(interp::Array::make(i32, {n, n}, some));
+      a.emplace_back(interp::Array::make(i32, {n, m}, some));
+      a.emplace_back(interp::Array::zeros(i32, {n, m}));
+      return a;
+    };
+    interp::Arguments expected = arguments(), found = arguments();
+    interp::run_algorithm(built.program, expected);
+    interp::run(s.scheduled().program, found);
+    CHECK(interp::difference(found.back().array, expected.back().array) == "");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a triangle becomes a rectangle for the rows of a block, and a small triangle") {
+  Rows t;
+  auto [i, j] = t.s[t.y].spatial<2>();
+  auto [io, ii] = t.s[t.y].split(i, 4);
+  const Stage before = t.s[t.y].cut(t.s[t.y].reduction(), io);
+  before.compute_at(io);
+  auto [bi, bj] = before.spatial<2>();
+  before.reorder(before.reduction(), bi, bj);  // all rows of the block have these terms
+  says(t.s.text(),
+       {"y_cut[i, j] = sum over k in [0, i / 4 * 4)", "out[i, j] = sum over k in [i / 4 * 4, i + 1)", "from y_cut[i, j]"});
+  for (const auto& [n, m] : {std::pair{0, 3}, {1, 1}, {4, 2}, {7, 3}, {13, 5}}) t.same(n, m);
+  (void)j, (void)ii;
+}
+
+TEST_CASE("what cut expects") {
+  Rows t;
+  const Stage y = t.s[t.y];
+  auto [i, j] = y.spatial<2>();
+  const Loop k = y.reduction();
+  says(refusal(t.s, [&, i = i] { y.cut(k, i); }), {"the outer loop of a split of a dimension by a constant", "i of y"});
+  auto [io, ii] = y.split(i, 4);
+  says(refusal(t.s, [&, io = io, ii = ii] { y.cut(ii, io); }), {"a loop over terms of y", "ii of y"});
+  says(refusal(t.s, [&, ii = ii] { y.cut(k, ii); }), {"the outer loop of a split", "ii of y"});
+  says(refusal(t.s, [&, io = io] { y.cut(y.split(k, 8).inner, io); }), {"a loop over terms that is whole", "before its split"});
+  auto [jo, ji] = y.split(j, 4);
+  y.cut(k, jo);  // of a dimension that bounds nothing: the first terms, as many as columns before
+  for (const auto& [n, m] : {std::pair{5, 9}, {9, 5}}) t.same(n, m);
+  (void)ji;
+
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor x = lang::make_input("x", u8, {N}), out = lang::make_output("counts", u32, {256});
+  const Tensor counts =
+      scatter("counts", {{"b", 256}}, Combine::add, u32(0), {{"n", N}}, [&](Var n) { return put(u32(1), x(n)); });
+  lang::bind(out, counts);
+  Schedule s(lang::build_program("histogram", {x, out}), Target::parse("x86-64-v3"));
+  const Loop block = s[counts].split(s[counts].spatial<1>()[0], 4).outer;
+  says(refusal(s, [&] { s[counts].cut(s[counts].reduction(), block); }),
+       {"a reduction whose points have terms of their own", "counts, a scatter"});
+}
+
+TEST_CASE("the terms of a block's own steps are not there when it begins") {
+  solves::Made m(solves::named("renewal"));  // u(t) = sum of p(k) u(t - k): the first terms are the nearest steps
+  Schedule s(m.built, Target::parse("x86-64-v3"));
+  const Stage u = s[m.result], sum = u.inside();
+  const Loop to = u.split(u.spatial<1>()[0], 8).outer;
+  const Stage first = sum.cut(sum.reduction(), to);
+  says(refusal(s, [&] { first.compute_at(to); }), {"computed outside of ti of u, where it reads out[t - k]"});
+
+  solves::Made l(solves::named("increasing"));
+  Schedule r(l.built, Target::parse("x86-64-v3"));
+  const Stage x = r[l.result], most = x.inside();
+  const auto [xo, xi] = x.split(x.spatial<1>()[0], 8);
+  const Stage before = most.cut(most.reduction(), xo);
+  before.compute_at(xo);
+  says(refusal(r, [&] { most.compute_at(xo); }), {"l_maximum, computed outside of ti of l, where it reads out[k]"});
+  says(refusal(r, [&] { x.parallel(xo); }), {"which is parallel, while"});
+  says(r.to_cpp(), {".cut("});
+}
+
+TEST_CASE("a loop that counts down has the last terms first") {
+  solves::Made m(solves::named("backward"));
+  Schedule s(m.built, Target::parse("x86-64-v3"));
+  const Stage x = s[m.result], sum = x.inside();
+  const Loop blocks = x.split(x.spatial<1>()[0], 8).outer;
+  sum.cut(sum.reduction(), blocks).compute_at(blocks);
+  says(s.text(), {"x_sum_cut[t] = sum over k in [max(t + 1, "});
+
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor U = lang::make_input("U", f32, {N, N}), out = lang::make_output("out", f32, {N});
+  const Tensor v = recur(
+      "v", {{"t", N}}, Along{0}.backwards(), Lag{0}, [](Var) { return f32(0); },
+      [&](Prior before, Var t) {
+        const Axis k{"k", t + 1, N};
+        return strict_sum(U(t, k) * before(k), k);
+      });
+  lang::bind(out, v);
+  Schedule strict(lang::build_program("strict", {U, out}), Target::parse("x86-64-v3"));
+  const Stage step = strict[v], terms = step.inside();
+  const Loop to = step.split(step.spatial<1>()[0], 8).outer;
+  says(refusal(strict, [&] { terms.cut(terms.reduction(), to); }),
+       {"a reduction that may be regrouped", "cut takes its last terms first", "counts down"});
+}
+
+}  // namespace ashlar::test
