@@ -85,13 +85,16 @@ void in_few_steps(Draft& d, const Stage& stage, Loop point, Loop terms, int lane
     const Loop rest = stage.split(loops_of(d, stage, true).back(), last_lanes, Tail::exact, d.where).inner;
     parts.insert(parts.begin(), stage.rfactor(rest, d.where));
   }
+  stage.unroll(loops_of(d, stage, true).back(), d.where);
+  const bool in_memory = d.s.target().vector_registers() < 4 * registers * static_cast<int>(d.stage(stage.id()).buffers.size());
   for (const Stage& part : parts) {
     if (point.id() != 0) part.compute_at(point, d.where);
     std::vector<Loop> order = loops_of(d, part, true);
     order.push_back(loops_of(d, part, false).back());
     reorder(d, part, order);
     part.vectorize(order.back(), d.where);
-    part.store_in(Scope::stack, d.where);
+    if (&part != &parts.back()) part.unroll(order.front(), d.where);  // of partial sums, a few
+    part.store_in(in_memory ? Scope::stack : Scope::registers, d.where);
   }
 }
 
