@@ -25,16 +25,30 @@ using ir::Stmt;
 bool threads(const Stmt& loop) { return loop.loop_kind == ir::LoopKind::bound || loop.loop_kind == ir::LoopKind::vthread; }
 bool in_order(const Stmt& loop) { return loop.loop_kind == ir::LoopKind::serial || loop.loop_kind == ir::LoopKind::unrolled; }
 
-// The value of an axis where the one that it came from has a position; empty where that is no function of it.
-Expr position_of(const Program& p, Id axis, const ir::Root& root, const Expr& at_root) {
+// The iterations of a root axis that an iteration of a loop holds, those of the loops around it given: `size` from `first` on.
+//
+//   j split by 16 into jo, ji; ji split by 4 into jp, ji      jo: 16 from 16 jo      jp: 4 from 16 jo + 4 jp
+struct Held {
+  Expr first, size;
+};
+
+// ... where the parent of the axis begins; empty where that depends on a loop which is not around.
+Expr begin_of(const Program& p, Id axis, const std::vector<Id>& around) {
   const ir::Axis& a = p.axis(axis);
-  if (axis == root.axis) return at_root;
-  const bool outer = a.origin == ir::Axis::Origin::split_outer;
-  if ((!outer && a.origin != ir::Axis::Origin::split_inner) || a.factor.empty() || a.parts != 0 || a.tail == ir::Tail::shift)
+  if (a.origin == ir::Axis::Origin::root) return ir::index(0);
+  if (a.origin != ir::Axis::Origin::split_inner) return {};
+  const ir::Axis& outer = p.axis(p.axis(a.parent).became.front());
+  const Expr begin = begin_of(p, a.parent, around);
+  if (begin.empty() || outer.tail == ir::Tail::shift || std::find(around.begin(), around.end(), outer.id) == around.end())
     return {};
-  const Expr whole = position_of(p, a.parent, root, at_root);
-  if (whole.empty()) return {};
-  return outer ? ir::div(whole, a.factor) : ir::mod(whole, a.factor);
+  return ir::add(begin, ir::mul(ir::var(outer.id, outer.name), a.factor));
+}
+std::optional<Held> held_by(const Program& p, Id axis, const std::vector<Id>& around) {
+  const ir::Axis& a = p.axis(axis);
+  const bool outer = a.origin == ir::Axis::Origin::split_outer;
+  const Expr begin = begin_of(p, outer ? a.parent : axis, around), size = outer ? a.factor : ir::index(1);
+  if (begin.empty() || size.empty() || a.parts != 0 || a.tail == ir::Tail::shift) return {};
+  return Held{ir::add(begin, ir::mul(ir::var(axis, a.name), size)), size};
 }
 
 // Where a read is done: its iteration variables, innermost first, and what is known of them.
@@ -50,17 +64,17 @@ Expr over_loops(const Expr& lo) {
   return ir::is_int(args[1]) ? args[0] : ir::is_int(args[0]) ? args[1] : lo;
 }
 
-// Is e below `limit` (or at most that) wherever the points are?
-bool below(const Expr& e, const Expr& limit, bool strictly, const Points& points) {
-  const auto less = [&](const Expr& x) { return strictly ? ir::lt(x, limit) : ir::le(x, limit); };
-  if (can_prove(less(e), points.facts)) return true;
+// Is e below `limit` wherever the points are?
+bool below(const Expr& e, const Expr& limit, const Points& points) {
+  if (can_prove(ir::lt(e, limit), points.facts)) return true;
   const Expr most = bounds_over(e, points.ranges, points.of_loops).hi;
-  return !most.empty() && can_prove(less(most), points.of_loops);
+  return !most.empty() && can_prove(ir::lt(most, limit), points.of_loops);
 }
 
 // Is the read of an earlier iteration of these loops, of the nest of a recurrence, wherever it is done below them?
 bool computed_before(const Program& p, const Stmt& around, const std::vector<const Stmt*>& loops, const Expr& load,
                      const Points& points) {
+  std::vector<Id> outside;
   for (const Stmt* loop : loops) {
     const auto roots = ir::roots_of(p, loop->axis);
     if (roots.size() != 1) return false;
@@ -73,10 +87,12 @@ bool computed_before(const Program& p, const Stmt& around, const std::vector<con
     if (depends_on_data(index)) return false;
     const Expr at_root =
         v.descending ? ir::sub(ir::sub(ir::add(root->begin, root->extent), ir::index(1)), index) : ir::sub(index, root->begin);
-    const Expr source = position_of(p, loop->axis, *root, at_root), here = ir::var(loop->axis, p.axis(loop->axis).name);
-    if (source.empty()) return false;
-    if (in_order(*loop) && below(source, here, true, points)) return true;
-    if (!(in_order(*loop) ? below(source, here, false, points) : can_prove(ir::eq(source, here), points.facts))) return false;
+    const auto held = held_by(p, loop->axis, outside);
+    if (!held) return false;
+    if (in_order(*loop) && below(at_root, held->first, points)) return true;
+    if (!below(at_root, ir::add(held->first, held->size), points)) return false;
+    if (!in_order(*loop) && !can_prove(ir::ge(at_root, held->first), points.facts)) return false;
+    outside.push_back(loop->axis);
   }
   return false;
 }

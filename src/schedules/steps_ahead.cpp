@@ -29,29 +29,35 @@ std::optional<std::size_t> steps_of(const Draft& d, const ir::Stage& s, const ir
   return {};
 }
 
+// The terms before an iteration of a loop of the recurrence, for all of its points, `lanes` in a vector.
+void before_block(Draft& d, Id id, std::size_t dim, Loop block, std::int64_t size, std::int64_t lanes) {
+  const Stage sums = d.handle(id);
+  const Stage before = sums.cut(loop_over(d, sums, reduce_of(d.stage(id)).front().id), block, d.where);
+  before.compute_at(block, d.where);
+  before.store_in(Scope::stack, d.where);
+  d.made(before.id(), id);
+  Tile tile;
+  tile.columns = static_cast<int>(dim), tile.lanes = lanes, tile.columns_by = size;
+  accumulate(d, before.id(), tile);
+}
+
 }  // namespace
 
 bool sums_ahead(Draft& d, Id recurrence, Id id) {
   const ir::Stage s = d.stage(recurrence), r = d.stage(id);
-  const std::int64_t lanes = lanes_of(d, r), block = vectors_of_block * lanes;
+  const std::int64_t lanes = lanes_of(d, r), block = vectors_of_block * lanes, few = std::max<std::int64_t>(4, lanes / 2);
   const auto dim = steps_of(d, s, r);
   if (!dim || lanes < 2 || d.sizes().extent(s, spatial_of(s).back().id) < 2 * static_cast<double>(block)) return false;
-  Id part = 0;
+  const Stage steps = d.handle(recurrence);
+  std::optional<Split> split;
   if (!d.attempt(id, "the terms before a block of " + count(static_cast<double>(block)) + " steps apart", [&] {
-        const Stage sums = d.handle(id);
-        const Split split =
-            d.handle(recurrence)
-                .split(loop_over(d, d.handle(recurrence), spatial_of(s).back().id), block, Tail::guard, d.where);
-        const Stage before = sums.cut(loop_over(d, sums, reduce_of(r).front().id), split.outer, d.where);
-        before.compute_at(split.outer, d.where);
-        before.store_in(Scope::stack, d.where);
-        part = before.id();
-        d.made(part, id);
+        split = steps.split(loop_over(d, steps, spatial_of(s).back().id), block, Tail::guard, d.where);
+        before_block(d, id, *dim, split->outer, block, lanes);
       }))
     return false;
-  Tile tile;
-  tile.columns = static_cast<int>(*dim), tile.lanes = lanes, tile.columns_by = block;
-  accumulate(d, part, tile);
+  if (block % few == 0 && block >= 2 * few)
+    d.attempt(id, "in it those before " + count(static_cast<double>(few)),
+              [&] { before_block(d, id, *dim, steps.split(split->inner, few, Tail::exact, d.where).outer, few, few); });
   on_stack(d, id);
   return true;
 }

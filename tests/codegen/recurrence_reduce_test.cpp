@@ -169,3 +169,23 @@ TEST_CASE("the sums over earlier blocks of steps, computed for a block of points
     sum.cut(sum.reduction(), blocks).compute_at(blocks).store_in(Scope::stack);
   });
 }
+
+TEST_CASE("a block of steps in smaller ones, each with what stands before it") {
+  for (const char* name : {"chain", "lu"})
+    check(
+        name,
+        [](Schedule& s, const solves::Made& m) {
+          const Stage x = s[m.result], sum = x.inside();
+          const Split blocks = x.split(x.spatial<2>()[1], 8);
+          const Stage far = sum.cut(sum.reduction(), blocks.outer);
+          far.compute_at(blocks.outer).store_in(Scope::stack);
+          const Split four = x.split(blocks.inner, 4, Tail::exact);
+          const Stage near = sum.cut(sum.reduction(), four.outer);
+          near.compute_at(four.outer).store_in(Scope::stack);
+          for (const Stage& part : {far, near}) {
+            const Loop lane = part.split(part.spatial<2>()[1], 4).inner;
+            part.reorder(part.reduction(), lane).vectorize(lane);
+          }
+        },
+        true);
+}

@@ -68,10 +68,12 @@ TEST_CASE("what cut expects") {
   says(refusal(t.s, [&, io = io, ii = ii] { y.cut(ii, io); }), {"a loop over terms of y", "ii of y"});
   says(refusal(t.s, [&, ii = ii] { y.cut(k, ii); }), {"the outer loop of a split", "ii of y"});
   says(refusal(t.s, [&, io = io] { y.cut(y.split(k, 8).inner, io); }), {"a loop over terms that is whole", "before its split"});
-  auto [jo, ji] = y.split(j, 4);
+  auto [jo, ji] = y.split(j, 12);
+  auto [jp, jq] = y.split(ji, 5);
+  says(refusal(t.s, [&, jp = jp] { y.cut(k, jp); }), {"a split of a block in equal parts", "jio of y, 5 of 12"});
   y.cut(k, jo);  // of a dimension that bounds nothing: the first terms, as many as columns before
   for (const auto& [n, m] : {std::pair{5, 9}, {9, 5}}) t.same(n, m);
-  (void)ji;
+  (void)jq;
 
   lang::DefinitionScope scope;
   const Symbol N{"N"};
@@ -102,6 +104,39 @@ TEST_CASE("the terms of a block's own steps are not there when it begins") {
   says(refusal(r, [&] { most.compute_at(xo); }), {"l_maximum, computed outside of ti of l, where it reads out[k]"});
   says(refusal(r, [&] { x.parallel(xo); }), {"which is parallel, while"});
   says(r.to_cpp(), {".cut("});
+}
+
+TEST_CASE("two sums as they were written: the first one may stand at blocks that it ends before, and at no other loop") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor L = lang::make_input("L", i32, {N, N}), out = lang::make_output("out", i32, {N, N});
+  const Tensor x = recur(
+      "x", {{"i", N}, {"t", N}}, Along{1}, Lag{0}, [](Var, Var) { return i32(1); },
+      [&](Prior before, Var i, Var t) {
+        const Axis far{"far", t / 8 * 8}, near{"near", t / 8 * 8, t};
+        const Expr later = sum(L(t, near) * before(i, near), near) + 0;  // x_sum: operands have no order in C++
+        return sum(L(t, far) * before(i, far), far) + 2 * later + i32(t);
+      });
+  lang::bind(out, x);
+  Schedule s(lang::build_program("sums", {L, out}), Target::parse("x86-64-v3"));
+  const Stage steps = s[x], far = steps.inside("x_sum2"), near = steps.inside("x_sum");
+  auto [i, t] = steps.spatial<2>();
+  const auto at = [&](const Stage& sum, int block, const char* found) {
+    CHECK(s.attempt([&, t = t] {
+             const auto [to, ti] = steps.split(t, block);
+             if (found)
+               says(refusal(s, [&] { sum.compute_at(to); }), {found});
+             else
+               sum.compute_at(to);
+             steps.split(ti, 0);  // refused: what stands above is taken back
+           }).has_value());
+  };
+  at(far, 8, nullptr);
+  at(far, 4, nullptr);
+  at(far, 16, "x_sum2, computed outside of ti of x, where it reads out[i, far]");
+  at(far, 12, "x_sum2, computed outside of ti of x, where it reads out[i, far]");
+  at(near, 8, "x_sum, computed outside of ti of x, where it reads out[i, near]");
+  says(refusal(s, [&, i = i] { far.compute_at(i); }), {"x_sum2, computed outside of t of x, where it reads out[i, far]"});
 }
 
 TEST_CASE("a loop that counts down has the last terms first") {

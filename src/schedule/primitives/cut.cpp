@@ -8,8 +8,9 @@
 // jo: where the loop is one of a recurrence that S is inside of, they read earlier blocks alone. In this form the blocked
 // factorizations of linear algebra are written (Golub and Van Loan, Matrix Computations, 3.2.11).
 //
-// The loop is the outer one of a split of a dimension by a constant: of the stage, or of what reads the stage at that
-// dimension's variable. Where it counts down, earlier iterations are those of greater values, so the terms behind come first.
+// The loop is the outer one of a split of a dimension by a constant, or of the split of such a block in equal parts: of the
+// stage, or of what reads the stage at that dimension's variable. Where it counts down, earlier iterations are those of greater
+// values, so the terms behind come first.
 //
 // Legality: each term is in one of the two, and they come in the order of definition; but for a loop that counts down: REASSOC.
 #include <algorithm>
@@ -56,11 +57,20 @@ std::optional<std::size_t> dimension_at(const ir::Stage& reader, const ir::Stage
 Blocks blocks_of(Context& c, const ir::Stage& stage, const Stmt& loop) {
   const ir::Axis& outer = c.p.axis(loop.axis);
   Blocks b;
-  if (outer.origin != ir::Axis::Origin::split_outer || c.p.axis(outer.parent).origin != ir::Axis::Origin::root ||
-      c.p.axis(outer.parent).reduce || !ir::is_int(outer.factor, &b.size) || outer.parts != 0)
-    c.refuse("the outer loop of a split of a dimension by a constant", name_of(c.p, loop));
+  const auto expect = [&](bool holds) {
+    if (!holds) c.refuse("the outer loop of a split of a dimension by a constant", name_of(c.p, loop));
+  };
+  expect(outer.origin == ir::Axis::Origin::split_outer && !outer.reduce && outer.parts == 0 &&
+         ir::is_int(outer.factor, &b.size));
+  const ir::Axis* root = &c.p.axis(outer.parent);
+  for (std::int64_t larger = 0; root->origin != ir::Axis::Origin::root; root = &c.p.axis(root->parent)) {
+    expect(root->origin == ir::Axis::Origin::split_inner && ir::is_int(root->factor, &larger));
+    if (larger % b.size != 0)
+      c.refuse("a split of a block in equal parts",
+               name_of(c.p, loop) + ", " + std::to_string(b.size) + " of " + std::to_string(larger));
+  }
   const ir::Stage& owner = c.p.stage(nest_of(c.p, loop.id).stage);
-  const Id variable = c.p.axis(outer.parent).iter;
+  const Id variable = root->iter;
   const auto dim =
       owner.id == stage.id
           ? std::optional(static_cast<std::size_t>(
