@@ -63,6 +63,7 @@ constexpr Pass passes[] = {
     {"first steps", [](State& s, const LowerOptions&) { lower_impl::take_first_steps(s.draft); }},
     {"carry", [](State& s, const LowerOptions& o) { lower_impl::carry(s.draft, o); }},
     {"scans", [](State& s, const LowerOptions& o) { lower_impl::scan_in_lanes(s.draft, o); }},
+    {"unread", [](State& s, const LowerOptions&) { lower_impl::drop_unread(s.draft); }, Pass::For::processors},
 };
 
 ir::Kernel lower_variants(const ir::Program& program, const LowerOptions& options) {

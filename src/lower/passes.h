@@ -69,6 +69,7 @@ void check_registers(const Draft&, const LowerOptions&);
 void take_first_steps(Draft&);
 void carry(Draft&, const LowerOptions&);
 void scan_in_lanes(Draft&, const LowerOptions&);
+void drop_unread(Draft&);
 // Of a program with variants: its kernel and theirs, lowered apart, as one.
 ir::Kernel one_of(const ir::Program&, ir::Kernel general, std::vector<ir::Kernel> variants);
 

@@ -65,7 +65,7 @@ TEST_CASE("the init of a peeled reduction stands before its first part only") {
   lower(p, o);
   CHECK(inits == 1);
   CHECK(passes.front() == "inits");
-  CHECK(passes.back() == "scans");
+  CHECK(passes.back() == "unread");
 }
 
 TEST_CASE("the last part of a peeled loop") {
