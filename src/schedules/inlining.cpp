@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include <ashlar/analysis/regions.h>
 
@@ -64,6 +65,16 @@ bool is_small_table(const Draft& d, const ir::Stage& s) {
   return points <= small_table;
 }
 
+// The first steps and the others of a recurrence each read what stands at their own point: one read of it. Where neighbours
+// are steps, these wait for one another, and what does not is better computed beside them.
+bool again_at_own_point(const ir::Stage& reader, const Reading& read, bool& met) {
+  if (!reader.is_recurrence() || reader.along.back() + 1 == reader.iters.size() || read.at.size() != reader.iters.size())
+    return false;
+  for (std::size_t k = 0; k < read.at.size(); ++k)
+    if (!read.at[k].plain(reader.iters[k].id)) return false;
+  return std::exchange(met, true);
+}
+
 Sites sites_of(Draft& d, const ir::Stage& s) {
   const ir::Program& p = d.program();
   const Sizes sizes = is_small_table(d, s) ? d.most() : d.sizes();
@@ -73,8 +84,9 @@ Sites sites_of(Draft& d, const ir::Stage& s) {
     const ir::Stage& reader = p.stage(r);
     for (const Expr& e : reader.values) sites.nodes += ir::node_count(e);
     sites.product = sites.product || d.family(r).family == Family::product;
+    bool met = false;
     for (const Reading& read : readings_of(p, reader)) {
-      if (read.producer != s.id) continue;
+      if (read.producer != s.id || again_at_own_point(reader, read, met)) continue;
       ++sites.count;
       sites.evaluations += sizes.points(reader) * (read.of_init ? 1 : sizes.terms(reader));
       plain = plain && !read.of_init && !read.chosen;

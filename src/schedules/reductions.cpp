@@ -90,8 +90,13 @@ void in_few_steps(Draft& d, const Stage& stage, Loop point, Loop terms, int lane
   for (const Stage& part : parts) {
     if (point.id() != 0) part.compute_at(point, d.where);
     std::vector<Loop> order = loops_of(d, part, true);
-    order.push_back(loops_of(d, part, false).back());
+    const Loop last = loops_of(d, part, false).back();
+    const bool several = detail::number_or(last.extent(d.where), 0) > lanes;
+    const Split vectors = several ? part.split(last, lanes, Tail::exact, d.where) : Split{};
+    if (several) order.push_back(vectors.outer);
+    order.push_back(several ? vectors.inner : last);
     reorder(d, part, order);
+    if (several) part.unroll(vectors.outer, d.where);
     part.vectorize(order.back(), d.where);
     if (&part != &parts.back()) part.unroll(order.front(), d.where);  // of partial sums, a few
     part.store_in(in_memory ? Scope::stack : Scope::registers, d.where);

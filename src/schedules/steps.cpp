@@ -65,12 +65,20 @@ bool one_point(const Draft& d, const ir::Stage& s, Id variable) {
 
 namespace {
 
+// Do the points of a dimension have terms of their own number, as rows of a table or of a triangle have?
+bool bounds_terms(const ir::Stage& s, Id variable) {
+  const auto uses = [&](const Expr& e) { return !e.empty() && ir::uses_var(e, variable); };
+  const auto terms = reduce_of(s);
+  return std::any_of(terms.begin(), terms.end(), [&](const ir::IterVar& v) { return uses(v.begin) || uses(v.end); });
+}
+
 // The last dimension of a stage that a step computes many points of and that neighbours in memory belong to.
 std::optional<std::size_t> columns_of(const Draft& d, const ir::Stage& s) {
   const auto nests = ir::nests_of(d.program(), s.id);
   if (nests.size() != 1) return {};
   for (std::size_t k = spatial_of(s).size(); k-- > 0;)
-    if (!one_point(d, s, s.iters[k].id) && reads_along(d.program(), s, s.iters[k].id)) return k;
+    if (!bounds_terms(s, s.iters[k].id) && !one_point(d, s, s.iters[k].id) && reads_along(d.program(), s, s.iters[k].id))
+      return k;
   return {};
 }
 
@@ -211,8 +219,7 @@ std::optional<std::size_t> results_of_same_terms(const Draft& d, const ir::Stage
   const auto last = last_of_many(d, s);
   if (!last || terms.size() != 1) return {};
   if (d.sizes().constant_extent(s, s.iters[*last].id).value_or(INT64_MAX) < least) return {};
-  for (const Expr* e : {&terms.front().begin, &terms.front().end})
-    if (!e->empty() && ir::uses_var(*e, s.iters[*last].id)) return {};
+  if (bounds_terms(s, s.iters[*last].id)) return {};
   return last;
 }
 

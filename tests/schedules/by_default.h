@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <ashlar/interp/interpreter.h>
+#include <ashlar/ir/print.h>
 #include <ashlar/lang/build_program.h>
 #include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
@@ -83,6 +84,10 @@ struct Scheduled {
     return lang::build_program("f", arguments);
   }
 };
+
+inline std::string kernel_of(const Scheduled& s) {
+  return ir::text(lower(s.by.schedule.scheduled().program, options_for(s.by.schedule.target())));
+}
 
 inline Tensor input(const char* name, Type type, const std::vector<Extent>& shape) {
   return lang::make_input(name, type, shape);

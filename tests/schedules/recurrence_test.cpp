@@ -14,11 +14,6 @@ int count(const std::string& text, const std::string& part) {
   return n;
 }
 
-std::string kernel_of(const Scheduled& s) {
-  const Target& t = s.by.schedule.target();
-  return ir::text(lower(s.by.schedule.scheduled().program, options_for(t)));
-}
-
 Tensor average(const char* name, const Tensor& x, int by, bool backwards = false) {
   const Expr n = x.extent(0);
   return recur(
