@@ -49,6 +49,22 @@ void recheck_loop(Context& c, const Stmt& s, const Standing& standing) {
   if (s.loop_kind == ir::LoopKind::tensorized && !never_runs(c.p, s)) prove_tensorized(c, s, *c.p.intrinsics.at(s.intrinsic));
 }
 
+// The bounds of a reduction may use the points around it. Where these are narrow nothing of them is left in the bounds, and a
+// loop over terms may stand outside; a step that widens them brings them back.
+void require_bounds_around(Context& c, const std::vector<Stmt>& body, std::set<Id>& around) {
+  for (const Stmt& s : body) {
+    const bool loop = s.kind == Stmt::Kind::loop;
+    if (loop && c.p.axis(s.axis).reduce)
+      for (Id v : ir::free_vars(ir::extent_of(c.p, s)))
+        if (c.p.axes.count(v) && !around.count(v))
+          c.refuse("loops inside those that bound them (move this call before the reorder)",
+                   c.p.axis(s.axis).name + " in " + ir::text(ir::extent_of(c.p, s)) + " outside " + c.p.axis(v).name);
+    const bool added = loop && around.insert(s.axis).second;
+    require_bounds_around(c, s.body, around);
+    if (added) around.erase(s.axis);
+  }
+}
+
 // `recurrence`: the one that the nest's stage is inside of, or 0.
 void recheck_nest(Context& c, const Stmt& nest, Id recurrence, const Standing& standing) {
   const Program& p = c.p;
@@ -132,6 +148,10 @@ void recheck(Context& c, const Program* before) {
       }
     }
   });
+  if (!keeps_boxes(c)) {
+    std::set<Id> outside;
+    require_bounds_around(c, p.body, outside);
+  }
   const std::map<Id, Id> around = ir::recurrences_around(p);
   for (const Stmt* nest : nests) {
     const auto it = around.find(nest->stage);

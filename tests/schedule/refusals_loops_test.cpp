@@ -201,6 +201,23 @@ TEST_CASE("reorder keeps loops inside those that bound them, and names what stan
        {"loops around one another, found i of product and i of C are not all on one path"});
 }
 
+TEST_CASE("a step that brings a point back into the bounds of a loop outside is refused") {  // fuzz --by-default, seed 970090
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor x = lang::make_input("x", i32, {N, N}), out = lang::make_output("out", i32, {N});
+  const Tensor y = compute("y", {{"i", N}}, [&](Var i) {
+    const Axis k{"k", i + 1};
+    return sum(x(i, k), k);
+  });
+  lang::bind(out, compute("z", {{"i", N}}, [&](Var i) { return y(i) + 1; }));
+  Schedule s(lang::build_program("row", {x, out}), Target::parse("x86-64-v3"));
+  s[y].compute_at(s[out].spatial<1>()[0]);
+  const Loop i = s[y].spatial<1>()[0];
+  s[y].reorder(s[y].reduction(), i);  // of one row: its terms are those of z's
+  says(refusal(s, [&] { s[y].split(i, 4); }),
+       {"loops inside those that bound them (move this call before the reorder)", "k in ", " outside ii"});
+}
+
 TEST_CASE("loops that hold or are held by something are not reordered") {
   Product t;
   auto [i, j] = t.s[t.C].spatial<2>();
