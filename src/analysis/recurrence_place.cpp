@@ -131,6 +131,25 @@ std::optional<std::string> ahead_of(const Program& p, const Stmt& nest, const St
   return {};
 }
 
+// A skewed loop around a stage that is computed for points of other iterations of it, which may not have come as far.
+const Stmt* skewed_around(const Program& p, const Stmt& nest, const Stmt& around, const std::vector<const Stmt*>& path) {
+  const auto skewed = [&](Id axis) {
+    while (p.axis(axis).origin == ir::Axis::Origin::split_outer || p.axis(axis).origin == ir::Axis::Origin::split_inner)
+      axis = p.axis(axis).parent;
+    return p.axis(axis).origin == ir::Axis::Origin::skewed;
+  };
+  for (auto s = std::find(path.begin(), path.end(), &around) + 1; s != path.end(); ++s) {
+    if ((*s)->kind == Stmt::Kind::nest) break;
+    if ((*s)->kind != Stmt::Kind::loop || !skewed((*s)->axis)) continue;
+    for (const ir::Root& r : nest.roots)
+      if (!p.axis(r.axis).reduce && !ir::is_int(r.extent, 1) &&
+          (ir::uses_var(r.begin, (*s)->axis) || ir::uses_var(r.extent, (*s)->axis)) &&
+          !can_prove(ir::le(r.extent, ir::index(1)), facts_at(p, path)))
+        return *s;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::optional<std::string> misplaced(const Program& p, const Stmt& nest, Id recurrence) {
@@ -150,6 +169,8 @@ std::optional<std::string> misplaced(const Program& p, const Stmt& nest, Id recu
       return p.stage(nest.stage).name + ", computed outside of " + p.axis(leaf).name + " of " + name + ", where it reads " +
              *later;
     }
+  if (const Stmt* loop = skewed_around(p, nest, *around, path))
+    return p.stage(nest.stage).name + ", computed at once for points of several iterations of " + p.axis(loop->axis).name;
   // What threads share is computed for all of them at once, where others have not come as far (analysis/relax.h).
   const auto& buffers = p.stage(nest.stage).buffers;
   if (std::any_of(buffers.begin(), buffers.end(), [&](Id b) { return p.buffer(b).scope == Scope::shared; })) {

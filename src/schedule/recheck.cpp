@@ -1,5 +1,6 @@
 // What is proved again after every step, and what must hold when the schedule is complete.
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include <ashlar/analysis/dropped.h>
@@ -51,18 +52,24 @@ void recheck_loop(Context& c, const Stmt& s, const Standing& standing) {
 
 // The bounds of a reduction may use the points around it. Where these are narrow nothing of them is left in the bounds, and a
 // loop over terms may stand outside; a step that widens them brings them back.
-void require_bounds_around(Context& c, const std::vector<Stmt>& body, std::set<Id>& around) {
-  for (const Stmt& s : body) {
-    const bool loop = s.kind == Stmt::Kind::loop;
-    if (loop && c.p.axis(s.axis).reduce)
-      for (Id v : ir::free_vars(ir::extent_of(c.p, s)))
-        if (c.p.axes.count(v) && !around.count(v))
-          c.refuse("loops inside those that bound them (move this call before the reorder)",
-                   c.p.axis(s.axis).name + " in " + ir::text(ir::extent_of(c.p, s)) + " outside " + c.p.axis(v).name);
-    const bool added = loop && around.insert(s.axis).second;
-    require_bounds_around(c, s.body, around);
-    if (added) around.erase(s.axis);
-  }
+void require_bounds_around(Context& c, const Stmt& nest) {
+  std::set<Id> own, around;
+  for (const ir::Root& r : nest.roots)
+    for (Id leaf : ir::leaves_of(c.p, r.axis)) own.insert(leaf);
+  const std::function<void(const Stmt&)> visit = [&](const Stmt& parent) {
+    for (const Stmt& s : parent.body) {
+      if (s.kind != Stmt::Kind::loop) continue;
+      if (c.p.axis(s.axis).reduce)
+        for (Id v : ir::free_vars(ir::extent_of(c.p, s)))
+          if (own.count(v) && !around.count(v))
+            c.refuse("loops inside those that bound them (move this call before the reorder)",
+                     c.p.axis(s.axis).name + " in " + ir::text(ir::extent_of(c.p, s)) + " outside " + c.p.axis(v).name);
+      const bool added = around.insert(s.axis).second;
+      visit(s);
+      if (added) around.erase(s.axis);
+    }
+  };
+  visit(nest);
 }
 
 // `recurrence`: the one that the nest's stage is inside of, or 0.
@@ -70,6 +77,7 @@ void recheck_nest(Context& c, const Stmt& nest, Id recurrence, const Standing& s
   const Program& p = c.p;
   const ir::Stage& stage = p.stage(nest.stage);
   if (!standing.nest(nest)) {
+    if (stage.is_reduction()) require_bounds_around(c, nest);
     std::vector<Id> pending;
     for (const ir::Root& r : nest.roots) pending.push_back(r.axis);
     while (!pending.empty()) {
@@ -148,10 +156,6 @@ void recheck(Context& c, const Program* before) {
       }
     }
   });
-  if (!keeps_boxes(c)) {
-    std::set<Id> outside;
-    require_bounds_around(c, p.body, outside);
-  }
   const std::map<Id, Id> around = ir::recurrences_around(p);
   for (const Stmt* nest : nests) {
     const auto it = around.find(nest->stage);

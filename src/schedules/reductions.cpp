@@ -10,7 +10,7 @@ namespace ashlar::schedules {
 namespace {
 
 constexpr std::int64_t piece_terms = 65536;
-constexpr std::size_t many_stages = 16;
+constexpr std::size_t many_stages = 16, crowd = 64;  // of a crowd each step counts: fewer of them
 constexpr int last_lanes = 4;
 constexpr double worth_parallel = 2e5;  // operations
 
@@ -85,21 +85,24 @@ void in_few_steps(Draft& d, const Stage& stage, Loop point, Loop terms, int lane
     const Loop rest = stage.split(loops_of(d, stage, true).back(), last_lanes, Tail::exact, d.where).inner;
     parts.insert(parts.begin(), stage.rfactor(rest, d.where));
   }
-  stage.unroll(loops_of(d, stage, true).back(), d.where);
-  const bool in_memory = d.s.target().vector_registers() < 4 * registers * static_cast<int>(d.stage(stage.id()).buffers.size());
+  int of_one = 0;  // registers of a vector of all values: two of a place, i64 beside f32
+  const int bits = std::max(1, d.s.target().vector_bits());
+  for (const Id b : d.stage(stage.id()).buffers) of_one += (lanes * d.program().buffer(b).type.bits + bits - 1) / bits;
+  const bool kept = d.program().stages.size() <= crowd && 3 * registers * of_one <= d.s.target().vector_registers();
+  if (kept) stage.unroll(loops_of(d, stage, true).back(), d.where);
   for (const Stage& part : parts) {
     if (point.id() != 0) part.compute_at(point, d.where);
     std::vector<Loop> order = loops_of(d, part, true);
     const Loop last = loops_of(d, part, false).back();
-    const bool several = detail::number_or(last.extent(d.where), 0) > lanes;
+    const bool several = kept && detail::number_or(last.extent(d.where), 0) > lanes;
     const Split vectors = several ? part.split(last, lanes, Tail::exact, d.where) : Split{};
     if (several) order.push_back(vectors.outer);
     order.push_back(several ? vectors.inner : last);
     reorder(d, part, order);
     if (several) part.unroll(vectors.outer, d.where);
     part.vectorize(order.back(), d.where);
-    if (&part != &parts.back()) part.unroll(order.front(), d.where);  // of partial sums, a few
-    part.store_in(in_memory ? Scope::stack : Scope::registers, d.where);
+    if (kept && &part != &parts.back()) part.unroll(order.front(), d.where);  // of partial sums, a few
+    part.store_in(kept ? Scope::registers : Scope::stack, d.where);
   }
 }
 

@@ -75,6 +75,11 @@ TEST_CASE("what cut expects") {
   for (const auto& [n, m] : {std::pair{5, 9}, {9, 5}}) t.same(n, m);
   (void)jq;
 
+  Rows r;
+  r.s[r.y].reverse(r.s[r.y].reduction());
+  const Loop rows = r.s[r.y].split(r.s[r.y].spatial<2>()[0], 4).outer;
+  says(refusal(r.s, [&] { r.s[r.y].cut(r.s[r.y].reduction(), rows); }), {"terms in the order of definition", "before reverse"});
+
   lang::DefinitionScope scope;
   const Symbol N{"N"};
   const Tensor x = lang::make_input("x", u8, {N}), out = lang::make_output("counts", u32, {256});
@@ -85,6 +90,26 @@ TEST_CASE("what cut expects") {
   const Loop block = s[counts].split(s[counts].spatial<1>()[0], 4).outer;
   says(refusal(s, [&] { s[counts].cut(s[counts].reduction(), block); }),
        {"a reduction whose points have terms of their own", "counts, a scatter"});
+}
+
+TEST_CASE("blocks of loops that reverse turned around: of a declared domain alone") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor x = lang::make_input("x", i32, {N, N}), out = lang::make_output("out", i32, {N});
+  const Tensor y = compute("y", [&](Var i) {
+    const Axis k{"k", i + 1};
+    return sum(x(i, k), k);
+  });
+  const Tensor z = compute("z", {{"i", N}}, [&](Var i) { return y(i) + 1; });
+  lang::bind(out, z);
+  Schedule s(lang::build_program("row", {x, out}), Target::parse("x86-64-v3"));
+  s[y].reverse(s[y].spatial<1>()[0]);
+  const Loop blocks = s[y].split(s[y].spatial<1>()[0], 4).outer;
+  says(refusal(s, [&] { s[y].cut(s[y].reduction(), blocks); }), {"loops in the order of their variables", "i0o of y"});
+  s[z].reverse(s[z].spatial<1>()[0]);
+  const Loop readers = s[z].split(s[z].spatial<1>()[0], 4).outer;
+  s[y].cut(s[y].reduction(), readers);  // the last terms first
+  says(s.text(), {"y_cut[i0] = sum over k in [", "from y_cut[i0]"});
 }
 
 TEST_CASE("the terms of a block's own steps are not there when it begins") {

@@ -6,7 +6,7 @@
 //
 // All points of an iteration of jo have the same terms in S_cut. So these are computed for all of them at once, in lanes, at
 // jo: where the loop is one of a recurrence that S is inside of, they read earlier blocks alone. In this form the blocked
-// factorizations of linear algebra are written (Golub and Van Loan, Matrix Computations, 3.2.11).
+// factorizations of linear algebra are written (Golub and Van Loan, Matrix Computations, 3.2).
 //
 // The loop is the outer one of a split of a dimension by a constant, or of the split of such a block in equal parts: of the
 // stage, or of what reads the stage at that dimension's variable. Where it counts down, earlier iterations are those of greater
@@ -82,6 +82,8 @@ Blocks blocks_of(Context& c, const ir::Stage& stage, const Stmt& loop) {
   b.dim = *dim;
   for (const ir::IterVar& v : owner.iters)
     if (v.id == variable) b.of = v;
+  if (b.of.descending && b.of.end.empty())
+    c.refuse("loops in the order of their variables (move this call before reverse)", name_of(c.p, loop));
   return b;
 }
 
@@ -122,6 +124,9 @@ void apply_cut(Context& c) {
   if (nest_of(c.p, terms.id).id != nest.id || !axis.reduce) c.refuse("a loop over terms of " + stage.name, name_of(c.p, terms));
   if (axis.origin != ir::Axis::Origin::root)
     c.refuse("a loop over terms that is whole (move this call before its split)", name_of(c.p, terms));
+  for (const ir::IterVar& v : stage.iters)
+    if (v.id == axis.iter && v.descending)
+      c.refuse("terms in the order of definition (move this call before reverse)", name_of(c.p, terms));
   if (stage.scatters() || stage.atomic)
     c.refuse("a reduction whose points have terms of their own", stage.name + ", a scatter");
   if (terms.combines || terms.pipeline.stages > 0 || terms.tight)
