@@ -57,7 +57,8 @@ struct Points {
   Facts facts, of_loops;  // with the variables, and of the loops around alone
 };
 
-// A lower bound that is no maximum: of max(N - 8 to - 8, 0) the one over loops, which quotients below are compared with.
+// Drops the constant operand of a maximum, which leaves a weaker bound: max(N - 8 to - 8, 0) becomes N - 8 to - 8. The prover
+// does not see through a maximum inside a quotient.
 Expr over_loops(const Expr& lo) {
   if (!ir::is(lo, ir::Op::max)) return lo;
   const auto args = ir::args_of(lo);
@@ -97,7 +98,8 @@ bool computed_before(const Program& p, const Stmt& around, const std::vector<con
   return false;
 }
 
-// The read that is not known to lie before, in words; of a stage whose nest stands in these loops of the recurrence.
+// Why the nest may not stand ahead of the steps inside the loops around it, to follow the place in a message; nothing if it
+// may.
 std::optional<std::string> ahead_of(const Program& p, const Stmt& nest, const Stmt& around,
                                     const std::vector<const Stmt*>& path) {
   std::vector<const Stmt*> loops;
@@ -107,7 +109,7 @@ std::optional<std::string> ahead_of(const Program& p, const Stmt& nest, const St
     if (own && (*s)->kind == Stmt::Kind::loop) loops.push_back(*s);
   }
   if (std::any_of(loops.begin(), loops.end(), [](const Stmt* l) { return threads(*l) || l->part != ir::Part::all; }))
-    return "loops of threads or parts of loops around it";
+    return ", in loops of threads or parts of loops";
   const ir::Stage& stage = p.stage(nest.stage);
   Points start;
   start.of_loops = start.facts = facts_at(p, path);
@@ -126,7 +128,7 @@ std::optional<std::string> ahead_of(const Program& p, const Stmt& nest, const St
     if (std::find(buffers.begin(), buffers.end(), r.load.node()->id) == buffers.end()) continue;
     Points points = r.of_start || r.bounds ? start : terms;
     for (const Expr& c : r.conditions) points.facts.assume(c);
-    if (!computed_before(p, around, loops, r.load, points)) return ir::text(r.load);
+    if (!computed_before(p, around, loops, r.load, points)) return ", where it reads " + ir::text(r.load);
   }
   return {};
 }
@@ -166,8 +168,7 @@ std::optional<std::string> misplaced(const Program& p, const Stmt& nest, Id recu
       if (inside) continue;
       const auto later = ahead_of(p, nest, *around, path);
       if (!later) return {};
-      return p.stage(nest.stage).name + ", computed outside of " + p.axis(leaf).name + " of " + name + ", where it reads " +
-             *later;
+      return p.stage(nest.stage).name + ", computed outside of " + p.axis(leaf).name + " of " + name + *later;
     }
   if (const Stmt* loop = skewed_around(p, nest, *around, path))
     return p.stage(nest.stage).name + ", computed at once for points of several iterations of " + p.axis(loop->axis).name;

@@ -13,8 +13,8 @@ bool follows(const ir::Stage& recurrence, Id variable, const ir::Stage&, std::si
 // Does a step compute one point of this dimension: that of the step, or of the one before?
 bool one_point(const Draft&, const ir::Stage&, Id variable);
 
-// Sums of one point a step, over terms up to the step: those before a block of steps for all of its points at once, in lanes.
-// False: there are no such blocks.
+// For a reduction of one point a step whose terms end at the step: sums the terms before a block of steps in lanes, for all
+// points of the block. Returns false, and changes nothing, if the reduction has another form or the cut is refused.
 bool sums_ahead(Draft&, Id recurrence, Id reduction);
 
 }  // namespace ashlar::schedules

@@ -10,7 +10,7 @@ namespace ashlar::schedules {
 namespace {
 
 constexpr std::int64_t piece_terms = 65536;
-constexpr std::size_t many_stages = 16, crowd = 64;  // of a crowd each step counts: fewer of them
+constexpr std::size_t many_stages = 16, crowd = 64;  // beyond these a reduction takes fewer steps
 constexpr int last_lanes = 4;
 constexpr double worth_parallel = 2e5;  // operations
 

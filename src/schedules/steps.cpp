@@ -29,6 +29,7 @@ bool reads_along(const ir::Program& p, const ir::Stage& s, Id variable) {
   const auto all = readings_of(p, s);
   return std::any_of(all.begin(), all.end(), [&](const Reading& r) { return runs_along(r, variable); });
 }
+
 }  // namespace
 
 bool only_along(const ir::Program& p, const ir::Stage& s, Id variable) {

@@ -31,7 +31,7 @@ Group reductions() {
        "The terms that belong to earlier iterations of a loop become a stage of their own, from which the sum goes on. All "
        "points "
        "of an iteration have these terms, so that they are summed for all of them at once, in lanes: a triangle becomes a "
-       "rectangle and a small triangle, a factorization one by blocks.",
+       "rectangle and a small triangle, and a factorization becomes a blocked one.",
        "The loop is the outer one of a split, by a constant, of a dimension of the stage, or of what reads it there; the first "
        "loop over terms. Terms keep their order, but for a loop that counts down, which needs a reducer that may be regrouped.",
        on<Triangle>([](Triangle& p, Schedule& s, Show& show) {

@@ -164,6 +164,24 @@ TEST_CASE("two sums as they were written: the first one may stand at blocks that
   says(refusal(s, [&, i = i] { far.compute_at(i); }), {"x_sum2, computed outside of t of x, where it reads out[i, far]"});
 }
 
+TEST_CASE("a stage inside does not stand in a skewed loop for points of several of its iterations") {  // fuzz, seed 100956
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor a = lang::make_input("a", f32, {N}), out = lang::make_output("out", f32, {N, N, N});
+  const Tensor x = recur(
+      "x", {{"i", N}, {"t", N}, {"j", N}}, Along{1}, Lag{0}, [&](Var, Var, Var) { return f32(0); },
+      [&](Prior before, Var i, Var t, Var j) {
+        const Axis k{"k", t};
+        return min(a(i), maximum(before(i, k, j), k));
+      });
+  lang::bind(out, x);
+  Schedule s(lang::build_program("skewed", {a, out}), Target::parse("x86-64-v3"));
+  auto [i, t, j] = s[x].spatial<3>();
+  says(refusal(s, [&, i = i, j = j] { s[x].skew(j, i, 1); }),
+       {"x_maximum, computed at once for points of several iterations of"});
+  (void)t;
+}
+
 TEST_CASE("a loop that counts down has the last terms first") {
   solves::Made m(solves::named("backward"));
   Schedule s(m.built, Target::parse("x86-64-v3"));
