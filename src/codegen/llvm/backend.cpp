@@ -7,12 +7,14 @@
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/OptBisect.h>
 #include <llvm/IR/Verifier.h>
+#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Host.h>
 
 #include <ashlar/ir/refusal.h>
 
@@ -73,18 +75,22 @@ void initialise_targets() {
 
 namespace {
 
-std::unique_ptr<llvm::TargetMachine> machine_for(const std::string& name, const std::string& cpu, const std::string& features,
-                                                 llvm::Reloc::Model relocations) {
+const llvm::Target& registered(const llvm::Triple& triple) {
   initialise_targets();
-  const llvm::Triple triple{name};
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target) throw InternalError("codegen: " + error);
+  return *target;
+}
+
+std::unique_ptr<llvm::TargetMachine> machine_for(const std::string& name, const std::string& cpu, const std::string& features,
+                                                 llvm::Reloc::Model relocations) {
+  const llvm::Triple triple{name};
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // fma is written where it is meant
   options.FunctionSections = true;
-  auto* machine =
-      target->createTargetMachine(triple, cpu, features, options, relocations, std::nullopt, llvm::CodeGenOptLevel::Aggressive);
+  auto* machine = registered(triple).createTargetMachine(triple, cpu, features, options, relocations, std::nullopt,
+                                                         llvm::CodeGenOptLevel::Aggressive);
   if (!machine) throw InternalError("codegen: no machine for " + name);
   return std::unique_ptr<llvm::TargetMachine>(machine);
 }
@@ -100,6 +106,15 @@ std::unique_ptr<llvm::TargetMachine> target_machine(const Target& t) {
 
 std::unique_ptr<llvm::TargetMachine> device_machine(const Target& t) {
   return machine_for("nvptx64-nvidia-cuda", t.device().chip, "", llvm::Reloc::PIC_);
+}
+
+bool gathers_fast(const Target& t) {
+  if (t.architecture() != Architecture::x86_64) return false;
+  const llvm::Triple triple{std::string(t.triple())};
+  const std::string tune =
+      t.is_host() ? std::string(llvm::sys::getHostCPUName()) : std::string(t.tune().empty() ? t.cpu() : t.tune());
+  const std::unique_ptr<llvm::MCSubtargetInfo> of(registered(triple).createMCSubtargetInfo(triple, tune, ""));
+  return of && of->checkFeatures("+fast-gather");
 }
 
 void verify(const llvm::Module& module) {

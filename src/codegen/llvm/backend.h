@@ -22,6 +22,7 @@ enum class Passes { host, device };
 void optimise(llvm::Module&, llvm::TargetMachine&, Passes = Passes::host);
 void verify(const llvm::Module&);                                              // InternalError where the IR is malformed
 std::string machine_code(llvm::Module&, llvm::TargetMachine&, bool assembly);  // consumes the module's IR
+bool gathers_fast(const Target&);  // a gather takes less time than loads of its lanes, says LLVM of the processor tuned for
 std::string archive(const std::string& object, const std::string& member, const Target&);
 // What the object refers to beyond allowed_references(), as C names it.
 std::vector<std::string> references_beyond(const std::string& object, const std::string& name, const Target&);

@@ -93,8 +93,10 @@ class Emitter {
   llvm::Value* lanes_below(const Expr& comparison);
   llvm::Value* lanes_of_pattern(const Expr& comparison);
   llvm::Value* constant(const ir::Node&);
-  llvm::Value* call_function(const Expr&);       // functions.cpp
-  std::optional<Values> values_of(const Expr&);  // table_values.cpp
+  llvm::Value* call_function(const Expr&);                       // functions.cpp
+  std::optional<Values> values_of(const Expr&);                  // table_values.cpp
+  llvm::Value* divide_lanes(const Expr&, std::int64_t divisor);  // quotients.cpp; null where lanes need their 64 bits
+  llvm::Value* divide_ramp(const Expr&, std::int64_t divisor);
 
   bool narrows_indices() const;                                                // narrow.cpp
   std::optional<std::pair<std::int64_t, std::int64_t>> range_of(const Expr&);  // where that is known and fits 32 bits
@@ -111,6 +113,8 @@ class Emitter {
   std::int64_t table_entries(const ir::KBuffer&) const;  // memory_table.cpp; null where the buffer or the target are not for it
   llvm::Value* load_from_table(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
   bool gathers(Type) const;
+  bool gathers_words(Type, bool masked) const;  // memory_words.cpp
+  llvm::Value* load_from_words(const ir::KBuffer&, Type, llvm::Value* index, llvm::Value* mask);
   template <class F>
   llvm::Value* each_lane(Type, F value);
   llvm::Value* load_lanes(const ir::KBuffer&, Type, llvm::Value* index, llvm::Value* mask);

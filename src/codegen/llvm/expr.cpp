@@ -227,8 +227,10 @@ Value* Emitter::emit_node(const Expr& e) {
       if (t.is_integer()) {
         std::int64_t divisor = 0;
         const Expr& by = ir::is(args[1], Op::broadcast) ? ir::args_of(args[1])[0] : args[1];
+        const bool constant = ir::is_int(by, &divisor);
+        if (Value* v = constant ? divide_lanes(e, divisor) : nullptr) return v;
         Value* x = emit(args[0]);
-        return ir::is_int(by, &divisor) ? math.divide_by(n.op, t, x, divisor) : math.binary(n.op, t, x, emit(args[1]));
+        return constant ? math.divide_by(n.op, t, x, divisor) : math.binary(n.op, t, x, emit(args[1]));
       }
       break;
     case Op::add:

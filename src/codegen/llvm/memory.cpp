@@ -222,6 +222,7 @@ Value* Emitter::each_lane(Type t, F value) {
 
 // At indices that are anything.
 Value* Emitter::load_lanes(const ir::KBuffer& buffer, Type t, Value* index, Value* mask) {
+  if (gathers_words(buffer.type.element().with_lanes(t.lanes), mask != nullptr)) return load_from_words(buffer, t, index, mask);
   if (!mask && !gathers(t))
     return each_lane(
         t, [&](std::uint64_t k) { return load_scalar(buffer, t, element(buffer, b.CreateExtractElement(index, k))); });

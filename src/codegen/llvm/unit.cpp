@@ -11,6 +11,8 @@
 #include <ashlar/ir/vscale.h>
 #include <ashlar/ir/build.h>
 
+#include "codegen/llvm/backend.h"
+
 namespace ashlar::codegen {
 
 Unit::Unit(const ir::Kernel& k, const Target& t, Side side)
@@ -29,6 +31,7 @@ Unit::Unit(const ir::Kernel& k, const Target& t, Side side, std::shared_ptr<llvm
       target(t),
       layout(abi_layout(k, t.pointer_bytes())),
       name(std::move(symbol)),
+      gathers_fast(side == Side::host && codegen::gathers_fast(t)),
       side_(side) {
   const llvm::Triple triple{side == Side::host ? std::string(t.triple()) : "nvptx64-nvidia-cuda"};
   module->setTargetTriple(triple);

@@ -59,6 +59,8 @@ class Unit {
   bool is_device() const { return side_ == Side::device; }
   bool has_device() const { return is_vulkan() || is_cuda(); }
 
+  const bool gathers_fast;  // a gather takes less time than loads and inserts do, on the processor that code is tuned for
+
   std::shared_ptr<Lines> lines;  // where line tables are asked for (lines.h)
 
   std::set<std::string> users_functions;  // that the texts of users' intrinsics call: who links the object provides them

@@ -1,0 +1,133 @@
+// Lanes at places that are anything: quotients of indices by constants, and bytes and 16-bit elements by indices from data,
+// whose tables lie between pages that nobody may touch.
+#include <cstring>
+#include <memory>
+
+#include <doctest/doctest.h>
+
+#include <ashlar/codegen/emit.h>
+#include <ashlar/codegen/jit.h>
+#include <ashlar/interp/interpreter.h>
+#include <ashlar/lang.h>
+#include <ashlar/lang/build_program.h>
+#include <ashlar/lower/explain.h>
+#include <ashlar/runtime/runtime.h>
+#include <ashlar/schedule/schedule.h>
+#include <ashlar/schedule/step.h>
+
+#include "tests/codegen/kernels.h"
+#include "tests/support/fenced.h"
+
+using namespace ashlar;
+using fenced::Fenced;
+
+namespace {
+
+// Compiles y[i] = f(i) of two inputs, x of N + 1 bytes and a table of `entries` of a type, and compares with the interpreter.
+using Formula = std::function<Expr(const Tensor& x, const Tensor& table, Var i)>;
+
+void same(Type of_table, std::int64_t entries, Type result, int lanes, const Formula& f) {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor x = lang::make_input("x", u8, {N + 1}), table = lang::make_input("table", of_table, {entries}),
+               y = lang::make_output("y", result, {N});
+  const Tensor made = compute("made", {{"i", N}}, [&](Var i) { return f(x, table, i); });
+  lang::bind(y, made);
+  const lang::Built built = lang::build_program("lanes", {x, table, y});
+  for (const Target& target : kernels::runnable({"x86-64", "x86-64-v3", "x86-64-v4"})) {
+    CAPTURE(target.text());
+    Schedule s(built, target);
+    s[made].vectorize(s[made].spatial<1>()[0], lanes);
+    const codegen::Compiled code = codegen::compile(lower(s.scheduled().program, options_for(target)), target);
+    for (const std::int64_t n : {0, 1, 16, 133})
+      for (const Fenced::Side side : {Fenced::at_begin, Fenced::at_end}) {
+        CAPTURE(n);
+        interp::Arguments meant;
+        const auto number = [&](std::span<const std::int64_t> at) { return static_cast<double>((at[0] * 37 + 11) % 251); };
+        meant.emplace_back(interp::Array::make(u8, {n + 1}, number));
+        meant.emplace_back(interp::Array::make(of_table, {entries}, number));
+        meant.emplace_back(interp::Array::zeros(result, {n}));
+        const std::int64_t sizes[3] = {n + 1, entries, n};
+        const int types[3] = {ASHLAR_U8, of_table.bytes() == 1 ? ASHLAR_U8 : ASHLAR_I16, ASHLAR_I32};
+        std::unique_ptr<Fenced> memory[3];
+        ashlar_tensor tensors[3];
+        const void* pointers[3];
+        for (int k = 0; k < 3; ++k) {
+          const auto& bytes = meant[static_cast<std::size_t>(k)].array.bytes;
+          memory[k] = std::make_unique<Fenced>(bytes.size(), side);
+          if (!bytes.empty()) std::memcpy(memory[k]->data(), bytes.data(), bytes.size());
+          tensors[k] = ashlar_dense(memory[k]->data(), types[k], 1, &sizes[k]);
+          pointers[k] = &tensors[k];
+        }
+        REQUIRE(code.call(pointers) == ASHLAR_OK);
+        interp::run_algorithm(built.program, meant);
+        const auto& expected = meant[2].array.bytes;
+        CHECK((expected.empty() || std::memcmp(memory[2]->data(), expected.data(), expected.size()) == 0));
+      }
+  }
+}
+
+std::string assembly(const Target& target, const Formula& f) {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor x = lang::make_input("x", u8, {N + 1}), table = lang::make_input("table", u8, {4096}),
+               y = lang::make_output("y", i32, {N});
+  const Tensor made = compute("made", {{"i", N}}, [&](Var i) { return f(x, table, i); });
+  lang::bind(y, made);
+  Schedule s(lang::build_program("lanes", {x, table, y}), target);
+  s[made].vectorize(s[made].spatial<1>()[0], 16);
+  return codegen::emit(lower(s.scheduled().program, options_for(target)), target, codegen::Output::assembly);
+}
+
+bool has(const std::string& text, const char* what) { return text.find(what) != text.npos; }
+
+}  // namespace
+
+TEST_CASE("quotients and remainders of neighbours by a constant") {
+  for (const std::int64_t stride : {1, 2, -3, 7, 1000})
+    for (const std::int64_t divisor : {2, 3, 5, 8, 44, 88, 1000, 70000}) {
+      CAPTURE(stride);
+      CAPTURE(divisor);
+      if ((stride == 7 || stride == 1000) != (divisor >= 1000)) continue;  // a part of all pairs
+      same(u8, 1, i32, divisor == 44 ? 4 : 16, [&](const Tensor&, const Tensor&, Var i) {
+        Expr all = i32(0);
+        for (const std::int64_t first : {-50, -1, 0, 22, 100000}) {
+          const Expr at = i * stride + first;
+          all = all * 31 + i32(at / divisor) * 1000 + i32(at % divisor);
+        }
+        return all;
+      });
+    }
+}
+
+TEST_CASE("quotients of indices from data by a constant") {
+  for (const std::int64_t divisor : {3, 7, 8, 1000})
+    same(i16, 1000, i32, 16, [&](const Tensor& x, const Tensor& table, Var i) {
+      const Expr at = in_range(i64(x(i)) * 3 + i64(x(i + 1)), 0, 1021);
+      return i32(table((at / divisor + i64(x(i))) / 2 + at % divisor / 2));
+    });
+}
+
+TEST_CASE("bytes and 16-bit elements at indices from data, up to both ends of a table") {
+  for (const std::int64_t entries : {1, 2, 3, 5, 64, 250, 251})
+    for (const int lanes : {4, 8, 16}) {
+      CAPTURE(entries);
+      CAPTURE(lanes);
+      same(u8, entries, i32, lanes, [&](const Tensor& x, const Tensor& table, Var i) { return i32(table(x(i) % entries)); });
+      same(i16, entries, i32, lanes,
+           [&](const Tensor& x, const Tensor& table, Var i) { return i32(table(clamp(i32(x(i + 1)), 0, i32(entries - 1)))); });
+      same(u8, entries, i32, lanes, [&](const Tensor& x, const Tensor& table, Var i) {  // where a condition says so
+        return select(x(i) < entries, i32(table(in_range(x(i), 0, entries))), -1);
+      });
+    }
+}
+
+TEST_CASE("lanes are neither divided nor read one by one") {
+  const std::string divided = assembly(Target::parse("x86-64-v4"), [](auto&, auto&, Var i) { return i32((i + 22) / 44); });
+  CHECK(has(divided, "vpcmp"));
+  CHECK(!has(divided, "vpextr"));
+  CHECK(!has(divided, "vpinsr"));
+  const auto look_up = [](const Tensor& x, const Tensor& table, Var i) { return i32(table(i32(x(i)) * 15)); };
+  CHECK(has(assembly(Target::parse("x86-64-v4"), look_up), "vpgather"));
+  CHECK(!has(assembly(Target::parse("zen4"), look_up), "vpgather"));  // no faster there, and more instructions
+}
