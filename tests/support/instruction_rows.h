@@ -158,8 +158,8 @@ inline std::vector<Row> rows() {
       {"min u32", u32, u32, OF(min(a, b)), {{v2, "pminud"}, {v3, "vpminud"}, {arm, "umin"}}},
       {"max i64", i64, i64, OF(max(a, b)), {{v4, "vpmaxsq"}}},
       // of floats both ways round, and no signs asked
-      {"max f32", f32, f32, OF(max(a, b)), {{sse, "orps"}, {v3, "vorps"}, {v4, "vandps"}}},
-      {"min f64", f64, f64, OF(min(a, b)), {{sse, "cmpunordpd"}, {v3, "vorpd"}, {v4, "vorpd"}}},
+      {"max f32", f32, f32, OF(max(a, b)), {{sse, "orps"}, {v3, "vorps"}, {v4, "vrangeps"}}},
+      {"min f64", f64, f64, OF(min(a, b)), {{sse, "cmpunordpd"}, {v3, "vorpd"}, {v4, "vrangepd"}}},
       {"min u64", u64, u64, OF(min(a, b)), {{v4, "vpminuq"}}},
       {"two comparisons counted", i32, i32, OF(a + (i32(b < c) + i32(b <= d))), {{v3, "vpsubd"}, {v4, "vpsubd"}}},
       // absolute values, signs

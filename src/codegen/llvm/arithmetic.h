@@ -72,6 +72,8 @@ class Arithmetic {
   llvm::Value* sum_of_integers(llvm::Value*, llvm::Value*);
   llvm::Value* chosen_in_order(ir::Op, Type t, llvm::Value*, llvm::Value*);
   llvm::Value* chosen_both_ways(ir::Op, Type t, llvm::Value*, llvm::Value*);
+  bool ranges(Type) const;
+  llvm::Value* chosen_by_range(ir::Op, Type t, llvm::Value*, llvm::Value*);
   llvm::Value* intrinsic(llvm::Intrinsic::ID, std::initializer_list<llvm::Value*>);
   llvm::Type* lane_type(Type, bool memory) const;
   llvm::Type* vector_of(llvm::Type*, Type lanes_as) const;

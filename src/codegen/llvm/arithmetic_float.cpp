@@ -1,5 +1,10 @@
 // Floating point: IEEE, no contraction but where fma is written; sequences where the target has no instruction.
+#include <algorithm>
+#include <vector>
+
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsX86.h>
 
 #include <ashlar/ir/refusal.h>
 
@@ -78,7 +83,7 @@ Value* Arithmetic::minimum_or_maximum(Op op, Type t, Value* x, Value* y) {
   const bool arm = a == Architecture::arm || a == Architecture::thumb;
   if (host_ && arm && (t.bits == 64 || apart_)) return chosen_in_order(op, t, x, y);
   if (host_ && a == Architecture::x86_64 && !llvm::isa<llvm::Constant>(x) && !llvm::isa<llvm::Constant>(y))
-    return chosen_both_ways(op, t, x, y);
+    return ranges(t) ? chosen_by_range(op, t, x, y) : chosen_both_ways(op, t, x, y);
   return intrinsic(op == Op::min ? llvm::Intrinsic::minimum : llvm::Intrinsic::maximum, {x, y});
 }
 
@@ -105,6 +110,43 @@ Value* Arithmetic::chosen_both_ways(Op op, Type t, Value* x, Value* y) {
   Value* unordered = b_.CreateFCmpUNO(x, y);
   if (t.lanes == 1) return b_.CreateSelect(unordered, b_.CreateFAdd(x, y), float_of(t, both));
   return float_of(t, b_.CreateOr(both, b_.CreateSExt(unordered, both->getType())));
+}
+
+// Whole registers, or several of them.
+bool Arithmetic::ranges(Type t) const {
+  const int bits = t.bits * t.lanes;
+  return target_.has("avx512dq") && target_.has("avx512vl") && (bits == 128 || bits == 256 || (bits > 0 && bits % 512 == 0));
+}
+
+// vrangeps orders the two zeros, and of a NaN and a number gives the number:
+//
+//   rangeps(x, y) | unordered(x, y)
+Value* Arithmetic::chosen_by_range(Op op, Type t, Value* x, Value* y) {
+  constexpr int least = 0b0100, most = 0b0101;  // by value, with the sign of what was chosen
+  constexpr int as_set = 4;                     // no rounding of its own, exceptions as they are set
+  const int bits = t.bits * t.lanes, width = std::min(bits, 512), lanes = width / t.bits;
+  const bool f64s = t.bits == 64;
+  const llvm::Intrinsic::ID id =
+      width == 128   ? (f64s ? llvm::Intrinsic::x86_avx512_mask_range_pd_128 : llvm::Intrinsic::x86_avx512_mask_range_ps_128)
+      : width == 256 ? (f64s ? llvm::Intrinsic::x86_avx512_mask_range_pd_256 : llvm::Intrinsic::x86_avx512_mask_range_ps_256)
+                     : (f64s ? llvm::Intrinsic::x86_avx512_mask_range_pd_512 : llvm::Intrinsic::x86_avx512_mask_range_ps_512);
+  const auto chosen = [&](Value* u, Value* v) {
+    std::vector<Value*> args = {
+        u, v, b_.getInt32(op == Op::min ? least : most), u,
+        b_.getIntN(static_cast<unsigned>(std::max(8, lanes)), ~std::uint64_t{0} >> (64 - std::max(8, lanes)))};
+    if (width == 512) args.push_back(b_.getInt32(as_set));
+    return b_.CreateIntrinsic(u->getType(), id, args);
+  };
+  std::vector<Value*> parts;
+  for (int first = 0; lanes < t.lanes && first < t.lanes; first += lanes) {
+    std::vector<int> part;
+    for (int k = 0; k < lanes; ++k) part.push_back(first + k);
+    parts.push_back(chosen(b_.CreateShuffleVector(x, part), b_.CreateShuffleVector(y, part)));
+  }
+  Value* all = lanes == t.lanes ? chosen(x, y) : llvm::concatenateVectors(b_, parts);
+  Value* unordered = b_.CreateFCmpUNO(x, y);
+  Value* ordered = bits_of(t, all);
+  return float_of(t, b_.CreateOr(ordered, b_.CreateSExt(unordered, ordered->getType())));
 }
 
 // Without roundps: adding and taking away 2^23 (f32) or 2^52 (f64) rounds a smaller magnitude to an integer, to nearest even;
