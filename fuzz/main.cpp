@@ -19,6 +19,7 @@
 // Exit code 0: all agree. 1: a case failed; it is made smaller and printed. 2: a mistake in the command line.
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -274,10 +275,15 @@ int main(int argc, char** argv) {
   if (setup.windows) named += " --windows";
   if (in_c) named += " --backend c";
   std::uint64_t failures = 0;
+  auto spoken = std::chrono::steady_clock::now();
   for (std::uint64_t n = 0; n < count; ++n) {
     std::snprintf(replay, sizeof replay, "./dev fuzz%.200s --seed %llu --count 1\n", named.c_str(),
                   static_cast<unsigned long long>(seed + n));
     alarm(case_seconds);
+    if (const auto now = std::chrono::steady_clock::now(); now - spoken > std::chrono::seconds(10)) {
+      spoken = now;
+      std::fprintf(stderr, "%llu of %llu\n", static_cast<unsigned long long>(n), static_cast<unsigned long long>(count));
+    }
     fuzz::Case drawn;
     fuzz::Report r = fuzz::check(seed + n, drawn, setup);
     if (verbose)

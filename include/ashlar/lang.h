@@ -10,4 +10,5 @@
 #include <ashlar/lang/recur.h>
 #include <ashlar/lang/scan.h>
 #include <ashlar/lang/scatter.h>
+#include <ashlar/lang/std_names.h>
 #include <ashlar/lang/view.h>

@@ -83,13 +83,20 @@ void read_outputs(const std::string& text, std::vector<Output>& outputs) {
 
 }  // namespace
 
+std::vector<std::string> nearest(std::string_view found, const std::vector<std::string>& valid) {
+  std::size_t least = std::min<std::size_t>(2, found.size() / 2);
+  for (const std::string& v : valid) least = std::min(least, distance(found, v));
+  std::vector<std::string> near;
+  for (const std::string& v : valid)
+    if (distance(found, v) == least) near.push_back(v);
+  return near;
+}
+
 std::string unknown(std::string_view what, std::string_view found, const std::vector<std::string>& valid) {
   if (valid.empty()) return fmt::format("unknown {} \"{}\"; there are none", what, found);
-  const auto nearest = std::min_element(valid.begin(), valid.end(), [&](const std::string& a, const std::string& b) {
-    return distance(found, a) < distance(found, b);
-  });
-  const bool near = distance(found, *nearest) <= std::min<std::size_t>(2, found.size() / 2);
-  return fmt::format("unknown {} \"{}\"{}; valid: {}", what, found, near ? fmt::format(", did you mean \"{}\"?", *nearest) : "",
+  const std::vector<std::string> near = nearest(found, valid);
+  return fmt::format("unknown {} \"{}\"{}; valid: {}", what, found,
+                     near.empty() ? "" : fmt::format(", did you mean \"{}\"?", fmt::join(near, "\" or \"")),
                      fmt::join(valid, ", "));
 }
 

@@ -41,7 +41,8 @@ struct CommandLine {
 
 CommandLine read_command_line(std::span<const std::string> arguments);  // without the program's name; UsageError
 
-// "unknown WHAT \"found\"; valid: a, b, c", with the nearest valid name asked after where it is near.
+std::vector<std::string> nearest(std::string_view found, const std::vector<std::string>& valid);  // what may have been meant
+// "unknown WHAT \"found\"; valid: a, b, c", with the nearest valid names asked after where they are near.
 std::string unknown(std::string_view what, std::string_view found, const std::vector<std::string>& valid);
 
 extern const char* const options_help;

@@ -53,8 +53,8 @@ std::vector<Target> targets_of(const CommandLine& c) {
     try {
       targets.push_back(Target::parse(name));
     } catch (const RefusalError& e) {
-      throw UsageError(fmt::format("target {}: expected {}, found {}; targets: {}", name, e.refusal.expected, e.refusal.found,
-                                   fmt::join(bases, ", ")));
+      if (!nearest(name, bases).empty()) throw UsageError(unknown("target", name, bases));
+      throw UsageError(fmt::format("target {}: expected {}, found {}", name, e.refusal.expected, e.refusal.found));
     }
     for (std::size_t k = 0; k + 1 < targets.size(); ++k)
       if (targets[k].text() == targets.back().text())

@@ -60,14 +60,14 @@ void release(const ir::Node* node) {
 }  // namespace
 
 Expr::Expr(const Expr& other) : node_(other.node_) { retain(node_); }
-Expr& Expr::operator=(const Expr& other) {
+Expr& Expr::operator=(const Expr& other) & {
   retain(other.node_);
   const ir::Node* old = node_;
   node_ = other.node_;
   release(old);
   return *this;
 }
-Expr& Expr::operator=(Expr&& other) noexcept {
+Expr& Expr::operator=(Expr&& other) & noexcept {
   if (this != &other) {
     release(node_);
     node_ = other.node_;

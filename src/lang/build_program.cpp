@@ -68,19 +68,22 @@ struct Builder {
     std::set<std::string> names;
     for (const ArgumentRef& a : list) {
       std::string name;
+      Where own = where;  // where it was declared
       if (!a.scalar.empty()) {
         name = scalar(a.scalar);
+        own = variable(a.scalar.node()->id, where).where;
       } else {
         const TensorDef& t = tensor(a.tensor.id(), where);
         if (t.kind != TensorDef::Kind::input && t.kind != TensorDef::Kind::output)
           refuse(p.name, "arguments that are inputs, outputs or scalars", "the stage " + t.name, t.where);
         name = t.name;
+        own = t.where;
         tensor_argument(t);
       }
-      if (!is_identifier(name)) refuse(p.name, "argument names that are C identifiers", "\"" + name + "\"", where);
+      if (!is_identifier(name)) refuse(p.name, "argument names that are C identifiers", "\"" + name + "\"", own);
       if (name.starts_with("ashlar_"))
-        refuse(p.name, "argument names that do not begin with ashlar_, as names of generated headers do", name, where);
-      if (!names.insert(name).second) refuse(p.name, "one argument of each name", "two called " + name, where);
+        refuse(p.name, "argument names that do not begin with ashlar_, as names of generated headers do", name, own);
+      if (!names.insert(name).second) refuse(p.name, "one argument of each name", "two called " + name, own);
     }
   }
   std::string scalar(const Expr& e) {

@@ -121,7 +121,7 @@ void Flattener::alloc(const Stmt& s) {
   for (auto* list : {&place.lo, &place.logical_lo, &place.logical_extent})
     for (Expr& e : *list) e = known(e);
   for (const Around& a : around_) draft_.kernel.buffers.at(id).inside.push_back(a.axis);
-  draft_.alloc_lines.emplace(id, s.where);
+  draft_.alloc_lines.emplace(id, p_.buffer(s.buffer).where);
   if (p_.stage(p_.buffer(s.buffer).stage).is_recurrence()) draft_.recurrent.insert(id);
   kbuffer_of_[s.id] = id;
   if (is_ring(p_.buffer(s.buffer).layout, place.logical_extent, facts_)) draft_.mapped.insert(id);

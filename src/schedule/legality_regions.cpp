@@ -429,6 +429,21 @@ std::vector<std::uint64_t> grounds_of(const Program& p, const ir::Stage& stage, 
   return grounds;
 }
 
+// Does the read stand beside another condition, a && x(i - 1) > 0?
+bool in_condition(const ir::Stage& stage, const Expr& load) {
+  bool found = false;
+  for (const Expr& value : stage.values)
+    ir::walk(value, [&](const Expr& e) {
+      if (ir::is(e, ir::Op::logic_and) || ir::is(e, ir::Op::logic_or))
+        ir::walk(e, [&](const Expr& inner) {
+          found = found || inner.node() == load.node();
+          return !found;
+        });
+      return !found;
+    });
+  return found;
+}
+
 void prove_reads_of(Context& c, const ir::Stage& stage, const analysis::Domains& domains, const Facts& arguments) {
   const Program& p = c.p;
   // a reduction starts at every spatial point, where it has terms or not
@@ -489,10 +504,13 @@ void prove_reads_of(Context& c, const ir::Stage& stage, const analysis::Domains&
         const auto proof = analysis::prove(condition, here);
         if (proof || never_reads(r)) continue;
         const bool from_data = analysis::depends_on_data(e);
-        const std::string bound = from_data ? "(bound the index, which comes from data: clamp(e, " + ir::text(begin) + ", " +
-                                                  ir::text(ir::sub(end, ir::index(1))) + "), or promise in_range(e, " +
-                                                  ir::text(begin) + ", " + ir::text(end) + "))"
-                                            : "(clamp the index, use a boundary, or state a fact of the Symbols)";
+        const std::string bound =
+            from_data ? "(bound the index, which comes from data: clamp(e, " + ir::text(begin) + ", " +
+                            ir::text(ir::sub(end, ir::index(1))) + "), or promise in_range(e, " + ir::text(begin) + ", " +
+                            ir::text(end) + "))"
+            : in_condition(stage, r.load)
+                ? "(&& and || read both sides, select(a, b, false) reads b where a holds; or clamp the index)"
+                : "(clamp the index, use a boundary, or state a fact of the Symbols)";
         c.unproved(Obligation::cover,
                    {c.step.primitive.empty() ? "read" : c.step.primitive, "reads of " + b.name + " inside of it " + bound,
                     stage.name + " reads " + b.name + " at " + ir::text(e) + " in dimension " + std::to_string(d) +

@@ -196,6 +196,7 @@ void finish(const Scheduled& state, const Target& target) {
   ir::walk(copy.program.body, [&](const Stmt& s) {
     if (s.kind == Stmt::Kind::nest) prove_external(c, s);
   });
+  prove_in_place(copy.program);
   finish_launches(c);
   finish_fragments(c);
   for (const auto& [id, b] : copy.program.buffers) require_capacity(copy.program, b);

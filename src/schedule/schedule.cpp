@@ -115,7 +115,8 @@ Arg Stage::own(Loop l, const char* primitive, Where where) const {
   const ir::Program& p = state_->scheduled.program;
   const ir::Stmt* s = ir::find(p, l.id_);
   if (s && s->kind == ir::Stmt::Kind::loop && schedule::nest_of(p, l.id_).stage != id_)
-    refuse(primitive, "a loop of " + standing(*state_, id_, primitive, where).name, schedule::name_of(p, *s), where);
+    refuse(primitive, "a loop of " + standing(*state_, id_, primitive, where).name,
+           schedule::name_of(p, *s) + ", which is scheduled through " + p.stage(schedule::nest_of(p, l.id_).stage).name, where);
   return a;
 }
 

@@ -193,7 +193,10 @@ TEST_CASE("what outputs and arguments refuse") {
   CHECK(refusal([&] { lang::bind(y, fine); }).expected == "one definition of each output");
   CHECK(refused([&] { lang::build_program("p", {x, y}); }).empty());
   CHECK(refusal([&] { lang::build_program("p", {y}); }).found == "the input x, which is none");
-  CHECK(refusal([&] { lang::build_program("p", {x, x, y}); }).found == "two called x");
+  const Tensor again = lang::make_input("x", f32, {N});
+  const Refusal twice = refusal([&] { lang::build_program("p", {x, again, y}); });
+  CHECK(twice.found == "two called x");
+  CHECK(twice.where.line() == __LINE__ - 3);
   CHECK(refusal([&] { lang::build_program("p", {x, y, lang::make_scalar("a b", f32)}); }).found == "\"a b\"");
   const Refusal reserved = refusal([&] { lang::build_program("p", {x, y, lang::make_scalar("ashlar_index0", f32)}); });
   CHECK(reserved.expected == "argument names that do not begin with ashlar_, as names of generated headers do");

@@ -65,3 +65,22 @@ TEST_CASE("a thread has at most so many registers") {
     CHECK(says(text, "in at most 255 registers of a thread, found 256 alive at once"));
   }
 }
+
+TEST_CASE("an index into registers that is no constant is refused at the line of store_in") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
+  Tensor twice = compute("twice", {N}, [&](Var i) { return x(i) * 2; });
+  lang::bind(y, compute("y", {N}, [&](Var i) { return twice(i) + 1; }));
+  Schedule s(lang::build_program("kept", {x, y}), Target::parse("x86-64-v3"));
+  s[twice].compute_at(s[y].split(s[y].spatial<1>()[0], 8).outer);
+  s[twice].store_in(Scope::registers);
+  const std::string here = "register_file_test.cpp:" + std::to_string(__LINE__ - 1);
+  try {
+    (void)lower(s.scheduled().program, options_for(s.target()));
+    FAIL("accepted");
+  } catch (const RefusalError& e) {
+    CAPTURE(e.refusal.text());
+    CHECK(e.refusal.text().find(here + ": set_scope: expected constant indices into twice") == 0);
+  }
+}

@@ -162,7 +162,7 @@ TEST_CASE("what fuse_siblings refuses") {
   auto [m, n] = u.s[u.next].spatial<2>();
   u.s[u.next].reorder(n, m);
   says(refusal(u.s, [&, p = p] { u.s[u.next].fuse_siblings(p); }),
-       {"expected two loops of one extent, found j of next in M and i of twice in N"});
+       {"expected two loops of one extent (of tiles: split both by as much), found j of next in M and i of twice in N"});
   const Split s = u.s[u.next].split(n, 4);
   says(refusal(u.s, [&, p = p] { u.s[u.next].fuse_siblings(p); }),
        {"two loops of one extent", "in (M + 3) / 4 and i of twice in N"});
@@ -175,7 +175,7 @@ TEST_CASE("what fuse_siblings refuses") {
 
   Blur b;
   says(refusal(b.s, [&] { b.s[b.across].fuse_siblings(b.s[b.out].spatial<2>()[0]); }),
-       {"expected a stage with a stated domain, found across"});
+       {"expected a stage with a stated domain, compute(\"across\", {...}, ...), found across"});
   Product d;
   says(refusal(d.s, [&] { d.s[d.C].fuse_siblings(d.s[d.product].spatial<2>()[1]); }),
        {"expected the outermost loop of product, over all of it, found j of product"});

@@ -38,6 +38,36 @@ TEST_CASE("a step that comes too early names the one that is missing") {
   b.same();
 }
 
+TEST_CASE("what stands the wrong way round is said to") {
+  Chain c;
+  const Loop of_b = c.s[c.b].spatial<1>()[0], of_a = c.s[c.a].spatial<1>()[0];
+  says(refusal(c.s, [&] { c.s[c.b].compute_at(of_a); }),
+       {"b reads a, and what is read is computed at a loop of its reader: s[a].compute_at(...) with a loop of b"});
+  says(refusal(c.s, [&] { c.s[c.y].compute_at(of_b); }),
+       {"fuse_siblings makes one loop of its own and another's", "found y; y reads b, and what is read is computed at a loop"});
+  says(refusal(c.s, [&] { c.s[c.a].fuse_into(of_b); }),
+       {"a loop of a stage that a reads", "i of b, which reads a: compute_at puts what is read into a loop of its reader"});
+  Product t;
+  auto [i, j] = t.s[t.C].spatial<2>();
+  says(refusal(t.s, [&, i = i, j = j] { t.s[t.C].fuse(j, i); }),
+       {"i of C is not directly inside j of C: the outer loop is named first, here i"});
+  says(refusal(t.s, [&, i = i] { t.s[t.product].parallel(i); }),
+       {"a loop of product, found i of C, which is scheduled through C"});
+}
+
+TEST_CASE("an output is not inlined, and nothing else is recommended") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor x = lang::make_input("x", f32, {N, N}), y = lang::make_output("y", f32, {N}),
+               z = lang::make_output("z", f32, {N});
+  const Axis k{"k", N};
+  const Tensor total = compute("total", {N}, [&](Var i) { return sum(x(i, k), k); });
+  lang::bind(y, total);
+  lang::bind(z, compute("z", {N}, [&](Var i) { return total(i) * 2; }));
+  Schedule s = scheduled({x, y, z});
+  says(refusal(s, [&] { s[total].inline_(); }), {"a stage that is not an output, found total, which the caller reads"});
+}
+
 TEST_CASE("a stage stays in sight of its readers, and what was put after it stays after it") {
   Chain t;
   const Loop y = t.s[t.y].spatial<1>()[0];
@@ -365,7 +395,7 @@ TEST_CASE("fuse_into is for pointwise readers over their producer's domain") {
     Schedule s = scheduled({x, y});
     const Loop i = s[total].spatial<1>()[0];
     says(refusal(s, [&] { s[between].fuse_into(i); }),
-         {"a stage with a stated domain, found between, whose domain is inferred"});
+         {"a stage with a stated domain, compute(\"between\", {...}, ...), found between, whose domain is inferred"});
   }
 }
 

@@ -51,4 +51,19 @@ TEST_CASE("reads that leave what they read are refused at the line that reads") 
   }
 }
 
+TEST_CASE("a condition beside another guards no read, a select does") {
+  lang::DefinitionScope scope;
+  Symbol N{"N"};
+  Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", i32, {N}), z = lang::make_output("z", i32, {N});
+  lang::bind(y, compute("y", {N}, [&](Var i) { return select(i > 0 && x(i - 1) > 0, 1, 0); }));
+  lang::bind(z, compute("z", {N}, [&](Var i) { return select(select(i > 0, x(i - 1) > 0, false), 1, 0); }));
+  scheduled({x, z});
+  try {
+    scheduled({x, y});
+    FAIL("a read past the end was accepted");
+  } catch (const RefusalError& e) {
+    says(e.refusal.text(), {"(&& and || read both sides, select(a, b, false) reads b where a holds; or clamp the index)"});
+  }
+}
+
 }  // namespace ashlar::test

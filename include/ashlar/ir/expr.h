@@ -23,6 +23,12 @@ template <class>
 inline constexpr bool never = false;
 template <class T, class... U>
 inline constexpr bool one_of = (std::same_as<T, U> || ...);
+template <class T>
+void not_assigned() {
+  static_assert(never<T>,
+                "an element is not assigned: compute(\"C\", {M, N}, [&](Var i, Var j) { return ...; }) defines all of a "
+                "tensor at once, sum(x, k) adds up, and a scatter adds to the elements that data choose");
+}
 }  // namespace detail
 
 template <class T>
@@ -166,8 +172,17 @@ class Expr {
       : Expr(of_number(value, where)) {}
   Expr(const Expr&);
   Expr(Expr&& other) noexcept : node_(other.node_) { other.node_ = nullptr; }
-  Expr& operator=(const Expr&);
-  Expr& operator=(Expr&& other) noexcept;
+  Expr& operator=(const Expr&) &;
+  Expr& operator=(Expr&& other) & noexcept;
+  template <Number T>
+  Expr& operator=(T) & {
+    static_assert(detail::never<T>, "a number has no type until it meets an Expr: write e = Expr(0.f), or e = f32(0)");
+    return *this;
+  }
+  template <class T>
+  void operator=(const T&) && {
+    detail::not_assigned<T>();
+  }
   ~Expr() {
     if (node_) drop();
   }
@@ -187,6 +202,14 @@ class Expr {
                   "made by the kernel (and ashlar::min, max or clamp, not std::), a Param for a choice made by "
                   "the generator");
     return false;
+  }
+  template <Number T>
+    requires(!std::same_as<T, bool>)
+  explicit operator T() const {
+    static_assert(detail::never<T>,
+                  "an Expr has no value while the program is being built: its conversion to another type is "
+                  "written with the type's name, f32(x), u8(x)");
+    return {};
   }
 
  private:

@@ -154,4 +154,10 @@ auto compute(const char* name, const Shape& shape, F&& body, Where where = Where
   return detail::define(detail::Site{name, shape.extents().data(), at, where}, body(at));
 }
 
+template <std::size_t N, class F>
+Tensor compute(const Extent (&)[N], F&&) {
+  static_assert(detail::never<F>, "compute: its name comes first: compute(\"C\", {M, N}, [&](Var i, Var j) { return ...; })");
+  return {};
+}
+
 }  // namespace ashlar

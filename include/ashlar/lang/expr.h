@@ -81,6 +81,23 @@ E& operator/=(E& a, Operand b) {
   return a = a / b;
 }
 
+template <std::same_as<Expr> E>  // of an element, C(i, j) += x
+void operator+=(E&&, Operand) {
+  detail::not_assigned<E>();
+}
+template <std::same_as<Expr> E>
+void operator-=(E&&, Operand) {
+  detail::not_assigned<E>();
+}
+template <std::same_as<Expr> E>
+void operator*=(E&&, Operand) {
+  detail::not_assigned<E>();
+}
+template <std::same_as<Expr> E>
+void operator/=(E&&, Operand) {
+  detail::not_assigned<E>();
+}
+
 namespace detail {
 template <class E>
 concept Named = std::derived_from<E, Expr> && !std::same_as<E, Expr>;  // Var, Axis, Symbol, Scalar, Condition

@@ -24,6 +24,12 @@ struct Access;
 class Var : public Expr {  // one index of the tensor being defined
  public:
   Var(const Var&) = default;
+  template <class T = void>
+  explicit Var(const char* = nullptr) {
+    static_assert(
+        detail::never<T>,
+        "a Var is a parameter of the lambda that defines a tensor: compute(\"C\", {M, N}, [&](Var i, Var j) { return ...; })");
+  }
   Var& operator=(const Var&) = delete;
   template <class T>
   Var& operator=(const T&) {

@@ -168,6 +168,11 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
   std::array<Loop, N> reduction(Where w = Where::current()) const {  // over terms; of a scatter over points
     return pick<N>(true, w);
   }
+  template <class T = void>
+  std::array<Loop, 1> spatial(Where = Where::current()) const {
+    static_assert(detail::never<T>, "spatial: write how many dimensions the stage has: auto [i, j] = s[C].spatial<2>()");
+    return {};
+  }
   Loop reduction(Where = Where::current()) const;                   // exactly one, or refused
   Loop loop(const Axis&, Where = Where::current()) const;           // by identity
   std::vector<Loop> nest(Where = Where::current()) const;           // as it stands, outermost first

@@ -71,7 +71,10 @@ inline void expect_factor(const char* family, const char* expected, const Schedu
       return ir::is(index, ir::Op::var) && index.node()->id == d.iters[k].id;
     };
     if (at.size() < 2 || !is(at[at.size() - 2], row) || !is(at.back(), column))
-      refuse(family, expected, "other indices in " + ir::text(d.values[0]), where);
+      refuse(family, expected,
+             "other indices in " + ir::text(d.values[0]) +
+                 "; A is the factor with the rows of the product, B that with its columns",
+             where);
     return true;
   });
 }

@@ -48,8 +48,17 @@ bool read_only_inside(Context& c, const ir::Stage& stage, const Stmt& loop) {
   return any;
 }
 
+// The other way round: a loop of what the stage reads. Empty if it is not.
+std::string reversed(const Context& c, const ir::Stage& stage, const Stmt& loop) {
+  const ir::Stage& host = c.p.stage(nest_of(c.p, loop.id).stage);
+  if (std::none_of(host.buffers.begin(), host.buffers.end(), [&](Id b) { return reads_buffer(stage, b); })) return "";
+  return "; " + stage.name + " reads " + host.name + ", and what is read is computed at a loop of its reader: s[" + host.name +
+         "].compute_at(...) with a loop of " + stage.name;
+}
+
 // The step that is missing where a reader is computed outside of the loop.
 std::string missing_step(Context& c, const ir::Stage& stage, const ir::Stage& reader, const Stmt& loop) {
+  if (std::string other_way = reversed(c, stage, loop); !other_way.empty()) return other_way;
   const bool temporary = std::all_of(reader.buffers.begin(), reader.buffers.end(),
                                      [&](Id b) { return c.p.buffer(b).role == ir::Role::temporary; });
   if (temporary && read_only_inside(c, reader, loop))
@@ -66,7 +75,11 @@ std::string missing_step(Context& c, const ir::Stage& stage, const ir::Stage& re
 void prove_placement(Context& c, const ir::Stage& stage, const Stmt& nest, const Stmt& loop) {
   for (Id b : stage.buffers)
     if (c.p.buffer(b).role != ir::Role::temporary)
-      c.refuse("a stage that is not an output (an output is computed at root)", stage.name);
+      c.refuse(c.target.is_gpu()
+                   ? "a stage that is not an output (an output is computed at root)"
+                   : "a stage that is not an output (an output is computed at root; fuse_siblings makes one loop of "
+                     "its own and another's)",
+               stage.name + reversed(c, stage, loop));
   if (encloses(c.p, nest.id, loop.id))
     c.refuse("a loop of another stage", name_of(c.p, loop) + ", a loop of " + stage.name + " itself");
   for (const Stmt* s : ir::path_to(c.p, loop.id))

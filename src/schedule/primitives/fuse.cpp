@@ -15,9 +15,12 @@ void apply_fuse(Context& c) {
   const Stmt& wanted = c.loop(1);
   require_serial(c, outer), require_serial(c, wanted);
   require_whole(c, outer), require_whole(c, wanted);
-  if (outer.body.size() != 1 || outer.body.front().id != wanted.id)
+  if (outer.body.size() != 1 || outer.body.front().id != wanted.id) {
+    const bool reversed = wanted.body.size() == 1 && wanted.body.front().id == outer.id;
     c.refuse("a loop whose body is exactly the other one",
-             name_of(c.p, wanted) + " is not directly inside " + name_of(c.p, outer));
+             name_of(c.p, wanted) + " is not directly inside " + name_of(c.p, outer) +
+                 (reversed ? ": the outer loop is named first, here " + c.p.axis(wanted.axis).name : ""));
+  }
   const ir::Axis a = c.p.axis(outer.axis), b = c.p.axis(wanted.axis);
   for (Id axis : {a.id, b.id}) {
     int over = 0;

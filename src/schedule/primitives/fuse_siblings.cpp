@@ -28,7 +28,8 @@ void require_own_place(const Context& c, const ir::Stage& stage, const Stmt& nes
   if (ir::path_to(c.p, nest.id).size() != 1 || nest.after)
     c.refuse("stages computed at root, neither inside the other", stage.name + ", which is computed inside another");
   if (stage.iters.empty() || stage.iters.front().begin.empty())
-    c.refuse("a stage with a stated domain", stage.name + ", whose domain is inferred");
+    c.refuse("a stage with a stated domain, compute(\"" + stage.name + "\", {...}, ...)",
+             stage.name + ", whose domain is inferred");
   if (stage.scatters() || stage.atomic)
     c.refuse("stages that compute their points one after another",
              stage.name + (stage.atomic ? ", which is atomic" : ", a scatter"));
@@ -70,7 +71,7 @@ void apply_fuse_siblings(Context& c) {
   const analysis::Facts facts = analysis::facts_of_arguments(c.p);
   const Expr &mine = c.p.axis(own.axis).extent, &theirs = c.p.axis(loop.axis).extent;
   if (const auto proof = analysis::prove(ir::eq(mine, theirs), facts); !proof)
-    c.refuse("two loops of one extent",
+    c.refuse("two loops of one extent (of tiles: split both by as much)",
              name_of(c.p, own) + " in " + ir::text(mine) + " and " + name_of(c.p, loop) + " in " + ir::text(theirs), proof.why);
   if (locate(c.p, host.id).index > locate(c.p, nest.id).index)
     c.refuse("a loop of a stage that is computed before " + stage.name,

@@ -85,6 +85,9 @@ void drop_unread(Context& c, const std::string& because) {
 
 ir::Stage inlined_stage(Context& c) {
   const ir::Stage stage = c.stage(0);
+  for (Id b : stage.buffers)
+    if (c.p.buffer(b).role != ir::Role::temporary)
+      c.refuse("a stage that is not an output", stage.name + ", which the caller reads");
   if (stage.is_reduction()) c.refuse("a stage that is not a reduction", stage.name + " (compute_at places it)");
   require_no_recurrence(c, stage, " (compute_at places it)");
   if (const ir::Function* f = ir::computed_by(stage.values))
@@ -92,8 +95,6 @@ ir::Stage inlined_stage(Context& c) {
   if (stage.buffers.size() != 1)
     c.refuse("a stage with one value", stage.name + " with " + std::to_string(stage.buffers.size()));
   const Id buffer = stage.buffers.front();
-  if (c.p.buffer(buffer).role != ir::Role::temporary)
-    c.refuse("a stage that is not an output", stage.name + ", which the caller reads");
   if (const ir::Layout& layout = c.p.buffer(buffer).layout; !layout.map.empty() || layout.align_dim >= 0)
     c.refuse("a stage without storage choices",
              stage.name + (layout.map.empty() ? ", which was aligned" : ", whose layout was set"));

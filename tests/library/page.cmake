@@ -1,0 +1,16 @@
+# cmake -DPAGE=... -DFOLDER=... -DPYTHON=... -DLIBRARY=... -P page.cmake: the page has the generator and the program of the
+# folder, and what the program prints.
+file(READ "${PAGE}" page)
+file(READ "${FOLDER}/axpy_gen.cpp" generator)
+string(REGEX REPLACE "^.*using namespace ashlar;\n\n" "" generator "${generator}")
+file(READ "${FOLDER}/axpy.py" program)
+execute_process(COMMAND "${PYTHON}" "${FOLDER}/axpy.py" "${LIBRARY}" OUTPUT_VARIABLE printed ERROR_VARIABLE errors RESULT_VARIABLE code)
+if(NOT code EQUAL 0 OR printed STREQUAL "")
+  message(FATAL_ERROR "axpy.py gave ${code}: ${printed}${errors}")
+endif()
+foreach(part generator program printed)
+  string(FIND "${page}" "\n${${part}}```\n" place)
+  if(place EQUAL -1)
+    message(FATAL_ERROR "${PAGE} does not have, as it stands:\n${${part}}")
+  endif()
+endforeach()
