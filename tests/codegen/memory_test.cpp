@@ -342,3 +342,27 @@ TEST_CASE("a buffer that is allocated inside of a parallel loop belongs to each 
     }
   }
 }
+
+TEST_CASE("of the terms of an unrolled sum the last one alone is stored") {
+  // y[0] = 0; y[0] = y[0] + x[places[k]] for 8 k; the result is an argument, the places are read in between
+  Maker m("sum");
+  const ir::Id x = m.tensor("x", f32, {ir::index(16)}), places = m.tensor("places", u8, {ir::index(8)}),
+               y = m.tensor("y", f32, {ir::index(1)}, true);
+  m.k.body = {kernels::store(y, ir::index(0), ir::float_const(f32, 0))};
+  for (int k = 0; k < 8; ++k)
+    m.k.body.push_back(kernels::store(
+        y, ir::index(0), ir::add(m.load(y, ir::index(0)), m.load(x, ir::cast(ir::index_type, m.load(places, ir::index(k)))))));
+  const std::string text = codegen::emit(m.k, Target::parse("x86-64-v3"), codegen::Output::assembly);
+  CAPTURE(text);
+  int stores = 0;
+  for (std::size_t at = text.find("vmovss\t%xmm"); at != text.npos; at = text.find("vmovss\t%xmm", at + 1)) ++stores;
+  CHECK(stores == 1);
+  const std::vector<float> in = counting<float>(16);
+  const std::vector<std::uint8_t> where{3, 0, 15, 15, 7, 1, 2, 9};
+  float sum = -1;
+  const void* args[] = {in.data(), where.data(), &sum};
+  for (const Target& target : kernels::runnable(kLevels)) {
+    REQUIRE(codegen::compile(m.k, target).run(args, nullptr) == ASHLAR_OK);
+    CHECK(sum == 4 + 1 + 16 + 16 + 8 + 2 + 3 + 10);
+  }
+}
