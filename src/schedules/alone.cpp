@@ -220,6 +220,26 @@ bool in_wavefronts(Draft& d, Id id, bool parallel) {
   });
 }
 
+// A row of a few vectors, each after the other without a loop: what the next step reads of it stays in registers, and its last
+// vector, if it is not full, is not loaded where it has just been stored under a mask, which processors wait for.
+void row_in_registers(Draft& d, Id id, std::int64_t extent) {
+  const ir::Stage s = d.stage(id);
+  const int lanes = lanes_that_fill(extent, lanes_of(d, s));
+  if (lanes < 2 || extent <= lanes || !ir::stages_inside(d.program(), s).empty()) return;
+  const auto lag = lag_of(d.program(), s, s.along.back());
+  if (!lag || *lag == 0) return;
+  const std::int64_t vectors = (extent + lanes - 1) / lanes, state = *lag * static_cast<std::int64_t>(s.buffers.size());
+  std::size_t nodes = 0;
+  for (const Expr& e : s.values) nodes += ir::node_count(e);
+  if (2 * vectors * state > d.s.target().vector_registers() || static_cast<std::size_t>(vectors) * nodes > most_nodes) return;
+  const Stage stage = d.handle(id);
+  d.attempt(id, count(static_cast<double>(vectors)) + " vectors of a row in registers", [&] {
+    const std::vector<Loop> loops = stage.nest(d.where);
+    stage.unroll(loops[loops.size() - 2], d.where);
+    schedule::finish(d.s.scheduled(), d.s.target());
+  });
+}
+
 }  // namespace
 
 void schedule_alone(Draft& d, Id id) {
@@ -292,6 +312,7 @@ void schedule_alone(Draft& d, Id id) {
     innermost(loop_over(d, stage, v));
     if (!vectorize(d, id, loop_over(d, stage, v), extent)) refuse("vectorize", "lanes", "none", d.where);
   });
+  if (family == Family::recurrence && extent) row_in_registers(d, id, *extent);
 }
 
 }  // namespace ashlar::schedules

@@ -127,7 +127,7 @@ int lanes_of(const Draft& d, const ir::Stage& s) {
 }
 
 bool vectorize(Draft& d, Id id, Loop loop, std::optional<std::int64_t> extent) {
-  const int lanes = lanes_of(d, d.stage(id));
+  const int lanes = lanes_that_fill(extent.value_or(0), lanes_of(d, d.stage(id)));
   const std::string along = " along " + std::string(loop.label(d.where));
   if (lanes < 2) return false;
   const Stage stage = d.handle(id);

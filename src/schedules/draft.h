@@ -136,6 +136,11 @@ void reorder(Draft&, const Stage&, const std::vector<Loop>&);
 // Elements of a vector for the stage: as many as one register holds of what it stores, of wider operands up to four registers.
 bool has_borders(const ir::Stage&);  // where a point lies along the last dimension decides what it reads
 int lanes_of(const Draft&, const ir::Stage&);
+// Of a few elements half a vector, where that leaves no lane empty and a whole one does: 24 or 56 of 16 lanes.
+inline int lanes_that_fill(std::int64_t elements, int lanes) {
+  const bool half = lanes >= 8 && elements > 0 && elements < 4 * lanes && elements % lanes != 0;
+  return half && elements % (lanes / 2) == 0 ? lanes / 2 : lanes;
+}
 bool vectorize(Draft&, Id stage, Loop, std::optional<std::int64_t> constant_extent);
 bool on_stack(Draft&, Id stage);  // where it is small enough
 // What the steps from one on put into a scope of limited size fits it; refused otherwise.
@@ -198,7 +203,8 @@ void turn_rows(Draft&, Id stage, Id told, Loop place, std::size_t dim, std::int6
 void points_inside(Draft&, Id stage, Loop place, std::size_t dim, std::int64_t points);
 // few.cpp: of rows whose terms differ in number, the few results of each together.
 bool few_results_together(Draft&, Id stage, bool parallel);
-void schedule_alone(Draft&, Id stage);                // recurrences and scatters: alone.cpp
+void unroll_few(Draft&, Id stage);      // the innermost loops of a few iterations, one after the other without a loop
+void schedule_alone(Draft&, Id stage);  // recurrences and scatters: alone.cpp
 bool is_fresh(const ir::Program&, const ir::Stage&);  // as it was written, stages inside of a recurrence aside: steps.cpp
 void schedule_steps(Draft&, Id recurrence);           // its loops, and the reductions inside of its steps
 void share_steps(Draft&);  // steps_together.cpp: recurrences that are done, over the same steps of one input

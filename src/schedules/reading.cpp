@@ -164,6 +164,11 @@ double Sizes::terms(const ir::Stage& s) const {
   return n;
 }
 
+double cost_of(Op op) {
+  const bool function = (op >= Op::rsqrt && op <= Op::fast_sigmoid) || op == Op::pow || op == Op::fast_pow || op == Op::atan2;
+  return op == Op::cast || op == Op::select ? 0.5 : function ? 16 : op == Op::sqrt || op == Op::div || op == Op::mod ? 6 : 1;
+}
+
 double cost_of(const ir::Stage& s) {
   double cost = 0;
   const auto count = [&](const Expr& e) {
@@ -173,13 +178,7 @@ double cost_of(const ir::Stage& s) {
         return false;  // indices are free
       }
       if (x.type().is_index() || x.node()->count == 0) return true;
-      const Op op = ir::op_of(x);
-      const bool function =
-          (op >= Op::rsqrt && op <= Op::fast_sigmoid) || op == Op::pow || op == Op::fast_pow || op == Op::atan2;
-      cost += op == Op::cast || op == Op::select                 ? 0.5
-              : function                                         ? 16
-              : op == Op::sqrt || op == Op::div || op == Op::mod ? 6
-                                                                 : 1;
+      cost += cost_of(ir::op_of(x));
       return true;
     });
   };

@@ -108,21 +108,11 @@ void in_few_steps(Draft& d, const Stage& stage, Loop point, Loop terms, int lane
 
 }  // namespace
 
-namespace {
-
-// Of a few terms half a vector, where that leaves no lane empty: 24 of 16 lanes.
-int lanes_of_terms(const Draft& d, Id id, Id along) {
-  const int lanes = lanes_of(d, d.stage(id));
-  const std::int64_t n = d.sizes().constant_extent(d.stage(id), along).value_or(0);
-  return lanes >= 8 && n > 0 && n < 4 * lanes && n % lanes != 0 && n % (lanes / 2) == 0 ? lanes / 2 : lanes;
-}
-
-}  // namespace
-
 void reduce_in_lanes(Draft& d, Id id, double about) {
   const Sizes sizes = d.sizes();
   const auto terms = reduce_of(d.stage(id));
-  if (terms.empty() || !may_regroup(d, id)) return;
+  if (terms.empty()) return;
+  if (!may_regroup(d, id)) return unroll_few(d, id);
   const Id neighbours_of = classify(d.program(), d.stage(id), sizes).contiguous, few = terms_beside_few(d, d.stage(id));
   const Id along = few ? few : neighbours_of ? neighbours_of : terms.back().id;
   const double extent = std::max(about, sizes.extent(d.stage(id), along));
@@ -131,8 +121,11 @@ void reduce_in_lanes(Draft& d, Id id, double about) {
     d.done(id, "one term after the other");
     return d.why(id, "rows of a table may be short, and its terms lie apart: lanes would gather more than they add");
   }
-  const int lanes = lanes_of_terms(d, id, along);
-  if (lanes < 2 || extent < lanes) return d.why(id, "too few terms for lanes");
+  const int lanes = lanes_that_fill(sizes.constant_extent(d.stage(id), along).value_or(0), lanes_of(d, d.stage(id)));
+  if (lanes < 2 || extent < lanes) {
+    d.why(id, "too few terms for lanes");
+    return unroll_few(d, id);
+  }
   const int registers = ragged ? 1 : extent >= 4096 ? 8 : extent >= 512 ? 4 : extent >= 128 ? 2 : 1;
   const Stage stage = d.handle(id);
   const std::size_t before = d.s.scheduled().trace.size();

@@ -2,7 +2,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
 #include <numeric>
 
 #include <doctest/doctest.h>
@@ -339,6 +341,97 @@ TEST_CASE("a buffer that is allocated inside of a parallel loop belongs to each 
       const void* args[] = {in.data(), result.data()};
       REQUIRE(codegen::compile(m.k, target).run(args, nullptr) == ASHLAR_OK);
       if (inside) CHECK(result == in);
+    }
+  }
+}
+
+TEST_CASE("of the terms of an unrolled sum the last one alone is stored") {
+  // y[0] = 0; y[0] = y[0] + x[places[k]] for 8 k; the result is an argument, the places are read in between
+  Maker m("sum");
+  const ir::Id x = m.tensor("x", f32, {ir::index(16)}), places = m.tensor("places", u8, {ir::index(8)}),
+               y = m.tensor("y", f32, {ir::index(1)}, true);
+  m.k.body = {kernels::store(y, ir::index(0), ir::float_const(f32, 0))};
+  for (int k = 0; k < 8; ++k)
+    m.k.body.push_back(kernels::store(
+        y, ir::index(0), ir::add(m.load(y, ir::index(0)), m.load(x, ir::cast(ir::index_type, m.load(places, ir::index(k)))))));
+  const std::string text = codegen::emit(m.k, Target::parse("x86-64-v3"), codegen::Output::assembly);
+  CAPTURE(text);
+  int stores = 0;
+  for (std::size_t at = text.find("vmovss\t%xmm"); at != text.npos; at = text.find("vmovss\t%xmm", at + 1)) ++stores;
+  CHECK(stores == 1);
+  const std::vector<float> in = counting<float>(16);
+  const std::vector<std::uint8_t> where{3, 0, 15, 15, 7, 1, 2, 9};
+  float sum = -1;
+  const void* args[] = {in.data(), where.data(), &sum};
+  for (const Target& target : kernels::runnable(kLevels)) {
+    REQUIRE(codegen::compile(m.k, target).run(args, nullptr) == ASHLAR_OK);
+    CHECK(sum == 4 + 1 + 16 + 16 + 8 + 2 + 3 + 10);
+  }
+}
+
+TEST_CASE("a gather by numbers of 32 bits and what all lanes share") {
+  constexpr int lanes = 8;
+  constexpr std::int64_t width = 21;
+  const auto all = [](const Expr& e) { return ir::broadcast(e, lanes); };
+  const auto number = [&](std::int64_t n) { return all(ir::index(n)); };
+  const Expr lane = ir::ramp(ir::index(0), ir::index(1), lanes);
+  const std::vector<float> in = counting<float>(3 * width);
+  const std::vector<std::int32_t> where{5, -1, 0, INT32_MIN, INT32_MAX, 20, 21, 7};
+  const std::vector<std::uint8_t> bytes{1, 0, 6, 2, 255, 4, 200, 3};
+  struct Case {
+    std::string what;
+    bool narrow;  // 32 bits hold what each lane has of its own
+    std::function<Expr(const Expr& W, const Expr& v, const Expr& b)> index;
+    std::function<std::int64_t(std::int64_t v, std::int64_t b)> meant;
+  };
+  const auto clamped = [](std::int64_t i) { return std::clamp<std::int64_t>(i, 0, width - 1); };
+  const std::vector<Case> cases = {
+      {"clamped to a Symbol, in a row", true,
+       [&](const Expr& W, const Expr& v, const Expr&) {
+         const Expr column = ir::max(ir::min(v, all(ir::sub(W, ir::index(1)))), number(0));
+         return ir::add(all(ir::mul(W, ir::index(2))), column);
+       },
+       [&](std::int64_t v, std::int64_t) { return 2 * width + clamped(v); }},
+      {"the other way round, and a sum", true,
+       [&](const Expr&, const Expr& v, const Expr& b) {
+         const Expr column = ir::max(number(0), ir::min(number(width - 1), v));
+         const Expr row = ir::min(ir::mul(b, number(3)), number(30));
+         return ir::sub(ir::add(column, row), number(0));
+       },
+       [&](std::int64_t v, std::int64_t b) { return clamped(v) + std::min<std::int64_t>(3 * b, 30); }},
+      {"a sum that may leave 32 bits", false,
+       [&](const Expr& W, const Expr& v, const Expr&) {
+         return ir::max(ir::min(ir::add(v, number(1)), all(ir::sub(W, ir::index(1)))), number(0));
+       },
+       [&](std::int64_t v, std::int64_t) { return clamped(v + 1); }},
+      {"a product that may leave 32 bits", false,
+       [&](const Expr& W, const Expr& v, const Expr&) {
+         return ir::max(ir::min(ir::mul(v, number(2)), all(ir::sub(W, ir::index(1)))), number(0));
+       },
+       [&](std::int64_t v, std::int64_t) { return clamped(v * 2); }}};
+  for (const Case& c : cases) {
+    Maker m("gather");
+    m.next = 100;
+    const Expr W = m.symbol("W", 1);
+    const ir::Id x = m.tensor("x", f32, {ir::mul(W, ir::index(3))}), v = m.tensor("v", i32, {ir::index(lanes)}),
+                 b = m.tensor("b", u8, {ir::index(lanes)}), out = m.tensor("out", f32, {ir::index(lanes)}, true);
+    const auto index_of = [&](ir::Id buffer) { return ir::cast(ir::index_type.with_lanes(lanes), m.load(buffer, lane)); };
+    m.k.body = {kernels::store(out, lane, m.load(x, c.index(W, index_of(v), index_of(b))))};
+    CAPTURE(c.what);
+    const std::string text = codegen::emit(m.k, Target::parse("x86-64-v4"), codegen::Output::assembly);
+    CAPTURE(text);
+    CHECK((text.find("vgatherdps") != text.npos) == c.narrow);
+    CHECK((text.find("vgatherqps") != text.npos) == !c.narrow);
+    struct {
+      const void *x, *v, *b;
+      float* out;
+      std::int64_t W;
+    } args{};
+    float got[lanes] = {};
+    args.x = in.data(), args.v = where.data(), args.b = bytes.data(), args.out = got, args.W = width;
+    for (const Target& target : kernels::runnable(kLevels)) {
+      REQUIRE(codegen::compile(m.k, target).run(&args, nullptr) == ASHLAR_OK);
+      for (std::size_t k = 0; k < lanes; ++k) CHECK(got[k] == in[static_cast<std::size_t>(c.meant(where[k], bytes[k]))]);
     }
   }
 }

@@ -22,14 +22,15 @@ namespace ashlar::codegen {
 
 namespace {
 
-// Scalars of memory first; then what is loop-invariant leaves its loop, and what was computed twice is computed once. No loop
-// vectoriser, no SLP, no unroller: a schedule says these things, and a register tile that was counted must stay as it is.
+// Scalars of memory first; then what is loop-invariant leaves its loop, what was computed twice is computed once, and of
+// several stores to one element, the terms of an unrolled sum, the last one stays. No loop vectoriser, no SLP, no unroller: a
+// schedule says these things, and a register tile that was counted must stay as it is.
 constexpr const char* kPasses =
     "always-inline,"  // the texts of intrinsics
     "function("
     "sroa<modify-cfg>,early-cse,instcombine<no-verify-fixpoint>,"
     "loop-simplify,lcssa,loop-mssa(licm<allowspeculation>),loop-load-elim,"
-    "early-cse<memssa>,simplifycfg"
+    "early-cse<memssa>,dse,simplifycfg"
     "),globaldce";
 
 // For a device nothing that touches loops: barriers, copies and products stay as many, and where, the kernel has them.

@@ -112,13 +112,32 @@ class Emitter {
   llvm::Value* load_neighbours(const ir::KBuffer&, Type, llvm::Value* at, llvm::Align);
   std::int64_t table_entries(const ir::KBuffer&) const;  // memory_table.cpp; null where the buffer or the target are not for it
   llvm::Value* load_from_table(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
-  bool gathers(Type) const;
   bool gathers_words(Type, bool masked) const;  // memory_words.cpp
   llvm::Value* load_from_words(const ir::KBuffer&, Type, llvm::Value* index, llvm::Value* mask);
+  // Where the lanes of a gather are: at `lanes` alone, or as far from the element `shared`, where lanes may have 32 bits.
+  struct Anywhere {
+    llvm::Value *shared = nullptr, *lanes = nullptr;
+  };
+  struct Lanes {  // in 32 bits, and what they can be
+    llvm::Value* value = nullptr;
+    std::int64_t low = 0, high = 0;
+  };
+  bool gathers(Type) const;  // memory_gather.cpp
+  std::optional<std::int64_t> least_of(const Expr&) const;
+  std::optional<Lanes> lanes_in_32_bits(const Expr& index);
+  Anywhere anywhere(Type, const Expr& address);
+  llvm::Value* element(const ir::KBuffer&, const Anywhere&, llvm::Value* index);
+  llvm::Value* load_lanes(const ir::KBuffer&, Type, const Anywhere&, llvm::Value* mask);
+  llvm::Value* load_anywhere(const ir::KBuffer&, Type, const Anywhere&, llvm::Value* mask);
   template <class F>
-  llvm::Value* each_lane(Type, F value);
-  llvm::Value* load_lanes(const ir::KBuffer&, Type, llvm::Value* index, llvm::Value* mask);
-  llvm::Value* load_anywhere(const ir::KBuffer&, Type, llvm::Value* index, llvm::Value* mask);
+  llvm::Value* each_lane(Type t, F value) {
+    llvm::Value* v = llvm::PoisonValue::get(math.memory_type(t));
+    for (int k = 0; k < t.lanes; ++k) {
+      const auto lane = static_cast<std::uint64_t>(k);
+      v = b.CreateInsertElement(v, value(lane), lane);
+    }
+    return v;
+  }
   llvm::Value* load_strided(const ir::KBuffer&, Type, llvm::Value* base, std::int64_t stride, llvm::Align);
   llvm::Value* load_pattern(const ir::KBuffer&, Type, const Expr& address, llvm::Align, llvm::Value* mask);
   bool has_pattern(Type, const Expr& address, bool masked) const;  // that load_pattern loads

@@ -10,7 +10,7 @@
 //   whole registers, streamed  stores past the caches, where the address is on a boundary
 //   packed arguments           memory_packed.cpp
 //   small tables               permutations of registers (memory_table.cpp)
-//   anything else              a gather or scatter; one element after another where the target has none
+//   anything else              a gather (memory_gather.cpp) or scatter; one element after another where the target has none
 //   atomic                     one read-modify-write an element
 #include <numeric>
 
@@ -195,63 +195,16 @@ Value* Emitter::load_vector(const ir::KBuffer& buffer, Type t, const Expr& addre
   if (!ramp)
     if (Value* found = load_from_table(buffer, t, address, mask)) return found;
   if (!ramp) {
-    Value* index = place(address);
-    return !thread_of && !t.scalable && reads_data(address) ? load_anywhere(buffer, t, index, mask)
-                                                            : load_lanes(buffer, t, index, mask);
+    const Anywhere at = anywhere(t, address);
+    return !thread_of && !t.scalable && reads_data(address) ? load_anywhere(buffer, t, at, mask)
+                                                            : load_lanes(buffer, t, at, mask);
   }
-  if (mask || gathers(t)) return load_lanes(buffer, t, place(address), mask);
+  if (mask || gathers(t)) return load_lanes(buffer, t, Anywhere{nullptr, place(address)}, mask);
   Value *base = place(ramp->base), *step = place(ramp->stride);
   return each_lane(t, [&](std::uint64_t k) {
     Value* at = b.CreateAdd(base, b.CreateMul(step, llvm::ConstantInt::get(step->getType(), k)));
     return load_scalar(buffer, t, element(buffer, at));
   });
-}
-
-// A gather is an instruction.
-bool Emitter::gathers(Type t) const { return t.bits >= 32 && unit.target.has("avx2") && t.lanes >= 4; }
-
-template <class F>
-Value* Emitter::each_lane(Type t, F value) {
-  Value* v = llvm::PoisonValue::get(math.memory_type(t));
-  for (int k = 0; k < t.lanes; ++k) {
-    const auto lane = static_cast<std::uint64_t>(k);
-    v = b.CreateInsertElement(v, value(lane), lane);
-  }
-  return v;
-}
-
-// At indices that are anything.
-Value* Emitter::load_lanes(const ir::KBuffer& buffer, Type t, Value* index, Value* mask) {
-  if (gathers_words(buffer.type.element().with_lanes(t.lanes), mask != nullptr)) return load_from_words(buffer, t, index, mask);
-  if (!mask && !gathers(t))
-    return each_lane(
-        t, [&](std::uint64_t k) { return load_scalar(buffer, t, element(buffer, b.CreateExtractElement(index, k))); });
-  llvm::Type* type = math.memory_type(t);
-  llvm::CallInst* v = b.CreateMaskedGather(type, element(buffer, index), llvm::Align(static_cast<std::uint64_t>(t.bytes())),
-                                           mask, llvm::Constant::getNullValue(type));
-  unit.tag_access(v, buffer.id);
-  return v;
-}
-
-// At indices from data. What belongs to neighbours often is one element, as in x(i) - top(row(i)) where elements lie row after
-// row: it is read once then, where a gather would read it for each lane.
-Value* Emitter::load_anywhere(const ir::KBuffer& buffer, Type t, Value* index, Value* mask) {
-  Value* first = b.CreateExtractElement(index, std::uint64_t{0});
-  Value* same = b.CreateICmpEQ(index, b.CreateVectorSplat(math.count(t), first));
-  if (mask) same = b.CreateAnd(same, mask);
-  llvm::BasicBlock *one = block("one"), *each = block("each"), *joined = block("joined");
-  b.CreateCondBr(b.CreateAndReduce(same), one, each);
-  b.SetInsertPoint(one);
-  Value* all = b.CreateVectorSplat(math.count(t), load_scalar(buffer, t, element(buffer, first)));
-  b.CreateBr(joined);
-  b.SetInsertPoint(each);
-  Value* lanes = load_lanes(buffer, t, index, mask);
-  b.CreateBr(joined);
-  b.SetInsertPoint(joined);
-  llvm::PHINode* phi = b.CreatePHI(all->getType(), 2);
-  phi->addIncoming(all, one);
-  phi->addIncoming(lanes, each);
-  return phi;
 }
 
 // ---- stores ----------------------------------------------------------------------------------------------------------
