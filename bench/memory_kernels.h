@@ -108,7 +108,7 @@ class Depthwise : public Generator {
 // Of three neighbours across, then of three down, in 16 bits as they come.
 class BoxBlur : public Generator {
  public:
-  Param<int> strip{"strip", 32, "rows that one thread computes one after the other"};
+  Param<int> strip{"strip", 16, "rows that one thread computes one after the other"};
   Param<int> columns{"columns", 0, "pixels of a row computed before the next row; 0: all"};
   Param<int> together{"together", 8, between(1, 16), "rows whose sums across are in registers, with two more"};
   Param<int> ahead{"ahead", 8, between(0, 64), "vectors that are asked for before they are read"};

@@ -11,8 +11,9 @@
 // memory, and the weights K[O / block, 3, 3, channels / step, block, step] are packed beforehand, as they are constants of a
 // network.
 //
-//   for b, y                  a block of outputs: its weights stay in the second-level cache              in parallel
-//     for xo                  tile_x pixels of a row
+//   for b, y                  a block of outputs: its weights stay in the second-level cache
+//     for xo                  tile_x pixels of a row                                                      in parallel, as one
+//     loop
 //       partial, tile_x x block sums in registers: for ry, rx, q one instruction a register, the pixel's channels broadcast
 //
 // The picture is copied once, with a rim of zeros, so that the tile reads it without conditions; in the type that is
@@ -66,7 +67,7 @@ class Narrow3x3 : public Generator {
       acc.reorder(k, ax_i, a_half, a_lane).vectorize(a_lane);
     }
     if (ahead > 0) acc.prefetch(q, weights, ahead);
-    s[Y].parallel(s[Y].fuse(b, y));
+    s[Y].parallel(s[Y].fuse(s[Y].fuse(b, y), xo));
   }
 };
 

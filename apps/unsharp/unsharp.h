@@ -15,7 +15,7 @@ using namespace ashlar;
 class Unsharp : public Generator {
  public:
   Param<int> channels{"channels", 3, {{1, 3}}, "planes of the picture"};
-  Param<int> strip{"strip", 64, "rows that one thread computes one after the other"};
+  Param<int> strip{"strip", 24, "rows that one thread computes one after the other"};
   Param<int> columns{
       "columns", 0, between(0, 1 << 20),
       "pixels of a row computed before the next row; 0: so many that what a part keeps fits the second-level cache"};
@@ -64,12 +64,13 @@ class Unsharp : public Generator {
     auto [vectors, xi] = s[out].split(x, lanes, Tail::guard);
     auto [xc, xo] = s[out].split(vectors, std::max(1, pixels / lanes), Tail::guard);
     s[out].reorder(yo, xc, yi, xo, c, xi).tighten(yi).tighten(xo);
+    const Loop parts = s[out].fuse(yo, xc);
 
     s[blur_x].inline_();
     s[sharpen].inline_();
     s[ratio].compute_at(xo).store_in(Scope::registers);
     s[blur_y].compute_at(yi);
-    s[grey].store_at(xc).compute_at(yi).slide(yi).fold(0, 8);  // 7 rows live, 8 for a power of two
+    s[grey].store_at(parts).compute_at(yi).slide(yi).fold(0, 8);  // 7 rows live, 8 for a power of two
 
     auto [ry, rx] = s[ratio].spatial<2>();
     auto [rxo, rxi] = s[ratio].split(rx, lanes, Tail::pad);
@@ -79,7 +80,7 @@ class Unsharp : public Generator {
     auto [gy, gx] = s[grey].spatial<2>();
     auto [gxo, gxi] = s[grey].split(gx, lanes);
     s[grey].vectorize(gxi);
-    s[out].unroll(c).vectorize(xi).parallel(yo);
+    s[out].unroll(c).vectorize(xi).parallel(parts);
     if (stream && schedules::fills_lines(s.target())) s[out].stream_store();
   }
 };

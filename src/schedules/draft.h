@@ -73,6 +73,7 @@ struct Plan {
   int vector_dim = -1;              // the dimension of the last level, in vectors
   bool channels = false;            // vectors hold all of the last level, of several points of the level before it
   int parallel = -1;                // a level
+  int parallel_to = -1;             // the levels from that one to this are one loop, for the pool
   int strip = -1;                   // the inner level of a dimension in strips, along which members slide
   std::optional<Tile> tile;         // in dimensions of the leader
   bool points = false;              // the tile is of points of short rows

@@ -139,6 +139,12 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
   if (plan.levels.empty() || !d.attempt(g.leader, tiles.empty() ? "" : "tiles: " + tiles, split_all, "loops as they are"))
     return;
 
+  for (int level = plan.parallel + 1; plan.parallel >= 0 && level <= plan.parallel_to; ++level) {
+    const auto at = [&](int l) -> Loop& { return plan.levels[static_cast<std::size_t>(l)].loop; };
+    Loop one;
+    if (!d.attempt(g.leader, "", [&] { one = leader.fuse(at(plan.parallel), at(level), d.where); })) break;
+    for (int l = plan.parallel; l <= level; ++l) at(l) = one;
+  }
   if (plan.strip >= 0)  // a window that slides needs rows up to the end, and none behind it
     d.attempt(g.leader, "", [&] { leader.tighten(plan.levels[static_cast<std::size_t>(plan.strip)].loop, d.where); });
 

@@ -15,6 +15,7 @@ namespace {
 constexpr std::int64_t strip_rows = 32, chunk_elements = 1024, stencil_elements = 512, parallel_elements = 16384,
                        few_values = 16, block_of_lines = 32, rows_of_window = 8, least_strips = 8;
 constexpr double worth_parallel = 5e4;  // operations
+constexpr double many_pieces = 512;     // eight for each of 64 threads: the busiest has an eighth more than the mean at most
 
 bool sums(Family f) { return f == Family::product || f == Family::column_reduction; }
 bool sums_in_tiles(const ir::Stage& s, Family f) { return s.is_reduction() && (sums(f) || f == Family::stencil); }
@@ -252,6 +253,25 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
       continue;
     }
     plan.place[id] = depth - 1, plan.slides[id] = slides;
+  }
+  if (plan.parallel >= 0) {
+    double pieces = 1;  // for sure
+    const auto pieces_of = [&](int level) {
+      const Level& l = plan.levels[static_cast<std::size_t>(level)];
+      return std::ceil(static_cast<double>(constant(l.dim).value_or(1)) /
+                       static_cast<double>(split(l.dim) && l.part == Level::Part::outer ? plan.factors.at(l.dim) : 1));
+    };
+    const auto computed_in = [&](int level) {
+      return std::any_of(plan.place.begin(), plan.place.end(),
+                         [&](const auto& at) { return at.second == static_cast<std::size_t>(level); });
+    };
+    plan.parallel_to = plan.parallel, pieces = pieces_of(plan.parallel);
+    for (int next = plan.parallel + 1; next + (several ? 2 : 1) < static_cast<int>(plan.levels.size()); ++next) {
+      if (pieces >= many_pieces || plan.levels[static_cast<std::size_t>(next)].part == Level::Part::inner ||
+          static_cast<std::size_t>(next) >= places || computed_in(next - 1) || g.members.empty())
+        break;
+      plan.parallel_to = next, pieces *= pieces_of(next);
+    }
   }
   return plan;
 }

@@ -190,6 +190,14 @@ TEST_CASE("few rows, and small products without copies") {
                   },
                   products({{4, 150, 19}, {1, 1, 1}, {2, 3, 0}, {0, 2, 2}}),
                   {.relative = 1e-5, .absolute = 1e-5, .emulated = true, .results = rows_by_columns});
+  check_scheduled("skinny, in parts of the sum",
+                  [](Maker& m) {
+                    return of_matrices(m, f32, [](Schedule& s, const Tensor& C, const Tensor&, const Tensor&) {
+                      schedules::matmul_skinny(s, s[C], {.tile_i = 1, .block_k = 4, .block_j = 64, .part_k = 8});
+                    });
+                  },
+                  products({{2, 150, 19}, {1, 70, 16}, {1, 1, 1}, {2, 3, 0}, {0, 2, 2}}),
+                  {.relative = 1e-5, .absolute = 1e-5, .emulated = true, .results = rows_by_columns});
   check_scheduled(
       "by size",
       [](Maker& m) {

@@ -59,6 +59,9 @@ TEST_CASE("options of products") {
   CHECK(skinny({.tile_j = -1}) == least("matmul_skinny", "tile_j", 0, -1));
   CHECK(skinny({.block_k = -1}) == least("matmul_skinny", "block_k", 0, -1));
   CHECK(skinny({.block_j = 0}) == least("matmul_skinny", "block_j", 1, 0));
+  CHECK(skinny({.part_k = -8}) == least("matmul_skinny", "part_k", 0, -8));
+  CHECK(skinny({.block_k = 8, .part_k = 12}) ==
+        "options_test.cpp: matmul_skinny: expected part_k that is a multiple of block_k, 8, found 12");
 }
 
 TEST_CASE("options of narrow products") {

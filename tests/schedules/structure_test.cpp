@@ -155,8 +155,8 @@ TEST_CASE("convolutions in blocks, attention") {
       return Steps([=](Schedule& s) { schedules::attention(s, y, q, k, v, o); });
     });
   };
-  CHECK(count(heads({}), "parallel") == 1);
-  CHECK(count(heads({.few_heads = true}), "parallel") == 3);  // panels of K and of V, blocks of queries
+  for (const bool few : {false, true})
+    CHECK(count(heads({.few_heads = few}), "parallel") == 3);  // panels of K and of V, blocks of queries
   for (const bool few : {false, true}) CHECK(count(heads({.few_heads = few, .parallel = false}), "parallel") == 0);
 }
 

@@ -5,17 +5,16 @@
 //   auto y = ops::attention(q, k, v);
 //   schedules::attention(s, y, q, k, v);
 //
-//   for b, h                                                          in parallel
-//     K panels: keys by two registers of them, transposed             they stay in the second-level cache
-//     V panels: values by two registers of them
-//     for io  (tile_i queries)
+//   for b, ho  (up to 8 heads)
+//     K panels: keys by two registers of them, transposed             in parallel
+//     V panels: values by two registers of them                       so are these, where numbers of a value do not fill
+//     registers for h, io  (tile_i queries)                                     in parallel, as one loop
 //       scores: for jo, tile_i x 2 registers of sums over d           q times a K panel
 //       maximum, exp, sum: row by row, in lanes
 //       weighted: for eo, tile_i x 2 registers of sums over keys      exp times a V panel
 //       y = weighted / sum
 //
-// Sums and maxima are regrouped. With `few_heads` panels of all heads come first, and every block of queries is a piece of
-// work for a thread.
+// Sums and maxima are regrouped. With `few_heads` panels of all heads of all b come first.
 //
 // A few queries, up to 4 where their number is known, repay no packing: attention_decode.h. `attention_by_size` has both forms,
 // and the entry chooses by the call.
@@ -26,9 +25,12 @@ namespace ashlar::schedules {
 
 namespace detail {
 
+constexpr int heads_together = 8;  // whose panels lie in memory at once: with blocks of queries pieces for many threads
+constexpr int steps_ahead = 16;    // that a panel of K is asked for: of a head of the group, it may lie in the third level
+
 // A product of which a block of rows is computed at a time: the sums of b.rows x b.columns in registers. `rows`: what becomes
-// of rows past the last, Tail::pad where the left factor has such rows.
-inline void tile_product(Schedule& s, const Stage& stage, const MatmulBlocks& b, Tail rows, Where where) {
+// of rows past the last, Tail::pad where the left factor has such rows. Returns the sums, and the loop over their steps.
+inline std::pair<Stage, Loop> tile_product(Schedule& s, const Stage& stage, const MatmulBlocks& b, Tail rows, Where where) {
   Stage sums = s.cache_write(stage, Scope::registers, where);
   auto [i, j] = last<2>(stage);
   auto [io, ii] = stage.split(i, b.rows, Tail::guard, where);
@@ -41,6 +43,7 @@ inline void tile_product(Schedule& s, const Stage& stage, const MatmulBlocks& b,
   auto [panel, column] = sums.split(sj, b.columns, Tail::pad, where);
   auto [half, l] = sums.split(column, b.lanes, Tail::exact, where);
   sums.reorder(tile, panel, k, row, half, l).unroll(row).unroll(half).vectorize(l);
+  return {sums, k};
 }
 
 }  // namespace detail
@@ -61,38 +64,55 @@ inline void attention(Schedule& s, const ops::Attention& y, const Tensor& q, con
 
   auto [rb, rh, ri, re] = result.spatial<4>(where);
   auto [io, ii] = result.split(ri, b.rows, Tail::guard, where);
-  result.reorder(rb, rh, io, ii, re);
-  const Loop heads = result.fuse(rb, rh, where), block = o.few_heads ? result.fuse(heads, io, where) : io;
+  Loop heads, block;  // whose panels are there at once; queries of one of them
+  if (o.few_heads) {
+    result.reorder(rb, rh, io, ii, re);
+    block = result.fuse(result.fuse(rb, rh, where), io, where);
+  } else {
+    const std::int64_t together =
+        std::clamp<std::int64_t>(detail::number_or(rh.extent(where), detail::heads_together), 1, detail::heads_together);
+    const auto [ho, hi] = result.split(rh, together, Tail::guard, where);
+    result.reorder(rb, ho, hi, io, ii, re);
+    heads = result.fuse(rb, ho, where), block = result.fuse(hi, io, where);
+  }
   for (const Stage& stage : {weighted, sum, exps, maximum, scores}) stage.compute_at(block, where);
 
   Stage q_rows = s.cache_read(q, {scores}, Scope::global, 0, where);
   Stage k_rows = s.cache_read(k, {scores}, Scope::stack, 0, where);
   Stage k_panels = s.cache_read(k_rows, {scores}, Scope::global, where);
-  Stage v_panels = s.cache_read(v, {weighted}, Scope::global, 0, where);
+  std::vector<Stage> packed = {k_panels};
+  const std::int64_t values = detail::number_or(v.extent(3, where), 0);
+  if (values == 0 || values % b.columns != 0)  // else rows of V are panels as they lie
+    packed.push_back(s.cache_read(v, {weighted}, Scope::global, 0, where));
   q_rows.compute_at(block, where);
-  detail::tile_product(s, scores, b, Tail::pad, where);
+  const auto [sums, step] = detail::tile_product(s, scores, b, Tail::pad, where);
   detail::tile_product(s, weighted, b, Tail::guard, where);
 
   q_rows.vectorize(detail::last<1>(q_rows)[0], b.lanes, where);
-  for (const Stage& panels : {k_panels, v_panels})
+  for (const Stage& panels : packed)
     if (o.few_heads)
       panels.compute_root(where);
     else
       panels.compute_at(heads, where);
   const std::int64_t numbers = detail::number_or(k.extent(3, where), 0);  // in a key
-  detail::pack_transposed_b(k_panels, k_rows, type, 4, b, false, numbers > 0 && numbers <= 256);
-  detail::pack_b(v_panels, 4, b, false);
-  if (o.few_heads && o.parallel)
-    for (const Stage& panels : {k_panels, v_panels}) {
+  const bool whole_keys = numbers > 0 && numbers <= 256;                  // are copied
+  detail::pack_transposed_b(k_panels, k_rows, type, 4, b, false, whole_keys);
+  sums.prefetch(step, k_panels, detail::steps_ahead, where);
+  if (packed.size() > 1) detail::pack_b(packed.back(), 4, b, false);
+  if (o.parallel)
+    for (const Stage& panels : packed) {
       const std::vector<Loop> nest = panels.nest();
-      panels.parallel(panels.fuse(nest[0], nest[1], where), where);
+      Loop pieces = panels.fuse(nest[0], nest[1], where);
+      if (whole_keys && detail::number_or(k.extent(0, where), 0) == 1)  // and a few keys, whose box has a bound
+        pieces = panels.fuse(pieces, nest[2], where);
+      panels.parallel(pieces, where);
     }
 
   for (const Stage& stage : {maximum, sum})
     detail::reduce_in_lanes(s, stage, detail::innermost_point(s, stage, where), stage.reduction(where), b.lanes, 4, where);
   exps.vectorize(detail::last<1>(exps)[0], b.lanes, where);
   result.vectorize(re, b.lanes, where);
-  if (o.parallel) result.parallel(o.few_heads ? block : heads, where);
+  if (o.parallel) result.parallel(block, where);
 }
 
 // Of as many queries as a call has: those of few take a variant of their own.

@@ -7,7 +7,7 @@
 //   schedules::conv2d(s, s[y.sum], w);
 //
 //   for n, b                       a block of outputs: its weights stay in the second-level cache
-//     for h, wo                    tile_h x tile_w pixels                              n, b and h in parallel, as one loop
+//     for h, wo                    tile_h x tile_w pixels                              n, b, h and wo in parallel, as one loop
 //       sums, tile_h x tile_w x o in registers: for c, r, s, ci one row of weights, the pixels' channel broadcast
 //       y = sums
 //
@@ -54,7 +54,7 @@ inline void conv_tile(Schedule& s, const Stage& stage, const Tensor& w, int lane
   sums.unroll(pixel).unroll(half).vectorize(l);
   const Loop step = sums.fuse(q, ci);  // the channels of neighbouring pixels lie behind each other, and so do their weights
   if (o.ahead > 0) sums.prefetch(step, w, o.ahead);
-  if (o.parallel) y.parallel(y.fuse(y.fuse(n, b), ho));
+  if (o.parallel) y.parallel(y.fuse(y.fuse(y.fuse(n, b), ho), xo));
 }
 
 // Half cycles that a row of `width` pixels takes for each step of the sum, in tiles of so many pixels with `registers` sums a

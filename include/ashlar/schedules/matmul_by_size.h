@@ -1,7 +1,7 @@
 #pragma once
 // C[i, j] = sum over k of A[i, k] B[k, j] for all sizes: the entry chooses by the extents.
 //
-//   one row, or few       B is read once, as it lies                 matmul_skinny.h
+//   one row, or few       B is read once, as it lies                 matmul_skinny.h; of 2048 k and more in parts of these
 //   B in half of level 2  nothing is packed                          matmul_direct.h; up to 2^20 multiply-adds on one thread
 //   else                  panels                                     matmul.h
 #include <ashlar/schedules/matmul.h>
@@ -35,6 +35,13 @@ inline void matmul_by_size(Schedule& s, const Stage& stage, const Tensor& A, con
   const auto few = [](const Expr& i, const Expr&, const Expr&) { return i <= 8; };
   if (where_true(few_by_four,
                  [&](Schedule& v) { matmul_skinny(v, stage, {.tile_i = 4, .parallel = options.parallel}, where); }))
+    return;
+  // A row's parts are few numbers beside those of B; of four rows they are so many that one thread is slower.
+  constexpr int part = 256;
+  const auto few_and_deep = [](const Expr& i, const Expr&, const Expr& k) { return i <= 8 && k >= 8 * part; };
+  if (where_true(few_and_deep, [&](Schedule& v) {
+        matmul_skinny(v, stage, {.tile_i = 1, .part_k = part, .parallel = options.parallel}, where);
+      }))
     return;
   if (where_true(few, [&](Schedule& v) { matmul_skinny(v, stage, {.tile_i = 1, .parallel = options.parallel}, where); }))
     return;

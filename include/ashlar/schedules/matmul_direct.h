@@ -2,8 +2,8 @@
 // Small products, C[i, j] = sum over k of A[i, k] B[k, j], whose factors fit the first caches: a tile of registers reads both
 // where they lie.
 //
-//   for jo   (tile_j columns)                                      in parallel
-//     for io   (tile_i rows)
+//   for jo   (tile_j columns)
+//     for io   (tile_i rows)                                       in parallel, as one loop
 //       partial, tile_i x tile_j sums in registers: for k one row of B times one column of A
 //       C = partial
 #include <ashlar/schedules/matmul.h>
@@ -23,13 +23,14 @@ inline void matmul_direct(Schedule& s, const Stage& stage, const MatmulOptions& 
   auto [jo, ji] = product.split(j, b.columns, Tail::guard);
   auto [half, lane] = product.split(ji, b.lanes, Tail::exact);
   product.reorder(jo, io, ii, half, lane).unroll(ii).unroll(half).vectorize(lane);
-  sums.compute_at(io);
+  const Loop tiles = options.parallel ? product.fuse(jo, io) : io;
+  sums.compute_at(tiles);
   auto [si, sj, k] = detail::last<3>(sums);
   auto [tile, row] = sums.split(si, b.rows, Tail::guard);
   auto [panel, column] = sums.split(sj, b.columns, Tail::guard);
   auto [part, l] = sums.split(column, b.lanes, Tail::exact);
   sums.reorder(tile, panel, k, row, part, l).unroll(row).unroll(part).vectorize(l);
-  if (options.parallel) product.parallel(jo);
+  if (options.parallel) product.parallel(tiles);
 }
 
 }  // namespace ashlar::schedules

@@ -13,7 +13,7 @@
 //
 // With `channels_last` rows, pixels and channels are the last three dimensions, and `together` counts pixels:
 //
-//   for all other dimensions, rows           parallel, one loop
+//   for all other dimensions, rows, parts    parallel, one loop; parts of 4096 elements or a few more, of longer rows
 //     for pixels, `together`
 //       for vectors of channels
 //         for window, `together` pixels      unrolled; the sums stay in registers
@@ -48,7 +48,7 @@ struct StencilOptions {
   int lanes = 0;                      // 0: what a register holds of the widest type of each stage
   int together = 0;                   // 0: one row of a picture; of channels as many pixels as a quarter of the registers
   bool channels_last = false;         // lanes are channels
-  int strip = 0;                      // rows of a strip; 0: 32 where nothing else is parallel, else all rows
+  int strip = 0;                      // rows of a strip; 0: 32 below what slides, else 16, or all where more is parallel
   int columns = 0;                    // elements of a row before the next row; 0: all
   std::vector<Sliding> sliding = {};  // readers before what they read
   std::vector<Stage> at_row = {};     // computed for each row, or the rows together; readers before what they read
@@ -61,6 +61,8 @@ struct StencilOptions {
 };
 
 namespace detail {
+
+constexpr std::int64_t part_elements = 4096;  // of a row of channels: work for a thread
 
 // The sums of a window for the results of one iteration over `vectors`, unrolled.
 inline void window_in_registers(const Schedule& s, const Stage& sums, Loop vectors, int together, int lanes, Where where) {
@@ -137,7 +139,11 @@ inline void stencil(Schedule& s, const Stage& stage, const StencilOptions& o = {
     return last;
   };
   Loop vectors = take_last(), pixels = o.channels_last ? take_last() : Loop(), row = take_last(), lane, part, several;
-  const int lanes = lanes_of(stage), strip = o.strip > 0 ? o.strip : outer.empty() ? 32 : 0;
+  const int lanes = lanes_of(stage), strip = o.strip > 0 ? o.strip : !outer.empty() ? 0 : o.sliding.empty() ? 16 : 32;
+  // Pixels of a part of a row, of channels whose number is known; 0: rows are whole.
+  const std::int64_t channels = o.channels_last ? detail::number_or(vectors.extent(where), 0) : 0,
+                     of_part = channels > 0 ? (detail::part_elements - 1) / (channels * together) + 1 : 0;
+  const bool in_parts = of_part > 0 && strip == 0 && detail::number_or(pixels.extent(where), INT64_MAX) > of_part * together;
   if (lanes > 1) {
     const Split split = stage.split(vectors, lanes, Tail::guard, where);
     vectors = split.outer, lane = split.inner;
@@ -154,6 +160,11 @@ inline void stencil(Schedule& s, const Stage& stage, const StencilOptions& o = {
   }
   if (o.channels_last && strip == 0) {
     outer.push_back(row), row = Loop();
+    if (in_parts) {
+      const Split split = stage.split(pixels, of_part, Tail::guard, where);
+      stage.tighten(split.inner, where);
+      outer.push_back(split.outer), pixels = split.inner;
+    }
   } else if (strip > 0) {
     const Split split = stage.split(row, o.channels_last ? strip : std::max(1, strip / together), Tail::guard, where);
     outer.push_back(split.outer), row = split.inner;
