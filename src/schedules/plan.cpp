@@ -254,7 +254,8 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
     }
     plan.place[id] = depth - 1, plan.slides[id] = slides;
   }
-  if (plan.parallel >= 0) {
+  // Strips of rows may be few, where rows are many.
+  if (plan.parallel >= 0 && plan.levels[static_cast<std::size_t>(plan.parallel)].part == Level::Part::outer) {
     double pieces = 1;  // for sure
     const auto pieces_of = [&](int level) {
       const Level& l = plan.levels[static_cast<std::size_t>(level)];
