@@ -12,8 +12,7 @@
 // network.
 //
 //   for b, y                  a block of outputs: its weights stay in the second-level cache
-//     for xo                  tile_x pixels of a row                                                      in parallel, as one
-//     loop
+//     for xo                  tile_x pixels of a row; all these loops are one, in parallel
 //       partial, tile_x x block sums in registers: for ry, rx, q one instruction a register, the pixel's channels broadcast
 //
 // The picture is copied once, with a rim of zeros, so that the tile reads it without conditions; in the type that is

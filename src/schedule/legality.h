@@ -56,6 +56,7 @@ void prove_after(Context&, const Stmt& nest);  // a nest put after its producer 
 void prove_order(Context&);                    // every read finds its buffer allocated around it and computed before it
 void prove_reads(Context&);                    // every read lies in the domain of what it reads
 void prove_in_place(const Program&);           // an output that may be an input stores nothing that is read afterwards
+void prove_still_in_place(Context&, const Program& before);  // which held of what the step began with
 
 // Scatters: the element that a step chooses lies in the declared result, for steps at which `at_steps` holds.
 void prove_targets(Context&, const ir::Stage&, const analysis::Facts& at_steps);

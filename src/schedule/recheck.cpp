@@ -162,6 +162,7 @@ void recheck(Context& c, const Program* before) {
     recheck_nest(c, *nest, it == around.end() ? 0 : it->second, standing);
   }
   if (changes_reads(c.step) || (!annotates(c) && pads(p))) prove_reads(c);
+  if (before) prove_still_in_place(c, *before);
 }
 
 void require_capacity(const Program& p, const ir::Buffer& b) {

@@ -1,6 +1,9 @@
 // Lanes at places that are anything: quotients of indices by constants, and bytes and 16-bit elements by indices from data,
 // whose tables lie between pages that nobody may touch.
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
 
 #include <doctest/doctest.h>
@@ -45,7 +48,9 @@ void same(Type of_table, std::int64_t entries, Type result, int lanes, const For
         interp::Arguments meant;
         const auto number = [&](std::span<const std::int64_t> at) { return static_cast<double>((at[0] * 37 + 11) % 251); };
         meant.emplace_back(interp::Array::make(u8, {n + 1}, number));
-        meant.emplace_back(interp::Array::make(of_table, {entries}, number));
+        meant.emplace_back(interp::Array::make(of_table, {entries}, [&](std::span<const std::int64_t> at) {
+          return of_table.bytes() == 1 ? number(at) : static_cast<double>(at[0] * 7919 % 65536 - 32768);
+        }));
         meant.emplace_back(interp::Array::zeros(result, {n}));
         const std::int64_t sizes[3] = {n + 1, entries, n};
         const int types[3] = {ASHLAR_U8, of_table.bytes() == 1 ? ASHLAR_U8 : ASHLAR_I16, ASHLAR_I32};
@@ -110,7 +115,7 @@ TEST_CASE("quotients of indices from data by a constant") {
 
 TEST_CASE("bytes and 16-bit elements at indices from data, up to both ends of a table") {
   for (const std::int64_t entries : {1, 2, 3, 5, 64, 250, 251})
-    for (const int lanes : {4, 8, 16}) {
+    for (const int lanes : {4, 8, 16, 24}) {
       CAPTURE(entries);
       CAPTURE(lanes);
       same(u8, entries, i32, lanes, [&](const Tensor& x, const Tensor& table, Var i) { return i32(table(x(i) % entries)); });
@@ -130,4 +135,56 @@ TEST_CASE("lanes are neither divided nor read one by one") {
   const auto look_up = [](const Tensor& x, const Tensor& table, Var i) { return i32(table(i32(x(i)) * 15)); };
   CHECK(has(assembly(Target::parse("x86-64-v4"), look_up), "vpgather"));
   CHECK(!has(assembly(Target::parse("zen4"), look_up), "vpgather"));  // no faster there, and more instructions
+}
+
+namespace {
+
+// max and min of all pairs of special numbers in vectors of so many lanes: y[2 i] is the larger, y[2 i + 1] the smaller one.
+template <class Float>
+void extremes(Type t, int dtype, int lanes) {
+  using Limits = std::numeric_limits<Float>;
+  const Float special[] = {
+      Float(0), Float(-0.0), 1, -1, Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(), Limits::denorm_min()};
+  std::vector<Float> a, b;
+  for (const Float u : special)
+    for (const Float v : special) a.push_back(u), b.push_back(v);
+  const std::int64_t n = static_cast<std::int64_t>(a.size());
+  std::vector<Float> got(static_cast<std::size_t>(2 * n));
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor x = lang::make_input("x", t, {N}), z = lang::make_input("z", t, {N}), y = lang::make_output("y", t, {2, N});
+  const Tensor made =
+      compute("made", {{"c", 2}, {"i", N}}, [&](Var c, Var i) { return select(c == 0, max(x(i), z(i)), min(x(i), z(i))); });
+  lang::bind(y, made);
+  const lang::Built built = lang::build_program("extremes", {x, z, y});
+  for (const Target& target : kernels::runnable({"x86-64", "x86-64-v3", "x86-64-v4"})) {
+    CAPTURE(target.text());
+    CAPTURE(lanes);
+    Schedule s(built, target);
+    s[made].vectorize(s[made].spatial<2>()[1], lanes);
+    const codegen::Compiled code = codegen::compile(lower(s.scheduled().program, options_for(target)), target);
+    const std::int64_t shape[2] = {2, n};
+    const ashlar_tensor tensors[3] = {ashlar_dense(a.data(), dtype, 1, &n), ashlar_dense(b.data(), dtype, 1, &n),
+                                      ashlar_dense(got.data(), dtype, 2, shape)};
+    const void* pointers[3] = {&tensors[0], &tensors[1], &tensors[2]};
+    REQUIRE(code.call(pointers) == ASHLAR_OK);
+    for (std::size_t k = 0; k < a.size(); ++k)
+      for (const bool largest : {true, false}) {
+        const Float v = got[largest ? k : a.size() + k];
+        if (std::isnan(a[k]) || std::isnan(b[k])) {
+          CHECK(std::isnan(v));
+          continue;
+        }
+        const bool negative = largest ? std::signbit(a[k]) && std::signbit(b[k]) : std::signbit(a[k]) || std::signbit(b[k]);
+        CHECK(v == (largest ? std::max(a[k], b[k]) : std::min(a[k], b[k])));
+        if (v == 0) CHECK(std::signbit(v) == negative);
+      }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("minima and maxima of zeros of both signs, infinities and NaN") {
+  for (const int lanes : {4, 8, 16, 48}) extremes<float>(f32, ASHLAR_F32, lanes);
+  for (const int lanes : {2, 4, 8, 24}) extremes<double>(f64, ASHLAR_F64, lanes);
 }

@@ -56,7 +56,94 @@ TEST_CASE("what reads the input stands ahead of the output") {
   CHECK(said({t.x, t.z, t.y}) == "");
 }
 
-TEST_CASE("a tensor of another shape or type is never the output") {
+TEST_CASE("rows that are read before they are stored may be computed inside") {
+  InPlace t;
+  const Axis k{"k", t.N};
+  const Tensor most = compute("most", {t.M}, [&](Var i) { return maximum(t.x(i, k), k); }),
+               y = compute("y", {t.M, t.N}, [&](Var i, Var j) { return t.x(i, j) - most(i); });
+  lang::bind(t.y, y);
+  const lang::Built built = lang::build_program("in_place", {t.x, t.y});
+  for (const bool parallel : {false, true})
+    for (const bool split : {false, true}) {
+      Schedule s(built, Target::parse("x86-64-v3"));
+      auto [i, j] = s[y].spatial<2>();
+      const Loop rows = split ? s[y].split(i, 4).outer : i;
+      s[most].compute_at(rows);
+      if (parallel) s[y].parallel(rows);
+      s[y].vectorize(s[y].spatial<2>()[1], 8);
+      CHECK_NOTHROW(schedule::finish(s.scheduled(), s.target()));
+    }
+}
+
+TEST_CASE("rows of fused loops are read before they are stored") {
+  lang::DefinitionScope scope;
+  const Symbol B{"B"}, M{"M"}, N{"N"};
+  const Tensor x = lang::make_input("x", f32, {B, M, N}),
+               out = lang::make_output("y", f32, {B, M, N}, {.may_alias_inputs = true});
+  const Axis k{"k", N};
+  const Tensor most = compute("most", {B, M}, [&](Var b, Var i) { return maximum(x(b, i, k), k); }),
+               y = compute("y", {B, M, N}, [&](Var b, Var i, Var j) { return x(b, i, j) - most(b, i); });
+  lang::bind(out, y);
+  const lang::Built built = lang::build_program("in_place", {x, out});
+  for (const bool parallel : {false, true}) {
+    Schedule s(built, Target::parse("x86-64-v3"));
+    auto [b, i, j] = s[y].spatial<3>();
+    const Loop rows = s[y].fuse(b, i);
+    s[most].compute_at(rows);
+    if (parallel) s[y].parallel(rows);
+    CHECK_NOTHROW(schedule::finish(s.scheduled(), s.target()));
+  }
+}
+
+TEST_CASE("what is computed inside reads no row that an earlier iteration has stored") {
+  InPlace t;
+  const Tensor sums = compute("sums", {t.M, t.N}, [&](Var i, Var j) { return t.x(max(i - 1, 0), j) + t.x(i, j); }),
+               y = compute("y", {t.M, t.N}, [&](Var i, Var j) { return sums(i, j) * 2; });
+  lang::bind(t.y, y);
+  const lang::Built built = lang::build_program("in_place", {t.x, t.y});
+  const auto attempt = [&](const std::function<void(Schedule&)>& steps) -> std::string {
+    Schedule s(built, Target::parse("x86-64-v3"));
+    try {
+      steps(s);
+      schedule::finish(s.scheduled(), s.target());
+    } catch (const RefusalError& e) { return e.refusal.primitive + ": " + e.refusal.found; }
+    return "";
+  };
+  CHECK(attempt([](Schedule&) {}) == "");
+  CHECK(attempt([&](Schedule& s) { s[sums].compute_at(s[y].spatial<2>()[0]); }) ==
+        "compute_at: sums, which reads x[max(i0 - 1, 0), i1] where an earlier iteration of i0 may have stored it");
+  CHECK(attempt([&](Schedule& s) { s[sums].compute_at(s[y].spatial<2>()[1]); }) ==
+        "compute_at: sums, which reads x[max(i0 - 1, 0), i1] where an earlier iteration of i0 may have stored it");
+}
+
+TEST_CASE("rows ahead are no obstacle in order, and are one in parallel") {
+  InPlace t;
+  const Tensor sums = compute("sums", {t.M, t.N}, [&](Var i, Var j) { return t.x(min(i + 1, t.M - 1), j) + t.x(i, j); }),
+               y = compute("y", {t.M, t.N}, [&](Var i, Var j) { return sums(i, j) * 2; });
+  lang::bind(t.y, y);
+  const lang::Built built = lang::build_program("in_place", {t.x, t.y});
+  Schedule s(built, Target::parse("x86-64-v3"));
+  const Loop i = s[y].spatial<2>()[0];
+  s[sums].compute_at(i);
+  CHECK_NOTHROW(schedule::finish(s.scheduled(), s.target()));
+  try {
+    s[y].parallel(i);
+    FAIL("parallel was accepted");
+  } catch (const RefusalError& e) {
+    CHECK(e.refusal.primitive == "parallel");
+    CHECK(e.refusal.found == "sums, which reads x[min(i0 + 1, M - 1), i1] where another iteration of i0 may have stored it");
+  }
+}
+
+TEST_CASE("a tensor whose elements have the size of the output's may be it") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor a = lang::make_input("a", i32, {N}), b = lang::make_output("b", f32, {N}, {.may_alias_inputs = true});
+  lang::bind(b, compute("b", {N}, [&](Var i) { return f32(a(max(i - 1, 0))); }));
+  CHECK(said({a, b}).find("found b reads a[max(i0 - 1, 0)]") != std::string::npos);
+}
+
+TEST_CASE("a tensor of another shape or size of elements is never the output") {
   InPlace t;
   const Tensor a = lang::make_input("a", f32, {8}), b = lang::make_output("b", f32, {4}, {.may_alias_inputs = true});
   lang::bind(b, compute("b", {4}, [&](Var i) { return a(i) + a(i + 4); }));

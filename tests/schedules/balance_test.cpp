@@ -51,8 +51,7 @@ struct Exception {
 };
 constexpr std::string_view rows_of_tiles =
     "A panel of A, for a row of tiles, is packed by the thread that reads it: it stays in the first-level cache. Packed once "
-    "for "
-    "all, so that each tile is a piece, one thread takes 1.15 times as long.";
+    "for all, so that each tile is a piece, one thread takes 1.15 times as long.";
 constexpr std::string_view register_tiles =
     "So many register tiles there are, of 14 pixels and less; one is not divided, since its sums would be.";
 constexpr std::string_view columns_of_b =

@@ -2,13 +2,14 @@
 // Mistakes that everyone makes once, std::exp(x) and std::max(x, 0.f) of an Expr, and cast<float>(x): one sentence each, in the
 // place of a page of overloads that do not fit.
 //
-// No program that compiles chooses any of these: to instantiate one is the error. That is all that they do in namespace std,
-// which the standard keeps to itself. Their operands are reached by a conversion and they are templates, so that exp(x) means
-// ashlar's under `using namespace std` as well.
+// No program that compiles calls any of these: to instantiate one is the error. That is all that they do in namespace std,
+// which the standard keeps to itself; `requires { std::exp(x); }` of an Expr holds, though. Their operands are reached by a
+// conversion and they are templates, so that exp(x) means ashlar's under `using namespace std` as well.
 #include <ashlar/lang/math.h>
 
 namespace ashlar {
 namespace detail {
+struct OfStd {};  // no std::exp<float> names any of these: no other argument fits
 struct ExprForStd {
   template <std::derived_from<Expr> E>
   ExprForStd(const E&) {}
@@ -33,21 +34,21 @@ Expr cast(const E&) {
 }  // namespace ashlar
 
 namespace std {
-#define ASHLAR_OF_ONE(name)                       \
-  template <class T = void>                       \
-  ashlar::Expr name(ashlar::detail::ExprForStd) { \
-    return ashlar::detail::not_of_std<T>();       \
+#define ASHLAR_OF_ONE(name)                                                \
+  template <std::same_as<ashlar::detail::OfStd> T = ashlar::detail::OfStd> \
+  ashlar::Expr name(ashlar::detail::ExprForStd) {                          \
+    return ashlar::detail::not_of_std<T>();                                \
   }
 #define ASHLAR_OF_TWO(name)                                                     \
-  template <class T = void>                                                     \
+  template <std::same_as<ashlar::detail::OfStd> T = ashlar::detail::OfStd>      \
   ashlar::Expr name(ashlar::detail::ExprForStd, ashlar::detail::ExprForStd) {   \
     return ashlar::detail::not_of_std<T>();                                     \
   }                                                                             \
-  template <class T = void>                                                     \
+  template <std::same_as<ashlar::detail::OfStd> T = ashlar::detail::OfStd>      \
   ashlar::Expr name(ashlar::detail::ExprForStd, ashlar::detail::NumberForStd) { \
     return ashlar::detail::not_of_std<T>();                                     \
   }                                                                             \
-  template <class T = void>                                                     \
+  template <std::same_as<ashlar::detail::OfStd> T = ashlar::detail::OfStd>      \
   ashlar::Expr name(ashlar::detail::NumberForStd, ashlar::detail::ExprForStd) { \
     return ashlar::detail::not_of_std<T>();                                     \
   }
@@ -87,7 +88,7 @@ ASHLAR_OF_TWO(copysign)
 #undef ASHLAR_OF_ONE
 #undef ASHLAR_OF_TWO
 
-template <class T = void>
+template <std::same_as<ashlar::detail::OfStd> T = ashlar::detail::OfStd>
 ashlar::Expr clamp(ashlar::detail::ExprForStd, ashlar::Operand, ashlar::Operand) {
   return ashlar::detail::not_of_std<T>();
 }

@@ -7,14 +7,15 @@
 //
 //   for b, ho  (up to 8 heads)
 //     K panels: keys by two registers of them, transposed             in parallel
-//     V panels: values by two registers of them                       so are these, where numbers of a value do not fill
-//     registers for h, io  (tile_i queries)                                     in parallel, as one loop
+//     V panels, where a value does not fill registers                 in parallel
+//     for h, io  (tile_i queries)                                     in parallel, as one loop
 //       scores: for jo, tile_i x 2 registers of sums over d           q times a K panel
 //       maximum, exp, sum: row by row, in lanes
 //       weighted: for eo, tile_i x 2 registers of sums over keys      exp times a V panel
 //       y = weighted / sum
 //
-// Sums and maxima are regrouped. With `few_heads` panels of all heads of all b come first.
+// Sums and maxima are regrouped. With `few_heads` panels of all heads of all b come first. Where there are fewer than 8 heads,
+// and b may be more than one, the loop over both is parallel: each head packs its own panels.
 //
 // A few queries, up to 4 where their number is known, repay no packing: attention_decode.h. `attention_by_size` has both forms,
 // and the entry chooses by the call.
@@ -65,13 +66,16 @@ inline void attention(Schedule& s, const ops::Attention& y, const Tensor& q, con
   auto [rb, rh, ri, re] = result.spatial<4>(where);
   auto [io, ii] = result.split(ri, b.rows, Tail::guard, where);
   Loop heads, block;  // whose panels are there at once; queries of one of them
+  const std::int64_t many = detail::number_or(rh.extent(where), detail::heads_together);
+  const bool by_head = !o.few_heads && many < detail::heads_together && detail::number_or(rb.extent(where), 0) != 1;
   if (o.few_heads) {
     result.reorder(rb, rh, io, ii, re);
     block = result.fuse(result.fuse(rb, rh, where), io, where);
+  } else if (by_head) {
+    result.reorder(rb, rh, io, ii, re);
+    heads = result.fuse(rb, rh, where), block = io;
   } else {
-    const std::int64_t together =
-        std::clamp<std::int64_t>(detail::number_or(rh.extent(where), detail::heads_together), 1, detail::heads_together);
-    const auto [ho, hi] = result.split(rh, together, Tail::guard, where);
+    const auto [ho, hi] = result.split(rh, std::clamp<std::int64_t>(many, 1, detail::heads_together), Tail::guard, where);
     result.reorder(rb, ho, hi, io, ii, re);
     heads = result.fuse(rb, ho, where), block = result.fuse(hi, io, where);
   }
@@ -99,7 +103,7 @@ inline void attention(Schedule& s, const ops::Attention& y, const Tensor& q, con
   detail::pack_transposed_b(k_panels, k_rows, type, 4, b, false, whole_keys);
   sums.prefetch(step, k_panels, detail::steps_ahead, where);
   if (packed.size() > 1) detail::pack_b(packed.back(), 4, b, false);
-  if (o.parallel)
+  if (o.parallel && !by_head)
     for (const Stage& panels : packed) {
       const std::vector<Loop> nest = panels.nest();
       Loop pieces = panels.fuse(nest[0], nest[1], where);
@@ -112,7 +116,7 @@ inline void attention(Schedule& s, const ops::Attention& y, const Tensor& q, con
     detail::reduce_in_lanes(s, stage, detail::innermost_point(s, stage, where), stage.reduction(where), b.lanes, 4, where);
   exps.vectorize(detail::last<1>(exps)[0], b.lanes, where);
   result.vectorize(re, b.lanes, where);
-  if (o.parallel) result.parallel(block, where);
+  if (o.parallel) result.parallel(by_head ? heads : block, where);
 }
 
 // Of as many queries as a call has: those of few take a variant of their own.

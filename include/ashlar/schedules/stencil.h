@@ -48,7 +48,7 @@ struct StencilOptions {
   int lanes = 0;                      // 0: what a register holds of the widest type of each stage
   int together = 0;                   // 0: one row of a picture; of channels as many pixels as a quarter of the registers
   bool channels_last = false;         // lanes are channels
-  int strip = 0;                      // rows of a strip; 0: 32 below what slides, else 16, or all where more is parallel
+  int strip = 0;                      // rows of a strip; 0: 32 with sliding stages, 16 without; all rows where other loops are parallel
   int columns = 0;                    // elements of a row before the next row; 0: all
   std::vector<Sliding> sliding = {};  // readers before what they read
   std::vector<Stage> at_row = {};     // computed for each row, or the rows together; readers before what they read
