@@ -70,7 +70,7 @@ TEST_CASE("rows that are read before they are stored may be computed inside") {
       const Loop rows = split ? s[y].split(i, 4).outer : i;
       s[most].compute_at(rows);
       if (parallel) s[y].parallel(rows);
-      s[y].vectorize(s[y].spatial<2>()[1], 8);
+      s[y].vectorize(j, 8);
       CHECK_NOTHROW(schedule::finish(s.scheduled(), s.target()));
     }
 }
