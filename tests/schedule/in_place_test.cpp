@@ -116,7 +116,7 @@ TEST_CASE("what is computed inside reads no row that an earlier iteration has st
         "compute_at: sums, which reads x[max(i0 - 1, 0), i1] where an earlier iteration of i0 may have stored it");
 }
 
-TEST_CASE("rows ahead are no obstacle in order, and are one in parallel") {
+TEST_CASE("rows ahead may be read in a serial loop, not in a parallel one") {
   InPlace t;
   const Tensor sums = compute("sums", {t.M, t.N}, [&](Var i, Var j) { return t.x(min(i + 1, t.M - 1), j) + t.x(i, j); }),
                y = compute("y", {t.M, t.N}, [&](Var i, Var j) { return sums(i, j) * 2; });

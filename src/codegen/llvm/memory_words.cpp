@@ -11,7 +11,8 @@ namespace ashlar::codegen {
 
 using llvm::Value;
 
-// One element after the other where the gather is no faster than loads and inserts are: a masked one is a branch a lane then.
+// Where a gather is no faster than scalar loads and inserts, lanes are loaded one by one. With a mask that costs a branch per
+// lane, so AVX-512 always gathers under one.
 bool Emitter::gathers_words(Type t, bool masked) const {
   return t.bytes() <= 2 && !thread_of && !t.scalable && t.lanes >= 8 && unit.target.has("avx2") && unit.pointer_bytes() == 8 &&
          (unit.gathers_fast || (masked && unit.target.has("avx512f")));
