@@ -48,6 +48,7 @@ constexpr Pass passes[] = {
     {"launches", [](State& s, const LowerOptions& o) { lower_impl::make_launches(s.draft, o); }, Pass::For::devices},
     {"pipeline", [](State& s, const LowerOptions& o) { lower_impl::pipeline(s.draft, o); }, Pass::For::devices},
     {"synchronise", [](State& s, const LowerOptions&) { lower_impl::synchronise(s.draft); }, Pass::For::devices},
+    {"tables", [](State& s, const LowerOptions&) { lower_impl::unroll_tables(s.draft); }},
     {"interior", [](State& s, const LowerOptions& o) { lower_impl::specialise_interior(s.draft, o); }},
     {"guards", [](State& s, const LowerOptions&) { lower_impl::hoist_guards(s.draft); }},
     {"remainders", [](State& s, const LowerOptions&) { lower_impl::choose_remainders(s.draft); }},

@@ -61,6 +61,7 @@ void know_strides(Draft&);
 void convert_once(Draft&);
 void expand_functions(Draft&);
 void vectorize(Draft&);
+void unroll_tables(Draft&);  // unroll.cpp: before `interior`, loops that pick indices from constants
 void unroll(Draft&);
 void fold_constants(Draft&);
 void tidy(Draft&);

@@ -5,7 +5,16 @@
 //     acc[i * 16 + j] = ...          acc[16 + j] = ...
 //
 // Nested unrolled loops are expanded together: every expression is rewritten once for each copy it ends in.
+//
+// Unrolled loops whose variable picks elements of a constant that are indices are expanded before tiles are told apart into
+// those inside and those at a border: what is a number by then has one.
+//
+//   for d in [0, +9) unrolled
+//     for x in [0, +W): y[..] = f[(x - index(cx[d])) % W]
 #include "lower/passes.h"
+
+#include <algorithm>
+#include <functional>
 
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/refusal.h>
@@ -15,13 +24,15 @@ namespace {
 
 using ir::KStmt;
 
+using Which = std::function<bool(const KStmt&)>;  // of unrolled loops
+
+bool is_unrolled(const KStmt& s) { return s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::unrolled; }
+
 // Does anything below still have to change: an unrolled loop?
-bool has_unrolled(const std::vector<KStmt>& list) {
-  for (const KStmt& s : list)
-    if ((s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::unrolled) || has_unrolled(s.body) ||
-        has_unrolled(s.otherwise))
-      return true;
-  return false;
+bool has_unrolled(const std::vector<KStmt>& list, const Which& which) {
+  return std::any_of(list.begin(), list.end(), [&](const KStmt& s) {
+    return (is_unrolled(s) && which(s)) || has_unrolled(s.body, which) || has_unrolled(s.otherwise, which);
+  });
 }
 
 // A value of an index vector or sum: constants are gathered to the right, so that copies differ in one number only.
@@ -58,17 +69,17 @@ Expr put_in(const Expr& e, const ir::Substitution& values) {
   });
 }
 
-void expand(std::vector<KStmt>& out, const std::vector<KStmt>& list, ir::Substitution& values);
+void expand(std::vector<KStmt>& out, const std::vector<KStmt>& list, ir::Substitution& values, const Which& which);
 
-void expand(std::vector<KStmt>& out, const KStmt& s, ir::Substitution& values) {
-  if (s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::unrolled) {
+void expand(std::vector<KStmt>& out, const KStmt& s, ir::Substitution& values, const Which& which) {
+  if (is_unrolled(s) && which(s)) {
     std::int64_t begin = 0, extent = 0;
     const Expr first = put_in(s.begin, values);
     if (!ir::is_int(put_in(s.extent, values), &extent)) throw InternalError("an unrolled loop without a constant extent");
     const bool constant = ir::is_int(first, &begin);
     for (std::int64_t k = 0; k < extent; ++k) {
       values.emplace_back(s.var, constant ? ir::index(begin + k) : ir::add(first, ir::index(k)));
-      expand(out, s.body, values);
+      expand(out, s.body, values, which);
       values.pop_back();
     }
     return;
@@ -92,26 +103,57 @@ void expand(std::vector<KStmt>& out, const KStmt& s, ir::Substitution& values) {
   for_each_expr(copy, [&](Expr& e) { e = put_in(e, values); });
   std::int64_t known = 0;
   if (copy.kind == KStmt::Kind::if_ && ir::is_int(copy.value, &known)) {
-    expand(out, known ? s.body : s.otherwise, values);
+    expand(out, known ? s.body : s.otherwise, values, which);
     return;
   }
-  expand(copy.body, s.body, values);
-  expand(copy.otherwise, s.otherwise, values);
+  expand(copy.body, s.body, values, which);
+  expand(copy.otherwise, s.otherwise, values, which);
   out.push_back(std::move(copy));
 }
 
-void expand(std::vector<KStmt>& out, const std::vector<KStmt>& list, ir::Substitution& values) {
-  for (const KStmt& s : list) expand(out, s, values);
+void expand(std::vector<KStmt>& out, const std::vector<KStmt>& list, ir::Substitution& values, const Which& which) {
+  for (const KStmt& s : list) expand(out, s, values, which);
+}
+
+bool expand(Draft& draft, const Which& which) {
+  if (!has_unrolled(draft.kernel.body, which)) return false;
+  std::vector<KStmt> body;
+  ir::Substitution values;
+  expand(body, draft.kernel.body, values, which);
+  draft.kernel.body = std::move(body);
+  return true;
+}
+
+// Does an index read an element of a constant at the variable?
+bool picks_indices(const ir::Kernel& k, const std::vector<KStmt>& list, ir::Id variable) {
+  return std::any_of(list.begin(), list.end(), [&](const KStmt& s) {
+    bool found = false;
+    for_each_expr(s, [&](const Expr& e) {
+      ir::walk(e, [&](const Expr& x) {
+        found =
+            found || (ir::is(x, ir::Op::cast) && x.type().is_index() && ir::is(ir::args_of(x)[0], ir::Op::load) &&
+                      ir::uses_var(x, variable) && k.buffers.at(ir::args_of(x)[0].node()->id).storage == ir::Storage::constant);
+        return !found;
+      });
+    });
+    return found || picks_indices(k, s.body, variable) || picks_indices(k, s.otherwise, variable);
+  });
 }
 
 }  // namespace
 
 void unroll(Draft& draft) {
-  if (!has_unrolled(draft.kernel.body)) return;
-  std::vector<KStmt> body;
-  ir::Substitution values;
-  expand(body, draft.kernel.body, values);
-  draft.kernel.body = std::move(body);
+  expand(draft, [](const KStmt&) { return true; });
+}
+
+void unroll_tables(Draft& draft) {
+  const ir::Kernel& k = draft.kernel;
+  if (std::none_of(k.buffers.begin(), k.buffers.end(), [](const auto& b) { return b.second.storage == ir::Storage::constant; }))
+    return;
+  const auto holds_loops = [](const KStmt& s) {
+    return std::any_of(s.body.begin(), s.body.end(), [](const KStmt& x) { return x.kind == KStmt::Kind::for_; });
+  };
+  if (expand(draft, [&](const KStmt& s) { return holds_loops(s) && picks_indices(k, s.body, s.var); })) fold_constants(draft);
 }
 
 }  // namespace ashlar::lower_impl

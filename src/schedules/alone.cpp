@@ -115,19 +115,6 @@ std::optional<std::int64_t> lag_of(const ir::Program& p, const ir::Stage& s, std
   return most;
 }
 
-// The steps that are read alone, where readers leave that: a ring of a power of two of them.
-void keep_steps(Draft& d, Id id) {
-  const ir::Stage s = d.stage(id);
-  if (is_output(d.program(), s)) return;
-  for (const std::size_t dim : s.along) {
-    const auto lag = lag_of(d.program(), s, dim);
-    if (!lag || *lag == 0) continue;
-    const auto slots = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(*lag) + 1));
-    const auto refused = d.s.attempt([&] { d.handle(id).fold(static_cast<int>(dim), slots, d.where); });
-    if (!refused) d.done(id, "a ring of " + std::to_string(slots) + " steps along " + spatial_of(s)[dim].name);
-  }
-}
-
 // A row by itself is taken a vector of steps at a time (lower/scan_lanes.cpp).
 bool scans_in_lanes(const Draft& d, const ir::Stage& s) {
   const ir::ReducerKind kind = s.scan.kind;
@@ -241,6 +228,18 @@ void row_in_registers(Draft& d, Id id, std::int64_t extent) {
 }
 
 }  // namespace
+
+void keep_steps(Draft& d, Id id) {
+  const ir::Stage s = d.stage(id);
+  if (is_output(d.program(), s)) return;
+  for (const std::size_t dim : s.along) {
+    const auto lag = lag_of(d.program(), s, dim);
+    if (!lag || *lag == 0) continue;
+    const auto slots = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(*lag) + 1));
+    d.attempt(id, "a ring of " + std::to_string(slots) + " steps along " + spatial_of(s)[dim].name,
+              [&] { d.handle(id).fold(static_cast<int>(dim), slots, d.where); });
+  }
+}
 
 void schedule_alone(Draft& d, Id id) {
   const ir::Stage s = d.stage(id);

@@ -204,8 +204,10 @@ void turn_rows(Draft&, Id stage, Id told, Loop place, std::size_t dim, std::int6
 void points_inside(Draft&, Id stage, Loop place, std::size_t dim, std::int64_t points);
 // few.cpp: of rows whose terms differ in number, the few results of each together.
 bool few_results_together(Draft&, Id stage, bool parallel);
-void unroll_few(Draft&, Id stage);      // the innermost loops of a few iterations, one after the other without a loop
-void schedule_alone(Draft&, Id stage);  // recurrences and scatters: alone.cpp
+void unroll_few(Draft&, Id stage);       // the innermost loops of a few iterations, one after the other without a loop
+void few_points(Draft&, Id stage);       // few_points.cpp: a dimension of them is unrolled, where that computes less
+void schedule_alone(Draft&, Id stage);   // recurrences and scatters: alone.cpp
+void keep_steps(Draft&, Id recurrence);  // alone.cpp: a ring of a power of two of its steps, where readers leave that
 bool is_fresh(const ir::Program&, const ir::Stage&);  // as it was written, stages inside of a recurrence aside: steps.cpp
 void schedule_steps(Draft&, Id recurrence);           // its loops, and the reductions inside of its steps
 void share_steps(Draft&);  // steps_together.cpp: recurrences that are done, over the same steps of one input

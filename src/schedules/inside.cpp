@@ -166,6 +166,7 @@ void schedule_inside(Draft& d, Id id, Loop place, const std::optional<Tile>& til
     reorder(d, stage, order);
   });
   vectorize(d, id, loop_over(d, stage, variable), d.sizes().constant_extent(d.stage(id), variable));
+  few_points(d, id);
   on_stack(d, id);
 }
 

@@ -249,6 +249,7 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
     const Loop loop = plan.levels[static_cast<std::size_t>(plan.parallel)].loop;
     d.attempt(g.leader, label(d, loop) + " in parallel", [&] { leader.parallel(loop, d.where); }, "one thread");
   }
+  if (plan.place.empty()) few_points(d, g.leader);
 }
 
 }  // namespace ashlar::schedules

@@ -135,6 +135,7 @@ void points_of_a_step(Draft& d, Id id) {
       }))
     lanes = *last;
   vectorize(d, id, loop_over(d, stage, s.iters[lanes].id), d.sizes().constant_extent(s, s.iters[lanes].id));
+  few_points(d, id);
 }
 
 // Vectors of a tile along a dimension: of a constant extent as many as leave the fewest lanes empty.
@@ -421,6 +422,8 @@ void schedule_steps(Draft& d, Id recurrence) {
     else if (terms_in_lanes(d.program(), r))
       reduce_in_lanes(d, id, terms);
   }
+  few_points(d, recurrence);
+  keep_steps(d, recurrence);
 }
 
 }  // namespace ashlar::schedules
