@@ -53,9 +53,8 @@ VarRange range_of(const KStmt& loop) {
 
 TileContext TileContext::inside(const KStmt& loop) const {
   TileContext inner = *this;
-  const VarRange r = range_of(loop);
-  inner.facts.range(r.id, r.range.lo, r.range.hi);
-  if (loop.loop_kind == ir::LoopKind::vectorized) inner.lanes.insert(inner.lanes.begin(), r);
+  runs(inner.facts, loop);
+  if (loop.loop_kind == ir::LoopKind::vectorized) inner.lanes.insert(inner.lanes.begin(), range_of(loop));
   return inner;
 }
 
@@ -164,7 +163,8 @@ class Tiles {
     Assumed any = assumed(Arms::any);
     std::optional<Moved> moved;
     const auto outside = [&](KStmt& rest) {
-      below(rest, at), outside_.in_turn(rest, moved || is_tail(rest, at, any.interior.slacks()));
+      below(rest, at);
+      outside_.in_turn(rest, moved || is_tail(rest, at, any.interior.slacks()), at.facts, !moved);
       if (moved && rest.loop_kind == ir::LoopKind::serial) rest = chosen(moved->fits, std::move(moved->body), std::move(rest));
     };
     if (any.interior.has_equal_arms()) {

@@ -57,6 +57,8 @@ void synchronise(Draft&);
 void specialise_interior(Draft&, const LowerOptions&);
 void hoist_guards(Draft&);
 void choose_remainders(Draft&);
+void runs(analysis::Facts&, const ir::KStmt& loop);                       // what holds in an iteration of it
+void choose_remainders(std::vector<ir::KStmt>&, const analysis::Facts&);  // of statements, in whose place the facts hold
 void know_strides(Draft&);
 void convert_once(Draft&);
 void expand_functions(Draft&);

@@ -4,6 +4,9 @@
 //   (x - 1) % W       with 0 <= x < W             select(x - 1 < 0, x - 1 + W, x - 1)
 //   (c + 1) % W       with 0 <= c < W             select(c + 1 < W, c + 1, c + 1 - W)
 //
+// What holds for the active lanes of a vector alone serves as well; what is chosen is clamped then, so that the other lanes,
+// which read without a mask because a remainder lies in its period, still do.
+//
 // A division by a number that is not constant takes as long as ten to twenty additions, and no target has one of 64 bits for
 // vectors. Remainders by constants stay: they are multiplications, and patterns of lanes that loads know.
 #include "lower/passes.h"
@@ -29,51 +32,73 @@ bool divides(const Expr& e) {
   return found;
 }
 
-Expr chosen(const Expr& e, const Facts& facts) {
+// What holds for all lanes, and for those that are active.
+struct Known {
+  Facts all, active;
+};
+
+Expr chosen(const Expr& e, const Known& known) {
   if (!ir::is(e, Op::mod) || !e.type().is_index() || ir::is(ir::args_of(e)[1], Op::int_const)) return e;
   const Expr a = ir::args_of(e)[0], n = ir::args_of(e)[1], zero = ir::index(0);
-  const auto holds = [&](const Expr& condition) { return analysis::can_prove(condition, facts); };
-  if (!holds(ir::lt(a, ir::add(n, n))) || !holds(ir::ge(a, ir::sub(zero, n)))) return e;  // so n > 0
-  const bool below = !holds(ir::ge(a, zero)), above = !holds(ir::lt(a, n));
+  const auto near = [&](const Facts& facts) {  // -n <= a < 2n; so n > 0
+    return analysis::can_prove(ir::lt(a, ir::add(n, n)), facts) && analysis::can_prove(ir::ge(a, ir::sub(zero, n)), facts);
+  };
+  const bool all = near(known.all);
+  if (!all && !(analysis::can_prove(ir::gt(n, zero), known.all) && near(known.active))) return e;
+  const Facts& facts = all ? known.all : known.active;
+  const bool below = !analysis::can_prove(ir::ge(a, zero), facts), above = !analysis::can_prove(ir::lt(a, n), facts);
   Expr r = a;
   if (above) r = ir::select(ir::lt(a, n), r, ir::sub(a, n));
   if (below) r = ir::select(ir::lt(a, zero), ir::add(a, n), r);
-  return r;
+  return all ? r : ir::max(ir::min(r, ir::sub(n, ir::index(1))), zero);
 }
 
-// A condition on lanes becomes a mask: what needs none because a remainder lies in its period is read by all of them.
 bool is_mask(const Expr& condition, const std::vector<ir::Id>& lanes) {
   return std::any_of(lanes.begin(), lanes.end(), [&](ir::Id v) { return ir::uses_var(condition, v); });
 }
 
-void visit(std::vector<KStmt>& list, const Facts& facts, std::vector<ir::Id>& lanes) {
+void visit(std::vector<KStmt>& list, const Known& known, std::vector<ir::Id>& lanes) {
   for (KStmt& s : list) {
     for_each_expr(s, [&](Expr& e) {
       if (!divides(e)) return;
       bool any = false;
       const Expr other = ir::transform(e, [&](const Expr& x) {
-        const Expr r = chosen(x, facts);
+        const Expr r = chosen(x, known);
         any = any || r.node() != x.node();
         return r;
       });
       if (any) e = other;
     });
-    Facts inner = facts;
-    if (s.kind == KStmt::Kind::for_) inner.range(s.var, s.begin, ir::sub(ir::add(s.begin, s.extent), ir::index(1)));
-    if (s.kind == KStmt::Kind::if_ && !has_load(s.value) && !is_mask(s.value, lanes)) inner.assume(s.value);
+    Known inner = known;
+    if (s.kind == KStmt::Kind::for_) runs(inner.all, s), runs(inner.active, s);
+    if (s.kind == KStmt::Kind::if_ && !has_load(s.value)) {
+      inner.active.assume(s.value);
+      if (!is_mask(s.value, lanes)) inner.all.assume(s.value);
+    }
     const bool vector = s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::vectorized;
     if (vector) lanes.push_back(s.var);
     visit(s.body, inner, lanes);
-    visit(s.otherwise, facts, lanes);
+    visit(s.otherwise, known, lanes);
     if (vector) lanes.pop_back();
   }
 }
 
 }  // namespace
 
-void choose_remainders(Draft& draft) {
-  std::vector<ir::Id> lanes;
-  visit(draft.kernel.body, facts_of(draft.kernel), lanes);
+void runs(Facts& facts, const KStmt& loop) {
+  facts.range(loop.var, loop.begin, ir::sub(ir::add(loop.begin, loop.extent), ir::index(1)));
+  std::int64_t by = 0;
+  Expr any = ir::gt(loop.extent, ir::index(0));
+  if (ir::is(loop.extent, Op::div) && ir::is_int(ir::args_of(loop.extent)[1], &by) && by > 0)
+    any = ir::ge(ir::args_of(loop.extent)[0], ir::index(by));
+  if (!has_load(any)) facts.assume(any);
 }
+
+void choose_remainders(std::vector<KStmt>& list, const Facts& facts) {
+  std::vector<ir::Id> lanes;
+  visit(list, {facts, facts}, lanes);
+}
+
+void choose_remainders(Draft& draft) { choose_remainders(draft.kernel.body, facts_of(draft.kernel)); }
 
 }  // namespace ashlar::lower_impl
