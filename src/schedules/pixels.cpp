@@ -20,6 +20,7 @@ constexpr std::int64_t widest_stride = 4;    // of loads that are shuffled
 constexpr std::int64_t most_points = 32;     // in a vector: rows end within one, and have few of them
 constexpr std::int64_t longest_row = 8;      // whose elements lie a number apart (lower/strides.cpp)
 constexpr double dear_choice = 8;            // operations of values that are chosen by their place in a point
+constexpr double dear_arms = 2;              // operations in the arms of choices by the value
 constexpr std::int64_t vectors_of_sums = 4;  // of a tile
 
 struct Dims {
@@ -74,16 +75,22 @@ Along along(const Draft& d, const Reading& r, const Dims& dims) {
   return a;
 }
 
-// Has each value a formula of its own, of which every lane would compute all?
+// Has each value a formula of its own, of which every lane would compute all? What a choice by the value computes for nothing
+// is one of its arms: a load or a constant is less than what takes the values apart.
 bool chooses_values(const ir::Stage& s, Id channel) {
-  if (cost_of(s) <= dear_choice) return false;
-  bool found = false;
+  double wasted = 0;
   for (const Expr& value : s.values)
     ir::walk(value, [&](const Expr& e) {
-      found = found || (ir::is(e, ir::Op::select) && ir::uses_var(ir::args_of(e)[0], channel));
-      return !found;
+      if (!ir::is(e, ir::Op::select) || !ir::uses_var(ir::args_of(e)[0], channel)) return true;
+      for (const Expr& arm : ir::args_of(e).subspan(1))
+        ir::walk(arm, [&](const Expr& x) {
+          if (ir::is(x, ir::Op::load)) return ++wasted, false;
+          if (!x.type().is_index() && x.node()->count > 0) wasted += cost_of(ir::op_of(x));
+          return true;
+        });
+      return true;
     });
-  return found;
+  return wasted > dear_arms && cost_of(s) > dear_choice;
 }
 
 bool together(const Draft& d, const ir::Stage& s, const Dims& dims) {
