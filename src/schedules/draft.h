@@ -36,6 +36,7 @@ struct Level {
 struct Phases {  // of a window under a stride: x(stride t + term)
   Id buffer = 0, term = 0;
   std::int64_t stride = 1;
+  std::int64_t values = 1;  // of a point: the dimension behind t
 };
 
 struct Tile {  // of results that are summed in registers: dimensions of a stage, -1 where there is none
@@ -185,7 +186,7 @@ bool regroups(const Draft&, const ir::Stage&);                      // reduction
 void reduce_in_lanes(Draft&, Id stage, double terms = 0);
 void reduce_all(Draft&, Id stage);
 // phases.cpp: of the stage's results along `columns`; the copy that it reads, at the place where a tile is computed.
-std::optional<Phases> phases_of(const Draft&, const ir::Stage&, Id columns);
+std::optional<Phases> phases_of(const Draft&, const ir::Stage&, Id columns, std::int64_t values = 1);
 void copy_phases(Draft&, Id stage, Id told, Loop place, const Phases&);
 // pixels.cpp: points with a few values each, the last dimension.
 // Vectors hold several points with all values of each. `alone`: nothing is computed inside of its loops.

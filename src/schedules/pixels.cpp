@@ -93,7 +93,8 @@ bool chooses_values(const ir::Stage& s, Id channel) {
   return wasted > dear_arms && cost_of(s) > dear_choice;
 }
 
-bool together(const Draft& d, const ir::Stage& s, const Dims& dims) {
+// `phases`: what is read a phase at a time, whose points are neighbours then.
+bool together(const Draft& d, const ir::Stage& s, const Dims& dims, Id phases = 0) {
   const auto all = readings_of(d.program(), s);
   const auto terms = reduce_of(s);
   return std::all_of(all.begin(), all.end(), [&](const Reading& r) {
@@ -104,7 +105,8 @@ bool together(const Draft& d, const ir::Stage& s, const Dims& dims) {
       return !planes && (a.points == 0 || !a.even || a.step == 0 || a.step <= widest_stride * dims.channels);
     }
     // a load for each term: neighbours, or what all values of all points share
-    if (a.points > 0) return a.channels == 1 && a.step == dims.channels && r.at.back().plain(dims.channel);
+    if (a.points > 0)
+      return a.channels == 1 && (a.step == dims.channels || r.buffer == phases) && r.at.back().plain(dims.channel);
     return a.channels == 0 || std::none_of(terms.begin(), terms.end(), [&](const ir::IterVar& k) {
              return std::any_of(r.at.begin(), r.at.end(), [&](const Index& x) { return x.moves_with(k.id); });
            });
@@ -143,7 +145,9 @@ std::optional<Tile> tile_of_pixels(const Draft& d, const ir::Stage& s) {
   Tile t;
   t.columns = static_cast<int>(spatial_of(s).size()) - 1, t.columns_by = dims->channels;
   t.pixels = t.columns - 1, t.pixels_by = std::min(lanes, most_points);
-  if (s.is_reduction() && together(d, s, *dims)) {
+  const auto phases = s.is_reduction() ? phases_of(d, s, dims->point, dims->channels) : std::nullopt;
+  if (s.is_reduction() && together(d, s, *dims, phases ? phases->buffer : 0)) {
+    t.phases = phases;
     t.pixels_by = lanes / std::gcd(lanes, dims->channels);  // whole vectors
     while (2 * t.width() <= vectors_of_sums * lanes) t.pixels_by *= 2;
   } else if (apart(d, s, *dims)) {

@@ -44,3 +44,22 @@ TEST_CASE("by default: which windows are copied by phases") {
   CHECK(!copied(9, 64));  // too many phases
   CHECK(!copied(1, 64));  // neighbours as they lie
 }
+
+TEST_CASE("by default: points with a few values lie side by side in a phase") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  for (const auto& [type, stride, terms, values] :
+       {std::tuple(f32, 2, 48, 2), {f32, 3, 13, 4}, {f32, 4, 17, 3}, {i32, 2, 9, 2}})
+    for (const char* target : {"x86-64-v4", "x86-64-v3", "aarch64"}) {
+      CAPTURE(target);
+      CAPTURE(values);
+      const Tensor x = input("x", type, {stride * N + terms - 1, values}), w = input("w", type, {terms});
+      const Axis k{"k", terms};
+      const Tensor y = compute("y", {N, values}, [&](Var n, Var c) { return sum(w(k) * x(stride * n + k, c), k); });
+      const Scheduled s({x, w}, {y}, {.regroup = false}, target);
+      const bool fits = 2 * values <= s.by.schedule.target().lanes(type);
+      if (fits) CHECK(s.has("y", "x copied in " + std::to_string(stride) + " phases"));
+      for (const std::int64_t n : {0, 1, 15, 16, 17, 63, 64, 130})
+        s.same({{stride * n + terms - 1, values}, {terms}, {n, values}});
+    }
+}
