@@ -74,6 +74,28 @@ bool has_terms_of_its_own(const std::vector<Reading>& loads, const ir::Stage& s,
   return false;
 }
 
+// Neighbouring results have the same terms, each with an element of its own beside them: every pair of two lists is looked at.
+// Results in lanes read a term once for all of them, and nothing is added up across lanes.
+//
+//   rank(i) = sum over j of x(j) < x(i)
+bool looks_at_pairs(const std::vector<Reading>& loads, const ir::Stage& s, const Sizes& sizes) {
+  constexpr double many = 32;
+  const auto spatial = spatial_of(s), terms = reduce_of(s);
+  if (spatial.empty() || sizes.extent(s, spatial.back().id) < many) return false;
+  for (const ir::IterVar& k : terms)
+    if (sizes.from_data(s, k.id)) return false;
+  for (const ir::IterVar& v : spatial)
+    if (bounds_terms(s, v.id)) return false;
+  bool shared = false, own = false;
+  for (const Reading& r : loads) {
+    const bool of_terms = std::any_of(terms.begin(), terms.end(), [&](const auto& k) { return uses(r, k.id); });
+    const bool of_results = uses(r, spatial.back().id);
+    if (of_terms && of_results) return false;
+    shared = shared || of_terms, own = own || (of_results && runs_along(r, spatial.back().id));
+  }
+  return shared && own;
+}
+
 void reduction(const ir::Program& p, const ir::Stage& s, const Sizes& sizes, Classified& c) {
   const auto spatial = spatial_of(s), terms = reduce_of(s);
   std::vector<Reading> loads;
@@ -110,6 +132,8 @@ void reduction(const ir::Program& p, const ir::Stage& s, const Sizes& sizes, Cla
     beside = beside || (!spatial.empty() && runs_along(r, spatial.back().id));
   }
   if (beside) c.contiguous = 0;
+  const bool pairs = c.contiguous && !c.window && looks_at_pairs(loads, s, sizes);
+  if (pairs) c.contiguous = 0;
   const bool own_terms = c.window && has_terms_of_its_own(loads, s, sizes, in_windows, c);
 
   // Two factors, each with a dimension of its own, that share what is summed over.
@@ -152,7 +176,7 @@ void reduction(const ir::Program& p, const ir::Stage& s, const Sizes& sizes, Cla
     c.why = "terms along " + name_of_variable(c.contiguous) + " are neighbours in memory";
   } else {
     c.family = Family::column_reduction;
-    c.why = "terms lie apart in memory; results are neighbours";
+    c.why = pairs ? "neighbouring results share their terms" : "terms lie apart in memory; results are neighbours";
   }
 }
 

@@ -173,8 +173,6 @@ void schedule_inside(Draft&, Id stage, Loop place, const std::optional<Tile>& ti
 std::int64_t lanes_for(std::optional<std::int64_t> columns, std::int64_t lanes);      // of a vector along them
 Tile tile_of(Draft&, const ir::Stage&, const Classified&);                            // tiles.cpp
 void lies_last(const Stage&, int rank, int dim, Where);  // neighbours in memory are those of this dimension; of rank 2 to 5
-// The variable bounds the terms, k in [0, i + 1): rows do not go over them together.
-bool bounds_terms(const ir::Stage&, Id variable);
 void accumulate(Draft&, Id stage, const Tile&);
 void vectors_of_tile(Draft&, Id stage, Loop columns, const Tile&);  // the inner loop of what is copied out of one
 void pack_columns(Draft&, Id stage, Id sums, const Tile&);          // before the loops of either

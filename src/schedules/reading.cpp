@@ -221,4 +221,11 @@ std::vector<ir::IterVar> reduce_of(const ir::Stage& s) {
   return all;
 }
 
+bool bounds_terms(const ir::Stage& s, Id variable) {
+  const auto terms = reduce_of(s);
+  return std::any_of(terms.begin(), terms.end(), [&](const ir::IterVar& k) {
+    return (!k.begin.empty() && ir::uses_var(k.begin, variable)) || (!k.end.empty() && ir::uses_var(k.end, variable));
+  });
+}
+
 }  // namespace ashlar::schedules

@@ -66,5 +66,7 @@ std::vector<Id> readers_of(const ir::Program&, const ir::Stage&);
 bool is_output(const ir::Program&, const ir::Stage&);
 std::vector<ir::IterVar> spatial_of(const ir::Stage&);
 std::vector<ir::IterVar> reduce_of(const ir::Stage&);
+// The variable bounds the terms, k in [0, i + 1): rows do not go over them together.
+bool bounds_terms(const ir::Stage&, Id variable);
 
 }  // namespace ashlar::schedules

@@ -66,13 +66,6 @@ bool one_point(const Draft& d, const ir::Stage& s, Id variable) {
 
 namespace {
 
-// Do the points of a dimension have terms of their own number, as rows of a table or of a triangle have?
-bool bounds_terms(const ir::Stage& s, Id variable) {
-  const auto uses = [&](const Expr& e) { return !e.empty() && ir::uses_var(e, variable); };
-  const auto terms = reduce_of(s);
-  return std::any_of(terms.begin(), terms.end(), [&](const ir::IterVar& v) { return uses(v.begin) || uses(v.end); });
-}
-
 // The last dimension of a stage that a step computes many points of and that neighbours in memory belong to.
 std::optional<std::size_t> columns_of(const Draft& d, const ir::Stage& s) {
   const auto nests = ir::nests_of(d.program(), s.id);

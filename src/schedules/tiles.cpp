@@ -134,13 +134,6 @@ void lies_last(const Stage& stage, int rank, int dim, Where where) {
     stage.transform_layout([&](Var a, Var b, Var c, Var e, Var f) { return last_in_memory<5>({a, b, c, e, f}, dim); }, where);
 }
 
-bool bounds_terms(const ir::Stage& s, Id variable) {
-  const auto terms = reduce_of(s);
-  return std::any_of(terms.begin(), terms.end(), [&](const ir::IterVar& k) {
-    return (!k.begin.empty() && ir::uses_var(k.begin, variable)) || (!k.end.empty() && ir::uses_var(k.end, variable));
-  });
-}
-
 Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
   const auto spatial = spatial_of(s);
   const Sizes sizes = d.sizes();

@@ -100,6 +100,14 @@ TEST_CASE("by default: what a sum is taken for") {
   CHECK(family_of({a, column}, ops::matmul(a, column)) == Family::row_reduction);
   // the largest operand says what neighbours are
   CHECK(family_of({a, d}, compute("y", {{"i", 64}}, [&](Var i) { return sum(a(i, k) + d(i), k); })) == Family::row_reduction);
+  // every pair of two lists: results share their terms, unless these are few or rows have a number of their own
+  const Tensor e = input("e", f32, {300});
+  const Axis j{"j", 300};
+  const auto count_below = [&](Var i, const Axis& all) { return sum(i32(e(all) < d(i)), all); };
+  CHECK(family_of({d, e}, compute("y", {{"i", 64}}, [&](Var i) { return count_below(i, j); })) == Family::column_reduction);
+  CHECK(family_of({d, e}, compute("y", {{"i", 8}}, [&](Var i) { return count_below(i, j); })) == Family::row_reduction);
+  CHECK(family_of({d, e}, compute("y", {{"i", 64}}, [&](Var i) { return count_below(i, Axis{"j", 0, i + 1}); })) ==
+        Family::row_reduction);
   CHECK(family_of({a}, ops::reduce_sum(a, {.axes = {0}})) == Family::column_reduction);
   // windows that lie beside each other are windows too, small ones
   CHECK(family_of({image}, ops::max_pool2d(image, {.window = {2, 2}, .stride = {2, 2}})) == Family::stencil);
