@@ -497,7 +497,8 @@ std::vector<Interval> required_region(const Program& p, Id nest_id, Steps steps)
     bool any = false;
     for (Id buffer : stage.buffers) {
       std::vector<Interval> part(box.size());
-      if (!needed(p, tree, parent_of(path), &nest, buffer, path, nest.slides.empty() ? nullptr : &windows, part)) continue;
+      const bool whole_windows = !nest.slides.empty() && steps == Steps::before;
+      if (!needed(p, tree, parent_of(path), &nest, buffer, path, whole_windows ? &windows : nullptr, part)) continue;
       for (std::size_t d = 0; d < box.size(); ++d) widen(box, d, part[d], !any, facts_at(p, path));
       any = true;
     }

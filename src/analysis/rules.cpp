@@ -130,6 +130,8 @@ std::vector<Rule> make_rules() {
       {"select.min_lt",  "the smaller of the two",                          select(x < y, x, y), min(x, y), always},
       {"select.max",     "the larger of the two",                           select(x <= y, y, x), max(x, y), always},
       {"select.max_lt",  "the larger of the two",                           select(x < y, y, x), max(x, y), always},
+      {"select.equal",   "where both are the same, either",                 select(x == y, x, y), y, always},
+      {"select.equal2",  "where both are the same, either",                 select(x == y, y, x), x, always},
       {"select.bool",    "p is its own value",                              select(p, yes, no), p, always},
       {"select.inner",   "p holds in the first arm",                        select(p, select(p, x, y), z), select(p, x, z), always},
       {"select.inner2",  "p fails in the second arm",                       select(p, x, select(p, y, z)), select(p, x, z), always},

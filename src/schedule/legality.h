@@ -52,6 +52,9 @@ void prove_bijective(Context&, const Stmt& alloc);  // again, of a layout that s
 void prove_within(Context&, const ir::Buffer&, const std::vector<Expr>& extents);  // the layout needs no more storage than that
 void prove_beside(Context&, const Stmt& nest);  // beside another's loop: what an iteration reads was computed by then
 bool beside_stage(const Program&, const Stmt& block, Id stage);  // is the block computed beside a loop of that stage?
+// An output inside of a loop of its reader: every element is computed in some iteration. `besides`: what a refusal adds.
+void prove_needed(Context&, const ir::Stage&, const std::string& besides = {});
+bool stores_outputs(const Program&, const ir::Stage&);
 void prove_after(Context&, const Stmt& nest);  // a nest put after its producer sees finished points, each once
 void prove_order(Context&);                    // every read finds its buffer allocated around it and computed before it
 void prove_reads(Context&);                    // every read lies in the domain of what it reads

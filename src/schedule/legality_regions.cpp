@@ -84,7 +84,7 @@ void prove_slide(Context& c, const Stmt& nest, const ir::Slide& slide) {
                where + " (compute_at that loop first)");
   for (Id b : stage.buffers) {
     const Stmt* alloc = ir::alloc_of(p, b);
-    if (!alloc || encloses(p, loop.id, alloc->id))
+    if (alloc && encloses(p, loop.id, alloc->id))
       c.unproved(Obligation::cover, "storage outside of the loop it slides along (store_at an outer loop)",
                  p.buffer(b).name + " is stored inside " + name_of(p, loop));
   }

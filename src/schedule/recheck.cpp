@@ -95,6 +95,8 @@ void recheck_nest(Context& c, const Stmt& nest, Id recurrence, const Standing& s
     if (!standing.window(nest)) prove_slide(c, nest, slide);
   if (nest.after) prove_after(c, nest);
   if (nest.loop) prove_beside(c, nest);
+  if (!defined && !nest.after && !nest.loop && stores_outputs(p, stage) && ir::path_to(p, nest.id).size() > 1)
+    prove_needed(c, stage);
   if (stage.scatters() && !standing.inside(nest)) prove_scatter_place(c, nest);
   if (stage.atomic && !(defined && standing.inside(nest))) prove_atomic(c, nest);
   if (!(defined && standing.inside(nest)) && analysis::drops(p, stage)) prove_dropped(c, nest);

@@ -134,15 +134,24 @@ std::optional<Loop> side_by_side(Draft& d, Id id, Id rows) {
   if (!lag || *lag == 0) return groups;
   const auto state = static_cast<std::uint64_t>(*lag) * s.buffers.size();
   const auto room = static_cast<std::uint64_t>(std::max(2, d.s.target().vector_registers() / 2)) / state;
-  std::set<Id> arrays;  // but for rings of steps
-  for (const Id b : s.buffers)
-    if (d.program().buffer(b).layout.map.empty()) arrays.insert(b);
-  for (const Expr& value : s.values)
-    ir::walk(value, [&](const Expr& e) {
-      if (ir::is(e, ir::Op::load) && std::find(s.buffers.begin(), s.buffers.end(), e.node()->id) == s.buffers.end())
-        arrays.insert(e.node()->id);
-      return true;
+  std::set<Id> arrays;  // with rows of their own; but for rings of steps
+  const std::vector<Id> readers = readers_of(d.program(), s);
+  for (const Id b : s.buffers) {  // what later steps alone read is not stored
+    const bool read = std::any_of(readers.begin(), readers.end(), [&](Id reader) {
+      const auto all = readings_of(d.program(), d.stage(reader));
+      return reader != id && std::any_of(all.begin(), all.end(), [&](const Reading& r) { return r.buffer == b; });
     });
+    if (d.program().buffer(b).layout.map.empty() && (read || d.program().buffer(b).role != ir::Role::temporary))
+      arrays.insert(b);
+  }
+  const Id step = s.iters[s.along.back()].id;
+  for (const Reading& r : readings_of(d.program(), s)) {
+    const auto moves = [&](Id variable) {
+      return std::any_of(r.at.begin(), r.at.end(), [&](const Index& x) { return x.moves_with(variable) && !x.from_data; });
+    };
+    const bool own = std::find(s.buffers.begin(), s.buffers.end(), r.buffer) != s.buffers.end();
+    if (!own && moves(rows) && moves(step)) arrays.insert(r.buffer);
+  }
   const auto most = std::min<std::uint64_t>(std::max<std::size_t>(2, 8 / std::max<std::size_t>(1, arrays.size())), room);
   const auto many = static_cast<std::int64_t>(most == 0 ? 0 : std::bit_floor(most));
   if (many < 2 || d.sizes().constant_extent(s, rows).value_or(INT64_MAX) < many) return groups;

@@ -46,6 +46,7 @@ Choices by_default(Schedule& s, const DefaultOptions& options, Where where) {
     return d.finish();
   }
   inline_stages(d);
+  follow_steps(d);
   std::set<Id> done;
   for (std::vector<Group> groups = groups_of(d); !groups.empty();) {
     const Group g = groups.front();

@@ -155,6 +155,7 @@ void schedule_on_device(Draft&);  // device.cpp: all of the program
 bool schedule_on_device_by_family(Draft&, Id stage, std::set<Id>& taken);  // device_families.cpp
 bool is_untouched(const ir::Program&, const ir::Stage&);                   // no step was applied to it
 void inline_stages(Draft&);                                                // inlining.cpp
+void follow_steps(Draft&);                                                 // following.cpp: recurrences and their readers
 std::vector<Group> groups_of(Draft&);                                      // place.cpp: leaders before what they read
 Plan plan_of(Draft&, const Group&, bool families = true);                  // plan.cpp
 Taken taken_by(Draft&, Id stage);                                          // families.cpp

@@ -13,6 +13,9 @@ bool follows(const ir::Stage& recurrence, Id variable, const ir::Stage&, std::si
 // Does a step compute one point of this dimension: that of the step, or of the one before?
 bool one_point(const Draft&, const ir::Stage&, Id variable);
 
+// Where a step is short and waits for sums in the one before: the steps of several rows side by side, groups of rows on the
+// pool. Returns false, and changes nothing, where it is not, or there are no rows.
+bool rows_of_steps(Draft&, Id recurrence);
 // For a reduction of one point a step whose terms end at the step: sums the terms before a block of steps in lanes, for all
 // points of the block. Returns false, and changes nothing, if the reduction has another form or the cut is refused.
 bool sums_ahead(Draft&, Id recurrence, Id reduction);

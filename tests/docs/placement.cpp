@@ -15,7 +15,8 @@ Group placement() {
        "Computes the stage inside a loop of its reader, for what that iteration reads: less storage, close in time, at the "
        "price of "
        "points that several iterations compute.",
-       "Every reader lies inside the loop.", on<Smooth>([](Smooth& p, Schedule& s, Show& show) {
+       "Every reader lies inside the loop; of an output every element is read there.",
+       on<Smooth>([](Smooth& p, Schedule& s, Show& show) {
          const Tensor &a = p.a, &y = p.y;
          auto [i, j] = s[y].spatial<2>();
          s[a].compute_at(i);
@@ -82,7 +83,9 @@ Group placement() {
          show.after();
        })});
   add({"fold", "fold(dim, n)", "The storage of a dimension becomes a ring of `n`: row d lies in slot d % n.",
-       "All that is live at once fits the ring; of a recurrence the steps that the next one reads, and those that are read when it is done.", on<Smooth>([](Smooth& p, Schedule& s, Show& show) {
+       "All that is live at once fits the ring; of a recurrence the steps that the next one reads, and those that are read "
+       "when it is done.",
+       on<Smooth>([](Smooth& p, Schedule& s, Show& show) {
          const Tensor &a = p.a, &y = p.y;
          auto [i, j] = s[y].spatial<2>();
          auto [io, ii] = s[y].split(i, 16);

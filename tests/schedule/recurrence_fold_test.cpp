@@ -102,4 +102,33 @@ TEST_CASE("a ring that loses a step that is read is refused") {
   says(refusal(later.s, [&, t = t] { later.s[later.y].split(t, 4); }), {"one loop over the steps of y along t"});
 }
 
+TEST_CASE("of a recurrence that another one follows a ring is kept, as long as what that one reads") {
+  for (const bool earlier : {false, true}) {
+    lang::DefinitionScope scope;
+    const Symbol T{"T", {.min = 1}}, M{"M"};
+    const Tensor x = lang::make_input("x", i32, {T, M}), z = lang::make_output("z", i32, {T, M});
+    const auto fades = [&](const char* name, const std::function<Expr(Var, Var)>& of) {
+      return recur(
+          name, {{"t", T}, {"j", M}}, Along{0}, Lag{1}, [&](Var t, Var j) { return of(t, j); },
+          [&](Prior p, Var t, Var j) { return min(p(t - 1, j), 5) + of(t, j); });
+    };
+    const Tensor first = fades("first", [&](Var t, Var j) { return x(t, j); });
+    const Tensor second = fades(
+        "second", [&](Var t, Var j) { return earlier ? first(t, j) + select(t > 1, first(t - 2, j), 0) : Expr(first(t, j)); });
+    lang::bind(z, compute("z", {{"t", T}, {"j", M}}, [&](Var t, Var j) { return second(t, j) * 2; }));
+    const lang::Built built = lang::build_program("chain", {x, z});
+    Schedule s(built, Target::parse("x86-64-v3"));
+    const Loop t = s[z].spatial<2>()[0];
+    s[second].compute_at(t);
+    s[first].compute_at(t);
+    says(refusal(s, [&] { s[first].slide(t).fold(0, 2); }), {"a ring with room for what is live at once", "found 2"});
+    s[second].slide(t).fold(0, 2);
+    s[first].slide(t);
+    if (earlier) says(refusal(s, [&] { s[first].fold(0, 2); }), {"a ring with room for what is live at once", "found 2"});
+    s[first].fold(0, earlier ? 3 : 2);
+    for (const auto& [n, m] : {std::pair<std::int64_t, std::int64_t>{1, 2}, {2, 3}, {9, 4}})
+      means_the_same(built.program, s, {{n, m}, {n, m}});
+  }
+}
+
 }  // namespace ashlar::test

@@ -7,7 +7,8 @@ TEST_CASE("compute_at needs a loop around every reader") {
   Product t;
   auto [i, j] = t.s[t.C].spatial<2>();
   auto [pi, pj] = t.s[t.product].spatial<2>();
-  says(refusal(t.s, [&, i = i] { t.s[t.C].compute_at(i); }), {"a stage that is not an output"});
+  says(refusal(t.s, [&, i = i] { t.s[t.C].compute_at(i); }), {"a loop of another stage", "a loop of C itself"});
+  says(refusal(t.s, [&, pi = pi] { t.s[t.C].compute_at(pi); }), {"a stage that is not an output"});
   says(refusal(t.s, [&, pi = pi] { t.s[t.product].compute_at(pi); }), {"a loop of another stage", "a loop of product itself"});
   t.s[t.C].vectorize(j, 8);
   const Loop lanes = t.s[t.C].nest().back();

@@ -95,14 +95,16 @@ TEST_CASE("partial sums have so many dimensions on every machine (seed 425)") {
   const ir::Id stage = nest.stage;
   const auto loops = step("split", {Arg::loop(nest.body.front().id), Arg::integer(4), Arg::text("guard"), Arg::text("keep"),
                                     Arg::text("scalable")});
-  for (const ir::Id loop : loops) {
+  const auto refused = [&](ir::Id loop) {
     std::string found;
     try {
       step("rfactor", {Arg::stage(stage), Arg::loop(loop)});
     } catch (const RefusalError& e) { found = e.refusal.text(); }
     says(found,
          {"rfactor: expected reduction loops of so many iterations on every machine", "found ki of total in vscale * 4"});
-  }
+  };
+  for (const ir::Id loop : loops) refused(loop);
+  refused(step("fuse", {Arg::loop(loops.at(0)), Arg::loop(loops.at(1))}).front());
 }
 
 }  // namespace ashlar::test

@@ -127,6 +127,25 @@ TEST_CASE("by default: two rows side by side, however many arrays a step reads")
   s.same({shape, shape, shape, shape, shape, shape});
 }
 
+TEST_CASE("by default: rows side by side are counted of arrays that have rows and are stored") {
+  lang::DefinitionScope scope;
+  const Symbol R{"R"}, T{"T", {.min = 1}};
+  const Tensor x = lang::make_input("x", i32, {R, T}), start = lang::make_input("start", i32, {R}),
+               c = lang::make_input("c", i32, {3}), table = lang::make_input("table", i32, {8});
+  const auto state = recur(
+      "y", {R, T}, Along{1}, Lag{1}, [&](Var r, Var) { return values(start(r), c(2)); },
+      [&](Prior y, Var r, Var t) {
+        return values(min(y[0](r, t - 1) * c(0), 9) + table(in_range(x(r, t) % 8, 0, 8)), y[1](r, t - 1) / 2 + c(1) * x(r, t));
+      });
+  const Tensor sum = compute("sum", {R, T}, [&](Var r, Var t) { return state[0](r, t) + state[1](r, t); });
+  const Scheduled one({x, start, c, table}, {state[0]}), both({x, start, c, table}, {sum});
+  CHECK(one.has("y", "4 rows side by side"));   // x and the first value: the second one is carried
+  CHECK(both.has("y", "2 rows side by side"));  // x and two values
+  for (const Scheduled* s : {&one, &both})
+    for (const auto& [r, t] : {std::pair<std::int64_t, std::int64_t>{1, 3}, {5, 1}, {9, 6}})
+      s->same({{r, t}, {r}, {3}, {8}, {r, t}});
+}
+
 TEST_CASE("by default: recurrences over the same steps of one input share a pass, forwards and backwards") {
   for (const bool backwards : {false, true}) {
     lang::DefinitionScope scope;

@@ -73,15 +73,12 @@ std::string missing_step(Context& c, const ir::Stage& stage, const ir::Stage& re
 
 // prove: every reader lies inside the loop; the loop is not the stage's own
 void prove_placement(Context& c, const ir::Stage& stage, const Stmt& nest, const Stmt& loop) {
-  for (Id b : stage.buffers)
-    if (c.p.buffer(b).role != ir::Role::temporary)
-      c.refuse(c.target.is_gpu()
-                   ? "a stage that is not an output (an output is computed at root)"
-                   : "a stage that is not an output (an output is computed at root; fuse_siblings makes one loop of "
-                     "its own and another's)",
-               stage.name + reversed(c, stage, loop));
+  const bool output = stores_outputs(c.p, stage);
+  if (output && c.target.is_gpu())
+    c.refuse("a stage that is not an output (an output is computed at root)", stage.name + reversed(c, stage, loop));
   if (encloses(c.p, nest.id, loop.id))
     c.refuse("a loop of another stage", name_of(c.p, loop) + ", a loop of " + stage.name + " itself");
+  if (output) prove_needed(c, stage, reversed(c, stage, loop));
   for (const Stmt* s : ir::path_to(c.p, loop.id))
     if (s->kind == Stmt::Kind::loop && s->loop_kind == ir::LoopKind::vectorized)
       c.refuse("a loop outside of vectorized ones",

@@ -143,11 +143,14 @@ void apply_rfactor(Context& c) {
     if (s.axis != axis.id) others.push_back(s.axis);
     if (s.tight) tight[s.axis] = ir::range_of(c.p, s).end;
   });
-  for (const auto& [id, a] : c.p.axes)
-    if (a.origin == ir::Axis::Origin::split_inner && ir::uses_var(a.factor, ir::vscale_id) &&
-        (id == axis.id || std::find(others.begin(), others.end(), id) != others.end()))
+  const auto is_own = [&](Id leaf) { return leaf == axis.id || std::find(others.begin(), others.end(), leaf) != others.end(); };
+  for (const auto& [id, a] : c.p.axes) {
+    if (a.origin != ir::Axis::Origin::split_inner || !ir::uses_var(a.factor, ir::vscale_id)) continue;
+    const std::vector<Id> leaves = ir::leaves_of(c.p, id);  // itself, or what it was fused into
+    if (std::any_of(leaves.begin(), leaves.end(), is_own))
       c.refuse("reduction loops of so many iterations on every machine (rfactor before the split into scalable lanes)",
                a.name + " of " + stage.name + " in " + ir::text(a.factor));
+  }
   if (tight.count(axis.id)) c.refuse("a loop that was not tightened (tighten the other ones)", name_of(c.p, loop));
   // prove
   if (!keeps_order(c.p, stage, nest, axis.id))
