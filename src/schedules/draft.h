@@ -79,6 +79,8 @@ struct Plan {
   bool points = false;              // the tile is of points of short rows
   std::map<Id, std::size_t> place;  // members: inside this level
   std::map<Id, bool> slides;
+  std::map<Id, Tile>
+      strips;               // members of which a strip of the leader's rows needs all columns: products, in tiles of their own
   std::vector<Id> outside;  // members that no level holds
 };
 
@@ -169,9 +171,17 @@ std::optional<Group> rows_before(Draft&, const Group& reader, const Plan&, const
 void schedule_together(Draft&, const Group& reader, Plan, const Group& first);
 // The loops of a stage inside of others: `place` is the innermost loop around it. `tile`: in its own dimensions.
 void schedule_inside(Draft&, Id stage, Loop place, const std::optional<Tile>& tile);  // inside.cpp
-std::int64_t lanes_for(std::optional<std::int64_t> columns, std::int64_t lanes);      // of a vector along them
-Tile tile_of(Draft&, const ir::Stage&, const Classified&);                            // tiles.cpp
-void lies_last(const Stage&, int rank, int dim, Where);  // neighbours in memory are those of this dimension; of rank 2 to 5
+void sums_of_rows(Draft&, Id stage, const Tile&);                                     // in tiles of their own
+// Sums that keep their order, or whose lanes would be gathered: the loop over groups of rows that go on at once; nothing where
+// they are others.
+std::optional<Loop> rows_side_by_side(Draft&, Id stage);
+std::int64_t lanes_for(std::optional<std::int64_t> columns, std::int64_t lanes);  // of a vector along them
+// Vectors of a tile along columns: of a constant extent as many as leave the fewest lanes empty.
+std::int64_t vectors_of_columns(std::optional<std::int64_t> extent, std::int64_t lanes);
+bool reads_along_columns(const Draft&, const ir::Stage&,
+                         const Tile&);                      // neighbouring columns read neighbours, wherever they read
+Tile tile_of(Draft&, const ir::Stage&, const Classified&);  // tiles.cpp; without columns: none
+void lies_last(const Stage&, int rank, int dim, Where);     // neighbours in memory are those of this dimension; of rank 2 to 5
 // The variable bounds the terms, k in [0, i + 1): rows do not go over them together.
 bool bounds_terms(const ir::Stage&, Id variable);
 void accumulate(Draft&, Id stage, const Tile&);

@@ -74,6 +74,32 @@ std::int64_t divided_by(const ir::Stage& s, Id variable) {
   return all > 1 && all <= most ? all : 0;
 }
 
+// Products among the members of which a row of the leader needs all columns. A strip of rows, as many as registers hold of a
+// tile, shares what is read along the columns.
+//
+//   for io                            14 rows
+//     re[14, ..] = sum over n of ..   tiles of 14 x 32
+//     for ii                          what needs one row of it
+std::map<Id, Tile> products_of_strips(Draft& d, const Group& g) {
+  std::map<Id, Tile> strips;
+  int dim = -1;
+  std::int64_t rows = 0;
+  for (const Id id : g.members) {
+    const ir::Stage& s = d.stage(id);
+    if (d.family(id).family != Family::product) continue;
+    const Tile own = tile_of(d, s, d.family(id));
+    if (own.rows < 0 || own.columns < 0 || own.rows_by < 2 || own.packed || own.phases || own.pixels >= 0) continue;
+    const auto& follows = g.follows.at(id);
+    const Follow &along = follows[static_cast<std::size_t>(own.rows)],
+                 &columns = follows[static_cast<std::size_t>(own.columns)];
+    if (along.dim < 0 || along.scale != 1 || along.lo != 0 || along.hi != 0 || columns.dim >= 0) continue;
+    if ((dim >= 0 && (dim != along.dim || rows != own.rows_by)) || !reads_along_columns(d, s, own)) continue;
+    dim = along.dim, rows = own.rows_by;
+    strips.emplace(id, own);
+  }
+  return strips;
+}
+
 }  // namespace
 
 Plan plan_of(Draft& d, const Group& g, bool families) {
@@ -166,6 +192,11 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
              static_cast<double>(2 * rows * least_strips) <= extent(strip_dim))
         rows *= 2;
       plan.factors[strip_dim] = rows, slides_along_strip = true;
+    } else if (const auto strips = products_of_strips(d, g); !strips.empty() && !plan.channels) {
+      const auto& [id, tile] = *strips.begin();
+      const int along = g.follows.at(id)[static_cast<std::size_t>(tile.rows)].dim;
+      if (along != v && along != w && constant(along).value_or(INT64_MAX) > tile.rows_by)
+        plan.factors[strip_dim = along] = tile.rows_by, plan.strips = strips;
     } else if (family == Family::transposition && !plan.channels) {  // lines of the cache at both ends
       for (int k = 0; k < n; ++k)
         if (dims[static_cast<std::size_t>(k)].id == d.family(g.leader).turned) strip_dim = k;
@@ -237,6 +268,7 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
     for (; depth < places && !slides; ++depth) {
       const Level& l = plan.levels[depth];
       if (extent(l.dim) <= 1) continue;
+      if (l.part == Level::Part::inner && plan.strips.count(id)) break;
       const Follow* f = along(follows, l.dim);
       if (!f) break;
       if (f->apart()) continue;

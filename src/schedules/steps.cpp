@@ -137,17 +137,6 @@ void points_of_a_step(Draft& d, Id id) {
   vectorize(d, id, loop_over(d, stage, s.iters[lanes].id), d.sizes().constant_extent(s, s.iters[lanes].id));
 }
 
-// Vectors of a tile along a dimension: of a constant extent as many as leave the fewest lanes empty.
-std::int64_t vectors_of_columns(std::optional<std::int64_t> extent, std::int64_t lanes) {
-  constexpr std::int64_t usual = 4, most = 6;
-  if (!extent) return usual;
-  const std::int64_t all = (*extent + lanes - 1) / lanes;
-  std::int64_t best = 1;
-  for (std::int64_t v = 1; v <= most; ++v)
-    if ((all + v - 1) / v * v <= (all + best - 1) / best * best) best = v;
-  return best;
-}
-
 // A short dimension beside the columns: results in it share what is read along the columns.
 std::optional<std::size_t> rows_beside(const Draft& d, const ir::Stage& s, std::size_t columns) {
   constexpr std::int64_t most = 4;
