@@ -79,8 +79,10 @@ struct Plan {
   bool points = false;              // the tile is of points of short rows
   std::map<Id, std::size_t> place;  // members: inside this level
   std::map<Id, bool> slides;
-  std::map<Id, Tile>
-      strips;               // members of which a strip of the leader's rows needs all columns: products, in tiles of their own
+  // Members that are computed for several rows of the leader: products of which a row needs all columns, in tiles of their own,
+  // and costly sums of rows, which are lanes.
+  std::map<Id, Tile> strips;
+  int strip_rows = -1;      // the dimension of these rows
   std::vector<Id> outside;  // members that no level holds
 };
 
@@ -171,6 +173,7 @@ std::optional<Group> rows_before(Draft&, const Group& reader, const Plan&, const
 void schedule_together(Draft&, const Group& reader, Plan, const Group& first);
 // The loops of a stage inside of others: `place` is the innermost loop around it. `tile`: in its own dimensions.
 void schedule_inside(Draft&, Id stage, Loop place, const std::optional<Tile>& tile);  // inside.cpp
+void rows_in_lanes(Draft&, Id stage, const Tile&);                                    // each with its terms in order
 void sums_of_rows(Draft&, Id stage, const Tile&);                                     // in tiles of their own
 // Sums that keep their order, or whose lanes would be gathered: the loop over groups of rows that go on at once; nothing where
 // they are others.

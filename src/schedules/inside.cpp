@@ -116,8 +116,8 @@ std::int64_t arrays_of_rows(const ir::Program& p, const ir::Stage& s, Id row) {
 
 }  // namespace
 
-// A sum waits for the term before: four of them leave an adder idle half of the time. Rows of a power of two keep more than
-// eight lines in one set of the first-level cache.
+// A sum waits four cycles for the term before, and two may start in each: eight of them keep the adders busy. No more than
+// eight arrays' rows at once, which rows of a power of two have in one set of the first-level cache.
 std::optional<Loop> rows_side_by_side(Draft& d, Id id) {
   constexpr std::int64_t least = 4, most = 8;
   const ir::Stage s = d.stage(id);
@@ -143,6 +143,26 @@ std::optional<Loop> rows_side_by_side(Draft& d, Id id) {
     groups = split.outer;
   });
   return groups;
+}
+
+void rows_in_lanes(Draft& d, Id id, const Tile& tile) {
+  if (!d.attempt(
+          id, "rows in " + count(static_cast<double>(tile.columns_by)) + " lanes, each one term after the other",
+          [&] {
+            const Stage stage = d.handle(id);
+            const Split rows =
+                stage.split(loop_over(d, stage, spatial_of(d.stage(id)).back().id), tile.columns_by, Tail::guard, d.where);
+            std::vector<Loop> order;
+            for (const Loop& l : stage.nest(d.where))
+              if (!(l == rows.inner)) order.push_back(l);
+            order.push_back(rows.inner);
+            reorder(d, stage, order);
+            stage.vectorize(rows.inner, d.where);
+            schedule::finish(d.s.scheduled(), d.s.target());
+          },
+          "one row after the other"))
+    reduce_in_lanes(d, id);
+  on_stack(d, id);
 }
 
 void schedule_inside(Draft& d, Id id, Loop place, const std::optional<Tile>& tile) {

@@ -201,7 +201,10 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
     }
     std::optional<Tile> own;
     if (const auto strip = plan.strips.find(id); strip != plan.strips.end()) {
-      sums_of_rows(d, id, strip->second);
+      if (d.family(id).family == Family::product)
+        sums_of_rows(d, id, strip->second);
+      else
+        rows_in_lanes(d, id, strip->second);
       continue;
     }
     const bool innermost = plan.tile && !sums && at->second + 1 < plan.levels.size() &&

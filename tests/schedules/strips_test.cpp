@@ -72,3 +72,29 @@ TEST_CASE("by default: rows of results that keep their order go on side by side"
   const Tensor total = compute("total", {{"r", 5}}, [&](Var r) { return sum(few(r, k), k); });
   CHECK_FALSE(Scheduled({few}, {total}, {.regroup = false}).has("total", "side by side"));
 }
+
+TEST_CASE("by default: rows whose sums keep their order are lanes where each term takes a function") {
+  lang::DefinitionScope scope;
+  const Symbol B{"B"}, N{"N", {.min = 1}};
+  const Axis k{"k", N};
+  const auto logs = [&](const Tensor& x, const Extent& rows) {
+    const Tensor top = compute("top", {{"b", B}, {"r", rows}}, [&](Var b, Var r) { return maximum(x(b, r, k), k); });
+    const Tensor total =
+        compute("total", {{"b", B}, {"r", rows}}, [&](Var b, Var r) { return sum(exp(x(b, r, k) - top(b, r)), k); });
+    return compute("y", {{"b", B}, {"r", rows}, {"n", N}},
+                   [&](Var b, Var r, Var n) { return x(b, r, n) - top(b, r) - log(total(b, r)); });
+  };
+  const Symbol R{"R"};
+  const Tensor x = input("x", f32, {B, R, N}), four = input("x", f32, {B, 4, N}), two = input("x", f32, {B, 2, N});
+  const Scheduled many({x}, {logs(x, R)}, {.regroup = false}), few({four}, {logs(four, 4)}, {.regroup = false});
+  CHECK(many.has("total", "computed at ro of y"));
+  CHECK(many.has("total", "rows in 16 lanes, each one term after the other"));
+  CHECK(few.has("total", "computed at b of y"));
+  CHECK(few.has("total", "rows in 4 lanes, each one term after the other"));
+  for (const std::int64_t n : {1, 5, 40}) {
+    few.same({{3, 4, n}, {3, 4, n}});
+    for (const std::int64_t r : {0, 1, 16, 21}) many.same({{2, r, n}, {2, r, n}});
+  }
+  CHECK_FALSE(Scheduled({two}, {logs(two, 2)}, {.regroup = false}).has("total", "lanes"));
+  CHECK_FALSE(Scheduled({x}, {logs(x, R)}).has("total", "one term after the other"));
+}
