@@ -69,7 +69,7 @@ void few_steps_unrolled(Draft& d, Id id, std::size_t in_lanes) {
   std::int64_t all = 1;
   for (std::size_t k = steps.size() - in_lanes; k-- > 0;) {
     const std::int64_t n = d.sizes().constant_extent(s, steps[k].id).value_or(INT64_MAX);
-    if (n > most_steps / all || static_cast<std::size_t>(all * n) * nodes > most_nodes) break;
+    if (n < 1 || n > most_steps / all || static_cast<std::size_t>(all * n) * nodes > most_nodes) break;
     all *= n;
     const Stage stage = d.handle(id);
     if (!d.attempt(id, "", [&] {

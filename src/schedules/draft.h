@@ -80,6 +80,10 @@ struct Plan {
   bool points = false;              // the tile is of points of short rows
   std::map<Id, std::size_t> place;  // members: inside this level
   std::map<Id, bool> slides;
+  // Members that are computed for several rows of the leader: products of which a row needs all columns, in tiles of their own,
+  // and costly sums of rows, which are lanes.
+  std::map<Id, Tile> strips;
+  int strip_rows = -1;      // the dimension of these rows
   std::vector<Id> outside;  // members that no level holds
 };
 
@@ -171,9 +175,18 @@ std::optional<Group> rows_before(Draft&, const Group& reader, const Plan&, const
 void schedule_together(Draft&, const Group& reader, Plan, const Group& first);
 // The loops of a stage inside of others: `place` is the innermost loop around it. `tile`: in its own dimensions.
 void schedule_inside(Draft&, Id stage, Loop place, const std::optional<Tile>& tile);  // inside.cpp
-std::int64_t lanes_for(std::optional<std::int64_t> columns, std::int64_t lanes);      // of a vector along them
-Tile tile_of(Draft&, const ir::Stage&, const Classified&);                            // tiles.cpp
-void lies_last(const Stage&, int rank, int dim, Where);  // neighbours in memory are those of this dimension; of rank 2 to 5
+void rows_in_lanes(Draft&, Id stage, const Tile&);                                    // each with its terms in order
+void sums_of_rows(Draft&, Id stage, const Tile&);                                     // in tiles of their own
+// Sums that keep their order, or whose lanes would be gathered: the loop over groups of rows that go on at once; nothing where
+// they are others.
+std::optional<Loop> rows_side_by_side(Draft&, Id stage);
+std::int64_t lanes_for(std::optional<std::int64_t> columns, std::int64_t lanes);  // of a vector along them
+// Vectors of a tile along columns: of a constant extent as many as leave the fewest lanes empty.
+std::int64_t vectors_of_columns(std::optional<std::int64_t> extent, std::int64_t lanes);
+bool reads_along_columns(const Draft&, const ir::Stage&,
+                         const Tile&);                      // neighbouring columns read neighbours, wherever they read
+Tile tile_of(Draft&, const ir::Stage&, const Classified&);  // tiles.cpp; without columns: none
+void lies_last(const Stage&, int rank, int dim, Where);     // neighbours in memory are those of this dimension; of rank 2 to 5
 void accumulate(Draft&, Id stage, const Tile&);
 void vectors_of_tile(Draft&, Id stage, Loop columns, const Tile&);  // the inner loop of what is copied out of one
 void pack_columns(Draft&, Id stage, Id sums, const Tile&);          // before the loops of either

@@ -75,41 +75,63 @@ bool turn_factors(Draft& d, Id id, Id columns) {
   return !turned.empty();
 }
 
-// A row of a product, a tile of columns after the other, each summed in registers and then stored.
-void sums_of_row(Draft& d, Id id, const Tile& row) {
+}  // namespace
+
+// Rows of sums, a tile of columns after the other, each summed in registers and then stored.
+void sums_of_rows(Draft& d, Id id, const Tile& tile) {
   const Stage stage = d.handle(id);
   Stage sums = stage;
   Loop inner;
   const bool apart = d.attempt(id, "", [&] {
     sums = d.s.cache_write(stage, Scope::stack, d.where);
     d.made(sums.id(), id);
-    const Id columns = spatial_of(d.stage(id))[static_cast<std::size_t>(row.columns)].id;
-    const Split split = stage.split(loop_over(d, stage, columns), row.columns_by, Tail::guard, d.where);
+    const auto of = [&](int dim) { return loop_over(d, stage, spatial_of(d.stage(id))[static_cast<std::size_t>(dim)].id); };
+    const Split split = stage.split(of(tile.columns), tile.columns_by, Tail::guard, d.where);
+    const Loop rows = tile.rows < 0 ? split.inner : of(tile.rows);
     std::vector<Loop> order;
     for (const Loop& l : stage.nest(d.where))
-      if (!(l == split.outer) && !(l == split.inner)) order.push_back(l);
-    order.push_back(split.outer), order.push_back(split.inner);
+      if (!(l == split.outer) && !(l == split.inner) && !(l == rows)) order.push_back(l);
+    order.push_back(split.outer);
+    if (tile.rows >= 0) order.push_back(rows);
+    order.push_back(split.inner);
     reorder(d, stage, order);
     sums.compute_at(split.outer, d.where);
     inner = split.inner;
   });
-  accumulate(d, apart ? sums.id() : id, row);
-  if (apart) vectors_of_tile(d, id, inner, row);
+  accumulate(d, apart ? sums.id() : id, tile);
+  if (apart) vectors_of_tile(d, id, inner, tile);
 }
 
-// Sums that keep their order wait for the term before: those of several rows go on side by side. So do those whose lanes would
-// be gathered.
-bool rows_side_by_side(Draft& d, Id id) {
-  constexpr std::int64_t rows = 4;
+namespace {
+
+// Arrays that neighbouring rows read at places of their own.
+std::int64_t arrays_of_rows(const ir::Program& p, const ir::Stage& s, Id row) {
+  std::set<Id> found;
+  for (const Reading& r : readings_of(p, s))
+    if (!r.of_init && std::any_of(r.at.begin(), r.at.end(),
+                                  [&](const Index& x) { return std::find(x.uses.begin(), x.uses.end(), row) != x.uses.end(); }))
+      found.insert(r.buffer);
+  return static_cast<std::int64_t>(found.size());
+}
+
+}  // namespace
+
+// A sum waits four cycles for the term before, and two may start in each: eight of them keep the adders busy. No more than
+// eight arrays' rows at once, which rows of a power of two have in one set of the first-level cache.
+std::optional<Loop> rows_side_by_side(Draft& d, Id id) {
+  constexpr std::int64_t least = 4, most = 8;
   const ir::Stage s = d.stage(id);
   const auto dims = spatial_of(s);
   const auto terms = reduce_of(s);
-  if (dims.empty() || (regroups(d, s) && !gathers_little(d.program(), s)) || d.sizes().extent(s, dims.back().id) < 2 * rows)
-    return false;
+  if (dims.empty() || (regroups(d, s) && !gathers_little(d.program(), s))) return std::nullopt;
+  const std::int64_t arrays = std::max<std::int64_t>(1, arrays_of_rows(d.program(), s, dims.back().id));
+  const std::int64_t rows = gathers_little(d.program(), s) ? least : std::max(least, most / arrays);
+  if (d.sizes().extent(s, dims.back().id) < static_cast<double>(2 * rows)) return std::nullopt;
   for (const ir::IterVar& k : terms)
-    if (d.sizes().from_data(s, k.id) || d.sizes().extent(s, k.id) < 2 * rows) return false;
-  if (bounds_terms(s, dims.back().id)) return false;
-  return d.attempt(id, count(static_cast<double>(rows)) + " rows side by side, each one term after the other", [&] {
+    if (d.sizes().from_data(s, k.id) || d.sizes().extent(s, k.id) < 2 * least) return std::nullopt;
+  if (bounds_terms(s, dims.back().id)) return std::nullopt;
+  std::optional<Loop> groups;
+  d.attempt(id, count(static_cast<double>(rows)) + " rows side by side, each one term after the other", [&] {
     const Stage stage = d.handle(id);
     const Split split = stage.split(loop_over(d, stage, dims.back().id), rows, Tail::guard, d.where);
     std::vector<Loop> order;
@@ -118,10 +140,30 @@ bool rows_side_by_side(Draft& d, Id id) {
     order.push_back(split.inner);
     reorder(d, stage, order);
     stage.unroll(split.inner, d.where);
+    groups = split.outer;
   });
+  return groups;
 }
 
-}  // namespace
+void rows_in_lanes(Draft& d, Id id, const Tile& tile) {
+  if (!d.attempt(
+          id, "rows in " + count(static_cast<double>(tile.columns_by)) + " lanes, each one term after the other",
+          [&] {
+            const Stage stage = d.handle(id);
+            const Split rows =
+                stage.split(loop_over(d, stage, spatial_of(d.stage(id)).back().id), tile.columns_by, Tail::guard, d.where);
+            std::vector<Loop> order;
+            for (const Loop& l : stage.nest(d.where))
+              if (!(l == rows.inner)) order.push_back(l);
+            order.push_back(rows.inner);
+            reorder(d, stage, order);
+            stage.vectorize(rows.inner, d.where);
+            schedule::finish(d.s.scheduled(), d.s.target());
+          },
+          "one row after the other"))
+    reduce_in_lanes(d, id);
+  on_stack(d, id);
+}
 
 void schedule_inside(Draft& d, Id id, Loop place, const std::optional<Tile>& tile) {
   const ir::Stage s = d.stage(id);
@@ -132,12 +174,14 @@ void schedule_inside(Draft& d, Id id, Loop place, const std::optional<Tile>& til
     if (tile->phases) copy_phases(d, id, id, place, *tile->phases);
     return accumulate(d, id, *tile);
   }
-  if (s.is_reduction() && (family == Family::row_reduction || family == Family::full_reduction)) {
+  const auto dims = spatial_of(s);
+  const bool sum = family == Family::product || family == Family::column_reduction;
+  if (family == Family::row_reduction || family == Family::full_reduction ||
+      (sum && !dims.empty() && bounds_terms(s, dims.back().id))) {  // neighbours have other terms
     if (!rows_side_by_side(d, id)) reduce_in_lanes(d, id);
     on_stack(d, id);
     return;
   }
-  const auto dims = spatial_of(s);
   if (dims.empty()) return;
   if (lies_anywhere(d, s)) {
     unroll_terms(d, id);
@@ -147,13 +191,12 @@ void schedule_inside(Draft& d, Id id, Loop place, const std::optional<Tile>& til
   const Sizes sizes = d.sizes();
   std::size_t v = dims.size() - 1;
   while (v > 0 && sizes.constant_extent(s, dims[v].id) == 1) --v;
-  if (family == Family::product && turn_factors(d, id, dims[v].id)) {
-    const std::int64_t lanes = std::max(1, lanes_of(d, s));
-    const auto extent = sizes.constant_extent(s, dims[v].id).value_or(4 * lanes);
-    Tile row;  // of one row of results
-    row.columns = static_cast<int>(v);
-    row.columns_by = std::clamp<std::int64_t>((extent + lanes - 1) / lanes, 1, 4) * lanes;
-    return sums_of_row(d, id, row);
+  const bool turned = family == Family::product && turn_factors(d, id, dims[v].id);
+  Tile row;  // of one row of results
+  row.columns = static_cast<int>(v), row.lanes = std::max(1, lanes_of(d, s));
+  if (turned || (sum && reads_along_columns(d, s, row) && row.lanes > 1)) {
+    row.columns_by = vectors_of_columns(sizes.constant_extent(s, dims[v].id), row.lanes) * row.lanes;
+    if (turned || row.columns_by > row.lanes) return sums_of_rows(d, id, row);
   }
   if (const auto last = d.last_in_memory(id)) v = *last;
   const Stage stage = d.handle(id);

@@ -20,4 +20,8 @@ bool rows_of_steps(Draft&, Id recurrence);
 // points of the block. Returns false, and changes nothing, if the reduction has another form or the cut is refused.
 bool sums_ahead(Draft&, Id recurrence, Id reduction);
 
+// For a reduction over rows of a matrix that no step changes: a copy of it that lies as the tile reads it. Returns false, and
+// changes nothing, if there is no such matrix.
+bool turn_matrix(Draft&, Id recurrence, Id reduction, const Tile&);
+
 }  // namespace ashlar::schedules

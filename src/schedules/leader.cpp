@@ -170,7 +170,13 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
       values_apart(d, sums->id(), *plan.tile);
   }
   // The leader's own terms come first: lanes have no sums of their own once something is computed between them.
-  if (d.stage(g.leader).is_reduction() && !sums && !plan.points) reduce_in_lanes(d, g.leader);
+  if (d.stage(g.leader).is_reduction() && !sums && !plan.points) {
+    const bool in_order = g.members.empty() && plan.factors.empty() && !regroups(d, d.stage(g.leader));
+    const std::optional<Loop> groups = in_order ? rows_side_by_side(d, g.leader) : std::nullopt;
+    if (!groups) reduce_in_lanes(d, g.leader);
+    for (Level& l : plan.levels)
+      if (groups && l.dim + 1 == static_cast<int>(dims.size())) l.loop = *groups;
+  }
   for (const Id id : g.members) {
     const auto at = plan.place.find(id);
     if (at == plan.place.end()) continue;
@@ -194,6 +200,13 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
       continue;
     }
     std::optional<Tile> own;
+    if (const auto strip = plan.strips.find(id); strip != plan.strips.end()) {
+      if (d.family(id).family == Family::product)
+        sums_of_rows(d, id, strip->second);
+      else
+        rows_in_lanes(d, id, strip->second);
+      continue;
+    }
     const bool innermost = plan.tile && !sums && at->second + 1 < plan.levels.size() &&
                            plan.levels[at->second].part == Level::Part::outer &&
                            plan.levels[at->second + 1].part == Level::Part::inner;
@@ -202,6 +215,7 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
       const Follow& last = g.follows.at(id).back();
       if ((f == Family::stencil || f == Family::column_reduction) && last.dim == plan.vector_dim - 1)
         own = tile_of(d, d.stage(id), d.family(id));
+      if (own && own->columns < 0) own.reset();
       if (own)  // borders stand at both ends of a row: narrow tiles leave few points beside them
         own->columns_by = std::max(1, d.s.target().lanes(d.program().buffer(d.stage(id).buffers.front()).type));
     }
@@ -209,6 +223,7 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
       const Family f = d.family(id).family;
       if (f == Family::product || f == Family::stencil || f == Family::column_reduction)
         own = tile_of(d, d.stage(id), d.family(id));
+      if (own && own->columns < 0) own.reset();
       if (own) {
         const bool pixels = plan.tile->pixels >= 0;
         if (!pixels || own->pixels < 0) own->pixels = -1, own->pixels_by = 1, own->apart = false;

@@ -74,6 +74,68 @@ std::int64_t divided_by(const ir::Stage& s, Id variable) {
   return all > 1 && all <= most ? all : 0;
 }
 
+// Products among the members of which a row of the leader needs all columns. A strip of rows, as many as registers hold of a
+// tile, shares what is read along the columns.
+//
+//   for io                            14 rows
+//     re[14, ..] = sum over n of ..   tiles of 14 x 32
+//     for ii                          what needs one row of it
+std::map<Id, Tile> products_of_strips(Draft& d, const Group& g) {
+  std::map<Id, Tile> strips;
+  int dim = -1;
+  std::int64_t rows = 0;
+  for (const Id id : g.members) {
+    const ir::Stage& s = d.stage(id);
+    if (d.family(id).family != Family::product) continue;
+    const Tile own = tile_of(d, s, d.family(id));
+    if (own.rows < 0 || own.columns < 0 || own.rows_by < 2 || own.packed || own.phases || own.pixels >= 0) continue;
+    const auto& follows = g.follows.at(id);
+    const Follow &along = follows[static_cast<std::size_t>(own.rows)],
+                 &columns = follows[static_cast<std::size_t>(own.columns)];
+    if (along.dim < 0 || along.scale != 1 || along.lo != 0 || along.hi != 0 || columns.dim >= 0) continue;
+    if ((dim >= 0 && (dim != along.dim || rows != own.rows_by)) || !reads_along_columns(d, s, own)) continue;
+    dim = along.dim, rows = own.rows_by;
+    strips.emplace(id, own);
+  }
+  return strips;
+}
+
+// A sum of a row of the leader that keeps its order, of terms that each take a function: rows are lanes, and each lane has its
+// terms in order, though what it reads is gathered.
+//
+//   for io                            16 rows
+//     total = sum over w of exp(..)   a lane a row
+//     for ii                          what needs one row of it
+std::map<Id, Tile> costly_sums_of_strips(Draft& d, const Group& g) {
+  constexpr double costly = 12;  // operations; a gathered element is a few
+  std::map<Id, Tile> strips;
+  int dim = -1;
+  for (const Id id : g.members) {
+    const ir::Stage& s = d.stage(id);
+    const auto dims = spatial_of(s);
+    if (d.family(id).family != Family::row_reduction || regroups(d, s) || s.values.size() != 1 || cost_of(s) < costly) continue;
+    const auto terms = reduce_of(s);
+    if (dims.empty() || bounds_terms(s, dims.back().id) ||
+        std::any_of(terms.begin(), terms.end(), [&](const ir::IterVar& k) { return d.sizes().from_data(s, k.id); }))
+      continue;
+    const Follow& row = g.follows.at(id).back();
+    const std::int64_t lanes = lanes_of(d, s), rows = d.sizes().constant_extent(s, dims.back().id).value_or(lanes);
+    if (row.dim < 0 || row.scale != 1 || row.lo != 0 || row.hi != 0 || (dim >= 0 && row.dim != dim) ||
+        std::min(lanes, rows) < 4)
+      continue;
+    dim = row.dim;
+    Tile t;
+    t.columns = static_cast<int>(dims.size()) - 1, t.rows = t.columns, t.rows_by = t.columns_by = std::min(lanes, rows);
+    strips.emplace(id, t);
+  }
+  return strips;
+}
+
+std::map<Id, Tile> strips_of(Draft& d, const Group& g) {
+  std::map<Id, Tile> strips = products_of_strips(d, g);
+  return strips.empty() ? costly_sums_of_strips(d, g) : strips;
+}
+
 }  // namespace
 
 Plan plan_of(Draft& d, const Group& g, bool families) {
@@ -166,6 +228,12 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
              static_cast<double>(2 * rows * least_strips) <= extent(strip_dim))
         rows *= 2;
       plan.factors[strip_dim] = rows, slides_along_strip = true;
+    } else if (const auto strips = strips_of(d, g); !strips.empty() && !plan.channels) {
+      const auto& [id, tile] = *strips.begin();
+      const int along = g.follows.at(id)[static_cast<std::size_t>(tile.rows)].dim;
+      if (along != v && along != w) plan.strip_rows = along, plan.strips = strips;
+      if (along != v && along != w && constant(along).value_or(INT64_MAX) > tile.rows_by)
+        plan.factors[strip_dim = along] = tile.rows_by;
     } else if (family == Family::transposition && !plan.channels) {  // lines of the cache at both ends
       for (int k = 0; k < n; ++k)
         if (dims[static_cast<std::size_t>(k)].id == d.family(g.leader).turned) strip_dim = k;
@@ -237,6 +305,7 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
     for (; depth < places && !slides; ++depth) {
       const Level& l = plan.levels[depth];
       if (extent(l.dim) <= 1) continue;
+      if (l.dim == plan.strip_rows && l.part != Level::Part::outer && plan.strips.count(id)) break;
       const Follow* f = along(follows, l.dim);
       if (!f) break;
       if (f->apart()) continue;

@@ -131,17 +131,6 @@ void points_of_a_step(Draft& d, Id id) {
   few_points(d, id);
 }
 
-// Vectors of a tile along a dimension: of a constant extent as many as leave the fewest lanes empty.
-std::int64_t vectors_of_columns(std::optional<std::int64_t> extent, std::int64_t lanes) {
-  constexpr std::int64_t usual = 4, most = 6;
-  if (!extent) return usual;
-  const std::int64_t all = (*extent + lanes - 1) / lanes;
-  std::int64_t best = 1;
-  for (std::int64_t v = 1; v <= most; ++v)
-    if ((all + v - 1) / v * v <= (all + best - 1) / best * best) best = v;
-  return best;
-}
-
 // A short dimension beside the columns: results in it share what is read along the columns.
 std::optional<std::size_t> rows_beside(const Draft& d, const ir::Stage& s, std::size_t columns) {
   constexpr std::int64_t most = 4;
@@ -160,31 +149,35 @@ std::optional<std::size_t> rows_beside(const Draft& d, const ir::Stage& s, std::
   return {};
 }
 
+// Of sums of neighbours: as many vectors, and rows, as registers hold.
+Tile tile_along(const Draft& d, const ir::Stage& s, std::size_t columns) {
+  const auto extent = d.sizes().constant_extent(s, s.iters[columns].id);
+  const std::int64_t lanes = lanes_for(extent, std::max(1, d.s.target().lanes(d.program().buffer(s.buffers.front()).type)));
+  Tile tile;
+  tile.columns = static_cast<int>(columns), tile.lanes = lanes;
+  tile.columns_by = vectors_of_columns(extent, lanes) * lanes;
+  if (const auto rows = rows_beside(d, s, columns)) {
+    tile.rows = static_cast<int>(*rows), tile.rows_by = d.sizes().constant_extent(s, s.iters[*rows].id).value();
+    const std::int64_t room = d.s.target().vector_registers() / 2 / tile.rows_by;
+    tile.columns_by = std::min(tile.columns_by, std::max<std::int64_t>(1, room) * lanes);
+  }
+  return tile;
+}
+
 // Sums of neighbours, in a tile of their own that is copied when it is done: so its last vectors have lanes to spare.
 //
 //   for jo
 //     sums[0 .. 64) = 0
 //     for k: sums[0 .. 64) += ..
 //     for ji: y[jo * 64 + ji] = sums[ji]
-void columns_in_tiles(Draft& d, Id id, std::size_t columns) {
-  const ir::Stage s = d.stage(id);
-  const Id variable = s.iters[columns].id;
-  const std::int64_t lanes = lanes_for(d.sizes().constant_extent(s, variable),
-                                       std::max(1, d.s.target().lanes(d.program().buffer(s.buffers.front()).type)));
-  Tile tile;
-  tile.columns = static_cast<int>(columns), tile.lanes = lanes;
-  tile.columns_by = vectors_of_columns(d.sizes().constant_extent(s, variable), lanes) * lanes;
-  if (const auto rows = rows_beside(d, s, columns)) {
-    tile.rows = static_cast<int>(*rows), tile.rows_by = d.sizes().constant_extent(s, s.iters[*rows].id).value();
-    const std::int64_t room = d.s.target().vector_registers() / 2 / tile.rows_by;
-    tile.columns_by = std::min(tile.columns_by, std::max<std::int64_t>(1, room) * lanes);
-  }
+void columns_in_tiles(Draft& d, Id id, const Tile& tile) {
+  const std::int64_t lanes = tile.lanes;
   std::optional<Stage> sums;
   d.attempt(id, "tiles of their own", [&] {
     const Stage stage = d.handle(id), made = d.s.cache_write(stage, Scope::stack, d.where);
     const Stage copy = d.handle(id);
-    const Split split =
-        copy.split(loop_over(d, copy, spatial_of(d.stage(id))[columns].id), tile.columns_by, Tail::guard, d.where);
+    const Split split = copy.split(loop_over(d, copy, spatial_of(d.stage(id))[static_cast<std::size_t>(tile.columns)].id),
+                                   tile.columns_by, Tail::guard, d.where);
     std::vector<Loop> order;
     const Loop row =
         tile.rows < 0 ? split.inner : loop_over(d, copy, d.stage(id).iters[static_cast<std::size_t>(tile.rows)].id);
@@ -405,11 +398,14 @@ void schedule_steps(Draft& d, Id recurrence) {
     // Of all earlier steps one has half of them, in the mean.
     const double terms = fixed ? static_cast<double>(*fixed) : d.sizes().extent(s, dims[s.along.back()].id) / 2;
     if (columns)
-      columns_in_tiles(d, id, *columns);
+      columns_in_tiles(d, id, tile_along(d, r, *columns));
     else if (!free && sums_ahead(d, recurrence, id))
       d.why(id, "terms of earlier blocks are there when a block begins");
     else if (lanes_side_by_side(d, id))
       d.why(id, "each sum waits for the one before");
+    else if (const auto results = waits_in_lanes(d, r) ? results_of_same_terms(d, r, results_together) : std::nullopt;
+             results && turn_matrix(d, recurrence, id, tile_along(d, r, *results)))
+      columns_in_tiles(d, id, tile_along(d, r, *results));
     else if (waits_in_lanes(d, r) && results_side_by_side(d, id))
       d.why(id, "each sum waits for the one before");
     else if (terms_in_lanes(d.program(), r))

@@ -125,6 +125,24 @@ std::int64_t lanes_for(std::optional<std::int64_t> columns, std::int64_t lanes) 
   return lanes / 2 >= least && *columns % (lanes / 2) == 0 && *columns < 2 * lanes ? lanes / 2 : lanes;
 }
 
+bool reads_along_columns(const Draft& d, const ir::Stage& s, const Tile& t) {
+  const Id columns = spatial_of(s)[static_cast<std::size_t>(t.columns)].id;
+  for (const Reading& r : readings_of(d.program(), s))
+    for (std::size_t k = 0; k < r.at.size(); ++k)
+      if (r.at[k].moves_with(columns) && (k + 1 < r.at.size() || !r.at[k].plain(columns))) return false;
+  return true;
+}
+
+std::int64_t vectors_of_columns(std::optional<std::int64_t> extent, std::int64_t lanes) {
+  constexpr std::int64_t usual = 4, most = 6;
+  if (!extent) return usual;
+  const std::int64_t all = (*extent + lanes - 1) / lanes;
+  std::int64_t best = 1;
+  for (std::int64_t v = 1; v <= most; ++v)
+    if ((all + v - 1) / v * v <= (all + best - 1) / best * best) best = v;
+  return best;
+}
+
 void lies_last(const Stage& stage, int rank, int dim, Where where) {
   if (rank == 2) stage.transform_layout([&](Var a, Var b) { return last_in_memory<2>({a, b}, dim); }, where);
   if (rank == 3) stage.transform_layout([&](Var a, Var b, Var c) { return last_in_memory<3>({a, b, c}, dim); }, where);
@@ -144,6 +162,7 @@ Tile tile_of(Draft& d, const ir::Stage& s, const Classified& c) {
   while (t.columns > 0 && sizes.constant_extent(s, spatial[static_cast<std::size_t>(t.columns)].id) == 1) --t.columns;
   if (c.family == Family::product) columns_of_channels(d, s, c, t);
   if (c.family == Family::product && !t.packed) pack_channels(d, s, c, t);
+  if (bounds_terms(s, spatial[static_cast<std::size_t>(t.columns)].id)) return {};  // neighbours have other terms
   const auto columns = sizes.constant_extent(s, spatial[static_cast<std::size_t>(t.columns)].id);
   const std::int64_t lanes = t.lanes =
       lanes_for(columns, std::max(1, target.lanes(d.program().buffer(s.buffers.front()).type)));

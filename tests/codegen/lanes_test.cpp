@@ -188,3 +188,35 @@ TEST_CASE("minima and maxima of zeros of both signs, infinities and NaN") {
   for (const int lanes : {4, 8, 16, 48}) extremes<float>(f32, ASHLAR_F32, lanes);
   for (const int lanes : {2, 4, 8, 24}) extremes<double>(f64, ASHLAR_F64, lanes);
 }
+
+TEST_CASE("a last vector of one element stores no more than that, narrowed or not") {
+  for (const Type from : {u64, i64, u32, i32})
+    for (const Type to : {i8, i16, i32})
+      for (const std::int64_t n : {9, 17}) {
+        lang::DefinitionScope scope;
+        const Tensor x = lang::make_input("x", from, {n}), y = lang::make_output("y", to, {n});
+        const Tensor made = compute("made", {n}, [&](Var i) { return ir::cast(to, x(i)); });
+        lang::bind(y, made);
+        const lang::Built built = lang::build_program("narrowed", {x, y});
+        for (const Target& target : kernels::runnable({"x86-64", "x86-64-v3", "x86-64-v4"})) {
+          CAPTURE(target.text());
+          Schedule s(built, target);
+          s[made].vectorize(s[made].spatial<1>()[0], 8);
+          const codegen::Compiled code = codegen::compile(lower(s.scheduled().program, options_for(target)), target);
+          std::vector<std::uint64_t> given(static_cast<std::size_t>(n), 0x0101010101010101);
+          std::vector<std::uint8_t> result(static_cast<std::size_t>(n * to.bytes() + 64), 0x77);
+          const int types[] = {from == u64   ? ASHLAR_U64
+                               : from == i64 ? ASHLAR_I64
+                               : from == u32 ? ASHLAR_U32
+                                             : ASHLAR_I32,
+                               to == i8    ? ASHLAR_I8
+                               : to == i16 ? ASHLAR_I16
+                                           : ASHLAR_I32};
+          ashlar_tensor tensors[] = {ashlar_dense(given.data(), types[0], 1, &n), ashlar_dense(result.data(), types[1], 1, &n)};
+          const void* pointers[] = {&tensors[0], &tensors[1]};
+          REQUIRE(code.call(pointers) == ASHLAR_OK);
+          for (std::size_t k = 0; k < result.size(); ++k)
+            CHECK(static_cast<int>(result[k]) == (k < static_cast<std::size_t>(n * to.bytes()) ? 1 : 0x77));
+        }
+      }
+}

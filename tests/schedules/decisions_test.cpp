@@ -198,6 +198,14 @@ TEST_CASE("by default: a few neighbours that a step of a scatter changes are in 
   for (const std::int64_t n : {0, 1, 40}) a.same({{n}, {n, 2}, {11, 2}}), b.same({{n}, {n, 2}, {11, 2}});
 }
 
+TEST_CASE("by default: a scatter without steps") {
+  lang::DefinitionScope scope;
+  const Symbol N{"N"};
+  const Tensor x = input("x", i32, {N}), counts = scatter("counts", {5}, Combine::add, 0, {N, 3, 0},
+                                                          [&](Var n, Var, Var) { return put(1, in_range(x(n), 0, 5)); });
+  Scheduled({x}, {counts}).same({{7}, {5}});
+}
+
 TEST_CASE("by default: the few last steps of a scatter have no loop") {
   lang::DefinitionScope scope;
   const Symbol N{"N"}, V{"V", {.min = 2}};

@@ -84,7 +84,7 @@ TEST_CASE("by default: weights that have their channels first are packed") {
   s.same({{2, 2, 8}, {24, 3, 3, 8}, {1, 1, 24}});
 }
 
-TEST_CASE("by default: sums that keep their order go on four rows side by side") {
+TEST_CASE("by default: sums whose lanes would be gathered go on four rows side by side") {
   lang::DefinitionScope scope;
   const Symbol R{"R"}, N{"N"};
   const Tensor x = input("x", f64, {N}), y = input("y", f64, {N}), which = input("which", u16, {R, N});

@@ -139,6 +139,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, Passes kind) {
   if (auto error = builder.parsePassPipeline(passes, kind == Passes::host ? kPasses : kDevicePasses))
     throw InternalError("codegen: " + llvm::toString(std::move(error)));
   passes.run(module, modules);
+  if (kind == Passes::host) stores_of_one_lane(module);
 }
 
 namespace {

@@ -20,7 +20,8 @@ std::unique_ptr<llvm::TargetMachine> target_machine(const Target&);
 std::unique_ptr<llvm::TargetMachine> device_machine(const Target&);  // of a target that is a CUDA device: writes PTX
 enum class Passes { host, device };
 void optimise(llvm::Module&, llvm::TargetMachine&, Passes = Passes::host);
-void verify(const llvm::Module&);                                              // InternalError where the IR is malformed
+void stores_of_one_lane(llvm::Module&);  // under a constant mask: they are not left to LLVM
+void verify(const llvm::Module&);        // InternalError where the IR is malformed
 std::string machine_code(llvm::Module&, llvm::TargetMachine&, bool assembly);  // consumes the module's IR
 bool gathers_fast(const Target&);  // a gather takes less time than loads of its lanes, says LLVM of the processor tuned for
 std::string archive(const std::string& object, const std::string& member, const Target&);
