@@ -124,24 +124,35 @@ class Bf16 : public Narrow3x3 {
   void schedule(Schedule& s) override { schedule_tile(s, picture, K, Y, x86::vdpbf16ps(x86::Subnormals::as_zero, lanes)); }
 };
 
-// A step is one channel, a multiply-add of vectors.
+// A step is one channel, a multiply-add of vectors. Converting a vector of weights takes as many instructions as two of them:
+// of pictures of eight tiles and more the weights are converted once, before them.
 class Stored : public Narrow3x3 {
  public:
   Param<Type> stored{"stored", bf16, {{bf16, f16}}, "type of the picture and the weights"};
   Input X{"X", *stored, {H, W, *channels, 1}, {.order = Layout::dense}},
       K{"K", *stored, {B, 3, 3, *channels, block, 1}, {.order = Layout::dense}};
   Output Y{"Y", f32, {H, W, B, block}};
-  Tensor picture;
+  Tensor picture, weights;
 
   void algorithm() override {
     Tensor wide = boundary::constant(X, 0.0f, {1});
     picture = compute("picture", [&](Var y, Var x, Var q, Var k) { return f32(wide(y, x - 1, q, k)); });
+    weights = compute("weights", {B, 3, 3, *channels, block, 1},
+                      [&](Var b, Var ry, Var rx, Var q, Var o, Var k) { return f32(K(b, ry, rx, q, o, k)); });
     Y = compute("Y", {{"y", H}, {"x", W}, {"b", B}, {"o", block}}, [&](Var y, Var x, Var b, Var o) {
       Axis ry = rows(y), rx{"rx", 3}, q{"q", *channels}, k{"k", 1};
-      return sum(picture(y + ry - 1, x + rx, q, k) * f32(K(b, ry, rx, q, o, k)), {ry, rx, q, k});
+      return sum(picture(y + ry - 1, x + rx, q, k) * weights(b, ry, rx, q, o, k), {ry, rx, q, k});
     });
   }
-  void schedule(Schedule& s) override { schedule_tile(s, picture, K, Y, std::nullopt); }
+  void schedule(Schedule& s) override {
+    Schedule& many = s.specialize(H * W >= 8 * tile_x);
+    auto [b, ry, rx, q, o, k] = many[weights].spatial<6>();
+    many[weights].vectorize(many[weights].fuse(o, k), lanes).parallel(many[weights].fuse(b, ry));
+    (void)rx, (void)q;
+    schedule_tile(many, picture, weights, Y, std::nullopt);
+    s[weights].inline_();
+    schedule_tile(s, picture, K, Y, std::nullopt);
+  }
 };
 
 }  // namespace convolution

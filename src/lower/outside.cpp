@@ -69,26 +69,26 @@ Touched touched_by(const KStmt& s, const Outside& o) {
 
 }  // namespace
 
-// Remainders that are near their period are chosen and not divided (remainders.cpp).
-static bool divides_still(const KStmt& s, const Facts& facts) {
-  std::vector<KStmt> list{s};
-  choose_remainders(list, facts);
-  return divides_lanes(list.front(), s.var);
-}
-
 // Points outside one after the other, where lanes would be no faster. Registers have no address that moves with a loop, and
 // what lies in the frame is kept in registers where it has none.
 void Outside::in_turn(KStmt& s, bool few, const Facts& facts, bool chooses) const {
   if (s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::vectorized) {
-    const bool divides = divides_lanes(s, s.var) && (!chooses || divides_still(s, facts));
+    bool divides = divides_lanes(s, s.var);
+    if (divides && chooses) {  // by comparing, where remainders lie near their period
+      std::vector<KStmt> list{s};
+      choose_remainders(list, facts);
+      divides = divides_lanes(list.front(), s.var);
+      if (!divides) s = std::move(list.front());
+    }
     const Touched touched = touched_by(s, *this);
     if (divides ? !touched.registers : few && touched.unmasked && !touched.frame) s.loop_kind = ir::LoopKind::serial;
   }
   Facts inner = facts;
   if (s.kind == KStmt::Kind::for_) runs(inner, s);
-  if (s.kind == KStmt::Kind::if_ && !has_load(s.value)) inner.assume(s.value);
+  Facts other = facts;
+  if (s.kind == KStmt::Kind::if_ && !has_load(s.value)) inner.assume(s.value), other.assume(ir::logic_not(s.value));
   for (KStmt& k : s.body) in_turn(k, few, inner, chooses);
-  for (KStmt& k : s.otherwise) in_turn(k, few, facts, chooses);
+  for (KStmt& k : s.otherwise) in_turn(k, few, other, chooses);
 }
 
 // A vector none of whose lanes is active is left out, and so are unrolled ones side by side: the condition of the first lane,

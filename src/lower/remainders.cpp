@@ -69,16 +69,17 @@ void visit(std::vector<KStmt>& list, const Known& known, std::vector<ir::Id>& la
       });
       if (any) e = other;
     });
-    Known inner = known;
+    Known inner = known, other = known;
     if (s.kind == KStmt::Kind::for_) runs(inner.all, s), runs(inner.active, s);
     if (s.kind == KStmt::Kind::if_ && !has_load(s.value)) {
-      inner.active.assume(s.value);
-      if (!is_mask(s.value, lanes)) inner.all.assume(s.value);
+      const Expr fails = ir::logic_not(s.value);
+      inner.active.assume(s.value), other.active.assume(fails);
+      if (!is_mask(s.value, lanes)) inner.all.assume(s.value), other.all.assume(fails);
     }
     const bool vector = s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::vectorized;
     if (vector) lanes.push_back(s.var);
     visit(s.body, inner, lanes);
-    visit(s.otherwise, known, lanes);
+    visit(s.otherwise, other, lanes);
     if (vector) lanes.pop_back();
   }
 }

@@ -6,8 +6,8 @@
 //
 // Nested unrolled loops are expanded together: every expression is rewritten once for each copy it ends in.
 //
-// Unrolled loops whose variable picks elements of a constant that are indices are expanded before tiles are told apart into
-// those inside and those at a border: what is a number by then has one.
+// An unrolled loop that holds other loops, and whose variable picks elements of a constant that are indices, is expanded before
+// tiles are told apart into those inside and those at a border: the indices are numbers by then.
 //
 //   for d in [0, +9) unrolled
 //     for x in [0, +W): y[..] = f[(x - index(cx[d])) % W]

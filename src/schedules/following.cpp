@@ -89,7 +89,7 @@ bool joins(const Draft& d, const Pass& pass, const ir::Stage& s) {
   return (is_followed(d, s) || is_pointwise(d, s)) && reads_own_points(d, pass, s);
 }
 
-// The only reader of all that the pass stores for others than the caller.
+// The stage outside of the pass that reads it; 0 if there are several, or none.
 Id next_reader(const Draft& d, const Pass& pass) {
   Id next = 0;
   for (const Id id : pass.stages)
@@ -140,7 +140,7 @@ std::optional<Pass> pass_of(const Draft& d, const ir::Stage& s) {
   return pass;
 }
 
-// Does what a recurrence stores leave the second-level cache before it is read?
+// Does what a recurrence stores leave the second-level cache before it is read? It does where there is none.
 bool leaves_cache(const Draft& d, const Pass& pass) {
   const auto cache = static_cast<double>(d.s.target().cache_bytes(2));
   return std::any_of(pass.stages.begin(), pass.stages.end() - 1, [&](Id id) {
@@ -227,12 +227,18 @@ void follow(Draft& d, const Pass& pass) {
   std::string first;
   for (const Id id : pass.stages)
     if (first.empty() && d.stage(id).is_recurrence()) first = d.stage(id).name;
+  // Threads take rows, or pieces of columns. A reader that costs enough has them for its points instead, where there are
+  // neither.
+  const bool shares = all > width || spatial_of(last).size() > (last.is_reduction() ? 1U : 2U);
+  const double own = last.is_recurrence() ? 0 : d.most().points(last) * d.most().terms(last) * cost_of(last);
+  if (d.options.parallel && !shares && own >= worth_parallel)
+    return d.why(last.id, "not one pass with " + first + ", which a thread would have for itself");
+  std::vector<std::int64_t> kept;  // steps
+  for (const Id id : pass.stages) kept.push_back(steps_kept(d, pass, d.stage(id)));
   Loops loops;
   if (!d.attempt(
           last.id, "one pass with " + first + (all > width ? ", pieces of " + count(static_cast<double>(width)) : ""),
           [&] {
-            std::vector<std::int64_t> kept;
-            for (const Id id : pass.stages) kept.push_back(steps_kept(d, pass, d.stage(id)));
             loops = loops_of(d, pass, width);
             for (std::size_t k = pass.stages.size() - 1; k-- > 0;) {
               const Id id = pass.stages[k];
@@ -256,7 +262,7 @@ void follow(Draft& d, const Pass& pass) {
     const ir::Stage& s = d.stage(pass.stages[k]);
     d.done(s.id, "computed at a step of " + last.name +
                      (s.is_recurrence() && !is_output(d.program(), s)
-                          ? ", a ring of " + count(static_cast<double>(steps_kept(d, pass, s))) + " steps"
+                          ? ", a ring of " + count(static_cast<double>(kept[k])) + " steps"
                           : ""));
     if (s.is_recurrence()) on_stack(d, s.id);
   }

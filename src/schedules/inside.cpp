@@ -116,8 +116,8 @@ std::int64_t arrays_of_rows(const ir::Program& p, const ir::Stage& s, Id row) {
 
 }  // namespace
 
-// A sum waits four cycles for the term before, and two may start in each: eight of them keep the adders busy. No more than
-// eight arrays' rows at once, which rows of a power of two have in one set of the first-level cache.
+// A sum waits four cycles for the term before, and two may start in each: eight of them keep the adders busy. Four where each
+// row reads several arrays, whose rows of a power of two would lie in one set of the first-level cache.
 std::optional<Loop> rows_side_by_side(Draft& d, Id id) {
   constexpr std::int64_t least = 4, most = 8;
   const ir::Stage s = d.stage(id);

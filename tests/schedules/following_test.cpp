@@ -153,3 +153,32 @@ TEST_CASE("by default: what follows a recurrence, compiled, has the interpreter'
                                                         return std::vector<Dims>{in[0], {in[0][1]}};
                                                       }});
 }
+
+TEST_CASE("by default: the ring of a recurrence that a reduction looks back in") {
+  lang::DefinitionScope scope;
+  const Symbol T{"T", {.min = 1}}, S{"S"};
+  const Tensor x = input("x", i32, {T, S});
+  const Tensor before = largest(x);
+  const Axis t{"t", T};
+  const Tensor total = compute("total", {S}, [&](Var s) { return sum(before(t, s) - select(t > 2, before(t - 3, s), 0), t); });
+  const Scheduled s({x}, {total});
+  CAPTURE(s.by.choices.text());
+  CHECK(one_pass(s, "largest", "total"));
+  CHECK(s.has("largest", "a ring of 4 steps"));
+  CHECK(s.text().find("% 4") != std::string::npos);
+  for (const std::int64_t steps : {1, 3, 4, 9}) s.same({{steps, 37}, {37}});
+}
+
+TEST_CASE("by default: of few columns a costly reader keeps its threads, and the choice says so") {
+  lang::DefinitionScope scope;
+  const Symbol T{"T", {.min = 1}};
+  const Tensor x = input("x", f32, {T, 64}), y = input("y", f32, {T, 64});
+  const Tensor before = largest(x);
+  const Tensor gap = compute("gap", {T, 64}, [&](Var t, Var s) { return exp(before(t, s)) * tanh(y(t, s)); });
+  const auto scheduled = [&](bool parallel) { return Scheduled({x, y}, {gap}, {.parallel = parallel, .extent = 100000}); };
+  const Scheduled threads = scheduled(true), one = scheduled(false);
+  CAPTURE(threads.by.choices.text());
+  CHECK(one_pass(one, "largest", "gap"));
+  CHECK(threads.has("gap", "i0 in parallel"));
+  CHECK(threads.by.choices.text().find("not one pass with largest, which a thread would have for itself") != std::string::npos);
+}

@@ -25,7 +25,7 @@ void derive_regions(ir::Program&, ir::Id within = 0);
 
 // What the readers in its body need of the stage of this nest, before sliding: one interval a spatial iteration variable,
 // over the variables of the loops around the nest. Unbounded ends are empty. Regions must have been derived. Of a recurrence
-// with the steps before those that are read; or what is read alone, by readers that slide in what an iteration leaves to them.
+// `before` adds the steps before those that are read; `read` does not, and takes of readers that slide only their new points.
 enum class Steps { before, read };
 std::vector<Interval> required_region(const ir::Program&, ir::Id nest, Steps = Steps::before);
 

@@ -58,11 +58,11 @@ inline void conv_tile(Schedule& s, const Stage& stage, const Tensor& w, int lane
 }
 
 // Half cycles that a row of `width` pixels takes for each step of the sum, in tiles of so many pixels with `registers` sums a
-// pixel: two multiply-adds a cycle, of which eight are under way at a time, two loads a cycle, and something for the end of a
-// tile.
+// pixel: two multiply-adds a cycle, of which eight are under way at a time (eight sums leave none to spare, and take as long as
+// nine), two loads a cycle, and something for the end of a tile.
 inline std::int64_t row_cost(std::int64_t width, int pixels, int registers) {
   const int sums = pixels * registers;
-  return (width + pixels - 1) / pixels * (2 * std::max({sums, 8, pixels + registers}) + 1);
+  return (width + pixels - 1) / pixels * (2 * std::max({sums, 9, pixels + registers}) + 1);
 }
 
 // Every tile is whole: the last one of a row, of at least so many pixels, begins so much earlier. A width that is computed from
