@@ -41,7 +41,8 @@ def section(name, run):
     yield ""
     yield "Peers: " + "; ".join(v for v in run["peers"].values() if v != "none") + "."
     races = outcomes(run["records"])
-    for threads in sorted({key[2] for key in races}):
+    # A run on two threads measures one as well, beside peers whose pools may help there: the run on one thread says what that takes.
+    for threads in {run["threads"]} & {key[2] for key in races}:
         ratios = []
         yield ""
         yield f"| {threads} thread{'s' if threads > 1 else ''} | ours, us | best peer, us | | peer / ours | of the peak |"
