@@ -22,6 +22,7 @@ function(ashlar_install_needs component)  # targets behind it
 endfunction()
 add_custom_target(ashlar_package)
 
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/ashlar COMPONENT runtime)
 ashlar_install_needs(runtime ashlar_runtime)
 install(TARGETS ashlar_runtime EXPORT AshlarRuntimeTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
 install(EXPORT AshlarRuntimeTargets NAMESPACE Ashlar:: DESTINATION ${package} COMPONENT runtime)

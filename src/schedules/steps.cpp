@@ -385,8 +385,9 @@ void schedule_steps(Draft& d, Id recurrence) {
       d.attempt(recurrence, "vectors of " + count(static_cast<double>(lanes)) + " along " + dims[last].name, [&] {
         stage.vectorize(split ? split->inner : loop_over(d, stage, dims[last].id), static_cast<int>(lanes), d.where);
       });
-  } else if (rows_of_steps(d, recurrence); free) {
-    vectorize(d, recurrence, loop_over(d, stage, dims[last].id), d.sizes().constant_extent(s, dims[last].id));
+  } else {
+    rows_of_steps(d, recurrence);
+    if (free) vectorize(d, recurrence, loop_over(d, stage, dims[last].id), d.sizes().constant_extent(s, dims[last].id));
   }
   for (const Id id : ir::stages_inside(d.program(), d.stage(recurrence)))
     if (const ir::Stage& r = d.stage(id); !r.is_reduction() && !r.scatters() && !r.is_recurrence()) points_of_a_step(d, id);
