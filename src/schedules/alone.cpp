@@ -158,11 +158,7 @@ std::optional<Loop> side_by_side(Draft& d, Id id, Id rows) {
   d.attempt(id, std::to_string(many) + " rows side by side", [&] {
     const Stage stage = d.handle(id);
     const Split split = stage.split(loop_over(d, stage, rows), many, Tail::peel, d.where);
-    std::vector<Loop> order;
-    for (const Loop& l : stage.nest(d.where))
-      if (!(l == split.inner)) order.push_back(l);
-    order.push_back(split.inner);
-    reorder(d, stage, order);
+    innermost(d, stage, split.inner);
     stage.unroll(split.inner, d.where);
     groups = split.outer;
   });
@@ -293,13 +289,6 @@ void schedule_alone(Draft& d, Id id) {
     if (family == Family::recurrence && !groups) in_wavefronts(d, id, false);
     return;
   }
-  const auto innermost = [&](Loop loop) {
-    std::vector<Loop> order;
-    for (const Loop& l : stage.nest(d.where))
-      if (!(l == loop)) order.push_back(l);
-    order.push_back(loop);
-    reorder(d, stage, order);
-  };
   const int lanes = lanes_of(d, s);
   const Id v = dims[free.back()].id;
   // As wide as two of them can be: in a row of a piece the lines that follow are fetched ahead, in the next one they are not.
@@ -317,7 +306,7 @@ void schedule_alone(Draft& d, Id id) {
       }))
     return;
   d.s.attempt([&] {
-    innermost(loop_over(d, stage, v));
+    innermost(d, stage, loop_over(d, stage, v));
     if (!vectorize(d, id, loop_over(d, stage, v), extent)) refuse("vectorize", "lanes", "none", d.where);
   });
   if (family == Family::recurrence && extent) row_in_registers(d, id, *extent);

@@ -68,6 +68,14 @@ Loop loop_over(Draft& d, const Stage& stage, Id variable) {
   throw InternalError("a loop of a stage that was not scheduled yet");
 }
 
+void innermost(Draft& d, const Stage& stage, Loop loop) {
+  std::vector<Loop> order;
+  for (const Loop& l : stage.nest(d.where))
+    if (!(l == loop)) order.push_back(l);
+  order.push_back(loop);
+  reorder(d, stage, order);
+}
+
 std::vector<Loop> whole_loops(Draft& d, const Stage& stage, bool reduce) {
   std::vector<Loop> loops;
   for (const auto& v : reduce ? reduce_of(d.stage(stage.id())) : spatial_of(d.stage(stage.id())))

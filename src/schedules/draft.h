@@ -139,6 +139,7 @@ std::string bytes(double n);  // "16 kB"
 Loop loop_over(Draft&, const Stage&, Id variable);
 std::vector<Loop> whole_loops(Draft&, const Stage&, bool reduce);
 void reorder(Draft&, const Stage&, const std::vector<Loop>&);
+void innermost(Draft&, const Stage&, Loop);  // the others keep their order
 // Elements of a vector for the stage: as many as one register holds of what it stores, of wider operands up to four registers.
 bool has_borders(const ir::Stage&);  // where a point lies along the last dimension decides what it reads
 int lanes_of(const Draft&, const ir::Stage&);

@@ -134,11 +134,7 @@ std::optional<Loop> rows_side_by_side(Draft& d, Id id) {
   d.attempt(id, count(static_cast<double>(rows)) + " rows side by side, each one term after the other", [&] {
     const Stage stage = d.handle(id);
     const Split split = stage.split(loop_over(d, stage, dims.back().id), rows, Tail::guard, d.where);
-    std::vector<Loop> order;
-    for (const Loop& l : stage.nest(d.where))
-      if (!(l == split.inner)) order.push_back(l);
-    order.push_back(split.inner);
-    reorder(d, stage, order);
+    innermost(d, stage, split.inner);
     stage.unroll(split.inner, d.where);
     groups = split.outer;
   });
@@ -152,11 +148,7 @@ void rows_in_lanes(Draft& d, Id id, const Tile& tile) {
             const Stage stage = d.handle(id);
             const Split rows =
                 stage.split(loop_over(d, stage, spatial_of(d.stage(id)).back().id), tile.columns_by, Tail::guard, d.where);
-            std::vector<Loop> order;
-            for (const Loop& l : stage.nest(d.where))
-              if (!(l == rows.inner)) order.push_back(l);
-            order.push_back(rows.inner);
-            reorder(d, stage, order);
+            innermost(d, stage, rows.inner);
             stage.vectorize(rows.inner, d.where);
             schedule::finish(d.s.scheduled(), d.s.target());
           },
@@ -201,13 +193,7 @@ void schedule_inside(Draft& d, Id id, Loop place, const std::optional<Tile>& til
   if (const auto last = d.last_in_memory(id)) v = *last;
   const Stage stage = d.handle(id);
   const Id variable = dims[v].id;
-  d.s.attempt([&] {
-    std::vector<Loop> order;
-    for (const Loop& l : stage.nest(d.where))
-      if (!(l == loop_over(d, stage, variable))) order.push_back(l);
-    order.push_back(loop_over(d, stage, variable));
-    reorder(d, stage, order);
-  });
+  d.s.attempt([&] { innermost(d, stage, loop_over(d, stage, variable)); });
   vectorize(d, id, loop_over(d, stage, variable), d.sizes().constant_extent(d.stage(id), variable));
   few_points(d, id);
   on_stack(d, id);

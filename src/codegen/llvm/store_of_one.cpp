@@ -1,5 +1,5 @@
-// Stores of one lane of a vector, of which the mask is a constant: the last vector of 9 elements. They become stores of an
-// element, since LLVM 22 writes too much where that is a narrowed integer:
+// A store under a constant mask of one lane, such as that of the last vector of 9 elements, becomes a store of the element:
+// LLVM 22 writes too much if the element is a narrowed integer.
 //
 //   masked.store <8 x i32> trunc(<8 x i64> v), p, <1, 0, 0, ...>     stores all 8 bytes of v's first element
 #include <vector>
