@@ -8,7 +8,7 @@
 #include <bench_conv_f32_stem.h>
 #include <fmt/core.h>
 
-#include <ashlar/schedule/target.h>
+#include <ashlar/target/target.h>
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "apps/support/tensor.h"
-#include "bench/onednn.h"
+#include "bench/peers/onednn_library.h"
 #include "bench/arrays.h"
 #include "bench/isa.h"
 #include "bench/suites.h"

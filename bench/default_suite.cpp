@@ -8,10 +8,10 @@
 
 #include "apps/matmul/narrow.h"
 #include "apps/unsharp/unsharp.h"
-#include "bench/attention_kernel.h"
+#include "bench/kernels/attention_kernel.h"
 #include "bench/defaults.h"
 #include "bench/isa.h"
-#include "bench/memory_kernels.h"
+#include "bench/kernels/memory_kernels.h"
 #include "bench/suites.h"
 
 namespace bench {

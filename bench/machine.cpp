@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include <ashlar/schedule/target.h>
+#include <ashlar/target/target.h>
 
 namespace bench {
 

@@ -9,10 +9,10 @@
 
 #include "bench/isa.h"
 #include "bench/machine.h"
-#include "bench/memory_peers.h"
-#include "bench/onednn.h"
+#include "bench/peers/memory.h"
+#include "bench/peers/onednn_library.h"
 #include "bench/peaks.h"
-#include "bench/peers.h"
+#include "bench/peers/peers.h"
 #include "bench/plot.h"
 #include "bench/suites.h"
 

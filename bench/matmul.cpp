@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "apps/support/tensor.h"
-#include "bench/onednn.h"
-#include "bench/peers.h"
+#include "bench/peers/onednn_library.h"
+#include "bench/peers/peers.h"
 #include "bench/arrays.h"
 #include "bench/suites.h"
 #include "bench/workspace.h"

@@ -17,8 +17,8 @@
 
 #include "apps/support/tensor.h"
 #include "bench/memory_race.h"
-#include "bench/onednn.h"
-#include "bench/peers.h"
+#include "bench/peers/onednn_library.h"
+#include "bench/peers/peers.h"
 #include "bench/suites.h"
 #include "bench/workspace.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bench/arrays.h"
-#include "bench/memory_peers.h"
+#include "bench/peers/memory.h"
 #include "bench/report.h"
 
 namespace bench {

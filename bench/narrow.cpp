@@ -13,7 +13,7 @@
 
 #include <time.h>
 
-#include <ashlar/schedule/target.h>
+#include <ashlar/target/target.h>
 
 #include <algorithm>
 #include <bit>
@@ -26,7 +26,7 @@
 
 #include "bench/isa.h"
 #include "bench/narrow.h"
-#include "bench/onednn.h"
+#include "bench/peers/onednn_library.h"
 #include "bench/suites.h"
 
 namespace bench {

@@ -25,7 +25,6 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/lang.h>
 #include <ashlar/lang/build_program.h>
-#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/step.h>
 #include <ashlar/schedules/by_default.h>

@@ -13,9 +13,9 @@
 #include <bench_stored_f16.h>
 
 #include "bench/narrow.h"
-#include "bench/onednn.h"
-#include "bench/peer_convert.h"
-#include "bench/peers.h"
+#include "bench/peers/onednn_library.h"
+#include "bench/peers/convert.h"
+#include "bench/peers/peers.h"
 
 namespace bench {
 namespace {

@@ -10,7 +10,7 @@
 #include "apps/support/tensor.h"
 #include "apps/unsharp/plain.h"
 #include "bench/arrays.h"
-#include "bench/memory_peers.h"
+#include "bench/peers/memory.h"
 #include "bench/suites.h"
 #include "bench/workspace.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What a cross build does otherwise: generators are built for, and run on, the machine that builds; the runtime is compiled from
 # its sources by the project's toolchain; the target of the code is what the toolchain file says. One configure, one build.
 #

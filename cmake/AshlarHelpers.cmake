@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # ashlar_add_generator(<name> SOURCES <file>... [LINK_LIBRARIES <library>...] [COMPILE_DEFINITIONS ...] [INCLUDE_DIRECTORIES ...])
 #   An executable that holds generators (ASHLAR_GENERATOR). It has the command line tool as its main().
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 cmake_minimum_required(VERSION 3.22)
 # cmake -DFILES=<list of files, one a line> -DROOT=<project> -DOUTPUT=<file.cpp> -P SourceDigest.cmake
 # Defines ashlar::codegen::source_digest: a SHA-256 of the files' contents and of their names inside the project.

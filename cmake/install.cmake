@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What `cmake --install` puts under the prefix, in two components: `runtime`, what programs that call kernels link, and
 # `generator`, the compiler that generators link. Everything is relative to the prefix, which may be moved afterwards.
 include(GNUInstallDirs)
@@ -35,7 +36,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/runtime/ DESTINATION ${ASHLAR_RUNTIM
   FILES_MATCHING PATTERN "*.c" PATTERN "*.h")
 
 set(layers "")
-foreach(layer ir lang analysis interp schedule lower codegen codegen_c codegen_spirv codegen_llvm generator ops schedules)
+foreach(layer ir lang analysis target instructions interp schedule lower report codegen codegen_c codegen_spirv codegen_llvm generator ops schedules)
   if(TARGET ashlar_${layer})
     list(APPEND layers ashlar_${layer})
   endif()
@@ -52,7 +53,8 @@ if(TARGET ashlar_op_generators)  # exported by itself: cross builds run it, and 
   install(TARGETS ashlar_op_generators EXPORT AshlarOpGeneratorsTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT generator)
   install(EXPORT AshlarOpGeneratorsTargets NAMESPACE Ashlar:: DESTINATION ${package} COMPONENT generator)
 endif()
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ashlar DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT generator
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ashlar ${PROJECT_SOURCE_DIR}/ops/include/ashlar ${PROJECT_SOURCE_DIR}/schedules/include/ashlar
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT generator
   FILES_MATCHING PATTERN "*.h" PATTERN "runtime" EXCLUDE)
 
 set(ASHLAR_HAS_SPIRV OFF)

@@ -7,7 +7,7 @@
 #include <ashlar/analysis/regions.h>
 #include <ashlar/codegen/jit.h>
 #include <ashlar/ir/print.h>
-#include <ashlar/lower/explain.h>
+#include <ashlar/report/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/cpp_text.h>
 #include <ashlar/schedule/schedule.h>

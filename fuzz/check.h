@@ -17,7 +17,7 @@
 
 #include <ashlar/runtime/vulkan.h>
 #include <ashlar/schedule/schedule.h>
-#include <ashlar/schedule/target.h>
+#include <ashlar/target/target.h>
 
 #include "tests/in_c/c_compiled.h"
 

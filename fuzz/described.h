@@ -8,7 +8,7 @@
 #include <optional>
 
 #include <ashlar/ir/program.h>
-#include <ashlar/schedule/intrinsic.h>
+#include <ashlar/instructions/intrinsic.h>
 
 #include "source.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Attention, rotary position embeddings, recurrent cells and layers.
 #include "generators/chain.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Elementwise operators by their names, in front of an operator (prologue) or behind it (epilogue), in its accumulator's type:
 //

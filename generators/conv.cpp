@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Convolutions.
 #include "generators/chain.h"
 #include "generators/image_shapes.h"

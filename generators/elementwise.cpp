@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Elementwise operators of one operand, and arithmetic of several that broadcasts.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The shapes of images and windows in a layout (ops/conv.h), of parameters with the usual names: N images of C channels, W
 // wide, H high, D deep; a result of O channels. In a blocked layout CB and OB count blocks of channels.

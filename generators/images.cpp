@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Images: colours, filters, morphology, sampling, statistics. Values are floats, or bytes.
 #include "generators/op.h"
 #include "generators/params.h"

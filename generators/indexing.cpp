@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Elements at places that data choose.
 #include "generators/op.h"
 #include "generators/params.h"

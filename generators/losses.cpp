@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Losses of training.
 #include "generators/op.h"
 #include "generators/params.h"

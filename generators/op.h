@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // An operator of the library as a generator. Its arguments depend on its parameters: of the inputs the shapes, of the results
 // what the operator says of them, and how many there are on the epilogue. So the constructor of an Op does all that

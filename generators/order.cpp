@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Order along an axis: sorting, the largest, running sums and extremes; and resizing.
 #include "generators/chain.h"
 

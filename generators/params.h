@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The kinds of parameters that operators share: types, shapes, lists of numbers, paddings, layouts of images. Each is a Param:
 // --help shows it with what it may be, and a value that it may not be is refused with that.

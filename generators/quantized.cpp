@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Numbers of 8 and 4 bits. Scales and zeros are inputs: Scalars, or with per_channel a vector over an axis.
 #include "generators/chain.h"
 #include "generators/image_shapes.h"

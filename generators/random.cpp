@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random numbers from counters: the seed and the offset are Scalars of each call.
 #include "generators/op.h"
 #include "generators/params.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reductions over some dimensions, and the places of extremes.
 #include "generators/chain.h"
 

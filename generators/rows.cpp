@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operators on rows: softmax, and normalisation by moments.
 #include "generators/chain.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Elements at other places: copies of views, joins and repetitions.
 #include "generators/op.h"
 #include "generators/params.h"

@@ -37,7 +37,7 @@ def program_of(args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiler", default="g++")
-    parser.add_argument("--include")
+    parser.add_argument("--include", action="append", help="a folder of headers")
     parser.add_argument("--header", action="append", help="what the examples include: ashlar/lang.h, or these")
     parser.add_argument("--within", help="a header with `#define FRAGMENT(NAME) …` and `MEMBERS(NAME)`, the beginning of what a block is in")
     parser.add_argument("--program", help="a file to write the blocks marked c to")
@@ -68,7 +68,7 @@ def main():
         if count == before:
             sys.exit(f"{page}: expected examples, found none")
     flags = FLAGS + (["-Wno-shadow", "-Wno-unused"] if args.within else [])  # names that a fragment gives to what is there already
-    run = subprocess.run([args.compiler, *flags, "-I" + args.include, "-x", "c++", "-"], input=unit, text=True, check=False)
+    run = subprocess.run([args.compiler, *flags, *("-I" + folder for folder in args.include), "-x", "c++", "-"], input=unit, text=True, check=False)
     print(f"{' '.join(args.page)}: {count} examples")
     return run.returncode
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The layers face one way: a file includes its own layer and those below it, nothing above.
 
-Read from the #include lines of include/ashlar/, src/, apps/ and generators/. Also checked: which layers may see which library
-(LLVM only in codegen/llvm and jit, isl only in analysis, nothing heavy in a public header), and that the headers a user's lambda
-touches stay light: no <memory>, <functional>, <ranges>, <iostream> in them, and at most 50,000 lines after preprocessing; and that
-no two files define one type.
+Read from the #include lines of include/, src/, ops/, schedules/, apps/ and generators/. Also checked: that a header of a layer's
+own (in src, not in include) is included by no other layer; which layers may see which library (LLVM only in codegen/llvm, isl only
+in analysis, nothing heavy in a public header); that the headers a user's lambda touches stay light: no <memory>, <functional>,
+<ranges>, <iostream> in them, and at most 50,000 lines after preprocessing; and that no two files define one type.
 
   scripts/check_layers.py [--compiler g++] [ROOT]      prints every offence, exit code 1 if there is one
 """
@@ -14,16 +14,16 @@ import re
 import subprocess
 import sys
 
-LAYERS = ["runtime", "ir", "lang", "analysis", "interp", "schedule", "ops", "schedules", "lower", "codegen", "jit",
-          "generator", "apps", "generators"]
+LAYERS = ["runtime", "ir", "lang", "analysis", "target", "instructions", "interp", "schedule", "ops", "schedules", "lower",
+          "report", "codegen", "generator", "apps", "generators"]
 RANK = {name: i for i, name in enumerate(LAYERS)}
 # Headers directly in include/ashlar/ gather a layer for users.
 UMBRELLAS = {"ashlar.h": "generator", "lang.h": "lang", "expr.h": "lang", "schedule.h": "schedule", "generator.h": "generator",
-             "jit.h": "jit", "ops.h": "ops", "schedules.h": "schedules", "runtime.h": "runtime"}
+             "ops.h": "ops", "schedules.h": "schedules", "runtime.h": "runtime"}
 LIBRARIES = [  # (what is included, the folders that may, in words)
-    (re.compile(r"^(llvm|llvm-c|lld|clang)/"), ("src/codegen/llvm/", "src/jit/", "tests/"), "LLVM"),
+    (re.compile(r"^(llvm|llvm-c|lld|clang)/"), ("src/codegen/llvm/", "tests/"), "LLVM"),
     (re.compile(r"^isl/"), ("src/analysis/", "tests/analysis/"), "isl"),
-    (re.compile(r"^nlohmann/"), ("src/schedule/", "src/generator/", "bench/", "tests/"), "the JSON library"),
+    (re.compile(r"^nlohmann/"), ("src/schedule/", "src/target/", "src/generator/", "bench/", "tests/"), "the JSON library"),
     (re.compile(r"^CLI/"), ("src/generator/", "apps/", "bench/", "tests/"), "the command line library"),
     (re.compile(r"^fmt/"), ("src/generator/", "apps/", "bench/", "tests/"), "the formatting library"),
 ]
@@ -46,6 +46,8 @@ def files(root):
 def layer_of(path):
     """The layer of a file of the tree, or None."""
     parts = path.split("/")
+    if parts[0] in ("ops", "schedules") and parts[1] == "include":
+        parts = parts[1:]
     if parts[:2] == ["include", "ashlar"]:
         return layer_of_include("/".join(parts[1:]))
     return parts[1] if parts[0] == "src" and parts[1] in RANK else parts[0] if parts[0] in RANK else None
@@ -60,6 +62,11 @@ def layer_of_include(name):
             return UMBRELLAS.get(parts[0], "unknown")
         return parts[0] if parts[0] in RANK else "unknown"
     return parts[0] if len(parts) > 1 and parts[0] in RANK else None
+
+
+def is_private(name):
+    """Of a layer's own: "lower/passes.h", not <ashlar/lower/lower.h>."""
+    return not name.startswith("ashlar/")
 
 
 def check_includes(root, say):
@@ -79,6 +86,8 @@ def check_includes(root, say):
                 say(f"{path}:{line}: {name}: expected a header of a known layer")
             elif target is not None and RANK[target] > RANK[layer]:
                 say(f"{path}:{line}: {layer} includes {name}, of the layer {target} above it")
+            elif target is not None and target != layer and is_private(name):
+                say(f"{path}:{line}: {layer} includes {name}, a header of {target}'s own")
             for pattern, places, words in LIBRARIES:
                 if pattern.match(name) and not path.startswith(places):
                     say(f"{path}:{line}: includes {words} ({name}), expected only in {', '.join(places)}")

@@ -19,7 +19,7 @@ DIAGNOSTIC = re.compile(r"^\S+?:\d+:\d+: (?:fatal )?(error|warning): (.*)$", re.
 
 def diagnostics(compiler, include, flags, path):
     """Every error and warning as (kind, message), in the compiler's order."""
-    command = [compiler, "-std=c++20", "-fsyntax-only", "-I" + include, *flags, path]
+    command = [compiler, "-std=c++20", "-fsyntax-only", *("-I" + folder for folder in include), *flags, path]
     run = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}, check=False)
     found = DIAGNOSTIC.findall(run.stderr)
     if run.returncode and not found:
@@ -34,13 +34,13 @@ def listed(found):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiler", default="g++")
-    parser.add_argument("--include", required=True)
+    parser.add_argument("--include", action="append", required=True)
     parser.add_argument("file")
     args = parser.parse_args()
     with open(args.file, encoding="utf-8") as f:
         text = f.read()
     needed = re.search(r"^// needs: (.*)$", text, re.M)
-    if needed and not os.path.exists(os.path.join(args.include, needed[1])):
+    if needed and not any(os.path.exists(os.path.join(folder, needed[1])) for folder in args.include):
         print(f"skipped: {needed[1]} is not there")
         return 77
     expected = re.search(r"^// (error|warning): (.*)$", text, re.M)

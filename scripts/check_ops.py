@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Every operator of include/ashlar/ops has a generator of its name in ashlar-ops, and every generator there is an operator.
+"""Every operator of ops/include/ashlar/ops has a generator of its name in ashlar-ops, and every generator there is an operator.
 
-  scripts/check_ops.py ASHLAR_OPS [HEADERS]    prints every offence, exit code 1 if there is one; HEADERS: include/ashlar/ops
+  scripts/check_ops.py ASHLAR_OPS [HEADERS]    prints every offence, exit code 1 if there is one; HEADERS: ops/include/ashlar/ops
 """
 import pathlib
 import re
@@ -42,7 +42,7 @@ def operators(folder):
 def main():
     text = subprocess.run([sys.argv[1], "--list"], capture_output=True, text=True, check=True).stdout
     listed = {m.group(1) for m in map(LISTED.match, text.splitlines()) if m}
-    ops = operators(sys.argv[2] if len(sys.argv) > 2 else "include/ashlar/ops")
+    ops = operators(sys.argv[2] if len(sys.argv) > 2 else "ops/include/ashlar/ops")
     offences = [f"{header}: {name} has no generator in ashlar-ops" for name, header in ops.items()
                 if name not in listed and name not in NO_OPERATOR]
     offences += [f"ashlar-ops: {name} is no operator" for name in sorted(listed)

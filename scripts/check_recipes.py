@@ -14,10 +14,10 @@ import sys
 import tempfile
 
 BLOCKS = [
-    ("include/ashlar/ops/activation.h", "namespace ashlar::ops {"),
+    ("ops/include/ashlar/ops/activation.h", "namespace ashlar::ops {"),
     ("tests/ops/elementwise_test.cpp", "{ops::relu, [](double x)"),
     ("generators/elementwise.cpp", 'ROW(relu, "'),
-    ("src/schedule/instructions/x86.cpp", "const char* const word_in_c"),
+    ("src/instructions/x86.cpp", "const char* const word_in_c"),
     ("tests/instructions/x86_test.cpp", "x86::vpdpwssd(8, Encoding::vex)"),
     ("src/schedule/primitives/sink.cpp", ""),
     ("include/ashlar/schedule/schedule.h", "Stage reverse(Loop"),
@@ -25,15 +25,15 @@ BLOCKS = [
     ("tests/docs/loops.cpp", "const auto add = "),
 ]
 PASSING = [
-    ("include/ashlar/schedule/instructions/x86.h", "namespace ashlar::x86 {", "Intrinsic vpmaddwd_vectors(int lanes, Where = Where::current());"),
-    ("src/schedule/primitives.h", "void apply_reverse(", "void apply_sink(Context&);"),
+    ("include/ashlar/instructions/x86.h", "namespace ashlar::x86 {", "Intrinsic vpmaddwd_vectors(int lanes, Where = Where::current());"),
+    ("src/schedule/primitives/primitives.h", "void apply_reverse(", "void apply_sink(Context&);"),
     ("src/schedule/apply.cpp", '{"reverse", apply_reverse}', '{"sink", apply_sink},'),
-    ("src/schedule/cpp_text.cpp", '{"reverse", 1, ', '{"sink", 1, ASHLAR_OF_LOOP("sink")},'),
+    ("src/schedule/trace/cpp_text.cpp", '{"reverse", 1, ', '{"sink", 1, ASHLAR_OF_LOOP("sink")},'),
 ]
 # Files whose names in unnamed namespaces do not meet are one unit.
 UNITS = [
-    ["src/schedule/instructions/x86.cpp", "src/schedule/primitives/sink.cpp", "src/schedule/schedule.cpp", "src/schedule/apply.cpp",
-     "src/schedule/cpp_text.cpp", "tests/docs/loops.cpp", "tests/instructions/x86_test.cpp", "generators/elementwise.cpp"],
+    ["src/instructions/x86.cpp", "src/schedule/primitives/sink.cpp", "src/schedule/schedule.cpp", "src/schedule/apply.cpp",
+     "src/schedule/trace/cpp_text.cpp", "tests/docs/loops.cpp", "tests/instructions/x86_test.cpp", "generators/elementwise.cpp"],
     ["tests/ops/elementwise_test.cpp"],
 ]
 FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wno-sign-conversion", "-Werror"]

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""What tracked files must not hold: a path of somebody's machine, a file over the budget of 600 lines, a note of unfinished work.
+"""What tracked files must not hold: a path of somebody's machine, a file over the budget of 600 lines, a note of unfinished work; and
+no folder holds more than 40 sources, and what ships says its license in the first line.
 
   scripts/check_tree.py      prints every offence, exit code 1 if there is one
 """
+import collections
+import os
 import re
 import subprocess
 import sys
@@ -11,19 +14,30 @@ MACHINE_PATH = re.compile(r"(?<![\w.])/(?:home|work|root|Users)/[A-Za-z0-9_.-]")
 UNFINISHED = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X)\b")
 CODE = (".h", ".c", ".cpp", ".py", ".cmake", ".txt", ".md", ".in", "dev", "run")
 MOST_LINES = 600
+MOST_SOURCES = 40
+SHIPPED = ("include/", "src/", "ops/", "schedules/", "generators/", "cmake/")
+LICENSE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 
 
 def main():
     names = subprocess.run(["git", "ls-files", "-z"], capture_output=True, text=True, check=True).stdout.split("\0")
     offences = []
+    sources = collections.Counter(os.path.dirname(name) for name in names if name.endswith((".h", ".c", ".cpp")))
+    for folder, count in sorted(sources.items()):
+        if count > MOST_SOURCES:
+            offences.append(f"{folder}: {count} sources, expected at most {MOST_SOURCES}: it holds two rooms")
     for name in filter(None, names):
         if not name.endswith(CODE):
             continue
         with open(name, encoding="utf-8") as f:
             lines = f.read().splitlines()
+        if name.startswith(SHIPPED):
+            if not lines or LICENSE not in lines[0]:
+                offences.append(f"{name}:1: expected {LICENSE}")
+            lines = lines[1:]
         if len(lines) > MOST_LINES and name.endswith((".h", ".c", ".cpp")):
             offences.append(f"{name}: {len(lines)} lines, expected at most {MOST_LINES}: it holds two ideas")
-        for number, line in enumerate(lines, 1):
+        for number, line in enumerate(lines, 2 if name.startswith(SHIPPED) else 1):
             if MACHINE_PATH.search(line):
                 offences.append(f"{name}:{number}: a path of one machine: {line.strip()}")
             if UNFINISHED.search(line):

@@ -66,6 +66,8 @@ def block(indent, lines, file_head):
 def cpp(source):
     out, pending, head = [], [], True
     lines = source.split("\n")
+    if "SPDX-License-Identifier" in lines[0]:
+        lines[0] = ""
     for k, line in enumerate(lines):
         if TELLING_RULE.match(line):
             lines[k] = TELLING_RULE.sub(r"\1// \2", line)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Minimax coefficients of the math functions in src/ir/math_*.cpp. Needs mpmath; the build does not.
+"""Minimax coefficients of the math functions in src/ir/math/*.cpp. Needs mpmath; the build does not.
 
     scripts/fit_polynomials.py            every fit below
     scripts/fit_polynomials.py sinh       those whose name begins so

@@ -18,7 +18,7 @@
 // The picture is copied once, with a rim of zeros, so that the tile reads it without conditions; in the type that is
 // multiplied, so that each pixel is converted once.
 #include <ashlar/generator/generator.h>
-#include <ashlar/schedule/instructions/x86.h>
+#include <ashlar/instructions/x86.h>
 
 namespace convolution {
 

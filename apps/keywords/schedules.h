@@ -3,7 +3,7 @@
 // word; for any other processor. In all of them a 3 x 3 convolution is computed one row at a time, where the product over the
 // channels reads it; on boards sums stay in registers.
 #include <ashlar/ashlar.h>
-#include <ashlar/schedule/instructions/cortex_m.h>
+#include <ashlar/instructions/cortex_m.h>
 
 #include "apps/keywords/network.h"
 

@@ -1,4 +1,4 @@
-// The pipelines of make_peers.py as functions of plain pointers, which the bench loads (bench/peer_halide.cpp). All arrays are
+// The pipelines of make_peers.py as functions of plain pointers, which the bench loads (bench/peers/halide.cpp). All arrays are
 // dense. Each returns 0, or Halide's error.
 #include <HalideRuntime.h>
 

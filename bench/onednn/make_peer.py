@@ -21,8 +21,7 @@ import tempfile
 import zipfile
 
 LIBRARY, HEADERS = "paddlepaddle", "onednn-devel-cpu-gomp"
-SOURCES = ["peer_onednn.cpp", "peer_onednn_attention.cpp", "peer_onednn_convolution.cpp", "peer_onednn_memory.cpp",
-           "peer_onednn_narrow.cpp"]
+SOURCES = ["onednn.cpp", "onednn_attention.cpp", "onednn_convolution.cpp", "onednn_memory.cpp", "onednn_narrow.cpp"]
 
 
 def wheel(package, folder):
@@ -54,7 +53,7 @@ def main():
         onednn = library.parent / "libdnnl.so.3"
         extract(archive, next(n for n in archive.namelist() if n.endswith("/libdnnl.so.3")), onednn)
         subprocess.run(["g++", "-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-isystem", headers, "-I",
-                        bench.parent, *(bench / s for s in SOURCES), onednn, "-Wl,-rpath,$ORIGIN", "-fopenmp", "-o", library],
+                        bench.parent, *(bench / "peers" / s for s in SOURCES), onednn, "-Wl,-rpath,$ORIGIN", "-fopenmp", "-o", library],
                        check=True)
 
 

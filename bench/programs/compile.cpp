@@ -3,7 +3,6 @@
 #include <ctime>
 
 #include <ashlar/codegen/jit.h>
-#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/step.h>
 #include <ashlar/schedules/by_default.h>

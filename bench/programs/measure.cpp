@@ -17,7 +17,6 @@
 #include <ashlar/ir/numeric.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
-#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/step.h>
 #include <ashlar/schedules/by_default.h>

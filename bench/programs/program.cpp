@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "analysis/evaluate.h"
+#include <ashlar/analysis/evaluate.h>
 
 namespace bench::programs {
 

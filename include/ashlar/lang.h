@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The algorithm: index variables, tensors and the ways to define one.
 #include <ashlar/lang/boundary.h>

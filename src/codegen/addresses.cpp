@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/addresses.h"
 
 #include <numeric>
@@ -5,7 +6,7 @@
 
 #include <ashlar/ir/build.h>
 
-#include "ir/pairs.h"
+#include <ashlar/ir/pairs.h>
 
 namespace ashlar::codegen {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // What back ends ask of an address: is it base + lane * stride, and of what is it a multiple.
 #include <cstdint>

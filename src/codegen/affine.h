@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // A dimension as a descriptor holds it (runtime/desc.h): constant + sum of coefficient * symbol, or something to compute.
 #include <cstdint>

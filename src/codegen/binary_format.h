@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The narrow float formats, as back ends convert them with integer operations.
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // How large a Symbol may be in a call. Where addresses have 32 bits no memory has more elements than they count, so an extent
 // of more is refused at entry, and code may count in 32 bits. What is left out at the upper end is for tiles that are rounded

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // A kernel as bytes, for keys of caches: two kernels with the same bytes are compiled to the same code.
 //

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <ashlar/codegen/library.h>
 
 #include <algorithm>
 #include <string>
 
 #include <ashlar/ir/refusal.h>
-#include <ashlar/schedule/target_needs.h>
+#include <ashlar/target/needs.h>
 
 namespace ashlar::codegen {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Which line of the user's text a statement or an expression of a kernel stands for.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Byte strings by key in a folder that several processes share, bounded in size.
 //

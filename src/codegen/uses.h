@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Which variables and buffers a region of statements needs from outside.
 #include <cstdint>

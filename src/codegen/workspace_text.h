@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The stages whose values lie in the workspace of a kernel, for sentences about memory that cannot be had.
 #include <string>

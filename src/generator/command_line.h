@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The command line as a value. Reading it knows nothing of the generators; what they decide (is there such a generator, such a
 // Param, such a value) is checked afterwards, in select.h.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <ashlar/generator/compile.h>
 
 #include <ashlar/analysis/regions.h>
@@ -9,7 +10,6 @@
 #endif
 
 #include "generator/pipeline.h"
-#include "interp/scheduled_code.h"
 
 namespace ashlar {
 
@@ -17,8 +17,8 @@ codegen::Compiled compile([[maybe_unused]] const ir::Program& program, [[maybe_u
                           [[maybe_unused]] Where where) {
 #ifdef ASHLAR_HAS_LLVM
   ir::Program boxed = program;
-  if (!interp::scheduled::regions_are_known(boxed)) analysis::derive_regions(boxed);  // as the language built it
-  return codegen::compile_cached(lower(boxed, generator::lower_options(target)), target);
+  if (!analysis::regions_are_known(boxed)) analysis::derive_regions(boxed);  // as the language built it
+  return codegen::compile_cached(lower(boxed, options_for(target)), target);
 #else
   refuse("compile", "an ashlar that was built with LLVM", "one built without it", where);
 #endif

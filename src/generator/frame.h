@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // What is known of a generator while it is constructed and afterwards: its record. Members (Params, Inputs, Outputs, Scalars)
 // register with the record of the generator under construction on this thread, in the order in which they are declared.
@@ -12,7 +13,7 @@
 
 #include <ashlar/generator/param.h>
 #include <ashlar/lang/build_program.h>
-#include <ashlar/schedule/target.h>
+#include <ashlar/target/target.h>
 
 namespace ashlar {
 class Generator;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The generated header: what a caller of a kernel includes. It stands alone (C99 or C++11, no other header of ashlar), and any
 // number of generated headers go into one translation unit.

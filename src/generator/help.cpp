@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --help and --list-targets: written from the same tables that the tool checks against.
 #include <algorithm>
 #include <cstring>
 
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
-#include <ashlar/schedule/target.h>
+#include <ashlar/target/target.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,7 +13,7 @@
 #include "generator/select.h"
 #include "generator/target_params.h"
 #include "generator/tool.h"
-#include "lang/definition.h"
+#include <ashlar/lang/definition.h>
 
 namespace ashlar::generator {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // instantiate<G>(): the same pipeline in this process.
 #include <atomic>
 #include <memory>

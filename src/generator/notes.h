@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // What the tool says on stderr of files that it has written: what will be slow, and what was chosen where nothing was asked
 // for.
@@ -6,7 +7,7 @@
 
 #include <ashlar/ir/kernel.h>
 #include <ashlar/ir/program.h>
-#include <ashlar/schedule/target.h>
+#include <ashlar/target/target.h>
 
 namespace ashlar::generator {
 

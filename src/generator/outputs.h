@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // What the tool can write, and writing it: all files of a run appear together, or none does.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Arguments that the caller packs (Schedule::pack_argument with Pack::by_caller): plain C for the generated header that lays
 // such an argument out, once, ahead of any number of calls.

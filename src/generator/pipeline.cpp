@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "generator/pipeline.h"
 
 #include <fmt/format.h>
@@ -5,7 +6,7 @@
 
 #include <ashlar/analysis/regions.h>
 #include <ashlar/ir/refusal.h>
-#include <ashlar/lower/explain.h>
+#include <ashlar/lower/lower.h>
 #include <ashlar/schedule/step.h>
 
 #include "generator/outputs.h"
@@ -83,10 +84,8 @@ Compilation run_pipeline(MadeGenerator made, const PipelineOptions& options) {
   return c;
 }
 
-LowerOptions lower_options(const Target& target) { return options_for(target); }
-
 void lower_kernel(Compilation& c, const PipelineOptions& options) {
-  LowerOptions lowering = lower_options(c.made.record->target);
+  LowerOptions lowering = options_for(c.made.record->target);
   std::vector<PassTime> passes;
   if (options.times) lowering.times = &passes;
   c.kernel = lower(c.schedule->scheduled().program, lowering);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The whole way from a generator to what is written: algorithm -> program -> schedule -> kernel -> code. One function, used by
 // the command line tool and by instantiate<G>() alike.
@@ -36,7 +37,6 @@ struct Compilation {
 
 Compilation run_pipeline(MadeGenerator, const PipelineOptions&);  // up to the schedule
 void lower_kernel(Compilation&, const PipelineOptions&);
-LowerOptions lower_options(const Target&);
 
 // Measures the CPU time of the calling thread from its construction to its end, into `times` (if any) under `pass`.
 class PassTimer {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // From names to a generator: the registered ones, and the one that a command line asks for, constructed with its Params.
 //

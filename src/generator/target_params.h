@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // What a library for several targets has for one of them alone. Params: NAME=VALUE holds for all, NAME@TARGET=VALUE for one,
 // where it counts for more, wherever it stands. Saved schedules: --replay TARGET=FILE; the others are made by schedule().
@@ -7,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <ashlar/schedule/target.h>
+#include <ashlar/target/target.h>
 
 namespace ashlar::generator {
 

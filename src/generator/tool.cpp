@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "generator/tool.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 #include <ashlar/codegen/library.h>
 #include <ashlar/generator/generator.h>
 #include <ashlar/ir/refusal.h>
-#include <ashlar/lower/explain.h>
+#include <ashlar/report/explain.h>
 #include <ashlar/schedule/diff.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>

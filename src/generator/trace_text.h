@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // What `--trace` prints of a schedule step: the step, and of the program only what it changed.
 #include <string>

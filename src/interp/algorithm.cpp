@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The algorithm, unscheduled: each point of a stage is computed, and remembered, when a reader first asks for it; all points of
 // a recurrence together, in their order.
 #include <array>
@@ -11,7 +12,7 @@
 #include "interp/external.h"
 #include "interp/reduce.h"
 #include "interp/scatter.h"
-#include "interp/tape.h"
+#include <ashlar/interp/tape.h>
 
 namespace ashlar::interp {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arrays, and what entry checks: shapes against the declared extents, symbols solved from them, facts and assumptions.
 #include <algorithm>
 #include <cmath>
@@ -9,7 +10,7 @@
 #include <ashlar/ir/refusal.h>
 
 #include "interp/arguments.h"
-#include "interp/tape.h"
+#include <ashlar/interp/tape.h>
 
 namespace ashlar::interp {
 

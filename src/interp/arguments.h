@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // What the three interpreters share: walking index boxes, binding symbols and scalars.
 #include <span>
@@ -5,7 +6,7 @@
 
 #include <ashlar/interp/interpreter.h>
 
-#include "interp/tape.h"
+#include <ashlar/interp/tape.h>
 
 namespace ashlar::interp {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Happens-before by vector clocks and epochs, after C. Flanagan and S. N. Freund, "FastTrack: Efficient and Precise Dynamic
 // Race Detection", PLDI 2009, with agents that are more than threads.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Loops of a scheduled program whose iterations run at once (parallel, vectorized, bound, virtual threads): do two of them
 // touch one element, one of them to change it?

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // What an intrinsic computes, by its description: one value for each element of the tile that it writes, sums in the order of
 // their terms and by fma where the term is a product (docs/ir.md, "The numeric contract").
@@ -14,7 +15,7 @@
 
 #include <ashlar/ir/device.h>
 
-#include "interp/tape.h"
+#include <ashlar/interp/tape.h>
 
 namespace ashlar::interp {
 

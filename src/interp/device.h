@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Launches: what KernelRun hands over, and what it offers in return.
 #include <map>
 
 #include <ashlar/interp/interpreter.h>
 
-#include "interp/tape.h"
+#include <ashlar/interp/tape.h>
 
 namespace ashlar::interp {
 

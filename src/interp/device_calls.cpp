@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls: where the elements of each operand lie, what a described intrinsic computes, operations in flight.
 #include <algorithm>
 

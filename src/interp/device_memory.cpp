@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Registers, shared and global memory as threads see them: bounds, what was written by whom, what is in flight, races.
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>

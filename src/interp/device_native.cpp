@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Intrinsics without a description: boxes of tensor maps, products of warpgroups. What they compute stands in docs/parallel.md.
 #include <algorithm>
 #include <cmath>

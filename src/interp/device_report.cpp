@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What reports say: where, who, which barrier, and everybody who waits when nobody can run.
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/print.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A launch: compiling its body, running its clusters, plain statements.
 #include "interp/device_run.h"
 

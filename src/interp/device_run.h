@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // One launch, cluster after cluster: threads run in turn until each waits, a collective runs when its whole group is there, and
 // operations in flight are completed by the waits that cover them.

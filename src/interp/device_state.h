@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The state of a running cluster: compiled statements, threads as explicit machines, blocks, barriers, operations in flight.
 #include <deque>
@@ -10,7 +11,7 @@
 #include <ashlar/ir/kernel.h>
 
 #include "interp/clocks.h"
-#include "interp/tape.h"
+#include <ashlar/interp/tape.h>
 
 namespace ashlar::interp::device {
 

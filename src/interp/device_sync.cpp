@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Barriers, groups of asynchronous operations, fences.
 #include <algorithm>
 

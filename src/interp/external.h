@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // A call of a function that computes a box of a stage: its regions as dense arrays, filled before and taken after.
 #include <functional>
@@ -9,7 +10,7 @@
 #include <ashlar/ir/program.h>
 
 #include "interp/storage.h"
-#include "interp/tape.h"
+#include <ashlar/interp/tape.h>
 
 namespace ashlar::interp {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The lowered form: flat addresses, lanes, masks, and the workspace plan with its shared slots, byte for byte.
 #include <algorithm>
 #include <deque>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The order in which the iterations of a parallel loop are run.
 #include <algorithm>

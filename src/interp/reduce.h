@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // One step of a reduction, as the numeric contract defines it: a `sum` whose term is a product accumulates by fma.
 #include <array>
@@ -5,7 +6,7 @@
 
 #include <ashlar/ir/program.h>
 
-#include "interp/tape.h"
+#include <ashlar/interp/tape.h>
 
 namespace ashlar::interp {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Steps of a scatter: whether one combines anything, and into which element.
 #include <array>
@@ -6,7 +7,7 @@
 
 #include <ashlar/ir/program.h>
 
-#include "interp/tape.h"
+#include <ashlar/interp/tape.h>
 
 namespace ashlar::interp {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A scheduled program, run as its tree stands.
 #include <algorithm>
 #include <deque>
@@ -593,7 +594,7 @@ class Scheduled final : public Memory {
 
 Counters run(const ir::Program& all, Arguments& arguments, const Options& options) {
   ir::Program apart = analysis::take_dropped_apart(taken(all, arguments));
-  if (!scheduled::regions_are_known(apart)) analysis::derive_regions(apart);
+  if (!analysis::regions_are_known(apart)) analysis::derive_regions(apart);
   return Scheduled(apart, arguments, options).run();
 }
 

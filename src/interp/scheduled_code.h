@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // What a scheduled program is compiled to before it runs: its tree with a Tape for each expression, and the places of buffers.
 #include <algorithm>
@@ -139,14 +140,5 @@ inline bool never_runs(const ir::Program& p, const ir::Stmt& s) {
 
 // An output of which every element was written: RunError otherwise.
 void require_written(const Place& output);
-
-// Has every nest its box?
-inline bool regions_are_known(const ir::Program& p) {
-  bool known = true;
-  ir::walk(p.body, [&](const ir::Stmt& s) {
-    for (const ir::Root& r : s.roots) known = known && !r.begin.empty() && !r.extent.empty();
-  });
-  return known;
-}
 
 }  // namespace ashlar::interp::scheduled

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is written first, and that nothing is missing: which reduction loop starts which blocks of a scheduled program, and what
 // a complete output is.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Storage of temporaries in a scheduled run: a box of elements, each poisoned until written, each remembering which logical
 // point it holds. A ring that is too short is found when a reader asks for a point whose slot another point has taken.

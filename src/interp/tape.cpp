@@ -1,4 +1,5 @@
-#include "interp/tape.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <ashlar/interp/tape.h>
 
 #include <ashlar/interp/interpreter.h>
 #include <ashlar/ir/print.h>

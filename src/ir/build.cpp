@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <ashlar/ir/build.h>
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 #include <ashlar/ir/numeric.h>
 #include <ashlar/ir/refusal.h>
 
-#include "ir/pairs.h"
+#include <ashlar/ir/pairs.h>
 
 namespace ashlar::ir {
 namespace {

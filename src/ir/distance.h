@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // How far one index lies behind another at least, from the bounds of the variables and from conditions.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Evaluation of operators on single values; docs/ir.md, "Arithmetic", is the prose of this file.
 #include <ashlar/ir/numeric.h>
 
@@ -8,7 +9,7 @@
 
 #include <ashlar/ir/refusal.h>
 
-#include "ir/math_value.h"
+#include "ir/math/value.h"
 
 namespace ashlar::ir {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The printer behind ir/print.h: gives every id a display name. Names follow the scopes of the text: an id that is declared in
 // a scope has a name that no other id visible there has; beside that scope another may be called the same.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Text of the intrinsics that users describe.
 #include <ashlar/ir/build.h>
 

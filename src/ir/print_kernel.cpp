@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The printed form of kernels, the launches of parallel programs included.
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/function.h>

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <ashlar/ir/recurrence.h>
 
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "ir/by_definition.h"
+#include <ashlar/ir/by_definition.h>
 #include "ir/distance.h"
-#include "ir/ways.h"
+#include <ashlar/ir/ways.h>
 
 namespace ashlar::ir {
 

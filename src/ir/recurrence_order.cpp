@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is wrong with a read of a recurrence that does not lie before its reader, in words and in numbers.
 #include <algorithm>
 

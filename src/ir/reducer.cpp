@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a reducer makes of two partial results.
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/program.h>

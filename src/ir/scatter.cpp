@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where a scatter stores, and the loops that it is defined with.
 #include <ashlar/ir/recurrence.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rounding to the narrow float types and their bit patterns, in portable arithmetic.
 #include <bit>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Walking and rewriting expressions; shared nodes are visited once.
 #include <array>
 #include <memory_resource>
@@ -7,8 +8,8 @@
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/function.h>
 
-#include "ir/pairs.h"
-#include "ir/work.h"
+#include <ashlar/ir/pairs.h>
+#include <ashlar/ir/work.h>
 
 namespace ashlar::ir {
 
@@ -136,6 +137,15 @@ std::size_t node_count(const Expr& e) {
   std::size_t count = 0;
   walk(e, [&](const Expr&) { return ++count, true; });
   return count;
+}
+
+bool has_load(const Expr& e) {
+  bool found = false;
+  walk(e, [&](const Expr& x) {
+    found |= is(x, Op::load);
+    return !found;
+  });
+  return found;
 }
 
 }  // namespace ashlar::ir

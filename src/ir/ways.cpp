@@ -1,8 +1,9 @@
-#include "ir/ways.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <ashlar/ir/ways.h>
 
 #include <algorithm>
 
-#include "ir/work.h"
+#include <ashlar/ir/work.h>
 
 namespace ashlar::ir {
 

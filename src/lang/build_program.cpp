@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <ashlar/lang/build_program.h>
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include <ashlar/ir/recurrence.h>
 #include <ashlar/ir/refusal.h>
 
-#include "lang/definition.h"
+#include <ashlar/lang/definition.h>
 
 namespace ashlar::lang {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <ashlar/lang/constant.h>
 
 #include <ashlar/ir/numeric.h>
@@ -5,8 +6,8 @@
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lang/compute.h>
 
-#include "lang/definition.h"
-#include "lang/operand.h"
+#include <ashlar/lang/definition.h>
+#include <ashlar/lang/operand_types.h>
 
 namespace ashlar {
 namespace {

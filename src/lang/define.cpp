@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Definitions of stages: compute and the reductions, with what a definition must satisfy.
 #include <algorithm>
 
@@ -7,7 +8,7 @@
 #include <ashlar/lang/compute.h>
 
 #include "lang/define.h"
-#include "lang/operand.h"
+#include <ashlar/lang/operand_types.h>
 
 namespace ashlar {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // What every definition of a stage begins with and ends with, whatever form it has: compute, a reduction, a recurrence.
 #include <string>
@@ -5,7 +6,7 @@
 
 #include <ashlar/lang/compute.h>
 
-#include "lang/definition.h"
+#include <ashlar/lang/definition.h>
 
 namespace ashlar::lang {
 

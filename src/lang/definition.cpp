@@ -1,4 +1,5 @@
-#include "lang/definition.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <ashlar/lang/definition.h>
 
 #include <algorithm>
 #include <cctype>

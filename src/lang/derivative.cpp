@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The table of derivatives, and the walk that applies it (reverse accumulation: Griewank and Walther, Evaluating Derivatives,
 // chapter 3).
 #include "lang/derivative.h"

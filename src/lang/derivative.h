@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Derivatives of one value by the elements that it loads, in reverse: every operator node is met once, after all that use it.
 #include <functional>

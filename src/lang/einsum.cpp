@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // einsum: the subscripts are read, and the stage that they mean is defined as a user would write it by hand.
 #include <ashlar/lang/einsum.h>
 

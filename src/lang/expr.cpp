@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operators and elementwise functions: types by the rules of operands, then one node.
 #include <array>
 #include <limits>
@@ -9,7 +10,7 @@
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lang/math.h>
 
-#include "lang/operand.h"
+#include <ashlar/lang/operand_types.h>
 
 namespace ashlar {
 namespace {

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <ashlar/lang/external.h>
 
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
 #include "lang/define.h"
-#include "lang/operand.h"
+#include <ashlar/lang/operand_types.h>
 
 namespace ashlar {
 

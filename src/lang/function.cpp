@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <ashlar/lang/function.h>
 
 #include <ashlar/ir/refusal.h>
 
-#include "lang/definition.h"
-#include "lang/operand.h"
+#include <ashlar/lang/definition.h>
+#include <ashlar/lang/operand_types.h>
 
 namespace ashlar::lang {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // gradient: stages are met from the last to the first, so that all readers of a tensor have said what they add to its adjoint
 // before the stage that computes it passes that on.
 #include <ashlar/lang/gradient.h>

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <ashlar/lang/multiple.h>
 
 #include <numeric>
 
 #include <ashlar/ir/build.h>
 
-#include "lang/definition.h"
+#include <ashlar/lang/definition.h>
 
 namespace ashlar {
 namespace {

@@ -1,4 +1,5 @@
-#include "lang/operand.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <ashlar/lang/operand_types.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Recurrences: their state, which the step reads before the stage exists; their definition, and what it must satisfy.
 #include <ashlar/lang/recur.h>
 
@@ -8,7 +9,7 @@
 #include <ashlar/ir/refusal.h>
 
 #include "lang/define.h"
-#include "lang/operand.h"
+#include <ashlar/lang/operand_types.h>
 
 namespace ashlar {
 

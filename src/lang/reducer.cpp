@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reducers of the user's own: the declaration, and the trial of what it claims.
 //
 // A claim is tried on values of each component drawn from a fixed list in a fixed order, that of the identity left out; so a
@@ -15,8 +16,8 @@
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lang/compute.h>
 
-#include "lang/definition.h"
-#include "lang/operand.h"
+#include <ashlar/lang/definition.h>
+#include <ashlar/lang/operand_types.h>
 
 namespace ashlar {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Scans, written as recurrences: one step combines what is before with one term.
 #include <ashlar/lang/scan.h>
 
@@ -5,7 +6,7 @@
 #include <ashlar/ir/refusal.h>
 
 #include "lang/define.h"
-#include "lang/operand.h"
+#include <ashlar/lang/operand_types.h>
 
 namespace ashlar::detail {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Definitions of scatters. Several puts in a step are one more variable to reduce over, the innermost, which chooses among
 // them.
 #include <ashlar/lang/scatter.h>
@@ -6,7 +7,7 @@
 #include <ashlar/ir/refusal.h>
 
 #include "lang/define.h"
-#include "lang/operand.h"
+#include <ashlar/lang/operand_types.h>
 
 namespace ashlar {
 namespace {

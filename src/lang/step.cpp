@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reductions that stand in the step of a recurrence as values: each is a stage of its own, over those of the step's Vars that
 // it uses, and is read at them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensors: what they are, and their elements; boundaries are expanded here.
 #include <ashlar/lang/tensor.h>
 
@@ -6,8 +7,8 @@
 #include <ashlar/lang/boundary.h>
 #include <ashlar/lang/compute.h>
 
-#include "lang/definition.h"
-#include "lang/operand.h"
+#include <ashlar/lang/definition.h>
+#include <ashlar/lang/operand_types.h>
 
 namespace ashlar {
 

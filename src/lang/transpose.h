@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The transposition of a read: a stage that adds `value` at `index` of a tensor for every point of its variables, written the
 // other way round, as what one element of the tensor receives.
@@ -8,7 +9,7 @@
 // numbers: where a coefficient is not 1 the quotient must be exact, and an index without a variable left must be the element.
 #include <optional>
 
-#include "lang/definition.h"
+#include <ashlar/lang/definition.h>
 
 namespace ashlar::lang {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <ashlar/lang/view.h>
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include <ashlar/lang/compute.h>
 
 #include "lang/define.h"
-#include "lang/definition.h"
+#include <ashlar/lang/definition.h>
 
 namespace ashlar::view {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a step of a recurrence stores and later steps read stays in registers.
 //
 //   for t in [0, +T)                                        c = [0]
@@ -17,7 +18,7 @@
 // Why it is right: a point of a recurrence has one value, so a load from the address that the same statement had k iterations
 // ago reads what it stored there. In a ring, points share addresses: there all stores since must have other ones. Storage that
 // lives inside the loop is another one in each iteration, and is left alone.
-#include "lower/lanes.h"
+#include "lower/interior/lanes.h"
 #include "lower/passes.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Elements of constants at addresses that are known become numbers; where all of a constant did, no data is left.
 #include "lower/passes.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A float that becomes an integer and is clamped to a narrower one is converted once: the conversion to the narrower type
 // clamps as well (docs/ir.md, "Conversions").
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The first steps of a recurrence get a loop of their own, so that the others do not ask whether they are among them.
 //
 //   for t in [0, +T)                                                 for t in [0, +min(T, 1))
@@ -13,7 +14,7 @@
 #include <ashlar/analysis/simplify.h>
 #include <ashlar/ir/build.h>
 
-#include "lower/lanes.h"
+#include "lower/interior/lanes.h"
 #include "lower/passes.h"
 
 namespace ashlar::lower_impl {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What no machine has directly is spelled out: arithmetic on floats narrower than 32 bits computes in f32 and rounds once to
 // its type after every operator, and math functions become polynomials (ir/math.h), so that every target agrees bit for bit.
 //

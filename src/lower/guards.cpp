@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Conditions are tested at the outermost loop where they are known, or become bounds of their loop.
 //
 //   for i                     if m                        if a  X         if a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Making lowered statements.
 #include "lower/passes.h"
 
@@ -35,15 +36,6 @@ KStmt let_stmt(ir::Id var, std::string name, Expr value, std::vector<KStmt> body
   s.value = std::move(value);
   s.body = std::move(body);
   return s;
-}
-
-bool has_load(const Expr& e) {
-  bool found = false;
-  ir::walk(e, [&](const Expr& x) {
-    found |= ir::is(x, ir::Op::load);
-    return !found;
-  });
-  return found;
 }
 
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <ashlar/lower/lower.h>
 
 #include <algorithm>
@@ -5,7 +6,7 @@
 #include <iterator>
 
 #include <ashlar/analysis/dropped.h>
-#include <ashlar/analysis/inits.h>
+#include "lower/inits.h"
 #include <ashlar/analysis/verify.h>
 #include <ashlar/ir/print.h>
 

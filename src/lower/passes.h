@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The passes of lowering, one file each; lower.h lists them in order, lower.cpp runs them.
 #include <map>
@@ -11,6 +12,8 @@
 #include <ashlar/lower/lower.h>
 
 namespace ashlar::lower_impl {
+
+using ir::has_load;
 
 // A store all[k] = part[k] to the first result stands for: every thread gets, in every result, what the parts of all give
 // together.
@@ -80,35 +83,7 @@ ir::Kernel one_of(const ir::Program&, ir::Kernel general, std::vector<ir::Kernel
 ir::KStmt store_stmt(ir::Id buffer, Expr address, Expr value, Where);
 ir::KStmt if_stmt(Expr condition, std::vector<ir::KStmt> body, Where);
 ir::KStmt let_stmt(ir::Id var, std::string name, Expr value, std::vector<ir::KStmt> body, Where);
-bool has_load(const Expr&);
 ir::Id unused_id(const ir::Kernel&);          // larger than any id in the kernel
 analysis::Facts facts_of(const ir::Kernel&);  // symbols and assumptions
-// Calls f on every expression slot of a statement itself (not of its body); those of a call are its operands'.
-template <class F>
-void for_each_expr(ir::KStmt& s, F&& f) {
-  for (Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask})
-    if (!e->empty()) f(*e);
-  if (!s.call) return;
-  auto changed = std::make_shared<ir::Call>(*s.call);
-  for (ir::Call::Actual& a : changed->actuals) {
-    if (!a.address.empty()) f(a.address);
-    for (Expr& e : a.positions) f(e);
-    for (Expr& e : a.strides) f(e);
-    for (Expr& e : a.extents) f(e);
-  }
-  s.call = std::move(changed);
-}
-template <class F>
-void for_each_expr(const ir::KStmt& s, F&& f) {
-  for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask})
-    if (!e->empty()) f(*e);
-  if (!s.call) return;
-  for (const ir::Call::Actual& a : s.call->actuals) {
-    if (!a.address.empty()) f(a.address);
-    for (const Expr& e : a.positions) f(e);
-    for (const Expr& e : a.strides) f(e);
-    for (const Expr& e : a.extents) f(e);
-  }
-}
 
 }  // namespace ashlar::lower_impl

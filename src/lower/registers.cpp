@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The contract of Scope::registers. After vectorizing and unrolling every access to such a buffer has a constant address, and
 // the values alive fit the register file with room for two operands; otherwise the user is told at the line of the contract.
 // Of a device: they fit what one thread can have, and those of all threads of a block, which are given registers in eights, fit

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Steps that combine what is before with a term, by an operator that associates exactly, are taken a vector at a time.
 //
 //   for t in [b, +n)                         low half of s: the identity, k = key(c[0])
@@ -23,7 +24,7 @@
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/numeric.h>
 
-#include "lower/lanes.h"
+#include "lower/interior/lanes.h"
 #include "lower/passes.h"
 
 namespace ashlar::lower_impl {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What has become trivial disappears: loops of one iteration, loops of none, decided conditions, empty branches.
 #include "lower/passes.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A temporary that nothing loads any more is not stored: what later steps of a recurrence read has gone to registers (`carry`),
 // and no other stage reads it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An unrolled loop becomes its iterations, each with the loop variable replaced by its value; builders fold what becomes
 // constant.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The kernels of a program's variants as one kernel, which takes one of them at its entry.
 //
 //   if N <= 8

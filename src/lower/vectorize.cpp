@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A vectorized loop becomes its body over vectors, one lane an iteration.
 //
 //   for j in [0, +16) vectorized                 acc[ramp(0, 1, 16)] = fma(broadcast(A[k]), B[ramp(k * 16, 1, 16)], ...)

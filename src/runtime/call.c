@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The hosted entries: check everything, then fill the kernel's arguments and run it. Nothing is written to any argument unless
  * every check has passed. */
 #include <string.h>

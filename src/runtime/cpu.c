@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What the machine has of the features in <ashlar/runtime/cpu.h>. */
 #include <ashlar/runtime/cpu.h>
 

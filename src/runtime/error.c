@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Errors: numbers plus a template, and the sentence made of them.
  *
  * `what` of an error is a template: "matmul: B.shape[0] is {found}, expected {expected} (K, from A.shape[1])". A template

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What can be said of each tensor alone: that it is there, of the right kind, and that its strides describe memory. */
 #include <ashlar/runtime/vulkan.h>
 

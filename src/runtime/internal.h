@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What the files of the runtime share. Nothing here is seen outside the library.
  *
  * A call goes through four steps, each one file: inspect.c looks at every tensor alone, symbols.c solves and checks shapes,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* One function for several targets: which variant runs, and when the processor's runs in the place of a device's. */
 #include <stdatomic.h>
 #include <stdio.h>

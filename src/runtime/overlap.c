@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Do two strided sets of elements share memory? A bounded linear Diophantine question: are there indices i, j with
  *
  *   address_a + sum i_d * stride_a_d   within an element of   address_b + sum j_d * stride_b_d ?

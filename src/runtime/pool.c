@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The default pool: detached threads that pull bodies from one job.
  *
  * `work` holds the number of the next body and how many there are; a thread that moves `next` on by compare-and-swap owns that

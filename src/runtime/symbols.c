@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Symbols from shapes. The dimensions are gone through in the order of declaration: one that has a single unknown symbol gives
  * it; when nothing more can be found, facts, the other dimensions and the assumptions are checked, in this order. */
 #include <stdio.h>

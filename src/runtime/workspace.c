@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Workspaces that simple entries are done with: they are kept for the next call, whose pages are then there already.
  *
  *   void* block = ashlar_block_take(bytes, align);  ...  ashlar_block_give(block);

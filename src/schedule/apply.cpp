@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <ashlar/schedule/step.h>
 
 #include <ashlar/analysis/domains.h>
 #include <ashlar/analysis/verify.h>
 
-#include "analysis/settled.h"
+#include <ashlar/analysis/settled.h>
 #include "schedule/force.h"
-#include "schedule/legality.h"
-#include "schedule/primitives.h"
+#include "schedule/legality/legality.h"
+#include "schedule/primitives/primitives.h"
 #include "schedule/undo.h"
 
 namespace ashlar::schedule {

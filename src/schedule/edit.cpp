@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "schedule/edit.h"
 
 #include <algorithm>
 
 #include <ashlar/ir/function.h>
 
-#include "schedule/cpp_names.h"
+#include "schedule/trace/cpp_names.h"
 
 namespace ashlar::schedule {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // What every primitive uses: finding the statements a step names, refusing in one form, and editing the tree.
 //

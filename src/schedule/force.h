@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Steps that are applied though they are refused, so that a test sees what the refusal keeps away. No schedule comes about this
 // way, and no kernel is made of one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Which loop a handle means in a program as it stands: behind Stage::spatial, reduction, copy and loops, and behind the text
 // that names loops by these calls.

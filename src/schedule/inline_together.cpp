@@ -1,4 +1,5 @@
-#include "schedule/inline_together.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <ashlar/schedule/inline_together.h>
 
 #include <algorithm>
 
@@ -6,10 +7,10 @@
 #include <ashlar/analysis/verify.h>
 #include <ashlar/ir/at_line.h>
 
-#include "analysis/settled.h"
-#include "schedule/legality.h"
-#include "schedule/placement.h"
-#include "schedule/primitives.h"
+#include <ashlar/analysis/settled.h>
+#include "schedule/legality/legality.h"
+#include "schedule/primitives/placement/placement.h"
+#include "schedule/primitives/primitives.h"
 #include "schedule/state.h"
 
 namespace ashlar::schedule {

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is proved again after every step, and what must hold when the schedule is complete.
+#include <ashlar/schedule/capacity.h>
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -6,11 +8,11 @@
 #include <ashlar/analysis/dropped.h>
 #include <ashlar/ir/recurrence.h>
 
-#include "schedule/inside.h"
-#include "schedule/legality.h"
-#include "schedule/primitives.h"
+#include "schedule/legality/inside.h"
+#include "schedule/legality/legality.h"
+#include "schedule/primitives/primitives.h"
 #include "schedule/standing.h"
-#include "schedule/storage.h"
+#include "schedule/primitives/storage/storage.h"
 
 namespace ashlar::schedule {
 namespace {

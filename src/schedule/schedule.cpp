@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The handles of schedule.h over the steps of step.h. Composites (tile, vectorize by lanes) are several steps, all or none.
 #include <ashlar/schedule/schedule.h>
 
@@ -9,8 +10,8 @@
 #include <ashlar/schedule/cpp_text.h>
 
 #include "schedule/handles.h"
-#include "schedule/legality.h"
-#include "schedule/primitives.h"
+#include "schedule/legality/legality.h"
+#include "schedule/primitives/primitives.h"
 #include "schedule/state.h"
 
 namespace ashlar {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <ashlar/schedule/stages.h>
 
 #include <ashlar/analysis/regions.h>

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "schedule/standing.h"
 
 #include <algorithm>
 
-#include "analysis/reads.h"
+#include <ashlar/analysis/reads.h>
 
 namespace ashlar::schedule {
 

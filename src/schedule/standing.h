@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Obligations of earlier steps that stand: all that they follow from is as it was in the program before the step, in which they
 // were proved. Each question is about an obligation's grounds; without a program before, nothing stands.
 #include <map>
 #include <optional>
 
-#include "analysis/unchanged.h"
+#include <ashlar/analysis/unchanged.h>
 #include "schedule/edit.h"
 
 namespace ashlar::schedule {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // What a Schedule and its handles point to. A variant (specialize) has a state of its own, which mirrors what the general
 // schedule's `scheduled` holds of it: steps go there, and come back into all mirrors.

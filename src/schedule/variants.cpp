@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Variants of a schedule and the states behind them.
 #include <algorithm>
 

@@ -12,7 +12,7 @@
 #include <ashlar/ir/print.h>
 #include <doctest/doctest.h>
 
-#include "analysis/engine.h"
+#include "analysis/simplify/engine.h"
 
 using namespace ashlar;
 using namespace ashlar::analysis;

@@ -4,8 +4,8 @@
 #include <ashlar/ir/print.h>
 #include <doctest/doctest.h>
 
-#include "analysis/evaluate.h"
-#include "analysis/linear.h"
+#include <ashlar/analysis/evaluate.h>
+#include "analysis/simplify/linear.h"
 
 using namespace ashlar;
 using namespace ashlar::analysis;

@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "analysis/evaluate.h"
+#include <ashlar/analysis/evaluate.h>
 
 using namespace ashlar;
 using namespace ashlar::analysis;

@@ -11,7 +11,7 @@
 #include <ashlar/ir/print.h>
 #include <doctest/doctest.h>
 
-#include "analysis/evaluate.h"
+#include <ashlar/analysis/evaluate.h>
 
 namespace ashlar::test {
 

@@ -1,6 +1,6 @@
 // Every row of the rule table, for all values of its variables in a small range, negative ones and zero divisors included:
 // where the condition holds, pattern and replacement have one value.
-#include "analysis/rules.h"
+#include "analysis/simplify/rules.h"
 
 #include <set>
 #include <string>
@@ -8,7 +8,7 @@
 #include <ashlar/ir/print.h>
 #include <doctest/doctest.h>
 
-#include "analysis/evaluate.h"
+#include <ashlar/analysis/evaluate.h>
 
 using namespace ashlar;
 using namespace ashlar::analysis;

@@ -10,7 +10,7 @@
 #include <ashlar/analysis/verify.h>
 #include <ashlar/ir/refusal.h>
 
-#include "analysis/uniform.h"
+#include "analysis/proofs/uniform.h"
 #include "tests/interp/launch_builder.h"
 
 using namespace launches;

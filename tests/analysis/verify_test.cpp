@@ -8,7 +8,7 @@
 #include <set>
 
 #include <ashlar/ashlar.h>
-#include <ashlar/analysis/inits.h>
+#include "lower/inits.h"
 #include <ashlar/analysis/regions.h>
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/print.h>

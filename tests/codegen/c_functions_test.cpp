@@ -7,7 +7,6 @@
 #include <ashlar/codegen/emit.h>
 #include <ashlar/codegen/jit.h>
 #include <ashlar/interp/interpreter.h>
-#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/runtime/runtime.h>
 #include <ashlar/schedule/step.h>

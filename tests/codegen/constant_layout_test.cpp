@@ -9,7 +9,6 @@
 #include <ashlar/generator/compile.h>
 #include <ashlar/interp/interpreter.h>
 #include <ashlar/ir/refusal.h>
-#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/cpp_text.h>
 #include <ashlar/schedule/step.h>

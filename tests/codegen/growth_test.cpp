@@ -5,7 +5,6 @@
 
 #include <ashlar/codegen/jit.h>
 #include <ashlar/interp/interpreter.h>
-#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/runtime/runtime.h>
 #include <ashlar/schedule/step.h>

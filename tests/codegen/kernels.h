@@ -7,7 +7,7 @@
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/kernel.h>
 #include <ashlar/ir/numeric.h>
-#include <ashlar/schedule/target.h>
+#include <ashlar/target/target.h>
 
 namespace kernels {
 

@@ -4,7 +4,6 @@
 
 #include <ashlar/codegen/jit.h>
 #include <ashlar/interp/interpreter.h>
-#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/step.h>
 

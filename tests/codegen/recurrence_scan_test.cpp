@@ -10,7 +10,6 @@
 #include <ashlar/codegen/jit.h>
 #include <ashlar/lang.h>
 #include <ashlar/lang/build_program.h>
-#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/schedule.h>
 #include <ashlar/schedule/step.h>

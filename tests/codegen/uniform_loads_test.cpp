@@ -9,7 +9,7 @@
 #include <ashlar/interp/interpreter.h>
 #include <ashlar/lang.h>
 #include <ashlar/lang/build_program.h>
-#include <ashlar/lower/explain.h>
+#include <ashlar/lower/lower.h>
 #include <ashlar/runtime/runtime.h>
 #include <ashlar/schedule/schedule.h>
 #include <ashlar/schedule/step.h>

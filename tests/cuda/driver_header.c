@@ -40,7 +40,7 @@ SAME(kCudaSwizzleNone, CU_TENSOR_MAP_SWIZZLE_NONE);
 SAME(kCudaSwizzle32, CU_TENSOR_MAP_SWIZZLE_32B);
 SAME(kCudaSwizzle64, CU_TENSOR_MAP_SWIZZLE_64B);
 SAME(kCudaSwizzle128, CU_TENSOR_MAP_SWIZZLE_128B);
-/* the types of elements in codegen/llvm/cuda.cpp */
+/* the types of elements in codegen/llvm/nvptx/cuda.cpp */
 SAME(0, CU_TENSOR_MAP_DATA_TYPE_UINT8);
 SAME(1, CU_TENSOR_MAP_DATA_TYPE_UINT16);
 SAME(2, CU_TENSOR_MAP_DATA_TYPE_UINT32);

@@ -1,11 +1,11 @@
 // How many blocks a multiprocessor holds, as explain() says it, against NVIDIA's own calculator of the toolkit.
 #include <doctest/doctest.h>
 
-#include <ashlar/schedule/target.h>
+#include <ashlar/target/target.h>
 
 #include <cuda_occupancy.h>
 
-#include "lower/device_figures.h"
+#include "report/device_figures.h"
 
 using namespace ashlar;
 
@@ -15,7 +15,7 @@ TEST_CASE("blocks of a multiprocessor are those of cuda_occupancy.h") {
   for (int t = 0; t < 3; ++t) {
     const Target target = Target::parse(targets[t]);
     const Device& d = target.device();
-    const lower_impl::DeviceFigures* f = lower_impl::figures_of(d.name);
+    const report::DeviceFigures* f = report::figures_of(d.name);
     REQUIRE(f);
     CAPTURE(targets[t]);
     cudaOccDeviceProp device;
@@ -44,7 +44,7 @@ TEST_CASE("blocks of a multiprocessor are those of cuda_occupancy.h") {
                                                           static_cast<std::size_t>(shared)) == CUDA_OCC_SUCCESS);
           ++compared;
           others +=
-              lower_impl::resident_blocks(d, *f, threads, registers, shared).least() != found.activeBlocksPerMultiprocessor;
+              report::resident_blocks(d, *f, threads, registers, shared).least() != found.activeBlocksPerMultiprocessor;
         }
     CHECK(compared == 32 * 255 * 5);
     CHECK(others == 0);

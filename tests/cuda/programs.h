@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <ashlar/codegen/ptx.h>
-#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/step.h>
 

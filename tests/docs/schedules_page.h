@@ -1,6 +1,6 @@
 #pragma once
 // What fragments of docs/schedules.md take for granted: tensors, stages and loops that stand there already.
-#include <ashlar/schedule/instructions/x86.h>
+#include <ashlar/instructions/x86.h>
 #include <ashlar/schedule/schedule.h>
 
 namespace schedules_page {

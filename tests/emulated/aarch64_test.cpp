@@ -3,7 +3,7 @@
 
 #include <ashlar/codegen/emit.h>
 #include <ashlar/interp/interpreter.h>
-#include <ashlar/lower/explain.h>
+#include <ashlar/report/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/step.h>
 

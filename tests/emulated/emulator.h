@@ -11,7 +11,7 @@
 
 #include <ashlar/interp/interpreter.h>
 #include <ashlar/ir/kernel.h>
-#include <ashlar/schedule/target.h>
+#include <ashlar/target/target.h>
 
 namespace emulated {
 

@@ -6,7 +6,6 @@
 #include <ashlar/interp/interpreter.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lang/build_program.h>
-#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/schedule.h>
 #include <ashlar/schedule/step.h>

@@ -12,7 +12,7 @@
 #include <ashlar/ir/print.h>
 
 #include "generator/select.h"
-#include "lang/definition.h"
+#include <ashlar/lang/definition.h>
 #include "tests/golden.h"
 
 using namespace ashlar;

@@ -15,7 +15,7 @@
 
 #include <ashlar/ir/kernel.h>
 #include <ashlar/runtime/desc.h>
-#include <ashlar/schedule/target.h>
+#include <ashlar/target/target.h>
 
 namespace in_c {
 

@@ -9,7 +9,6 @@
 #include <ashlar/interp/interpreter.h>
 #include <ashlar/ir/function.h>
 #include <ashlar/lang/build_program.h>
-#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/step.h>
 

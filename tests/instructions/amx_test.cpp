@@ -4,7 +4,7 @@
 
 #include <ashlar/codegen/emit.h>
 #include <ashlar/codegen/jit.h>
-#include <ashlar/schedule/instructions/amx.h>
+#include <ashlar/instructions/amx.h>
 
 #include "tests/instructions/call.h"
 #include "tests/instructions/site.h"

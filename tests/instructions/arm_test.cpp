@@ -6,8 +6,8 @@
 
 #include <ashlar/codegen/emit.h>
 #include <ashlar/ir/refusal.h>
-#include <ashlar/schedule/instructions/arm.h>
-#include <ashlar/schedule/instructions/cortex_m.h>
+#include <ashlar/instructions/arm.h>
+#include <ashlar/instructions/cortex_m.h>
 
 #include "tests/emulated/emulator.h"
 #include "tests/instructions/site.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <ashlar/ir/numeric.h>
-#include <ashlar/schedule/target.h>
+#include <ashlar/target/target.h>
 
 #include "tests/skip.h"
 

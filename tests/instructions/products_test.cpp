@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include <ashlar/schedule/target.h>
+#include <ashlar/target/target.h>
 
 #include "tests/skip.h"
 

@@ -16,9 +16,8 @@
 #include <ashlar/ir/build.h>
 #include <ashlar/lang.h>
 #include <ashlar/lang/build_program.h>
-#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
-#include <ashlar/schedule/intrinsic.h>
+#include <ashlar/instructions/intrinsic.h>
 #include <ashlar/schedule/schedule.h>
 #include <ashlar/schedule/step.h>
 

@@ -10,7 +10,7 @@
 #include <ashlar/codegen/emit.h>
 #include <ashlar/codegen/jit.h>
 #include <ashlar/ir/refusal.h>
-#include <ashlar/schedule/instructions/x86.h>
+#include <ashlar/instructions/x86.h>
 
 #include "tests/instructions/call.h"
 #include "tests/instructions/site.h"

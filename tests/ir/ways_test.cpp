@@ -1,11 +1,11 @@
 // The conditions under which a load happens: one way through the selects around it, or several.
-#include "ir/ways.h"
+#include <ashlar/ir/ways.h>
 
 #include <doctest/doctest.h>
 
 #include <ashlar/ir/print.h>
 
-#include "ir/work.h"
+#include <ashlar/ir/work.h>
 
 using namespace ashlar;
 using ir::Way;

@@ -1,8 +1,8 @@
 // y[j] = sum over q, r of x[q, r] w[q, j, r], u8 and i8 in i32: a schedule that takes the instruction that a target has for
 // four of these products, and plain vectors where it has none; and a parameter that differs between targets.
 #include <ashlar/ashlar.h>
-#include <ashlar/schedule/instructions/arm.h>
-#include <ashlar/schedule/instructions/x86.h>
+#include <ashlar/instructions/arm.h>
+#include <ashlar/instructions/x86.h>
 
 using namespace ashlar;
 

@@ -1,6 +1,6 @@
 #pragma once
 // The processors that the library `which` has code for, best first, and the number that each leaves (which_gen.cpp).
-#include <ashlar/schedule/target.h>
+#include <ashlar/target/target.h>
 
 namespace library {
 

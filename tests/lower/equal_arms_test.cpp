@@ -1,7 +1,7 @@
 // Choices between two reads by the index: tiles whose points all take one arm read without masks.
 #include <ashlar/lang.h>
 #include <ashlar/lang/build_program.h>
-#include <ashlar/lower/explain.h>
+#include <ashlar/lower/lower.h>
 #include <ashlar/schedule/schedule.h>
 #include <ashlar/schedule/step.h>
 

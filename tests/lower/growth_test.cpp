@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "ir/work.h"
+#include <ashlar/ir/work.h>
 
 using namespace ashlar;
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include <ashlar/schedule/schedule.h>
-#include <ashlar/lower/explain.h>
+#include <ashlar/lower/lower.h>
 #include <ashlar/schedule/step.h>
 
 #include "check.h"

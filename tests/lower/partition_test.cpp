@@ -1,7 +1,7 @@
 // Loops that were cut, or turned around, lowered: what the cut decides, and that all iterations are there once.
 #include <ashlar/lang.h>
 #include <ashlar/lang/build_program.h>
-#include <ashlar/lower/explain.h>
+#include <ashlar/lower/lower.h>
 #include <ashlar/schedule/schedule.h>
 #include <ashlar/schedule/step.h>
 

@@ -3,7 +3,6 @@
 #include <ashlar/lang/build_program.h>
 #include <ashlar/schedule/schedule.h>
 #include <ashlar/schedule/step.h>
-#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
 
 #include "check.h"

@@ -1,7 +1,7 @@
 // Recurrences whose step has stages of its own, lowered: the kernel computes what the definition says.
 #include "check.h"
 
-#include <ashlar/lower/explain.h>
+#include <ashlar/lower/lower.h>
 #include <ashlar/schedule/step.h>
 
 #include "tests/support/recurrence_cells.h"

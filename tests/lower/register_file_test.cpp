@@ -5,7 +5,7 @@
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lang.h>
 #include <ashlar/lang/build_program.h>
-#include <ashlar/lower/explain.h>
+#include <ashlar/lower/lower.h>
 #include <ashlar/schedule/step.h>
 #include <ashlar/schedule/schedule.h>
 

@@ -1,7 +1,7 @@
 // Rolled reductions, lowered: lanes of partial results, combined at the end of a row.
 #include <ashlar/lang.h>
 #include <ashlar/lang/build_program.h>
-#include <ashlar/lower/explain.h>
+#include <ashlar/lower/lower.h>
 #include <ashlar/schedule/step.h>
 
 #include "check.h"

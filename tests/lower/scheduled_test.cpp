@@ -1,7 +1,7 @@
 // Whole programs: written in the language, scheduled, lowered, and run against the algorithm.
 #include <ashlar/lang.h>
 #include <ashlar/lang/build_program.h>
-#include <ashlar/lower/explain.h>
+#include <ashlar/lower/lower.h>
 #include <ashlar/schedule/schedule.h>
 #include <ashlar/schedule/step.h>
 

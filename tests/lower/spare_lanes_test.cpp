@@ -2,7 +2,7 @@
 // or another step's, they keep their masks. The interpreter compares each kernel with the algorithm.
 #include <ashlar/lang.h>
 #include <ashlar/lang/build_program.h>
-#include <ashlar/lower/explain.h>
+#include <ashlar/lower/lower.h>
 #include <ashlar/schedule/schedule.h>
 #include <ashlar/schedule/step.h>
 

@@ -2,7 +2,7 @@
 // program reads it; what it decides is a bound of the loop. The interpreter reports every read outside of a tensor.
 #include <ashlar/lang.h>
 #include <ashlar/lang/build_program.h>
-#include <ashlar/lower/explain.h>
+#include <ashlar/lower/lower.h>
 #include <ashlar/schedule/schedule.h>
 #include <ashlar/schedule/step.h>
 

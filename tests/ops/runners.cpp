@@ -7,7 +7,6 @@
 #include <ashlar/codegen/abi_layout.h>
 #include <ashlar/codegen/jit.h>
 #include <ashlar/ir/refusal.h>
-#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/runtime/runtime.h>
 #include <ashlar/schedule/step.h>

@@ -14,7 +14,7 @@
 #include <ashlar/ir/build.h>
 #include <ashlar/schedules/by_default.h>
 
-#include "analysis/evaluate.h"
+#include <ashlar/analysis/evaluate.h>
 
 namespace ops_test {
 namespace {

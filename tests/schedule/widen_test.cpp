@@ -2,7 +2,7 @@
 #include "programs.h"
 
 #include <ashlar/ir/print.h>
-#include <ashlar/schedule/instructions/shuffles.h>
+#include <ashlar/instructions/shuffles.h>
 
 namespace ashlar::test {
 

@@ -7,7 +7,6 @@
 
 #include <ashlar/generator/generator.h>
 #include <ashlar/lang/build_program.h>
-#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedules.h>
 #include <ashlar/schedules/by_default.h>
@@ -16,9 +15,9 @@
 #include "apps/matmul/narrow.h"
 #include "apps/matmul/product.h"
 #include "apps/unsharp/unsharp.h"
-#include "bench/attention_kernel.h"
-#include "bench/conv_kernel.h"
-#include "bench/memory_kernels.h"
+#include "bench/kernels/attention_kernel.h"
+#include "bench/kernels/conv_kernel.h"
+#include "bench/kernels/memory_kernels.h"
 #include "tests/golden.h"
 #include "tests/support/worker_share.h"
 

@@ -13,7 +13,6 @@
 #include <ashlar/interp/interpreter.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/lang/build_program.h>
-#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/ops.h>
 #include <ashlar/schedule/step.h>

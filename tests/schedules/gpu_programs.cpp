@@ -4,7 +4,6 @@
 
 #include <ashlar/lang.h>
 #include <ashlar/lang/build_program.h>
-#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/ops.h>
 #include <ashlar/schedule/step.h>

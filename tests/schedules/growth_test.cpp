@@ -3,7 +3,6 @@
 #include "tests/support/growth_chains.h"
 
 #include <ashlar/ir/print.h>
-#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/step.h>
 #include <ashlar/schedules/by_default.h>
@@ -12,8 +11,8 @@
 #include <string>
 #include <thread>
 
-#include "ir/work.h"
-#include "schedule/primitives.h"
+#include <ashlar/ir/work.h>
+#include "schedule/primitives/primitives.h"
 
 using namespace ashlar;
 

@@ -8,7 +8,7 @@
 #include <ashlar/runtime/runtime.h>
 #ifdef ASHLAR_TEST_LLVM
 #include <ashlar/generator/compile.h>
-#include <ashlar/lower/explain.h>
+#include <ashlar/lower/lower.h>
 #include <ashlar/schedule/step.h>
 
 #include "tests/emulated/emulator.h"

@@ -8,7 +8,6 @@
 
 #include <ashlar/interp/interpreter.h>
 #include <ashlar/ir/numeric.h>
-#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/step.h>
 

@@ -7,7 +7,7 @@
 #include <ashlar/codegen/ptx.h>
 #include <ashlar/generator/compile.h>
 #include <ashlar/interp/interpreter.h>
-#include <ashlar/lower/explain.h>
+#include <ashlar/report/explain.h>
 
 #include "tests/cuda/assembler.h"
 #include "tests/skip.h"

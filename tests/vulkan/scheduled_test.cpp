@@ -6,7 +6,6 @@
 
 #include <ashlar/codegen/jit.h>
 #include <ashlar/ir/refusal.h>
-#include <ashlar/lower/explain.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedule/step.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Reductions whose steps combine in memory: which of them a machine's memory can do in one indivisible step.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Equal sums of digits: where two addresses are written in the same strides, and what is below a stride is a digit of it, they
 // are equal exactly if all digits are. What is a product of variables to an integer set becomes linear equations.

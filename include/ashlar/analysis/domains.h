@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Domains: the points at which a stage may be computed at all, whatever the schedule does.
 //

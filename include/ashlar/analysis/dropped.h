@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Components that lack a dimension in storage (drop_dim), since their values are the same all along it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Fragments: a tile distributed over the registers of a group of threads. Logical element -> (thread, register), both from
 // digits and bits of the index, as ir::IntrinsicOperand::map states them for an instruction's operands.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Buffers in Scope::fragment: which lane of a warp holds which element, and who touches them.
 //

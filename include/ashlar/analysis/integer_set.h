@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Integer sets: is there an integer point at which all of some conditions hold? The one place where isl is asked, and it is
 // asked nothing else: emptiness of one small set at a time, under a budget of operations, with every answer remembered.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Symbolic intervals: the hull of the values of an index expression while some of its variables run over their ranges.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The ladder of legality: three answers to the obligations of a schedule step, from the first step that can give one.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The algebra of layouts: a logical index taken apart into digits, and the digits put together to an address, or to (thread in
 // group, register) for fragments.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // What a layout costs when the lanes of a warp, a vector load or the tensor copy engine go through it. Each is a function of
 // the element address and of who reads which logical index; nothing is measured.

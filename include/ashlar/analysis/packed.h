@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // An argument in a layout of the caller's, or a constant in one of the compiler's (pack_argument): how much room it takes.
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // What a prefetch asks for: the address that the first reader below its loop will read.
 #include <optional>

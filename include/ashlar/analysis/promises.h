@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // What indices promise: in_range(x, lo, hi) is x, and says that lo <= x < hi wherever it is evaluated.
 #include <ashlar/ir/build.h>

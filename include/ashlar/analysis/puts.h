@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The element that a step of a scatter chooses, taken apart where a `select` decides: of several puts in a step each is a case
 // of its own, with the condition that it is kept under.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // How a recurrence may be carried out: every element that a step reads is computed before it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Regions: which box of each stage is computed at each nest, and which box of each buffer is stored at its alloc. Both are
 // derived from the tree after every schedule step and never stored beside it, so they cannot be stale.
@@ -71,5 +72,7 @@ bool happens_in(const Read&, const ir::Stmt& block);
 
 // Stage ids, consumers before producers.
 std::vector<ir::Id> consumers_first(const ir::Program&);
+
+bool regions_are_known(const ir::Program&);  // has every nest its box?
 
 }  // namespace ashlar::analysis

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Nests beside each other in one loop (fuse_siblings): each iteration of the loop has one iteration of each.
 //

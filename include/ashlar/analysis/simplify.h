@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Simplification and proof of index and bool expressions.
 //
 // simplify brings index arithmetic to a canonical form: a sum of constant multiples of atoms plus a constant, in an order
 // that depends on names and structure only; floor division and modulo of such sums are taken apart where the facts allow
 // ((i*64 + j) / 64 -> i when 0 <= j < 64); min, max, select and comparisons are decided where the facts decide them.
-// The rules are a table (src/analysis/rules.cpp) with the algebra in the margin, each row tested exhaustively.
+// The rules are a table (src/analysis/simplify/rules.cpp) with the algebra in the margin, each row tested exhaustively.
 // Data expressions (floats, wrapping integers) are left alone but for constants, casts of constants and decided selects:
 // IEEE arithmetic is never reassociated here.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Does a loop do what an intrinsic means? Matching is unification: the loops from `loop` down to the one block in them stand
 // for the variables of the description, the buffers they touch for its tiles, what does not move with them for its parameters

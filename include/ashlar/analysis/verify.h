@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The verifier: what must hold of every Program between two schedule steps and of every Kernel between two passes, as a table
 // of named rules. A violation is a bug of the compiler, never the user's fault: InternalError, naming the rule and what broke

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Where the arithmetic of data in an index may wrap, so that it has the bounds of its type and not those of mathematics.
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The layout of `f_args`, the plain C structure that f_run takes: the one place where it is decided, for the code generator,
 // the descriptor and the header writer alike.

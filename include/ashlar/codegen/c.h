@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // From a lowered kernel to a file of C99: for compilers that LLVM does not reach, and for people who want to read what a
 // schedule became. It needs no LLVM.
@@ -12,7 +13,7 @@
 #include <string>
 
 #include <ashlar/ir/kernel.h>
-#include <ashlar/schedule/target.h>
+#include <ashlar/target/target.h>
 
 namespace ashlar::codegen::c {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Code that was generated before, kept in a folder on disk: what was compiled with the same meaning, target and options comes
 // from there, in this process and in later ones.

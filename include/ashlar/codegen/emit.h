@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // From a lowered kernel to bytes: object, static library, assembly or LLVM IR for a processor of the table, through LLVM. The
 // object of a kernel for vulkan holds the host's code and the shaders (codegen/spirv.h) as constant data, that of a kernel for
@@ -17,7 +18,7 @@
 #include <vector>
 
 #include <ashlar/ir/kernel.h>
-#include <ashlar/schedule/target.h>
+#include <ashlar/target/target.h>
 
 namespace ashlar::codegen {
 

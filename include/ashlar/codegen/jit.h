@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // A kernel compiled into this process: the bytes that emit() would write as an object, loaded and linked to the runtime.
 //

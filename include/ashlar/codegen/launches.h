@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The launches of a kernel's host body, in the order in which they stand there: the order in which a device's code lists its
 // entry points and the host's code counts its launches; and what each must be given from outside.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // One function for several targets: the targets that can stand in one library, and in which order.
 //
@@ -8,7 +9,7 @@
 // for one architecture and one system.
 #include <vector>
 
-#include <ashlar/schedule/target.h>
+#include <ashlar/target/target.h>
 
 namespace ashlar::codegen {
 

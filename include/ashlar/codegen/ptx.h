@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // From the launches of a lowered kernel to one PTX module for a CUDA device: an entry for each launch.
 //
@@ -16,7 +17,7 @@
 #include <vector>
 
 #include <ashlar/codegen/launches.h>
-#include <ashlar/schedule/target.h>
+#include <ashlar/target/target.h>
 
 namespace ashlar::codegen::ptx {
 

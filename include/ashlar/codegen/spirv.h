@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // From the launches of a lowered kernel to one SPIR-V module for Vulkan: an entry point for each launch.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // An extent that is chosen when the generator runs: a number, which the code is then made for, or `dynamic`, a Symbol that each
 // call gives.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // A generator: parameters, arguments, an algorithm and a schedule, turned into objects by the command line tool.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // A Param is a C++ value chosen when the generator runs: a tile size, a type, a switch. It reads as its value; next to an Expr
 // it is a number like any other.

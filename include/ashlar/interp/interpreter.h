@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The reference interpreter: what a program means, run one value at a time with every access checked.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // While an AtLine lives, refusals and the steps of a schedule stand at its line: a function that makes many steps is one call
 // of its user's, and so is what is said of it. Of several the first one counts, which is the outermost call.

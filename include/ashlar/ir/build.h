@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Making and walking expressions, for the compiler itself. No type is converted here: operands must already agree
 // (the language's operators, lang/operators.h, do the adopting and the refusing). A mistake here is an InternalError.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // What stands inside a launch: the lowered form of a parallel program, one body that every thread runs.
 //

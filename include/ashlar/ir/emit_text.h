@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The texts by which back ends say an intrinsic, and the operands that they name in braces:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Functions in C that expressions call: Op::call. A scalar function is pure and total: its result depends on its operands
 // alone, and it may be called with any values of its types, or not at all; where a choice does not take its result, it may be

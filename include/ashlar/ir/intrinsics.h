@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The intrinsics that the compiler knows, as data: operands, who holds which element, when each is complete, and what it
 // computes. A back end looks at `name` and the shapes; the interpreter runs `value`, or the function that `native` names.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The lowered form: one flat function of loops, guards, stores and addresses, which a back end translates one to one.
 //
@@ -95,5 +96,35 @@ struct Kernel {
   Expr workspace_per_worker;  // bytes for each worker slot
   std::int64_t workspace_align = 64;
 };
+
+bool has_load(const Expr&);  // does it read a buffer?
+
+// Calls f on every expression slot of a statement itself (not of its body); those of a call are its operands'.
+template <class F>
+void for_each_expr(KStmt& s, F&& f) {
+  for (Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask})
+    if (!e->empty()) f(*e);
+  if (!s.call) return;
+  auto changed = std::make_shared<Call>(*s.call);
+  for (Call::Actual& a : changed->actuals) {
+    if (!a.address.empty()) f(a.address);
+    for (Expr& e : a.positions) f(e);
+    for (Expr& e : a.strides) f(e);
+    for (Expr& e : a.extents) f(e);
+  }
+  s.call = std::move(changed);
+}
+template <class F>
+void for_each_expr(const KStmt& s, F&& f) {
+  for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask})
+    if (!e->empty()) f(*e);
+  if (!s.call) return;
+  for (const Call::Actual& a : s.call->actuals) {
+    if (!a.address.empty()) f(a.address);
+    for (const Expr& e : a.positions) f(e);
+    for (const Expr& e : a.strides) f(e);
+    for (const Expr& e : a.extents) f(e);
+  }
+}
 
 }  // namespace ashlar::ir

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Math functions as arithmetic. exp, log, sin, … are replaced by expressions over +, *, fma, select, comparisons, bit casts and
 // shifts, so that the interpreter, x86, ARM and bare metal agree bit for bit, and so that they vectorise.

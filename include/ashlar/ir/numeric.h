@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The arithmetic of single values: the one definition of what every operator computes, used by constant folding, by the
 // interpreter and, as a specification, by every back end. The prose stands in docs/ir.md; nothing here is undefined.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Text of expressions, programs and kernels, for people, goldens and messages. The same program prints the same text on
 // every machine: names are made unique by order of appearance, ids are never printed (except by print_with_ids, for debugging).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The program: what the algorithm defines (arguments, buffers, stages) and how it is carried out (a tree of nests, loops,
 // blocks and allocations). Every schedule step maps one Program to another; nothing else changes a Program.

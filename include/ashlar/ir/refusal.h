@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // A Refusal says why something the user asked for was not done: what was expected, what was found, where (the line of the
 // user's call), and for illegal schedules two conflicting iterations. It travels as the C++ exception RefusalError inside

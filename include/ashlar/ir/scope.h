@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Where a temporary lives. A class, not an enum: users add scratchpads.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Types of values. A Type is a small value: a code, a width in bits, and lanes ({n, scalable}).
 //

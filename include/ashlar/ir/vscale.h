@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Vectors whose length the machine knows: `vscale` times as many lanes as are written, n * vscale. It is one number for a whole
 // run, a variable that every program and kernel knows without defining it: 1 .. 16, a power of two on the machines there are.

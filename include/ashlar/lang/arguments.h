@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The arguments of a program and the scope its definitions live in: what the generator's Input, Output and Scalar stand on,
 // and how a program is made without a generator.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Boundaries: views of infinite extent, expanded where they are read. They cost nothing of their own and have no stage.
 //

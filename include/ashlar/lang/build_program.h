@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // From definitions to a Program: the stages that the outputs need, found depth first in operand order, every variable, buffer
 // and stage renumbered densely on the way, so that nothing depends on the order in which C++ objects were made.

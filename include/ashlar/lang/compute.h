@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // compute: the definition of a tensor, element by element. Each is one stage.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Tensors whose elements are known when the program is written: the weights of a filter, a table. They are no arguments: read
 // at constant indices, after unrolling, they become numbers in the code, otherwise they are data of the object.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // einsum: products of tensors summed over the dimensions that the result does not have, in the notation of Einstein as NumPy
 // writes it. One stage, scheduled like any other: its loops bear the letters.

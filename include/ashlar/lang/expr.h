@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Operators on expressions. The semantics of each stand in docs/ir.md; the rules for operands in lang/operand.h.
 //

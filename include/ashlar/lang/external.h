@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Stages that a function in C computes, a box at a time: a product by a BLAS, a codec, a device of one's own.
 //

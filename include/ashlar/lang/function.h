@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Functions in C that a formula calls, one value at a time: a tone curve, a table with an interpolation that exists already.
 //

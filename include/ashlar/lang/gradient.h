@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Derivatives of a number by whole tensors, in reverse: for each tensor one of its shape, made of ordinary stages that are
 // scheduled like those a user writes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Index variables and extents. All of them are Exprs of type index, a mathematical integer; each has an identity, and its
 // name is for people.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Elementwise functions. Each takes operands of one type by the rules of lang/operand.h; which types a function takes is said
 // beside it, anything else is refused. Corner values (NaN, overflow, shifts too far) are stated in docs/ir.md.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // What an extent is a multiple of, as far as its form and the facts of its Symbols show.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The position of an operand: an Expr, or a C++ number that has no type yet; and the line it was written on.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Recurrences: a tensor whose elements are computed in order, each from earlier ones of its own.
 //

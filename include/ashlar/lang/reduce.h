@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Reductions: one stage holds one reduction and has one handle to schedule it by, so a reduction is not an Expr.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Scans: running sums, maxima and what else a reducer combines, along one dimension. Each is a recurrence (lang/recur.h).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Scatters: each point of `over` combines a value into an element of the result that it chooses.
 //

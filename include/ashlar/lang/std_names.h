@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Mistakes that everyone makes once, std::exp(x) and std::max(x, 0.f) of an Expr, and cast<float>(x): one sentence each, in the
 // place of a page of overloads that do not fit.

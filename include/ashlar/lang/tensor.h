@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Tensor: a handle to an argument, a stage or a view. Copying shares; identity is an id, the name is for people.
 //

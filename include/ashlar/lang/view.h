@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Views: the elements of a tensor at other indices. They cost nothing of their own, are expanded where they are read and have
 // no stage; an output that is bound to one is computed as a copy. A view may be made of any tensor, another view too.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Lowering: from a scheduled program to one flat kernel that a back end translates one to one.
 //
@@ -29,6 +30,7 @@
 
 #include <ashlar/ir/kernel.h>
 #include <ashlar/ir/program.h>
+#include <ashlar/target/target.h>
 
 namespace ashlar {
 
@@ -52,6 +54,8 @@ struct LowerOptions {
   std::function<void(std::string_view pass, const std::string& text)> observe = {};
   std::vector<PassTime>* times = nullptr;  // one entry a pass is added
 };
+
+LowerOptions options_for(const Target&);  // what lowering asks of a target
 
 // The regions of the program must have been derived (analysis::derive_regions).
 ir::Kernel lower(const ir::Program&, const LowerOptions& = {});

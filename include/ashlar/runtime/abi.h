@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ---- the C ABI of ashlar: the same block in every generated header ---------------------------------------------- */
 #ifndef ASHLAR_ABI
 #define ASHLAR_ABI 1

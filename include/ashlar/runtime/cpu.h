@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What processors of one architecture may differ in, as bits of 64: what a kernel needs (ashlar_abi1_desc.features), and what
  * the machine at hand has.
  *

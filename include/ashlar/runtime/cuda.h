@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* CUDA: what compiled kernels call, and what their callers must know. Needs no CUDA header: handles travel as void* and
  * uint64_t.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The descriptor: what a kernel's hosted entries expect of their arguments, as constant data that the compiler emits beside
  * the kernel; and the closed list of functions that generated code calls in the runtime.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The runtime as a caller sees it: sentences for errors, the default pool and allocator, contexts.
  *
  *   if (matmul_gelu(&A, &B, &bias, &C) != ASHLAR_OK) {

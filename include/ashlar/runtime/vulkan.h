@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Vulkan: devices, memory and what compiled kernels call. Needs no Vulkan header: handles travel as void* and uint64_t.
  *
  *   ashlar_vulkan_queue* queue;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // A trace as the C++ that makes it: handles with names from their axes and stages, one statement a step, in the trace's order.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // What two schedules do differently: their steps side by side, as the C++ of Schedule::to_cpp.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The schedule: handles to stages and loops, and the primitives. Each call applies, or throws a Refusal at the caller's line.
 //
@@ -23,8 +24,8 @@
 #include <ashlar/ir/scope.h>
 #include <ashlar/ir/thread_axis.h>
 #include <ashlar/lang/compute.h>
-#include <ashlar/schedule/intrinsic.h>
-#include <ashlar/schedule/target.h>
+#include <ashlar/instructions/intrinsic.h>
+#include <ashlar/target/target.h>
 
 namespace ashlar {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Handles to the stages and tensors of a schedule by their ids, for what schedules programs that it did not write: a user has
 // the tensors, a function over any program has `s.scheduled().program`, whose stages and buffers are found by id.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // A schedule step as a value: the name of a primitive and its arguments. Applying, printing, saving and replaying all work
 // on this record, and one function, apply, is the only thing that changes a Program.
@@ -12,7 +13,7 @@
 #include <vector>
 
 #include <ashlar/ir/program.h>
-#include <ashlar/schedule/target.h>
+#include <ashlar/target/target.h>
 
 namespace ashlar::schedule {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bank conflicts: the most different words of one bank within one phase of the access.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // BIJECT on a box. The box is moved to the origin first, so that a tile that starts at jo * 32 is the tile at 0 and its swizzle
 // bit-linear; what the digits and the rank of the core do not decide goes up the ladder.
 #include <algorithm>
@@ -6,8 +7,8 @@
 #include <ashlar/analysis/layout.h>
 #include <ashlar/ir/print.h>
 
-#include "analysis/engine.h"
-#include "analysis/evaluate.h"
+#include "analysis/simplify/engine.h"
+#include <ashlar/analysis/evaluate.h>
 
 namespace ashlar::analysis {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Linear algebra over GF(2) on machine words: a matrix is the list of its columns.
 #include <algorithm>
 #include <bit>

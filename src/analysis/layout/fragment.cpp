@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading a fragment, and its inverse: who holds what, and what is held by whom.
 #include <ashlar/analysis/fragment.h>
 
@@ -6,8 +7,8 @@
 
 #include <ashlar/ir/print.h>
 
-#include "analysis/evaluate.h"
-#include "analysis/linear.h"
+#include <ashlar/analysis/evaluate.h>
+#include "analysis/simplify/linear.h"
 
 namespace ashlar::analysis {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Equality of fragments up to names: the register (the thread) in the one is a function of that in the other, the same for all
 // elements, and the other way round. Of two linear maps that is a question of kernels; digits beside the core are looked at.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The address as lane part plus base part: what only the base moves is a constant for all lanes, and in a bit-linear part it is
 // an xor. Where lanes and base do not come apart, every base of a small box is looked at.
 #include "analysis/layout/lanes.h"
@@ -8,9 +9,9 @@
 
 #include <ashlar/ir/print.h>
 
-#include "analysis/bits.h"
-#include "analysis/engine.h"
-#include "analysis/evaluate.h"
+#include "analysis/simplify/bits.h"
+#include "analysis/simplify/engine.h"
+#include <ashlar/analysis/evaluate.h>
 
 namespace ashlar::analysis {
 

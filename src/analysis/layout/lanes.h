@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Where the lanes of a warp read, for every base: as few patterns as the question allows.
 #include <ashlar/analysis/memory_access.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From index expressions to digits: each variable is split into its outer part and the low bits that the expressions take
 // apart, the simplifier brings every expression to a sum of terms, and each term is a digit, or part of the core.
 #include <algorithm>
@@ -6,9 +7,9 @@
 #include <ashlar/analysis/layout.h>
 #include <ashlar/ir/print.h>
 
-#include "analysis/bits.h"
-#include "analysis/engine.h"
-#include "analysis/evaluate.h"
+#include "analysis/simplify/bits.h"
+#include "analysis/simplify/engine.h"
+#include <ashlar/analysis/evaluate.h>
 
 namespace ashlar::analysis {
 

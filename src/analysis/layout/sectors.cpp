@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Coalescing: the 32-byte sectors that the lanes touch.
 #include <algorithm>
 #include <set>
 
 #include "analysis/layout/lanes.h"
-#include "analysis/linear.h"
+#include "analysis/simplify/linear.h"
 
 namespace ashlar::analysis {
 

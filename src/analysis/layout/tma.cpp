@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Whether a tensor map can carry a box: what the driver demands of it, and a shared layout that is one of four patterns.
 #include <ashlar/analysis/memory_access.h>
 #include <ashlar/ir/print.h>
 
-#include "analysis/engine.h"
-#include "analysis/evaluate.h"
+#include "analysis/simplify/engine.h"
+#include <ashlar/analysis/evaluate.h>
 
 namespace ashlar::analysis {
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Vector width: the low bits of one index are the low bits of the address, and nothing else touches those.
 #include <bit>
 
 #include <ashlar/analysis/memory_access.h>
 
-#include "analysis/engine.h"
-#include "analysis/evaluate.h"
+#include "analysis/simplify/engine.h"
+#include <ashlar/analysis/evaluate.h>
 
 namespace ashlar::analysis {
 

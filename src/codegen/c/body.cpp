@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The function that does the work once everything is checked, and the size of its workspace.
 #include <set>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Parallel loops, and calls of what others wrote: functions in C that compute boxes, users' intrinsics.
 //
 // A parallel loop becomes static int f_worker(void *closure, int32_t slot), which pulls chunks of iterations from a counter

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The entries on tensors: f and f_with, thunks over one constant descriptor (runtime/desc.h); and the whole file.
 #include <algorithm>
 

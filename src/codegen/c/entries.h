@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The functions of a file around its body: what they check and compute is what an object of LLVM's back end does
 // (docs/codegen.md).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Expressions: one case an operator. Operators of C where they mean the same, helpers elsewhere (helpers.h).
 #include <ashlar/ir/function.h>
 #include <ashlar/ir/numeric.h>

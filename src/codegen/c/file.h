@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // One file of C in the making: names, the functions that are finished, what stands before them.
 //
@@ -10,7 +11,7 @@
 
 #include <ashlar/codegen/abi_layout.h>
 #include <ashlar/ir/kernel.h>
-#include <ashlar/schedule/target.h>
+#include <ashlar/target/target.h>
 
 #include "codegen/c/helpers.h"
 #include "codegen/places.h"

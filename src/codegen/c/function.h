@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // One function of C in the making: statements of a kernel become statements of C, expressions become expressions.
 //

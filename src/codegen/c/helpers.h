@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The functions that emitted C calls where C has no operator for what the IR means: division that floors, arithmetic that
 // wraps, shifts of any amount, minima with NaN and signed zeros, conversions that clamp, the narrow floats.

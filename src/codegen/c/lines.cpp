@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Directives that map a file of C to the user's lines. While the file is written a line that has a place stands behind the
 // directive that names it; here those go that say what follows anyhow, and others come that lead back to the file itself.
 //

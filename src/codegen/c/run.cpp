@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // f_run: the entry on plain pointers. It checks what codegen/llvm/run.cpp checks, in the same order and with the same
 // sentences; until then nothing is written, and it needs no runtime.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Statements: loops, guards, lets, stores; and where the storage of a function's own buffers lies.
 #include <algorithm>
 #include <functional>

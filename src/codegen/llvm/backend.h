@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // LLVM's part: the passes, the machine code, the check of what it refers to.
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Where the fields of the runtime's C structures lie on a machine with pointers of 4 or 8 bytes, by the rules of C on every
 // target here: a field is aligned to its own size, a structure to the largest of its fields.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The key of what emit() makes, and the folder in which it is looked for.
 #include <ashlar/codegen/cache.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls of users' intrinsics: the text for llvm becomes a function of its own, which is inlined where it is called.
 //
 //   m.emit(Backend::llvm, "call void @npu_gemm16(ptr {C.ptr}, ptr {A.ptr}, ptr {B.ptr}, i32 {zero})")

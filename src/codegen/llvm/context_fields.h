@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Fields of the C structures of runtime/abi.h and runtime/desc.h, as generated code reads and writes them.
 #include <cstddef>

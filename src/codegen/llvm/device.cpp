@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the hosts of all devices share: what their bodies may hold, the parameters of a launch, constants for the runtime.
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/GlobalVariable.h>

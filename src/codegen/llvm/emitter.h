@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Emission of one function of a kernel: its expressions, memory accesses and statements.
 //
@@ -15,13 +16,13 @@
 #include <ashlar/ir/build.h>
 
 #include "codegen/addresses.h"
-#include "codegen/llvm/arithmetic.h"
+#include "codegen/llvm/arithmetic/arithmetic.h"
 #include "codegen/llvm/lines.h"
 #include "codegen/llvm/unit.h"
 
 namespace ashlar::codegen {
 
-bool is_packed(const ir::KBuffer&);  // an argument with two elements to a byte (memory_packed.cpp)
+bool is_packed(const ir::KBuffer&);  // an argument with two elements to a byte (memory/packed.cpp)
 
 class Emitter {
  public:
@@ -51,7 +52,7 @@ class Emitter {
   void update(const ir::KStmt&);  // an atomic store
   void prefetch(const ir::KStmt&);
 
-  // ---- inside a launch (nvptx_sync.cpp, nvptx_call.cpp)
+  // ---- inside a launch (nvptx/sync.cpp, nvptx/call.cpp)
   llvm::Value* shared_address(ir::Id buffer, const Expr& address, std::int64_t element_bytes);  // i32
   llvm::Value* register_word(ir::Id buffer, std::int64_t word, llvm::Type*);                    // 32 bits of a register buffer
   void set_register_word(ir::Id buffer, std::int64_t word, llvm::Value*);
@@ -66,8 +67,8 @@ class Emitter {
   void loop(llvm::Value* begin, llvm::Value* end, bool runs, const std::function<void(llvm::Value*)>& body);
   void begin_iteration(ir::Id loop);
   void end_streams();                                         // where a function ends that may have stored past the caches
-  void synchronise(const ir::KStmt&);                         // inside a launch: nvptx_sync.cpp
-  void call(const ir::KStmt&);                                // inside a launch: nvptx_call.cpp
+  void synchronise(const ir::KStmt&);                         // inside a launch: nvptx/sync.cpp
+  void call(const ir::KStmt&);                                // inside a launch: nvptx/call.cpp
   void allocate_stack(const std::vector<ir::KStmt>& region);  // buffers of the frame that `region`'s function holds
 
   // What a parallel loop needs of the call; null in a body, where parallel loops run in the slot at hand.
@@ -110,9 +111,9 @@ class Emitter {
   llvm::Value* load(const Expr&);
   llvm::Value* load_vector(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
   llvm::Value* load_neighbours(const ir::KBuffer&, Type, llvm::Value* at, llvm::Align);
-  std::int64_t table_entries(const ir::KBuffer&) const;  // memory_table.cpp; null where the buffer or the target are not for it
+  std::int64_t table_entries(const ir::KBuffer&) const;  // memory/table.cpp; null where the buffer or the target are not for it
   llvm::Value* load_from_table(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);
-  bool gathers_words(Type, bool masked) const;  // memory_words.cpp
+  bool gathers_words(Type, bool masked) const;  // memory/words.cpp
   llvm::Value* load_from_words(const ir::KBuffer&, Type, llvm::Value* index, llvm::Value* mask);
   // Where the lanes of a gather are: at `lanes` alone, or as far from the element `shared`, where lanes may have 32 bits.
   struct Anywhere {
@@ -122,7 +123,7 @@ class Emitter {
     llvm::Value* value = nullptr;
     std::int64_t low = 0, high = 0;
   };
-  bool gathers(Type) const;  // memory_gather.cpp
+  bool gathers(Type) const;  // memory/gather.cpp
   std::optional<std::int64_t> least_of(const Expr&) const;
   std::optional<Lanes> lanes_in_32_bits(const Expr& index);
   Anywhere anywhere(Type, const Expr& address);
@@ -148,11 +149,11 @@ class Emitter {
   llvm::Value* load_strided_masked(const ir::KBuffer&, Type, llvm::Value* base, std::int64_t stride, llvm::Align,
                                    llvm::Value* mask);
   std::optional<std::int64_t> place_in_period(const ir::KBuffer&, Type, const Ramp&,
-                                              std::int64_t stride);  // memory_strided.cpp
+                                              std::int64_t stride);  // memory/strided.cpp
   llvm::Value* load_of_period(const ir::KBuffer&, Type, llvm::Value* base, std::int64_t place, std::int64_t stride,
                               llvm::Align);
   llvm::Value* load_scalar(const ir::KBuffer&, Type, llvm::Value* element);
-  llvm::Value* top_half(Type, llvm::Value* byte);  // memory_packed.cpp
+  llvm::Value* top_half(Type, llvm::Value* byte);  // memory/packed.cpp
   llvm::Value* half(Type, llvm::Value* byte, llvm::Value* odd);
   llvm::Value* load_packed_scalar(const ir::KBuffer&, Type, llvm::Value* index);
   llvm::Value* load_packed_vector(const ir::KBuffer&, Type, const Expr& address, llvm::Value* mask);

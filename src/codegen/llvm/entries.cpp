@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The entries on tensors: f and f_with, thunks over one constant descriptor (runtime/desc.h), and the descriptor itself.
 #include <cstddef>
 
@@ -6,7 +7,7 @@
 
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
-#include <ashlar/schedule/target_needs.h>
+#include <ashlar/target/needs.h>
 
 #include "codegen/affine.h"
 #include "codegen/llvm/context_fields.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls of users' functions in C. Of one value: a lane at a time, declared by the types of its operands, with the extensions
 // that the C ABI asks of small integers; as it is pure, LLVM may move calls, and share them. Of a box of a stage: an
 // ashlar_tensor for each region, on the stack; where the function fails, the kernel does.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A library for several targets: the table of its variants, and the four entries, which hand it to the runtime. The names and
 // signatures are those of a library for one target.
 //

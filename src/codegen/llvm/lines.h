@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Line tables of an object: which line of the user's text an instruction stands for, and what the variables of loops are
 // (DWARF).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // What an object holds, whatever its format: for the check of what it refers to, and for tests.
 //

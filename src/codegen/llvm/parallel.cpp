@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Parallel loops: the body becomes int body(void *closure, int32_t slot), which takes the number of a chunk of iterations from
 // a counter until none is left; ctx->parallel_for runs as many of them as there are slots to work in, or as there are chunks.
 //

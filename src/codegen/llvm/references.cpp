@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What an object may leave undefined, by target, and the archive around it.
 #include <algorithm>
 

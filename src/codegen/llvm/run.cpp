@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // f_run: the entry on plain pointers. It checks everything that can be checked, in the order of runtime/inspect.c, finds the
 // workspace and calls the body. Until then nothing is written; it needs no runtime.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Statements: loops, guards, lets; where the storage of a function's own buffers lies.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tiles that the texts of users' intrinsics take by value: all elements of a tile in row-major order, as one vector.
 //
 //   {A.value}      loaded before the call: from memory in runs of neighbours, whatever their order, else one by one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // One kernel on its way to an object: the LLVM module, and what all of its functions share.
 //
@@ -17,7 +18,7 @@
 
 #include <ashlar/codegen/abi_layout.h>
 #include <ashlar/ir/kernel.h>
-#include <ashlar/schedule/target.h>
+#include <ashlar/target/target.h>
 
 #include "codegen/llvm/c_struct.h"
 

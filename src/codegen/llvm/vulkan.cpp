@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The host's side of a kernel for Vulkan: the shaders and what the runtime must know of their launches as constant data, and in
 // the body a call of the runtime for each launch, all recorded in one command buffer.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Vectors, bools and integers.
 #include "codegen/spirv/arithmetic.h"
 

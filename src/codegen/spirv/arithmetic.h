@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // What every operator computes, said in SPIR-V: the same values as ir/numeric.h, bit for bit (but for the payloads of NaNs),
 // on a device whose floats behave as docs/codegen.md says.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Conversions between types, the narrow floats included.
 #include <ashlar/ir/numeric.h>
 #include <ashlar/ir/refusal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The integer operators of fixed-point and pixel arithmetic: what would need one more bit, or twice the bits. Sums and
 // differences that are halved are taken apart into the bits that the operands share and those in which they differ:
 //

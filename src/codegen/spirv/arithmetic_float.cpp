@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Floating point: IEEE, no contraction but where fma is written. NaNs are told by their bits, which no driver optimises away.
 #include <bit>
 

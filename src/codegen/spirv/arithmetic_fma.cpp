@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // fma of floats where the device's Fma rounds twice.
 #include "codegen/spirv/arithmetic.h"
 

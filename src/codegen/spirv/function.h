@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The instructions of one function, block by block. Structured control flow: each branch names where its construct ends.
 //

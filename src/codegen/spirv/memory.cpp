@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loads and stores: which instructions an address and a mask lead to.
 //
 //   scalar                        a load or store; under a condition, a branch around it

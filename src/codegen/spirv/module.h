@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // A SPIR-V module while it is written: types, constants and decorations exist once, sections are put in order at the end.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Statements: loops, guards, lets, synchronisation and the calls that a subgroup carries.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // SPIRV-Tools: the validator and the optimiser, in process.
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One module for a kernel, one entry point for a launch: parameters, storage, the body, what the device must offer.
 #include <algorithm>
 #include <set>

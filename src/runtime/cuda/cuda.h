@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What the files of the CUDA runtime share.
  *
  *   open.c     libcuda, its functions, what a CUresult means

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The CUDA driver's interface, as far as it is used: types, numbers and functions of cuda.h, stated here so that the runtime
  * builds without a toolkit. tests/cuda/driver_header.c compares them with the toolkit's own header where there is one. */
 #ifndef ASHLAR_RUNTIME_CUDA_DRIVER_H

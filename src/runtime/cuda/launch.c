@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Calls: the context and the stream, the workspace, launches with their tensor maps. Nothing is allocated or waited for where
  * the caller gives a stream and a workspace and the module is loaded. */
 #include "cuda.h"

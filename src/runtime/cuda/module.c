@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Modules, loaded once a CUDA context: machine code where it is for this device, else the PTX, which the driver assembles. */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* libcuda, its functions, what a CUresult means. */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Buffers of the caller's, and the way of bytes to and from the host. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What the driver says: results by name, failures as errors. */
 #include "queue.h"
 

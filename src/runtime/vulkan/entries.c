@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What generated code calls: begin, run, end. */
 #include "queue.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* libvulkan, instances, devices; what a device can do. */
 #include <dlfcn.h>
 #include <stdlib.h>

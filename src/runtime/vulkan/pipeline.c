@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Modules and pipelines, made once for a queue and found by the hash of their words; the driver's cache of them. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Whether Fma rounds once: Vulkan lets a driver round the product, and does not tell. A shader of the compiler's own form
  * (probe_words.h) computes Fma of numbers that it reads from memory, so that nothing is folded, and the answers are compared
  * with the right ones. Kernels that need the answer ask the first time they run. */

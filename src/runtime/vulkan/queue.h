@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What the files of the Vulkan runtime share: the queue with all that hangs on it, and the driver's functions.
  *
  *   driver.c      what a VkResult means

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A call under construction: a barrier and a dispatch for each launch, in one command buffer. */
 #include <string.h>
 

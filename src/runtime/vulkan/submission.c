@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Command buffers: taken, submitted with a fence, waited for, used again. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,0 @@
-#include "bench/attention_kernel.h"
-
-ASHLAR_GENERATOR(kernels::Attention, "attention");

@@ -1,3 +1,0 @@
-#include "bench/conv_kernel.h"
-
-ASHLAR_GENERATOR(kernels::Convolution, "conv2d");

@@ -1,0 +1,3 @@
+#include "bench/kernels/conv_kernel.h"
+
+ASHLAR_GENERATOR(kernels::Convolution, "conv2d");

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+// What stages read: which buffers, at which indices, and the hull of an index while variables run.
+#include <algorithm>
+
+#include <ashlar/analysis/regions.h>
+
+namespace ashlar::analysis {
+
+class Buffers {  // ascending; found once for a definition, and shared
+ public:
+  explicit Buffers(std::shared_ptr<const std::vector<ir::Id>> all) : all_(std::move(all)) {}
+  auto begin() const { return all_->begin(); }
+  auto end() const { return all_->end(); }
+  std::size_t count(ir::Id id) const { return std::binary_search(begin(), end(), id) ? 1 : 0; }
+
+ private:
+  std::shared_ptr<const std::vector<ir::Id>> all_;
+};
+Buffers buffers_read(const ir::Stage&);
+
+// An expression with every part that is read from data, or chosen by it, as a variable that runs over the values it may have:
+// nobody knows more when storage is laid out. The variables are put before those in `ranges`.
+Expr without_data(const Expr&, std::vector<VarRange>& ranges, const Facts&);
+
+// As that, but for elements of tables that are the same while the variables in `ranges` run: they stay, as the elements that
+// they are. Only where they lie in the table for certain.
+Expr with_held_tables(const ir::Program&, const Expr&, std::vector<VarRange>& ranges, const Facts&);
+
+// The hull of an index while the listed variables run, over what is known before any data is: a part of the index that is read
+// from data, or chosen by it, may have any value of its range. An end without a bound is empty.
+Interval index_interval(const Expr& index, std::vector<VarRange> ranges, const Facts&);
+
+// The same stages, buffers, symbols and assumptions, by the nodes they are made of.
+bool same_definition(const ir::Stage&, const ir::Stage&);
+bool same_definition(const ir::Buffer&, const ir::Buffer&);
+bool same_arguments(const ir::Program&, const ir::Program&);  // the symbols, scalars and assumptions too
+bool same_definitions(const ir::Program&, const ir::Program&);
+
+}  // namespace ashlar::analysis

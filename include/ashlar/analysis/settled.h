@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+// Which boxes are what they were before a step: those of nests that the step left as they were, whose readers it left as they
+// were, and whose domains are the same. Consumers are asked about before what they read.
+//
+//   compute_at moves Q into the loop over j of C; P, which Q reads, gets a box anew; what P reads gets one if P's is another
+#include <optional>
+
+#include <ashlar/analysis/domains.h>
+
+#include <ashlar/analysis/blocks.h>
+#include <ashlar/analysis/unchanged.h>
+
+namespace ashlar::analysis {
+
+class Settled {
+ public:
+  Settled(const ir::Program& before, const ir::Program& now, const TreeIndex& tree);
+  // Is the nest's box what it was? Otherwise it is to be derived, and `derived` called.
+  bool keeps(const Path& nest);
+  void derived(const Path& nest, bool as_before);
+
+ private:
+  enum class Box : std::uint8_t { pending, kept, same, other };
+
+  Box box_of(ir::Id nest) const { return boxes_[nest]; }
+  bool settled(const Path& path) const;  // are the boxes of all nests on the way as they were?
+  bool same_domain(ir::Id stage);
+
+  const ir::Program &before_, &now_;
+  const TreeIndex& tree_;
+  const Unchanged unchanged_;
+  std::vector<Box> boxes_;     // by nest
+  std::vector<ir::Id> fewer_;  // stages that have lost a reader
+  bool any_ = false;           // may anything be kept?
+  std::optional<Domains> domains_, domains_before_;
+};
+
+// As derive_regions (analysis/regions.h), of a program that a step made of another one, whose boxes are derived.
+void derive_regions(ir::Program&, const ir::Program& before, ir::Id within);
+
+}  // namespace ashlar::analysis

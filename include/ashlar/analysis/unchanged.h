@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+// What two programs have in common, one of which a step made of the other: an answer that follows from these parts alone is the
+// same for both, and need not be found again.
+//
+//   nest P            after a step that split the loop of C, in which Q is computed: P is the nest that it was, and so is all
+//     for i           inside it; Q is not, since a loop around it is another
+//   nest C
+//     for j
+//       nest Q
+#include <cstdint>
+#include <vector>
+
+#include <ashlar/ir/program.h>
+
+namespace ashlar::analysis {
+
+class Unchanged {
+ public:
+  Unchanged(const ir::Program& before, const ir::Program& now);
+
+  bool arguments() const { return arguments_; }      // and symbols, scalars and assumptions: the facts that hold everywhere
+  bool definitions() const { return definitions_; }  // those, and all stages and buffers
+  bool formulas() const { return formulas_; }        // as that, wherever and however the buffers lie in memory
+  // Its definition, the buffers that it stores to, and those that it reads.
+  bool stage(ir::Id id) const { return has(id, definition); }
+  bool formula(ir::Id stage) const { return has(stage, defined); }  // wherever and however these lie in memory
+  bool storage(ir::Id buffer_id) const { return has(buffer_id, buffer); }
+  bool provenance(ir::Id axis_id) const { return has(axis_id, axis); }
+  // The statement without what is in it, and everything around it.
+  bool place(ir::Id statement) const { return has(statement, own); }
+  // A nest: that, its axes, and its own loops and blocks; what is computed inside of it aside.
+  bool nest(ir::Id statement) const { return has(statement, shape); }
+  // The statement with all that is in it, and everything around it; of the stages in it their definitions too.
+  bool inside(ir::Id statement) const { return has(statement, whole); }
+  // Stages of which a nest is no longer there.
+  const std::vector<ir::Id>& left() const { return left_; }
+
+ private:
+  enum Flag : std::uint8_t { own = 1, shape = 2, whole = 4, definition = 8, axis = 16, buffer = 32, defined = 64, typed = 128 };
+  struct Then {
+    const ir::Stmt* statement = nullptr;
+    ir::Id parent = 0;
+  };
+
+  bool has(ir::Id id, Flag f) const { return id < flags_.size() && (flags_[id] & f) != 0; }
+  void set(ir::Id id, Flag f) {
+    if (id >= flags_.size()) flags_.resize(static_cast<std::size_t>(id) + 1);
+    flags_[id] = static_cast<std::uint8_t>(flags_[id] | f);
+  }
+  void note(const std::vector<ir::Stmt>&, ir::Id parent);
+  void compare_definitions();
+  void compare_axes();
+  bool axes_below(ir::Id) const;
+  bool compare(const std::vector<ir::Stmt>&, ir::Id parent, bool around);
+  bool same_shape(const ir::Stmt& now, const ir::Stmt& before) const;
+  bool same_statement(const ir::Stmt& now, const ir::Stmt& before) const;
+
+  const ir::Program &before_, &now_;
+  std::vector<std::uint8_t> flags_;  // by id, of all kinds
+  std::vector<Then> then_;
+  std::vector<ir::Id> left_;
+  bool arguments_ = false, definitions_ = false, formulas_ = false;
+};
+
+}  // namespace ashlar::analysis

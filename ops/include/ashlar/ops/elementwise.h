@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+// Elementwise functions, and arithmetic that broadcasts as NumPy's does: shapes are aligned at the right, and an extent that is
+// the number 1 meets any other. Both operands have one type: convert by `cast`. Each is one stage of the shape of its result.
+//
+//   Tensor y = ops::add(ops::mul(x, scale), shift);      x: [N, C, H, W], scale and shift: [C, 1, 1]
+#include <ashlar/ops/common.h>
+
+namespace ashlar::ops {
+
+// ---- one operand: y(i) = f(x(i)); floating types unless said otherwise -----------------------------------------------------
+
+#define ASHLAR_OPS_UNARY(NAME)                                                                   \
+  inline Tensor NAME(const Tensor& x, Where where = Where::current()) {                          \
+    return detail::map_float(#NAME, x, where, [](const Operand& e) { return ashlar::NAME(e); }); \
+  }
+ASHLAR_OPS_UNARY(sqrt)
+ASHLAR_OPS_UNARY(rsqrt)
+ASHLAR_OPS_UNARY(cbrt)
+ASHLAR_OPS_UNARY(exp)
+ASHLAR_OPS_UNARY(exp2)
+ASHLAR_OPS_UNARY(expm1)
+ASHLAR_OPS_UNARY(log)
+ASHLAR_OPS_UNARY(log2)
+ASHLAR_OPS_UNARY(log1p)
+ASHLAR_OPS_UNARY(sin)
+ASHLAR_OPS_UNARY(cos)
+ASHLAR_OPS_UNARY(tan)
+ASHLAR_OPS_UNARY(asin)
+ASHLAR_OPS_UNARY(acos)
+ASHLAR_OPS_UNARY(atan)
+ASHLAR_OPS_UNARY(sinh)
+ASHLAR_OPS_UNARY(cosh)
+ASHLAR_OPS_UNARY(tanh)
+ASHLAR_OPS_UNARY(erf)
+ASHLAR_OPS_UNARY(erfc)
+ASHLAR_OPS_UNARY(sigmoid)
+ASHLAR_OPS_UNARY(floor)
+ASHLAR_OPS_UNARY(ceil)
+ASHLAR_OPS_UNARY(round)  // to nearest, ties to even
+ASHLAR_OPS_UNARY(trunc)
+ASHLAR_OPS_UNARY(isnan)  // of bool
+ASHLAR_OPS_UNARY(isinf)
+#undef ASHLAR_OPS_UNARY
+
+inline Tensor isfinite(const Tensor& x, Where where = Where::current()) {
+  return detail::map_float("isfinite", x, where, [](const Operand& e) { return !isnan(e) && !isinf(e); });
+}
+// Any number. The least integer is its own negation and absolute value, as it wraps.
+inline Tensor neg(const Tensor& x, Where where = Where::current()) {
+  return detail::map("neg", x, where, [](const Operand& e) { return -e; });
+}
+inline Tensor abs(const Tensor& x, Where where = Where::current()) {
+  return detail::map("abs", x, where, [](const Operand& e) { return ashlar::abs(e); });
+}
+inline Tensor square(const Tensor& x, Where where = Where::current()) {
+  return detail::map("square", x, where, [](const Operand& e) { return e * e; });
+}
+inline Tensor reciprocal(const Tensor& x, Where where = Where::current()) {
+  return detail::map_float("reciprocal", x, where, [](const Operand& e) { return 1 / e; });
+}
+// -1, 0 or 1; a zero keeps its sign, a NaN stays.
+inline Tensor sign(const Tensor& x, Where where = Where::current()) {
+  detail::expect_numbers("sign", "x", x, where);
+  return detail::map("sign", x, where, [](const Operand& e) {
+    const Type t = e.expr().type();
+    return select(e > 0, t(1), t.is_unsigned() ? t(0) : select(e < 0, t(-1), e));
+  });
+}
+inline Tensor logical_not(const Tensor& x, Where where = Where::current()) {
+  detail::expect_type("logical_not", "x", x, bool_, where);
+  return detail::map("logical_not", x, where, [](const Operand& e) { return !e.expr(); });
+}
+inline Tensor bitwise_not(const Tensor& x, Where where = Where::current()) {
+  detail::expect_integer("bitwise_not", "x", x, where);
+  return detail::map("bitwise_not", x, where, [](const Operand& e) { return ~e; });
+}
+// Every conversion of the language (docs/ir.md, "Conversions"): integers wrap, floats round to nearest even, and to integers
+// towards zero and clamped, NaN to 0.
+inline Tensor cast(const Tensor& x, Type to, Where where = Where::current()) {
+  return detail::map("cast", x, where, [&](const Operand& e) { return to(e); });
+}
+// Rounded to nearest even and clamped to the range of the type.
+inline Tensor saturating_cast(const Tensor& x, Type to, Where where = Where::current()) {
+  return detail::map("saturating_cast", x, where, [&](const Operand& e) { return saturate(to, e); });
+}
+// max(min(x, high), low): a NaN stays. The bounds adopt the type of x.
+inline Tensor clamp(const Tensor& x, Operand low, Operand high, Where where = Where::current()) {
+  return detail::map("clamp", x, where, [&](const Operand& e) { return ashlar::clamp(e, low, high); });
+}
+
+// ---- two operands ----------------------------------------------------------------------------------------------------------
+
+#define ASHLAR_OPS_BINARY(NAME, FORMULA)                                                                \
+  inline Tensor NAME(const Tensor& a, const Tensor& b, Where where = Where::current()) {                \
+    return detail::zip(#NAME, a, b, where, [](const Operand& x, const Operand& y) { return FORMULA; }); \
+  }
+ASHLAR_OPS_BINARY(add, x + y)
+ASHLAR_OPS_BINARY(sub, x - y)
+ASHLAR_OPS_BINARY(mul, x* y)
+ASHLAR_OPS_BINARY(div, x / y)                  // integers: to the floor; by 0 as docs/ir.md says
+ASHLAR_OPS_BINARY(remainder, x % y)            // of the floor: the sign of b, as Python's %
+ASHLAR_OPS_BINARY(minimum, ashlar::min(x, y))  // a NaN on either side gives NaN
+ASHLAR_OPS_BINARY(maximum, ashlar::max(x, y))
+ASHLAR_OPS_BINARY(pow, ashlar::pow(x, y))
+ASHLAR_OPS_BINARY(atan2, ashlar::atan2(x, y))
+ASHLAR_OPS_BINARY(squared_difference, (x - y) * (x - y))
+ASHLAR_OPS_BINARY(equal, x == y)  // of bool, as all comparisons
+ASHLAR_OPS_BINARY(not_equal, x != y)
+ASHLAR_OPS_BINARY(less, x < y)
+ASHLAR_OPS_BINARY(less_equal, x <= y)
+ASHLAR_OPS_BINARY(greater, x > y)
+ASHLAR_OPS_BINARY(greater_equal, x >= y)
+ASHLAR_OPS_BINARY(logical_and, x.expr() && y.expr())
+ASHLAR_OPS_BINARY(logical_or, x.expr() || y.expr())
+ASHLAR_OPS_BINARY(logical_xor, x != y)
+ASHLAR_OPS_BINARY(bitwise_and, x& y)
+ASHLAR_OPS_BINARY(bitwise_or, x | y)
+ASHLAR_OPS_BINARY(bitwise_xor, x ^ y)
+ASHLAR_OPS_BINARY(shift_left, x << y)
+ASHLAR_OPS_BINARY(shift_right, x >> y)
+#undef ASHLAR_OPS_BINARY
+
+// y(i) = condition(i) ? a(i) : b(i), all three broadcast; the element that is not chosen is not read. condition: bool.
+inline Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b, Where at = Where::current()) {
+  detail::expect_type("where", "condition", condition, bool_, at);
+  detail::expect_same_type("where", "a", a, "b", b, at);
+  return compute(
+      "where", detail::broadcast_shape("where", {{"condition", &condition}, {"a", &a}, {"b", &b}}, at),
+      [&](Indices i) {
+        return select(Operand(detail::aligned(condition, i, at), at), detail::aligned(a, i, at), detail::aligned(b, i, at));
+      },
+      at);
+}
+// a + weight (b - a), the weight a number or a Scalar.
+inline Tensor lerp(const Tensor& a, const Tensor& b, Operand weight, Where where = Where::current()) {
+  return detail::zip("lerp", a, b, where, [&](const Operand& x, const Operand& y) { return x + weight * (y - x); });
+}
+// x by a number, or a Scalar of its type.
+inline Tensor scale(const Tensor& x, Operand by, Where where = Where::current()) {
+  return detail::map("scale", x, where, [&](const Operand& e) { return e * by; });
+}
+// x plus a number, or a Scalar of its type.
+inline Tensor shift(const Tensor& x, Operand by, Where where = Where::current()) {
+  return detail::map("shift", x, where, [&](const Operand& e) { return e + by; });
+}
+
+// Elements that are copied into the shape: extents of 1 are stretched, dimensions are added in front.
+inline Tensor broadcast_to(const Tensor& x, const Shape& to, Where where = Where::current()) {
+  detail::expect(to.rank() >= x.rank(where), "broadcast_to",
+                 "a shape of at least the rank of x, " + std::to_string(x.rank(where)), "rank " + std::to_string(to.rank()),
+                 where);
+  for (int d = 0; d < x.rank(where); ++d) {
+    const Expr own = x.extent(d, where), wanted = to[DimAt(to.rank() - x.rank(where) + d, where)];
+    if (!ir::is_int(own, std::int64_t{1}) && !detail::same_extent(own, wanted))
+      refuse("broadcast_to",
+             "x whose dimension " + std::to_string(d) + " has the extent " + ir::text(wanted) + " or the number 1",
+             ir::text(own), where);
+  }
+  return compute("broadcast_to", to, [&](Indices i) { return detail::aligned(x, i, where); }, where);
+}
+
+}  // namespace ashlar::ops

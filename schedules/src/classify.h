@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+// What a stage is taken for, read off its definition alone: which variables its loads move with, whether it reduces, what its
+// indices are read from.
+#include <ashlar/schedules/by_default.h>
+
+#include "schedules/src/reading.h"
+
+namespace ashlar::schedules {
+
+struct Classified {
+  Family family = Family::other;
+  std::string why;  // "two loads at other offsets along y and x"
+  // Reductions: the variable of the terms that neighbours in memory belong to, 0 where there is none.
+  Id contiguous = 0;
+  // Products: a dimension of each factor that the other one lacks; `columns` is the one that stores run along, where either is.
+  Id rows = 0, columns = 0;
+  bool window = false;   // a reduction that reads x(i + r)
+  std::vector<Id> over;  // such i
+  Id turned = 0;         // transpositions: the dimension along which neighbours in memory are read
+};
+Classified classify(const ir::Program&, const ir::Stage&, const Sizes&);
+
+}  // namespace ashlar::schedules

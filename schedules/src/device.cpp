@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Programs on devices: cheap stages are inlined, and each other one is a launch. Of most a point is a thread's; what has an
+// order of its own, recurrences and scatters, is taken apart as far as the order leaves it free.
+#include <algorithm>
+
+#include <ashlar/schedules/gpu.h>
+
+#include "schedules/src/draft.h"
+
+namespace ashlar::schedules {
+
+namespace {
+
+constexpr int threads = 256;      // of a block
+constexpr int rows_a_block = 64;  // of a recurrence: each has many steps
+
+// for bo in (E + by - 1) / by     block_x
+//   for bi in by                  thread_x           E points of all `loops`, which stand around each other
+void over_grid(Draft& d, const Stage& stage, const std::vector<Loop>& loops, int by) {
+  const Split split = stage.split(detail::fused(stage, loops, d.where), by, Tail::guard, d.where);
+  stage.bind(split.outer, gpu::block_x, d.where).bind(split.inner, gpu::thread_x, d.where);
+}
+
+// One result: the threads of a block have sums of their own.
+bool one_result(Draft& d, Id id) {
+  if (!spatial_of(d.stage(id)).empty() || !d.stage(id).is_reduction() || !d.options.regroup) return false;
+  return d.attempt(id, "sums of 64 threads", [&] {
+    const Stage stage = d.handle(id);
+    const Split split = stage.split(whole_loops(d, stage, true).back(), 64, Tail::guard, d.where);
+    stage.cross_thread_reduce(split.inner, d.where).bind(split.inner, gpu::thread_x, d.where);
+  });
+}
+
+bool points(Draft& d, Id id, bool registers) {
+  if (spatial_of(d.stage(id)).empty()) return false;
+  return d.attempt(id, "a point a thread, blocks of " + std::to_string(threads) + " (schedules::gpu_points)",
+                   [&] { gpu_points(d.s, d.handle(id), {.threads = threads, .registers = registers}, d.where); });
+}
+
+// The dimensions of a stage that it does not run along.
+std::vector<std::size_t> free_of_order(const ir::Stage& s) {
+  std::vector<std::size_t> dims;
+  for (std::size_t k = 0; k < spatial_of(s).size(); ++k)
+    if (std::find(s.along.begin(), s.along.end(), k) == s.along.end()) dims.push_back(k);
+  return dims;
+}
+
+// What is computed inside of a recurrence belongs to the thread.
+void keep_in_thread(Draft& d, Id id) {
+  std::vector<Id> inside;
+  ir::walk(ir::nests_of(d.program(), id).front()->body, [&](const ir::Stmt& s) {
+    if (s.kind == ir::Stmt::Kind::nest) inside.push_back(s.stage);
+  });
+  for (const Id stage : inside) d.handle(stage).store_in(Scope::stack, d.where);
+}
+
+// Steps in their order, in each thread for points of its own: along all dimensions that the recurrence does not run along, or,
+// where steps read what others of them computed, along one.
+bool rows(Draft& d, Id id) {
+  const ir::Stage s = d.stage(id);
+  const auto dims = spatial_of(s);
+  std::vector<std::vector<std::size_t>> choices{free_of_order(s)};
+  if (choices[0].size() > 1)
+    for (const std::size_t k : free_of_order(s)) choices.push_back({k});
+  for (const std::vector<std::size_t>& free : choices) {
+    if (free.empty()) return false;
+    std::string names;
+    for (const std::size_t k : free) names += (names.empty() ? "" : ", ") + dims[k].name;
+    const bool done =
+        d.attempt(id, "its steps in each thread, threads along " + names + ", blocks of " + std::to_string(rows_a_block), [&] {
+          const Stage stage = d.handle(id);
+          keep_in_thread(d, id);
+          std::vector<Loop> loops, order;
+          for (const std::size_t k : free) loops.push_back(loop_over(d, stage, dims[k].id));
+          order = loops;
+          for (const Loop& l : stage.nest(d.where))
+            if (std::find(loops.begin(), loops.end(), l) == loops.end()) order.push_back(l);
+          reorder(d, stage, order);
+          over_grid(d, stage, loops, rows_a_block);
+        });
+    if (done) return true;
+  }
+  return false;
+}
+
+// Results at places that data choose. Of integers they are combined in memory, by all threads; else the threads of one block
+// store the init, and the first of them goes over the points in their order.
+bool scattered(Draft& d, Id id) {
+  const ir::Stage s = d.stage(id);
+  const auto init = [&](const Stage& stage) {
+    const Loop all = detail::fused(stage, detail::loops_over(d.s, stage, false, d.where), d.where);
+    stage.bind(stage.split(all, threads, Tail::guard, d.where).inner, gpu::thread_x, d.where);
+  };
+  const bool whole =
+      std::none_of(s.buffers.begin(), s.buffers.end(), [&](Id b) { return d.program().buffer(b).type.is_float(); });
+  if (whole && d.attempt(id, "combined in memory, a point a thread, blocks of " + std::to_string(threads), [&] {
+        const Stage stage = d.handle(id);
+        stage.atomic(d.where);
+        init(stage);
+        over_grid(d, stage, detail::loops_over(d.s, stage, true, d.where), threads);
+      }))
+    return true;
+  return d.attempt(id, "the init by the threads of one block, points in their order by its first", [&] { init(d.handle(id)); });
+}
+
+// A launch of one thread: what has no points of its own is one, others have a loop over threads of one iteration.
+void one_thread(Draft& d, Id id) {
+  const auto dims = free_of_order(d.stage(id));
+  if (dims.empty()) return d.done(id, "one thread");
+  d.attempt(id, "one thread", [&] {
+    const Stage stage = d.handle(id);
+    keep_in_thread(d, id);
+    const Loop loop = loop_over(d, stage, spatial_of(d.stage(id))[dims.back()].id);
+    stage.bind(stage.split(loop, 1, Tail::guard, d.where).inner, gpu::thread_x, d.where);
+  });
+}
+
+}  // namespace
+
+// Every stage at the root is a launch: loops of the host do not stand beside them. What the device refuses of the whole, once
+// all is scheduled, is tried without families.
+void schedule_on_device(Draft& d) {
+  inline_stages(d);
+  std::vector<Id> all;
+  for (const Id id : analysis::consumers_first(d.program()))
+    if (is_fresh(d.program(), d.stage(id))) all.push_back(id);
+  const Draft::Told before = d.told();
+  std::string why;
+  for (const bool families : {true, false}) {
+    const auto refused = d.s.attempt([&] {
+      std::set<Id> taken;
+      for (const Id id : all) {
+        if (taken.count(id) || (families && schedule_on_device_by_family(d, id, taken))) continue;
+        const ir::Stage& s = d.stage(id);
+        const bool done = s.scatters()        ? scattered(d, id)
+                          : s.is_recurrence() ? rows(d, id)
+                                              : one_result(d, id) || points(d, id, families);
+        if (!done) one_thread(d, id);
+      }
+      schedule::finish(d.s.scheduled(), d.s.target());
+    });
+    if (!refused) {
+      if (!why.empty())
+        for (const Id id : all) d.why(id, "no families for devices (" + why + ")");
+      return;
+    }
+    why = refused->primitive + " expects " + refused->expected + ", found " + refused->found;
+    d.take_back(before);
+  }
+  for (const Id id : all) d.why(id, "no launches (" + why + ")");
+}
+
+}  // namespace ashlar::schedules

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Stages of a program for a device that one of its families takes: products, alone or with what is computed of each of their
+// elements; reductions of rows with what is computed along the rows, in one launch; one result of many terms; transpositions.
+#include <algorithm>
+#include <set>
+
+#include <ashlar/schedule/stages.h>
+#include <ashlar/schedules/gpu_matmul.h>
+#include <ashlar/schedules/gpu_reduction.h>
+#include <ashlar/schedules/gpu_rows.h>
+#include <ashlar/schedules/gpu_transpose.h>
+
+#include "schedules/src/draft.h"
+
+namespace ashlar::schedules {
+
+namespace {
+
+constexpr double small_tile = 32;     // rows or columns of a product, below which a tile has little to share
+constexpr double few_terms = 32;      // are summed by one thread
+constexpr double many_terms = 32768;  // of one result
+constexpr double few_results = 256;
+
+bool ordinary(const ir::Stage& s) { return !s.scatters() && !s.is_recurrence(); }
+
+// Does the index of a load, in a stage that computes a point for each of its own, follow the first `rank` dimensions?
+bool follows_own(const Reading& r, const ir::Stage& reader, std::size_t rank) {
+  const auto dims = spatial_of(reader);
+  if (r.at.size() < rank || dims.size() < rank) return false;
+  for (std::size_t k = 0; k < r.at.size(); ++k)
+    if (k < rank ? !r.at[k].plain(dims[k].id) : !r.at[k].uses.empty() || r.at[k].symbolic || r.at[k].from_data) return false;
+  return true;
+}
+
+// ---- products ----------------------------------------------------------------------------------------------------------
+
+std::optional<Product> product_at(Draft& d, Id id) {
+  return ordinary(d.stage(id)) ? product_of(d.stage(id), d.program()) : std::nullopt;
+}
+bool has_few(Draft& d, const Product& p) {
+  const ir::Stage& s = d.stage(p.stage);
+  const auto dims = spatial_of(s);
+  const Sizes sizes = d.sizes();
+  return sizes.extent(s, dims[dims.size() - 2].id) < small_tile || sizes.extent(s, dims.back().id) < small_tile;
+}
+std::optional<Product> large_product(Draft& d, Id id) {
+  const auto found = product_at(d, id);
+  return found && !has_few(d, *found) ? found : std::nullopt;
+}
+
+bool by_tiles(Draft& d, const Product& p, Id result) {
+  const std::string what = "tiles in shared memory, sums in registers (schedules::gpu_matmul)";
+  const bool alone = p.stage == result;
+  return d.attempt(
+      p.stage, what,
+      [&] {
+        const Tensor a = tensor_of(d.s, p.a, d.where), b = tensor_of(d.s, p.b, d.where);
+        const GpuMatmulOptions o{.transposed_a = p.transposed_a, .transposed_b = p.transposed_b};
+        if (alone)
+          gpu_matmul(d.s, d.handle(p.stage), a, b, o, d.where);
+        else
+          gpu_matmul(d.s, d.handle(p.stage), a, b, d.handle(result), o, d.where);
+      },
+      alone ? "a point a thread" : "by itself");
+}
+
+// The product that the stage, which computes each point by itself, reads once, at that point; nothing else reads it.
+std::optional<Product> product_before(Draft& d, Id id) {
+  const ir::Stage& s = d.stage(id);
+  if (s.is_reduction() || !ordinary(s)) return std::nullopt;
+  const auto reads = readings_of(d.program(), s);
+  for (const Reading& r : reads) {
+    if (!r.producer || !is_untouched(d.program(), d.stage(r.producer))) continue;
+    const ir::Stage& p = d.stage(r.producer);
+    if (is_output(d.program(), p) || readers_of(d.program(), p) != std::vector<Id>{id} ||
+        spatial_of(p).size() != spatial_of(s).size() || !follows_own(r, s, r.at.size()))
+      continue;
+    if (std::count_if(reads.begin(), reads.end(), [&](const Reading& x) { return x.producer == r.producer; }) > 1) continue;
+    if (const auto found = large_product(d, r.producer)) return found;
+  }
+  return std::nullopt;
+}
+
+// ---- rows --------------------------------------------------------------------------------------------------------------
+
+// Dimensions of a reduction that count rows: those behind them have one point, kept for the shape.
+std::size_t rows_of(const Draft& d, const ir::Stage& s) {
+  const auto dims = spatial_of(s);
+  std::size_t n = dims.size();
+  while (n > 0 && d.sizes().constant_extent(s, dims[n - 1].id) == 1) --n;
+  return n;
+}
+
+// A few results of so many terms that one block for each would read them slowly.
+bool in_parts(Draft& d, const ir::Stage& s) { return d.sizes().terms(s) >= many_terms && d.sizes().points(s) < few_results; }
+
+bool reduces_rows(Draft& d, Id id) {
+  const ir::Stage& s = d.stage(id);
+  const Family f = d.family(id).family;
+  return !in_parts(d, s) && s.is_reduction() && ordinary(s) && regroups(d, s) &&
+         (f == Family::row_reduction || f == Family::full_reduction) && d.sizes().terms(s) >= few_terms;
+}
+
+// The stages of one launch that ends with `result`, producers first: reductions of rows that the others read at their own row,
+// and what is computed along a row of such a reduction; all are read by stages of the launch alone.
+std::vector<Id> rows_before(Draft& d, Id result) {
+  const ir::Program& p = d.program();
+  std::optional<std::size_t> rows;
+  if (reduces_rows(d, result))
+    rows = rows_of(d, d.stage(result));
+  else if (d.stage(result).is_reduction())
+    return {};
+  std::vector<Id> group{result};  // consumers first
+  const auto has = [&](Id id) { return std::find(group.begin(), group.end(), id) != group.end(); };
+  const auto read_at_rows = [&](Id id, std::size_t n) {
+    for (const Id reader : readers_of(p, d.stage(id)))
+      for (const Reading& r : readings_of(p, d.stage(reader)))
+        if (r.producer == id && !follows_own(r, d.stage(reader), n)) return false;
+    return true;
+  };
+  for (const Id id : analysis::consumers_first(p)) {
+    const ir::Stage& s = p.stage(id);
+    const std::vector<Id> readers = readers_of(p, s);
+    if (has(id) || readers.empty() || !std::all_of(readers.begin(), readers.end(), has) || is_output(p, s) ||
+        !is_untouched(p, s) || !ordinary(s))
+      continue;
+    if (reduces_rows(d, id)) {
+      const std::size_t own = rows_of(d, s);
+      if ((rows && *rows != own) || !read_at_rows(id, own)) continue;
+      rows = own, group.push_back(id);
+    } else if (d.family(id).family == Family::elementwise && s.buffers.size() == 1) {
+      group.push_back(id);  // if there is something to read
+    }
+  }
+  // What reads no reduction of the launch is better computed once, before it; then what that reads has another reader.
+  for (bool again = true; again;) {
+    again = false;
+    for (std::size_t k = group.size(); k-- > 1;) {
+      const auto readers = readers_of(p, p.stage(group[k]));
+      const auto reads = readings_of(p, p.stage(group[k]));
+      const bool alone =
+          std::none_of(reads.begin(), reads.end(), [&](const Reading& r) { return r.producer && has(r.producer); });
+      if (std::all_of(readers.begin(), readers.end(), has) && (p.stage(group[k]).is_reduction() || !alone)) continue;
+      group.erase(group.begin() + static_cast<std::ptrdiff_t>(k)), again = true;
+    }
+  }
+  if (group.size() == 1 && !reduces_rows(d, result)) return {};
+  std::reverse(group.begin(), group.end());
+  return group;
+}
+
+bool by_rows(Draft& d, const std::vector<Id>& group) {
+  std::vector<Stage> stages;
+  const std::string of = d.stage(group.back()).name;
+  for (const Id id : group) {
+    stages.push_back(d.handle(id));
+    d.choice(id);  // of what is inlined there is no stage afterwards
+  }
+  if (!d.attempt(
+          group.back(), "a block of threads for each row (schedules::gpu_rows)", [&] { gpu_rows(d.s, stages, {}, d.where); },
+          "by itself"))
+    return false;
+  for (std::size_t k = 0; k + 1 < group.size(); ++k) d.done(group[k], "in the launch of " + of);
+  return true;
+}
+
+}  // namespace
+
+bool schedule_on_device_by_family(Draft& d, Id id, std::set<Id>& taken) {
+  const ir::Stage s = d.stage(id);
+  if (!ordinary(s) || d.family(id).family == Family::external) return false;
+  if (const auto product = product_before(d, id); product && by_tiles(d, *product, id)) {
+    d.done(id, "computed of the sums of " + d.program().stage(product->stage).name + " in registers");
+    taken.insert({id, product->stage});
+    return true;
+  }
+  if (const auto product = large_product(d, id); product && by_tiles(d, *product, id)) return taken.insert(id), true;
+  // Of a few rows of A, or of B, terms that are neighbours in memory in both.
+  if (const auto product = product_at(d, id); product && has_few(d, *product) && product->transposed_b &&
+                                              !product->transposed_a && regroups(d, s) && d.sizes().terms(s) >= few_terms &&
+                                              by_rows(d, {id}))
+    return taken.insert(id), true;
+
+  const Family family = d.family(id).family;
+  if (s.is_reduction() && regroups(d, s) && family != Family::product && family != Family::stencil && in_parts(d, s) &&
+      d.attempt(
+          id, "parts of the terms, then the parts (schedules::gpu_reduction)",
+          [&] { gpu_reduction(d.s, d.handle(id), {}, d.where); }, "in one launch"))
+    return taken.insert(id), true;
+  if (const std::vector<Id> group = rows_before(d, id); !group.empty() && by_rows(d, group)) {
+    taken.insert(group.begin(), group.end());
+    return true;
+  }
+  if (family == Family::transposition && s.values.size() == 1 && ir::is(s.values.front(), ir::Op::load) &&
+      d.attempt(
+          id, "tiles in shared memory (schedules::gpu_transpose)",
+          [&] {
+            gpu_transpose(d.s, d.handle(id), tensor_of(d.s, d.stage(id).values.front().node()->id, d.where), {}, d.where);
+          },
+          "a point a thread"))
+    return taken.insert(id), true;
+  return false;
+}
+
+}  // namespace ashlar::schedules

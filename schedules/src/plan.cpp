@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The loops of a leader: which dimensions are split, in which order their loops stand, which one is for the pool, and inside of
+// which loop each member is computed. Nothing is changed here.
+//
+//   dimensions that members follow, the most followed ones first; the outer part of the vectors' dimension, where members
+//   follow it (strips: their rows); dimensions that no member follows; the vectors
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "schedules/src/draft.h"
+
+namespace ashlar::schedules {
+namespace {
+
+constexpr std::int64_t strip_rows = 32, chunk_elements = 1024, stencil_elements = 512, parallel_elements = 16384,
+                       few_values = 16, block_of_lines = 32, rows_of_window = 8, least_strips = 8;
+constexpr double worth_parallel = 5e4;  // operations
+constexpr double many_pieces = 512;     // eight for each of 64 threads: the busiest has an eighth more than the mean at most
+
+bool sums(Family f) { return f == Family::product || f == Family::column_reduction; }
+bool sums_in_tiles(const ir::Stage& s, Family f) { return s.is_reduction() && (sums(f) || f == Family::stencil); }
+
+const Follow* along(const std::vector<Follow>& follows, int dim) {
+  for (const Follow& f : follows)
+    if (f.dim == dim) return &f;
+  return nullptr;
+}
+
+// Vectors of several points, with all values of each, load neighbours in the leader too.
+bool leads_pixels(const Draft& d, const ir::Stage& s, int vector_dim) {
+  return vector_dim + 1 == static_cast<int>(spatial_of(s).size()) && reads_neighbours(d, s) &&
+         d.last_in_memory(s.id).value_or(static_cast<std::size_t>(vector_dim)) == static_cast<std::size_t>(vector_dim);
+}
+
+// A member whose results a tile of the leader holds: the same points, its columns the leader's vectors.
+std::optional<Tile> tile_through(Draft& d, const Group& g, int vector_dim) {
+  for (const bool product : {true, false})
+    for (const Id id : g.members) {
+      const ir::Stage& s = d.stage(id);
+      const Family f = d.family(id).family;
+      if (!sums_in_tiles(s, f) || (f == Family::product) != product) continue;
+      const Tile own = tile_of(d, s, d.family(id));
+      if (own.columns < 0) continue;
+      const auto& follows = g.follows.at(id);
+      const auto same = [&](int dim) {
+        const Follow& to = follows[static_cast<std::size_t>(dim)];
+        return to.scale == 1 && to.lo == 0 && to.hi == 0 ? to.dim : -1;
+      };
+      const bool turned = own.packed && own.columns + 1 != static_cast<int>(follows.size());
+      if (turned ? same(own.columns) < 0 || same(own.rows) < 0 : same(own.columns) != vector_dim) continue;
+      if (own.pixels >= 0 && (same(own.pixels) != vector_dim - 1 || !leads_pixels(d, d.stage(g.leader), vector_dim))) continue;
+      Tile t = own;
+      t.columns = same(own.columns), t.rows = own.rows < 0 ? -1 : same(own.rows);
+      if (t.pixels >= 0) t.pixels = vector_dim - 1;
+      if (!turned) t.packed = 0;  // the member's own affair
+      return t;
+    }
+  return std::nullopt;
+}
+
+// Where indices are divided by numbers, x(i / 3, j / 3), the points of one quotient are together; 0 where there are none, or
+// too many for one vector.
+std::int64_t divided_by(const ir::Stage& s, Id variable) {
+  constexpr std::int64_t most = 16;
+  std::int64_t all = 1;
+  for (const Expr& value : s.values)
+    ir::walk(value, [&](const Expr& e) {
+      std::int64_t by = 0;
+      const bool divides = (ir::is(e, ir::Op::div) || ir::is(e, ir::Op::mod)) && e.type().is_index() &&
+                           ir::is_int(ir::args_of(e)[1], &by) && by > 1 && ir::uses_var(ir::args_of(e)[0], variable);
+      if (divides) all = by > most ? most + 1 : std::lcm(all, by);
+      return all <= most;
+    });
+  return all > 1 && all <= most ? all : 0;
+}
+
+// Products among the members of which a row of the leader needs all columns. A strip of rows, as many as registers hold of a
+// tile, shares what is read along the columns.
+//
+//   for io                            14 rows
+//     re[14, ..] = sum over n of ..   tiles of 14 x 32
+//     for ii                          what needs one row of it
+std::map<Id, Tile> products_of_strips(Draft& d, const Group& g) {
+  std::map<Id, Tile> strips;
+  int dim = -1;
+  std::int64_t rows = 0;
+  for (const Id id : g.members) {
+    const ir::Stage& s = d.stage(id);
+    if (d.family(id).family != Family::product) continue;
+    const Tile own = tile_of(d, s, d.family(id));
+    if (own.rows < 0 || own.columns < 0 || own.rows_by < 2 || own.packed || own.phases || own.pixels >= 0) continue;
+    const auto& follows = g.follows.at(id);
+    const Follow &along = follows[static_cast<std::size_t>(own.rows)],
+                 &columns = follows[static_cast<std::size_t>(own.columns)];
+    if (along.dim < 0 || along.scale != 1 || along.lo != 0 || along.hi != 0 || columns.dim >= 0) continue;
+    if ((dim >= 0 && (dim != along.dim || rows != own.rows_by)) || !reads_along_columns(d, s, own)) continue;
+    dim = along.dim, rows = own.rows_by;
+    strips.emplace(id, own);
+  }
+  return strips;
+}
+
+// A sum of a row of the leader that keeps its order, of terms that each take a function: rows are lanes, and each lane has its
+// terms in order, though what it reads is gathered.
+//
+//   for io                            16 rows
+//     total = sum over w of exp(..)   a lane a row
+//     for ii                          what needs one row of it
+std::map<Id, Tile> costly_sums_of_strips(Draft& d, const Group& g) {
+  constexpr double costly = 12;  // operations; a gathered element is a few
+  std::map<Id, Tile> strips;
+  int dim = -1;
+  for (const Id id : g.members) {
+    const ir::Stage& s = d.stage(id);
+    const auto dims = spatial_of(s);
+    if (d.family(id).family != Family::row_reduction || regroups(d, s) || s.values.size() != 1 || cost_of(s) < costly) continue;
+    const auto terms = reduce_of(s);
+    if (dims.empty() || bounds_terms(s, dims.back().id) ||
+        std::any_of(terms.begin(), terms.end(), [&](const ir::IterVar& k) { return d.sizes().from_data(s, k.id); }))
+      continue;
+    const Follow& row = g.follows.at(id).back();
+    const std::int64_t lanes = lanes_of(d, s), rows = d.sizes().constant_extent(s, dims.back().id).value_or(lanes);
+    if (row.dim < 0 || row.scale != 1 || row.lo != 0 || row.hi != 0 || (dim >= 0 && row.dim != dim) ||
+        std::min(lanes, rows) < 4)
+      continue;
+    dim = row.dim;
+    Tile t;
+    t.columns = static_cast<int>(dims.size()) - 1, t.rows = t.columns, t.rows_by = t.columns_by = std::min(lanes, rows);
+    strips.emplace(id, t);
+  }
+  return strips;
+}
+
+std::map<Id, Tile> strips_of(Draft& d, const Group& g) {
+  std::map<Id, Tile> strips = products_of_strips(d, g);
+  return strips.empty() ? costly_sums_of_strips(d, g) : strips;
+}
+
+}  // namespace
+
+Plan plan_of(Draft& d, const Group& g, bool families) {
+  const ir::Stage& leader = d.stage(g.leader);
+  const Family family = d.family(g.leader).family;
+  const Sizes sizes = d.sizes();
+  const auto dims = spatial_of(leader);
+  const int n = static_cast<int>(dims.size());
+  const auto extent = [&](int dim) { return sizes.extent(leader, dims[static_cast<std::size_t>(dim)].id); };
+  const auto constant = [&](int dim) { return sizes.constant_extent(leader, dims[static_cast<std::size_t>(dim)].id); };
+  Plan plan;
+  if (n == 0 || family == Family::recurrence || family == Family::scatter || family == Family::external ||
+      family == Family::full_reduction) {
+    plan.outside = g.members;
+    return plan;
+  }
+  if (families && (plan.taken = taken_by(d, g.leader)) != Taken::no) {
+    plan.outside = g.members;
+    return plan;
+  }
+  if (families && is_separable(d, g)) {
+    plan.taken = Taken::separable;
+    return plan;
+  }
+  if (families && (plan.product = product_for(d, g))) {
+    const Product::Kind kind = plan.product->kind;  // panels have a tile after which a reader may stand
+    for (const Id id : g.members)
+      if (id != plan.product->stage || kind != Product::Kind::panels) plan.outside.push_back(id);
+    return plan;
+  }
+  std::vector<int> followed(static_cast<std::size_t>(n), 0);
+  std::vector<double> window(static_cast<std::size_t>(n), 0);
+  for (const auto& [id, follows] : g.follows)
+    for (const Follow& f : follows)
+      if (f.dim >= 0) {
+        ++followed[static_cast<std::size_t>(f.dim)];
+        if (!f.apart())
+          window[static_cast<std::size_t>(f.dim)] = std::max(window[static_cast<std::size_t>(f.dim)], f.hi - f.lo);
+      }
+  const bool windows = std::any_of(window.begin(), window.end(), [](double w) { return w > 0; });
+
+  // what is split
+  if (takes_points(d, leader)) {
+    plan.tile = points_of(d, leader), plan.vector_dim = plan.tile->columns, plan.points = true;
+  } else if (sums_in_tiles(leader, family)) {
+    plan.tile = tile_of(d, leader, d.family(g.leader));
+    plan.vector_dim = plan.tile->columns;
+  } else if (!leader.is_reduction()) {
+    plan.vector_dim = n - 1;
+    while (plan.vector_dim > 0 && constant(plan.vector_dim) == 1) --plan.vector_dim;
+    if (const auto last = d.last_in_memory(g.leader)) plan.vector_dim = static_cast<int>(*last);
+    plan.tile = tile_through(d, g, plan.vector_dim);
+    if (plan.tile) plan.vector_dim = plan.tile->columns;
+  }
+  const int v = plan.vector_dim;
+  if (plan.tile && plan.tile->columns < 0) plan.tile.reset();
+  // What is read all along a dimension for each point, a row of scores, is computed for one point at a time.
+  const bool of_rows = std::any_of(g.follows.begin(), g.follows.end(), [&](const auto& member) {
+    const ir::Stage& s = d.stage(member.first);
+    for (std::size_t k = 0; k < member.second.size(); ++k)
+      if (member.second[k].dim < 0 && sizes.constant_extent(s, s.iters[k].id).value_or(INT64_MAX) > few_values) return true;
+    return false;
+  });
+  plan.channels = v == n - 1 && !plan.tile && !of_rows && has_channels(d, leader, window, g.members.empty());
+  if (v == n - 1 && !plan.tile && !plan.channels && g.members.empty() && !leader.is_reduction() && leader.values.size() == 1)
+    plan.tile = tile_of_pixels(d, leader);
+  const bool pixels = plan.tile && plan.tile->pixels >= 0, several = plan.channels || pixels;
+  const int w = several ? v - 1 : v;  // the dimension along which vectors follow each other
+  int strip_dim = -1;                 // its outer part stands outside, its inner part inside of the others
+  bool slides_along_strip = false;
+  if (plan.tile) {
+    plan.factors[w] = pixels ? plan.tile->pixels_by : plan.tile->columns_by;
+    if (plan.tile->rows >= 0) plan.factors[plan.tile->rows] = plan.tile->rows_by;
+  } else if (v >= 0) {
+    const std::int64_t chunk = windows ? stencil_elements : chunk_elements;
+    if (followed[static_cast<std::size_t>(w)] && constant(w).value_or(INT64_MAX) > 2 * chunk)
+      plan.factors[w] = chunk;
+    else if ((n == 1 || (plan.channels && n == 2)) && constant(w).value_or(INT64_MAX) > parallel_elements)
+      plan.factors[w] = parallel_elements;
+    if (const std::int64_t by = divided_by(leader, dims[static_cast<std::size_t>(v)].id);
+        by > 0 && g.members.empty() && !plan.channels)
+      plan.factors[v] = by;
+    for (int k = 0; k < n; ++k)
+      if (k != v && k != w && window[static_cast<std::size_t>(k)] > 0 && strip_dim < 0 && extent(k) > 1) strip_dim = k;
+    if (strip_dim >= 0) {
+      // What slides computes its window anew in each strip: windows of windows take more rows, as long as strips are enough for
+      // all.
+      std::int64_t rows = strip_rows;
+      while (static_cast<double>(rows) < rows_of_window * window[static_cast<std::size_t>(strip_dim)] &&
+             static_cast<double>(2 * rows * least_strips) <= extent(strip_dim))
+        rows *= 2;
+      plan.factors[strip_dim] = rows, slides_along_strip = true;
+    } else if (const auto strips = strips_of(d, g); !strips.empty() && !plan.channels) {
+      const auto& [id, tile] = *strips.begin();
+      const int along = g.follows.at(id)[static_cast<std::size_t>(tile.rows)].dim;
+      if (along != v && along != w) plan.strip_rows = along, plan.strips = strips;
+      if (along != v && along != w && constant(along).value_or(INT64_MAX) > tile.rows_by)
+        plan.factors[strip_dim = along] = tile.rows_by;
+    } else if (family == Family::transposition && !plan.channels) {  // lines of the cache at both ends
+      for (int k = 0; k < n; ++k)
+        if (dims[static_cast<std::size_t>(k)].id == d.family(g.leader).turned) strip_dim = k;
+      if (strip_dim == v) strip_dim = -1;
+      if (strip_dim >= 0) plan.factors[strip_dim] = plan.factors[v] = block_of_lines;
+    }
+  }
+
+  // in which order
+  std::vector<int> outer;
+  for (int k = 0; k < n; ++k)
+    if (k != v && k != w && !(plan.tile && k == plan.tile->rows)) outer.push_back(k);
+  std::stable_sort(outer.begin(), outer.end(),
+                   [&](int a, int b) { return followed[static_cast<std::size_t>(a)] > followed[static_cast<std::size_t>(b)]; });
+  const auto add = [&](int dim, Level::Part part) { plan.levels.push_back({dim, part, {}}); };
+  const auto split = [&](int dim) { return plan.factors.count(dim) > 0; };
+  const bool columns_first = plan.tile && plan.tile->packed;  // a block of what is packed stays in the cache
+  if (columns_first) add(v, Level::Part::outer);
+  std::vector<int> late;  // no member follows them: inside of what members are computed in
+  const bool has_members = !g.members.empty() && !plan.tile;
+  for (const int k : outer) {
+    if (has_members && !followed[static_cast<std::size_t>(k)] && extent(k) > 1 && k != strip_dim)
+      late.push_back(k);
+    else
+      add(k, split(k) ? Level::Part::outer : Level::Part::whole);
+  }
+  if (plan.tile && plan.tile->rows >= 0) add(plan.tile->rows, Level::Part::outer);
+  if (v >= 0 && split(w) && !columns_first) add(w, Level::Part::outer);
+  if (strip_dim >= 0) {
+    if (slides_along_strip && std::find(late.begin(), late.end(), strip_dim) == late.end())
+      plan.strip = static_cast<int>(plan.levels.size());
+    add(strip_dim, Level::Part::inner);
+  }
+  std::size_t places = plan.levels.size();  // members go into these
+  for (const int k : late) add(k, Level::Part::whole);
+  if (plan.tile && plan.tile->rows >= 0) add(plan.tile->rows, Level::Part::inner);
+  if (several) add(w, split(w) ? Level::Part::inner : Level::Part::whole);
+  if (v >= 0) add(v, split(v) ? Level::Part::inner : Level::Part::whole);
+  if (plan.levels.empty()) {
+    plan.outside = g.members;
+    return plan;
+  }
+
+  // which one is for the pool
+  const Sizes large = d.most();
+  double work = 0;
+  for (const auto& [id, follows] : g.follows)
+    work += large.points(d.stage(id)) * large.terms(d.stage(id)) * cost_of(d.stage(id));
+  work += large.points(leader) * large.terms(leader) * cost_of(leader);
+  if (d.options.parallel && work >= worth_parallel) {
+    double most = 1;
+    const std::size_t candidates = v >= 0 ? std::max<std::size_t>(places, 1) : plan.levels.size();
+    for (std::size_t k = 0; k < std::min(candidates, plan.levels.size()); ++k) {
+      const Level& l = plan.levels[k];
+      if (l.part == Level::Part::inner || (v >= 0 && k + (several ? 2 : 1) >= plan.levels.size())) continue;
+      const double times = std::ceil(large.extent(leader, dims[static_cast<std::size_t>(l.dim)].id) /
+                                     static_cast<double>(split(l.dim) ? plan.factors.at(l.dim) : 1));
+      if (times <= most) continue;
+      most = times, plan.parallel = static_cast<int>(k);
+      if (times >= 8) break;
+    }
+  }
+
+  // where members are computed
+  for (const Id id : g.members) {
+    const auto& follows = g.follows.at(id);
+    std::size_t depth = 0;
+    bool slides = false;
+    for (; depth < places && !slides; ++depth) {
+      const Level& l = plan.levels[depth];
+      if (extent(l.dim) <= 1) continue;
+      if (l.dim == plan.strip_rows && l.part != Level::Part::outer && plan.strips.count(id)) break;
+      const Follow* f = along(follows, l.dim);
+      if (!f) break;
+      if (f->apart()) continue;
+      if (l.part == Level::Part::outer && f->hi - f->lo <= static_cast<double>(plan.factors.at(l.dim) * f->scale) / 2) continue;
+      if (static_cast<int>(depth) != plan.strip || d.stage(id).is_reduction()) break;
+      slides = true;
+    }
+    for (const Id r : readers_of(d.program(), d.stage(id))) {
+      const auto at = plan.place.find(r);
+      if (at != plan.place.end() && at->second + 1 < depth) depth = at->second + 1, slides = false;
+    }
+    if (depth == 0 || static_cast<int>(depth) <= plan.parallel) {
+      plan.outside.push_back(id);
+      continue;
+    }
+    plan.place[id] = depth - 1, plan.slides[id] = slides;
+  }
+  // Strips of rows may be few, where rows are many.
+  if (plan.parallel >= 0 && plan.levels[static_cast<std::size_t>(plan.parallel)].part == Level::Part::outer) {
+    double pieces = 1;  // for sure
+    const auto pieces_of = [&](int level) {
+      const Level& l = plan.levels[static_cast<std::size_t>(level)];
+      return std::ceil(static_cast<double>(constant(l.dim).value_or(1)) /
+                       static_cast<double>(split(l.dim) && l.part == Level::Part::outer ? plan.factors.at(l.dim) : 1));
+    };
+    const auto computed_in = [&](int level) {
+      return std::any_of(plan.place.begin(), plan.place.end(),
+                         [&](const auto& at) { return at.second == static_cast<std::size_t>(level); });
+    };
+    plan.parallel_to = plan.parallel, pieces = pieces_of(plan.parallel);
+    for (int next = plan.parallel + 1; next + (several ? 2 : 1) < static_cast<int>(plan.levels.size()); ++next) {
+      if (pieces >= many_pieces || plan.levels[static_cast<std::size_t>(next)].part == Level::Part::inner ||
+          static_cast<std::size_t>(next) >= places || computed_in(next - 1) || g.members.empty())
+        break;
+      plan.parallel_to = next, pieces *= pieces_of(next);
+    }
+  }
+  return plan;
+}
+
+}  // namespace ashlar::schedules

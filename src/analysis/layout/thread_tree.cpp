@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <ashlar/analysis/thread_tree.h>
+
+#include <algorithm>
+
+#include <ashlar/ir/numeric.h>
+#include <ashlar/ir/refusal.h>
+
+namespace ashlar::analysis {
+
+std::int64_t ThreadTree::shared_elements() const {
+  std::int64_t n = 0;
+  for (std::int64_t level : levels) n += level * rows;
+  return n;
+}
+
+ThreadTree thread_tree(std::int64_t threads, int warp, std::int64_t below, std::int64_t extent, std::span<const Type> types) {
+  constexpr std::int64_t most_of_one_thread = 16;
+  ThreadTree t;
+  t.below = below;
+  t.extent = extent;
+  t.rows = threads / extent;
+  // lanes exchange 32-bit values, and a warp must be whole
+  const bool exchanged = std::all_of(types.begin(), types.end(), [](Type x) { return x.bits == 32; });
+  if (warp > 1 && threads % warp == 0 && exchanged && warp % below == 0) {
+    const std::int64_t in_warp = warp / below;
+    if (extent % in_warp == 0)
+      t.lanes = in_warp;
+    else if (in_warp % extent == 0)
+      t.lanes = extent;
+  }
+  std::int64_t parts = extent / t.lanes;
+  if (parts == 1) return t;
+  t.levels.push_back(parts);
+  while (parts > most_of_one_thread) {
+    parts = (parts + most_of_one_thread - 1) / most_of_one_thread;
+    t.levels.push_back(parts);
+  }
+  return t;
+}
+
+Expr identity_of(const ir::Reducer& r, std::size_t component, Type t) {
+  switch (r.kind) {
+    case ir::ReducerKind::custom:
+      return r.identity.at(component);
+    case ir::ReducerKind::sum:
+    case ir::ReducerKind::strict_sum:
+      return t.is_float() ? ir::float_const(t, 0) : ir::int_const(t, 0);
+    case ir::ReducerKind::product:
+      return t.is_float() ? ir::float_const(t, 1) : ir::int_const(t, 1);
+    case ir::ReducerKind::minimum:
+    case ir::ReducerKind::maximum: {
+      const bool low = r.kind == ir::ReducerKind::maximum;
+      if (t.is_float()) return ir::float_const(t, low ? -ir::highest_real(t) : ir::highest_real(t));
+      if (t.is_unsigned() || t.is_bool()) return ir::int_const(t, low ? 0 : -1);
+      const std::int64_t top = static_cast<std::int64_t>((std::uint64_t{1} << (t.bits - 1)) - 1);
+      return ir::int_const(t, low ? -top - 1 : top);
+    }
+    case ir::ReducerKind::none:
+      break;
+  }
+  throw InternalError("the identity of what is no reducer");
+}
+
+}  // namespace ashlar::analysis

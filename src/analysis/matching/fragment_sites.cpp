@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <ashlar/analysis/fragment_sites.h>
+
+#include <algorithm>
+
+#include <ashlar/analysis/simplify.h>
+#include <ashlar/analysis/tensorize.h>
+#include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
+
+namespace ashlar::analysis {
+
+using ir::Id;
+using ir::LoopKind;
+using ir::Program;
+using ir::Stmt;
+
+AllocAround alloc_around(const Program& p, const std::vector<const Stmt*>& path, Id buffer) {
+  const auto in = [&](const std::vector<Stmt>& list) -> const Stmt* {
+    for (const Stmt& s : list)
+      if (s.kind == Stmt::Kind::alloc && s.buffer == buffer) return &s;
+    return nullptr;
+  };
+  for (std::size_t k = path.size(); k-- > 0;)
+    if (const Stmt* s = in(path[k]->body)) return {s, k + 1};
+  return {in(p.body), 0};
+}
+
+std::vector<std::int64_t> tile_counts(const Program& p, const Stmt& alloc, const Fragment& tile) {
+  std::vector<std::int64_t> counts;
+  const std::vector<Expr> extents = storage_extents(p, alloc.id);
+  const Facts facts = facts_of_arguments(p);
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    const auto most = extents[d].empty() ? std::nullopt : constant_max(extents[d], facts);
+    if (!most) return {};
+    counts.push_back((std::max<std::int64_t>(0, *most) + tile.shape[d] - 1) / tile.shape[d]);
+  }
+  return counts;
+}
+
+namespace {
+
+constexpr Id element = Id{1} << 60;  // variables of a tile's dimensions
+
+struct Term {  // of an index into a buffer, from the first element of its storage
+  const Stmt* loop = nullptr;
+  std::int64_t step = 0;
+};
+struct Index {
+  std::vector<Term> terms;  // outermost loop first
+  std::int64_t constant = 0;
+};
+
+struct Touch {  // one access of a block to a fragment
+  Id buffer = 0;
+  std::vector<Index> index;  // by dimension
+  std::string text;
+};
+
+class Finder {
+ public:
+  explicit Finder(const Program& p) : p_(p) {}
+
+  FragmentSites run() {
+    tensorized(p_.body);
+    blocks(p_.body);
+    return std::move(sites_);
+  }
+
+ private:
+  [[noreturn]] static void stop(const char* primitive, std::string expected, std::string found, Where where) {
+    throw FragmentProblem{primitive, std::move(expected), std::move(found), where};
+  }
+  bool is_fragment(Id buffer) const { return p_.buffer(buffer).scope == Scope::fragment; }
+  const std::string& axis_name(const Stmt& loop) const { return p_.axis(loop.axis).name; }
+
+  // ---- who holds what ------------------------------------------------------------------------------------------------------
+  void tensorized(const std::vector<Stmt>& list) {
+    for (const Stmt& s : list) {
+      path_.push_back(&s);
+      if (s.kind == Stmt::Kind::loop && s.loop_kind == LoopKind::tensorized)
+        hold(s);
+      else
+        tensorized(s.body);
+      path_.pop_back();
+    }
+  }
+
+  void hold(const Stmt& loop) {
+    const ir::Intrinsic& f = *p_.intrinsics.at(loop.intrinsic);
+    const IntrinsicMatch m = match_intrinsic(p_, loop, f);
+    if (!m.matches) throw InternalError("a tensorized loop that is not what " + f.name + " means: " + m.found);
+    if (f.group > 1) whole_warps("a call of " + f.name);
+    for (std::size_t k = 0; k < f.operands.size(); ++k) {
+      const ir::IntrinsicOperand& o = f.operands[k];
+      if (o.kind != ir::IntrinsicOperand::Kind::tile || !(o.scope == Scope::fragment)) continue;
+      const TileSite& site = m.tiles[k];
+      HeldBuffer held{site.buffer, of_operand(o, f.group, site, loop), &loop, o.name + " of " + f.name};
+      const auto [it, fresh] = sites_.held.emplace(site.buffer, held);
+      const Fragment &a = it->second.tile, &b = held.tile;
+      if (!fresh && (a.shape != b.shape || a.registers != b.registers || a.element_slot != b.element_slot))
+        stop("tensorize",
+             p_.buffer(site.buffer).name + " held as " + it->second.operand + ", the call at " +
+                 location(it->second.loop->where) + ", holds it",
+             held.operand + ", which holds it otherwise: " + difference(a, b), loop.where);
+      const std::vector<Index> index = indices(site.buffer, site.base, loop.where);
+      for (std::size_t d = 0; d < index.size(); ++d) whole_tiles(site.buffer, held.operand, b, d, index[d], loop.where);
+    }
+  }
+
+  static std::string shape_text(const Fragment& f) {
+    std::string s;
+    for (std::int64_t n : f.shape) s += (s.empty() ? "" : " x ") + std::to_string(n);
+    return s;
+  }
+  static std::string difference(const Fragment& a, const Fragment& b) {
+    if (a.shape != b.shape) return "tiles of " + shape_text(b) + ", not " + shape_text(a);
+    const FragmentMatch m = fragments_equal(a, b);
+    return m.equal ? "the same lanes in other registers" : m.why;
+  }
+
+  // The operand's tile, by dimensions of the buffer.
+  Fragment of_operand(const ir::IntrinsicOperand& o, int group, const TileSite& site, const Stmt& loop) {
+    const std::size_t rank = site.base.size();
+    std::vector<Id> vars;
+    for (std::size_t d = 0; d < rank; ++d) vars.push_back(element + d);
+    std::vector<std::int64_t> shape(rank, 1);
+    ir::Substitution own;
+    for (std::size_t t = 0; t < o.shape.size(); ++t) {
+      std::size_t along = rank, dimensions = 0;
+      for (std::size_t d = 0; d < rank; ++d)
+        if (site.steps[t][d] != 0) along = d, ++dimensions;
+      if (o.shape[t] == 1) {
+        own.emplace_back(o.vars[t], ir::index(0));
+        continue;
+      }
+      if (dimensions != 1 || site.steps[t][along] != 1 || shape[along] != 1)
+        stop("tensorize", "neighbours of " + o.name + " along a dimension of " + p_.buffer(site.buffer).name,
+             "dimension " + std::to_string(t) + " otherwise", loop.where);
+      shape[along] = o.shape[t];
+      own.emplace_back(o.vars[t], ir::var(element + along, "x" + std::to_string(along)));
+    }
+    FragmentRead read = fragment(vars, shape, ir::substitute(o.map.at(0), own), ir::substitute(o.map.at(1), own), group);
+    if (!read.fragment) throw InternalError(o.name + ", a fragment that is none: " + read.why);
+    return std::move(*read.fragment);
+  }
+
+  // ---- indices -------------------------------------------------------------------------------------------------------------
+  const std::vector<Expr>& low(const Stmt& alloc) {
+    auto [it, fresh] = low_.try_emplace(alloc.id);
+    if (fresh) it->second = logical_box(p_, alloc.id).lo;
+    return it->second;
+  }
+
+  // Indices (over loops on the path) from the first element of the storage on, as sums over the loops inside its alloc.
+  std::vector<Index> indices(Id buffer, const std::vector<Expr>& at, Where where) {
+    const std::string& name = p_.buffer(buffer).name;
+    const AllocAround around = alloc_around(p_, path_, buffer);
+    if (!around.alloc) throw InternalError("an access to " + name + " outside of its alloc");
+    const Facts facts = facts_at(p_, path_);
+    std::vector<Index> result;
+    for (std::size_t d = 0; d < at.size(); ++d) {
+      const Expr from = simplify(ir::sub(at[d], low(*around.alloc)[d]), facts);
+      Index index;
+      ir::Substitution zero;
+      for (std::size_t k = around.depth; k < path_.size(); ++k) {
+        const Stmt& s = *path_[k];
+        if (s.kind != Stmt::Kind::loop || !ir::uses_var(from, s.axis)) continue;
+        const Expr next = ir::substitute(from, {{s.axis, ir::add(ir::axis_var(p_, s.axis), ir::index(1))}});
+        std::int64_t step = 0;
+        if (!ir::is_int(simplify(ir::sub(next, from), facts), &step))
+          stop("tensorize", "indices into " + name + " that move evenly with loops",
+               "dimension " + std::to_string(d) + " at " + ir::text(from) + " behind its first element", where);
+        index.terms.push_back({&s, step});
+        zero.emplace_back(s.axis, ir::index(0));
+      }
+      if (!ir::is_int(simplify(ir::substitute(from, zero), facts), &index.constant))
+        stop("tensorize",
+             "elements of " + name + " at constant places in a lane's registers (compute_at further in, or unroll)",
+             "dimension " + std::to_string(d) + " at " + ir::text(from) + " behind its first element", where);
+      result.push_back(std::move(index));
+    }
+    return result;
+  }
+
+  // A loop that chooses among tiles: its iterations become constants.
+  void choose_tiles(Id buffer, const Stmt& loop, Where where) {
+    const std::string& name = p_.buffer(buffer).name;
+    if (loop.loop_kind == LoopKind::bound || loop.loop_kind == LoopKind::vthread)
+      stop("set_scope", "storage of " + name + " inside of the loops over warps and virtual threads (compute_at)",
+           "the storage outside of " + axis_name(loop) + ", which chooses among its tiles", p_.buffer(buffer).where);
+    if (loop.loop_kind != LoopKind::serial && loop.loop_kind != LoopKind::unrolled)
+      stop("tensorize", "a serial or unrolled loop over tiles of " + name, axis_name(loop) + ", which has another kind", where);
+    sites_.unrolled.insert(loop.id);
+  }
+
+  void whole_tiles(Id buffer, const std::string& what, const Fragment& tile, std::size_t d, const Index& index, Where where) {
+    const std::int64_t n = tile.shape[d];
+    const auto refused = [&](const std::string& found) {
+      stop("tensorize",
+           what + " at a multiple of " + std::to_string(n) + " along dimension " + std::to_string(d) + " of " +
+               p_.buffer(buffer).name + ", a whole tile",
+           found, where);
+    };
+    if (index.constant % n != 0) refused("a tile at element " + std::to_string(index.constant));
+    for (const Term& t : index.terms) {
+      if (t.step % n != 0) refused("one that moves by " + std::to_string(t.step) + " with " + axis_name(*t.loop));
+      choose_tiles(buffer, *t.loop, where);
+    }
+  }
+
+  // ---- who touches ---------------------------------------------------------------------------------------------------------
+  void blocks(const std::vector<Stmt>& list) {
+    for (const Stmt& s : list) {
+      path_.push_back(&s);
+      if (s.kind == Stmt::Kind::block)
+        block(s);
+      else if (s.kind != Stmt::Kind::loop || s.loop_kind != LoopKind::tensorized)
+        blocks(s.body);
+      path_.pop_back();
+    }
+  }
+
+  void whole_warps(const std::string& what) const {
+    for (const Stmt* s : path_) {
+      if (s->kind != Stmt::Kind::loop) continue;
+      if (s->loop_kind == LoopKind::bound && !ir::is_block(s->bound_to) && !(s->bound_to == gpu::warp))
+        stop("bind", "whole warps around " + what + " (bind to gpu::warp)",
+             axis_name(*s) + ", bound to " + ir::text(s->bound_to), s->where);
+      if (s->loop_kind == LoopKind::vectorized) stop("vectorize", "no vector around " + what, axis_name(*s), s->where);
+    }
+  }
+
+  void block(const Stmt& s) {
+    const ir::Stage& stage = p_.stage(s.stage);
+    const Stmt* nest = nullptr;
+    for (const Stmt* on : path_)
+      if (on->kind == Stmt::Kind::nest) nest = on;
+    std::vector<std::pair<Id, std::vector<Expr>>> accesses;  // what is written first
+    const ir::Substitution values = ir::iter_values(p_, *nest);
+    std::vector<Expr> own;
+    for (const ir::IterVar& v : stage.iters)
+      if (v.kind != ir::IterKind::reduce) own.push_back(ir::substitute(ir::var(v.id, v.name), values));
+    for (Id b : stage.buffers)
+      if (is_fragment(b)) accesses.emplace_back(b, own);
+    for (const Read& r : reads_of(stage)) {
+      const Id b = r.load.node()->id;
+      if (!happens_in(r, s) || !is_fragment(b)) continue;
+      std::vector<Expr> at;
+      for (const Expr& e : ir::args_of(r.load)) at.push_back(ir::substitute(e, values));
+      accesses.emplace_back(b, std::move(at));
+    }
+    if (accesses.empty()) return;
+    const std::string what = stage.name + ", which touches " + p_.buffer(accesses.front().first).name;
+    whole_warps(what);
+    for (const Stmt* on : path_)
+      if (on->kind == Stmt::Kind::loop && on->combines)
+        stop("cross_thread_reduce", "a reduction that touches no fragment", what, on->where);
+    for (Id b : stage.buffers)
+      if (const Scope& scope = p_.buffer(b).scope; scope == Scope::registers || scope == Scope::stack)
+        stop("set_scope", "memory that other lanes see for " + stage.name + ", which reads a fragment, or Scope::fragment",
+             std::string("Scope::") + scope.name, p_.buffer(b).where);
+    std::vector<Touch> touches;
+    for (const auto& [b, at] : accesses) {
+      const ir::Buffer& buffer = p_.buffer(b);
+      if (!sites_.held.count(b))
+        stop("set_scope", "an intrinsic that says which lane holds which element of " + buffer.name + " (tensorize)", "none",
+             buffer.where);
+      touches.push_back({b, indices(b, at, stage.where), buffer.name});
+    }
+    sites_.distributed.emplace(s.id, distribute(stage, touches));
+  }
+
+  Distribution distribute(const ir::Stage& stage, const std::vector<Touch>& touches) {
+    Distribution result;
+    const Touch& first = touches.front();
+    result.buffer = first.buffer;
+    const Fragment& tile = sites_.held.at(first.buffer).tile;
+    for (std::size_t d = 0; d < first.index.size(); ++d) digits(first, tile, d, stage, result);
+    // the loops from the outermost distributed one on hold the block and nothing else
+    const auto of = [&](const Stmt& loop) {
+      return std::find_if(result.digits.begin(), result.digits.end(), [&](const TileDigit& t) { return t.loop == loop.id; });
+    };
+    std::vector<TileDigit> ordered;
+    for (const Stmt* on : path_) {
+      if (on->kind != Stmt::Kind::loop) continue;
+      const auto digit = of(*on);
+      if (digit != result.digits.end()) {
+        ordered.push_back(*digit);
+        if (on->part != ir::Part::all)
+          stop("peel", "whole loops over " + first.text, axis_name(*on) + ", of which iterations were peeled", on->where);
+        if (on->loop_kind != LoopKind::serial && on->loop_kind != LoopKind::unrolled)
+          stop("tensorize", "loops over elements of " + first.text + " without a kind, since its lanes share them",
+               axis_name(*on) + " of " + stage.name + ", which has one", on->where);
+      } else if (!ordered.empty()) {
+        const ir::LoopRange range = ir::range_of(p_, *on);
+        for (const TileDigit& t : ordered)
+          if (ir::uses_var(range.begin, t.axis) || ir::uses_var(range.end, t.axis))
+            stop("tensorize", "loops inside the tile of " + first.text + " that are as long in every lane",
+                 axis_name(*on) + " of " + stage.name, on->where);
+      }
+      if (!ordered.empty() && on->body.size() != 1)
+        stop("tensorize", "one block inside the loops over elements of " + first.text,
+             "several statements in " + axis_name(*on) + " of " + stage.name, on->where);
+    }
+    result.digits = std::move(ordered);
+    for (const Touch& t : touches) same_lanes(t, tile, stage, result);
+    return result;
+  }
+
+  // The loops that run over the elements of a tile along one dimension, as digits of the position in it.
+  void digits(const Touch& touch, const Fragment& tile, std::size_t d, const ir::Stage& stage, Distribution& result) {
+    const Index& index = touch.index[d];
+    const std::int64_t n = tile.shape[d];
+    const std::string at = "dimension " + std::to_string(d) + " of " + touch.text;
+    const auto refused = [&](const std::string& found) {
+      stop("tensorize", "whole tiles of " + std::to_string(n) + " along " + at + " in " + stage.name, found, stage.where);
+    };
+    if (index.constant % n != 0) refused("elements from " + std::to_string(index.constant) + " on");
+    std::vector<Term> terms = index.terms;
+    std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return a.step < b.step; });
+    std::int64_t below = 1;
+    for (const Term& t : terms) {
+      if (below == n) {
+        if (t.step % n != 0) refused(axis_name(*t.loop) + ", which moves by " + std::to_string(t.step));
+        choose_tiles(touch.buffer, *t.loop, stage.where);
+        continue;
+      }
+      if (t.step != below) refused(axis_name(*t.loop) + ", which moves by " + std::to_string(t.step));
+      if (p_.axis(t.loop->axis).reduce)
+        stop("tensorize",
+             "spatial loops over elements of " + touch.text +
+                 ", whose lanes do an iteration each (shared memory brings them together)",
+             axis_name(*t.loop) + " of " + stage.name + ", a reduction", stage.where);
+      const Facts facts = facts_at(p_, path_);
+      const Expr extent = simplify(ir::extent_of(p_, *t.loop), facts);
+      std::int64_t count = 0;
+      TileDigit digit{t.loop->id, t.loop->axis, d, below, 0, 1};
+      if (ir::is_int(extent, &count) && below * count < n && n % (below * count) == 0) {
+        digit.modulus = count;
+        below *= count;
+      } else {
+        digit.whole = n / below;
+        const Congruence c = congruence(extent, facts);
+        const bool multiple = c.modulus % digit.whole == 0 && c.remainder % digit.whole == 0;
+        if (n % below != 0 || !multiple)
+          refused(axis_name(*t.loop) + " of " + ir::text(extent) + " iterations, no multiple of " +
+                  std::to_string(digit.whole));
+        if (!constant_max(extent, facts))
+          refused(axis_name(*t.loop) + " of " + ir::text(extent) + " iterations, without a bound");
+        below = n;
+      }
+      result.digits.push_back(digit);
+    }
+    if (below != n) refused("loops over " + std::to_string(below) + " of them");
+  }
+
+  // The lane that does an iteration holds all the elements that it touches; in which registers.
+  void same_lanes(const Touch& touch, const Fragment& driver, const ir::Stage& stage, Distribution& result) {
+    const Fragment& tile = sites_.held.at(touch.buffer).tile;
+    const std::string& by = p_.buffer(result.buffer).name;
+    const auto crosses = [&](const std::string& found) {
+      stop("tensorize",
+           "elements of " + touch.text + " and " + by + " that one lane holds, in " + stage.name +
+               " (an instruction, or shared memory, moves them between lanes)",
+           found, stage.where);
+    };
+    const auto digit_of = [&](const Stmt& loop) -> const TileDigit* {
+      for (const TileDigit& t : result.digits)
+        if (t.loop == loop.id) return &t;
+      return nullptr;
+    };
+    for (std::size_t d = 0; d < touch.index.size(); ++d) {
+      const std::int64_t n = tile.shape[d];
+      if (touch.index[d].constant % n != 0)
+        crosses(touch.text + " from element " + std::to_string(touch.index[d].constant) + " on");
+      for (const Term& t : touch.index[d].terms) {
+        const TileDigit* digit = digit_of(*t.loop);
+        const std::int64_t step = digit ? (digit->modulus ? 0 : t.step * digit->whole) : t.step;
+        if (step % n != 0)
+          crosses(axis_name(*t.loop) + ", which moves by " + std::to_string(step) + " in a tile of " + std::to_string(n));
+      }
+    }
+    std::vector<int> registers(static_cast<std::size_t>(driver.registers), -1);
+    for (int lane = 0; lane < driver.threads; ++lane)
+      for (int r = 0; r < driver.registers; ++r) {
+        const auto o = element_of(driver, lane, r);
+        if (!o) continue;
+        std::vector<std::int64_t> x;
+        for (std::size_t d = 0; d < touch.index.size(); ++d) {
+          std::int64_t sum = 0;
+          for (const Term& t : touch.index[d].terms)
+            if (const TileDigit* digit = digit_of(*t.loop)) {
+              const std::int64_t q = (*o)[digit->dim] / digit->divisor;
+              sum += t.step * (digit->modulus ? q % digit->modulus : q);
+            }
+          if (sum < 0 || sum >= tile.shape[d]) crosses("an iteration that leaves the tile of " + touch.text);
+          x.push_back(sum);
+        }
+        const std::vector<std::int64_t> at = *tile.map.at(x);
+        if (at[0] != lane)
+          crosses("one that lane " + std::to_string(lane) + " holds of " + by + " and lane " + std::to_string(at[0]) + " of " +
+                  touch.text);
+        int& known = registers[static_cast<std::size_t>(r)];
+        if (known >= 0 && known != at[1]) crosses("elements in other registers in other lanes");
+        known = static_cast<int>(at[1]);
+      }
+    for (const Index& index : touch.index)
+      for (const Term& t : index.terms)
+        if (!digit_of(*t.loop)) choose_tiles(touch.buffer, *t.loop, stage.where);
+    const auto [it, fresh] = result.registers.emplace(touch.buffer, registers);
+    if (!fresh && it->second != registers) crosses("two elements of " + touch.text);
+  }
+
+  const Program& p_;
+  FragmentSites sites_;
+  std::vector<const Stmt*> path_;
+  std::map<Id, std::vector<Expr>> low_;  // by alloc
+};
+
+}  // namespace
+
+FragmentSites fragment_sites(const Program& p, std::optional<FragmentProblem>& problem) {
+  const bool any =
+      std::any_of(p.buffers.begin(), p.buffers.end(), [](const auto& b) { return b.second.scope == Scope::fragment; });
+  if (!any) return {};
+  try {
+    return Finder(p).run();
+  } catch (FragmentProblem& found) {
+    problem = std::move(found);
+    return {};
+  }
+}
+
+}  // namespace ashlar::analysis

@@ -1,9 +1,0 @@
-#include <ashlar/analysis/promises.h>
-
-namespace ashlar::analysis {
-
-Expr without_promises(const Expr& e) {
-  return ir::transform(e, [](const Expr& x) { return ir::is(x, ir::Op::in_range) ? Expr(ir::args_of(x)[0]) : x; });
-}
-
-}  // namespace ashlar::analysis

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+// What every operator computes, said in LLVM IR: the same values as ir/numeric.h, bit for bit (but for the payloads of NaNs).
+//
+// Values in registers: index is i64; bool is i1; f32 and f64 are themselves; f16, bf16 and the 8-bit floats are integers that
+// hold their bits, widened to f32 for arithmetic and rounded once more; i4 and u4 are bytes, extended, moved and converted
+// only. A vector type has the lanes of the IR's type. Invariant: nothing here calls a library; where the target has no
+// instruction a sequence is emitted, or for fma of f64 a function of the module.
+//
+//   Arithmetic a(builder, target);   a.binary(Op::div, i32, x, y)   floors, x / 0 is 0
+#include <optional>
+
+#include <llvm/IR/IRBuilder.h>
+
+#include <ashlar/ir/build.h>
+#include <ashlar/ir/vscale.h>
+#include <ashlar/target/target.h>
+
+namespace ashlar::codegen {
+
+inline bool is_narrow_float(Type t) { return t.is_float() && t.bits < 32; }
+
+struct Values {  // of an integer: no others occur
+  std::int64_t low, high;
+};
+
+class Arithmetic {
+ public:
+  // native: the machine rounds, fuses and converts halves by instructions, whatever the target's features say
+  Arithmetic(llvm::IRBuilder<>& builder, const Target& target, bool native = false);
+
+  static llvm::ElementCount count(Type t) { return llvm::ElementCount::get(t.lanes, t.scalable); }
+  llvm::Type* type(Type) const;                       // in a register
+  llvm::Type* memory_type(Type) const;                // in memory: bool is a byte
+  llvm::Constant* integer(Type, std::int64_t) const;  // of any type that is an integer in a register, splatted
+  llvm::Constant* real(Type, double) const;           // f32 or f64
+  llvm::Value* from_memory(Type, llvm::Value*);
+  llvm::Value* to_memory(Type, llvm::Value*);
+
+  // Operands have type t (its lanes included); the result has it too, except for isnan, isinf and comparisons: bool,
+  // and abs_diff: unsigned.
+  llvm::Value* unary(ir::Op, Type t, llvm::Value*);
+  llvm::Value* binary(ir::Op, Type t, llvm::Value*, llvm::Value*);
+  llvm::Value* comparison(ir::Op, Type t, llvm::Value*, llvm::Value*);
+  // div, mod, trunc_div, trunc_rem by a constant: no test for zero or for overflow
+  llvm::Value* divide_by(ir::Op, Type t, llvm::Value*, std::int64_t divisor);
+  llvm::Value* shift(ir::Op, Type t, llvm::Value*, Type amount_type, llvm::Value* amount,
+                     const std::optional<Values>& amounts = {});
+  // `both_lowest`: signed operands may both be the smallest number
+  llvm::Value* mul_high_rounding(Type t, llvm::Value*, llvm::Value*, bool both_lowest = true);
+  llvm::Value* fma(Type t, llvm::Value*, llvm::Value*, llvm::Value*);
+  llvm::Value* convert(Type to, Type from, llvm::Value*);
+  llvm::Value* saturate(Type to, Type from, llvm::Value*);
+  llvm::Value* bitcast(Type to, Type from, llvm::Value*);
+  llvm::Value* widen(Type narrow, llvm::Value*);   // to f32, exact
+  llvm::Value* narrow(Type narrow, llvm::Value*);  // from f32, to nearest even
+
+ private:
+  // Whether an operation on vectors of floats is done one element at a time: NEON of 32-bit ARM and Helium take subnormal
+  // numbers for zero, which the target was not said to allow (+flush).
+  bool apart(Type t) const { return apart_ && t.lanes > 1; }
+  template <class... V, class F>
+  llvm::Value* each_lane(Type result, F&& one, V*... vectors) {  // one(element of each vector)
+    llvm::Value* all = llvm::PoisonValue::get(type(result));
+    for (int lane = 0; lane < result.lanes; ++lane) {
+      const auto k = static_cast<std::uint64_t>(lane);
+      all = b_.CreateInsertElement(all, one(b_.CreateExtractElement(vectors, k)...), k);
+    }
+    return all;
+  }
+  void require_doubles(Type) const;  // refused: f64 where functions of the C compiler would compute it
+  llvm::Value* minimum_or_maximum(ir::Op, Type t, llvm::Value*, llvm::Value*);
+  llvm::Value* sum_of_integers(llvm::Value*, llvm::Value*);
+  llvm::Value* chosen_in_order(ir::Op, Type t, llvm::Value*, llvm::Value*);
+  llvm::Value* chosen_both_ways(ir::Op, Type t, llvm::Value*, llvm::Value*);
+  bool ranges(Type) const;
+  llvm::Value* chosen_by_range(ir::Op, Type t, llvm::Value*, llvm::Value*);
+  llvm::Value* intrinsic(llvm::Intrinsic::ID, std::initializer_list<llvm::Value*>);
+  llvm::Type* lane_type(Type, bool memory) const;
+  llvm::Type* vector_of(llvm::Type*, Type lanes_as) const;
+  llvm::Value* divide(ir::Op, Type t, llvm::Value*, llvm::Value*);
+  llvm::Value* shifted_right(Type t, llvm::Value*, llvm::Value* amount);
+  llvm::Value* fixed_point(ir::Op, Type t, llvm::Value*, llvm::Value*);  // arithmetic_fixed.cpp
+  llvm::Value* unwrapped(Type t, llvm::Value*);
+  struct Wide {
+    llvm::Value *high, *low;
+  };
+  bool splits_products(Type t) const;
+  Wide product_in_halves(Type t, llvm::Value*, llvm::Value*);
+  llvm::Value* rounded_high(Type t, const Wide&);
+  llvm::Value* rounded_product_of_halves(Type t, llvm::Value*, llvm::Value*);
+  // An instruction of NEON on vectors of its registers' elements, register by register; null where there is none.
+  llvm::Value* neon(llvm::Intrinsic::ID signed_id, llvm::Intrinsic::ID unsigned_id, Type t, llvm::Value*, llvm::Value*);
+  // The same of Helium; `more` are the operands behind both vectors.
+  llvm::Value* helium(llvm::Intrinsic::ID, Type t, llvm::Value*, llvm::Value*, std::initializer_list<int> more = {});
+  llvm::Value* float_unary(ir::Op, Type t, llvm::Value*);
+  llvm::Value* float_binary(ir::Op, Type t, llvm::Value*, llvm::Value*);
+  llvm::Value* rounded(ir::Op, Type t, llvm::Value*);                              // floor, ceil, round, trunc
+  llvm::Value* fma_in_doubles(Type t, llvm::Value*, llvm::Value*, llvm::Value*);   // f32
+  llvm::Value* fma_in_integers(Type t, llvm::Value*, llvm::Value*, llvm::Value*);  // f64: fma.cpp
+  llvm::Value* float_to_integer(Type to, Type from, llvm::Value*);
+  bool rounds_to_bfloat() const;
+  llvm::Value* clamped_to_integer(Type to, Type from, llvm::Value*);
+  llvm::Value* bits_of(Type t, llvm::Value*);   // f32, f64: as integers
+  llvm::Value* float_of(Type t, llvm::Value*);  // and back
+
+  llvm::IRBuilder<>& b_;
+  const Target& target_;
+  bool host_ = true;  // a processor, not a device
+  // instructions for rounding to integers, fma of f32 and of f64, f16; doubles are computed by functions of the C compiler
+  bool rounds_ = false, fuses_ = false, fuses_doubles_ = false, soft_doubles_ = false, converts_halves_ = false;
+  bool apart_ = false;
+};
+
+}  // namespace ashlar::codegen

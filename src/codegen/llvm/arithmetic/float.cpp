@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Floating point: IEEE, no contraction but where fma is written; sequences where the target has no instruction.
+#include <algorithm>
+#include <vector>
+
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include <ashlar/ir/refusal.h>
+
+#include "codegen/llvm/arithmetic/arithmetic.h"
+
+namespace ashlar::codegen {
+
+using ir::Op;
+using llvm::Value;
+
+Value* Arithmetic::bits_of(Type t, Value* x) { return b_.CreateBitCast(x, vector_of(b_.getIntNTy(t.bits), t)); }
+Value* Arithmetic::float_of(Type t, Value* x) { return b_.CreateBitCast(x, type(t)); }
+
+// What a C compiler calls functions for: GCC's for ARM round 2^63 - 2147483647.5 to the neighbour of the nearest double, and no
+// two compilers promise the same bits.
+void Arithmetic::require_doubles(Type t) const {
+  if (soft_doubles_ && t.is_float() && t.bits == 64)
+    refuse("target", "a target with a unit for doubles", "arithmetic on f64 for " + std::string(target_.text()), Where{});
+}
+
+Value* Arithmetic::float_unary(Op op, Type t, Value* x) {
+  if (is_narrow_float(t)) return narrow(t, float_unary(op, ir::like(f32, t), widen(t, x)));
+  switch (op) {
+    case Op::neg:
+      return b_.CreateFNeg(x);
+    case Op::abs:
+      return intrinsic(llvm::Intrinsic::fabs, {x});
+    case Op::sqrt:
+      return intrinsic(llvm::Intrinsic::sqrt, {x});
+    case Op::floor:
+    case Op::ceil:
+    case Op::round:
+    case Op::trunc:
+      return rounded(op, t, x);
+    default:
+      throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
+  }
+}
+
+Value* Arithmetic::float_binary(Op op, Type t, Value* x, Value* y) {
+  if (is_narrow_float(t)) {
+    if (op == Op::copysign) {  // of the bits
+      const std::int64_t sign = std::int64_t{1} << (t.bits - 1);
+      return b_.CreateOr(b_.CreateAnd(x, integer(t, sign - 1)), b_.CreateAnd(y, integer(t, sign)));
+    }
+    const Type wide = ir::like(f32, t);
+    return narrow(t, float_binary(op, wide, widen(t, x), widen(t, y)));
+  }
+  switch (op) {
+    case Op::add:
+      return b_.CreateFAdd(x, y);
+    case Op::sub:
+      return b_.CreateFSub(x, y);
+    case Op::mul:
+      return b_.CreateFMul(x, y);
+    case Op::div:
+      return b_.CreateFDiv(x, y);
+    case Op::min:
+    case Op::max:
+      return minimum_or_maximum(op, t, x, y);
+    case Op::copysign: {  // by choice: llvm.copysign of a sign that was converted makes conversions of its own, to calls
+      const Type word = ir::like(t.bits == 64 ? i64 : i32, t);
+      Value* magnitude = intrinsic(llvm::Intrinsic::fabs, {x});
+      return b_.CreateSelect(b_.CreateICmpSLT(bits_of(t, y), integer(word, 0)), b_.CreateFNeg(magnitude), magnitude);
+    }
+    default:
+      throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
+  }
+}
+
+// The smaller of two zeros has the sign bit of either, the larger that of both; a NaN gives a NaN. Two sequences do better than
+// LLVM's of llvm.minimum: on 32-bit ARM, where it has no code for f64, and takes NEON's for one f32; and on x86-64, where it
+// asks for signs first. A constant operand leaves LLVM less to ask than there is here.
+Value* Arithmetic::minimum_or_maximum(Op op, Type t, Value* x, Value* y) {
+  const Architecture a = target_.architecture();
+  const bool arm = a == Architecture::arm || a == Architecture::thumb;
+  if (host_ && arm && (t.bits == 64 || apart_)) return chosen_in_order(op, t, x, y);
+  if (host_ && a == Architecture::x86_64 && !llvm::isa<llvm::Constant>(x) && !llvm::isa<llvm::Constant>(y))
+    return ranges(t) ? chosen_by_range(op, t, x, y) : chosen_both_ways(op, t, x, y);
+  return intrinsic(op == Op::min ? llvm::Intrinsic::minimum : llvm::Intrinsic::maximum, {x, y});
+}
+
+Value* Arithmetic::chosen_in_order(Op op, Type t, Value* x, Value* y) {
+  const bool least = op == Op::min;
+  Value *p = bits_of(t, x), *q = bits_of(t, y);
+  Value* zeros = float_of(t, least ? b_.CreateOr(p, q) : b_.CreateAnd(p, q));
+  Value* chosen = b_.CreateSelect(least ? b_.CreateFCmpOLT(x, y) : b_.CreateFCmpOGT(x, y), x, y);
+  chosen = b_.CreateSelect(b_.CreateFCmpOEQ(x, y), zeros, chosen);
+  return b_.CreateSelect(b_.CreateFCmpUNO(x, y), b_.CreateFAdd(x, y), chosen);
+}
+
+// maxps gives its second operand where the two are equal or one is NaN. So the two orders differ for zeros of both signs alone,
+// and where there is a NaN:
+//
+//   maxps(x, y) & maxps(y, x) | unordered(x, y)        a mask of ones is a NaN; of a single number x + y is taken there
+Value* Arithmetic::chosen_both_ways(Op op, Type t, Value* x, Value* y) {
+  const bool least = op == Op::min;
+  const auto first = [&](Value* u, Value* v) {
+    return bits_of(t, b_.CreateSelect(least ? b_.CreateFCmpOLT(u, v) : b_.CreateFCmpOGT(u, v), u, v));
+  };
+  Value *p = first(x, y), *q = first(y, x);
+  Value* both = least ? b_.CreateOr(p, q) : b_.CreateAnd(p, q);
+  Value* unordered = b_.CreateFCmpUNO(x, y);
+  if (t.lanes == 1) return b_.CreateSelect(unordered, b_.CreateFAdd(x, y), float_of(t, both));
+  return float_of(t, b_.CreateOr(both, b_.CreateSExt(unordered, both->getType())));
+}
+
+// Whole registers, or several of them.
+bool Arithmetic::ranges(Type t) const {
+  const int bits = t.bits * t.lanes;
+  return target_.has("avx512dq") && target_.has("avx512vl") && (bits == 128 || bits == 256 || (bits > 0 && bits % 512 == 0));
+}
+
+// vrangeps orders the two zeros, and of a NaN and a number gives the number:
+//
+//   rangeps(x, y) | unordered(x, y)
+Value* Arithmetic::chosen_by_range(Op op, Type t, Value* x, Value* y) {
+  constexpr int least = 0b0100, most = 0b0101;  // by value, with the sign of what was chosen
+  constexpr int as_set = 4;                     // no rounding of its own, exceptions as they are set
+  const int bits = t.bits * t.lanes, width = std::min(bits, 512), lanes = width / t.bits;
+  const bool f64s = t.bits == 64;
+  const llvm::Intrinsic::ID id =
+      width == 128   ? (f64s ? llvm::Intrinsic::x86_avx512_mask_range_pd_128 : llvm::Intrinsic::x86_avx512_mask_range_ps_128)
+      : width == 256 ? (f64s ? llvm::Intrinsic::x86_avx512_mask_range_pd_256 : llvm::Intrinsic::x86_avx512_mask_range_ps_256)
+                     : (f64s ? llvm::Intrinsic::x86_avx512_mask_range_pd_512 : llvm::Intrinsic::x86_avx512_mask_range_ps_512);
+  const auto chosen = [&](Value* u, Value* v) {
+    std::vector<Value*> args = {
+        u, v, b_.getInt32(op == Op::min ? least : most), u,
+        b_.getIntN(static_cast<unsigned>(std::max(8, lanes)), ~std::uint64_t{0} >> (64 - std::max(8, lanes)))};
+    if (width == 512) args.push_back(b_.getInt32(as_set));
+    return b_.CreateIntrinsic(u->getType(), id, args);
+  };
+  std::vector<Value*> parts;
+  for (int first = 0; lanes < t.lanes && first < t.lanes; first += lanes) {
+    std::vector<int> part;
+    for (int k = 0; k < lanes; ++k) part.push_back(first + k);
+    parts.push_back(chosen(b_.CreateShuffleVector(x, part), b_.CreateShuffleVector(y, part)));
+  }
+  Value* all = lanes == t.lanes ? chosen(x, y) : llvm::concatenateVectors(b_, parts);
+  Value* unordered = b_.CreateFCmpUNO(x, y);
+  Value* ordered = bits_of(t, all);
+  return float_of(t, b_.CreateOr(ordered, b_.CreateSExt(unordered, ordered->getType())));
+}
+
+// Without roundps: adding and taking away 2^23 (f32) or 2^52 (f64) rounds a smaller magnitude to an integer, to nearest even;
+// the other three correct that by one. Larger magnitudes, infinities and NaNs are integers or stay what they are.
+Value* Arithmetic::rounded(Op op, Type t, Value* x) {
+  if (rounds_) {
+    const auto id = op == Op::floor   ? llvm::Intrinsic::floor
+                    : op == Op::ceil  ? llvm::Intrinsic::ceil
+                    : op == Op::trunc ? llvm::Intrinsic::trunc
+                                      : llvm::Intrinsic::roundeven;
+    return intrinsic(id, {x});
+  }
+  Value* big = real(t, t.bits == 32 ? 0x1p23 : 0x1p52);
+  Value* one = real(t, 1);
+  Value* zero = real(t, 0);
+  Value* magnitude = intrinsic(llvm::Intrinsic::fabs, {x});
+  Value* nearest = b_.CreateFSub(b_.CreateFAdd(magnitude, big), big);
+  Value* result = nearest;
+  if (op == Op::trunc) {
+    result = b_.CreateFSub(nearest, b_.CreateSelect(b_.CreateFCmpOGT(nearest, magnitude), one, zero));
+  } else if (op != Op::round) {
+    Value* with_sign = intrinsic(llvm::Intrinsic::copysign, {nearest, x});
+    result = op == Op::floor ? b_.CreateFSub(with_sign, b_.CreateSelect(b_.CreateFCmpOGT(with_sign, x), one, zero))
+                             : b_.CreateFAdd(with_sign, b_.CreateSelect(b_.CreateFCmpOLT(with_sign, x), one, zero));
+  }
+  return b_.CreateSelect(b_.CreateFCmpOLT(magnitude, big), intrinsic(llvm::Intrinsic::copysign, {result, x}), x);
+}
+
+Value* Arithmetic::fma(Type t, Value* x, Value* y, Value* z) {
+  require_doubles(t);
+  if (t.is_float() && apart(t))
+    return each_lane(t, [&](Value* a, Value* b, Value* c) { return fma(t.with_lanes(1), a, b, c); }, x, y, z);
+  if (!t.is_float()) return binary(Op::add, t, binary(Op::mul, t, x, y), z);
+  if (is_narrow_float(t)) return narrow(t, fma(ir::like(f32, t), widen(t, x), widen(t, y), widen(t, z)));
+  if (t.bits == 64 ? fuses_doubles_ : fuses_) return intrinsic(llvm::Intrinsic::fma, {x, y, z});
+  if (t.bits == 32) {
+    require_doubles(ir::like(f64, t));
+    return fma_in_doubles(t, x, y, z);
+  }
+  if (target_.architecture() == Architecture::wasm32)  // LLVM would call functions for integers of 128 bits
+    refuse("target", "a target that is not WebAssembly", "a fused multiply-add of f64 for " + std::string(target_.text()),
+           Where{});
+  return fma_in_integers(t, x, y, z);
+}
+
+// Without vfmadd. The product of two f32 is exact in f64. Its sum with the third, rounded to odd there (truncated, and the last
+// bit set when anything was lost), rounds to f32 as the exact sum does, because f64 has more than two bits to spare
+// (S. Boldo, G. Melquiond: Emulation of FMA and correctly rounded sums, IEEE Trans. Computers 57, 2008). What the sum lost is
+// the error term of Knuth's TwoSum, exact since no f32 operand can make an f64 overflow or underflow.
+Value* Arithmetic::fma_in_doubles(Type t, Value* x, Value* y, Value* z) {
+  const Type wide = ir::like(f64, t), integers = ir::like(i64, t);
+  auto extended = [&](Value* v) { return b_.CreateFPExt(v, type(wide)); };
+  Value* p = b_.CreateFMul(extended(x), extended(y));
+  Value* c = extended(z);
+  Value* s = b_.CreateFAdd(p, c);
+  Value* c_part = b_.CreateFSub(s, p);
+  Value* lost = b_.CreateFAdd(b_.CreateFSub(p, b_.CreateFSub(s, c_part)), b_.CreateFSub(c, c_part));
+  Value* bits = bits_of(wide, s);
+  Value* zero = real(wide, 0);
+  Value* inexact = b_.CreateFCmpONE(lost, zero);  // false for the NaN that infinities leave
+  Value* even = b_.CreateICmpEQ(b_.CreateAnd(bits, integer(integers, 1)), integer(integers, 0));
+  // towards what was lost: away from zero when it has the sign of the sum
+  Value* same_sign = b_.CreateICmpSGE(b_.CreateXor(bits, bits_of(wide, lost)), integer(integers, 0));
+  Value* odd = b_.CreateAdd(bits, b_.CreateSelect(same_sign, integer(integers, 1), integer(integers, -1)));
+  Value* chosen = b_.CreateSelect(b_.CreateAnd(inexact, even), odd, bits);
+  return b_.CreateFPTrunc(float_of(wide, chosen), type(t));
+}
+
+}  // namespace ashlar::codegen

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Calls of intrinsics inside a launch: the table of ir/intrinsics.h in PTX. Which thread holds which element of a fragment is
+// what the table says and what the PTX ISA manual says, so fragments travel as they lie in their registers.
+//
+// An intrinsic of a user's carries its instruction as `emit["ptx"]`: {name} stands for an operand (a tile in registers becomes
+// the list of its registers, or the one that it is, a tile in memory its address, a value itself, a barrier its address).
+// Results come first.
+#include <llvm/IR/IntrinsicsNVPTX.h>
+
+#include <ashlar/ir/emit_text.h>
+#include <ashlar/ir/refusal.h>
+
+#include "codegen/llvm/nvptx/nvptx.h"
+#include "codegen/llvm/nvptx/asm.h"
+
+namespace ashlar::codegen {
+
+using llvm::Value;
+using Operand = ir::IntrinsicOperand;
+
+// ---- registers, 32 bits at a time ------------------------------------------------------------------------------------------
+namespace {
+
+Value* word_address(Emitter& e, ir::Id buffer, std::int64_t word) {
+  return e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), e.base_of(buffer), static_cast<std::uint64_t>(4 * word));
+}
+
+}  // namespace
+
+Value* Emitter::register_word(ir::Id buffer, std::int64_t word, llvm::Type* type) {
+  llvm::LoadInst* v = b.CreateAlignedLoad(type, word_address(*this, buffer, word), llvm::Align(4));
+  unit.tag_access(v, buffer);
+  return v;
+}
+
+void Emitter::set_register_word(ir::Id buffer, std::int64_t word, Value* v) {
+  unit.tag_access(b.CreateAlignedStore(v, word_address(*this, buffer, word), llvm::Align(4)), buffer);
+}
+
+namespace {
+
+bool starts_with(const std::string& text, const char* part) { return text.rfind(part, 0) == 0; }
+
+class Calling {
+ public:
+  Calling(Emitter& emitter, const ir::KStmt& statement)
+      : e(emitter),
+        b(emitter.b),
+        s(statement),
+        c(*statement.call),
+        k(emitter.unit.kernel),
+        f(k.intrinsics.at(statement.call->intrinsic)),
+        a(emitter) {}
+
+  void run() {
+    require_chip(e.unit.target, f.needs, "`" + f.name + "` in kernel `" + k.name + "`", s.where);
+    if (const auto own = f.emit.find("ptx"); own != f.emit.end()) return custom(own->second);
+    if (starts_with(f.name, "shuffle_")) return shuffle();
+    if (starts_with(f.name, "ldmatrix_")) return ldmatrix();
+    if (starts_with(f.name, "stmatrix_")) return stmatrix();
+    if (starts_with(f.name, "mma_m16n8k16_")) return mma();
+    if (starts_with(f.name, "copy_async_")) return copy_async();
+    if (f.name == "tma_load") return tma_load();
+    if (f.name == "tma_store") return tma_store();
+    if (starts_with(f.name, "wgmma_")) return wgmma();
+    refuse("cuda", "an intrinsic of the compiler's, or one with an instruction for `ptx`",
+           "`" + f.name + "` in kernel `" + k.name + "`", s.where);
+  }
+
+ private:
+  // ---- operands
+  std::int64_t first_word(std::size_t n) const {
+    std::int64_t first = 0;
+    const int bytes = k.buffers.at(c.actuals[n].buffer).type.bytes();
+    if (!ir::is_int(c.actuals[n].address, &first) || first * bytes % 4 != 0)
+      throw InternalError("codegen: operand " + f.operands[n].name + " of " + f.name + " begins in the middle of a register");
+    return first * bytes / 4;
+  }
+  // Registers of one thread, of 32 bits.
+  std::int64_t words(std::size_t n) const {
+    std::int64_t elements = 1;
+    for (std::int64_t extent : f.operands[n].shape) elements *= extent;
+    return elements / f.group * f.operands[n].type.bytes() / 4;
+  }
+  bool is_real(std::size_t n) const { return f.operands[n].type == f32; }
+  llvm::Type* word_type(std::size_t n) const { return is_real(n) ? b.getFloatTy() : static_cast<llvm::Type*>(b.getInt32Ty()); }
+  const char* constraint(std::size_t n) const { return is_real(n) ? "f" : "r"; }
+
+  static std::string list(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& n : names) text += (text.empty() ? "" : ", ") + n;
+    return "{" + text + "}";
+  }
+  // The registers that operand n's results go to; finish() stores them.
+  std::string written(std::size_t n) {
+    std::vector<std::string> names;
+    for (std::int64_t w = 0; w < words(n); ++w) {
+      names.push_back(a.out(constraint(n), word_type(n)));
+      results_.push_back({c.actuals[n].buffer, first_word(n) + w});
+    }
+    return list(names);
+  }
+  void tie(std::size_t n, std::size_t first_result) {
+    for (std::int64_t w = 0; w < words(n); ++w)
+      a.tied(first_result + static_cast<std::size_t>(w), e.register_word(c.actuals[n].buffer, first_word(n) + w, word_type(n)));
+  }
+  std::string read(std::size_t n) {
+    std::vector<std::string> names;
+    for (std::int64_t w = 0; w < words(n); ++w)
+      names.push_back(a.in(constraint(n), e.register_word(c.actuals[n].buffer, first_word(n) + w, word_type(n))));
+    return list(names);
+  }
+  Value* shared_value(std::size_t n) {
+    const ir::Call::Actual& actual = c.actuals[n];
+    const bool barrier = f.operands[n].kind == Operand::Kind::barrier;
+    return e.shared_address(actual.buffer, actual.address, barrier ? 8 : k.buffers.at(actual.buffer).type.bytes());
+  }
+  std::string shared(std::size_t n) { return a.in("r", shared_value(n)); }
+  std::string global(std::size_t n) {
+    const ir::KBuffer& buffer = k.buffers.at(c.actuals[n].buffer);
+    Value* at = b.CreateGEP(e.math.memory_type(buffer.type.element()), e.base_of(buffer.id), e.expr(c.actuals[n].address));
+    return a.in("l", b.CreatePtrToInt(at, b.getInt64Ty()));
+  }
+  std::int64_t number(std::size_t n) const {
+    std::int64_t v = 0;
+    if (!ir::is_int(c.actuals[n].address, &v))
+      refuse("cuda", "a constant for `" + f.operands[n].name + "` of `" + f.name + "`", "an expression", s.where);
+    return v;
+  }
+  Value* word(std::size_t n) { return b.CreateTrunc(e.expr(c.actuals[n].address), b.getInt32Ty()); }
+
+  void finish() {
+    const std::vector<Value*> values = a.run(f.group > 1);
+    for (std::size_t n = 0; n < values.size(); ++n) e.set_register_word(results_[n].first, results_[n].second, values[n]);
+  }
+
+  // ---- the table
+  void shuffle() {
+    const ir::KBuffer &to = k.buffers.at(c.actuals[0].buffer), &from = k.buffers.at(c.actuals[1].buffer);
+    if (f.group != 32)
+      refuse("cuda", "warps of 32 lanes", "`" + f.name + "` over " + std::to_string(f.group) + " in kernel `" + k.name + "`",
+             s.where);
+    const auto id = f.name == "shuffle_xor"    ? llvm::Intrinsic::nvvm_shfl_sync_bfly_i32
+                    : f.name == "shuffle_up"   ? llvm::Intrinsic::nvvm_shfl_sync_up_i32
+                    : f.name == "shuffle_down" ? llvm::Intrinsic::nvvm_shfl_sync_down_i32
+                                               : llvm::Intrinsic::nvvm_shfl_sync_idx_i32;
+    Value* by = word(2);
+    Value* clamp = b.getInt32(f.name == "shuffle_up" ? 0 : 31);
+    auto moved = [&](Value* v) { return b.CreateIntrinsic(b.getInt32Ty(), id, {b.getInt32(0xFFFFFFFF), v, by, clamp}); };
+    const Type t = from.type;
+    llvm::Type* held = e.math.memory_type(t);
+    auto* bits = b.getIntNTy(held->getScalarSizeInBits());
+    auto at = [&](const ir::KBuffer& buffer, std::size_t n) {
+      return b.CreateGEP(held, e.base_of(buffer.id), e.expr(c.actuals[n].address));
+    };
+    llvm::LoadInst* load = b.CreateAlignedLoad(held, at(from, 1), llvm::Align(static_cast<std::uint64_t>(t.bytes())));
+    e.unit.tag_access(load, from.id);
+    Value* v = b.CreateBitCast(load, bits);
+    if (t.bytes() <= 4) {
+      v = b.CreateTrunc(moved(b.CreateZExt(v, b.getInt32Ty())), bits);
+    } else {
+      Value* low = moved(b.CreateTrunc(v, b.getInt32Ty()));
+      Value* high = moved(b.CreateTrunc(b.CreateLShr(v, b.getInt64(32)), b.getInt32Ty()));
+      v = b.CreateOr(b.CreateZExt(low, bits), b.CreateShl(b.CreateZExt(high, bits), b.getInt64(32)));
+    }
+    e.unit.tag_access(
+        b.CreateAlignedStore(b.CreateBitCast(v, held), at(to, 0), llvm::Align(static_cast<std::uint64_t>(t.bytes()))), to.id);
+  }
+
+  std::string matrices(const char* stem) const {  // "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 "
+    const std::string rest = f.name.substr(std::string(stem).size() + 1);
+    const bool transposed = rest.size() > 2 && rest.substr(rest.size() - 5) == "trans";
+    return std::string(stem) + ".sync.aligned.m8n8." + rest.substr(0, 2) + (transposed ? ".trans" : "") + ".shared.b16 ";
+  }
+  void ldmatrix() {
+    const std::string to = written(0);
+    a.text(matrices("ldmatrix") + to + ", [" + shared(1) + "];");
+    finish();
+  }
+  void stmatrix() {
+    const std::string to = shared(0);
+    a.text(matrices("stmatrix") + "[" + to + "], " + read(1) + ";");
+    finish();
+  }
+
+  std::string halves() const { return f.operands[1].type == f16 ? "f16" : "bf16"; }
+
+  void mma() {
+    const std::string d = written(0);
+    tie(0, 0);
+    const std::string t = halves(), left = read(1), right = read(2);
+    a.text("mma.sync.aligned.m16n8k16.row.col.f32." + t + "." + t + ".f32 " + d + ", " + left + ", " + right + ", " + d + ";");
+    finish();
+  }
+
+  void copy_async() {
+    const int bytes = f.operands[0].type.bytes(), all = static_cast<int>(f.operands[0].shape[0]) * bytes;
+    const std::string to = shared(0), from = global(1);
+    std::string text = std::string("cp.async.") + (all == 16 ? "cg" : "ca") + ".shared.global [" + to + "], [" + from + "], " +
+                       std::to_string(all);
+    std::int64_t valid = 0;
+    if (!ir::is_int(c.actuals[2].address, &valid) || valid * bytes < all) {
+      Value* n = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, e.expr(c.actuals[2].address), b.getInt64(0));
+      n = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, n, b.getInt64(static_cast<std::uint64_t>(all / bytes)));
+      text += ", " + a.in("r", b.CreateTrunc(b.CreateMul(n, b.getInt64(static_cast<std::uint64_t>(bytes))), b.getInt32Ty()));
+    }
+    a.text(text + ";");
+    finish();
+  }
+
+  // [map, {fastest, …, slowest}]
+  std::string box(std::size_t n) {
+    const ir::Call::Actual& actual = c.actuals[n];
+    std::vector<std::string> positions;
+    const std::string map = a.in("l", b.CreatePtrToInt(e.base_of(actual.buffer), b.getInt64Ty()));
+    for (std::size_t d = actual.positions.size(); d-- > 0;)
+      positions.push_back(a.in("r", b.CreateTrunc(e.expr(actual.positions[d]), b.getInt32Ty())));
+    return "[" + map + ", " + list(positions) + "]";
+  }
+  std::string rank(std::size_t n) const { return std::to_string(c.actuals[n].positions.size()) + "d"; }
+
+  void tma_load() {
+    const std::string to = shared(0), from = box(1), barrier = shared(2);
+    a.text("cp.async.bulk.tensor." + rank(1) + ".shared::cluster.global.mbarrier::complete_tx::bytes [" + to + "], " + from +
+           ", [" + barrier + "];");
+    finish();
+  }
+  void tma_store() {
+    const std::string to = box(0), from = shared(1);
+    a.text("cp.async.bulk.tensor." + rank(0) + ".global.shared::cta.bulk_group " + to + ", [" + from + "];");
+    finish();
+  }
+
+  // The matrix descriptor of a tile in shared memory: PTX ISA, "Matrix Descriptor Format".
+  Value* descriptor(std::size_t tile, std::int64_t leading, std::int64_t stride, std::int64_t swizzle) {
+    const std::uint64_t mode = swizzle == 128 ? 1 : swizzle == 64 ? 2 : swizzle == 32 ? 3 : 0;
+    if (leading % 16 != 0 || stride % 16 != 0 || leading >= (1 << 18) || stride >= (1 << 18))
+      refuse("cuda", "offsets of a product's tiles in multiples of 16 bytes below 2^18",
+             std::to_string(leading) + " and " + std::to_string(stride), s.where);
+    const std::uint64_t fixed =
+        static_cast<std::uint64_t>(leading / 16) << 16 | static_cast<std::uint64_t>(stride / 16) << 32 | mode << 62;
+    Value* address = b.CreateLShr(b.CreateAnd(shared_value(tile), b.getInt32(0x3FFFF)), b.getInt32(4));
+    return b.CreateOr(b.CreateZExt(address, b.getInt64Ty()), b.getInt64(fixed));
+  }
+
+  void wgmma() {
+    const bool in_registers = f.operands[1].place == Operand::Place::registers;
+    const std::size_t values = in_registers ? 3 : 5;  // of b_leading
+    const std::int64_t swizzle = number(values + 2);
+    const std::string d = written(0);
+    tie(0, 0);
+    const std::string t = halves();
+    const std::string left = in_registers ? read(1) : a.in("l", descriptor(1, number(3), number(4), swizzle));
+    const std::string right = a.in("l", descriptor(2, number(values), number(values + 1), swizzle));
+    const std::string accumulate = a.in("r", word(values + 3));
+    const std::string shape = f.name.substr(6, f.name.find("k16") + 3 - 6);  // "m64n256k16"
+    a.text("{ .reg .pred p; setp.ne.b32 p, " + accumulate + ", 0; wgmma.mma_async.sync.aligned." + shape + ".f32." + t + "." +
+           t + " " + d + ", " + left + ", " + right + ", p, 1, 1" + (in_registers ? ", 0" : ", 0, 0") + "; }");
+    finish();
+  }
+
+  // ---- a user's instruction
+  void custom(const std::string& text) {
+    std::vector<std::string> names(f.operands.size());
+    std::size_t results = 0;
+    std::vector<std::pair<std::size_t, std::size_t>> accumulators;
+    for (std::size_t n = 0; n < f.operands.size(); ++n) {
+      const Operand& o = f.operands[n];
+      if (o.kind != Operand::Kind::tile || o.place != Operand::Place::registers || o.access == Operand::Access::read) continue;
+      if (o.access == Operand::Access::accumulate) accumulators.emplace_back(n, results);
+      results += static_cast<std::size_t>(words(n));
+      names[n] = written(n);
+    }
+    for (const auto& [n, first] : accumulators) tie(n, first);
+    for (std::size_t n = 0; n < f.operands.size(); ++n) {
+      const Operand& o = f.operands[n];
+      if (!names[n].empty()) continue;
+      if (o.kind == Operand::Kind::value)
+        names[n] = a.in("r", word(n));
+      else if (o.kind == Operand::Kind::tensor_map)
+        names[n] = box(n);
+      else if (o.kind == Operand::Kind::barrier || o.place == Operand::Place::shared)
+        names[n] = shared(n);
+      else
+        names[n] = o.place == Operand::Place::global ? global(n) : read(n);
+    }
+    const auto named = [&](std::string_view name) {
+      std::size_t n = 0;
+      while (n < f.operands.size() && (name.empty() || f.operands[n].name != name)) ++n;
+      return n;
+    };
+    const auto said = [&](std::size_t n) {  // a tile of one register is that register
+      const std::string& operand = names[n];
+      return operand[0] == '{' && operand.find(',') == std::string::npos ? operand.substr(1, operand.size() - 2) : operand;
+    };
+    std::string plain, result;
+    for (const char ch : text) plain += ch == '$' ? "$$" : std::string(1, ch);
+    if (f.is_users()) {
+      a.text(ir::filled(plain, [&](const ir::Placeholder& p) { return said(named(p.name)); }));
+      return finish();
+    }
+    for (std::size_t at = 0; at < plain.size();) {  // braces around other words are the instruction's own
+      const std::size_t end = plain[at] == '{' ? plain.find('}', at) : std::string::npos;
+      const std::size_t n = named(end == std::string::npos ? "" : std::string_view(plain).substr(at + 1, end - at - 1));
+      const bool operand = n < f.operands.size();
+      result += operand ? said(n) : std::string(1, plain[at]);
+      at = operand ? end + 1 : at + 1;
+    }
+    a.text(result);
+    finish();
+  }
+
+  Emitter& e;
+  llvm::IRBuilder<>& b;
+  const ir::KStmt& s;
+  const ir::Call& c;
+  const ir::Kernel& k;
+  const ir::Intrinsic& f;
+  PtxAsm a;
+  std::vector<std::pair<ir::Id, std::int64_t>> results_;
+};
+
+}  // namespace
+
+void Emitter::call(const ir::KStmt& s) {
+  if (!thread_of) throw InternalError("codegen: a call outside a launch in kernel " + unit.name);
+  Calling(*this, s).run();
+}
+
+// A line of the cache that all multiprocessors share; nothing where the buffer is used for nothing else.
+void Emitter::prefetch_on_device(const ir::KStmt& s) {
+  const auto it = buffers.find(s.buffer);
+  if (it == buffers.end() || it->second->getType()->getPointerAddressSpace() != 1) return;
+  Value* index = expr(s.address);
+  if (index->getType()->isVectorTy()) index = b.CreateExtractElement(index, std::uint64_t{0});
+  Value* at = element(unit.kernel.buffers.at(s.buffer), index);
+  // prefetch exists on every device (PTX ISA), but LLVM selects its intrinsic from sm_90 on.
+  PtxAsm a(*this);
+  a.text("prefetch.global.L2 [" + a.in("l", at) + "];");
+  a.run();
+}
+
+}  // namespace ashlar::codegen

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The host's side of a kernel for a CUDA device: its machine code and PTX and what the runtime must know of its launches as
+// constant data, and in the body a call of the runtime for each launch.
+//
+//   int body(args, ctx) {
+//     ashlar_abi1_cuda_call c;  uint64_t workspace;
+//     if (rc = ashlar_abi1_cuda_begin(&module, ctx, bytes, align, &c, &workspace)) return rc;
+//     ashlar_abi1_cuda_run(&c, 0, (int64_t[3]){grid…}, (uint64_t[]){x, N, …});      … one a launch; failures are kept in c
+//     return ashlar_abi1_cuda_end(&c);
+//   }
+#include <cstddef>
+
+#include <llvm/IR/Constants.h>
+
+#include <ashlar/codegen/ptx.h>
+#include <ashlar/ir/refusal.h>
+#include <ashlar/runtime/cuda.h>
+
+#include "codegen/llvm/context_fields.h"
+
+namespace ashlar::codegen {
+
+using llvm::Constant;
+using llvm::Value;
+
+namespace {
+
+std::uint64_t hash_of(const std::string& bytes, std::uint64_t h = 14695981039346656037u) {  // FNV-1a
+  for (char ch : bytes) h = (h ^ static_cast<unsigned char>(ch)) * 1099511628211u;
+  return h;
+}
+
+// CUtensorMapDataType, by the bits that travel; 8-bit and bool elements are bytes.
+unsigned map_type(Type t) {
+  if (t == f16) return 6;
+  if (t == f32) return 7;
+  if (t == f64) return 8;
+  if (t == bf16) return 9;
+  const bool with_sign = t.is_signed();
+  return t.bytes() == 1 ? 0u : t.bytes() == 2 ? 1u : t.bytes() == 4 ? (with_sign ? 3u : 2u) : with_sign ? 5u : 4u;
+}
+
+Constant* map_row(const Record& r, const ir::TensorMap& m) {
+  const std::size_t rank = m.box.size();
+  std::vector<Constant*> box;
+  for (std::size_t d = 0; d < 5; ++d) box.push_back(r.i32c(d < rank ? m.box[d] : 0));
+  Constant* row =
+      r.of({r.i32c(map_type(m.type)), r.i32c(rank), r.i32c(m.type.bytes()), r.i32c(m.swizzle), r.array(box), r.i32c(0)});
+  r.check(row, sizeof(ashlar_abi1_cuda_map));
+  return row;
+}
+
+Constant* module_data(Unit& unit) {
+  const Record r(unit);
+  const ptx::Code& code = *unit.ptx;
+  const std::string chip = unit.target.device().chip;
+  if (code.entries.empty()) throw InternalError("codegen: a kernel for a device without a launch");
+  std::vector<Constant*> rows;
+  for (const ptx::Entry& e : code.entries) {
+    std::vector<Constant*> maps;
+    for (const ir::TensorMap* m : e.maps) maps.push_back(map_row(r, *m));
+    if (e.parameters.size() > ASHLAR_ABI1_CUDA_MAX_PARAMETERS || e.maps.size() > ASHLAR_ABI1_CUDA_MAX_MAPS)
+      refuse("cuda",
+             "a launch of at most " + std::to_string(ASHLAR_ABI1_CUDA_MAX_PARAMETERS) + " parameters and " +
+                 std::to_string(ASHLAR_ABI1_CUDA_MAX_MAPS) + " tensor maps",
+             "launch `" + e.name + "`", Where{});
+    rows.push_back(
+        r.of({unit.text(e.name), maps.empty() ? r.null() : r.global(r.array(maps), ".maps"), r.i32c(e.launch->threads),
+              r.i32c(e.shared_bytes), r.i32c(e.parameters.size()), r.i32c(e.maps.size())}));
+    r.check(rows.back(), sizeof(ashlar_abi1_cuda_launch));
+  }
+  unsigned capability = 0;
+  for (char ch : chip)
+    if (ch >= '0' && ch <= '9') capability = capability * 10 + static_cast<unsigned>(ch - '0');
+  auto bytes = [&](const std::string& b, bool terminated) {
+    return llvm::ConstantDataArray::getString(*unit.context, b, terminated);
+  };
+  Constant* cubin = code.cubin.empty() ? r.null() : r.global(bytes(code.cubin, false), ".cubin");
+  if (auto* g = llvm::dyn_cast<llvm::GlobalVariable>(cubin)) g->setAlignment(llvm::Align(16));
+  Constant* value = r.of({r.i32c(1), r.i32c(sizeof(ashlar_abi1_cuda_module)), unit.text(unit.kernel.name), unit.text(chip),
+                          r.i32c(capability), r.i32c(chip.back() == 'a' ? 1 : 0), cubin, r.i64c(code.cubin.size()),
+                          r.global(bytes(code.text, true), ".ptx"), r.i64c(hash_of(code.cubin, hash_of(code.text))),
+                          r.global(r.array(rows), ".launches"), r.i32c(rows.size()), r.i32c(0)});
+  r.check(value, sizeof(ashlar_abi1_cuda_module));
+  return r.global(value, ".cuda");
+}
+
+}  // namespace
+
+Value* begin_cuda_call(Emitter& e, Value* context, const WorkspaceBytes* bytes) {
+  auto& b = e.b;
+  llvm::Type *pointer = b.getPtrTy(), *word = b.getInt64Ty();
+  llvm::AllocaInst* call = e.local(llvm::ArrayType::get(word, sizeof(ashlar_abi1_cuda_call) / 8), llvm::Align(8), "call");
+  llvm::AllocaInst* workspace = e.local(word, llvm::Align(8), "workspace");
+  const auto begin = runtime_function(e.unit, "ashlar_abi1_cuda_begin", {pointer, pointer, word, word, pointer, pointer});
+  Value* align = b.getInt64(static_cast<std::uint64_t>(e.unit.kernel.workspace_align));
+  Value* rc = b.CreateCall(begin, {module_data(e.unit), context, bytes ? bytes->total : b.getInt64(0),
+                                   bytes ? align : b.getInt64(0), call, workspace});
+  llvm::BasicBlock *failed = e.block("failed"), *begun = e.block("begun");
+  b.CreateCondBr(b.CreateICmpEQ(rc, b.getInt32(0)), begun, failed);
+  b.SetInsertPoint(failed);
+  b.CreateRet(rc);
+  b.SetInsertPoint(begun);
+  e.device_call = call;
+  return b.CreateLoad(word, workspace);
+}
+
+Value* end_cuda_call(Emitter& e) {
+  return e.b.CreateCall(runtime_function(e.unit, "ashlar_abi1_cuda_end", {e.b.getPtrTy()}), {e.device_call});
+}
+
+void Emitter::launch_cuda(const ir::KStmt& s) {
+  // entries stand in the order of the launches; a host body is emitted once, in that order
+  const std::size_t number = launches_++;
+  const ptx::Entry& entry = unit.ptx->entries.at(number);
+  auto* word = b.getInt64Ty();
+  std::size_t count = entry.parameters.size();
+  for (const ir::TensorMap* m : entry.maps) count += 2 * m->box.size();
+  llvm::AllocaInst* grid = local(llvm::ArrayType::get(word, 3), llvm::Align(8), "grid");
+  llvm::AllocaInst* parameters =
+      local(llvm::ArrayType::get(word, std::max<std::size_t>(count, 1)), llvm::Align(8), "parameters");
+  for (std::size_t d = 0; d < 3; ++d) {
+    const Expr& blocks = s.launch->grid[d];
+    store_field(b, blocks.empty() ? static_cast<Value*>(b.getInt64(1)) : expr(blocks), grid, 8 * d);
+  }
+  store_parameters(*this, entry.parameters, parameters);
+  std::size_t at = 8 * entry.parameters.size();
+  auto put = [&](Value* v) {
+    store_field(b, v, parameters, at);
+    at += 8;
+  };
+  for (const ir::TensorMap* m : entry.maps) {
+    put(b.CreatePtrToInt(base_of(m->buffer), word));
+    for (const Expr& e : m->extents) put(expr(e));
+    for (std::size_t d = 0; d + 1 < m->strides.size(); ++d)
+      put(b.CreateMul(expr(m->strides[d]), b.getInt64(static_cast<std::uint64_t>(m->type.bytes()))));
+  }
+  const auto run = runtime_function(unit, "ashlar_abi1_cuda_run", {b.getPtrTy(), b.getInt32Ty(), b.getPtrTy(), b.getPtrTy()});
+  b.CreateCall(run, {device_call, b.getInt32(static_cast<std::uint32_t>(number)), grid, parameters});
+}
+
+}  // namespace ashlar::codegen

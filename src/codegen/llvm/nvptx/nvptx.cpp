@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One LLVM module for the launches of a kernel, one kernel function for each: parameters, storage, numbers, the body.
+//
+//   define ptx_kernel void @sum(ptr addrspace(1) %x, ptr addrspace(1) %y, i64 %N) "nvvm.reqntid"="256" { … }
+//
+// Address spaces: arguments and the workspace are global memory (1), a block's shared memory (3) is one array that the launch
+// sizes, in which buffers lie at their offsets. Registers and stack buffers are allocas; SROA makes values of them.
+#include <algorithm>
+#include <set>
+
+#include <llvm/IR/ConstantRange.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <ashlar/codegen/ptx.h>
+#include <ashlar/ir/refusal.h>
+
+#include "codegen/llvm/backend.h"
+#include "codegen/llvm/emitter.h"
+#include "codegen/llvm/nvptx/nvptx.h"
+
+namespace ashlar::codegen {
+
+using llvm::Value;
+
+namespace {
+
+constexpr unsigned kGlobal = 1, kShared = 3;
+constexpr std::int64_t kMostParameterBytes = 4096;
+
+class Translator {
+ public:
+  Translator(const ir::Kernel& kernel, const Target& target) : k_(kernel), unit_(kernel, target, Unit::Side::device) {}
+
+  ptx::Code run() {
+    ptx::Code code;
+    for (const ir::KStmt* s : launches_of(k_)) code.entries.push_back(launch(*s));
+    verify(*unit_.module);
+    const auto machine = device_machine(unit_.target);
+    if (machine->createDataLayout() != unit_.module->getDataLayout())
+      throw InternalError("codegen: two data layouts for one target");
+    optimise(*unit_.module, *machine, Passes::device);
+    code.text = machine_code(*unit_.module, *machine, true);
+    return code;
+  }
+
+ private:
+  std::string unique_name(const std::string& wanted) {
+    const std::string base = c_identifier(wanted.empty() ? k_.name : wanted);
+    std::string name = base;
+    for (int n = 2; !names_.insert(name).second; ++n) name = base + "_" + std::to_string(n);
+    return name;
+  }
+
+  ptx::Entry launch(const ir::KStmt& s) {
+    const ir::Launch& l = *s.launch;
+    ptx::Entry entry;
+    entry.launch = &l;
+    entry.name = unique_name(l.name);
+    const Device& device = unit_.target.device();
+    if (l.threads < 1 || l.threads > device.max_threads)
+      refuse("cuda", "a block of 1 to " + std::to_string(device.max_threads) + " threads",
+             std::to_string(l.threads) + " in launch `" + l.name + "`", s.where);
+    entry.parameters = parameters_of(k_, s);
+    entry.maps = maps_of(s.body);
+    const std::int64_t bytes = static_cast<std::int64_t>(8 * entry.parameters.size() + 128 * entry.maps.size());
+    if (bytes > kMostParameterBytes)
+      refuse("cuda", "at most " + std::to_string(kMostParameterBytes) + " bytes of parameters",
+             std::to_string(bytes) + " in launch `" + l.name + "`", s.where);
+    clusters(s, entry);
+
+    llvm::Function* f = function(entry, s);
+    Emitter e(unit_, f);
+    e.thread_of = &l;
+    e.register_budget = starting_registers(s, unit_.target);
+    for (unsigned n = 0; n < entry.parameters.size(); ++n) bind(e, entry.parameters[n], f->getArg(n));
+    for (unsigned n = 0; n < entry.maps.size(); ++n)
+      e.bind_buffer(entry.maps[n]->id, f->getArg(static_cast<unsigned>(entry.parameters.size()) + n));
+    numbers(e, l);
+    entry.shared_bytes = shared_memory(e, s);
+    e.allocate_stack(s.body);
+    e.statements(s.body);
+    e.b.CreateRetVoid();
+    return entry;
+  }
+
+  std::vector<const ir::TensorMap*> maps_of(const std::vector<ir::KStmt>& list) const {
+    std::set<ir::Id> ids;
+    const std::function<void(const std::vector<ir::KStmt>&)> find = [&](const std::vector<ir::KStmt>& statements) {
+      for (const ir::KStmt& s : statements) {
+        if (s.kind == ir::KStmt::Kind::call)
+          for (const ir::Call::Actual& a : s.call->actuals)
+            if (k_.tensor_maps.contains(a.buffer)) ids.insert(a.buffer);
+        find(s.body);
+        find(s.otherwise);
+      }
+    };
+    find(list);
+    std::vector<const ir::TensorMap*> maps;
+    for (ir::Id id : ids) maps.push_back(&k_.tensor_maps.at(id));
+    return maps;
+  }
+
+  void clusters(const ir::KStmt& s, ptx::Entry& entry) const {
+    std::int64_t blocks = 1;
+    for (std::size_t d = 0; d < 3; ++d) {
+      const Expr& c = s.launch->cluster[d];
+      if (!c.empty() && !ir::is_int(c, &entry.cluster[d]))
+        throw InternalError("codegen: a cluster of launch " + s.launch->name + " is no constant");
+      blocks *= entry.cluster[d];
+    }
+    if (blocks > 1) require_chip(unit_.target, "sm_90", "a cluster of " + std::to_string(blocks) + " blocks", s.where);
+  }
+
+  llvm::Function* function(const ptx::Entry& entry, const ir::KStmt& s) {
+    llvm::LLVMContext& c = *unit_.context;
+    const ir::Launch& l = *s.launch;
+    std::vector<llvm::Type*> types;
+    for (const LaunchParameter& p : entry.parameters)
+      types.push_back(p.kind == LaunchParameter::Kind::address ? static_cast<llvm::Type*>(llvm::PointerType::get(c, kGlobal))
+                                                               : static_cast<llvm::Type*>(llvm::Type::getInt64Ty(c)));
+    for (std::size_t n = 0; n < entry.maps.size(); ++n) types.push_back(llvm::PointerType::get(c, 0));
+    auto* f = llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(c), types, false),
+                                     llvm::GlobalValue::ExternalLinkage, entry.name, unit_.module.get());
+    f->setCallingConv(llvm::CallingConv::PTX_Kernel);
+    f->addFnAttr(llvm::Attribute::NoUnwind);
+    f->addFnAttr(llvm::Attribute::Convergent);
+    f->addFnAttr("no-trapping-math", "true");
+    f->addFnAttr("nvvm.reqntid", std::to_string(l.threads));
+    if (const std::int64_t n = starting_registers(s, unit_.target)) f->addFnAttr("nvvm.maxnreg", std::to_string(n));
+    if (entry.cluster[0] * entry.cluster[1] * entry.cluster[2] > 1)
+      f->addFnAttr("nvvm.cluster_dim", std::to_string(entry.cluster[0]) + "," + std::to_string(entry.cluster[1]) + "," +
+                                           std::to_string(entry.cluster[2]));
+    for (unsigned n = 0; n < entry.parameters.size(); ++n) {
+      const LaunchParameter& p = entry.parameters[n];
+      if (p.kind != LaunchParameter::Kind::address) {
+        f->getArg(n)->setName("v" + std::to_string(n));
+        continue;
+      }
+      const ir::KBuffer& buffer = k_.buffers.at(p.id);
+      f->getArg(n)->setName(buffer.name);
+      const std::int64_t align = std::max<std::int64_t>(buffer.align, buffer.type.bytes());
+      f->addParamAttr(n, llvm::Attribute::getWithAlignment(c, llvm::Align(static_cast<std::uint64_t>(align & -align))));
+    }
+    for (unsigned n = static_cast<unsigned>(entry.parameters.size()); n < types.size(); ++n) {
+      f->addParamAttr(n, llvm::Attribute::getWithByValType(c, llvm::ArrayType::get(llvm::Type::getInt8Ty(c), 128)));
+      f->addParamAttr(n, llvm::Attribute::getWithAlignment(c, llvm::Align(128)));
+      f->addParamAttr(n, llvm::Attribute::get(c, "nvvm.grid_constant"));
+    }
+    return f;
+  }
+
+  void bind(Emitter& e, const LaunchParameter& p, Value* v) {
+    if (p.kind == LaunchParameter::Kind::address) {
+      e.bind_buffer(p.id, v);
+      return;
+    }
+    llvm::Type* held = e.math.memory_type(p.type);
+    auto* bits = e.b.getIntNTy(held->getScalarSizeInBits());
+    v = e.b.CreateBitCast(e.b.CreateTrunc(v, bits), held);
+    const auto symbol = k_.symbols.find(p.id);
+    e.bind(p.id, e.math.from_memory(p.type, v), symbol == k_.symbols.end() ? 1 : symbol->second.multiple_of);
+  }
+
+  // The numbers of the block and the thread, with what is known of their ranges.
+  void numbers(Emitter& e, const ir::Launch& l) {
+    auto read = [&](llvm::Intrinsic::ID id, std::uint64_t end) {
+      llvm::CallInst* v = e.b.CreateIntrinsic(e.b.getInt32Ty(), id, {});
+      v->addRangeRetAttr(llvm::ConstantRange(llvm::APInt(32, 0), llvm::APInt(32, end)));
+      return e.b.CreateZExt(v, e.b.getInt64Ty(), "", /*IsNonNeg=*/true);
+    };
+    constexpr llvm::Intrinsic::ID blocks[] = {llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x,
+                                              llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_y,
+                                              llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_z};
+    for (std::size_t d = 0; d < 3; ++d)
+      if (l.block[d]) e.bind(l.block[d], read(blocks[d], static_cast<std::uint64_t>(unit_.target.device().max_grid[d])));
+    if (l.thread) e.bind(l.thread, read(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, static_cast<std::uint64_t>(l.threads)));
+  }
+
+  // Binds the shared buffers and barriers that the launch uses; the bytes that a block needs.
+  std::int64_t shared_memory(Emitter& e, const ir::KStmt& s) {
+    std::int64_t bytes = s.launch->shared_bytes;
+    bool any = false;
+    for (const auto& [id, buffer] : k_.buffers) {
+      if (buffer.storage != ir::Storage::shared && buffer.storage != ir::Storage::barrier) continue;
+      std::int64_t elements = 0, offset = 0;
+      if (!ir::is_int(buffer.elements, &elements) || !ir::is_int(buffer.offset, &offset))
+        throw InternalError("codegen: the place of shared buffer " + buffer.name + " is no constant");
+      const std::int64_t end = offset + elements * (buffer.storage == ir::Storage::barrier ? 8 : buffer.type.bytes());
+      if (!used_inside(s.body, id)) continue;
+      bytes = std::max(bytes, end);
+      any = true;
+      e.bind_buffer(id,
+                    e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), shared(), static_cast<std::uint64_t>(offset), buffer.name));
+    }
+    const Device& device = unit_.target.device();
+    if (bytes > device.shared_bytes)
+      refuse("cuda",
+             "at most " + std::to_string(device.shared_bytes) + " bytes of shared memory in a block, which " +
+                 std::string(device.chip) + " has",
+             std::to_string(bytes) + " in launch `" + s.launch->name + "`", s.where);
+    return any ? bytes : 0;
+  }
+
+  bool used_inside(const std::vector<ir::KStmt>& list, ir::Id id) const {
+    for (const ir::KStmt& s : list) {
+      bool used = s.buffer == id || (s.sync && s.sync->buffer == id);
+      if (s.call)
+        for (const ir::Call::Actual& a : s.call->actuals) used = used || a.buffer == id || reads(a.address, id);
+      for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask}) used = used || reads(*e, id);
+      if (used || used_inside(s.body, id) || used_inside(s.otherwise, id)) return true;
+    }
+    return false;
+  }
+  static bool reads(const Expr& e, ir::Id id) {
+    bool found = false;
+    if (!e.empty())
+      ir::walk(e, [&](const Expr& x) {
+        found = found || (ir::is(x, ir::Op::load) && x.node()->id == id);
+        return !found;
+      });
+    return found;
+  }
+
+  // All of a block's shared memory: sized by the launch; tiles of the widest swizzle begin at multiples of 1024 bytes.
+  llvm::GlobalVariable* shared() {
+    if (shared_) return shared_;
+    llvm::LLVMContext& c = *unit_.context;
+    auto* type = llvm::ArrayType::get(llvm::Type::getInt8Ty(c), 0);
+    std::string name = "shared_memory";
+    while (!names_.insert(name).second) name += "_";
+    shared_ = new llvm::GlobalVariable(*unit_.module, type, false, llvm::GlobalValue::ExternalLinkage, nullptr, name, nullptr,
+                                       llvm::GlobalValue::NotThreadLocal, kShared);
+    shared_->setAlignment(llvm::Align(1024));
+    return shared_;
+  }
+
+  const ir::Kernel& k_;
+  Unit unit_;
+  std::set<std::string> names_;
+  llvm::GlobalVariable* shared_ = nullptr;
+};
+
+int number_of(std::string_view chip) {  // 90 of "sm_90a"
+  int n = 0;
+  for (char ch : chip)
+    if (ch >= '0' && ch <= '9') n = n * 10 + (ch - '0');
+  return n;
+}
+
+}  // namespace
+
+void require_chip(const Target& target, std::string_view needs, const std::string& what, Where where) {
+  const std::string_view chip = target.device().chip;
+  const bool exact = !needs.empty() && needs.back() == 'a';
+  if (needs.empty() || (exact ? chip == needs : number_of(chip) >= number_of(needs))) return;
+  refuse("cuda", "a target of " + std::string(needs) + (exact ? "" : " or later"), what + " for " + std::string(target.text()),
+         where);
+}
+
+namespace {
+
+bool sets_registers(const std::vector<ir::KStmt>& list) {
+  for (const ir::KStmt& s : list)
+    if ((s.sync && s.sync->kind == ir::Sync::Kind::registers) || sets_registers(s.body) || sets_registers(s.otherwise))
+      return true;
+  return false;
+}
+
+}  // namespace
+
+std::int64_t starting_registers(const ir::KStmt& launch, const Target& target) {
+  const ir::Launch& l = *launch.launch;
+  if (l.registers > 0 || !sets_registers(launch.body)) return l.registers;
+  const Device& d = target.device();
+  return std::min<std::int64_t>(d.registers / l.threads / 8 * 8, d.max_registers / 8 * 8);
+}
+
+namespace ptx {
+
+Code translate(const ir::Kernel& kernel, const Target& target) {
+  if (!target.is_gpu() || target.device().kind != Device::Kind::cuda)
+    refuse("ptx", "a target that is a CUDA device", std::string(target.text()), Where{});
+  return Translator(kernel, target).run();
+}
+
+}  // namespace ptx
+
+}  // namespace ashlar::codegen

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/inits.h"
+#include <ashlar/analysis/tensorize.h>
+
+#include "lower/flatten/flatten.h"
+
+namespace ashlar::lower_impl {
+
+using ir::KStmt;
+
+// A tensorized loop: one call of its intrinsic, over the tiles that the loop touches.
+//
+//   for ai in 16   by npu_gemm       becomes       call npu_gemm A=a[0] by (16, 1), B=b[0] by (16, 1), C=acc[0] by (16, 1),
+//   zero=zero
+std::vector<KStmt> Flattener::call(const Stmt& s) {
+  ++position_;
+  const ir::Intrinsic& f = *p_.intrinsics.at(s.intrinsic);
+  const analysis::IntrinsicMatch m = analysis::match_intrinsic(p_, s, f);
+  if (!m.matches) throw InternalError("a tensorized loop that is not what " + f.name + " means: " + m.found);
+  // What must hold for the block to run holds for the whole tile, with its loops at their begin.
+  std::vector<const Stmt*> path = path_;
+  for (const Stmt* inner = &s; inner->kind != Stmt::Kind::block; path.push_back(inner)) inner = &inner->body.front();
+  ir::Substitution begin = single_;
+  for (Id axis : m.axes) begin.emplace_back(axis, ir::index(0));
+  const std::optional<Conditions> conditions = conditions_at(path, m.block->piece == Stmt::Piece::init, begin);
+  if (!conditions) return {};
+  Facts facts = conditions->facts;
+  // Where lanes give addresses of their own, the call stands inside a loop over them, which they reach together.
+  KStmt lanes;
+  const Expr lane = ir::var(lanes.var = p_.fresh(), "lane");
+  facts.range(lanes.var, ir::index(0), ir::index(f.group - 1));
+  bool by_lanes = false;
+  Body expressions(ir::Substitution{}, facts, Expr(), [this](Id buffer) -> const Place& { return place_of(buffer); });
+  auto made = std::make_shared<ir::Call>();
+  made->intrinsic = s.intrinsic;
+  for (std::size_t k = 0; k < f.operands.size(); ++k) {
+    ir::Call::Actual a;
+    if (f.operands[k].kind == ir::IntrinsicOperand::Kind::tile) {
+      const analysis::TileSite& tile = m.tiles[k];
+      a.buffer = place_of(tile.buffer).kbuffer;
+      const auto address = [&](const std::vector<Expr>& position) {  // of the element there
+        std::vector<Expr> index;
+        for (std::size_t d = 0; d < tile.base.size(); ++d) {
+          Expr at = tile.base[d];
+          for (std::size_t t = 0; t < tile.steps.size(); ++t)
+            at = ir::add(at, ir::mul(position[t], ir::index(tile.steps[t][d])));
+          index.push_back(known(at));
+        }
+        return expressions.address(tile.buffer, index);
+      };
+      const bool memory = f.operands[k].place != ir::IntrinsicOperand::Place::registers;
+      const std::vector<Expr> origin(tile.steps.size(), ir::index(0));
+      if (memory && !f.operands[k].map.empty()) {
+        by_lanes = true;
+        a.address = address(analysis::lane_runs(f.operands[k], f.group, lane, ir::index(0)).first);
+      } else {
+        a.address = address(origin);
+        for (std::size_t d = 0; d < tile.steps.size() && memory; ++d) {
+          std::vector<Expr> next = origin;
+          next[d] = ir::index(1);
+          a.strides.push_back(analysis::simplify(ir::sub(address(next), a.address), facts));
+        }
+      }
+    } else {
+      a.address = expressions.lower(known(m.values[k]));
+    }
+    made->actuals.push_back(std::move(a));
+  }
+  draft_.kernel.intrinsics.emplace(s.intrinsic, f);
+  KStmt k;
+  k.kind = KStmt::Kind::call;
+  k.where = s.where;
+  k.call = std::move(made);
+  Statements out;
+  out.push_back(std::move(k));
+  if (by_lanes) {
+    lanes.kind = KStmt::Kind::for_;
+    lanes.where = s.where;
+    lanes.name = "lane";
+    lanes.begin = ir::index(0);
+    lanes.extent = ir::index(f.group);
+    lanes.loop_kind = ir::LoopKind::bound;
+    lanes.bound_to = gpu::lane;
+    lanes.body = std::move(out);
+    out.clear();
+    out.push_back(std::move(lanes));
+  }
+  return guarded(*conditions, expressions, std::move(out), s.where);
+}
+
+}  // namespace ashlar::lower_impl

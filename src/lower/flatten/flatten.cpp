@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The walk of flatten.h: order, storage and its life.
+#include "lower/inits.h"
+#include <ashlar/ir/function.h>
+
+#include "lower/flatten/flatten.h"
+
+namespace ashlar::lower_impl {
+
+using ir::KStmt;
+using ir::LoopKind;
+
+Flattener::Flattener(ir::Program& p, const LowerOptions& options)
+    : p_(p), options_(options), facts_(analysis::facts_of_arguments(p)) {}
+
+Draft Flattener::run() {
+  ir::Kernel& k = draft_.kernel;
+  k.name = p_.name;
+  k.arguments = p_.arguments;
+  k.symbols = p_.symbols;
+  k.scalars = p_.scalars;
+  k.assumptions = p_.assumptions;
+  const auto place = [&](const ir::Buffer& b) {
+    current_[b.id] = places_.size();
+    places_.push_back(place_argument(k, p_, b));
+    last_use_.push_back(0);
+    if (b.stage && p_.stage(b.stage).is_recurrence()) draft_.recurrent.insert(places_.back().kbuffer);
+  };
+  for (const ir::Argument& a : p_.arguments) {
+    if (a.kind == ir::ArgumentKind::scalar) continue;
+    const ir::Buffer& b = p_.buffer(a.id);
+    k.argument_buffers.emplace(b.id, b);
+    place(b);
+  }
+  for (const auto& [id, b] : p_.buffers)
+    if (b.role == ir::Role::constant) place(b);
+  find_fragments();
+  k.body = body(p_.body);
+  plan_workspace(k, p_, lives_);
+  return std::move(draft_);
+}
+
+std::vector<KStmt> Flattener::body(const std::vector<Stmt>& list) {
+  Statements out;
+  std::vector<std::pair<std::size_t, std::size_t>> allocs;  // place, life
+  const auto outside = current_;
+  for (const Stmt& s : list) {
+    const std::size_t before = position_;
+    if (const Stmt* begin = begin_of(s)) begin_parts(s, *begin);
+    path_.push_back(&s);
+    if (s.kind == Stmt::Kind::alloc) {
+      allocs.emplace_back(places_.size(), lives_.size());
+      alloc(s);
+      if (draft_.kernel.buffers.at(places_.back().kbuffer).storage == ir::Storage::workspace)
+        lives_.push_back({places_.back().kbuffer, position_, position_});
+      else
+        allocs.pop_back();
+    } else {
+      Statements made = statement(s);
+      if (path_.size() == 1) draft_.roots.push_back(made.size());
+      for (ir::KStmt& k : made) out.push_back(std::move(k));
+      for (const auto& [place, life] : allocs)
+        if (last_use_[place] > before) lives_[life].to = position_;
+    }
+    path_.pop_back();
+  }
+  if (!allocs.empty() || current_.size() != outside.size()) current_ = outside;
+  return out;
+}
+
+std::vector<KStmt> Flattener::statement(const Stmt& s) {
+  switch (s.kind) {
+    case Stmt::Kind::nest:
+      if (ir::computed_by(p_.stage(s.stage).values)) return external(s);
+      return body(s.body);
+    case Stmt::Kind::loop:
+      return loop(s);
+    case Stmt::Kind::block:
+      ++position_;
+      if (const auto d = sites_.distributed.find(s.id); d != sites_.distributed.end()) return distributed(s, d->second);
+      return block(s);
+    case Stmt::Kind::prefetch:
+      return prefetch(s);
+    case Stmt::Kind::alloc:
+      break;
+  }
+  return {};
+}
+
+namespace {
+// Two indices of the box may have one place: an index that no coordinate has, or one alone as v % n in a box of more than n.
+// All else was proved injective.
+bool is_ring(const ir::Layout& l, const std::vector<Expr>& box, const analysis::Facts& facts) {
+  if (l.map.empty()) return false;
+  for (std::size_t d = 0; d < l.vars.size(); ++d) {
+    const Expr* only = nullptr;
+    std::size_t uses = 0;
+    for (const Expr& e : l.map)
+      if (ir::uses_var(e, l.vars[d])) only = &e, ++uses;
+    if (uses == 0) return true;
+    if (uses == 1 && ir::is(*only, ir::Op::mod) && ir::is(ir::args_of(*only)[0], ir::Op::var) &&
+        !analysis::can_prove(ir::le(box[d], ir::args_of(*only)[1]), facts))
+      return true;
+  }
+  return false;
+}
+}  // namespace
+
+void Flattener::alloc(const Stmt& s) {
+  ++position_;
+  std::vector<Lane> lanes;
+  bool per_worker = false;
+  for (const Around& a : around_) {
+    per_worker |= a.kind == LoopKind::parallel;
+    if (a.kind == LoopKind::vectorized) lanes.push_back({ir::sub(ir::axis_var(p_, a.axis), lane_begin_), lane_count_});
+  }
+  const Id id = draft_.kernel.buffers.count(s.buffer) ? s.id : s.buffer;
+  const bool fragment = p_.buffer(s.buffer).scope == Scope::fragment;
+  Place place = fragment ? place_fragment(draft_.kernel, p_, s, id, sites_.held.at(s.buffer))
+                         : place_alloc(draft_.kernel, p_, s, id, std::move(lanes), per_worker, options_);
+  if (fragment) draft_.fragments.insert(id);
+  for (auto* list : {&place.lo, &place.logical_lo, &place.logical_extent})
+    for (Expr& e : *list) e = known(e);
+  for (const Around& a : around_) draft_.kernel.buffers.at(id).inside.push_back(a.axis);
+  draft_.alloc_lines.emplace(id, p_.buffer(s.buffer).where);
+  if (p_.stage(p_.buffer(s.buffer).stage).is_recurrence()) draft_.recurrent.insert(id);
+  kbuffer_of_[s.id] = id;
+  if (is_ring(p_.buffer(s.buffer).layout, place.logical_extent, facts_)) draft_.mapped.insert(id);
+  current_[s.buffer] = places_.size();
+  places_.push_back(std::move(place));
+  last_use_.push_back(0);
+}
+
+const Place& Flattener::place_of(Id buffer) {
+  const auto it = current_.find(buffer);
+  if (it == current_.end())
+    throw InternalError("an access to " + p_.buffer(buffer).name + " outside of the life of its storage");
+  last_use_[it->second] = position_;
+  return places_[it->second];
+}
+
+const ir::Stmt& Flattener::nest() const {
+  for (std::size_t k = path_.size(); k-- > 0;)
+    if (path_[k]->kind == Stmt::Kind::nest) return *path_[k];
+  throw InternalError("a block outside of any nest");
+}
+
+Draft flatten(ir::Program p, const LowerOptions& options) { return Flattener(p, options).run(); }
+
+}  // namespace ashlar::lower_impl

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Loops of the flat program (flatten.h): their bounds, those that run once, those below a vectorized one, pipelined ones.
+#include <algorithm>
+
+#include <ashlar/ir/vscale.h>
+
+#include <ashlar/analysis/promises.h>
+
+#include "lower/flatten/flatten.h"
+
+namespace ashlar::lower_impl {
+
+using ir::KStmt;
+using ir::LoopKind;
+using ir::Part;
+
+namespace {
+bool contains_vectorized(const std::vector<ir::Stmt>& body) {
+  for (const ir::Stmt& s : body)
+    if ((s.kind == ir::Stmt::Kind::loop && s.loop_kind == LoopKind::vectorized) || contains_vectorized(s.body)) return true;
+  return false;
+}
+
+// Does the loop hold a part's begin or the combining of parts, and nothing else? Threads do that together.
+bool for_all_threads(const ir::Stmt& s) {
+  const ir::Stmt* at = &s;
+  while (at->kind == ir::Stmt::Kind::loop && at->body.size() == 1) at = &at->body.front();
+  return at->kind == ir::Stmt::Kind::block && (at->piece == ir::Stmt::Piece::begin || at->piece == ir::Stmt::Piece::combine);
+}
+
+}  // namespace
+
+std::vector<KStmt> Flattener::loop(const Stmt& s) {
+  if (s.loop_kind == LoopKind::tensorized) return call(s);
+  if (const auto digit = tiles_.find(s.id); digit != tiles_.end()) return over_tiles(s, *digit->second);
+  const ir::LoopRange range = ir::range_of(p_, s);
+  const ir::Axis& axis = p_.axis(s.axis);
+  const Facts outside = facts_;
+  const auto conditions_outside = conditions_.size();
+  Expr begin = known(analysis::without_promises(range.begin)), end = known(analysis::without_promises(range.end));
+  const bool varies = lane_varying(begin) || lane_varying(end);
+  if (varies) {
+    const Expr v = ir::axis_var(p_, s.axis);
+    const analysis::VarRange lanes{lane_, {lane_begin_, ir::add(lane_begin_, ir::index(lane_count_ - 1))}};
+    if (lane_varying(begin)) {
+      conditions_.push_back(ir::ge(v, begin));
+      begin = hull(begin, lanes).lo;
+    }
+    if (lane_varying(end)) {
+      conditions_.push_back(ir::lt(v, end));
+      end = hull(end, lanes).hi;
+    }
+  }
+  begin = analysis::simplify(begin, facts_);
+  Expr extent = analysis::simplify(ir::sub(end, begin), facts_);
+  std::int64_t count = 0;
+  Statements out;
+  if (ir::is_int(extent, &count) && count <= 0) {
+    conditions_.resize(conditions_outside);
+    return out;
+  }
+  const bool one = ir::is_int(extent, 1) && s.loop_kind != LoopKind::bound;  // a launch may have one block, or one thread
+  // The last iteration of a tight loop is that of its end, not of its axis; where lanes end apart, it is a loop under
+  // conditions.
+  if (one || s.part == Part::first || (s.part == Part::last && !varies)) {
+    if (!one) begin = analysis::simplify(s.part == Part::first ? ir::index(0) : ir::sub(end, ir::index(1)), facts_);
+    const Expr any = one ? ir::boolean(true) : analysis::simplify(ir::gt(extent, ir::index(0)), facts_);
+    facts_.range(s.axis, begin, begin);
+    const bool together = for_all_threads(s);
+    if (together && !ir::is_int(any, 1)) conditions_.push_back(any);
+    if (!together && !ir::is_int(any, 1)) facts_.assume(any);
+    single_.emplace_back(s.axis, begin);
+    out = body(s.body);
+    single_.pop_back();
+    if (!together && !ir::is_int(any, 1) && !out.empty()) {
+      KStmt guard = if_stmt(lowered(any), std::move(out), s.where);
+      out.clear();
+      out.push_back(std::move(guard));
+    }
+  } else {
+    out = many(s, axis, begin, extent);
+  }
+  facts_ = outside;
+  conditions_.resize(conditions_outside);
+  return out;
+}
+
+std::vector<KStmt> Flattener::many(const Stmt& s, const ir::Axis& axis, const Expr& begin, Expr extent) {
+  LoopKind kind = s.loop_kind;
+  if (kind == LoopKind::serial && sites_.unrolled.count(s.id)) kind = LoopKind::unrolled;  // registers have no index
+  if (kind == LoopKind::vectorized && contains_vectorized(s.body)) kind = LoopKind::unrolled;
+  // Loops that end where a thread's points end become as long as the longest, and only what is stored is left out.
+  const bool together = kind == LoopKind::serial && for_all_threads(s);
+  if (kind == LoopKind::vectorized || kind == LoopKind::unrolled || kind == LoopKind::vthread || together) {
+    std::int64_t count = 0;
+    const bool scalable = kind == LoopKind::vectorized && ir::scalable_lanes(extent);
+    if (!scalable && !ir::is_int(extent, &count)) {
+      const auto most = analysis::constant_max(extent, facts_);
+      if (!most) throw InternalError("loop " + axis.name + " has no constant extent to be vectorized or unrolled by");
+      conditions_.push_back(ir::lt(ir::axis_var(p_, s.axis), ir::add(begin, extent)));
+      extent = ir::index(*most);
+    }
+  }
+  facts_.range(s.axis, begin, ir::sub(ir::add(begin, extent), ir::index(1)));
+  const Id lane = lane_;
+  const Expr lane_begin = lane_begin_;
+  const std::int64_t lane_count = lane_count_;
+  if (kind == LoopKind::vectorized) {
+    lane_ = s.axis;
+    lane_begin_ = begin;
+    ir::is_int(extent, &lane_count_);
+  }
+  around_.push_back({s.axis, kind});
+  KStmt k;
+  k.kind = KStmt::Kind::for_;
+  k.where = s.where;
+  k.var = s.axis;
+  k.name = axis.name;
+  k.begin = lowered(begin);
+  k.extent = lowered(extent);
+  k.loop_kind = kind;
+  k.bound_to = s.bound_to;
+  k.body = body(s.body);
+  around_.pop_back();
+  if (s.pipeline.stages > 0) make_ring(s);
+  lane_ = lane;
+  lane_begin_ = lane_begin;
+  lane_count_ = lane_count;
+  Statements out;
+  if (!k.body.empty()) out.push_back(std::move(k));
+  return out;
+}
+
+Expr Flattener::lowered(const Expr& e) {
+  return Body(ir::Substitution{}, facts_, Expr(), [this](Id buffer) -> const Place& { return place_of(buffer); }).lower(e);
+}
+
+analysis::Interval Flattener::hull(const Expr& e, const analysis::VarRange& over) const {
+  const analysis::Interval i = analysis::bounds_over(e, std::span(&over, 1), facts_);
+  if (!i.bounded()) throw InternalError("the bounds of a loop inside a vectorized one have no hull");
+  return i;
+}
+
+// A pipelined loop: what its loads store to becomes a ring.
+void Flattener::make_ring(const Stmt& s) {
+  Ring ring;
+  ring.stages = s.pipeline.stages;
+  ring.async_copy = s.pipeline.async_copy;
+  ring.where = s.pipeline.where;
+  for (const Stmt& a : s.body) {
+    if (a.kind != Stmt::Kind::alloc) continue;
+    const Id stage = p_.buffer(a.buffer).stage;
+    if (std::find(s.pipeline.loads.begin(), s.pipeline.loads.end(), stage) == s.pipeline.loads.end()) continue;
+    ir::KBuffer& b = draft_.kernel.buffers.at(kbuffer_of_.at(a.id));
+    std::int64_t elements = 0;
+    if (!ir::is_int(b.elements, &elements)) throw InternalError("shared memory without a constant size");
+    const std::int64_t unit = std::max<std::int64_t>(1, 128 / b.type.bytes());  // a copy starts where the buffer may start
+    elements = (elements + unit - 1) / unit * unit;
+    ring.buffers[b.id] = elements;
+    b.elements = ir::index(elements * ring.stages);
+  }
+  draft_.rings.emplace(s.axis, std::move(ring));
+}
+
+}  // namespace ashlar::lower_impl

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reductions over threads (flatten.h): where a thread keeps its part of each value.
+#include <algorithm>
+
+#include <ashlar/analysis/thread_tree.h>
+
+#include "lower/flatten/flatten.h"
+
+namespace ashlar::lower_impl {
+
+using ir::LoopKind;
+
+// The block of a chain of loops that holds nothing but the begin of parts.
+const ir::Stmt* Flattener::begin_of(const Stmt& s) {
+  const Stmt* at = &s;
+  while (at->kind == Stmt::Kind::loop && at->body.size() == 1) at = &at->body.front();
+  return at->kind == Stmt::Kind::block && at->piece == Stmt::Piece::begin ? at : nullptr;
+}
+
+void Flattener::begin_parts(const Stmt& chain, const Stmt& block) {
+  const Id key = nest().id;
+  if (const auto it = parts_.find(key); it != parts_.end() && it->second.open) return;
+  const ir::Stage& stage = p_.stage(block.stage);
+  Parts parts;
+  parts.name = stage.name;
+  std::int64_t count = 1;
+  bool constant = true;  // are all indices constants after unrolling?
+  for (const Stmt* at = &chain; at->kind == Stmt::Kind::loop; at = &at->body.front()) {
+    if (at->loop_kind == LoopKind::bound) continue;
+    const auto most = analysis::constant_max(p_.axis(at->axis).extent, facts_);
+    if (!most) throw InternalError("parts without a constant number");
+    parts.digits.emplace_back(at->axis, count);
+    count *= *most;
+    constant = constant && (at->loop_kind == LoopKind::unrolled || *most <= 1);
+  }
+  ir::KBuffer b;
+  b.storage = constant ? ir::Storage::registers : ir::Storage::stack;
+  b.elements = ir::index(count);
+  for (const Around& a : around_) b.inside.push_back(a.axis);
+  for (std::size_t c = 0; c < stage.buffers.size(); ++c)
+    for (std::vector<Id>* list : {&parts.part, &parts.all}) {
+      b.id = p_.fresh();
+      list->push_back(b.id);
+      b.type = p_.buffer(stage.buffers[c]).type;
+      b.name = parts.name + (list == &parts.part ? "_part" : "_all") + (stage.buffers.size() == 1 ? "" : std::to_string(c));
+      draft_.kernel.buffers.emplace(b.id, b);
+      draft_.alloc_lines.emplace(b.id, block.where);
+      if (list == &parts.part) draft_.parts.emplace(b.id, analysis::identity_of(stage.reducer, c, b.type));
+    }
+  Combining combining{stage, parts.part, parts.all, {}};
+  combining.stage.reducer.fused = false;
+  const auto collect = [&](const auto& self, const std::vector<Stmt>& body) -> void {
+    for (const Stmt& s : body) {
+      if (s.kind == Stmt::Kind::nest) continue;  // a stage computed inside combines what is its own
+      if (s.kind == Stmt::Kind::loop && s.combines && s.loop_kind == LoopKind::bound) {
+        for (Id part : parts.part) draft_.reducing[part].insert(s.axis);
+        if (std::find(combining.axes.begin(), combining.axes.end(), s.bound_to) == combining.axes.end())
+          combining.axes.push_back(s.bound_to);
+      }
+      self(self, s.body);
+    }
+  };
+  collect(collect, nest().body);
+  draft_.combining.emplace(parts.all.front(), std::move(combining));
+  parts_[key] = std::move(parts);
+}
+
+// The parts that the reduction of the current nest accumulates into; null if it accumulates into memory.
+const Flattener::Parts* Flattener::parts_here(const Stmt& block) {
+  if (block.piece == Stmt::Piece::init) return nullptr;
+  const auto it = parts_.find(nest().id);
+  if (it == parts_.end()) return nullptr;
+  bool over_threads = block.piece != Stmt::Piece::update;
+  for (std::size_t k = path_.size(); k-- > 0 && path_[k]->kind != Stmt::Kind::nest;)
+    over_threads = over_threads || (path_[k]->kind == Stmt::Kind::loop && path_[k]->combines);
+  if (!over_threads) return nullptr;
+  it->second.open = block.piece == Stmt::Piece::begin;
+  return &it->second;
+}
+Expr Flattener::place_of_part(const Parts& parts) const {
+  Expr at = ir::index(0);
+  for (const auto& [axis, stride] : parts.digits) at = ir::add(at, ir::mul(known(ir::axis_var(p_, axis)), ir::index(stride)));
+  return analysis::simplify(at, facts_);
+}
+std::vector<Expr> Flattener::load_parts(const std::vector<Id>& buffers, const Expr& at, Where where) const {
+  std::vector<Expr> loads;
+  for (Id id : buffers) {
+    const ir::KBuffer& b = draft_.kernel.buffers.at(id);
+    loads.push_back(ir::load(id, b.name, b.type, std::vector<Expr>{at}, where));
+  }
+  return loads;
+}
+
+}  // namespace ashlar::lower_impl

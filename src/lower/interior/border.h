@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+// Vectors at a border, moved inside (border.cpp).
+#include <optional>
+#include <set>
+
+#include "lower/interior/interior.h"
+#include "lower/interior/uniform_loads.h"
+
+namespace ashlar::lower_impl {
+
+// What a vectorized tile becomes where it does not lie wholly inside: the statements to run where `fits` holds. Nothing where
+// the vector may not be moved, or would gain little.
+struct Moved {
+  Expr fits;
+  std::vector<ir::KStmt> body;
+};
+struct Border {
+  const std::vector<Around>& around;  // of the tile, outermost first
+  const ir::Kernel& kernel;
+  const std::set<ir::Id>& recurrent;
+  ir::Id& next;
+};
+// `slacks`: those of Interior; `inside`: the tile where all of them are at least 0. `tail`: they say no more than that all
+// lanes are there, so that nothing is left of the tile.
+std::optional<Moved> moved_inside(const ir::KStmt& tile, const std::vector<Expr>& slacks, const ir::KStmt& inside, bool tail,
+                                  const analysis::Facts&, const Border&);
+
+}  // namespace ashlar::lower_impl

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Outside of the interior: points one after the other where lanes would be divided by a number that is not known, or each be a
+// branch, and vectors without an active lane that do not run.
+#include "lower/interior/outside.h"
+
+#include <algorithm>
+
+#include <ashlar/analysis/simplify.h>
+
+#include "lower/passes.h"
+
+namespace ashlar::lower_impl {
+
+using analysis::Facts;
+using analysis::VarRange;
+using ir::Id;
+using ir::KStmt;
+using ir::Op;
+
+namespace {
+
+// Lanes are divided by a number that is not known: no target has that in vectors, so each lane would be divided by itself,
+// those that are left out as well.
+bool divides_lanes(const KStmt& s, Id lane) {
+  bool found = false;
+  for_each_expr(s, [&](const Expr& root) {
+    ir::walk(root, [&](const Expr& e) {
+      if ((ir::is(e, Op::div) || ir::is(e, Op::mod)) && e.type().is_index())
+        found = found || (!ir::is(ir::args_of(e)[1], Op::int_const) && ir::uses_var(ir::args_of(e)[0], lane));
+      return !found;
+    });
+  });
+  const auto any = [&](const std::vector<KStmt>& list) {
+    return std::any_of(list.begin(), list.end(), [&](const KStmt& x) { return divides_lanes(x, lane); });
+  };
+  return found || any(s.body) || any(s.otherwise);
+}
+
+// What a tile touches: is any of it in registers, or in a frame; and is there memory of elements so narrow that no instruction
+// accesses a vector of them under a mask?
+struct Touched {
+  bool registers = false, frame = false, unmasked = false;
+};
+
+Touched touched_by(const KStmt& s, const Outside& o) {
+  Touched all;
+  const auto access = [&](Id buffer, const Expr& address) {
+    const auto at = o.buffers.find(buffer);
+    if (at == o.buffers.end()) return;
+    const ir::Storage storage = at->second.storage;
+    all.registers = all.registers || storage == ir::Storage::registers;
+    all.frame = all.frame || storage == ir::Storage::stack || storage == ir::Storage::registers;
+    all.unmasked = all.unmasked || (at->second.type.bits < o.masked_bits && ir::uses_var(address, s.var));
+  };
+  const auto look = [&](const auto& self, const KStmt& x) -> void {
+    if (x.kind == KStmt::Kind::store) access(x.buffer, x.address);
+    all.registers = all.registers || x.kind == KStmt::Kind::call;
+    for_each_expr(x, [&](const Expr& root) {
+      ir::walk(root, [&](const Expr& e) {
+        if (ir::is(e, Op::load)) access(e.node()->id, ir::args_of(e)[0]);
+        return true;
+      });
+    });
+    for (const KStmt& k : x.body) self(self, k);
+    for (const KStmt& k : x.otherwise) self(self, k);
+  };
+  look(look, s);
+  return all;
+}
+
+}  // namespace
+
+// Points outside one after the other, where lanes would be no faster. Registers have no address that moves with a loop, and
+// what lies in the frame is kept in registers where it has none.
+void Outside::in_turn(KStmt& s, bool few, const Facts& facts, bool chooses) const {
+  if (s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::vectorized) {
+    bool divides = divides_lanes(s, s.var);
+    if (divides && chooses) {  // by comparing, where remainders lie near their period
+      std::vector<KStmt> list{s};
+      choose_remainders(list, facts);
+      divides = divides_lanes(list.front(), s.var);
+      if (!divides) s = std::move(list.front());
+    }
+    const Touched touched = touched_by(s, *this);
+    if (divides ? !touched.registers : few && touched.unmasked && !touched.frame) s.loop_kind = ir::LoopKind::serial;
+  }
+  Facts inner = facts;
+  if (s.kind == KStmt::Kind::for_) runs(inner, s);
+  Facts other = facts;
+  if (s.kind == KStmt::Kind::if_ && !has_load(s.value)) inner.assume(s.value), other.assume(ir::logic_not(s.value));
+  for (KStmt& k : s.body) in_turn(k, few, inner, chooses);
+  for (KStmt& k : s.otherwise) in_turn(k, few, other, chooses);
+}
+
+// A vector none of whose lanes is active is left out, and so are unrolled ones side by side: the condition of the first lane,
+// or the last one, is asked before, and the guards pass makes it a bound of the loop around.
+//
+//   for x in [0, +16) vectorized                 if xo * 16 < W
+//     if xo * 16 + x < W  X              ->        for x in [0, +16) vectorized
+//                                                    if xo * 16 + x < W  X
+void skip_empty(std::vector<KStmt>& list, const Facts& facts) {
+  for (KStmt& s : list) {
+    if (s.kind != KStmt::Kind::for_) {
+      skip_empty(s.body, facts), skip_empty(s.otherwise, facts);
+      continue;
+    }
+    if (!is_tile(s)) {
+      Facts inner = facts;
+      const VarRange range = range_of(s);
+      inner.range(range.id, range.range.lo, range.range.hi);
+      skip_empty(s.body, inner);
+      continue;
+    }
+    std::vector<VarRange> ranges;  // innermost first
+    const KStmt* at = &s;
+    bool lanes = false;
+    for (; is_tile(*at) && at->body.size() == 1; at = &at->body.front()) {
+      ranges.insert(ranges.begin(), range_of(*at));
+      lanes = at->loop_kind == ir::LoopKind::vectorized;
+    }
+    if (!lanes || at->kind != KStmt::Kind::if_ || !at->otherwise.empty() || has_collective(s)) continue;
+    Expr some = ir::boolean(true);
+    const auto ask = [&](const auto& self, const Expr& c) -> void {
+      const auto args = ir::args_of(c);
+      if (ir::is(c, Op::logic_and)) return self(self, args[0]), self(self, args[1]);
+      const bool less = ir::is(c, Op::lt), greater = ir::is(c, Op::ge);
+      if ((!less && !greater) || !args[0].type().is_index() || has_load(c)) return;
+      if (std::none_of(ranges.begin(), ranges.end(), [&](const VarRange& r) { return ir::uses_var(c, r.id); })) return;
+      const Expr slack = less ? ir::sub(ir::sub(args[1], args[0]), ir::index(1)) : ir::sub(args[0], args[1]);
+      const Expr most = analysis::bounds_over(slack, ranges, facts).hi;
+      if (!most.empty() && !has_load(most)) some = ir::logic_and(some, ir::ge(most, ir::index(0)));
+    };
+    ask(ask, at->value);
+    some = analysis::simplify(some, facts);
+    if (ir::is_int(some, 1)) continue;
+    const Where where = s.where;
+    std::vector<KStmt> active;
+    active.push_back(std::move(s));
+    s = if_stmt(some, std::move(active), where);
+  }
+}
+
+}  // namespace ashlar::lower_impl

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Remainders by a Symbol of what lies within a period of its range are chosen, not divided: a border that is wrapped or
+// mirrored, the neighbour of the last cell of a torus.
+//
+//   (x - 1) % W       with 0 <= x < W             select(x - 1 < 0, x - 1 + W, x - 1)
+//   (c + 1) % W       with 0 <= c < W             select(c + 1 < W, c + 1, c + 1 - W)
+//
+// What holds for the active lanes of a vector alone serves as well; what is chosen is clamped then, so that the other lanes,
+// which read without a mask because a remainder lies in its period, still do.
+//
+// A division by a number that is not constant takes as long as ten to twenty additions, and no target has one of 64 bits for
+// vectors. Remainders by constants stay: they are multiplications, and patterns of lanes that loads know.
+#include "lower/passes.h"
+
+#include <algorithm>
+
+#include <ashlar/analysis/simplify.h>
+#include <ashlar/ir/build.h>
+
+namespace ashlar::lower_impl {
+namespace {
+
+using analysis::Facts;
+using ir::KStmt;
+using ir::Op;
+
+bool divides(const Expr& e) {
+  bool found = false;
+  ir::walk(e, [&](const Expr& x) {
+    found = found || (ir::is(x, Op::mod) && x.type().is_index() && !ir::is(ir::args_of(x)[1], Op::int_const));
+    return !found;
+  });
+  return found;
+}
+
+// What holds for all lanes, and for those that are active.
+struct Known {
+  Facts all, active;
+};
+
+Expr chosen(const Expr& e, const Known& known) {
+  if (!ir::is(e, Op::mod) || !e.type().is_index() || ir::is(ir::args_of(e)[1], Op::int_const)) return e;
+  const Expr a = ir::args_of(e)[0], n = ir::args_of(e)[1], zero = ir::index(0);
+  const auto near = [&](const Facts& facts) {  // -n <= a < 2n; so n > 0
+    return analysis::can_prove(ir::lt(a, ir::add(n, n)), facts) && analysis::can_prove(ir::ge(a, ir::sub(zero, n)), facts);
+  };
+  const bool all = near(known.all);
+  if (!all && !(analysis::can_prove(ir::gt(n, zero), known.all) && near(known.active))) return e;
+  const Facts& facts = all ? known.all : known.active;
+  const bool below = !analysis::can_prove(ir::ge(a, zero), facts), above = !analysis::can_prove(ir::lt(a, n), facts);
+  Expr r = a;
+  if (above) r = ir::select(ir::lt(a, n), r, ir::sub(a, n));
+  if (below) r = ir::select(ir::lt(a, zero), ir::add(a, n), r);
+  return all ? r : ir::max(ir::min(r, ir::sub(n, ir::index(1))), zero);
+}
+
+bool is_mask(const Expr& condition, const std::vector<ir::Id>& lanes) {
+  return std::any_of(lanes.begin(), lanes.end(), [&](ir::Id v) { return ir::uses_var(condition, v); });
+}
+
+void visit(std::vector<KStmt>& list, const Known& known, std::vector<ir::Id>& lanes) {
+  for (KStmt& s : list) {
+    for_each_expr(s, [&](Expr& e) {
+      if (!divides(e)) return;
+      bool any = false;
+      const Expr other = ir::transform(e, [&](const Expr& x) {
+        const Expr r = chosen(x, known);
+        any = any || r.node() != x.node();
+        return r;
+      });
+      if (any) e = other;
+    });
+    Known inner = known, other = known;
+    if (s.kind == KStmt::Kind::for_) runs(inner.all, s), runs(inner.active, s);
+    if (s.kind == KStmt::Kind::if_ && !has_load(s.value)) {
+      const Expr fails = ir::logic_not(s.value);
+      inner.active.assume(s.value), other.active.assume(fails);
+      if (!is_mask(s.value, lanes)) inner.all.assume(s.value), other.all.assume(fails);
+    }
+    const bool vector = s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::vectorized;
+    if (vector) lanes.push_back(s.var);
+    visit(s.body, inner, lanes);
+    visit(s.otherwise, other, lanes);
+    if (vector) lanes.pop_back();
+  }
+}
+
+}  // namespace
+
+void runs(Facts& facts, const KStmt& loop) {
+  facts.range(loop.var, loop.begin, ir::sub(ir::add(loop.begin, loop.extent), ir::index(1)));
+  std::int64_t by = 0;
+  Expr any = ir::gt(loop.extent, ir::index(0));
+  if (ir::is(loop.extent, Op::div) && ir::is_int(ir::args_of(loop.extent)[1], &by) && by > 0)
+    any = ir::ge(ir::args_of(loop.extent)[0], ir::index(by));
+  if (!has_load(any)) facts.assume(any);
+}
+
+void choose_remainders(std::vector<KStmt>& list, const Facts& facts) {
+  std::vector<ir::Id> lanes;
+  visit(list, {facts, facts}, lanes);
+}
+
+void choose_remainders(Draft& draft) { choose_remainders(draft.kernel.body, facts_of(draft.kernel)); }
+
+}  // namespace ashlar::lower_impl

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Pipelines: a loop whose loads run stages - 1 iterations ahead of what reads them, in a ring of `stages` buffers.
+//
+//   for k in [0, +K)                    load 0 into A[0]                                      the first stages - 1 loads
+//     load k into A            ->       for k in [0, +K)
+//     use A                               barrier of the block
+//                                         if k + 1 < K: load k + 1 into A[(k + 1) % 2]
+//                                         use A[k % 2]
+//
+// The one barrier of an iteration serves twice: what was loaded for it is seen by all, and what the last iteration read may be
+// overwritten. `synchronise` tells the buffers of a ring apart by their slots. Asynchronous copies are committed a load at a
+// time; before iteration k each thread waits until at most the latest stages - 2 of its loads are pending.
+//
+// A copy is a store of what is loaded from global memory, with 0 where a mask or a select says that there is nothing.
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <ashlar/analysis/interval.h>
+#include <ashlar/analysis/ladder.h>
+#include <ashlar/ir/intrinsics.h>
+#include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
+
+#include "lower/passes.h"
+
+namespace ashlar::lower_impl {
+namespace {
+
+using analysis::Facts;
+using ir::Id;
+using ir::KStmt;
+
+class Pipeliner {
+ public:
+  Pipeliner(Draft& draft, const LowerOptions& options) : draft_(draft), options_(options) {}
+
+  void run() { visit(draft_.kernel.body, facts_of(draft_.kernel)); }
+
+ private:
+  void visit(std::vector<KStmt>& list, const Facts& facts) {
+    for (std::size_t k = 0; k < list.size(); ++k) {
+      Facts inner = facts;
+      KStmt& s = list[k];
+      if (s.kind == KStmt::Kind::for_) inner.range(s.var, s.begin, ir::sub(ir::add(s.begin, s.extent), ir::index(1)));
+      if (s.kind == KStmt::Kind::launch) {
+        const ir::Launch& l = *s.launch;
+        for (int d = 0; d < 3; ++d)
+          if (l.block[d] != 0) inner.range(l.block[d], ir::index(0), ir::sub(l.grid[d], ir::index(1)));
+        inner.range(l.thread, ir::index(0), ir::index(l.threads - 1));
+      }
+      visit(s.body, inner);
+      visit(s.otherwise, inner);
+      const auto ring = s.kind == KStmt::Kind::for_ ? draft_.rings.find(s.var) : draft_.rings.end();
+      if (ring == draft_.rings.end()) continue;
+      std::vector<KStmt> first = pipelined(s, ring->second, facts);
+      const std::size_t count = first.size();
+      list.insert(list.begin() + static_cast<std::ptrdiff_t>(k), std::make_move_iterator(first.begin()),
+                  std::make_move_iterator(first.end()));
+      k += count;
+    }
+  }
+
+  // Rewrites the loop; returns what comes before it.
+  std::vector<KStmt> pipelined(KStmt& loop, const Ring& ring, const Facts& facts) {
+    const bool async = ring.async_copy && options_.async_copies;
+    const Expr k = ir::var(loop.var, loop.name);
+    const std::int64_t ahead = ring.stages - 1;
+    std::vector<KStmt> loads, uses;
+    const std::vector<bool> load = loads_of(loop.body, ring);
+    for (std::size_t n = 0; n < load.size(); ++n) (load[n] ? loads : uses).push_back(std::move(loop.body[n]));
+    Facts inner = facts;
+    inner.range(loop.var, loop.begin, ir::sub(ir::add(loop.begin, loop.extent), ir::index(1)));
+    if (async) loads = asynchronous(std::move(loads), ring, inner);
+    std::vector<KStmt> before;
+    for (std::int64_t n = 0; n < ahead; ++n) {
+      guarded(before, ir::lt(ir::index(n), loop.extent), moved(loads, ring, loop, ir::add(loop.begin, ir::index(n)), facts),
+              facts);
+      if (async) before.push_back(sync(ir::Sync::Kind::commit, ring.where));
+    }
+    std::vector<KStmt> body;
+    if (async) body.push_back(sync(ir::Sync::Kind::wait, ring.where, ring.stages - 2));
+    body.push_back(sync(ir::Sync::Kind::block, ring.where));
+    const Expr later = ir::add(k, ir::index(ahead));
+    guarded(body, ir::lt(ir::sub(later, loop.begin), loop.extent), moved(loads, ring, loop, later, inner), inner);
+    if (async) body.push_back(sync(ir::Sync::Kind::commit, ring.where));
+    for (KStmt& s : moved(uses, ring, loop, k, inner)) body.push_back(std::move(s));
+    loop.body = std::move(body);
+    return before;
+  }
+
+  static void guarded(std::vector<KStmt>& out, const Expr& condition, std::vector<KStmt> body, const Facts& facts) {
+    if (body.empty()) return;
+    const Expr c = analysis::simplify(condition, facts);
+    if (analysis::can_prove(c, facts)) {
+      for (KStmt& s : body) out.push_back(std::move(s));
+      return;
+    }
+    const Where where = body.front().where;
+    out.push_back(if_stmt(c, std::move(body), where));
+  }
+
+  // Which statements are loads: those that store to the ring, and those that compute what these read. (What the other
+  // statements compute, loads do not read: that is proved of the schedule.)
+  std::vector<bool> loads_of(const std::vector<KStmt>& body, const Ring& ring) const {
+    std::vector<Effects> effects(body.size());
+    for (std::size_t n = 0; n < body.size(); ++n) collect(body[n], effects[n]);
+    std::set<Id> wanted;
+    for (const auto& [id, elements] : ring.buffers) wanted.insert(id);
+    std::vector<bool> load(body.size());
+    for (bool more = true; std::exchange(more, false);)
+      for (std::size_t n = 0; n < body.size(); ++n) {
+        const auto& writes = effects[n].writes;
+        if (load[n] || std::none_of(writes.begin(), writes.end(), [&](Id b) { return wanted.count(b); })) continue;
+        wanted.insert(effects[n].reads.begin(), effects[n].reads.end());
+        load[n] = more = true;
+      }
+    return load;
+  }
+
+  struct Effects {
+    std::set<Id> reads, writes;
+  };
+  void collect(const KStmt& s, Effects& e) const {
+    for_each_expr(s, [&](const Expr& expr) {
+      ir::walk(expr, [&](const Expr& x) {
+        if (ir::is(x, ir::Op::load)) e.reads.insert(x.node()->id);
+        return true;
+      });
+    });
+    if (s.kind == KStmt::Kind::store) e.writes.insert(s.buffer);
+    if (s.kind == KStmt::Kind::call) {
+      const ir::Intrinsic& f = draft_.kernel.intrinsics.at(s.call->intrinsic);
+      for (std::size_t k = 0; k < f.operands.size(); ++k) {
+        if (s.call->actuals[k].buffer == 0) continue;
+        if (f.operands[k].access != ir::IntrinsicOperand::Access::read) e.writes.insert(s.call->actuals[k].buffer);
+        if (f.operands[k].access != ir::IntrinsicOperand::Access::write) e.reads.insert(s.call->actuals[k].buffer);
+      }
+    }
+    for (const KStmt& k : s.body) collect(k, e);
+    for (const KStmt& k : s.otherwise) collect(k, e);
+  }
+
+  // The statements with the loop's variable at `at`, in the copy of the ring that belongs to it.
+  std::vector<KStmt> moved(const std::vector<KStmt>& list, const Ring& ring, const KStmt& loop, const Expr& at,
+                           const Facts& facts) {
+    const Expr slot = analysis::simplify(ir::mod(ir::sub(at, loop.begin), ir::index(ring.stages)), facts);
+    const ir::Substitution to{{loop.var, at}};
+    const auto place = [&](Id buffer, const Expr& address) {
+      const Expr moved = ir::add(ir::mul(slot, ir::index(ring.buffers.at(buffer))), address);
+      draft_.slots[buffer][moved] = slot;
+      return moved;
+    };
+    const auto change = [&](const Expr& e) {
+      return ir::transform(ir::substitute(e, to), [&](const Expr& x) {
+        if (!ir::is(x, ir::Op::load) || !ring.buffers.count(x.node()->id)) return x;
+        std::vector<Expr> args(ir::args_of(x).begin(), ir::args_of(x).end());
+        args[0] = place(x.node()->id, args[0]);
+        return ir::rebuild(x, args);
+      });
+    };
+    const auto visit = [&](auto&& self, const std::vector<KStmt>& from) -> std::vector<KStmt> {
+      std::vector<KStmt> out;
+      for (const KStmt& s : from) {
+        KStmt copy = s;
+        for_each_expr(copy, [&](Expr& e) { e = change(e); });
+        if (s.kind == KStmt::Kind::store && ring.buffers.count(s.buffer)) copy.address = place(s.buffer, copy.address);
+        if (s.kind == KStmt::Kind::call) {
+          ir::Call call = *s.call;
+          for (ir::Call::Actual& a : call.actuals) {
+            if (!a.address.empty()) a.address = change(a.address);
+            if (a.buffer && ring.buffers.count(a.buffer)) a.address = place(a.buffer, a.address);
+          }
+          copy.call = std::make_shared<const ir::Call>(std::move(call));
+        }
+        copy.body = self(self, s.body);
+        copy.otherwise = self(self, s.otherwise);
+        out.push_back(std::move(copy));
+      }
+      return out;
+    };
+    return visit(visit, list);
+  }
+
+  static KStmt sync(ir::Sync::Kind kind, Where where, std::int64_t pending = 0) {
+    ir::Sync sync;
+    sync.kind = kind;
+    if (kind == ir::Sync::Kind::wait) sync.count = ir::index(pending);
+    sync.group = ir::Completion::copy_group;
+    KStmt s;
+    s.kind = KStmt::Kind::sync;
+    s.where = where;
+    s.sync = std::make_shared<const ir::Sync>(std::move(sync));
+    return s;
+  }
+
+  // ---- asynchronous copies --------------------------------------------------------------------------------------------------
+  std::vector<KStmt> asynchronous(std::vector<KStmt> list, const Ring& ring, const Facts& facts) {
+    for (KStmt& s : list) {
+      if (s.kind == KStmt::Kind::store && ring.buffers.count(s.buffer)) {
+        s = copy(s, 1, ring, facts);
+      } else if (s.kind == KStmt::Kind::for_ && s.loop_kind == ir::LoopKind::vectorized) {
+        s = vector_copy(std::move(s), ring, facts);
+      } else {
+        Facts inner = facts;
+        if (s.kind == KStmt::Kind::for_) inner.range(s.var, s.begin, ir::sub(ir::add(s.begin, s.extent), ir::index(1)));
+        s.body = asynchronous(std::move(s.body), ring, inner);
+        s.otherwise = asynchronous(std::move(s.otherwise), ring, inner);
+      }
+    }
+    return list;
+  }
+
+  [[noreturn]] static void refuse(const Ring& ring, const std::string& found) {
+    ashlar::refuse("pipeline", "copies of 4, 8 or 16 bytes from neighbours to neighbours, where async_copy is asked for", found,
+                   ring.where);
+  }
+
+  // What is copied, and when: a load, or select(condition, load, 0).
+  struct Source {
+    Expr load, when;
+  };
+  Source source(const Expr& value, const Ring& ring) const {
+    Source s{value, {}};
+    if (ir::is(value, ir::Op::select)) {
+      const auto args = ir::args_of(value);
+      const bool zero =
+          ir::is_int(args[2], std::int64_t{0}) || (ir::is(args[2], ir::Op::float_const) && args[2].node()->f == 0);
+      if (zero) s = {args[1], args[0]};
+    }
+    if (!ir::is(s.load, ir::Op::load)) refuse(ring, ir::text(value));
+    const auto args = ir::args_of(s.load);
+    if (args.size() > 1) s.when = s.when.empty() || ir::same(s.when, args[1]) ? args[1] : ir::logic_and(s.when, args[1]);
+    if (!s.when.empty() && has_load(s.when)) refuse(ring, ir::text(value));
+    return s;
+  }
+
+  KStmt copy(const KStmt& store, std::int64_t elements, const Ring& ring, const Facts& facts) {
+    const ir::KBuffer& to = draft_.kernel.buffers.at(store.buffer);
+    const Source from = source(store.value, ring);
+    const std::int64_t bytes = elements * to.type.bytes();
+    const ir::KBuffer& source = draft_.kernel.buffers.at(from.load.node()->id);
+    if (!(source.type == to.type) || (bytes != 4 && bytes != 8 && bytes != 16))
+      refuse(ring, std::to_string(bytes) + " bytes of " + source.name + " at a time");
+    if (source.storage != ir::Storage::argument && source.storage != ir::Storage::workspace) refuse(ring, source.name);
+    const Expr from_address = ir::args_of(from.load)[0];
+    if (elements > 1) {
+      for (const Expr& e : {store.address, from_address})
+        if (!analysis::can_prove(ir::eq(ir::mod(e, ir::index(elements)), ir::index(0)), facts))
+          refuse(ring, "an address that may be no multiple of " + std::to_string(elements) + " elements: " + ir::text(e));
+      if (source.align % bytes != 0) refuse(ring, source.name + ", aligned to " + std::to_string(source.align) + " bytes");
+    }
+    const ir::Intrinsic f = ir::copy_async(to.type, static_cast<int>(elements));
+    draft_.kernel.intrinsics.emplace(f.id, f);
+    ir::Call call;
+    call.intrinsic = f.id;
+    call.actuals.resize(3);
+    call.actuals[0] = {store.buffer, store.address, {}, {}, {}};
+    call.actuals[1] = {from.load.node()->id, from_address, {}, {}, {}};
+    const Expr all = ir::index(elements);
+    call.actuals[2] = {0, from.when.empty() ? all : ir::select(from.when, all, ir::index(0)), {}, {}, {}};
+    KStmt s;
+    s.kind = KStmt::Kind::call;
+    s.where = store.where;
+    s.call = std::make_shared<const ir::Call>(std::move(call));
+    return s;
+  }
+
+  // The lanes of a vector that copies neighbours to neighbours: one copy.
+  KStmt vector_copy(KStmt loop, const Ring& ring, const Facts& facts) {
+    std::int64_t lanes = 0;
+    if (!ir::is_int(loop.extent, &lanes) || loop.body.size() != 1) refuse(ring, "several statements in a vector");
+    KStmt& only = loop.body.front();
+    const Expr v = ir::var(loop.var, loop.name);
+    if (only.kind == KStmt::Kind::if_ && only.otherwise.empty() && !ir::uses_var(only.value, loop.var)) {
+      KStmt inner = loop;
+      inner.body = std::move(only.body);
+      only.body.clear();
+      only.body.push_back(vector_copy(std::move(inner), ring, facts));
+      return std::move(only);
+    }
+    if (only.kind != KStmt::Kind::store) refuse(ring, "a vector some of whose lanes do not copy");
+    const Source from = source(only.value, ring);
+    Facts but_last = facts;
+    but_last.range(loop.var, loop.begin, ir::add(loop.begin, ir::index(lanes - 2)));
+    const auto follows = [&](const Expr& e) {
+      const Expr step = ir::sub(ir::substitute(e, {{loop.var, ir::add(v, ir::index(1))}}), e);
+      return ir::is_int(analysis::simplify(step, but_last), 1);
+    };
+    if (!follows(only.address) || !follows(ir::args_of(from.load)[0])) refuse(ring, "lanes that are no neighbours");
+    if (!from.when.empty() && ir::uses_var(from.when, loop.var)) {
+      // of a ragged vector the first lanes are there: as many as the conditions leave
+      const Expr whole = analysis::simplify(ir::substitute(from.when, {{loop.var, ir::index(0)}}), facts);
+      const Expr last = analysis::simplify(ir::substitute(from.when, {{loop.var, ir::index(lanes - 1)}}), facts);
+      if (!analysis::can_prove(ir::logic_or(ir::logic_not(whole), last), facts))
+        refuse(ring, "a vector some of whose lanes do not copy, where " + ir::text(from.when));
+    }
+    KStmt store = only;
+    for_each_expr(store, [&](Expr& e) { e = analysis::simplify(ir::substitute(e, {{loop.var, loop.begin}}), facts); });
+    auto& slots = draft_.slots[store.buffer];
+    if (const auto slot = slots.find(only.address); slot != slots.end()) slots.emplace(store.address, Expr(slot->second));
+    return copy(store, lanes, ring, facts);
+  }
+
+  Draft& draft_;
+  const LowerOptions& options_;
+};
+
+}  // namespace
+
+void pipeline(Draft& draft, const LowerOptions& options) {
+  if (!draft.rings.empty()) Pipeliner(draft, options).run();
+}
+
+}  // namespace ashlar::lower_impl

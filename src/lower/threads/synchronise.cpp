@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Barriers: wherever a thread may touch what another thread of its block has touched since the last one, at least one of the
+// two writing, all threads of the block meet first.
+//
+//   shared[thread] = x[thread]             shared[thread] = x[thread]
+//   y[thread] = shared[255 - thread]   ->  barrier of the block
+//                                          y[thread] = shared[255 - thread]
+//
+// A barrier stands in the outermost list of statements where it can, so that what is written before a loop costs one barrier,
+// not one an iteration. Two accesses that no two different threads make to one element (the ladder decides: what it cannot
+// prove counts as touched) need none: a thread that goes on with its own elements waits for nobody.
+//
+// Where only threads of one warp can make two accesses to one element, the lanes of each warp meet, and no warp waits for
+// another:
+//
+//   shared[thread] = x[thread]
+//   barrier of the warp
+//   y[thread] = shared[thread / 32 * 32 + 31 - thread % 32]
+//
+// That takes a device whose warps are known: lanes thread / warp * warp to thread / warp * warp + warp - 1, all there.
+#include <algorithm>
+#include <cstdint>
+#include <map>
+
+#include <ashlar/analysis/digits.h>
+#include <ashlar/analysis/ladder.h>
+#include <ashlar/ir/refusal.h>
+
+#include "lower/passes.h"
+
+namespace ashlar::lower_impl {
+namespace {
+
+using analysis::Facts;
+using ir::Id;
+using ir::KStmt;
+
+struct Around {  // a loop around an access, inside the launch
+  Id var = 0;
+  std::string name;
+  Expr begin, extent;
+};
+
+struct Touch {
+  Id buffer = 0;
+  bool write = false;
+  bool atomic = false;  // an update, which needs no order with other updates
+  Expr address;
+  Expr slot;                  // of a ring: the copy that the address lies in
+  Id group = 0;               // KStmt::var of a store
+  std::vector<Expr> when;     // conditions around
+  std::vector<Around> loops;  // outermost first
+  std::size_t common = 0;     // so many of them stand at the iteration where the current statement stands
+  bool earlier = false;       // and the next one at an earlier iteration of the same loop
+  bool met = false;           // the lanes of each warp have met since
+};
+
+// Who must meet between two accesses: nobody, the lanes of each warp, all threads of the block.
+enum class Meeting { none, warp, block };
+
+class Synchroniser {
+ public:
+  Synchroniser(const Draft& draft, const ir::Launch& launch, Facts facts, Id fresh)
+      : draft_(draft), launch_(launch), facts_(std::move(facts)), fresh_(fresh) {}
+
+  void run(std::vector<KStmt>& body) {
+    std::vector<Touch> since;
+    list(body, since, true);
+  }
+
+ private:
+  static Around around(const KStmt& loop) { return {loop.var, loop.name, loop.begin, loop.extent}; }
+
+  // What a statement touches of memory that the threads of a block share.
+  void touches(const KStmt& s, std::vector<Touch>& out) {
+    for_each_expr(s, [&](const Expr& e) { loads(e, out); });
+    if (s.kind == KStmt::Kind::store) touch(s.buffer, true, s.address, out, s.var, {}, s.atomic.has_value());
+    if (s.kind == KStmt::Kind::call) called(*s.call, out);
+    const bool guard = s.kind == KStmt::Kind::if_ && !has_load(s.value);
+    if (s.kind == KStmt::Kind::for_) loops_.push_back(around(s));
+    if (guard) when_.push_back(s.value);
+    for (const KStmt& k : s.body) touches(k, out);
+    if (guard) when_.back() = ir::logic_not(s.value);
+    for (const KStmt& k : s.otherwise) touches(k, out);
+    if (guard) when_.pop_back();
+    if (s.kind == KStmt::Kind::for_) loops_.pop_back();
+  }
+
+  // A load whose mask is false reads nothing.
+  void loads(const Expr& e, std::vector<Touch>& out) {
+    ir::walk(e, [&](const Expr& x) {
+      if (!ir::is(x, ir::Op::load)) return true;
+      const auto args = ir::args_of(x);
+      const bool masked = args.size() > 1 && args[1].type().lanes == 1 && !has_load(args[1]);
+      if (masked) when_.push_back(args[1]);
+      touch(x.node()->id, false, args[0], out);
+      if (masked) when_.pop_back();
+      return true;
+    });
+  }
+
+  // What a call reads and writes of such memory. A ring's copies in flight are told apart from what is read by their place.
+  void called(const ir::Call& call, std::vector<Touch>& out) {
+    const ir::Intrinsic& f = draft_.kernel.intrinsics.at(call.intrinsic);
+    for (std::size_t k = 0; k < f.operands.size(); ++k) {
+      const ir::IntrinsicOperand& o = f.operands[k];
+      if (o.kind != ir::IntrinsicOperand::Kind::tile || o.place == ir::IntrinsicOperand::Place::registers) continue;
+      const bool write = o.access != ir::IntrinsicOperand::Access::read;
+      if (o.map.size() == 2) {  // behind the address of each lane
+        Facts box;
+        for (std::size_t d = 0; d < o.vars.size(); ++d) box.bound(o.vars[d], 0, o.shape[d] - 1);
+        const auto last = analysis::constant_max(o.map[1], box);
+        if (!last) throw InternalError("runs without a length: " + o.name + " of " + f.name);
+        const Id distance = fresh_ + 1'000'000 + k;
+        loops_.push_back({distance, "distance", ir::index(0), ir::index(*last + 1)});
+        touch(call.actuals[k].buffer, write, call.actuals[k].address, out, 0, ir::var(distance, "distance"));
+        loops_.pop_back();
+        continue;
+      }
+      for (std::int64_t e = 0; e < (o.shape.empty() ? 1 : o.shape[0]); ++e)
+        touch(call.actuals[k].buffer, write, call.actuals[k].address, out, 0, ir::index(e));
+    }
+  }
+
+  // The element `behind` an address: in the copy of a ring that the address lies in.
+  void touch(Id buffer, bool write, const Expr& address, std::vector<Touch>& out, Id group = 0, const Expr& behind = {},
+             bool atomic = false) {
+    const ir::KBuffer& b = draft_.kernel.buffers.at(buffer);
+    const bool common = b.storage == ir::Storage::shared || b.storage == ir::Storage::workspace ||
+                        (b.storage == ir::Storage::argument && b.written);
+    if (!common) return;
+    out.push_back({buffer, write, atomic, behind.empty() ? address : ir::add(address, behind), slot(buffer, address), group,
+                   when_, loops_, open_, false});
+  }
+
+  Meeting between(const Touch& a, const Touch& b) {  // `a` came before `b`
+    if (a.buffer != b.buffer || (!a.write && !b.write) || (a.atomic && b.atomic) || launch_.threads == 1) return Meeting::none;
+    if (!a.met && !collide(a, b, Meeting::warp)) return Meeting::none;
+    const bool across = launch_.warp == 1 || (launch_.threads > launch_.warp && collide(a, b, Meeting::block));
+    return across ? Meeting::block : a.met ? Meeting::none : Meeting::warp;
+  }
+
+  // May two different threads (`who` == warp), or two threads of different warps (block), make these accesses to one element?
+  // Loops are walked twice, those inside of loops four times: a question that comes up again is answered once.
+  bool collide(const Touch& a, const Touch& b, Meeting who) {
+    std::vector<std::uintptr_t> key{a.buffer, b.buffer, a.write,   b.write,        a.group,
+                                    b.group,  a.common, a.earlier, a.loops.size(), static_cast<std::uintptr_t>(who)};
+    const auto add = [&](const Expr& e) { key.push_back(reinterpret_cast<std::uintptr_t>(e.node())); };
+    for (const Touch* t : {&a, &b}) {
+      add(t->address);
+      add(t->slot);
+      for (const Around& l : t->loops) key.push_back(l.var);
+      key.push_back(0);
+      for (const Expr& e : t->when) add(e);
+    }
+    const auto [known, fresh] = collide_.try_emplace(std::move(key), false);
+    if (!fresh) return known->second;
+    for (const Touch* t : {&a, &b}) {
+      asked_.push_back(t->address);
+      asked_.push_back(t->slot);
+      asked_.insert(asked_.end(), t->when.begin(), t->when.end());
+    }
+    return known->second = may_collide(a, b, who);
+  }
+  bool may_collide(const Touch& a, const Touch& b, Meeting who) {
+    if (a.address.type().lanes != 1 || b.address.type().lanes != 1) return true;
+    if (own_points(a, b)) return false;
+    Facts facts = facts_;
+    Id fresh = fresh_;
+    const auto number = [&](const char* name, std::int64_t n) {
+      facts.range(fresh, ir::index(0), ir::index(n - 1));
+      return ir::var(fresh++, name);
+    };
+    std::vector<Expr> conditions;
+    ir::Substitution own, renamed;  // the earlier access is the other thread's
+    if (who == Meeting::warp) {
+      const Expr other = number("other_thread", launch_.threads);
+      conditions.push_back(ir::ne(ir::var(launch_.thread, "thread"), other));
+      renamed.emplace_back(launch_.thread, other);
+    } else {
+      const Expr warp = number("warp", launch_.threads / launch_.warp), lane = number("lane", launch_.warp);
+      const Expr other_warp = number("other_warp", launch_.threads / launch_.warp),
+                 other_lane = number("other_lane", launch_.warp);
+      conditions.push_back(ir::ne(warp, other_warp));
+      own.emplace_back(launch_.thread, ir::add(ir::mul(warp, ir::index(launch_.warp)), lane));
+      renamed.emplace_back(launch_.thread, ir::add(ir::mul(other_warp, ir::index(launch_.warp)), other_lane));
+    }
+    for (const Around& loop : b.loops)
+      range(facts, loop.var, ir::substitute(loop.begin, own), ir::substitute(loop.extent, own));
+    for (std::size_t k = 0; k < a.loops.size(); ++k) {
+      const Around& loop = a.loops[k];
+      if (k < a.common) {
+        // a loop that stands alike for all threads; bounds that differ between threads are no part of what is proved
+        continue;
+      }
+      const Id id = fresh++;
+      range(facts, id, ir::substitute(loop.begin, renamed), ir::substitute(loop.extent, renamed));
+      renamed.emplace_back(loop.var, ir::var(id, loop.name));
+      if (k == a.common && a.earlier) conditions.push_back(ir::lt(ir::var(id, loop.name), ir::var(loop.var, loop.name)));
+    }
+    if (!a.slot.empty() && !b.slot.empty()) {  // copies of a ring share no element
+      std::vector<Expr> same = conditions;
+      same.push_back(ir::eq(ir::substitute(a.slot, renamed), ir::substitute(b.slot, own)));
+      if (analysis::no_solution(same, facts).answer == analysis::Answer::proved) return false;
+    }
+    std::vector<Id> strides;
+    for (const ir::StrideArg& s : draft_.kernel.strides)
+      if (s.buffer == a.buffer) strides.push_back(s.id);
+    for (const auto& [x, y] :
+         analysis::digits_of_equal(ir::substitute(a.address, renamed), ir::substitute(b.address, own), strides))
+      conditions.push_back(ir::eq(x, y));
+    for (const Expr& e : a.when) conditions.push_back(ir::substitute(e, renamed));
+    for (const Expr& e : b.when) conditions.push_back(ir::substitute(e, own));
+    return analysis::no_solution(conditions, facts).answer != analysis::Answer::proved;
+  }
+
+  Expr slot(Id buffer, const Expr& address) const {
+    const auto ring = draft_.slots.find(buffer);
+    if (ring == draft_.slots.end()) return {};
+    const auto at = ring->second.find(address);
+    return at == ring->second.end() ? Expr() : at->second;
+  }
+
+  // Both are accesses of one stage to its own points, and bound loops give different threads different points (DISJOINT, proved
+  // at bind). Points have places of their own while the storage is the same: not in a ring, nor past the loops around it.
+  bool own_points(const Touch& a, const Touch& b) const {
+    const bool one_group = a.group != 0 && a.group == b.group, alike = ir::same(a.address, b.address);
+    if ((!one_group && !alike) || draft_.mapped.count(a.buffer)) return false;
+    if (!same_loops(a, b) && !(alike && same_points(a, b))) return false;
+    if (!same_threads(a, b)) return false;
+    const ir::KBuffer& buffer = draft_.kernel.buffers.at(a.buffer);
+    for (const Touch* t : {&a, &b})
+      for (std::size_t k = a.common; k < t->loops.size(); ++k)
+        if (std::find(buffer.inside.begin(), buffer.inside.end(), t->loops[k].var) != buffer.inside.end()) return false;
+    return true;
+  }
+  // What one thread computes for others (thread == 0) is not among its own points for them: who reads it stands under the
+  // conditions on the thread that its writer stands under. Of two stores each does its own points and no others, whatever
+  // conditions leave some out: those of the registers of a fragment (... + 8 < M, ... + 24 < M) differ.
+  bool same_threads(const Touch& a, const Touch& b) const {
+    const auto of_thread = [&](const Touch& t) {
+      std::vector<Expr> found, pending = t.when;
+      while (!pending.empty()) {
+        const Expr e = pending.back();
+        pending.pop_back();
+        if (ir::is(e, ir::Op::logic_and))
+          for (const Expr& part : ir::args_of(e)) pending.push_back(part);
+        else if (ir::uses_var(e, launch_.thread))
+          found.push_back(e);
+      }
+      return found;
+    };
+    const auto within = [&](const Touch& writer, const Touch& other) {
+      const std::vector<Expr> some = of_thread(writer), all = of_thread(other);
+      return std::all_of(some.begin(), some.end(), [&](const Expr& e) {
+        return std::any_of(all.begin(), all.end(), [&](const Expr& o) { return ir::same(e, o); });
+      });
+    };
+    if (a.write && b.write) return true;
+    return (!a.write || within(a, b)) && (!b.write || within(b, a));
+  }
+  // The start of a reduction and its steps, or two pieces of its steps: what loops they do not share do not move the address.
+  static bool same_points(const Touch& a, const Touch& b) {
+    std::size_t shared = 0;
+    while (shared < std::min(a.loops.size(), b.loops.size()) && a.loops[shared].var == b.loops[shared].var) ++shared;
+    const auto fixed = [&](const Touch& t) {
+      return std::none_of(t.loops.begin() + static_cast<std::ptrdiff_t>(shared), t.loops.end(),
+                          [&](const Around& l) { return ir::uses_var(t.address, l.var); });
+    };
+    return fixed(a) && fixed(b);
+  }
+  static bool same_loops(const Touch& a, const Touch& b) {
+    return std::equal(a.loops.begin(), a.loops.end(), b.loops.begin(), b.loops.end(),
+                      [](const Around& x, const Around& y) { return x.var == y.var; });
+  }
+  static void range(Facts& facts, Id var, const Expr& begin, const Expr& extent) {
+    facts.range(var, begin, ir::sub(ir::add(begin, extent), ir::index(1)));
+  }
+
+  Meeting between(const std::vector<Touch>& a, const std::vector<Touch>& b) {
+    Meeting most = Meeting::none;
+    for (const Touch& x : a)
+      for (const Touch& y : b)
+        if ((most = std::max(most, between(x, y))) == Meeting::block) return most;
+    return most;
+  }
+
+  // `since`: what was touched since the last barrier of the block. `uniform`: all threads reach this list.
+  void list(std::vector<KStmt>& body, std::vector<Touch>& since, bool uniform) {
+    for (std::size_t k = 0; k < body.size(); ++k) {
+      if (body[k].kind == KStmt::Kind::sync) {
+        meet(since, met_at(body[k]));
+        continue;
+      }
+      std::vector<Touch> here;
+      touches(body[k], here);
+      Meeting needed = Meeting::none;
+      if (body[k].kind == KStmt::Kind::for_ && draft_.rings.count(body[k].var)) {
+        if (narrowed(body[k], since, here, uniform)) continue;
+        needed = launch_.warp == 1 ? Meeting::none : between(since, here);
+        if (needed <= begins_with(body[k])) needed = Meeting::none;
+      } else {
+        needed = between(since, here);
+      }
+      if (needed != Meeting::none) {
+        if (!uniform) throw InternalError("a barrier that only some of the threads of " + launch_.name + " would reach");
+        if (k > 0 && met_at(body[k - 1]) == Meeting::warp) {  // that of an earlier round becomes the block's
+          body[k - 1] = barrier(body[k - 1].where, needed);
+        } else {
+          body.insert(body.begin() + static_cast<std::ptrdiff_t>(k), barrier(body[k].where, needed));
+          ++k;
+        }
+        meet(since, needed);
+      }
+      inside(body[k], since, here, uniform);
+    }
+  }
+
+  static Meeting met_at(const KStmt& s) {
+    if (s.kind != KStmt::Kind::sync) return Meeting::none;
+    if (s.sync->kind == ir::Sync::Kind::block) return Meeting::block;
+    return s.sync->kind == ir::Sync::Kind::warp ? Meeting::warp : Meeting::none;
+  }
+  static void meet(std::vector<Touch>& since, Meeting who) {
+    if (who == Meeting::block) since.clear();
+    if (who == Meeting::warp)
+      for (Touch& t : since) t.met = true;
+  }
+
+  // A pipelined loop begins every iteration with a barrier, which serves what comes before the loop as well.
+  static Meeting begins_with(const KStmt& ring) {
+    for (const KStmt& s : ring.body)
+      if (const Meeting m = met_at(s); m != Meeting::none) return m;
+    throw InternalError("a pipelined loop without a barrier");
+  }
+  // That one is of the warp where then no other is of the block: tried, and taken back if it is not so.
+  bool narrowed(KStmt& ring, std::vector<Touch>& since, const std::vector<Touch>& here, bool uniform) {
+    if (launch_.warp == 1 || between(since, here) == Meeting::block) return false;
+    KStmt loop = ring;
+    for (KStmt& s : loop.body)
+      if (met_at(s) == Meeting::block) s = barrier(s.where, Meeting::warp);
+    std::vector<Touch> within = since;
+    inside(loop, within, here, uniform);
+    if (meets_block(loop)) return false;
+    ring = std::move(loop);
+    since = std::move(within);
+    return true;
+  }
+  static bool meets_block(const KStmt& s) {
+    return met_at(s) == Meeting::block || std::any_of(s.body.begin(), s.body.end(), meets_block) ||
+           std::any_of(s.otherwise.begin(), s.otherwise.end(), meets_block);
+  }
+
+  // A statement that needs no barrier before it.
+  void inside(KStmt& s, std::vector<Touch>& since, const std::vector<Touch>& here, bool uniform) {
+    if (here.empty()) return;
+    const bool alike = uniform && same_for_all(s);
+    if (s.kind == KStmt::Kind::for_) {
+      const bool runs = analysis::can_prove(ir::gt(s.extent, ir::index(0)), facts_);
+      const bool steps = s.loop_kind == ir::LoopKind::serial || s.loop_kind == ir::LoopKind::unrolled;
+      const Facts outside = facts_;
+      range(facts_, s.var, s.begin, s.extent);
+      loops_.push_back(around(s));
+      const std::size_t open = open_;
+      if (alike) open_ = loops_.size();
+      std::vector<Touch> within = since;
+      list(s.body, within, alike && steps);
+      // what an iteration leaves meets the start of the next one
+      for (Touch& t : within) leave(t, loops_.size() - 1, alike);
+      list(s.body, within, alike && steps);
+      loops_.pop_back();
+      open_ = open;
+      facts_ = outside;
+      for (Touch& t : within) leave(t, std::min(open, loops_.size()), false);
+      if (runs) since.clear();
+      merge(since, within);
+    } else if (s.kind == KStmt::Kind::if_) {
+      const bool guard = !has_load(s.value);
+      std::vector<Touch> then = since, otherwise = since;
+      if (guard) when_.push_back(s.value);
+      list(s.body, then, alike);
+      if (guard) when_.back() = ir::logic_not(s.value);
+      list(s.otherwise, otherwise, alike);
+      if (guard) when_.pop_back();
+      merge(then, otherwise);
+      since = std::move(then);
+    } else {
+      merge(since, here);
+    }
+  }
+
+  // Loop number `depth` goes on to its next iteration (`again`), or ends.
+  static void leave(Touch& t, std::size_t depth, bool again) {
+    if (t.loops.size() <= depth || t.common <= depth) {
+      if (t.common == depth && !again) t.earlier = false;
+      return;
+    }
+    t.common = depth;
+    t.earlier = again;
+  }
+
+  static void merge(std::vector<Touch>& since, const std::vector<Touch>& more) {
+    for (const Touch& t : more) {
+      const auto known = std::find_if(since.begin(), since.end(), [&](const Touch& o) {
+        return o.buffer == t.buffer && o.write == t.write && o.atomic == t.atomic && o.group == t.group &&
+               o.common == t.common && o.earlier == t.earlier && ir::same(o.address, t.address) && same_loops(o, t) &&
+               std::equal(o.when.begin(), o.when.end(), t.when.begin(), t.when.end(), ir::same);
+      });
+      if (known == since.end())
+        since.push_back(t);
+      else
+        known->met = known->met && t.met;
+    }
+  }
+
+  // What is read of arguments that nothing writes is the same for all threads that read it at one place.
+  bool same_for_all(const KStmt& s) const {
+    bool same = true;
+    for_each_expr(s, [&](const Expr& e) {
+      ir::walk(e, [&](const Expr& x) {
+        if (ir::is(x, ir::Op::load)) {
+          const ir::KBuffer& b = draft_.kernel.buffers.at(x.node()->id);
+          same = same && b.storage == ir::Storage::argument && !b.written;
+        }
+        return same;
+      });
+      same = same && !ir::uses_var(e, launch_.thread);
+    });
+    return same;
+  }
+
+  static KStmt barrier(Where where, Meeting who) {
+    KStmt s;
+    s.kind = KStmt::Kind::sync;
+    s.where = where;
+    ir::Sync sync;
+    sync.kind = who == Meeting::warp ? ir::Sync::Kind::warp : ir::Sync::Kind::block;
+    s.sync = std::make_shared<const ir::Sync>(std::move(sync));
+    return s;
+  }
+
+  const Draft& draft_;
+  const ir::Launch& launch_;
+  Facts facts_;
+  Id fresh_;
+  std::map<std::vector<std::uintptr_t>, bool> collide_;  // by what a question is about
+  std::vector<Expr> asked_;                              // so that no node in it is another one
+  std::vector<Around> loops_;
+  std::vector<Expr> when_;
+  std::size_t open_ = 0;  // so many of the loops around stand at one iteration for all threads between two barriers
+};
+
+void visit(Draft& draft, std::vector<KStmt>& list, Id fresh) {
+  for (KStmt& s : list) {
+    if (s.kind == KStmt::Kind::launch) {
+      Facts facts = facts_of(draft.kernel);
+      const ir::Launch& l = *s.launch;
+      for (int d = 0; d < 3; ++d)
+        if (l.block[d] != 0) facts.range(l.block[d], ir::index(0), ir::sub(l.grid[d], ir::index(1)));
+      facts.range(l.thread, ir::index(0), ir::index(l.threads - 1));
+      Synchroniser(draft, l, std::move(facts), fresh).run(s.body);
+    } else {
+      visit(draft, s.body, fresh);
+      visit(draft, s.otherwise, fresh);
+    }
+  }
+}
+
+}  // namespace
+
+void synchronise(Draft& draft) { visit(draft, draft.kernel.body, unused_id(draft.kernel)); }
+
+}  // namespace ashlar::lower_impl

@@ -1,9 +1,0 @@
-#pragma once
-// Stages inside of recurrences (ir/recurrence.h) stay between the steps.
-#include "schedule/edit.h"
-
-namespace ashlar::schedule {
-
-void prove_inside(Context&, const Stmt& nest, Id recurrence);
-
-}  // namespace ashlar::schedule

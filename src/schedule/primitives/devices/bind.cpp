@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// bind(loop, axis): the iterations are the blocks of a grid or the threads of a block (gpu::block_x, gpu::thread_x, ...).
+//
+// Legality: DISJOINT, as for parallel; blocks stand outside of threads, and nothing but blocks outside of a block. What the
+// launch needs as a whole (one shape, the device's limits) is checked when the schedule is complete, at the line of this call.
+#include "schedule/legality/legality.h"
+#include "schedule/primitives/primitives.h"
+
+namespace ashlar::schedule {
+
+void apply_bind(Context& c) {
+  // match
+  Stmt& loop = c.loop(0);
+  ThreadAxis axis;
+  if (!ir::parse(c.word(1).c_str(), axis)) c.refuse("an axis of a launch: block_x, thread_x, warp, ...", c.word(1));
+  require_serial(c, loop);
+  if (!c.target.is_gpu())
+    c.refuse("a target with blocks and threads, such as vulkan (parallel spreads over the cores of a processor)",
+             std::string(c.target.text()));
+  // rewrite; handles stay
+  loop.loop_kind = ir::LoopKind::bound;
+  loop.bound_to = axis;
+  loop.where = c.step.where;
+  // prove
+  prove_bound(c, loop);
+}
+
+}  // namespace ashlar::schedule

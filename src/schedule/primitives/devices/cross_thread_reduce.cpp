@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// cross_thread_reduce(loop): the iterations of a reduction loop may be threads. Each accumulates a part of its own, and every
+// thread gets what the parts give together. bind says which threads, after this call.
+//
+//   for ko                                        part = 0                           in every thread
+//     for ki       thread_x                ->     for ko
+//       total += x[ko * 128 + ki]                   part += x[ko * 128 + thread_x]
+//                                                 total = init + all threads' parts, combined in a tree
+//
+// Legality: REASSOC, and a reducer whose identity is known; the rest (uniform loops around, constant extents inside) follows
+// from where the loop stands, and is proved again after every step. The tree is in analysis/thread_tree.h.
+#include "schedule/legality/legality.h"
+#include "schedule/primitives/primitives.h"
+
+namespace ashlar::schedule {
+
+void apply_cross_thread(Context& c) {
+  // match
+  Stmt& loop = c.loop(0);
+  require_serial(c, loop), require_whole(c, loop);
+  if (!c.target.is_gpu())
+    c.refuse("a target with threads, such as vulkan (rfactor makes lanes of a reduction)", std::string(c.target.text()));
+  if (const ir::Stage& stage = c.p.stage(nest_of(c.p, loop.id).stage); stage.scatters())
+    c.refuse("a reduction whose steps combine into one element",
+             name_of(c.p, loop) + ", steps of a scatter (rfactor makes private results)");
+  // rewrite; handles stay
+  loop.combines = true;
+  loop.where = c.step.where;
+  // prove
+  prove_combined(c, loop);
+}
+
+}  // namespace ashlar::schedule

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// pipeline(loop, {stages, loads, async_copy}): what the loads compute for an iteration of the loop is computed stages - 1
+// iterations earlier, into a ring of as many buffers.
+//
+//   for ko                         A[0] = tile 0                                     first: stages - 1 tiles
+//     A = tile ko          ->      for ko
+//     barrier                        barrier
+//     acc += A ...                   if ko + 1 < K: A[(ko + 1) % 2] = tile ko + 1
+//     barrier                        acc += A[ko % 2] ...
+//
+// Legality: ORDER: the loads read nothing that is computed inside the loop, and lie in shared memory inside it; CAPACITY when
+// the schedule is complete: the ring fits. With async_copy the loads copy, in pieces that the device's asynchronous copy has.
+#include <algorithm>
+
+#include "schedule/legality/legality.h"
+#include "schedule/primitives/primitives.h"
+
+namespace ashlar::schedule {
+
+void apply_pipeline(Context& c) {
+  // match
+  Stmt& loop = c.loop(0);
+  require_serial(c, loop), require_whole(c, loop);
+  if (!c.target.is_gpu())
+    c.refuse("a target with shared memory, such as vulkan (prefetch asks for what a processor reads later)",
+             std::string(c.target.text()));
+  ir::Pipeline p;
+  const std::int64_t stages = c.integer(1);
+  if (stages < 2 || stages > 8) c.refuse("2 to 8 stages", std::to_string(stages));
+  p.stages = static_cast<int>(stages);
+  p.async_copy = c.integer(2) != 0;
+  p.where = c.step.where;
+  if (c.count() < 4) c.refuse("loads: stages that are computed at " + name_of(c.p, loop), "none");
+  for (std::size_t k = 3; k < c.count(); ++k) {
+    const Id load = c.stage(k).id;
+    if (std::find(p.loads.begin(), p.loads.end(), load) != p.loads.end())
+      c.refuse("each load once", c.stage(k).name + " twice");
+    p.loads.push_back(load);
+  }
+  // rewrite; handles stay
+  loop.pipeline = std::move(p);
+  // prove
+  prove_pipeline(c, loop);
+}
+
+}  // namespace ashlar::schedule

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// vthread(loop): the iterations are virtual threads. One thread computes them all, statement by statement: it does the first
+// statement of each before the second of any, and what is loaded for the block is loaded once.
+//
+//   for v in 2        vthread                    for ko
+//     for ko                                       A_shared = ...            once, for both
+//       A_shared = ...                   ->        acc[0] += ...
+//       acc += ...                                 acc[1] += ...             registers of its own for each
+//
+// Legality: DISJOINT, as for bind; CAPACITY, a constant extent of at most 64.
+#include "schedule/legality/legality.h"
+#include "schedule/primitives/primitives.h"
+
+namespace ashlar::schedule {
+
+void apply_vthread(Context& c) {
+  // match
+  Stmt& loop = c.loop(0);
+  require_serial(c, loop), require_whole(c, loop);
+  if (!c.target.is_gpu())
+    c.refuse("a target with blocks and threads, such as vulkan (unroll repeats statements on a processor)",
+             std::string(c.target.text()));
+  // rewrite; handles stay
+  loop.loop_kind = ir::LoopKind::vthread;
+  loop.where = c.step.where;
+  // prove
+  prove_virtual(c, loop);
+}
+
+}  // namespace ashlar::schedule

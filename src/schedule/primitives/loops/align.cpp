@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// align(stage, dim, n): the extent of a stored dimension is rounded up to a multiple of n.
+#include "schedule/primitives/storage/storage.h"
+
+#include "schedule/legality/legality.h"
+#include "schedule/primitives/primitives.h"
+
+namespace ashlar::schedule {
+
+void apply_align(Context& c) {
+  const ir::Stage& stage = c.stage(0);
+  const std::int64_t dim = c.integer(1), to = c.integer(2);
+  if (to < 1) c.refuse("a multiple of at least 1", std::to_string(to));
+  for (std::size_t k = 0; k < stage.buffers.size(); ++k) {
+    ir::Buffer& b = storage_of(c, stage, k);
+    const std::int64_t rank = b.layout.map.empty() ? b.rank : static_cast<std::int64_t>(b.layout.map.size());
+    if (dim < 0 || dim >= rank)
+      c.refuse("a stored dimension of " + b.name + " below " + std::to_string(rank), std::to_string(dim));
+    if (b.layout.align_dim >= 0 && b.layout.align_dim != dim)
+      c.refuse("one aligned dimension of " + b.name,
+               "dimension " + std::to_string(dim) + " beside dimension " + std::to_string(b.layout.align_dim));
+    b.layout.align_dim = dim;
+    b.layout.pad_to = to;
+    b.where = c.step.where;
+  }
+}
+
+}  // namespace ashlar::schedule

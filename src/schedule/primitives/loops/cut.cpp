@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// cut(stage, terms, loop): of a reduction, the terms of earlier iterations of a loop are summed by a stage of their own, from
+// which the stage goes on.
+//
+//   S[i, j] = sum of v over k in [0, j)     S_cut[i, j] = sum of v over k in [0, j / 16 * 16)
+//   loop jo of j by 16, cut(k, jo)     ->   S[i, j]     = sum of v over k in [j / 16 * 16, j) from S_cut[i, j]
+//
+// All points of an iteration of jo have the same terms in S_cut. So these are computed for all of them at once, in lanes, at
+// jo: where the loop is one of a recurrence that S is inside of, they read earlier blocks alone. In this form the blocked
+// factorizations of linear algebra are written (Golub and Van Loan, Matrix Computations, 3.2).
+//
+// The loop is the outer one of a split of a dimension by a constant, or of the split of such a block in equal parts: of the
+// stage, or of what reads the stage at that dimension's variable. Where it counts down, earlier iterations are those of greater
+// values, so the terms behind come first.
+//
+// Legality: each term is in one of the two, and they come in the order of definition; but for a loop that counts down: REASSOC.
+#include <algorithm>
+
+#include <ashlar/analysis/simplify.h>
+#include <ashlar/ir/recurrence.h>
+
+#include "schedule/legality/legality.h"
+#include "schedule/primitives/primitives.h"
+#include "schedule/primitives/storage/storage.h"
+
+namespace ashlar::schedule {
+namespace {
+
+// A dimension of the stage that the blocks are of, and the one of the loop's own stage.
+struct Blocks {
+  std::size_t dim = 0;
+  ir::IterVar of;
+  std::int64_t size = 0;
+};
+
+// The dimension of `stage` whose index is the variable in all reads by `reader`.
+std::optional<std::size_t> dimension_at(const ir::Stage& reader, const ir::Stage& stage, Id variable) {
+  std::optional<std::vector<bool>> at;
+  const auto meet = [&](const Expr& e) {
+    ir::walk(e, [&](const Expr& x) {
+      if (!ir::is(x, ir::Op::load) ||
+          std::find(stage.buffers.begin(), stage.buffers.end(), x.node()->id) == stage.buffers.end())
+        return true;
+      const auto index = ir::args_of(x);
+      if (!at) at.emplace(index.size(), true);
+      for (std::size_t d = 0; d < index.size(); ++d)
+        (*at)[d] = (*at)[d] && ir::is(index[d], ir::Op::var) && index[d].node()->id == variable;
+      return true;
+    });
+  };
+  for (const auto* list : {&reader.values, &reader.inits})
+    for (const Expr& e : *list) meet(e);
+  if (!at) return {};
+  const auto found = std::find(at->begin(), at->end(), true);
+  return found == at->end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - at->begin()));
+}
+
+Blocks blocks_of(Context& c, const ir::Stage& stage, const Stmt& loop) {
+  const ir::Axis& outer = c.p.axis(loop.axis);
+  Blocks b;
+  const auto expect = [&](bool holds) {
+    if (!holds) c.refuse("the outer loop of a split of a dimension by a constant", name_of(c.p, loop));
+  };
+  expect(outer.origin == ir::Axis::Origin::split_outer && !outer.reduce && outer.parts == 0 &&
+         ir::is_int(outer.factor, &b.size));
+  const ir::Axis* root = &c.p.axis(outer.parent);
+  for (std::int64_t larger = 0; root->origin != ir::Axis::Origin::root; root = &c.p.axis(root->parent)) {
+    expect(root->origin == ir::Axis::Origin::split_inner && ir::is_int(root->factor, &larger));
+    if (larger % b.size != 0)
+      c.refuse("a split of a block in equal parts",
+               name_of(c.p, loop) + ", " + std::to_string(b.size) + " of " + std::to_string(larger));
+  }
+  const ir::Stage& owner = c.p.stage(nest_of(c.p, loop.id).stage);
+  const Id variable = root->iter;
+  const auto dim =
+      owner.id == stage.id
+          ? std::optional(static_cast<std::size_t>(
+                std::find_if(stage.iters.begin(), stage.iters.end(), [&](const ir::IterVar& v) { return v.id == variable; }) -
+                stage.iters.begin()))
+          : dimension_at(owner, stage, variable);
+  if (!dim)
+    c.refuse("a loop of " + stage.name + ", or of a stage that reads it at the variable of the loop", name_of(c.p, loop));
+  b.dim = *dim;
+  for (const ir::IterVar& v : owner.iters)
+    if (v.id == variable) b.of = v;
+  if (b.of.descending && b.of.end.empty())
+    c.refuse("loops in the order of their variables (move this call before reverse)", name_of(c.p, loop));
+  return b;
+}
+
+// Where the block of a value begins; of blocks that count down, where it ends.
+Expr border_of(const Blocks& b, const Expr& value) {
+  const Expr size = ir::index(b.size);
+  const auto whole = [&](const Expr& steps) { return ir::mul(ir::div(steps, size), size); };
+  if (b.of.descending) return ir::sub(b.of.end, whole(ir::sub(ir::sub(b.of.end, ir::index(1)), value)));
+  return b.of.begin.empty() ? whole(value) : ir::add(b.of.begin, whole(ir::sub(value, b.of.begin)));
+}
+
+// A minimum of both, without the operands that are never the least.
+Expr least_of(const Expr& bound, const Expr& border, const analysis::Facts& facts) {
+  if (analysis::can_prove(ir::le(border, bound), facts)) return border;
+  if (!ir::is(bound, ir::Op::min)) return ir::min(bound, border);
+  const auto args = ir::args_of(bound);
+  for (std::size_t k = 0; k < 2; ++k)
+    if (analysis::can_prove(ir::le(border, args[k]), facts)) return least_of(args[1 - k], border, facts);
+  return ir::min(bound, border);
+}
+
+analysis::Facts facts_of_points(const Program& p, const ir::Stage& stage) {
+  analysis::Facts facts = analysis::facts_of_arguments(p);
+  for (const ir::IterVar& v : stage.iters)
+    if (v.kind != ir::IterKind::reduce && !v.begin.empty()) facts.range(v.id, v.begin, ir::sub(v.end, ir::index(1)));
+  return facts;
+}
+
+}  // namespace
+
+void apply_cut(Context& c) {
+  // match
+  ir::Stage& stage = c.stage(0);
+  const Stmt terms = c.loop(1), loop = c.loop(2);
+  require_serial(c, terms), require_whole(c, terms);
+  const Stmt& nest = only_nest(c, stage);
+  const ir::Axis& axis = c.p.axis(terms.axis);
+  if (nest_of(c.p, terms.id).id != nest.id || !axis.reduce) c.refuse("a loop over terms of " + stage.name, name_of(c.p, terms));
+  if (axis.origin != ir::Axis::Origin::root)
+    c.refuse("a loop over terms that is whole (move this call before its split)", name_of(c.p, terms));
+  for (const ir::IterVar& v : stage.iters)
+    if (v.id == axis.iter && v.descending)
+      c.refuse("terms in the order of definition (move this call before reverse)", name_of(c.p, terms));
+  if (stage.scatters() || stage.atomic)
+    c.refuse("a reduction whose points have terms of their own", stage.name + ", a scatter");
+  if (terms.combines || terms.pipeline.stages > 0 || terms.tight)
+    c.refuse("a loop as it was defined (move this call before cross_thread_reduce, pipeline or tighten)", name_of(c.p, terms));
+  ir::walk(nest.body, [&](const Stmt& s) {
+    if (s.kind == Stmt::Kind::nest)
+      c.refuse("a stage with nothing placed in it yet (move cut before compute_at of its producers)",
+               c.p.stage(s.stage).name + " inside " + stage.name);
+    if (s.kind == Stmt::Kind::block && (s.first_stores || s.piece != Stmt::Piece::whole))
+      c.refuse("a reduction that starts from its init where it is computed", stage.name);
+    if (s.kind == Stmt::Kind::loop && s.loop_kind == ir::LoopKind::tensorized)
+      c.refuse("loops without an intrinsic (move this call before tensorize)", name_of(c.p, s));
+  });
+  const Blocks blocks = blocks_of(c, stage, loop);
+  const auto around = ir::path_to(c.p, terms.id);
+  for (const ir::Root& r : nest.roots)
+    for (Id leaf : r.iter == stage.iters.at(blocks.dim).id ? ir::leaves_of(c.p, r.axis) : std::vector<Id>())
+      if (std::none_of(around.begin(), around.end(),
+                       [&](const Stmt* s) { return s->kind == Stmt::Kind::loop && s->axis == leaf; }))
+        c.refuse("a loop over terms inside the loops over " + stage.iters.at(blocks.dim).name + ", which bounds it then",
+                 name_of(c.p, terms) + " outside " + c.p.axis(leaf).name);
+  const auto found =
+      std::find_if(stage.iters.begin(), stage.iters.end(), [&](const ir::IterVar& v) { return v.id == axis.iter; });
+  const ir::IterVar before = *found;
+  for (auto v = stage.iters.begin(); v != stage.iters.end(); ++v) {
+    if (v->kind == ir::IterKind::reduce && v < found)
+      c.refuse("the first of the loops over terms of " + stage.name, name_of(c.p, terms) + ", behind " + v->name);
+    for (const Expr* bound : {&v->begin, &v->end})
+      if (v->kind == ir::IterKind::reduce && !bound->empty() && ir::uses_var(*bound, before.id))
+        c.refuse("terms whose number does not depend on " + before.name, v->name + " of " + stage.name);
+  }
+  // Of a reader alone: the stage is computed at the points of the reader's domain.
+  const Id owner = c.p.stage(nest_of(c.p, loop.id).stage).id;
+  const bool alone = std::none_of(c.p.stages.begin(), c.p.stages.end(), [&](const auto& s) {
+    return s.first != owner &&
+           std::any_of(stage.buffers.begin(), stage.buffers.end(), [&](Id b) { return reads_buffer(s.second, b); });
+  });
+  // prove
+  if (blocks.of.descending)
+    prove_reassociation(c, stage, "cut takes its last terms first",
+                        "the loop " + name_of(c.p, loop) + " counts down, so the terms of earlier iterations come last");
+  // rewrite: the definitions
+  const ir::IterVar& point = stage.iters.at(blocks.dim);
+  const Expr value = ir::var(point.id, point.name);
+  analysis::Facts facts = facts_of_points(c.p, stage);
+  if (point.begin.empty() && !blocks.of.begin.empty() && alone)
+    facts.range(point.id, blocks.of.begin, ir::sub(blocks.of.end, ir::index(1)));
+  const Expr border = analysis::simplify(border_of(blocks, value), facts);
+  ir::Stage part;
+  part.id = c.p.fresh();
+  part.name = stage.name + "_cut";
+  part.where = c.step.where;
+  part.reducer = stage.reducer;
+  part.origin = ir::Stage::Origin::rfactor;
+  part.origin_of = stage.id;
+  ir::Substitution to;
+  std::vector<Expr> reads;
+  for (const ir::IterVar& v : stage.iters) {
+    ir::IterVar w = v;
+    w.id = c.p.fresh();
+    w.descending = false;
+    if (v.kind != ir::IterKind::reduce) {
+      w.begin = w.end = Expr();
+      reads.push_back(ir::var(v.id, v.name));
+    } else {
+      const bool cut = v.id == before.id;
+      w.begin = ir::substitute(cut && blocks.of.descending ? ir::max(v.begin, border) : v.begin, to);
+      w.end = ir::substitute(cut && !blocks.of.descending ? least_of(v.end, border, facts) : v.end, to);
+    }
+    part.iters.push_back(w);
+    to.emplace_back(v.id, ir::var(w.id, w.name));
+  }
+  for (const Expr& atom : stage.domain) part.domain.push_back(ir::substitute(atom, to));
+  for (const Expr& e : stage.values) part.values.push_back(ir::substitute(e, to));
+  for (const Expr& e : stage.inits) part.inits.push_back(ir::substitute(e, to));
+  std::vector<Id> own;
+  for (const Id b : std::vector<Id>(stage.buffers)) {
+    const ir::Buffer like = c.p.buffer(b);
+    ir::Buffer& made =
+        new_buffer(c, like, part.name + (stage.buffers.size() == 1 ? "" : std::to_string(own.size())), Scope::global);
+    made.stage = part.id;
+    own.push_back(made.id);
+  }
+  part.buffers = own;
+  if (blocks.of.descending)
+    found->end = least_of(before.end, border, facts);
+  else
+    found->begin = analysis::can_prove(ir::le(before.begin, border), facts) ? border : ir::max(before.begin, border);
+  for (std::size_t k = 0; k < own.size(); ++k)
+    stage.inits[k] = ir::load(own[k], c.p.buffer(own[k]).name, c.p.buffer(own[k]).type, reads, c.step.where);
+  c.p.stages[part.id] = part;
+  // the tree: just before the stage
+  std::vector<Stmt> made;
+  for (const Id b : own) made.push_back(fresh_alloc(c.p, b, c.step.where));
+  made.push_back(fresh_nest(c.p, c.p.stage(part.id), c.step.where));
+  const Spot spot = locate(c.p, only_nest(c, c.p.stage(c.step.args[0].id)).id);
+  spot.body->insert(spot.body->begin() + static_cast<std::ptrdiff_t>(spot.index), std::make_move_iterator(made.begin()),
+                    std::make_move_iterator(made.end()));
+  // remap
+  c.results = {part.id};
+}
+
+}  // namespace ashlar::schedule

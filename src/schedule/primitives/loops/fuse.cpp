@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// fuse(outer, inner): one loop over both.
+//
+//   for i in M                   for i_j in M * N
+//     for j in N         ->        block C               i = i_j / N, j = i_j % N
+//       block C
+//
+// A prefetch along the inner loop runs along the fused one afterwards, as many iterations ahead.
+#include "schedule/primitives/primitives.h"
+
+namespace ashlar::schedule {
+
+void apply_fuse(Context& c) {
+  // match
+  Stmt& outer = c.loop(0);
+  const Stmt& wanted = c.loop(1);
+  require_serial(c, outer), require_serial(c, wanted);
+  require_whole(c, outer), require_whole(c, wanted);
+  if (outer.body.size() != 1 || outer.body.front().id != wanted.id) {
+    const bool reversed = wanted.body.size() == 1 && wanted.body.front().id == outer.id;
+    c.refuse("a loop whose body is exactly the other one",
+             name_of(c.p, wanted) + " is not directly inside " + name_of(c.p, outer) +
+                 (reversed ? ": the outer loop is named first, here " + c.p.axis(wanted.axis).name : ""));
+  }
+  const ir::Axis a = c.p.axis(outer.axis), b = c.p.axis(wanted.axis);
+  for (Id axis : {a.id, b.id}) {
+    int over = 0;
+    ir::walk(c.p.body, [&](const Stmt& s) { over += s.kind == Stmt::Kind::loop && s.axis == axis; });
+    if (over != 1)
+      c.refuse("loops that stand at one place",
+               c.p.axis(axis).name + " of " + c.p.stage(nest_of(c.p, outer.id).stage).name + copied_by(c.p, outer, "fuse"));
+  }
+  for (const Stmt* loop : {static_cast<const Stmt*>(&outer), &wanted})
+    if (slides_along(c.p.body, loop->id))
+      c.refuse("loops that no stage slides along", name_of(c.p, *loop) + " (move the fuse before the slide)");
+  // prove: both run over one kind of iteration, and the inner extent is the same for every outer iteration
+  if (a.reduce != b.reduce)
+    c.refuse("two loops of one kind", std::string(a.reduce ? "a reduction, " : "a spatial loop, ") + a.name + ", and " +
+                                          (b.reduce ? "a reduction, " : "a spatial loop, ") + b.name);
+  if (outer.tight) c.refuse("an outer loop that was not tightened", name_of(c.p, outer));
+  if (ir::uses_var(b.extent, a.id))
+    c.refuse("an inner loop whose extent does not depend on the outer one", b.name + " in " + ir::text(b.extent));
+  std::int64_t outer_extent = 0, inner_extent = 0, product = 0;
+  if (ir::is_int(a.extent, &outer_extent) && ir::is_int(b.extent, &inner_extent) &&
+      (__builtin_mul_overflow(outer_extent, inner_extent, &product) || product > std::int64_t{1} << 62))
+    c.refuse("a number of iterations that 62 bits hold",
+             std::to_string(outer_extent) + " times " + std::to_string(inner_extent));
+  bool table =
+      false;  // such an extent is read where the outer loop has not run past its end, which a split of the fused one may
+  ir::walk(b.extent, [&](const Expr& e) { return table |= ir::is(e, ir::Op::load), !table; });
+  if (table) c.refuse("an inner loop whose extent is read from no table", b.name + " in " + ir::text(b.extent));
+  // rewrite
+  ir::Axis fused;
+  fused.id = c.p.fresh();
+  fused.name = a.name + "_" + b.name;
+  fused.where = c.step.where;
+  fused.origin = ir::Axis::Origin::fused;
+  fused.outer = a.id, fused.inner = b.id;
+  fused.reduce = a.reduce;
+  fused.extent = ir::mul(a.extent, b.extent);
+  c.p.axes[fused.id] = fused;
+  c.p.axes[a.id].became = c.p.axes[b.id].became = {fused.id};
+  const std::string outer_name = name_of(c.p, outer), inner_name = name_of(c.p, wanted);
+  const Id outer_id = outer.id, inner_id = wanted.id;
+  std::vector<Stmt> body = std::move(outer.body.front().body);
+  replace_axis(body, a.id, ir::axis_value(c.p, a.id));
+  replace_axis(body, b.id, ir::axis_value(c.p, b.id));
+  outer.body = std::move(body);
+  outer.id = c.p.fresh();
+  move_prefetches(outer.body, inner_id, outer.id);
+  outer.axis = fused.id;
+  outer.where = c.step.where;
+  c.results = {outer.id};
+  // remap
+  c.consume(outer_id, outer_name, "was fused into", c.results);
+  c.consume(inner_id, inner_name, "was fused into", c.results);
+}
+
+}  // namespace ashlar::schedule

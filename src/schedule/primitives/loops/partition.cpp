@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// partition(loop, at): the iterations below a point and those from it on get loops of their own, one behind the other.
+//
+//   for y in H                       for y to H - 1 of H
+//     body                  ->         body
+//                                    for y from H - 1 of H
+//                                      body (copy)
+//
+// `at` counts iterations from 0, over symbols; where it is past the end the second loop is empty. That one may be cut again,
+// further on. The loops share their axis: conditions on it, such as the clamp of a stencil at its edge, are decided in each of
+// them.
+#include "schedule/legality/legality.h"
+#include "schedule/primitives/primitives.h"
+
+namespace ashlar::schedule {
+
+void apply_partition(Context& c) {
+  // match
+  Stmt& loop = c.loop(0);
+  require_serial(c, loop);
+  const bool again = loop.part == ir::Part::above;
+  if (!again) require_whole(c, loop);
+  require_no_slide(c, loop);
+  const Arg& point = c.expect(1, Arg::Kind::exprs, "a point");
+  if (point.exprs.size() != 1 || !point.exprs.front().type().is_index()) c.refuse("one point, an index", "something else");
+  const analysis::Facts facts = analysis::facts_of_arguments(c.p);
+  const Expr at = analysis::simplify(over_symbols(c, point.exprs.front(), "a point"), facts);
+  // prove: the iterations stay in their order; only that the point is one, and comes after the first
+  if (const auto proof = analysis::prove(ir::ge(at, ir::index(0)), facts); !proof)
+    c.unproved(Obligation::cover, "a point of " + name_of(c.p, loop) + " of at least 0 (max(at, 0), or a Symbol with min)",
+               ir::text(at), proof.why);
+  if (again)
+    if (const auto proof = analysis::prove(ir::ge(at, loop.from), facts); !proof)
+      c.unproved(Obligation::cover,
+                 "a point of " + name_of(c.p, loop) + " of at least " + ir::text(loop.from) +
+                     ", where it begins (max of both, or a Symbol with min)",
+                 ir::text(at), proof.why);
+  // rewrite
+  Stmt copy = copy_subtree(c.p, loop);
+  copy.where = loop.where = c.step.where;
+  copy.from = loop.to = at;
+  loop.part = again ? ir::Part::between : ir::Part::below;
+  copy.part = again ? ir::Part::beyond : ir::Part::above;
+  c.results = {copy.id};
+  insert_beside(c.p, loop.id, std::move(copy), true);
+  // remap: the loop keeps its id; the copies know what they are copies of
+}
+
+}  // namespace ashlar::schedule

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// reverse(loop): the loop over a variable goes from its last value to its first.
+//
+//   for i in N                         for i in N
+//     y[i] = f(i)            ->          y[N - 1 - i] = f(N - 1 - i)
+//
+// The iteration variable descends (its value is the last of the nest's box minus the axis), so whatever is done to the loop
+// afterwards (splits, parts, kinds) goes along with it.
+//
+// Legality: ORDER. Points of a stage are independent; the terms of a reduction are met in another order, which needs REASSOC.
+#include <algorithm>
+
+#include "schedule/legality/legality.h"
+#include "schedule/primitives/primitives.h"
+
+namespace ashlar::schedule {
+
+void apply_reverse(Context& c) {
+  // match: the one loop over an iteration variable, as the definition made it
+  Stmt& loop = c.loop(0);
+  require_serial(c, loop);
+  require_whole(c, loop);
+  require_no_slide(c, loop);
+  const ir::Axis& axis = c.p.axis(loop.axis);
+  ir::Stage& stage = c.p.stages.at(nest_of(c.p, loop.id).stage);
+  const Stmt& nest = only_nest(c, stage);
+  require_no_recurrence(c, stage, ", whose steps have an order");
+  if (axis.origin != ir::Axis::Origin::root)
+    c.refuse("a loop over a whole variable (move this call before splits and fusions of it)", name_of(c.p, loop));
+  int over = 0;
+  ir::walk(c.p.body, [&](const Stmt& s) { over += s.kind == Stmt::Kind::loop && s.axis == loop.axis; });
+  if (over != 1) c.refuse("a loop that stands at one place", name_of(c.p, loop) + copied_by(c.p, loop, "reverse"));
+  ir::walk(nest.body, [&](const Stmt& s) {
+    if (s.kind == Stmt::Kind::block && s.stage == stage.id && s.first_stores && axis.reduce)
+      c.refuse("a sum whose init is stored in advance (move this call before rfactor)",
+               stage.name + ", whose first step stores");
+    if (s.kind == Stmt::Kind::prefetch && s.loop == loop.id)
+      c.refuse("a loop along which nothing is prefetched (move this call before the prefetch)",
+               name_of(c.p, loop) + ", along which " + c.p.buffer(s.buffer).name + " is");
+  });
+  // prove
+  if (axis.reduce)
+    prove_reassociation(c, stage, "this turns the order of its terms around",
+                        axis.name + " = 0 comes before " + axis.name + " = 1 in the definition, and after it in the schedule");
+  // rewrite; handles stay
+  for (ir::IterVar& v : stage.iters)
+    if (v.id == axis.iter) v.descending = !v.descending;
+  loop.where = c.step.where;
+}
+
+}  // namespace ashlar::schedule

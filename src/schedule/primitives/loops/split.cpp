@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// split(loop, factor, tail): v = outer * factor + inner.
+//
+//   for i in M                   for io in (M + 31) / 32
+//     block C            ->        for ii in 32
+//                                    block C              where io * 32 + ii < M       (Tail::guard)
+//
+// Tails: guard adds that condition; exact proves that the factor divides the extent; shift moves the last tile back,
+// min(io * f, M - f), and computes some iterations twice; pad computes past the extent, over storage nobody misses; peel takes
+// the iterations of the outer loop with incomplete tiles apart.
+//
+// A prefetch along the loop runs along the inner one afterwards, as many iterations ahead: it asks for the same lines.
+#include <ashlar/ir/vscale.h>
+
+#include "schedule/legality/legality.h"
+#include "schedule/primitives/primitives.h"
+
+namespace ashlar::schedule {
+namespace {
+
+ir::Tail tail_of(const Context& c, const std::string& word) {
+  if (word == "guard") return ir::Tail::guard;
+  if (word == "predicate") return ir::Tail::predicate;
+  if (word == "shift") return ir::Tail::shift;
+  if (word == "pad") return ir::Tail::pad;
+  if (word == "peel") return ir::Tail::peel;
+  if (word == "exact") return ir::Tail::exact;
+  c.refuse("a tail: guard, predicate, shift, pad, peel or exact", "\"" + word + "\"");
+}
+
+// Tiles are run to their padded extent: what is counted there must stay far from 63 bits.
+void require_small(const Context& c, std::int64_t n, const char* what) {
+  if (n > INT32_MAX) c.refuse(std::string(what) + " of at most " + std::to_string(INT32_MAX), std::to_string(n));
+}
+
+// match
+Stmt& splittable(Context& c) {
+  Stmt& loop = c.loop(0);
+  require_serial(c, loop);
+  require_whole(c, loop);
+  int over = 0;
+  ir::walk(c.p.body, [&](const Stmt& s) { over += s.kind == Stmt::Kind::loop && s.axis == loop.axis; });
+  if (over != 1) c.refuse("a loop that stands at one place", name_of(c.p, loop) + copied_by(c.p, loop, "split"));
+  if (slides_along(c.p.body, loop.id))
+    c.refuse("a loop that no stage slides along", name_of(c.p, loop) + " (move the split before the slide)");
+  return loop;
+}
+
+// rewrite: the loop becomes outer { inner { body } }
+void rewrite(Context& c, Stmt& loop, const Expr& factor, std::int64_t parts, ir::Tail tail, bool keep) {
+  const Id axis = loop.axis;
+  const ir::Axis old = c.p.axis(axis);
+  ir::Axis outer = old, inner = old;
+  outer.became.clear(), inner.became.clear();
+  outer.id = c.p.fresh(), inner.id = c.p.fresh();
+  outer.name = old.name + "o", inner.name = old.name + "i";
+  outer.origin = ir::Axis::Origin::split_outer, inner.origin = ir::Axis::Origin::split_inner;
+  for (ir::Axis* a : {&outer, &inner}) {
+    a->parent = axis, a->factor = factor, a->parts = parts, a->tail = tail, a->where = c.step.where;
+    a->iter = a->outer = a->inner = 0;
+  }
+  outer.extent = ir::ceil_div(old.extent, factor);
+  inner.extent = factor;
+  c.p.axes[outer.id] = outer, c.p.axes[inner.id] = inner;
+  c.p.axes[axis].became = {outer.id, inner.id};
+
+  const std::string name = name_of(c.p, loop);
+  const Id old_id = loop.id;
+  Stmt in;
+  in.kind = Stmt::Kind::loop;
+  in.where = c.step.where;
+  in.axis = inner.id;
+  in.body = std::move(loop.body);
+  replace_axis(in.body, axis, ir::axis_value(c.p, axis));
+  if (!keep) loop.id = c.p.fresh();
+  in.id = c.p.fresh();
+  move_prefetches(in.body, old_id, in.id);
+  loop.axis = outer.id;
+  loop.where = c.step.where;
+  c.results = {loop.id, in.id};
+  loop.body.clear();
+  loop.body.push_back(std::move(in));
+
+  if (tail == ir::Tail::peel) {  // whole tiles, then the rest
+    Stmt rest = copy_subtree(c.p, loop);
+    loop.part = ir::Part::full;
+    rest.part = ir::Part::rest;
+    const Spot spot = locate(c.p, loop.id);
+    spot.body->insert(spot.body->begin() + static_cast<std::ptrdiff_t>(spot.index) + 1, std::move(rest));
+  }
+  // remap: with `keep` the handle stays, as that of the outer loop
+  if (!keep) c.consume(old_id, name, "was split into", c.results);
+}
+
+// By a multiple of vscale: the tiles are as long as the machine's vectors.
+void split_scalable(Context& c, Stmt& loop, std::int64_t lanes, ir::Tail tail) {
+  if (!c.target.has("sve")) c.refuse("a target with scalable vectors (aarch64+sve)", std::string(c.target.text()));
+  if (lanes != 2 && lanes != 4 && lanes != 8 && lanes != 16)  // other counts are no vectors of the instructions
+    c.refuse("2, 4, 8 or 16 lanes for each unit of the machine's vectors", std::to_string(lanes));
+  if (tail != ir::Tail::guard) c.refuse("Tail::guard where lanes are scalable", c.word(2));
+  rewrite(c, loop, ir::mul(ir::vscale(), ir::index(lanes)), 0, tail, true);
+}
+
+}  // namespace
+
+void apply_split(Context& c) {
+  Stmt& loop = splittable(c);
+  const std::int64_t factor = c.integer(1);
+  const ir::Tail tail = tail_of(c, c.word(2));
+  if (factor < 1) c.refuse("a factor of at least 1", std::to_string(factor));
+  require_small(c, factor, "a factor");
+  if (c.count() > 4 && c.word(4) == "scalable") return split_scalable(c, loop, factor, tail);
+  prove_tail(c, loop, ir::index(factor), tail);
+  const bool keep = c.count() > 3 && c.word(3) == "keep";
+  rewrite(c, loop, ir::index(factor), 0, tail, keep);
+}
+
+void apply_split_parts(Context& c) {
+  Stmt& loop = splittable(c);
+  const std::int64_t parts = c.integer(1);
+  const ir::Tail tail = tail_of(c, c.word(2));
+  if (parts < 1) c.refuse("at least 1 part", std::to_string(parts));
+  require_small(c, parts, "a number of parts");
+  if (tail != ir::Tail::guard && tail != ir::Tail::predicate)
+    c.refuse("Tail::guard where a loop is split into parts", c.word(2));
+  const Expr factor = ir::max(ir::index(1), ir::ceil_div(c.p.axis(loop.axis).extent, ir::index(parts)));
+  rewrite(c, loop, factor, parts, tail, false);
+}
+
+}  // namespace ashlar::schedule

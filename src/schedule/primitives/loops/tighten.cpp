@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tighten(loop): the inner loop of a guarded split ends where the domain ends, so that its guard is not needed.
+//
+//   for io in (M + 31) / 32                          for io in (M + 31) / 32
+//     for ii in 32                          ->         for ii in min(32, M - io * 32)
+//       block C     where io * 32 + ii < M               block C
+#include "schedule/legality/legality.h"
+#include "schedule/primitives/primitives.h"
+
+namespace ashlar::schedule {
+
+void apply_tighten(Context& c) {
+  Stmt& loop = c.loop(0);
+  require_serial(c, loop);
+  require_whole(c, loop);
+  prove_tight(c, loop);
+  ir::walk(loop.body, [&](const Stmt& s) {
+    if (s.kind == Stmt::Kind::nest && s.after && c.p.axis(loop.axis).reduce)
+      c.unproved(Obligation::cover, "a reduction loop with nothing put into its last step (move this call before fuse_into)",
+                 c.p.stage(s.stage).name + " inside " + name_of(c.p, loop));
+  });
+  loop.tight = true;
+}
+
+}  // namespace ashlar::schedule

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// unroll_and_jam(loop): the iterations of the loop stand one after another inside of the serial loops in it.
+//
+//   for i in 4                     for k in K
+//     for k in K            ->       for i in 4            unrolled
+//       block C                        block C
+//
+// It is a reorder, which puts the loop behind the last serial loop in it, and an unroll; what those must prove is what it must.
+#include <algorithm>
+
+#include "schedule/legality/legality.h"
+#include "schedule/primitives/primitives.h"
+
+namespace ashlar::schedule {
+
+void apply_unroll_and_jam(Context& c) {
+  // match: the loops between this one and the block
+  const Stmt& loop = c.loop(0);
+  require_serial(c, loop);
+  std::vector<const Stmt*> inside;
+  for (const Stmt* b : ir::blocks_of(c.p, nest_of(c.p, loop.id).stage)) {
+    if (!encloses(c.p, loop.id, b->id)) continue;
+    bool below = false;
+    for (const Stmt* s : ir::path_to(c.p, b->id)) {
+      if (below && s->kind == Stmt::Kind::loop) inside.push_back(s);
+      below = below || s->id == loop.id;
+    }
+    break;
+  }
+  while (!inside.empty() && inside.back()->loop_kind != ir::LoopKind::serial) inside.pop_back();
+  if (inside.empty())
+    c.refuse("a loop with a serial loop inside, into which its iterations go (unroll alone puts them one after another)",
+             name_of(c.p, loop));
+  // prove and rewrite
+  const auto as = [&](std::vector<Arg> args, void (*apply)(Context&)) {
+    Step step = c.step;
+    step.args = std::move(args);
+    Context one{c.state, c.p, c.target, step, {}, c.forgiven};
+    apply(one);
+  };
+  const Arg itself = Arg::loop(loop.id);
+  std::vector<Arg> order;
+  for (const Stmt* s : inside) order.push_back(Arg::loop(s->id));
+  order.push_back(itself);
+  as(std::move(order), apply_reorder);
+  as({itself}, apply_unroll);
+  // remap: every loop keeps its id
+}
+
+}  // namespace ashlar::schedule

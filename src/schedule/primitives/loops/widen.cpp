@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// widen(copy, type): a copy that cache_read made is stored as a type that holds every value of its own, the one that its
+// readers convert to or one on the way there. Each element is converted once, where it is copied, and not at every read.
+//
+//   C[i, j] = sum i32(A_cache[i, k]) * …     A_cache: u8          widen(A_cache, i16):    A_cache[i, k] = i16(A[i, k])
+//
+// Legality: each value is held exactly, and every read is converted to a type that holds every value of the new one. So
+// T(wide(x)) is T(x), NaN included.
+#include <algorithm>
+
+#include "schedule/legality/legality.h"
+#include "schedule/primitives/primitives.h"
+#include "schedule/primitives/storage/storage.h"
+
+namespace ashlar::schedule {
+
+namespace {
+
+// The bits of an exact integer, and the least exponent, of a float with subnormals.
+struct FloatRange {
+  int significand, least, most;
+};
+FloatRange range_of(Type t) {
+  if (t == bf16) return {8, -133, 127};
+  if (t == f16) return {11, -24, 15};
+  if (t == f32) return {24, -149, 127};
+  if (t == f64) return {53, -1074, 1023};
+  if (t == e4m3) return {4, -9, 8};
+  return {3, -16, 15};  // e5m2
+}
+
+// Is every value of `from` one of `to`?
+bool holds(Type to, Type from) {
+  if (to == from) return true;
+  if (to.is_float() && from.is_float()) {
+    const FloatRange a = range_of(to), b = range_of(from);
+    return a.significand >= b.significand && a.least <= b.least && a.most >= b.most;
+  }
+  if (!from.is_data_integer()) return false;
+  if (to.is_float()) return range_of(to).significand >= from.bits && range_of(to).most >= from.bits;
+  if (!to.is_data_integer()) return false;
+  if (to.is_signed() == from.is_signed()) return to.bits >= from.bits;
+  return to.is_signed() && to.bits > from.bits;
+}
+
+const std::vector<Type>& storable() {
+  static const std::vector<Type> all{i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64};
+  return all;
+}
+
+Type type_of(const Context& c, std::size_t k) {
+  const std::string& word = c.expect(k, Arg::Kind::word, "a type").word;
+  for (const Type t : storable())
+    if (ir::text(t) == word) return t;
+  c.refuse("a type that storage has, i8 to f64", word);
+}
+
+// The reads of a buffer in an expression, as reads of its wider successor.
+class Reads {
+ public:
+  Reads(const Context& c, const ir::Stage& reader, const ir::Buffer& b, Type wide)
+      : c_(c), reader_(reader), b_(b), wide_(wide) {}
+
+  Expr rewritten(const Expr& e) const {
+    return ir::transform(e, [&](const Expr& x) {
+      if (is_read(x)) return widened(x);
+      if (!ir::is(x, ir::Op::cast) || !is_read(ir::args_of(x).front())) return x;
+      if (!holds(x.type(), wide_)) refuse(x);
+      return x.type() == wide_ ? ir::args_of(x).front() : x;
+    });
+  }
+  // Whether there are any; refused where one is not converted.
+  bool any(const Expr& e) const {
+    bool found = is_read(e);
+    if (found) refuse(e);
+    ir::walk(e, [&](const Expr& x) {
+      for (const Expr& operand : ir::args_of(x)) {
+        if (!is_read(operand)) continue;
+        found = true;
+        if (!ir::is(x, ir::Op::cast)) refuse(x);
+      }
+      return true;
+    });
+    return found;
+  }
+
+ private:
+  bool is_read(const Expr& x) const { return ir::is(x, ir::Op::load) && x.node()->id == b_.id; }
+  Expr widened(const Expr& x) const { return ir::load(b_.id, b_.name, wide_, ir::args_of(x), x.node()->where); }
+  [[noreturn]] void refuse(const Expr& found) const {
+    c_.refuse("readers of " + b_.name + " that convert it to " + ir::text(wide_) + " or wider",
+              ir::text(found) + " in " + reader_.name);
+  }
+  const Context& c_;
+  const ir::Stage& reader_;
+  const ir::Buffer& b_;
+  Type wide_;
+};
+
+void require_no_instruction(const Context& c, const ir::Stage& stage) {
+  for (const Stmt* block : ir::blocks_of(c.p, stage.id))
+    for (const Stmt* s : ir::path_to(c.p, block->id))
+      if (s->kind == Stmt::Kind::loop && s->loop_kind == ir::LoopKind::tensorized)
+        c.refuse("loops that were not tensorized yet (move this call before it)", name_of(c.p, *s) + " of " + stage.name);
+}
+
+// The value of a copy, the source's element or the fill, in the wider type.
+Expr copied(const Expr& value, Type wide) {
+  if (!ir::is(value, ir::Op::select)) return ir::cast(wide, value);
+  const auto args = ir::args_of(value);
+  return ir::select(args[0], ir::cast(wide, args[1]), ir::cast(wide, args[2]));
+}
+
+// Everything in a stage that may read: its values, where they begin and go, its conditions and the bounds of its variables.
+template <class F>
+void for_each_formula(ir::Stage& stage, F&& f) {
+  for (auto* list : {&stage.values, &stage.inits, &stage.targets, &stage.domain})
+    for (Expr& e : *list) f(e);
+  for (ir::IterVar& v : stage.iters)
+    for (Expr* bound : {&v.begin, &v.end})
+      if (!bound->empty()) f(*bound);
+  if (!stage.keep.empty()) f(stage.keep);
+}
+
+}  // namespace
+
+void apply_widen(Context& c) {
+  // match
+  const ir::Stage& found = c.stage(0);
+  const Type wide = type_of(c, 1);
+  if (found.origin != ir::Stage::Origin::cache_read || found.values.size() != 1)
+    c.refuse("a copy that cache_read made", found.name);
+  const ir::Buffer old = storage_of(c, found, 0);
+  // prove
+  if (!holds(wide, old.type)) c.refuse("a type that holds every " + ir::text(old.type) + " of " + old.name, ir::text(wide));
+  for (auto& [id, stage] : c.p.stages) {
+    const Reads reads(c, stage, old, wide);
+    bool any = id == found.id;
+    for_each_formula(stage, [&](const Expr& e) { any = reads.any(e) || any; });
+    if (any) require_no_instruction(c, stage);
+  }
+  // rewrite
+  for (auto& [id, stage] : c.p.stages) {
+    const Reads reads(c, stage, old, wide);
+    for_each_formula(stage, [&](Expr& e) { e = reads.rewritten(e); });
+  }
+  ir::Stage& copy = c.p.stages[found.id];
+  copy.values[0] = copied(copy.values[0], wide);
+  if (copy.has_fill) copy.fill = ir::cast(wide, copy.fill);
+  ir::Buffer& b = c.p.buffers[old.id];
+  b.type = wide;
+  b.where = c.step.where;
+}
+
+}  // namespace ashlar::schedule

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// fold(stage, dim, n): the storage of that dimension becomes a ring of n, slot v % n.
+//
+// Legality: CAPACITY, everything that is live at once fits the ring.
+#include "schedule/legality/legality.h"
+#include "schedule/primitives/primitives.h"
+
+namespace ashlar::schedule {
+
+void apply_fold(Context& c) {
+  const ir::Stage& stage = c.stage(0);
+  const std::int64_t dim = c.integer(1), n = c.integer(2);
+  if (dim < 0 || dim >= stage.spatial_rank())
+    c.refuse("a dimension of " + stage.name + " below " + std::to_string(stage.spatial_rank()), std::to_string(dim));
+  if (n < 1) c.refuse("a ring of at least 1", std::to_string(n));
+  for (Id id : stage.buffers) {
+    ir::Buffer& b = c.p.buffers.at(id);
+    if (b.role != ir::Role::temporary) c.refuse("a stage with storage of its own", stage.name + ", an output");
+    if (b.layout.map.empty())
+      for (int k = 0; k < b.rank; ++k) {
+        b.layout.vars.push_back(c.p.fresh());
+        b.layout.map.push_back(ir::var(b.layout.vars.back(), "d" + std::to_string(k)));
+      }
+    // the coordinate that is this dimension and nothing else
+    const Id var = b.layout.vars.at(static_cast<std::size_t>(dim));
+    Expr* own = nullptr;
+    int uses = 0;
+    for (Expr& e : b.layout.map) {
+      if (ir::is(e, ir::Op::var) && e.node()->id == var) own = &e;
+      uses += ir::uses_var(e, var);
+    }
+    if (!own || uses != 1)
+      c.refuse("a dimension that is stored as it is",
+               "dimension " + std::to_string(dim) + " of " + b.name + ", which its layout takes apart");
+    *own = ir::mod(*own, ir::index(n));
+    b.where = c.step.where;
+    prove_fold(c, b);
+  }
+}
+
+}  // namespace ashlar::schedule

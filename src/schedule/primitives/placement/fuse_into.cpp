@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// fuse_into(stage, loop) — reverse compute_at: a reader is computed inside a loop of its producer, at the points that are
+// finished there; inside reduction loops, at their last step.
+//
+//   for i { for k { update P } }          for i
+//   for i { C[i] = f(P[i]) }      ->        for k
+//                                             update P
+//                                             nest C: block C          when k == K - 1
+//
+// Where the last step of k was peeled, the reader may be fused into that part, and needs no condition.
+#include <algorithm>
+
+#include "schedule/legality/legality.h"
+#include "schedule/primitives/primitives.h"
+
+namespace ashlar::schedule {
+namespace {
+
+// match: the stage reads its producer only at its own point, each spatial variable once
+void require_pointwise(const Context& c, const ir::Stage& stage, const ir::Stage& producer) {
+  std::vector<Expr> point;
+  for (const analysis::Read& r : analysis::reads_of(stage)) {
+    if (c.p.buffer(r.load.node()->id).stage != producer.id) continue;
+    const std::vector<Expr> at(ir::args_of(r.load).begin(), ir::args_of(r.load).end());
+    if (point.empty()) point = at;
+    if (!std::equal(point.begin(), point.end(), at.begin(), at.end(),
+                    [](const Expr& x, const Expr& y) { return ir::same(x, y); }))
+      return c.unproved(Obligation::order, stage.name + " to read " + producer.name + " at one point alone", ir::text(r.load),
+                        "the point before it in the loop may not be finished");
+    std::vector<Id> seen;
+    for (const Expr& e : ir::args_of(r.load)) {
+      const bool own = ir::is(e, ir::Op::var) && std::any_of(stage.iters.begin(), stage.iters.end(), [&](const ir::IterVar& v) {
+                         return v.id == e.node()->id && v.kind != ir::IterKind::reduce;
+                       });
+      if (!own || std::find(seen.begin(), seen.end(), e.node()->id) != seen.end())
+        return c.unproved(Obligation::order, stage.name + " to read " + producer.name + " at its own point alone",
+                          ir::text(r.load), "the point before it in the loop may not be finished");
+      seen.push_back(e.node()->id);
+    }
+    if (static_cast<int>(seen.size()) != stage.spatial_rank())
+      c.refuse(stage.name + " and " + producer.name + " of one rank", ir::text(r.load));
+  }
+}
+
+}  // namespace
+
+void apply_fuse_into(Context& c) {
+  const ir::Stage& stage = c.stage(0);
+  Stmt& loop = c.loop(1);
+  const Stmt& target = nest_of(c.p, loop.id);
+  const ir::Stage& producer = c.p.stage(target.stage);
+  Stmt& nest = only_nest(c, stage);
+  const auto here = ir::path_to(c.p, nest.id);
+  if (here.size() != 1 || nest.after) c.refuse("a stage computed at root", stage.name + ", which is computed inside another");
+  if (ir::path_to(c.p, target.id).size() != 1) c.refuse("a loop of a producer that is computed at root", name_of(c.p, loop));
+  if (producer.scatters())
+    c.unproved(Obligation::order, "a producer that finishes its points one by one",
+               producer.name + ", a scatter, whose last step may choose any of them");
+  if (std::any_of(stage.buffers.begin(), stage.buffers.end(), [&](Id b) { return reads_buffer(producer, b); }) &&
+      std::none_of(producer.buffers.begin(), producer.buffers.end(), [&](Id b) { return reads_buffer(stage, b); }))
+    c.refuse("a loop of a stage that " + stage.name + " reads",
+             name_of(c.p, loop) + ", which reads " + stage.name + ": compute_at puts what is read into a loop of its reader");
+  if (stage.is_reduction()) c.refuse("a stage that is not a reduction", stage.name + ", which is one");
+  require_no_recurrence(c, stage, "");
+  if (stage.iters.empty() || stage.iters.front().begin.empty())
+    c.refuse("a stage with a stated domain, compute(\"" + stage.name + "\", {...}, ...)",
+             stage.name + ", whose domain is inferred");
+  if (std::none_of(producer.buffers.begin(), producer.buffers.end(), [&](Id b) { return reads_buffer(stage, b); }))
+    c.refuse("a loop of a stage that " + stage.name + " reads", name_of(c.p, loop));
+  require_pointwise(c, stage, producer);
+  for (const Stmt* s : ir::path_to(c.p, loop.id))
+    if (s->kind == Stmt::Kind::loop && s->loop_kind == ir::LoopKind::vectorized)
+      c.refuse("a loop outside of vectorized ones", name_of(c.p, *s) + ", which is vectorized");
+  for (const Stmt* s : ir::path_to(c.p, loop.id))
+    if (s->kind == Stmt::Kind::loop && s->part != ir::Part::all && !(c.p.axis(s->axis).reduce && s->part == ir::Part::last))
+      c.unproved(Obligation::cover, "a loop that every point passes through (whole, or the last step of a reduction)",
+                 name_of(c.p, *s) + ", a part of a loop that was peeled");
+  for (const Stmt* s : ir::path_to(c.p, loop.id))
+    if (s->kind == Stmt::Kind::loop && s->tight && c.p.axis(s->axis).reduce)
+      if (const ir::Axis& outer = c.p.axis(c.p.axis(c.p.axis(s->axis).parent).became.front()); !outer.became.empty())
+        c.unproved(Obligation::cover, "a last step of the reduction (move this call before the tighten)",
+                   name_of(c.p, *s) + ", which was tightened: where " + outer.name +
+                       ", which was split again, is at its last it may have none");
+  // the points of the reader are finished by the producer: its domain lies inside the producer's
+  const analysis::Facts facts = analysis::facts_of_arguments(c.p);
+  for (const analysis::Read& r : analysis::reads_of(stage)) {
+    if (c.p.buffer(r.load.node()->id).stage != producer.id) continue;
+    for (std::size_t d = 0; d < ir::args_of(r.load).size(); ++d)
+      for (const ir::IterVar& v : stage.iters)
+        if (v.id == ir::args_of(r.load)[d].node()->id && !producer.iters[d].begin.empty()) {
+          const ir::IterVar& w = producer.iters[d];
+          for (const Expr& same : {ir::eq(v.begin, w.begin), ir::eq(v.end, w.end)})
+            if (const auto proof = analysis::prove(same, facts); !proof)
+              c.unproved(Obligation::cover, "the domains of " + stage.name + " and " + producer.name + " to be the same",
+                         v.name + " in [" + ir::text(v.begin) + ", " + ir::text(v.end) + ") and " + w.name + " in [" +
+                             ir::text(w.begin) + ", " + ir::text(w.end) + ")",
+                         proof.why);
+        }
+  }
+  // rewrite: the nest goes to the end of the loop; inside reduction loops its blocks wait for the last step
+  std::vector<Expr> when;
+  for (const Stmt* s : ir::path_to(c.p, loop.id))
+    if (s->kind == Stmt::Kind::loop && c.p.axis(s->axis).reduce)
+      when.push_back(ir::eq(ir::axis_var(c.p, s->axis), ir::sub(ir::extent_of(c.p, *s), ir::index(1))));
+  const Id loop_id = loop.id;
+  Stmt moved = take(c.p, nest.id);
+  moved.after = producer.id;
+  const std::function<void(Stmt&)> mark = [&](Stmt& s) {
+    if (s.kind == Stmt::Kind::block) s.when.insert(s.when.end(), when.begin(), when.end());
+    for (Stmt& b : s.body) mark(b);
+  };
+  mark(moved);
+  std::vector<Stmt>& body = ir::find(c.p, loop_id)->body;
+  body.push_back(std::move(moved));
+  // its storage, if it has any, lies around the producer
+  for (Id b : stage.buffers)
+    if (const Stmt* alloc = ir::alloc_of(c.p, b)) {
+      Stmt a = take(c.p, alloc->id);
+      c.p.body.insert(c.p.body.begin(), std::move(a));
+    }
+}
+
+}  // namespace ashlar::schedule

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// store_at(stage, loop): its storage begins at this loop, around where it is computed; a stage computed further out is
+// first computed there. The loop may be one of the stage's own, where all its readers are computed inside it (fuse_into).
+//
+//   alloc P                          for io
+//   for io               ->            alloc P        holds the part of one io
+//     ... block P                      ... block P
+//     ... block C reads P              ... block C reads P
+//
+// Legality: COVER: no value is needed outside of the loop, neither by a reader nor by a later step of a reduction.
+#include "schedule/primitives/placement/placement.h"
+
+#include <ashlar/analysis/recurrence.h>
+
+#include "schedule/legality/legality.h"
+#include "schedule/primitives/primitives.h"
+
+namespace ashlar::schedule {
+
+namespace {
+
+// Of a stage's own loop: values may not outlive an iteration.
+void prove_own_loop(const Context& c, const ir::Stage& stage, const Stmt& loop) {
+  for (const Stmt* s : ir::path_to(c.p, loop.id))
+    if (s->kind == Stmt::Kind::loop && c.p.axis(s->axis).reduce)
+      c.unproved(Obligation::cover, "a loop outside of the reduction loops of " + stage.name,
+                 name_of(c.p, *s) + ", whose later steps need what the earlier ones stored");
+  for (const Stmt* s : ir::path_to(c.p, loop.id))
+    if (s->kind == Stmt::Kind::loop && nest_of(c.p, s->id).stage == stage.id &&
+        !analysis::iterations_apart(c.p, stage, s->axis))
+      c.unproved(Obligation::cover,
+                 "a loop of " + stage.name + " outside of those whose later steps read what the earlier ones stored",
+                 name_of(c.p, *s));
+  if (loop.loop_kind == ir::LoopKind::vectorized) c.refuse("a loop that is not vectorized", name_of(c.p, loop));
+  for (const auto& [id, reader] : c.p.stages)
+    for (Id b : stage.buffers)
+      if (id == stage.id || reads_buffer(reader, b))
+        for (const Stmt* block : ir::blocks_of(c.p, id))
+          if (!encloses(c.p, loop.id, block->id))
+            c.unproved(Obligation::cover, "a loop around all of " + stage.name + " and its readers",
+                       name_of(c.p, loop) + " does not hold " + reader.name);
+}
+
+}  // namespace
+
+void apply_store_at(Context& c) {
+  const ir::Stage& stage = c.stage(0);
+  const Stmt& loop = c.loop(1);
+  const Stmt& nest = only_nest(c, stage);
+  const Id loop_id = loop.id;
+  if (encloses(c.p, nest.id, loop_id)) {
+    prove_own_loop(c, stage, loop);
+  } else if (!encloses(c.p, loop_id, nest.id)) {
+    movable(c, stage);
+    prove_placement(c, stage, nest, loop);
+    move_into(c, stage, loop_id);
+  }
+  for (Id b : stage.buffers) {
+    if (c.p.buffer(b).role != ir::Role::temporary) c.refuse("a stage with storage of its own", stage.name + ", an output");
+    Stmt a = take(c.p, ir::alloc_of(c.p, b)->id);
+    a.pinned = true;
+    std::vector<Stmt> one;
+    one.push_back(std::move(a));
+    insert_before_use(c.p, ir::find(c.p, loop_id)->body, std::move(one), {b});
+  }
+}
+
+}  // namespace ashlar::schedule

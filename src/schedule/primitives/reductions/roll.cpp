@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// roll(follower, leader, rescale): two reductions over the same points, of which the second reads what the first ends with,
+// become one that carries both. Where a new maximum is met, what was summed so far is worth rescale(old, new) times as much.
+//
+//   top[i]   = maximum over k of x[i, k]
+//   total[i] = sum over k of exp(x[i, k] - top[i])
+//
+//     roll(total, top, exp(old - now))   ->   (top, total)[i] = over k of (x[i, k], exp(x[i, k] - x[i, k])), combined as
+//                                               m = max(m1, m2)        t = t1 * exp(m1 - m) + t2 * exp(m2 - m)
+//
+// A term is met with its own value as the maximum, so that the combiner is associative and commutes (Milakov and Gimelshein:
+// Online normalizer calculation for softmax, 2018): the result may be regrouped, split and spread over lanes as any other
+// reduction. The leader may be one that was rolled before. The sum is rounded otherwise than in two passes.
+//
+// Legality: REASSOC of the sum; the terms obey the rescale, term(now) = term(old) * rescale(old, now), which is looked at for a
+// few values, as it is declared and not proved; nobody reads the leader before the follower is computed.
+#include <algorithm>
+#include <cmath>
+
+#include <ashlar/analysis/thread_tree.h>
+#include <ashlar/ir/recurrence.h>
+
+#include <ashlar/interp/tape.h>
+#include "schedule/trace/cpp_names.h"
+#include "schedule/legality/legality.h"
+#include "schedule/primitives/primitives.h"
+
+namespace ashlar::schedule {
+namespace {
+
+// The component that leads, combined by max or min: of a plain maximum or minimum, or the first of what was rolled before.
+bool leads(const ir::Stage& a, ir::Op& op) {
+  if (a.reducer.kind == ir::ReducerKind::maximum) return op = ir::Op::max, true;
+  if (a.reducer.kind == ir::ReducerKind::minimum) return op = ir::Op::min, true;
+  if (a.reducer.kind != ir::ReducerKind::custom) return false;
+  const Expr& first = a.reducer.combine.front();
+  op = ir::op_of(first);
+  if (op != ir::Op::max && op != ir::Op::min) return false;
+  const auto args = ir::args_of(first);
+  const auto is_var = [](const Expr& e, Id id) { return ir::is(e, ir::Op::var) && e.node()->id == id; };
+  return is_var(args[0], a.reducer.left.front()) && is_var(args[1], a.reducer.right.front());
+}
+
+// A nest as its definition made it: nothing that was asked of it is lost.
+void require_plain(const Context& c, const ir::Stage& stage, const Stmt& nest) {
+  if (stage.scatters() || stage.atomic || stage.is_recurrence()) c.refuse("reductions that store each point once", stage.name);
+  if (!nest.slides.empty() || nest.after || nest.loop) c.refuse("stages that are placed on their own", stage.name);
+  if (ir::recurrences_around(c.p).count(stage.id))
+    c.refuse("a stage outside of recurrences", stage.name + ", which one reads and that reads it");
+  for (const ir::IterVar& v : stage.iters)
+    if (v.descending)
+      c.refuse("loops in the order of their variables (move this call before reverse)", v.name + " of " + stage.name);
+  for (const ir::Root& r : nest.roots)
+    if (!ir::is_leaf(c.p, r.axis))
+      c.refuse("loops as they were defined (move this call before other steps)", c.p.axis(r.axis).name + " of " + stage.name);
+  ir::walk(nest.body, [&](const Stmt& s) {
+    if (s.kind == Stmt::Kind::nest)
+      c.refuse("a stage with nothing placed in it yet (move this call before compute_at of its producers)",
+               c.p.stage(s.stage).name + " inside " + stage.name);
+    if (s.kind == Stmt::Kind::block && s.piece != Stmt::Piece::whole)
+      c.refuse("a stage whose init was not taken apart (move this call before decompose_init)", stage.name);
+    if (s.kind == Stmt::Kind::loop &&
+        (s.loop_kind != ir::LoopKind::serial || s.part != ir::Part::all || s.combines || s.pipeline.stages > 0))
+      c.refuse("loops without a kind or a part yet (move this call before it)", name_of(c.p, s));
+  });
+}
+
+class NoMemory final : public interp::Memory {
+ public:
+  int resolve(Id, const char*) override { throw InternalError("a load in an expression without loads"); }
+  interp::Value read(int, const std::int64_t*, int) override { throw InternalError("a load in an expression without loads"); }
+  std::string where() const override { return "roll"; }
+};
+
+// The term with the leader's result, and every other thing that it reads, as variables.
+struct Sampled {
+  Expr term, met;  // `met`: the leader's own term at the point
+  Id leader = 0;
+  std::vector<std::pair<Id, Type>> others;
+};
+
+// Does term(now) = term(old) * rescale(old, now) hold where old may become now? For a few values of everything.
+void try_rescale(const Context& c, const Sampled& s, Id old_id, Id now_id, const Expr& rescale, Type type, bool rises) {
+  NoMemory memory;
+  interp::Slots slots;
+  interp::Tape term(s.term, slots, memory, interp::Select::strict), factor(rescale, slots, memory, interp::Select::strict),
+      met(s.met, slots, memory, interp::Select::strict);
+  std::uint64_t state = 0x9E3779B97F4A7C15u;
+  const auto draw = [&](Type t) {  // -2 .. 2; whole numbers of integers
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    const double x = static_cast<double>(state >> 40) / static_cast<double>(1 << 22) - 2;
+    return t.is_float() ? ir::float_value(t, x)
+                        : ir::int_value(t, static_cast<std::int64_t>(t.is_bool() ? x > 0 : std::abs(x * 2)));
+  };
+  const auto real = [](const ir::Value& v) { return v.type.is_float() ? v.f : static_cast<double>(v.i); };
+  for (int round = 0; round < 24; ++round) {
+    for (const auto& [id, t] : s.others) slots.set(id, draw(t));
+    ir::Value a = draw(type), b = draw(type);
+    if (round >= 16) {  // what was met is the maximum itself
+      a = met.run();
+      b = ir::float_value(type, a.f + (rises ? 1 : -1) * (std::abs(b.f) + 0.5));
+      if (!std::isfinite(a.f) || a.f == b.f) continue;
+    }
+    if ((real(a) > real(b)) == rises) std::swap(a, b);
+    slots.set(old_id, a), slots.set(now_id, b);
+    const double f = real(factor.run());
+    slots.set(s.leader, a);
+    const double before = real(term.run());
+    slots.set(s.leader, b);
+    const double after = real(term.run());
+    const double difference = std::abs(after - before * f), size = std::abs(after) + std::abs(before * f);
+    if (!(difference <= 1e-3 * size + 1e-6))
+      c.refuse("a rescale with term(now) = term(old) * rescale(old, now)", "rescale(old, now) = " + ir::text(rescale),
+               "with old = " + ir::text(a) + " and now = " + ir::text(b) + " a term goes from " + std::to_string(before) +
+                   " to " + std::to_string(after) + ", and not to " + std::to_string(before * f));
+  }
+}
+
+}  // namespace
+
+void apply_roll(Context& c) {
+  // match
+  const ir::Stage follower = c.stage(0);
+  ir::Stage& leader = c.stage(1);
+  const Arg& declared = c.expect(2, Arg::Kind::exprs, "a rescale");
+  if (declared.vars.size() != 2 || declared.exprs.size() != 1) c.refuse("a rescale of two values", "something else");
+  if (follower.id == leader.id) c.refuse("two reductions", follower.name + " twice");
+  std::string written;
+  if (!cpp::expression(declared.exprs.front(), [](Id, const std::string& name) { return name; }, written))
+    c.refuse("a rescale of arithmetic, functions of one number, comparisons and select, which a saved schedule can hold",
+             ir::text(declared.exprs.front()));
+  ir::Op op{};
+  if (!leader.is_reduction() || !leads(leader, op)) c.refuse("a maximum or minimum that leads", leader.name);
+  if (follower.reducer.kind != ir::ReducerKind::sum || follower.buffers.size() != 1)
+    c.refuse("a sum that follows (strict_sum keeps its order)", follower.name);
+  const Type type = c.p.buffer(leader.buffers.front()).type, sum_type = c.p.buffer(follower.buffers.front()).type;
+  if (!type.is_float() || !(sum_type == type))
+    c.refuse("values of one floating type", ir::text(type) + " and " + ir::text(sum_type));
+  const Stmt& nest = only_nest(c, follower);
+  const Stmt& first = only_nest(c, leader);
+  require_plain(c, leader, first), require_plain(c, follower, nest);
+  const Spot here = locate(c.p, nest.id), there = locate(c.p, first.id);
+  if (here.body != there.body || there.index > here.index)
+    c.refuse("the leader beside the follower, before it (move this call before compute_at)", leader.name);
+
+  // one domain: the follower's variables by the leader's
+  ir::Substitution to;
+  const auto same = [&](const Expr& a, const Expr& b) {
+    return a.empty() == b.empty() &&
+           (a.empty() || ir::same(analysis::simplify(ir::substitute(a, to), analysis::facts_of_arguments(c.p)),
+                                  analysis::simplify(b, analysis::facts_of_arguments(c.p))));
+  };
+  bool one = leader.iters.size() == follower.iters.size() && leader.domain.size() == follower.domain.size();
+  for (std::size_t k = 0; one && k < leader.iters.size(); ++k) {
+    const ir::IterVar &a = follower.iters[k], &b = leader.iters[k];
+    one = a.kind == b.kind && same(a.begin, b.begin) && same(a.end, b.end);
+    to.emplace_back(a.id, ir::var(b.id, b.name));
+  }
+  for (std::size_t k = 0; one && k < leader.domain.size(); ++k) one = same(follower.domain[k], leader.domain[k]);
+  if (!one) c.refuse("reductions over the same points", leader.name + " and " + follower.name);
+
+  // what the follower reads of the leader: its first value, at its own point
+  Sampled sampled;
+  sampled.leader = 1;
+  std::vector<std::pair<Expr, Id>> known;
+  bool reads = false;
+  const auto of_leader = [&](const Expr& e) {
+    if (!ir::is(e, ir::Op::load)) return false;
+    const Id buffer = e.node()->id;
+    if (std::find(leader.buffers.begin(), leader.buffers.end(), buffer) == leader.buffers.end()) return false;
+    const auto at = ir::args_of(e);
+    bool own = buffer == leader.buffers.front();
+    for (std::size_t d = 0; own && d < at.size(); ++d)
+      own = ir::is(at[d], ir::Op::var) && at[d].node()->id == follower.iters[d].id;
+    if (!own) c.refuse("reads of the leader's value at the follower's own point", ir::text(e));
+    return reads = true;
+  };
+  const std::function<Expr(const Expr&)> sample = [&](const Expr& e) -> Expr {
+    if (of_leader(e)) return ir::var(sampled.leader, "leader", type);
+    if (ir::is(e, ir::Op::load) || ir::is(e, ir::Op::var) || ir::is(e, ir::Op::call)) {
+      for (const auto& [seen, id] : known)
+        if (ir::same(seen, e)) return ir::var(id, "x", e.type());
+      const Id id = known.size() + 2;
+      known.emplace_back(e, id);
+      sampled.others.emplace_back(id, e.type());
+      return ir::var(id, "x", e.type());
+    }
+    const auto args = ir::args_of(e);
+    if (args.empty()) return e;
+    std::vector<Expr> fresh;
+    for (const Expr& a : args) fresh.push_back(sample(a));
+    return ir::make(ir::op_of(e), e.type(), fresh);
+  };
+  sampled.term = sample(follower.values.front());
+  ir::Substitution back;
+  for (std::size_t k = 0; k < leader.iters.size(); ++k)
+    back.emplace_back(leader.iters[k].id, ir::var(follower.iters[k].id, follower.iters[k].name));
+  sampled.met = sample(ir::substitute(leader.values.front(), back));
+  if (!reads) c.refuse("a sum whose terms read the leader", follower.name + ", which does not read " + leader.name);
+  // what the follower reads, where the leader is
+  for (const auto& [id, other] : c.p.stages)
+    for (const Id b : other.buffers)
+      if (id > leader.id && id != follower.id && reads_buffer(follower, b))
+        c.refuse("a follower that reads nothing which comes after the leader (inline it)",
+                 follower.name + ", which reads " + other.name);
+  for (std::size_t k = there.index + 1; k < here.index; ++k)
+    for (const auto& [id, b] : c.p.buffers)
+      if (reads_buffer(follower, id) && subtree_writes(c.p, (*here.body)[k], id))
+        c.refuse("a follower that reads nothing which comes after the leader (inline it)",
+                 follower.name + ", which reads " + b.name);
+
+  // prove
+  prove_reassociation(c, follower, "its terms are rescaled as they are met", "two terms, the second with a larger maximum");
+  prove_reassociation(c, leader, "it carries a sum", "two terms");
+  const Id old_id = known.size() + 2, now_id = old_id + 1;
+  const auto rescale = [&](const Expr& old, const Expr& now) {
+    return ir::substitute(declared.exprs.front(), {{declared.vars[0], old}, {declared.vars[1], now}});
+  };
+  if (!(declared.exprs.front().type() == type))
+    c.refuse("a rescale of " + ir::text(type), ir::text(declared.exprs.front().type()));
+  try_rescale(c, sampled, old_id, now_id, rescale(ir::var(old_id, "old", type), ir::var(now_id, "now", type)), type,
+              op == ir::Op::max);
+  for (std::size_t k = 0; k < leader.buffers.size(); ++k)
+    if (!ir::same(leader.inits[k], analysis::identity_of(leader.reducer, k, c.p.buffer(leader.buffers[k]).type)))
+      c.refuse("a leader that starts from nothing (without from)", leader.name);
+  if (!ir::same(follower.inits.front(), analysis::identity_of(follower.reducer, 0, sum_type)))
+    c.refuse("a sum that starts from 0 (without from): what it starts from belongs to no maximum", follower.name);
+
+  // rewrite: the reducer
+  ir::Reducer both;
+  both.kind = ir::ReducerKind::custom;
+  both.name = leader.name + "_and_" + follower.name;
+  both.order = ir::Reducer::Order::any;  // as both were, or they would have been refused
+  ir::Substitution placeholders;
+  for (std::size_t k = 0; k <= leader.buffers.size(); ++k) {
+    both.left.push_back(c.p.fresh()), both.right.push_back(c.p.fresh());
+    if (k < leader.buffers.size() && leader.reducer.kind == ir::ReducerKind::custom) {
+      const Type t = c.p.buffer(leader.buffers[k]).type;
+      placeholders.emplace_back(leader.reducer.left[k], ir::var(both.left[k], "a" + std::to_string(k), t));
+      placeholders.emplace_back(leader.reducer.right[k], ir::var(both.right[k], "b" + std::to_string(k), t));
+    }
+    both.identity.push_back(k < leader.buffers.size()
+                                ? analysis::identity_of(leader.reducer, k, c.p.buffer(leader.buffers[k]).type)
+                                : ir::float_const(sum_type, 0));
+  }
+  const Expr m1 = ir::var(both.left.front(), "a0", type), m2 = ir::var(both.right.front(), "b0", type);
+  const std::string last = std::to_string(leader.buffers.size());
+  const Expr t1 = ir::var(both.left.back(), "a" + last, type), t2 = ir::var(both.right.back(), "b" + last, type);
+  if (leader.reducer.kind == ir::ReducerKind::custom)
+    for (const Expr& e : leader.reducer.combine) both.combine.push_back(ir::substitute(e, placeholders));
+  else
+    both.combine.push_back(ir::binary(op, m1, m2));
+  // one of the two maxima is that of both: only the other part is worth less, and where they are equal none is
+  const Expr loser = ir::binary(op == ir::Op::max ? ir::Op::min : ir::Op::max, m1, m2);
+  const Expr less = rescale(loser, both.combine.front());
+  const Expr first_loses = op == ir::Op::max ? ir::lt(m1, m2) : ir::lt(m2, m1);
+  both.combine.push_back(ir::select(ir::eq(m1, m2), ir::add(t1, t2),
+                                    ir::select(first_loses, ir::add(ir::mul(t1, less), t2), ir::add(t1, ir::mul(t2, less)))));
+  both.unjoinable = leader.reducer.unjoinable;
+
+  // and the stage, which is the leader's from here on
+  const Expr own = leader.values.front();
+  leader.values.push_back(ir::transform(ir::substitute(follower.values.front(), to), [&](const Expr& e) {
+    return ir::is(e, ir::Op::load) && e.node()->id == leader.buffers.front() ? own : e;
+  }));
+  leader.inits.push_back(ir::substitute(follower.inits.front(), to));
+  leader.reducer = std::move(both);
+  const Id buffer = follower.buffers.front(), leader_id = leader.id, nest_id = nest.id, first_id = first.id;
+  leader.buffers.push_back(buffer);
+  c.p.buffers.at(buffer).stage = leader_id;
+  std::vector<std::pair<Id, std::string>> gone;
+  std::vector<Id> dead;
+  for (const ir::Root& r : nest.roots) dead.push_back(r.axis);
+  ir::walk(nest.body, [&](const Stmt& s) {
+    if (s.kind == Stmt::Kind::loop) gone.emplace_back(s.id, name_of(c.p, s));
+  });
+  take(c.p, nest_id);
+  if (const Stmt* alloc = ir::alloc_of(c.p, buffer)) insert_beside(c.p, first_id, take(c.p, alloc->id), false);
+  for (const Id a : dead) c.p.axes.erase(a);
+  c.p.stages.erase(follower.id);
+  // remap
+  for (const auto& [id, name] : gone) c.consume(id, name, "went into the reduction that roll made", {});
+  c.consume(follower.id, follower.name, "was rolled into " + c.p.stage(leader_id).name, {leader_id});
+  c.results = {leader_id};
+}
+
+}  // namespace ashlar::schedule

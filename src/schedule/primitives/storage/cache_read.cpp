@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// cache_read(source, readers, scope, fill): a new stage holds a copy of what the readers read; with a fill value it holds
+// that value where the source has no element, so that readers may read past its end: of an argument, or of a stage whose box
+// was declared (of another one readers decide where it has elements).
+//
+//   C[i, j] = sum A[i, k] * B[k, j]     cache_read(B, {C}):   B_cache[k, j] = B[k, j]
+//                                                             C[i, j] = sum A[i, k] * B_cache[k, j]
+//
+// The new stage is computed just before its first reader; compute_at places it. Legality: COVER, with the reads of all stages.
+#include "schedule/legality/legality.h"
+#include "schedule/primitives/primitives.h"
+#include "schedule/primitives/storage/storage.h"
+
+namespace ashlar::schedule {
+
+namespace {
+
+std::vector<std::string> index_names(const Program& p, const ir::Buffer& b) {
+  std::vector<std::string> names;
+  if (b.stage)
+    for (const ir::IterVar& v : p.stage(b.stage).iters)
+      if (v.kind != ir::IterKind::reduce) names.push_back(v.name);
+  for (std::size_t d = names.size(); d < static_cast<std::size_t>(b.rank); ++d) names.push_back("d" + std::to_string(d));
+  return names;
+}
+
+void redirect(std::vector<Expr>& values, Id from, const ir::Buffer& to) {
+  for (Expr& v : values)
+    v = ir::transform(v, [&](const Expr& x) {
+      return ir::is(x, ir::Op::load) && x.node()->id == from
+                 ? ir::load(to.id, to.name, to.type, ir::args_of(x), x.node()->where)
+                 : x;
+    });
+}
+
+}  // namespace
+
+void redirect_reads(ir::Stage& reader, Id from, const ir::Buffer& to) {
+  for (auto* list : {&reader.values, &reader.inits, &reader.targets}) redirect(*list, from, to);
+  if (reader.keep.empty()) return;
+  std::vector<Expr> keep{reader.keep};
+  redirect(keep, from, to);
+  reader.keep = keep.front();
+}
+
+// arguments: source buffer, scope, 1 and the fill value as a map of no variables (or 0), the readers
+void apply_cache_read(Context& c) {
+  // match
+  const Id source = c.buffer(0).id;
+  const Scope scope = c.scope(1);
+  require_scope(c, scope);
+  const bool fills = c.integer(2) != 0;
+  const std::size_t first_reader = fills ? 4 : 3;
+  if (c.count() <= first_reader) c.refuse("at least one stage that reads " + c.p.buffer(source).name, "none");
+  std::vector<Id> readers;
+  for (std::size_t k = first_reader; k < c.count(); ++k) {
+    const ir::Stage& reader = c.stage(k);
+    if (reader.id == c.p.buffer(source).stage) require_no_recurrence(c, reader, " (name its other readers)");
+    const auto reads = analysis::reads_of(reader);
+    const auto of_source = [&](const analysis::Read& r) { return r.load.node()->id == source; };
+    if (std::none_of(reads.begin(), reads.end(), [&](const analysis::Read& r) { return of_source(r) && !r.bounds; }))
+      c.refuse("stages that read " + c.p.buffer(source).name,
+               reader.name + (std::any_of(reads.begin(), reads.end(), of_source)
+                                  ? ", of whose axes it says how far they run: such tables are read where they lie"
+                                  : ", which does not"));
+    for (const Stmt* n : ir::nests_of(c.p, reader.id))
+      if (n->after && n->after == c.p.buffer(source).stage)
+        c.refuse("a reader that is computed after its source (move this call before fuse_into)", reader.name);
+    readers.push_back(reader.id);
+  }
+  const ir::Buffer from = c.p.buffer(source);
+  const auto box = fills ? declared_box(c.p, from) : std::nullopt;
+  if (fills && !box)
+    c.refuse("a fill value where the source is an input, or a stage with a box that was declared",
+             from.name + ", another stage");
+  Expr fill;
+  if (fills) {
+    const Arg& value = c.expect(3, Arg::Kind::exprs, "an index map");
+    if (value.exprs.size() != 1) c.refuse("one fill value", std::to_string(value.exprs.size()));
+    if (!(value.exprs.front().type() == from.type))
+      c.refuse("a fill value of type " + ir::text(from.type),
+               ir::text(value.exprs.front()) + " of type " + ir::text(value.exprs.front().type()));
+    fill = value.exprs.front();
+  }
+  // rewrite
+  const ir::Buffer to = new_buffer(c, from, from.name + "_cache", scope);
+  ir::Stage stage;
+  stage.id = c.p.fresh();
+  stage.name = to.name;
+  stage.where = c.step.where;
+  stage.buffers = {to.id};
+  stage.origin = ir::Stage::Origin::cache_read;
+  stage.origin_of = source;
+  stage.has_fill = fills;
+  stage.fill = fill;
+  std::vector<Expr> at;
+  Expr inside = ir::boolean(true);
+  const auto names = index_names(c.p, from);
+  for (std::size_t d = 0; d < names.size(); ++d) {
+    ir::IterVar v;
+    v.id = c.p.fresh();
+    v.name = names[d];
+    v.where = c.step.where;
+    stage.iters.push_back(v);
+    at.push_back(ir::var(v.id, v.name));
+    if (fills)
+      inside = ir::logic_and(inside, ir::logic_and(ir::ge(at.back(), (*box)[d].first), ir::lt(at.back(), (*box)[d].second)));
+  }
+  if (from.stage) stage.domain = conditions_on_points(c.p.stage(from.stage), at);  // there is nothing to copy elsewhere
+  Expr value = ir::load(source, from.name, from.type, at, c.step.where);
+  if (fills && !at.empty()) value = ir::select(inside, value, fill);
+  stage.values = {value};
+  c.p.stages[stage.id] = stage;
+  c.p.buffers[to.id].stage = stage.id;
+  for (Id r : readers) redirect_reads(c.p.stages[r], source, to);
+  std::vector<Stmt> made;
+  made.push_back(fresh_alloc(c.p, to.id, c.step.where));
+  made.push_back(fresh_nest(c.p, c.p.stage(stage.id), c.step.where));
+  // at root, where the source is there already; beside the source where that is computed inside a loop
+  std::vector<Stmt>* body = &c.p.body;
+  if (from.stage) {
+    const auto path = ir::path_to(c.p, only_nest(c, c.p.stage(from.stage)).id);
+    if (path.size() > 1) body = &const_cast<Stmt*>(path[path.size() - 2])->body;
+  }
+  insert_before_use(c.p, *body, std::move(made), {to.id});
+  // remap
+  c.results = {stage.id};
+}
+
+}  // namespace ashlar::schedule

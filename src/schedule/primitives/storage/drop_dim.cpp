@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// drop_dim(stage, component, dim): the storage of a component has no dimension `dim`, along which its value is the same.
+//
+//   (m, l, o)[i, c] = online over b of ...      drop_dim(0, 1), drop_dim(1, 1): m and l are stored for each i alone
+//
+// Legality: the value, its init and its part of the combiner do not use the dimension; and each step of the reduction reads
+// what the step before stored, whatever loops run over the dimension (prove_dropped; analysis/dropped.h says how it is run).
+#include <algorithm>
+
+#include "schedule/legality/legality.h"
+#include "schedule/primitives/primitives.h"
+#include "schedule/primitives/storage/storage.h"
+
+namespace ashlar::schedule {
+
+void apply_drop_dim(Context& c) {
+  const ir::Stage& stage = c.stage(0);
+  require_no_recurrence(c, stage, "");
+  const std::int64_t component = c.integer(1), dim = c.integer(2);
+  if (component < 0 || component >= static_cast<std::int64_t>(stage.buffers.size()))
+    c.refuse("a component of " + stage.name + " below " + std::to_string(stage.buffers.size()), std::to_string(component));
+  if (dim < 0 || dim >= stage.spatial_rank())
+    c.refuse("a dimension of " + stage.name + " below " + std::to_string(stage.spatial_rank()), std::to_string(dim));
+  if (stage.scatters()) c.refuse("a stage whose points do not depend on data", stage.name + ", a scatter");
+  ir::Buffer& b = storage_of(c, stage, static_cast<std::size_t>(component));
+  ir::Layout& l = b.layout;
+  if (std::find(l.dropped.begin(), l.dropped.end(), dim) != l.dropped.end())
+    c.refuse("a dimension that " + b.name + " has", std::to_string(dim) + ", which was dropped");
+  if (l.dropped.empty() && !l.map.empty()) c.refuse("a tensor whose layout was not set yet (move this call before it)", b.name);
+  if (l.align_dim >= 0) c.refuse("a tensor that was not aligned yet (move this call before it)", b.name);
+  l.dropped.push_back(static_cast<int>(dim));
+  l.map.clear();
+  const bool named = !l.vars.empty();
+  for (int d = 0; d < b.rank; ++d) {
+    if (!named) l.vars.push_back(c.p.fresh());
+    if (std::find(l.dropped.begin(), l.dropped.end(), d) == l.dropped.end())
+      l.map.push_back(ir::var(l.vars[static_cast<std::size_t>(d)], "d" + std::to_string(d)));
+  }
+  if (l.map.empty()) l.map.push_back(ir::index(0));  // a single element
+  b.where = c.step.where;
+}
+
+}  // namespace ashlar::schedule

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// prefetch(loop, tensor, ahead): asks the memory for what the stage of this loop will read of the tensor `ahead` iterations
+// later. Changes no value; an address past the end is never read.
+//
+//   for k in K                   for k in K
+//     block C            ->        prefetch B along k, 8 ahead        the line of B[k + 8, ...]
+//                                  block C
+//
+// A later split of the loop leaves what is asked for as it is: the prefetch runs along the inner loop, as many iterations
+// ahead. A fuse with the loop around it lets it run along the fused one, so that at the end of a row it asks for the begin of
+// the next.
+#include <ashlar/analysis/prefetch.h>
+
+#include "schedule/primitives/primitives.h"
+
+namespace ashlar::schedule {
+
+void apply_prefetch(Context& c) {
+  Stmt& loop = c.loop(0);
+  const Id tensor = c.buffer(1).id;
+  const std::int64_t ahead = c.integer(2);
+  if (ahead < 1) c.refuse("at least 1 iteration ahead", std::to_string(ahead));
+  if (loop.loop_kind == ir::LoopKind::vectorized) c.refuse("a loop that is not vectorized", name_of(c.p, loop));
+  bool read = false;
+  for (const Stmt& s : loop.body) read |= subtree_reads(c.p, s, tensor);
+  if (!read) c.refuse("a tensor that is read inside " + name_of(c.p, loop), c.p.buffer(tensor).name);
+  if (!analysis::first_plain_read(c.p, loop, tensor))
+    c.refuse("a tensor that is read inside " + name_of(c.p, loop) + " at an address that no table gives",
+             c.p.buffer(tensor).name + ", whose indices are known when their tables are read");
+  Stmt s;
+  s.kind = Stmt::Kind::prefetch;
+  s.id = c.p.fresh();
+  s.where = c.step.where;
+  s.buffer = tensor;
+  s.loop = loop.id;
+  s.ahead = ahead;
+  // after the storage that stands first in the body
+  std::size_t at = 0;
+  while (at < loop.body.size() && loop.body[at].kind == Stmt::Kind::alloc) ++at;
+  loop.body.insert(loop.body.begin() + static_cast<std::ptrdiff_t>(at), std::move(s));
+}
+
+}  // namespace ashlar::schedule
