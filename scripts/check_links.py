@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What pages refer to is there: files and anchors of links, sections named behind a link, files named in the text.
 
-  [targets](targets.md)                     the file, beside the page
+  [targets](targets.md), ![](a.svg)         the file, beside the page
   [the bounds](ir.md#math-functions)        the heading, by the anchor that GitHub gives it
   [codegen.md](codegen.md), "Lines"         the heading, by its words; `docs/ir.md`, "A fragment" as well
   `tests/negative`, `src/lower/place.cpp`   the file or folder, from the root; where * or … stands, something that fits
@@ -16,6 +16,7 @@ import re
 import sys
 
 LINK = re.compile(r"(?<!!)\[(?:[^\]\[]|\[[^\]]*\])*\]\(([^)\s]+)\)")
+IMAGE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)|<img [^>]*src=\"([^\"]+)\"")
 SECTION = re.compile(r'(?:\]\(([^)\s#]+)\)|`([\w./-]+\.md)`),?\s+"([^"]+)"')
 PATH = re.compile(r"`((?:[\w.-]+/)+[\w.*-]*)`")
 IN_COMMENT = re.compile(r'(docs/[\w-]+\.md),\s+(?://\s*)?"([^"]+)"')
@@ -32,7 +33,7 @@ def pages(root):
 
 
 def sources(root):
-    for top in ("include", "src"):
+    for top in ("include", "ops/include", "schedules/include", "src"):
         for folder, dirs, names in os.walk(os.path.join(root, top)):
             dirs.sort()
             for name in sorted(names):
@@ -113,6 +114,10 @@ class Tree:
                 yield m.start(), f"{m[1]}: no such file"
             elif anchor and path in self.texts and anchor not in anchors(self.texts[path]):
                 yield m.start(), f"{m[1]}: {path} has no heading of that anchor"
+        for m in IMAGE.finditer(text):
+            target = m[1] or m[2]
+            if not re.match(r"[a-z]+:", target) and not self.exists(os.path.normpath(os.path.join(here, target))):
+                yield m.start(), f"{target}: no such picture"
         for m in SECTION.finditer(text):
             path = os.path.normpath(os.path.join(here, m[1])).replace(os.sep, "/") if m[1] else m[2]
             words = re.sub(r"\s+", " ", plain(m[3]))

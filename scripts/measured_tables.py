@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""docs/measurements/README.md is made of the files beside it, which `ashlar_bench --json` wrote.
+"""docs/measurements/README.md and docs/pictures/measured.svg are made of the files in docs/measurements, which `ashlar_bench --json` wrote.
 
-  scripts/measured_tables.py            writes the page
-  scripts/measured_tables.py --check    says whether it is what the files say; 1 if not
+  scripts/measured_tables.py            writes the page and the picture
+  scripts/measured_tables.py --check    says whether they are what the files say; 1 if not
 
 A file is one run, PROCESSOR-ISA-THREADS.json. A race is the fastest of ours beside the fastest peer, by their medians, as the bench has it.
 """
@@ -11,7 +11,11 @@ import math
 import pathlib
 import sys
 
-FOLDER = pathlib.Path(__file__).resolve().parent.parent / "docs" / "measurements"
+sys.dont_write_bytecode = True
+import measured_plot
+
+DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
+FOLDER = DOCS / "measurements"
 
 
 def outcomes(records):
@@ -61,23 +65,35 @@ def section(name, run):
     yield ""
 
 
+def runs():
+    return [(path.stem, json.loads(path.read_text())) for path in sorted(FOLDER.glob("*.json"))]
+
+
 def page():
     lines = ["# Measurements", "",
              "Made by `scripts/measured_tables.py` of the files beside it, one for each run of the bench ([performance.md](../performance.md)); do not edit. Medians; above 1: ours is faster.",
              ""]
-    for path in sorted(FOLDER.glob("*.json")):
-        lines += section(path.stem, json.loads(path.read_text()))
+    for name, run in runs():
+        lines += section(name, run)
     return "\n".join(lines)
+
+
+def picture():
+    """The runs on one thread. On several the peers' pools lose some races by ten times, which says nothing of a kernel."""
+    return measured_plot.svg([(name, run, outcomes(run["records"])) for name, run in runs() if run["threads"] == 1])
 
 
 def main():
     if sys.argv[1:] not in ([], ["--check"]):
         sys.exit(__doc__)
-    target = FOLDER / "README.md"
-    if not sys.argv[1:]:
-        target.write_text(page())
-    elif not target.exists() or target.read_text() != page():
-        sys.exit("docs/measurements/README.md is not what its files say: scripts/measured_tables.py writes it anew")
+    stale = []
+    for target, text in ((FOLDER / "README.md", page()), (DOCS / "pictures" / "measured.svg", picture())):
+        if not sys.argv[1:]:
+            target.write_text(text)
+        elif not target.exists() or target.read_text() != text:
+            stale.append(str(target.relative_to(DOCS.parent)))
+    if stale:
+        sys.exit(f"{', '.join(stale)}: not what the measurements say: scripts/measured_tables.py writes it anew")
 
 
 main()
