@@ -172,7 +172,8 @@ def page(source, path):
         if m[2].endswith("}"):  # it has an anchor
             return m[0]
         name = anchors.of(m[2])
-        return f"{m[1]} {m[2]} {{#{'mainpage' if name == MAIN else name}}}"
+        text = m[2].replace("`", "")  # doxygen prints marks of code in a heading as they stand
+        return f"{m[1]} {text} {{#{'mainpage' if name == MAIN else name}}}"
 
     def link(m):
         target, _, anchor = m[2].partition("#")
@@ -219,7 +220,7 @@ def self_test():
                           "struct C {", "  // at the end", "};"])
     if found != expected:
         sys.exit(f"expected\n{expected}\nfound\n{found}")
-    found = page("# A\n## B c\n[`x`](#b-c), [y](ir.md#types), [z](../README.md), [m](README.md), [l](../LICENSE), `a'b`\n```\n# no\n```\n", "docs/a.md")
+    found = page("# A\n## B `c`\n[`x`](#b-c), [y](ir.md#types), [z](../README.md), [m](README.md), [l](../LICENSE), `a'b`\n```\n# no\n```\n", "docs/a.md")
     expected = ("# A {#docs-a}\n## B c {#docs-a-b-c}\n[x](#docs-a-b-c), [y](#docs-ir-types), [z](#README), [m](#mainpage), l, ``a'b``\n"
                 "```\n# no\n```\n")
     if found != expected:
