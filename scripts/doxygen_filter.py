@@ -7,7 +7,8 @@
   // ---- a rule between sections     stays what it is, unless it says something: // ---- softmax: exp(x) / sum of exp(x)
   what is indented in a comment       is code
 
-Of pages: headings get anchors of the page's own, docs/ir.md "Types" the anchor docs-ir-types, and links go to those.
+Of pages: headings get anchors of the page's own, docs/ir.md "Types" the anchor docs-ir-types, and links go to those. Lessons of the
+tutorial, which are text, become pages.
 
   scripts/doxygen_filter.py FILE      (FILTER_PATTERNS of docs/Doxyfile, in the root)
   scripts/doxygen_filter.py --self-test
@@ -118,37 +119,96 @@ def c(source):
     return "/** @file\n * " + head[1] + " */" + source[head.end():] if head else source
 
 
+LINK = re.compile(r"(?<!!)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
+FENCE = re.compile(r"(^```.*?^```$)", re.M | re.S)
+MAIN = "docs-README"  # the main page of the site
+
+
 def page_name(path):
-    return re.sub(r"\W+", "-", os.path.relpath(path)[: -len(".md")])
+    return re.sub(r"\W+", "-", os.path.splitext(os.path.relpath(path))[0])
+
+
+def is_page(path):
+    return path.endswith(".md") or bool(re.search(r"apps/tutorial/\d\w*\.txt$", path))
+
+
+class Anchors:
+    """The anchors of a page's headings, in their order: the first is the page's own."""
+
+    def __init__(self, path):
+        self.name, self.first, self.taken = page_name(path), True, {}
+
+    def of(self, heading):
+        if self.first:
+            self.first = False
+            return self.name
+        plain = re.sub(r"[`*]", "", LINK.sub(r"\1", heading))
+        anchor = re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
+        self.taken[anchor] = self.taken.get(anchor, -1) + 1
+        return f"{self.name}-{anchor}" + (f"-{self.taken[anchor]}" if self.taken[anchor] else "")
+
+
+def sections(source, path):
+    """A page by its headings: each with its anchor and the text below it."""
+    if path.endswith(".txt"):
+        title, _, text = source.split("\n", 2)
+        return [(title, page_name(path), text)]
+    anchors, found = Anchors(path), []
+    for part in FENCE.split(source):
+        if part.startswith("```"):
+            found[-1][2] += part
+            continue
+        pieces = re.split(r"^#{1,6} +(.+?) *$", part, flags=re.M)
+        if found:
+            found[-1][2] += pieces[0]
+        found += [[heading, anchors.of(heading), text] for heading, text in zip(pieces[1::2], pieces[2::2])]
+    return found
 
 
 def page(source, path):
-    here, first, taken = os.path.dirname(path), [True], {}
+    here, anchors = os.path.dirname(path), Anchors(path)
 
     def heading(m):
-        if first:
-            first.clear()
-            name = "mainpage" if page_name(path) == "README" else page_name(path)
-        else:
-            plain = re.sub(r"[`*]", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", m[2]))
-            anchor = re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
-            taken[anchor] = taken.get(anchor, -1) + 1
-            name = page_name(path) + "-" + anchor + (f"-{taken[anchor]}" if taken[anchor] else "")
-        return f"{m[1]} {m[2]} {{#{name}}}"
+        if m[2].endswith("}"):  # it has an anchor
+            return m[0]
+        name = anchors.of(m[2])
+        text = m[2].replace("`", "")  # doxygen prints marks of code in a heading as they stand
+        return f"{m[1]} {text} {{#{'mainpage' if name == MAIN else name}}}"
 
     def link(m):
-        target, _, anchor = m[1].partition("#")
-        if re.match(r"[a-z]+:", m[1]) or target and not target.endswith(".md"):
+        target, _, anchor = m[2].partition("#")
+        file = os.path.join(here, target) if target else path
+        if re.match(r"[a-z]+:", m[2]) or not is_page(file) and not os.path.exists(file):
             return m[0]
-        to = page_name(os.path.join(here, target) if target else path)
-        return f"](#{to}-{anchor})" if anchor else f"](#{'mainpage' if to == 'README' else to})"
+        if not is_page(file):  # a file of the repository, which the site does not have
+            return m[1]
+        text, to = m[1].replace("`", ""), page_name(file)  # doxygen does not read marks in the text of a reference
+        return f"[{text}](#{to}-{anchor})" if anchor else f"[{text}](#{'mainpage' if to == MAIN else to})"
 
     def outside(text):
         text = re.sub(r"^(#{1,6}) +(.+?) *$", heading, text, flags=re.M)
-        return re.sub(r"\]\(([^)\s]+)\)", link, text)
+        # A quote would end the code between single marks.
+        text = re.sub(r"`[^`]+`", lambda m: f"`{m[0]}`" if "'" in m[0] else m[0], text)
+        return LINK.sub(link, text)
 
-    parts = re.split(r"(^```.*?^```$)", source, flags=re.M | re.S)
-    return "".join(p if p.startswith("```") else outside(p) for p in parts)
+    return "".join(p if p.startswith("```") else outside(p) for p in FENCE.split(source))
+
+
+def lesson(source, path):
+    """What a lesson prints: paragraphs are text, what is indented and the lines of steps are code."""
+    title, _, text = source.split("\n", 2)
+    title = re.sub(r"^(\d+)\. ", r"Lesson \1. ", title)  # not an item of a list
+    out, code = [f"# {escaped(title)} {{#{page_name(path)}}}", ""], False
+    for paragraph in re.split(r"\n\n+", text.strip("\n")):
+        is_code = paragraph.startswith(("    ", "after  "))
+        if is_code != code:
+            out.append("```")
+            out += [] if is_code else [""]
+        elif code:
+            out.append("")
+        out.append(paragraph if is_code else escaped(paragraph) + "\n")
+        code = is_code
+    return "\n".join(out + ["```"] * code) + "\n"
 
 
 def self_test():
@@ -160,8 +220,13 @@ def self_test():
                           "struct C {", "  // at the end", "};"])
     if found != expected:
         sys.exit(f"expected\n{expected}\nfound\n{found}")
-    found = page("# A\n## B c\n[x](#b-c), [y](ir.md#types), [z](../README.md)\n```\n# no\n```\n", "docs/a.md")
-    expected = "# A {#docs-a}\n## B c {#docs-a-b-c}\n[x](#docs-a-b-c), [y](#docs-ir-types), [z](#mainpage)\n```\n# no\n```\n"
+    found = page("# A\n## B `c`\n[`x`](#b-c), [y](ir.md#types), [z](../README.md), [m](README.md), [l](../LICENSE), `a'b`\n```\n# no\n```\n", "docs/a.md")
+    expected = ("# A {#docs-a}\n## B c {#docs-a-b-c}\n[x](#docs-a-b-c), [y](#docs-ir-types), [z](#README), [m](#mainpage), l, ``a'b``\n"
+                "```\n# no\n```\n")
+    if found != expected:
+        sys.exit(f"expected\n{expected}\nfound\n{found}")
+    found = lesson("1. A\n====\n\nOne <b>:\n\n    for i\n      b\n\nafter  split(i)\n\n    c\n\nTwo.\n", "apps/tutorial/01_a.txt")
+    expected = ("# Lesson 1. A {#apps-tutorial-01_a}\n\nOne \\<b\\>:\n\n```\n    for i\n      b\n\nafter  split(i)\n\n    c\n```\n\nTwo.\n\n")
     if found != expected:
         sys.exit(f"expected\n{expected}\nfound\n{found}")
 
@@ -171,6 +236,8 @@ def main():
         return self_test()
     with open(sys.argv[1], encoding="utf-8") as f:
         source = f.read()
+    if sys.argv[1].endswith(".txt"):
+        return sys.stdout.write(lesson(source, sys.argv[1])) and None
     if sys.argv[1].endswith(".md"):
         return sys.stdout.write(page(source, sys.argv[1])) and None
     sys.stdout.write(c(source) if "/* " in source[:3] else cpp(source))
