@@ -8,20 +8,15 @@
 #include <ashlar/ir/recurrence.h>
 #include <ashlar/schedules/gather.h>
 
+#include "schedules/src/costs.h"
 #include "schedules/src/draft.h"
 
 namespace ashlar::schedules {
 namespace {
 
-constexpr double worth_parallel = 5e4;    // operations
-constexpr double an_update = 8;           // operations that changing an element anywhere costs
-constexpr std::int64_t parts = 16;        // of the steps of a scatter, each with a result of its own
-constexpr std::int64_t most_steps = 16;   // of a scatter, one after the other without a loop
-constexpr std::size_t most_nodes = 1500;  // of what they compute
-constexpr std::int64_t rows_of_front = 4, rows_of_tile = 32, columns_of_tile = 512;  // of a table
-constexpr std::int64_t most_behind = 8;   // columns of a row behind the one above: what stands at both ends is computed alone
-constexpr double short_step = 64;         // operations of an element, beside which those of a loop over vectors count
-constexpr double side_by_side_cost = 64;  // operations of an element, above which a row by itself fills the processor
+using namespace costs::alone;
+using costs::most_nodes;
+using costs::worth_parallel;
 
 // Neighbouring steps that change neighbours are in lanes, blocks of them on the pool; else the steps go to the pool in parts,
 // where a result for each part is little beside the steps.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "schedules/src/costs.h"
 #include "schedules/src/classify.h"
 
 #include <algorithm>
@@ -8,6 +9,8 @@
 
 namespace ashlar::schedules {
 namespace {
+
+using namespace costs::classify;
 
 std::string names(const std::vector<std::string>& list) {
   std::string r;
@@ -26,9 +29,6 @@ bool runs_along(const Reading& r, Id variable) {
   const auto at = r.at.back().coefficients.find(variable);
   return at != r.at.back().coefficients.end() && (at->second == 1 || at->second == -1);
 }
-
-constexpr double few_terms = 8;
-constexpr std::int64_t few_apart = 4;  // elements that a vector's lanes lie apart, so that loads are shuffled
 
 // A product, where it is chosen or converted too.
 bool is_product(const Expr& e) {
@@ -80,9 +80,8 @@ bool has_terms_of_its_own(const std::vector<Reading>& loads, const ir::Stage& s,
 //
 //   rank(i) = sum over j of x(j) < x(i)
 bool looks_at_pairs(const std::vector<Reading>& loads, const ir::Stage& s, const Sizes& sizes) {
-  constexpr double many = 32;
   const auto spatial = spatial_of(s), terms = reduce_of(s);
-  if (spatial.empty() || sizes.extent(s, spatial.back().id) < many) return false;
+  if (spatial.empty() || sizes.extent(s, spatial.back().id) < many_results) return false;
   for (const ir::IterVar& k : terms)
     if (sizes.from_data(s, k.id)) return false;
   for (const ir::IterVar& v : spatial)

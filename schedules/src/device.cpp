@@ -4,15 +4,16 @@
 #include <algorithm>
 
 #include <ashlar/schedules/gpu.h>
+#include <ashlar/schedules/lanes.h>
 
+#include "schedules/src/costs.h"
 #include "schedules/src/draft.h"
 
 namespace ashlar::schedules {
 
 namespace {
 
-constexpr int threads = 256;      // of a block
-constexpr int rows_a_block = 64;  // of a recurrence: each has many steps
+using namespace costs::device;
 
 // for bo in (E + by - 1) / by     block_x
 //   for bi in by                  thread_x           E points of all `loops`, which stand around each other
@@ -88,7 +89,7 @@ bool rows(Draft& d, Id id) {
 bool scattered(Draft& d, Id id) {
   const ir::Stage s = d.stage(id);
   const auto init = [&](const Stage& stage) {
-    const Loop all = detail::fused(stage, detail::loops_over(d.s, stage, false, d.where), d.where);
+    const Loop all = detail::fused(stage, stage.spatial_loops(d.where), d.where);
     stage.bind(stage.split(all, threads, Tail::guard, d.where).inner, gpu::thread_x, d.where);
   };
   const bool whole =
@@ -97,7 +98,7 @@ bool scattered(Draft& d, Id id) {
         const Stage stage = d.handle(id);
         stage.atomic(d.where);
         init(stage);
-        over_grid(d, stage, detail::loops_over(d.s, stage, true, d.where), threads);
+        over_grid(d, stage, stage.reduction_loops(d.where), threads);
       }))
     return true;
   return d.attempt(id, "the init by the threads of one block, points in their order by its first", [&] { init(d.handle(id)); });

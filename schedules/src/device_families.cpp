@@ -10,16 +10,14 @@
 #include <ashlar/schedules/gpu_rows.h>
 #include <ashlar/schedules/gpu_transpose.h>
 
+#include "schedules/src/costs.h"
 #include "schedules/src/draft.h"
 
 namespace ashlar::schedules {
 
 namespace {
 
-constexpr double small_tile = 32;     // rows or columns of a product, below which a tile has little to share
-constexpr double few_terms = 32;      // are summed by one thread
-constexpr double many_terms = 32768;  // of one result
-constexpr double few_results = 256;
+using namespace costs::device;
 
 bool ordinary(const ir::Stage& s) { return !s.scatters() && !s.is_recurrence(); }
 

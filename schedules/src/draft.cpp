@@ -84,23 +84,8 @@ std::vector<Loop> whole_loops(Draft& d, const Stage& stage, bool reduce) {
   return loops;
 }
 
-namespace {
-template <std::size_t N>
-void reorder_exactly(const Stage& stage, const std::vector<Loop>& loops, Where where) {
-  if (loops.size() == N)
-    [&]<std::size_t... K>(std::index_sequence<K...>) {
-      stage.reorder(LoopAt(loops[0], where), loops[K + 1]...);
-    }(std::make_index_sequence<N - 1>());
-  else if constexpr (N < 16)
-    reorder_exactly<N + 1>(stage, loops, where);
-  else
-    refuse("reorder", "at most 16 loops", std::to_string(loops.size()), where);
-}
-}  // namespace
-
-// As Stage::reorder, of any number.
 void reorder(Draft& d, const Stage& stage, const std::vector<Loop>& loops) {
-  if (loops.size() > 1) reorder_exactly<2>(stage, loops, d.where);
+  if (loops.size() > 1) stage.reorder(loops, d.where);
 }
 
 // Is it by where it lies along its last dimension that a point chooses what it reads: at a border, or around one?

@@ -7,10 +7,13 @@
 #include <ashlar/schedules/stencil.h>
 #include <ashlar/schedules/transpose.h>
 
+#include "schedules/src/costs.h"
 #include "schedules/src/draft.h"
 
 namespace ashlar::schedules {
 namespace {
+
+using namespace costs::families;
 
 bool has_window_along(const Classified& c, Id v) { return std::find(c.over.begin(), c.over.end(), v) != c.over.end(); }
 
@@ -34,7 +37,6 @@ Taken taken_by(Draft& d, Id id) {
 
 // y(i, j) of a few rows of p(i + r, j), p(i, j) of columns: several rows of y share those of p in registers.
 bool is_separable(Draft& d, const Group& g) {
-  constexpr double most_rows = 5, most_cost = 32;
   const ir::Stage& y = d.stage(g.leader);
   if (d.s.target().is_gpu() || g.members.size() != 1 || y.is_reduction() || y.scatters() || y.values.size() != 1) return false;
   const ir::Stage& p = d.stage(g.members.front());

@@ -15,13 +15,14 @@
 
 #include <ashlar/schedules/lanes.h>
 
+#include "schedules/src/costs.h"
 #include "schedules/src/draft.h"
 
 namespace ashlar::schedules {
 namespace {
 
-constexpr std::int64_t most_of_one = 4, most_results = 8, most_statements = 32;
-constexpr std::size_t most_nodes = 1500;  // of what unrolled statements compute
+using namespace costs::few;
+using costs::most_nodes;
 
 bool uses(const Index& x, Id variable) { return std::find(x.uses.begin(), x.uses.end(), variable) != x.uses.end(); }
 
@@ -128,7 +129,6 @@ bool few_results_together(Draft& d, Id id, bool parallel) {
 
 // Of a reduction that has no lanes: a matrix of 3 x 3 by a vector, each result with its terms in their order.
 void unroll_few(Draft& d, Id id) {
-  constexpr std::int64_t most_iterations = 8;
   if (d.s.target().is_gpu()) return;
   const Stage stage = d.handle(id);
   std::size_t nodes = 0;

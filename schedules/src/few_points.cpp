@@ -14,13 +14,13 @@
 #include <algorithm>
 #include <set>
 
+#include "schedules/src/costs.h"
 #include "schedules/src/draft.h"
 
 namespace ashlar::schedules {
 namespace {
 
-constexpr std::int64_t most_points = 16;
-constexpr std::size_t most_nodes = 3000;  // of what unrolled statements compute
+using namespace costs::few_points;
 
 // What the operations cost that do not use the variable: each once, as it is computed once in a statement.
 double cost_without(const ir::Stage& s, Id variable) {
@@ -69,7 +69,6 @@ std::optional<Loop> serial_loop(const Draft& d, const std::vector<Loop>& nest, I
 }  // namespace
 
 void few_points(Draft& d, Id id) {
-  constexpr double worth_sharing = 6;  // a division
   const ir::Stage s = d.stage(id);
   if (d.s.target().is_gpu() || s.is_reduction() || s.scatters()) return;
   std::size_t nodes = 0;
@@ -78,7 +77,7 @@ void few_points(Draft& d, Id id) {
   const Stage stage = d.handle(id);
   for (std::size_t k = 0; k + 1 < dims.size(); ++k) {
     const std::int64_t n = d.sizes().constant_extent(s, dims[k].id).value_or(INT64_MAX);
-    if (n < 2 || n > most_points || static_cast<std::size_t>(n) * nodes > most_nodes) continue;
+    if (n < 2 || n > most_points || static_cast<std::size_t>(n) * nodes > most_nodes_together) continue;
     const std::vector<Loop> nest = stage.nest(d.where);
     const auto points = serial_loop(d, nest, dims[k].id);
     if (!points || ir::find(d.program(), nest.back().id())->loop_kind != ir::LoopKind::vectorized) continue;

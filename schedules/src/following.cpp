@@ -20,13 +20,13 @@
 #include <ashlar/ir/function.h>
 #include <ashlar/ir/recurrence.h>
 
+#include "schedules/src/costs.h"
 #include "schedules/src/draft.h"
 
 namespace ashlar::schedules {
 namespace {
 
-constexpr std::int64_t most_back = 8;   // steps
-constexpr double worth_parallel = 5e4;  // operations
+using costs::worth_parallel;
 
 // Stages of one rank with their last dimension as columns; `steps` is the dimension of each that the last reader's steps go
 // along.
@@ -76,7 +76,7 @@ bool reads_own_points(const Draft& d, const Pass& pass, const ir::Stage& reader)
     const bool steps_back = d.stage(r.producer).is_recurrence();
     for (std::size_t k = 0; k < r.at.size(); ++k) {
       Index at = r.at[k];
-      if (k == pass.steps && steps_back && std::abs(at.constant) <= most_back) at.constant = 0;
+      if (k == pass.steps && steps_back && std::abs(at.constant) <= costs::steps::most_back) at.constant = 0;
       if (!at.plain(variable_of(pass, reader, k))) return false;
     }
   }

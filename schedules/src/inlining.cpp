@@ -14,14 +14,14 @@
 #include <ashlar/analysis/regions.h>
 
 #include <ashlar/schedule/inline_together.h>
+#include "schedules/src/costs.h"
 #include "schedules/src/draft.h"
 
 namespace ashlar::schedules {
 namespace {
 
-constexpr double memory_cost = 8;     // of an element that is stored and loaded, in additions
-constexpr double small_table = 1024;  // elements
-constexpr std::size_t most_nodes = 1500;
+using namespace costs::inlining;
+using costs::most_nodes;
 
 // An index that is clamped or divided costs a few operations of its own.
 double bends_of(const ir::Program& p, const ir::Stage& s) {

@@ -4,20 +4,21 @@
 #include <algorithm>
 #include <set>
 
+#include "schedules/src/costs.h"
 #include "schedules/src/draft.h"
 
 namespace ashlar::schedules {
 namespace {
 
-constexpr double little = 8;             // operations
-constexpr std::int64_t most_terms = 64;  // of one result, each a statement
+using namespace costs::inside;
+using costs::cheap_term;
 
 // Sums of few operations on elements that lie anywhere, at places that neighbouring results do not read side by side either:
 // lanes would gather the places, then the elements.
 //
 //   distance(i) = sum over m of table(m, codes(i, m))
 bool lies_anywhere(const Draft& d, const ir::Stage& s) {
-  if (!s.is_reduction() || cost_of(s) >= little) return false;
+  if (!s.is_reduction() || cost_of(s) >= cheap_term) return false;
   const Id last = spatial_of(s).back().id;
   bool from_data = false;
   for (const Reading& r : readings_of(d.program(), s)) {
@@ -120,16 +121,16 @@ std::int64_t arrays_of_rows(const ir::Program& p, const ir::Stage& s, Id row) {
 // A sum waits four cycles for the term before, and two may start in each: eight of them keep the adders busy. Four where each
 // row reads several arrays, whose rows of a power of two would lie in one set of the first-level cache.
 std::optional<Loop> rows_side_by_side(Draft& d, Id id) {
-  constexpr std::int64_t least = 4, most = 8;
   const ir::Stage s = d.stage(id);
   const auto dims = spatial_of(s);
   const auto terms = reduce_of(s);
   if (dims.empty() || (regroups(d, s) && !gathers_little(d.program(), s))) return std::nullopt;
   const std::int64_t arrays = std::max<std::int64_t>(1, arrays_of_rows(d.program(), s, dims.back().id));
-  const std::int64_t rows = gathers_little(d.program(), s) ? least : std::max(least, most / arrays);
+  const std::int64_t rows =
+      gathers_little(d.program(), s) ? least_side_by_side : std::max(least_side_by_side, most_side_by_side / arrays);
   if (d.sizes().extent(s, dims.back().id) < static_cast<double>(2 * rows)) return std::nullopt;
   for (const ir::IterVar& k : terms)
-    if (d.sizes().from_data(s, k.id) || d.sizes().extent(s, k.id) < 2 * least) return std::nullopt;
+    if (d.sizes().from_data(s, k.id) || d.sizes().extent(s, k.id) < 2 * least_side_by_side) return std::nullopt;
   if (bounds_terms(s, dims.back().id)) return std::nullopt;
   std::optional<Loop> groups;
   d.attempt(id, count(static_cast<double>(rows)) + " rows side by side, each one term after the other", [&] {

@@ -11,13 +11,13 @@
 // 4, c].
 #include <algorithm>
 
+#include "schedules/src/costs.h"
 #include "schedules/src/draft.h"
 
 namespace ashlar::schedules {
 namespace {
 
-constexpr std::int64_t most_phases = 8;
-constexpr double least_windows = 4;  // that an element is in
+using namespace costs::phases;
 
 // `dim`: the one that is taken apart.
 template <std::size_t N>

@@ -12,17 +12,13 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "schedules/src/costs.h"
 #include "schedules/src/draft.h"
 
 namespace ashlar::schedules {
 namespace {
 
-constexpr std::int64_t widest_stride = 4;    // of loads that are shuffled
-constexpr std::int64_t most_points = 32;     // in a vector: rows end within one, and have few of them
-constexpr std::int64_t longest_row = 8;      // whose elements lie a number apart (lower/flatten/strides.cpp)
-constexpr double dear_choice = 8;            // operations of values that are chosen by their place in a point
-constexpr double dear_arms = 2;              // operations in the arms of choices by the value
-constexpr std::int64_t vectors_of_sums = 4;  // of a tile
+using namespace costs::pixels;
 
 struct Dims {
   Id point = 0, channel = 0;

@@ -8,15 +8,14 @@
 #include <cmath>
 #include <numeric>
 
+#include "schedules/src/costs.h"
 #include "schedules/src/draft.h"
 
 namespace ashlar::schedules {
 namespace {
 
-constexpr std::int64_t strip_rows = 32, chunk_elements = 1024, stencil_elements = 512, parallel_elements = 16384,
-                       few_values = 16, block_of_lines = 32, rows_of_window = 8, least_strips = 8;
-constexpr double worth_parallel = 5e4;  // operations
-constexpr double many_pieces = 512;     // eight for each of 64 threads: the busiest has an eighth more than the mean at most
+using namespace costs::plan;
+using costs::worth_parallel;
 
 bool sums(Family f) { return f == Family::product || f == Family::column_reduction; }
 bool sums_in_tiles(const ir::Stage& s, Family f) { return s.is_reduction() && (sums(f) || f == Family::stencil); }
@@ -62,17 +61,16 @@ std::optional<Tile> tile_through(Draft& d, const Group& g, int vector_dim) {
 // Where indices are divided by numbers, x(i / 3, j / 3), the points of one quotient are together; 0 where there are none, or
 // too many for one vector.
 std::int64_t divided_by(const ir::Stage& s, Id variable) {
-  constexpr std::int64_t most = 16;
   std::int64_t all = 1;
   for (const Expr& value : s.values)
     ir::walk(value, [&](const Expr& e) {
       std::int64_t by = 0;
       const bool divides = (ir::is(e, ir::Op::div) || ir::is(e, ir::Op::mod)) && e.type().is_index() &&
                            ir::is_int(ir::args_of(e)[1], &by) && by > 1 && ir::uses_var(ir::args_of(e)[0], variable);
-      if (divides) all = by > most ? most + 1 : std::lcm(all, by);
-      return all <= most;
+      if (divides) all = by > most_of_quotient ? most_of_quotient + 1 : std::lcm(all, by);
+      return all <= most_of_quotient;
     });
-  return all > 1 && all <= most ? all : 0;
+  return all > 1 && all <= most_of_quotient ? all : 0;
 }
 
 // Products among the members of which a row of the leader needs all columns. A strip of rows, as many as registers hold of a
@@ -108,13 +106,13 @@ std::map<Id, Tile> products_of_strips(Draft& d, const Group& g) {
 //     total = sum over w of exp(..)   a lane a row
 //     for ii                          what needs one row of it
 std::map<Id, Tile> costly_sums_of_strips(Draft& d, const Group& g) {
-  constexpr double costly = 12;  // operations; a gathered element is a few
   std::map<Id, Tile> strips;
   int dim = -1;
   for (const Id id : g.members) {
     const ir::Stage& s = d.stage(id);
     const auto dims = spatial_of(s);
-    if (d.family(id).family != Family::row_reduction || regroups(d, s) || s.values.size() != 1 || cost_of(s) < costly) continue;
+    if (d.family(id).family != Family::row_reduction || regroups(d, s) || s.values.size() != 1 || cost_of(s) < costly_term)
+      continue;
     const auto terms = reduce_of(s);
     if (dims.empty() || bounds_terms(s, dims.back().id) ||
         std::any_of(terms.begin(), terms.end(), [&](const ir::IterVar& k) { return d.sizes().from_data(s, k.id); }))

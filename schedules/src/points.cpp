@@ -14,12 +14,13 @@
 
 #include <ashlar/instructions/shuffles.h>
 
+#include "schedules/src/costs.h"
 #include "schedules/src/draft.h"
 
 namespace ashlar::schedules {
 namespace {
 
-constexpr std::int64_t few_terms = 32, widest_turned = 64;
+using namespace costs::points;
 
 std::int64_t lanes_of_points(const Draft& d, const ir::Stage& s) {
   return std::max(1, d.s.target().lanes(d.program().buffer(s.buffers.front()).type));

@@ -15,14 +15,17 @@
 #include <ashlar/schedules/matmul_by_size.h>
 #include <ashlar/schedules/matmul_bytes.h>
 #include <ashlar/schedules/matmul_dot.h>
+#include <ashlar/schedules/matmul_skinny.h>
 
+#include "schedules/src/costs.h"
 #include "schedules/src/draft.h"
+#include "schedules/src/families/matmul.h"
+#include "schedules/src/families/matmul_dot.h"
 
 namespace ashlar::schedules {
 namespace {
 
-constexpr double small_product = 64.0 * 64 * 64;  // multiplications, below which nothing is worth packing
-constexpr double few_rows = 8;
+using namespace costs::products;
 
 // The load that a factor is, converted or not.
 const Expr* factor_of(const Expr& e) {

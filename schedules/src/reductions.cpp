@@ -5,15 +5,15 @@
 
 #include <ashlar/schedules/lanes.h>
 
+#include "schedules/src/costs.h"
 #include "schedules/src/draft.h"
 
 namespace ashlar::schedules {
 namespace {
 
-constexpr std::int64_t piece_terms = 65536;
-constexpr std::size_t many_stages = 16, crowd = 64;  // beyond these a reduction takes fewer steps
-constexpr int last_lanes = 4;
-constexpr double worth_parallel = 2e5;  // operations
+using namespace costs::reductions;
+using costs::cheap_term;
+using costs::reduction_worth_parallel;
 
 // Of the two values that it combines, a reducer gives one: argmin, the first that holds.
 bool chooses(const ir::Reducer& r) {
@@ -60,13 +60,13 @@ std::vector<Loop> loops_of(Draft& d, const Stage& stage, bool reduce) {
 
 // Few operations on elements that lie anywhere: gathering lanes costs more than such a term.
 bool gathers_little(const ir::Program& p, const ir::Stage& s) {
-  constexpr double little = 8;
   const auto all = readings_of(p, s);
-  return cost_of(s) < little && std::any_of(
-                                    all.begin(), all.end(),
-                                    [](const Reading& r) {
-                                      return std::any_of(r.at.begin(), r.at.end(), [](const Index& x) { return x.from_data; });
-                                    });
+  return cost_of(s) < cheap_term &&
+         std::any_of(
+             all.begin(), all.end(),
+             [](const Reading& r) {
+               return std::any_of(r.at.begin(), r.at.end(), [](const Index& x) { return x.from_data; });
+             });
 }
 
 bool regroups(const Draft& d, const ir::Stage& s) { return !keeps_order(s) && (d.options.regroup || !rounds(d, s)); }
@@ -154,7 +154,7 @@ void reduce_all(Draft& d, Id id) {
   if (terms.empty() || !may_regroup(d, id)) return;
   const double work = d.most().terms(d.stage(id)) * cost_of(d.stage(id));
   const Stage stage = d.handle(id);
-  if (d.options.parallel && work >= worth_parallel) {
+  if (d.options.parallel && work >= reduction_worth_parallel) {
     Id part = 0;
     const auto pieces = [&] {
       Loop loop = loop_over(d, stage, terms.front().id);

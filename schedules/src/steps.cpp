@@ -12,13 +12,14 @@
 #include <ashlar/ir/recurrence.h>
 #include <ashlar/schedules/lanes.h>
 
+#include "schedules/src/costs.h"
 #include "schedules/src/inside_steps.h"
 
 namespace ashlar::schedules {
 namespace {
 
-constexpr int rows_of_lanes = 4;
-constexpr std::int64_t results_together = 8;  // sums under way: what a sum waits for, times those that start in a cycle
+using namespace costs::steps;
+using costs::worth_parallel;
 
 // Does the variable move the last index of a read, by one?
 bool runs_along(const Reading& r, Id variable) {
@@ -134,11 +135,10 @@ void points_of_a_step(Draft& d, Id id) {
 
 // A short dimension beside the columns: results in it share what is read along the columns.
 std::optional<std::size_t> rows_beside(const Draft& d, const ir::Stage& s, std::size_t columns) {
-  constexpr std::int64_t most = 4;
   const auto all = readings_of(d.program(), s);
   for (std::size_t k = 0; k < spatial_of(s).size(); ++k) {
     const auto extent = d.sizes().constant_extent(s, s.iters[k].id);
-    if (k == columns || !extent || *extent < 2 || *extent > most || one_point(d, s, s.iters[k].id)) continue;
+    if (k == columns || !extent || *extent < 2 || *extent > most_rows_beside || one_point(d, s, s.iters[k].id)) continue;
     const auto uses = [&](const Reading& r, Id v) {
       return std::any_of(r.at.begin(), r.at.end(),
                          [&](const Index& x) { return std::find(x.uses.begin(), x.uses.end(), v) != x.uses.end(); });
@@ -299,7 +299,6 @@ bool chooses_by(const ir::Stage& s, Id variable) {
 
 // Elements that a step stores apart, each with divisions or functions: computed in lanes, stored one by one.
 void points_apart(Draft& d, Id recurrence) {
-  constexpr double worth_storing_apart = 12;  // operations
   const ir::Stage s = d.stage(recurrence);
   if (cost_of(s) < worth_storing_apart) return;
   for (std::size_t k = spatial_of(s).size(); k-- > 0;) {
@@ -316,7 +315,6 @@ void points_apart(Draft& d, Id recurrence) {
 
 // Would lanes of terms be refused, begin with elements, which each of them had to, or be few beside what adding them costs?
 bool waits_in_lanes(const Draft& d, const ir::Stage& s) {
-  constexpr int few_lanes = 8;
   return !regroups(d, s) || lanes_of(d, s) <= few_lanes || !only_along(d.program(), s, reduce_of(s).back().id) ||
          starts_from_elements(d.program(), s);
 }
@@ -378,7 +376,7 @@ void schedule_steps(Draft& d, Id recurrence) {
         for (const Id id : all) d.handle(id).compute_at(steps, d.where);
         split = made;
       });
-    if (split && d.options.parallel && d.most().points(s) * cost_of(s) >= 5e4)
+    if (split && d.options.parallel && d.most().points(s) * cost_of(s) >= worth_parallel)
       d.attempt(recurrence, "these pieces in parallel", [&] { stage.parallel(split->outer, d.where); });
     if (const auto tiled = split ? std::nullopt : tiles_of_a_step(d, recurrence, last, inside))
       held = *tiled;

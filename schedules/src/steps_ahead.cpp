@@ -9,13 +9,15 @@
 //       x[i, j]
 #include <algorithm>
 
+#include "schedules/src/costs.h"
 #include "schedules/src/inside_steps.h"
 
 namespace ashlar::schedules {
 namespace {
 
+using namespace costs::steps;
+
 // More vectors hide more latency, and leave more terms to single steps. Of 1, 2 and 4, two were fastest on a Zen 4.
-constexpr std::int64_t vectors_of_block = 2;
 
 // The dimension of the reduction whose points are steps of the recurrence along its last variable, where that bounds the terms.
 std::optional<std::size_t> steps_of(const Draft& d, const ir::Stage& s, const ir::Stage& r) {

@@ -12,14 +12,14 @@
 
 #include <ashlar/ir/recurrence.h>
 
+#include "schedules/src/costs.h"
 #include "schedules/src/inside_steps.h"
 
 namespace ashlar::schedules {
 namespace {
 
-constexpr std::int64_t rows_together = 4;
-constexpr double most_of_step = 192;    // operations of a row, on vectors where there are lanes
-constexpr double worth_parallel = 5e4;  // operations
+using namespace costs::steps;
+using costs::worth_parallel;
 
 // The points that a step computes of a stage, or the terms of one of them: a number, or nothing.
 std::optional<double> known(const Draft& d, const ir::Stage& s, const std::vector<ir::IterVar>& variables) {

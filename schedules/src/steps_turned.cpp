@@ -12,12 +12,13 @@
 
 #include <ashlar/instructions/shuffles.h>
 
+#include "schedules/src/costs.h"
 #include "schedules/src/inside_steps.h"
 
 namespace ashlar::schedules {
 namespace {
 
-constexpr std::int64_t worth_turning = 4;  // rows of the steps, one of them where they start
+using namespace costs::steps;
 
 // The matrix: an argument that is read at [result, term] alone, where no other read moves apart with the result.
 std::optional<Id> matrix_of(const Draft& d, const ir::Stage& s, Id result, Id term) {

@@ -10,12 +10,14 @@
 #include <bit>
 #include <cstdlib>
 
+#include "schedules/src/costs.h"
 #include "schedules/src/draft.h"
 
 namespace ashlar::schedules {
 namespace {
 
-constexpr std::int64_t most_unrolled = 64, most_nodes = 1500;  // statements, and what they compute
+using namespace costs::tiles;
+using costs::most_nodes;
 
 int dim_of(const ir::Stage& s, Id variable) {
   const auto spatial = spatial_of(s);
@@ -120,10 +122,9 @@ bool reads_apart(const ir::Program& p, const ir::Stage& s, Id columns) {
 // Lanes of a vector along so many columns, where their number is known: no more than there are, and vectors of half a register
 // where those fill up and whole ones do not, 24 = 3 x 8 of 16.
 std::int64_t lanes_for(std::optional<std::int64_t> columns, std::int64_t lanes) {
-  constexpr std::int64_t least = 8;
   if (!columns || *columns < 2 || *columns % lanes == 0) return lanes;
   if (*columns < lanes) return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(*columns)));
-  return lanes / 2 >= least && *columns % (lanes / 2) == 0 && *columns < 2 * lanes ? lanes / 2 : lanes;
+  return lanes / 2 >= least_lanes && *columns % (lanes / 2) == 0 && *columns < 2 * lanes ? lanes / 2 : lanes;
 }
 
 bool reads_along_columns(const Draft& d, const ir::Stage& s, const Tile& t) {
@@ -135,11 +136,10 @@ bool reads_along_columns(const Draft& d, const ir::Stage& s, const Tile& t) {
 }
 
 std::int64_t vectors_of_columns(std::optional<std::int64_t> extent, std::int64_t lanes) {
-  constexpr std::int64_t usual = 4, most = 6;
-  if (!extent) return usual;
+  if (!extent) return usual_vectors;
   const std::int64_t all = (*extent + lanes - 1) / lanes;
   std::int64_t best = 1;
-  for (std::int64_t v = 1; v <= most; ++v)
+  for (std::int64_t v = 1; v <= most_vectors; ++v)
     if ((all + v - 1) / v * v <= (all + best - 1) / best * best) best = v;
   return best;
 }
@@ -254,7 +254,8 @@ std::vector<Id> unrolled_terms(const Draft& d, const ir::Stage& s, const Tile& t
   const auto terms = reduce_of(s);
   for (std::size_t k = terms.size(); k-- > 0;) {
     const auto extent = sizes.constant_extent(s, terms[k].id);
-    if (!extent || *extent * statements > most_unrolled || *extent * statements * nodes > most_nodes) break;
+    if (!extent || *extent * statements > most_unrolled || *extent * statements * nodes > static_cast<std::int64_t>(most_nodes))
+      break;
     statements *= std::max<std::int64_t>(1, *extent);
     unrolled.push_back(terms[k].id);
   }
