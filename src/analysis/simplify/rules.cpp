@@ -113,15 +113,15 @@ std::vector<Rule> make_rules() {
       {"add.div_mod_symbol", "the same where c is no number",               (x / c) * c * e + (x % c) * e, x * e, zero < c, S::none, true},
       {"add.min_max",    "one of the two is x, the other y",                min(x, y) * c + max(x, y) * c, (x + y) * c, always},
       {"add.remainder",  "x - c(x/c) = x%c",                                x * e + (x / c) * d, (x % c) * e, zero < c && d == -(c * e), S::none, true},
-      // ---- minimum and maximum ----
-      {"min.decided",    "the smaller of the two",                          min(x, y), x, x <= y},
-      {"min.absorbs",    "z <= y: y never decides",                         min(min(x, y), z), min(x, z), z <= y},
-      {"min.absorbs2",   "z <= x: x never decides",                         min(min(x, y), z), min(y, z), z <= x},
+      // ---- minimum and maximum: carried out on the differences of arms ----
+      {"min.decided",    "the smaller of the two",                          min(x, y), x, x <= y, S::none, true},
+      {"min.absorbs",    "z <= y: y never decides",                         min(min(x, y), z), min(x, z), z <= y, S::none, true},
+      {"min.absorbs2",   "z <= x: x never decides",                         min(min(x, y), z), min(y, z), z <= x, S::none, true},
       {"min.common",     "adding z keeps the order",                        min(x + z, y + z), min(x, y) + z, always, S::none, true},
       {"min.content",    "scaling by g > 0 keeps the order",                min(x * g, y * g), min(x, y) * g, zero < g, S::none, true},
-      {"max.decided",    "the larger of the two",                           max(x, y), x, y <= x},
-      {"max.absorbs",    "y <= z: y never decides",                         max(max(x, y), z), max(x, z), y <= z},
-      {"max.absorbs2",   "x <= z: x never decides",                         max(max(x, y), z), max(y, z), x <= z},
+      {"max.decided",    "the larger of the two",                           max(x, y), x, y <= x, S::none, true},
+      {"max.absorbs",    "y <= z: y never decides",                         max(max(x, y), z), max(x, z), y <= z, S::none, true},
+      {"max.absorbs2",   "x <= z: x never decides",                         max(max(x, y), z), max(y, z), x <= z, S::none, true},
       {"max.common",     "adding z keeps the order",                        max(x + z, y + z), max(x, y) + z, always, S::none, true},
       {"max.content",    "scaling by g > 0 keeps the order",                max(x * g, y * g), max(x, y) * g, zero < g, S::none, true},
       // ---- choices ----
@@ -177,6 +177,8 @@ const Table& table() {
 }
 
 }  // namespace
+
+thread_local constinit AppliedRules* AppliedRules::innermost = nullptr;
 
 std::span<const Rule> all_rules() { return table().rules; }
 std::span<const Rule* const> rules_of(ir::Op root) { return table().by_root[static_cast<std::size_t>(root)]; }

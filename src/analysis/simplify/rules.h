@@ -9,6 +9,7 @@
 // Pattern variables: x, y, z match any index expression; c, d, e, g, k only constants; p, q any condition. Matching an
 // addition works on the canonical sum: `x * y + z` takes as x the quotient of what is a multiple of y, as z the rest.
 #include <span>
+#include <vector>
 
 #include <ashlar/ir/build.h>
 
@@ -32,13 +33,30 @@ struct Rule {
   Expr pattern, replacement;
   Expr condition;  // empty: always
   Suggest suggest = Suggest::none;
-  // Rows that the linear form itself carries out (linear.cpp, simplify.cpp); listed so that their algebra is tested like the
-  // others.
+  // Documentation: what the linear form carries out (linear.cpp, simplify.cpp: sums, comparisons, minima and maxima), never
+  // matched. It stands here so that its algebra is tested like the others'.
   bool carried_out_by_form = false;
 };
 
 std::span<const Rule> all_rules();
 std::span<const Rule* const> rules_of(ir::Op root);  // those that are matched, in the order of the table
+
+// While one lives, the rules that apply in this thread, in their order: for tests.
+class AppliedRules {
+ public:
+  AppliedRules() : outer_(innermost) { innermost = this; }
+  ~AppliedRules() { innermost = outer_; }
+  AppliedRules(const AppliedRules&) = delete;
+  AppliedRules& operator=(const AppliedRules&) = delete;
+  static void note(const Rule& rule) {
+    if (innermost) innermost->rules.push_back(&rule);
+  }
+  std::vector<const Rule*> rules;
+
+ private:
+  static thread_local constinit AppliedRules* innermost;
+  AppliedRules* outer_;
+};
 
 // Pattern variables by position.
 inline constexpr ir::Id first_pattern_id = 0xffff'ffff'ffff'ff00ull;
