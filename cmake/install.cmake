@@ -53,9 +53,15 @@ if(TARGET ashlar_op_generators)  # exported by itself: cross builds run it, and 
   install(TARGETS ashlar_op_generators EXPORT AshlarOpGeneratorsTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT generator)
   install(EXPORT AshlarOpGeneratorsTargets NAMESPACE Ashlar:: DESTINATION ${package} COMPONENT generator)
 endif()
+set(internal "")
+file(STRINGS ${PROJECT_SOURCE_DIR}/cmake/internal_headers.txt names REGEX "^[^#]")
+foreach(name IN LISTS names)
+  string(REGEX REPLACE "/\\*$" "" name "${name}")  # a whole folder
+  list(APPEND internal PATTERN "include/ashlar/${name}" EXCLUDE)
+endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ashlar ${PROJECT_SOURCE_DIR}/ops/include/ashlar ${PROJECT_SOURCE_DIR}/schedules/include/ashlar
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT generator
-  FILES_MATCHING PATTERN "*.h" PATTERN "runtime" EXCLUDE)
+  FILES_MATCHING PATTERN "*.h" PATTERN "runtime" EXCLUDE ${internal})
 
 set(ASHLAR_HAS_SPIRV OFF)
 if(TARGET ashlar_codegen_spirv)

@@ -3,8 +3,9 @@
 
 Read from the #include lines of include/, src/, ops/, schedules/, apps/ and generators/. Also checked: that a header of a layer's
 own (in src, not in include) is included by no other layer; which layers may see which library (LLVM only in codegen/llvm, isl only
-in analysis, nothing heavy in a public header); that the headers a user's lambda touches stay light: no <memory>, <functional>,
-<ranges>, <iostream> in them, and at most 50,000 lines after preprocessing; and that no two files define one type.
+in analysis); that what users include stays light: no heavy header of the standard library in it, and no more lines after
+preprocessing than its budget; that no installed header includes one that is not (cmake/internal_headers.txt); and that no two files
+define one type.
 
   scripts/check_layers.py [--compiler g++] [ROOT]      prints every offence, exit code 1 if there is one
 """
@@ -27,8 +28,11 @@ LIBRARIES = [  # (what is included, the folders that may, in words)
     (re.compile(r"^CLI/"), ("src/generator/", "apps/", "bench/", "tests/"), "the command line library"),
     (re.compile(r"^fmt/"), ("src/generator/", "apps/", "bench/", "tests/"), "the formatting library"),
 ]
-HEAVY = {"memory", "functional", "ranges", "iostream"}
-MOST_LINES = 50_000
+HEAVY = {"algorithm", "cmath", "functional", "iostream", "map", "memory", "ranges"}
+# Lines after preprocessing that are not empty, at most, with libstdc++ 12; some 25,000 of them are its own.
+BUDGETS = {"ashlar/lang.h": 28_500, "ashlar/ashlar.h": 28_500, "ashlar/ops.h": 36_000, "ashlar/schedules.h": 36_000}
+OPERATOR_BUDGET = 30_000  # of one header of ops
+INCLUDE_FOLDERS = ["include", "ops/include", "schedules/include"]
 # The definition of a type, but of none inside of another one, A::B, and of no specialization, A<int>.
 TYPE = re.compile(r"(?:struct|class|union|enum class) (\w+)(?: final)?(?: ?:(?!:)[^;{]*)? ?\{")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
@@ -95,30 +99,62 @@ def check_includes(root, say):
 
 
 def check_light(root, compiler, say):
-    """What a user's lambda touches: ashlar/ashlar.h and all it includes of this project."""
-    top = "include/ashlar/ashlar.h"
-    if not os.path.exists(os.path.join(root, top)):
-        return None
-    run = subprocess.run([compiler, "-std=c++20", "-E", "-Iinclude", top], cwd=root, capture_output=True, text=True, check=False)
-    if run.returncode != 0:
-        say(f"{top}: {compiler} could not preprocess it:\n{run.stderr}")
-        return None
-    lines, ours = 0, set()
-    for line in run.stdout.splitlines():
-        marker = re.match(r'# \d+ "([^"]+)"', line)
-        if marker:
-            if marker[1].startswith("include/ashlar/"):
-                ours.add(marker[1])
-        elif line.strip():
-            lines += 1
-    if lines > MOST_LINES:
-        say(f"{top}: {lines} lines after preprocessing, expected at most {MOST_LINES}")
-    for path in sorted(ours):
+    """What users include, against its budget: a text that says how large each is."""
+    budgets = dict(BUDGETS)
+    folder = os.path.join(root, "ops/include/ashlar/ops")
+    if os.path.isdir(folder):
+        budgets.update((f"ashlar/ops/{name}", OPERATOR_BUDGET) for name in sorted(os.listdir(folder)))
+    sizes, everything = {}, set()
+    for header, budget in budgets.items():
+        if not any(os.path.exists(os.path.join(root, folder, header)) for folder in INCLUDE_FOLDERS):
+            continue
+        command = [compiler, "-std=c++20", "-E", *("-I" + folder for folder in INCLUDE_FOLDERS), "-x", "c++", "-"]
+        run = subprocess.run(command, cwd=root, input=f"#include <{header}>\n", capture_output=True, text=True, check=False)
+        if run.returncode != 0:
+            say(f"{header}: {compiler} could not preprocess it:\n{run.stderr}")
+            continue
+        lines = own = 0
+        ours, place = set(), ""
+        for line in run.stdout.splitlines():
+            marker = re.match(r'# \d+ "([^"]+)"', line)
+            if marker:
+                place = marker[1]
+                if place.startswith(tuple(INCLUDE_FOLDERS)):
+                    ours.add(place)
+            elif line.strip():
+                lines += 1
+                own += place in ours
+        sizes[header] = (lines, own, len(ours))
+        everything |= ours
+        if lines > budget:
+            say(f"{header}: {lines} lines after preprocessing, expected at most {budget}")
+    for path in sorted(everything):
         with open(os.path.join(root, path), encoding="utf-8") as f:
             for match in INCLUDE.finditer(f.read()):
                 if match[2] in HEAVY:
-                    say(f"{path}: includes <{match[2]}>, which is too heavy for what a lambda touches")
-    return lines
+                    say(f"{path}: includes <{match[2]}>, which is too heavy for what users include")
+    return sizes
+
+
+def check_installed(root, say):
+    """What is installed includes nothing that is not."""
+    listed = os.path.join(root, "cmake/internal_headers.txt")
+    if not os.path.exists(listed):
+        return
+    with open(listed, encoding="utf-8") as f:
+        internal = [line.strip() for line in f if line.strip() and not line.startswith("#")]
+    for name in internal:
+        if not os.path.exists(os.path.join(root, "include/ashlar", name.removesuffix("/*"))):
+            say(f"cmake/internal_headers.txt: include/ashlar/{name}: no such header")
+    is_internal = re.compile("ashlar/(" + "|".join(re.escape(name).replace(r"\*", ".*") for name in internal) + ")").fullmatch
+    for path in files(root):
+        header = path.split("include/", 1)[1] if path.startswith(tuple(f + "/" for f in INCLUDE_FOLDERS)) else ""
+        if not header or is_internal(header):
+            continue
+        with open(os.path.join(root, path), encoding="utf-8") as f:
+            for match in INCLUDE.finditer(f.read()):
+                if is_internal(match[2]):
+                    say(f"{path}: is installed, and includes {match[2]}, which is not (cmake/internal_headers.txt)")
 
 
 def check_names(root, say):
@@ -152,11 +188,19 @@ def main():
     if count == 0:
         offences.append(f"{arguments.root}: no #include line found")
     check_names(arguments.root, offences.append)
-    lines = check_light(arguments.root, arguments.compiler, offences.append)
+    sizes = check_light(arguments.root, arguments.compiler, offences.append)
+    check_installed(arguments.root, offences.append)
     for offence in offences:
         print(offence, file=sys.stderr)
-    light = "" if lines is None else f", ashlar/ashlar.h has {lines} preprocessed lines"
-    print(f"layers: {count} includes read{light}, {len(offences)} offences")
+    for header in BUDGETS:
+        if header in sizes:
+            lines, own, headers = sizes[header]
+            print(f"{header}: {lines} lines after preprocessing, of which {own} of {headers} headers here")
+    operators = [header for header in sizes if header not in BUDGETS]
+    if operators:
+        largest = max(operators, key=lambda header: sizes[header][0])
+        print(f"of one operator's header at most {sizes[largest][0]} lines, in {largest}")
+    print(f"layers: {count} includes read, {len(offences)} offences")
     return 1 if offences else 0
 
 

@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 BLOCKS = [
-    ("ops/include/ashlar/ops/activation.h", "namespace ashlar::ops {"),
+    ("ops/src/activation.cpp", "namespace ashlar::ops {"),
     ("tests/ops/elementwise_test.cpp", "{ops::relu, [](double x)"),
     ("generators/elementwise.cpp", 'ROW(relu, "'),
     ("src/instructions/x86.cpp", "const char* const word_in_c"),
@@ -25,6 +25,7 @@ BLOCKS = [
     ("tests/docs/loops.cpp", "const auto add = "),
 ]
 PASSING = [
+    ("ops/include/ashlar/ops/activation.h", "namespace ashlar::ops {", "Tensor squared_relu(const Tensor& x, Where where = Where::current());"),
     ("include/ashlar/instructions/x86.h", "namespace ashlar::x86 {", "Intrinsic vpmaddwd_vectors(int lanes, Where = Where::current());"),
     ("src/schedule/primitives/primitives.h", "void apply_reverse(", "void apply_sink(Context&);"),
     ("src/schedule/apply.cpp", '{"reverse", apply_reverse}', '{"sink", apply_sink},'),
@@ -32,7 +33,7 @@ PASSING = [
 ]
 # Files whose names in unnamed namespaces do not meet are one unit.
 UNITS = [
-    ["src/instructions/x86.cpp", "src/schedule/primitives/sink.cpp", "src/schedule/schedule.cpp", "src/schedule/apply.cpp",
+    ["ops/src/activation.cpp", "src/instructions/x86.cpp", "src/schedule/primitives/sink.cpp", "src/schedule/schedule.cpp", "src/schedule/apply.cpp",
      "src/schedule/trace/cpp_text.cpp", "tests/docs/loops.cpp", "tests/instructions/x86_test.cpp", "generators/elementwise.cpp"],
     ["tests/ops/elementwise_test.cpp"],
 ]
@@ -70,7 +71,7 @@ def main():
                 text = "".join(lines)
             with open(copy, "w", encoding="utf-8") as f:
                 f.write(text)
-        include = [f"-I{os.path.join(root, sub)}" for sub in ("include", "src", "") for root in (copies, args.sources)]
+        include = [f"-I{os.path.join(root, sub)}" for sub in ("include", "ops/include", "schedules/include", "src", "") for root in (copies, args.sources)]
         include.append("-I" + os.path.join(args.sources, "tests/docs"))  # headers beside a file that was copied
         wrong = False
         for unit in UNITS:

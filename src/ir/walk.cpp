@@ -56,7 +56,7 @@ Expr rebuild(const Expr& e, std::span<const Expr> args) {
 namespace {
 
 struct Transformer {
-  const std::function<Expr(const Expr&)>& f;
+  FunctionRef<Expr(const Expr&)> f;
   std::unordered_map<const Node*, Expr> done;
   Expr visit(const Expr& e) {
     const Node* n = e.node();
@@ -78,7 +78,7 @@ struct Transformer {
 
 }  // namespace
 
-Expr transform(const Expr& e, const std::function<Expr(const Expr&)>& after_children) {
+Expr transform(const Expr& e, FunctionRef<Expr(const Expr&)> after_children) {
   if (e.empty()) return e;
   return Transformer{after_children, {}}.visit(e);
 }
@@ -93,7 +93,7 @@ Expr substitute(const Expr& e, const Substitution& variables) {
   });
 }
 
-void walk(const Expr& e, const std::function<bool(const Expr&)>& enter) {
+void walk(const Expr& e, FunctionRef<bool(const Expr&)> enter) {
   if (e.empty()) return;
   std::array<std::byte, 1024> space;  // for most expressions
   std::pmr::monotonic_buffer_resource local(space.data(), space.size());

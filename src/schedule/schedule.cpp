@@ -135,7 +135,7 @@ const char* Stage::name() const {
   return s.program.stage(id_).name.c_str();
 }
 
-std::vector<Loop> Stage::roots_(bool reduce, std::size_t expected, Where where) const {
+std::vector<Loop> Stage::roots_(bool reduce, std::optional<std::size_t> expected, Where where) const {
   const ir::Program& p = state_->scheduled.program;
   const char* what = reduce ? "reduction" : "spatial";
   const ir::Stage& stage = standing(*state_, id_, what, where);
@@ -143,11 +143,11 @@ std::vector<Loop> Stage::roots_(bool reduce, std::size_t expected, Where where) 
   if (roots.became) refuse_became(what, p, p.axis(roots.became), stage, where);
   std::vector<Loop> loops;
   for (ir::Id id : roots.loops) loops.push_back(Loop(id, state_));
-  if (loops.size() != expected)
+  if (expected && loops.size() != *expected)
     refuse(what,
            std::to_string(loops.size()) + (reduce ? " reduction loops of " : " spatial loops of ") + stage.name +
                ", as many as it has",
-           std::to_string(expected), where);
+           std::to_string(*expected), where);
   return loops;
 }
 
@@ -235,13 +235,13 @@ Tiles Stage::tile(Loop i, Loop j, Factor fi, Factor fj, Tail tail, Where w) cons
   detail::Together together(*state_);
   const Split a = split(i, fi, tail, w), b = split(j, fj, tail, w);
   const Loop loops[] = {a.outer, b.outer, a.inner, b.inner};
-  reorder_(loops, 4, w);
+  reorder(loops, w);
   together.keep();
   return {a.outer, b.outer, a.inner, b.inner};
 }
-Stage Stage::reorder_(const Loop* loops, std::size_t count, Where w) const {
+Stage Stage::reorder(std::span<const Loop> loops, Where w) const {
   std::vector<Arg> args;
-  for (std::size_t k = 0; k < count; ++k) args.push_back(own(loops[k], "reorder", w));
+  for (const Loop& l : loops) args.push_back(own(l, "reorder", w));
   apply("reorder", std::move(args), w);
   return *this;
 }

@@ -36,6 +36,23 @@ TEST_CASE("handles: as many as there are, of the stage's own axes") {
   says(refusal(t.s, [&] { t.s[t.product].loop(t.k); }), {"k of product, which became ko and ki at handles_test.cpp:"});
 }
 
+TEST_CASE("handles in a list: as many as a stage has, and reorder takes one") {
+  Product t;
+  const Stage product = t.s[t.product];
+  const std::vector<Loop> points = product.spatial_loops();
+  const auto [i, j] = product.spatial<2>();
+  CHECK(points == std::vector<Loop>{i, j});
+  CHECK(product.reduction_loops() == std::vector<Loop>{product.reduction()});
+  CHECK(t.s[t.C].reduction_loops().empty());
+  const std::vector<Loop> order{product.reduction(), j, i};
+  product.reorder(order);
+  CHECK(product.nest() == order);
+  const std::vector<Loop> wrong{i, Loop()};
+  says(refusal(t.s, [&] { product.reorder(wrong); }), {"reorder: expected a loop of a schedule, found an empty Loop"});
+  t.s[t.product].split(i, 4);
+  says(refusal(t.s, [&] { product.spatial_loops(); }), {"i of product, which became io and ii at handles_test.cpp:"});
+}
+
 TEST_CASE("an empty Loop names the call that it was given to") {
   Product t;
   const Stage product = t.s[t.product], C = t.s[t.C];

@@ -5,7 +5,6 @@
 //
 //   Expr e = ir::add(ir::mul(x, ir::index(4)), y);    // index arithmetic folds constants and neutral elements at once
 //   Expr f = ir::substitute(e, {{x_id, ir::index(3)}});
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include <ashlar/ir/expr.h>
+#include <ashlar/ir/function_ref.h>
 
 namespace ashlar::ir {
 
@@ -83,8 +83,8 @@ using Substitution = std::vector<std::pair<Id, Expr>>;
 Expr substitute(const Expr&, const Substitution& variables);  // all at once
 Expr rebuild(const Expr& e, std::span<const Expr> new_args);  // same op, new operands; folds
 Expr transform(const Expr&,
-               const std::function<Expr(const Expr&)>& after_children);  // bottom-up; return the node itself to keep it
-void walk(const Expr&, const std::function<bool(const Expr&)>& enter);   // top-down; false: do not descend
+               FunctionRef<Expr(const Expr&)> after_children);  // bottom-up; return the node itself to keep it
+void walk(const Expr&, FunctionRef<bool(const Expr&)> enter);   // top-down; false: do not descend
 bool uses_var(const Expr&, Id);
 std::vector<Id> free_vars(const Expr&);  // in order of first appearance
 std::size_t node_count(const Expr&);

@@ -5,12 +5,11 @@
 #include <string>
 
 #include <ashlar/ir/kernel.h>
+#include <ashlar/ir/text.h>
 #include <ashlar/ir/program.h>
 
 namespace ashlar::ir {
 
-std::string text(Type);            // "f32", "u8x16", "index"
-std::string text(const Expr&);     // infix, minimal parentheses: "min(i * 32 + 4, M)"; loads as name[i, j]
 std::string text(const Program&);  // the loop tree, two spaces an indent
 std::string text(const Kernel&);
 std::string text(const Intrinsic&);     // of a user's: "npu_load: dst[r, c] = src[r, c] for r in rows, c in 16"

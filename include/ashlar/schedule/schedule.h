@@ -15,6 +15,7 @@
 #include <array>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -174,7 +175,9 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
     static_assert(detail::never<T>, "spatial: write how many dimensions the stage has: auto [i, j] = s[C].spatial<2>()");
     return {};
   }
-  Loop reduction(Where = Where::current()) const;                   // exactly one, or refused
+  Loop reduction(Where = Where::current()) const;                                                     // exactly one, or refused
+  std::vector<Loop> spatial_loops(Where w = Where::current()) const { return roots_(false, {}, w); }  // as many as there are
+  std::vector<Loop> reduction_loops(Where w = Where::current()) const { return roots_(true, {}, w); }
   Loop loop(const Axis&, Where = Where::current()) const;           // by identity
   std::vector<Loop> nest(Where = Where::current()) const;           // as it stands, outermost first
   std::vector<Loop> loops(Where = Where::current()) const;          // all there are, peeled ones and copies among them
@@ -196,8 +199,9 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
   template <std::same_as<Loop>... L>
   Stage reorder(LoopAt outermost, L... rest) const {  // these loops, outermost first, in the places that they have
     const Loop loops[] = {outermost.loop, rest...};
-    return reorder_(loops, 1 + sizeof...(rest), outermost.where);
+    return reorder(loops, outermost.where);
   }
+  Stage reorder(std::span<const Loop> outermost_first, Where = Where::current()) const;
   Loop peel(Loop, Peel, Where = Where::current()) const;  // the loop over the iteration taken out
   Ends peel(Loop, Where = Where::current()) const;        // at both ends: in between, clamps and guards are often decided
   // The loop keeps the iterations below a point, over symbols and counted from 0; the result runs over those from it on.
@@ -308,9 +312,8 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
   }
   std::array<Expr, 2> values_of_(StageRef, Where) const;
   Stage roll_(StageRef, const std::array<Expr, 2>& values, const Expr& rescale, Where) const;
-  std::vector<Loop> roots_(bool reduce, std::size_t expected, Where) const;
+  std::vector<Loop> roots_(bool reduce, std::optional<std::size_t> expected, Where) const;
   std::vector<Stage> distribute_(std::size_t expected, Where) const;
-  Stage reorder_(const Loop*, std::size_t, Where) const;
   Stage set_layout_(const std::vector<Expr>& vars, const std::vector<Expr>& map, Where) const;
   Stage swizzle_(const std::vector<Expr>& vars, const std::vector<Expr>& map, Where) const;
   const std::vector<ir::Id>& apply(const char* primitive, std::vector<schedule::Arg>, Where) const;

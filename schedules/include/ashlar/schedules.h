@@ -14,6 +14,7 @@
 #include <ashlar/schedules/gpu_rows.h>
 #include <ashlar/schedules/gpu_stencil.h>
 #include <ashlar/schedules/gpu_transpose.h>
+#include <ashlar/schedules/lanes.h>
 #include <ashlar/schedules/matmul.h>
 #include <ashlar/schedules/matmul_by_size.h>
 #include <ashlar/schedules/matmul_bytes.h>

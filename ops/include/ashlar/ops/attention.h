@@ -10,9 +10,7 @@
 //
 // Floating types; scores, exponentials and sums are in accumulator(type). A query that sees nothing gives 0, where PyTorch
 // gives NaN: nothing of k and v is read for it.
-#include <cmath>
 #include <limits>
-
 #include <ashlar/ops/common.h>
 
 namespace ashlar::ops {
@@ -34,115 +32,9 @@ struct Attention {
   operator Tensor() const { return result; }
 };
 
-namespace detail {
-
-struct Attending {
-  const Tensor &q, &k, &v, &mask;
-  const AttentionOptions& o;
-  Type type, wide;
-  Expr B, heads, M, N, D, E;
-  Where where;
-
-  Attending(const char* op, const Tensor& q_, const Tensor& k_, const Tensor& v_, const Tensor& mask_,
-            const AttentionOptions& o_, Where w)
-      : q(q_), k(k_), v(v_), mask(mask_), o(o_), type(q_.type(w)), wide(accumulator(type)), where(w) {
-    expect_float(op, "q", q, where);
-    expect_same_type(op, "q", q, "k", k, where);
-    expect_same_type(op, "q", q, "v", v, where);
-    for (const auto& [name, t] : {std::pair{"q", &q}, {"k", &k}, {"v", &v}}) expect_rank(op, name, *t, 4, where);
-    expect(o.groups >= 1, op, "groups of at least 1", std::to_string(o.groups), where);
-    expect(o.window >= 0 && (o.window == 0 || o.causal != Causal::no), op, "a window of at least 0, of causal attention",
-           std::to_string(o.window), where);
-    B = q.extent(0, where), heads = q.extent(1, where), M = q.extent(2, where), D = q.extent(3, where);
-    const Expr H = k.extent(1, where);
-    N = k.extent(2, where), E = v.extent(3, where);
-    expect_shape(op, "k", k, {B, H, N, D}, "as q has, with heads of its own", where);
-    expect_shape(op, "v", v, {B, H, N, E}, "as k has", where);
-    expect_extent(op, "q", q, 1, plain(H * o.groups), "the heads of k and its groups", where);
-    if (!mask.empty()) {
-      expect(mask.type(where).is_bool() || mask.type(where) == type, op, "mask of bool, or of the type of q",
-             ir::text(mask.type(where)), where);
-      expect_rank(op, "mask", mask, 2, where);
-      expect_shape(op, "mask", mask, {M, N}, "the queries and keys", where);
-    }
-  }
-  Expr head(const Expr& h) const { return o.groups == 1 ? h : h / o.groups; }
-  Expr scaled(const Expr& score) const {
-    if (o.scale != 0) return score * o.scale;
-    const std::int64_t d = number_or(D, 0);
-    return d > 0 ? score * (1 / std::sqrt(static_cast<double>(d))) : score * ashlar::rsqrt(wide(D));
-  }
-  // Does query i see key j? Empty: always.
-  Expr sees(const Expr& i, const Expr& j) const {
-    Expr seen;
-    const auto also = [&](const Expr& c) { seen = seen.empty() ? c : seen && c; };
-    if (o.causal != Causal::no) {
-      const Expr last = o.causal == Causal::first ? i : i + (N - M);
-      also(j <= last);
-      if (o.window > 0) also(j > last - o.window);
-    }
-    if (!mask.empty() && mask.type(where).is_bool()) also(mask(i, j));
-    return seen;
-  }
-  Expr masked(const Expr& score, const Expr& i, const Expr& j) const {
-    return mask.empty() || mask.type(where).is_bool() ? score : score + wide(mask(i, j));
-  }
-  template <class T>
-  Expr if_seen(const Expr& i, const Expr& j, const Expr& then, const T& otherwise) const {
-    const Expr seen = sees(i, j);
-    return seen.empty() ? then : select(seen, then, otherwise);
-  }
-  Tensor scores(const char* op) const {
-    const Axis d{"d", Operand(D, where), where};
-    const Tensor dot = compute(
-        op, {{"b", B}, {"h", heads}, {"i", M}, {"j", N}},
-        [&](Var b, Var h, Var i, Var j) { return ashlar::sum(wide(q(b, h, i, d)) * wide(k(b, head(h), j, d)), d, where); },
-        where);
-    return dot;
-  }
-};
-
-}  // namespace detail
-
 // mask: [M, N], bool (true where a key is seen) or added to the scores; or Tensor().
-inline Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o = {},
-                           const Tensor& mask = Tensor(), Where where = Where::current()) {
-  const detail::Attending a("attention", q, k, v, mask, o, where);
-  const Axis j{"j", Operand(a.N, where), where};
-  Attention y;
-  y.scores = a.scores("attention_scores");
-  const auto score = [&](const Expr& b, const Expr& h, const Expr& i, const Expr& key) {
-    return a.masked(a.scaled(y.scores(b, h, i, key)), i, key);
-  };
-  y.maximum = compute(
-      "attention_maximum", {{"b", a.B}, {"h", a.heads}, {"i", a.M}},
-      [&](Var b, Var h, Var i) { return ashlar::maximum(a.if_seen(i, j, score(b, h, i, j), lowest(a.wide)), j, where); },
-      where);
-  y.exp = compute(
-      "attention_exp", {{"b", a.B}, {"h", a.heads}, {"i", a.M}, {"j", a.N}},
-      [&](Var b, Var h, Var i, Var key) {
-        const Expr m = y.maximum(b, h, i);  // of a mask that adds minus infinity everywhere too: such keys are not seen
-        return a.if_seen(i, key, ashlar::exp(score(b, h, i, key) - select(m == lowest(a.wide), a.wide(0), m)), a.wide(0));
-      },
-      where);
-  y.sum = compute(
-      "attention_sum", {{"b", a.B}, {"h", a.heads}, {"i", a.M}},
-      [&](Var b, Var h, Var i) { return ashlar::sum(y.exp(b, h, i, j), j, where); }, where);
-  y.weighted = compute(
-      "attention_weighted", {{"b", a.B}, {"h", a.heads}, {"i", a.M}, {"e", a.E}},
-      [&](Var b, Var h, Var i, Var e) {
-        return ashlar::sum(a.if_seen(i, j, y.exp(b, h, i, j) * a.wide(v(b, a.head(h), j, e)), a.wide(0)), j, where);
-      },
-      where);
-  y.result = compute(
-      "attention", {{"b", a.B}, {"h", a.heads}, {"i", a.M}, {"e", a.E}},
-      [&](Var b, Var h, Var i, Var e) {
-        const Expr total = y.sum(b, h, i);
-        return a.type(select(total == 0, a.wide(0), y.weighted(b, h, i, e) / total));
-      },
-      where);
-  return y;
-}
+Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o = {},
+                    const Tensor& mask = Tensor(), Where where = Where::current());
 
 // The same in one pass over the keys: {maximum, sum, weighted} is a tuple that merges, so that a schedule may take runs of keys
 // apart and keep no row of scores (Milakov and Gimelshein, 2018; Dao et al., FlashAttention, 2022). maximum and sum do not
@@ -151,41 +43,8 @@ struct OnlineAttention {
   Tensor scores, maximum, sum, weighted, result;
   operator Tensor() const { return result; }
 };
-inline OnlineAttention attention_online(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o = {},
-                                        const Tensor& mask = Tensor(), Where where = Where::current()) {
-  const detail::Attending a("attention_online", q, k, v, mask, o, where);
-  const double least =
-      a.wide == f64 ? -std::numeric_limits<double>::max() : static_cast<double>(-std::numeric_limits<float>::max());
-  const auto online = reducer(
-      "online_attention", {a.wide, a.wide, a.wide}, {least, 0, 0},
-      [](Values<3> p, Values<3> r) {
-        const Expr m = max(p[0], r[0]), ep = ashlar::exp(p[0] - m), er = ashlar::exp(r[0] - m);
-        return values(m, p[1] * ep + r[1] * er, p[2] * ep + r[2] * er);
-      },
-      Order::any, where);
-  const Axis j{"j", Operand(a.N, where), where};
-  OnlineAttention y;
-  y.scores = a.scores("attention_scores");
-  auto [m, s, w] = compute(
-      "attention_online", {{"b", a.B}, {"h", a.heads}, {"i", a.M}, {"e", a.E}},
-      [&](Var b, Var h, Var i, Var e) {
-        const Expr score = a.masked(a.scaled(y.scores(b, h, i, j)), i, j), none = a.wide(least);
-        return online(values(a.if_seen(i, j, ashlar::max(score, none), none),
-                             a.if_seen(i, j, select(score <= none, a.wide(0), a.wide(1)), a.wide(0)),
-                             a.if_seen(i, j, select(score <= none, a.wide(0), a.wide(v(b, a.head(h), j, e))), a.wide(0))),
-                      j, where);
-      },
-      where);
-  y.maximum = m, y.sum = s, y.weighted = w;
-  y.result = compute(
-      "attention", {{"b", a.B}, {"h", a.heads}, {"i", a.M}, {"e", a.E}},
-      [&](Var b, Var h, Var i, Var e) {
-        const Expr total = y.sum(b, h, i, e);
-        return a.type(select(total == 0, a.wide(0), y.weighted(b, h, i, e) / total));
-      },
-      where);
-  return y;
-}
+OnlineAttention attention_online(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o = {},
+                                 const Tensor& mask = Tensor(), Where where = Where::current());
 
 // ---- rotary position embeddings (Su et al., RoFormer, 2021) ----------------------------------------------------------------
 
@@ -193,52 +52,11 @@ inline OnlineAttention attention_online(const Tensor& q, const Tensor& k, const 
 struct RotaryTables {
   Tensor cos, sin;
 };
-inline RotaryTables rotary_tables(const Tensor& positions, int D, double base = 10000, Where where = Where::current()) {
-  detail::expect_rank("rotary_tables", "positions", positions, 1, where);
-  detail::expect_integer("rotary_tables", "positions", positions, where);
-  detail::expect(D >= 2 && D % 2 == 0, "rotary_tables", "an even D of at least 2", std::to_string(D), where);
-  std::vector<double> rates;
-  for (int p = 0; p < D / 2; ++p) rates.push_back(std::pow(base, -2.0 * p / D));
-  const Tensor rate = constant("rates", f32, {static_cast<std::int64_t>(rates.size())}, rates, where);
-  auto [c, s] = compute(
-      "rotary_tables", {{"t", positions.extent(0, where)}, {"p", D / 2}},
-      [&](Var t, Var p) {
-        const Expr angle = f32(positions(t)) * rate(p);
-        return values(ashlar::cos(angle), ashlar::sin(angle));
-      },
-      where);
-  return {c, s};
-}
+RotaryTables rotary_tables(const Tensor& positions, int D, double base = 10000, Where where = Where::current());
 // Pairs of elements of the last dimension of x, [..., T, D], are turned by the angles of row t: elements p and p + D / 2
 // (GPT-NeoX, Llama), or 2 p and 2 p + 1 where they are interleaved (GPT-J). Elements from 2 P on, P the columns of the tables,
 // stay.
-inline Tensor rotary_embedding(const Tensor& x, const Tensor& cos, const Tensor& sin, bool interleaved = false,
-                               Where where = Where::current()) {
-  const char* op = "rotary_embedding";
-  detail::expect_float(op, "x", x, where);
-  detail::expect_rank_from(op, "x", x, 2, where);
-  const int last = x.rank(where) - 1;
-  detail::expect_rank(op, "cos", cos, 2, where);
-  const std::int64_t half = detail::number_or(cos.extent(1, where), 0), D = detail::number_or(x.extent(last, where), 0);
-  detail::expect(half > 0 && D >= 2 * half, op, "x whose last dimension is a number of at least twice the columns of cos",
-                 ir::text(x.extent(last, where)), where);
-  detail::expect_extent(op, "cos", cos, 0, x.extent(last - 1, where), "the rows of x", where);
-  detail::expect_shape(op, "sin", sin, detail::extents(cos, where), "as cos has", where);
-  detail::expect_same_type(op, "cos", cos, "sin", sin, where);
-  const Type type = x.type(where), wide = accumulator(type);
-  return compute(
-      op, x.shape(where),
-      [&](Indices i) {
-        const Expr d = i[last], p = ashlar::min(interleaved ? d / 2 : d % half, half - 1);
-        const Expr second = interleaved ? d % 2 == 1 : d >= half;
-        const Expr partner =
-            interleaved ? d + select(d % 2 == 1, Expr(std::int64_t{-1}), Expr(std::int64_t{1})) : (d + half) % (2 * half);
-        const Expr other = wide(x(i.with(last, ashlar::clamp(partner, 0, D - 1)), where)), own = wide(x(i, where));
-        const Expr c = wide(cos(i[last - 1], p)), s = wide(sin(i[last - 1], p));
-        const Expr turned = own * c + select(second, other, -other) * s;
-        return type(D == 2 * half ? turned : select(d < 2 * half, turned, own));
-      },
-      where);
-}
+Tensor rotary_embedding(const Tensor& x, const Tensor& cos, const Tensor& sin, bool interleaved = false,
+                        Where where = Where::current());
 
 }  // namespace ashlar::ops

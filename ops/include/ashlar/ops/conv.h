@@ -20,7 +20,6 @@
 // What lies outside of x is 0. Elements are summed in accumulator(type), from the bias where there is one ([O], or [O/o, o], of
 // the type of x or of the accumulator); floats come back in their own type, integers stay in the accumulator.
 #include <array>
-
 #include <ashlar/ops/common.h>
 
 namespace ashlar::ops {
@@ -39,12 +38,14 @@ struct Pad {  // of one dimension: both sides alike, or each
 };
 
 namespace detail {
+
 template <std::size_t N>
 constexpr std::array<int, N> ones() {
   std::array<int, N> all{};
   for (int& v : all) v = 1;
   return all;
 }
+
 }  // namespace detail
 
 template <std::size_t N>
@@ -97,51 +98,14 @@ Windows windows(const char* op, const ConvOptions<N>& o, Where where) {
 }
 
 // How many windows fit. With `ceil` the last one may hang over the end.
-inline Expr window_count(const Expr& extent, const Expr& window, const Windows& s, std::size_t d, bool ceil = false) {
-  const Expr positions = plain(extent + (s.padding[d].before + s.padding[d].after) - (window - 1) * s.dilation[d]);
-  if (s.stride[d] == 1) return positions;
-  return plain((positions + (ceil ? 2 * (s.stride[d] - 1) : s.stride[d] - 1)) / s.stride[d]);
-}
+Expr window_count(const Expr& extent, const Expr& window, const Windows& s, std::size_t d, bool ceil = false);
 // The element of the image under tap k of window o.
-inline Expr under(const Expr& o, const Expr& k, const Windows& s, std::size_t d) {
-  return o * s.stride[d] + k * s.dilation[d] - s.padding[d].before;
-}
+Expr under(const Expr& o, const Expr& k, const Windows& s, std::size_t d);
 // x with `value` around it in those dimensions of the image, which begin at `first`, that are padded.
-inline Tensor padded(const Tensor& x, const Windows& s, int first, Operand value) {
-  std::vector<int> dims;
-  for (std::size_t d = 0; d < s.rank(); ++d)
-    if (s.padding[d].before > 0 || s.padding[d].after > 0) dims.push_back(first + static_cast<int>(d));
-  if (dims.empty()) return x;
-  if (dims.size() == 1) return boundary::constant(x, value, {dims[0]});
-  if (dims.size() == 2) return boundary::constant(x, value, {dims[0], dims[1]});
-  return boundary::constant(x, value, {dims[0], dims[1], dims[2]});
-}
+Tensor padded(const Tensor& x, const Windows& s, int first, Operand value);
 
 // The same as a stage, the rim: x itself where nothing is padded.
-inline Tensor rimmed(const Tensor& x, const Windows& s, int first, Operand value, Where where) {
-  const Tensor around = padded(x, s, first, value);
-  if (std::all_of(s.padding.begin(), s.padding.end(), [](const Pad& p) { return p.before == 0 && p.after == 0; })) return x;
-  std::vector<Extent> shape;
-  for (int d = 0; d < x.rank(where); ++d) {
-    const int k = d - first;
-    const bool image = k >= 0 && k < static_cast<int>(s.rank());
-    shape.emplace_back("i", image ? plain(x.extent(d, where) + (s.padding[static_cast<std::size_t>(k)].before +
-                                                                s.padding[static_cast<std::size_t>(k)].after))
-                                  : x.extent(d, where));
-  }
-  return compute(
-      "rim", Shape::of(std::move(shape), where),
-      [&](Indices i) {
-        Indices at;
-        for (int d = 0; d < i.rank(); ++d) {
-          const int k = d - first;
-          const bool image = k >= 0 && k < static_cast<int>(s.rank());
-          Access::append(at, image ? i[d] - s.padding[static_cast<std::size_t>(k)].before : i[d]);
-        }
-        return around(at, where);
-      },
-      where);
-}
+Tensor rimmed(const Tensor& x, const Windows& s, int first, Operand value, Where where);
 
 // Where batch, channels, image and window stand in the tensors of a layout.
 struct Placed {
@@ -172,29 +136,13 @@ struct Placed {
 };
 
 // The shape of the result, with names for its loops.
-inline Shape image_shape(const Placed& p, const Expr& batch, const Expr& channels, const std::vector<Expr>& image,
-                         const Expr& block, Where where) {
-  const char* const names[] = {"d", "h", "w"};
-  std::vector<Extent> s{Extent("n", batch)};
-  if (p.layout != Layout::channels_last) s.emplace_back("o", channels);
-  for (int d = 0; d < p.n; ++d) s.emplace_back(names[d + 3 - p.n], image[static_cast<std::size_t>(d)]);
-  if (p.layout == Layout::channels_last) s.emplace_back("o", channels);
-  if (p.blocked()) s.emplace_back("oi", block);
-  return Shape::of(std::move(s), where);
-}
+Shape image_shape(const Placed& p, const Expr& batch, const Expr& channels, const std::vector<Expr>& image, const Expr& block,
+                  Where where);
 
-inline std::vector<Axis> window_axes(const Placed& p, const Tensor& w, Where where) {
-  const char* const names[] = {"q", "r", "s"};
-  std::vector<Axis> axes;
-  for (int d = 0; d < p.n; ++d) axes.emplace_back(names[d + 3 - p.n], Operand(w.extent(p.window() + d, where), where), where);
-  return axes;
-}
+std::vector<Axis> window_axes(const Placed& p, const Tensor& w, Where where);
 
 // Those of so many taps of window o that lie in an image of so many elements, along dimension d.
-inline Axis taps_inside(const Expr& o, const Expr& extent, const Expr& taps, const Windows& s, std::size_t d, Where where) {
-  const Expr first = s.padding[d].before - o * s.stride[d];  // tap that lies on the first element
-  return Axis("r", max(first, 0), min(extent + first, taps), where);
-}
+Axis taps_inside(const Expr& o, const Expr& extent, const Expr& taps, const Windows& s, std::size_t d, Where where);
 
 // Convolution with `term(x, w)` for the product of two elements in the accumulator's type, whatever theirs is: `pad` is what
 // stands outside of x.
@@ -279,18 +227,12 @@ Convolution conv(const char* op, const Tensor& x, const Tensor& w, const Tensor&
 
 }  // namespace detail
 
-inline Convolution conv1d(const Tensor& x, const Tensor& w, const Tensor& bias = Tensor(), const Conv1dOptions& o = {},
-                          Where where = Where::current()) {
-  return detail::conv("conv1d", x, w, bias, o, where);
-}
-inline Convolution conv2d(const Tensor& x, const Tensor& w, const Tensor& bias = Tensor(), const Conv2dOptions& o = {},
-                          Where where = Where::current()) {
-  return detail::conv("conv2d", x, w, bias, o, where);
-}
-inline Convolution conv3d(const Tensor& x, const Tensor& w, const Tensor& bias = Tensor(), const Conv3dOptions& o = {},
-                          Where where = Where::current()) {
-  return detail::conv("conv3d", x, w, bias, o, where);
-}
+Convolution conv1d(const Tensor& x, const Tensor& w, const Tensor& bias = Tensor(), const Conv1dOptions& o = {},
+                   Where where = Where::current());
+Convolution conv2d(const Tensor& x, const Tensor& w, const Tensor& bias = Tensor(), const Conv2dOptions& o = {},
+                   Where where = Where::current());
+Convolution conv3d(const Tensor& x, const Tensor& w, const Tensor& bias = Tensor(), const Conv3dOptions& o = {},
+                   Where where = Where::current());
 
 // ---- depthwise: every channel by itself ------------------------------------------------------------------------------------
 
@@ -304,6 +246,7 @@ struct DepthwiseOptions {
   Layout layout = Layout::channels_first;
 };
 namespace detail {
+
 template <class F>
 Tensor depthwise(const char* op, const Tensor& x, const Tensor& w, const Tensor& bias, const DepthwiseOptions& o, Type wide,
                  Operand pad, Where where, F term) {
@@ -354,17 +297,8 @@ Tensor depthwise(const char* op, const Tensor& x, const Tensor& w, const Tensor&
       where);
 }
 }  // namespace detail
-inline Convolution depthwise_conv2d(const Tensor& x, const Tensor& w, const Tensor& bias = Tensor(),
-                                    const DepthwiseOptions& o = {}, Where where = Where::current()) {
-  detail::expect_numbers("depthwise_conv2d", "x", x, where);
-  detail::expect_same_type("depthwise_conv2d", "x", x, "w", w, where);
-  const Type type = x.type(where), wide = accumulator(type);
-  detail::expect_beside("depthwise_conv2d", "bias", bias, type, where);
-  Convolution y;
-  y.sum = detail::depthwise("depthwise_conv2d", x, w, bias, o, wide, 0, where,
-                            [&](const Expr& a, const Expr& b, const Expr&) { return wide(a) * wide(b); });
-  y.result = type.is_float() ? detail::converted("depthwise_conv2d", y.sum, type, where) : y.sum;
-  return y;
-}
+
+Convolution depthwise_conv2d(const Tensor& x, const Tensor& w, const Tensor& bias = Tensor(), const DepthwiseOptions& o = {},
+                             Where where = Where::current());
 
 }  // namespace ashlar::ops

@@ -47,47 +47,21 @@ inline Tensor isfinite(const Tensor& x, Where where = Where::current()) {
   return detail::map_float("isfinite", x, where, [](const Operand& e) { return !isnan(e) && !isinf(e); });
 }
 // Any number. The least integer is its own negation and absolute value, as it wraps.
-inline Tensor neg(const Tensor& x, Where where = Where::current()) {
-  return detail::map("neg", x, where, [](const Operand& e) { return -e; });
-}
-inline Tensor abs(const Tensor& x, Where where = Where::current()) {
-  return detail::map("abs", x, where, [](const Operand& e) { return ashlar::abs(e); });
-}
-inline Tensor square(const Tensor& x, Where where = Where::current()) {
-  return detail::map("square", x, where, [](const Operand& e) { return e * e; });
-}
-inline Tensor reciprocal(const Tensor& x, Where where = Where::current()) {
-  return detail::map_float("reciprocal", x, where, [](const Operand& e) { return 1 / e; });
-}
+Tensor neg(const Tensor& x, Where where = Where::current());
+Tensor abs(const Tensor& x, Where where = Where::current());
+Tensor square(const Tensor& x, Where where = Where::current());
+Tensor reciprocal(const Tensor& x, Where where = Where::current());
 // -1, 0 or 1; a zero keeps its sign, a NaN stays.
-inline Tensor sign(const Tensor& x, Where where = Where::current()) {
-  detail::expect_numbers("sign", "x", x, where);
-  return detail::map("sign", x, where, [](const Operand& e) {
-    const Type t = e.expr().type();
-    return select(e > 0, t(1), t.is_unsigned() ? t(0) : select(e < 0, t(-1), e));
-  });
-}
-inline Tensor logical_not(const Tensor& x, Where where = Where::current()) {
-  detail::expect_type("logical_not", "x", x, bool_, where);
-  return detail::map("logical_not", x, where, [](const Operand& e) { return !e.expr(); });
-}
-inline Tensor bitwise_not(const Tensor& x, Where where = Where::current()) {
-  detail::expect_integer("bitwise_not", "x", x, where);
-  return detail::map("bitwise_not", x, where, [](const Operand& e) { return ~e; });
-}
+Tensor sign(const Tensor& x, Where where = Where::current());
+Tensor logical_not(const Tensor& x, Where where = Where::current());
+Tensor bitwise_not(const Tensor& x, Where where = Where::current());
 // Every conversion of the language (docs/ir.md, "Conversions"): integers wrap, floats round to nearest even, and to integers
 // towards zero and clamped, NaN to 0.
-inline Tensor cast(const Tensor& x, Type to, Where where = Where::current()) {
-  return detail::map("cast", x, where, [&](const Operand& e) { return to(e); });
-}
+Tensor cast(const Tensor& x, Type to, Where where = Where::current());
 // Rounded to nearest even and clamped to the range of the type.
-inline Tensor saturating_cast(const Tensor& x, Type to, Where where = Where::current()) {
-  return detail::map("saturating_cast", x, where, [&](const Operand& e) { return saturate(to, e); });
-}
+Tensor saturating_cast(const Tensor& x, Type to, Where where = Where::current());
 // max(min(x, high), low): a NaN stays. The bounds adopt the type of x.
-inline Tensor clamp(const Tensor& x, Operand low, Operand high, Where where = Where::current()) {
-  return detail::map("clamp", x, where, [&](const Operand& e) { return ashlar::clamp(e, low, high); });
-}
+Tensor clamp(const Tensor& x, Operand low, Operand high, Where where = Where::current());
 
 // ---- two operands ----------------------------------------------------------------------------------------------------------
 
@@ -133,31 +107,13 @@ inline Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b, W
       at);
 }
 // a + weight (b - a), the weight a number or a Scalar.
-inline Tensor lerp(const Tensor& a, const Tensor& b, Operand weight, Where where = Where::current()) {
-  return detail::zip("lerp", a, b, where, [&](const Operand& x, const Operand& y) { return x + weight * (y - x); });
-}
+Tensor lerp(const Tensor& a, const Tensor& b, Operand weight, Where where = Where::current());
 // x by a number, or a Scalar of its type.
-inline Tensor scale(const Tensor& x, Operand by, Where where = Where::current()) {
-  return detail::map("scale", x, where, [&](const Operand& e) { return e * by; });
-}
+Tensor scale(const Tensor& x, Operand by, Where where = Where::current());
 // x plus a number, or a Scalar of its type.
-inline Tensor shift(const Tensor& x, Operand by, Where where = Where::current()) {
-  return detail::map("shift", x, where, [&](const Operand& e) { return e + by; });
-}
+Tensor shift(const Tensor& x, Operand by, Where where = Where::current());
 
 // Elements that are copied into the shape: extents of 1 are stretched, dimensions are added in front.
-inline Tensor broadcast_to(const Tensor& x, const Shape& to, Where where = Where::current()) {
-  detail::expect(to.rank() >= x.rank(where), "broadcast_to",
-                 "a shape of at least the rank of x, " + std::to_string(x.rank(where)), "rank " + std::to_string(to.rank()),
-                 where);
-  for (int d = 0; d < x.rank(where); ++d) {
-    const Expr own = x.extent(d, where), wanted = to[DimAt(to.rank() - x.rank(where) + d, where)];
-    if (!ir::is_int(own, std::int64_t{1}) && !detail::same_extent(own, wanted))
-      refuse("broadcast_to",
-             "x whose dimension " + std::to_string(d) + " has the extent " + ir::text(wanted) + " or the number 1",
-             ir::text(own), where);
-  }
-  return compute("broadcast_to", to, [&](Indices i) { return detail::aligned(x, i, where); }, where);
-}
+Tensor broadcast_to(const Tensor& x, const Shape& to, Where where = Where::current());
 
 }  // namespace ashlar::ops

@@ -23,9 +23,7 @@
 // their order, so that no sum is regrouped. Right for every extent. Instructions of tensor cores are not used:
 // docs/schedules.md "Instructions of a warp". Refused: a processor, a product that has other loops or reads A and B at other
 // indices, a result that has other dimensions, more threads than a block has or more shared memory.
-#include <ashlar/schedule/stages.h>
-#include <ashlar/schedules/gpu.h>
-#include <ashlar/schedules/matmul.h>
+#include <ashlar/schedule/schedule.h>
 
 namespace ashlar::schedules {
 
@@ -38,163 +36,14 @@ struct GpuMatmulOptions {
   bool transposed_b = false;           // B is read at [.., j, k]
 };
 
-namespace detail {
-
-// The one tile of a thread, of at most so many rows and columns.
-inline void in_registers(Schedule& s, const Stage& copy, int rows, int columns, Where where) {
-  const std::vector<Loop> loops = loops_over(s, copy, false, where);
-  for (const Loop& l : loops) copy.unroll(copy.split(l, l == loops.back() ? columns : rows, Tail::pad, where).inner, where);
-  copy.store_in(Scope::registers, where);
-}
-
-// The sums of `product` in registers; `result` has the loops over blocks and threads.
-inline void shared_tiles(Schedule& s, const Stage& sums, const Stage& result, const Tensor& A, const Tensor& B,
-                         const GpuMatmulOptions& o, Where where) {
-  const char* family = "gpu_matmul";
-  const std::vector<Loop> nest = loops_over(s, result, false, where);
-  const std::size_t batch = nest.size() - 2;
-  const bool wide = definition(s, sums).values[0].type().bits > 32;  // of sums of 64 bits a thread has half as many
-  const auto tile = [&](int asked, Loop over, int threads, int most) {
-    const std::int64_t n = number_or(over.extent(where), std::int64_t{threads} * most);
-    int t = 1;
-    while (t < most && std::int64_t{t} * threads < n) t *= 2;
-    return asked > 0 ? asked : t;
-  };
-  const int tile_i = tile(o.tile_i, nest[batch], o.threads_i, 8);
-  const int tile_j = tile(o.tile_j, nest[batch + 1], o.threads_j, wide ? 4 : 8);
-  const int places = tile_j % 8 == 0 ? 2 : 1;
-
-  const auto bytes = [&](const Tensor& t, int rows, bool padded) {  // of a tile; both begin at multiples of 128
-    return (std::int64_t{rows} * (o.block_k + (padded ? 1 : 0)) * t.type(where).bytes() + 127) / 128 * 128;
-  };
-  const std::int64_t shared =
-      o.stages * (bytes(A, o.threads_i * tile_i, !o.transposed_a) + bytes(B, o.threads_j * tile_j, o.transposed_b));
-  if (shared > s.target().device().shared_bytes)
-    refuse(family,
-           "tiles in at most " + std::to_string(s.target().device().shared_bytes) +
-               " bytes of shared memory, what a block has on " + s.target().device().name,
-           std::to_string(shared) + " bytes", where);
-
-  const Stage a = s.cache_read(A, {sums}, Scope::shared, Operand(0, where), where);
-  const Stage b = s.cache_read(B, {sums}, Scope::shared, Operand(0, where), where);
-  if (o.transposed_a)
-    expect_factor(family, "A read at [.., k, i]", s, sums, a, batch + 2, batch, where);
-  else
-    expect_factor(family, "A read at [.., i, k]", s, sums, a, batch, batch + 2, where);
-  if (o.transposed_b)
-    expect_factor(family, "B read at [.., j, k]", s, sums, b, batch + 1, batch + 2, where);
-  else
-    expect_factor(family, "B read at [.., k, j]", s, sums, b, batch + 2, batch + 1, where);
-
-  // What a sum starts from (a bias) is copied for the tile, with zeros past the end.
-  std::vector<Stage> starts;
-  std::vector<ir::Id> read;
-  ir::walk(definition(s, sums).inits[0], [&](const Expr& e) {
-    if (ir::is(e, ir::Op::load) && std::find(read.begin(), read.end(), e.node()->id) == read.end())
-      read.push_back(e.node()->id);
-    return true;
-  });
-  for (const ir::Id buffer : read)
-    starts.push_back(s.cache_read(tensor_of(s, buffer, where), {sums}, Scope::global, Operand(0, where), where));
-
-  const Tiles blocks =
-      result.tile(nest[batch], nest[batch + 1], o.threads_i * tile_i, o.threads_j * tile_j, Tail::guard, where);
-  std::vector<Loop> order{blocks.outer_i, blocks.outer_j};
-  if (batch > 0) {
-    const Loop all = fused(result, {nest.begin(), nest.begin() + static_cast<std::ptrdiff_t>(batch)}, where);
-    result.bind(all, gpu::block_z, where);
-    order.insert(order.begin(), all);
-  }
-  Loop columns = blocks.inner_j;
-  if (places > 1) {
-    const Split place = result.split(columns, o.threads_j * tile_j / places, Tail::guard, where);
-    order.push_back(place.outer), columns = place.inner;
-  }
-  const Tiles threads = result.tile(blocks.inner_i, columns, tile_i, tile_j / places, Tail::guard, where);
-  for (const Loop& l : {threads.outer_i, threads.outer_j, threads.inner_i, threads.inner_j}) order.push_back(l);
-  in_order(result, order, where);
-  result.unroll(threads.inner_i, where).unroll(threads.inner_j, where);
-  result.bind(blocks.outer_i, gpu::block_y, where).bind(blocks.outer_j, gpu::block_x, where);
-  result.bind(threads.outer_i, gpu::thread_y, where).bind(threads.outer_j, gpu::thread_x, where);
-  if (places > 1) result.vthread(order[order.size() - 5], where);
-
-  sums.compute_at(threads.outer_j, where);
-  const Split steps = sums.split(sums.reduction(where), o.block_k, Tail::pad, where);  // both factors have zeros there
-  const std::vector<Loop> of_sums = loops_over(s, sums, false, where);
-  for (const Stage& start : starts) {
-    start.compute_at(threads.outer_j, where);
-    if (s.attempt([&] { in_registers(s, start, tile_i, tile_j / places, where); })) start.store_in(Scope::stack, where);
-  }
-  const Split i = sums.split(of_sums[batch], tile_i, Tail::pad, where);
-  const Split j = sums.split(of_sums[batch + 1], tile_j / places, Tail::pad, where);
-  order = {steps.outer};
-  order.insert(order.end(), of_sums.begin(), of_sums.begin() + static_cast<std::ptrdiff_t>(batch));
-  for (const Loop& l : {i.outer, j.outer, steps.inner, i.inner, j.inner}) order.push_back(l);
-  in_order(sums, order, where);
-  sums.unroll(steps.inner, where).unroll(i.inner, where).unroll(j.inner, where);
-
-  const auto copy_tile = [&](const Stage& copy, int long_row) {  // rows of k; or of at most so many i or j
-    copy.compute_at(steps.outer, where);
-    const std::vector<Loop> loops = loops_over(s, copy, false, where);
-    const Loop row = loops[loops.size() - 2];
-    Loop column = loops.back();
-    if (long_row > 0) {  // a constant number of columns makes places in the tile shifts and masks
-      const Split whole = copy.split(column, long_row, Tail::guard, where);
-      copy.reorder({whole.outer, where}, row, column = whole.inner);
-    }
-    copy.bind(copy.fuse(row, column, where), gpu::threads, where);
-    // Rows of k are read by threads beside each other: they start in other banks.
-    if (long_row == 0) copy.pad(rank_of(s, copy) - 1, 1, where);
-  };
-  copy_tile(a, o.transposed_a ? o.threads_i * tile_i : 0);
-  copy_tile(b, o.transposed_b ? 0 : o.threads_j * tile_j);
-  if (o.stages > 1) {
-    const bool apart = s.target().device().kind == Device::Kind::cuda;
-    if (!apart ||
-        s.attempt([&] { sums.pipeline(steps.outer, {.stages = o.stages, .loads = {a, b}, .async_copy = true}, where); }))
-      sums.pipeline(steps.outer, {.stages = o.stages, .loads = {a, b}}, where);
-  }
-}
-
-inline void expect_product(const Schedule& s, const Stage& product, const GpuMatmulOptions& o, Where where) {
-  const char* family = "gpu_matmul";
-  expect_device(family, s, where);
-  (void)sum_type(family, s, product, 5, where);
-  expect_option(family, "tile_i", o.tile_i, 0, where);
-  expect_option(family, "tile_j", o.tile_j, 0, where);
-  expect_option(family, "block_k", o.block_k, 1, where);
-  expect_option(family, "stages", o.stages, 1, where);
-  expect_threads(family, "threads_i", s, o.threads_i, where);
-  expect_threads(family, "threads_j", s, o.threads_j, where);
-  expect_threads(family, "threads_i * threads_j", s, std::int64_t{o.threads_i} * o.threads_j, where);
-}
-
-}  // namespace detail
-
 // `product` sums A times B over its only reduction; A and B are inputs or stages. Up to two dimensions may stand before i and
 // j; A and B have all of them or none.
-inline void gpu_matmul(Schedule& s, const Stage& product, const Tensor& A, const Tensor& B, const GpuMatmulOptions& o = {},
-                       Where where = Where::current()) {
-  const AtLine line(where);
-  detail::expect_product(s, product, o, where);
-  detail::shared_tiles(s, s.cache_write(product, Scope::registers, where), product, A, B, o, where);
-}
+void gpu_matmul(Schedule& s, const Stage& product, const Tensor& A, const Tensor& B, const GpuMatmulOptions& o = {},
+                Where where = Where::current());
 
 // The same with a stage of each element of the product, `result`, computed of the sums while they are in registers; the product
 // is stored nowhere else.
-inline void gpu_matmul(Schedule& s, const Stage& product, const Tensor& A, const Tensor& B, const Stage& result,
-                       const GpuMatmulOptions& o = {}, Where where = Where::current()) {
-  const AtLine line(where);
-  detail::expect_product(s, product, o, where);
-  const ir::Stage &d = detail::definition(s, result), &of = detail::definition(s, product);
-  if (d.is_reduction() || d.is_recurrence() || d.spatial_rank() != of.spatial_rank())
-    refuse("gpu_matmul", "a result with the dimensions of " + of.name + ", of which each element is computed by itself",
-           d.name + (d.is_reduction()    ? ", a reduction"
-                     : d.is_recurrence() ? ", a recurrence"
-                                         : " of " + std::to_string(d.spatial_rank()) + " dimensions"),
-           where);
-  detail::shared_tiles(s, product, result, A, B, o, where);
-  product.store_in(Scope::registers, where);
-}
+void gpu_matmul(Schedule& s, const Stage& product, const Tensor& A, const Tensor& B, const Stage& result,
+                const GpuMatmulOptions& o = {}, Where where = Where::current());
 
 }  // namespace ashlar::schedules

@@ -15,8 +15,7 @@
 // regrouped, by parts and the shape of a block; a reduction that forbids it (strict_sum) is one launch too, and done by one
 // thread after the other. Right for every extent. Refused: a processor, a stage that is no reduction, a scatter, more threads
 // than a block has.
-#include <ashlar/schedules/gpu_rows.h>
-#include <ashlar/schedules/reduction.h>
+#include <ashlar/schedule/schedule.h>
 
 namespace ashlar::schedules {
 
@@ -25,39 +24,6 @@ struct GpuReductionOptions {
   std::int64_t part = 8192;  // terms of a block; of a column 1/16 of them for a thread
 };
 
-inline void gpu_reduction(Schedule& s, const Stage& stage, const GpuReductionOptions& o = {}, Where where = Where::current()) {
-  const AtLine line(where);
-  detail::expect_device("gpu_reduction", s, where);
-  detail::expect_threads("gpu_reduction", "threads", s, o.threads, where);
-  detail::expect_option("gpu_reduction", "part", o.part, 1, where);
-  const ir::Stage& d = detail::definition(s, stage);
-  if (!d.is_reduction() || d.scatters())
-    refuse("gpu_reduction", "a stage that reduces", d.name + (d.scatters() ? ", a scatter" : ", which does not"), where);
-  const bool columns = detail::reduces_columns(s, stage);
-  const auto by = [&](const Stage& part) {
-    if (columns)
-      gpu_points(s, part, {.threads = o.threads}, where);
-    else
-      gpu_rows(s, {part}, {.threads = o.threads, .rows = 1}, where);
-  };
-  // Parts of the longest dimension: several iterations of it and all of the others.
-  const std::vector<Loop> loops = detail::loops_over(s, stage, true, where);
-  const auto most = [&](const Loop& l, std::int64_t unknown) {
-    return std::max<std::int64_t>(1, detail::number_or(l.extent(where), unknown));
-  };
-  const auto longest = std::max_element(loops.begin(), loops.end(),
-                                        [&](const Loop& a, const Loop& b) { return most(a, 1 << 20) < most(b, 1 << 20); });
-  std::int64_t each = columns ? std::max<std::int64_t>(1, o.part / 16) : o.part;
-  for (const Loop& l : loops)
-    if (!(l == *longest)) each = std::max<std::int64_t>(1, each / most(l, 256));
-  if (most(*longest, each + 1) > each)
-    (void)s.attempt([&] {
-      const Stage parts =
-          stage.rfactor(stage.split(*longest, each, Tail::guard, where).outer, columns ? Place::first : Place::last, where);
-      parts.compute_root(where);
-      by(parts);
-    });
-  by(stage);
-}
+void gpu_reduction(Schedule& s, const Stage& stage, const GpuReductionOptions& o = {}, Where where = Where::current());
 
 }  // namespace ashlar::schedules

@@ -2,157 +2,58 @@
 #pragma once
 // What the families bound by memory share: which type decides the lanes of a stage, which of its dimensions neighbours in
 // memory belong to, and reductions in lanes.
-#include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include <ashlar/analysis/facts.h>
-#include <ashlar/analysis/simplify.h>
-#include <ashlar/ir/at_line.h>
-#include <ashlar/ir/build.h>
-#include <ashlar/ir/print.h>
-#include <ashlar/ir/refusal.h>
 #include <ashlar/schedule/schedule.h>
-#include <ashlar/schedule/step.h>
+
+namespace ashlar::ir {
+struct Stage;
+}
 
 namespace ashlar::schedules {
 
 // Whether a vector is a line of the cache. Stores past the caches fill a line in one of a few buffers, which is written when it
 // is full. Where several rows are stored beside each other, by vectors of half a line, processors differ by a factor of 3 in
 // how often a buffer has to go before it is full; whole lines never wait.
-inline bool fills_lines(const Target& t) { return t.vector_bits() >= 8 * t.cache_line(); }
+bool fills_lines(const Target& t);
 
 }  // namespace ashlar::schedules
 
 namespace ashlar::schedules::detail {
 
-inline const ir::Stage& definition(const Schedule& s, const Stage& stage) { return s.scheduled().program.stage(stage.id()); }
+const ir::Stage& definition(const Schedule& s, const Stage& stage);
 
-inline void expect_processor(const char* family, const Schedule& s, Where where) {
-  if (s.target().is_gpu())
-    refuse(family, "a processor, whose loops run in lanes and on threads", "the target " + std::string(s.target().text()),
-           where);
-}
+void expect_processor(const char* family, const Schedule& s, Where where);
 
-inline void expect_option(const char* family, const char* name, std::int64_t value, std::int64_t least, Where where) {
-  if (value < least) refuse(family, std::string(name) + " of at least " + std::to_string(least), std::to_string(value), where);
-}
+void expect_option(const char* family, const char* name, std::int64_t value, std::int64_t least, Where where);
 // Of what is halved until one is left.
-inline void expect_power_of_two(const char* family, const char* name, std::int64_t value, Where where) {
-  if (value < 1 || (value & (value - 1)) != 0)
-    refuse(family, std::string(name) + " that are a power of two", std::to_string(value), where);
-}
+void expect_power_of_two(const char* family, const char* name, std::int64_t value, Where where);
 
 // Its lanes are as many as a register holds of the widest numbers that it stores or computes with, indices aside.
-inline int lanes_of(const Schedule& s, const Stage& stage) {
-  Type widest = u8;
-  const auto meet = [&](Type t) {
-    if ((t.is_float() || t.is_data_integer()) && t.bits > widest.bits) widest = t;
-  };
-  for (const Expr& value : definition(s, stage).values) {
-    meet(value.type());
-    // not below a load: what computes a place is no number of the stage
-    ir::walk(value, [&](const Expr& e) {
-      meet(e.type());
-      return !ir::is(e, ir::Op::load);
-    });
-  }
-  return s.target().lanes(widest);
-}
-
-inline std::vector<Loop> loops_over(const Schedule& s, const Stage& stage, bool reduce, Where where) {
-  const ir::Stage& d = definition(s, stage);
-  const int spatial = d.spatial_rank(), n = reduce ? static_cast<int>(d.iters.size()) - spatial : spatial;
-  const auto pick = [&]<std::size_t N>(std::array<Loop, N>) {
-    const auto loops = reduce ? stage.reduction<N>(where) : stage.spatial<N>(where);
-    return std::vector<Loop>(loops.begin(), loops.end());
-  };
-  switch (n) {
-    case 0:
-      return {};
-    case 1:
-      return pick(std::array<Loop, 1>());
-    case 2:
-      return pick(std::array<Loop, 2>());
-    case 3:
-      return pick(std::array<Loop, 3>());
-    case 4:
-      return pick(std::array<Loop, 4>());
-    case 5:
-      return pick(std::array<Loop, 5>());
-    case 6:
-      return pick(std::array<Loop, 6>());
-    case 7:
-      return pick(std::array<Loop, 7>());
-    default:
-      return pick(std::array<Loop, 8>());
-  }
-}
+int lanes_of(const Schedule& s, const Stage& stage);
 
 // All of them as one loop; there is at least one.
-inline Loop fused(const Stage& stage, const std::vector<Loop>& loops, Where where) {
-  Loop all = loops.front();
-  for (std::size_t k = 1; k < loops.size(); ++k) all = stage.fuse(all, loops[k], where);
-  return all;
-}
-
-// reorder of a list, of at most 16.
-inline void in_order(const Stage& stage, const std::vector<Loop>& loops, Where where) {
-  const auto call = [&]<std::size_t... K>(std::index_sequence<K...>) { stage.reorder({loops[0], where}, loops[K + 1]...); };
-  const auto choose = [&]<std::size_t N>(const auto& next, std::integral_constant<std::size_t, N>) {
-    if (loops.size() == N)
-      call(std::make_index_sequence<N - 1>());
-    else if constexpr (N < 16)
-      next(next, std::integral_constant<std::size_t, N + 1>());
-  };
-  choose(choose, std::integral_constant<std::size_t, 2>());
-}
+Loop fused(const Stage& stage, const std::vector<Loop>& loops, Where where);
 
 // The innermost loop over points of a stage whose loops are as they were defined.
-inline Loop innermost_point(const Schedule& s, const Stage& stage, Where where) {
-  const std::vector<Loop> loops = loops_over(s, stage, false, where);
-  return loops.empty() ? Loop() : loops.back();
-}
+Loop innermost_point(const Stage& stage, Where where);
 
-inline int power_of_two_up_to(std::int64_t n) {
-  int p = 1;
-  while (p <= n / 2 && p < 1 << 20) p *= 2;
-  return p;
-}
+int power_of_two_up_to(std::int64_t n);
 // The number of an extent, or `otherwise` where it is over symbols.
-inline std::int64_t number_or(const Expr& extent, std::int64_t otherwise) {
-  std::int64_t n = otherwise;
-  return ir::is_int(extent, &n) ? n : otherwise;
-}
+std::int64_t number_or(const Expr& extent, std::int64_t otherwise);
 
 // The loop over `together` points at most, or fewer, of a stage: unrolled, with the loops `inside` in it, and inside of those
 // over terms that are not. As the inner loop of a split it is of a constant number.
-inline void points_together(const Stage& stage, Loop points, int together, const std::vector<Loop>& terms,
-                            const std::vector<Loop>& inside, Where where) {
-  const Loop each = stage.split(points, together, Tail::guard, where).inner;
-  std::vector<Loop> order = terms;
-  order.push_back(each);
-  order.insert(order.end(), inside.begin(), inside.end());
-  if (order.size() > 1) in_order(stage, order, where);
-  stage.unroll(each, where);
-}
+void points_together(const Stage& stage, Loop points, int together, const std::vector<Loop>& terms,
+                     const std::vector<Loop>& inside, Where where);
 
 // How many points a stage has along a dimension, in the variables of the program: what known() takes. Empty where that is what
 // its readers need.
-inline Expr points_along(const Schedule& s, const Stage& stage, std::size_t dim) {
-  const ir::IterVar& v = definition(s, stage).iters[dim];
-  return v.end.empty() ? Expr() : ir::sub(v.end, v.begin);
-}
+Expr points_along(const Schedule& s, const Stage& stage, std::size_t dim);
 // Does the condition hold in all calls that are left to this schedule, or in none? Else the call decides.
-inline std::optional<bool> known(const Schedule& s, const Expr& condition) {
-  const analysis::Facts facts = analysis::facts_of_arguments(s.scheduled().program);
-  if (analysis::can_prove(condition, facts)) return true;
-  if (analysis::can_prove(ir::logic_not(condition), facts)) return false;
-  return {};
-}
+std::optional<bool> known(const Schedule& s, const Expr& condition);
 
 // A reduction in lanes: `accumulators` registers of `lanes` each, then one tree of halves. `terms` is the innermost loop over
 // the terms, of neighbours in memory; `point` the innermost loop over points of the stage, Loop() where it has none.
@@ -171,66 +72,7 @@ struct RowsTogether {
   Loop at = {}, each = {};
   std::size_t dim = 0;
 };
-inline bool reduce_in_lanes(Schedule& s, const Stage& stage, Loop point, Loop terms, int lanes, int accumulators, Where where,
-                            const RowsTogether& rows = {}) {
-  const ir::Stage& d = definition(s, stage);
-  if (d.reducer.order != ir::Reducer::Order::any || d.reducer.kind == ir::ReducerKind::strict_sum) return false;
-  const bool several = rows.together > 1;
-  // Half of the registers are left to the terms; of several rows a half of these to the halves of the tree, which live at once.
-  // A place beside a value takes two registers, i64 beside f32.
-  const int file = s.target().vector_registers(), bits = std::max(s.target().vector_bits(), 1);
-  int of_one = 0;
-  for (const ir::Id b : d.buffers) of_one += (lanes * s.scheduled().program.buffer(b).type.bits + bits - 1) / bits;
-  of_one *= rows.together;
-  const auto alive = [&] { return of_one * (accumulators + accumulators / 2 + 1); };  // with two steps of the tree
-  while (accumulators > 1 && ((several ? 4 : 2) * of_one * accumulators > file || alive() > file - 2)) accumulators /= 2;
-  const bool in_memory =
-      several || (file > 0 && alive() > file - 2);  // one vector with its place is more than a small file holds
-  const std::int64_t extent = number_or(terms.extent(where), -1);
-  int width = lanes * accumulators;
-  if (extent >= 0) width = std::min(width, power_of_two_up_to(extent));
-  if (width < 2) return false;
-  return !s.attempt([&] {
-    std::vector<Stage> parts;
-    Loop rest = stage.split(terms, width, Tail::guard, where).inner;
-    parts.push_back(stage.rfactor(rest, where));
-    while (width > 2) {
-      width /= 2;
-      rest = stage.split(rest, width, Tail::exact, where).inner;
-      parts.push_back(stage.rfactor(rest, where));
-      parts.back().unroll(parts.back().reduction(where), where);
-    }
-    stage.unroll(rest, where);
-    for (std::size_t k = parts.size(); k-- > 0;) {
-      if (several)
-        parts[k].compute_at(rows.at, where);
-      else if (point.id() != 0)
-        parts[k].compute_at(point, where);
-      parts[k].store_in(in_memory ? Scope::stack : Scope::registers, where);
-      const std::vector<Loop> points = loops_over(s, parts[k], false, where), of_part = loops_over(s, parts[k], true, where);
-      const Loop last = points.back();
-      std::vector<Loop> inside{last};
-      if (number_or(last.extent(where), 0) > lanes) {
-        const auto [a, lane] = parts[k].split(last, lanes, Tail::exact, where);
-        inside = {a, lane};
-      }
-      if (several)
-        points_together(parts[k], points[rows.dim], rows.together, of_part, inside, where);
-      else
-        for (const Loop& term : of_part) {
-          std::vector<Loop> order{term};
-          order.insert(order.end(), inside.begin(), inside.end());
-          in_order(parts[k], order, where);
-        }
-      parts[k].vectorize(inside.back(), where);
-      if (inside.size() > 1) parts[k].unroll(inside.front(), where);
-    }
-    if (several && rows.each.id() != 0)
-      stage.unroll(rows.each, where);
-    else if (several)
-      points_together(stage, loops_over(s, stage, false, where)[rows.dim], rows.together, {}, loops_over(s, stage, true, where),
-                      where);
-  });
-}
+bool reduce_in_lanes(Schedule& s, const Stage& stage, Loop point, Loop terms, int lanes, int accumulators, Where where,
+                     const RowsTogether& rows = {});
 
 }  // namespace ashlar::schedules::detail

@@ -13,8 +13,7 @@
 // T is what a register holds of the type, at most half as many as there are registers. Tiles past the end are read as 0 and not
 // stored, so every extent is right. Refused: a stage that does not copy elements of the tensor, or reads neighbours of it as
 // neighbours; a GPU.
-#include <ashlar/instructions/shuffles.h>
-#include <ashlar/schedules/lanes.h>
+#include <ashlar/schedule/schedule.h>
 
 namespace ashlar::schedules {
 
@@ -28,65 +27,7 @@ struct TransposeOptions {
   bool stream = false;  // past the caches: results larger than they are
 };
 
-namespace detail {
-// The dimension of the stage along which its source has neighbours, or why there is none.
-inline int neighbours_of(const char* family, const Schedule& s, const Stage& stage, Where where) {
-  const ir::Stage& d = definition(s, stage);
-  const char* expected = "a stage that copies the elements of one tensor to other places, y(i, j) = x(j, i)";
-  if (d.is_reduction() || d.is_recurrence() || d.values.size() != 1 || !ir::is(d.values[0], ir::Op::load))
-    refuse(family, expected, d.name + ", which computes", where);
-  const auto at = ir::args_of(d.values[0]);
-  if (at.empty()) refuse(family, expected, d.name + " without dimensions", where);
-  for (std::size_t k = 0; k < d.iters.size(); ++k)
-    if (ir::is(at.back(), ir::Op::var) && at.back().node()->id == d.iters[k].id) {
-      if (k + 1 == d.iters.size())
-        refuse(family, expected, d.name + ", whose neighbours are neighbours there (schedules::elementwise)", where);
-      return static_cast<int>(k);
-    }
-  refuse(family, expected, d.name + ", whose last index is " + std::string("no dimension of the result"), where);
-}
-}  // namespace detail
-
-inline void transpose(Schedule& s, const Stage& stage, const StageRef& source, const TransposeOptions& o = {},
-                      Where where = Where::current()) {
-  detail::expect_processor("transpose", s, where);
-  const std::size_t along = static_cast<std::size_t>(detail::neighbours_of("transpose", s, stage, where));
-  detail::expect_option("transpose", "tile", o.tile, 0, where);
-  detail::expect_option("transpose", "tiles_i", o.tiles_i, 0, where);
-  detail::expect_option("transpose", "tiles_j", o.tiles_j, 0, where);
-  const Type type = detail::definition(s, stage).values[0].type();
-  const int lanes = std::max(1, s.target().lanes(type)), file = s.target().vector_registers();
-  int T = o.tile > 0 ? o.tile : detail::power_of_two_up_to(std::clamp(lanes, 4, std::max(4, file / 2)));
-  while (o.tile == 0 && file > 0 && T > 2 && T * std::max(1, T / lanes) > file - 2) T /= 2;  // T rows of so many registers
-  const int row = T * static_cast<int>(type.bytes()), line = s.target().cache_line();
-  const bool at_once = row >= line || o.stream;
-  const int along_i = o.tiles_i > 0 ? o.tiles_i : std::max(1, (at_once ? 2048 : 1024) / row);
-  const int along_j = o.tiles_j > 0 ? o.tiles_j : std::max(1, (at_once ? line : 8 * line) / row);
-
-  const Stage turned = s.cache_write(stage, Scope::registers, where);
-  std::vector<Loop> outer = detail::loops_over(s, stage, false, where);
-  const Loop i = outer[along], j = outer.back();
-  outer.erase(outer.begin() + static_cast<std::ptrdiff_t>(along)), outer.pop_back();
-  for (const Loop& other : outer) stage.reorder({other, where}, i);
-  const Tiles tiles = stage.tile(i, j, T, T, Tail::guard, where);
-  const Tiles blocks = stage.tile(tiles.outer_i, tiles.outer_j, along_i, along_j, Tail::guard, where);
-  stage.tighten(blocks.inner_i, where).tighten(blocks.inner_j, where);
-  stage.unroll(tiles.inner_i, where).vectorize(tiles.inner_j, where);
-  outer.push_back(blocks.outer_i), outer.push_back(blocks.outer_j);
-  const Loop all = detail::fused(stage, outer, where);
-  if (o.parallel) stage.parallel(all, where);
-
-  turned.compute_at(blocks.inner_j, where);
-  const Stage rows = s.cache_read(source, {turned}, Scope::stack, Operand(0, where), where);
-  rows.compute_at(blocks.inner_j, where);
-  const std::vector<Loop> of_turned = detail::loops_over(s, turned, false, where),
-                          of_rows = detail::loops_over(s, rows, false, where);
-  const Tiles tile = turned.tile(of_turned[along], of_turned.back(), T, T, Tail::pad, where);
-  turned.tensorize(tile.inner_i, shuffles::transpose(type, T, T, where), where);
-  for (std::size_t k = 0; k + 1 < of_rows.size(); ++k)
-    if (detail::number_or(of_rows[k].extent(where), 0) == T) rows.unroll(of_rows[k], where);
-  rows.vectorize(of_rows.back(), where);
-  if (o.stream) stage.stream_store(where);
-}
+void transpose(Schedule& s, const Stage& stage, const StageRef& source, const TransposeOptions& o = {},
+               Where where = Where::current());
 
 }  // namespace ashlar::schedules

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+// What other families use of gpu.h.
+#include <ashlar/schedules/gpu.h>
+
+#include <ashlar/schedules/lanes.h>
+
+namespace ashlar::schedules::detail {
+
+void expect_device(const char* family, const Schedule& s, Where where);
+
+void expect_threads(const char* family, const char* option, const Schedule& s, std::int64_t threads, Where where);
+
+void expect_own_points(const char* family, const char* expected, const ir::Stage& d, Where where);
+
+}  // namespace ashlar::schedules::detail
