@@ -141,10 +141,10 @@ class Writer {
     put(extents), put(min), put(max), put(multiple_of), put(vars), put(map);
   }
   void put(const Intrinsic& i) {
-    const auto& [id, name, group, operands, spatial, reduce, reduce_extents, value, accumulates, native, emit, wait, needs,
+    const auto& [id, name, group, operands, spatial, reduce, reduce_extents, value, accumulates, device, emit, wait, needs,
                  spatial_extents, reduce_sizes, where] = i;
     put(id), put(name), put(group), put(operands), put(spatial), put(reduce), put(reduce_extents), put(value);
-    put(accumulates), put(native), put(emit), put(wait), put(needs), put(spatial_extents), put(reduce_sizes), put(where);
+    put(accumulates), put(device), put(emit), put(wait), put(needs), put(spatial_extents), put(reduce_sizes), put(where);
   }
   void put(const TensorMap& m) {
     const auto& [id, name, buffer, type, extents, strides, box, swizzle] = m;

@@ -88,7 +88,7 @@ void DeviceRun::call(int first, Code& c) {
     locate(*o, static_cast<int>(k));
   }
   enter(thread(first));
-  if (const Native* native = Native::find(f.native)) native->locate(*this, *o);
+  if (const Native* native = Native::find(f.device)) native->locate(*this, *o);
   if (info.asynchronous) {
     operations_.push_back(o);
     issue(o);
@@ -361,7 +361,7 @@ void DeviceRun::sample(Operation& o) {
   const Code* waiting = code_now_;
   Thread* waiter = current_;
   code_now_ = o.code;
-  const Native* native = Native::find(intrinsic(o).native);
+  const Native* native = Native::find(intrinsic(o).device);
   if (native)
     native->sample(*this, o);
   else
@@ -373,7 +373,7 @@ void DeviceRun::sample(Operation& o) {
 
 void DeviceRun::land(Operation& o) {
   const IntrinsicInfo& info = intrinsics_[static_cast<std::size_t>(o.code->intrinsic)];
-  const Native* native = Native::find(info.f->native);
+  const Native* native = Native::find(info.f->device);
   if (native && native->land) {
     native->land(*this, o);
   } else {

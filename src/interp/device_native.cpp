@@ -14,14 +14,19 @@ namespace ashlar::interp::device {
 using Operand = ir::IntrinsicOperand;
 using Kind = RunError::Kind;
 
-const Native* Native::find(const std::string& name) {
-  static const std::map<std::string, Native> table{
-      {"tma_load", {locate_box, sample_load, nullptr}},
-      {"tma_store", {locate_box, sample_store, land_store}},
-      {"wgmma", {locate_product, sample_product, nullptr}},
-  };
-  const auto it = table.find(name);
-  return it == table.end() ? nullptr : &it->second;
+const Native* Native::find(ir::DeviceOp op) {
+  static constexpr Native load{locate_box, sample_load, nullptr}, store{locate_box, sample_store, land_store},
+      product{locate_product, sample_product, nullptr};
+  switch (op) {
+    case ir::DeviceOp::tma_load:
+      return &load;
+    case ir::DeviceOp::tma_store:
+      return &store;
+    case ir::DeviceOp::wgmma:
+      return &product;
+    default:
+      return nullptr;
+  }
 }
 
 namespace {

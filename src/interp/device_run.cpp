@@ -98,7 +98,7 @@ std::int64_t DeviceRun::host_value(const Expr& e, std::int64_t otherwise) {
 void DeviceRun::add_intrinsic(const ir::Intrinsic& f) {
   IntrinsicInfo info;
   info.f = &f;
-  if (f.value.empty() && !Native::find(f.native))
+  if (f.value.empty() && !Native::find(f.device))
     throw InternalError("the intrinsic " + f.name + " has neither a description nor a native function");
   for (std::size_t k = 0; k < f.operands.size(); ++k) {
     const ir::IntrinsicOperand& o = f.operands[k];

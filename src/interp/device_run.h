@@ -158,7 +158,7 @@ struct Native {
   void (*locate)(DeviceRun&, Operation&);  // fills Operation::at for operands without a map
   void (*sample)(DeviceRun&, Operation&);
   void (*land)(DeviceRun&, Operation&);  // null: the result goes where its operand lies
-  static const Native* find(const std::string& name);
+  static const Native* find(ir::DeviceOp);
 
   static void locate_box(DeviceRun&, Operation&);
   static void sample_load(DeviceRun&, Operation&);

@@ -53,9 +53,10 @@ Operand other(std::string name, Operand::Kind kind, Access access) {
   return o;
 }
 
-Intrinsic named(std::string name, int group) {
+Intrinsic named(DeviceOp device, std::string name, int group) {
   Intrinsic f;
   f.id = fresh_id();
+  f.device = device;
   f.name = std::move(name);
   f.group = group;
   return f;
@@ -78,9 +79,9 @@ Expr operator%(const Expr& a, std::int64_t b) { return mod(a, index(b)); }
 
 // One element a lane, moved between lanes.
 template <class F>
-Intrinsic shuffle(std::string name, const char* how, Type type, int warp, F&& source) {
+Intrinsic shuffle(DeviceOp device, std::string name, const char* how, Type type, int warp, F&& source) {
   if (warp < 2) throw InternalError(name + ": a warp of one lane");
-  Intrinsic f = named(std::move(name), warp);
+  Intrinsic f = named(device, std::move(name), warp);
   const auto own = [](const Numbers& p) { return Numbers{p[0], index(0)}; };
   f.operands = {mapped(tile("to", Access::write, Place::registers, type, {warp}), own),
                 mapped(tile("from", Access::read, Place::registers, type, {warp}), own), number(how)};
@@ -100,8 +101,8 @@ Operand fragments(std::string name, Access access, Type type, int matrices, bool
   });
 }
 
-Intrinsic matrices_moved(std::string name, Operand to, Operand from) {
-  Intrinsic f = named(std::move(name), 32);
+Intrinsic matrices_moved(DeviceOp device, std::string name, Operand to, Operand from) {
+  Intrinsic f = named(device, std::move(name), 32);
   const Numbers p = iterate(f.spatial, 3, 'p');
   f.value = at(from, p);
   f.operands = {std::move(to), std::move(from)};
@@ -122,28 +123,31 @@ std::string matrices_name(const char* stem, int matrices, bool transposed) {
 }  // namespace
 
 Intrinsic shuffle_xor(Type t, int warp) {
-  return shuffle("shuffle_xor", "mask", t, warp, [](const Expr& lane, const Expr& v) { return binary(Op::bit_xor, lane, v); });
+  return shuffle(DeviceOp::shuffle_xor, "shuffle_xor", "mask", t, warp,
+                 [](const Expr& lane, const Expr& v) { return binary(Op::bit_xor, lane, v); });
 }
 Intrinsic shuffle_idx(Type t, int warp) {
-  return shuffle("shuffle_idx", "source", t, warp, [](const Expr&, const Expr& v) { return v; });
+  return shuffle(DeviceOp::shuffle_idx, "shuffle_idx", "source", t, warp, [](const Expr&, const Expr& v) { return v; });
 }
 Intrinsic shuffle_up(Type t, int warp) {
-  return shuffle("shuffle_up", "delta", t, warp,
+  return shuffle(DeviceOp::shuffle_up, "shuffle_up", "delta", t, warp,
                  [](const Expr& lane, const Expr& v) { return select(ge(lane, v), sub(lane, v), lane); });
 }
 Intrinsic shuffle_down(Type t, int warp) {
-  return shuffle("shuffle_down", "delta", t, warp,
+  return shuffle(DeviceOp::shuffle_down, "shuffle_down", "delta", t, warp,
                  [warp](const Expr& lane, const Expr& v) { return select(lt(add(lane, v), index(warp)), add(lane, v), lane); });
 }
 
 Intrinsic ldmatrix(Type t, int matrices, bool transposed) {
   if (t.bits != 16) throw InternalError("ldmatrix of elements that have not 16 bits");
-  return matrices_moved(matrices_name("ldmatrix", matrices, transposed),
+  return matrices_moved(transposed ? DeviceOp::ldmatrix_transposed : DeviceOp::ldmatrix,
+                        matrices_name("ldmatrix", matrices, transposed),
                         fragments("to", Access::write, t, matrices, transposed), rows("from", Access::read, t, matrices));
 }
 Intrinsic stmatrix(Type t, int matrices, bool transposed) {
   if (t.bits != 16) throw InternalError("stmatrix of elements that have not 16 bits");
-  Intrinsic f = matrices_moved(matrices_name("stmatrix", matrices, transposed), rows("to", Access::write, t, matrices),
+  Intrinsic f = matrices_moved(transposed ? DeviceOp::stmatrix_transposed : DeviceOp::stmatrix,
+                               matrices_name("stmatrix", matrices, transposed), rows("to", Access::write, t, matrices),
                                fragments("from", Access::read, t, matrices, transposed));
   f.needs = "sm_90";
   return f;
@@ -151,7 +155,7 @@ Intrinsic stmatrix(Type t, int matrices, bool transposed) {
 
 Intrinsic mma_m16n8k16(Type ab) {
   check_half(ab, "mma_m16n8k16");
-  Intrinsic f = named("mma_m16n8k16_" + std::string(ab == f16 ? "f16" : "bf16"), 32);
+  Intrinsic f = named(DeviceOp::mma_m16n8k16, "mma_m16n8k16_" + std::string(ab == f16 ? "f16" : "bf16"), 32);
   f.operands = {
       mapped(tile("d", Access::accumulate, Place::registers, f32, {16, 8}),
              [](const Numbers& p) { return Numbers{p[0] % 8 * 4 + p[1] / 2, p[0] / 8 * 2 + p[1] % 2}; }),
@@ -171,7 +175,7 @@ Intrinsic mma_m16n8k16(Type ab) {
 Intrinsic copy_async(Type t, int elements) {
   const int bytes = t.bytes() * elements;
   if (bytes != 4 && bytes != 8 && bytes != 16) throw InternalError("copy_async of a size that is not 4, 8 or 16 bytes");
-  Intrinsic f = named("copy_async_" + std::to_string(bytes), 1);
+  Intrinsic f = named(DeviceOp::copy_async, "copy_async_" + std::to_string(bytes), 1);
   const auto along = [](const Numbers& p) { return Numbers{p[0]}; };
   f.operands = {mapped(tile("to", Access::write, Place::shared, t, {elements}), along),
                 mapped(tile("from", Access::read, Place::global, t, {elements}), along), number("valid")};
@@ -184,23 +188,21 @@ Intrinsic copy_async(Type t, int elements) {
 }
 
 Intrinsic tma_load(Type t) {
-  Intrinsic f = named("tma_load", 1);
+  Intrinsic f = named(DeviceOp::tma_load, "tma_load", 1);
   f.operands = {tile("to", Access::write, Place::shared, t, {}), other("map", Operand::Kind::tensor_map, Access::read),
                 other("barrier", Operand::Kind::barrier, Access::accumulate)};
   for (Operand* o : {&f.operands[0], &f.operands[1]}) o->proxy = Proxy::async, o->completion = Completion::barrier;
   f.operands[1].type = t;
   f.operands[2].place = Place::shared;
-  f.native = "tma_load";
   f.needs = "sm_90";
   return f;
 }
 
 Intrinsic tma_store(Type t) {
-  Intrinsic f = named("tma_store", 1);
+  Intrinsic f = named(DeviceOp::tma_store, "tma_store", 1);
   f.operands = {other("map", Operand::Kind::tensor_map, Access::write), tile("from", Access::read, Place::shared, t, {})};
   for (Operand& o : f.operands) o.proxy = Proxy::async, o.completion = Completion::bulk_group;
   f.operands[0].type = t;
-  f.native = "tma_store";
   f.needs = "sm_90";
   return f;
 }
@@ -209,7 +211,8 @@ Intrinsic wgmma(int n, Type ab, bool a_in_registers) {
   check_half(ab, "wgmma");
   if (n < 8 || n > 256 || n % 8 != 0) throw InternalError("wgmma of a width that is no multiple of 8 up to 256");
   Intrinsic f =
-      named("wgmma_m64n" + std::to_string(n) + "k16_" + (ab == f16 ? "f16" : "bf16") + (a_in_registers ? "_rs" : "_ss"), 128);
+      named(DeviceOp::wgmma,
+            "wgmma_m64n" + std::to_string(n) + "k16_" + (ab == f16 ? "f16" : "bf16") + (a_in_registers ? "_rs" : "_ss"), 128);
   const auto warps = [](const Numbers& p) { return p[0] / 16 * 32 + p[0] % 8 * 4 + p[1] % 8 / 2; };
   const auto held = [warps](const Numbers& p) { return Numbers{warps(p), p[1] / 8 * 4 + p[0] % 16 / 8 * 2 + p[1] % 2}; };
   f.operands.push_back(mapped(tile("d", Access::accumulate, Place::registers, f32, {64, n}), held));
@@ -225,7 +228,6 @@ Intrinsic wgmma(int n, Type ab, bool a_in_registers) {
   if (!a_in_registers)
     for (const char* name : {"a_leading", "a_stride"}) f.operands.push_back(number(name));
   for (const char* name : {"b_leading", "b_stride", "swizzle", "accumulate"}) f.operands.push_back(number(name));
-  f.native = "wgmma";
   f.accumulates = true;
   f.needs = "sm_90a";
   return f;

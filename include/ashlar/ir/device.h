@@ -114,6 +114,26 @@ struct IntrinsicOperand {
   std::vector<Expr> map;  // over vars alone
 };
 
+// What an intrinsic of the compiler's own does (ir/intrinsics.h makes them): back ends and the interpreter ask for this, never
+// for the name. A user's has none.
+enum class DeviceOp : std::uint8_t {
+  none,
+  shuffle_xor,
+  shuffle_idx,
+  shuffle_up,
+  shuffle_down,
+  ldmatrix,
+  ldmatrix_transposed,
+  stmatrix,
+  stmatrix_transposed,
+  mma_m16n8k16,
+  copy_async,
+  // Without a description: the interpreter has a function for each. No schedule makes these yet; kernels written as ir do.
+  tma_load,
+  tma_store,
+  wgmma,
+};
+
 struct Intrinsic {
   Id id = 0;
   std::string name;
@@ -121,13 +141,13 @@ struct Intrinsic {
   std::vector<IntrinsicOperand> operands;
   // What it computes: the element at `spatial` of the one operand that is written, with reduce variables a term of the sum
   // (by fma where it is a product, as a stage's), which starts from 0 or from the old element. `value` loads tiles by their
-  // logical indices. Or empty, and then `native` names a function of the interpreter.
+  // logical indices. Or empty, and then the interpreter has a function for `device`.
   std::vector<Id> spatial;
   std::vector<Id> reduce;
   std::vector<std::int64_t> reduce_extents;
   Expr value;
   bool accumulates = false;  // starts from the old element
-  std::string native;
+  DeviceOp device = DeviceOp::none;
   std::map<std::string, std::string> emit;  // by back end: text in which {name} stands for an operand
   std::map<std::string, std::string> wait;  // by back end, where it is asynchronous: text that waits for {token}
   std::string needs;                        // a target or features, separated by spaces

@@ -41,15 +41,15 @@ const char* foreign(Sync kind) {
 }
 
 struct Shuffle {
-  std::string_view name;
+  ir::DeviceOp device;
   spv::Op op;
   spv::Capability capability;
 };
 constexpr std::array kShuffles = {
-    Shuffle{"shuffle_xor", spv::OpGroupNonUniformShuffleXor, spv::CapabilityGroupNonUniformShuffle},
-    Shuffle{"shuffle_idx", spv::OpGroupNonUniformShuffle, spv::CapabilityGroupNonUniformShuffle},
-    Shuffle{"shuffle_up", spv::OpGroupNonUniformShuffleUp, spv::CapabilityGroupNonUniformShuffleRelative},
-    Shuffle{"shuffle_down", spv::OpGroupNonUniformShuffleDown, spv::CapabilityGroupNonUniformShuffleRelative},
+    Shuffle{ir::DeviceOp::shuffle_xor, spv::OpGroupNonUniformShuffleXor, spv::CapabilityGroupNonUniformShuffle},
+    Shuffle{ir::DeviceOp::shuffle_idx, spv::OpGroupNonUniformShuffle, spv::CapabilityGroupNonUniformShuffle},
+    Shuffle{ir::DeviceOp::shuffle_up, spv::OpGroupNonUniformShuffleUp, spv::CapabilityGroupNonUniformShuffleRelative},
+    Shuffle{ir::DeviceOp::shuffle_down, spv::OpGroupNonUniformShuffleDown, spv::CapabilityGroupNonUniformShuffleRelative},
 };
 
 }  // namespace
@@ -140,7 +140,7 @@ void Emitter::synchronise(const ir::Sync& s) {
 
 void Emitter::call(const ir::Call& call) {
   const ir::Intrinsic& f = k_.intrinsics.at(call.intrinsic);
-  const auto known = std::find_if(kShuffles.begin(), kShuffles.end(), [&](const Shuffle& s) { return s.name == f.name; });
+  const auto known = std::find_if(kShuffles.begin(), kShuffles.end(), [&](const Shuffle& s) { return s.device == f.device; });
   if (known == kShuffles.end())
     refuse("vulkan", "shuffles within a warp, the only intrinsics that Vulkan's SPIR-V carries",
            "`" + f.name + "` in kernel `" + k_.name + "`", Where{});

@@ -15,6 +15,7 @@
 
 namespace ashlar::codegen {
 
+using ir::DeviceOp;
 using llvm::Value;
 using Operand = ir::IntrinsicOperand;
 
@@ -39,8 +40,6 @@ void Emitter::set_register_word(ir::Id buffer, std::int64_t word, Value* v) {
 
 namespace {
 
-bool starts_with(const std::string& text, const char* part) { return text.rfind(part, 0) == 0; }
-
 class Calling {
  public:
   Calling(Emitter& emitter, const ir::KStmt& statement)
@@ -55,14 +54,34 @@ class Calling {
   void run() {
     require_chip(e.unit.target, f.needs, "`" + f.name + "` in kernel `" + k.name + "`", s.where);
     if (const auto own = f.emit.find("ptx"); own != f.emit.end()) return custom(own->second);
-    if (starts_with(f.name, "shuffle_")) return shuffle();
-    if (starts_with(f.name, "ldmatrix_")) return ldmatrix();
-    if (starts_with(f.name, "stmatrix_")) return stmatrix();
-    if (starts_with(f.name, "mma_m16n8k16_")) return mma();
-    if (starts_with(f.name, "copy_async_")) return copy_async();
-    if (f.name == "tma_load") return tma_load();
-    if (f.name == "tma_store") return tma_store();
-    if (starts_with(f.name, "wgmma_")) return wgmma();
+    switch (f.device) {
+      case DeviceOp::shuffle_xor:
+        return shuffle(llvm::Intrinsic::nvvm_shfl_sync_bfly_i32, 31);
+      case DeviceOp::shuffle_idx:
+        return shuffle(llvm::Intrinsic::nvvm_shfl_sync_idx_i32, 31);
+      case DeviceOp::shuffle_up:
+        return shuffle(llvm::Intrinsic::nvvm_shfl_sync_up_i32, 0);
+      case DeviceOp::shuffle_down:
+        return shuffle(llvm::Intrinsic::nvvm_shfl_sync_down_i32, 31);
+      case DeviceOp::ldmatrix:
+      case DeviceOp::ldmatrix_transposed:
+        return ldmatrix();
+      case DeviceOp::stmatrix:
+      case DeviceOp::stmatrix_transposed:
+        return stmatrix();
+      case DeviceOp::mma_m16n8k16:
+        return mma();
+      case DeviceOp::copy_async:
+        return copy_async();
+      case DeviceOp::tma_load:
+        return tma_load();
+      case DeviceOp::tma_store:
+        return tma_store();
+      case DeviceOp::wgmma:
+        return wgmma();
+      case DeviceOp::none:
+        break;
+    }
     refuse("cuda", "an intrinsic of the compiler's, or one with an instruction for `ptx`",
            "`" + f.name + "` in kernel `" + k.name + "`", s.where);
   }
@@ -135,17 +154,13 @@ class Calling {
   }
 
   // ---- the table
-  void shuffle() {
+  void shuffle(llvm::Intrinsic::ID id, unsigned clamp_at) {
     const ir::KBuffer &to = k.buffers.at(c.actuals[0].buffer), &from = k.buffers.at(c.actuals[1].buffer);
     if (f.group != 32)
       refuse("cuda", "warps of 32 lanes", "`" + f.name + "` over " + std::to_string(f.group) + " in kernel `" + k.name + "`",
              s.where);
-    const auto id = f.name == "shuffle_xor"    ? llvm::Intrinsic::nvvm_shfl_sync_bfly_i32
-                    : f.name == "shuffle_up"   ? llvm::Intrinsic::nvvm_shfl_sync_up_i32
-                    : f.name == "shuffle_down" ? llvm::Intrinsic::nvvm_shfl_sync_down_i32
-                                               : llvm::Intrinsic::nvvm_shfl_sync_idx_i32;
     Value* by = word(2);
-    Value* clamp = b.getInt32(f.name == "shuffle_up" ? 0 : 31);
+    Value* clamp = b.getInt32(clamp_at);
     auto moved = [&](Value* v) { return b.CreateIntrinsic(b.getInt32Ty(), id, {b.getInt32(0xFFFFFFFF), v, by, clamp}); };
     const Type t = from.type;
     llvm::Type* held = e.math.memory_type(t);
@@ -168,9 +183,9 @@ class Calling {
   }
 
   std::string matrices(const char* stem) const {  // "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 "
-    const std::string rest = f.name.substr(std::string(stem).size() + 1);
-    const bool transposed = rest.size() > 2 && rest.substr(rest.size() - 5) == "trans";
-    return std::string(stem) + ".sync.aligned.m8n8." + rest.substr(0, 2) + (transposed ? ".trans" : "") + ".shared.b16 ";
+    const bool transposed = f.device == DeviceOp::ldmatrix_transposed || f.device == DeviceOp::stmatrix_transposed;
+    return std::string(stem) + ".sync.aligned.m8n8.x" + std::to_string(f.operands[0].shape[0]) + (transposed ? ".trans" : "") +
+           ".shared.b16 ";
   }
   void ldmatrix() {
     const std::string to = written(0);
@@ -253,7 +268,7 @@ class Calling {
     const std::string left = in_registers ? read(1) : a.in("l", descriptor(1, number(3), number(4), swizzle));
     const std::string right = a.in("l", descriptor(2, number(values), number(values + 1), swizzle));
     const std::string accumulate = a.in("r", word(values + 3));
-    const std::string shape = f.name.substr(6, f.name.find("k16") + 3 - 6);  // "m64n256k16"
+    const std::string shape = "m64n" + std::to_string(f.operands[0].shape[1]) + "k16";
     a.text("{ .reg .pred p; setp.ne.b32 p, " + accumulate + ", 0; wgmma.mma_async.sync.aligned." + shape + ".f32." + t + "." +
            t + " " + d + ", " + left + ", " + right + ", p, 1, 1" + (in_registers ? ", 0" : ", 0, 0") + "; }");
     finish();
