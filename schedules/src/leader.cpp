@@ -72,39 +72,43 @@ std::optional<std::size_t> point_of(const Plan& plan, const std::vector<Follow>&
   return std::nullopt;
 }
 
-}  // namespace
+// The loops of a leader by its plan, and what is computed in them.
+class Leader {
+ public:
+  Leader(Draft& draft, const Group& group, Plan& chosen)
+      : d(draft), g(group), plan(chosen), family(draft.family(group.leader).family), leader(draft.handle(group.leader)) {}
 
-void schedule_group(Draft& d, const Group& g, Plan plan) {
-  const Family family = d.family(g.leader).family;
-  d.choice(g.leader);
-  if (family == Family::full_reduction) return reduce_all(d, g.leader);
-  if (g.members.empty() && few_results_together(d, g.leader, d.options.parallel)) return;
-  if (plan.taken != Taken::no) {
-    if (schedule_taken(d, g, plan.taken)) return;
-    plan = plan_of(d, g, false);
-  }
-  if (plan.product) {
-    if (schedule_product(d, g, *plan.product)) return;
-    plan = plan_of(d, g, false);
-  }
-  if (plan.levels.empty()) return schedule_alone(d, g.leader);
-  Stage leader = d.handle(g.leader);
-  std::optional<Stage> sums;                                // what a tile of the leader is copied from
-  const bool values = d.stage(g.leader).values.size() > 1;  // of one point; LLVM keeps them in registers
-  const bool reduction = d.stage(g.leader).is_reduction();
-  if (plan.tile && (reduction || (plan.tile->apart && g.members.empty())) && !(plan.points && values)) {
-    const auto write = [&] {
-      sums = d.s.cache_write(leader, Scope::stack, d.where);
-      d.made(sums->id(), g.leader);
-    };
-    if (!d.attempt(g.leader, "", write)) plan.tile.reset(), plan.points = false, plan.factors.clear(), plan.levels.clear();
-    leader = d.handle(g.leader);
+  void run() {
+    copy_sums();
+    dims = spatial_of(d.stage(g.leader));
+    if (!split_loops()) return;
+    fuse_for_pool();
+    place_sums();
+    sum_in_lanes();
+    for (const Id id : g.members) {
+      const std::optional<Level> level = place(id);
+      if (level) schedule_member(id, *level);
+    }
+    choose_kinds();
+    if (plan.place.empty()) few_points(d, g.leader);
   }
 
-  // loops
-  const auto dims = spatial_of(d.stage(g.leader));
-  std::optional<Loop> of_vector;  // the points of a vector, with channels
-  const auto split_all = [&] {
+ private:
+  // The sums of a tile, and values that are stored apart, have a stage of their own, which the leader copies from.
+  void copy_sums() {
+    const bool values = d.stage(g.leader).values.size() > 1;  // of one point; LLVM keeps them in registers
+    reduction = d.stage(g.leader).is_reduction();
+    if (plan.tile && (reduction || (plan.tile->apart && g.members.empty())) && !(plan.points && values)) {
+      const auto write = [&] {
+        sums = d.s.cache_write(leader, Scope::stack, d.where);
+        d.made(sums->id(), g.leader);
+      };
+      if (!d.attempt(g.leader, "", write)) plan.tile.reset(), plan.points = false, plan.factors.clear(), plan.levels.clear();
+      leader = d.handle(g.leader);
+    }
+  }
+
+  void split_all() {
     std::map<int, Split> splits;
     for (const auto& [dim, factor] : plan.factors) {
       const Loop whole = loop_over(d, leader, dims[static_cast<std::size_t>(dim)].id);
@@ -133,54 +137,64 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
       order.insert(order.end() - 1, terms.begin(), terms.end());
     }
     reorder(d, leader, order);
-  };
-  std::string tiles;
-  for (const auto& [dim, factor] : plan.factors)
-    tiles += (tiles.empty() ? "" : ", ") + dims[static_cast<std::size_t>(dim)].name + " by " + std::to_string(factor);
-  if (plan.levels.empty() || !d.attempt(g.leader, tiles.empty() ? "" : "tiles: " + tiles, split_all, "loops as they are"))
-    return;
-
-  for (int level = plan.parallel + 1; plan.parallel >= 0 && level <= plan.parallel_to; ++level) {
-    const auto at = [&](int l) -> Loop& { return plan.levels[static_cast<std::size_t>(l)].loop; };
-    Loop one;
-    if (!d.attempt(g.leader, "", [&] { one = leader.fuse(at(plan.parallel), at(level), d.where); })) break;
-    for (int l = plan.parallel; l <= level; ++l) at(l) = one;
   }
-  if (plan.strip >= 0)  // a window that slides needs rows up to the end, and none behind it
-    d.attempt(g.leader, "", [&] { leader.tighten(plan.levels[static_cast<std::size_t>(plan.strip)].loop, d.where); });
 
-  // members
-  const Level* around = nullptr;  // the tile
-  for (const Level& l : plan.levels)
-    if ((l.part == Level::Part::outer || l.part == Level::Part::whole) &&
-        !(plan.tile && l.dim == plan.tile->columns && plan.tile->pixels >= 0))
-      around = &l;
-  const auto turn = [&](Id reader) {
-    if (plan.points)
-      turn_rows(d, reader, g.leader, around->loop, static_cast<std::size_t>(plan.tile->columns), plan.tile->columns_by);
-  };
-  if (!sums) turn(g.leader);
-  if (sums) {
-    d.attempt(g.leader, "", [&] { sums->compute_at(around->loop, d.where); });
-    turn(sums->id());
-    if (plan.tile->packed) pack_columns(d, g.leader, sums->id(), *plan.tile);
-    if (plan.tile->phases) copy_phases(d, sums->id(), g.leader, around->loop, *plan.tile->phases);
-    if (reduction)
-      accumulate(d, sums->id(), *plan.tile);
-    else
-      values_apart(d, sums->id(), *plan.tile);
+  bool split_loops() {
+    std::string tiles;
+    for (const auto& [dim, factor] : plan.factors)
+      tiles += (tiles.empty() ? "" : ", ") + dims[static_cast<std::size_t>(dim)].name + " by " + std::to_string(factor);
+    return !plan.levels.empty() &&
+           d.attempt(g.leader, tiles.empty() ? "" : "tiles: " + tiles, [&] { split_all(); }, "loops as they are");
   }
+
+  void fuse_for_pool() {
+    for (int level = plan.parallel + 1; plan.parallel >= 0 && level <= plan.parallel_to; ++level) {
+      const auto at = [&](int l) -> Loop& { return plan.levels[static_cast<std::size_t>(l)].loop; };
+      Loop one;
+      if (!d.attempt(g.leader, "", [&] { one = leader.fuse(at(plan.parallel), at(level), d.where); })) break;
+      for (int l = plan.parallel; l <= level; ++l) at(l) = one;
+    }
+    if (plan.strip >= 0)  // a window that slides needs rows up to the end, and none behind it
+      d.attempt(g.leader, "", [&] { leader.tighten(plan.levels[static_cast<std::size_t>(plan.strip)].loop, d.where); });
+  }
+
+  void place_sums() {
+    const Level* around = nullptr;  // the tile
+    for (const Level& l : plan.levels)
+      if ((l.part == Level::Part::outer || l.part == Level::Part::whole) &&
+          !(plan.tile && l.dim == plan.tile->columns && plan.tile->pixels >= 0))
+        around = &l;
+    const auto turn = [&](Id reader) {
+      if (plan.points)
+        turn_rows(d, reader, g.leader, around->loop, static_cast<std::size_t>(plan.tile->columns), plan.tile->columns_by);
+    };
+    if (!sums) turn(g.leader);
+    if (sums) {
+      d.attempt(g.leader, "", [&] { sums->compute_at(around->loop, d.where); });
+      turn(sums->id());
+      if (plan.tile->packed) pack_columns(d, g.leader, sums->id(), *plan.tile);
+      if (plan.tile->phases) copy_phases(d, sums->id(), g.leader, around->loop, *plan.tile->phases);
+      if (reduction)
+        accumulate(d, sums->id(), *plan.tile);
+      else
+        values_apart(d, sums->id(), *plan.tile);
+    }
+  }
+
   // The leader's own terms come first: lanes have no sums of their own once something is computed between them.
-  if (d.stage(g.leader).is_reduction() && !sums && !plan.points) {
+  void sum_in_lanes() {
+    if (!d.stage(g.leader).is_reduction() || sums || plan.points) return;
     const bool in_order = g.members.empty() && plan.factors.empty() && !regroups(d, d.stage(g.leader));
     const std::optional<Loop> groups = in_order ? rows_side_by_side(d, g.leader) : std::nullopt;
     if (!groups) reduce_in_lanes(d, g.leader);
     for (Level& l : plan.levels)
       if (groups && l.dim + 1 == static_cast<int>(dims.size())) l.loop = *groups;
   }
-  for (const Id id : g.members) {
+
+  // The level that a member is computed at; nothing where it stays at root.
+  std::optional<Level> place(Id id) {
     const auto at = plan.place.find(id);
-    if (at == plan.place.end()) continue;
+    if (at == plan.place.end()) return std::nullopt;
     const Level& level = plan.levels[at->second];
     const std::string where = label(d, level.loop) + " of " + d.stage(g.leader).name;
     bool placed = false;
@@ -198,19 +212,17 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
           [&] { d.handle(id).compute_at(plan.levels[k].loop, d.where); }, "further out");
     if (!placed) {
       d.done(id, "at root");
-      continue;
+      return std::nullopt;
     }
+    return level;
+  }
+
+  // The tile of a reduction that is computed where the leader's tile is.
+  std::optional<Tile> tile_inside(Id id) {
     std::optional<Tile> own;
-    if (const auto strip = plan.strips.find(id); strip != plan.strips.end()) {
-      if (d.family(id).family == Family::product)
-        sums_of_rows(d, id, strip->second);
-      else
-        rows_in_lanes(d, id, strip->second);
-      continue;
-    }
-    const bool innermost = plan.tile && !sums && at->second + 1 < plan.levels.size() &&
-                           plan.levels[at->second].part == Level::Part::outer &&
-                           plan.levels[at->second + 1].part == Level::Part::inner;
+    const std::size_t at = plan.place.at(id);
+    const bool innermost = plan.tile && !sums && at + 1 < plan.levels.size() && plan.levels[at].part == Level::Part::outer &&
+                           plan.levels[at + 1].part == Level::Part::inner;
     if (plan.channels && d.stage(id).is_reduction()) {  // its columns are the points that vectors follow each other along
       const Family f = d.family(id).family;
       const Follow& last = g.follows.at(id).back();
@@ -235,37 +247,77 @@ void schedule_group(Draft& d, const Group& g, Plan plan) {
           own->rows_by = plan.tile->rows_by;
       }
     }
+    return own;
+  }
+
+  void schedule_member(Id id, const Level& level) {
+    if (const auto strip = plan.strips.find(id); strip != plan.strips.end()) {
+      if (d.family(id).family == Family::product)
+        sums_of_rows(d, id, strip->second);
+      else
+        rows_in_lanes(d, id, strip->second);
+      return;
+    }
+    const std::optional<Tile> own = tile_inside(id);
     if (const auto dim = plan.points ? point_of(plan, g.follows.at(id)) : std::nullopt)
       points_inside(d, id, level.loop, *dim, plan.tile->columns_by);
     else
       schedule_inside(d, id, level.loop, own);
   }
 
-  // kinds
-  if (plan.points && !sums) unroll_terms(d, g.leader, *plan.tile);
-  if (plan.tile) {
-    for (const Level& l : plan.levels)
-      if (l.part == Level::Part::inner && l.dim == plan.tile->rows)
-        d.attempt(g.leader, "", [&] { leader.unroll(l.loop, d.where); });
-    Loop columns = plan.levels.back().loop;
-    if (plan.tile->pixels >= 0)
-      d.attempt(g.leader, "", [&] { columns = leader.fuse(plan.levels[plan.levels.size() - 2].loop, columns, d.where); });
-    vectors_of_tile(d, g.leader, columns, *plan.tile);
-  } else if (plan.vector_dim >= 0) {
-    const Level& last = plan.levels.back();
-    const auto extent = last.part == Level::Part::inner
-                            ? std::optional<std::int64_t>(plan.factors.at(last.dim))
-                            : d.sizes().constant_extent(d.stage(g.leader), dims[static_cast<std::size_t>(last.dim)].id);
-    const bool done = plan.channels && vectors_of_channels(d, g.leader, plan.levels[plan.levels.size() - 2].loop, of_vector,
-                                                           last.loop, extent.value());
-    if (!done && vectorize(d, g.leader, last.loop, extent) && family == Family::elementwise && g.members.empty())
-      stream(d, g.leader);
+  void choose_kinds() {
+    if (plan.points && !sums) unroll_terms(d, g.leader, *plan.tile);
+    if (plan.tile) {
+      for (const Level& l : plan.levels)
+        if (l.part == Level::Part::inner && l.dim == plan.tile->rows)
+          d.attempt(g.leader, "", [&] { leader.unroll(l.loop, d.where); });
+      Loop columns = plan.levels.back().loop;
+      if (plan.tile->pixels >= 0)
+        d.attempt(g.leader, "", [&] { columns = leader.fuse(plan.levels[plan.levels.size() - 2].loop, columns, d.where); });
+      vectors_of_tile(d, g.leader, columns, *plan.tile);
+    } else if (plan.vector_dim >= 0) {
+      const Level& last = plan.levels.back();
+      const auto extent = last.part == Level::Part::inner
+                              ? std::optional<std::int64_t>(plan.factors.at(last.dim))
+                              : d.sizes().constant_extent(d.stage(g.leader), dims[static_cast<std::size_t>(last.dim)].id);
+      const bool done = plan.channels && vectors_of_channels(d, g.leader, plan.levels[plan.levels.size() - 2].loop, of_vector,
+                                                             last.loop, extent.value());
+      if (!done && vectorize(d, g.leader, last.loop, extent) && family == Family::elementwise && g.members.empty())
+        stream(d, g.leader);
+    }
+    if (plan.parallel >= 0) {
+      const Loop loop = plan.levels[static_cast<std::size_t>(plan.parallel)].loop;
+      d.attempt(g.leader, label(d, loop) + " in parallel", [&] { leader.parallel(loop, d.where); }, "one thread");
+    }
   }
-  if (plan.parallel >= 0) {
-    const Loop loop = plan.levels[static_cast<std::size_t>(plan.parallel)].loop;
-    d.attempt(g.leader, label(d, loop) + " in parallel", [&] { leader.parallel(loop, d.where); }, "one thread");
+
+  Draft& d;
+  const Group& g;
+  Plan& plan;
+  const Family family;
+  Stage leader;
+  std::optional<Stage> sums;  // what a tile of the leader is copied from
+  bool reduction = false;
+  std::vector<ir::IterVar> dims;
+  std::optional<Loop> of_vector;  // the points of a vector, with channels
+};
+
+}  // namespace
+
+void schedule_group(Draft& d, const Group& g, Plan plan) {
+  d.choice(g.leader);
+  if (d.family(g.leader).family == Family::full_reduction) return reduce_all(d, g.leader);
+  if (g.members.empty() && few_results_together(d, g.leader, d.options.parallel)) return;
+  if (plan.taken != Taken::no) {
+    if (schedule_taken(d, g, plan.taken)) return;
+    plan = plan_of(d, g, false);
   }
-  if (plan.place.empty()) few_points(d, g.leader);
+  if (plan.product) {
+    if (schedule_product(d, g, *plan.product)) return;
+    plan = plan_of(d, g, false);
+  }
+  if (plan.levels.empty()) return schedule_alone(d, g.leader);
+  Leader(d, g, plan).run();
 }
 
 }  // namespace ashlar::schedules

@@ -135,195 +135,236 @@ std::map<Id, Tile> strips_of(Draft& d, const Group& g) {
   return strips.empty() ? costly_sums_of_strips(d, g) : strips;
 }
 
-}  // namespace
+// The decisions of plan_of, one after the other. Each reads what the ones before it decided.
+class Planner {
+ public:
+  Planner(Draft& draft, const Group& group)
+      : d(draft),
+        g(group),
+        leader(draft.stage(group.leader)),
+        family(draft.family(group.leader).family),
+        sizes(draft.sizes()),
+        dims(spatial_of(leader)),
+        n(static_cast<int>(dims.size())) {}
 
-Plan plan_of(Draft& d, const Group& g, bool families) {
-  const ir::Stage& leader = d.stage(g.leader);
-  const Family family = d.family(g.leader).family;
-  const Sizes sizes = d.sizes();
-  const auto dims = spatial_of(leader);
-  const int n = static_cast<int>(dims.size());
-  const auto extent = [&](int dim) { return sizes.extent(leader, dims[static_cast<std::size_t>(dim)].id); };
-  const auto constant = [&](int dim) { return sizes.constant_extent(leader, dims[static_cast<std::size_t>(dim)].id); };
-  Plan plan;
-  if (n == 0 || family == Family::recurrence || family == Family::scatter || family == Family::external ||
-      family == Family::full_reduction) {
-    plan.outside = g.members;
-    return plan;
+  Plan run(bool families) {
+    if (whole_group(families)) return std::move(plan);
+    find_followers();
+    choose_tile();
+    choose_vectors();
+    choose_factors();
+    choose_order();
+    if (plan.levels.empty()) {
+      plan.outside = g.members;
+      return std::move(plan);
+    }
+    choose_parallel();
+    place_members();
+    add_levels_to_parallel();
+    return std::move(plan);
   }
-  if (families && (plan.taken = taken_by(d, g.leader)) != Taken::no) {
-    plan.outside = g.members;
-    return plan;
-  }
-  if (families && is_separable(d, g)) {
-    plan.taken = Taken::separable;
-    return plan;
-  }
-  if (families && (plan.product = product_for(d, g))) {
-    const Product::Kind kind = plan.product->kind;  // panels have a tile after which a reader may stand
-    for (const Id id : g.members)
-      if (id != plan.product->stage || kind != Product::Kind::panels) plan.outside.push_back(id);
-    return plan;
-  }
-  std::vector<int> followed(static_cast<std::size_t>(n), 0);
-  std::vector<double> window(static_cast<std::size_t>(n), 0);
-  for (const auto& [id, follows] : g.follows)
-    for (const Follow& f : follows)
-      if (f.dim >= 0) {
-        ++followed[static_cast<std::size_t>(f.dim)];
-        if (!f.apart())
-          window[static_cast<std::size_t>(f.dim)] = std::max(window[static_cast<std::size_t>(f.dim)], f.hi - f.lo);
-      }
-  const bool windows = std::any_of(window.begin(), window.end(), [](double w) { return w > 0; });
 
-  // what is split
-  if (takes_points(d, leader)) {
-    plan.tile = points_of(d, leader), plan.vector_dim = plan.tile->columns, plan.points = true;
-  } else if (sums_in_tiles(leader, family)) {
-    plan.tile = tile_of(d, leader, d.family(g.leader));
-    plan.vector_dim = plan.tile->columns;
-  } else if (!leader.is_reduction()) {
-    plan.vector_dim = n - 1;
-    while (plan.vector_dim > 0 && constant(plan.vector_dim) == 1) --plan.vector_dim;
-    if (const auto last = d.last_in_memory(g.leader)) plan.vector_dim = static_cast<int>(*last);
-    plan.tile = tile_through(d, g, plan.vector_dim);
-    if (plan.tile) plan.vector_dim = plan.tile->columns;
+ private:
+  double extent(int dim) const { return sizes.extent(leader, dims[static_cast<std::size_t>(dim)].id); }
+  std::optional<std::int64_t> constant(int dim) const {
+    return sizes.constant_extent(leader, dims[static_cast<std::size_t>(dim)].id);
   }
-  const int v = plan.vector_dim;
-  if (plan.tile && plan.tile->columns < 0) plan.tile.reset();
-  // What is read all along a dimension for each point, a row of scores, is computed for one point at a time.
-  const bool of_rows = std::any_of(g.follows.begin(), g.follows.end(), [&](const auto& member) {
-    const ir::Stage& s = d.stage(member.first);
-    for (std::size_t k = 0; k < member.second.size(); ++k)
-      if (member.second[k].dim < 0 && sizes.constant_extent(s, s.iters[k].id).value_or(INT64_MAX) > few_values) return true;
+  bool split(int dim) const { return plan.factors.count(dim) > 0; }
+  void add(int dim, Level::Part part) { plan.levels.push_back({dim, part, {}}); }
+
+  // Does something else than levels of loops take the group? Families leave their members outside of it.
+  bool whole_group(bool families) {
+    if (n == 0 || family == Family::recurrence || family == Family::scatter || family == Family::external ||
+        family == Family::full_reduction) {
+      plan.outside = g.members;
+      return true;
+    }
+    if (families && (plan.taken = taken_by(d, g.leader)) != Taken::no) {
+      plan.outside = g.members;
+      return true;
+    }
+    if (families && is_separable(d, g)) {
+      plan.taken = Taken::separable;
+      return true;
+    }
+    if (families && (plan.product = product_for(d, g))) {
+      const Product::Kind kind = plan.product->kind;  // panels have a tile after which a reader may stand
+      for (const Id id : g.members)
+        if (id != plan.product->stage || kind != Product::Kind::panels) plan.outside.push_back(id);
+      return true;
+    }
     return false;
-  });
-  plan.channels = v == n - 1 && !plan.tile && !of_rows && has_channels(d, leader, window, g.members.empty());
-  if (v == n - 1 && !plan.tile && !plan.channels && g.members.empty() && !leader.is_reduction() && leader.values.size() == 1)
-    plan.tile = tile_of_pixels(d, leader);
-  const bool pixels = plan.tile && plan.tile->pixels >= 0, several = plan.channels || pixels;
-  const int w = several ? v - 1 : v;  // the dimension along which vectors follow each other
-  int strip_dim = -1;                 // its outer part stands outside, its inner part inside of the others
-  bool slides_along_strip = false;
-  if (plan.tile) {
-    plan.factors[w] = pixels ? plan.tile->pixels_by : plan.tile->columns_by;
-    if (plan.tile->rows >= 0) plan.factors[plan.tile->rows] = plan.tile->rows_by;
-  } else if (v >= 0) {
-    const std::int64_t chunk = windows ? stencil_elements : chunk_elements;
-    if (followed[static_cast<std::size_t>(w)] && constant(w).value_or(INT64_MAX) > 2 * chunk)
-      plan.factors[w] = chunk;
-    else if ((n == 1 || (plan.channels && n == 2)) && constant(w).value_or(INT64_MAX) > parallel_elements)
-      plan.factors[w] = parallel_elements;
-    if (const std::int64_t by = divided_by(leader, dims[static_cast<std::size_t>(v)].id);
-        by > 0 && g.members.empty() && !plan.channels)
-      plan.factors[v] = by;
-    for (int k = 0; k < n; ++k)
-      if (k != v && k != w && window[static_cast<std::size_t>(k)] > 0 && strip_dim < 0 && extent(k) > 1) strip_dim = k;
-    if (strip_dim >= 0) {
-      // What slides computes its window anew in each strip: windows of windows take more rows, as long as strips are enough for
-      // all.
-      std::int64_t rows = strip_rows;
-      while (static_cast<double>(rows) < rows_of_window * window[static_cast<std::size_t>(strip_dim)] &&
-             static_cast<double>(2 * rows * least_strips) <= extent(strip_dim))
-        rows *= 2;
-      plan.factors[strip_dim] = rows, slides_along_strip = true;
-    } else if (const auto strips = strips_of(d, g); !strips.empty() && !plan.channels) {
-      const auto& [id, tile] = *strips.begin();
-      const int along = g.follows.at(id)[static_cast<std::size_t>(tile.rows)].dim;
-      if (along != v && along != w) plan.strip_rows = along, plan.strips = strips;
-      if (along != v && along != w && constant(along).value_or(INT64_MAX) > tile.rows_by)
-        plan.factors[strip_dim = along] = tile.rows_by;
-    } else if (family == Family::transposition && !plan.channels) {  // lines of the cache at both ends
+  }
+
+  void find_followers() {
+    followed.assign(static_cast<std::size_t>(n), 0);
+    window.assign(static_cast<std::size_t>(n), 0);
+    for (const auto& [id, follows] : g.follows)
+      for (const Follow& f : follows)
+        if (f.dim >= 0) {
+          ++followed[static_cast<std::size_t>(f.dim)];
+          if (!f.apart())
+            window[static_cast<std::size_t>(f.dim)] = std::max(window[static_cast<std::size_t>(f.dim)], f.hi - f.lo);
+        }
+    windows = std::any_of(window.begin(), window.end(), [](double reach) { return reach > 0; });
+  }
+
+  void choose_tile() {
+    if (takes_points(d, leader)) {
+      plan.tile = points_of(d, leader), plan.vector_dim = plan.tile->columns, plan.points = true;
+    } else if (sums_in_tiles(leader, family)) {
+      plan.tile = tile_of(d, leader, d.family(g.leader));
+      plan.vector_dim = plan.tile->columns;
+    } else if (!leader.is_reduction()) {
+      plan.vector_dim = n - 1;
+      while (plan.vector_dim > 0 && constant(plan.vector_dim) == 1) --plan.vector_dim;
+      if (const auto last = d.last_in_memory(g.leader)) plan.vector_dim = static_cast<int>(*last);
+      plan.tile = tile_through(d, g, plan.vector_dim);
+      if (plan.tile) plan.vector_dim = plan.tile->columns;
+    }
+    v = plan.vector_dim;
+    if (plan.tile && plan.tile->columns < 0) plan.tile.reset();
+  }
+
+  // Channels and pixels: several dimensions share a vector.
+  void choose_vectors() {
+    // What is read all along a dimension for each point, a row of scores, is computed for one point at a time.
+    const bool of_rows = std::any_of(g.follows.begin(), g.follows.end(), [&](const auto& member) {
+      const ir::Stage& s = d.stage(member.first);
+      for (std::size_t k = 0; k < member.second.size(); ++k)
+        if (member.second[k].dim < 0 && sizes.constant_extent(s, s.iters[k].id).value_or(INT64_MAX) > few_values) return true;
+      return false;
+    });
+    plan.channels = v == n - 1 && !plan.tile && !of_rows && has_channels(d, leader, window, g.members.empty());
+    if (v == n - 1 && !plan.tile && !plan.channels && g.members.empty() && !leader.is_reduction() && leader.values.size() == 1)
+      plan.tile = tile_of_pixels(d, leader);
+    pixels = plan.tile && plan.tile->pixels >= 0, several = plan.channels || pixels;
+    w = several ? v - 1 : v;
+  }
+
+  void choose_factors() {
+    if (plan.tile) {
+      plan.factors[w] = pixels ? plan.tile->pixels_by : plan.tile->columns_by;
+      if (plan.tile->rows >= 0) plan.factors[plan.tile->rows] = plan.tile->rows_by;
+    } else if (v >= 0) {
+      const std::int64_t chunk = windows ? stencil_elements : chunk_elements;
+      if (followed[static_cast<std::size_t>(w)] && constant(w).value_or(INT64_MAX) > 2 * chunk)
+        plan.factors[w] = chunk;
+      else if ((n == 1 || (plan.channels && n == 2)) && constant(w).value_or(INT64_MAX) > parallel_elements)
+        plan.factors[w] = parallel_elements;
+      if (const std::int64_t by = divided_by(leader, dims[static_cast<std::size_t>(v)].id);
+          by > 0 && g.members.empty() && !plan.channels)
+        plan.factors[v] = by;
       for (int k = 0; k < n; ++k)
-        if (dims[static_cast<std::size_t>(k)].id == d.family(g.leader).turned) strip_dim = k;
-      if (strip_dim == v) strip_dim = -1;
-      if (strip_dim >= 0) plan.factors[strip_dim] = plan.factors[v] = block_of_lines;
+        if (k != v && k != w && window[static_cast<std::size_t>(k)] > 0 && strip_dim < 0 && extent(k) > 1) strip_dim = k;
+      if (strip_dim >= 0) {
+        // What slides computes its window anew in each strip: windows of windows take more rows, as long as strips are enough
+        // for all.
+        std::int64_t rows = strip_rows;
+        while (static_cast<double>(rows) < rows_of_window * window[static_cast<std::size_t>(strip_dim)] &&
+               static_cast<double>(2 * rows * least_strips) <= extent(strip_dim))
+          rows *= 2;
+        plan.factors[strip_dim] = rows, slides_along_strip = true;
+      } else if (const auto strips = strips_of(d, g); !strips.empty() && !plan.channels) {
+        const auto& [id, tile] = *strips.begin();
+        const int along = g.follows.at(id)[static_cast<std::size_t>(tile.rows)].dim;
+        if (along != v && along != w) plan.strip_rows = along, plan.strips = strips;
+        if (along != v && along != w && constant(along).value_or(INT64_MAX) > tile.rows_by)
+          plan.factors[strip_dim = along] = tile.rows_by;
+      } else if (family == Family::transposition && !plan.channels) {  // lines of the cache at both ends
+        for (int k = 0; k < n; ++k)
+          if (dims[static_cast<std::size_t>(k)].id == d.family(g.leader).turned) strip_dim = k;
+        if (strip_dim == v) strip_dim = -1;
+        if (strip_dim >= 0) plan.factors[strip_dim] = plan.factors[v] = block_of_lines;
+      }
     }
   }
 
-  // in which order
-  std::vector<int> outer;
-  for (int k = 0; k < n; ++k)
-    if (k != v && k != w && !(plan.tile && k == plan.tile->rows)) outer.push_back(k);
-  std::stable_sort(outer.begin(), outer.end(),
-                   [&](int a, int b) { return followed[static_cast<std::size_t>(a)] > followed[static_cast<std::size_t>(b)]; });
-  const auto add = [&](int dim, Level::Part part) { plan.levels.push_back({dim, part, {}}); };
-  const auto split = [&](int dim) { return plan.factors.count(dim) > 0; };
-  const bool columns_first = plan.tile && plan.tile->packed;  // a block of what is packed stays in the cache
-  if (columns_first) add(v, Level::Part::outer);
-  std::vector<int> late;  // no member follows them: inside of what members are computed in
-  const bool has_members = !g.members.empty() && !plan.tile;
-  for (const int k : outer) {
-    if (has_members && !followed[static_cast<std::size_t>(k)] && extent(k) > 1 && k != strip_dim)
-      late.push_back(k);
-    else
-      add(k, split(k) ? Level::Part::outer : Level::Part::whole);
-  }
-  if (plan.tile && plan.tile->rows >= 0) add(plan.tile->rows, Level::Part::outer);
-  if (v >= 0 && split(w) && !columns_first) add(w, Level::Part::outer);
-  if (strip_dim >= 0) {
-    if (slides_along_strip && std::find(late.begin(), late.end(), strip_dim) == late.end())
-      plan.strip = static_cast<int>(plan.levels.size());
-    add(strip_dim, Level::Part::inner);
-  }
-  std::size_t places = plan.levels.size();  // members go into these
-  for (const int k : late) add(k, Level::Part::whole);
-  if (plan.tile && plan.tile->rows >= 0) add(plan.tile->rows, Level::Part::inner);
-  if (several) add(w, split(w) ? Level::Part::inner : Level::Part::whole);
-  if (v >= 0) add(v, split(v) ? Level::Part::inner : Level::Part::whole);
-  if (plan.levels.empty()) {
-    plan.outside = g.members;
-    return plan;
+  void choose_order() {
+    std::vector<int> outer;
+    for (int k = 0; k < n; ++k)
+      if (k != v && k != w && !(plan.tile && k == plan.tile->rows)) outer.push_back(k);
+    std::stable_sort(outer.begin(), outer.end(), [&](int a, int b) {
+      return followed[static_cast<std::size_t>(a)] > followed[static_cast<std::size_t>(b)];
+    });
+    const bool columns_first = plan.tile && plan.tile->packed;  // a block of what is packed stays in the cache
+    if (columns_first) add(v, Level::Part::outer);
+    std::vector<int> late;  // no member follows them: inside of what members are computed in
+    const bool has_members = !g.members.empty() && !plan.tile;
+    for (const int k : outer) {
+      if (has_members && !followed[static_cast<std::size_t>(k)] && extent(k) > 1 && k != strip_dim)
+        late.push_back(k);
+      else
+        add(k, split(k) ? Level::Part::outer : Level::Part::whole);
+    }
+    if (plan.tile && plan.tile->rows >= 0) add(plan.tile->rows, Level::Part::outer);
+    if (v >= 0 && split(w) && !columns_first) add(w, Level::Part::outer);
+    if (strip_dim >= 0) {
+      if (slides_along_strip && std::find(late.begin(), late.end(), strip_dim) == late.end())
+        plan.strip = static_cast<int>(plan.levels.size());
+      add(strip_dim, Level::Part::inner);
+    }
+    places = plan.levels.size();
+    for (const int k : late) add(k, Level::Part::whole);
+    if (plan.tile && plan.tile->rows >= 0) add(plan.tile->rows, Level::Part::inner);
+    if (several) add(w, split(w) ? Level::Part::inner : Level::Part::whole);
+    if (v >= 0) add(v, split(v) ? Level::Part::inner : Level::Part::whole);
   }
 
-  // which one is for the pool
-  const Sizes large = d.most();
-  double work = 0;
-  for (const auto& [id, follows] : g.follows)
-    work += large.points(d.stage(id)) * large.terms(d.stage(id)) * cost_of(d.stage(id));
-  work += large.points(leader) * large.terms(leader) * cost_of(leader);
-  if (d.options.parallel && work >= worth_parallel) {
-    double most = 1;
-    const std::size_t candidates = v >= 0 ? std::max<std::size_t>(places, 1) : plan.levels.size();
-    for (std::size_t k = 0; k < std::min(candidates, plan.levels.size()); ++k) {
-      const Level& l = plan.levels[k];
-      if (l.part == Level::Part::inner || (v >= 0 && k + (several ? 2 : 1) >= plan.levels.size())) continue;
-      const double times = std::ceil(large.extent(leader, dims[static_cast<std::size_t>(l.dim)].id) /
-                                     static_cast<double>(split(l.dim) ? plan.factors.at(l.dim) : 1));
-      if (times <= most) continue;
-      most = times, plan.parallel = static_cast<int>(k);
-      if (times >= 8) break;
+  // Which level is for the pool.
+  void choose_parallel() {
+    const Sizes large = d.most();
+    double work = 0;
+    for (const auto& [id, follows] : g.follows)
+      work += large.points(d.stage(id)) * large.terms(d.stage(id)) * cost_of(d.stage(id));
+    work += large.points(leader) * large.terms(leader) * cost_of(leader);
+    if (d.options.parallel && work >= worth_parallel) {
+      double most = 1;
+      const std::size_t candidates = v >= 0 ? std::max<std::size_t>(places, 1) : plan.levels.size();
+      for (std::size_t k = 0; k < std::min(candidates, plan.levels.size()); ++k) {
+        const Level& l = plan.levels[k];
+        if (l.part == Level::Part::inner || (v >= 0 && k + (several ? 2 : 1) >= plan.levels.size())) continue;
+        const double times = std::ceil(large.extent(leader, dims[static_cast<std::size_t>(l.dim)].id) /
+                                       static_cast<double>(split(l.dim) ? plan.factors.at(l.dim) : 1));
+        if (times <= most) continue;
+        most = times, plan.parallel = static_cast<int>(k);
+        if (times >= 8) break;
+      }
     }
   }
 
-  // where members are computed
-  for (const Id id : g.members) {
-    const auto& follows = g.follows.at(id);
-    std::size_t depth = 0;
-    bool slides = false;
-    for (; depth < places && !slides; ++depth) {
-      const Level& l = plan.levels[depth];
-      if (extent(l.dim) <= 1) continue;
-      if (l.dim == plan.strip_rows && l.part != Level::Part::outer && plan.strips.count(id)) break;
-      const Follow* f = along(follows, l.dim);
-      if (!f) break;
-      if (f->apart()) continue;
-      if (l.part == Level::Part::outer && f->hi - f->lo <= static_cast<double>(plan.factors.at(l.dim) * f->scale) / 2) continue;
-      if (static_cast<int>(depth) != plan.strip || d.stage(id).is_reduction()) break;
-      slides = true;
+  void place_members() {
+    for (const Id id : g.members) {
+      const auto& follows = g.follows.at(id);
+      std::size_t depth = 0;
+      bool slides = false;
+      for (; depth < places && !slides; ++depth) {
+        const Level& l = plan.levels[depth];
+        if (extent(l.dim) <= 1) continue;
+        if (l.dim == plan.strip_rows && l.part != Level::Part::outer && plan.strips.count(id)) break;
+        const Follow* f = along(follows, l.dim);
+        if (!f) break;
+        if (f->apart()) continue;
+        if (l.part == Level::Part::outer && f->hi - f->lo <= static_cast<double>(plan.factors.at(l.dim) * f->scale) / 2)
+          continue;
+        if (static_cast<int>(depth) != plan.strip || d.stage(id).is_reduction()) break;
+        slides = true;
+      }
+      for (const Id r : readers_of(d.program(), d.stage(id))) {
+        const auto at = plan.place.find(r);
+        if (at != plan.place.end() && at->second + 1 < depth) depth = at->second + 1, slides = false;
+      }
+      if (depth == 0 || static_cast<int>(depth) <= plan.parallel) {
+        plan.outside.push_back(id);
+        continue;
+      }
+      plan.place[id] = depth - 1, plan.slides[id] = slides;
     }
-    for (const Id r : readers_of(d.program(), d.stage(id))) {
-      const auto at = plan.place.find(r);
-      if (at != plan.place.end() && at->second + 1 < depth) depth = at->second + 1, slides = false;
-    }
-    if (depth == 0 || static_cast<int>(depth) <= plan.parallel) {
-      plan.outside.push_back(id);
-      continue;
-    }
-    plan.place[id] = depth - 1, plan.slides[id] = slides;
   }
+
   // Strips of rows may be few, where rows are many.
-  if (plan.parallel >= 0 && plan.levels[static_cast<std::size_t>(plan.parallel)].part == Level::Part::outer) {
+  void add_levels_to_parallel() {
+    if (plan.parallel < 0 || plan.levels[static_cast<std::size_t>(plan.parallel)].part != Level::Part::outer) return;
     double pieces = 1;  // for sure
     const auto pieces_of = [&](int level) {
       const Level& l = plan.levels[static_cast<std::size_t>(level)];
@@ -342,7 +383,27 @@ Plan plan_of(Draft& d, const Group& g, bool families) {
       plan.parallel_to = next, pieces *= pieces_of(next);
     }
   }
-  return plan;
-}
+
+  Draft& d;
+  const Group& g;
+  const ir::Stage& leader;
+  const Family family;
+  const Sizes sizes;
+  const std::vector<ir::IterVar> dims;
+  const int n;
+  std::vector<int> followed;   // how many members follow each dimension of the leader
+  std::vector<double> window;  // how far beyond a point they read along it
+  bool windows = false;
+  int v = -1, w = -1;                    // the dimension in vectors; the one along which vectors follow each other
+  bool pixels = false, several = false;  // points with a few values each; these, or channels
+  int strip_dim = -1;                    // its outer part stands outside, its inner part inside of the others
+  bool slides_along_strip = false;
+  std::size_t places = 0;  // members go into the first levels, so many
+  Plan plan;
+};
+
+}  // namespace
+
+Plan plan_of(Draft& d, const Group& g, bool families) { return Planner(d, g).run(families); }
 
 }  // namespace ashlar::schedules
