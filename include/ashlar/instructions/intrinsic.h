@@ -68,11 +68,11 @@ class Meaning {  // receives the description, inside of intrinsic(name, lambda)
                     Where w = Where::current()) {
     return operand(name, type, extents, N, scope, 2, w);
   }
-  // a value that is the same for the whole tile; tensorize finds it
+  // A value that is the same for the whole tile. tensorize finds it.
   Expr parameter(const char* name, Type, Where = Where::current());
 
+  // The description, over the whole extent of the result.
   template <class F>
-  // the description, over the whole extent of the result
   void means(const Tensor& result, F&& value, Where w = Where::current()) {
     static_assert(detail::written_out_parameters<F>, "means: write the parameters as Var, not auto, so that the rank is known");
     if constexpr (detail::written_out_parameters<F>) {

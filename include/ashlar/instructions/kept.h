@@ -13,7 +13,7 @@ const char* name_of(Backend);  // "llvm"
 
 std::string digest_of(const ir::Intrinsic&);
 const ir::Intrinsic* keep_intrinsic(ir::Intrinsic);
-// null if this process has not described it
+// Null if this process has not described it.
 const ir::Intrinsic* find_intrinsic(const std::string& name, const std::string& digest);
 
 }  // namespace ashlar::schedule

@@ -7,9 +7,8 @@
 //   run(Program)    runs the scheduled tree: nests, loops, parts, blocks, allocations with their boxes and layouts. Parallel,
 //                   vectorized and unrolled loops run serially, since their marks promise that this changes nothing. On request
 //                   it searches for two iterations that access one element.
-//   run(Kernel)     runs the lowered form, with flat addresses and vector lanes. Launches run thread by thread, with barriers,
-//   and
-//                   asynchronous copies that arrive as late as they may. On request it searches for races (docs/parallel.md).
+//   run(Kernel)     runs the lowered form, with flat addresses and vector lanes. Launches run thread by thread, with barriers.
+//                   Asynchronous copies arrive as late as they may. On request it searches for races (docs/parallel.md).
 //
 // Invariant: a run that returns has read only elements that were written before, inside of their boxes. Anything else is a
 // RunError, which names the stage, the iteration and the index.

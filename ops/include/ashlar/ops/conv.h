@@ -115,7 +115,7 @@ struct Placed {
   int n;                                                                  // the number of dimensions of the image
   int image() const { return layout == Layout::channels_last ? 1 : 2; }   // its first dimension in x and y
   int window() const { return layout == Layout::channels_last ? 0 : 2; }  // in w
-  // of x and y; with channels_blocked, the dimension of blocks
+  // Of x and y; with channels_blocked, the dimension of blocks.
   int channel() const { return layout == Layout::channels_last ? 1 + n : 1; }
   int in_channel() const { return layout == Layout::channels_last ? n : 1; }       // of w
   int out_channel() const { return layout == Layout::channels_last ? n + 1 : 0; }  // of w

@@ -20,7 +20,7 @@
 namespace ashlar::schedules {
 
 struct ConvOptions {
-  // pixels of a row in a register tile, at most as many as registers hold; 0: chosen for the least time per row
+  // Pixels of a row in a register tile, at most as many as the registers hold. 0: chosen for the least time per row.
   int tile_w = 0;
   int tile_h = 1;  // rows of pixels in a register tile; 1 with `leave_out_rows`
   int ahead = 0;   // prefetch distance in rows of weights; 0: no prefetch

@@ -17,7 +17,7 @@ namespace ashlar::schedules {
 
 struct ElementwiseOptions {
   std::vector<Stage> inlined = {};  // computed in each read
-  // producers that are computed for a row before it, vectorized; readers before the stages that they read
+  // Producers that are computed for a row before it, vectorized. Readers come before the stages that they read.
   std::vector<Stage> at_row = {};
   int lanes = 0;   // 0: as many as a register holds
   int unroll = 1;  // vectors in each iteration

@@ -13,13 +13,13 @@
 //       for ko   (block_k at a time)
 //         B panels: tile_j columns each, in the order of k, zeros past N      in parallel; in the second-level cache
 //         for io   (tile_i rows)                                              in parallel
-//           A panel: tile_i rows of this block of k, row by row               in the first-level cache; several for A[.., k,
-//           i],
-//                                                                             in the order of k, with io in two loops
+//           A panel: tile_i rows of this block of k, row by row               in the first-level cache
 //           for jm   (tile_j columns: one panel of B)
 //             partial, tile_i x tile_j sums in registers: for ki, one row of the B panel times one column of the A panel
 //             product += partial; the first block stores
 //             stages that are fused into the tile, after the last block
+//
+// For A[.., k, i] there are several panels of A, in the order of k, and io is two loops.
 //
 // Goto and van de Geijn, Anatomy of high-performance matrix multiplication, 2008, describe the blocks and the cache levels that
 // hold them.

@@ -3,9 +3,10 @@
 // matmul_bytes: schedules matrix multiplications of i8 by i8, summed in i32. AArch64 uses the widest instruction that it has;
 // other targets use vectors of i32:
 //
-//   smmla (i8mm)       8 k of 2 rows and 2 columns: tile 8 x 8; a register has the sums of 2 x 2, which become rows in the
-//   store sdot (dotprod)     4 k of 4 columns, with rows in lanes: tile 8 x 12 smlal              1 k of 4 columns, with rows
-//   in lanes: tile 8 x 12 vectors            1 k, on any processor: tile 8 x 12, or 4 x 12 with 16 registers
+//   smmla (i8mm)       8 k of 2 rows and 2 columns: tile 8 x 8; a register has 2 x 2 sums, which the store arranges in rows
+//   sdot (dotprod)     4 k of 4 columns, with rows in lanes: tile 8 x 12
+//   smlal              1 k of 4 columns, with rows in lanes: tile 8 x 12
+//   vectors            1 k, on any processor: tile 8 x 12, or 4 x 12 with 16 registers
 //
 //   schedules::matmul_bytes(s, s[C], A, B);
 //

@@ -4,10 +4,10 @@
 // and add them to one sum:
 //
 //   u8 by i8, summed in i32     vpdpbusd (avx512vnni, avxvnni): four k in a step; also i8 by u8
-//   u8 by i8, summed in i32     vpmaddubsw (avx2), if the caller promises that two products together fit 16 bits: four k in a
-//   step bytes, summed in i32        vpmaddwd (avx2), on elements that are widened to 16 bits where they are packed: two k in a
-//   step bytes, summed in i32        vpmaddwd, on elements that are widened in registers, on every processor: four k in a step
-//   bf16, summed in f32         vdpbf16ps (avx512bf16): two k in a step
+//   u8 by i8, summed in i32     vpmaddubsw (avx2), if the caller promises that the sum of two products fits 16 bits: four k
+//   bytes, summed in i32        vpmaddwd (avx2), on elements that are widened to 16 bits where they are packed: two k
+//   bytes, summed in i32        vpmaddwd, on elements that are widened in registers, on every processor: four k
+//   bf16, summed in f32         vdpbf16ps (avx512bf16): two k
 //
 //   schedules::matmul_dot(s, s[C], A, B);
 //   schedules::matmul_dot(s, s[C], A, B, {.subnormals = x86::Subnormals::as_zero});      // bf16, as the instruction computes
@@ -23,8 +23,8 @@
 //       for io   (tile_i rows)                                                                                 in parallel
 //         A panel: tile_i rows of this block of k, row by row
 //         for jm   (tile_j columns: one panel of B)
-//           partial, tile_i x tile_j sums in registers: one instruction for each step and register, with elements of A
-//           broadcast C += partial; the first block stores
+//           partial, tile_i x tile_j sums in registers: for each step, one instruction for each register; A is broadcast
+//           C += partial; the first block stores
 #include <ashlar/instructions/x86.h>
 #include <ashlar/schedules/matmul.h>
 
