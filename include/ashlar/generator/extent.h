@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// ExtentParam: an extent that is chosen when the generator runs. It is a number, which is constant in the code, or `dynamic`, a
-// Symbol.
+// ExtentParam: an extent that is chosen when the generator runs. It is a constant number, or a
+// Symbol (`dynamic`).
 //
 //   ExtentParam M{"M"}, N{"N", 1024}, K{"K", {.multiple_of = 16}};        // M=64 N=dynamic K=dynamic%32
 //   Input A{"A", f32, {M, K}}, B{"B", f32, {K, N}};                       // A is [64, K]: 64 is constant, each call gives K

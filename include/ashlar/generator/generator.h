@@ -124,8 +124,8 @@ class AnyInstance {
   const ir::Program& scheduled() const;  // the program after schedule()
   std::string trace() const;             // one line for each step
   const ir::Kernel& kernel() const;      // the lowered program
-  // Calls the kernel; the first call compiles it. The arguments are ashlar_tensor* or the addresses of scalars, in the order of
-  // declaration.
+  // Calls the kernel; the first call compiles it. Arguments, in the order of declaration, are an
+  // ashlar_tensor* for each tensor and the address of each scalar.
   int call(const void* const* arguments, std::size_t count, const ashlar_context* = nullptr) const;
 
  private:

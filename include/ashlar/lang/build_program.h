@@ -9,8 +9,7 @@
 //   b.iter_of.at({stage, k.node()->id})   its iteration variable for the Axis k
 //
 // A tensor that an output is bound to is computed in place, in the output. A copy (an identity stage) is added where that is
-// impossible: the tensor is an input or a view, it is bound to an earlier output, or it has an inferred domain and other
-// readers.
+// impossible: the tensor is an input or a view, is bound to an earlier output, or has an inferred domain and other readers.
 #include <initializer_list>
 #include <map>
 #include <string>

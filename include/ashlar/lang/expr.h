@@ -13,7 +13,7 @@
 
 namespace ashlar {
 
-// The result of a comparison: a bool Expr with a type of its own, so that a chain `0 <= i < n` gets an error that says what to
+// The result of a comparison: a bool Expr with a type of its own, so that the error for a chain `0 <= i < n` says what to
 // write.
 class Condition : public Expr {
  public:

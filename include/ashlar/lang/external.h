@@ -15,7 +15,7 @@
 // fails the call. Inside of parallel loops several threads call it.
 //
 // The stage has no loops to schedule. compute_at places it like any other stage; its box is then the part that is read there.
-// It may read caches, inputs, constants and stages that lie in host memory, in rows. It cannot read views, which have no
+// It may read caches, inputs, constants and stages that lie in host memory, in rows. It cannot read views: they have no
 // storage.
 #include <initializer_list>
 #include <utility>

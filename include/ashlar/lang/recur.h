@@ -103,7 +103,7 @@ template <std::size_t K>
 inline constexpr std::size_t components_of<std::array<Expr, K>> = K;
 
 struct RecurrenceBuilder {
-  // Takes the state that `first` gives: returns its values, and tensors of its types for a Prior to read before the stage is
+  // Takes the state that `first` gives. Returns its values, and tensors of its types, which a Prior reads before the stage is
   // defined.
   static void begin(const Site&, const Operand* first, std::size_t count, Expr* values, Tensor* state);
   // `scan`: the reducer that combines the previous element with a term; null if the step is any other formula.

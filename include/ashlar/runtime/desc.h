@@ -146,15 +146,14 @@ typedef struct ashlar_abi1_library {
  * The variant is chosen by the device type in ctx->flags; if none is named, by the memory of the tensors (f_run: the host, or
  * the only device type of the library). Among processors the first variant runs whose features this machine has, or the one
  * that ashlar_set_target names; among CUDA devices the first whose capability the device has. If no processor's variant fits,
- * the call is refused with ASHLAR_E_TARGET and the features that each lacks; if no device's fits, with the refusal of the last
- * one.
+ * the call is refused with ASHLAR_E_TARGET and the features that each lacks; if no device's fits, with the error of the last.
  *
  * With ASHLAR_OR_CPU the processor's variant runs after ASHLAR_E_DEVICE, _TARGET or _LAUNCH of a device's variant that has not
  * launched anything. All tensors must lie in memory that the processor can read (host, pinned, managed, mapped Vulkan buffers;
  * for f_run the flag states this, and only for CUDA, which shares pointers of such memory). `settle` comes first. After a lost
  * device the call fails instead, because results of earlier work are gone. When the processor's variant has run, ctx->error
- * holds the device's code and message, although the call succeeds. Stream and workspace belong to the device and are not used
- * then.
+ * holds the device's code and message, although the call succeeds. Stream and workspace belong to the device and
+ * are not used then.
  *
  * workspace_bytes gives the maximum over all variants that could run. */
 ASHLAR_API int ashlar_abi1_library_call(const ashlar_abi1_library*, const void* const* arguments, const ashlar_context* ctx);

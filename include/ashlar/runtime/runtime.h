@@ -71,8 +71,7 @@ ASHLAR_API void ashlar_set_target(const char* name);
 
 /* ---- the default pool ---------------------------------------------------------------------------------------------- */
 
-/* The threads of simple entries, including the caller's: ASHLAR_NUM_THREADS, or the number of CPUs that this process may use.
- */
+/* The threads of simple entries, including the caller's: ASHLAR_NUM_THREADS, or the number of CPUs this process may use. */
 ASHLAR_API int32_t ashlar_threads(void);
 /* Sets that number, from 1 to 1024; others are refused with ASHLAR_E_LAUNCH. 0: the initial number. Not while a kernel runs. */
 ASHLAR_CHECKED ASHLAR_API int ashlar_set_threads(int32_t threads);

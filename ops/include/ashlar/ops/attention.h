@@ -32,8 +32,7 @@ struct Attention {
   operator Tensor() const { return result; }
 };
 
-// `mask`: [M, N], a bool tensor that is true where a key is seen, or a tensor that is added to the scores; Tensor() for no
-// mask.
+// `mask`: [M, N], a bool tensor that is true where a key is seen, or a tensor that is added to the scores; or Tensor().
 Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o = {},
                     const Tensor& mask = Tensor(), Where where = Where::current());
 
@@ -55,8 +54,8 @@ struct RotaryTables {
 };
 RotaryTables rotary_tables(const Tensor& positions, int D, double base = 10000, Where where = Where::current());
 // Rotates pairs of elements of the last dimension of x, [..., T, D], by the angles of row t. A pair is p and p + D / 2
-// (GPT-NeoX, Llama), or 2 p and 2 p + 1 if `interleaved` (GPT-J). With tables of P columns, elements from 2 P on stay as they
-// are.
+// (GPT-NeoX, Llama), or 2 p and 2 p + 1 if `interleaved` (GPT-J). With tables of P columns, elements from 2 P on do not
+// change.
 Tensor rotary_embedding(const Tensor& x, const Tensor& cos, const Tensor& sin, bool interleaved = false,
                         Where where = Where::current());
 

@@ -57,8 +57,8 @@ struct ConvOptions {
   int groups = 1;  // if more than one, the channels of w are numbers
   Layout layout = Layout::channels_first;
   // Taps that lie outside of x in the first dimension of the image (rows of conv2d) are left out of the sum, instead of adding
-  // 0. This saves work, most for small images. The result differs if a weight is infinite or NaN. No dilation in that
-  // dimension.
+  // 0. This saves work, most for small images. The result differs if a weight is infinite or NaN. That dimension has no
+  // dilation.
   bool leave_out_rows = false;
 };
 using Conv1dOptions = ConvOptions<1>;

@@ -39,8 +39,8 @@ Tensor recoloured(const char* op, const Tensor& x, int axis, Where where, F f) {
 // ---- colours: three channels along the given axis, by default the last -----------------------------------------------------
 // 0.299 R + 0.587 G + 0.114 B (BT.601). The result lacks the axis.
 Tensor rgb_to_grey(const Tensor& x, int axis = -1, Where where = Where::current());
-// Y, Cb, Cr in full range, as in JPEG (BT.601). Chroma is centred in the range: at 1/2, or 128 for u8. Floats and unsigned
-// integers.
+// Y, Cb, Cr in full range, as in JPEG (BT.601). Chroma is centred in the range: at 1/2, or 128 for u8. Takes floats and
+// unsigned integers.
 Tensor rgb_to_ycbcr(const Tensor& x, int axis = -1, Where where = Where::current());
 // The inverse: with centred chroma, R = Y + 1.402 Cr, B = Y + 1.772 Cb, and G follows from Y.
 Tensor ycbcr_to_rgb(const Tensor& x, int axis = -1, Where where = Where::current());

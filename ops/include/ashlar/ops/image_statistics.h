@@ -17,8 +17,8 @@ struct Equalised {
 Equalised equalise_histogram(const Tensor& x, Where where = Where::current());
 
 // A summed-area table: entry (y, x) is the sum of all elements before row y and column x (Crow, Summed-area tables for texture
-// mapping, 1984). x: [H, W], with extents of at least 1. The result is [H + 1, W + 1] in the accumulator, or u32 for u8 and
-// u16.
+// mapping, 1984). x: [H, W], with extents of at least 1. The result is [H + 1, W + 1], in the accumulator, or in
+// u32 for u8 and u16.
 struct IntegralImage {
   Tensor down, result;
   operator Tensor() const { return result; }
@@ -34,8 +34,8 @@ struct BoxFilter {
 BoxFilter box_filter(const Tensor& x, Operand radius, Where where = Where::current());
 
 // Harris corners: det - k trace^2 of the products of gradients, summed over 3x3 windows (Harris and Stephens, A combined corner
-// and edge detector, 1988). Gradients are those of Sobel's filter, divided by 8. x: [H, W], floats. The result is [H - 4, W -
-// 4].
+// and edge detector, 1988). Gradients are those of Sobel's filter, divided by 8. x: [H, W], floats. The result is
+// [H - 4, W - 4].
 struct Harris {
   Tensor gx, gy, result;
   operator Tensor() const { return result; }

@@ -29,8 +29,8 @@ Tensor gather_elements(const Tensor& x, const Tensor& index, int axis = 0, Place
                        Where where = Where::current());
 // Rows of a table. table: [V, D]; ids: any shape; the result: [..., D].
 Tensor embedding(const Tensor& table, const Tensor& ids, Places places = Places::any, Where where = Where::current());
-// Sums of rows of a table. ids: [B, L]; the result: [B, D]. Sums are in the accumulator, then converted to the type of the
-// table.
+// Sums of rows of a table. ids: [B, L]; the result: [B, D]. Sums are in the accumulator; the result has the
+// type of the table.
 struct EmbeddingBag {
   Tensor sum, result;
   operator Tensor() const { return result; }

@@ -51,8 +51,8 @@ Loss binary_cross_entropy(const Tensor& prediction, const Tensor& target, LossRe
 // The same for sigmoid(x), computed as max(x, 0) - x t + log(1 + exp(-|x|)).
 Loss binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target, LossReduction how = LossReduction::mean,
                                       Where where = Where::current());
-// t (log t - x), where x is the logarithm of a probability; 0 if t is 0. The mean is over all terms: PyTorch's "mean", not
-// "batchmean".
+// t (log t - x), where x is the logarithm of a probability; 0 if t is 0. The mean is over all terms ("mean" in
+// PyTorch, not "batchmean").
 Loss kl_divergence(const Tensor& log_prediction, const Tensor& target, LossReduction how = LossReduction::mean,
                    Where where = Where::current());
 // max(0, 1 - t x), for targets of 1 and -1.

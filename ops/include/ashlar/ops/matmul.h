@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Matrix multiplications. Floats are summed in accumulator(type), and the result has their type. Sums of
-// integers stay in the accumulator (quantized.h rescales them). The sum runs over k, the innermost axis, and accumulates with
-// fma.
+// integers stay in the accumulator (quantized.h rescales them). The sum over k, the innermost axis, accumulates with fma.
 //
 //   auto y = ops::dense(x, W, b);                                s[y.sum].tile(...)
 //   auto scores = ops::batch_matmul(q, k, {.transpose_b = true});

@@ -61,8 +61,8 @@ Expr unit(const Expr& bits);
 
 // Random words of 32 bits, u32.
 Random random_bits(const Shape& shape, const RandomOptions& o = {}, Where where = Where::current());
-// Uniform in [low, high), f32: low + u (high - low), where u is one of 2^24 values from 0 up to 1 - 2^-24. Rounding may give
-// high.
+// Uniform in [low, high), f32: low + u (high - low), where u is one of 2^24 values from 0 up to 1 - 2^-24. Rounding may
+// give high.
 Random random_uniform(const Shape& shape, Operand low = 0, Operand high = 1, const RandomOptions& o = {},
                       Where where = Where::current());
 // Normal, f32. Words 2 p and 2 p + 1 of a block give the elements sqrt(-2 log u) cos(2 pi v) and sqrt(-2 log u) sin(2 pi v),

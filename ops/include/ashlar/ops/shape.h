@@ -15,8 +15,7 @@ namespace ashlar::ops {
 // Dimension d of the result is dimension order[d] of x.
 Tensor transpose(const Tensor& x, std::initializer_list<int> order, Where where = Where::current());
 Tensor transpose(const Tensor& x, Where where = Where::current());
-// The same elements in row-major order. Refused unless the factors of both shapes show that they have the same number of
-// elements.
+// The same elements in row-major order. Refused unless the factors of both shapes show the same number of elements.
 Tensor reshape(const Tensor& x, std::initializer_list<Extent> shape, Where where = Where::current());
 // y(i) = x(begin + i step) along the axis, for the range [begin, end), which lies inside of x.
 Tensor slice(const Tensor& x, int axis, Operand begin, Operand end, int step = 1, Where where = Where::current());

@@ -16,8 +16,8 @@
 // Without sources, every thread reads its window from global memory; a cache serves these reads too, while it holds the tiles
 // of neighbouring blocks. Sums keep their order. Correct for every extent. Refused: a processor, an empty list, a result of
 // fewer than two dimensions, a scatter, a recurrence, more threads than a block of the target has, a tile that reads a number
-// of elements that is not constant (data choose the place, borders are mirrored), a stage before the result that others read
-// too.
+// of elements that is not constant (data choose the place, borders are mirrored), a stage before the result that has
+// other readers.
 #include <ashlar/schedule/schedule.h>
 
 namespace ashlar::schedules {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// gpu_transpose: schedules a transposition on a device, y[.., i, .., j] = x[.., j, .., i], where neighbours of x lie apart in
+// gpu_transpose: schedules a transposition on a device, y[.., i, .., j] = x[.., j, .., i], whose neighbours in x lie apart in
 // y.
 //
 //   for b                                  block_z: the other dimensions, if any

@@ -41,8 +41,7 @@ struct MatmulOptions {
 struct MatmulLoops {
   Loop rows;  // over tiles of rows
   Loop tile;  // at the end of each iteration, one tile of the product is complete
-  // Loops of the panels over a few elements of A and of B. A factor that is a stage may be computed here, just before it is
-  // packed:
+  // Loops of the panels over a few elements of A and of B. A stage that is a factor may be computed here, before it is packed:
   //   s[B].compute_at(loops.b).vectorize(s[B].spatial<2>()[1], lanes);
   Loop a, b;
 };

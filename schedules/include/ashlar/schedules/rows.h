@@ -12,8 +12,7 @@
 //     sum:     as the maximum
 //     result:  4 rows, for jo, for ji in 16  vectorized
 //
-// The end of a reduction, a tree of dependent additions, takes as long as a short row. Several rows side by side overlap
-// theirs.
+// The end of a reduction, a tree of dependent additions, takes as long as a short row. Rows side by side overlap theirs.
 //
 // A result without the last dimension (argmax, a norm) has loops over rows only. A reduction that must not be regrouped
 // (strict_sum) keeps its serial loop. Correct for every extent. Refused: an empty list, more dimensions of rows than the result
