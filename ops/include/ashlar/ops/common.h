@@ -88,7 +88,7 @@ std::vector<double> gaussian_taps(int radius, double sigma);  // 2 radius + 1 we
 
 // ---- stages of one formula -------------------------------------------------------------------------------------------------
 
-// An elementwise stage: y(i) = f(x(i)). map_float refuses other types than floating-point ones.
+// An elementwise stage: y(i) = f(x(i)). map_float takes floating-point types only.
 template <class F>
 Tensor map(const char* name, const Tensor& x, Where where, F f) {
   return compute(name, x.shape(where), [&](Indices i) { return Expr(f(Operand(x(i, where), where))); }, where);

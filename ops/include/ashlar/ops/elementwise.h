@@ -108,9 +108,9 @@ inline Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b, W
 }
 // a + weight (b - a). The weight is a number or a Scalar.
 Tensor lerp(const Tensor& a, const Tensor& b, Operand weight, Where where = Where::current());
-// x by. The factor is a number, or a Scalar of the type of x.
+// x multiplied by a number, or by a Scalar of the type of x.
 Tensor scale(const Tensor& x, Operand by, Where where = Where::current());
-// x + by. The term is a number, or a Scalar of the type of x.
+// x plus a number, or plus a Scalar of the type of x.
 Tensor shift(const Tensor& x, Operand by, Where where = Where::current());
 
 // Copies x into the shape: stretches extents of 1 and adds dimensions in front.

@@ -53,7 +53,7 @@ Normalized layer_norm(const Tensor& x, const Tensor& scale, const Tensor& shift,
 
 // x / sqrt(mean of x^2 + epsilon) scale, over the last dimension, whose extent scale has (Zhang and Sennrich, 2019).
 struct RmsNorm {
-  Tensor sum, result;  // sum of the squares
+  Tensor sum, result;  // `sum` adds the squares
   operator Tensor() const { return result; }
 };
 RmsNorm rms_norm(const Tensor& x, const Tensor& scale, Operand epsilon = 1e-6, Where where = Where::current());

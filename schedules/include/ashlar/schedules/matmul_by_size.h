@@ -2,9 +2,12 @@
 #pragma once
 // matmul_by_size: schedules C[i, j] = sum over k of A[i, k] B[k, j] for all sizes. Each call chooses by its extents:
 //
-//   few rows                         B is read once, unpacked       matmul_skinny.h; with 2048 k or more, k is split in parts
-//   B in half of the second level    nothing is packed              matmul_direct.h; up to 2^20 multiply-adds on one thread
+//   at most 8 rows                   B is read once, unpacked       matmul_skinny.h
+//   B in half of the second level    nothing is packed              matmul_direct.h
 //   other                            packed panels                  matmul.h
+//
+// With 2048 k or more, few rows split k into parts of 256, unless there are 4 or 8 rows. matmul_direct also needs at least one
+// tile of rows and whole tiles of columns; up to 2^20 multiply-adds it runs on one thread.
 #include <ashlar/schedules/matmul.h>
 
 namespace ashlar::schedules {
