@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The algorithm: index variables, tensors and the ways to define one.
+// The language of algorithms: tensors, index variables, and the ways to define a tensor (docs/language.md).
 #include <ashlar/lang/boundary.h>
 #include <ashlar/lang/compute.h>
 #include <ashlar/lang/constant.h>

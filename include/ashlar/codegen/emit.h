@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// From a lowered kernel to bytes: object, static library, assembly or LLVM IR for a processor of the table, through LLVM. The
-// object of a kernel for vulkan holds the host's code and the shaders (codegen/spirv.h) as constant data, that of a kernel for
-// a CUDA device the PTX (codegen/ptx.h), and the machine code where nvJitLink is on this machine.
+// emit: makes bytes from a lowered kernel, through LLVM: an object, a static library, assembly or LLVM IR for a processor of
+// the table. The object of a kernel for vulkan holds the host code, and the shaders (codegen/spirv.h) as constant data. That of
+// a kernel for a CUDA device holds the PTX (codegen/ptx.h), and machine code if nvJitLink is installed.
 //
 //   std::string object = codegen::emit(kernel, Target::parse("x86-64-v3"), codegen::Output::object);
 //
-// The object defines f, f_with, f_run and f_workspace_bytes (f is the kernel's name as a C identifier; with no operating system
-// only the last two) and a hidden descriptor f_abi1_desc; it refers to nothing but the functions of allowed_references().
-// Invariant: the bytes are a function of the kernel and the target alone: no paths, no times; line tables name files as the
-// generator's compiler was told to, relative to a project. (And for a CUDA device of the
-// nvJitLink that is here, or is not.)
+// The object defines f, f_with, f_run and f_workspace_bytes, where f is the kernel's name as a C identifier, and a hidden
+// descriptor f_abi1_desc. Without an operating system it defines only f_run and f_workspace_bytes. It refers only to the
+// functions of allowed_references(). Invariant: the bytes are a function of the kernel and the target, and contain no paths and
+// times; for a CUDA device they also depend on nvJitLink. Line tables name files as they were passed to the generator's
+// compiler, relative to the project.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -22,34 +22,34 @@
 
 namespace ashlar::codegen {
 
-// spirv: of a kernel for vulkan, its shaders as they are. ptx, cubin: the same of a kernel for a CUDA device.
+// spirv: the shaders of a kernel for vulkan alone. ptx, cubin: the device code of a kernel for a CUDA device alone.
 enum class Output { object, static_library, assembly, llvm, spirv, ptx, cubin };
 
-struct Seconds {     // of CPU time, of the calling thread
-  double build = 0;  // making LLVM IR out of the kernel
-  double llvm = 0;   // LLVM's passes and its code generator
+struct Seconds {     // CPU time of the calling thread
+  double build = 0;  // to build LLVM IR from the kernel
+  double llvm = 0;   // in LLVM's passes and code generator
 };
 
 struct Options {
-  // DWARF tables that map the host's code to the lines of the algorithm and the schedule (docs/codegen.md, "Lines"). The
-  // instructions are the same.
+  // DWARF tables that map the host code to lines of the algorithm and the schedule (docs/codegen.md, "Lines"). They do not
+  // change the instructions.
   bool line_tables = false;
 };
 
-// Refused (RefusalError) when the target cannot compute what the kernel asks for.
+// Refused (RefusalError): a kernel that needs what the target does not have. The second form makes several outputs in one pass.
 std::string emit(const ir::Kernel&, const Target&, Output, Seconds* = nullptr, const Options& = {});
 std::vector<std::string> emit(const ir::Kernel&, const Target&, std::span<const Output>, Seconds* = nullptr,
-                              const Options& = {});  // one pass for all
+                              const Options& = {});
 
-// One function for several targets (codegen/library.h, in its order): kernels of one name and one interface. The object defines
-// the same four entries, which have the runtime choose; with each of them come its hidden symbols f__TARGET_….
+// One function for several targets (codegen/library.h, in its order), from kernels of one name and one interface. The object
+// defines the same four entries, which let the runtime choose, and the hidden symbols f__TARGET_… of each variant.
 struct Variant {
   const ir::Kernel* kernel;
   Target target;
 };
 std::vector<std::string> emit(std::span<const Variant>, std::span<const Output>, Seconds* = nullptr, const Options& = {});
 
-std::vector<std::string_view> allowed_references(const Target&);  // the closed list of what an object may leave undefined
+std::vector<std::string_view> allowed_references(const Target&);  // all symbols that an object may leave undefined
 std::string llvm_version();                                       // "22.1.0"
 
 }  // namespace ashlar::codegen

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// A kernel compiled into this process: the bytes that emit() would write as an object, loaded and linked to the runtime.
+// Kernels in this process: the object that emit() would write, loaded and linked to the runtime.
 //
 //   Compiled f = codegen::compile(kernel, Target::host());
-//   const void* arguments[] = {&A, &alpha, &C};           // ashlar_tensor*, or the address of a scalar, as declared
+//   const void* arguments[] = {&A, &alpha, &C};           // ashlar_tensor*, or the address of a scalar, in declared order
 //   if (f.call(arguments) != ASHLAR_OK) …                 // ashlar_last_error() says why
 //
-// A Compiled is a counted handle: the code lives as long as its last copy. Calls may come from several threads at a time.
+// A Compiled is a reference-counted handle: the code lives as long as its last copy. Several threads may call it at a time.
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -18,13 +18,13 @@ namespace ashlar::codegen {
 
 class Compiled {
  public:
-  // The checked entry on tensors; without a context, the runtime's own pool and allocator.
+  // The checked entry on tensors. Without a context it uses the runtime's own pool and allocator.
   int call(std::span<const void* const> arguments, const ashlar_context* = nullptr) const;
-  // The checked entry on plain pointers: `args` is an f_args (codegen/abi_layout.h).
+  // The entry on plain pointers: `args` is an f_args (codegen/abi_layout.h).
   int run(const void* args, const ashlar_context*) const;
   std::size_t workspace_bytes(const void* args, const ashlar_context*) const;
   const ashlar_abi1_desc& descriptor() const;
-  void* address(const char* symbol) const;  // of f, f_with, …; null when there is none
+  void* address(const char* symbol) const;  // of f, f_with, …; null for other names
 
  private:
   struct Code;
@@ -34,11 +34,11 @@ class Compiled {
   std::shared_ptr<Code> code_;
 };
 
-// Refused when this machine cannot execute code for the target, or the target is one without operating system.
+// Refused: a target that this machine cannot execute, or one without an operating system.
 void require_loadable(const Target&);
-// What emit() made of the kernel, for a target that is loadable.
+// Loads an object that emit() made from the kernel, for a loadable target.
 Compiled load(const std::string& object, const ir::Kernel&, const Target&);
-// Both, and emit() between them. codegen/cache.h has the same with objects that were made before.
+// Calls emit(), then load(). codegen/cache.h has a version that reuses cached objects.
 Compiled compile(const ir::Kernel&, const Target&, Seconds* = nullptr);
 
 }  // namespace ashlar::codegen

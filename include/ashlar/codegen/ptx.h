@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// From the launches of a lowered kernel to one PTX module for a CUDA device: an entry for each launch.
+// Translates the launches of a lowered kernel to one PTX module for a CUDA device, with one entry for each launch.
 //
 //   ptx::Code code = ptx::translate(kernel, Target::parse("cuda-sm_90a"));
 //   code.text;                          // ".version 8.0 .target sm_90a …"
 //   code.entries[0].name;               // "sum"; its parameters, threads, shared memory
-//   ptx::cubin(code.text, "sm_90a");    // machine code, where nvJitLink is on this machine
+//   ptx::cubin(code.text, "sm_90a");    // machine code, if nvJitLink is installed
 //
-// Every parameter of an entry has 8 bytes; the tensor maps, of 128 bytes each, come after them. A block's shared memory is
-// given at the launch. Statements become instructions one to one (docs/codegen.md, "Code generation for CUDA").
-// Invariant: the text is a function of the kernel and the target alone.
+// Each parameter of an entry has 8 bytes; tensor maps, of 128 bytes each, come after the parameters. Each launch states the
+// shared memory of a block. Statements become instructions one to one (docs/codegen.md, "Code generation for CUDA"). Invariant:
+// the text is a function of the kernel and the target alone.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,18 +32,18 @@ struct Entry {
 
 struct Code {
   std::string text;
-  std::string cubin;           // of the host's object: what cubin() gave; empty where it gave nothing
+  std::string cubin;           // in the host's object: the result of cubin(), or empty
   std::vector<Entry> entries;  // in the order of launches_of
 };
 
 // Refused (RefusalError): what the device does not have, by name.
 Code translate(const ir::Kernel&, const Target&);
 
-// Machine code by libnvJitLink, which is opened when this is first called; ASHLAR_NVJITLINK names another library, or with an
-// empty value none. Nothing where there is none. InternalError with its log where it cannot assemble the text.
+// Machine code from libnvJitLink, which the first call opens. ASHLAR_NVJITLINK names another library; if it is empty, none is
+// used. Returns nothing without a library. InternalError, with the library's log, if it cannot assemble the text.
 std::optional<std::string> cubin(const std::string& text, std::string_view chip);
-bool assembles(std::string_view chip);  // is there one that knows the chip?
-// What tells one such library from another: its file, with size and time. Empty where there is none that knows the chip.
+bool assembles(std::string_view chip);  // whether a library is installed that supports the chip
+// Identifies the library: its file, with size and modification time. Empty if no library supports the chip.
 std::string linker_version(std::string_view chip);
 
 }  // namespace ashlar::codegen::ptx

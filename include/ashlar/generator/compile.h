@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// From a scheduled program to a function in this process, without a generator class.
+// compile: makes a function in this process from a scheduled program, without a generator class.
 //
 //   lang::DefinitionScope scope;
 //   Symbol N{"N"};
@@ -12,15 +12,16 @@
 //   const void* arguments[] = {&tx, &ty};                  // ashlar_tensor*, or the address of a scalar
 //   if (twice.call(arguments) != ASHLAR_OK) …
 //
-// For tools and tests; a generator written as a class is instantiated (generator/generator.h).
+// Meant for tools and tests. A generator that is written as a class is instantiated instead (generator/generator.h).
 #include <ashlar/codegen/jit.h>
 #include <ashlar/schedule/schedule.h>
 
 namespace ashlar {
 
-// Refused: capacities that the schedule does not keep, and a target that this machine cannot execute.
+// Compiles the scheduled program for its target. Refused: a target that this machine cannot execute, and a schedule that needs
+// more stack or registers than the target has.
 codegen::Compiled compile(const Schedule&, Where = Where::current());
-// A program as it stands, every loop serial if it was never scheduled.
+// Compiles a program as it is. Without a schedule all loops are serial.
 codegen::Compiled compile(const ir::Program&, const Target&, Where = Where::current());
 
 }  // namespace ashlar

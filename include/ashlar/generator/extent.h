@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// An extent that is chosen when the generator runs: a number, which the code is then made for, or `dynamic`, a Symbol that each
-// call gives.
+// ExtentParam: an extent that is chosen when the generator runs. It is a constant number, or a
+// Symbol (`dynamic`).
 //
 //   ExtentParam M{"M"}, N{"N", 1024}, K{"K", {.multiple_of = 16}};        // M=64 N=dynamic K=dynamic%32
-//   Input A{"A", f32, {M, K}}, B{"B", f32, {K, N}};                       // A is [64, K]: 64 is folded, K checked at entry
+//   Input A{"A", f32, {M, K}}, B{"B", f32, {K, N}};                       // A is [64, K]: 64 is constant, each call gives K
 //
-// Invariant: it is an Expr of type index, a constant or a Symbol with the Param's name. The facts hold either way: of the
-// Symbol they are checked at entry, a number that breaks them is refused as every value of a Param is.
+// An ExtentParam is an Expr of type index: a constant, or a Symbol that has the Param's name. Its facts hold in both cases. A
+// number that violates one is refused as a value of the Param; each call checks those of a Symbol.
 #include <cstdint>
 
 #include <ashlar/generator/param.h>
@@ -17,13 +17,14 @@ namespace ashlar {
 
 class ExtentParam : public Expr {
  public:
-  // dynamic, unless something else is asked for
+  // Dynamic by default, or `fallback`.
   explicit ExtentParam(const char* name, Symbol::Facts facts = {}, const char* doc = "", Where = Where::current());
   ExtentParam(const char* name, std::int64_t fallback, Symbol::Facts facts = {}, const char* doc = "",
               Where = Where::current());
   ExtentParam(const ExtentParam&) = delete;
   ExtentParam& operator=(const ExtentParam&) = delete;
 
+  // The number, or `otherwise` if it is dynamic.
   std::int64_t number_or(std::int64_t otherwise) const { return number_ < 0 ? otherwise : number_; }
 
  private:

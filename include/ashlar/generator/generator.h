@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// A generator: parameters, arguments, an algorithm and a schedule, turned into objects by the command line tool.
+// Generator: parameters, arguments, an algorithm and a schedule, which the command-line tool turns into object files.
 //
 //   class Scale : public Generator {
 //    public:
@@ -13,8 +13,8 @@
 //   };
 //   ASHLAR_GENERATOR(Scale, "scale");             // ./gen -g scale -o out -e object,header target=x86-64-v3 by=3
 //
-// Arguments are members; their order of declaration is their order in the C interface. Invariant: algorithm() is called once,
-// then schedule() once, on an object that only the tool or instantiate<G>() makes.
+// Arguments are members; the C interface has them in the order of declaration. Only the tool and instantiate<G>() make
+// generators. Each object runs algorithm() once, and then schedule() once.
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -32,12 +32,13 @@ struct Program;
 struct Kernel;
 }  // namespace ir
 
-struct Layout {                                                            // what the caller promises, checked at entry
-  enum Order { inner_unit_stride, dense, any } order = inner_unit_stride;  // last dimension has stride 1; padded rows allowed
-  int align = 0;                                                           // bytes; 0: the element's own
+struct Layout {  // of the data that callers pass; checked by each call
+  // inner_unit_stride: the last dimension has stride 1, and rows may be padded.
+  enum Order { inner_unit_stride, dense, any } order = inner_unit_stride;
+  int align = 0;  // in bytes; 0: the alignment of an element
 };
 
-class Argument : public Tensor {  // a member of a generator
+class Argument : public Tensor {  // a tensor of the interface; a member of a generator
  public:
   Argument(const Argument&) = delete;
   Argument& operator=(const Argument&) = delete;
@@ -46,28 +47,29 @@ class Argument : public Tensor {  // a member of a generator
   Argument() = default;
 };
 
-class Input : public Argument {  // a tensor that the caller gives
+class Input : public Argument {  // a tensor that the kernel reads
  public:
-  Input(const char* name, Type, std::initializer_list<Extent> shape, Layout = {}, Where = Where::current());  // its name in C
-  Input(const char* name, Type, const Shape&, Layout = {}, Where = Where::current());                         // of any rank
+  // `name` is also the name in C.
+  Input(const char* name, Type, std::initializer_list<Extent> shape, Layout = {}, Where = Where::current());
+  Input(const char* name, Type, const Shape&, Layout = {}, Where = Where::current());  // of any rank
 };
 
-struct OutputMay {            // what calls may do with it
-  bool alias_inputs = false;  // be exactly an input's memory, shape and strides
+struct OutputMay {            // what a call may do
+  bool alias_inputs = false;  // pass an input as the output: the same memory, shape and strides
 };
-class Output : public Argument {  // a tensor that the caller gives and the kernel writes, all of it
+class Output : public Argument {  // a tensor that the kernel writes completely
  public:
   using May = OutputMay;
   Output(const char* name, Type, std::initializer_list<Extent> shape, Layout = {}, May = {}, Where = Where::current());
   Output(const char* name, Type, const Shape&, Layout = {}, May = {}, Where = Where::current());
-  Output& operator=(const Tensor&);  // binds the stage that computes it; twice is refused
+  Output& operator=(const Tensor&);  // defines it; a second definition is refused
   Output& operator=(const Output& other) { return *this = static_cast<const Tensor&>(other); }
 
  private:
   Where where_;
 };
 
-class Scalar : public Expr {  // by value in the C interface; narrow floats as their bits
+class Scalar : public Expr {  // a number that each call passes by value; floats of less than 32 bits as their bits
  public:
   Scalar(const char* name, Type, Where = Where::current());
   Scalar(const Scalar&) = default;
@@ -78,20 +80,20 @@ namespace generator {
 struct GeneratorRecord;
 }
 
-class Generator {  // derive, add members, override algorithm() and schedule(), name it by ASHLAR_GENERATOR
+class Generator {  // derive, add members, override algorithm() and schedule(), register with ASHLAR_GENERATOR
  public:
   virtual ~Generator();
   Generator(const Generator&) = delete;
   Generator& operator=(const Generator&) = delete;
-  virtual void algorithm() = 0;      // binds every Output
-  virtual void schedule(Schedule&);  // left out: schedule_by_default (docs/default.md). An empty one leaves serial loops
-  const Target& target() const;      // what code is made for; valid from the constructor on
+  virtual void algorithm() = 0;      // defines the program; must bind every Output
+  virtual void schedule(Schedule&);  // by default schedule_by_default (docs/default.md); an empty one leaves serial loops
+  const Target& target() const;      // the target of the code; valid in constructors too
 
  protected:
-  Generator();  // members register with the generator under construction; refused unless made by the tool or instantiate<G>()
+  Generator();  // members register with the generator under construction; refused outside of the tool and instantiate<G>()
 
-  // In a constructor: the value of a Param does not go with the others. The tool says "parameter NAME=VALUE: expected …" and
-  // the algorithm is never run; the constructor goes on, and what it is refused afterwards is not reported.
+  // For constructors: rejects the value of a Param that does not fit the others. The tool reports "parameter NAME=VALUE:
+  // expected …" and does not run the algorithm. The constructor continues, and later refusals in it are not reported.
   void reject(const char* param, const std::string& expected);
 
  private:
@@ -105,11 +107,11 @@ struct Registration {
   const char* name;
   Generator* (*make)();
   Where where;
-  const char *group, *doc;  // under what --list has it, and what it says of it
+  const char *group, *doc;  // the group and the description that --list prints
   const Registration* next;
 };
 
-// A generator that was made, run and scheduled in this process; a counted handle.
+// A generator that was made and run in this process, and its compiled kernel. A reference-counted handle.
 class AnyInstance {
  public:
   AnyInstance(Generator* (*make)(), const char* name, const Target&,
@@ -118,11 +120,12 @@ class AnyInstance {
   AnyInstance& operator=(const AnyInstance&);
   ~AnyInstance();
   Generator* generator() const;
-  const ir::Program& algorithm() const;  // as algorithm() left it
-  const ir::Program& scheduled() const;  // as schedule() left it
-  std::string trace() const;             // a line a step
-  const ir::Kernel& kernel() const;      // lowered
-  // The kernel, compiled when first called: ashlar_tensor* or the address of a scalar, in the order of declaration.
+  const ir::Program& algorithm() const;  // the program that algorithm() defined
+  const ir::Program& scheduled() const;  // the program after schedule()
+  std::string trace() const;             // one line for each step
+  const ir::Kernel& kernel() const;      // the lowered program
+  // Calls the kernel; the first call compiles it. Arguments, in the order of declaration, are an
+  // ashlar_tensor* for each tensor and the address of each scalar.
   int call(const void* const* arguments, std::size_t count, const ashlar_context* = nullptr) const;
 
  private:
@@ -132,18 +135,18 @@ class AnyInstance {
 
 }  // namespace detail
 
-// A generator in this process, to be called as a function:
+// A generator in this process, which is called like a function:
 //
 //   auto scale = instantiate<Scale>(Target::host(), {{"by", "3"}});
 //   ashlar_tensor x = ..., y = ...;
 //   if (scale(x, y) != ASHLAR_OK) ...              // ashlar_last_error() says why
-//   scale->y;                                      // the generator's own members
+//   scale->y;                                      // members of the generator
 template <class G>
 class Instance : public detail::AnyInstance {
  public:
   using AnyInstance::AnyInstance;
   G* operator->() const { return static_cast<G*>(generator()); }
-  // Tensors as ashlar_tensor, scalars as values of their C type.
+  // Tensors are passed as ashlar_tensor, scalars as values of their C type.
   template <class... A>
   [[nodiscard]] int operator()(const A&... arguments) const {
     const void* pointers[sizeof...(A) + 1] = {&arguments..., nullptr};
@@ -151,21 +154,24 @@ class Instance : public detail::AnyInstance {
   }
 };
 
-// Refused, at the caller's line, for a Param or a value that does not exist, and for everything the tool refuses.
+// Makes and runs a generator. Refused, at the caller's line: an unknown Param, a value that it does not allow, and everything
+// that the tool refuses.
 template <class G>
 [[nodiscard]] Instance<G> instantiate(const Target& target, const std::vector<std::pair<std::string, std::string>>& params = {},
                                       Where where = Where::current()) {
   return Instance<G>([]() -> Generator* { return new G; }, "", target, params, where);
 }
 
-// The command line tool over the generators that are registered; what main() of a generator executable calls.
+// The command-line tool for all registered generators (docs/generators.md, "On the command line"). main() of a generator calls
+// it. Returns the exit code.
 int generator_main(int argc, char** argv);
 
 }  // namespace ashlar
 
 #define ASHLAR_CAT_(a, b) a##b
 #define ASHLAR_CAT(a, b) ASHLAR_CAT_(a, b)
-// ASHLAR_GENERATOR(Class, "name"), or with what `--list` says of it: ASHLAR_GENERATOR(Class, "name", "group", "C = A B")
+// Registers a generator: ASHLAR_GENERATOR(Class, "name"), or with the group and description that `--list` prints:
+// ASHLAR_GENERATOR(Class, "name", "group", "C = A B").
 #define ASHLAR_GENERATOR(Class, name, ...)                                                \
   static const ::ashlar::detail::Registration ASHLAR_CAT(ashlar_registration_, __LINE__)( \
       name, []() -> ::ashlar::Generator* { return new Class; }, ::ashlar::Where::current() __VA_OPT__(, ) __VA_ARGS__)

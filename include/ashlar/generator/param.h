@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// A Param is a C++ value chosen when the generator runs: a tile size, a type, a switch. It reads as its value; next to an Expr
-// it is a number like any other.
+// Param: a C++ value that is chosen when the generator runs, such as a tile size, a type or a switch. It converts to its value;
+// beside an Expr it is a number like any other.
 //
 //   Param<int> edge{"edge", 64, {{32, 64, 128}}, "square cache tile"};   // edge=128 on the command line
 //   Param<Type> T{"T", f32};                                             // T=bf16
 //   Param<Kind> kind{"kind", Kind::box};                                 // kind=binomial, with ParamNames<Kind> below
 //
-// Invariant: the value is fixed when the Param is constructed (from what was asked for, else the fallback) and never changes.
-// A value that does not parse, or is not among the choices, is reported by the tool with the valid ones; the algorithm is then
-// never run. Params are not copied: a copy would be a second name for one knob.
+// The value is set when the Param is constructed, from the command line or else the default, and never changes. A value that
+// does not parse, or is not allowed, is refused: the tool prints the allowed values and does not run the algorithm. A Param
+// cannot be copied, because a copy would be a second Param of the same name.
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@
 
 namespace ashlar {
 
-// The names of an enum's values on the command line. Specialise it for an enum that is used as a Param:
+// The names of an enum's values on the command line. Specialize it for an enum that is used as a Param:
 //   template <> struct ashlar::ParamNames<Kind> { static constexpr NamedValue<Kind> values[] = {{"box", Kind::box}, ...}; };
 template <class E>
 struct NamedValue {
@@ -36,14 +36,14 @@ struct ParamNames;
 namespace detail {
 
 struct ParamInfo {
-  std::string name, type, fallback, doc;  // the type as --help shows it, the fallback as it would be written after `name=`
+  std::string name, type, fallback, doc;  // type as in --help; fallback as it would be written after `name=`
   std::vector<std::string> choices;       // empty: any value of the type, or of the range
-  std::string value;                      // the one in force
-  std::string range = {};                 // "1 to 4096"; empty: none was stated
-  bool in_range = true;                   // is the fallback?
+  std::string value;                      // the value in use
+  std::string range = {};                 // "1 to 4096"; empty: no range
+  bool in_range = true;                   // whether the fallback is in the range
 };
 
-// Made by between() alone, so that a list in braces stays a list of choices.
+// An inclusive range of values. Only between() makes one, so a list in braces is always a list of choices.
 template <class T>
 class Between {
  public:
@@ -54,14 +54,14 @@ class Between {
   Between(T l, T h) : low(l), high(h) {}
 };
 
-// Registers a Param with the generator under construction; returns the text that was asked for, or nothing. Outside a
-// generator a Param simply has its fallback.
+// Registers a Param with the generator under construction. asked() is the text that the command line gives, or null. Outside of
+// a generator a Param has its default.
 class ParamEntry {
  public:
   explicit ParamEntry(ParamInfo);
   const std::string* asked() const { return asked_; }
-  void accept(std::string text);         // the value in force
-  void reject(std::string_view wanted);  // asked() is none of the values: `wanted` says which ones are valid
+  void accept(std::string text);         // the text of the value in use
+  void reject(std::string_view wanted);  // asked() is not allowed; `wanted` says which values are
  private:
   const std::string* asked_ = nullptr;
   std::size_t place_ = 0;
@@ -73,7 +73,7 @@ bool parse_real(std::string_view, double*);
 bool parse_type(std::string_view, Type*);
 std::string integer_text(std::int64_t);
 std::string unsigned_text(std::uint64_t);
-std::string real_text(float);  // the shortest that reads back as the same number
+std::string real_text(float);  // the shortest text that reads back as the same number
 std::string real_text(double);
 std::string type_text(Type);  // "f32"
 std::string type_names();     // "bool, i8, …"
@@ -161,20 +161,20 @@ struct ParamFormat<E> {
 
 }  // namespace detail
 
-// The values of a Param that are allowed, both ends included:  Param<int> block{"block", 384, between(1, 4096)};
+// An inclusive range of allowed values:  Param<int> block{"block", 384, between(1, 4096)};
 template <Number T>
 detail::Between<T> between(T low, T high) {
   return detail::Between<T>::made(low, high);
 }
 
 template <class T>
-class Param {  // NAME=VALUE on the command line: a number, bool, enum, Type or text, known when the generator runs
+class Param {  // NAME=VALUE on the command line: a number, bool, enum, Type or text
  public:
-  struct Choices {  // {{32, 64, 128}}
+  struct Choices {  // the allowed values: {{32, 64, 128}}
     std::initializer_list<T> of;
   };
   Param(const char* name, T fallback, const char* doc = "") : value_(fallback) { choose(name, {}, doc); }
-  // With the values to choose from: the tuner's space; anything else is refused.
+  // With the list of allowed values. Others are refused.
   Param(const char* name, T fallback, Choices choices, const char* doc = "") : value_(fallback) {
     choose(name, choices.of, doc);
   }
@@ -184,13 +184,13 @@ class Param {  // NAME=VALUE on the command line: a number, bool, enum, Type or 
   Param(const Param& other) : value_(other.value_) { no_copy(); }
   Param& operator=(const Param&) { return no_copy(), *this; }
 
-  operator const T&() const { return value_; }  // so that it is used as the value
+  operator const T&() const { return value_; }  // a Param is used as its value
   const T& operator*() const { return value_; }
   Expr operator()(Operand v) const
     requires std::same_as<T, Type>
   {
     return value_(v);
-  }  // converts as a Type does
+  }  // converts, as Type does
 
   friend auto operator-(const Param& a)
     requires Number<T>
@@ -202,7 +202,7 @@ class Param {  // NAME=VALUE on the command line: a number, bool, enum, Type or 
   {
     return ~*a;
   }
-  // Param with Param is C++ arithmetic. Without these it would be ambiguous between a number and an Expr.
+  // Two Params are combined in C++ arithmetic. Without these overloads, a number and an Expr would match equally well.
   friend auto operator+(const Param& a, const Param& b)
     requires Number<T>
   {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Instructions of AArch64 (NEON, 128 bits) that multiply and add several neighbours at once, for tensorize.
+// AArch64 instructions (NEON, 128 bits) that multiply several neighbours and add the products, for tensorize.
 //
 //   acc.tensorize(lane, arm::sdot());        // for lane in 4, for k in 4: acc[lane] += i32(A[k]) * i32(B[lane, k])
 //
-// Each takes its tiles by value, so accumulators may lie in Scope::registers. What they compute is what their descriptions say,
-// to the bit, but for what an argument owns up to.
+// Tiles are passed by value, so accumulators may lie in Scope::registers. Each instruction computes what its description says,
+// to the bit, unless an argument allows a difference.
 #include <ashlar/instructions/intrinsic.h>
 
 namespace ashlar::arm {
 
 enum class Left {
   broadcast,  // a[k]: the same elements for all lanes
-  rows,       // a[i, k]: each lane its own
-  lanes,      // a[r, k], of four rows: c and a [4, 4], an instruction a row, which takes its lane of a's register
+  rows,       // a[i, k]: elements of its own for each lane
+  lanes,      // a[r, k], four rows: c and a [4, 4]. One instruction for each row, which takes its lane of a's register
 };
 
 // c[i] += sum over k in 4 of i32(a) * i32(b[i, k]): c i32[4], b [4, 4]. sdot: both i8; udot: both u8, c u32; usdot: a u8, b i8.
@@ -24,26 +24,27 @@ Intrinsic usdot(Left = Left::broadcast, Where = Where::current());
 
 // c[i, j] += sum over k in 8 of i32(a[i, k]) * i32(b[j, k]): c i32[2, 2], a and b [2, 8]. Types as above (ummla: c u32). Need
 // i8mm.
+// i8mm.
 Intrinsic smmla(Where = Where::current());
 Intrinsic ummla(Where = Where::current());
 Intrinsic usmmla(Where = Where::current());
 
-// c[i, j] += a[i, 0] * b[0, j], by fma: f32, c [4, 4], a [4, 1], b [1, 4]. Four instructions, fmla by lane.
+// c[i, j] += a[i, 0] * b[0, j], with fma: f32, c [4, 4], a [4, 1], b [1, 4]. Four instructions, fmla by lane.
 Intrinsic fmla_by_lane(Where = Where::current());
 
-// c[i, j] += i32(a[i, 0]) * i32(b[0, j]): i8, c i32[4, 4], a [4, 1], b [1, 4]. Four instructions, smlal by lane of elements
-// extended to 16 bits. For processors without dotprod.
+// c[i, j] += i32(a[i, 0]) * i32(b[0, j]): i8, c i32[4, 4], a [4, 1], b [1, 4]. Four instructions, smlal by lane, on elements
+// that are extended to 16 bits. For processors without dotprod.
 Intrinsic smlal_by_lane(Where where = Where::current());
 
-// c[i] += sum over k in 2 of f32(a[k]) * f32(b[i, k]), by fma: c f32[4], a bf16[2] (or [4, 2]), b bf16[4, 2]; lanes: c [4, 4].
-// Two instructions, bfmlalb for k = 0 and bfmlalt for k = 1, which round as the description does. Needs bf16.
+// c[i] += sum over k in 2 of f32(a[k]) * f32(b[i, k]), with fma: c f32[4], a bf16[2] (or [4, 2]), b bf16[4, 2]; lanes: c [4,
+// 4]. Two instructions, bfmlalb for k = 0 and bfmlalt for k = 1, which round as described. Needs bf16.
 Intrinsic bfmlal(Left = Left::broadcast, Where = Where::current());
 
-// bfdot and bfmmla add two products before they add the sum to what was there, round the steps to odd, take subnormal numbers
-// for 0, and with FEAT_EBF16 may round otherwise again: their sums differ in last places, from the interpreter's and between
-// machines. Where all products and sums are exact, as of small integers, they do not.
+// bfdot and bfmmla add two products before they add the sum to the accumulator, round these steps to odd, treat subnormal
+// numbers as 0, and may round differently again with FEAT_EBF16. So their sums differ in the last places, from the
+// interpreter's and between machines, unless all products and sums are exact, as for small integers.
 enum class Rounding { of_machine };
-Intrinsic bfdot(Rounding, Left = Left::broadcast, Where = Where::current());  // as bfmlal, one instruction
+Intrinsic bfdot(Rounding, Left = Left::broadcast, Where = Where::current());  // as bfmlal, in one instruction
 // c[i, j] += sum over k in 4 of f32(a[i, k]) * f32(b[j, k]): c f32[2, 2], a and b bf16[2, 4].
 Intrinsic bfmmla(Rounding, Where = Where::current());
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Intrinsics of the user's own: what an instruction (or a function, or an engine) means, and how each back end says it.
+// Intrinsics of your own: the meaning of an instruction (or a function, or an accelerator), and its text for each back end.
 //
 //   Intrinsic dot4 = intrinsic("dot4", [](Meaning& m) {
 //     Tensor a = m.read("a", i8, {8, 4}), b = m.read("b", i8, {8, 4});
@@ -11,13 +11,14 @@
 //   });
 //   s[C].tensorize(i, dot4);
 //
-// The description is one value in this language: elementwise, or a sum that starts from 0 (write) or from what was there
-// (accumulate). Each operand is read at indices that are variables of the description, a different one for each dimension.
-// tensorize proves that a loop does just that, and the call takes the loop's place; the interpreter runs the description.
+// The description is one value in the language: elementwise, or a sum that starts from 0 (write) or from the old value
+// (accumulate). Each operand is read at variables of the description, a different one for each dimension. tensorize proves that
+// a loop computes exactly this, and replaces the loop by the call. The interpreter runs the description.
 //
-// Texts name operands in braces: {a.ptr} the address of a tile's first element, {a.stride0} the distance of its rows in
-// elements, {name} a parameter or a Symbol. A stride that the text does not name must be that of a row-major tile without gaps.
-// Invariant: an Intrinsic that exists is well formed: what is not is refused, at the line that says it, when it is described.
+// Texts name operands in braces: {a.ptr} is the address of a tile's first element, {a.stride0} the distance between its rows in
+// elements, {name} a parameter or a Symbol. A stride that the text does not name must be that of a dense row-major tile.
+//
+// An Intrinsic is well formed: errors in a description are refused at their line, when it is made.
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
@@ -31,7 +32,7 @@ namespace ashlar {
 
 enum class Backend { c, llvm, ptx, spirv };
 
-struct Held {  // who holds an element of a fragment: the lane, and which of its registers
+struct Held {  // the place of an element of a fragment: the lane that holds it, and in which of its registers
   Expr lane, slot;
 };
 inline Held held(Operand lane, Operand slot) { return {value_of(lane), value_of(slot)}; }
@@ -40,18 +41,18 @@ namespace ir {
 struct Intrinsic;
 }
 namespace detail {
-struct Described;  // what was said so far
+struct Described;  // the description so far
 }
 
-class Meaning {  // what is said of an intrinsic, inside of intrinsic(name, lambda)
+class Meaning {  // receives the description, inside of intrinsic(name, lambda)
  public:
   Meaning(const char* name, Where);
   ~Meaning();
   Meaning(const Meaning&) = delete;
   Meaning& operator=(const Meaning&) = delete;
 
-  // Operands, in any scope (of a user's scope the alignment is the tile's too). Extents are numbers or Symbols: a Symbol takes
-  // the extent that is found, within its facts.
+  // Declare an operand, in any scope. (In a scope of your own, the tile has its alignment too.) Extents are numbers, or
+  // Symbols: a Symbol takes the extent that tensorize finds, within its facts.
   template <std::size_t N>
   Tensor read(const char* name, Type type, const Extent (&extents)[N], Scope scope = Scope::global,
               Where w = Where::current()) {
@@ -67,10 +68,12 @@ class Meaning {  // what is said of an intrinsic, inside of intrinsic(name, lamb
                     Where w = Where::current()) {
     return operand(name, type, extents, N, scope, 2, w);
   }
-  Expr parameter(const char* name, Type, Where = Where::current());  // unified with the site: one value for the whole tile
+  // A value that is the same for the whole tile. tensorize finds it.
+  Expr parameter(const char* name, Type, Where = Where::current());
 
+  // The description, over the whole extent of the result.
   template <class F>
-  void means(const Tensor& result, F&& value, Where w = Where::current()) {  // the description, over the result's whole extent
+  void means(const Tensor& result, F&& value, Where w = Where::current()) {
     static_assert(detail::written_out_parameters<F>, "means: write the parameters as Var, not auto, so that the rank is known");
     if constexpr (detail::written_out_parameters<F>) {
       constexpr std::size_t rank = detail::arity<decltype(&std::remove_cvref_t<F>::operator())>::value;
@@ -78,8 +81,8 @@ class Meaning {  // what is said of an intrinsic, inside of intrinsic(name, lamb
       means_(result, detail::build<rank>(result.name(w), extents.data(), value, w), w);
     }
   }
-  // A fragment: which of `lanes` lanes holds element (i, j, ...), in which of its registers. Each lane's register holds one
-  // element, and each element has one place.
+  // The map of a fragment: which of the `lanes` lanes holds element (i, j, ...), and in which of its registers. Each register
+  // of a lane holds one element, and each element has one place.
   template <class F>
   void holds(const Tensor& fragment, int lanes, F&& map, Where w = Where::current()) {
     static_assert(detail::written_out_parameters<F>, "holds: write the parameters as Var, not auto, so that the rank is known");
@@ -92,8 +95,8 @@ class Meaning {  // what is said of an intrinsic, inside of intrinsic(name, lamb
       holds_(fragment, lanes, vars, h, w);
     }
   }
-  // A tile in shared memory of which each lane gives the text an address of its own, {tile.ptr}: element (i, j, ...) lies in
-  // the run of elements from the address that `lane` gives, `slot` elements behind it. Runs start at multiples of their size.
+  // A tile in shared memory for which each lane passes an address of its own, {tile.ptr}, to the text. Element (i, j, ...) lies
+  // `slot` elements after the address that `lane` passes. Runs start at multiples of their size.
   //
   //   m.address(rows, 32, [](Var i, Var j) { return held(i % 16 + j / 8 * 16, j % 8); });      ldmatrix.x4: a row of 8 for each
   template <class F>
@@ -109,9 +112,9 @@ class Meaning {  // what is said of an intrinsic, inside of intrinsic(name, lamb
       address_(tile, lanes, vars, h, w);
     }
   }
-  void emit(Backend, const char* text, Where = Where::current());          // how a back end says it
-  void asynchronous(Backend, const char* wait, Where = Where::current());  // complete once this text has waited for {token}
-  void needs(const char* feature, Where = Where::current());               // of the target
+  void emit(Backend, const char* text, Where = Where::current());          // the text for a back end
+  void asynchronous(Backend, const char* wait, Where = Where::current());  // complete after this text has waited for {token}
+  void needs(const char* feature, Where = Where::current());               // a feature that the target must have
 
  private:
   friend class Intrinsic;
@@ -123,18 +126,19 @@ class Meaning {  // what is said of an intrinsic, inside of intrinsic(name, lamb
   detail::Described* state_;
 };
 
-class Intrinsic {  // described and checked; what tensorize takes
+class Intrinsic {  // a complete description; the argument of tensorize
  public:
-  // Checks the whole and keeps it; what `intrinsic` does.
+  // Checks the description and keeps it. `intrinsic` calls it.
   static Intrinsic seal(const Meaning&);
   std::string_view name() const;
   const ir::Intrinsic& node() const { return *node_; }
 
  private:
   explicit Intrinsic(const ir::Intrinsic* node) : node_(node) {}
-  const ir::Intrinsic* node_;  // lives as long as the process
+  const ir::Intrinsic* node_;  // kept until the process ends
 };
 
+// Describes an intrinsic: the lambda states operands, meaning and texts. Refused, at its line: an error in the description.
 template <class F>
 Intrinsic intrinsic(const char* name, F&& describe, Where w = Where::current()) {
   Meaning m(name, w);

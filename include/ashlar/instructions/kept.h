@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Intrinsics behind their handles: each that was described is kept for as long as the process lives, so that a schedule that is
-// replayed finds the one it means, by its name and a digest of all that it says.
+// The store of intrinsics behind their handles. It keeps each until the process ends, so that a replayed schedule finds the one
+// that it names, by its name and a digest of the complete description.
 #include <string>
 
 #include <ashlar/ir/device.h>
@@ -13,6 +13,7 @@ const char* name_of(Backend);  // "llvm"
 
 std::string digest_of(const ir::Intrinsic&);
 const ir::Intrinsic* keep_intrinsic(ir::Intrinsic);
-const ir::Intrinsic* find_intrinsic(const std::string& name, const std::string& digest);  // null: this process described none
+// Null if this process has not described it.
+const ir::Intrinsic* find_intrinsic(const std::string& name, const std::string& digest);
 
 }  // namespace ashlar::schedule

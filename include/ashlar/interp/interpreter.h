@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The reference interpreter: what a program means, run one value at a time with every access checked.
+// The reference interpreter. It defines what a program means: it runs one value at a time and checks every access.
 //
-//   run_algorithm   the stage definitions alone, each point computed when a reader first asks for it. The oracle: it shares
-//                   nothing with schedules, regions or lowering.
-//   run(Program)    the scheduled tree: nests, loops, parts, blocks, allocations with their derived boxes and layouts.
-//                   Parallel, vectorized and unrolled loops run serially (their marks promise that this changes nothing; on
-//                   demand, two iterations that touch one element are looked for).
-//   run(Kernel)     the lowered form, flat addresses and vector lanes included; launches thread by thread, with barriers,
-//                   asynchronous copies that land as late as they may, and on demand a search for races (docs/parallel.md).
+//   run_algorithm   runs the definitions of the stages alone, each point when a reader first needs it. This is the oracle: it
+//                   shares nothing with schedules, regions or lowering.
+//   run(Program)    runs the scheduled tree: nests, loops, parts, blocks, allocations with their boxes and layouts. Parallel,
+//                   vectorized and unrolled loops run serially, since their marks promise that this changes nothing. On request
+//                   it searches for two iterations that access one element.
+//   run(Kernel)     runs the lowered form, with flat addresses and vector lanes. Launches run thread by thread, with barriers.
+//                   Asynchronous copies arrive as late as they may. On request it searches for races (docs/parallel.md).
 //
-// Invariant: a run that returns has read only what was written before, inside its box; anything else is a RunError that
-// names the stage, the iteration and the index.
+// Invariant: a run that returns has read only elements that were written before, inside of their boxes. Anything else is a
+// RunError, which names the stage, the iteration and the index.
 //
 //   interp::Arguments args{Array::zeros(f32, {64, 32}), Array::zeros(f32, {32, 48}), Array::zeros(f32, {64, 48})};
 //   interp::Counters n = interp::run_algorithm(matmul, args);   // args[2].array now holds the product
@@ -32,7 +32,7 @@
 
 namespace ashlar::interp {
 
-// A tensor of the caller: `bytes` holds it, strides count elements (empty: dense, row-major).
+// A tensor of the caller: `bytes` holds its elements. Strides count elements; without strides it is dense and row-major.
 struct Array {
   Type type;
   std::vector<std::int64_t> shape, strides;
@@ -41,14 +41,14 @@ struct Array {
   static Array zeros(Type, std::vector<std::int64_t> shape);
   static Array make(Type, std::vector<std::int64_t> shape, const std::function<double(std::span<const std::int64_t>)>& value);
   std::int64_t elements() const;                                   // the product of the shape
-  std::int64_t offset(std::span<const std::int64_t> index) const;  // in elements; InternalError outside the shape
+  std::int64_t offset(std::span<const std::int64_t> index) const;  // in elements; InternalError outside of the shape
   ir::Value at(std::span<const std::int64_t> index) const;
-  double real(std::initializer_list<std::int64_t> index) const;  // as a double, whatever the type
+  double real(std::initializer_list<std::int64_t> index) const;  // as a double, for every type
   std::int64_t integer(std::initializer_list<std::int64_t> index) const;
   void set(std::span<const std::int64_t> index, const ir::Value&);
 };
 
-// One actual argument: an array, or the value of a Scalar.
+// An argument of a run: an array, or the value of a Scalar.
 struct Actual {
   Actual(Array a) : array(std::move(a)) {}
   Actual(ir::Value v) : scalar(v), is_scalar(true) {}
@@ -56,26 +56,26 @@ struct Actual {
   ir::Value scalar;
   bool is_scalar = false;
 };
-using Arguments = std::vector<Actual>;  // in the order of declaration, outputs included with their shapes
+using Arguments = std::vector<Actual>;  // in the order of declaration; outputs are arrays of their shapes
 
 struct Options {
   enum class Order { forward, reverse, shuffled } parallel_order = Order::forward;
-  std::uint64_t seed = 0;  // of the shuffle
-  // A tensorized loop of a scheduled program: by the meaning of its intrinsic, or by the loops that it stands for.
+  std::uint64_t seed = 0;  // for Order::shuffled
+  // How a tensorized loop runs: by the description of its intrinsic, or as the loops that it replaced.
   enum class Intrinsics { described, erased } intrinsics = Intrinsics::described;
-  int vscale = 2;  // of scalable vectors: how many times the lanes that are written (ir/vscale.h)
-  // Every two conflicting accesses must be ordered: of launches, by synchronisation; of a scheduled program, by loops whose
-  // iterations do not run at once.
+  int vscale = 2;  // the factor of scalable vectors: lanes are this multiple of those that are written (ir/vscale.h)
+  // Checks that conflicting accesses are ordered: in launches by synchronization, in scheduled programs by loops whose
+  // iterations do not run at the same time.
   bool races = false;
-  bool layouts = false;         // a scheduled program: points share an element of a layout in rings alone
-  std::int64_t max_blocks = 0;  // a scheduled program: how often its blocks may execute, over all (0: without end)
+  bool layouts = false;         // of a scheduled program: checks that points share an element of a layout only in rings
+  std::int64_t max_blocks = 0;  // of a scheduled program: the limit for executions of blocks, in total (0: none)
 };
 
 struct Counters {
-  std::map<ir::Id, std::int64_t> evaluations;  // of each stage: how often its value expressions were evaluated (inits apart)
-  std::map<ir::Id, std::int64_t> bytes_of;     // of each temporary: the largest box it was given, in bytes
-  std::int64_t peak_bytes = 0;                 // most bytes of temporaries alive at once
-  std::int64_t allocations = 0;                // entries of temporaries into life
+  std::map<ir::Id, std::int64_t> evaluations;  // for each stage, how often its values were evaluated (without initial values)
+  std::map<ir::Id, std::int64_t> bytes_of;     // for each temporary, the bytes of its largest box
+  std::int64_t peak_bytes = 0;                 // the maximum bytes of live temporaries
+  std::int64_t allocations = 0;                // the number of times that temporaries were allocated
 };
 
 class RunError : public std::exception {
@@ -86,8 +86,8 @@ class RunError : public std::exception {
     uninitialised,
     broken_promise,
     overflow,
-    limit,  // Options::max_blocks
-    // launches (docs/parallel.md, "What the interpreter reports")
+    limit,  // Options::max_blocks was reached
+    // Launches (docs/parallel.md, "What the interpreter reports").
     deadlock,
     divergence,
     synchronisation,
@@ -97,27 +97,28 @@ class RunError : public std::exception {
   RunError(Kind k, std::string text) : kind(k), text_(std::move(text)) {}
   const char* what() const noexcept override { return text_.c_str(); }
   Kind kind;
-  std::vector<Where> lines;          // launches: of the statements concerned, as the text names them
-  std::vector<std::string> buffers;  // launches: what was accessed or waited for
+  std::vector<Where> lines;          // of launches: the lines of the statements that the text names
+  std::vector<std::string> buffers;  // of launches: what was accessed or waited for
 
  private:
   std::string text_;
 };
 
+// Run a program or a kernel on the arguments, and write the outputs into their arrays. Fail with a RunError.
 Counters run_algorithm(const ir::Program&, Arguments&);
 Counters run(const ir::Program&, Arguments&, const Options& = {});
 Counters run(const ir::Kernel&, Arguments&, const Options& = {});
 
-// Symbols solved from the shapes, in order of declaration; refused (RunError::Kind::arguments) where a shape, a fact or an
-// assumption does not hold. `steps`: strides of arguments need no solving, they come from the arrays.
+// Solves the symbols from the shapes, in order of declaration. A shape, a fact or an assumption that does not hold is a
+// RunError of Kind::arguments. Strides of arguments come from the arrays.
 std::map<ir::Id, std::int64_t> solve_symbols(const std::vector<ir::Argument>&, const std::map<ir::Id, ir::Buffer>&,
                                              const std::map<ir::Id, ir::Symbol>&, const std::vector<Expr>& assumptions,
                                              const Arguments&);
 
-// "" if equal (all NaNs equal, -0 and +0 not), else the first element that differs: "[3, 4]: 1.5, expected 1.25; 12 of 64
-// differ".
+// "" if the arrays are equal, otherwise the first difference: "[3, 4]: 1.5, expected 1.25; 12 of 64 differ". All NaNs are
+// equal; -0 and +0 differ.
 std::string difference(const Array& found, const Array& expected);
-// The same with a bound on the error relative to the larger magnitude, and an absolute one.
+// The same with two bounds on the error: relative to the larger magnitude, and absolute.
 std::string difference(const Array& found, const Array& expected, double relative, double absolute);
 
 }  // namespace ashlar::interp

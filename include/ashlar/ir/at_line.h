@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// While an AtLine lives, refusals and the steps of a schedule stand at its line: a function that makes many steps is one call
-// of its user's, and so is what is said of it. Of several the first one counts, which is the outermost call.
+// AtLine: while one lives, refusals and steps of the schedule show its line. A function that makes many steps is thus one call
+// of its user. If several live, the first one counts, which is the outermost call.
 //
 //   void my_family(Schedule& s, const Stage& stage, Where where = Where::current()) {
 //     const AtLine at(where);
@@ -18,7 +18,7 @@ class AtLine {
   AtLine(const AtLine&) = delete;
   AtLine& operator=(const AtLine&) = delete;
 
-  static Where of(Where where);  // the line that counts on this thread: the first one's, or `where` where none lives
+  static Where of(Where where);  // the line to show on this thread: the first AtLine's, or `where` if none lives
 
  private:
   bool first_;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Expressions: immutable reference-counted trees of one plain node type.
+// Expressions: immutable, reference-counted trees of one plain node type.
 //
-//   ir::Node   op, type, payload (a constant, or the id of a variable or buffer), operands, the line it was written on
-//   Expr       a counted handle to a node; what users hold. Copying an Expr shares the node.
+//   ir::Node   op, type, payload (a constant, or the id of a variable or buffer), operands, and the source line
+//   Expr       a reference-counted handle to a node, which users hold. Copies share the node.
 //
-// Invariants: a node never changes after it is made; its structural hash (op, type, payload, operands; never the line)
-// is computed once. Equality starts with the pointer, then the hash. Nodes are not hash-consed: two user lines give two
-// nodes. Semantics of every Op stand in docs/ir.md.
+// Invariants: a node never changes. Its structural hash (op, type, payload, operands; not the line) is computed once. Equality
+// compares pointers, then hashes. Nodes are not hash-consed: two source lines give two nodes. docs/ir.md defines the value of
+// every Op.
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -35,18 +35,18 @@ void not_assigned() {
 template <class T>
 concept Number =
     std::floating_point<T> ||
-    (std::integral<T> && !detail::one_of<T, char, wchar_t, char8_t, char16_t, char32_t>);  // bool counts; 'a' does not
+    (std::integral<T> && !detail::one_of<T, char, wchar_t, char8_t, char16_t, char32_t>);  // with bool, without characters
 
 namespace ir {
 
-using Id = std::uint64_t;  // identity of a variable, buffer, stage, loop, ...; 0 is "none"
+using Id = std::uint64_t;  // identifies a variable, buffer, stage, loop, ...; 0 is "none"
 
 enum class Op : std::uint8_t {
   // leaves
   int_const,    // payload i: integers, index, bool (0 or 1)
-  float_const,  // payload f: any float type, already rounded to it
+  float_const,  // payload f: any floating-point type, already rounded to it
   var,          // payload id, name: loop and iteration variables, symbols, scalars, lets
-  load,         // payload id: a buffer. args: one index a dimension. After lowering: one flat element address [, mask]
+  load,         // payload id: a buffer. args: one index for each dimension. Lowered: one flat element address [, mask]
   // one operand
   neg,
   bit_not,
@@ -76,7 +76,7 @@ enum class Op : std::uint8_t {
   erf,
   erfc,
   sigmoid,  // 1 / (1 + exp(-x))
-  // fast forms: cheaper, with larger bounds; the same bits everywhere too (docs/ir.md, "Math functions")
+  // Fast forms: cheaper, with larger error bounds; also the same bits everywhere (docs/ir.md, "Math functions").
   fast_rsqrt,
   fast_exp,
   fast_exp2,
@@ -98,13 +98,13 @@ enum class Op : std::uint8_t {
   popcount,
   clz,
   ctz,
-  rare,  // of a bool: itself. As the condition of a select: the first arm may be branched around
+  rare,  // of a bool: the bool. As the condition of a select: the first arm may be branched around
   // two operands
   add,
   sub,
   mul,
-  div,  // integers: floor; floats: IEEE
-  mod,  // integers: floor; floats: x - floor(x / y) * y
+  div,  // integers: rounds down; floats: IEEE
+  mod,  // integers: the remainder of div; floats: x - floor(x / y) * y
   trunc_div,
   trunc_rem,
   min,
@@ -121,12 +121,12 @@ enum class Op : std::uint8_t {
   rounding_shr,
   mul_high_rounding,
   mul_high,  // the upper half of the exact product
-  add_sat,   // clamped to the type
+  add_sat,   // clamps to the range of the type
   sub_sat,
   halving_add,           // floor((a + b) / 2)
   rounding_halving_add,  // floor((a + b + 1) / 2)
   halving_sub,           // floor((a - b) / 2), wraps
-  abs_diff,              // |a - b|, of the unsigned type of the same width
+  abs_diff,              // |a - b|, in the unsigned type of the same width
   eq,
   ne,
   lt,
@@ -135,13 +135,13 @@ enum class Op : std::uint8_t {
   ge,
   logic_and,
   logic_or,
-  // three
-  select,  // the arm not taken is not evaluated
+  // three operands
+  select,  // the other arm is not evaluated
   fma,
-  in_range,  // value, low, high (half open): the value; a promise
-  // any number
-  call,  // payload id: a function in C (ir/function.h), name: its symbol
-  // vectors: only after lowering
+  in_range,  // value, low, high: the value; promises low <= value < high
+  // any number of operands
+  call,  // payload id: a C function (ir/function.h), name: its symbol
+  // vectors, only after lowering
   ramp,       // base, stride: base + lane * stride; type.lanes lanes
   broadcast,  // one scalar in every lane
 };
@@ -150,14 +150,14 @@ struct Node {
   mutable std::uint32_t refs;
   Op op;
   Type type;
-  std::uint32_t count;  // operands
+  std::uint32_t count;  // the number of operands
   std::uint64_t hash;
   union {
     std::int64_t i;
     double f;
     Id id;
   };
-  const char* name;  // var, load, call: a name for people, interned; otherwise null
+  const char* name;  // of var, load, call: an interned name for printing; otherwise null
   Where where;
   const Expr* args;  // `count` of them, stored behind the node
 };
@@ -167,9 +167,9 @@ struct Node {
 class Expr {
  public:
   Expr() = default;  // empty; using it is refused
-  // explicit: a number has no type until it meets one. Implicit, max(x, 0) would prefer max(Expr, Expr) and make 0 an i32.
+  // Explicit, because a number alone has no type: otherwise max(x, 0) would select max(Expr, Expr) and make 0 an i32.
   template <Number T>
-  explicit Expr(T value, Where where = Where::current())  // typed as in C++
+  explicit Expr(T value, Where where = Where::current())  // with its C++ type
       : Expr(of_number(value, where)) {}
   Expr(const Expr&);
   Expr(Expr&& other) noexcept : node_(other.node_) { other.node_ = nullptr; }
@@ -190,7 +190,7 @@ class Expr {
   Type type() const;  // refused on an empty Expr
   const ir::Node* node() const { return node_; }
   bool empty() const { return node_ == nullptr; }
-  // Takes over one count of `node`; what the builders in ir/build.h use.
+  // Takes over one reference to `node`, for the builders of ir/build.h.
   static Expr adopt(const ir::Node* node) {
     Expr e;
     e.node_ = node;
@@ -224,7 +224,7 @@ class Expr {
       return integer({std::signed_integral<T> ? Type::Code::signed_ : Type::Code::unsigned_, sizeof(T) * 8},
                      static_cast<std::int64_t>(value), where);
   }
-  void drop() const;  // gives back the count
+  void drop() const;  // releases the reference
   static Expr integer(Type, std::int64_t, Where);
   static Expr real(Type, double, Where);
 

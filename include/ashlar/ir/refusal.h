@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// A Refusal says why something the user asked for was not done: what was expected, what was found, where (the line of the
-// user's call), and for illegal schedules two conflicting iterations. It travels as the C++ exception RefusalError inside
-// the library; Schedule::attempt returns it as a value; the generator tool prints it and exits.
+// Refusals. A Refusal says why a request of the user was not carried out: what was expected, what was found, the line of the
+// user's call, and for an illegal step two conflicting iterations. Inside of the library it is the exception RefusalError;
+// Schedule::attempt returns it as a value; the generator tool prints it and exits.
 //
 //   matmul.cpp:31: vectorize(k): expected a loop whose iterations are independent, found a reduction of `C`
 //     conflict: iterations k=0 and k=1 both update C[0, 0]
@@ -17,7 +17,7 @@ namespace ashlar {
 struct Refusal {
   std::string primitive, expected, found, conflict;
   Where where = {};
-  std::string text() const;  // the sentence(s) above; file names without their folders
+  std::string text() const;  // the message above, with file names without folders
 };
 
 class RefusalError : public std::exception {
@@ -30,9 +30,10 @@ class RefusalError : public std::exception {
   std::string text_;
 };
 
+// Throws a RefusalError.
 [[noreturn]] void refuse(std::string primitive, std::string expected, std::string found, Where, std::string conflict = {});
 
-// A broken invariant of the compiler itself: a bug, never the user's fault.
+// A violated invariant of the compiler: a bug of Ashlar, never of the user's program.
 class InternalError : public std::exception {
  public:
   explicit InternalError(std::string text) : text_("internal error: " + std::move(text)) {}
@@ -42,6 +43,6 @@ class InternalError : public std::exception {
   std::string text_;
 };
 
-std::string location(Where);  // "matmul.cpp:31", without folders: the same text in every checkout
+std::string location(Where);  // "matmul.cpp:31", without folders, so that the text does not depend on the checkout
 
 }  // namespace ashlar

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Where a temporary lives. A class, not an enum: users add scratchpads.
+// Scopes: the memory that a temporary lies in. A class and not an enum, so that users can add scratchpads.
 //
-//   global     the workspace (or the allocator of the context); any size known at the call
-//   stack      the stack of the thread that computes it: needs a constant bound of at most 256 KiB
-//   registers  a contract: after unrolling and vectorizing every index is constant and the values fit the register file
-//   shared, fragment, tile   memories of parallel hardware
+//   global     the workspace, or the allocator of the context; of any size, which the call determines
+//   stack      the stack of the thread that computes it; needs a constant bound of at most 256 KiB
+//   registers  requires that after unrolling and vectorizing all indices are constant and the values fit the register file
+//   shared, fragment, tile   memories of devices
 #include <cstdint>
 #include <string_view>
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The axes of parallel hardware that a loop can be bound to.
+// Thread axes: what a loop of a device can be bound to.
 //
 //   block_x, block_y, block_z      the blocks of a grid
 //   cluster_x                      the blocks of a cluster
 //   thread_x, thread_y, thread_z   the threads of a block; x runs fastest
-//   warp, lane                     the same threads, seen as warps of lanes
-//   threads                        all of the block's, flattened, however many the rest of the schedule makes: for cooperative
-//                                  copies. A loop longer than that runs in strides of them
+//   warp, lane                     the same threads, as warps of lanes
+//   threads                        all threads of the block, flattened, however many the rest of the schedule makes: for
+//                                  cooperative copies. A longer loop runs in strides of that number
 //
-// A launch has one shape: thread axes and warp and lane are not mixed in one launch.
+// A launch has one shape, so it uses either thread axes or warp and lane.
 #include <cstdint>
 
 namespace ashlar {
@@ -27,8 +27,9 @@ inline constexpr ThreadAxis warp{2, 0}, lane{3, 0}, cluster_x{4, 0}, threads{5, 
 
 namespace ir {
 
-constexpr bool is_block(ThreadAxis a) { return a.level == 0 || a.level == 4; }  // one of the grid; else inside a block
-const char* text(ThreadAxis);                                                   // "thread_x"
+// Whether the axis counts blocks of the grid. Otherwise it counts threads of a block.
+constexpr bool is_block(ThreadAxis a) { return a.level == 0 || a.level == 4; }
+const char* text(ThreadAxis);  // "thread_x"
 bool parse(const char* text, ThreadAxis&);
 
 }  // namespace ir

@@ -3,10 +3,10 @@
 // Types of values. A Type is a small value: a code, a width in bits, and lanes ({n, scalable}).
 //
 //   f32            a 32-bit IEEE float            Type{Type::Code::ieee, 32}
-//   f32(x)         an Expr converted to it        (conversion semantics: docs/ir.md, "Conversions")
+//   f32(x)         converts x to an Expr of f32   (docs/ir.md, "Conversions")
 //
-// `index` (Code::index) is the type of loop variables, extents and subscripts: a mathematical integer. It has no C name
-// because users never need to write it.
+// `index` (Code::index) is the type of loop variables, extents and subscripts: a mathematical integer. It has no C++ name,
+// because users never write it.
 #include <cstdint>
 
 namespace ashlar {
@@ -19,9 +19,9 @@ struct Type {
   Code code = Code::handle;
   std::uint8_t bits = 0;
   std::uint16_t lanes = 1;
-  bool scalable = false;  // lanes is a multiple of the hardware's own vector length
+  bool scalable = false;  // the number of lanes is a multiple of the hardware's vector length
   friend constexpr bool operator==(Type, Type) = default;
-  Expr operator()(Operand value) const;  // conversion: f32(x)
+  Expr operator()(Operand value) const;  // converts: f32(x)
 
   constexpr bool is_index() const { return code == Code::index; }
   constexpr bool is_bool() const { return code == Code::boolean; }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The arguments of a program and the scope its definitions live in: what the generator's Input, Output and Scalar stand on,
-// and how a program is made without a generator.
+// The arguments of a program, and the scope that holds its definitions. The generator's Input, Output and Scalar are built on
+// them. They also make a program without a generator:
 //
-//   lang::DefinitionScope scope;                                    // forgets everything defined here when it ends
+//   lang::DefinitionScope scope;                                    // holds what is defined until its end
 //   Symbol N{"N"};
 //   Tensor x = lang::make_input("x", f32, {N});
 //   Tensor y = lang::make_output("y", f32, {N});
@@ -16,22 +16,24 @@
 
 namespace ashlar::lang {
 
-// What the caller promises of a tensor; checked at entry.
+// The layout that callers must provide. Each call checks it.
 struct ArgumentLayout {
   enum class Order { inner_unit_stride, dense, any } order = Order::inner_unit_stride;
-  int align = 0;                  // bytes; 0: the element's own
-  bool may_alias_inputs = false;  // outputs
+  int align = 0;                  // in bytes; 0: the alignment of an element
+  bool may_alias_inputs = false;  // of an output: it may be the same memory as an input
 };
 
+// Declare an argument: a tensor that is read, a tensor that is computed, a number that each call passes by value.
 Tensor make_input(const char* name, Type, const std::vector<Extent>&, ArgumentLayout = {}, Where = Where::current());
 Tensor make_output(const char* name, Type, const std::vector<Extent>&, ArgumentLayout = {}, Where = Where::current());
-Expr make_scalar(const char* name, Type, Where = Where::current());  // an argument by value
+Expr make_scalar(const char* name, Type, Where = Where::current());
 
-// Says what an output is. Refused: twice, another type or rank, a domain that is not the declared shape.
+// Defines the output as `value`. Refused: a second definition, another type or rank, a domain that is not the declared shape.
 void bind(const Tensor& output, const Tensor& value, Where = Where::current());
 
-// Variables, tensors and stages defined while a scope is alive belong to it and are forgotten with it; without one they live
-// as long as the process. Scopes nest, and belong to the thread that made them. Using a Tensor of an ended scope is refused.
+// Owns the Vars, tensors and stages that are defined while it is alive, and destroys them with itself. Definitions outside of
+// any scope live as long as the process. Scopes nest, and each belongs to the thread that made it. A Tensor that outlives its
+// scope is refused where it is used.
 class DefinitionScope {
  public:
   DefinitionScope();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// compute: the definition of a tensor, element by element. Each is one stage.
+// compute: defines a tensor by a formula for each element. Each call makes one stage.
 //
-//   compute("C", {M, N}, [&](Var i, Var j) { return A(i, j) * 2; })      exactly this domain
-//   compute("bx", [&](Var y, Var x) { return ...; })                     what its readers need: a stencil's halo
-//   compute("y", x.shape(), [&](Indices i) { return exp(x(i)); })        any rank
+//   compute("C", {M, N}, [&](Var i, Var j) { return A(i, j) * 2; })      computed for exactly this domain
+//   compute("bx", [&](Var y, Var x) { return ...; })                     for what its readers read: a stencil's halo
+//   compute("y", x.shape(), [&](Indices i) { return exp(x(i)); })        a shape of any rank
 //
-// The lambda is called exactly once, before the call returns: capture by reference, [&]. Several values, values(a, b), give a
-// std::array of tensors. Braces are an array reference, so the lambda's arity is checked against them at compile time.
+// The lambda is called once, before compute returns, so capture by reference: [&]. A lambda that returns values(a, b) defines
+// several tensors, in a std::array. The compiler checks that the lambda takes one Var for each extent in the braces.
 #include <array>
 #include <type_traits>
 #include <utility>
@@ -18,15 +18,15 @@
 namespace ashlar {
 namespace detail {
 
-struct Site {  // of a definition
+struct Site {  // a definition: its name, domain, index variables and line
   const char* name;
   const Extent* extents;  // null: the domain is inferred
   const Indices& at;      // one Var for each dimension
   Where where;
 };
-Indices new_indices(const Extent* extents, std::size_t rank);  // fresh Vars, named by the labels of the extents
+Indices new_indices(const Extent* extents, std::size_t rank);  // new Vars, named by the labels of the extents
 
-struct Reduced {  // a Reduction of any number of values
+struct Reduced {  // a Reduction, whatever its number of values
   Reduce kind;
   ir::Id reducer;
   std::size_t count;
@@ -80,7 +80,8 @@ template <class F, std::size_t... I>
 struct takes_vars<F, std::index_sequence<I...>> : std::is_invocable<F, VarAt<I>...> {};
 template <class F, std::size_t N>
 inline constexpr bool one_var_per_dimension = takes_vars<F, std::make_index_sequence<N>>::value;
-// A lambda whose body does not compile is invocable with no number of Vars: the compiler has said why, so we stay silent.
+// A lambda whose body does not compile is invocable with no number of Vars. The compiler has then printed the error, so no
+// static_assert adds another.
 template <class F, std::size_t... N>
 inline constexpr bool takes_any_of = (one_var_per_dimension<F, N> || ...);
 template <class F, std::size_t... I>
@@ -88,7 +89,7 @@ auto call(F& f, const Indices& at, std::index_sequence<I...>) {
   return f(Access::var(at, I)...);
 }
 
-// the rank of a lambda whose parameters are written out
+// The rank of a lambda whose parameters have written types (Var, not auto).
 template <class>
 struct arity {};
 template <class R, class C, class... A>

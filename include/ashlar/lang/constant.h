@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Tensors whose elements are known when the program is written: the weights of a filter, a table. They are no arguments: read
-// at constant indices, after unrolling, they become numbers in the code, otherwise they are data of the object.
+// Constants: tensors whose elements are known when the program is written, such as the taps of a filter or a lookup table. They
+// are not arguments. Where indices are constant after unrolling, the elements become immediate numbers; otherwise they are data
+// in the object file.
 //
 //   const Tensor sobel = constant("sobel", f32, {{-1, 0, 1}, {-2, 0, 2}, {-1, 0, 1}});     f32[3, 3]
 //   const Tensor window = constant("window", f32, {257}, samples);                         std::vector<double> samples
 //
-// The numbers adopt the type as operands do: an integer exactly, a floating number by rounding, or they are refused.
+// Numbers adopt the type as operands do. An integer must fit exactly, a floating-point number is rounded, and a floating-point
+// number for an integer type is refused.
 #include <cstdint>
 #include <initializer_list>
 #include <vector>
@@ -15,7 +17,7 @@
 
 namespace ashlar {
 
-class Elements {  // a number, or rows of elements, all of one shape
+class Elements {  // a number, or rows of Elements, all of one shape
  public:
   template <Number T>
   Elements(T value, Where where = Where::current()) : number_(value, where) {}
@@ -35,9 +37,10 @@ namespace detail {
 Tensor constant(const char* name, Type, const std::vector<std::int64_t>& shape, const std::vector<Operand>& elements, Where);
 }
 
-// Refused: rows of different lengths, no element at all, a number that the type does not hold, more than 8 dimensions.
+// A constant of nested lists. Refused: rows of different lengths, no elements, a number that the type does not hold, more than
+// 8 dimensions.
 Tensor constant(const char* name, Type, const Elements&, Where = Where::current());
-// Row-major; as many as the shape has elements, or refused.
+// A constant of the given shape, from its elements in row-major order. Refused: a number of elements other than the shape's.
 template <Number T>
 Tensor constant(const char* name, Type type, std::initializer_list<std::int64_t> shape, const std::vector<T>& elements,
                 Where where = Where::current()) {

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// einsum: products of tensors summed over the dimensions that the result does not have, in the notation of Einstein as NumPy
-// writes it. One stage, scheduled like any other: its loops bear the letters.
+// einsum: multiplies tensors, and sums over the dimensions that the result does not have, in NumPy's notation. It makes one
+// stage, whose loops are named by the letters.
 //
 //   Tensor scores = einsum("bhqd,bhkd->bhqk", Q, K);
-//   Tensor product = einsum(f32, "ik,kj->ij", A, B);    the elements converted first: half-precision tensors summed in f32
+//   Tensor product = einsum(f32, "ik,kj->ij", A, B);    converts the elements first: f16 tensors, summed in f32
 //   Tensor trace = einsum("ii->", A), turned = einsum("ij->ji", A), outer = einsum("i,j", x, y);
 //
-// A letter (a to z, A to Z) names a dimension; where it stands twice the index is the same. Without "->" the result has the
-// letters that stand once, in the order of the alphabet. Summed letters are the reduction loops, in the order in which they are
-// met first. The sum of a product accumulates by fma (lang/reduce.h). Dimensions of one letter have one extent: numbers that
-// differ are refused here, reads that could leave a tensor when the program is built. Spaces are ignored.
+// A letter (a to z, A to Z) names a dimension. Dimensions of one letter share one index. Without "->" the result has the
+// letters that occur once, in alphabetical order. The other letters are summed, in loops in the order of their first
+// occurrence. The sum of a product accumulates with fma (lang/reduce.h). Spaces are ignored.
+//
+// Dimensions of one letter must have one extent. Refused: numbers that differ, here; reads that may leave a tensor, when the
+// program is built.
 #include <ashlar/lang/compute.h>
 
 namespace ashlar {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Operators on expressions. The semantics of each stand in docs/ir.md; the rules for operands in lang/operand.h.
+// Operators on expressions. docs/ir.md defines their values; lang/operand.h has the rules for operands.
 //
-//   Expr e = (x + 1) / 2;            integers divide as indices need: to the floor (trunc_div for C's)
-//   Expr in = 0 <= i && i < N;       && and || take bool Exprs and do not guard: select does
+//   Expr e = (x + 1) / 2;            integer division rounds towards negative infinity, as indices need (trunc_div: as C does)
+//   Expr in = 0 <= i && i < N;       && and || combine bool Exprs. They do not guard a read: use select
 //
-// Both operands are Operand: with one Expr and one Operand, C++20 finds a == b ambiguous with its own mirror image.
+// Both parameters are Operands. With an Expr and an Operand, C++20 would find a == b ambiguous with its reversed form.
 #include <array>
 #include <cstddef>
 
@@ -13,7 +13,8 @@
 
 namespace ashlar {
 
-// What a comparison gives: a bool Expr, told apart so that a chain `0 <= i < n` can say what to write.
+// The result of a comparison: a bool Expr with a type of its own, so that the error for a chain `0 <= i < n` says what to
+// write.
 class Condition : public Expr {
  public:
   Condition() = default;
@@ -39,7 +40,8 @@ Condition operator>=(Operand, Operand);
 Expr operator-(Operand);
 Expr operator~(Operand);
 
-// Exact matches, because the conversion to bool that explains itself (Expr) also makes the built-in && and || candidates.
+// These overloads match exactly: Expr converts to bool, in order to explain the error, and so the built-in && and || are
+// candidates too.
 Expr operator&&(const Expr&, const Expr&);
 Expr operator&&(const Expr&, Operand);
 Expr operator&&(Operand, const Expr&);
@@ -64,7 +66,7 @@ Expr operator||(B a, const Expr& b) {
 }
 Expr operator!(const Expr&);
 
-// An Expr may be built up in place; exactly Expr, so that neither a Var nor an Axis is assigned through its base.
+// An Expr can be built in place. Exactly an Expr, so that a Var or an Axis cannot be assigned through its base class.
 template <std::same_as<Expr> E>
 E& operator+=(E& a, Operand b) {
   return a = a + b;
@@ -82,7 +84,7 @@ E& operator/=(E& a, Operand b) {
   return a = a / b;
 }
 
-template <std::same_as<Expr> E>  // of an element, C(i, j) += x
+template <std::same_as<Expr> E>  // on an element, C(i, j) += x
 void operator+=(E&&, Operand) {
   detail::not_assigned<E>();
 }
@@ -147,7 +149,7 @@ Expr operator>=(const C&, Operand) {
   return detail::no_chain<C>();
 }
 
-// Several values at once: stages with several results. Structured bindings and [] come with the array.
+// Several values at once, for stages with several results. A std::array, so structured bindings and [] work.
 template <std::size_t N>
 using Values = std::array<Expr, N>;
 template <class... T>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Stages that a function in C computes, a box at a time: a product by a BLAS, a codec, a device of one's own.
+// Stages that a C function computes, one box at a time: a matrix multiplication by a BLAS, a codec, a device of your own.
 //
 //   extern "C" int my_sgemm(const ashlar_tensor* regions, const int64_t* begin);
 //
@@ -8,14 +8,15 @@
 //     return Needs{needs(A, i, Range{Expr(0), K}), needs(B, Range{Expr(0), K}, j)};
 //   });
 //
-// The lambda says which region of each tensor an element needs; for a box of the result the function gets the hull of what its
-// elements need: regions[0] of A, regions[1] of B, regions[2] of C, with pointers to their first elements, shapes and strides;
-// `begin` holds the indices of these elements, here two for each. It computes every element of its box, from these regions
-// alone, whatever box is asked for, and returns 0; anything else fails the call. Inside of parallel loops it is called by
-// several threads.
+// The lambda says which region of each tensor an element needs. For a box of the result, the function gets the hull of what the
+// elements of the box need: here regions[0] of A and regions[1] of B, and regions[2], the box of C itself. Each has shape,
+// strides, and a pointer to its first element. `begin` holds the indices of these first elements, here two for each region.
+// The function must compute every element of its box from these regions alone, for any box, and return 0. Any other value
+// fails the call. Inside of parallel loops several threads call it.
 //
-// The stage has no loops to schedule. It is placed like any other (compute_at: its box is the part that is read there), and may
-// read caches, inputs, constants and stages that lie in memory in rows; not views, which lie nowhere.
+// The stage has no loops to schedule. compute_at places it like any other stage; its box is then the part that is read there.
+// It may read caches, inputs, constants and stages that lie in host memory, in rows. It cannot read views: they have no
+// storage.
 #include <initializer_list>
 #include <utility>
 #include <vector>
@@ -25,7 +26,7 @@
 
 namespace ashlar {
 
-class NeededRange {  // one index, or a range of them
+class NeededRange {  // an index or a range of indices
  public:
   template <Number T>
     requires(std::integral<T> && !std::same_as<T, bool>)
@@ -46,7 +47,7 @@ struct Need {
   std::vector<NeededRange> box;
   Where where;
 };
-struct NeededOf {  // carries the line past a pack
+struct NeededOf {  // carries the line of the call, which cannot follow a parameter pack
   const Tensor& tensor;
   Where where;
   NeededOf(const Tensor& t, Where w = Where::current()) : tensor(t), where(w) {}
@@ -64,8 +65,8 @@ class Needs : public std::vector<Need> {
 struct RegionFunctionId {
   ir::Id id;
 };
-// Refused: a symbol that is no C identifier, or was declared as another function. Without an address the function is only there
-// when the object is linked.
+// Declares a C function for c_stage. Without an address, the function is only available where the object file is linked.
+// Refused: a symbol that is not a C identifier, or that was declared as another function.
 RegionFunctionId region_function(const char* symbol, ir::RegionFunction = nullptr, Where = Where::current());
 
 namespace detail {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Functions in C that a formula calls, one value at a time: a tone curve, a table with an interpolation that exists already.
+// C functions in formulas, called one value at a time: a tone curve, an interpolated table that already exists.
 //
 //   extern "C" float tone_curve(float);
-//   const auto curve = c_function("tone_curve", tone_curve);          // also runs in this process: interpreter, tests
-//   const auto later = c_function<float(float, std::int32_t)>("f");   // is there when the object is linked, not here
+//   const auto curve = c_function("tone_curve", tone_curve);          // the interpreter and this process can call it too
+//   const auto later = c_function<float(float, std::int32_t)>("f");   // only available where the object file is linked
 //   compute("out", {N}, [&](Var i) { return curve(x(i)); })
 //
-// The function must be pure and total: what it gives depends on its operands alone, it has no effect, and it may be called with
-// any values of their types, where a select does not take its result too. Objects refer to it by the symbol; who links them
-// provides it. It runs on the host: a device refuses it.
+// The function must be pure and total: its result depends on its operands alone, it has no side effects, and it may be called
+// with any values of their types, even where a select discards the result. The object file refers to its symbol; whoever links
+// the object provides it. It runs on the host, so devices refuse it.
 #include <type_traits>
 #include <utility>
 
@@ -82,7 +82,7 @@ class CFunction<R(A...)> {
   ir::Id id_ = 0;
 };
 
-// Refused: a symbol that is no C identifier, or was declared as another function.
+// Declares a C function. Refused: a symbol that is not a C identifier, or that was declared as another function.
 template <Number R, Number... A>
 CFunction<R(A...)> c_function(const char* symbol, R (*f)(A...), Where where = Where::current()) {
   return {symbol, f, where};

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Derivatives of a number by whole tensors, in reverse: for each tensor one of its shape, made of ordinary stages that are
-// scheduled like those a user writes.
+// gradient: the derivatives of a number with respect to whole tensors, by reverse-mode differentiation. Each result has the
+// shape of its tensor and consists of ordinary stages, which a schedule treats like any others.
 //
 //   Tensor loss = compute("loss", [&] { return sum(pow2(y(i) - target(i)), i); });
 //   auto [dW, db] = gradient(loss, {W, b});
 //   s[dW].parallel(...);
 //
-// The loss has no dimensions and a floating type. What lies between it and the tensors is written with compute (of one or more
-// values), sum, strict_sum, minimum, maximum, select, scatters that add, and reads. A read at sums of variables times numbers
-// (convolutions, strides, transpositions, diagonals, constant boundaries) is passed back as what each element receives, any
-// other (data choose the place) by a scatter. Elements that share a maximum share its derivative evenly; the other corners
-// stand in docs/language.md. Stages are named after what they are the derivative by: d_W.
+// The loss has no dimensions and a floating-point type. Between it and the tensors there may be compute (of one or several
+// values), sum, strict_sum, minimum, maximum, select, scatters that add, and reads. Where the indices of a read are affine
+// (convolutions, strides, transpositions, diagonals, constant boundaries), its derivative gathers what each element receives;
+// where data choose the place, it is a scatter. Equal terms of a maximum share its derivative evenly; docs/language.md has the
+// other edge cases.
 //
-// Stages in between are named after their tensor as well, and those that sum one reader's part alone d_W_0, d_W_1, ...; all
-// that were made are given, in order of definition, to a vector handed over:
+// Results are named after their tensors: d_W. So are the stages in between; those that sum the part of one reader are d_W_0,
+// d_W_1, ... A vector receives all new stages, in order of definition:
 //
 //   std::vector<Tensor> made;
 //   auto [dW, db] = gradient(loss, {W, b}, &made);
 //
-// Refused, at the line of the call, with the stage that is in the way: products, reducers of one's own, stages whose domain is
-// inferred, and tensors that the loss does not depend on.
+// Refused, at the line of the call and with the stage concerned: products, reducers of your own, stages with an inferred
+// domain, and tensors that the loss does not depend on.
 #include <ashlar/lang/compute.h>
 
 namespace ashlar {

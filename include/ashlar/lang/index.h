@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Index variables and extents. All of them are Exprs of type index, a mathematical integer; each has an identity, and its
-// name is for people.
+// Index variables and extents. All are Exprs of type index, a mathematical integer. They are compared by identity; the name is
+// only printed.
 //
-//   Symbol N{"N", {.min = 1}};          an extent known at the call, with facts checked at entry and used by every proof
-//   Axis k{"k", N}, d{"d", -2, 3};      reduction axes: [0, N) and [-2, 3), half open as everything here
-//   sum(A(i, k), k.where(k <= i))       only the points of the axis where the condition holds
+//   Symbol N{"N", {.min = 1}};          an extent that each call gives, with facts that proofs use and each call checks
+//   Axis k{"k", N}, d{"d", -2, 3};      reduction axes: [0, N) and [-2, 3). All ranges are half-open
+//   sum(A(i, k), k.where(k <= i))       only the terms for which the condition holds
 //
-// A Var is one index of the tensor being defined: only compute(...) makes them.
+// A Var is one index of the tensor that is being defined. Only the functions that define tensors make Vars.
 #include <initializer_list>
 #include <utility>
 #include <vector>
@@ -16,13 +16,13 @@
 
 namespace ashlar {
 
-inline constexpr int max_rank = 8;  // of a tensor
+inline constexpr int max_rank = 8;  // the maximum number of dimensions
 
 namespace detail {
 struct Access;
 }
 
-class Var : public Expr {  // one index of the tensor being defined
+class Var : public Expr {  // one index of the tensor that is being defined
  public:
   Var(const Var&) = default;
   template <class T = void>
@@ -43,9 +43,9 @@ class Var : public Expr {  // one index of the tensor being defined
   explicit Var(const Expr& e) : Expr(e) {}
 };
 
-class Symbol : public Expr {  // an extent known at the call; shared by identity, not by name
+class Symbol : public Expr {  // an extent that each call gives. Two Symbols of one name are two extents
  public:
-  struct Facts {  // checked at entry, used by every proof
+  struct Facts {  // checked by each call, used by proofs
     std::int64_t min = 0, max = INT64_MAX, multiple_of = 1;
   };
   explicit Symbol(const char* name, Where = Where::current());
@@ -54,14 +54,14 @@ class Symbol : public Expr {  // an extent known at the call; shared by identity
 
 class AxisList;
 
-class Axis : public Expr {  // of a reduction; bounds may use Vars (triangles), symbols, and elements of inputs (tables)
+class Axis : public Expr {  // of a reduction. Bounds may use Vars (triangles), Symbols, and elements of inputs (tables)
  public:
   Axis(const char* name, Operand end, Where = Where::current());                 // [0, end)
   Axis(const char* name, Operand begin, Operand end, Where = Where::current());  // [begin, end)
-  AxisList where(Operand condition) const;                                       // only the points at which it holds
+  AxisList where(Operand condition) const;                                       // leaves out terms for which it is false
 };
 
-class AxisList {  // what a reduction runs over: its axes, outermost first, and conditions on them
+class AxisList {  // what a reduction runs over: axes, outermost first, and conditions
  public:
   AxisList(const Axis& a) : axes_{a} {}
   AxisList(std::initializer_list<Axis> axes) : axes_(axes) {}
@@ -85,9 +85,9 @@ class AxisList {  // what a reduction runs over: its axes, outermost first, and 
 
 struct Range {  // [begin, end)
   Expr begin, end;
-};  // half open
+};
 
-class Extent {  // of a dimension: a number, a Symbol, a formula of them, or a Range; with a label or without
+class Extent {  // of a dimension: a number, a Symbol, a formula of them, or a Range; optionally with a label
  public:
   template <Number T>
     requires(std::integral<T> && !std::same_as<T, bool>)
@@ -96,11 +96,11 @@ class Extent {  // of a dimension: a number, a Symbol, a formula of them, or a R
   Extent(Range r) : begin_(std::move(r.begin)), end_(std::move(r.end)) {}
   template <class T>
   Extent(const Param<T>& p) : Extent(static_cast<const T&>(p)) {}
-  Extent(const char* label, const Extent& of) : begin_(of.begin_), end_(of.end_), label_(label) {}  // a name for the loop
+  Extent(const char* label, const Extent& of) : begin_(of.begin_), end_(of.end_), label_(label) {}  // the label names the loop
 
-  const Expr& begin() const { return begin_; }  // empty: 0
+  const Expr& begin() const { return begin_; }  // empty for 0
   const Expr& end() const { return end_; }
-  const char* label() const { return label_; }  // null: none
+  const char* label() const { return label_; }  // null without a label
 
  private:
   explicit Extent(const Operand&);
@@ -108,26 +108,26 @@ class Extent {  // of a dimension: a number, a Symbol, a formula of them, or a R
   const char* label_ = nullptr;
 };
 
-struct DimAt {  // carries the line into an operator
+struct DimAt {  // carries the line of the call into an operator
   int dim;
   Where where;
   DimAt(int d, Where w = Where::current()) : dim(d), where(w) {}
 };
 
-class Shape {  // for operators of any rank: made from a tensor or a vector, never from braces (those are the static rank)
+class Shape {  // for operators of any rank. Made from a tensor or a vector; braces give a static rank
  public:
   static Shape of(std::vector<Extent>, Where = Where::current());  // at most max_rank
   int rank() const { return static_cast<int>(extents_.size()); }
-  Shape drop(int dim, Where = Where::current()) const;                 // without a dimension
-  Shape with(int dim, const Extent&, Where = Where::current()) const;  // dim == rank() appends
-  Expr operator[](DimAt) const;                                        // the extent
+  Shape drop(int dim, Where = Where::current()) const;                 // without one dimension
+  Shape with(int dim, const Extent&, Where = Where::current()) const;  // with another extent; dim == rank() appends
+  Expr operator[](DimAt) const;                                        // the extent of a dimension
   const std::vector<Extent>& extents() const { return extents_; }
 
  private:
   std::vector<Extent> extents_;
 };
 
-class Indices {  // the indices of a point, of any rank
+class Indices {  // the indices of a point, for operators of any rank
  public:
   int rank() const { return rank_; }
   Expr operator[](DimAt) const;

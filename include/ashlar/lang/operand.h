@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The position of an operand: an Expr, or a C++ number that has no type yet; and the line it was written on.
+// Operands: an Expr, or a C++ number that has no type yet, with the source line that it was written on.
 //
-//   Nothing converts silently. A number next to an Expr adopts that Expr's type if it represents it: an integer exactly, a
-//   floating number by rounding, never a floating number into an integer type. A number standing alone has its C++ type
-//   (0 is i32, 0.f is f32, 0.0 is f64). Two Exprs must agree, except that a data integer that meets an index becomes one.
+// Nothing converts silently. A number beside an Expr adopts the type of the Expr: an integer must fit exactly, a floating-point
+// number is rounded, and a floating-point number for an integer type is refused. A number alone has its C++ type: 0 is i32,
+// 0.f is f32, 0.0 is f64. Two Exprs must have the same type, except that a data integer beside an index becomes an index.
 //
-//   x * 2     2 is whatever x is            x * 300   refused where x is u8
-//   f32(n)    a conversion, by name         n + 0.5   refused where n is an integer: write f32(n) + 0.5
+//   x * 2     2 has the type of x           x * 300   refused if x is u8
+//   f32(n)    a conversion, by name         n + 0.5   refused if n is an integer: write f32(n) + 0.5
 #include <type_traits>
 
 #include <ashlar/ir/expr.h>
@@ -27,10 +27,10 @@ concept Text = one_of<std::remove_cv_t<std::remove_pointer_t<std::decay_t<T>>>, 
                std::is_pointer_v<std::decay_t<T>>;
 template <class T>
 concept TensorLike = requires { typename T::is_tensor; };
-Expr element_of(const Reduction<1>&, Where);  // in the step of a recurrence: of a stage of its own; refused elsewhere
+Expr element_of(const Reduction<1>&, Where);  // in the step of a recurrence, the element of a new stage; elsewhere refused
 }  // namespace detail
 
-class Operand {  // what functions and operators of the language take: an Expr, a C++ number or a Param, and the line
+class Operand {  // the parameter of functions and operators: an Expr, a C++ number or a Param, and the line
  public:
   Operand(const Expr& e, Where where = Where::current()) : expr_(e), where_(where) {}
   template <Number T>
@@ -43,11 +43,11 @@ class Operand {  // what functions and operators of the language take: an Expr, 
       type_ = {std::is_signed_v<T> ? Type::Code::signed_ : Type::Code::unsigned_, sizeof(T) * 8},
       bits_ = static_cast<std::int64_t>(value);
   }
-  // A Param is a C++ number chosen when the generator runs.
+  // The value of a Param is known when the generator runs.
   template <Number T>
   Operand(const Param<T>& p, Where where = Where::current()) : Operand(static_cast<const T&>(p), where) {}
 
-  // What cannot be an operand, and what to write instead.
+  // These are not operands. The message says what to write instead.
   template <detail::Character T>
   Operand(T, Where = Where::current()) {
     static_assert(detail::never<T>, "a character is not a number here: write the number, or static_cast<int>(c)");
@@ -69,9 +69,9 @@ class Operand {  // what functions and operators of the language take: an Expr, 
 
   bool is_number() const { return type_.code != Type::Code::handle; }
   const Expr& expr() const { return expr_; }      // empty for a number
-  Type number_type() const { return type_; }      // of a number: bool_, an integer of 8 to 64 bits, f32 or f64
-  std::int64_t integer() const { return bits_; }  // of an integral number; u64 keeps its top bit
-  double real() const { return real_; }           // of a floating number
+  Type number_type() const { return type_; }      // of a number: bool_, an integer type of 8 to 64 bits, f32 or f64
+  std::int64_t integer() const { return bits_; }  // of an integer; a u64 keeps its top bit
+  double real() const { return real_; }           // of a floating-point number
   Where where() const { return where_; }
 
  private:
@@ -82,6 +82,6 @@ class Operand {  // what functions and operators of the language take: an Expr, 
   Where where_;
 };
 
-Expr value_of(Operand);  // the operand as an Expr; a number with its C++ type
+Expr value_of(Operand);  // the operand as an Expr; a number gets its C++ type
 
 }  // namespace ashlar

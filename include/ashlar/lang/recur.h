@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Recurrences: a tensor whose elements are computed in order, each from earlier ones of its own.
+// Recurrences: tensors whose elements are computed in an order, each from earlier elements.
 //
 //   recur("iir", {R, T}, Along{1}, Lag{1}, [&](Var r, Var t) { return x(r, t); },                         t < 1
-//         [&](Prior y, Var r, Var t) { return a * x(r, t) + (1 - a) * y(r, t - 1); })                     after
+//         [&](Prior y, Var r, Var t) { return a * x(r, t) + (1 - a) * y(r, t - 1); })                     t >= 1
 //
-//   Along{1}             the dimension it runs along, from its begin to its end; Along{1}.backwards() from its end to its begin
-//   Along{0, 1}          several, the slowest first: a table that is filled row after row
-//   Lag{1}               so many steps at the start are given by the first lambda; Lag{1, 0} for each dimension of Along
+//   Along{1}             the dimension that it runs along, from begin to end; Along{1}.backwards(): from end to begin
+//   Along{0, 1}          several, the slowest first: a table that is filled row by row
+//   Lag{1}               the number of steps at the start that the first lambda gives; Lag{1, 0}: for each dimension of Along
 //   y(r, t - 1)          an earlier element: at a constant distance along these dimensions, or wherever bounds and conditions
-//                        show that it is earlier; where an earlier one of them differs, anywhere in the others. Backwards,
-//                        y(r, t + 1).
-//   y[0](t - 1)          of a state of several values, values(mean, m2): a tensor for each, as from compute
+//                        show that it is earlier. Once one ordered dimension goes back, the others are free. Backwards, an
+//                        earlier element is y(r, t + 1).
+//   y[0](t - 1)          of a state of several values, values(mean, m2): there is a tensor for each, as from compute
 //
-// A step may reduce over earlier ones. The reduction is a stage of its own, named by the recurrence and by what it does
-// ("x_sum"):
+// A step may reduce over earlier elements. The reduction becomes a stage, named by the recurrence and the reducer ("x_sum"):
 //
-//   recur("x", {N}, Along{0}, Lag{0}, [&](Var) { return f32(0); }, [&](Prior x, Var t) {     no step is given: Lag{0}
+//   recur("x", {N}, Along{0}, Lag{0}, [&](Var) { return f32(0); }, [&](Prior x, Var t) {     Lag{0}: no element is given
 //     const Axis k{"k", t};                                                                  all earlier steps
 //     return (b(t) - sum(L(t, k) * x(k), k)) / L(t, t);
 //   })
 //
-// Each lambda is called once. The first one says the types of the state.
+// Each lambda is called once. The first one also gives the types of the state.
 #include <ashlar/lang/compute.h>
 
 namespace ashlar::ir {
@@ -29,6 +28,7 @@ struct Reducer;
 }
 namespace ashlar {
 
+// The dimensions that a recurrence runs along, the slowest first, and their directions.
 struct Along {
   template <std::same_as<int>... D>
   Along(int first, D... more) : dims{first, more...}, count(1 + sizeof...(more)) {
@@ -39,8 +39,8 @@ struct Along {
     for (bool& b : a.descending) b = true;
     return a;
   }
-  // This dimension alone: a table filled from the diagonal outwards, Along{0, 1}.backwards(0). One of another dimension is
-  // refused where the recurrence is declared.
+  // One dimension backwards: Along{0, 1}.backwards(0) fills a table from its diagonal outwards. A dimension that is not among
+  // these is refused where the recurrence is declared.
   Along backwards(int dim) const {
     Along a = *this;
     bool found = false;
@@ -52,17 +52,18 @@ struct Along {
   int dims[max_rank] = {};
   std::size_t count;
   bool descending[max_rank] = {};
-  bool misses_one = false;  // backwards(missing), which is not among them
+  bool misses_one = false;  // backwards(missing) named a dimension that is not in dims
   int missing = 0;
 };
 
+// How far back steps reach: the number of steps that the first lambda gives.
 struct Lag {
   template <std::same_as<int>... D>
   Lag(int first, D... more) : steps{first, more...}, count(1 + sizeof...(more)) {
     static_assert(1 + sizeof...(D) <= max_rank, "Lag: a tensor has at most 8 dimensions");
   }
   int steps[max_rank] = {};
-  std::size_t count;  // 1: the same for all dimensions of Along
+  std::size_t count;  // 1: the same lag for all dimensions of Along
 };
 
 namespace detail {
@@ -71,8 +72,8 @@ struct RecurrenceBuilder;
 
 class Prior {  // the values of earlier steps
  public:
-  Tensor operator[](DimAt component) const;  // of a state of several values
-  // The only value of the state; one overload a rank, as in Tensor.
+  Tensor operator[](DimAt component) const;  // of a state of several values: the tensor of one component
+  // Of a state of one value: an earlier element. One overload for each rank, as in Tensor.
   Expr operator()(Operand) const;
   Expr operator()(Operand, Operand) const;
   Expr operator()(Operand, Operand, Operand) const;
@@ -102,9 +103,10 @@ template <std::size_t K>
 inline constexpr std::size_t components_of<std::array<Expr, K>> = K;
 
 struct RecurrenceBuilder {
-  // The state that `first` gives: its values, and tensors of its types, which a Prior reads before the stage is defined.
+  // Takes the state that `first` gives. Returns its values, and tensors of its types, which a Prior reads before the stage is
+  // defined.
   static void begin(const Site&, const Operand* first, std::size_t count, Expr* values, Tensor* state);
-  // `scan`: the step combines the element before with a term by this reducer; null: it is any step.
+  // `scan`: the reducer that combines the previous element with a term; null if the step is any other formula.
   static void end(const Site&, const Along&, const Lag&, const Expr* first, const Operand* step, std::size_t count,
                   const Tensor* state, const ir::Reducer* scan = nullptr);
   static Prior prior(const Tensor* state, std::size_t count) { return {state, count}; }
@@ -119,8 +121,8 @@ struct RecurrenceBuilder {
   }
 };
 
-// While it lives, reductions that are used as values are stages of this recurrence's step, over the elements that it computes:
-// those that the lag leaves.
+// While a StepScope lives, a reduction that is used as a value becomes a stage inside of this recurrence. Its domain is the
+// elements that steps compute: all but those of the lag.
 class StepScope {
  public:
   StepScope(const Site&, const Along&, const Lag&);
@@ -140,7 +142,7 @@ std::array<Operand, sizeof...(I)> operands_of(const T& result, Where where, std:
   RecurrenceBuilder::operands(result, where, out.data());
   return out;
 }
-// `first` gives the state of the start, `step` with a Prior that of a later step.
+// `first` gives the values of the first steps; `step` computes those of a later step from a Prior.
 template <class First, class Step>
 auto recur(const Site& site, const Along& along, const Lag& lag, First first, Step step) {
   constexpr std::size_t count = components_of<decltype(first())>;

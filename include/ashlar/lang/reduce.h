@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Reductions: one stage holds one reduction and has one handle to schedule it by, so a reduction is not an Expr.
+// Reductions. A reduction is not an Expr: it is a complete stage with one handle in the schedule, so compute gives it a name.
 //
 //   Axis k{"k", K};
 //   compute("C", {M, N}, [&](Var i, Var j) { return sum(A(i, k) * B(k, j), k).from(bias(j)); })
 //   auto [best, place] = compute("top", {M}, [&](Var i) { return argmax(A(i, k), k); });
 //
-// An accumulation starts from the identity of its reducer, or from the value given to `.from`. The sum of a product of floats
-// accumulates by fma, by definition (docs/ir.md). `max(a, b)` is elementwise and `maximum(x, k)` reduces: the names differ on
-// purpose.
+// An accumulation starts from the identity of the reducer, or from the value that `.from` gives. A sum of products of floats
+// accumulates with fma (docs/ir.md). `maximum(x, k)` reduces; `max(a, b)` is elementwise.
 #include <type_traits>
 
 #include <ashlar/lang/math.h>
@@ -22,13 +21,13 @@ class Reducer;
 namespace detail {
 struct Access;
 enum class Reduce : std::uint8_t { sum, strict_sum, product, minimum, maximum, custom };
-Expr adopt(const Expr& as, Operand value, const char* what);  // the operand as a value of the type of `as`, or refused
+Expr adopt(const Expr& as, Operand value, const char* what);  // the operand in the type of `as`, or refused
 }  // namespace detail
 
 template <std::size_t N = 1>
-class Reduction {  // of N values: what compute takes; no Expr
+class Reduction {  // of N values; compute takes it, formulas do not
  public:
-  Reduction from(Operand initial) const  // starts there instead of at the identity
+  Reduction from(Operand initial) const  // the value to start from, instead of the identity
     requires(N == 1)
   {
     return from(Values<1>{detail::adopt(terms_[0], initial, "from")});
@@ -46,29 +45,30 @@ class Reduction {  // of N values: what compute takes; no Expr
   Reduction(detail::Reduce kind, const Values<N>& terms, AxisList axes, Where where, ir::Id reducer = 0)
       : kind_(kind), reducer_(reducer), terms_(terms), axes_(std::move(axes)), where_(where) {}
   detail::Reduce kind_;
-  ir::Id reducer_;               // of Reduce::custom
-  Values<N> terms_, initial_{};  // initial: empty Exprs stand for the identity
+  ir::Id reducer_;               // with Reduce::custom
+  Values<N> terms_, initial_{};  // an empty initial value stands for the identity
   AxisList axes_;
   Where where_;
 };
 
-Reduction<> sum(Operand, AxisList, Where = Where::current());         // a schedule may regroup and reorder it
+Reduction<> sum(Operand, AxisList, Where = Where::current());         // the schedule may regroup and reorder the terms
 Reduction<> strict_sum(Operand, AxisList, Where = Where::current());  // left to right, whatever the schedule
-Reduction<> product(Operand, AxisList, Where = Where::current());     // over nothing 1
-Reduction<> maximum(Operand, AxisList, Where = Where::current());     // over nothing lowest(type); a NaN wins
-Reduction<> minimum(Operand, AxisList, Where = Where::current());     // over nothing highest(type); a NaN wins
-// {value, i64 place}: the extreme value and the index of it along the axis (one axis; a number for several is the business of a
-// reducer of one's own). The smallest place wins among equals, and a NaN wins over numbers, as it does in maximum and minimum.
-// Over nothing: the identity of the value, and highest(i64).
+Reduction<> product(Operand, AxisList, Where = Where::current());     // 1 over an empty range
+Reduction<> maximum(Operand, AxisList, Where = Where::current());     // lowest(type) over an empty range; NaN if a term is NaN
+Reduction<> minimum(Operand, AxisList, Where = Where::current());     // highest(type) over an empty range; NaN if a term is NaN
+// {value, place}: the extreme value and its index, an i64, along one axis. Refused for several axes: use a reducer of your own.
+// Among equal values the smallest index wins; a NaN wins over numbers, as in maximum and minimum. Over an empty range: the
+// identity of the value, and highest(i64).
 Reduction<2> argmax(Operand, AxisList, Where = Where::current());
 Reduction<2> argmin(Operand, AxisList, Where = Where::current());
 
-// ---- reducers of the user's own -------------------------------------------------------------------------------------------
-enum class Order { exact, regroup, any };  // what the reducer allows a schedule: nothing; associative; and commutative
+// ---- reducers of your own ---------------------------------------------------------------------------------------------------
+// What a schedule may do with the terms: nothing; regroup them (associative); regroup and swap them (also commutative).
+enum class Order { exact, regroup, any };
 
 namespace detail {
 Expr placeholder(Type, const char* side, std::size_t component);
-struct Declaration {  // of a reducer of `count` components; left and right: the placeholders that `combined` is over
+struct Declaration {  // `combined` is a formula of the placeholders left and right, each of `count` components
   const char* name;
   std::size_t count;
   const Type* types;
@@ -84,7 +84,7 @@ void adopt_terms(ir::Id reducer, Expr* terms, const Operand* given, std::size_t 
 template <std::size_t N>
 class Reducer {
  public:
-  Reducer() = default;  // of nothing: using it is refused
+  Reducer() = default;  // using an empty Reducer is refused
   Reduction<N> operator()(const Values<N>& terms, AxisList axes, Where where = Where::current()) const {
     return reduce([&](std::size_t k) { return Operand(terms[k], where); }, std::move(axes), where);
   }
@@ -112,10 +112,10 @@ class Reducer {
 
 // reducer("max", {f32}, {lowest(f32)}, [](Values<1> a, Values<1> b) { return values(max(a[0], b[0])); }, Order::any)
 //
-// The combiner is called once, with placeholders, and is over them and constants alone. combine(identity, x) = x must hold, and
-// what `order` claims: combine(combine(x, y), z) = combine(x, combine(y, z)) for regroup, combine(x, y) = combine(y, x) as well
-// for any. Both are tried on ordinary and edge values as the reducer is declared (floats to a tolerance, NaN and infinity
-// aside), and a counterexample is refused.
+// The combiner is called once, with placeholders, and may use these and constants only. Required: combine(identity, x) = x;
+// for Order::regroup combine(combine(x, y), z) = combine(x, combine(y, z)); for Order::any also combine(x, y) = combine(y, x).
+// The declaration is tested on ordinary values and edge cases (floats to a tolerance; NaN and infinity excluded). A
+// counterexample is refused; the test is not a proof.
 template <std::size_t N, class F>
 Reducer<N> reducer(const char* name, const Type (&types)[N], const Operand (&identity)[N], F&& combine, Order order,
                    Where where = Where::current()) {
@@ -131,6 +131,7 @@ Reducer<N> reducer(const char* name, const Type (&types)[N], const Operand (&ide
       detail::declare_reducer({name, N, types, identity, left.data(), right.data(), combined.data(), order, where}));
 }
 
+// The reducers that scatters and scans take by name.
 enum class Combine { add, multiply, max, min, bit_or, bit_and, bit_xor };
 
 }  // namespace ashlar

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Scans: running sums, maxima and what else a reducer combines, along one dimension. Each is a recurrence (lang/recur.h).
+// Scans: running sums, running maxima, or what any other reducer combines, along one dimension. A scan is a recurrence
+// (lang/recur.h).
 //
-//   scan("below", {256}, Along{0}, Combine::add, [&](Var level) { return counts(level); })      counts(0) + ... + counts(level)
-//   scan(..., Scan::exclusive)                                                                  counts(0) + ... + counts(level
-//   - 1) auto [a, b] = scan("composed", {N}, Along{0}, affine, [&](Var i) { return values(p(i), q(i)); })    a declared reducer
+//   scan("below", {256}, Along{0}, Combine::add, [&](Var i) { return counts(i); })            counts(0) + ... + counts(i)
+//   scan(..., Scan::exclusive)                                                                counts(0) + ... + counts(i - 1)
+//   auto [a, b] = scan("composed", {N}, Along{0}, affine, [&](Var i) { return values(p(i), q(i)); })    with your own reducer
 //
-//   inclusive    y(t) = combine(y(t - 1), v(t)), where the identity stands for what is before the first
-//   exclusive    y(t) = combine(y(t - 1), v(t - 1)), and the identity at the first
+//   inclusive    y(t) = combine(y(t - 1), v(t)); the first combines the identity with its term
+//   exclusive    y(t) = combine(y(t - 1), v(t - 1)); the first is the identity
 //
-// The terms are combined in their order, one after the other: a combiner need not commute. Unlike a sum, a running sum of
-// products rounds twice in each step.
+// Terms are combined one after the other, in their order, so the combiner need not commute. Unlike a sum, a running sum of
+// products does not use fma: each step rounds twice.
 #include <ashlar/lang/recur.h>
 
 namespace ashlar {
@@ -18,7 +19,7 @@ namespace ashlar {
 enum class Scan { inclusive, exclusive };
 
 namespace detail {
-struct Scanned {  // by a combiner, or where that is a declared one, by `reducer`
+struct Scanned {  // by `combine`, or by the declared `reducer` if it is not 0
   const Site& site;
   const Along& along;
   Combine combine;
@@ -59,7 +60,7 @@ auto scan(const char* name, const Extent (&extents)[N], Along along, const Reduc
           Scan kind = Scan::inclusive, Where where = Where::current()) {
   return detail::scan<K>(name, extents, along, Combine::add, detail::Access::reducer(reducer), term, kind, where);
 }
-// Of any rank: [&](Indices i).
+// A shape of any rank: the lambda is [&](Indices i).
 template <class F>
   requires std::is_invocable_v<F, Indices>
 Tensor scan(const char* name, const Shape& shape, Along along, Combine combine, F&& term, Scan kind = Scan::inclusive,

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Scatters: each point of `over` combines a value into an element of the result that it chooses.
+// Scatters: each point of `over` combines a value into an element of the result, whose indices it computes.
 //
 //   scatter("counts", {256}, Combine::add, u32(0), {H, W}, [&](Var y, Var x) { return put(u32(1), in(y, x)); })
 //   scatter("grad", {V, D}, Combine::add, 0.f, {N, D}, [&](Var n, Var d) { return put(g(n, d), rows(n), d); })
 //
-// The result starts as the init; points are met in the order of `over`, the first dimension outermost, as far as the reducer
-// keeps an order (a Combine keeps none; a reducer of one's own says). An index lies in the result, which is proved from its
-// type's range, clamp or in_range, or the definition is refused. put_if(keep, value, at...) drops the points where `keep` is
-// false, and reads neither value nor index there; puts(put(...), put(...)) does several in a step, one after the other: they
-// are one more loop of the schedule, the innermost.
+// The result starts as the initial value. Points are visited in the order of `over`, the first dimension outermost. A Combine
+// may take them in any order; a reducer of your own says what it allows. Every index must lie in the result: the range of its
+// type, clamp, in_range or the condition of put_if proves it, or the definition is refused.
+//
+// put_if(keep, value, at...) skips the points where `keep` is false, and reads neither value nor index there.
+// puts(put(...), put(...)) makes several updates in one step, in that order. In the schedule they are one more loop, the
+// innermost.
 #include <type_traits>
 
 #include <ashlar/lang/compute.h>
@@ -18,7 +20,7 @@ namespace ashlar {
 
 template <std::size_t N>
 struct Put {
-  Expr keep;  // empty: always
+  Expr keep;  // empty: every point is kept
   Expr value;
   std::array<Expr, N> at;
   Where where;
@@ -58,17 +60,17 @@ struct put_rank<F, std::index_sequence<I...>> {
   static constexpr std::size_t value = decltype(rank_of_put(std::declval<F>()(std::declval<VarAt<I>>()...)))::value;
 };
 
-struct PutAt {  // one put, whatever its rank
+struct PutAt {  // one update, of any rank
   Expr keep, value;
   const Expr* at;
   Where where;
 };
 struct ScatterSite {
   const char* name;
-  const Extent* extents;  // of the result
+  const Extent* extents;  // extents of the result
   std::size_t rank;
   const Extent* over;
-  const Indices& points;  // a Var for each dimension of `over`
+  const Indices& points;  // one Var for each dimension of `over`
   Where where;
 };
 Indices new_points(const Extent* over, std::size_t rank, const char* name, Where where);
@@ -104,7 +106,7 @@ Tensor scatter_with(const char* name, const Extent* extents, const R& reducer, c
 }
 }  // namespace detail
 
-// out(at) = combine(out(at), value) for every point of `over`; out starts as init.
+// Computes out(at) = combine(out(at), value) for every point of `over`, starting from `init`.
 template <std::size_t N, std::size_t M, class F>
 Tensor scatter(const char* name, const Extent (&extents)[N], Combine reducer, Operand init, const Extent (&over)[M], F&& body,
                Where where = Where::current()) {

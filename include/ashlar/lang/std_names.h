@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Mistakes that everyone makes once, std::exp(x) and std::max(x, 0.f) of an Expr, and cast<float>(x): one sentence each, in the
-// place of a page of overloads that do not fit.
+// Error messages for frequent mistakes: std::exp(x) and std::max(x, 0.f) of an Expr, and cast<float>(x). One sentence
+// replaces a page of overloads that do not match.
 //
-// No program that compiles calls any of these: to instantiate one is the error. That is all that they do in namespace std,
-// which the standard keeps to itself; `requires { std::exp(x); }` of an Expr holds, though. Their operands are reached by a
-// conversion and they are templates, so that exp(x) means ashlar's under `using namespace std` as well.
+// No program that compiles calls these functions: instantiating one is the error. The standard reserves namespace std, and they
+// do nothing else there, except that `requires { std::exp(x); }` holds for an Expr. They are templates whose operands need a
+// conversion, so that exp(x) still means ashlar::exp under `using namespace std`.
 #include <ashlar/lang/math.h>
 
 namespace ashlar {
 namespace detail {
-struct OfStd {};  // no std::exp<float> names any of these: no other argument fits
+struct OfStd {};  // an explicit template argument, as in std::exp<float>, never selects these
 struct ExprForStd {
   template <std::derived_from<Expr> E>
   ExprForStd(const E&) {}

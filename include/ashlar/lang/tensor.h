@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Tensor: a handle to an argument, a stage or a view. Copying shares; identity is an id, the name is for people.
+// Tensor: a handle to an argument, a stage or a view. A copy refers to the same one; the name is only printed.
 //
-//   A(i, j + 1)          an element, an Expr; as many indices as dimensions, of any integer type
-//   x(i.with(2, k))      of any rank
+//   A(i, j + 1)          an element, an Expr: one index for each dimension, of any integer type
+//   x(i.with(2, k))      with indices of any rank
 #include <ashlar/lang/index.h>
 
 namespace ashlar {
 
-class Tensor {  // a handle
+class Tensor {  // an argument, a stage or a view
  public:
   using is_tensor = void;
-  Tensor() = default;  // none; using it is refused
+  Tensor() = default;  // empty: using it is refused
   template <std::size_t N>
   Tensor(const std::array<Tensor, N>&) {
     static_assert(N == 0 && N != 0,
                   "this stage has several values and gives a tensor for each: write auto [a, b] = compute(...)");
   }
-  Type type(Where = Where::current()) const;             // of its elements
+  Type type(Where = Where::current()) const;             // of an element
   int rank(Where = Where::current()) const;              // 0 to max_rank
-  Shape shape(Where = Where::current()) const;           // refused where the domain follows from readers
-  Expr extent(int dim, Where = Where::current()) const;  // elements along a dimension, counted from 0
-  const char* name(Where = Where::current()) const;      // for people
+  Shape shape(Where = Where::current()) const;           // refused if the domain is inferred
+  Expr extent(int dim, Where = Where::current()) const;  // the number of elements along a dimension
+  const char* name(Where = Where::current()) const;      // as printed
   ir::Id id() const { return id_; }
-  bool empty() const { return id_ == 0; }  // Tensor()
+  bool empty() const { return id_ == 0; }  // made by Tensor()
 
-  // One overload a rank: a pack cannot be followed by a source_location, and each Operand brings its own.
+  // One overload for each rank: a source_location cannot follow a parameter pack, so each Operand carries its own.
   Expr operator()(Where = Where::current()) const;  // rank 0
-  Expr operator()(Operand) const;                   // the element at an index
+  Expr operator()(Operand) const;                   // the element at these indices
   Expr operator()(Operand, Operand) const;
   Expr operator()(Operand, Operand, Operand) const;
   Expr operator()(Operand, Operand, Operand, Operand) const;

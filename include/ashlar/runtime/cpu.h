@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What processors of one architecture may differ in, as bits of 64: what a kernel needs (ashlar_abi1_desc.features), and what
- * the machine at hand has.
+/* The features in which processors of one architecture may differ, as bits of a 64-bit word: what a kernel needs
+ * (ashlar_abi1_desc.features), and what this machine has.
  *
- *   if (ashlar_cpu_missing(UINT64_C(1) << ASHLAR_X86_AVX2 | UINT64_C(1) << ASHLAR_X86_FMA) == 0) …       both are here
+ *   if (ashlar_cpu_missing(UINT64_C(1) << ASHLAR_X86_AVX2 | UINT64_C(1) << ASHLAR_X86_FMA) == 0) …       it has both
  *
- * The numbers are those of the architecture that the code is for, and frozen under the ABI number 1: features are added at the
- * end. A name is that of the feature in targets (docs/targets.md), which is LLVM's. A feature that is not listed is one that
- * no runtime can tell a machine by: no library of several targets may depend on it.
+ * The numbers are those of the architecture that the code is for. They are frozen under the ABI number 1; features are added at
+ * the end. Names are those of features in targets (docs/targets.md), which are LLVM's. The runtime cannot detect a feature that
+ * is not listed here, so a library of several targets must not depend on one.
  *
- * How a machine is asked:
- *   x86-64            cpuid, and XCR0 for the registers that the system saves: those of 256 bits for the features from avx on,
- *                     of 512 bits for avx512…, tiles for amx-…. Tiles also take Linux's permission for the process
- *                     (arch_prctl, ARCH_REQ_XCOMP_PERM), which is asked for when amx-… is first asked about; without it, and on
- *                     other systems, amx-… is missing.
- *   AArch64, ARM, RISC-V   on Linux and Android by what the system says of the processor: AT_HWCAP and AT_HWCAP2.
- *   others            nothing is known: all is missing to a library of several targets, and nothing is held against the kernel
- *                     of one target. */
+ * How features are detected:
+ *   x86-64            cpuid, and XCR0 for the registers that the system saves: 256 bits for the features from avx on, 512 bits
+ *                     for avx512…, tiles for amx-…. Tiles also need Linux's permission for the process (arch_prctl,
+ *                     ARCH_REQ_XCOMP_PERM), which is requested when amx-… is first asked for. Without it, and on other
+ *                     systems, amx-… is missing.
+ *   AArch64, ARM, RISC-V   on Linux and Android, AT_HWCAP and AT_HWCAP2.
+ *   others            unknown: a library of several targets finds all features missing, the kernel of one target is not
+ *                     checked. */
 #ifndef ASHLAR_RUNTIME_CPU_H
 #define ASHLAR_RUNTIME_CPU_H
 #include <ashlar/runtime/desc.h>
 
-/* X(number, constant, name) for each. Where it is found: cpuid leaf.subleaf register[bit]; Linux's HWCAP_… */
+/* X(number, constant, name) for each feature. Where it is found: cpuid leaf.subleaf register[bit]; Linux's HWCAP_… */
 #define ASHLAR_X86_FEATURES(X)                                    \
   X(0, SSE2, "sse2")                        /* 1 edx[26] */       \
   X(1, SSE3, "sse3")                        /* 1 ecx[0] */        \
@@ -99,10 +99,10 @@ enum { ASHLAR_RISCV_FEATURES(ASHLAR_RISCV_NUMBER) ASHLAR_RISCV_FEATURE_COUNT };
 #undef ASHLAR_ARM_NUMBER
 #undef ASHLAR_RISCV_NUMBER
 
-/* Of `features`, those that this machine, its processor and its system together, is not known to have: 0 where code that needs
- * them all can run. The machine is asked once a process. */
+/* The bits of `features` that this machine (its processor and its system) is not known to have; 0 if it can run code that needs
+ * them all. Features are detected once for each process. */
 ASHLAR_API uint64_t ashlar_cpu_missing(uint64_t features);
-/* "avx512vnni"; NULL where the architecture of this machine has no feature of the number. */
+/* The name, such as "avx512vnni"; NULL if this machine's architecture has no feature of that number. */
 ASHLAR_API const char* ashlar_cpu_feature_name(int number);
 
 #ifdef __cplusplus

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* CUDA: what compiled kernels call, and what their callers must know. Needs no CUDA header: handles travel as void* and
+/* CUDA: what callers of compiled kernels must know, and what the kernels call. Needs no CUDA header: handles are void* and
  * uint64_t.
  *
- *   ashlar_tensor tx = {device_pointer, 2, 0, 2, 2, 32, 1, shape, NULL, 0};   memory of the caller's: cudaMalloc, a framework's
+ *   ashlar_tensor tx = {device_pointer, 2, 0, 2, 2, 32, 1, shape, NULL, 0};   memory from cudaMalloc or a framework
  *   ashlar_context context = {sizeof context};  context.stream = stream;      CUstream or cudaStream_t
- *   if (f_with(&tx, …, &context) != ASHLAR_OK) …                              launched; returns at once
+ *   if (f_with(&tx, …, &context) != ASHLAR_OK) …                              launches, and returns at once
  *
- * libcuda is opened when the first kernel is called; where it is missing, or there is no device, that is an error like others.
+ * The first call of a kernel opens libcuda. A missing library or device is an ordinary error.
  *
- * A call runs in the CUDA context of its stream; without one, in the context that is current on the thread; where none is, in
- * the primary context of the tensors' device (of f_run: device 0). The thread's current context is the same after the call.
- * With a stream in the context nothing is waited for; with NULL the call runs on the default stream and waits. 1 and 2 stand
- * for the legacy and the per-thread default stream (CU_STREAM_LEGACY, CU_STREAM_PER_THREAD).
+ * A call runs in the CUDA context of its stream; without a stream, in the current context of the thread; without one, in the
+ * primary context of the tensors' device (f_run: device 0). The thread's current context is unchanged after the call. With a
+ * stream in the ashlar_context, a call does not wait. With NULL it runs on the default stream and waits. The streams 1 and 2
+ * are the legacy and the per-thread default stream (CU_STREAM_LEGACY, CU_STREAM_PER_THREAD).
  *
- * The workspace is device memory: the context's, else from `allocate` with device type 2 (it and `release` are called in the
- * order of the stream and must not free before it: a framework's caching allocator), else, where the call waits, of the driver.
- * The first call of a kernel in a CUDA context loads it there, which allocates and may wait; make it before capturing a graph.
+ * The workspace is device memory. It comes from the ashlar_context; otherwise from `allocate` with device type 2, which, like
+ * `release`, is called in the order of the stream and must not free before it (a framework's caching allocator); otherwise, if
+ * the call waits, from the driver. The first call of a kernel in a CUDA context loads it there, which allocates and may wait.
+ * Make it before you capture a graph.
  *
- * Every failure is a code and a sentence; what the driver said (a CUresult) is in `found`. ASHLAR_CUDA_LIBRARY names another
- * driver library.
+ * Every failure has a code and a message; the driver's CUresult is in `found`. ASHLAR_CUDA_LIBRARY names another driver
+ * library.
  */
 #ifndef ASHLAR_RUNTIME_CUDA_H
 #define ASHLAR_RUNTIME_CUDA_H
@@ -28,7 +29,7 @@
 extern "C" {
 #endif
 
-/* ---- the closed list: what generated code calls ------------------------------------------------------------------- */
+/* ---- the functions that generated code calls ---------------------------------------------------------------------- */
 
 typedef struct ashlar_abi1_cuda_map { /* a tensor map, made at each launch */
   uint32_t type;                      /* CUtensorMapDataType */
@@ -40,9 +41,9 @@ typedef struct ashlar_abi1_cuda_map { /* a tensor map, made at each launch */
 
 typedef struct ashlar_abi1_cuda_launch {
   const char* entry;
-  const ashlar_abi1_cuda_map* maps; /* parameters after those of 8 bytes; NULL where there are none */
-  uint32_t threads;                 /* of a block, along x */
-  uint32_t shared_bytes;            /* of a block */
+  const ashlar_abi1_cuda_map* maps; /* parameters after those of 8 bytes; NULL without maps */
+  uint32_t threads;                 /* in a block, along x */
+  uint32_t shared_bytes;            /* for a block */
   uint32_t parameter_count, map_count;
 } ashlar_abi1_cuda_launch;
 
@@ -50,22 +51,22 @@ enum { ASHLAR_ABI1_CUDA_MAX_PARAMETERS = 512, ASHLAR_ABI1_CUDA_MAX_MAPS = 16 };
 
 typedef struct ashlar_abi1_cuda_module {
   uint32_t abi, size;   /* 1, sizeof(ashlar_abi1_cuda_module) */
-  const char* name;     /* of the kernel, for sentences */
+  const char* name;     /* of the kernel, for messages */
   const char* chip;     /* "sm_90a" */
-  uint32_t capability;  /* 80, 90, 100: the compute capability that is needed */
-  uint32_t exact;       /* not 0: that one and no later one */
-  const void* cubin;    /* machine code for the chip; NULL: none */
-  uint64_t cubin_bytes; /* */
+  uint32_t capability;  /* 80, 90, 100: the compute capability that it needs */
+  uint32_t exact;       /* not 0: only that one, no later one */
+  const void* cubin;    /* machine code for the chip; NULL: only PTX */
+  uint64_t cubin_bytes; /* its size */
   const char* ptx;      /* ends with a zero byte */
   uint64_t hash;        /* of both */
   const ashlar_abi1_cuda_launch* launches;
   uint32_t launch_count, reserved;
 } ashlar_abi1_cuda_module;
 
-/* A call: begin, any number of launches, end. begin finds the context and the stream, checks the device against the module,
- * loads it where it has not been, and gives `workspace_bytes` of device memory (0: none), whose address is stored in
- * *workspace. Where begin has succeeded end must be called; it returns the first code of a launch. The call lies where the
- * caller put it, and nothing is allocated for it. `parameters` holds 8 bytes for each parameter; then for each tensor map its
+/* A call consists of begin, any number of launches (run), and end. begin finds the context and the stream, checks the device
+ * against the module, loads the module if necessary, and allocates `workspace_bytes` of device memory (0: none), whose address
+ * it stores in *workspace. If begin succeeds, end must be called; it returns the first error code of a launch. The caller
+ * provides the memory of the call object. `parameters` holds 8 bytes for each parameter, and then for each tensor map its
  * address, its extents, and its strides in bytes without the last, slowest first. */
 typedef struct ashlar_abi1_cuda_call {
   uint64_t opaque[16];
@@ -74,8 +75,8 @@ ASHLAR_API int ashlar_abi1_cuda_begin(const ashlar_abi1_cuda_module*, const ashl
                                       uint64_t workspace_align, ashlar_abi1_cuda_call*, uint64_t* workspace);
 ASHLAR_API int ashlar_abi1_cuda_run(ashlar_abi1_cuda_call*, uint32_t launch, const int64_t grid[3], const uint64_t* parameters);
 ASHLAR_API int ashlar_abi1_cuda_end(ashlar_abi1_cuda_call*);
-/* Waits for the stream (NULL: the current context's default stream, if there is one). Succeeds where no driver is open.
- * The sentence is about the function `who`. */
+/* Waits for the stream (NULL: the default stream of the current context, if there is one). Succeeds if no driver is open. The
+ * message names the function `who`. */
 ASHLAR_API int ashlar_abi1_cuda_settle(void* stream, ashlar_error*, const char* who);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The descriptor: what a kernel's hosted entries expect of their arguments, as constant data that the compiler emits beside
- * the kernel; and the closed list of functions that generated code calls in the runtime.
+/* The descriptor: what the hosted entries of a kernel expect of their arguments, as constant data that the compiler emits
+ * beside the kernel. Also the complete list of runtime functions that generated code calls.
  *
  * The generated entries are thunks over one descriptor `d`:
  *
@@ -9,15 +9,15 @@
  *   int f_with(const ashlar_tensor *A, float alpha, ashlar_tensor *C, const ashlar_context *ctx)
  *     { const void *arguments[] = {A, &alpha, C}; return ashlar_abi1_call(&d, arguments, ctx); }
  *
- * ashlar_abi1_call checks every argument, solves the symbols from the shapes, fills the kernel's `f_args` (by the byte
- * offsets below), finds a workspace and calls `run`. Invariant: where it returns non-zero before `run`, no byte of any
- * argument was written.
+ * ashlar_abi1_call checks every argument, solves the symbols from the shapes, fills the kernel's `f_args` (at the byte offsets
+ * below), finds a workspace and calls `run`. Invariant: if it returns an error before `run`, no byte of any argument has been
+ * written.
  *
- * Symbols are solved in the order of the arguments and their dimensions: the first affine dimension in which exactly one
- * symbol is unknown gives it; every other dimension is then checked. A descriptor whose symbols cannot all be found that
- * way is refused with ASHLAR_E_ABI (the compiler refuses such a program earlier).
+ * Symbols are solved in the order of the arguments and of their dimensions. The first affine dimension with exactly one unknown
+ * symbol gives its value; every other dimension is then checked. A descriptor whose symbols cannot all be solved this way is
+ * refused with ASHLAR_E_ABI (the compiler refuses such a program earlier).
  *
- * Everything here is frozen under the ABI number 1; `size` lets fields be added after the last one.
+ * Everything here is frozen under the ABI number 1. `size` allows new fields after the last one.
  */
 #ifndef ASHLAR_RUNTIME_DESC_H
 #define ASHLAR_RUNTIME_DESC_H
@@ -45,10 +45,10 @@ typedef struct ashlar_abi1_term { /* coefficient * symbols[symbol] */
   int64_t coefficient, symbol;
 } ashlar_abi1_term;
 
-typedef struct ashlar_abi1_dim { /* what the extent of one dimension must be */
-  const char* text;              /* as the user wrote it: "N + 4", "K", "3" */
+typedef struct ashlar_abi1_dim { /* the required extent of one dimension */
+  const char* text;              /* as it was written: "N + 4", "K", "3" */
   int64_t constant;              /* affine: constant + the sum of the terms */
-  const ashlar_abi1_term* terms; /* no symbol twice, no coefficient 0; NULL when term_count is 0 */
+  const ashlar_abi1_term* terms; /* each symbol once, no coefficient of 0; NULL if term_count is 0 */
   int32_t term_count;
   int32_t computed; /* -1: affine; otherwise results[computed] of desc.shape (max, division, products) */
 } ashlar_abi1_dim;
@@ -56,27 +56,27 @@ typedef struct ashlar_abi1_dim { /* what the extent of one dimension must be */
 enum { ASHLAR_ABI1_INPUT = 0, ASHLAR_ABI1_OUTPUT = 1, ASHLAR_ABI1_SCALAR = 2, ASHLAR_ABI1_INOUT = 3 }; /* argument.kind */
 enum {
   ASHLAR_ABI1_INNER_UNIT_STRIDE = 0, /* argument.order: the last dimension has stride 1, no stride is negative */
-  ASHLAR_ABI1_DENSE = 1,             /* row-major without gaps */
-  ASHLAR_ABI1_ANY = 2,               /* any strides, zero and negative ones too */
+  ASHLAR_ABI1_DENSE = 1,             /* row-major, without gaps */
+  ASHLAR_ABI1_ANY = 2,               /* any strides, also zero and negative ones */
 };
-enum { ASHLAR_ABI1_MAY_ALIAS = 1 }; /* argument.flags, outputs: may be exactly the memory, shape and strides of an input */
+enum { ASHLAR_ABI1_MAY_ALIAS = 1 }; /* argument.flags of outputs: may be an input, with the same memory, shape and strides */
 
-typedef struct ashlar_abi1_argument { /* a tensor, or a scalar that travels by value */
+typedef struct ashlar_abi1_argument { /* a tensor, or a scalar that is passed by value */
   const char* name;
-  const ashlar_abi1_dim* dims;  /* tensors: rank of them */
-  const int32_t* stride_fields; /* tensors: rank byte offsets in args of int64_t strides, -1: no such field; NULL: none */
-  int64_t align;                /* tensors: bytes that data + byte_offset is a multiple of; 0: the element's own size */
+  const ashlar_abi1_dim* dims;  /* of a tensor: `rank` of them */
+  const int32_t* stride_fields; /* of a tensor: byte offsets in args of int64_t strides, -1: no such field; NULL: none */
+  int64_t align;                /* of a tensor: data + byte_offset is a multiple of it, in bytes; 0: the size of an element */
   int32_t kind, rank, order, flags;
   int32_t field;                /* byte offset in args of the pointer, or of the scalar's value */
-  int32_t scalar_bytes;         /* scalars: sizeof the value (bool and 8-bit floats 1, f16 and bf16 2) */
-  uint8_t type_code, type_bits; /* as in ashlar_tensor; lanes are always 1; bool is code 6, 8 bits */
+  int32_t scalar_bytes;         /* of a scalar: the size of the value (bool and 8-bit floats 1, f16 and bf16 2) */
+  uint8_t type_code, type_bits; /* as in ashlar_tensor; one lane; bool is code 6, 8 bits */
   uint8_t reserved[6];
 } ashlar_abi1_argument;
 
-typedef struct ashlar_abi1_symbol { /* an extent known at the call, with its facts */
+typedef struct ashlar_abi1_symbol { /* an extent that each call gives, with its facts */
   const char* name;
-  int64_t min, max, multiple_of; /* inclusive; 0, INT64_MAX, 1 where nothing is said */
-  int32_t field;                 /* byte offset in args of its int64_t; -1: the kernel has no such field */
+  int64_t min, max, multiple_of; /* inclusive; without facts 0, INT64_MAX, 1 */
+  int32_t field;                 /* byte offset in args of its int64_t; -1: no such field */
   int32_t reserved;
 } ashlar_abi1_symbol;
 
@@ -85,55 +85,55 @@ enum {
 }; /* desc.flags: `run` takes a stride of 0 as dense, so a tensor that repeats an
     * element by stride 0 is refused; unset: `run` takes strides as they are */
 
-/* context.flags, set by the hosted entries and by nobody else. */
+/* context.flags that only the hosted entries set. */
 enum {
-  ASHLAR_ABI1_WAIT = 1 << 30,         /* `run` waits although there is a stream */
-  ASHLAR_ABI1_DEVICE_MASK = 0xFF0000, /* CUDA: 1 + the number of the device on which the tensors lie; 0: not told */
+  ASHLAR_ABI1_WAIT = 1 << 30,         /* `run` waits, even with a stream */
+  ASHLAR_ABI1_DEVICE_MASK = 0xFF0000, /* CUDA: 1 + the number of the device that holds the tensors; 0: unknown */
   ASHLAR_ABI1_DEVICE_SHIFT = 16
 };
 
 typedef struct ashlar_abi1_desc {
   uint32_t abi;        /* 1 */
   uint32_t size;       /* sizeof(ashlar_abi1_desc) */
-  const char* name;    /* the function, for sentences: "matmul_gelu" */
+  const char* name;    /* the function, for messages: "matmul_gelu" */
   int32_t device_type; /* where the tensors must lie: 1 host (pinned host memory, 3, is host memory too), 2 CUDA (managed, 13,
                         * too), 7 Vulkan */
   int32_t flags;
-  uint64_t features; /* what the code needs of the processor: bits by the numbers of runtime/cpu.h; 0: nothing is checked */
+  uint64_t features; /* the processor features that the code needs, by the numbers of runtime/cpu.h; 0: not checked */
   int32_t argument_count, symbol_count, computed_count, assumption_count;
-  int32_t args_bytes; /* sizeof(f_args); bytes that no field covers are zero */
+  int32_t args_bytes; /* sizeof(f_args); bytes outside of the fields are zero */
   const ashlar_abi1_argument* arguments;
   const ashlar_abi1_symbol* symbols;
-  const char* const* assumptions;                          /* as the user wrote them: "M <= N" */
-  void (*shape)(const int64_t* symbols, int64_t* results); /* fills computed_count results; NULL when there are none */
-  int (*assume)(const int64_t* symbols); /* 0, or 1 + the index of the first assumption that is broken; may be NULL */
-  size_t (*workspace_bytes)(const void* args, const ashlar_context*); /* NULL: the kernel needs none */
+  const char* const* assumptions;                          /* as they were written: "M <= N" */
+  void (*shape)(const int64_t* symbols, int64_t* results); /* fills computed_count results; NULL if there are none */
+  int (*assume)(const int64_t* symbols); /* returns 0, or 1 + the index of the first violated assumption; may be NULL */
+  size_t (*workspace_bytes)(const void* args, const ashlar_context*); /* NULL: no workspace */
   size_t workspace_align;
-  int (*run)(const void* args, const ashlar_context*); /* never with a NULL context, its workspace is set */
-  const char* workspace_stages; /* what lies in the workspace, for sentences: "t, u and 4 more"; NULL: not told */
+  int (*run)(const void* args, const ashlar_context*); /* is called with a context that has a workspace */
+  const char* workspace_stages; /* the contents of the workspace, for messages: "t, u and 4 more"; NULL: unknown */
 } ashlar_abi1_desc;
 
-/* ---- the closed list: what generated code may call ----------------------------------------------------------------- */
+/* ---- the functions that generated code calls ----------------------------------------------------------------------- */
 
-/* The hosted entries. `arguments`, in the order of declaration: an ashlar_tensor for a tensor, the address of the value for a
- * scalar. ctx NULL: the runtime's own pool and allocator, and the error is kept for ashlar_last_error(). Returns ASHLAR_OK, a
- * code, or what `run` returned. */
+/* Implements the hosted entries. `arguments`, in the order of declaration, holds an ashlar_tensor* for each tensor and the
+ * address of the value for each scalar. Without a ctx it uses the runtime's own pool and allocator, and keeps the error for
+ * ashlar_last_error(). Returns ASHLAR_OK, an error code, or what `run` returned. */
 ASHLAR_API int ashlar_abi1_call(const ashlar_abi1_desc*, const void* const* arguments, const ashlar_context* ctx);
 
 /* ---- one function for several targets ------------------------------------------------------------------------------- */
 
-/* A kernel among those of a library. */
+/* One kernel of a library. */
 typedef struct ashlar_abi1_variant {
   const char* target; /* "x86-64-v3" */
   const ashlar_abi1_desc* desc;
-  int (*run)(const void* args, const ashlar_context*); /* as f_run and f_workspace_bytes of a library for this target alone */
+  int (*run)(const void* args, const ashlar_context*); /* f_run and f_workspace_bytes, as of a library for this target alone */
   size_t (*workspace_bytes)(const void* args, const ashlar_context*);
   int (*settle)(void* stream, ashlar_error*,
                 const char* who); /* waits for what the device does to the memory; NULL for the host */
 } ashlar_abi1_variant;
 
-/* Variants of one device type stand in the order in which they are tried: a processor's before those whose features are among
- * its own, CUDA devices by falling capability. All take the same arguments. */
+/* Variants of one device type are in the order in which they are tried. A processor precedes those whose features are a subset
+ * of its own; CUDA devices are in descending order of capability. All variants have the same arguments. */
 typedef struct ashlar_abi1_library {
   uint32_t abi, size; /* 1, sizeof(ashlar_abi1_library) */
   const char* name;   /* the function */
@@ -141,20 +141,21 @@ typedef struct ashlar_abi1_library {
   const ashlar_abi1_variant* variants;
 } ashlar_abi1_library;
 
-/* f and f_with (ctx NULL: f), f_run, f_workspace_bytes of such a library.
+/* Implement f and f_with (without a ctx: f), f_run and f_workspace_bytes of such a library.
  *
- * Which variant runs: that for the device type in ctx->flags, or where none is named that on which the tensors lie (f_run: the
- * host, or the only device there is). Among processors the first whose features this one has, or the one that ashlar_set_target
- * names; among CUDA devices the first whose capability is the device's. Where no processor's fits the call is refused with
- * ASHLAR_E_TARGET and the features that each lacks; where no device's does, as by the last.
+ * The variant is chosen by the device type in ctx->flags; if none is named, by the memory of the tensors (f_run: the host, or
+ * the only device type of the library). Among processors the first variant runs whose features this machine has, or the one
+ * that ashlar_set_target names; among CUDA devices the first whose capability the device has. If no processor's variant fits,
+ * the call is refused with ASHLAR_E_TARGET and the features that each lacks; if no device's fits, with the error of the last.
  *
- * With ASHLAR_OR_CPU: after ASHLAR_E_DEVICE, _TARGET or _LAUNCH of a device's variant that has launched nothing, the
- * processor's runs, if all tensors lie in memory that it can read (the host's, pinned, managed, mapped Vulkan buffers; of f_run
- * the caller says so by the flag, and only for CUDA, whose pointers such memory shares), after `settle`. After a lost device it
- * does not: what was computed there is gone, and the call fails. When the processor's variant has run, ctx->error holds the
- * device's code and sentence although the call succeeds. Stream and workspace, which are the device's, are not used then.
+ * With ASHLAR_OR_CPU the processor's variant runs after ASHLAR_E_DEVICE, _TARGET or _LAUNCH of a device's variant that has not
+ * launched anything. All tensors must lie in memory that the processor can read (host, pinned, managed, mapped Vulkan buffers;
+ * for f_run the flag states this, and only for CUDA, which shares pointers of such memory). `settle` comes first. After a lost
+ * device the call fails instead, because results of earlier work are gone. When the processor's variant has run, ctx->error
+ * holds the device's code and message, although the call succeeds. Stream and workspace belong to the device and
+ * are not used then.
  *
- * workspace_bytes: the most of all variants that could run. */
+ * workspace_bytes gives the maximum over all variants that could run. */
 ASHLAR_API int ashlar_abi1_library_call(const ashlar_abi1_library*, const void* const* arguments, const ashlar_context* ctx);
 ASHLAR_API int ashlar_abi1_library_run(const ashlar_abi1_library*, const void* args, const ashlar_context* ctx);
 ASHLAR_API size_t ashlar_abi1_library_workspace_bytes(const ashlar_abi1_library*, const void* args, const ashlar_context* ctx);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The operator library: algorithms of the usual operators, as functions on tensors, without schedules (docs/ops.md).
+// The operator library: algorithms of the usual operators, as functions on tensors. They have no schedules (docs/ops.md).
 #include <ashlar/ops/activation.h>
 #include <ashlar/ops/attention.h>
 #include <ashlar/ops/conv.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Schedules by family: what a schedule of the operators of one kind usually is, as functions over the primitives, with
-// parameters from the target's table (docs/ops.md, "Schedules by family").
+// Schedules by family: functions that schedule one kind of operator each. They consist of primitives, with parameters from the
+// target's table (docs/ops.md, "Schedules by family").
 #include <ashlar/schedules/attention.h>
 #include <ashlar/schedules/attention_decode.h>
 #include <ashlar/schedules/by_default.h>

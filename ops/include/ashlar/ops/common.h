@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// What the operators share: checks of arguments, types of sums, shapes that broadcast. docs/ops.md says the conventions.
+// What the operators share: checks of arguments, types of sums, broadcasting. docs/ops.md has the conventions.
 //
-// A check refuses at the line of the operator's caller, which each operator takes last, and names the argument:
+// A check refuses at the line of the operator's caller, which is each operator's last parameter, and names the argument:
 //   model.cpp:12: matmul: expected B [K, N] with K = 64, the extent of A in dimension 1, found 32
 #include <string>
 #include <utility>
@@ -16,8 +16,8 @@
 
 namespace ashlar::ops {
 
-// The type in which an operator sums elements of `t`: f32 for narrower floats, i32 for integers of at most 16 bits, otherwise
-// t.
+// The type in which an operator accumulates elements of type `t`: f32 for narrower floats, i32 for integers of at most 16 bits,
+// otherwise t.
 inline Type accumulator(Type t) {
   if (t.is_float()) return t.bits < 32 ? f32 : t;
   if (t.is_data_integer()) return t.bits < 32 ? i32 : t;
@@ -28,13 +28,15 @@ namespace detail {
 
 using ashlar::detail::Access;
 
+// An argument as refusals print it.
 std::string said(const Tensor& t, const char* argument, Where where);
 
 // ---- expressions over extents ----------------------------------------------------------------------------------------------
 
+// The value of a constant extent, or `otherwise`.
 std::int64_t number_or(const Expr& e, std::int64_t otherwise);
 bool same_extent(const Expr& a, const Expr& b);
-// An extent as the language would have it written: constants folded, so that H + 2 - 2 is H.
+// The extent with constants folded: H + 2 - 2 becomes H.
 Expr plain(const Expr& e);
 
 // ---- checks ----------------------------------------------------------------------------------------------------------------
@@ -45,10 +47,10 @@ void expect_type(const char* op, const char* argument, const Tensor& t, Type typ
 void expect_float(const char* op, const char* argument, const Tensor& t, Where where);
 void expect_integer(const char* op, const char* argument, const Tensor& t, Where where);
 void expect_numbers(const char* op, const char* argument, const Tensor& t, Where where);
-// What is added to sums or scales them: of the type of the operands, or of their accumulator.
+// For a tensor that is added to sums or scales them: it has the type of the operands, or of their accumulator.
 void expect_beside(const char* op, const char* argument, const Tensor& t, Type type, Where where);
 void expect_same_type(const char* op, const char* first, const Tensor& a, const char* second, const Tensor& b, Where where);
-// As its number, its formula or the facts of its Symbols show.
+// The extent's value, its formula or the facts of its Symbols must show it.
 void expect_multiple(const char* op, const char* argument, const Tensor& t, int dim, std::int64_t of, Where where);
 void expect_extent(const char* op, const char* argument, const Tensor& t, int dim, const Expr& wanted, const char* what,
                    Where where);
@@ -56,7 +58,7 @@ void expect_shape(const char* op, const char* argument, const Tensor& t, const s
                   Where where);
 void expect(bool holds, const char* op, const std::string& expected, const std::string& found, Where where);
 
-// A dimension counted from the front, or from the back where negative, as NumPy counts.
+// The dimension that `axis` names: negative numbers count from the back, as in NumPy.
 int dimension(const char* op, int axis, int rank, Where where);
 
 // ---- points ----------------------------------------------------------------------------------------------------------------
@@ -66,26 +68,27 @@ std::vector<Expr> list(const Indices& i);
 std::vector<Expr> extents(const Tensor& t, Where where);
 Shape shape(const std::vector<Expr>& extents, Where where);
 
-// ---- broadcasting as NumPy: shapes are aligned at the right, and an extent of 1 meets any other ----------------------------
+// ---- broadcasting, as in NumPy: shapes are aligned at the right, and an extent of 1 is stretched ---------------------------
 
 struct Named {
   const char* name;
   const Tensor* tensor;
 };
 Shape broadcast_shape(const char* op, const std::vector<Named>& operands, Where where);
-// t broadcasts to the shape of another, which it does not stretch.
+// t must broadcast to the shape of `other`, without stretching it.
 void expect_broadcast(const char* op, const char* argument, const Tensor& t, const char* to, const Tensor& other, Where where);
-// The element of an operand that stands at a point of the broadcast shape.
+// The element of an operand at a point of the broadcast shape.
 Expr aligned(const Tensor& t, const Indices& i, Where where);
 
-// ---- numbers that are known when the operator is called --------------------------------------------------------------------
+// ---- numbers that are computed when the operator is called -----------------------------------------------------------------
 
 double reciprocal_root(double);                               // 1 / sqrt(x)
-std::vector<double> rotary_rates(int dims, double base);      // base^(-2 p / dims) of each of the dims / 2 pairs p
-std::vector<double> gaussian_taps(int radius, double sigma);  // of -radius ... radius, of sum 1
+std::vector<double> rotary_rates(int dims, double base);      // base^(-2 p / dims) for each of the dims / 2 pairs p
+std::vector<double> gaussian_taps(int radius, double sigma);  // 2 radius + 1 weights, normalized to the sum 1
 
 // ---- stages of one formula -------------------------------------------------------------------------------------------------
 
+// An elementwise stage: y(i) = f(x(i)). map_float takes floating-point types only.
 template <class F>
 Tensor map(const char* name, const Tensor& x, Where where, F f) {
   return compute(name, x.shape(where), [&](Indices i) { return Expr(f(Operand(x(i, where), where))); }, where);
@@ -95,13 +98,14 @@ Tensor map_float(const char* name, const Tensor& x, Where where, F f) {
   expect_float(name, "x", x, where);
   return map(name, x, where, f);
 }
-// The same in the accumulator's type: a formula of several steps is rounded to a narrow type once.
+// The same, computed in the accumulator's type: a formula of several operations is rounded to a narrow type once.
 template <class F>
 Tensor map_wide(const char* name, const Tensor& x, Where where, F f) {
   expect_float(name, "x", x, where);
   const Type type = x.type(where), wide = accumulator(type);
   return map(name, x, where, [&](const Operand& e) { return type(f(Operand(wide(e), where))); });
 }
+// An elementwise stage of two operands, which broadcast.
 template <class F>
 Tensor zip(const char* name, const Tensor& a, const Tensor& b, Where where, F f) {
   expect_same_type(name, "a", a, "b", b, where);
@@ -109,7 +113,7 @@ Tensor zip(const char* name, const Tensor& a, const Tensor& b, Where where, F f)
       name, broadcast_shape(name, {{"a", &a}, {"b", &b}}, where),
       [&](Indices i) { return Expr(f(Operand(aligned(a, i, where), where), Operand(aligned(b, i, where), where))); }, where);
 }
-// The same elements in another type; the tensor itself where it has that type.
+// The same elements in another type; x itself if it has that type.
 inline Tensor converted(const char* name, const Tensor& x, Type to, Where where) {
   return x.type(where) == to ? x : map(name, x, where, [&](const Operand& e) { return to(e); });
 }

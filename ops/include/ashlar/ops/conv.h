@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Convolutions of one, two and three dimensions, as neural networks define them (cross-correlations): with stride, padding,
+// Convolutions of one, two and three dimensions as neural networks define them (cross-correlations), with stride, padding,
 // dilation and groups, in three layouts.
 //
 //   auto y = ops::conv2d(x, w, bias, {.stride = {2, 2}, .padding = {1, 1}});          s[y.sum]...
@@ -10,15 +10,16 @@
 //   channels_last     [N, H, W, C]        [R, S, C/groups, O]      [N, OH, OW, O]       NHWC, w as in TensorFlow
 //   channels_blocked  [N, C/c, H, W, c]   [O/o, C/c, R, S, c, o]   [N, O/o, OH, OW, o]  NCHWc, as in oneDNN; one group
 //
-//   y[n, o, p] = bias[o] + sum over c and r of x[n, c, p stride + r dilation - before] w[o, c, r], the same along further
-//                dimensions of the image; c are the channels of the group of o
+//   y[n, o, p] = bias[o] + sum over c and r of x[n, c, p stride + r dilation - before] w[o, c, r], and so on for further
+//                dimensions of the image; c runs over the channels of the group of o
 //   OH = floor((H + before + after - dilation (R - 1) - 1) / stride) + 1
 //
-// An image that lacks at most `stride` elements for one window gives OH = 0, an empty result. Where it lacks more, OH is
-// negative, which is refused: of numbers where the operator is called, of Symbols at entry.
+// An image that lacks at most `stride` elements for one window gives OH = 0, an empty result. If it lacks more, OH is negative
+// and is refused: numbers when the operator is called, Symbols by each call.
 //
-// What lies outside of x is 0. Elements are summed in accumulator(type), from the bias where there is one ([O], or [O/o, o], of
-// the type of x or of the accumulator); floats come back in their own type, integers stay in the accumulator.
+// Elements outside of x are 0. Sums are in accumulator(type) and start from the bias, if there is one ([O], or [O/o, o]; it has
+// the type of x or of the accumulator). Floating-point results are converted to the type of x; sums of integers stay in the
+// accumulator.
 #include <array>
 #include <ashlar/ops/common.h>
 
@@ -26,12 +27,12 @@ namespace ashlar::ops {
 
 enum class Layout { channels_first, channels_last, channels_blocked };
 
-struct Pad {  // of one dimension: both sides alike, or each
+struct Pad {  // of one dimension: the same on both sides, or one number for each
   int before = 0, after = 0;
   constexpr Pad() = default;
   constexpr Pad(int both) : before(both), after(both) {}
   constexpr Pad(int b, int a) : before(b), after(a) {}
-  // The result of a window of so many elements has the extent of x, where the stride is 1; an odd rest goes behind.
+  // With stride 1 the result has the extent of x. If the padding is odd, the larger half goes behind.
   static constexpr Pad same(int window, int dilation = 1) {
     return {dilation * (window - 1) / 2, dilation * (window - 1) - dilation * (window - 1) / 2};
   }
@@ -53,10 +54,11 @@ struct ConvOptions {
   std::array<int, N> stride = detail::ones<N>();
   std::array<Pad, N> padding{};
   std::array<int, N> dilation = detail::ones<N>();
-  int groups = 1;  // more than one: the channels of w are numbers
+  int groups = 1;  // if more than one, the channels of w are numbers
   Layout layout = Layout::channels_first;
-  // Taps outside of x along the first dimension of the image (rows of conv2d) are no terms, in the place of terms of 0: less
-  // work, the more the smaller the image. It differs where a weight is infinite or a NaN. Not with a dilation along it.
+  // Taps that lie outside of x in the first dimension of the image (rows of conv2d) are left out of the sum, instead of adding
+  // 0. This saves work, most for small images. The result differs if a weight is infinite or NaN. That dimension has no
+  // dilation.
   bool leave_out_rows = false;
 };
 using Conv1dOptions = ConvOptions<1>;
@@ -65,13 +67,13 @@ using Conv3dOptions = ConvOptions<3>;
 
 struct Convolution {
   Tensor sum, result;  // as in Product
-  Tensor rim;          // x with its padding, which a stage holds; none where nothing is padded
+  Tensor rim;          // the stage that holds x with its padding; empty if there is none
   operator Tensor() const { return result; }
 };
 
 namespace detail {
 
-struct Windows {  // how windows lie over the image; a number each dimension of it
+struct Windows {  // the position of windows over the image: one number for each dimension
   std::vector<int> stride, dilation;
   std::vector<Pad> padding;
   bool leave_out_rows = false;
@@ -97,29 +99,30 @@ Windows windows(const char* op, const ConvOptions<N>& o, Where where) {
   return w;
 }
 
-// How many windows fit. With `ceil` the last one may hang over the end.
+// The number of windows that fit. With `ceil`, the last one may extend past the end.
 Expr window_count(const Expr& extent, const Expr& window, const Windows& s, std::size_t d, bool ceil = false);
-// The element of the image under tap k of window o.
+// The index in the image of tap k of window o.
 Expr under(const Expr& o, const Expr& k, const Windows& s, std::size_t d);
-// x with `value` around it in those dimensions of the image, which begin at `first`, that are padded.
+// x, extended by `value` in the padded dimensions of the image, which begin at dimension `first`.
 Tensor padded(const Tensor& x, const Windows& s, int first, Operand value);
 
-// The same as a stage, the rim: x itself where nothing is padded.
+// The same as a stage, the rim; x itself without padding.
 Tensor rimmed(const Tensor& x, const Windows& s, int first, Operand value, Where where);
 
-// Where batch, channels, image and window stand in the tensors of a layout.
+// The dimensions of batch, channels, image and window in the tensors of a layout.
 struct Placed {
   Layout layout;
-  int n;                                                                           // dimensions of the image
-  int image() const { return layout == Layout::channels_last ? 1 : 2; }            // its first dimension, in x and y
-  int window() const { return layout == Layout::channels_last ? 0 : 2; }           // in w
-  int channel() const { return layout == Layout::channels_last ? 1 + n : 1; }      // of x and y, its blocks in channels_blocked
+  int n;                                                                  // the number of dimensions of the image
+  int image() const { return layout == Layout::channels_last ? 1 : 2; }   // its first dimension in x and y
+  int window() const { return layout == Layout::channels_last ? 0 : 2; }  // in w
+  // Of x and y; with channels_blocked, the dimension of blocks.
+  int channel() const { return layout == Layout::channels_last ? 1 + n : 1; }
   int in_channel() const { return layout == Layout::channels_last ? n : 1; }       // of w
   int out_channel() const { return layout == Layout::channels_last ? n + 1 : 0; }  // of w
   bool blocked() const { return layout == Layout::channels_blocked; }
   int rank_x() const { return n + (blocked() ? 3 : 2); }
   int rank_w() const { return n + (blocked() ? 4 : 2); }
-  // The indices of an element of x or y; `inner` in a block.
+  // The indices of an element of x or y. `inner` is the channel in its block.
   Indices at(const Expr& batch, const Expr& c, const std::vector<Expr>& image_at, const Expr& inner) const {
     Indices i = point({batch});
     if (layout != Layout::channels_last) Access::append(i, c);
@@ -135,17 +138,16 @@ struct Placed {
   }
 };
 
-// The shape of the result, with names for its loops.
+// The shape of the result, with labels for the loops.
 Shape image_shape(const Placed& p, const Expr& batch, const Expr& channels, const std::vector<Expr>& image, const Expr& block,
                   Where where);
 
 std::vector<Axis> window_axes(const Placed& p, const Tensor& w, Where where);
 
-// Those of so many taps of window o that lie in an image of so many elements, along dimension d.
+// The taps of window o that lie inside of an image of the given extent, along dimension d.
 Axis taps_inside(const Expr& o, const Expr& extent, const Expr& taps, const Windows& s, std::size_t d, Where where);
 
-// Convolution with `term(x, w)` for the product of two elements in the accumulator's type, whatever theirs is: `pad` is what
-// stands outside of x.
+// A convolution of any types: `term(x, w)` is the product of two elements in the type `wide`, and `pad` the value outside of x.
 template <class F>
 Tensor convolve(const char* op, const Tensor& x, const Tensor& w, const Tensor& bias, const Windows& over_x, int groups,
                 const Placed& p, Type wide, Operand pad, Where where, F term, Tensor* rim = nullptr) {
@@ -172,7 +174,7 @@ Tensor convolve(const char* op, const Tensor& x, const Tensor& w, const Tensor& 
   if (!bias.empty() && p.blocked()) expect_shape(op, "bias", bias, {O, block_y}, "the channels of the result", where);
   if (!bias.empty() && !p.blocked()) expect_shape(op, "bias", bias, {O}, "the channels of the result", where);
 
-  // A padded image is a stage: no term asks whether it is inside.
+  // The padded image is a stage, so that no term tests whether it lies inside.
   Windows s = over_x, outside = over_x;
   s.padding.assign(s.padding.size(), Pad());
   if (over_x.leave_out_rows) std::swap(s.padding[0], outside.padding[0]);
@@ -234,10 +236,10 @@ Convolution conv2d(const Tensor& x, const Tensor& w, const Tensor& bias = Tensor
 Convolution conv3d(const Tensor& x, const Tensor& w, const Tensor& bias = Tensor(), const Conv3dOptions& o = {},
                    Where where = Where::current());
 
-// ---- depthwise: every channel by itself ------------------------------------------------------------------------------------
+// ---- depthwise: each channel by itself -------------------------------------------------------------------------------------
 
-// Channel c of x gives `multiplier` channels of y, numbers c * multiplier on. channels_first: w [C * multiplier, 1, R, S];
-// channels_last: w [R, S, C, multiplier]; channels_blocked: w [C/c, 1, R, S, 1, c], multiplier 1. Any number of channels.
+// Channel c of x gives the channels c * multiplier to (c + 1) * multiplier - 1 of y. channels_first: w [C * multiplier, 1, R,
+// S]; channels_last: w [R, S, C, multiplier]; channels_blocked: w [C/c, 1, R, S, 1, c], multiplier 1. C may be a Symbol.
 struct DepthwiseOptions {
   std::array<int, 2> stride = {1, 1};
   std::array<Pad, 2> padding{};

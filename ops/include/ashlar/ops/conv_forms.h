@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Transposed convolutions, and other ways to compute a convolution: as one product of matrices (im2col), and by Winograd's
-// minimal filtering.
+// Transposed convolutions, and two other ways to compute a convolution: as one matrix multiplication (im2col), and by
+// Winograd's minimal filtering.
 #include <ashlar/ops/conv.h>
 
 namespace ashlar::ops {
 
 // ---- transposed ------------------------------------------------------------------------------------------------------------
-// The derivative of a convolution by its image, as PyTorch's ConvTranspose: every element of x is spread over a window of y.
+// The derivative of a convolution with respect to its image, as PyTorch's ConvTranspose: each element of x contributes to a
+// window of y.
 //
 //   y(p) = sum of x(i) w(k) over all i stride + k dilation - before = p
 //   OH = (H - 1) stride - before - after + dilation (R - 1) + 1 + output_padding
 //
 // channels_first: x [N, C, H, W], w [C, O / groups, R, S]; channels_last: x [N, H, W, C], w [R, S, O, C], one group. bias: [O].
-// A call whose OH is negative is refused at entry. With a dilation of 1 and a window of constant extents, none below its
-// stride, the sums are `phases`, one for each q % stride, and x has zeros around it (`rim`), which are multiplied as in conv2d.
+// A negative OH is refused by each call. If the dilation is 1 and the window has constant extents of at least its stride, there
+// is one sum for each remainder q % stride (`phases`), and x has zeros around it (`rim`), which are multiplied as in conv2d.
 template <std::size_t N>
 struct ConvTransposeOptions {
   std::array<int, N> stride = detail::ones<N>();
   std::array<Pad, N> padding{};
-  std::array<int, N> output_padding{};  // less than the stride or the dilation
+  std::array<int, N> output_padding{};  // less than the stride or than the dilation
   std::array<int, N> dilation = detail::ones<N>();
   int groups = 1;
   Layout layout = Layout::channels_first;
@@ -33,9 +34,9 @@ Convolution conv_transpose3d(const Tensor& x, const Tensor& w, const Tensor& bia
                              const ConvTransposeOptions<3>& o = {}, Where where = Where::current());
 
 // ---- im2col ----------------------------------------------------------------------------------------------------------------
-// conv2d as a product of matrices: what lies under each window is a row of `columns`, [N, OH, OW, C R S] in the order of w, and
-// the result [N, O, OH, OW] its product with w as [O, C R S] (Chellapilla, Puri and Simard, 2006). NCHW, one group; R and S are
-// numbers.
+// conv2d as a matrix multiplication. A row of `columns`, [N, OH, OW, C R S], holds the elements under one window, in the order
+// of w. The result, [N, O, OH, OW], is their product with w as [O, C R S] (Chellapilla, Puri and Simard, 2006). NCHW, one
+// group; R and S are numbers.
 struct ConvolutionIm2col {
   Tensor columns, sum, result;
   operator Tensor() const { return result; }
@@ -46,13 +47,13 @@ ConvolutionIm2col conv2d_im2col(const Tensor& x, const Tensor& w, const Tensor& 
 
 // ---- Winograd --------------------------------------------------------------------------------------------------------------
 
-// A 3x3 convolution of stride 1 in tiles of 2x2 or 4x4 results, by 4x4 or 6x6 products in the place of 36 or 144 (Winograd,
-// 1980; Lavin and Gray, Fast algorithms for convolutional neural networks, 2016). NCHW, f32 or f64. The larger tile loses
-// about a digit.
+// A 3x3 convolution of stride 1, in tiles of 2x2 or 4x4 results with 4x4 or 6x6 multiplications instead of 36 or 144 (Winograd,
+// 1980; Lavin and Gray, Fast algorithms for convolutional neural networks, 2016). NCHW, f32 or f64. The larger tile loses about
+// one decimal digit.
 //
-//   filters [t, t, O, C] = G w G'                 t = tile + 2; of constant weights this is done once
-//   tiles [t, t, N, C, TH, TW] = B' d B           d the t x t elements under a tile
-//   products [t, t, N, O, TH, TW] = sum over c of filters tiles        t^2 products of matrices
+//   filters [t, t, O, C] = G w G'                 t = tile + 2; depends on the weights alone
+//   tiles [t, t, N, C, TH, TW] = B' d B           d: the t x t elements under a tile
+//   products [t, t, N, O, TH, TW] = sum over c of filters tiles        t^2 matrix multiplications
 //   result = A' products A
 struct ConvolutionWinograd {
   Tensor filters, tiles, products, result;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Elementwise functions, and arithmetic that broadcasts as NumPy's does: shapes are aligned at the right, and an extent that is
-// the number 1 meets any other. Both operands have one type: convert by `cast`. Each is one stage of the shape of its result.
+// Elementwise functions, and arithmetic that broadcasts as in NumPy: shapes are aligned at the right, and an extent that is the
+// number 1 is stretched. Both operands must have one type; convert with `cast`. Each is one stage with the shape of its result.
 //
 //   Tensor y = ops::add(ops::mul(x, scale), shift);      x: [N, C, H, W], scale and shift: [C, 1, 1]
 #include <ashlar/ops/common.h>
 
 namespace ashlar::ops {
 
-// ---- one operand: y(i) = f(x(i)); floating types unless said otherwise -----------------------------------------------------
+// ---- one operand: y(i) = f(x(i)); floating-point types unless the comment says otherwise -----------------------------------
 
 #define ASHLAR_OPS_UNARY(NAME)                                                                   \
   inline Tensor NAME(const Tensor& x, Where where = Where::current()) {                          \
@@ -39,28 +39,28 @@ ASHLAR_OPS_UNARY(floor)
 ASHLAR_OPS_UNARY(ceil)
 ASHLAR_OPS_UNARY(round)  // to nearest, ties to even
 ASHLAR_OPS_UNARY(trunc)
-ASHLAR_OPS_UNARY(isnan)  // of bool
+ASHLAR_OPS_UNARY(isnan)  // the result is bool
 ASHLAR_OPS_UNARY(isinf)
 #undef ASHLAR_OPS_UNARY
 
 inline Tensor isfinite(const Tensor& x, Where where = Where::current()) {
   return detail::map_float("isfinite", x, where, [](const Operand& e) { return !isnan(e) && !isinf(e); });
 }
-// Any number. The least integer is its own negation and absolute value, as it wraps.
+// For all numbers. neg and abs of the lowest integer wrap, and give that integer.
 Tensor neg(const Tensor& x, Where where = Where::current());
 Tensor abs(const Tensor& x, Where where = Where::current());
 Tensor square(const Tensor& x, Where where = Where::current());
 Tensor reciprocal(const Tensor& x, Where where = Where::current());
-// -1, 0 or 1; a zero keeps its sign, a NaN stays.
+// -1, 0 or 1. A zero keeps its sign, and NaN gives NaN.
 Tensor sign(const Tensor& x, Where where = Where::current());
 Tensor logical_not(const Tensor& x, Where where = Where::current());
 Tensor bitwise_not(const Tensor& x, Where where = Where::current());
-// Every conversion of the language (docs/ir.md, "Conversions"): integers wrap, floats round to nearest even, and to integers
-// towards zero and clamped, NaN to 0.
+// Any conversion of the language (docs/ir.md, "Conversions"). Integers wrap; floats round to nearest even. Floats become
+// integers by rounding towards zero and clamping, and NaN becomes 0.
 Tensor cast(const Tensor& x, Type to, Where where = Where::current());
-// Rounded to nearest even and clamped to the range of the type.
+// Rounds to nearest even and clamps to the range of the type.
 Tensor saturating_cast(const Tensor& x, Type to, Where where = Where::current());
-// max(min(x, high), low): a NaN stays. The bounds adopt the type of x.
+// max(min(x, high), low). NaN gives NaN. The bounds adopt the type of x.
 Tensor clamp(const Tensor& x, Operand low, Operand high, Where where = Where::current());
 
 // ---- two operands ----------------------------------------------------------------------------------------------------------
@@ -72,14 +72,14 @@ Tensor clamp(const Tensor& x, Operand low, Operand high, Where where = Where::cu
 ASHLAR_OPS_BINARY(add, x + y)
 ASHLAR_OPS_BINARY(sub, x - y)
 ASHLAR_OPS_BINARY(mul, x* y)
-ASHLAR_OPS_BINARY(div, x / y)                  // integers: to the floor; by 0 as docs/ir.md says
-ASHLAR_OPS_BINARY(remainder, x % y)            // of the floor: the sign of b, as Python's %
-ASHLAR_OPS_BINARY(minimum, ashlar::min(x, y))  // a NaN on either side gives NaN
+ASHLAR_OPS_BINARY(div, x / y)                  // integers round towards negative infinity; docs/ir.md defines division by 0
+ASHLAR_OPS_BINARY(remainder, x % y)            // of the quotient that is rounded down: has the sign of b, as % in Python
+ASHLAR_OPS_BINARY(minimum, ashlar::min(x, y))  // NaN if one operand is NaN
 ASHLAR_OPS_BINARY(maximum, ashlar::max(x, y))
 ASHLAR_OPS_BINARY(pow, ashlar::pow(x, y))
 ASHLAR_OPS_BINARY(atan2, ashlar::atan2(x, y))
 ASHLAR_OPS_BINARY(squared_difference, (x - y) * (x - y))
-ASHLAR_OPS_BINARY(equal, x == y)  // of bool, as all comparisons
+ASHLAR_OPS_BINARY(equal, x == y)  // the result of comparisons is bool
 ASHLAR_OPS_BINARY(not_equal, x != y)
 ASHLAR_OPS_BINARY(less, x < y)
 ASHLAR_OPS_BINARY(less_equal, x <= y)
@@ -95,7 +95,7 @@ ASHLAR_OPS_BINARY(shift_left, x << y)
 ASHLAR_OPS_BINARY(shift_right, x >> y)
 #undef ASHLAR_OPS_BINARY
 
-// y(i) = condition(i) ? a(i) : b(i), all three broadcast; the element that is not chosen is not read. condition: bool.
+// condition(i) ? a(i) : b(i), where all three broadcast. Only the chosen element is read. condition: bool.
 inline Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b, Where at = Where::current()) {
   detail::expect_type("where", "condition", condition, bool_, at);
   detail::expect_same_type("where", "a", a, "b", b, at);
@@ -106,14 +106,14 @@ inline Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b, W
       },
       at);
 }
-// a + weight (b - a), the weight a number or a Scalar.
+// a + weight (b - a). The weight is a number or a Scalar.
 Tensor lerp(const Tensor& a, const Tensor& b, Operand weight, Where where = Where::current());
-// x by a number, or a Scalar of its type.
+// x multiplied by a number, or by a Scalar of the type of x.
 Tensor scale(const Tensor& x, Operand by, Where where = Where::current());
-// x plus a number, or a Scalar of its type.
+// x plus a number, or plus a Scalar of the type of x.
 Tensor shift(const Tensor& x, Operand by, Where where = Where::current());
 
-// Elements that are copied into the shape: extents of 1 are stretched, dimensions are added in front.
+// Copies x into the shape: stretches extents of 1 and adds dimensions in front.
 Tensor broadcast_to(const Tensor& x, const Shape& to, Where where = Where::current());
 
 }  // namespace ashlar::ops

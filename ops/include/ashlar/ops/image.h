@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Images: colours, filters over windows, morphology. Values are floats or integers; integers are computed in f32 and come back
-// rounded to nearest and clamped, unless said otherwise.
+// Images: colours, filters over windows, morphology. Pixels are floats or integers. Integers are computed in f32, then rounded
+// to nearest and clamped, unless the comment says otherwise.
 //
 //   Tensor grey = ops::rgb_to_grey(photo);                                           [H, W, 3] -> [H, W]
 //   auto soft = ops::gaussian_blur(grey, 1.5);                                       s[soft.stages[0]]...
 //
-// Filters go over two dimensions, the last two unless `axes` says others, and do the same for all others. What is outside of
-// the image is what PadMode says (reflect, as OpenCV's default); an image that is filtered has extents of at least 1: numbers,
-// or {.min = 1}.
+// Filters work on two dimensions, by default the last two, and treat the others as a batch. Outside of the image, PadMode says
+// which elements they see; the default is reflect, as in OpenCV. Extents of filtered dimensions are at least 1: numbers, or
+// Symbols with {.min = 1}.
 #include <array>
 #include <ashlar/ops/shape.h>
 
@@ -18,7 +18,7 @@ namespace detail {
 
 Type pixel_type(Type t);
 Expr to_pixel(Type type, const Expr& e);
-// Values of an image whose `axis` has three colours: f gets them and gives three.
+// A stage that maps the three colours along `axis` to three others, f(colours).
 template <class F>
 Tensor recoloured(const char* op, const Tensor& x, int axis, Where where, F f) {
   const int d = dimension(op, axis, x.rank(where), where);
@@ -36,47 +36,47 @@ Tensor recoloured(const char* op, const Tensor& x, int axis, Where where, F f) {
 
 }  // namespace detail
 
-// ---- colours; the axis of the three is the last one, or as given -----------------------------------------------------------
-// 0.299 R + 0.587 G + 0.114 B (BT.601); without the axis.
+// ---- colours: three channels along the given axis, by default the last -----------------------------------------------------
+// 0.299 R + 0.587 G + 0.114 B (BT.601). The result lacks the axis.
 Tensor rgb_to_grey(const Tensor& x, int axis = -1, Where where = Where::current());
-// Y, Cb, Cr of the full range, as JPEG has them (BT.601); chroma about half of the range: 1/2, or 128 of u8. Floats and
+// Y, Cb, Cr in full range, as in JPEG (BT.601). Chroma is centred in the range: at 1/2, or 128 for u8. Takes floats and
 // unsigned integers.
 Tensor rgb_to_ycbcr(const Tensor& x, int axis = -1, Where where = Where::current());
-// And back: R = Y + 1.402 Cr, B = Y + 1.772 Cb, chroma without the half, and G what Y leaves.
+// The inverse: with centred chroma, R = Y + 1.402 Cr, B = Y + 1.772 Cb, and G follows from Y.
 Tensor ycbcr_to_rgb(const Tensor& x, int axis = -1, Where where = Where::current());
-// Hue, saturation and value of floats in [0, 1], hue in turns; of grey the hue is 0.
+// Hue, saturation and value, for floats in [0, 1]. Hue is in turns; it is 0 for grey.
 Tensor rgb_to_hsv(const Tensor& x, int axis = -1, Where where = Where::current());
-// And back, of any hue: whole turns count nothing.
+// The inverse. Hue may be any number of turns.
 Tensor hsv_to_rgb(const Tensor& x, int axis = -1, Where where = Where::current());
 
 // ---- filters ---------------------------------------------------------------------------------------------------------------
 
 struct FilterOptions {
-  PadMode border = PadMode::reflect;  // PadMode::constant: 0
+  PadMode border = PadMode::reflect;  // PadMode::constant sees 0
   std::array<int, 2> axes = {-2, -1};
 };
 struct Filtered {
-  std::vector<Tensor> stages;  // one an axis, in the wide type
+  std::vector<Tensor> stages;  // one for each axis, in the wide type
   Tensor result;
   operator Tensor() const { return result; }
 };
 
-// A sum over neighbours with given weights, an odd number along each axis.
+// A weighted sum over neighbours. Each axis has an odd number of weights.
 Filtered separable_filter(const Tensor& x, const std::vector<double>& down, const std::vector<double>& across,
                           const FilterOptions& o = {}, Where where = Where::current());
-// exp(-d^2 / 2 sigma^2) of a distance d up to the radius (0: three sigma), normalised.
+// A Gaussian filter: weights exp(-d^2 / (2 sigma^2)) for distances d up to the radius (0: three sigma), normalized.
 Filtered gaussian_blur(const Tensor& x, double sigma, int radius = 0, const FilterOptions& o = {},
                        Where where = Where::current());
-// The mean over (2 ry + 1) (2 rx + 1) neighbours. For windows of any size at one cost see box_filter.
+// The mean of (2 ry + 1) (2 rx + 1) neighbours. box_filter has the same cost for every window size.
 Filtered box_blur(const Tensor& x, int ry, int rx, const FilterOptions& o = {}, Where where = Where::current());
-// Derivatives across and down, by 1 2 1 along the other axis (Sobel), of floats.
+// Sobel's derivatives across and down, smoothed by 1 2 1 along the other axis. Floats.
 struct Sobel {
   Filtered across, down;
 };
 Sobel sobel(const Tensor& x, const FilterOptions& o = {}, Where where = Where::current());
 
-// The middle one of 3x3 elements: columns of three are sorted, and of them the largest low, the middle middle and the smallest
-// high one compared (Paeth, Median finding on a 3x3 grid, 1990). Of the type of x.
+// The median of 3x3 elements: sorts columns of three, then compares the largest low, the middle middle and the smallest high
+// element (Paeth, Median finding on a 3x3 grid, 1990). The result has the type of x.
 struct Median {
   Tensor low, middle, high;
   Tensor result;
@@ -84,7 +84,7 @@ struct Median {
 };
 Median median3x3(const Tensor& x, const FilterOptions& o = {}, Where where = Where::current());
 
-// ---- morphology: the largest and the smallest element of a window of (2 ry + 1) (2 rx + 1), what is outside takes no part
+// ---- morphology: the largest or smallest element of (2 ry + 1) (2 rx + 1) neighbours inside of the image
 
 Filtered dilate(const Tensor& x, int ry = 1, int rx = 1, const std::array<int, 2>& axes = {-2, -1},
                 Where where = Where::current());
@@ -95,10 +95,10 @@ struct Morphology {
   Tensor result;
   operator Tensor() const { return result; }
 };
-// dilate of erode: what is brighter than its surroundings and smaller than the window is gone.
+// dilate of erode: removes bright details that are smaller than the window.
 Morphology morphology_open(const Tensor& x, int ry = 1, int rx = 1, const std::array<int, 2>& axes = {-2, -1},
                            Where where = Where::current());
-// erode of dilate: what is darker and smaller is.
+// erode of dilate: removes dark details that are smaller than the window.
 Morphology morphology_close(const Tensor& x, int ry = 1, int rx = 1, const std::array<int, 2>& axes = {-2, -1},
                             Where where = Where::current());
 

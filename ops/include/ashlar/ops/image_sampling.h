@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Images at other places: between their elements, through a map or a matrix; the colours that a sensor's mosaic leaves out.
+// Sampling an image between its elements, through a map or a matrix, and reconstruction of colours from a sensor's mosaic.
 //
-//   Tensor y = ops::warp_affine(x, matrix, H, W);          matrix: [2, 3], from places of y to places of x
+//   Tensor y = ops::warp_affine(x, matrix, H, W);          matrix: [2, 3], from positions in y to positions in x
 #include <ashlar/ops/image.h>
 
 namespace ashlar::ops {
@@ -10,13 +10,13 @@ namespace ashlar::ops {
 enum class Sampling { nearest, linear };
 struct WarpOptions {
   Sampling sampling = Sampling::linear;
-  bool repeat = false;  // outside of x stands its nearest edge, not `outside`
+  bool repeat = false;  // outside of x, repeat the nearest edge instead of `outside`
   double outside = 0;
 };
 
 namespace detail {
 
-// x: [..., H, W] at row y and column x of f32; `i` gives the other dimensions.
+// x, [..., H, W], at a row and a column of f32. `i` has the other indices.
 Expr sample(const Tensor& image, const Indices& i, const Expr& row, const Expr& column, const WarpOptions& o, Type wide,
             Where where);
 template <class F>
@@ -37,21 +37,21 @@ Tensor warped(const char* op, const Tensor& x, const Expr& height, const Expr& w
 
 }  // namespace detail
 
-// y(..., r, c) = x at row rows(r, c) and column columns(r, c); rows, columns: [height, width], f32. x: [..., H, W], of extents
-// of at least 1. A place that is NaN is outside.
+// y(..., r, c) = x at row rows(r, c) and column columns(r, c). rows, columns: [height, width], f32. x: [..., H, W], with
+// extents of at least 1. A position that is NaN lies outside.
 Tensor remap(const Tensor& x, const Tensor& rows, const Tensor& columns, const WarpOptions& o = {},
              Where where = Where::current());
-// The place in x of row r and column c of y is {m10 c + m11 r + m12, m00 c + m01 r + m02}: a matrix [2, 3] of f32 over (column,
-// row, 1), as OpenCV's warpAffine with WARP_INVERSE_MAP.
+// y at row r and column c is x at row m10 c + m11 r + m12 and column m00 c + m01 r + m02. The matrix is f32 [2, 3] and applies
+// to (column, row, 1), as in OpenCV's warpAffine with WARP_INVERSE_MAP.
 Tensor warp_affine(const Tensor& x, const Tensor& matrix, const Extent& height, const Extent& width, const WarpOptions& o = {},
                    Where where = Where::current());
-// The same through a matrix [3, 3], divided by its last row.
+// The same with a matrix [3, 3] and a division by the third coordinate.
 Tensor warp_perspective(const Tensor& x, const Tensor& matrix, const Extent& height, const Extent& width,
                         const WarpOptions& o = {}, Where where = Where::current());
 
-// A sensor's mosaic, [H, W], to [H, W, 3]: what a pixel lacks is the mean of its nearest neighbours of that colour, two or four
-// (bilinear); edges are reflected, which keeps the pattern: extents of at least 2. `pattern` names the first two rows: RGGB is
-// red, green, green, blue.
+// Converts a sensor's mosaic, [H, W], to [H, W, 3]. A colour that a pixel lacks is the mean of its two or four nearest
+// neighbours of that colour (bilinear). Edges are reflected, which keeps the pattern, so extents are at least 2. `pattern`
+// names the first two rows: rggb is red, green, green, blue.
 enum class Bayer { rggb, bggr, grbg, gbrg };
 Tensor demosaic(const Tensor& x, Bayer pattern = Bayer::rggb, Where where = Where::current());
 

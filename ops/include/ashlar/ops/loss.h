@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Losses of training, with PyTorch's names and corners. Each is the terms, one for an element or a row, and what is made of
-// them: the terms themselves, their sum or their mean (NaN of none). Floating types; terms are in accumulator(type).
+// Training losses, with PyTorch's names and edge cases. A loss consists of terms, one for each element or row, and of a result:
+// the terms, their sum, or their mean (NaN without terms). Floating-point types; terms are in accumulator(type).
 //
 //   auto loss = ops::cross_entropy(logits, labels);           logits: [N, C], labels: [N]
 //   auto [dW] = gradient(loss.result, {W});
@@ -13,14 +13,14 @@ namespace ashlar::ops {
 enum class LossReduction { mean, sum, none };
 struct Loss {
   Tensor terms;
-  Tensor total;  // their sum; none of LossReduction::none
+  Tensor total;  // the sum of the terms; empty with LossReduction::none
   Tensor result;
   operator Tensor() const { return result; }
 };
 
 namespace detail {
 
-// A mean divides by `weight`, of one element, or where it is empty by the number of terms.
+// A mean divides by the single element of `weight`, or by the number of terms if `weight` is empty.
 Loss reduced_loss(const char* op, const Tensor& terms, LossReduction how, const Tensor& weight, Where where);
 template <class F>
 Loss elementwise_loss(const char* op, const Tensor& prediction, const Tensor& target, LossReduction how, Where where, F f) {
@@ -42,27 +42,27 @@ Loss mse_loss(const Tensor& prediction, const Tensor& target, LossReduction how 
 // |x - t|.
 Loss l1_loss(const Tensor& prediction, const Tensor& target, LossReduction how = LossReduction::mean,
              Where where = Where::current());
-// d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2) (Huber, 1964).
+// d^2 / 2 if |d| <= delta, else delta (|d| - delta / 2), with d = x - t (Huber, 1964).
 Loss huber_loss(const Tensor& prediction, const Tensor& target, double delta = 1, LossReduction how = LossReduction::mean,
                 Where where = Where::current());
-// -(t log x + (1 - t) log(1 - x)), logarithms of at least -100.
+// -(t log x + (1 - t) log(1 - x)), with logarithms clamped to at least -100.
 Loss binary_cross_entropy(const Tensor& prediction, const Tensor& target, LossReduction how = LossReduction::mean,
                           Where where = Where::current());
-// The same of sigmoid(x): max(x, 0) - x t + log(1 + exp(-|x|)).
+// The same for sigmoid(x), computed as max(x, 0) - x t + log(1 + exp(-|x|)).
 Loss binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target, LossReduction how = LossReduction::mean,
                                       Where where = Where::current());
-// t (log t - x) of logarithms x of probabilities; 0 where t is 0. The mean is that of all terms, PyTorch's "mean", not
-// "batchmean".
+// t (log t - x), where x is the logarithm of a probability; 0 if t is 0. The mean is over all terms ("mean" in
+// PyTorch, not "batchmean").
 Loss kl_divergence(const Tensor& log_prediction, const Tensor& target, LossReduction how = LossReduction::mean,
                    Where where = Where::current());
-// max(0, 1 - t x) of targets 1 and -1.
+// max(0, 1 - t x), for targets of 1 and -1.
 Loss hinge_loss(const Tensor& prediction, const Tensor& target, LossReduction how = LossReduction::mean,
                 Where where = Where::current());
 
-// -log softmax(logits)(label) of each row; logits: [N, C], labels: [N] of integers. Rows whose label is `ignore` have the term
-// 0 and do not count in the mean. A label is a place (index.h): a negative one counts from the back, one outside is brought to
-// the nearest end, where PyTorch reports an error. With smoothing s the target is s / C of each label, and 1 - s more of the
-// row's own (Szegedy et al., 2016).
+// -log softmax(logits)(label) for each row. logits: [N, C]; labels: [N], integers. A row whose label is `ignore` has the term 0
+// and does not count in the mean. Labels are places (index.h): negative ones count from the back, and ones out of range are
+// clamped, where PyTorch reports an error. With smoothing s, the target distribution is s / C for every class, plus 1 - s for
+// the label (Szegedy et al., 2016).
 struct CrossEntropyOptions {
   LossReduction reduction = LossReduction::mean;
   std::int64_t ignore = -100;
@@ -70,16 +70,16 @@ struct CrossEntropyOptions {
 };
 struct CrossEntropy {
   LogSoftmax log_softmax;
-  Tensor smoothed;  // the sum of the row's log softmax, where there is smoothing
+  Tensor smoothed;  // with smoothing: the sum of the row's log softmax
   Tensor terms, total, result;
-  Tensor logits;          // in the accumulator; the argument where it is
-  Tensor counted, count;  // 1 for each row that counts, and their sum; of a mean
+  Tensor logits;          // in the accumulator's type; the argument itself if it has that type
+  Tensor counted, count;  // for a mean: 1 for each row that counts, and the sum of these
   operator Tensor() const { return result; }
 };
 CrossEntropy cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& o = {},
                            Where where = Where::current());
 
-// x . y / (|x| |y|) along the last dimension; norms of at least epsilon.
+// x . y / (|x| |y|) along the last dimension. Norms are clamped to at least epsilon.
 struct CosineSimilarity {
   Tensor dot, x_square, y_square, result;
   operator Tensor() const { return result; }

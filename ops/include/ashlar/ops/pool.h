@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Pooling: the largest element or the mean under each window, of the whole image, of windows that divide it.
+// Pooling: the largest element or the mean of each window, of the whole image, or of windows that divide it.
 //
 //   Tensor y = ops::max_pool2d(x, {.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1}});
 //
-// Layouts channels_first, [N, C, H, W], and channels_last, [N, H, W, C], of any channels. What lies outside of x takes no part,
-// but that a mean counts elements of the padding as 0, unless .count_padding is off. The extents of the result are those of a
-// convolution (conv.h); with .ceil a last window may hang over the end, if it begins inside of x or the padding before it: what
-// is behind the padding never counts. A NaN under a window is the maximum. Of a window without an element of x (dilated, in the
-// padding) the maximum is the least value of the type, and the mean, where padding does not count, NaN.
+// Layouts: channels_first, [N, C, H, W], and channels_last, [N, H, W, C]. Elements outside of x are ignored, except that a mean
+// counts the padding as 0, unless .count_padding is off. The result has the extents of a convolution (conv.h). With .ceil, the
+// last window may extend past the end, if it begins inside of x or of the padding before it; what lies behind the padding never
+// counts. A NaN in a window is its maximum. A window without elements of x (a dilated one in the padding) has as its maximum
+// the lowest value of the type, and as its mean, without .count_padding, NaN.
 #include <ashlar/ops/reduce.h>
 #include <ashlar/ops/shape.h>
 
@@ -17,16 +17,16 @@ namespace ashlar::ops {
 template <std::size_t N>
 struct PoolOptions {
   std::array<int, N> window = detail::ones<N>();
-  std::array<int, N> stride{};  // 0: as the window
+  std::array<int, N> stride{};  // 0: the window's extent
   std::array<Pad, N> padding{};
   std::array<int, N> dilation = detail::ones<N>();
   bool ceil = false;
-  bool count_padding = true;  // of a mean: elements of the padding count, as 0 (PyTorch's count_include_pad)
+  bool count_padding = true;  // a mean counts the padding as 0 (count_include_pad in PyTorch)
   Layout layout = Layout::channels_first;
 };
 
 struct Pooled {
-  Tensor accumulated, result;  // the same tensor, where nothing is left to be done
+  Tensor accumulated, result;  // sums in the accumulator; means in the type of x
   operator Tensor() const { return result; }
 };
 
@@ -37,12 +37,12 @@ Pooled average_pool1d(const Tensor& x, const PoolOptions<1>& o, Where where = Wh
 Pooled average_pool2d(const Tensor& x, const PoolOptions<2>& o, Where where = Where::current());
 Pooled average_pool3d(const Tensor& x, const PoolOptions<3>& o, Where where = Where::current());
 
-// Over the whole image: [N, C, 1, ...] or [N, 1, ..., C].
+// Pools the whole image: the result is [N, C, 1, ...] or [N, 1, ..., C].
 Reduced global_average_pool(const Tensor& x, Layout layout = Layout::channels_first, Where where = Where::current());
 Tensor global_max_pool(const Tensor& x, Layout layout = Layout::channels_first, Where where = Where::current());
 
-// Windows that divide the image into so many: window o runs from floor(o H / OH) to ceil((o + 1) H / OH), exclusive. [N, C, H,
-// W].
+// Windows that divide the image into the given number of rows and columns: window o runs from floor(o H / OH) up to, but not
+// including, ceil((o + 1) H / OH). x: [N, C, H, W].
 Pooled adaptive_average_pool2d(const Tensor& x, const Extent& rows_of_y, const Extent& columns_of_y,
                                Where where = Where::current());
 Tensor adaptive_max_pool2d(const Tensor& x, const Extent& rows_of_y, const Extent& columns_of_y,

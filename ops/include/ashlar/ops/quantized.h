@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Numbers of 8 and 4 bits: conversion from floats and back, products and convolutions in exact integers, and what brings their
-// sums of 32 bits into 8 again.
+// Quantized operators on 8- and 4-bit numbers: conversion from floats and back, matrix multiplications and convolutions in
+// exact integers, and requantization of their 32-bit sums to 8 bits.
 //
 //   real = scale (q - zero)
 //
 //   Tensor q = ops::quantize(x, scale, zero, i8);
 //   Tensor y = ops::requantize(ops::quantized_matmul(a, b, {.a_zero = za}), multiplier, shift, zero, i8);
 //
-// Scales and zeros are of the whole tensor (a number or a Scalar), or of each channel (a tensor [C] and the dimension it goes
-// with): a parameter is given as either.
+// A scale or zero point belongs to the whole tensor (a number or a Scalar), or to each channel (a tensor [C], and the dimension
+// of the channels). PerChannel takes either.
 #include <ashlar/ops/conv.h>
 #include <ashlar/ops/reduce.h>
 
@@ -26,7 +26,7 @@ class PerChannel {
   bool of_channels() const { return !tensor_.empty(); }
   const Tensor& tensor() const { return tensor_; }
   const Operand& number() const { return value_; }
-  // As a value of the type, of channel c.
+  // The value for channel c, in the given type.
   Expr at(const Expr& c, Type type, Where where) const {
     return tensor_.empty() ? type(value_) : type(Operand(tensor_(c), where));
   }
@@ -44,42 +44,44 @@ void expect_bytes(const char* op, const char* argument, Type t, Where where);
 
 }  // namespace detail
 
-// saturate(round(x / scale) + zero), ties to even, as ONNX's QuantizeLinear; NaN gives `zero`. `axis`: of the channels.
+// saturate(round(x / scale) + zero), with ties to even, as ONNX's QuantizeLinear. NaN gives `zero`. `axis` is the dimension of
+// the channels.
 Tensor quantize(const Tensor& x, const PerChannel& scale, const PerChannel& zero, Type type, int axis = 0,
                 Where where = Where::current());
-// scale (q - zero): f32.
+// scale (q - zero), in f32.
 Tensor dequantize(const Tensor& q, const PerChannel& scale, const PerChannel& zero, int axis = 0,
                   Where where = Where::current());
-// Bytes whose scale covers all that is in x and 0: ONNX's DynamicQuantizeLinear, to u8. Of zeros alone the scale is 1.
+// Quantizes to u8 with a scale that covers 0 and all elements of x: ONNX's DynamicQuantizeLinear. If x has only zeros, the
+// scale is 1.
 struct DynamicQuantized {
-  Tensor minimum, maximum, scale, zero, result;  // scale: f32, zero: i32, of one element
+  Tensor minimum, maximum, scale, zero, result;  // scale (f32) and zero (i32) have one element
   operator Tensor() const { return result; }
 };
 DynamicQuantized quantize_dynamic(const Tensor& x, Where where = Where::current());
 
-// saturate(zero + round(round(acc multiplier / 2^31) / 2^shift)), in integers alone (Jacob et al., 2018). acc: i32; multiplier
-// and shift: i32, shift from 0 to 31; of dimension `axis` where they are of channels. Halves are rounded up both times, as by
-// ARM's SQRDMULH and SRSHL; gemmlowp's and TFLite's reference rounds those of the second quotient away from zero, which is one
-// less where it is negative and a half.
+// saturate(zero + round(round(acc multiplier / 2^31) / 2^shift)), in integers only (Jacob et al., 2018). acc: i32; multiplier
+// and shift: i32, for dimension `axis` if they are per channel; shift is 0 to 31. Both roundings round halves up, as ARM's
+// SQRDMULH and SRSHL do. The reference implementations of gemmlowp and TFLite round halves of the second quotient away from
+// zero, and so give one less for negative halves.
 Tensor requantize(const Tensor& acc, const PerChannel& multiplier, const PerChannel& shift, const PerChannel& zero, Type type,
                   int axis = -1, Where where = Where::current());
-// The same by a scale in f32: saturate(round(acc scale) + zero).
+// The same with a scale in f32: saturate(round(acc scale) + zero).
 Tensor requantize_by_scale(const Tensor& acc, const PerChannel& scale, const PerChannel& zero, Type type, int axis = -1,
                            Where where = Where::current());
 
-// ---- products and convolutions ---------------------------------------------------------------------------------------------
+// ---- matrix multiplications and convolutions -------------------------------------------------------------------------------
 
-// sum of (a - a_zero)(b - b_zero) in i32, exact as long as it fits (of 16 bits two products may not), from the bias where there
-// is one ([N], i32). a: [..., M, K] and b: [K, N] of integers of at most 16 bits, signed or not, each its own; b_zero may be of
-// the columns. ONNX's MatMulInteger.
+// sum of (a - a_zero)(b - b_zero) in i32, starting from the bias ([N], i32), if there is one. It is exact if it fits; two
+// products of 16-bit integers may not. a: [..., M, K], b: [K, N], each of integers of at most 16 bits, signed or unsigned.
+// b_zero may have one value for each column. ONNX's MatMulInteger.
 struct QuantizedMatmulOptions {
   PerChannel a_zero = 0, b_zero = 0;
   bool transpose_b = false;  // b: [N, K]
 };
 Tensor quantized_matmul(const Tensor& a, const Tensor& b, const QuantizedMatmulOptions& o = {}, const Tensor& bias = Tensor(),
                         Where where = Where::current());
-// conv2d in i32, exact as long as it fits: sum of (x - x_zero)(w - w_zero), where x_zero stands outside of the image. x and w
-// of integers of at most 16 bits; bias: i32. w_zero may be of the output's channels. ONNX's ConvInteger.
+// conv2d in i32: sum of (x - x_zero)(w - w_zero), exact if it fits. The image is padded with x_zero. x and w: integers of at
+// most 16 bits; bias: i32. w_zero may have one value for each output channel. ONNX's ConvInteger.
 struct QuantizedConvOptions {
   Conv2dOptions conv{};
   PerChannel x_zero = 0, w_zero = 0;
@@ -111,27 +113,27 @@ struct QuantizedDepthwiseOptions {
 Tensor quantized_depthwise_conv2d(const Tensor& x, const Tensor& w, const Tensor& bias = Tensor(),
                                   const QuantizedDepthwiseOptions& o = {}, Where where = Where::current());
 
-// ---- weights of 4 bits -----------------------------------------------------------------------------------------------------
+// ---- 4-bit weights ---------------------------------------------------------------------------------------------------------
 
-// W: [N, K] of i4 or u4, `group` neighbours in a row share a scale and, of u4, a zero: scale [N, K / group] f32, zero the same
-// shape, u4, or Tensor(), which is 0 of i4 and 8 of u4. K is a multiple of the group, as its formula or its number shows.
+// W: [N, K], i4 or u4. `group` neighbours in a row share a scale and a zero point. scale: [N, K / group], f32. zero: the same
+// shape, u4; or Tensor(), which means 0 for i4 and 8 for u4. K must be a known multiple of the group.
 Tensor int4_dequantize(const Tensor& W, const Tensor& scale, const Tensor& zero, int group, Where where = Where::current());
-// y = x W', x: [..., K] of floats, summed in accumulator(type).
+// y = x W'. x: [..., K], floats; sums are in accumulator(type).
 struct Int4Matmul {
   Tensor weights, sum, result;  // weights: [N, K], f32
   operator Tensor() const { return result; }
 };
 Int4Matmul int4_matmul(const Tensor& x, const Tensor& W, const Tensor& scale, const Tensor& zero = Tensor(), int group = 32,
                        Where where = Where::current());
-// The same for x of bytes, [K], with a scale of its own: the products of a group are summed in integers, exactly, and meet
-// their scale once.
+// The same for a vector x of bytes, [K], with a scale of its own. The products of one group are summed in exact integers, and
+// the sum is scaled once.
 struct Int4Gemv {
-  Tensor part, total, result;  // part: [N, K / group], i32; total: f32, without x_scale
+  Tensor part, total, result;  // part: [N, K / group], i32; total: f32, before the factor x_scale
   operator Tensor() const { return result; }
 };
 Int4Gemv int4_gemv(const Tensor& W, const Tensor& scale, const Tensor& x, Operand x_scale, int group = 32,
                    const Tensor& zero = Tensor(), Where where = Where::current());
-// conv2d with weights of 4 bits, each output channel with a scale: x of floats, w of i4 in the layout of conv.h, scale [O].
+// conv2d with 4-bit weights and one scale for each output channel. x: floats; w: i4, in the layout of conv.h; scale: [O].
 Convolution int4_conv2d(const Tensor& x, const Tensor& w, const Tensor& scale, const Tensor& bias = Tensor(),
                         const Conv2dOptions& o = {}, Where where = Where::current());
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Recurrent cells and layers: long short-term memory (Hochreiter and Schmidhuber, 1997, with forget gates) and gated recurrent
-// units (Cho et al., 2014), in PyTorch's order of gates.
+// units (Cho et al., 2014), with PyTorch's order of gates.
 //
 //   lstm   i, f, g, o = x W + h U + b      c' = sigmoid(f) c + sigmoid(i) tanh(g)      h' = sigmoid(o) tanh(c')
 //   gru    r, z, n of x W + b and h U + d  h' = (1 - z) n + z h,  r and z the sigmoids of both sums,  n = tanh(xW_n + r (hU_n))
 //
-// A cell is one step: x [B, I], h and c [B, H]. A layer runs over a sequence, x [T, ..., I], from a state of 0. Weights W [I,
-// G, H], U [H, G, H], biases [G, H], G the number of gates, 4 or 3. Floating types; sums, and the state of a layer, are in
-// accumulator(type).
+// A cell is one step: x [B, I], h and c [B, H]. A layer runs over a sequence, x [T, ..., I], from a state of zeros. Weights are
+// W [I, G, H] and U [H, G, H], biases [G, H], where G, the number of gates, is 4 or 3. Floating-point types. Sums, and the
+// state of a layer, are in accumulator(type).
 #include <ashlar/ops/common.h>
 
 namespace ashlar::ops {
@@ -33,7 +33,7 @@ Expr gru_step(const Expr& before, F of_x, G of_h) {
 }  // namespace detail
 
 struct LstmCell {
-  Tensor xw, gates;     // x W + b, and with h U
+  Tensor xw, gates;     // x W + b; the same plus h U
   Tensor cell, result;  // c' and h', [B, H]
   operator Tensor() const { return result; }
 };
@@ -41,9 +41,9 @@ LstmCell lstm_cell(const Tensor& x, const Tensor& h, const Tensor& c, const Tens
                    Where where = Where::current());
 
 struct Lstm {
-  Tensor xw, gates;     // of all steps: x W + b; with h U, a stage inside of the recurrence
-  Tensor cell, hidden;  // the states, [T + 1, ..., H], that of the start first
-  Tensor result;        // h of every step, [T, ..., H]
+  Tensor xw, gates;     // for all steps: x W + b; the same plus h U, a stage inside of the recurrence
+  Tensor cell, hidden;  // the states, [T + 1, ..., H]; the first is the initial state
+  Tensor result;        // h after each step, [T, ..., H]
   operator Tensor() const { return result; }
 };
 Lstm lstm(const Tensor& x, const Tensor& W, const Tensor& U, const Tensor& b, Where where = Where::current());

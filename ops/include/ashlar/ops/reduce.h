@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Reductions over some dimensions, or all; and the places of the largest and smallest elements.
+// Reductions over some dimensions or all, and the indices of extreme elements.
 //
 //   Tensor mean = ops::reduce_mean(x, {.axes = {2, 3}});             x: [N, C, H, W], mean: [N, C]
 //   auto top = ops::argmax(logits, -1);                              top.value, top.index: i64
 //
-// Elements are summed in accumulator(type). The result has the type of x, but sums and products of integers stay in the
-// accumulator, and what counts or compares is said there. Over no elements: the identity, 0 of sums, 1 of products, minus
-// infinity or the least integer of maxima; a mean is NaN. A sum in f32 of more than 2^24 terms of
-// like size one after the other stands still; by default schedules take long sums apart (docs/default.md).
+// Elements are accumulated in accumulator(type). The result has the type of x, except that sums and products of integers stay
+// in the accumulator; reductions with another type say so. Over no elements: the identity, which is 0 for sums, 1 for products,
+// and minus infinity or the lowest integer for maxima. A mean is then NaN. An f32 sum, term by term, stops growing at 2^24
+// times its terms; default schedules split long sums (docs/default.md).
 #include <ashlar/ops/common.h>
 
 namespace ashlar::ops {
 
 struct ReduceOptions {
-  std::vector<int> axes = {};  // none: all dimensions
-  bool keep_dims = false;      // those that are reduced stay, with the extent 1
+  std::vector<int> axes = {};  // empty: all dimensions
+  bool keep_dims = false;      // reduced dimensions remain, with extent 1
 };
 
 struct Reduced {
-  Tensor accumulated;  // the reduction, in its accumulator
-  Tensor result;       // the same tensor, where nothing is left to be done
+  Tensor accumulated;  // in the accumulator
+  Tensor result;       // the same tensor if it needs no conversion
   operator Tensor() const { return result; }
 };
 
 namespace detail {
 
-// Which dimensions are reduced, their axes, and the shape of what is left.
+// Which dimensions are reduced, the axes over them, and the shape of the result.
 struct Reducing {
   std::vector<bool> reduced;
   std::vector<Axis> axes;
@@ -34,7 +34,7 @@ struct Reducing {
   Shape result;
   bool keep_dims;
 
-  // The element of x at a point of the result and the axes; of a tensor without dimensions the axis is not used.
+  // The indices in x for a point of the result and the axes. Of a tensor without dimensions the axis is not used.
   Indices element(const Indices& i) const {
     Indices at;
     int next = 0, axis = 0;
@@ -44,7 +44,7 @@ struct Reducing {
     }
     return at;
   }
-  // The point of the result to which an element of x belongs.
+  // The point of the result that an element of x belongs to.
   Indices point_of(const Indices& i) const {
     Indices at;
     for (int d = 0; d < i.rank(); ++d) {
@@ -53,7 +53,7 @@ struct Reducing {
     }
     return at;
   }
-  Expr count() const {  // of terms, an index
+  Expr count() const {  // the number of terms, an index
     Expr n = ir::index(1);
     for (const Expr& e : extents) n = ir::mul(n, e);
     return n;
@@ -63,7 +63,7 @@ struct Reducing {
 
 Reducing reducing(const char* op, const Tensor& x, const std::vector<int>& axes, bool keep_dims, Where where);
 
-// reduce(term, axes) of the elements in their accumulator.
+// A stage that reduces the elements, converted to the accumulator: reduce(term, axes).
 template <class F>
 Tensor accumulate(const char* op, const Tensor& x, const Reducing& r, Where where, F reduce) {
   const Type type = accumulator(x.type(where));
@@ -76,20 +76,20 @@ Tensor accumulate(const char* op, const Tensor& x, const Reducing& r, Where wher
 
 Reduced reduce_sum(const Tensor& x, const ReduceOptions& o = {}, Where where = Where::current());
 Reduced reduce_prod(const Tensor& x, const ReduceOptions& o = {}, Where where = Where::current());
-// Of the type of x, exactly. A NaN among the elements is the result.
+// The largest (smallest) element, in the type of x. NaN if an element is NaN.
 Tensor reduce_max(const Tensor& x, const ReduceOptions& o = {}, Where where = Where::current());
 Tensor reduce_min(const Tensor& x, const ReduceOptions& o = {}, Where where = Where::current());
-// The sum by the number of elements. Floating types.
+// The sum divided by the number of elements. Floating-point types.
 Reduced reduce_mean(const Tensor& x, const ReduceOptions& o = {}, Where where = Where::current());
 Reduced reduce_sum_square(const Tensor& x, const ReduceOptions& o = {}, Where where = Where::current());
 Reduced reduce_l1(const Tensor& x, const ReduceOptions& o = {}, Where where = Where::current());
-// The root of the sum of squares. Floating types; nothing is scaled, so squares may overflow.
+// The square root of the sum of squares. Floating-point types. Elements are not scaled, so squares may overflow.
 Reduced reduce_l2(const Tensor& x, const ReduceOptions& o = {}, Where where = Where::current());
-// Of bool. Over nothing: all is true, any is false.
+// Whether all (any) elements are true: bool. Over no elements `all` is true and `any` is false.
 Reduced reduce_all(const Tensor& x, const ReduceOptions& o = {}, Where where = Where::current());
 Reduced reduce_any(const Tensor& x, const ReduceOptions& o = {}, Where where = Where::current());
 
-// log(sum of exp(x)), with the largest element taken out first. Of a row of minus infinities minus infinity, as of none.
+// log(sum of exp(x)), computed with the maximum subtracted. It is minus infinity if all elements are, and over no elements.
 struct LogSumExp {
   Tensor maximum, sum, result;
   operator Tensor() const { return result; }
@@ -98,9 +98,9 @@ LogSumExp reduce_logsumexp(const Tensor& x, const ReduceOptions& o = {}, Where w
 
 // ---- moments ---------------------------------------------------------------------------------------------------------------
 
-// Sum, mean and sum of squared deviations: a variance comes of differences from the mean, never of a difference of large sums.
-// Two passes, an addition and a multiplication an element; merged in one (docs/language.md has that reducer) every element
-// would take a division.
+// Sum, mean and sum of squared deviations. A variance is computed from differences from the mean, never as a difference of
+// large sums. This takes two passes, with one addition and one multiplication for each element. The reducer of docs/language.md
+// merges them into one pass, but takes a division for each element.
 struct Moments {
   Tensor sum, mean, deviations;
 };
@@ -124,8 +124,8 @@ Moments moments(const Tensor& x, const Reducing& r, Where where);
 
 }  // namespace detail
 
-// The variance; `correction` is taken from the number of elements: 1 for a sample (PyTorch), 0 for all there is (NumPy). NaN
-// where nothing is left to divide by.
+// Variance and standard deviation. `correction` is subtracted from the number of elements: 1 for a sample (PyTorch's default),
+// 0 for a population (NumPy's). A difference below 0 counts as 0. NaN for 0 / 0, as of one element with a correction of 1.
 struct Variance {
   Tensor sum, mean, deviations, result;
   operator Tensor() const { return result; }
@@ -135,8 +135,8 @@ Variance reduce_std(const Tensor& x, const ReduceOptions& o = {}, int correction
 
 // ---- places ----------------------------------------------------------------------------------------------------------------
 
-// The largest (smallest) element along an axis and where it stands: the first of equals, a NaN before numbers. Over nothing
-// the identity of the value, and highest(i64).
+// The largest (smallest) element along an axis, and its index. Of equal elements the first wins; a NaN wins over numbers. Over
+// no elements: the identity of the value, and highest(i64).
 struct Extreme {
   Tensor value, index;  // index: i64
   operator Tensor() const { return index; }

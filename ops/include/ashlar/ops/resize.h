@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Resizing along any dimensions, one after the other: nearest, linear (bilinear over two dimensions), cubic (bicubic).
+// Resizing along any dimensions, one after the other: nearest, linear (bilinear in two dimensions), cubic (bicubic).
 //
 //   auto y = ops::resize(x, {{2, OH}, {3, OW}}, {.mode = ops::ResizeMode::linear});           x: [N, C, H, W]
 //
-// Where result i stands in x, of n elements, when there are m:
-//   half_pixel       (i + 1/2) n / m - 1/2          centres aligned (PyTorch's align_corners = false, OpenCV)
-//   align_corners    i (n - 1) / (m - 1)            first and last elements stay; 0 where m = 1
+// The position in x, of extent n, of element i of the result, of extent m:
+//   half_pixel       (i + 1/2) n / m - 1/2          centres are aligned (PyTorch's align_corners = false, OpenCV)
+//   align_corners    i (n - 1) / (m - 1)            the first and last elements keep their places; 0 if m = 1
 //   asymmetric       i n / m
-// Elements outside repeat the edge. Extents of resized dimensions are at least 1: numbers, or {.min = 1}.
+// Positions outside of x repeat the edge. Extents of resized dimensions are at least 1: numbers, or Symbols with {.min = 1}.
 //
-// nearest takes the floor of the place for asymmetric (PyTorch's nearest), else the nearest element, of two the lower one, in
-// exact arithmetic. It is one stage and takes any type. linear and cubic have one stage a dimension, computed in
-// accumulator(type), f32 of integers, their places too; cubic has another one for the weights of each place. Integers are
-// rounded to nearest and clamped at the end.
+// nearest rounds the position down with asymmetric (PyTorch's nearest). Otherwise it takes the nearest element, the lower one
+// in a tie. Its arithmetic is exact; it is one stage and takes any type. linear and cubic have one stage for each dimension,
+// computed in accumulator(type), or f32 for integers; so are positions. cubic has another stage for the weights of each
+// position. Integer results are rounded to nearest and clamped at the end.
 #include <array>
 #include <ashlar/ops/common.h>
 
@@ -24,7 +24,7 @@ enum class ResizePlaces { half_pixel, align_corners, asymmetric };
 struct ResizeOptions {
   ResizeMode mode = ResizeMode::linear;
   ResizePlaces places = ResizePlaces::half_pixel;
-  double a = -0.75;  // of cubic: -3/4 as PyTorch and OpenCV, -1/2 as Keys
+  double a = -0.75;  // for cubic: -3/4 as in PyTorch and OpenCV, -1/2 as Keys
 };
 struct ResizeTo {
   int axis;
@@ -33,19 +33,19 @@ struct ResizeTo {
   ResizeTo(int d, int e) : axis(d), extent(ir::index(e)) {}
 };
 struct Resized {
-  std::vector<Tensor> stages;  // in the order of the dimensions given; the last one is the result, but for its type
+  std::vector<Tensor> stages;  // one for each given dimension; the last one is the result before its conversion
   Tensor result;
   operator Tensor() const { return result; }
 };
 
 namespace detail {
 
-// Of every place along a dimension of m: sample 0, and the weights of samples -1 to 2.
+// For each position along a dimension of m elements: sample 0, and the weights of samples -1 to 2.
 struct CubicPlaces {
   Tensor base;  // i32
   std::array<Tensor, 4> weights;
 };
-// The element of x that lies `behind` sample 0 along d; elements outside repeat the edge.
+// The element of x at sample 0 + `behind` along d. Positions outside repeat the edge.
 Expr sample(const Tensor& x, const Indices& i, int d, const Expr& n, const Expr& base, int behind, Type wide, Where where);
 Expr cubic(const Tensor& x, const Indices& i, int d, const Expr& n, const CubicPlaces& p, Type wide, Where where);
 Expr linear(const Tensor& x, const Indices& i, int d, const Expr& n, const Expr& m, const ResizeOptions& o, Type wide,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// A schedule for a program that has none: what each stage is taken for, where it is computed, in which tiles, lanes and
-// threads, and why. docs/default.md.
+// The default schedule, for programs without one: how each stage is classified, where it is computed, in which tiles, lanes and
+// threads, and why (docs/default.md).
 //
 //   void schedule(Schedule& s) override { schedule_by_default(s); }
 //
@@ -10,9 +10,9 @@
 //   y: elementwise; tiles: i by 32, j by 512, vectors of 16 along ji, io in parallel
 //       each point by itself
 //
-// Every program that a user wrote without a schedule is taken, and none is refused: each step is proved as if a user had
-// written it, and where it is refused the next best one is tried, which the choices say. A stage that was scheduled already is
-// left as it is. All values are what they were, but for the roundings of sums that are regrouped (`regroup`).
+// It handles every program. Each step is proved as if a user had made it; where one is refused, the next best is tried, and the
+// choices say so. Stages that are already scheduled stay as they are. No value changes, except for the rounding of sums that
+// are regrouped (`regroup`).
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,30 +29,30 @@ namespace schedules {
 
 enum class Family {
   elementwise,
-  row_reduction,     // over neighbours in memory, a result for each row
-  column_reduction,  // over what lies apart; results are neighbours
+  row_reduction,     // over neighbours in memory; one result for each row
+  column_reduction,  // over elements that lie apart; results are neighbours
   full_reduction,    // one result
-  product,           // of matrices and the like: two factors, each with dimensions of its own; convolutions too
+  product,           // matrix multiplications and the like, also convolutions: two factors, each with dimensions of its own
   stencil,           // neighbours of a point; a window that is summed
   transposition,
-  gather,      // an index is read from data
-  scatter,     // the element that is written is
+  gather,      // an index of a read comes from data
+  scatter,     // the index that is written comes from data
   recurrence,  // reads itself
-  external,    // a function in C computes it
+  external,    // computed by a C function
   other
 };
 const char* name_of(Family);
 
 struct DefaultOptions {
-  // Reductions of floats may be taken apart (rfactor), so that lanes and threads have sums of their own: sums are rounded in
-  // another order than that of their terms. Without it every result has the bits of the algorithm as it was written.
+  // Reductions of floats may be regrouped (rfactor), so that lanes and threads have partial sums. Sums then round differently.
+  // Without it, all results have the bits of the unscheduled program.
   bool regroup = true;
-  bool parallel = true;     // loops for the pool of threads
-  std::int64_t extent = 0;  // what a Symbol is taken for, within what its declaration says; 0: 1024, and enough for threads
-  // Results of stages that compute each point by itself, of sizes that are known (numbers, or `extent` says so) and exceed the
-  // last cache, go past the caches (x86-64).
+  bool parallel = true;     // loops may run on the pool of threads
+  std::int64_t extent = 0;  // the assumed value of a Symbol, within its facts; 0: 1024, and enough work for threads
+  // Elementwise results that are larger than the last-level cache are stored past the caches (x86-64). Their sizes must be
+  // known: numbers, or assumed by `extent`.
   bool stream = true;
-  // Instructions that take subnormal numbers for 0 may be used (products of bf16 on x86: vdpbf16ps).
+  // Instructions that treat subnormal numbers as 0 may be used (vdpbf16ps, for matrix multiplications of bf16 on x86).
   bool subnormals_as_zero = false;
 };
 
@@ -64,19 +64,20 @@ struct Choice {
 };
 
 struct Choices {
-  std::vector<Choice> stages;  // consumers first, those that were inlined before
-  std::string text() const;    // a paragraph a stage
+  std::vector<Choice> stages;  // consumers first; inlined stages come before
+  std::string text() const;    // one paragraph for each stage
   const Choice* find(const std::string& stage) const;
 };
 
+// Schedules all stages that have no schedule, and returns what it chose.
 Choices by_default(Schedule&, const DefaultOptions& = {}, Where = Where::current());
 
 }  // namespace schedules
 
-// The name under which a user looks for it.
+// The same, in namespace ashlar.
 schedules::Choices schedule_by_default(Schedule&, const schedules::DefaultOptions& = {}, Where = Where::current());
 
-// The same for a program that no Schedule was made of.
+// The same for a program without a Schedule: makes one.
 struct ScheduledByDefault {
   Schedule schedule;
   schedules::Choices choices;

@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Elements at places that data choose. gather: each result reads its own place; sums of such (embedding_bag) as well.
+// gather: schedules reads at places that data choose, and sums of such reads (embedding_bag).
 //
-//   for rows                               parallel; all dimensions but the last as one loop
-//     for d in lanes                       vectorized: of rows of a table plain loads, of single elements the machine's gathers
+//   for rows                               parallel; all dimensions but the last, fused
+//     for d in lanes                       vectorized: plain loads for rows of a table, gather instructions for single elements
 //
 //   schedules::gather(s, s[ops::embedding(table, ids)]);
 //
-// scatter_add: a step changes an element that data choose. Where steps that are neighbours change neighbours (index_add), they
-// are in lanes, and blocks of columns in parallel:
+// scatter_add: schedules a scatter, whose steps change elements that data choose. If neighbouring steps change neighbouring
+// elements (index_add), the steps run in lanes, and blocks of columns in parallel:
 //
 //   for columns in blocks                  parallel
 //     for steps
 //       for lanes of the block             vectorized
 //
-// Else (a histogram) parts of the steps have results of their own, in parallel, which are then combined element by element:
+// Otherwise (a histogram) parts of the steps have partial results, in parallel, which are then combined element by element:
 //
-//   for part in parts                      parallel: part_result[..] changed by the steps of the part, in their order
-//   for elements, in lanes: result = part_result[0], part_result[1], ... combined
+//   for part in parts                      parallel: the steps of the part change part_result[..], in their order
+//   for elements, in lanes: combine part_result[0], part_result[1], ...
 //
 //   schedules::scatter_add(s, s[counts], {.parts = 16});
 //
-// What may not be regrouped keeps its order, and is serial. Right for every extent. Refused: a stage that reads no place from
-// data (gather), or is no scatter (scatter_add), a recurrence, a GPU.
+// A reduction that must not be regrouped keeps its order and is serial. Correct for every extent. Refused: for gather, a stage
+// that reads no index from data; for scatter_add, a stage that is not a scatter; a recurrence; a GPU.
 #include <ashlar/schedule/schedule.h>
 
 namespace ashlar::schedules {
 
 struct GatherOptions {
-  int lanes = 0;   // 0: what a register holds of the elements
-  int unroll = 1;  // vectors of one iteration
+  int lanes = 0;   // 0: as many elements as a register holds
+  int unroll = 1;  // vectors in each iteration
   bool parallel = true;
-  bool stream = false;
+  bool stream = false;  // stores past the caches
 };
 
 void gather(Schedule& s, const Stage& stage, const GatherOptions& o = {}, Where where = Where::current());
 
 struct ScatterOptions {
-  int lanes = 0;  // 0: what a register holds of the elements
-  int parts = 8;  // results of their own, where neighbours do not change neighbours; 1: none, all steps in their order
+  int lanes = 0;  // 0: as many elements as a register holds
+  int parts = 8;  // partial results, if neighbours do not change neighbours; 1: none, all steps are serial
   bool parallel = true;
 };
 

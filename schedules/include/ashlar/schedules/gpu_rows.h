@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Operators on rows, on a device: reductions over the last dimensions and what is computed of them for each element, in one
-// launch. The stages are named in the order in which they are computed; the last one is the result.
+// gpu_rows: schedules operators on rows on a device, in one launch: reductions over the last dimensions, and what is computed
+// from them for each element. List the stages in the order of computation; the last one is the result.
 //
 //   auto y = ops::softmax(x);
 //   schedules::gpu_rows(s, {s[y.maximum], s[y.exp], s[y.sum], s[y.result]});
 //
-//   for row in rows                        block_x; all dimensions but those of a row as one loop
-//     maximum: for ko, for ki in 256       thread_x: the threads of a block reduce a part each, all of them get the whole
+//   for row in rows                        block_x; all dimensions but those of a row, fused
+//     maximum: for ko, for ki in 256       thread_x: each thread of a block reduces a part, and all get the total
 //     sum:     the same, with exp inlined
 //     result:  for jo, for ji in 256       thread_x, with exp inlined
 //
-// Of short rows a block has several, side by side along thread_y. What is computed along a row between two reductions is
-// inlined: each reader computes it again, which costs less than memory for rows of any length; one value of a row (1 / sqrt of
-// a variance) is computed by every thread, once. Sums are regrouped, by the shape of the block alone; a reduction that forbids
-// it (strict_sum) is done whole by every thread of its row. Right for every extent. Refused: a processor, no stage, more
-// dimensions of rows than the result has, a scatter or recurrence, an output before the result, more threads than a block has.
+// A block has several short rows, side by side along thread_y. What is computed for each element between two reductions is
+// inlined: recomputing it in each reader costs less than storing rows of any length. One value of a row (1 / sqrt of a
+// variance) is computed once by every thread. Sums are regrouped, by the shape of the block alone. A reduction that forbids
+// this (strict_sum) is computed completely by every thread of its row. Correct for every extent. Refused: a processor, an empty
+// list, more dimensions of rows than the result has, a scatter, a recurrence, an output before the result, more threads than a
+// block of the target has.
 #include <ashlar/schedule/schedule.h>
 
 namespace ashlar::schedules {
 
 struct GpuRowsOptions {
-  int dims = -1;    // dimensions of the result that count rows; -1: those of the reductions
-  int threads = 0;  // along a row; 0: a quarter of its length where that is known, between 32 and 256
-  int rows = 0;     // of a block; 0: as many as 256 threads have
+  int dims = -1;    // the leading dimensions of the result that count rows; -1: those of the reductions
+  int threads = 0;  // along a row; 0: a quarter of its length if that is known, between 32 and 256
+  int rows = 0;     // in a block; 0: as many as 256 threads have
 };
 
 void gpu_rows(Schedule& s, const std::vector<Stage>& stages, const GpuRowsOptions& o = {}, Where where = Where::current());

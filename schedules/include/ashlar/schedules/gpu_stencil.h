@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Windows over the last two dimensions on a device, y(.., i, j) of x(.., i + r, j + c): filters, poolings, morphology. The
-// stages are named in the order in which they are computed, the last one is the result; then what of their sources is copied.
+// gpu_stencil: schedules windows over the last two dimensions on a device, y(.., i, j) of x(.., i + r, j + c): filters,
+// pooling, morphology. List the stages in the order of computation, the last one being the result; then the sources to copy.
 //
 //   schedules::gpu_stencil(s, {s[y]}, {x});
-//   schedules::gpu_stencil(s, {s[blur_x], s[blur_y]}, {x});       // blur_x of a tile in shared memory
+//   schedules::gpu_stencil(s, {s[blur_x], s[blur_y]}, {x});       // a tile of blur_x lies in shared memory
 //
-//   for b                                 block_z: the other dimensions, where there are any
+//   for b                                 block_z: the other dimensions, if any
 //     for io, for jo (32 x 32)            block_y, block_x
 //       x: the tile and what its windows reach, in shared memory        copied by 32 x 8 threads
 //       stages before the result: what the tile needs, in shared memory
 //       for iu in 4, for it in 8, for ji in 32                          thread_y, thread_x
-//         terms of a window one after the other, in registers
+//         the terms of a window in their order, in registers
 //
-// Without sources every thread reads its window from memory, which a cache serves as well while tiles of neighbouring blocks
-// are in it. The terms keep their order. Right for every extent. Refused: a processor, no stage, a result of fewer than two
-// dimensions, a scatter or recurrence, more threads than a block has; what a tile reads, where that is no constant number
-// of elements (data choose the place, borders are mirrored); a stage before the result that others read too.
+// Without sources, every thread reads its window from global memory; a cache serves these reads too, while it holds the tiles
+// of neighbouring blocks. Sums keep their order. Correct for every extent. Refused: a processor, an empty list, a result of
+// fewer than two dimensions, a scatter, a recurrence, more threads than a block of the target has, a tile that reads a number
+// of elements that is not constant (data choose the place, borders are mirrored), a stage before the result that has
+// other readers.
 #include <ashlar/schedule/schedule.h>
 
 namespace ashlar::schedules {
 
 struct GpuStencilOptions {
-  int threads_i = 8, threads_j = 32;  // of a block
-  int rows = 4;                       // of a thread, threads_i apart
+  int threads_i = 8, threads_j = 32;  // in a block
+  int rows = 4;                       // rows of one thread, threads_i apart
 };
 
 void gpu_stencil(Schedule& s, const std::vector<Stage>& stages, const std::vector<Tensor>& sources = {},

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Elements that change places on a device: y[.., i, .., j] = x[.., j, .., i], where neighbours of x lie apart in y.
+// gpu_transpose: schedules a transposition on a device, y[.., i, .., j] = x[.., j, .., i], whose neighbours in x lie apart in
+// y.
 //
-//   for b                                  block_z: the other dimensions, where there are any
+//   for b                                  block_z: the other dimensions, if any
 //     for io, for jo in 32                 block_y, block_x
 //       tile of x, 32 x 33 in shared memory
 //         for r in 8, for c in 32          thread_y, thread_x: rows of x
@@ -10,16 +11,17 @@
 //
 //   schedules::gpu_transpose(s, s[y], x);
 //
-// Both ends are whole lines; rows of the tile begin in other banks, so that a column is read without conflicts (Ruetsch and
-// Micikevicius, Optimizing matrix transpose in CUDA, 2009). Right for every extent. Refused: a processor, a stage that does not
-// copy elements of the tensor or reads neighbours of it as neighbours, more threads than a block has.
+// Reads and writes are whole lines. The rows of the tile have a gap that moves them to different banks, so a column is read
+// without bank conflicts (Ruetsch and Micikevicius, Optimizing matrix transpose in CUDA, 2009). Correct for every extent.
+// Refused: a processor, a stage that does not copy elements of the tensor or that reads neighbours as neighbours, more threads
+// than a block of the target has.
 #include <ashlar/schedule/schedule.h>
 
 namespace ashlar::schedules {
 
 struct GpuTransposeOptions {
-  int tile = 32;  // rows and columns of a tile
-  int rows = 8;   // of a tile at a time; tile * rows threads
+  int tile = 32;  // rows and columns
+  int rows = 8;   // rows of a tile that are copied at a time; a block has tile * rows threads
 };
 
 void gpu_transpose(Schedule& s, const Stage& stage, const StageRef& source, const GpuTransposeOptions& o = {},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// What the families bound by memory share: which type decides the lanes of a stage, which of its dimensions neighbours in
-// memory belong to, and reductions in lanes.
+// What the families that are bound by memory share: the number of lanes of a stage, the loop over neighbours in memory, and
+// reductions in lanes.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -14,59 +14,60 @@ struct Stage;
 
 namespace ashlar::schedules {
 
-// Whether a vector is a line of the cache. Stores past the caches fill a line in one of a few buffers, which is written when it
-// is full. Where several rows are stored beside each other, by vectors of half a line, processors differ by a factor of 3 in
-// how often a buffer has to go before it is full; whole lines never wait.
+// Whether a vector fills a cache line. Stores past the caches collect a line in one of a few buffers, which is written when it
+// is full. If several rows are stored side by side in vectors of half a line, buffers are often written before they are full;
+// processors differ by a factor of 3 in how often. Whole lines avoid this.
 bool fills_lines(const Target& t);
 
 }  // namespace ashlar::schedules
 
 namespace ashlar::schedules::detail {
 
+// The definition that the stage has in the program of the schedule.
 const ir::Stage& definition(const Schedule& s, const Stage& stage);
 
+// Refuse, in the name of `family`, a GPU; an option below `least`; an option that is not a power of two.
 void expect_processor(const char* family, const Schedule& s, Where where);
 
 void expect_option(const char* family, const char* name, std::int64_t value, std::int64_t least, Where where);
-// Of what is halved until one is left.
 void expect_power_of_two(const char* family, const char* name, std::int64_t value, Where where);
 
-// Its lanes are as many as a register holds of the widest numbers that it stores or computes with, indices aside.
+// As many lanes as a register holds of the widest type that the stage stores or computes with, indices excluded.
 int lanes_of(const Schedule& s, const Stage& stage);
 
-// All of them as one loop; there is at least one.
+// Fuses the loops, of which there is at least one.
 Loop fused(const Stage& stage, const std::vector<Loop>& loops, Where where);
 
-// The innermost loop over points of a stage whose loops are as they were defined.
+// The innermost loop over points, for a stage whose loops are as they were defined. Loop() if it has no dimensions.
 Loop innermost_point(const Stage& stage, Where where);
 
+// The largest power of two that is at most n, up to 2^20; 1 if n is smaller.
 int power_of_two_up_to(std::int64_t n);
-// The number of an extent, or `otherwise` where it is over symbols.
+// The value of a constant extent; `otherwise` for one over Symbols.
 std::int64_t number_or(const Expr& extent, std::int64_t otherwise);
 
-// The loop over `together` points at most, or fewer, of a stage: unrolled, with the loops `inside` in it, and inside of those
-// over terms that are not. As the inner loop of a split it is of a constant number.
+// Splits `points`, and unrolls the loop over at most `together` points. The loops `inside` go inside of it, the loops `terms`
+// outside. Being the inner loop of a split, it has a constant number of iterations.
 void points_together(const Stage& stage, Loop points, int together, const std::vector<Loop>& terms,
                      const std::vector<Loop>& inside, Where where);
 
-// How many points a stage has along a dimension, in the variables of the program: what known() takes. Empty where that is what
-// its readers need.
+// The number of points of a stage along a dimension, in variables of the program, for known(). Empty if the domain is inferred.
 Expr points_along(const Schedule& s, const Stage& stage, std::size_t dim);
-// Does the condition hold in all calls that are left to this schedule, or in none? Else the call decides.
+// Whether the condition holds in all calls that reach this schedule, or in none. Empty if it depends on the call.
 std::optional<bool> known(const Schedule& s, const Expr& condition);
 
-// A reduction in lanes: `accumulators` registers of `lanes` each, then one tree of halves. `terms` is the innermost loop over
-// the terms, of neighbours in memory; `point` the innermost loop over points of the stage, Loop() where it has none.
+// Runs a reduction in lanes: `accumulators` registers of `lanes` each, then a tree of halves. `terms` is the innermost loop
+// over the terms, which are neighbours in memory. `point` is the innermost loop over points of the stage, or Loop().
 //
 //   for ko in (K + W - 1) / W              W = accumulators * lanes
 //     part[0 .. W) += terms[ko * W ..]     registers
 //   part[0 .. W / 2) + part[W / 2 ..), and so on; the stage adds the last two
 //
-// What may not be regrouped, or in any order only, keeps its serial loop: false.
+// Returns false, and leaves the serial loop, if the terms must keep their order or are too few, or if a step is refused.
 //
-// With `rows.together` > 1 the stage is computed at `rows.at` for so many rows, numbers of its dimension `rows.dim`; each of
-// these loops is then unrolled over the rows, so that they wait for each other's sums less. A stage that `rows.at` is a loop of
-// has split that dimension itself: `rows.each` is its loop over the rows.
+// With `rows.together` > 1 the stage is computed at `rows.at` for that many rows, the points of its dimension `rows.dim`. Each
+// loop is then unrolled over the rows, so that their dependent sums overlap. If `rows.at` is a loop of the stage itself, the
+// stage has split that dimension already, and `rows.each` is its loop over the rows.
 struct RowsTogether {
   int together = 1;
   Loop at = {}, each = {};

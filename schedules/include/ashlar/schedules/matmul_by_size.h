@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// C[i, j] = sum over k of A[i, k] B[k, j] for all sizes: the entry chooses by the extents.
+// matmul_by_size: schedules C[i, j] = sum over k of A[i, k] B[k, j] for all sizes. Each call chooses by its extents:
 //
-//   one row, or few       B is read once, as it lies                 matmul_skinny.h; of 2048 k and more in parts of these
-//   B in half of level 2  nothing is packed                          matmul_direct.h; up to 2^20 multiply-adds on one thread
-//   else                  panels                                     matmul.h
+//   at most 8 rows                   B is read once, unpacked       matmul_skinny.h
+//   B in half of the second level    nothing is packed              matmul_direct.h
+//   other                            packed panels                  matmul.h
+//
+// With 2048 k or more, few rows split k into parts of 256, unless there are 4 or 8 rows. matmul_direct also needs at least one
+// tile of rows and whole tiles of columns; up to 2^20 multiply-adds it runs on one thread.
 #include <ashlar/schedules/matmul.h>
 
 namespace ashlar::schedules {
 
-// Of matrices alone: nothing stands before i and j, B is read at [k, j]. What is fused into a tile afterwards is so in the last
-// case only.
+// Takes matrices only: no dimensions before i and j, and B read at [k, j]. A stage that is fused into a tile afterwards is
+// fused in the last case only.
 void matmul_by_size(Schedule& s, const Stage& stage, const Tensor& A, const Tensor& B, const MatmulOptions& options = {},
                     Where where = Where::current());
 

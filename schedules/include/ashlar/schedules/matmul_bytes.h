@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Products of i8 by i8, summed in i32, on AArch64 by the widest instruction that there is, elsewhere in vectors of i32:
+// matmul_bytes: schedules matrix multiplications of i8 by i8, summed in i32. AArch64 uses the widest instruction that it has;
+// other targets use vectors of i32:
 //
-//   smmla (i8mm)       8 k of 2 rows and 2 columns: tile 8 x 8; the sums of 2 x 2 lie in one register, in rows when C is stored
-//   sdot (dotprod)     4 k of 4 columns, the rows in lanes: tile 8 x 12
-//   smlal              1 k of 4 columns, the rows in lanes: tile 8 x 12
-//   vectors            1 k, on any processor: tile 8 x 12, or 4 x 12 where there are 16 registers
+//   smmla (i8mm)       8 k of 2 rows and 2 columns: tile 8 x 8; a register has 2 x 2 sums, which the store arranges in rows
+//   sdot (dotprod)     4 k of 4 columns, with rows in lanes: tile 8 x 12
+//   smlal              1 k of 4 columns, with rows in lanes: tile 8 x 12
+//   vectors            1 k, on any processor: tile 8 x 12, or 4 x 12 with 16 registers
 //
 //   schedules::matmul_bytes(s, s[C], A, B);
 //
-// The loops are those of matmul.h: panels of columns of B, of rows of A, and a tile of sums in registers. What differs is how
-// many k an instruction takes, a step: that many elements of one row of A and of one column of B are neighbours in the panels.
+// The loops are those of matmul.h: panels of columns of B and of rows of A, and a tile of sums in registers. Only the packing
+// differs: the k that one instruction takes, a step, are neighbours in the panels, for a row of A and for a column of B.
 #include <ashlar/schedules/matmul.h>
 
 namespace ashlar::schedules {
 
 struct MatmulBytesOptions {
-  int block_k = 0;  // k between two visits of C, a multiple of 8; 0: 512
+  int block_k = 0;  // k between two updates of C, a multiple of 8; 0: 512
   int block_j = 0;  // panels of B in a block; 0: as many as fill three quarters of the second-level cache
   bool parallel = true;
 };
 
-// `stage`: C[i, j] = sum over k of i32(A[i, k]) i32(B[k, j]), of i8.
+// `stage`: C[i, j] = sum over k of i32(A[i, k]) i32(B[k, j]), where A and B are i8.
 void matmul_bytes(Schedule& s, const Stage& stage, const Tensor& A, const Tensor& B, const MatmulBytesOptions& options = {},
                   Where where = Where::current());
 

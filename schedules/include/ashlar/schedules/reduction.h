@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// One reduction of a large tensor.
+// reduction: schedules one reduction of a large tensor.
 //
-// Over its last dimension, as far as terms that are neighbours in memory are summed together, total = sum of x:
+// Over the last dimension, total = sum of x, neighbours in memory are terms of one sum:
 //
-//   for ko in (N + 65535) / 65536            parallel: partial results, one for each part
+//   for ko in (N + 65535) / 65536            parallel: one partial result for each part
 //     for ki in 65536 / W, in 8 registers    vectorized, then a tree of halves (detail::reduce_in_lanes)
 //   total = the partial results, one after the other
 //
-// Over other dimensions, column[j] = sum over k of x[k, j]: neighbours are results, which stay in registers.
+// Over other dimensions, column[j] = sum over k of x[k, j], neighbours belong to different results, which stay in registers:
 //
 //   for jo in J / (4 lanes)                  parallel
 //     for k in K
@@ -16,16 +16,16 @@
 //
 //   schedules::reduction(s, s[total]);
 //
-// Sums are regrouped: a reducer that forbids it (strict_sum) keeps its order, and lanes of columns alone. Right for every
-// extent. Refused: a stage that is no reduction, a scatter, a GPU.
+// Sums are regrouped. A reducer that forbids it (strict_sum) keeps its order; only its columns run in lanes. Correct for every
+// extent. Refused: a stage that is not a reduction, a scatter, a GPU.
 #include <ashlar/schedule/schedule.h>
 
 namespace ashlar::schedules {
 
 struct ReductionOptions {
-  int lanes = 0;                // a power of two; 0: what a register holds of the widest type of the stage
-  int accumulators = 8;         // registers of partial results, a power of two; of columns at most 4
-  std::int64_t part = 1 << 16;  // terms of one parallel piece
+  int lanes = 0;                // a power of two; 0: as many as a register holds of the widest type of the stage
+  int accumulators = 8;         // registers of partial results, a power of two; for sums of columns at most 4
+  std::int64_t part = 1 << 16;  // terms of one part
   bool parallel = true;
 };
 
