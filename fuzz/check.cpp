@@ -318,7 +318,7 @@ class Checker {
         r.kernel = lower(state_.program, options);
       } catch (const RefusalError& e) {
         // registers of this target, and what its asynchronous copies can do, are known when a kernel is made
-        if (target.is_gpu() && (e.refusal.primitive == "set_scope" || e.refusal.primitive == "pipeline")) unfinished(e);
+        if (target.is_gpu() && (e.refusal.primitive == "store_in" || e.refusal.primitive == "pipeline")) unfinished(e);
         if (target.is_gpu()) throw;
         const bool placed = places(state_.program);
         if (!placed) throw;

@@ -13,9 +13,12 @@
 #include <algorithm>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+namespace {
 
 void apply_double_buffer(Context& c) {
   // match
@@ -44,4 +47,23 @@ void apply_double_buffer(Context& c) {
   prove_pipeline(c, *loop);
 }
 
+}  // namespace
+
+extern constexpr Primitive double_buffer_primitive{
+    .name = "double_buffer",
+    .spelling = "double_buffer",
+    .parameters = {takes::stage()},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_double_buffer,
+    .cpp = of_stage,
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::double_buffer(Where w) const { return done(schedule::double_buffer_primitive, {Arg::stage(id_)}, w); }
+
+}  // namespace ashlar

@@ -13,9 +13,12 @@
 #include <algorithm>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+namespace {
 
 void apply_pipeline(Context& c) {
   // match
@@ -43,4 +46,38 @@ void apply_pipeline(Context& c) {
   prove_pipeline(c, loop);
 }
 
+std::string line_of_pipeline(CppCall& w, const Step& s) {
+  const std::string loads = stages_from(w, s, 3, &CppCall::stage), loop = w.loop(s.args[0]);
+  return w.own(s.args[0]) + ".pipeline(" + loop + ", {.stages = " + std::to_string(s.args[1].value) + ", .loads = " + loads +
+         (s.args[2].value == 1 ? ", .async_copy = true})" : "})");
+}
+
+}  // namespace
+
+extern constexpr Primitive pipeline_primitive{
+    .name = "pipeline",
+    .spelling = "pipeline",
+    .parameters = {takes::loop(), takes::number("stages"), takes::number("async_copy"), takes::stage("load").any_number()},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_pipeline,
+    .cpp = line_of_pipeline,
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::pipeline(Loop l, const Async& how, Where w) const {
+  const schedule::Primitive& pipeline = schedule::pipeline_primitive;
+  std::vector<Arg> args{own(l, pipeline, w), Arg::integer(how.stages), Arg::integer(how.async_copy ? 1 : 0)};
+  for (const Stage& load : how.loads) {
+    if (!detail::serves(load.state_, load.id_, *state_))
+      refuse("pipeline", "a stage of this schedule", "one of another schedule", w);
+    args.push_back(Arg::stage(detail::standing(*state_, load.id_, "pipeline", w).id));
+  }
+  return done(pipeline, std::move(args), w);
+}
+
+}  // namespace ashlar

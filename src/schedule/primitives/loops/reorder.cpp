@@ -8,9 +8,12 @@
 #include <algorithm>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+namespace {
 
 void apply_reorder(Context& c) {
   // match: all named loops lie on one chain, each the only statement in the loop around it
@@ -107,4 +110,27 @@ void apply_reorder(Context& c) {
   }
 }
 
+}  // namespace
+
+extern constexpr Primitive reorder_primitive{
+    .name = "reorder",
+    .spelling = "reorder",
+    .parameters = {takes::loop("loop").any_number()},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::of_one_nest, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_reorder,
+    .cpp = of_loop,
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::reorder_(const Loop* loops, std::size_t count, Where w) const {
+  std::vector<Arg> args;
+  for (std::size_t k = 0; k < count; ++k) args.push_back(own(loops[k], schedule::reorder_primitive, w));
+  return done(schedule::reorder_primitive, std::move(args), w);
+}
+
+}  // namespace ashlar

@@ -11,9 +11,12 @@
 #include <algorithm>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+namespace {
 
 void apply_reverse(Context& c) {
   // match: the one loop over an iteration variable, as the definition made it
@@ -48,4 +51,23 @@ void apply_reverse(Context& c) {
   loop.where = c.step.where;
 }
 
+}  // namespace
+
+extern constexpr Primitive reverse_primitive{
+    .name = "reverse",
+    .spelling = "reverse",
+    .parameters = {takes::loop()},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_reverse,
+    .cpp = of_loop,
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+Stage Stage::reverse(Loop l, Where w) const {
+  return done(schedule::reverse_primitive, {own(l, schedule::reverse_primitive, w)}, w);
+}
+
+}  // namespace ashlar

@@ -17,9 +17,12 @@
 #include <ashlar/ir/skew.h>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+namespace {
 
 void apply_skew(Context& c) {
   // match: two loops of one nest, each at one place
@@ -78,4 +81,26 @@ void apply_skew(Context& c) {
   c.consume(old_id, name, "was skewed into", c.results);
 }
 
+}  // namespace
+
+extern constexpr Primitive skew_primitive{
+    .name = "skew",
+    .spelling = "skew",
+    .parameters = {takes::loop("along"), takes::loop(), takes::number("factor")},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::of_one_nest, Layouts::proved, Callers::kept, Gives::handles},
+    .apply = apply_skew,
+    .cpp = of_loop,
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Loop Stage::skew(Loop along, Loop l, Factor by, Where w) const {
+  const schedule::Primitive& skew = schedule::skew_primitive;
+  return Loop(apply(skew, {own(along, skew, w), own(l, skew, w), Arg::integer(by.value())}, w)[0], state_);
+}
+
+}  // namespace ashlar

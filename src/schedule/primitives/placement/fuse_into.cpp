@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
@@ -41,8 +42,6 @@ void require_pointwise(const Context& c, const ir::Stage& stage, const ir::Stage
       c.refuse(stage.name + " and " + producer.name + " of one rank", ir::text(r.load));
   }
 }
-
-}  // namespace
 
 void apply_fuse_into(Context& c) {
   const ir::Stage& stage = c.stage(0);
@@ -120,4 +119,25 @@ void apply_fuse_into(Context& c) {
     }
 }
 
+}  // namespace
+
+extern constexpr Primitive fuse_into_primitive{
+    .name = "fuse_into",
+    .spelling = "fuse_into",
+    .parameters = {takes::stage(), takes::loop("producer_loop")},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_fuse_into,
+    .cpp = of_stage,
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::fuse_into(Loop l, Where w) const {
+  return done(schedule::fuse_into_primitive, {Arg::stage(id_), any(l, schedule::fuse_into_primitive, w)}, w);
+}
+
+}  // namespace ashlar

@@ -19,6 +19,7 @@
 #include <ashlar/ir/recurrence.h>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
@@ -46,8 +47,6 @@ void require_outermost(const Context& c, const Stmt& nest, const Stmt& loop) {
   if (loop.tight) c.refuse("a loop that was not tightened", name_of(c.p, loop));
   if (c.p.axis(loop.axis).reduce) c.refuse("loops over points", name_of(c.p, loop) + ", a reduction");
 }
-
-}  // namespace
 
 void apply_fuse_siblings(Context& c) {
   const ir::Stage& stage = c.stage(0);
@@ -89,4 +88,25 @@ void apply_fuse_siblings(Context& c) {
     if (const Stmt* alloc = ir::alloc_of(c.p, b)) insert_beside(c.p, host_id, take(c.p, alloc->id), false);
 }
 
+}  // namespace
+
+extern constexpr Primitive fuse_siblings_primitive{
+    .name = "fuse_siblings",
+    .spelling = "fuse_siblings",
+    .parameters = {takes::stage(), takes::loop("sibling")},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_fuse_siblings,
+    .cpp = of_stage,
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::fuse_siblings(Loop l, Where w) const {
+  return done(schedule::fuse_siblings_primitive, {Arg::stage(id_), any(l, schedule::fuse_siblings_primitive, w)}, w);
+}
+
+}  // namespace ashlar

@@ -14,6 +14,7 @@
 #include <ashlar/ir/skew.h>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
@@ -51,8 +52,6 @@ void end_with_split(Context& c, Id id) {
   loop.tight = true;
 }
 
-}  // namespace
-
 void apply_slide(Context& c) {
   // match: the one dimension of the window that moves with the loop
   const ir::Stage& stage = c.stage(0);
@@ -84,4 +83,25 @@ void apply_slide(Context& c) {
   prove_slide(c, nest, slide);
 }
 
+}  // namespace
+
+extern constexpr Primitive slide_primitive{
+    .name = "slide",
+    .spelling = "slide",
+    .parameters = {takes::stage(), takes::loop()},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_slide,
+    .cpp = of_stage,
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::slide(Loop l, Where w) const {
+  return done(schedule::slide_primitive, {Arg::stage(id_), any(l, schedule::slide_primitive, w)}, w);
+}
+
+}  // namespace ashlar

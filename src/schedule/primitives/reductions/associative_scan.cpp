@@ -19,6 +19,7 @@
 #include <ashlar/ir/recurrence.h>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
@@ -182,8 +183,6 @@ void prove_blocks(Context& c, const ir::Stage& stage, const std::string& loop) {
   prove_joinable(c, terms, "before the first block stands the identity");
 }
 
-}  // namespace
-
 void apply_associative_scan(Context& c) {
   // match
   ir::Stage& stage = c.stage(0);
@@ -271,4 +270,27 @@ void apply_associative_scan(Context& c) {
   c.results = {total.stage.id, carry.stage.id, block.stage.id};
 }
 
+}  // namespace
+
+extern constexpr Primitive associative_scan_primitive{
+    .name = "associative_scan",
+    .spelling = "associative_scan",
+    .parameters = {takes::stage(), takes::loop()},
+    .traits = Traits{Reads::changed, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::handles},
+    .apply = apply_associative_scan,
+    .cpp = of_stage,
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+std::array<Stage, 3> Stage::associative_scan(Loop l, Where w) const {
+  const schedule::Primitive& scan = schedule::associative_scan_primitive;
+  const std::vector<ir::Id> made = apply(scan, {Arg::stage(id_), own(l, scan, w)}, w);
+  return {Stage(made[0], state_), Stage(made[1], state_), Stage(made[2], state_)};
+}
+
+}  // namespace ashlar

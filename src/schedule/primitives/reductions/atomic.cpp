@@ -11,9 +11,12 @@
 // Legality: REASSOC and commutation, exactly; a combiner and a type that the target's memory has; the init stands before all
 // steps, and readers behind them (legality/atomic.cpp).
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+namespace {
 
 void apply_atomic(Context& c) {
   // match
@@ -30,4 +33,23 @@ void apply_atomic(Context& c) {
   for (Stmt& s : c.p.body) start(s);
 }
 
+}  // namespace
+
+extern constexpr Primitive atomic_primitive{
+    .name = "atomic",
+    .spelling = "atomic",
+    .parameters = {takes::stage()},
+    .traits = Traits{Reads::kept, Places::kept, Boxes::kept, Layouts::kept, Callers::kept, Gives::nothing},
+    .apply = apply_atomic,
+    .cpp = of_stage,
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::atomic(Where w) const { return done(schedule::atomic_primitive, {Arg::stage(id_)}, w); }
+
+}  // namespace ashlar

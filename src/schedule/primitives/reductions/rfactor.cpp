@@ -24,6 +24,7 @@
 #include <ashlar/ir/vscale.h>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
@@ -109,15 +110,11 @@ bool follows_points(Context& c, const ir::Stage& stage, const Stmt& nest, const 
   return follows;
 }
 
-}  // namespace
-
 void apply_rfactor(Context& c) {
   // match
   ir::Stage& stage = c.stage(0);
   Stmt& loop = c.loop(1);
   const bool first = c.count() > 2 && c.word(2) == "first";
-  if (c.count() > 2 && !first && c.word(2) != "last")
-    c.refuse("a new dimension that is first or last", "\"" + c.word(2) + "\"");
   require_serial(c, loop), require_whole(c, loop);
   Stmt& nest = only_nest(c, stage);
   if (nest_of(c.p, loop.id).id != nest.id) c.refuse("a loop of " + stage.name, name_of(c.p, loop));
@@ -351,4 +348,30 @@ void apply_rfactor(Context& c) {
   (void)stage_id;
 }
 
+}  // namespace
+
+extern constexpr Primitive rfactor_primitive{
+    .name = "rfactor",
+    .spelling = "rfactor",
+    .parameters = {takes::stage(), takes::loop(), takes::word("place", "last first").as("Place::").maybe()},
+    .traits = Traits{Reads::changed, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::handles},
+    .apply = apply_rfactor,
+    .cpp = of_stage,
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::rfactor(Loop l, Where w) const {
+  return Stage(apply(schedule::rfactor_primitive, {Arg::stage(id_), own(l, schedule::rfactor_primitive, w)}, w)[0], state_);
+}
+Stage Stage::rfactor(Loop l, Place place, Where w) const {
+  if (place == Place::last) return rfactor(l, w);
+  const schedule::Primitive& rfactor = schedule::rfactor_primitive;
+  return Stage(apply(rfactor, {Arg::stage(id_), own(l, rfactor, w), Arg::text("first")}, w)[0], state_);
+}
+
+}  // namespace ashlar

@@ -23,6 +23,7 @@
 #include <ashlar/interp/tape.h>
 #include "schedule/trace/cpp_names.h"
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
@@ -116,14 +117,11 @@ void try_rescale(const Context& c, const Sampled& s, Id old_id, Id now_id, const
   }
 }
 
-}  // namespace
-
 void apply_roll(Context& c) {
   // match
   const ir::Stage follower = c.stage(0);
   ir::Stage& leader = c.stage(1);
-  const Arg& declared = c.expect(2, Arg::Kind::exprs, "a rescale");
-  if (declared.vars.size() != 2 || declared.exprs.size() != 1) c.refuse("a rescale of two values", "something else");
+  const Arg& declared = c.arg(2);
   if (follower.id == leader.id) c.refuse("two reductions", follower.name + " twice");
   std::string written;
   if (!cpp::expression(declared.exprs.front(), [](Id, const std::string& name) { return name; }, written))
@@ -284,4 +282,48 @@ void apply_roll(Context& c) {
   c.results = {leader_id};
 }
 
+std::string line_of_roll(CppCall& w, const Step& s) {
+  const Arg& rescale = s.args[2];
+  std::string text;
+  const auto name = [&](Id id, const std::string&) { return id == rescale.vars[0] ? std::string("old") : "now"; };
+  if (!cpp::expression(rescale.exprs.front(), name, text)) throw NoForm{};
+  const std::string leader = w.stage_ref(s.args[1].id);
+  return w.stage(s.args[0].id) + ".roll(" + leader + ", [](Expr old, Expr now) { return " + text + "; })";
+}
+
+}  // namespace
+
+extern constexpr Primitive roll_primitive{
+    .name = "roll",
+    .spelling = "roll",
+    .parameters = {takes::stage("follower"), takes::stage("leader"), takes::rescale()},
+    .traits = Traits{Reads::changed, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::handles},
+    .apply = apply_roll,
+    .cpp = line_of_roll,
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+std::array<Expr, 2> Stage::values_of_(StageRef r, Where w) const {
+  const Type type = state_->scheduled.program.buffer(buffer_of(*state_, r, "roll", w)).type;
+  return {ir::var(ir::fresh_id(), "old", type), ir::var(ir::fresh_id(), "now", type)};
+}
+Stage Stage::roll_(StageRef r, const std::array<Expr, 2>& values, const Expr& rescale, Where w) const {
+  const ir::Id leader = state_->scheduled.program.buffer(buffer_of(*state_, r, "roll", w)).stage;
+  if (!leader) refuse("roll", "a maximum or minimum that leads", "an input", w);
+  if (rescale.empty()) refuse("roll", "a rescale of two values", "nothing", w);
+  const Type type = values[0].type();
+  const Expr f = ir::substitute(
+      rescale, {{values[0].node()->id, ir::var(1, "old", type)}, {values[1].node()->id, ir::var(2, "now", type)}});
+  bool others = false;
+  ir::walk(f, [&](const Expr& e) { return others = others || ir::is(e, ir::Op::load), !others; });
+  for (const ir::Id v : ir::free_vars(f)) others = others || v > 2;
+  if (others) refuse("roll", "a rescale of its two values alone", ir::text(rescale), w);
+  return Stage(apply(schedule::roll_primitive, {Arg::stage(id_), Arg::stage(leader), Arg::map({1, 2}, {f})}, w)[0], state_);
+}
+
+}  // namespace ashlar

@@ -8,7 +8,9 @@
 //
 // The new stage is computed just before its first reader; compute_at places it. Legality: COVER, with the reads of all stages.
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
+#include "schedule/trace/cpp_names.h"
 #include "schedule/primitives/storage/storage.h"
 
 namespace ashlar::schedule {
@@ -43,6 +45,8 @@ void redirect_reads(ir::Stage& reader, Id from, const ir::Buffer& to) {
   reader.keep = keep.front();
 }
 
+namespace {
+
 // arguments: source buffer, scope, 1 and the fill value as a map of no variables (or 0), the readers
 void apply_cache_read(Context& c) {
   // match
@@ -75,8 +79,7 @@ void apply_cache_read(Context& c) {
              from.name + ", another stage");
   Expr fill;
   if (fills) {
-    const Arg& value = c.expect(3, Arg::Kind::exprs, "an index map");
-    if (value.exprs.size() != 1) c.refuse("one fill value", std::to_string(value.exprs.size()));
+    const Arg& value = c.arg(3);
     if (!(value.exprs.front().type() == from.type))
       c.refuse("a fill value of type " + ir::text(from.type),
                ir::text(value.exprs.front()) + " of type " + ir::text(value.exprs.front().type()));
@@ -127,4 +130,61 @@ void apply_cache_read(Context& c) {
   c.results = {stage.id};
 }
 
+std::string line_of_cache_read(CppCall& w, const Step& s) {
+  const bool fills = s.args[2].value != 0;
+  const std::string readers = stages_from(w, s, fills ? 4 : 3, &CppCall::stage_ref), source = w.buffer_ref(s.args[0].id);
+  std::string fill;
+  if (fills && !cpp::constant(s.args[3].exprs.front(), fill)) throw NoForm{};
+  return w.schedule() + ".cache_read(" + source + ", " + readers + ", " + scope_text(s.args[1]) + (fills ? ", " + fill : "") +
+         ")";
+}
+
+}  // namespace
+
+extern constexpr Primitive cache_read_primitive{
+    .name = "cache_read",
+    .spelling = "cache_read",
+    .parameters = {takes::tensor(), takes::scope(), takes::number("filled"), takes::value("fill value").if_so(),
+                   takes::stage("reader").any_number()},
+    .traits = Traits{Reads::changed, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::handles},
+    .apply = apply_cache_read,
+    .cpp = line_of_cache_read,
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+std::vector<Arg> Schedule::reader_args(StageRef source, std::initializer_list<StageRef> readers, const Scope& scope,
+                                       const Operand* fill, Where where) const {
+  const ir::Id buffer = Stage::buffer_of(*state_, source, "cache_read", where);
+  std::vector<Arg> args{Arg::buffer(buffer), Arg::place(scope), Arg::integer(fill ? 1 : 0)};
+  if (fill) {
+    const Type type = state_->scheduled.program.buffer(buffer).type;
+    if (!fill->is_number()) refuse("cache_read", "a number to fill with", "an Expr", where);
+    if (fill->number_type().is_bool() && !type.is_bool())
+      refuse("cache_read", "a value to fill " + ir::text(type) + " with", "a bool", where);
+    Expr value;
+    if (type.is_float())
+      value = ir::float_const(type, fill->number_type().is_float() ? fill->real() : static_cast<double>(fill->integer()));
+    else if (!fill->number_type().is_float())
+      value = ir::int_const(type, fill->integer());
+    else
+      refuse("cache_read", "an integer to fill " + ir::text(type) + " with", "a floating number", where);
+    args.push_back(Arg::map({}, {value}));
+  }
+  for (const StageRef& r : readers) args.push_back(Arg::stage(stage_of(r, "cache_read", where)));
+  return args;
+}
+Stage Schedule::cache_read(StageRef source, std::initializer_list<StageRef> readers, Scope scope, Where w) {
+  const Stage any(0, state_);
+  return Stage(any.apply(schedule::cache_read_primitive, reader_args(source, readers, scope, nullptr, w), w)[0], state_);
+}
+Stage Schedule::cache_read(StageRef source, std::initializer_list<StageRef> readers, Scope scope, Operand fill, Where w) {
+  const Stage any(0, state_);
+  return Stage(any.apply(schedule::cache_read_primitive, reader_args(source, readers, scope, &fill, w), w)[0], state_);
+}
+
+}  // namespace ashlar

@@ -8,10 +8,13 @@
 #include <algorithm>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 #include "schedule/primitives/storage/storage.h"
 
 namespace ashlar::schedule {
+
+namespace {
 
 void apply_drop_dim(Context& c) {
   const ir::Stage& stage = c.stage(0);
@@ -40,4 +43,25 @@ void apply_drop_dim(Context& c) {
   b.where = c.step.where;
 }
 
+}  // namespace
+
+extern constexpr Primitive drop_dim_primitive{
+    .name = "drop_dim",
+    .spelling = "drop_dim",
+    .parameters = {takes::stage(), takes::number("component"), takes::number("dim")},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::kept, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_drop_dim,
+    .cpp = of_stage,
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::drop_dim(int component, int dim, Where w) const {
+  return done(schedule::drop_dim_primitive, {Arg::stage(id_), Arg::integer(component), Arg::integer(dim)}, w);
+}
+
+}  // namespace ashlar

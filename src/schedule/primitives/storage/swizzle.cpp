@@ -8,9 +8,12 @@
 #include "schedule/primitives/storage/storage.h"
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+namespace {
 
 void apply_swizzle(Context& c) {
   const ir::Stage& stage = c.stage(0);
@@ -28,4 +31,25 @@ void apply_swizzle(Context& c) {
   }
 }
 
+}  // namespace
+
+extern constexpr Primitive swizzle_primitive{
+    .name = "swizzle",
+    .spelling = "swizzle",
+    .parameters = {takes::stage(), takes::map()},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::kept, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_swizzle,
+    .cpp = of_stage,
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::swizzle_(const std::vector<Expr>& vars, const std::vector<Expr>& map, Where w) const {
+  return done(schedule::swizzle_primitive, {Arg::stage(id_), schedule::index_map(vars, map)}, w);
+}
+
+}  // namespace ashlar

@@ -20,6 +20,7 @@
 #include <ashlar/ir/recurrence.h>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 #include "schedule/primitives/storage/storage.h"
 
@@ -112,8 +113,6 @@ analysis::Facts facts_of_points(const Program& p, const ir::Stage& stage) {
     if (v.kind != ir::IterKind::reduce && !v.begin.empty()) facts.range(v.id, v.begin, ir::sub(v.end, ir::index(1)));
   return facts;
 }
-
-}  // namespace
 
 void apply_cut(Context& c) {
   // match
@@ -230,4 +229,26 @@ void apply_cut(Context& c) {
   c.results = {part.id};
 }
 
+}  // namespace
+
+extern constexpr Primitive cut_primitive{
+    .name = "cut",
+    .spelling = "cut",
+    .parameters = {takes::stage(), takes::loop("terms"), takes::loop("blocks")},
+    .traits = Traits{Reads::changed, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::handles},
+    .apply = apply_cut,
+    .cpp = of_stage,
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::cut(Loop terms, Loop blocks, Where w) const {
+  const schedule::Primitive& cut = schedule::cut_primitive;
+  return Stage(apply(cut, {Arg::stage(id_), own(terms, cut, w), any(blocks, cut, w)}, w)[0], state_);
+}
+
+}  // namespace ashlar

@@ -18,6 +18,7 @@
 
 #include "schedule/legality/legality.h"
 #include "schedule/primitives/placement/placement.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
@@ -91,8 +92,6 @@ struct Part {
   Expr outside;
   bool minus = false;
 };
-
-}  // namespace
 
 void apply_distribute(Context& c) {
   // match
@@ -293,4 +292,38 @@ void apply_distribute(Context& c) {
   drop_unread(c, "was read in products that are 0 alone, when " + name_of_stage + " was distributed");
 }
 
+std::string line_of_distribute(CppCall& w, const Step& s) {
+  if (s.results.empty()) throw NoForm{};
+  return w.stage(s.args[0].id) + ".distribute<" + std::to_string(s.results.size()) + ">()";
+}
+
+}  // namespace
+
+extern constexpr Primitive distribute_primitive{
+    .name = "distribute",
+    .spelling = "distribute",
+    .parameters = {takes::stage()},
+    .traits = Traits{Reads::changed, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::any_number},
+    .apply = apply_distribute,
+    .cpp = line_of_distribute,
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+std::vector<Stage> Stage::distribute_(std::size_t expected, Where w) const {
+  detail::Together together(*state_);
+  std::vector<Stage> sums;
+  for (const ir::Id id : apply(schedule::distribute_primitive, {Arg::stage(id_)}, w)) sums.push_back(Stage(id, state_));
+  if (sums.size() != expected)
+    refuse("distribute",
+           std::to_string(sums.size()) + (sums.size() == 1 ? " sum" : " sums") + ", which the term has multiplied out",
+           std::to_string(expected) + " asked for", w);
+  together.keep();
+  return sums;
+}
+
+}  // namespace ashlar

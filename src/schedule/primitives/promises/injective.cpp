@@ -7,9 +7,12 @@
 //
 // Nothing is rewritten. The interpreter checks the promise at entry; compiled code relies on it, as on in_range.
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+namespace {
 
 void apply_injective(Context& c) {
   // match
@@ -20,4 +23,25 @@ void apply_injective(Context& c) {
   b.injective = true;
 }
 
+}  // namespace
+
+extern constexpr Primitive injective_primitive{
+    .name = "injective",
+    .spelling = "injective",
+    .parameters = {takes::tensor()},
+    .traits = Traits{Reads::kept, Places::kept, Boxes::kept, Layouts::kept, Callers::changed, Gives::nothing},
+    .apply = apply_injective,
+    .cpp = of_schedule,
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+void Schedule::injective(const Tensor& table, Where w) {
+  Stage(0, state_).apply(schedule::injective_primitive, {Arg::buffer(Stage::buffer_of(*state_, table, "injective", w))}, w);
+}
+
+}  // namespace ashlar
