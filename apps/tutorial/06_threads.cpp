@@ -1,5 +1,6 @@
 // Lesson 6: a kernel for a GPU, without one: blocks, threads, shared memory, and the race detector.
 #include <ashlar/interp/interpreter.h>
+#include <ashlar/lower/lower.h>
 #include <ashlar/report/explain.h>
 #include <ashlar/schedule/step.h>
 

@@ -8,7 +8,6 @@
 #include <set>
 
 #include <ashlar/ashlar.h>
-#include "lower/inits.h"
 #include <ashlar/analysis/regions.h>
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/print.h>
@@ -330,10 +329,9 @@ const std::map<std::string, KBreak>& kernel_breaks() {
 
 }  // namespace
 
-TEST_CASE("programs pass as they are built and with their inits made explicit") {
+TEST_CASE("programs pass as they are built") {
   Program p = example();
   CHECK_NOTHROW(verify(p));
-  CHECK_NOTHROW(verify(materialise_inits(p)));
 }
 
 TEST_CASE("every rule for programs is broken by a program made for it, and reported by name") {

@@ -4,6 +4,7 @@
 
 #include <ashlar/interp/interpreter.h>
 #include <ashlar/ir/print.h>
+#include <ashlar/report/explain.h>
 
 #include "launched.h"
 #include "tests/support/external_operators.h"

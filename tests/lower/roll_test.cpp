@@ -2,6 +2,7 @@
 #include <ashlar/lang.h>
 #include <ashlar/lang/build_program.h>
 #include <ashlar/lower/lower.h>
+#include <ashlar/schedule/schedule.h>
 #include <ashlar/schedule/step.h>
 
 #include "check.h"

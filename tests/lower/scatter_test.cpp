@@ -3,6 +3,7 @@
 
 #include <ashlar/lang.h>
 #include <ashlar/lang/build_program.h>
+#include <ashlar/report/explain.h>
 #include <ashlar/schedule/step.h>
 
 #include "check.h"

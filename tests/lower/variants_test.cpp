@@ -2,6 +2,7 @@
 #include <ashlar/ir/print.h>
 #include <ashlar/lang.h>
 #include <ashlar/lang/build_program.h>
+#include <ashlar/lower/lower.h>
 #include <ashlar/report/explain.h>
 #include <ashlar/schedule/step.h>
 

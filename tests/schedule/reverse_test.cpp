@@ -1,5 +1,5 @@
 // reverse: loops from the last value to the first.
-#include "programs.h"
+#include "tests/schedule/programs.h"
 
 #include <ashlar/ir/print.h>
 

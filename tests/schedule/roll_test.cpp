@@ -1,5 +1,5 @@
 // roll: a sum and the maximum that it reads in one pass, what it gives, and what it refuses.
-#include "programs.h"
+#include "tests/schedule/programs.h"
 
 #include <cmath>
 

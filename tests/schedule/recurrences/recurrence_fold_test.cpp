@@ -1,5 +1,5 @@
 // Rings of steps: a recurrence keeps what its next steps and its readers read.
-#include "programs.h"
+#include "tests/schedule/programs.h"
 
 namespace ashlar::test {
 namespace {

@@ -1,5 +1,5 @@
 // Stages inside of a recurrence: where they may be computed, and what the tree looks like.
-#include "programs.h"
+#include "tests/schedule/programs.h"
 #include "tests/golden.h"
 #include "tests/support/recurrence_cells.h"
 

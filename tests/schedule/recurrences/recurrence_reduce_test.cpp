@@ -3,7 +3,7 @@
 
 #include <ashlar/ir/build.h>
 
-#include "programs.h"
+#include "tests/schedule/programs.h"
 #include "tests/support/recurrence_solves.h"
 
 namespace ashlar::test {

@@ -1,5 +1,5 @@
 // fuse_siblings of recurrences: steps of several in one loop, or their rows.
-#include "programs.h"
+#include "tests/schedule/programs.h"
 
 namespace ashlar::test {
 

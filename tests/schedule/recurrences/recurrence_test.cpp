@@ -1,7 +1,7 @@
 // What each step makes of a recurrence, and what it refuses: the loops along which it runs keep their order.
 #include <ashlar/analysis/verify.h>
 
-#include "programs.h"
+#include "tests/schedule/programs.h"
 #include "tests/golden.h"
 #include "tests/support/recurrence_operators.h"
 

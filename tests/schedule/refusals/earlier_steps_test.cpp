@@ -1,7 +1,7 @@
 // Steps that earlier steps stand in the way of: each says which, and what to move.
 #include <optional>
 
-#include "programs.h"
+#include "tests/schedule/programs.h"
 
 namespace ashlar::test {
 

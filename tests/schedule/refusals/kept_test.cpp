@@ -1,5 +1,5 @@
 // Refusals that a random program was first to need; each names its seed.
-#include "programs.h"
+#include "tests/schedule/programs.h"
 
 namespace ashlar::test {
 

@@ -1,5 +1,5 @@
 // Every way in which the primitives of loops refuse: split, fuse, reorder, peel, tighten, vectorize, unroll, parallel.
-#include "programs.h"
+#include "tests/schedule/programs.h"
 
 namespace ashlar::test {
 

@@ -1,5 +1,5 @@
 // Every way in which placement refuses: compute_at, compute_root, inline, store_at, slide, fold, fuse_into.
-#include "programs.h"
+#include "tests/schedule/programs.h"
 
 namespace ashlar::test {
 

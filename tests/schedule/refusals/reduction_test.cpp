@@ -1,5 +1,5 @@
 // Every way in which rfactor refuses; and reads that leave what they read.
-#include "programs.h"
+#include "tests/schedule/programs.h"
 
 namespace ashlar::test {
 

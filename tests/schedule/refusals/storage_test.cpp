@@ -1,6 +1,6 @@
 // Every way in which the primitives of storage refuse: cache_read, cache_write, set_layout, align, set_scope, pack_argument,
 // prefetch, stream_store; and what a scope can hold.
-#include "programs.h"
+#include "tests/schedule/programs.h"
 
 namespace ashlar::test {
 

@@ -1,5 +1,5 @@
 // Every way in which cross_thread_reduce, vthread and pipeline refuse, at the user's line; and what they keep others from.
-#include "programs.h"
+#include "tests/schedule/programs.h"
 #include "tests/golden.h"
 #include "tests/support/gpu_operators.h"
 
