@@ -136,9 +136,7 @@ class Checker {
       const bool varies = !target.is_gpu() && state_.variants.size() < 3 && source->one_in(12);
       const std::size_t in = state_.variants.empty() ? 0 : source->pick(static_cast<std::uint32_t>(state_.variants.size() + 1));
       const ir::Program& p = schedule::variant(state_, in).program;
-      auto drawn = varies   ? draw_variant(*source, p)
-                   : launch ? draw_launch_step(*source, p, target.device().warp)
-                            : draw_step(*source, p, target.has("sve"));
+      auto drawn = varies ? draw_variant(*source, p) : draw_step(*source, p, target, launch);
       on_step_(source->drawn);
       report_.applied.push_back(false);
       if (drawn) {

@@ -437,6 +437,12 @@ void insert_beside(Program& p, Id statement, Stmt s, bool behind) {
   spot.body->insert(spot.body->begin() + static_cast<std::ptrdiff_t>(spot.index) + (behind ? 1 : 0), std::move(s));
 }
 
+void insert_before(Program& p, Id statement, std::vector<Stmt> made) {
+  const Spot spot = locate(p, statement);
+  spot.body->insert(spot.body->begin() + static_cast<std::ptrdiff_t>(spot.index), std::make_move_iterator(made.begin()),
+                    std::make_move_iterator(made.end()));
+}
+
 Stmt take(Program& p, Id statement) {
   const Spot spot = locate(p, statement);
   Stmt s = std::move(*spot);

@@ -104,6 +104,7 @@ Stmt fresh_alloc(Program&, Id buffer, Where);
 void insert_before_use(Program&, std::vector<Stmt>& body, std::vector<Stmt> statements, const std::vector<Id>& buffers);
 ir::Buffer& new_buffer(Context&, const ir::Buffer& like, const std::string& name, const Scope&);  // a temporary
 void insert_beside(Program&, Id statement, Stmt, bool behind);                                    // before it, or behind
+void insert_before(Program&, Id statement, std::vector<Stmt>);
 Stmt take(Program&, Id statement);  // removes it from the tree and returns it
 
 }  // namespace ashlar::schedule

@@ -7,7 +7,7 @@
 //
 //   {"primitive": "split", "args": [{"loop": 12}, "4"]}      split: expected a number as argument 2 (factor), found a word
 #include <array>
-#include <initializer_list>
+#include <concepts>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,9 +70,9 @@ constexpr Parameter tail() { return word("tail", "guard predicate shift pad peel
 
 class Parameters {
  public:
-  constexpr Parameters(std::initializer_list<Parameter> all) {
-    for (const Parameter& p : all) all_[count_++] = p;
-  }
+  template <std::same_as<Parameter>... P>
+    requires(sizeof...(P) > 0)
+  constexpr Parameters(P... all) : all_{all...}, count_(sizeof...(P)) {}
   constexpr const Parameter* begin() const { return all_.data(); }
   constexpr const Parameter* end() const { return all_.data() + count_; }
 
@@ -82,8 +82,8 @@ class Parameters {
   void check(const Step&, const char* call) const;
 
  private:
-  std::array<Parameter, 6> all_{};
-  std::size_t count_ = 0;
+  std::array<Parameter, 6> all_;
+  std::size_t count_;
 };
 
 // A word or a number with what stands around it in C++: "Tail::exact", "Parts{4}", "8".

@@ -11,6 +11,7 @@
 //       .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
 //       .apply = apply_reverse,
 //       .cpp = of_loop,
+//       .draw = Drawing{.often = 1, .draw = draw_reverse},
 //   };
 //
 // A record without one of these does not compile. CMake makes the table of all of them from the files of the rooms.
@@ -18,6 +19,7 @@
 #include <span>
 
 #include "schedule/edit.h"
+#include "schedule/primitives/draw.h"
 #include "schedule/primitives/parameters.h"
 #include "schedule/primitives/traits.h"
 #include "schedule/trace/cpp_call.h"
@@ -43,6 +45,7 @@ struct Primitive {
   TraitsOf traits;
   Must<void (*)(Context&)> apply;  // match, prove, rewrite, remap
   Must<CppLine> cpp;               // the call; `results` of it become handles
+  Must<Drawing> draw;              // the fuzzer
   // What is put behind the name of a handle that it gives out, where that has the name of another loop.
   const char* (*handle)(const Step&, std::size_t result) = nullptr;
 };

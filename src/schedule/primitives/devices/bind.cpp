@@ -28,6 +28,43 @@ void apply_bind(Context& c) {
   prove_bound(c, loop);
 }
 
+bool has_bound(const Stmt& nest) {
+  bool any = false;
+  ir::walk(nest.body, [&](const Stmt& s) { any |= s.kind == Stmt::Kind::loop && s.loop_kind == ir::LoopKind::bound; });
+  return any;
+}
+
+// Has a loop over warps or lanes, or one over another view of the threads (`flat` = false)?
+bool has_view(const Stmt& nest, bool flat) {
+  bool any = false;
+  ir::walk(nest.body, [&](const Stmt& s) {
+    if (s.kind != Stmt::Kind::loop || s.loop_kind != ir::LoopKind::bound || ir::is_block(s.bound_to)) return;
+    any |= flat ? s.bound_to == gpu::lane || s.bound_to == gpu::warp : s.bound_to.level == gpu::thread_x.level;
+  });
+  return any;
+}
+
+// The outermost loop over blocks; then loops over threads, in one view of them.
+bool draw_bind(Draw& d) {
+  static constexpr const char* blocks[] = {"block_x", "block_y"};
+  static constexpr const char* threads[] = {"thread_x", "thread_x", "thread_x", "thread_y",
+                                            "threads",  "threads",  "lane",     "warp"};
+  static constexpr const char* lanes[] = {"lane", "lane", "lane", "lane", "warp", "warp", "warp", "threads"};
+  const auto launch = draw_root(d);
+  if (!launch || launch->loops.empty()) return false;
+  const auto bind = [&](const Stmt* l, const char* axis) { return d.step("bind", {Arg::loop(l->id), Arg::text(axis)}); };
+  const Stmt& root = launch->root;
+  if (!has_bound(root) && !d.one_in(4)) return bind(launch->loops.front(), d.any(blocks));
+  const Stmt* loop = launch->loop_where(d, [&](const Stmt& l) {
+    const bool apart = l.combines || !d.p.axis(l.axis).reduce || d.p.stage(nest_of(d.p, l.id).stage).atomic;
+    return l.loop_kind == ir::LoopKind::serial && is_constant(d.p, l) && apart;
+  });
+  if (!loop || d.one_in(8)) loop = d.any(launch->loops);
+  if (d.one_in(8)) return bind(loop, d.any(blocks));
+  const bool flat = d.warp > 1 && (has_view(root, true) || (!has_view(root, false) && d.one_in(2)));
+  return bind(loop, flat ? d.any(lanes) : d.any(threads));
+}
+
 }  // namespace
 
 extern constexpr Primitive bind_primitive{
@@ -39,6 +76,7 @@ extern constexpr Primitive bind_primitive{
     .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
     .apply = apply_bind,
     .cpp = of_loop,
+    .draw = Drawing{.in_launches = 5, .draw = draw_bind},
 };
 
 }  // namespace ashlar::schedule

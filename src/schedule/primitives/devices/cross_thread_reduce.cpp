@@ -33,6 +33,15 @@ void apply_cross_thread_reduce(Context& c) {
   prove_combined(c, loop);
 }
 
+bool draw_cross_thread_reduce(Draw& d) {
+  const auto launch = draw_root(d);
+  const Stmt* loop = !launch ? nullptr : launch->loop_where(d, [&](const Stmt& l) {
+    return l.loop_kind == ir::LoopKind::serial && d.p.axis(l.axis).reduce && (is_constant(d.p, l) || d.one_in(8));
+  });
+  d.reassociates = true;
+  return loop && d.step("cross_thread_reduce", {Arg::loop(loop->id)});
+}
+
 }  // namespace
 
 extern constexpr Primitive cross_thread_reduce_primitive{
@@ -42,6 +51,7 @@ extern constexpr Primitive cross_thread_reduce_primitive{
     .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
     .apply = apply_cross_thread_reduce,
     .cpp = of_loop,
+    .draw = Drawing{.in_launches = 2, .draw = draw_cross_thread_reduce},
 };
 
 }  // namespace ashlar::schedule

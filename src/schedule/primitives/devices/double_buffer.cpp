@@ -14,6 +14,7 @@
 
 #include "schedule/legality/legality.h"
 #include "schedule/calls.h"
+#include "schedule/primitives/devices/pipeline.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
@@ -47,6 +48,11 @@ void apply_double_buffer(Context& c) {
   prove_pipeline(c, *loop);
 }
 
+bool draw_double_buffer(Draw& d) {
+  const auto load = draw_load(d);
+  return load && d.step("double_buffer", {Arg::stage(load->stage)});
+}
+
 }  // namespace
 
 extern constexpr Primitive double_buffer_primitive{
@@ -56,6 +62,7 @@ extern constexpr Primitive double_buffer_primitive{
     .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
     .apply = apply_double_buffer,
     .cpp = of_stage,
+    .draw = Drawing{.in_launches = 1, .draw = draw_double_buffer},
 };
 
 }  // namespace ashlar::schedule

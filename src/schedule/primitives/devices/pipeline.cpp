@@ -14,9 +14,36 @@
 
 #include "schedule/legality/legality.h"
 #include "schedule/calls.h"
+#include "schedule/primitives/devices/pipeline.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+// In a launch, a stage that is computed right inside a loop, in shared memory; or one that is put there first.
+std::optional<Load> draw_load(Draw& d) {
+  const auto serial = [](const Stmt& l) { return l.loop_kind == ir::LoopKind::serial; };
+  const auto launch = draw_root(d);
+  if (!launch) return {};
+  std::vector<Load> loads;
+  for (const Stmt* l : launch->loops)
+    for (const Stmt& inner : l->body)
+      if (inner.kind == Stmt::Kind::nest && serial(*l))
+        if (const ir::Stage& stage = d.p.stage(inner.stage); d.p.buffer(stage.buffers.front()).scope == Scope::shared)
+          loads.push_back({l->id, stage.id, {}});
+  if (loads.empty() || d.one_in(2)) {
+    const Stmt* l = launch->loop_where(d, serial);
+    const std::vector<Id> stages = stored_stages(d.p);
+    if (!l || stages.empty()) return {};
+    const Id stage = d.any(stages);
+    d.step("compute_at", {Arg::stage(stage), Arg::loop(l->id)});
+    d.step("set_scope", {Arg::stage(stage), Arg::place(Scope::shared)});
+    return Load{l->id, stage, {}};
+  }
+  Load load = d.any(loads);
+  for (const Load& other : loads)
+    if (other.loop == load.loop && other.stage != load.stage) load.others.push_back(other.stage);
+  return load;
+}
 
 namespace {
 
@@ -52,6 +79,17 @@ std::string line_of_pipeline(CppCall& w, const Step& s) {
          (s.args[2].value == 1 ? ", .async_copy = true})" : "})");
 }
 
+// Of all loads of a loop some.
+bool draw_pipeline(Draw& d) {
+  const auto load = draw_load(d);
+  if (!load) return false;
+  std::vector<Arg> args{Arg::loop(load->loop), Arg::integer(d.between(2, 4)), Arg::integer(d.one_in(2)),
+                        Arg::stage(load->stage)};
+  for (const Id other : load->others)
+    if (d.one_in(2)) args.push_back(Arg::stage(other));
+  return d.step("pipeline", std::move(args));
+}
+
 }  // namespace
 
 extern constexpr Primitive pipeline_primitive{
@@ -61,6 +99,7 @@ extern constexpr Primitive pipeline_primitive{
     .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
     .apply = apply_pipeline,
     .cpp = line_of_pipeline,
+    .draw = Drawing{.in_launches = 2, .draw = draw_pipeline},
 };
 
 }  // namespace ashlar::schedule

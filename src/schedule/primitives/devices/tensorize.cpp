@@ -38,6 +38,14 @@ void apply_tensorize(Context& c) {
   loop.where = c.step.where;
 }
 
+bool draw_tensorize(Draw& d) {
+  const std::vector<const Stmt*> loops = loops_of(d.p, d.stage());
+  if (loops.empty()) return false;
+  const Stmt& loop = *d.any(loops);
+  const ir::Intrinsic* f = d.intrinsic_for(loop);
+  return f && d.step("tensorize", {Arg::loop(loop.id), Arg::call_of(*f)});
+}
+
 }  // namespace
 
 extern constexpr Primitive tensorize_primitive{
@@ -47,6 +55,7 @@ extern constexpr Primitive tensorize_primitive{
     .traits = Traits{Reads::kept, Places::kept, Boxes::kept, Layouts::kept, Callers::kept, Gives::nothing},
     .apply = apply_tensorize,
     .cpp = of_loop,
+    .draw = Drawing{.often = 3, .draw = draw_tensorize},
 };
 
 }  // namespace ashlar::schedule

@@ -30,6 +30,14 @@ void apply_vthread(Context& c) {
   prove_virtual(c, loop);
 }
 
+bool draw_vthread(Draw& d) {
+  const auto launch = draw_root(d);
+  const Stmt* loop = !launch ? nullptr : launch->loop_where(d, [&](const Stmt& l) {
+    return l.loop_kind == ir::LoopKind::serial && is_constant(d.p, l) && !d.p.axis(l.axis).reduce;
+  });
+  return loop && d.step("vthread", {Arg::loop(loop->id)});
+}
+
 }  // namespace
 
 extern constexpr Primitive vthread_primitive{
@@ -39,6 +47,7 @@ extern constexpr Primitive vthread_primitive{
     .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
     .apply = apply_vthread,
     .cpp = of_loop,
+    .draw = Drawing{.in_launches = 1, .draw = draw_vthread},
 };
 
 }  // namespace ashlar::schedule

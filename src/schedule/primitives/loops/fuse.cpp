@@ -79,6 +79,15 @@ void apply_fuse(Context& c) {
   c.consume(inner_id, inner_name, "was fused into", c.results);
 }
 
+bool draw_fuse(Draw& d) {
+  const std::vector<const Stmt*> loops = loops_of(d.p, d.stage());
+  if (loops.empty()) return false;
+  const Stmt *outer = d.any(loops), *inner = d.any(loops);
+  for (const Stmt& below : outer->body)
+    if (below.kind == Stmt::Kind::loop && !d.one_in(10)) inner = &below;
+  return d.step("fuse", {Arg::loop(outer->id), Arg::loop(inner->id)});
+}
+
 }  // namespace
 
 extern constexpr Primitive fuse_primitive{
@@ -88,6 +97,7 @@ extern constexpr Primitive fuse_primitive{
     .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::handles},
     .apply = apply_fuse,
     .cpp = of_loop,
+    .draw = Drawing{.often = 1, .draw = draw_fuse},
 };
 
 }  // namespace ashlar::schedule

@@ -34,6 +34,7 @@ extern constexpr Primitive parallel_primitive{
     .traits = Traits{Reads::kept, Places::kept, Boxes::kept, Layouts::kept, Callers::kept, Gives::nothing},
     .apply = apply_parallel,
     .cpp = of_loop,
+    .draw = Drawing{.often = 1, .draw = [](Draw& d) { return draw_loop(d, "parallel"); }},
 };
 
 }  // namespace ashlar::schedule

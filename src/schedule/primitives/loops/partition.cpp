@@ -49,6 +49,20 @@ void apply_partition(Context& c) {
   // remap: the loop keeps its id; the copies know what they are copies of
 }
 
+bool draw_partition(Draw& d) {
+  const std::vector<const Stmt*> loops = loops_of(d.p, d.stage());
+  if (loops.empty()) return false;
+  const Stmt* loop = d.any(loops);
+  Expr at = ir::index(static_cast<int>(d.pick(7)));
+  const Expr extent = d.p.axis(loop->axis).extent;
+  bool over_symbols = !extent.empty();  // not that of a loop which depends on others
+  if (over_symbols)
+    for (const Id v : ir::free_vars(extent)) over_symbols = over_symbols && d.p.symbols.count(v) != 0;
+  if (over_symbols && !d.one_in(3)) at = ir::sub(extent, at);
+  if (!d.one_in(6)) at = ir::max(at, ir::index(0));
+  return d.step("partition", {Arg::loop(loop->id), Arg::map({}, {at})});
+}
+
 }  // namespace
 
 extern constexpr Primitive partition_primitive{
@@ -58,6 +72,7 @@ extern constexpr Primitive partition_primitive{
     .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::handles},
     .apply = apply_partition,
     .cpp = of_loop,
+    .draw = Drawing{.often = 1, .draw = draw_partition},
     .handle = [](const Step&, std::size_t) { return "beyond"; },
 };
 

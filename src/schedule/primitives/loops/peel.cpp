@@ -41,6 +41,12 @@ const char* handle_of_peel(const Step& s, std::size_t result) {
   return s.args[1].word == "both" ? result == 0 ? "first" : "last" : s.args[1].word.c_str();
 }
 
+bool draw_peel(Draw& d) {
+  static constexpr const char* ends[] = {"first", "last", "both"};
+  const std::vector<const Stmt*> loops = loops_of(d.p, d.stage());
+  return !loops.empty() && d.step("peel", {Arg::loop(d.any(loops)->id), Arg::text(d.any(ends))});
+}
+
 }  // namespace
 
 extern constexpr Primitive peel_primitive{
@@ -50,6 +56,7 @@ extern constexpr Primitive peel_primitive{
     .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::handles},
     .apply = apply_peel,
     .cpp = of_loop,
+    .draw = Drawing{.often = 1, .draw = draw_peel},
     .handle = handle_of_peel,
 };
 

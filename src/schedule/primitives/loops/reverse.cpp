@@ -51,6 +51,13 @@ void apply_reverse(Context& c) {
   loop.where = c.step.where;
 }
 
+bool draw_reverse(Draw& d) {
+  const Id stage = d.stage();
+  const std::vector<const Stmt*> loops = loops_of(d.p, stage);
+  d.reassociates = order_matters(d.p, d.p.stage(stage));
+  return !loops.empty() && d.step("reverse", {Arg::loop(d.any(loops)->id)});
+}
+
 }  // namespace
 
 extern constexpr Primitive reverse_primitive{
@@ -60,6 +67,7 @@ extern constexpr Primitive reverse_primitive{
     .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
     .apply = apply_reverse,
     .cpp = of_loop,
+    .draw = Drawing{.often = 1, .draw = draw_reverse},
 };
 
 }  // namespace ashlar::schedule

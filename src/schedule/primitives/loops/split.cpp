@@ -126,6 +126,15 @@ Traits traits_of_split(const Context& c) {
                 Gives::handles};
 }
 
+bool draw_split(Draw& d) {
+  static constexpr const char* tails[] = {"guard", "peel", "shift", "pad", "exact", "predicate"};
+  const std::vector<const Stmt*> loops = loops_of(d.p, d.stage());
+  if (loops.empty()) return false;
+  std::vector<Arg> args{Arg::loop(d.any(loops)->id), Arg::integer(d.factor()), Arg::text(d.any(tails))};
+  if (d.one_in(8)) args.push_back(Arg::text("keep"));
+  return d.step("split", std::move(args));
+}
+
 }  // namespace
 
 extern constexpr Primitive split_primitive{
@@ -136,6 +145,7 @@ extern constexpr Primitive split_primitive{
     .traits = traits_of_split,
     .apply = apply_split,
     .cpp = of_loop,
+    .draw = Drawing{.often = 3, .draw = draw_split},
 };
 
 }  // namespace ashlar::schedule

@@ -25,6 +25,14 @@ void apply_split_parts(Context& c) {
   split_loop(c, loop, factor, parts, tail, false);
 }
 
+bool draw_split_parts(Draw& d) {
+  static constexpr const char* others[] = {"peel", "shift", "pad", "exact", "predicate"};
+  const std::vector<const Stmt*> loops = loops_of(d.p, d.stage());
+  if (loops.empty()) return false;
+  const Arg loop = Arg::loop(d.any(loops)->id);
+  return d.step("split_parts", {loop, Arg::integer(d.factor()), Arg::text(d.one_in(8) ? d.any(others) : "guard")});
+}
+
 }  // namespace
 
 extern constexpr Primitive split_parts_primitive{
@@ -34,6 +42,7 @@ extern constexpr Primitive split_parts_primitive{
     .traits = Traits{Reads::moved, Places::moved, Boxes::of_one_nest, Layouts::proved, Callers::kept, Gives::handles},
     .apply = apply_split_parts,
     .cpp = of_loop,
+    .draw = Drawing{.often = 1, .draw = draw_split_parts},
 };
 
 }  // namespace ashlar::schedule

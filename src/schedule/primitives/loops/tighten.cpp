@@ -34,6 +34,7 @@ extern constexpr Primitive tighten_primitive{
     .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
     .apply = apply_tighten,
     .cpp = of_loop,
+    .draw = Drawing{.often = 1, .draw = [](Draw& d) { return draw_loop(d, "tighten"); }},
 };
 
 }  // namespace ashlar::schedule

@@ -32,6 +32,7 @@ extern constexpr Primitive unroll_primitive{
     .traits = Traits{Reads::kept, Places::kept, Boxes::kept, Layouts::kept, Callers::kept, Gives::nothing},
     .apply = apply_unroll,
     .cpp = of_loop,
+    .draw = Drawing{.often = 1, .draw = [](Draw& d) { return draw_loop(d, "unroll"); }},
 };
 
 }  // namespace ashlar::schedule

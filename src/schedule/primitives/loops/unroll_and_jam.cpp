@@ -52,6 +52,13 @@ void apply_unroll_and_jam(Context& c) {
   // remap: every loop keeps its id
 }
 
+bool draw_unroll_and_jam(Draw& d) {
+  const Id stage = d.stage();
+  const std::vector<const Stmt*> loops = loops_of(d.p, stage);
+  d.reassociates = order_matters(d.p, d.p.stage(stage));
+  return !loops.empty() && d.step("unroll_and_jam", {Arg::loop(d.any(loops)->id)});
+}
+
 }  // namespace
 
 extern constexpr Primitive unroll_and_jam_primitive{
@@ -61,6 +68,7 @@ extern constexpr Primitive unroll_and_jam_primitive{
     .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
     .apply = apply_unroll_and_jam,
     .cpp = of_loop,
+    .draw = Drawing{.often = 1, .draw = draw_unroll_and_jam},
 };
 
 }  // namespace ashlar::schedule

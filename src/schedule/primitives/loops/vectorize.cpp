@@ -25,6 +25,19 @@ void apply_vectorize(Context& c) {
   loop.where = c.step.where;
 }
 
+// Of a target whose vectors are as long as the machine's most often a split into those; now and then of another one too.
+bool draw_vectorize(Draw& d) {
+  static constexpr int lanes[] = {4, 8, 2, 16, 1};
+  const std::vector<const Stmt*> loops = loops_of(d.p, d.stage());
+  if (loops.empty()) return false;
+  const Arg loop = Arg::loop(d.any(loops)->id);
+  if (d.scalable ? d.pick(8) < 7 : d.one_in(3)) {
+    d.step("split", {loop, Arg::integer(d.any(lanes)), Arg::text("guard"), Arg::text("keep"), Arg::text("scalable")});
+    return d.step("vectorize", {Arg::loop(d.p.next_id + 2)});  // the inner loop is the third id that the split takes
+  }
+  return d.step("vectorize", {loop});
+}
+
 }  // namespace
 
 extern constexpr Primitive vectorize_primitive{
@@ -34,6 +47,7 @@ extern constexpr Primitive vectorize_primitive{
     .traits = Traits{Reads::kept, Places::kept, Boxes::kept, Layouts::kept, Callers::kept, Gives::nothing},
     .apply = apply_vectorize,
     .cpp = of_loop,
+    .draw = Drawing{.often = 2, .draw = draw_vectorize, .likely = [](const Draw& d) { return d.scalable; }},
 };
 
 }  // namespace ashlar::schedule

@@ -103,6 +103,18 @@ std::string line_of_clone(CppCall& w, const Step& s) {
   return w.schedule() + ".clone(" + stage + ", " + readers + ")";
 }
 
+bool draw_clone(Draw& d) {
+  const Id stage = d.temporary();
+  std::vector<Id> readers = readers_of(d.p, stage);
+  if (readers.size() < 2 && !d.one_in(12)) return false;
+  if (readers.empty()) readers = d.stages();
+  std::vector<Arg> args{Arg::stage(stage)};
+  const std::size_t keeps = d.pick(static_cast<std::uint32_t>(readers.size()));
+  for (std::size_t k = 0; k < readers.size(); ++k)
+    if (k != keeps || d.one_in(12)) args.push_back(Arg::stage(readers[k]));
+  return d.step("clone", std::move(args));
+}
+
 }  // namespace
 
 extern constexpr Primitive clone_primitive{
@@ -112,6 +124,7 @@ extern constexpr Primitive clone_primitive{
     .traits = Traits{Reads::changed, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::handles},
     .apply = apply_clone,
     .cpp = line_of_clone,
+    .draw = Drawing{.often = 1, .draw = draw_clone},
 };
 
 }  // namespace ashlar::schedule

@@ -131,6 +131,19 @@ void apply_compute_at(Context& c) {
   move_into(c, stage, loop.id);
 }
 
+// At a loop of a reader or, most often, one that may stand further out.
+bool draw_compute_at(Draw& d) {
+  const Id stage = d.temporary();
+  std::vector<Id> readers = readers_of(d.p, stage);
+  if (readers.empty() || d.one_in(16)) readers = d.stages();
+  std::vector<const Stmt*> loops = loops_of(d.p, d.any(readers));
+  if (!d.one_in(4)) {
+    const std::vector<const Stmt*> further = loops_around(d.p, readers.front());
+    loops.insert(loops.end(), further.begin(), further.end());
+  }
+  return !loops.empty() && d.step("compute_at", {Arg::stage(stage), Arg::loop(d.any(loops)->id)});
+}
+
 }  // namespace
 
 extern constexpr Primitive compute_at_primitive{
@@ -140,6 +153,7 @@ extern constexpr Primitive compute_at_primitive{
     .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
     .apply = apply_compute_at,
     .cpp = of_stage,
+    .draw = Drawing{.often = 4, .draw = draw_compute_at},
 };
 
 }  // namespace ashlar::schedule

@@ -29,6 +29,7 @@ extern constexpr Primitive compute_root_primitive{
     .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
     .apply = apply_compute_root,
     .cpp = of_stage,
+    .draw = Drawing{.often = 1, .draw = [](Draw& d) { return d.step("compute_root", {Arg::stage(d.temporary())}); }},
 };
 
 }  // namespace ashlar::schedule

@@ -41,6 +41,14 @@ void apply_fold(Context& c) {
   }
 }
 
+bool draw_fold(Draw& d) {
+  const Id stage = d.temporary();
+  const int rank = d.p.stage(stage).spatial_rank();
+  if (rank == 0) return false;
+  const Arg dim = Arg::integer(d.pick(static_cast<std::uint32_t>(rank)));
+  return d.step("fold", {Arg::stage(stage), dim, Arg::integer(d.factor())});
+}
+
 }  // namespace
 
 extern constexpr Primitive fold_primitive{
@@ -50,6 +58,7 @@ extern constexpr Primitive fold_primitive{
     .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
     .apply = apply_fold,
     .cpp = of_stage,
+    .draw = Drawing{.often = 2, .draw = draw_fold},
 };
 
 }  // namespace ashlar::schedule

@@ -119,6 +119,17 @@ void apply_fuse_into(Context& c) {
     }
 }
 
+bool draw_fuse_into(Draw& d) {
+  const Id stage = d.stage();
+  std::vector<Id> producers;
+  for (const auto& [id, other] : d.p.stages)
+    for (const Id b : other.buffers)
+      if (id != stage && reads_buffer(d.p.stage(stage), b)) producers.push_back(id);
+  if (producers.empty() || d.one_in(16)) producers = d.stages();
+  const std::vector<const Stmt*> loops = loops_of(d.p, d.any(producers));
+  return !loops.empty() && d.step("fuse_into", {Arg::stage(stage), Arg::loop(d.any(loops)->id)});
+}
+
 }  // namespace
 
 extern constexpr Primitive fuse_into_primitive{
@@ -128,6 +139,7 @@ extern constexpr Primitive fuse_into_primitive{
     .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
     .apply = apply_fuse_into,
     .cpp = of_stage,
+    .draw = Drawing{.often = 2, .draw = draw_fuse_into},
 };
 
 }  // namespace ashlar::schedule

@@ -169,6 +169,7 @@ extern constexpr Primitive inline_primitive{
     .traits = Traits{Reads::changed, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
     .apply = apply_inline,
     .cpp = of_stage,
+    .draw = Drawing{.often = 1, .draw = [](Draw& d) { return d.step("inline", {Arg::stage(d.temporary())}); }},
 };
 
 }  // namespace ashlar::schedule

@@ -73,6 +73,7 @@ extern constexpr Primitive store_at_primitive{
     .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
     .apply = apply_store_at,
     .cpp = of_stage,
+    .draw = Drawing{.often = 2, .draw = [](Draw& d) { return draw_at(d, "store_at"); }},
 };
 
 }  // namespace ashlar::schedule

@@ -22,6 +22,20 @@ void apply_assume(Context& c) {
   c.p.assumptions.push_back(condition);
 }
 
+bool draw_assume(Draw& d) {
+  std::vector<Expr> symbols;
+  for (const auto& [id, symbol] : d.p.symbols) symbols.push_back(ir::var(id, symbol.name));
+  if (symbols.empty() || d.p.assumptions.size() > 3) return false;
+  const Expr n = d.any(symbols), m = d.any(symbols), c = ir::index(d.between(1, 9)), two = ir::index(2);
+  const Expr conditions[] = {ir::eq(ir::mod(n, ir::index(d.factor())), ir::index(0)),
+                             ir::ge(n, c),
+                             ir::le(n, c),
+                             ir::le(n, m),
+                             ir::lt(ir::add(n, m), ir::mul(c, two)),
+                             ir::logic_or(ir::eq(n, c), ir::le(n, two))};
+  return d.step("assume", {Arg::map({}, {d.any(conditions)})});
+}
+
 }  // namespace
 
 extern constexpr Primitive assume_primitive{
@@ -31,6 +45,7 @@ extern constexpr Primitive assume_primitive{
     .traits = Traits{Reads::changed, Places::kept, Boxes::derived, Layouts::kept, Callers::kept, Gives::nothing},
     .apply = apply_assume,
     .cpp = of_schedule,
+    .draw = Drawing{.often = 1, .draw = draw_assume},
 };
 
 }  // namespace ashlar::schedule

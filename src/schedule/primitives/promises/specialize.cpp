@@ -64,6 +64,16 @@ void apply_specialize(Context& c) {
   c.p.variants.push_back(std::move(variant));
 }
 
+// Which the fuzzer asks for by itself: it decides how many variants there may be.
+bool draw_specialize(Draw& d) {
+  if (d.p.symbols.empty()) return false;
+  auto at = d.p.symbols.begin();
+  std::advance(at, d.pick(static_cast<std::uint32_t>(d.p.symbols.size())));
+  const Expr n = ir::var(at->first, at->second.name), f = ir::index(d.factor()), limit = ir::index(1 + d.pick(12));
+  const Expr conditions[] = {ir::lt(n, limit), ir::ge(n, limit), ir::eq(ir::mod(n, f), ir::index(0)), ir::eq(n, limit)};
+  return d.step("specialize", {Arg::map({}, {d.any(conditions)})});
+}
+
 }  // namespace
 
 extern constexpr Primitive specialize_primitive{
@@ -73,6 +83,7 @@ extern constexpr Primitive specialize_primitive{
     .traits = Traits{Reads::changed, Places::kept, Boxes::derived, Layouts::kept, Callers::kept, Gives::variant},
     .apply = apply_specialize,
     .cpp = of_schedule,
+    .draw = Drawing{.draw = draw_specialize},
 };
 
 }  // namespace ashlar::schedule

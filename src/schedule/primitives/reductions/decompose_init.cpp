@@ -103,6 +103,7 @@ extern constexpr Primitive decompose_init_primitive{
     .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
     .apply = apply_decompose_init,
     .cpp = of_loop,
+    .draw = Drawing{.often = 1, .draw = [](Draw& d) { return draw_loop(d, "decompose_init"); }},
 };
 
 }  // namespace ashlar::schedule

@@ -93,9 +93,8 @@ struct Part {
   bool minus = false;
 };
 
-void apply_distribute(Context& c) {
-  // match
-  ir::Stage& stage = c.stage(0);
+// match: a sum of integers over points of its own, in loops as they were defined
+void require_sum(const Context& c, const ir::Stage& stage) {
   if (stage.reducer.kind != ir::ReducerKind::sum && stage.reducer.kind != ir::ReducerKind::strict_sum)
     c.refuse("a sum", stage.name + (stage.is_reduction() ? ", which another reducer combines" : ", no reduction"));
   const Type type = c.p.buffer(stage.buffers.front()).type;
@@ -106,7 +105,8 @@ void apply_distribute(Context& c) {
              stage.name + (stage.scatters() ? ", a scatter" : ", which is atomic"));
   if (ir::recurrences_around(c.p).count(stage.id))
     c.refuse("a stage outside of recurrences", stage.name + ", which one reads and that reads it");
-  Stmt& nest = only_nest(c, stage);
+}
+void require_untouched_sum(const Context& c, const ir::Stage& stage, const Stmt& nest) {
   for (const ir::Root& r : nest.roots)
     if (c.p.axis(r.axis).reduce && !ir::is_leaf(c.p, r.axis))
       c.refuse("reduction loops as they were defined (move this call before the split)",
@@ -126,142 +126,188 @@ void apply_distribute(Context& c) {
   for (const ir::IterVar& v : stage.iters)
     if (v.descending)
       c.refuse("loops in the order of their variables (move this call before reverse)", v.name + " of " + stage.name);
-  std::vector<Id> reduce;
+}
+
+std::vector<Id> reduced(const ir::Stage& stage) {
+  std::vector<Id> vars;
   for (const ir::IterVar& v : stage.iters)
-    if (v.kind == ir::IterKind::reduce) reduce.push_back(v.id);
-  // prove: integers wrap, and so do sums of products of them
-  const std::vector<Product> products = multiplied_out(c, stage.values.front(), reduce);
-  std::vector<Part> parts;
-  for (const Product& p : products) {
-    Part part;
-    part.minus = p.number < 0 && p.number != INT64_MIN;
-    Expr outside = ir::int_const(type, part.minus ? -p.number : p.number);
-    bool plain = ir::is_int(outside, 1);
-    for (const Expr& f : p.factors) {
-      if (uses_any(f, reduce)) {
-        part.term.push_back(f);
-        continue;
-      }
-      outside = plain ? f : ir::mul(outside, f);
-      plain = false;
+    if (v.kind == ir::IterKind::reduce) vars.push_back(v.id);
+  return vars;
+}
+
+// A product, apart by what depends on the reduction.
+Part part_of(const Product& p, const std::vector<Id>& reduce, Type type) {
+  Part part;
+  part.minus = p.number < 0 && p.number != INT64_MIN;
+  part.outside = ir::int_const(type, part.minus ? -p.number : p.number);
+  bool plain = ir::is_int(part.outside, 1);
+  for (const Expr& f : p.factors) {
+    if (uses_any(f, reduce)) {
+      part.term.push_back(f);
+      continue;
     }
-    part.outside = outside;
+    part.outside = plain ? f : ir::mul(part.outside, f);
+    plain = false;
+  }
+  return part;
+}
+
+// The same sum once more, times something else.
+void add_outside(Part& known, const Part& more, Type type) {
+  std::int64_t a = 0, b = 0;
+  if (ir::is_int(known.outside, &a) && ir::is_int(more.outside, &b)) {
+    const std::uint64_t sum =
+        static_cast<std::uint64_t>(known.minus ? times(a, -1) : a) + static_cast<std::uint64_t>(more.minus ? times(b, -1) : b);
+    known.outside = ir::int_const(type, static_cast<std::int64_t>(sum));
+  } else {
+    const Expr own = known.minus ? ir::neg(known.outside) : known.outside;
+    known.outside = more.minus ? ir::sub(own, more.outside) : ir::add(own, more.outside);
+  }
+  known.minus = false;
+}
+
+// prove: integers wrap, and so do sums of products of them
+std::vector<Part> parts_of(const Context& c, const ir::Stage& stage, Type type) {
+  const std::vector<Id> reduce = reduced(stage);
+  std::vector<Part> parts;
+  for (const Product& p : multiplied_out(c, stage.values.front(), reduce)) {
+    Part part = part_of(p, reduce, type);
     const auto known = std::find_if(parts.begin(), parts.end(), [&](const Part& other) {
       return ir::same(product_of(other.term, type), product_of(part.term, type));
     });
-    if (known == parts.end()) {
+    if (known == parts.end())
       parts.push_back(std::move(part));
-      continue;
-    }
-    std::int64_t a = 0, b = 0;
-    if (ir::is_int(known->outside, &a) && ir::is_int(part.outside, &b)) {
-      const std::uint64_t sum = static_cast<std::uint64_t>(known->minus ? times(a, -1) : a) +
-                                static_cast<std::uint64_t>(part.minus ? times(b, -1) : b);
-      known->outside = ir::int_const(type, static_cast<std::int64_t>(sum));
-    } else {
-      const Expr own = known->minus ? ir::neg(known->outside) : known->outside;
-      known->outside = part.minus ? ir::sub(own, part.outside) : ir::add(own, part.outside);
-    }
-    known->minus = false;
+    else
+      add_outside(*known, part, type);
   }
   std::erase_if(parts, [](const Part& p) { return ir::is_int(p.outside, std::int64_t{0}); });
   if (parts.size() == 1 && ir::is_int(parts.front().outside, 1) && !parts.front().minus)
     c.refuse("a term with a sum in a product, or a factor that does not depend on the reduction",
              ir::text(stage.values.front()));
-  // What the points of the reduction depend on, every sum depends on.
+  return parts;
+}
+
+// What the points of the reduction depend on, every sum depends on.
+std::vector<Expr> bounds_of(const ir::Stage& stage) {
   std::vector<Expr> bounds;
   for (const ir::IterVar& v : stage.iters)
     if (v.kind == ir::IterKind::reduce) bounds.push_back(v.begin), bounds.push_back(v.end);
   for (const Expr& atom : stage.domain) bounds.push_back(atom);
-  // rewrite: the sums
-  const auto dimensions = [&](const Part& part) {
-    std::vector<std::size_t> used;
-    for (std::size_t d = 0; d < stage.iters.size(); ++d) {
-      const ir::IterVar& v = stage.iters[d];
-      const auto in = [&](const Expr& e) { return ir::uses_var(e, v.id); };
-      if (v.kind != ir::IterKind::reduce &&
-          (std::any_of(part.term.begin(), part.term.end(), in) || std::any_of(bounds.begin(), bounds.end(), in)))
-        used.push_back(d);
+  return bounds;
+}
+
+// The dimensions of the stage that a part has.
+std::vector<std::size_t> dimensions(const ir::Stage& stage, const std::vector<Expr>& bounds, const Part& part) {
+  std::vector<std::size_t> used;
+  for (std::size_t d = 0; d < stage.iters.size(); ++d) {
+    const ir::IterVar& v = stage.iters[d];
+    const auto in = [&](const Expr& e) { return ir::uses_var(e, v.id); };
+    if (v.kind != ir::IterKind::reduce &&
+        (std::any_of(part.term.begin(), part.term.end(), in) || std::any_of(bounds.begin(), bounds.end(), in)))
+      used.push_back(d);
+  }
+  return used;
+}
+
+// How many terms there are at every point, over symbols; empty where that depends on the point or on data.
+Expr number_of_terms(const Program& p, const ir::Stage& stage, const std::vector<Expr>& bounds) {
+  for (const Expr& e : bounds) {
+    bool fixed = stage.domain.empty();
+    for (const ir::IterVar& v : stage.iters) fixed = fixed && !ir::uses_var(e, v.id);
+    ir::walk(e, [&](const Expr& x) { return fixed = fixed && !ir::is(x, ir::Op::load); });
+    if (!fixed) return {};
+  }
+  Expr points = ir::index(1);
+  for (const ir::IterVar& v : stage.iters)
+    if (v.kind == ir::IterKind::reduce) points = ir::mul(points, ir::max(ir::sub(v.end, v.begin), ir::index(0)));
+  return analysis::simplify(points, analysis::facts_of_arguments(p));
+}
+
+// rewrite: the sum of a part's terms. `at`: the stage's own point, as far as the part depends on it.
+ir::Stage sum_of(Context& c, const ir::Stage& stage, const Part& part, const std::vector<std::size_t>& dims,
+                 const std::string& name, std::vector<Expr>& at) {
+  const Type type = c.p.buffer(stage.buffers.front()).type;
+  ir::Stage sum;
+  sum.id = c.p.fresh();
+  sum.name = name;
+  sum.where = c.step.where;
+  sum.reducer = stage.reducer;
+  sum.inits = {ir::int_const(type, 0)};
+  ir::Substitution to;
+  const auto variable = [&](const ir::IterVar& v) {
+    ir::IterVar w = v;
+    w.id = c.p.fresh();
+    if (v.kind == ir::IterKind::reduce) {
+      w.begin = ir::substitute(v.begin, to);
+      w.end = ir::substitute(v.end, to);
+    } else {
+      w.begin = w.end = Expr();  // what the stage needs of it
+      at.push_back(ir::var(v.id, v.name));
     }
-    return used;
+    to.emplace_back(v.id, ir::var(w.id, w.name));
+    sum.iters.push_back(std::move(w));
   };
-  std::stable_sort(parts.begin(), parts.end(),
-                   [&](const Part& a, const Part& b) { return dimensions(a).size() > dimensions(b).size(); });
-  const bool counted = stage.domain.empty() && std::none_of(bounds.begin(), bounds.end(), [&](const Expr& e) {
-                         for (const ir::IterVar& v : stage.iters)
-                           if (ir::uses_var(e, v.id)) return true;
-                         bool loads = false;
-                         ir::walk(e, [&](const Expr& x) { return !(loads = loads || ir::is(x, ir::Op::load)); });
-                         return loads;
-                       });
-  const analysis::Facts facts = analysis::facts_of_arguments(c.p);
+  for (const std::size_t d : dims) variable(stage.iters[d]);
+  for (const ir::IterVar& v : stage.iters)
+    if (v.kind == ir::IterKind::reduce) variable(v);
+  for (const Expr& atom : stage.domain) sum.domain.push_back(ir::substitute(atom, to));
+  sum.values = {ir::substitute(product_of(part.term, type), to)};
+  ir::Buffer buffer;
+  buffer.id = c.p.fresh();
+  buffer.name = sum.name;
+  buffer.type = type;
+  buffer.rank = static_cast<int>(at.size());
+  buffer.stage = sum.id;
+  buffer.where = c.step.where;
+  sum.buffers = {buffer.id};
+  c.p.buffers[buffer.id] = std::move(buffer);
+  return sum;
+}
+
+// The sums, and the value that adds them up.
+struct Sums {
+  std::vector<ir::Stage> stages;
   Expr total;
-  const auto add = [&](const Part& part, const Expr& sum) {
+  void add(const Part& part, const Expr& sum) {
     const Expr term = ir::is_int(part.outside, 1) ? sum : ir::mul(part.outside, sum);
     if (total.empty())
       total = part.minus ? ir::neg(term) : term;
     else
       total = part.minus ? ir::sub(total, term) : ir::add(total, term);
-  };
-  if (const Expr& init = stage.inits.front(); !ir::is_int(init, std::int64_t{0})) total = init;
-  std::vector<ir::Stage> sums;
-  std::vector<Stmt> before;
+  }
+};
+Sums sums_of(Context& c, const ir::Stage& stage, std::vector<Part> parts) {
+  const Type type = c.p.buffer(stage.buffers.front()).type;
+  const std::vector<Expr> bounds = bounds_of(stage);
+  std::stable_sort(parts.begin(), parts.end(), [&](const Part& a, const Part& b) {
+    return dimensions(stage, bounds, a).size() > dimensions(stage, bounds, b).size();
+  });
+  Sums sums;
+  if (const Expr& init = stage.inits.front(); !ir::is_int(init, std::int64_t{0})) sums.total = init;
   for (const Part& part : parts) {
-    if (part.term.empty() && counted) {
-      Expr points = ir::index(1);
-      for (const ir::IterVar& v : stage.iters)
-        if (v.kind == ir::IterKind::reduce) points = ir::mul(points, ir::max(ir::sub(v.end, v.begin), ir::index(0)));
-      add(part, ir::cast(type, analysis::simplify(points, facts)));
+    const Expr points = part.term.empty() ? number_of_terms(c.p, stage, bounds) : Expr();
+    if (!points.empty()) {
+      sums.add(part, ir::cast(type, points));
       continue;
     }
-    ir::Stage sum;
-    sum.id = c.p.fresh();
-    sum.name = stage.name + "_" + std::to_string(sums.size());
-    sum.where = c.step.where;
-    sum.reducer = stage.reducer;
-    sum.inits = {ir::int_const(type, 0)};
-    ir::Substitution to;
     std::vector<Expr> at;
-    const auto variable = [&](const ir::IterVar& v) {
-      ir::IterVar w = v;
-      w.id = c.p.fresh();
-      if (v.kind == ir::IterKind::reduce) {
-        w.begin = ir::substitute(v.begin, to);
-        w.end = ir::substitute(v.end, to);
-      } else {
-        w.begin = w.end = Expr();  // what the stage needs of it
-        at.push_back(ir::var(v.id, v.name));
-      }
-      to.emplace_back(v.id, ir::var(w.id, w.name));
-      sum.iters.push_back(std::move(w));
-    };
-    for (const std::size_t d : dimensions(part)) variable(stage.iters[d]);
-    for (const ir::IterVar& v : stage.iters)
-      if (v.kind == ir::IterKind::reduce) variable(v);
-    for (const Expr& atom : stage.domain) sum.domain.push_back(ir::substitute(atom, to));
-    sum.values = {ir::substitute(product_of(part.term, type), to)};
-    ir::Buffer buffer;
-    buffer.id = c.p.fresh();
-    buffer.name = sum.name;
-    buffer.type = type;
-    buffer.rank = static_cast<int>(at.size());
-    buffer.stage = sum.id;
-    buffer.where = c.step.where;
-    sum.buffers = {buffer.id};
-    add(part, ir::load(buffer.id, buffer.name, type, at, c.step.where));
-    c.p.buffers[buffer.id] = std::move(buffer);
-    sums.push_back(std::move(sum));
+    ir::Stage sum =
+        sum_of(c, stage, part, dimensions(stage, bounds, part), stage.name + "_" + std::to_string(sums.stages.size()), at);
+    sums.add(part, ir::load(sum.buffers.front(), sum.name, type, at, c.step.where));
+    sums.stages.push_back(std::move(sum));
   }
-  const std::string name_of_stage = stage.name;
-  // the stage adds them up
-  stage.values = {total.empty() ? stage.inits.front() : total};
+  if (sums.total.empty()) sums.total = stage.inits.front();
+  return sums;
+}
+
+// rewrite: the stage adds them up, and has no reduction any more. Its loops that are gone, with their names.
+std::vector<std::pair<Id, std::string>> drop_reduction(Context& c, ir::Stage& stage, Stmt& nest, const Expr& value) {
+  const std::vector<Id> reduce = reduced(stage);
+  stage.values = {value};
   stage.inits.clear();
   std::erase_if(stage.domain, [&](const Expr& atom) { return uses_any(atom, reduce); });  // others say which points there are
   stage.reducer = {};
-  stage.iters.erase(std::remove_if(stage.iters.begin(), stage.iters.end(),
-                                   [](const ir::IterVar& v) { return v.kind == ir::IterKind::reduce; }),
-                    stage.iters.end());
-  const Id nest_id = nest.id;
+  std::erase_if(stage.iters, [](const ir::IterVar& v) { return v.kind == ir::IterKind::reduce; });
   std::vector<std::pair<Id, std::string>> gone;
   std::vector<Id> dead;
   ir::walk(nest.body, [&](const Stmt& s) {
@@ -277,19 +323,33 @@ void apply_distribute(Context& c) {
   };
   stores(nest.body);
   for (Id a : dead) c.p.axes.erase(a);
-  for (ir::Stage& sum : sums) {
+  return gone;
+}
+
+void apply_distribute(Context& c) {
+  // match
+  ir::Stage& stage = c.stage(0);
+  require_sum(c, stage);
+  Stmt& nest = only_nest(c, stage);
+  require_untouched_sum(c, stage, nest);
+  // prove
+  const std::vector<Part> parts = parts_of(c, stage, c.p.buffer(stage.buffers.front()).type);
+  // rewrite
+  const std::string name = stage.name;
+  Sums sums = sums_of(c, stage, parts);
+  const auto gone = drop_reduction(c, stage, nest, sums.total);
+  std::vector<Stmt> before;
+  for (ir::Stage& sum : sums.stages) {
     c.results.push_back(sum.id);
     before.push_back(fresh_alloc(c.p, sum.buffers.front(), c.step.where));
     const Id id = sum.id;
     c.p.stages[id] = std::move(sum);
     before.push_back(fresh_nest(c.p, c.p.stage(id), c.step.where));
   }
-  const Spot spot = locate(c.p, nest_id);
-  spot.body->insert(spot.body->begin() + static_cast<std::ptrdiff_t>(spot.index), std::make_move_iterator(before.begin()),
-                    std::make_move_iterator(before.end()));
+  insert_before(c.p, nest.id, std::move(before));
   // remap
-  for (const auto& [id, name] : gone) c.consume(id, name, "went to the sums that distribute made", {});
-  drop_unread(c, "was read in products that are 0 alone, when " + name_of_stage + " was distributed");
+  for (const auto& [id, loop] : gone) c.consume(id, loop, "went to the sums that distribute made", {});
+  drop_unread(c, "was read in products that are 0 alone, when " + name + " was distributed");
 }
 
 std::string line_of_distribute(CppCall& w, const Step& s) {
@@ -306,6 +366,7 @@ extern constexpr Primitive distribute_primitive{
     .traits = Traits{Reads::changed, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::any_number},
     .apply = apply_distribute,
     .cpp = line_of_distribute,
+    .draw = Drawing{.often = 2, .draw = [](Draw& d) { return draw_stage(d, "distribute"); }},
 };
 
 }  // namespace ashlar::schedule

@@ -28,6 +28,14 @@ void apply_align(Context& c) {
   }
 }
 
+bool draw_align(Draw& d) {
+  const Id stage = d.temporary();
+  const int rank = d.p.stage(stage).spatial_rank();
+  if (rank == 0) return false;
+  const Arg dim = Arg::integer(d.pick(static_cast<std::uint32_t>(rank)));
+  return d.step("align", {Arg::stage(stage), dim, Arg::integer(d.factor())});
+}
+
 }  // namespace
 
 extern constexpr Primitive align_primitive{
@@ -37,6 +45,7 @@ extern constexpr Primitive align_primitive{
     .traits = Traits{Reads::moved, Places::moved, Boxes::kept, Layouts::proved, Callers::kept, Gives::nothing},
     .apply = apply_align,
     .cpp = of_stage,
+    .draw = Drawing{.often = 1, .draw = draw_align},
 };
 
 }  // namespace ashlar::schedule

@@ -47,23 +47,18 @@ void redirect_reads(ir::Stage& reader, Id from, const ir::Buffer& to) {
 
 namespace {
 
-// arguments: source buffer, scope, 1 and the fill value as a map of no variables (or 0), the readers
-void apply_cache_read(Context& c) {
-  // match
-  const Id source = c.buffer(0).id;
-  const Scope scope = c.scope(1);
-  require_scope(c, scope);
-  const bool fills = c.integer(2) != 0;
-  const std::size_t first_reader = fills ? 4 : 3;
-  if (c.count() <= first_reader) c.refuse("at least one stage that reads " + c.p.buffer(source).name, "none");
+// match: the stages named, which read the source as one stage reads another
+std::vector<Id> readers_named(Context& c, Id source, std::size_t first) {
+  const std::string& name = c.p.buffer(source).name;
+  if (c.count() <= first) c.refuse("at least one stage that reads " + name, "none");
   std::vector<Id> readers;
-  for (std::size_t k = first_reader; k < c.count(); ++k) {
+  for (std::size_t k = first; k < c.count(); ++k) {
     const ir::Stage& reader = c.stage(k);
     if (reader.id == c.p.buffer(source).stage) require_no_recurrence(c, reader, " (name its other readers)");
     const auto reads = analysis::reads_of(reader);
     const auto of_source = [&](const analysis::Read& r) { return r.load.node()->id == source; };
     if (std::none_of(reads.begin(), reads.end(), [&](const analysis::Read& r) { return of_source(r) && !r.bounds; }))
-      c.refuse("stages that read " + c.p.buffer(source).name,
+      c.refuse("stages that read " + name,
                reader.name + (std::any_of(reads.begin(), reads.end(), of_source)
                                   ? ", of whose axes it says how far they run: such tables are read where they lie"
                                   : ", which does not"));
@@ -72,30 +67,21 @@ void apply_cache_read(Context& c) {
         c.refuse("a reader that is computed after its source (move this call before fuse_into)", reader.name);
     readers.push_back(reader.id);
   }
-  const ir::Buffer from = c.p.buffer(source);
-  const auto box = fills ? declared_box(c.p, from) : std::nullopt;
-  if (fills && !box)
-    c.refuse("a fill value where the source is an input, or a stage with a box that was declared",
-             from.name + ", another stage");
-  Expr fill;
-  if (fills) {
-    const Arg& value = c.arg(3);
-    if (!(value.exprs.front().type() == from.type))
-      c.refuse("a fill value of type " + ir::text(from.type),
-               ir::text(value.exprs.front()) + " of type " + ir::text(value.exprs.front().type()));
-    fill = value.exprs.front();
-  }
-  // rewrite
-  const ir::Buffer to = new_buffer(c, from, from.name + "_cache", scope);
+  return readers;
+}
+
+// rewrite: a stage that copies, and holds the fill value outside of the source's box, where there is one
+ir::Stage copy_of(Context& c, const ir::Buffer& from, const ir::Buffer& to, const Expr& fill) {
   ir::Stage stage;
   stage.id = c.p.fresh();
   stage.name = to.name;
   stage.where = c.step.where;
   stage.buffers = {to.id};
   stage.origin = ir::Stage::Origin::cache_read;
-  stage.origin_of = source;
-  stage.has_fill = fills;
+  stage.origin_of = from.id;
+  stage.has_fill = !fill.empty();
   stage.fill = fill;
+  const auto box = stage.has_fill ? declared_box(c.p, from) : std::nullopt;
   std::vector<Expr> at;
   Expr inside = ir::boolean(true);
   const auto names = index_names(c.p, from);
@@ -106,13 +92,34 @@ void apply_cache_read(Context& c) {
     v.where = c.step.where;
     stage.iters.push_back(v);
     at.push_back(ir::var(v.id, v.name));
-    if (fills)
+    if (box)
       inside = ir::logic_and(inside, ir::logic_and(ir::ge(at.back(), (*box)[d].first), ir::lt(at.back(), (*box)[d].second)));
   }
   if (from.stage) stage.domain = conditions_on_points(c.p.stage(from.stage), at);  // there is nothing to copy elsewhere
-  Expr value = ir::load(source, from.name, from.type, at, c.step.where);
-  if (fills && !at.empty()) value = ir::select(inside, value, fill);
+  Expr value = ir::load(from.id, from.name, from.type, at, c.step.where);
+  if (box && !at.empty()) value = ir::select(inside, value, fill);
   stage.values = {value};
+  return stage;
+}
+
+// arguments: source buffer, scope, 1 and the fill value as a map of no variables (or 0), the readers
+void apply_cache_read(Context& c) {
+  // match
+  const Id source = c.buffer(0).id;
+  const Scope scope = c.scope(1);
+  require_scope(c, scope);
+  const bool fills = c.integer(2) != 0;
+  const std::vector<Id> readers = readers_named(c, source, fills ? 4 : 3);
+  const ir::Buffer from = c.p.buffer(source);
+  if (fills && !declared_box(c.p, from))
+    c.refuse("a fill value where the source is an input, or a stage with a box that was declared",
+             from.name + ", another stage");
+  const Expr fill = fills ? c.arg(3).exprs.front() : Expr();
+  if (fills && !(fill.type() == from.type))
+    c.refuse("a fill value of type " + ir::text(from.type), ir::text(fill) + " of type " + ir::text(fill.type()));
+  // rewrite
+  const ir::Buffer to = new_buffer(c, from, from.name + "_cache", scope);
+  const ir::Stage stage = copy_of(c, from, to, fill);
   c.p.stages[stage.id] = stage;
   c.p.buffers[to.id].stage = stage.id;
   for (Id r : readers) redirect_reads(c.p.stages[r], source, to);
@@ -139,6 +146,29 @@ std::string line_of_cache_read(CppCall& w, const Step& s) {
          ")";
 }
 
+// Sometimes with a fill value: of an input, or of a stage whose box was declared.
+bool draw_cache_read(Draw& d) {
+  const Program& p = d.p;
+  std::vector<Id> buffers, readers;
+  for (const auto& [id, b] : p.buffers) buffers.push_back(id);
+  const Id buffer = d.any(buffers);
+  for (const auto& [id, stage] : p.stages)
+    if (reads_buffer(stage, buffer)) readers.push_back(id);
+  if (readers.empty()) return false;
+  const ir::Buffer& b = p.buffer(buffer);
+  const bool declared = !b.stage || (!p.stage(b.stage).iters.empty() && !p.stage(b.stage).iters.front().begin.empty());
+  const bool fills = declared && (b.role == ir::Role::input || b.stage) && d.one_in(3);
+  std::vector<Arg> args{Arg::buffer(buffer), Arg::place(d.one_in(2) ? Scope::stack : Scope::global), Arg::integer(fills)};
+  if (fills) {
+    const int v = !b.type.is_bool() && d.one_in(3) ? 3 : 0;
+    args.push_back(Arg::map({}, {b.type.is_float() ? ir::float_const(b.type, v) : ir::int_const(b.type, v)}));
+  }
+  const std::size_t first = d.pick(static_cast<std::uint32_t>(readers.size()));
+  for (std::size_t k = 0; k < readers.size(); ++k)
+    if (k == first || d.pick(2) == 0) args.push_back(Arg::stage(readers[k]));
+  return d.step("cache_read", std::move(args));
+}
+
 }  // namespace
 
 extern constexpr Primitive cache_read_primitive{
@@ -149,6 +179,7 @@ extern constexpr Primitive cache_read_primitive{
     .traits = Traits{Reads::changed, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::handles},
     .apply = apply_cache_read,
     .cpp = line_of_cache_read,
+    .draw = Drawing{.often = 1, .draw = draw_cache_read},
 };
 
 }  // namespace ashlar::schedule

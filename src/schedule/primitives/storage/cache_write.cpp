@@ -149,6 +149,11 @@ void apply_cache_write(Context& c) {
   for (const auto& [loop, name] : reductions) c.consume(loop, name, "went to " + computed.name + " by cache_write", {});
 }
 
+bool draw_cache_write(Draw& d) {
+  const Scope& scope = d.one_in(2) ? Scope::stack : Scope::global;
+  return d.step("cache_write", {Arg::stage(d.stage()), Arg::place(scope)});
+}
+
 }  // namespace
 
 extern constexpr Primitive cache_write_primitive{
@@ -158,6 +163,7 @@ extern constexpr Primitive cache_write_primitive{
     .traits = Traits{Reads::changed, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::handles},
     .apply = apply_cache_write,
     .cpp = of_schedule,
+    .draw = Drawing{.often = 1, .draw = draw_cache_write},
 };
 
 }  // namespace ashlar::schedule

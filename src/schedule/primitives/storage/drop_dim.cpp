@@ -43,6 +43,21 @@ void apply_drop_dim(Context& c) {
   b.where = c.step.where;
 }
 
+bool draw_drop_dim(Draw& d) {
+  std::vector<Id> tuples;
+  for (const Id id : d.stages()) {
+    const ir::Stage& s = d.p.stage(id);
+    const bool stored = d.p.buffer(s.buffers.front()).role == ir::Role::temporary;
+    if (stored && s.buffers.size() > 1 && s.spatial_rank() > 0) tuples.push_back(id);
+  }
+  if (tuples.empty() && !d.one_in(12)) return false;
+  const ir::Stage& stage = d.p.stage(tuples.empty() ? d.stage() : d.any(tuples));
+  const int rank = stage.spatial_rank();
+  const std::int64_t component = d.pick(4) < 3 ? 0 : d.pick(static_cast<std::uint32_t>(stage.buffers.size()));
+  const std::int64_t dim = rank > 0 && d.pick(4) < 3 ? rank - 1 : d.pick(static_cast<std::uint32_t>(std::max(rank, 1)));
+  return d.step("drop_dim", {Arg::stage(stage.id), Arg::integer(component), Arg::integer(dim)});
+}
+
 }  // namespace
 
 extern constexpr Primitive drop_dim_primitive{
@@ -52,6 +67,7 @@ extern constexpr Primitive drop_dim_primitive{
     .traits = Traits{Reads::moved, Places::moved, Boxes::kept, Layouts::proved, Callers::kept, Gives::nothing},
     .apply = apply_drop_dim,
     .cpp = of_stage,
+    .draw = Drawing{.often = 2, .draw = draw_drop_dim},
 };
 
 }  // namespace ashlar::schedule

@@ -53,6 +53,16 @@ std::string line_of_pack_argument(CppCall& w, const Step& s) {
   return w.schedule() + ".pack_argument(" + tensor + ", " + map + (constant ? ", Pack::at_entry)" : ", Pack::by_caller)");
 }
 
+bool draw_pack_argument(Draw& d) {
+  std::vector<Id> tensors;
+  for (const auto& [id, b] : d.p.buffers)
+    if (b.role == ir::Role::input || b.role == ir::Role::constant || d.one_in(16)) tensors.push_back(id);
+  if (tensors.empty()) return false;
+  const Id tensor = d.any(tensors);
+  const int rank = d.p.buffer(tensor).rank;
+  return rank > 0 && d.step("pack_argument", {Arg::buffer(tensor), d.layout(rank)});
+}
+
 }  // namespace
 
 extern constexpr Primitive pack_argument_primitive{
@@ -62,6 +72,7 @@ extern constexpr Primitive pack_argument_primitive{
     .traits = Traits{Reads::changed, Places::moved, Boxes::derived, Layouts::proved, Callers::changed, Gives::nothing},
     .apply = apply_pack_argument,
     .cpp = line_of_pack_argument,
+    .draw = Drawing{.often = 1, .draw = draw_pack_argument},
 };
 
 }  // namespace ashlar::schedule

@@ -43,6 +43,16 @@ void apply_prefetch(Context& c) {
   loop.body.insert(loop.body.begin() + static_cast<std::ptrdiff_t>(at), std::move(s));
 }
 
+bool draw_prefetch(Draw& d) {
+  const Id stage = d.stage();
+  const std::vector<const Stmt*> loops = loops_of(d.p, stage);
+  std::vector<Id> read;
+  for (const auto& [id, b] : d.p.buffers)
+    if (reads_buffer(d.p.stage(stage), id)) read.push_back(id);
+  if (loops.empty() || read.empty()) return false;
+  return d.step("prefetch", {Arg::loop(d.any(loops)->id), Arg::buffer(d.any(read)), Arg::integer(d.between(1, 3))});
+}
+
 }  // namespace
 
 extern constexpr Primitive prefetch_primitive{
@@ -52,6 +62,7 @@ extern constexpr Primitive prefetch_primitive{
     .traits = Traits{Reads::moved, Places::moved, Boxes::kept, Layouts::proved, Callers::kept, Gives::nothing},
     .apply = apply_prefetch,
     .cpp = of_loop,
+    .draw = Drawing{.often = 1, .draw = draw_prefetch},
 };
 
 }  // namespace ashlar::schedule

@@ -56,6 +56,12 @@ void apply_set_layout(Context& c) {
   for (std::size_t k = 0; k < stage.buffers.size(); ++k) set_map(c, storage_of(c, stage, k), c.arg(1));
 }
 
+bool draw_set_layout(Draw& d) {
+  const Id stage = d.temporary();
+  const int rank = d.p.stage(stage).spatial_rank();
+  return rank > 0 && d.step("set_layout", {Arg::stage(stage), d.layout(rank)});
+}
+
 }  // namespace
 
 extern constexpr Primitive set_layout_primitive{
@@ -65,6 +71,7 @@ extern constexpr Primitive set_layout_primitive{
     .traits = Traits{Reads::moved, Places::moved, Boxes::kept, Layouts::proved, Callers::kept, Gives::nothing},
     .apply = apply_set_layout,
     .cpp = of_stage,
+    .draw = Drawing{.often = 1, .draw = draw_set_layout},
 };
 
 }  // namespace ashlar::schedule

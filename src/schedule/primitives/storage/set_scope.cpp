@@ -39,6 +39,14 @@ Traits traits_of_scope(const Context& c) {
                            : Traits{Reads::kept, Places::kept, Boxes::kept, Layouts::kept, Callers::kept, Gives::nothing};
 }
 
+bool draw_set_scope(Draw& d) {
+  static constexpr const Scope* scopes[] = {&Scope::global, &Scope::stack, &Scope::registers};
+  if (!d.launch) return d.step("set_scope", {Arg::stage(d.temporary()), Arg::place(*d.any(scopes))});
+  const std::vector<Id> stages = stored_stages(d.p);
+  const Scope& scope = d.pick(9) < 7 ? Scope::shared : Scope::registers;
+  return !stages.empty() && d.step("set_scope", {Arg::stage(d.any(stages)), Arg::place(scope)});
+}
+
 }  // namespace
 
 extern constexpr Primitive set_scope_primitive{
@@ -48,6 +56,7 @@ extern constexpr Primitive set_scope_primitive{
     .traits = traits_of_scope,
     .apply = apply_set_scope,
     .cpp = of_stage,
+    .draw = Drawing{.often = 1, .in_launches = 3, .draw = draw_set_scope},
 };
 
 }  // namespace ashlar::schedule

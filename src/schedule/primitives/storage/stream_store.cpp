@@ -36,6 +36,7 @@ extern constexpr Primitive stream_store_primitive{
     .traits = Traits{Reads::kept, Places::kept, Boxes::kept, Layouts::kept, Callers::changed, Gives::nothing},
     .apply = apply_stream_store,
     .cpp = of_stage,
+    .draw = Drawing{.often = 1, .draw = [](Draw& d) { return draw_stage(d, "stream_store"); }},
 };
 
 }  // namespace ashlar::schedule

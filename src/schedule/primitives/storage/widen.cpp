@@ -145,6 +145,54 @@ void apply_widen(Context& c) {
   b.where = c.step.where;
 }
 
+// The types that a stage converts a buffer's elements to; nothing where it reads some as they are, or none.
+std::vector<Type> conversions(ir::Stage stage, Id buffer) {
+  std::vector<Type> types;
+  bool whole = true;
+  const auto is_read = [&](const Expr& e) { return ir::is(e, ir::Op::load) && e.node()->id == buffer; };
+  for_each_formula(stage, [&](const Expr& e) {
+    whole = whole && !is_read(e);
+    ir::walk(e, [&](const Expr& x) {
+      for (const Expr& operand : ir::args_of(x))
+        if (is_read(operand)) ir::is(x, ir::Op::cast) ? types.push_back(x.type()) : void(whole = false);
+      return whole;
+    });
+  });
+  return whole ? types : std::vector<Type>();
+}
+
+// One that readers convert to, and now and then any: most of those are refused.
+Arg wider(Draw& d, const std::vector<Type>& converted) {
+  static constexpr const char* all[] = {"i16", "f32", "i32", "u16", "f64", "i64", "f16", "u32", "bf16", "i8", "u8", "u64"};
+  return Arg::text(converted.empty() || d.one_in(3) ? std::string(d.any(all)) : ir::text(d.any(converted)));
+}
+
+// Of a copy as it stands, or of one that is made for it: of a buffer, for a stage that converts all that it reads of it.
+bool draw_widen(Draw& d) {
+  const Program& p = d.p;
+  std::vector<Id> copies;
+  std::vector<std::pair<Id, Id>> converters;  // {buffer, reader}
+  for (const auto& [id, stage] : p.stages) {
+    if (stage.origin == ir::Stage::Origin::cache_read || d.one_in(24)) copies.push_back(id);
+    if (ir::nests_of(p, id).empty()) continue;
+    for (const auto& [buffer, b] : p.buffers)
+      if (!conversions(stage, buffer).empty()) converters.emplace_back(buffer, id);
+  }
+  if (converters.empty() || (!copies.empty() && d.one_in(2))) {
+    if (copies.empty()) return false;
+    const Id copy = d.any(copies), stored = p.stage(copy).buffers.front();
+    std::vector<Type> converted;
+    for (const auto& [id, stage] : p.stages)
+      for (const Type t : conversions(stage, stored)) converted.push_back(t);
+    return d.step("widen", {Arg::stage(copy), wider(d, converted)});
+  }
+  const auto [buffer, reader] = d.any(converters);
+  const Arg type = wider(d, conversions(p.stage(reader), buffer));
+  const Scope& scope = d.one_in(2) ? Scope::global : Scope::stack;
+  d.step("cache_read", {Arg::buffer(buffer), Arg::place(scope), Arg::integer(0), Arg::stage(reader)});
+  return d.step("widen", {Arg::stage(p.next_id + 1), type});  // the copy takes two ids, for its buffer and its stage
+}
+
 }  // namespace
 
 extern constexpr Primitive widen_primitive{
@@ -154,6 +202,7 @@ extern constexpr Primitive widen_primitive{
     .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
     .apply = apply_widen,
     .cpp = of_stage,
+    .draw = Drawing{.often = 2, .draw = draw_widen},
 };
 
 }  // namespace ashlar::schedule
