@@ -14,7 +14,8 @@ using schedule::Primitive;
 void nothing(schedule::Context&) {}
 constexpr schedule::Traits kept{schedule::Reads::kept,   schedule::Places::kept,  schedule::Boxes::kept,
                                 schedule::Layouts::kept, schedule::Callers::kept, schedule::Gives::nothing};
-constexpr schedule::Drawing drawn{};
+bool never(schedule::Draw&) { return false; }
+constexpr schedule::Drawing drawn{.draw = never};
 
 // clang-format off
 template <class P> concept whole = requires { P{.name = "x", .spelling = "x", .parameters = {schedule::takes::loop()}, .traits = kept, .apply = nothing, .cpp = schedule::of_loop, .draw = drawn}; };
@@ -42,8 +43,6 @@ TEST_CASE("each primitive has a name of its own, and its record is found by it")
     CAPTURE(name);
     CHECK(names.insert(name).second);
     CHECK(schedule::primitive_of(name) == p);
-    const bool drawn_somehow = static_cast<schedule::Drawing>(p->draw).draw != nullptr;
-    CHECK(drawn_somehow);
   }
   CHECK(names.size() > 40);
 }

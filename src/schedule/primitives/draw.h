@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "schedule/edit.h"
+#include "schedule/primitives/must.h"
 
 namespace ashlar::schedule {
 
@@ -58,7 +59,7 @@ class Draw {
 // How often among all, and among those that make launches; `likely`: as often as half of all others where it holds.
 struct Drawing {
   int often = 0, in_launches = 0;
-  bool (*draw)(Draw&) = nullptr;
+  Must<bool (*)(Draw&)> draw;
   bool (*likely)(const Draw&) = nullptr;
 };
 

@@ -15,28 +15,16 @@
 //   };
 //
 // A record without one of these does not compile. CMake makes the table of all of them from the files of the rooms.
-#include <concepts>
 #include <span>
 
 #include "schedule/edit.h"
 #include "schedule/primitives/draw.h"
+#include "schedule/primitives/must.h"
 #include "schedule/primitives/parameters.h"
 #include "schedule/primitives/traits.h"
 #include "schedule/trace/cpp_call.h"
 
 namespace ashlar::schedule {
-
-template <class T>
-class Must {  // a member of a record that is not left out
- public:
-  template <class U>
-    requires std::convertible_to<U, T>
-  constexpr Must(U value) : value_(value) {}
-  constexpr operator T() const { return value_; }
-
- private:
-  T value_;
-};
 
 struct Primitive {
   Must<const char*> name;      // in traces, where it stays what it is
