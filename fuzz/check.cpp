@@ -136,9 +136,7 @@ class Checker {
       const bool varies = !target.is_gpu() && state_.variants.size() < 3 && source->one_in(12);
       const std::size_t in = state_.variants.empty() ? 0 : source->pick(static_cast<std::uint32_t>(state_.variants.size() + 1));
       const ir::Program& p = schedule::variant(state_, in).program;
-      auto drawn = varies   ? draw_variant(*source, p)
-                   : launch ? draw_launch_step(*source, p, target.device().warp)
-                            : draw_step(*source, p, target.has("sve"));
+      auto drawn = varies ? draw_variant(*source, p) : draw_step(*source, p, target, launch);
       on_step_(source->drawn);
       report_.applied.push_back(false);
       if (drawn) {
@@ -318,7 +316,7 @@ class Checker {
         r.kernel = lower(state_.program, options);
       } catch (const RefusalError& e) {
         // registers of this target, and what its asynchronous copies can do, are known when a kernel is made
-        if (target.is_gpu() && (e.refusal.primitive == "set_scope" || e.refusal.primitive == "pipeline")) unfinished(e);
+        if (target.is_gpu() && (e.refusal.primitive == "store_in" || e.refusal.primitive == "pipeline")) unfinished(e);
         if (target.is_gpu()) throw;
         const bool placed = places(state_.program);
         if (!placed) throw;

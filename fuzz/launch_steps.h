@@ -1,11 +1,8 @@
 #pragma once
-// Random steps that make launches: bind, vthread, reductions over threads, shared memory, pipelines. And the end of a schedule
-// for a GPU, where every nest at the root must be a launch.
+// The end of a schedule for a GPU, where every nest at the root must be a launch.
 #include "steps.h"
 
 namespace fuzz {
-
-std::optional<Drawn> draw_launch_step(Source&, const Program&, int warp);
 
 // Steps that would make a launch of the first nest at the root that has no loop bound: a loop of its points bound, or a loop of
 // its reduction spread over threads (where sums may be regrouped). `attempt` counts those that were tried before; no steps:

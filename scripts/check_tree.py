@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What tracked files must not hold: a path of somebody's machine, a file over the budget of 600 lines, a note of unfinished work; and
-no folder holds more than 40 sources, and what ships says its license in the first line.
+no folder holds more than 40 sources, no function of a primitive more than 80 lines, and what ships says its license in the first
+line.
 
   scripts/check_tree.py      prints every offence, exit code 1 if there is one
 """
@@ -15,8 +16,19 @@ UNFINISHED = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X)\b")
 CODE = (".h", ".c", ".cpp", ".py", ".cmake", ".txt", ".md", ".in", "dev", "run")
 MOST_LINES = 600
 MOST_SOURCES = 40
+FUNCTIONS = [("src/schedule/primitives/", 80), ("src/schedule/", 120)]  # the most lines of one, by the first folder that fits
 SHIPPED = ("include/", "src/", "ops/", "schedules/", "generators/", "cmake/")
 LICENSE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
+
+
+def long_functions(name, lines, most):
+    """Functions of a namespace, as clang-format writes them: from the line in the first column to the brace that is alone in it."""
+    start = 0
+    for number, line in enumerate(lines, 1):
+        if re.match(r"[A-Za-z_]", line):
+            start = number
+        elif line == "}" and number - start + 1 > most:
+            yield f"{name}:{start}: a function of {number - start + 1} lines, expected at most {most}: {lines[start - 1]}"
 
 
 def main():
@@ -31,6 +43,9 @@ def main():
             continue
         with open(name, encoding="utf-8") as f:
             lines = f.read().splitlines()
+        most = next((most for folder, most in FUNCTIONS if name.startswith(folder) and name.endswith(".cpp")), None)
+        if most:
+            offences += long_functions(name, lines, most)
         if name.startswith(SHIPPED):
             if not lines or LICENSE not in lines[0]:
                 offences.append(f"{name}:1: expected {LICENSE}")

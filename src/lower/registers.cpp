@@ -53,13 +53,13 @@ class Contract {
       if (use.threads) {
         if (live > static_cast<std::size_t>(options_.thread_registers))
           refuse(
-              "set_scope",
+              "store_in",
               "values of " + name(id) + " in at most " + std::to_string(options_.thread_registers) + " registers of a thread",
               std::to_string(live) + " alive at once", where(id));
         const std::int64_t whole = (use.threads + 31) / 32 * 32;
         const std::int64_t each = options_.registers ? options_.registers / whole / 8 * 8 : options_.thread_registers;
         if (static_cast<std::int64_t>(live) > each)
-          refuse("set_scope",
+          refuse("store_in",
                  "values of " + name(id) + " in at most " + std::to_string(each) + " registers of each of " +
                      std::to_string(use.threads) + " threads, which share " + std::to_string(options_.registers),
                  std::to_string(live) + " alive at once", where(id));
@@ -67,7 +67,7 @@ class Contract {
       }
       const int room = options_.vector_registers - 2;
       if (live > static_cast<std::size_t>(room))
-        refuse("set_scope",
+        refuse("store_in",
                "values of " + name(id) + " in at most " + std::to_string(room) + " of " +
                    std::to_string(options_.vector_registers) + " vector registers",
                std::to_string(live) + " alive at once", where(id));
@@ -92,7 +92,7 @@ class Contract {
     const Expr base = ir::is(address, ir::Op::ramp) ? ir::args_of(address)[0] : address;
     std::int64_t at = 0, stride = 1;
     if (!ir::is_int(base, &at) || (ir::is(address, ir::Op::ramp) && !ir::is_int(ir::args_of(address)[1], &stride)))
-      refuse("set_scope", "constant indices into " + b.name + " in Scope::registers (unroll or vectorize the loops over it)",
+      refuse("store_in", "constant indices into " + b.name + " in Scope::registers (unroll or vectorize the loops over it)",
              "[" + ir::text(address) + "]", where(id));
     Use& use = uses_[id];
     use.threads = threads_;

@@ -12,59 +12,22 @@
 
 namespace ashlar::schedule {
 
-std::span<const Primitive> primitives() {
-  static constexpr Primitive table[] = {
-      {"split", apply_split},
-      {"split_parts", apply_split_parts},
-      {"fuse", apply_fuse},
-      {"skew", apply_skew},
-      {"reorder", apply_reorder},
-      {"peel", apply_peel},
-      {"partition", apply_partition},
-      {"reverse", apply_reverse},
-      {"tighten", apply_tighten},
-      {"unroll", apply_unroll},
-      {"unroll_and_jam", apply_unroll_and_jam},
-      {"vectorize", apply_vectorize},
-      {"parallel", apply_parallel},
-      {"bind", apply_bind},
-      {"vthread", apply_vthread},
-      {"cross_thread_reduce", apply_cross_thread},
-      {"pipeline", apply_pipeline},
-      {"double_buffer", apply_double_buffer},
-      {"compute_at", apply_compute_at},
-      {"compute_root", apply_compute_root},
-      {"inline", apply_inline},
-      {"store_at", apply_store_at},
-      {"slide", apply_slide},
-      {"fold", apply_fold},
-      {"fuse_into", apply_fuse_into},
-      {"fuse_siblings", apply_fuse_siblings},
-      {"clone", apply_clone},
-      {"cut", apply_cut},
-      {"cache_read", apply_cache_read},
-      {"cache_write", apply_cache_write},
-      {"set_layout", apply_set_layout},
-      {"swizzle", apply_swizzle},
-      {"align", apply_align},
-      {"drop_dim", apply_drop_dim},
-      {"set_scope", apply_set_scope},
-      {"widen", apply_widen},
-      {"pack_argument", apply_pack_argument},
-      {"rfactor", apply_rfactor},
-      {"associative_scan", apply_associative_scan},
-      {"roll", apply_roll},
-      {"prefetch", apply_prefetch},
-      {"stream_store", apply_stream_store},
-      {"decompose_init", apply_decompose_init},
-      {"atomic", apply_atomic},
-      {"tensorize", apply_tensorize},
-      {"assume", apply_assume},
-      {"specialize", apply_specialize},
-      {"injective", apply_injective},
-      {"distribute", apply_distribute},
-  };
-  return table;
+const Primitive* primitive_of(std::string_view name) {
+  for (const Primitive* p : primitives())
+    if (name == std::string_view(p->name)) return p;
+  return nullptr;
+}
+
+Traits traits_of(const Context& c) {
+  const Primitive* p = primitive_of(c.step.primitive);
+  if (!p) throw InternalError("a step of no primitive");
+  return p->traits(c);
+}
+
+const char* spelling_of(const Step& step) {
+  if (step.call) return step.call;
+  const Primitive* p = primitive_of(step.primitive);
+  return p ? static_cast<const char*>(p->spelling) : step.primitive.c_str();
 }
 
 namespace {
@@ -107,7 +70,7 @@ std::string condition_text(const Scheduled& state, std::size_t number) {
 
 std::vector<std::string_view> primitive_names() {
   std::vector<std::string_view> names;
-  for (const Primitive& p : primitives()) names.push_back(p.name);
+  for (const Primitive* p : primitives()) names.push_back(std::string_view(p->name));
   return names;
 }
 
@@ -117,30 +80,28 @@ namespace {
 
 const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target, std::vector<Forgiven>* forgiven,
                              Undo* undo = nullptr) {
-  const Primitive* primitive = nullptr;
-  for (const Primitive& p : primitives())
-    if (step.primitive == p.name) primitive = &p;
+  const Primitive* primitive = primitive_of(step.primitive);
   if (!primitive) {
     std::vector<std::string> names;
-    for (const Primitive& p : primitives()) names.push_back(p.name);
+    for (const Primitive* p : primitives()) names.emplace_back(p->name);
     refuse(step.primitive, "one of " + list_names(names), "\"" + step.primitive + "\"", step.where);
   }
+  primitive->parameters.check(step, spelling_of(step));
   if (step.place.empty()) step.place = location(step.where);
   if (step.variant > state.variants.size())
-    refuse(step.primitive, "a step of one of " + std::to_string(state.variants.size()) + " variants",
+    refuse(spelling_of(step), "a step of one of " + std::to_string(state.variants.size()) + " variants",
            "one of variant " + std::to_string(step.variant), step.where);
-  const bool of_arguments =
-      step.primitive == "pack_argument" || step.primitive == "injective" || step.primitive == "stream_store";
-  if (of_arguments && !state.variants.empty())
-    refuse(step.primitive, "what all variants share, as their arguments (move this call before specialize)",
-           "variants that were made before", step.where);
   Scheduled& on = step.variant ? state.variants[step.variant - 1] : state;
   Scheduled next{on.program, on.consumed, {}, {}};  // a refusal below leaves `state` as it was
   Context context{next, next.program, target, step, {}, forgiven};
+  const Traits traits = primitive->traits(context);
+  if (traits.callers == Callers::changed && !state.variants.empty())
+    context.refuse("what all variants share, as their arguments (move this call before specialize)",
+                   "variants that were made before");
   primitive->apply(context);
-  if (!annotates(context)) prove_order(context);
+  if (traits.places != Places::kept) prove_order(context);
   const Program* before = forgiven ? nullptr : &on.program;
-  if (!keeps_boxes(context)) derive_regions(context, before);
+  if (traits.boxes != Boxes::kept) derive_regions(context, before);
   recheck(context, before);
   if (!forgiven) analysis::verify(next.program, step.primitive, &on.program);  // which knows what is legal
   step.results = std::move(context.results);
@@ -149,7 +110,7 @@ const std::vector<Id>& apply(Scheduled& state, Step step, const Target& target, 
   std::swap(on.program, next.program);
   std::swap(on.consumed, next.consumed);
   if (undo) *undo = {std::move(next.program), std::move(next.consumed)};
-  if (step.primitive == "specialize") {
+  if (traits.gives == Gives::variant) {
     Scheduled made{*on.program.variants.back().program, on.consumed, {}, {}, step.variant, on.program.next_id};
     state.variants.push_back(std::move(made));
   }

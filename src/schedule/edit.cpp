@@ -5,6 +5,7 @@
 
 #include <ashlar/ir/function.h>
 
+#include "schedule/primitives/primitives.h"
 #include "schedule/trace/cpp_names.h"
 
 namespace ashlar::schedule {
@@ -12,12 +13,12 @@ namespace ashlar::schedule {
 // ---- context ---------------------------------------------------------------------------------------------------------------
 
 void Context::refuse(const std::string& expected, const std::string& found, const std::string& conflict) const {
-  ashlar::refuse(step.primitive, expected, found, step.where, conflict);
+  ashlar::refuse(spelling_of(step), expected, found, step.where, conflict);
 }
 
 void Context::unproved(Obligation owed, const std::string& expected, const std::string& found,
                        const std::string& conflict) const {
-  unproved(owed, {step.primitive, expected, found, conflict, step.where});
+  unproved(owed, {spelling_of(step), expected, found, conflict, step.where});
 }
 
 void Context::unproved(Obligation owed, Refusal refusal) const {
@@ -25,30 +26,18 @@ void Context::unproved(Obligation owed, Refusal refusal) const {
   forgiven->push_back({owed, std::move(refusal)});
 }
 
-const Arg& Context::arg(std::size_t k) const {
-  if (k >= step.args.size())
-    refuse("a step of at least " + std::to_string(k + 1) + (k == 0 ? " argument" : " arguments"),
-           "one of " + std::to_string(step.args.size()));
-  return step.args[k];
-}
+const Arg& Context::arg(std::size_t k) const { return step.args.at(k); }
 
-const Scope& Context::scope(std::size_t k) const {
-  const Arg& a = expect(k, Arg::Kind::word, "a word");
-  if (a.word != a.scope.name)
-    refuse("a scope: global, stack, shared, registers, fragment or tile (a user's own with its limits)", "\"" + a.word + "\"");
-  return a.scope;
-}
-
-const Arg& Context::expect(std::size_t k, Arg::Kind kind, const char* what) const {
-  static constexpr const char* kinds[] = {"a stage", "a loop",       "a tensor",    "a number",
-                                          "a word",  "an index map", "an intrinsic"};
+const Arg& Context::expect(std::size_t k, Arg::Kind kind) const {
   const Arg& a = arg(k);
-  if (a.kind != kind) refuse(std::string(what) + " as argument " + std::to_string(k + 1), kinds[static_cast<int>(a.kind)]);
+  if (a.kind != kind) throw InternalError(step.primitive + " reads its argument " + std::to_string(k + 1) + " as another kind");
   return a;
 }
 
+const Scope& Context::scope(std::size_t k) const { return expect(k, Arg::Kind::word).scope; }
+
 Stmt& Context::loop(std::size_t k) const {
-  const Arg& a = expect(k, Arg::Kind::loop, "a loop");
+  const Arg& a = expect(k, Arg::Kind::loop);
   if (const auto it = state.consumed.find(a.id); it != state.consumed.end())
     refuse("a loop of the program as it stands", it->second.name + ", which " + it->second.reason);
   Stmt* s = ir::find(p, a.id);
@@ -60,7 +49,7 @@ Stmt& Context::loop(std::size_t k) const {
 }
 
 ir::Stage& Context::stage(std::size_t k) const {
-  const Arg& a = expect(k, Arg::Kind::stage, "a stage");
+  const Arg& a = expect(k, Arg::Kind::stage);
   if (const auto it = state.consumed.find(a.id); it != state.consumed.end())
     refuse("a stage of the program as it stands", it->second.name + ", which " + it->second.reason);
   const auto it = p.stages.find(a.id);
@@ -69,7 +58,7 @@ ir::Stage& Context::stage(std::size_t k) const {
 }
 
 ir::Buffer& Context::buffer(std::size_t k) const {
-  const Arg& a = expect(k, Arg::Kind::buffer, "a tensor");
+  const Arg& a = expect(k, Arg::Kind::buffer);
   if (const auto it = state.consumed.find(a.id); it != state.consumed.end())
     refuse("a tensor of the program as it stands", it->second.name + ", which " + it->second.reason);
   const auto it = p.buffers.find(a.id);
@@ -77,9 +66,9 @@ ir::Buffer& Context::buffer(std::size_t k) const {
   return it->second;
 }
 
-std::int64_t Context::integer(std::size_t k) const { return expect(k, Arg::Kind::integer, "a number").value; }
+std::int64_t Context::integer(std::size_t k) const { return expect(k, Arg::Kind::integer).value; }
 
-const std::string& Context::word(std::size_t k) const { return expect(k, Arg::Kind::word, "a word").word; }
+const std::string& Context::word(std::size_t k) const { return expect(k, Arg::Kind::word).word; }
 
 void Context::consume(Id id, const std::string& name, const std::string& verb, const std::vector<Id>& successors) {
   std::vector<std::string> names;
@@ -169,9 +158,7 @@ Expr over_symbols(const Context& c, const Expr& e, const char* what) {
 }
 
 Expr condition_over_symbols(const Context& c) {
-  const Arg& arg = c.expect(0, Arg::Kind::exprs, "a condition");
-  if (arg.exprs.size() != 1 || !arg.exprs.front().type().is_bool()) c.refuse("one condition", "something else");
-  const Expr condition = over_symbols(c, arg.exprs.front(), "a condition");
+  const Expr condition = over_symbols(c, c.arg(0).exprs.front(), "a condition");
   if (ir::free_vars(condition).empty()) c.refuse("a condition over symbols", ir::text(condition));
   std::string written;
   if (!cpp::expression(condition, [](Id, const std::string& name) { return name; }, written))
@@ -260,7 +247,7 @@ bool subtree_writes(const Program& p, const Stmt& s, Id buffer) {
   });
 }
 
-void require_serial(const Context& c, const Stmt& loop) {
+void require_serial(const Context& c, const Stmt& loop, bool may_combine) {
   if (loop.loop_kind != ir::LoopKind::serial)
     c.refuse("a loop without a kind yet",
              name_of(c.p, loop) + ", which was " + word(loop.loop_kind) +
@@ -269,7 +256,7 @@ void require_serial(const Context& c, const Stmt& loop) {
   if (loop.pipeline.stages > 0)
     c.refuse("a loop without a kind yet",
              name_of(c.p, loop) + ", which was pipelined at " + location(loop.pipeline.where) + " (move this call before it)");
-  if (loop.combines && c.step.primitive != "bind")
+  if (loop.combines && !may_combine)
     c.refuse("a loop without a kind yet",
              name_of(c.p, loop) + ", whose threads are combined, at " + location(loop.where) + " (move this call before it)");
 }
@@ -448,6 +435,12 @@ ir::Buffer& new_buffer(Context& c, const ir::Buffer& like, const std::string& na
 void insert_beside(Program& p, Id statement, Stmt s, bool behind) {
   const Spot spot = locate(p, statement);
   spot.body->insert(spot.body->begin() + static_cast<std::ptrdiff_t>(spot.index) + (behind ? 1 : 0), std::move(s));
+}
+
+void insert_before(Program& p, Id statement, std::vector<Stmt> made) {
+  const Spot spot = locate(p, statement);
+  spot.body->insert(spot.body->begin() + static_cast<std::ptrdiff_t>(spot.index), std::make_move_iterator(made.begin()),
+                    std::make_move_iterator(made.end()));
 }
 
 Stmt take(Program& p, Id statement) {

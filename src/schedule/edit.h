@@ -41,7 +41,7 @@ struct Context {
   // What the step cannot do in this place, proved or not.
   [[noreturn]] void refuse(const std::string& expected, const std::string& found, const std::string& conflict = {}) const;
 
-  // Arguments by position; wrong kinds are internal errors (public calls make them) or refusals (replayed files).
+  // Arguments by position, of the kinds that the primitive's parameters say.
   Stmt& loop(std::size_t arg) const;  // refused if the loop was consumed: names what it became
   ir::Stage& stage(std::size_t arg) const;
   ir::Buffer& buffer(std::size_t arg) const;
@@ -51,8 +51,10 @@ struct Context {
   const Arg& arg(std::size_t k) const;
   std::size_t count() const { return step.args.size(); }
 
-  const Arg& expect(std::size_t k, Arg::Kind, const char* kind) const;
   void consume(Id id, const std::string& name, const std::string& verb, const std::vector<Id>& successors);
+
+ private:
+  const Arg& expect(std::size_t k, Arg::Kind) const;
 };
 
 // ---- finding -------------------------------------------------------------------------------------------------------------
@@ -78,7 +80,8 @@ std::optional<std::vector<std::pair<Expr, Expr>>> declared_box(const Program&, c
 bool block_reads(const Program&, const Stmt& block, Id buffer);  // by what piece of its stage it is
 bool subtree_reads(const Program&, const Stmt&, Id buffer);      // any block below reads it
 bool subtree_writes(const Program&, const Stmt&, Id buffer);
-void require_serial(const Context&, const Stmt& loop);  // not yet vectorized, parallel, ...: names the call to move
+// Not yet vectorized, parallel, ...: names the call to move. `may_combine`: cross_thread_reduce may have been before.
+void require_serial(const Context&, const Stmt& loop, bool may_combine = false);
 // ", which peel copied (move the split before the peel)": what made more than one loop over an axis.
 std::string copied_by(const Program&, const Stmt& loop, const std::string& step);
 // An expression of a step, over symbols alone, with the names that the program has for them: replayed steps carry ids alone.
@@ -101,6 +104,7 @@ Stmt fresh_alloc(Program&, Id buffer, Where);
 void insert_before_use(Program&, std::vector<Stmt>& body, std::vector<Stmt> statements, const std::vector<Id>& buffers);
 ir::Buffer& new_buffer(Context&, const ir::Buffer& like, const std::string& name, const Scope&);  // a temporary
 void insert_beside(Program&, Id statement, Stmt, bool behind);                                    // before it, or behind
+void insert_before(Program&, Id statement, std::vector<Stmt>);
 Stmt take(Program&, Id statement);  // removes it from the tree and returns it
 
 }  // namespace ashlar::schedule

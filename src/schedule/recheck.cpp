@@ -17,14 +17,6 @@
 namespace ashlar::schedule {
 namespace {
 
-// Steps after which a stage may read other elements: those that change a definition, and splits that compute past an extent.
-bool changes_reads(const Step& step) {
-  static constexpr const char* names[] = {"assume",  "specialize",    "roll",  "inline",     "cache_read",       "cache_write",
-                                          "rfactor", "pack_argument", "clone", "distribute", "associative_scan", "cut"};
-  if (step.primitive == "split") return step.args.size() > 2 && step.args[2].word == "pad";
-  return std::any_of(std::begin(names), std::end(names), [&](const char* n) { return step.primitive == n; });
-}
-
 // A padded split reads past the box of its nest, which every placement moves.
 bool pads(const Program& p) {
   return std::any_of(p.axes.begin(), p.axes.end(),
@@ -106,26 +98,9 @@ void recheck_nest(Context& c, const Stmt& nest, Id recurrence, const Standing& s
 
 }  // namespace
 
-bool annotates(const Context& c) {
-  const std::string& primitive = c.step.primitive;
-  if (primitive == "set_scope") return !c.target.is_gpu();  // what lies in shared memory is computed for all threads
-  return primitive == "unroll" || primitive == "vectorize" || primitive == "parallel" || primitive == "stream_store" ||
-         primitive == "atomic" || primitive == "tensorize" || primitive == "assume" || primitive == "specialize" ||
-         primitive == "injective";
-}
-
-bool keeps_boxes(const Context& c) {
-  const std::string& primitive = c.step.primitive;
-  if (primitive == "assume" || primitive == "specialize") return false;  // boxes that the facts decide
-  return annotates(c) || primitive == "prefetch" || primitive == "align" || primitive == "set_layout" ||
-         primitive == "drop_dim" || primitive == "swizzle";
-}
-
 Id rearranged(const Context& c) {
-  const std::string& primitive = c.step.primitive;
-  if (c.target.is_gpu() || pads(c.p)) return 0;
-  if (primitive != "split" && primitive != "split_parts" && primitive != "skew" && primitive != "reorder") return 0;
-  const Stmt& nest = nest_of(c.p, primitive == "reorder" ? c.step.args.front().id : c.results.front());
+  if (c.target.is_gpu() || pads(c.p) || traits_of(c).boxes != Boxes::of_one_nest) return 0;
+  const Stmt& nest = nest_of(c.p, c.results.empty() ? c.step.args.front().id : c.results.front());
   // The box of what is computed inside has other words now, and so has what it reads from outside; and where loops follow other
   // ones (a triangle) the hull of what they reach has them too.
   bool alone = true;
@@ -144,6 +119,7 @@ Id rearranged(const Context& c) {
 
 void recheck(Context& c, const Program* before) {
   const Program& p = c.p;
+  const Traits traits = traits_of(c);
   const Standing standing(before && !c.target.is_gpu() ? before : nullptr, p);
   std::vector<const Stmt*> nests;
   ir::walk(p.body, [&](const Stmt& s) {
@@ -156,7 +132,7 @@ void recheck(Context& c, const Program* before) {
                  b.name + ", which has one");
       if (!b.layout.map.empty() && !standing.storage(s)) {
         prove_fold(c, b);
-        if (!annotates(c)) prove_bijective(c, s);
+        if (traits.layouts != Layouts::kept) prove_bijective(c, s);
       }
     }
   });
@@ -165,7 +141,7 @@ void recheck(Context& c, const Program* before) {
     const auto it = around.find(nest->stage);
     recheck_nest(c, *nest, it == around.end() ? 0 : it->second, standing);
   }
-  if (changes_reads(c.step) || (!annotates(c) && pads(p))) prove_reads(c);
+  if (traits.reads == Reads::changed || (traits.reads == Reads::moved && pads(p))) prove_reads(c);
   if (before) prove_still_in_place(c, *before);
 }
 
@@ -180,7 +156,7 @@ void require_capacity(const Program& p, const ir::Buffer& b) {
   for (const Expr& e : analysis::storage_extents(p, alloc->id)) {
     const auto n = e.empty() ? std::nullopt : analysis::constant_max(e, analysis::facts_of_arguments(p));
     if (!n)
-      ashlar::refuse("set_scope",
+      ashlar::refuse("store_in",
                      "a constant size for " + b.name + " in " + b.scope.name +
                          " (place it inside a tile of constant extent, or use Scope::global)",
                      e.empty() ? "an extent without bound" : "an extent of " + ir::text(e), b.where);
@@ -188,7 +164,7 @@ void require_capacity(const Program& p, const ir::Buffer& b) {
     if (bytes > most) break;
   }
   if (bytes > most)
-    ashlar::refuse("set_scope", "at most " + std::to_string(most) + " bytes in " + b.scope.name,
+    ashlar::refuse("store_in", "at most " + std::to_string(most) + " bytes in " + b.scope.name,
                    b.name + " of " + std::to_string(bytes) + " or more", b.where);
 }
 

@@ -41,6 +41,7 @@ struct ScheduleState {
 
   static ScheduleState& of(Schedule& s) { return *s.state_; }
   void require_here(const char* what, Where) const;  // refused where it is gone
+  const char* called(const char* spelling) const;    // what the user typed that makes a step of this spelling now
   const std::vector<ir::Id>& apply(schedule::Step);
   const std::vector<ir::Id>& made(schedule::Step, std::size_t variant);
   void restore(schedule::Scheduled before);                                 // of the whole schedule
@@ -58,7 +59,9 @@ bool serves(const ScheduleState* from, ir::Id, const ScheduleState& here);
 // copied beforehand only where there are variants, whose steps change the programs around them.
 class Together {
  public:
-  explicit Together(ScheduleState& s) : state_(s.whole()), around_(state_.together), steps_(state_.scheduled.trace.size()) {
+  // `call`: what the user typed that makes them; null: nothing of its own (attempt, replay).
+  explicit Together(ScheduleState& s, const char* call = nullptr)
+      : state_(s.whole()), around_(state_.together), call_(call), steps_(state_.scheduled.trace.size()) {
     if (!state_.scheduled.variants.empty()) all_ = state_.scheduled;
     state_.together = this;
   }
@@ -66,12 +69,17 @@ class Together {
   Together(const Together&) = delete;
   Together& operator=(const Together&) = delete;
   void keep() { done_ = true; }
+  const char* call() const {  // the outermost
+    const char* outer = around_ ? around_->call() : nullptr;
+    return outer ? outer : call_;
+  }
   // A step of the general schedule, or several, were applied, of whom this is the first to hear.
   void applied(std::shared_ptr<schedule::Undo>);
 
  private:
   ScheduleState& state_;
   Together* const around_;
+  const char* const call_;
   const std::size_t steps_;
   std::optional<schedule::Scheduled> all_;
   std::shared_ptr<schedule::Undo> before_;  // the first step's; those around that saw none before have the same

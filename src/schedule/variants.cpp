@@ -5,7 +5,7 @@
 #include <ashlar/ir/at_line.h>
 #include <ashlar/lang/build_program.h>
 
-#include "schedule/edit.h"
+#include "schedule/primitives/primitives.h"
 #include "schedule/state.h"
 
 namespace ashlar {
@@ -15,14 +15,20 @@ void ScheduleState::require_here(const char* what, Where where) const {
   if (gone) refuse(what, "a variant of this schedule", "one whose step was taken back", where);
 }
 
+const char* ScheduleState::called(const char* spelling) const {
+  const char* const call = whole().together ? whole().together->call() : nullptr;
+  return call ? call : spelling;
+}
+
 const std::vector<ir::Id>& ScheduleState::apply(schedule::Step step) {
   step.where = AtLine::of(step.where);
-  require_here(step.primitive.c_str(), step.where);
+  step.call = called(nullptr);
+  require_here(schedule::spelling_of(step), step.where);
   return whole().made(std::move(step), number);
 }
 
 const std::vector<ir::Id>& ScheduleState::replayed(schedule::Step step, std::size_t before) {
-  require_here(step.primitive.c_str(), step.where);
+  require_here(schedule::spelling_of(step), step.where);
   const std::size_t in = step.variant ? before + step.variant : number;
   return whole().made(std::move(step), in);
 }

@@ -118,9 +118,9 @@ TEST_CASE("what a stage of a function refuses") {
        "split: expected a loop of a stage that formulas compute, found i0 of C, which ashlars_test_gemm computes");
   says(refusal(o.s, [&] { o.s[o.twice].compute_at(loops[0]); }),
        "compute_at: expected a loop of a stage that formulas compute");
-  says(refusal(o.s, [&] { o.s[o.C].inline_(); }), "inline: expected a stage that formulas compute, found C");
+  says(refusal(o.s, [&] { o.s[o.C].inline_(); }), "inline_: expected a stage that formulas compute, found C");
   says(refusal(o.s, [&] { o.s[o.twice].inline_(); }),
-       "inline: expected a stage that formulas alone read (compute_at places it), found twice");
+       "inline_: expected a stage that formulas alone read (compute_at places it), found twice");
   says(refusal(o.s, [&] { o.s[o.twice].transform_layout([](Var i, Var k) { return at(k, i); }); }),
        "expected memory of the host, in rows, for twice, which ashlars_test_gemm gets the address of, found a layout of its "
        "own");

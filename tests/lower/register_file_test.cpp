@@ -44,7 +44,7 @@ TEST_CASE("all threads of a block share the registers of a multiprocessor") {
     const std::string text = refusal(target, 1024, 65);
     CAPTURE(text);
     CHECK(text.find("register_file_test.cpp") == 0);
-    CHECK(says(text, "set_scope: expected values of y_cache"));
+    CHECK(says(text, "store_in: expected values of y_cache"));
     CHECK(says(text, "in at most 64 registers of each of 1024 threads, which share 65536, found 65 alive at once"));
     // 65536 / 480 = 136.5: registers are given in eights
     CHECK(refusal(target, 480, 136) == "accepted");
@@ -81,6 +81,6 @@ TEST_CASE("an index into registers that is no constant is refused at the line of
     FAIL("accepted");
   } catch (const RefusalError& e) {
     CAPTURE(e.refusal.text());
-    CHECK(e.refusal.text().find(here + ": set_scope: expected constant indices into twice") == 0);
+    CHECK(e.refusal.text().find(here + ": store_in: expected constant indices into twice") == 0);
   }
 }

@@ -264,7 +264,7 @@ TEST_CASE("a fragment has no layout of its own (seed 3180)") {
   c.both();
   CHECK(refused([&] {
           c.s[c.a].transform_layout([](Var i, Var j) { return at(j, i); });
-        }).find("set_layout: expected a fragment without a layout of its own") != std::string::npos);
+        }).find("transform_layout: expected a fragment without a layout of its own") != std::string::npos);
   CHECK(refused([&] { c.s[c.a].align(1, 16); }).find("align: expected a fragment without a layout of its own") !=
         std::string::npos);
 }

@@ -58,7 +58,7 @@ TEST_CASE("an empty Loop names the call that it was given to") {
   const Stage product = t.s[t.product], C = t.s[t.C];
   const Loop none, i = C.spatial<2>()[0];
   const char* const empty = "expected a loop of a schedule, found an empty Loop, which was given no value";
-  says(refusal(t.s, [&] { product.split(none, Parts{2}); }), {"split_parts: ", empty});
+  says(refusal(t.s, [&] { product.split(none, Parts{2}); }), {"split: ", empty});
   says(refusal(t.s, [&] { C.fuse(i, none); }), {"fuse: ", empty});
   says(refusal(t.s, [&] { C.reorder(none, i); }), {"reorder: ", empty});
   says(refusal(t.s, [&] { product.peel(none, Peel::last); }), {"peel: ", empty});

@@ -170,9 +170,8 @@ TEST_CASE("a tile in shared memory is refused by the table of its target") {
     return p.finished();
   };
   const auto refused = [](const std::string& text, const char* target, int most, int found) {
-    const std::string wanted = "set_scope: expected at most " + std::to_string(most) +
-                               " bytes of shared memory in a block of " + target + ", found " + std::to_string(found) +
-                               " with product";
+    const std::string wanted = "store_in: expected at most " + std::to_string(most) + " bytes of shared memory in a block of " +
+                               target + ", found " + std::to_string(found) + " with product";
     return text.find(wanted) != std::string::npos;
   };
   CHECK(tile("cuda-sm_80", 163 * 256) == "(accepted)");

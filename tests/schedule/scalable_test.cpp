@@ -51,7 +51,7 @@ TEST_CASE("what a loop over scalable lanes is not") {
     Axpy t(target);
     Loop j = t.s[t.y].spatial<2>()[1];
     says(refusal(t.s, [&] { t.s[t.y].vectorize(j, Scalable{4}); }),
-         {"split: expected a target with scalable vectors (aarch64+sve)"});
+         {"vectorize: expected a target with scalable vectors (aarch64+sve)"});
   }
   Axpy t;
   auto [i, j] = t.s[t.y].spatial<2>();
@@ -74,7 +74,7 @@ TEST_CASE("what a loop over scalable lanes is not") {
        {"operations that scalable vectors have, found a, with", "of 64 bits"});
   says(refusal(s, [&] { s[b].vectorize(s[b].nest()[0], Scalable{4}); }), {"small, which is packed"});
   says(refusal(s, [&] { s[c].vectorize(s[c].reduction(), Scalable{4}); }), {"vectorize: expected", "small, which is packed"});
-  says(refusal(s, [&] { s[b].store_in(Scope::registers).vectorize(s[b].nest()[0], Scalable{4}); }), {"set_scope"});
+  says(refusal(s, [&] { s[b].store_in(Scope::registers).vectorize(s[b].nest()[0], Scalable{4}); }), {"store_in"});
 }
 
 TEST_CASE("partial sums have so many dimensions on every machine (seed 425)") {

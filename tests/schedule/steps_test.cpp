@@ -22,26 +22,37 @@ TEST_CASE("a step is a record: what is wrong in one is named") {
     return "";
   };
   using schedule::Arg;
-  says(told({}, "split"), {"split: expected a step of at least 1 argument, found one of 0"});
-  says(told({Arg::loop(i)}, "split"), {"split: expected a step of at least 2 arguments, found one of 1"});
-  says(told({Arg::integer(3)}, "split"), {"a loop as argument 1, found a number"});
+  says(told({}, "split"), {"split: expected a loop as argument 1 (loop), found a step of 0 arguments"});
+  says(told({Arg::loop(i)}, "split"), {"split: expected a number as argument 2 (factor), found a step of 1 argument"});
+  says(told({Arg::integer(3)}, "split"), {"a loop as argument 1 (loop), found a number"});
   says(told({Arg::loop(100000)}, "unroll"), {"a loop of this schedule, found one whose step was taken back"});
-  says(told({Arg::loop(i)}, "inline"), {"a stage as argument 1, found a loop"});
+  says(told({Arg::loop(i)}, "inline"), {"inline_: expected a stage as argument 1 (stage), found a loop"});
   says(told({Arg::stage(100000)}, "inline"), {"a stage of this schedule, found one whose step was taken back"});
   says(told({Arg::loop(i), Arg::buffer(100000), Arg::integer(1)}, "prefetch"),
        {"a tensor of this schedule, found one whose step was taken back"});
-  says(told({Arg::loop(i), Arg::stage(1), Arg::integer(1)}, "prefetch"), {"a tensor as argument 2, found a stage"});
-  says(told({Arg::loop(i), Arg::integer(4), Arg::integer(4)}, "split"), {"a word as argument 3, found a number"});
-  says(told({Arg::loop(i), Arg::text("four"), Arg::text("guard")}, "split"), {"a number as argument 2, found a word"});
+  says(told({Arg::loop(i), Arg::stage(1), Arg::integer(1)}, "prefetch"), {"a tensor as argument 2 (tensor), found a stage"});
+  says(told({Arg::loop(i), Arg::integer(4), Arg::integer(4)}, "split"), {"a word as argument 3 (tail), found a number"});
+  says(told({Arg::loop(i), Arg::text("four"), Arg::text("guard")}, "split"), {"a number as argument 2 (factor), found a word"});
   says(told({Arg::loop(i), Arg::integer(4), Arg::text("ragged")}, "split"),
        {"a tail: guard, predicate, shift, pad, peel or exact", "\"ragged\""});
-  says(told({Arg::loop(i), Arg::text("middle")}, "peel"), {"first, last or both", "\"middle\""});
+  says(told({Arg::loop(i), Arg::text("middle")}, "peel"), {"an end: first, last or both", "\"middle\""});
+  says(told({Arg::loop(i), Arg::loop(i)}, "reverse"), {"reverse: expected at most 1 argument, found 2"});
+  says(told({Arg::loop(i), Arg::integer(4), Arg::text("guard"), Arg::text("kept")}, "split"), {"a handle: keep", "\"kept\""});
+  says(told({Arg::loop(i), Arg::map({}, {ir::index(0), ir::index(1)})}, "partition"), {"one point, an index"});
+  says(told({Arg::map({}, {ir::index(0)})}, "assume"), {"one condition, found something else"});
+  says(told({Arg::integer(1)}, "specialize"), {"a condition as argument 1 (condition), found a number"});
+  says(told({Arg::stage(1), Arg::text("attic")}, "set_scope"),
+       {"store_in: expected a scope: global, stack, shared, registers, fragment or tile", "\"attic\""});
   const ir::Id A = program.program.arguments[0].id, product = t.s[t.product].id();
   const auto filled = [&](std::vector<Expr> fill) {
     return told(
         {Arg::buffer(A), Arg::place(Scope::global), Arg::integer(1), Arg::map({}, std::move(fill)), Arg::stage(product)},
         "cache_read");
   };
+  says(told({Arg::buffer(A), Arg::place(Scope::global), Arg::integer(1)}, "cache_read"),
+       {"a value as argument 4 (fill value), found a step of 3 arguments"});
+  says(told({Arg::buffer(A), Arg::place(Scope::global), Arg::integer(0)}, "cache_read"),
+       {"at least one stage that reads A, found none"});
   says(filled({}), {"one fill value, found 0"});
   says(filled({ir::int_const(i32, 3)}), {"a fill value of type f32, found 3i32 of type i32"});
   CHECK(told({Arg::loop(i), Arg::integer(4), Arg::text("guard")}, "split") == "");

@@ -438,7 +438,7 @@ TEST_CASE("stages of several values, with a fill, in lanes") {
   lanes[y].vectorize(lanes[y].nest()[0]);
   says(refusal(lanes, [&] { lanes[y].tensorize(lanes[y].nest()[1], copy); }),
        {"a tensorized loop outside of vectorized and tensorized ones", "found j of y inside i of y, vectorized"});
-  says(refusal(s, [&] { s[y].store_in(Scope::stack); }), {"set_scope"});
+  says(refusal(s, [&] { s[y].store_in(Scope::stack); }), {"store_in"});
 }
 
 namespace {

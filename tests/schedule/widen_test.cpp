@@ -77,7 +77,8 @@ TEST_CASE("refused: what the type does not hold, who reads it unconverted, other
   CHECK(says(refused([&] { panel.widen(i64); }), "expected readers of A_cache_cache that convert it to i64 or wider"));
   CHECK(says(refused([&] { rows.widen(i16); }), "expected readers of A_cache that convert it to i16 or wider"));
   CHECK(says(refused([&] { t.s[t.C].widen(i64); }), "expected a copy that cache_read made, found C"));
-  CHECK(says(refused([&] { panel.widen(bool_); }), "expected a type that storage has, i8 to f64, found bool"));
+  CHECK(says(refused([&] { panel.widen(bool_); }),
+             "expected a type: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32 or f64, found \"bool\""));
   Narrow f(f16, bf16, f32, f32);
   Stage halves = f.s.cache_read(f.A, {f.s[f.C]}, Scope::global);
   CHECK(says(refused([&] { halves.widen(bf16); }), "expected a type that holds every f16 of A_cache, found bf16"));

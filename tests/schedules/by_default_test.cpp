@@ -435,7 +435,7 @@ TEST_CASE("by default: what is computed inside of a recurrence is a thread's on 
   CHECK(number.has("lstm_state", "one thread"));
   number.same({{5, 2}, {2, 4, 3}, {3, 4, 3}, {5, 3}});
   const Scheduled symbol = layer(H);
-  CHECK(symbol.by.choices.text().find("no launches (set_scope expects a constant size for lstm_gates in "
+  CHECK(symbol.by.choices.text().find("no launches (store_in expects a constant size for lstm_gates in "
                                       "stack") != std::string::npos);
 }
 

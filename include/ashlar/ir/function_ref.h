@@ -13,14 +13,23 @@ class FunctionRef<R(A...)> {
  public:
   template <class F>
     requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef> && std::is_invocable_r_v<R, F&, A...>)
-  FunctionRef(F&& f)
-      : object_(const_cast<void*>(static_cast<const void*>(__builtin_addressof(f)))), call_([](void* object, A... a) -> R {
-          return (*static_cast<std::remove_reference_t<F>*>(object))(static_cast<A&&>(a)...);
-        }) {}
-  R operator()(A... a) const { return call_(object_, static_cast<A&&>(a)...); }
+  FunctionRef(F&& f) {
+    using Callee = std::remove_reference_t<F>;
+    if constexpr (std::is_function_v<Callee>)
+      callee_ = reinterpret_cast<void*>(&f);
+    else
+      callee_ = const_cast<void*>(static_cast<const void*>(__builtin_addressof(f)));
+    call_ = [](void* callee, A... a) -> R {
+      if constexpr (std::is_function_v<Callee>)
+        return reinterpret_cast<Callee*>(callee)(static_cast<A&&>(a)...);
+      else
+        return (*static_cast<Callee*>(callee))(static_cast<A&&>(a)...);
+    };
+  }
+  R operator()(A... a) const { return call_(callee_, static_cast<A&&>(a)...); }
 
  private:
-  void* object_;
+  void* callee_;
   R (*call_)(void*, A...);
 };
 

@@ -43,8 +43,6 @@ struct CppText {
 // `algorithm`: the program before the first of the steps, which are applied again for the names they need.
 CppText cpp_text(const ir::Program& algorithm, const std::vector<Step>&, const Target&, std::string_view function);
 
-bool has_cpp_form(std::string_view primitive);
-
 std::uint64_t trace_hash(const std::vector<Step>&);  // of the steps, their arguments and results; not of their places
 
 }  // namespace ashlar::schedule

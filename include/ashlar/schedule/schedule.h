@@ -36,6 +36,7 @@ struct Async;
 namespace schedule {
 struct Scheduled;
 struct Arg;
+struct Primitive;
 }  // namespace schedule
 namespace lang {
 struct Built;
@@ -230,17 +231,17 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
   Stage fold(int dim, Factor, Where = Where::current()) const;          // a ring: row d of it in slot d % Factor
 
   // storage
-  Stage store_in(Scope, Where = Where::current()) const;         // set_scope: which memory it lies in
+  Stage store_in(Scope, Where = Where::current()) const;         // which memory it lies in
   Stage align(int dim, Factor, Where = Where::current()) const;  // rounds the stored extent up to a multiple
   Stage widen(Type, Where = Where::current()) const;             // of a copy: holds what readers convert to
   Stage stream_store(Where = Where::current()) const;            // of an output: past the caches
   template <class F>
-  Stage transform_layout(F&& map, Where w = Where::current()) const {  // set_layout: element (i, j) lies at map(i, j)
+  Stage transform_layout(F&& map, Where w = Where::current()) const {  // element (i, j) lies at map(i, j)
     std::vector<Expr> vars, exprs;
     detail::map_of(map, vars, exprs);
     return set_layout_(vars, exprs, w);
   }
-  // A set_layout that permutes what is stored, [](Var r, Var c) { return at(r, c ^ (r % 4 * 8)); }: no storage is added.
+  // A layout that permutes what is stored, [](Var r, Var c) { return at(r, c ^ (r % 4 * 8)); }: no storage is added.
   template <class F>
   Stage swizzle(F&& map, Where w = Where::current()) const {
     std::vector<Expr> vars, exprs;
@@ -249,7 +250,7 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
   }
   // The storage of a component (0 for a stage of one value) lacks a dimension that its value does not depend on.
   Stage drop_dim(int component, int dim, Where = Where::current()) const;
-  // A set_layout that leaves `by` elements free behind each row of a dimension: row r of 32 starts at r * (32 + by).
+  // A layout that leaves `by` elements free behind each row of a dimension: row r of 32 starts at r * (32 + by).
   Stage pad(int dim, Factor by, Where = Where::current()) const;
   Stage prefetch(Loop, StageRef, Factor ahead, Where = Where::current()) const;  // asks for what is read `ahead` later
   // A pipeline of two stages around a load: what it computes for the next iteration of the loop where it is placed is computed
@@ -316,9 +317,11 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
   std::vector<Stage> distribute_(std::size_t expected, Where) const;
   Stage set_layout_(const std::vector<Expr>& vars, const std::vector<Expr>& map, Where) const;
   Stage swizzle_(const std::vector<Expr>& vars, const std::vector<Expr>& map, Where) const;
-  const std::vector<ir::Id>& apply(const char* primitive, std::vector<schedule::Arg>, Where) const;
-  schedule::Arg own(Loop, const char* primitive, Where) const;  // a loop of this stage
-  schedule::Arg any(Loop, const char* primitive, Where) const;  // a loop of this schedule
+  const std::vector<ir::Id>& apply(const schedule::Primitive&, std::vector<schedule::Arg>, Where) const;
+  Stage done(const schedule::Primitive&, std::vector<schedule::Arg>, Where) const;  // which gives out no handle
+  schedule::Arg own(Loop, const schedule::Primitive&, Where) const;                 // a loop of this stage
+  schedule::Arg any(Loop, const schedule::Primitive&, Where) const;                 // a loop of this schedule
+  schedule::Arg any(Loop, const char* call, Where) const;
   static ir::Id buffer_of(const detail::ScheduleState&, StageRef, const char* primitive, Where);
 
   ir::Id id_ = 0;

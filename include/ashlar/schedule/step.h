@@ -73,6 +73,7 @@ struct Step {
   std::string primitive;
   std::vector<Arg> args;
   Where where = {};
+  const char* call = nullptr;   // the call that made it, where it makes others too (tile, vectorize by lanes); not saved
   std::size_t variant = 0;      // of which variant, numbered from 1 in the order they were made; 0: the general schedule
   std::string place;            // "matmul.cpp:31": where it was written, kept when it is saved and replayed
   std::vector<ir::Id> results;  // loops or stages it made, filled by apply

@@ -147,16 +147,16 @@ Place place_alloc(ir::Kernel& k, const ir::Program& p, const ir::Stmt& alloc, Id
   if (b.scope == Scope::registers || b.scope == Scope::stack) {
     const bool registers = b.scope == Scope::registers;
     if (!constant)
-      refuse("set_scope", "a constant size for " + b.name + " in Scope::" + b.scope.name, ir::text(kb.elements) + " elements",
+      refuse("store_in", "a constant size for " + b.name + " in Scope::" + b.scope.name, ir::text(kb.elements) + " elements",
              alloc.where);
     if (!registers && count * b.type.bytes() > options.stack_limit)
-      refuse("set_scope", "at most " + std::to_string(options.stack_limit) + " bytes for " + b.name + " in Scope::stack",
+      refuse("store_in", "at most " + std::to_string(options.stack_limit) + " bytes for " + b.name + " in Scope::stack",
              std::to_string(count * b.type.bytes()) + " bytes", alloc.where);
     kb.storage = registers ? ir::Storage::registers : ir::Storage::stack;
     kb.per_worker = false;
   } else if (b.scope == Scope::shared) {
     if (!constant)
-      refuse("set_scope", "a constant size for " + b.name + " in Scope::shared", ir::text(kb.elements) + " elements",
+      refuse("store_in", "a constant size for " + b.name + " in Scope::shared", ir::text(kb.elements) + " elements",
              alloc.where);
     kb.storage = ir::Storage::shared;
     kb.per_worker = false;

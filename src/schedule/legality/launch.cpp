@@ -347,7 +347,7 @@ void finish_launches(Context& c) {
     auto takes = [&](std::int64_t bytes, const std::string& name, Where where) {
       shared_bytes += (bytes + shared_unit - 1) / shared_unit * shared_unit;
       if (shared_bytes > launch.device.shared_bytes)
-        ashlar::refuse("set_scope",
+        ashlar::refuse("store_in",
                        "at most " + std::to_string(launch.device.shared_bytes) + " bytes of shared memory in a block of " +
                            launch.device.name,
                        std::to_string(shared_bytes) + " with " + name, where);
@@ -359,7 +359,7 @@ void finish_launches(Context& c) {
       for (const Expr& e : analysis::storage_extents(p, s.id)) {
         const auto n = e.empty() ? std::nullopt : analysis::constant_max(e, analysis::facts_of_arguments(p));
         if (!n)
-          ashlar::refuse("set_scope",
+          ashlar::refuse("store_in",
                          "a constant size for " + b.name + " in Scope::shared (place it inside a tile of constant extent)",
                          e.empty() ? "an extent without bound" : "an extent of " + ir::text(e), b.where);
         bytes *= std::max<std::int64_t>(0, *n);
@@ -374,7 +374,7 @@ void finish_launches(Context& c) {
     const Stmt* alloc = ir::alloc_of(p, id);
     if (!alloc) continue;
     if (gpu && (b.scope == Scope::registers || b.scope == Scope::stack) && ir::path_to(p, alloc->id).size() == 1)
-      ashlar::refuse("set_scope",
+      ashlar::refuse("store_in",
                      b.name + " computed inside a launch, since Scope::" + b.scope.name +
                          " belongs to a thread (compute_at, or Scope::global)",
                      "it is computed in a launch of its own", b.where);
@@ -382,7 +382,7 @@ void finish_launches(Context& c) {
     bool inside = false;
     for (const Stmt* s : ir::path_to(p, alloc->id)) inside = inside || bound(*s);
     if (!inside)
-      ashlar::refuse("set_scope", b.name + " computed inside a loop bound to blocks, since Scope::shared belongs to a block",
+      ashlar::refuse("store_in", b.name + " computed inside a loop bound to blocks, since Scope::shared belongs to a block",
                      "it is computed outside of any", b.where);
   }
 }

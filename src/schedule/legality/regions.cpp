@@ -12,6 +12,7 @@
 #include <ashlar/analysis/reads.h>
 #include "schedule/legality/inside.h"
 #include "schedule/legality/legality.h"
+#include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
 
@@ -513,7 +514,7 @@ void prove_reads_of(Context& c, const ir::Stage& stage, const analysis::Domains&
                 ? "(&& and || read both sides, select(a, b, false) reads b where a holds; or clamp the index)"
                 : "(clamp the index, use a boundary, or state a fact of the Symbols)";
         c.unproved(Obligation::cover,
-                   {c.step.primitive.empty() ? "read" : c.step.primitive, "reads of " + b.name + " inside of it " + bound,
+                   {c.step.primitive.empty() ? "read" : spelling_of(c.step), "reads of " + b.name + " inside of it " + bound,
                     stage.name + " reads " + b.name + " at " + ir::text(e) + " in dimension " + std::to_string(d) +
                         (proof.answer == analysis::Answer::refuted ? ", " : ", perhaps ") + side +
                         ir::text(side[0] == 'b' ? begin : end) + (from_data ? analysis::wraps_where(e, here) : ""),

@@ -7,6 +7,7 @@
 #include <ashlar/analysis/regions.h>
 
 #include "schedule/legality/legality.h"
+#include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
 
@@ -68,7 +69,7 @@ void prove_targets(Context& c, const ir::Stage& stage, const Facts& at_steps) {
         const bool defined = c.step.primitive.empty();
         const Where line = ir::is(e, ir::Op::load) || ir::is(e, ir::Op::cast) ? e.node()->where : stage.where;
         c.unproved(Obligation::cover,
-                   {defined ? "scatter" : c.step.primitive,
+                   {defined ? "scatter" : spelling_of(c.step),
                     "puts into " + stage.name + " inside of it (clamp the index, promise in_range, or drop points by put_if)",
                     ir::text(e) + " in dimension " + std::to_string(d) +
                         (proof.answer == analysis::Answer::refuted ? ", " : ", perhaps ") + side +
@@ -94,7 +95,7 @@ void prove_steps_apart(Context& c, const Stmt& loop, const std::string& expected
   const std::string name = p.buffer(stage.buffers.front()).name;
   for (Id b : stage.buffers)
     if (!p.buffer(b).layout.map.empty())
-      c.refuse("a scatter into storage as it was defined (move this call before set_layout, fold or swizzle)",
+      c.refuse("a scatter into storage as it was defined (move this call before transform_layout, fold or swizzle)",
                p.buffer(b).name + ", whose layout was set");
   ir::walk(loop.body, [&](const Stmt& block) {
     if (block.kind != Stmt::Kind::block || block.stage != stage.id) return;

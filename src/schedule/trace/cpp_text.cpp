@@ -18,11 +18,9 @@
 namespace ashlar::schedule {
 namespace {
 
-struct NoForm {};  // this step is no call of the language with the handles there are
-
 using Kind = CppText::Kind;
 
-class Writer {
+class Writer final : public CppCall {
  public:
   explicit Writer(const Program& algorithm, const Target& target) : target_(target) {
     sides_.push_back({{algorithm, {}, {}, {}}, StepKeys(algorithm), {}, 0, ""});
@@ -30,17 +28,16 @@ class Writer {
 
   CppText run(const std::vector<Step>& steps, std::string_view function);
 
-  // What forms are made of.
-  std::string own(const Arg& loop) { return stage(nest_of(program(), check(loop).id).stage); }  // whose call it is
-  std::string loop(const Arg& a);
-  std::string stage(Id);      // "s[C]", "C_cache": calls stand behind it
-  std::string stage_ref(Id);  // "C", "C_cache": as an argument
-  std::string buffer_ref(Id);
-  std::string map(const Arg&);
-  std::string point(const Expr&);
-  std::string intrinsic(const ir::Intrinsic&);
-  const Program& program() const { return side().scheduled.program; }
-  std::string schedule() { return at_ ? names_.use(side().handle) : own_name_; }
+  std::string own(const Arg& loop) override { return stage(nest_of(program(), check(loop).id).stage); }
+  std::string loop(const Arg& a) override;
+  std::string stage(Id) override;
+  std::string stage_ref(Id) override;
+  std::string buffer_ref(Id) override;
+  std::string map(const Arg&) override;
+  std::string point(const Expr&) override;
+  std::string intrinsic(const ir::Intrinsic&) override;
+  const Program& program() const override { return side().scheduled.program; }
+  std::string schedule() override { return at_ ? names_.use(side().handle) : own_name_; }
 
  private:
   const Stmt& check(const Arg& a) const {
@@ -54,7 +51,8 @@ class Writer {
   bool declare_copy(const ir::Stage&, Id loop);
   void bind(cpp::Line&, Id id, const std::string& name, const std::string& of);
   cpp::Line statement(const Step&, const Step* next, bool& takes_next);
-  void results(cpp::Line&, const Step&, const std::string& hint);
+  void results(cpp::Line&, const Step&);
+  Gives gives_of(const Step&);
 
   struct Side {  // the general schedule, or a variant: each by itself
     Scheduled scheduled;
@@ -229,179 +227,7 @@ bool Writer::declare(Id loop) {
   return true;
 }
 
-// ---- the forms -------------------------------------------------------------------------------------------------------------
-
-std::string number(const Arg& a) { return std::to_string(a.value); }
-
-std::string scope(const Arg& a) {
-  for (const Scope* own : {&Scope::global, &Scope::stack, &Scope::shared, &Scope::registers, &Scope::fragment, &Scope::tile})
-    if (a.scope == *own && a.word == own->name) return "Scope::" + a.word;
-  const Scope::Limits& l = a.scope.limits;
-  return "Scope{" + cpp::quoted(a.scope.name) + ", {" + std::to_string(l.bytes) + ", " + std::to_string(l.align) + ", " +
-         std::to_string(l.address_space) + ", " + cpp::quoted(l.c_qualifier) + "}}";
-}
-
-std::string list(Writer& w, const Step& s, std::size_t from, std::string (Writer::*item)(Id)) {
-  std::string text;
-  for (std::size_t k = from; k < s.args.size(); ++k) text += (k > from ? ", " : "") + (w.*item)(s.args[k].id);
-  return "{" + text + "}";
-}
-
-std::string tail(const Arg& a) { return a.word == "guard" ? "" : ", Tail::" + a.word; }
-
-using Write = std::string (*)(Writer&, const Step&);
-
-// Of a loop: s[C].name(loop).
-#define ASHLAR_OF_LOOP(name) [](Writer& w, const Step& s) { return w.own(s.args[0]) + "." name "(" + w.loop(s.args[0]) + ")"; }
-// Of a stage: s[C].name().
-#define ASHLAR_OF_STAGE(name) [](Writer& w, const Step& s) { return w.stage(s.args[0].id) + "." name "()"; }
-#define ASHLAR_AT_LOOP(name) \
-  [](Writer& w, const Step& s) { return w.stage(s.args[0].id) + "." name "(" + w.loop(s.args[1]) + ")"; }
-#define ASHLAR_OF_NUMBERS(name)                                                                       \
-  [](Writer& w, const Step& s) {                                                                      \
-    return w.stage(s.args[0].id) + "." name "(" + number(s.args[1]) + ", " + number(s.args[2]) + ")"; \
-  }
-#define ASHLAR_OF_MAP(name) \
-  [](Writer& w, const Step& s) { return w.stage(s.args[0].id) + "." name "(" + w.map(s.args[1]) + ")"; }
-
-constexpr std::size_t any_count = 1000;
-struct Form {
-  const char* primitive;
-  std::size_t most;  // arguments that the call says
-  Write write;
-};
-constexpr Form forms[] = {
-    {"split", 3,
-     [](Writer& w, const Step& s) {
-       return w.own(s.args[0]) + ".split(" + w.loop(s.args[0]) + ", " + number(s.args[1]) + tail(s.args[2]) + ")";
-     }},
-    {"split_parts", 3,
-     [](Writer& w, const Step& s) {
-       return w.own(s.args[0]) + ".split(" + w.loop(s.args[0]) + ", Parts{" + number(s.args[1]) + "}" + tail(s.args[2]) + ")";
-     }},
-    {"fuse", 2,
-     [](Writer& w, const Step& s) { return w.own(s.args[0]) + ".fuse(" + w.loop(s.args[0]) + ", " + w.loop(s.args[1]) + ")"; }},
-    {"skew", 3,
-     [](Writer& w, const Step& s) {
-       return w.own(s.args[0]) + ".skew(" + w.loop(s.args[0]) + ", " + w.loop(s.args[1]) + ", " + number(s.args[2]) + ")";
-     }},
-    {"reorder", any_count,
-     [](Writer& w, const Step& s) {
-       if (s.args.empty()) throw NoForm{};
-       std::string loops;
-       for (const Arg& a : s.args) loops += (loops.empty() ? "" : ", ") + w.loop(a);
-       return w.own(s.args[0]) + ".reorder(" + loops + ")";
-     }},
-    {"peel", 2,
-     [](Writer& w, const Step& s) {
-       const std::string& which = s.args[1].word;
-       return w.own(s.args[0]) + ".peel(" + w.loop(s.args[0]) + (which == "both" ? ")" : ", Peel::" + which + ")");
-     }},
-    {"partition", 2,
-     [](Writer& w, const Step& s) {
-       return w.own(s.args[0]) + ".partition(" + w.loop(s.args[0]) + ", " + w.point(s.args[1].exprs.at(0)) + ")";
-     }},
-    {"reverse", 1, ASHLAR_OF_LOOP("reverse")},
-    {"tighten", 1, ASHLAR_OF_LOOP("tighten")},
-    {"unroll", 1, ASHLAR_OF_LOOP("unroll")},
-    {"unroll_and_jam", 1, ASHLAR_OF_LOOP("unroll_and_jam")},
-    {"vectorize", 1, ASHLAR_OF_LOOP("vectorize")},
-    {"parallel", 1, ASHLAR_OF_LOOP("parallel")},
-    {"bind", 2,
-     [](Writer& w, const Step& s) {
-       return w.own(s.args[0]) + ".bind(" + w.loop(s.args[0]) + ", gpu::" + s.args[1].word + ")";
-     }},
-    {"vthread", 1, ASHLAR_OF_LOOP("vthread")},
-    {"cross_thread_reduce", 1, ASHLAR_OF_LOOP("cross_thread_reduce")},
-    {"pipeline", any_count,
-     [](Writer& w, const Step& s) {
-       return w.own(s.args[0]) + ".pipeline(" + w.loop(s.args[0]) + ", {.stages = " + number(s.args[1]) +
-              ", .loads = " + list(w, s, 3, &Writer::stage) + (s.args[2].value == 1 ? ", .async_copy = true})" : "})");
-     }},
-    {"double_buffer", 1, ASHLAR_OF_STAGE("double_buffer")},
-    {"compute_at", 2, ASHLAR_AT_LOOP("compute_at")},
-    {"compute_root", 1, ASHLAR_OF_STAGE("compute_root")},
-    {"inline", 1, ASHLAR_OF_STAGE("inline_")},
-    {"store_at", 2, ASHLAR_AT_LOOP("store_at")},
-    {"slide", 2, ASHLAR_AT_LOOP("slide")},
-    {"fold", 3, ASHLAR_OF_NUMBERS("fold")},
-    {"fuse_into", 2, ASHLAR_AT_LOOP("fuse_into")},
-    {"fuse_siblings", 2, ASHLAR_AT_LOOP("fuse_siblings")},
-    {"clone", any_count,
-     [](Writer& w, const Step& s) {
-       return w.schedule() + ".clone(" + w.stage_ref(s.args[0].id) + ", " + list(w, s, 1, &Writer::stage_ref) + ")";
-     }},
-    {"cache_read", any_count,
-     [](Writer& w, const Step& s) {
-       const bool fills = s.args[2].value != 0;
-       std::string text = w.schedule() + ".cache_read(" + w.buffer_ref(s.args[0].id) + ", " +
-                          list(w, s, fills ? 4 : 3, &Writer::stage_ref) + ", " + scope(s.args[1]);
-       if (!fills) return text + ")";
-       std::string fill;
-       if (!cpp::constant(s.args[3].exprs.at(0), fill)) throw NoForm{};
-       return text + ", " + fill + ")";
-     }},
-    {"cache_write", 2,
-     [](Writer& w, const Step& s) {
-       return w.schedule() + ".cache_write(" + w.stage_ref(s.args[0].id) + ", " + scope(s.args[1]) + ")";
-     }},
-    {"set_layout", 2, ASHLAR_OF_MAP("transform_layout")},
-    {"swizzle", 2, ASHLAR_OF_MAP("swizzle")},
-    {"align", 3, ASHLAR_OF_NUMBERS("align")},
-    {"drop_dim", 3, ASHLAR_OF_NUMBERS("drop_dim")},
-    {"set_scope", 2, [](Writer& w, const Step& s) { return w.stage(s.args[0].id) + ".store_in(" + scope(s.args[1]) + ")"; }},
-    {"widen", 2, [](Writer& w, const Step& s) { return w.stage(s.args[0].id) + ".widen(" + s.args[1].word + ")"; }},
-    {"pack_argument", 2,
-     [](Writer& w, const Step& s) {
-       return w.schedule() + ".pack_argument(" + w.buffer_ref(s.args[0].id) + ", " + w.map(s.args[1]) +
-              (w.program().buffer(s.args[0].id).role == ir::Role::constant ? ", Pack::at_entry)" : ", Pack::by_caller)");
-     }},
-    {"roll", 3,
-     [](Writer& w, const Step& s) {
-       std::string text;
-       const auto name = [&](Id id, const std::string&) { return id == s.args[2].vars[0] ? std::string("old") : "now"; };
-       if (s.args[2].vars.size() != 2 || !cpp::expression(s.args[2].exprs.at(0), name, text)) throw NoForm{};
-       return w.stage(s.args[0].id) + ".roll(" + w.stage_ref(s.args[1].id) + ", [](Expr old, Expr now) { return " + text +
-              "; })";
-     }},
-    {"rfactor", 3,
-     [](Writer& w, const Step& s) {
-       return w.stage(s.args[0].id) + ".rfactor(" + w.loop(s.args[1]) + (s.args.size() > 2 ? ", Place::first)" : ")");
-     }},
-    {"cut", 3,
-     [](Writer& w, const Step& s) {
-       return w.stage(s.args[0].id) + ".cut(" + w.loop(s.args[1]) + ", " + w.loop(s.args[2]) + ")";
-     }},
-    {"associative_scan", 2,
-     [](Writer& w, const Step& s) { return w.stage(s.args[0].id) + ".associative_scan(" + w.loop(s.args[1]) + ")"; }},
-    {"prefetch", 3,
-     [](Writer& w, const Step& s) {
-       return w.own(s.args[0]) + ".prefetch(" + w.loop(s.args[0]) + ", " + w.buffer_ref(s.args[1].id) + ", " +
-              number(s.args[2]) + ")";
-     }},
-    {"stream_store", 1, ASHLAR_OF_STAGE("stream_store")},
-    {"distribute", 1,
-     [](Writer& w, const Step& s) {
-       if (s.results.empty()) throw NoForm{};
-       return w.stage(s.args[0].id) + ".distribute<" + std::to_string(s.results.size()) + ">()";
-     }},
-    {"assume", 1, [](Writer& w, const Step& s) { return w.schedule() + ".assume(" + w.point(s.args[0].exprs.at(0)) + ")"; }},
-    {"injective", 1, [](Writer& w, const Step& s) { return w.schedule() + ".injective(" + w.buffer_ref(s.args[0].id) + ")"; }},
-    {"specialize", 1,
-     [](Writer& w, const Step& s) { return w.schedule() + ".specialize(" + w.point(s.args[0].exprs.at(0)) + ")"; }},
-    {"decompose_init", 1, ASHLAR_OF_LOOP("decompose_init")},
-    {"atomic", 1, ASHLAR_OF_STAGE("atomic")},
-    {"tensorize", 2,
-     [](Writer& w, const Step& s) {
-       return w.own(s.args[0]) + ".tensorize(" + w.loop(s.args[0]) + ", " + w.intrinsic(*s.args[1].intrinsic) + ")";
-     }},
-};
-
-const Form* form_of(std::string_view primitive) {
-  for (const Form& f : forms)
-    if (primitive == f.primitive) return &f;
-  return nullptr;
-}
+// ---- statements -----------------------------------------------------------------------------------------------------------
 
 std::string replayed(Step step, const std::string& on) {
   step.variant = 0;
@@ -433,14 +259,14 @@ cpp::Line Writer::statement(const Step& step, const Step* next, bool& takes_next
   const std::size_t before = lines_.size(), parameters = parameters_.size();
   try {
     if (const char* both = makes_both(step, next)) {
-      const std::string lanes = step.args.size() > 4 ? "Scalable{" + number(step.args[1]) + "}" : number(step.args[1]);
+      const std::string number = std::to_string(step.args[1].value);
+      const std::string lanes = step.args.size() > 4 ? "Scalable{" + number + "}" : number;
       line.call = own(step.args[0]) + "." + both + "(" + loop(step.args[0]) + ", " + lanes + ")";
       takes_next = true;
       return line;
     }
-    const Form* form = form_of(step.primitive);
-    if (!form || step.args.size() > form->most) throw NoForm{};
-    line.call = form->write(*this, step);
+    const CppLine write = primitive_of(step.primitive)->cpp;
+    line.call = write(*this, step);
   } catch (const NoForm&) {
     for (std::size_t k = before; k < lines_.size(); ++k)
       std::erase_if(side().handles, [&](const auto& h) {
@@ -453,23 +279,29 @@ cpp::Line Writer::statement(const Step& step, const Step* next, bool& takes_next
   return line;
 }
 
+Gives Writer::gives_of(const Step& step) {
+  Context c{side().scheduled, side().scheduled.program, target_, step, {}};
+  return traits_of(c).gives;
+}
+
 // Names for what the step gave out, which is known once it is applied.
-void Writer::results(cpp::Line& line, const Step& done, const std::string& hint) {
+void Writer::results(cpp::Line& line, const Step& done) {
   const Program& p = program();
+  const Primitive& primitive = *primitive_of(done.primitive);
   if (line.replays) return;
-  for (Id id : done.results) {
+  for (std::size_t k = 0; k < done.results.size(); ++k) {
+    const Id id = done.results[k];
     if (p.stages.count(id)) {
       bind(line, id, p.stage(id).name, "");
       line.type = done.results.size() == 1 ? "Stage" : "auto";
     } else {
       const Stmt& l = *ir::find(p, id);
-      std::string end = hint;
-      if (hint == "both") end = line.binds.empty() ? "first" : "last";
+      const std::string end = primitive.handle ? primitive.handle(done, k) : "";
       bind(line, id, p.axis(l.axis).name + (end.empty() ? "" : "_" + end), p.stage(nest_of(p, id).stage).name);
       line.type = done.results.size() == 1 ? "Loop" : "auto";
     }
   }
-  const bool several = done.primitive == "distribute";  // as many as were asked for, one too
+  const bool several = gives_of(done) == Gives::any_number;  // one too
   if (several) line.type = "auto";
   line.single = done.results.size() == 1 && !several;
 }
@@ -509,10 +341,10 @@ CppText Writer::run(const std::vector<Step>& steps, std::string_view function) {
     const Step done = side().scheduled.trace.back();
     if (takes_next)
       ++k;
-    else if (done.primitive == "specialize")
+    else if (gives_of(done) == Gives::variant)
       specialised(line, done);
     else
-      results(line, done, done.primitive == "peel" ? done.args[1].word : done.primitive == "partition" ? "beyond" : "");
+      results(line, done);
     lines_.push_back(std::move(line));
   }
   const std::vector<std::string> statements = names_.written(lines_);
@@ -540,8 +372,6 @@ CppText cpp_text(const ir::Program& algorithm, const std::vector<Step>& steps, c
                  std::string_view function) {
   return Writer(algorithm, target).run(steps, function);
 }
-
-bool has_cpp_form(std::string_view primitive) { return form_of(primitive) != nullptr; }
 
 std::uint64_t trace_hash(const std::vector<Step>& trace) {
   std::vector<Step> steps = trace;

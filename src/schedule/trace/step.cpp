@@ -183,8 +183,13 @@ std::string show(const Scheduled& s, const Arg& a) {
 }  // namespace
 
 std::string call_text(const Scheduled& s, const Step& step) {
-  std::string t = step.primitive + "(";
-  for (std::size_t k = 0; k < step.args.size(); ++k) t += (k ? ", " : "") + show(s, step.args[k]);
+  const Primitive& primitive = *primitive_of(step.primitive);
+  const std::vector<const Parameter*> parameters = primitive.parameters.of(step);
+  std::string t = std::string(primitive.spelling) + "(";
+  for (std::size_t k = 0; k < step.args.size(); ++k) {
+    const bool count = step.args[k].kind == Arg::Kind::integer;  // "Parts{4}"
+    t += (k ? ", " : "") + (count ? spelled(*parameters[k], step.args[k]) : show(s, step.args[k]));
+  }
   return t + ")";
 }
 

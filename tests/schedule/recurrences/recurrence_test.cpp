@@ -68,7 +68,7 @@ TEST_CASE("steps for which a recurrence is no plain stage say so") {
   Recurrence u("smooth", true);
   auto [r, t] = u.loops();
   says(refusal(u.s, [&] { u.s[u.y].inline_(); }),
-       {"inline: expected a stage that does not read itself, found y, a recurrence (compute_at places it)"});
+       {"inline_: expected a stage that does not read itself, found y, a recurrence (compute_at places it)"});
   says(refusal(u.s, [&] { u.s[u.y].drop_dim(0, 0); }), {"drop_dim: expected a stage that does not read itself, found y"});
   says(refusal(u.s, [&] { u.s.cache_read(u.y, {u.y}, Scope::global); }),
        {"cache_read: expected a stage that does not read itself, found y, a recurrence (name its other readers)"});

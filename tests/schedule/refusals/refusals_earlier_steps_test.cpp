@@ -30,7 +30,7 @@ TEST_CASE("cache_write and rfactor come before the kinds of loops") {
   q.s[q.product].pipeline(qo, {.stages = 2, .loads = {a}});
   says(refusal(q.s, [&, qi = qi] { q.s[q.product].rfactor(qi); }),
        {"loops without a kind yet (move this call before pipeline)", "found ko of product"});
-  says(refusal(q.s, [&] { a.inline_(); }), {"inline: expected a stage that no pipeline loads", "found"});
+  says(refusal(q.s, [&] { a.inline_(); }), {"inline_: expected a stage that no pipeline loads", "found"});
 }
 
 TEST_CASE("nothing is computed inside vectorized loops") {
@@ -101,7 +101,7 @@ TEST_CASE("virtual threads stand outside of vectors, cores belong to processors,
 TEST_CASE("memory, tiles and loops that are not there") {
   Product p;
   says(refusal(p.s, [&] { p.s[p.product].store_in(Scope::fragment); }),
-       {"set_scope: expected a scope of this target: global, stack, registers, found fragment", "which promises no warps"});
+       {"store_in: expected a scope of this target: global, stack, registers, found fragment", "which promises no warps"});
   says(refusal(p.s, [&] { p.s[p.product].store_in(Scope::tile); }), {"expected a scope of this target", "found tile"});
   says(refusal(p.s, [&] { (void)p.s[p.product].init(); }),
        {"init: expected a stage whose init was taken out (decompose_init), found product"});

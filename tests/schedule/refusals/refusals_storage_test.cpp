@@ -79,7 +79,7 @@ TEST_CASE("storage choices belong to stages with storage of their own, maps to d
   try {
     schedule::finish(t.s.scheduled(), t.s.target());
     FAIL("a stack buffer without a constant size was accepted");
-  } catch (const RefusalError& e) { says(e.refusal.text(), {"set_scope", "a constant size for product in stack"}); }
+  } catch (const RefusalError& e) { says(e.refusal.text(), {"store_in", "a constant size for product in stack"}); }
 }
 
 TEST_CASE("cache_write leaves the spatial loops to the copy, and says where the others went") {
@@ -88,7 +88,7 @@ TEST_CASE("cache_write leaves the spatial loops to the copy, and says where the 
   const Loop k = t.s[t.product].reduction();
   const Stage made = t.s.cache_write(t.product, Scope::global);
   says(refusal(t.s, [&] { t.s[t.product].unroll(k); }),
-       {"k of product, which went to product_cache by cache_write at refusals_storage_test.cpp:"});
+       {"k of product, which went to product_cache by cache_write at storage_test.cpp:"});
   t.s[t.product].split(i, 4);
   made.compute_at(j);
   CHECK(made.reduction().label() == "k");
@@ -103,14 +103,14 @@ TEST_CASE("what a scope can hold is checked when the schedule is complete") {
   const lang::Built built = lang::build_program("p", {x, y});
   for (const auto& [place, most] : {std::pair{Scope::stack, "262144"}, {Scope::registers, "16384"}}) {
     Schedule s(built, Target::parse("x86-64"));
-    const std::string here = "refusals_storage_test.cpp:" + std::to_string(__LINE__ + 1);
+    const std::string here = "storage_test.cpp:" + std::to_string(__LINE__ + 1);
     s[twice].store_in(place);
     const std::string expected = std::string("at most ") + most + " bytes in ";
     try {
       schedule::finish(s.scheduled(), s.target());
       FAIL("a buffer of a megabyte was accepted");
     } catch (const RefusalError& e) {
-      says(e.refusal.text(), {here.c_str(), "set_scope", expected.c_str(), "found twice of 1048576 or more"});
+      says(e.refusal.text(), {here.c_str(), "store_in", expected.c_str(), "found twice of 1048576 or more"});
     }
     s[twice].store_in(Scope::global);
     schedule::finish(s.scheduled(), s.target());
@@ -214,7 +214,7 @@ TEST_CASE("no data say where something lies, and a bool fills no numbers") {
   Product t;
   Stage copy = t.s.cache_read(t.B, {t.product}, Scope::global);
   says(refusal(t.s, [&] { copy.transform_layout([&](Var k, Var j) { return at(k, j + i32(t.A(0, 0))); }); }),
-       {"set_layout: expected a map over its own variables alone, found d1 + index(i32(A[0, 0]))"});
+       {"transform_layout: expected a map over its own variables alone, found d1 + index(i32(A[0, 0]))"});
   says(refusal(t.s, [&] { t.s.cache_read(t.A, {t.product}, Scope::global, true); }),
        {"cache_read: expected a value to fill f32 with, found a bool"});
 }

@@ -10,11 +10,14 @@
 // Legality: REASSOC, and a reducer whose identity is known; the rest (uniform loops around, constant extents inside) follows
 // from where the loop stands, and is proved again after every step. The tree is in analysis/thread_tree.h.
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
 
-void apply_cross_thread(Context& c) {
+namespace {
+
+void apply_cross_thread_reduce(Context& c) {
   // match
   Stmt& loop = c.loop(0);
   require_serial(c, loop), require_whole(c, loop);
@@ -30,4 +33,33 @@ void apply_cross_thread(Context& c) {
   prove_combined(c, loop);
 }
 
+bool draw_cross_thread_reduce(Draw& d) {
+  const auto launch = draw_root(d);
+  const Stmt* loop = !launch ? nullptr : launch->loop_where(d, [&](const Stmt& l) {
+    return l.loop_kind == ir::LoopKind::serial && d.p.axis(l.axis).reduce && (is_constant(d.p, l) || d.one_in(8));
+  });
+  d.reassociates = true;
+  return loop && d.step("cross_thread_reduce", {Arg::loop(loop->id)});
+}
+
+}  // namespace
+
+extern constexpr Primitive cross_thread_reduce_primitive{
+    .name = "cross_thread_reduce",
+    .spelling = "cross_thread_reduce",
+    .parameters = {takes::loop()},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_cross_thread_reduce,
+    .cpp = of_loop,
+    .draw = Drawing{.in_launches = 2, .draw = draw_cross_thread_reduce},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+Stage Stage::cross_thread_reduce(Loop l, Where w) const {
+  return done(schedule::cross_thread_reduce_primitive, {own(l, schedule::cross_thread_reduce_primitive, w)}, w);
+}
+
+}  // namespace ashlar

@@ -13,9 +13,13 @@
 #include <algorithm>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
+#include "schedule/primitives/devices/pipeline.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+namespace {
 
 void apply_double_buffer(Context& c) {
   // match
@@ -44,4 +48,29 @@ void apply_double_buffer(Context& c) {
   prove_pipeline(c, *loop);
 }
 
+bool draw_double_buffer(Draw& d) {
+  const auto load = draw_load(d);
+  return load && d.step("double_buffer", {Arg::stage(load->stage)});
+}
+
+}  // namespace
+
+extern constexpr Primitive double_buffer_primitive{
+    .name = "double_buffer",
+    .spelling = "double_buffer",
+    .parameters = {takes::stage()},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_double_buffer,
+    .cpp = of_stage,
+    .draw = Drawing{.in_launches = 1, .draw = draw_double_buffer},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::double_buffer(Where w) const { return done(schedule::double_buffer_primitive, {Arg::stage(id_)}, w); }
+
+}  // namespace ashlar

@@ -13,9 +13,39 @@
 #include <algorithm>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
+#include "schedule/primitives/devices/pipeline.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+// In a launch, a stage that is computed right inside a loop, in shared memory; or one that is put there first.
+std::optional<Load> draw_load(Draw& d) {
+  const auto serial = [](const Stmt& l) { return l.loop_kind == ir::LoopKind::serial; };
+  const auto launch = draw_root(d);
+  if (!launch) return {};
+  std::vector<Load> loads;
+  for (const Stmt* l : launch->loops)
+    for (const Stmt& inner : l->body)
+      if (inner.kind == Stmt::Kind::nest && serial(*l))
+        if (const ir::Stage& stage = d.p.stage(inner.stage); d.p.buffer(stage.buffers.front()).scope == Scope::shared)
+          loads.push_back({l->id, stage.id, {}});
+  if (loads.empty() || d.one_in(2)) {
+    const Stmt* l = launch->loop_where(d, serial);
+    const std::vector<Id> stages = stored_stages(d.p);
+    if (!l || stages.empty()) return {};
+    const Id stage = d.any(stages);
+    d.step("compute_at", {Arg::stage(stage), Arg::loop(l->id)});
+    d.step("set_scope", {Arg::stage(stage), Arg::place(Scope::shared)});
+    return Load{l->id, stage, {}};
+  }
+  Load load = d.any(loads);
+  for (const Load& other : loads)
+    if (other.loop == load.loop && other.stage != load.stage) load.others.push_back(other.stage);
+  return load;
+}
+
+namespace {
 
 void apply_pipeline(Context& c) {
   // match
@@ -43,4 +73,50 @@ void apply_pipeline(Context& c) {
   prove_pipeline(c, loop);
 }
 
+std::string line_of_pipeline(CppCall& w, const Step& s) {
+  const std::string loads = stages_from(w, s, 3, &CppCall::stage), loop = w.loop(s.args[0]);
+  return w.own(s.args[0]) + ".pipeline(" + loop + ", {.stages = " + std::to_string(s.args[1].value) + ", .loads = " + loads +
+         (s.args[2].value == 1 ? ", .async_copy = true})" : "})");
+}
+
+// Of all loads of a loop some.
+bool draw_pipeline(Draw& d) {
+  const auto load = draw_load(d);
+  if (!load) return false;
+  std::vector<Arg> args{Arg::loop(load->loop), Arg::integer(d.between(2, 4)), Arg::integer(d.one_in(2)),
+                        Arg::stage(load->stage)};
+  for (const Id other : load->others)
+    if (d.one_in(2)) args.push_back(Arg::stage(other));
+  return d.step("pipeline", std::move(args));
+}
+
+}  // namespace
+
+extern constexpr Primitive pipeline_primitive{
+    .name = "pipeline",
+    .spelling = "pipeline",
+    .parameters = {takes::loop(), takes::number("stages"), takes::number("async_copy"), takes::stage("load").any_number()},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_pipeline,
+    .cpp = line_of_pipeline,
+    .draw = Drawing{.in_launches = 2, .draw = draw_pipeline},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::pipeline(Loop l, const Async& how, Where w) const {
+  const schedule::Primitive& pipeline = schedule::pipeline_primitive;
+  std::vector<Arg> args{own(l, pipeline, w), Arg::integer(how.stages), Arg::integer(how.async_copy ? 1 : 0)};
+  for (const Stage& load : how.loads) {
+    if (!detail::serves(load.state_, load.id_, *state_))
+      refuse("pipeline", "a stage of this schedule", "one of another schedule", w);
+    args.push_back(Arg::stage(detail::standing(*state_, load.id_, "pipeline", w).id));
+  }
+  return done(pipeline, std::move(args), w);
+}
+
+}  // namespace ashlar

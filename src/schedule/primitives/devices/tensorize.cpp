@@ -12,14 +12,17 @@
 // Legality: the description of the intrinsic unifies with the loops (analysis/tensorize.h); legality/tensorize.cpp has the
 // rest.
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
 
+namespace {
+
 void apply_tensorize(Context& c) {
   // match
   Stmt& loop = c.loop(0);
-  const ir::Intrinsic& f = *c.expect(1, Arg::Kind::intrinsic, "an intrinsic").intrinsic;
+  const ir::Intrinsic& f = *c.arg(1).intrinsic;
   require_serial(c, loop);
   require_whole(c, loop);
   require_no_recurrence(c, c.p.stage(nest_of(c.p, loop.id).stage), "");
@@ -35,4 +38,34 @@ void apply_tensorize(Context& c) {
   loop.where = c.step.where;
 }
 
+bool draw_tensorize(Draw& d) {
+  const std::vector<const Stmt*> loops = loops_of(d.p, d.stage());
+  if (loops.empty()) return false;
+  const Stmt& loop = *d.any(loops);
+  const ir::Intrinsic* f = d.intrinsic_for(loop);
+  return f && d.step("tensorize", {Arg::loop(loop.id), Arg::call_of(*f)});
+}
+
+}  // namespace
+
+extern constexpr Primitive tensorize_primitive{
+    .name = "tensorize",
+    .spelling = "tensorize",
+    .parameters = {takes::loop(), takes::intrinsic()},
+    .traits = Traits{Reads::kept, Places::kept, Boxes::kept, Layouts::kept, Callers::kept, Gives::nothing},
+    .apply = apply_tensorize,
+    .cpp = of_loop,
+    .draw = Drawing{.often = 3, .draw = draw_tensorize},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::tensorize(Loop l, const Intrinsic& f, Where w) const {
+  return done(schedule::tensorize_primitive, {own(l, schedule::tensorize_primitive, w), Arg::call_of(f.node())}, w);
+}
+
+}  // namespace ashlar

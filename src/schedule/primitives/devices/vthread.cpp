@@ -9,9 +9,12 @@
 //
 // Legality: DISJOINT, as for bind; CAPACITY, a constant extent of at most 64.
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+namespace {
 
 void apply_vthread(Context& c) {
   // match
@@ -27,4 +30,32 @@ void apply_vthread(Context& c) {
   prove_virtual(c, loop);
 }
 
+bool draw_vthread(Draw& d) {
+  const auto launch = draw_root(d);
+  const Stmt* loop = !launch ? nullptr : launch->loop_where(d, [&](const Stmt& l) {
+    return l.loop_kind == ir::LoopKind::serial && is_constant(d.p, l) && !d.p.axis(l.axis).reduce;
+  });
+  return loop && d.step("vthread", {Arg::loop(loop->id)});
+}
+
+}  // namespace
+
+extern constexpr Primitive vthread_primitive{
+    .name = "vthread",
+    .spelling = "vthread",
+    .parameters = {takes::loop()},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_vthread,
+    .cpp = of_loop,
+    .draw = Drawing{.in_launches = 1, .draw = draw_vthread},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+Stage Stage::vthread(Loop l, Where w) const {
+  return done(schedule::vthread_primitive, {own(l, schedule::vthread_primitive, w)}, w);
+}
+
+}  // namespace ashlar

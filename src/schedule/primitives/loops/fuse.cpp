@@ -6,9 +6,12 @@
 //       block C
 //
 // A prefetch along the inner loop runs along the fused one afterwards, as many iterations ahead.
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+namespace {
 
 void apply_fuse(Context& c) {
   // match
@@ -76,4 +79,34 @@ void apply_fuse(Context& c) {
   c.consume(inner_id, inner_name, "was fused into", c.results);
 }
 
+bool draw_fuse(Draw& d) {
+  const std::vector<const Stmt*> loops = loops_of(d.p, d.stage());
+  if (loops.empty()) return false;
+  const Stmt *outer = d.any(loops), *inner = d.any(loops);
+  for (const Stmt& below : outer->body)
+    if (below.kind == Stmt::Kind::loop && !d.one_in(10)) inner = &below;
+  return d.step("fuse", {Arg::loop(outer->id), Arg::loop(inner->id)});
+}
+
+}  // namespace
+
+extern constexpr Primitive fuse_primitive{
+    .name = "fuse",
+    .spelling = "fuse",
+    .parameters = {takes::loop("outer"), takes::loop("inner")},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::handles},
+    .apply = apply_fuse,
+    .cpp = of_loop,
+    .draw = Drawing{.often = 1, .draw = draw_fuse},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+Loop Stage::fuse(Loop outer, Loop inner, Where w) const {
+  const schedule::Primitive& fuse = schedule::fuse_primitive;
+  return Loop(apply(fuse, {own(outer, fuse, w), own(inner, fuse, w)}, w)[0], state_);
+}
+
+}  // namespace ashlar

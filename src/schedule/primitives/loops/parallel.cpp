@@ -4,9 +4,12 @@
 // Legality: DISJOINT, independent iterations, with storage of their own for what is computed inside; or IDEMPOTENT, tiles that
 // overlap by Tail::shift and write the same values.
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+namespace {
 
 void apply_parallel(Context& c) {
   // match
@@ -22,4 +25,24 @@ void apply_parallel(Context& c) {
   loop.where = c.step.where;
 }
 
+}  // namespace
+
+extern constexpr Primitive parallel_primitive{
+    .name = "parallel",
+    .spelling = "parallel",
+    .parameters = {takes::loop()},
+    .traits = Traits{Reads::kept, Places::kept, Boxes::kept, Layouts::kept, Callers::kept, Gives::nothing},
+    .apply = apply_parallel,
+    .cpp = of_loop,
+    .draw = Drawing{.often = 1, .draw = [](Draw& d) { return draw_loop(d, "parallel"); }},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+Stage Stage::parallel(Loop l, Where w) const {
+  return done(schedule::parallel_primitive, {own(l, schedule::parallel_primitive, w)}, w);
+}
+
+}  // namespace ashlar

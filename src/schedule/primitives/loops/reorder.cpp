@@ -8,12 +8,25 @@
 #include <algorithm>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
 
-void apply_reorder(Context& c) {
-  // match: all named loops lie on one chain, each the only statement in the loop around it
+namespace {
+
+// All of a loop but what is in it.
+Stmt header_of(const Stmt& loop) {
+  Stmt s;
+  s.kind = loop.kind, s.id = loop.id, s.copy_of = loop.copy_of, s.where = loop.where;
+  s.axis = loop.axis, s.loop_kind = loop.loop_kind, s.part = loop.part, s.from = loop.from, s.to = loop.to;
+  s.tight = loop.tight, s.bound_to = loop.bound_to, s.intrinsic = loop.intrinsic, s.combines = loop.combines;
+  s.pipeline = loop.pipeline;
+  return s;
+}
+
+// match: the loops named, each once, in the order in which they shall stand
+std::vector<Id> wanted_of(const Context& c) {
   std::vector<Id> wanted;
   for (std::size_t k = 0; k < c.count(); ++k) {
     const Stmt& loop = c.loop(k);
@@ -22,7 +35,32 @@ void apply_reorder(Context& c) {
     wanted.push_back(loop.id);
   }
   if (wanted.size() < 2) c.refuse("at least two loops", std::to_string(wanted.size()));
-  const Stmt* top = nullptr;
+  return wanted;
+}
+
+// What stands beside the next loop, in the words of the step that put it there.
+[[noreturn]] void refuse_between(const Context& c, const Stmt& s) {
+  for (const Stmt& b : s.body)
+    if (b.kind == Stmt::Kind::nest)
+      c.refuse("loops with nothing between them", c.p.stage(b.stage).name + " is computed inside " + name_of(c.p, s) +
+                                                      " (move this call before its " +
+                                                      (b.after ? "fuse_into)" : "compute_at)"));
+  for (const Stmt& b : s.body)
+    if (b.kind == Stmt::Kind::prefetch || b.kind == Stmt::Kind::alloc)
+      c.refuse("loops with nothing between them",
+               c.p.buffer(b.buffer).name + (b.kind == Stmt::Kind::alloc ? " is stored inside " : " is prefetched inside ") +
+                   name_of(c.p, s) + " (move this call before its " +
+                   (b.kind == Stmt::Kind::alloc ? "store_at)" : "prefetch)"));
+  if (c.p.stage(nest_of(c.p, s.id).stage).scatters() && !c.p.axis(s.axis).reduce)
+    c.refuse("loops with nothing between them",
+             "inside " + name_of(c.p, s) + " the init stands beside the steps of the scatter");
+  c.refuse("loops with nothing between them",
+           "the parts of a loop that was peeled inside " + name_of(c.p, s) + " (move this call before the peel)");
+}
+
+// match: from the outermost to the innermost of them all loops, each the only statement in the loop around it
+std::vector<Stmt*> chain_of(const Context& c, const std::vector<Id>& wanted) {
+  Stmt* top = nullptr;
   for (Id id : wanted)
     if (std::all_of(wanted.begin(), wanted.end(), [&](Id other) { return other == id || encloses(c.p, id, other); }))
       top = ir::find(c.p, id);
@@ -31,57 +69,23 @@ void apply_reorder(Context& c) {
              name_of(c.p, c.loop(0)) + " and " + name_of(c.p, c.loop(1)) + " are not all on one path");
   std::vector<Stmt*> chain;
   std::size_t found = 0;
-  for (Stmt* s = const_cast<Stmt*>(top);; s = &s->body.front()) {
+  for (Stmt* s = top;; s = &s->body.front()) {
     if (s->kind != Stmt::Kind::loop) throw InternalError("loops around one another with a block between them");
     chain.push_back(s);
     found += static_cast<std::size_t>(std::count(wanted.begin(), wanted.end(), s->id));
-    if (found == wanted.size()) break;
-    if (s->body.size() != 1) {
-      for (const Stmt& b : s->body)
-        if (b.kind == Stmt::Kind::nest)
-          c.refuse("loops with nothing between them", c.p.stage(b.stage).name + " is computed inside " + name_of(c.p, *s) +
-                                                          " (move this call before its " +
-                                                          (b.after ? "fuse_into)" : "compute_at)"));
-      for (const Stmt& b : s->body)
-        if (b.kind == Stmt::Kind::prefetch || b.kind == Stmt::Kind::alloc)
-          c.refuse("loops with nothing between them",
-                   c.p.buffer(b.buffer).name + (b.kind == Stmt::Kind::alloc ? " is stored inside " : " is prefetched inside ") +
-                       name_of(c.p, *s) + " (move this call before its " +
-                       (b.kind == Stmt::Kind::alloc ? "store_at)" : "prefetch)"));
-      if (c.p.stage(nest_of(c.p, s->id).stage).scatters() && !c.p.axis(s->axis).reduce)
-        c.refuse("loops with nothing between them",
-                 "inside " + name_of(c.p, *s) + " the init stands beside the steps of the scatter");
-      c.refuse("loops with nothing between them",
-               "the parts of a loop that was peeled inside " + name_of(c.p, *s) + " (move this call before the peel)");
-    }
+    if (found == wanted.size()) return chain;
+    if (s->body.size() != 1) refuse_between(c, *s);
   }
-  // prove
-  struct Header {
-    Id id, axis, copy_of;
-    Where where;
-    ir::LoopKind kind;
-    ir::Part part;
-    Expr from, to;
-    bool tight;
-    ThreadAxis bound_to;
-    Id intrinsic;
-    bool combines;
-    ir::Pipeline pipeline;
-  };
-  std::vector<Header> headers(chain.size());
-  std::size_t next = 0;
-  for (std::size_t k = 0; k < chain.size(); ++k) {
-    const bool named = std::find(wanted.begin(), wanted.end(), chain[k]->id) != wanted.end();
-    const Stmt& from = named ? *ir::find(c.p, wanted[next++]) : *chain[k];
-    headers[k] = {from.id, from.axis,  from.copy_of,  from.where,     from.loop_kind, from.part,    from.from,
-                  from.to, from.tight, from.bound_to, from.intrinsic, from.combines,  from.pipeline};
-  }
+}
+
+// prove: terms keep their order, or may be regrouped; and loops stay inside of those that bound them
+void prove_reordered(Context& c, const std::vector<Stmt*>& chain, const std::vector<Stmt>& headers) {
   std::vector<Id> before, after;
   for (std::size_t k = 0; k < chain.size(); ++k) {
     if (c.p.axis(chain[k]->axis).reduce) before.push_back(chain[k]->axis);
     if (c.p.axis(headers[k].axis).reduce) after.push_back(headers[k].axis);
   }
-  const ir::Stage& stage = c.p.stage(nest_of(c.p, top->id).stage);
+  const ir::Stage& stage = c.p.stage(nest_of(c.p, chain.front()->id).stage);
   if (before != after) {
     // the outermost loop that now stands further in, and the one that took its place
     const std::size_t k =
@@ -97,14 +101,75 @@ void apply_reorder(Context& c) {
         c.refuse("a loop inside those that bound it", c.p.axis(headers[k].axis).name + " in " +
                                                           ir::text(c.p.axis(headers[k].axis).extent) + " would stand outside " +
                                                           c.p.axis(headers[j].axis).name);
+}
+
+void apply_reorder(Context& c) {
+  const std::vector<Id> wanted = wanted_of(c);
+  const std::vector<Stmt*> chain = chain_of(c, wanted);
+  std::vector<Stmt> headers;  // of the loops as they shall stand, without what is in them
+  std::size_t next = 0;
+  for (const Stmt* s : chain) {
+    const bool named = std::find(wanted.begin(), wanted.end(), s->id) != wanted.end();
+    headers.push_back(header_of(named ? *ir::find(c.p, wanted[next++]) : *s));
+  }
+  prove_reordered(c, chain, headers);
   // rewrite; every loop keeps its id, so handles stay as they are
   for (std::size_t k = 0; k < chain.size(); ++k) {
-    chain[k]->id = headers[k].id, chain[k]->axis = headers[k].axis, chain[k]->copy_of = headers[k].copy_of;
-    chain[k]->where = headers[k].where, chain[k]->loop_kind = headers[k].kind, chain[k]->part = headers[k].part,
-    chain[k]->from = headers[k].from, chain[k]->to = headers[k].to, chain[k]->tight = headers[k].tight,
-    chain[k]->bound_to = headers[k].bound_to, chain[k]->intrinsic = headers[k].intrinsic,
-    chain[k]->combines = headers[k].combines, chain[k]->pipeline = headers[k].pipeline;
+    std::vector<Stmt> body = std::move(chain[k]->body);
+    *chain[k] = std::move(headers[k]);
+    chain[k]->body = std::move(body);
   }
 }
 
+// Some of the loops above one block.
+bool draw_reorder(Draw& d) {
+  const Id stage = d.stage();
+  const std::vector<const Stmt*> loops = loops_of(d.p, stage);
+  std::vector<const Stmt*> chain, chosen;
+  for (const Stmt* s : ir::path_to(d.p, d.any(ir::blocks_of(d.p, stage))->id))
+    if (std::find(loops.begin(), loops.end(), s) != loops.end()) chain.push_back(s);
+  if (chain.size() < 2) return false;
+  for (const Stmt* s : chain)
+    if (d.pick(4) < 3) chosen.push_back(s);
+  if (chosen.size() < 2) chosen = chain;
+  const auto is_chosen = [&](const Stmt* s) { return std::find(chosen.begin(), chosen.end(), s) != chosen.end(); };
+  std::vector<const Stmt*> order = chosen, before, after;
+  for (std::size_t k = 0; k + 1 < order.size(); ++k)
+    std::swap(order[k], order[k + 1 + d.pick(static_cast<std::uint32_t>(order.size() - k - 1))]);
+  std::size_t next = 0;  // how the reduction loops follow each other afterwards
+  for (const Stmt* s : chain) {
+    const Stmt* there = is_chosen(s) ? order[next++] : s;
+    if (d.p.axis(s->axis).reduce) before.push_back(s);
+    if (d.p.axis(there->axis).reduce) after.push_back(there);
+  }
+  d.reassociates = before != after && order_matters(d.p, d.p.stage(stage));
+  std::vector<Arg> args;
+  for (const Stmt* s : order) args.push_back(Arg::loop(s->id));
+  return d.step("reorder", std::move(args));
+}
+
+}  // namespace
+
+extern constexpr Primitive reorder_primitive{
+    .name = "reorder",
+    .spelling = "reorder",
+    .parameters = {takes::loop("loop").any_number()},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::of_one_nest, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_reorder,
+    .cpp = of_loop,
+    .draw = Drawing{.often = 2, .draw = draw_reorder},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::reorder(std::span<const Loop> loops, Where w) const {
+  std::vector<Arg> args;
+  for (const Loop& l : loops) args.push_back(own(l, schedule::reorder_primitive, w));
+  return done(schedule::reorder_primitive, std::move(args), w);
+}
+
+}  // namespace ashlar

@@ -11,9 +11,12 @@
 #include <algorithm>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+namespace {
 
 void apply_reverse(Context& c) {
   // match: the one loop over an iteration variable, as the definition made it
@@ -48,4 +51,31 @@ void apply_reverse(Context& c) {
   loop.where = c.step.where;
 }
 
+bool draw_reverse(Draw& d) {
+  const Id stage = d.stage();
+  const std::vector<const Stmt*> loops = loops_of(d.p, stage);
+  d.reassociates = order_matters(d.p, d.p.stage(stage));
+  return !loops.empty() && d.step("reverse", {Arg::loop(d.any(loops)->id)});
+}
+
+}  // namespace
+
+extern constexpr Primitive reverse_primitive{
+    .name = "reverse",
+    .spelling = "reverse",
+    .parameters = {takes::loop()},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_reverse,
+    .cpp = of_loop,
+    .draw = Drawing{.often = 1, .draw = draw_reverse},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+Stage Stage::reverse(Loop l, Where w) const {
+  return done(schedule::reverse_primitive, {own(l, schedule::reverse_primitive, w)}, w);
+}
+
+}  // namespace ashlar

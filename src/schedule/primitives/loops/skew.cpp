@@ -17,9 +17,12 @@
 #include <ashlar/ir/skew.h>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+namespace {
 
 void apply_skew(Context& c) {
   // match: two loops of one nest, each at one place
@@ -78,4 +81,48 @@ void apply_skew(Context& c) {
   c.consume(old_id, name, "was skewed into", c.results);
 }
 
+// And often what is made of it, a wavefront: the skewed loop outside, tight, at once.
+bool draw_skew(Draw& d) {
+  static constexpr int by[] = {1, 1, 2, -1, 3, -2};
+  const Id stage = d.stage();
+  std::vector<const Stmt*> chain;
+  for (const Stmt* l : loops_of(d.p, stage))
+    if (!d.p.axis(l->axis).reduce || d.one_in(12)) chain.push_back(l);
+  if (chain.size() < 2 || (!d.p.stage(stage).is_recurrence() && d.pick(2))) return false;
+  const std::size_t along = d.pick(static_cast<std::uint32_t>(chain.size()));
+  std::size_t other = d.pick(static_cast<std::uint32_t>(chain.size() - 1));
+  other += other >= along;
+  const Arg skewed = Arg::loop(d.p.next_id + 1), loop = Arg::loop(chain[along]->id);  // it takes two ids: an axis, the loop
+  d.step("skew", {loop, Arg::loop(chain[other]->id), Arg::integer(d.any(by))});
+  if (d.one_in(4)) return true;
+  const bool outside = !d.one_in(3);
+  if (outside) d.step("reorder", {skewed, loop});
+  if (!d.one_in(3)) d.step("tighten", {outside ? loop : skewed});
+  if (!d.one_in(3)) d.step("parallel", {d.one_in(6) ? skewed : loop});
+  return true;
+}
+
+}  // namespace
+
+extern constexpr Primitive skew_primitive{
+    .name = "skew",
+    .spelling = "skew",
+    .parameters = {takes::loop("along"), takes::loop(), takes::number("factor")},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::of_one_nest, Layouts::proved, Callers::kept, Gives::handles},
+    .apply = apply_skew,
+    .cpp = of_loop,
+    .draw = Drawing{.often = 2, .draw = draw_skew},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Loop Stage::skew(Loop along, Loop l, Factor by, Where w) const {
+  const schedule::Primitive& skew = schedule::skew_primitive;
+  return Loop(apply(skew, {own(along, skew, w), own(l, skew, w), Arg::integer(by.value())}, w)[0], state_);
+}
+
+}  // namespace ashlar

@@ -13,19 +13,20 @@
 #include <ashlar/ir/vscale.h>
 
 #include "schedule/legality/legality.h"
+#include "schedule/primitives/loops/split.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
-namespace {
 
-ir::Tail tail_of(const Context& c, const std::string& word) {
+ir::Tail tail_of(const std::string& word) {
   if (word == "guard") return ir::Tail::guard;
   if (word == "predicate") return ir::Tail::predicate;
   if (word == "shift") return ir::Tail::shift;
   if (word == "pad") return ir::Tail::pad;
   if (word == "peel") return ir::Tail::peel;
   if (word == "exact") return ir::Tail::exact;
-  c.refuse("a tail: guard, predicate, shift, pad, peel or exact", "\"" + word + "\"");
+  throw InternalError("a tail that is none: " + word);
 }
 
 // Tiles are run to their padded extent: what is counted there must stay far from 63 bits.
@@ -47,7 +48,7 @@ Stmt& splittable(Context& c) {
 }
 
 // rewrite: the loop becomes outer { inner { body } }
-void rewrite(Context& c, Stmt& loop, const Expr& factor, std::int64_t parts, ir::Tail tail, bool keep) {
+void split_loop(Context& c, Stmt& loop, const Expr& factor, std::int64_t parts, ir::Tail tail, bool keep) {
   const Id axis = loop.axis;
   const ir::Axis old = c.p.axis(axis);
   ir::Axis outer = old, inner = old;
@@ -92,39 +93,79 @@ void rewrite(Context& c, Stmt& loop, const Expr& factor, std::int64_t parts, ir:
   if (!keep) c.consume(old_id, name, "was split into", c.results);
 }
 
+namespace {
+
 // By a multiple of vscale: the tiles are as long as the machine's vectors.
 void split_scalable(Context& c, Stmt& loop, std::int64_t lanes, ir::Tail tail) {
   if (!c.target.has("sve")) c.refuse("a target with scalable vectors (aarch64+sve)", std::string(c.target.text()));
   if (lanes != 2 && lanes != 4 && lanes != 8 && lanes != 16)  // other counts are no vectors of the instructions
     c.refuse("2, 4, 8 or 16 lanes for each unit of the machine's vectors", std::to_string(lanes));
   if (tail != ir::Tail::guard) c.refuse("Tail::guard where lanes are scalable", c.word(2));
-  rewrite(c, loop, ir::mul(ir::vscale(), ir::index(lanes)), 0, tail, true);
+  split_loop(c, loop, ir::mul(ir::vscale(), ir::index(lanes)), 0, tail, true);
 }
-
-}  // namespace
 
 void apply_split(Context& c) {
   Stmt& loop = splittable(c);
   const std::int64_t factor = c.integer(1);
-  const ir::Tail tail = tail_of(c, c.word(2));
+  const ir::Tail tail = tail_of(c.word(2));
   if (factor < 1) c.refuse("a factor of at least 1", std::to_string(factor));
   require_small(c, factor, "a factor");
   if (c.count() > 4 && c.word(4) == "scalable") return split_scalable(c, loop, factor, tail);
   prove_tail(c, loop, ir::index(factor), tail);
   const bool keep = c.count() > 3 && c.word(3) == "keep";
-  rewrite(c, loop, ir::index(factor), 0, tail, keep);
+  split_loop(c, loop, ir::index(factor), 0, tail, keep);
 }
 
-void apply_split_parts(Context& c) {
-  Stmt& loop = splittable(c);
-  const std::int64_t parts = c.integer(1);
-  const ir::Tail tail = tail_of(c, c.word(2));
-  if (parts < 1) c.refuse("at least 1 part", std::to_string(parts));
-  require_small(c, parts, "a number of parts");
-  if (tail != ir::Tail::guard && tail != ir::Tail::predicate)
-    c.refuse("Tail::guard where a loop is split into parts", c.word(2));
-  const Expr factor = ir::max(ir::index(1), ir::ceil_div(c.p.axis(loop.axis).extent, ir::index(parts)));
-  rewrite(c, loop, factor, parts, tail, false);
+// A padded split reads past the box of its nest.
+Traits traits_of_split(const Context& c) {
+  return Traits{c.word(2) == "pad" ? Reads::changed : Reads::moved,
+                Places::moved,
+                Boxes::of_one_nest,
+                Layouts::proved,
+                Callers::kept,
+                Gives::handles};
 }
+
+bool draw_split(Draw& d) {
+  static constexpr const char* tails[] = {"guard", "peel", "shift", "pad", "exact", "predicate"};
+  const std::vector<const Stmt*> loops = loops_of(d.p, d.stage());
+  if (loops.empty()) return false;
+  std::vector<Arg> args{Arg::loop(d.any(loops)->id), Arg::integer(d.factor()), Arg::text(d.any(tails))};
+  if (d.one_in(8)) args.push_back(Arg::text("keep"));
+  return d.step("split", std::move(args));
+}
+
+}  // namespace
+
+extern constexpr Primitive split_primitive{
+    .name = "split",
+    .spelling = "split",
+    .parameters = {takes::loop(), takes::number("factor"), takes::tail(), takes::word("handle", "keep").maybe(),
+                   takes::word("lanes", "scalable").maybe()},
+    .traits = traits_of_split,
+    .apply = apply_split,
+    .cpp = of_loop,
+    .draw = Drawing{.often = 3, .draw = draw_split},
+};
 
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Split Stage::split(Loop l, Factor f, Tail tail, Where w) const {
+  const auto& made = apply(schedule::split_primitive,
+                           {own(l, schedule::split_primitive, w), Arg::integer(f.value()), Arg::text(schedule::word(tail))}, w);
+  return {Loop(made[0], state_), Loop(made[1], state_)};
+}
+Tiles Stage::tile(Loop i, Loop j, Factor fi, Factor fj, Tail tail, Where w) const {
+  detail::Together together(*state_, "tile");
+  const Split a = split(i, fi, tail, w), b = split(j, fj, tail, w);
+  const Loop loops[] = {a.outer, b.outer, a.inner, b.inner};
+  reorder(loops, w);
+  together.keep();
+  return {a.outer, b.outer, a.inner, b.inner};
+}
+
+}  // namespace ashlar

@@ -5,9 +5,12 @@
 //     for ii in 32                          ->         for ii in min(32, M - io * 32)
 //       block C     where io * 32 + ii < M               block C
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+namespace {
 
 void apply_tighten(Context& c) {
   Stmt& loop = c.loop(0);
@@ -22,4 +25,24 @@ void apply_tighten(Context& c) {
   loop.tight = true;
 }
 
+}  // namespace
+
+extern constexpr Primitive tighten_primitive{
+    .name = "tighten",
+    .spelling = "tighten",
+    .parameters = {takes::loop()},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_tighten,
+    .cpp = of_loop,
+    .draw = Drawing{.often = 1, .draw = [](Draw& d) { return draw_loop(d, "tighten"); }},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+Stage Stage::tighten(Loop l, Where w) const {
+  return done(schedule::tighten_primitive, {own(l, schedule::tighten_primitive, w)}, w);
+}
+
+}  // namespace ashlar

@@ -3,9 +3,14 @@
 //
 // Legality: CAPACITY, a constant extent of at most 1024.
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+extern const Primitive split_primitive;
+
+namespace {
 
 void apply_unroll(Context& c) {
   // match
@@ -18,4 +23,34 @@ void apply_unroll(Context& c) {
   loop.where = c.step.where;
 }
 
+}  // namespace
+
+extern constexpr Primitive unroll_primitive{
+    .name = "unroll",
+    .spelling = "unroll",
+    .parameters = {takes::loop()},
+    .traits = Traits{Reads::kept, Places::kept, Boxes::kept, Layouts::kept, Callers::kept, Gives::nothing},
+    .apply = apply_unroll,
+    .cpp = of_loop,
+    .draw = Drawing{.often = 1, .draw = [](Draw& d) { return draw_loop(d, "unroll"); }},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::unroll(Loop l, Where w) const {
+  return done(schedule::unroll_primitive, {own(l, schedule::unroll_primitive, w)}, w);
+}
+Stage Stage::unroll(Loop l, Factor by, Where w) const {
+  detail::Together together(*state_, "unroll");
+  const schedule::Primitive& split = schedule::split_primitive;
+  const ir::Id inner = apply(split, {own(l, split, w), Arg::integer(by.value()), Arg::text("guard"), Arg::text("keep")}, w)[1];
+  apply(schedule::unroll_primitive, {Arg::loop(inner)}, w);
+  together.keep();
+  return *this;
+}
+
+}  // namespace ashlar

@@ -9,9 +9,14 @@
 #include <algorithm>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+extern const Primitive reorder_primitive, unroll_primitive;
+
+namespace {
 
 void apply_unroll_and_jam(Context& c) {
   // match: the loops between this one and the block
@@ -32,19 +37,46 @@ void apply_unroll_and_jam(Context& c) {
     c.refuse("a loop with a serial loop inside, into which its iterations go (unroll alone puts them one after another)",
              name_of(c.p, loop));
   // prove and rewrite
-  const auto as = [&](std::vector<Arg> args, void (*apply)(Context&)) {
+  const auto as = [&](const Primitive& primitive, std::vector<Arg> args) {
     Step step = c.step;
     step.args = std::move(args);
     Context one{c.state, c.p, c.target, step, {}, c.forgiven};
-    apply(one);
+    primitive.apply(one);
   };
   const Arg itself = Arg::loop(loop.id);
   std::vector<Arg> order;
   for (const Stmt* s : inside) order.push_back(Arg::loop(s->id));
   order.push_back(itself);
-  as(std::move(order), apply_reorder);
-  as({itself}, apply_unroll);
+  as(reorder_primitive, std::move(order));
+  as(unroll_primitive, {itself});
   // remap: every loop keeps its id
 }
 
+bool draw_unroll_and_jam(Draw& d) {
+  const Id stage = d.stage();
+  const std::vector<const Stmt*> loops = loops_of(d.p, stage);
+  d.reassociates = order_matters(d.p, d.p.stage(stage));
+  return !loops.empty() && d.step("unroll_and_jam", {Arg::loop(d.any(loops)->id)});
+}
+
+}  // namespace
+
+extern constexpr Primitive unroll_and_jam_primitive{
+    .name = "unroll_and_jam",
+    .spelling = "unroll_and_jam",
+    .parameters = {takes::loop()},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_unroll_and_jam,
+    .cpp = of_loop,
+    .draw = Drawing{.often = 1, .draw = draw_unroll_and_jam},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+Stage Stage::unroll_and_jam(Loop l, Where w) const {
+  return done(schedule::unroll_and_jam_primitive, {own(l, schedule::unroll_and_jam_primitive, w)}, w);
+}
+
+}  // namespace ashlar

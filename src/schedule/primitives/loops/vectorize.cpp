@@ -4,9 +4,14 @@
 // Legality: CAPACITY, a constant extent, or a multiple of vscale; DISJOINT, independent iterations: no reduction (rfactor makes
 // lanes of one).
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+extern const Primitive split_primitive;
+
+namespace {
 
 void apply_vectorize(Context& c) {
   // match
@@ -20,4 +25,59 @@ void apply_vectorize(Context& c) {
   loop.where = c.step.where;
 }
 
+// Of a target whose vectors are as long as the machine's most often a split into those; now and then of another one too.
+bool draw_vectorize(Draw& d) {
+  static constexpr int lanes[] = {4, 8, 2, 16, 1};
+  const std::vector<const Stmt*> loops = loops_of(d.p, d.stage());
+  if (loops.empty()) return false;
+  const Arg loop = Arg::loop(d.any(loops)->id);
+  if (d.scalable ? d.pick(8) < 7 : d.one_in(3)) {
+    d.step("split", {loop, Arg::integer(d.any(lanes)), Arg::text("guard"), Arg::text("keep"), Arg::text("scalable")});
+    return d.step("vectorize", {Arg::loop(d.p.next_id + 2)});  // the inner loop is the third id that the split takes
+  }
+  return d.step("vectorize", {loop});
+}
+
+}  // namespace
+
+extern constexpr Primitive vectorize_primitive{
+    .name = "vectorize",
+    .spelling = "vectorize",
+    .parameters = {takes::loop()},
+    .traits = Traits{Reads::kept, Places::kept, Boxes::kept, Layouts::kept, Callers::kept, Gives::nothing},
+    .apply = apply_vectorize,
+    .cpp = of_loop,
+    .draw = Drawing{.often = 2, .draw = draw_vectorize, .likely = [](const Draw& d) { return d.scalable; }},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::vectorize(Loop l, Where w) const {
+  return done(schedule::vectorize_primitive, {own(l, schedule::vectorize_primitive, w)}, w);
+}
+Stage Stage::vectorize(Loop l, Factor lanes, Where w) const {
+  detail::Together together(*state_, "vectorize");
+  const schedule::Primitive& split = schedule::split_primitive;
+  const ir::Id inner =
+      apply(split, {own(l, split, w), Arg::integer(lanes.value()), Arg::text("guard"), Arg::text("keep")}, w)[1];
+  apply(schedule::vectorize_primitive, {Arg::loop(inner)}, w);
+  together.keep();
+  return *this;
+}
+Stage Stage::vectorize(Loop l, Scalable lanes, Where w) const {
+  detail::Together together(*state_, "vectorize");
+  const schedule::Primitive& split = schedule::split_primitive;
+  const ir::Id inner =
+      apply(split,
+            {own(l, split, w), Arg::integer(lanes.lanes.value()), Arg::text("guard"), Arg::text("keep"), Arg::text("scalable")},
+            w)[1];
+  apply(schedule::vectorize_primitive, {Arg::loop(inner)}, w);
+  together.keep();
+  return *this;
+}
+
+}  // namespace ashlar

@@ -16,6 +16,7 @@
 #include <ashlar/ir/recurrence.h>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 #include "schedule/primitives/storage/storage.h"
 
@@ -54,8 +55,6 @@ ir::Stage copy_of(Context& c, const ir::Stage& stage) {
 bool reads_any(const ir::Stage& reader, const ir::Stage& stage) {
   return std::any_of(stage.buffers.begin(), stage.buffers.end(), [&](Id b) { return reads_buffer(reader, b); });
 }
-
-}  // namespace
 
 void apply_clone(Context& c) {
   // match
@@ -99,4 +98,46 @@ void apply_clone(Context& c) {
   c.results = {made.id};
 }
 
+std::string line_of_clone(CppCall& w, const Step& s) {
+  const std::string readers = stages_from(w, s, 1, &CppCall::stage_ref), stage = w.stage_ref(s.args[0].id);
+  return w.schedule() + ".clone(" + stage + ", " + readers + ")";
+}
+
+bool draw_clone(Draw& d) {
+  const Id stage = d.temporary();
+  std::vector<Id> readers = readers_of(d.p, stage);
+  if (readers.size() < 2 && !d.one_in(12)) return false;
+  if (readers.empty()) readers = d.stages();
+  std::vector<Arg> args{Arg::stage(stage)};
+  const std::size_t keeps = d.pick(static_cast<std::uint32_t>(readers.size()));
+  for (std::size_t k = 0; k < readers.size(); ++k)
+    if (k != keeps || d.one_in(12)) args.push_back(Arg::stage(readers[k]));
+  return d.step("clone", std::move(args));
+}
+
+}  // namespace
+
+extern constexpr Primitive clone_primitive{
+    .name = "clone",
+    .spelling = "clone",
+    .parameters = {takes::stage(), takes::stage("reader").any_number()},
+    .traits = Traits{Reads::changed, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::handles},
+    .apply = apply_clone,
+    .cpp = line_of_clone,
+    .draw = Drawing{.often = 1, .draw = draw_clone},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Schedule::clone(StageRef stage, std::initializer_list<StageRef> readers, Where w) {
+  std::vector<Arg> args{Arg::stage(stage_of(stage, "clone", w))};
+  for (const StageRef& r : readers) args.push_back(Arg::stage(stage_of(r, "clone", w)));
+  const Stage any(0, state_);
+  return Stage(any.apply(schedule::clone_primitive, std::move(args), w)[0], state_);
+}
+
+}  // namespace ashlar

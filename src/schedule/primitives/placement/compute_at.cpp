@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// compute_at(stage, loop), compute_root(stage): where a stage is computed.
+// compute_at(stage, loop): where a stage is computed.
 //
 //   for i in M                   for io in M / 32
 //     block P            ->        alloc P
@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
@@ -120,6 +121,8 @@ void move_into(Context& c, const ir::Stage& stage, Id loop_id) {
   insert_before_use(c.p, body, std::move(moved), stage.buffers);
 }
 
+namespace {
+
 void apply_compute_at(Context& c) {
   const ir::Stage& stage = c.stage(0);
   const Stmt& loop = c.loop(1);
@@ -128,10 +131,39 @@ void apply_compute_at(Context& c) {
   move_into(c, stage, loop.id);
 }
 
-void apply_compute_root(Context& c) {
-  const ir::Stage& stage = c.stage(0);
-  movable(c, stage);
-  move_into(c, stage, 0);
+// At a loop of a reader or, most often, one that may stand further out.
+bool draw_compute_at(Draw& d) {
+  const Id stage = d.temporary();
+  std::vector<Id> readers = readers_of(d.p, stage);
+  if (readers.empty() || d.one_in(16)) readers = d.stages();
+  std::vector<const Stmt*> loops = loops_of(d.p, d.any(readers));
+  if (!d.one_in(4)) {
+    const std::vector<const Stmt*> further = loops_around(d.p, readers.front());
+    loops.insert(loops.end(), further.begin(), further.end());
+  }
+  return !loops.empty() && d.step("compute_at", {Arg::stage(stage), Arg::loop(d.any(loops)->id)});
 }
 
+}  // namespace
+
+extern constexpr Primitive compute_at_primitive{
+    .name = "compute_at",
+    .spelling = "compute_at",
+    .parameters = {takes::stage(), takes::loop()},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_compute_at,
+    .cpp = of_stage,
+    .draw = Drawing{.often = 4, .draw = draw_compute_at},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::compute_at(Loop l, Where w) const {
+  return done(schedule::compute_at_primitive, {Arg::stage(id_), any(l, schedule::compute_at_primitive, w)}, w);
+}
+
+}  // namespace ashlar

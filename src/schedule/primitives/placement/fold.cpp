@@ -3,9 +3,12 @@
 //
 // Legality: CAPACITY, everything that is live at once fits the ring.
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+namespace {
 
 void apply_fold(Context& c) {
   const ir::Stage& stage = c.stage(0);
@@ -38,4 +41,34 @@ void apply_fold(Context& c) {
   }
 }
 
+bool draw_fold(Draw& d) {
+  const Id stage = d.temporary();
+  const int rank = d.p.stage(stage).spatial_rank();
+  if (rank == 0) return false;
+  const Arg dim = Arg::integer(d.pick(static_cast<std::uint32_t>(rank)));
+  return d.step("fold", {Arg::stage(stage), dim, Arg::integer(d.factor())});
+}
+
+}  // namespace
+
+extern constexpr Primitive fold_primitive{
+    .name = "fold",
+    .spelling = "fold",
+    .parameters = {takes::stage(), takes::number("dim"), takes::number("slots")},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_fold,
+    .cpp = of_stage,
+    .draw = Drawing{.often = 2, .draw = draw_fold},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::fold(int dim, Factor n, Where w) const {
+  return done(schedule::fold_primitive, {Arg::stage(id_), Arg::integer(dim), Arg::integer(n.value())}, w);
+}
+
+}  // namespace ashlar

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
@@ -41,8 +42,6 @@ void require_pointwise(const Context& c, const ir::Stage& stage, const ir::Stage
       c.refuse(stage.name + " and " + producer.name + " of one rank", ir::text(r.load));
   }
 }
-
-}  // namespace
 
 void apply_fuse_into(Context& c) {
   const ir::Stage& stage = c.stage(0);
@@ -120,4 +119,37 @@ void apply_fuse_into(Context& c) {
     }
 }
 
+bool draw_fuse_into(Draw& d) {
+  const Id stage = d.stage();
+  std::vector<Id> producers;
+  for (const auto& [id, other] : d.p.stages)
+    for (const Id b : other.buffers)
+      if (id != stage && reads_buffer(d.p.stage(stage), b)) producers.push_back(id);
+  if (producers.empty() || d.one_in(16)) producers = d.stages();
+  const std::vector<const Stmt*> loops = loops_of(d.p, d.any(producers));
+  return !loops.empty() && d.step("fuse_into", {Arg::stage(stage), Arg::loop(d.any(loops)->id)});
+}
+
+}  // namespace
+
+extern constexpr Primitive fuse_into_primitive{
+    .name = "fuse_into",
+    .spelling = "fuse_into",
+    .parameters = {takes::stage(), takes::loop("producer_loop")},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_fuse_into,
+    .cpp = of_stage,
+    .draw = Drawing{.often = 2, .draw = draw_fuse_into},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::fuse_into(Loop l, Where w) const {
+  return done(schedule::fuse_into_primitive, {Arg::stage(id_), any(l, schedule::fuse_into_primitive, w)}, w);
+}
+
+}  // namespace ashlar

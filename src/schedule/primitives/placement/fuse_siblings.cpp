@@ -19,6 +19,7 @@
 #include <ashlar/ir/recurrence.h>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
@@ -46,8 +47,6 @@ void require_outermost(const Context& c, const Stmt& nest, const Stmt& loop) {
   if (loop.tight) c.refuse("a loop that was not tightened", name_of(c.p, loop));
   if (c.p.axis(loop.axis).reduce) c.refuse("loops over points", name_of(c.p, loop) + ", a reduction");
 }
-
-}  // namespace
 
 void apply_fuse_siblings(Context& c) {
   const ir::Stage& stage = c.stage(0);
@@ -89,4 +88,52 @@ void apply_fuse_siblings(Context& c) {
     if (const Stmt* alloc = ir::alloc_of(c.p, b)) insert_beside(c.p, host_id, take(c.p, alloc->id), false);
 }
 
+// Most often two whose outermost loops have one extent; and sometimes both on workers.
+bool draw_fuse_siblings(Draw& d) {
+  const auto outermost = [](const Stmt& nest) {
+    const bool one = nest.kind == Stmt::Kind::nest && nest.body.size() == 1;
+    return one && nest.body.front().kind == Stmt::Kind::loop ? &nest.body.front() : nullptr;
+  };
+  std::vector<std::pair<Id, const Stmt*>> pairs;
+  const std::vector<Stmt>& body = d.p.body;
+  for (std::size_t k = 0; k < body.size(); ++k)
+    for (std::size_t n = k + 1; n < body.size(); ++n)
+      if (const Stmt *a = outermost(body[k]), *b = outermost(body[n]); a && b)
+        if (ir::same(d.p.axis(a->axis).extent, d.p.axis(b->axis).extent)) pairs.emplace_back(body[n].stage, a);
+  std::pair<Id, const Stmt*> chosen{d.stage(), nullptr};
+  if (!pairs.empty() && !d.one_in(8)) {
+    chosen = d.any(pairs);
+  } else {
+    const std::vector<const Stmt*> theirs = loops_of(d.p, d.stage());
+    if (theirs.empty() || !d.one_in(4)) return false;
+    chosen.second = d.any(theirs);
+  }
+  const Arg loop = Arg::loop(chosen.second->id);
+  d.step("fuse_siblings", {Arg::stage(chosen.first), loop});
+  if (d.one_in(3)) d.step("parallel", {loop});
+  return true;
+}
+
+}  // namespace
+
+extern constexpr Primitive fuse_siblings_primitive{
+    .name = "fuse_siblings",
+    .spelling = "fuse_siblings",
+    .parameters = {takes::stage(), takes::loop("sibling")},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_fuse_siblings,
+    .cpp = of_stage,
+    .draw = Drawing{.often = 2, .draw = draw_fuse_siblings},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::fuse_siblings(Loop l, Where w) const {
+  return done(schedule::fuse_siblings_primitive, {Arg::stage(id_), any(l, schedule::fuse_siblings_primitive, w)}, w);
+}
+
+}  // namespace ashlar

@@ -14,6 +14,7 @@
 #include <ashlar/analysis/reads.h>
 #include "schedule/legality/legality.h"
 #include "schedule/primitives/placement/placement.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
@@ -145,6 +146,8 @@ void inline_into_readers(Context& c, const std::map<Id, Inlined>& stages) {
   }
 }
 
+namespace {
+
 void apply_inline(Context& c) {
   // match
   const ir::Stage stage = inlined_stage(c);
@@ -157,4 +160,24 @@ void apply_inline(Context& c) {
   drop_unread(c, "had no reader any more when " + stage.name + " was inlined");
 }
 
+}  // namespace
+
+extern constexpr Primitive inline_primitive{
+    .name = "inline",
+    .spelling = "inline_",
+    .parameters = {takes::stage()},
+    .traits = Traits{Reads::changed, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_inline,
+    .cpp = of_stage,
+    .draw = Drawing{.often = 1, .draw = [](Draw& d) { return d.step("inline", {Arg::stage(d.temporary())}); }},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::inline_(Where w) const { return done(schedule::inline_primitive, {Arg::stage(id_)}, w); }
+
+}  // namespace ashlar

@@ -14,6 +14,7 @@
 #include <ashlar/ir/skew.h>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
@@ -51,8 +52,6 @@ void end_with_split(Context& c, Id id) {
   loop.tight = true;
 }
 
-}  // namespace
-
 void apply_slide(Context& c) {
   // match: the one dimension of the window that moves with the loop
   const ir::Stage& stage = c.stage(0);
@@ -84,4 +83,50 @@ void apply_slide(Context& c) {
   prove_slide(c, nest, slide);
 }
 
+// Of a stage as it is placed; or a whole window: compute_at, store_at further out, slide, and often a ring.
+bool draw_slide(Draw& d) {
+  if (d.pick(5) > 2) return draw_at(d, "slide");
+  const Id id = d.temporary();
+  const std::vector<Id> readers = readers_of(d.p, id);
+  if (readers.empty()) return false;
+  std::vector<const Stmt*> chain;  // the loops around a block of the reader, outermost first
+  const auto blocks = ir::blocks_of(d.p, d.any(readers));
+  if (blocks.empty()) return false;
+  for (const Stmt* s : ir::path_to(d.p, d.any(blocks)->id))
+    if (s->kind == Stmt::Kind::loop) chain.push_back(s);
+  if (chain.size() < 2) return false;
+  const std::size_t at = 1 + d.pick(static_cast<std::uint32_t>(chain.size() - 1));
+  const std::size_t outside = d.pick(static_cast<std::uint32_t>(at));
+  const Arg stage = Arg::stage(id);
+  d.step("compute_at", {stage, Arg::loop(chain[at]->id)});
+  d.step("store_at", {stage, Arg::loop(chain[outside]->id)});
+  d.step("slide", {stage, Arg::loop(chain[at]->id)});
+  const int rank = d.p.stage(id).spatial_rank();
+  if (rank > 0 && !d.one_in(3))
+    d.step("fold", {stage, Arg::integer(d.pick(static_cast<std::uint32_t>(rank))), Arg::integer(d.factor())});
+  return true;
+}
+
+}  // namespace
+
+extern constexpr Primitive slide_primitive{
+    .name = "slide",
+    .spelling = "slide",
+    .parameters = {takes::stage(), takes::loop()},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_slide,
+    .cpp = of_stage,
+    .draw = Drawing{.often = 5, .draw = draw_slide},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::slide(Loop l, Where w) const {
+  return done(schedule::slide_primitive, {Arg::stage(id_), any(l, schedule::slide_primitive, w)}, w);
+}
+
+}  // namespace ashlar

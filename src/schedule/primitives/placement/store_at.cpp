@@ -13,6 +13,7 @@
 #include <ashlar/analysis/recurrence.h>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
@@ -41,8 +42,6 @@ void prove_own_loop(const Context& c, const ir::Stage& stage, const Stmt& loop) 
                        name_of(c.p, loop) + " does not hold " + reader.name);
 }
 
-}  // namespace
-
 void apply_store_at(Context& c) {
   const ir::Stage& stage = c.stage(0);
   const Stmt& loop = c.loop(1);
@@ -65,4 +64,26 @@ void apply_store_at(Context& c) {
   }
 }
 
+}  // namespace
+
+extern constexpr Primitive store_at_primitive{
+    .name = "store_at",
+    .spelling = "store_at",
+    .parameters = {takes::stage(), takes::loop()},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_store_at,
+    .cpp = of_stage,
+    .draw = Drawing{.often = 2, .draw = [](Draw& d) { return draw_at(d, "store_at"); }},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::store_at(Loop l, Where w) const {
+  return done(schedule::store_at_primitive, {Arg::stage(id_), any(l, schedule::store_at_primitive, w)}, w);
+}
+
+}  // namespace ashlar

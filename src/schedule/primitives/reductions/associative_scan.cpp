@@ -19,6 +19,7 @@
 #include <ashlar/ir/recurrence.h>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
@@ -30,6 +31,7 @@ struct Blocks {  // of the scan: t = begin + o size + i, o < count
   bool exact, descending;
   bool starts_alike;  // the first element is that of any step
   Expr whole(const Expr& o, const Expr& i) const { return ir::add(begin, ir::add(ir::mul(o, size), i)); }
+  Expr inside(const Expr& o, const Expr& i) const { return ir::lt(ir::add(ir::mul(o, size), i), ir::sub(end, begin)); }
   // Before what a block, or a row of blocks, begins with there is nothing.
   Expr is_first(const Expr& at, const Expr& extent) const {
     return descending ? ir::ge(at, ir::sub(extent, ir::index(1))) : ir::lt(at, ir::index(1));
@@ -182,7 +184,69 @@ void prove_blocks(Context& c, const ir::Stage& stage, const std::string& loop) {
   prove_joinable(c, terms, "before the first block stands the identity");
 }
 
-}  // namespace
+// rewrite: the totals of blocks
+Draft total_of(Context& c, const ir::Stage& scan, const Blocks& b, const std::string& o_name,
+               const std::vector<Expr>& identity) {
+  Draft total = draft(c, scan, b, "_total", {variable(c, o_name, ir::IterKind::spatial, b.count)});
+  const ir::IterVar over = variable(c, scan.iters[b.dim].name, ir::IterKind::reduce, b.size);
+  total.stage.iters.push_back(over);
+  total.stage.reducer = scan.scan;
+  total.stage.inits = identity;
+  const Expr o = total.point[b.dim], i = ir::var(over.id, over.name);
+  total.stage.values = values_with(scan, total, b, b.whole(o, i), identity, true);
+  if (!b.exact) total.stage.domain.push_back(b.inside(o, i));
+  return total;
+}
+
+// rewrite: what is before each block
+Draft carry_of(Context& c, const ir::Stage& scan, const Blocks& b, const ir::Stage& total, const std::string& o_name,
+               const std::vector<Expr>& identity) {
+  Draft carry = draft(c, scan, b, "_carry", {variable(c, o_name, ir::IterKind::ordered, b.count)});
+  carry.stage.along = {b.dim};
+  carry.stage.iters[b.dim].descending = b.descending;
+  carry.stage.scan = scan.scan;
+  const Expr o = carry.point[b.dim];
+  std::vector<Expr> at = carry.point;
+  at[b.dim] = b.before(o);
+  const std::vector<Expr> next = ir::combine(scan.scan, loads(c, carry.stage, at), loads(c, total, at));
+  for (std::size_t k = 0; k < next.size(); ++k)
+    carry.stage.values.push_back(ir::select(b.is_first(o, b.count), identity[k], next[k]));
+  return carry;
+}
+
+// rewrite: each block by itself
+Draft block_of(Context& c, const ir::Stage& scan, const Blocks& b, const std::string& o_name,
+               const std::vector<Expr>& identity) {
+  Draft block = draft(c, scan, b, "_block",
+                      {variable(c, o_name, ir::IterKind::spatial, b.count),
+                       variable(c, scan.iters[b.dim].name, ir::IterKind::ordered, b.size)});
+  block.stage.along = {b.dim + 1};
+  block.stage.iters[b.dim + 1].descending = b.descending;
+  block.stage.scan = scan.scan;
+  const Expr o = block.point[b.dim], i = block.point[b.dim + 1];
+  std::vector<Expr> at = block.point, before;
+  at[b.dim + 1] = b.before(i);
+  const std::vector<Expr> loaded = loads(c, block.stage, at);
+  for (std::size_t k = 0; k < loaded.size(); ++k) before.push_back(ir::select(b.is_first(i, b.size), identity[k], loaded[k]));
+  const std::vector<Expr> values = values_with(scan, block, b, b.whole(o, i), before, false);
+  for (std::size_t k = 0; k < values.size(); ++k)
+    block.stage.values.push_back(b.exact ? values[k] : ir::select(b.inside(o, i), values[k], identity[k]));
+  return block;
+}
+
+// rewrite: the stage, both together
+void join(Context& c, ir::Stage& stage, const Blocks& b, const ir::Stage& carry, const ir::Stage& block) {
+  std::vector<Expr> at;
+  for (const ir::IterVar& v : stage.iters) at.push_back(ir::var(v.id, v.name));
+  const Expr from = ir::sub(at[b.dim], b.begin);
+  at[b.dim] = ir::div(from, b.size);
+  const std::vector<Expr> left = loads(c, carry, at);
+  at.insert(at.begin() + static_cast<std::ptrdiff_t>(b.dim) + 1, ir::mod(from, b.size));
+  stage.values = ir::combine(stage.scan, left, loads(c, block, at));
+  stage.along.clear();
+  stage.scan = {};
+  for (ir::IterVar& v : stage.iters) v.kind = ir::IterKind::spatial;
+}
 
 void apply_associative_scan(Context& c) {
   // match
@@ -196,79 +260,68 @@ void apply_associative_scan(Context& c) {
   for (std::size_t k = 0; k < stage.buffers.size(); ++k)
     identity.push_back(analysis::identity_of(stage.scan, k, c.p.buffer(stage.buffers[k]).type));
   const Blocks b = blocks_of(c, stage, loop, identity);
-  const std::string o_name = c.p.axis(loop.axis).name, i_name = stage.iters[b.dim].name;
+  const std::string o_name = c.p.axis(loop.axis).name;
   // prove
   prove_blocks(c, stage, o_name);
-  // rewrite: the totals
+  // rewrite
   const ir::Stage scan = stage;
-  const auto inside = [&](const Expr& o, const Expr& i) {
-    return ir::lt(ir::add(ir::mul(o, b.size), i), ir::sub(b.end, b.begin));
-  };
-  Draft total = draft(c, scan, b, "_total", {variable(c, o_name, ir::IterKind::spatial, b.count)});
-  ir::IterVar over = variable(c, i_name, ir::IterKind::reduce, b.size);
-  total.stage.iters.push_back(over);
-  total.stage.reducer = scan.scan;
-  total.stage.inits = identity;
-  {
-    const Expr o = total.point[b.dim], i = ir::var(over.id, over.name);
-    total.stage.values = values_with(scan, total, b, b.whole(o, i), identity, true);
-    if (!b.exact) total.stage.domain.push_back(inside(o, i));
-  }
-  // what is before each block
-  Draft carry = draft(c, scan, b, "_carry", {variable(c, o_name, ir::IterKind::ordered, b.count)});
-  carry.stage.along = {b.dim};
-  carry.stage.iters[b.dim].descending = b.descending;
-  carry.stage.scan = scan.scan;
-  {
-    const Expr o = carry.point[b.dim];
-    std::vector<Expr> at = carry.point;
-    at[b.dim] = b.before(o);
-    const std::vector<Expr> next = ir::combine(scan.scan, loads(c, carry.stage, at), loads(c, total.stage, at));
-    for (std::size_t k = 0; k < next.size(); ++k)
-      carry.stage.values.push_back(ir::select(b.is_first(o, b.count), identity[k], next[k]));
-  }
-  // each block by itself
-  Draft block =
-      draft(c, scan, b, "_block",
-            {variable(c, o_name, ir::IterKind::spatial, b.count), variable(c, i_name, ir::IterKind::ordered, b.size)});
-  block.stage.along = {b.dim + 1};
-  block.stage.iters[b.dim + 1].descending = b.descending;
-  block.stage.scan = scan.scan;
-  {
-    const Expr o = block.point[b.dim], i = block.point[b.dim + 1];
-    std::vector<Expr> at = block.point, before;
-    at[b.dim + 1] = b.before(i);
-    const std::vector<Expr> loaded = loads(c, block.stage, at);
-    for (std::size_t k = 0; k < loaded.size(); ++k) before.push_back(ir::select(b.is_first(i, b.size), identity[k], loaded[k]));
-    const std::vector<Expr> values = values_with(scan, block, b, b.whole(o, i), before, false);
-    for (std::size_t k = 0; k < values.size(); ++k)
-      block.stage.values.push_back(b.exact ? values[k] : ir::select(inside(o, i), values[k], identity[k]));
-  }
-  // the stage: both together
-  {
-    std::vector<Expr> at;
-    for (const ir::IterVar& v : stage.iters) at.push_back(ir::var(v.id, v.name));
-    const Expr from = ir::sub(at[b.dim], b.begin);
-    at[b.dim] = ir::div(from, b.size);
-    const std::vector<Expr> left = loads(c, carry.stage, at);
-    at.insert(at.begin() + static_cast<std::ptrdiff_t>(b.dim) + 1, ir::mod(from, b.size));
-    stage.values = ir::combine(scan.scan, left, loads(c, block.stage, at));
-  }
-  stage.along.clear();
-  stage.scan = {};
-  for (ir::IterVar& v : stage.iters) v.kind = ir::IterKind::spatial;
-  for (const Draft* d : {&total, &carry, &block}) c.p.stages[d->stage.id] = d->stage;
-  // the tree
+  const Draft total = total_of(c, scan, b, o_name, identity);
+  const Draft carry = carry_of(c, scan, b, total.stage, o_name, identity);
+  const Draft block = block_of(c, scan, b, o_name, identity);
+  join(c, stage, b, carry.stage, block.stage);
   std::vector<Stmt> before;
   for (const Draft* d : {&total, &carry, &block}) {
+    c.p.stages[d->stage.id] = d->stage;
     for (const Id buffer : d->stage.buffers) before.push_back(fresh_alloc(c.p, buffer, c.step.where));
     before.push_back(fresh_nest(c.p, d->stage, c.step.where));
   }
-  const Spot spot = locate(c.p, nest.id);
-  spot.body->insert(spot.body->begin() + static_cast<std::ptrdiff_t>(spot.index), std::make_move_iterator(before.begin()),
-                    std::make_move_iterator(before.end()));
+  insert_before(c.p, nest.id, std::move(before));
   // remap
   c.results = {total.stage.id, carry.stage.id, block.stage.id};
 }
 
+// Of a scan that is split for it; the split takes four ids, for two axes and their loops.
+bool draw_associative_scan(Draw& d) {
+  const Program& p = d.p;
+  std::vector<Id> scans;
+  for (const Id id : d.stages())
+    if (p.stage(id).scan.kind != ir::ReducerKind::none || (p.stage(id).is_recurrence() && d.one_in(8))) scans.push_back(id);
+  if (scans.empty()) return false;
+  const ir::Stage& stage = p.stage(d.any(scans));
+  const Id along = stage.iters[stage.along.front()].id;
+  const std::vector<const Stmt*> loops = loops_of(p, stage.id);
+  const auto own = std::find_if(loops.begin(), loops.end(), [&](const Stmt* l) { return p.axis(l->axis).iter == along; });
+  if (own == loops.end()) return false;
+  const Arg tail = Arg::text(d.one_in(4) ? "exact" : "guard");
+  d.step("split", {Arg::loop((*own)->id), Arg::integer(d.factor()), tail});
+  ir::Stage combined = stage;
+  combined.reducer = combined.scan;
+  d.reassociates = order_matters(p, combined);
+  return d.step("associative_scan", {Arg::stage(stage.id), Arg::loop(p.next_id + (d.one_in(10) ? 3 : 2))});
+}
+
+}  // namespace
+
+extern constexpr Primitive associative_scan_primitive{
+    .name = "associative_scan",
+    .spelling = "associative_scan",
+    .parameters = {takes::stage(), takes::loop()},
+    .traits = Traits{Reads::changed, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::handles},
+    .apply = apply_associative_scan,
+    .cpp = of_stage,
+    .draw = Drawing{.often = 2, .draw = draw_associative_scan},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+std::array<Stage, 3> Stage::associative_scan(Loop l, Where w) const {
+  const schedule::Primitive& scan = schedule::associative_scan_primitive;
+  const std::vector<ir::Id> made = apply(scan, {Arg::stage(id_), own(l, scan, w)}, w);
+  return {Stage(made[0], state_), Stage(made[1], state_), Stage(made[2], state_)};
+}
+
+}  // namespace ashlar

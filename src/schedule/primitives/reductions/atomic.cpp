@@ -11,9 +11,12 @@
 // Legality: REASSOC and commutation, exactly; a combiner and a type that the target's memory has; the init stands before all
 // steps, and readers behind them (legality/atomic.cpp).
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+namespace {
 
 void apply_atomic(Context& c) {
   // match
@@ -30,4 +33,54 @@ void apply_atomic(Context& c) {
   for (Stmt& s : c.p.body) start(s);
 }
 
+// In a launch: a loop of its steps over blocks or threads, once it is atomic.
+bool draw_atomic_launch(Draw& d) {
+  static constexpr const char* axes[] = {"block_x", "block_y", "thread_x", "thread_x", "threads", "lane"};
+  const auto launch = draw_root(d);
+  const Stmt* loop = !launch ? nullptr : launch->loop_where(d, [&](const Stmt& l) {
+    return l.loop_kind == ir::LoopKind::serial && d.p.axis(l.axis).reduce;
+  });
+  if (!loop) return false;
+  const ir::Stage& stage = d.p.stage(nest_of(d.p, loop->id).stage);
+  d.reassociates = true;
+  if (!stage.atomic) d.step("atomic", {Arg::stage(stage.id)});
+  return d.step("bind", {Arg::loop(loop->id), Arg::text(d.any(axes))});
+}
+
+// And a loop of its steps at once.
+bool draw_atomic(Draw& d) {
+  if (d.launch) return draw_atomic_launch(d);
+  std::vector<Id> reductions;
+  for (const Id id : d.stages())
+    if (d.p.stage(id).is_reduction() || d.one_in(12)) reductions.push_back(id);
+  if (reductions.empty()) return false;
+  const Id stage = d.any(reductions);
+  d.reassociates = order_matters(d.p, d.p.stage(stage));
+  d.step("atomic", {Arg::stage(stage)});
+  std::vector<const Stmt*> steps;
+  for (const Stmt* l : loops_of(d.p, stage))
+    if (d.p.axis(l->axis).reduce) steps.push_back(l);
+  return steps.empty() || d.step("parallel", {Arg::loop(d.any(steps)->id)});
+}
+
+}  // namespace
+
+extern constexpr Primitive atomic_primitive{
+    .name = "atomic",
+    .spelling = "atomic",
+    .parameters = {takes::stage()},
+    .traits = Traits{Reads::kept, Places::kept, Boxes::kept, Layouts::kept, Callers::kept, Gives::nothing},
+    .apply = apply_atomic,
+    .cpp = of_stage,
+    .draw = Drawing{.often = 2, .in_launches = 2, .draw = draw_atomic},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::atomic(Where w) const { return done(schedule::atomic_primitive, {Arg::stage(id_)}, w); }
+
+}  // namespace ashlar

@@ -18,6 +18,7 @@
 #include <algorithm>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
@@ -35,8 +36,6 @@ Stmt header_like(Program& p, const Stmt& loop) {
   s.tight = loop.tight;
   return s;
 }
-
-}  // namespace
 
 void apply_decompose_init(Context& c) {
   // match: one block that is still whole, below the loop
@@ -95,4 +94,31 @@ void apply_decompose_init(Context& c) {
   // remap: every loop keeps its id
 }
 
+}  // namespace
+
+extern constexpr Primitive decompose_init_primitive{
+    .name = "decompose_init",
+    .spelling = "decompose_init",
+    .parameters = {takes::loop()},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_decompose_init,
+    .cpp = of_loop,
+    .draw = Drawing{.often = 1, .draw = [](Draw& d) { return draw_loop(d, "decompose_init"); }},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+Stage Stage::decompose_init(Loop l, Where w) const {
+  return done(schedule::decompose_init_primitive, {own(l, schedule::decompose_init_primitive, w)}, w);
+}
+Stage Stage::init(Where w) const {
+  const ir::Stage& stage = detail::standing(*state_, id_, "init", w);
+  const auto blocks = ir::blocks_of(state_->scheduled.program, id_);
+  if (std::none_of(blocks.begin(), blocks.end(), [](const ir::Stmt* b) { return b->piece == ir::Stmt::Piece::init; }))
+    refuse("init", "a stage whose init was taken out (decompose_init)", stage.name, w);
+  return Stage(id_, state_, true);
+}
+
+}  // namespace ashlar

@@ -23,6 +23,7 @@
 #include <ashlar/interp/tape.h>
 #include "schedule/trace/cpp_names.h"
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
@@ -116,34 +117,44 @@ void try_rescale(const Context& c, const Sampled& s, Id old_id, Id now_id, const
   }
 }
 
-}  // namespace
+// What the two reductions are, and where they stand.
+struct Pair {
+  ir::Op op{};  // max or min
+  Type type, sum_type;
+  Expr rescale;
+  std::vector<Id> vars;  // of the rescale
+  Expr rescaled(const Expr& old, const Expr& now) const { return ir::substitute(rescale, {{vars[0], old}, {vars[1], now}}); }
+};
 
-void apply_roll(Context& c) {
-  // match
-  const ir::Stage follower = c.stage(0);
-  ir::Stage& leader = c.stage(1);
-  const Arg& declared = c.expect(2, Arg::Kind::exprs, "a rescale");
-  if (declared.vars.size() != 2 || declared.exprs.size() != 1) c.refuse("a rescale of two values", "something else");
+// match: a maximum or minimum, and a sum of one type
+Pair pair_of(const Context& c, const ir::Stage& follower, const ir::Stage& leader) {
+  const Arg& declared = c.arg(2);
+  Pair pair;
+  pair.rescale = declared.exprs.front(), pair.vars = declared.vars;
   if (follower.id == leader.id) c.refuse("two reductions", follower.name + " twice");
   std::string written;
-  if (!cpp::expression(declared.exprs.front(), [](Id, const std::string& name) { return name; }, written))
+  if (!cpp::expression(pair.rescale, [](Id, const std::string& name) { return name; }, written))
     c.refuse("a rescale of arithmetic, functions of one number, comparisons and select, which a saved schedule can hold",
-             ir::text(declared.exprs.front()));
-  ir::Op op{};
-  if (!leader.is_reduction() || !leads(leader, op)) c.refuse("a maximum or minimum that leads", leader.name);
+             ir::text(pair.rescale));
+  if (!leader.is_reduction() || !leads(leader, pair.op)) c.refuse("a maximum or minimum that leads", leader.name);
   if (follower.reducer.kind != ir::ReducerKind::sum || follower.buffers.size() != 1)
     c.refuse("a sum that follows (strict_sum keeps its order)", follower.name);
-  const Type type = c.p.buffer(leader.buffers.front()).type, sum_type = c.p.buffer(follower.buffers.front()).type;
-  if (!type.is_float() || !(sum_type == type))
-    c.refuse("values of one floating type", ir::text(type) + " and " + ir::text(sum_type));
-  const Stmt& nest = only_nest(c, follower);
-  const Stmt& first = only_nest(c, leader);
+  pair.type = c.p.buffer(leader.buffers.front()).type, pair.sum_type = c.p.buffer(follower.buffers.front()).type;
+  if (!pair.type.is_float() || !(pair.sum_type == pair.type))
+    c.refuse("values of one floating type", ir::text(pair.type) + " and " + ir::text(pair.sum_type));
+  return pair;
+}
+
+// match: the leader stands beside the follower, before it
+void require_beside(Context& c, const ir::Stage& follower, const ir::Stage& leader, const Stmt& nest, const Stmt& first) {
   require_plain(c, leader, first), require_plain(c, follower, nest);
   const Spot here = locate(c.p, nest.id), there = locate(c.p, first.id);
   if (here.body != there.body || there.index > here.index)
     c.refuse("the leader beside the follower, before it (move this call before compute_at)", leader.name);
+}
 
-  // one domain: the follower's variables by the leader's
+// match: one domain. The follower's variables by the leader's.
+ir::Substitution require_one_domain(const Context& c, const ir::Stage& follower, const ir::Stage& leader) {
   ir::Substitution to;
   const auto same = [&](const Expr& a, const Expr& b) {
     return a.empty() == b.empty() &&
@@ -158,8 +169,11 @@ void apply_roll(Context& c) {
   }
   for (std::size_t k = 0; one && k < leader.domain.size(); ++k) one = same(follower.domain[k], leader.domain[k]);
   if (!one) c.refuse("reductions over the same points", leader.name + " and " + follower.name);
+  return to;
+}
 
-  // what the follower reads of the leader: its first value, at its own point
+// match: what the follower reads of the leader is its first value, at the follower's own point
+Sampled sampled_of(const Context& c, const ir::Stage& follower, const ir::Stage& leader, Type type) {
   Sampled sampled;
   sampled.leader = 1;
   std::vector<std::pair<Expr, Id>> known;
@@ -197,36 +211,39 @@ void apply_roll(Context& c) {
     back.emplace_back(leader.iters[k].id, ir::var(follower.iters[k].id, follower.iters[k].name));
   sampled.met = sample(ir::substitute(leader.values.front(), back));
   if (!reads) c.refuse("a sum whose terms read the leader", follower.name + ", which does not read " + leader.name);
-  // what the follower reads, where the leader is
+  return sampled;
+}
+
+// match: what the follower reads is there where the leader is
+void require_read_before(Context& c, const ir::Stage& follower, const ir::Stage& leader, const Stmt& nest, const Stmt& first) {
+  const auto refuse = [&](const std::string& name) {
+    c.refuse("a follower that reads nothing which comes after the leader (inline it)", follower.name + ", which reads " + name);
+  };
   for (const auto& [id, other] : c.p.stages)
     for (const Id b : other.buffers)
-      if (id > leader.id && id != follower.id && reads_buffer(follower, b))
-        c.refuse("a follower that reads nothing which comes after the leader (inline it)",
-                 follower.name + ", which reads " + other.name);
+      if (id > leader.id && id != follower.id && reads_buffer(follower, b)) refuse(other.name);
+  const Spot here = locate(c.p, nest.id), there = locate(c.p, first.id);
   for (std::size_t k = there.index + 1; k < here.index; ++k)
     for (const auto& [id, b] : c.p.buffers)
-      if (reads_buffer(follower, id) && subtree_writes(c.p, (*here.body)[k], id))
-        c.refuse("a follower that reads nothing which comes after the leader (inline it)",
-                 follower.name + ", which reads " + b.name);
+      if (reads_buffer(follower, id) && subtree_writes(c.p, (*here.body)[k], id)) refuse(b.name);
+}
 
-  // prove
+void prove_rolled(Context& c, const ir::Stage& follower, const ir::Stage& leader, const Pair& pair, const Sampled& sampled) {
   prove_reassociation(c, follower, "its terms are rescaled as they are met", "two terms, the second with a larger maximum");
   prove_reassociation(c, leader, "it carries a sum", "two terms");
-  const Id old_id = known.size() + 2, now_id = old_id + 1;
-  const auto rescale = [&](const Expr& old, const Expr& now) {
-    return ir::substitute(declared.exprs.front(), {{declared.vars[0], old}, {declared.vars[1], now}});
-  };
-  if (!(declared.exprs.front().type() == type))
-    c.refuse("a rescale of " + ir::text(type), ir::text(declared.exprs.front().type()));
-  try_rescale(c, sampled, old_id, now_id, rescale(ir::var(old_id, "old", type), ir::var(now_id, "now", type)), type,
-              op == ir::Op::max);
+  if (!(pair.rescale.type() == pair.type)) c.refuse("a rescale of " + ir::text(pair.type), ir::text(pair.rescale.type()));
+  const Id old_id = sampled.others.size() + 2, now_id = old_id + 1;
+  const Expr rescaled = pair.rescaled(ir::var(old_id, "old", pair.type), ir::var(now_id, "now", pair.type));
+  try_rescale(c, sampled, old_id, now_id, rescaled, pair.type, pair.op == ir::Op::max);
   for (std::size_t k = 0; k < leader.buffers.size(); ++k)
     if (!ir::same(leader.inits[k], analysis::identity_of(leader.reducer, k, c.p.buffer(leader.buffers[k]).type)))
       c.refuse("a leader that starts from nothing (without from)", leader.name);
-  if (!ir::same(follower.inits.front(), analysis::identity_of(follower.reducer, 0, sum_type)))
+  if (!ir::same(follower.inits.front(), analysis::identity_of(follower.reducer, 0, pair.sum_type)))
     c.refuse("a sum that starts from 0 (without from): what it starts from belongs to no maximum", follower.name);
+}
 
-  // rewrite: the reducer
+// rewrite: the reducer of both
+ir::Reducer both_of(Context& c, const ir::Stage& follower, const ir::Stage& leader, const Pair& pair) {
   ir::Reducer both;
   both.kind = ir::ReducerKind::custom;
   both.name = leader.name + "_and_" + follower.name;
@@ -241,47 +258,155 @@ void apply_roll(Context& c) {
     }
     both.identity.push_back(k < leader.buffers.size()
                                 ? analysis::identity_of(leader.reducer, k, c.p.buffer(leader.buffers[k]).type)
-                                : ir::float_const(sum_type, 0));
+                                : ir::float_const(pair.sum_type, 0));
   }
+  const Type type = pair.type;
   const Expr m1 = ir::var(both.left.front(), "a0", type), m2 = ir::var(both.right.front(), "b0", type);
   const std::string last = std::to_string(leader.buffers.size());
   const Expr t1 = ir::var(both.left.back(), "a" + last, type), t2 = ir::var(both.right.back(), "b" + last, type);
   if (leader.reducer.kind == ir::ReducerKind::custom)
     for (const Expr& e : leader.reducer.combine) both.combine.push_back(ir::substitute(e, placeholders));
   else
-    both.combine.push_back(ir::binary(op, m1, m2));
+    both.combine.push_back(ir::binary(pair.op, m1, m2));
   // one of the two maxima is that of both: only the other part is worth less, and where they are equal none is
-  const Expr loser = ir::binary(op == ir::Op::max ? ir::Op::min : ir::Op::max, m1, m2);
-  const Expr less = rescale(loser, both.combine.front());
-  const Expr first_loses = op == ir::Op::max ? ir::lt(m1, m2) : ir::lt(m2, m1);
+  const Expr loser = ir::binary(pair.op == ir::Op::max ? ir::Op::min : ir::Op::max, m1, m2);
+  const Expr less = pair.rescaled(loser, both.combine.front());
+  const Expr first_loses = pair.op == ir::Op::max ? ir::lt(m1, m2) : ir::lt(m2, m1);
   both.combine.push_back(ir::select(ir::eq(m1, m2), ir::add(t1, t2),
                                     ir::select(first_loses, ir::add(ir::mul(t1, less), t2), ir::add(t1, ir::mul(t2, less)))));
   both.unjoinable = leader.reducer.unjoinable;
+  return both;
+}
 
-  // and the stage, which is the leader's from here on
+// rewrite and remap: the follower's nest goes, with its loops; its storage lies beside the leader's
+void take_follower(Context& c, const ir::Stage& follower, Id nest_id, Id first_id) {
+  const Id buffer = follower.buffers.front();
+  const Stmt nest = take(c.p, nest_id);
+  ir::walk(nest.body, [&](const Stmt& s) {
+    if (s.kind == Stmt::Kind::loop)
+      c.consume(s.id, c.p.axis(s.axis).name + " of " + follower.name, "went into the reduction that roll made", {});
+  });
+  if (const Stmt* alloc = ir::alloc_of(c.p, buffer)) insert_beside(c.p, first_id, take(c.p, alloc->id), false);
+  for (const ir::Root& r : nest.roots) c.p.axes.erase(r.axis);
+}
+
+void apply_roll(Context& c) {
+  // match
+  const ir::Stage follower = c.stage(0);
+  ir::Stage& leader = c.stage(1);
+  const Pair pair = pair_of(c, follower, leader);
+  const Stmt &nest = only_nest(c, follower), &first = only_nest(c, leader);
+  require_beside(c, follower, leader, nest, first);
+  const ir::Substitution to = require_one_domain(c, follower, leader);
+  const Sampled sampled = sampled_of(c, follower, leader, pair.type);
+  require_read_before(c, follower, leader, nest, first);
+  prove_rolled(c, follower, leader, pair, sampled);
+  // rewrite: the stage, which is the leader's from here on
+  ir::Reducer both = both_of(c, follower, leader, pair);
   const Expr own = leader.values.front();
   leader.values.push_back(ir::transform(ir::substitute(follower.values.front(), to), [&](const Expr& e) {
     return ir::is(e, ir::Op::load) && e.node()->id == leader.buffers.front() ? own : e;
   }));
   leader.inits.push_back(ir::substitute(follower.inits.front(), to));
   leader.reducer = std::move(both);
-  const Id buffer = follower.buffers.front(), leader_id = leader.id, nest_id = nest.id, first_id = first.id;
-  leader.buffers.push_back(buffer);
-  c.p.buffers.at(buffer).stage = leader_id;
-  std::vector<std::pair<Id, std::string>> gone;
-  std::vector<Id> dead;
-  for (const ir::Root& r : nest.roots) dead.push_back(r.axis);
-  ir::walk(nest.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::loop) gone.emplace_back(s.id, name_of(c.p, s));
-  });
-  take(c.p, nest_id);
-  if (const Stmt* alloc = ir::alloc_of(c.p, buffer)) insert_beside(c.p, first_id, take(c.p, alloc->id), false);
-  for (const Id a : dead) c.p.axes.erase(a);
+  leader.buffers.push_back(follower.buffers.front());
+  c.p.buffers.at(follower.buffers.front()).stage = leader.id;
+  const Id leader_id = leader.id;
+  take_follower(c, follower, nest.id, first.id);
   c.p.stages.erase(follower.id);
   // remap
-  for (const auto& [id, name] : gone) c.consume(id, name, "went into the reduction that roll made", {});
   c.consume(follower.id, follower.name, "was rolled into " + c.p.stage(leader_id).name, {leader_id});
   c.results = {leader_id};
 }
 
+std::string line_of_roll(CppCall& w, const Step& s) {
+  const Arg& rescale = s.args[2];
+  std::string text;
+  const auto name = [&](Id id, const std::string&) { return id == rescale.vars[0] ? std::string("old") : "now"; };
+  if (!cpp::expression(rescale.exprs.front(), name, text)) throw NoForm{};
+  const std::string leader = w.stage_ref(s.args[1].id);
+  return w.stage(s.args[0].id) + ".roll(" + leader + ", [](Expr old, Expr now) { return " + text + "; })";
+}
+
+// {follower, leader}: sums and the maxima or minima that they read.
+std::vector<std::pair<Id, Id>> pairs_to_roll(const Program& p) {
+  std::vector<std::pair<Id, Id>> pairs;
+  for (const auto& [leader, a] : p.stages) {
+    const bool may_lead = a.reducer.kind == ir::ReducerKind::maximum || a.reducer.kind == ir::ReducerKind::minimum ||
+                          (a.reducer.kind == ir::ReducerKind::custom && a.buffers.size() > 1);
+    if (!a.is_reduction() || !may_lead) continue;
+    for (const auto& [follower, b] : p.stages)
+      if (follower != leader && b.is_reduction() && b.reducer.kind == ir::ReducerKind::sum &&
+          reads_buffer(b, a.buffers.front()))
+        pairs.emplace_back(follower, leader);
+  }
+  return pairs;
+}
+
+bool uses(const Expr& e, ir::Op op) {
+  bool found = false;
+  ir::walk(e, [&](const Expr& x) { return found |= ir::is(x, op), !found; });
+  return found;
+}
+
+// By the rescale that the terms ask for, most often: a power where they have one, else only what stands at the extreme counts.
+bool draw_roll(Draw& d) {
+  std::vector<std::pair<Id, Id>> pairs = pairs_to_roll(d.p);
+  if (pairs.empty() || d.one_in(20)) {
+    const std::vector<Id> all = d.stages();
+    if (!d.one_in(4)) return false;
+    pairs = {{d.any(all), d.any(all)}};
+  }
+  const auto [follower, leader] = d.any(pairs);
+  const Type t = d.p.buffer(d.p.stage(leader).buffers.front()).type;
+  if (!t.is_float()) return false;
+  const Expr old = ir::var(1, "old", t), now = ir::var(2, "now", t);
+  const ir::Reducer& by = d.p.stage(leader).reducer;
+  bool powers = uses(d.p.stage(follower).values.front(), ir::Op::exp);
+  bool rises =
+      by.kind == ir::ReducerKind::custom ? ir::is(by.combine.front(), ir::Op::max) : by.kind == ir::ReducerKind::maximum;
+  if (d.one_in(10)) powers = !powers;
+  if (d.one_in(10)) rises = !rises;
+  const Expr rescale = powers ? ir::unary(ir::Op::exp, rises ? ir::sub(old, now) : ir::sub(now, old))
+                              : ir::select(ir::eq(old, now), ir::float_const(t, 1), ir::float_const(t, 0));
+  d.reassociates = true;
+  return d.step("roll", {Arg::stage(follower), Arg::stage(leader), Arg::map({1, 2}, {rescale})});
+}
+
+}  // namespace
+
+extern constexpr Primitive roll_primitive{
+    .name = "roll",
+    .spelling = "roll",
+    .parameters = {takes::stage("follower"), takes::stage("leader"), takes::rescale()},
+    .traits = Traits{Reads::changed, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::handles},
+    .apply = apply_roll,
+    .cpp = line_of_roll,
+    .draw = Drawing{.often = 1, .draw = draw_roll, .likely = [](const Draw& d) { return !pairs_to_roll(d.p).empty(); }},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+std::array<Expr, 2> Stage::values_of_(StageRef r, Where w) const {
+  const Type type = state_->scheduled.program.buffer(buffer_of(*state_, r, "roll", w)).type;
+  return {ir::var(ir::fresh_id(), "old", type), ir::var(ir::fresh_id(), "now", type)};
+}
+Stage Stage::roll_(StageRef r, const std::array<Expr, 2>& values, const Expr& rescale, Where w) const {
+  const ir::Id leader = state_->scheduled.program.buffer(buffer_of(*state_, r, "roll", w)).stage;
+  if (!leader) refuse("roll", "a maximum or minimum that leads", "an input", w);
+  if (rescale.empty()) refuse("roll", "a rescale of two values", "nothing", w);
+  const Type type = values[0].type();
+  const Expr f = ir::substitute(
+      rescale, {{values[0].node()->id, ir::var(1, "old", type)}, {values[1].node()->id, ir::var(2, "now", type)}});
+  bool others = false;
+  ir::walk(f, [&](const Expr& e) { return others = others || ir::is(e, ir::Op::load), !others; });
+  for (const ir::Id v : ir::free_vars(f)) others = others || v > 2;
+  if (others) refuse("roll", "a rescale of its two values alone", ir::text(rescale), w);
+  return Stage(apply(schedule::roll_primitive, {Arg::stage(id_), Arg::stage(leader), Arg::map({1, 2}, {f})}, w)[0], state_);
+}
+
+}  // namespace ashlar

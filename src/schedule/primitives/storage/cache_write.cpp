@@ -8,6 +8,7 @@
 #include <ashlar/ir/recurrence.h>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 #include "schedule/primitives/storage/storage.h"
 
@@ -71,8 +72,6 @@ void keep_ids(Stmt& nest, const std::vector<Id>& loops) {
     body = &body->front().body;
   }
 }
-
-}  // namespace
 
 void apply_cache_write(Context& c) {
   // match
@@ -150,4 +149,34 @@ void apply_cache_write(Context& c) {
   for (const auto& [loop, name] : reductions) c.consume(loop, name, "went to " + computed.name + " by cache_write", {});
 }
 
+bool draw_cache_write(Draw& d) {
+  const Scope& scope = d.one_in(2) ? Scope::stack : Scope::global;
+  return d.step("cache_write", {Arg::stage(d.stage()), Arg::place(scope)});
+}
+
+}  // namespace
+
+extern constexpr Primitive cache_write_primitive{
+    .name = "cache_write",
+    .spelling = "cache_write",
+    .parameters = {takes::stage(), takes::scope()},
+    .traits = Traits{Reads::changed, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::handles},
+    .apply = apply_cache_write,
+    .cpp = of_schedule,
+    .draw = Drawing{.often = 1, .draw = draw_cache_write},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Schedule::cache_write(StageRef stage, Scope scope, Where w) {
+  const Stage any(0, state_);
+  return Stage(
+      any.apply(schedule::cache_write_primitive, {Arg::stage(stage_of(stage, "cache_write", w)), Arg::place(scope)}, w)[0],
+      state_);
+}
+
+}  // namespace ashlar

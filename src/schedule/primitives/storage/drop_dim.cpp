@@ -8,10 +8,13 @@
 #include <algorithm>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 #include "schedule/primitives/storage/storage.h"
 
 namespace ashlar::schedule {
+
+namespace {
 
 void apply_drop_dim(Context& c) {
   const ir::Stage& stage = c.stage(0);
@@ -40,4 +43,41 @@ void apply_drop_dim(Context& c) {
   b.where = c.step.where;
 }
 
+bool draw_drop_dim(Draw& d) {
+  std::vector<Id> tuples;
+  for (const Id id : d.stages()) {
+    const ir::Stage& s = d.p.stage(id);
+    const bool stored = d.p.buffer(s.buffers.front()).role == ir::Role::temporary;
+    if (stored && s.buffers.size() > 1 && s.spatial_rank() > 0) tuples.push_back(id);
+  }
+  if (tuples.empty() && !d.one_in(12)) return false;
+  const ir::Stage& stage = d.p.stage(tuples.empty() ? d.stage() : d.any(tuples));
+  const int rank = stage.spatial_rank();
+  const std::int64_t component = d.pick(4) < 3 ? 0 : d.pick(static_cast<std::uint32_t>(stage.buffers.size()));
+  const std::int64_t dim = rank > 0 && d.pick(4) < 3 ? rank - 1 : d.pick(static_cast<std::uint32_t>(std::max(rank, 1)));
+  return d.step("drop_dim", {Arg::stage(stage.id), Arg::integer(component), Arg::integer(dim)});
+}
+
+}  // namespace
+
+extern constexpr Primitive drop_dim_primitive{
+    .name = "drop_dim",
+    .spelling = "drop_dim",
+    .parameters = {takes::stage(), takes::number("component"), takes::number("dim")},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::kept, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_drop_dim,
+    .cpp = of_stage,
+    .draw = Drawing{.often = 2, .draw = draw_drop_dim},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::drop_dim(int component, int dim, Where w) const {
+  return done(schedule::drop_dim_primitive, {Arg::stage(id_), Arg::integer(component), Arg::integer(dim)}, w);
+}
+
+}  // namespace ashlar

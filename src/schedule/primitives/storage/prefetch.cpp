@@ -11,9 +11,12 @@
 // the next.
 #include <ashlar/analysis/prefetch.h>
 
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+namespace {
 
 void apply_prefetch(Context& c) {
   Stmt& loop = c.loop(0);
@@ -40,4 +43,38 @@ void apply_prefetch(Context& c) {
   loop.body.insert(loop.body.begin() + static_cast<std::ptrdiff_t>(at), std::move(s));
 }
 
+bool draw_prefetch(Draw& d) {
+  const Id stage = d.stage();
+  const std::vector<const Stmt*> loops = loops_of(d.p, stage);
+  std::vector<Id> read;
+  for (const auto& [id, b] : d.p.buffers)
+    if (reads_buffer(d.p.stage(stage), id)) read.push_back(id);
+  if (loops.empty() || read.empty()) return false;
+  return d.step("prefetch", {Arg::loop(d.any(loops)->id), Arg::buffer(d.any(read)), Arg::integer(d.between(1, 3))});
+}
+
+}  // namespace
+
+extern constexpr Primitive prefetch_primitive{
+    .name = "prefetch",
+    .spelling = "prefetch",
+    .parameters = {takes::loop(), takes::tensor(), takes::number("ahead")},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::kept, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_prefetch,
+    .cpp = of_loop,
+    .draw = Drawing{.often = 1, .draw = draw_prefetch},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::prefetch(Loop l, StageRef of, Factor ahead, Where w) const {
+  const schedule::Primitive& prefetch = schedule::prefetch_primitive;
+  const ir::Id buffer = buffer_of(*state_, of, "prefetch", w);
+  return done(prefetch, {own(l, prefetch, w), Arg::buffer(buffer), Arg::integer(ahead.value())}, w);
+}
+
+}  // namespace ashlar

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
@@ -48,9 +49,66 @@ void set_map(Context& c, ir::Buffer& b, const Arg& map) {
   b.where = c.step.where;
 }
 
+namespace {
+
 void apply_set_layout(Context& c) {
   const ir::Stage& stage = c.stage(0);
   for (std::size_t k = 0; k < stage.buffers.size(); ++k) set_map(c, storage_of(c, stage, k), c.arg(1));
 }
 
+bool draw_set_layout(Draw& d) {
+  const Id stage = d.temporary();
+  const int rank = d.p.stage(stage).spatial_rank();
+  return rank > 0 && d.step("set_layout", {Arg::stage(stage), d.layout(rank)});
+}
+
+}  // namespace
+
+extern constexpr Primitive set_layout_primitive{
+    .name = "set_layout",
+    .spelling = "transform_layout",
+    .parameters = {takes::stage(), takes::map()},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::kept, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_set_layout,
+    .cpp = of_stage,
+    .draw = Drawing{.often = 1, .draw = draw_set_layout},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::set_layout_(const std::vector<Expr>& vars, const std::vector<Expr>& map, Where w) const {
+  return done(schedule::set_layout_primitive, {Arg::stage(id_), schedule::index_map(vars, map)}, w);
+}
+Stage Stage::pad(int dim, Factor by, Where w) const {
+  const ir::Program& p = state_->scheduled.program;
+  const ir::Stage& stage = detail::standing(*state_, id_, "pad", w);
+  if (dim < 1 || dim >= stage.spatial_rank())
+    refuse("pad", "a dimension of " + stage.name + " with one outside of it, 1 to " + std::to_string(stage.spatial_rank() - 1),
+           std::to_string(dim), w);
+  if (by.value() < 1) refuse("pad", "at least 1 element", std::to_string(by.value()), w);
+  const ir::Stmt* alloc = ir::alloc_of(p, stage.buffers.front());
+  if (!alloc) refuse("pad", "a stage with storage of its own (cache_write gives an output one)", stage.name, w);
+  const Expr extent = analysis::storage_extents(p, alloc->id).at(static_cast<std::size_t>(dim));
+  std::int64_t row = 0;
+  if (extent.empty() || !ir::is_int(extent, &row))
+    refuse("pad", "a constant extent of dimension " + std::to_string(dim) + " of " + stage.name,
+           extent.empty() ? "one without bound" : ir::text(extent), w);
+  std::vector<Expr> vars, map;
+  for (int d = 0; d < stage.spatial_rank(); ++d) {
+    vars.push_back(ir::var(static_cast<ir::Id>(d) + 1, "d" + std::to_string(d)));
+    if (d == dim)
+      map.back() = ir::add(ir::mul(map.back(), ir::index(row + by.value())), vars.back());
+    else
+      map.push_back(vars.back());
+  }
+  detail::Together together(*state_, "pad");
+  set_layout_(vars, map, w);
+  together.keep();
+  return *this;
+}
+
+}  // namespace ashlar

@@ -7,9 +7,12 @@
 // Whole vectors that lie on a boundary of their own size are stored so, others as usual: which one it is, is asked at run time
 // wherever the alignment is not known. A kernel's stores are visible to other threads when it returns, as always.
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+namespace {
 
 void apply_stream_store(Context& c) {
   const ir::Stage& stage = c.stage(0);
@@ -24,4 +27,24 @@ void apply_stream_store(Context& c) {
   }
 }
 
+}  // namespace
+
+extern constexpr Primitive stream_store_primitive{
+    .name = "stream_store",
+    .spelling = "stream_store",
+    .parameters = {takes::stage()},
+    .traits = Traits{Reads::kept, Places::kept, Boxes::kept, Layouts::kept, Callers::changed, Gives::nothing},
+    .apply = apply_stream_store,
+    .cpp = of_stage,
+    .draw = Drawing{.often = 1, .draw = [](Draw& d) { return draw_stage(d, "stream_store"); }},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::stream_store(Where w) const { return done(schedule::stream_store_primitive, {Arg::stage(id_)}, w); }
+
+}  // namespace ashlar

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 #include "schedule/primitives/storage/storage.h"
 
@@ -43,22 +44,16 @@ bool holds(Type to, Type from) {
   return to.is_signed() && to.bits > from.bits;
 }
 
-const std::vector<Type>& storable() {
-  static const std::vector<Type> all{i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64};
-  return all;
-}
-
-Type type_of(const Context& c, std::size_t k) {
-  const std::string& word = c.expect(k, Arg::Kind::word, "a type").word;
-  for (const Type t : storable())
+Type type_of(const std::string& word) {
+  for (const Type t : {i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64})
     if (ir::text(t) == word) return t;
-  c.refuse("a type that storage has, i8 to f64", word);
+  throw InternalError("a type that no storage has: " + word);
 }
 
 // The reads of a buffer in an expression, as reads of its wider successor.
-class Reads {
+class Wider {
  public:
-  Reads(const Context& c, const ir::Stage& reader, const ir::Buffer& b, Type wide)
+  Wider(const Context& c, const ir::Stage& reader, const ir::Buffer& b, Type wide)
       : c_(c), reader_(reader), b_(b), wide_(wide) {}
 
   Expr rewritten(const Expr& e) const {
@@ -122,26 +117,24 @@ void for_each_formula(ir::Stage& stage, F&& f) {
   if (!stage.keep.empty()) f(stage.keep);
 }
 
-}  // namespace
-
 void apply_widen(Context& c) {
   // match
   const ir::Stage& found = c.stage(0);
-  const Type wide = type_of(c, 1);
+  const Type wide = type_of(c.word(1));
   if (found.origin != ir::Stage::Origin::cache_read || found.values.size() != 1)
     c.refuse("a copy that cache_read made", found.name);
   const ir::Buffer old = storage_of(c, found, 0);
   // prove
   if (!holds(wide, old.type)) c.refuse("a type that holds every " + ir::text(old.type) + " of " + old.name, ir::text(wide));
   for (auto& [id, stage] : c.p.stages) {
-    const Reads reads(c, stage, old, wide);
+    const Wider reads(c, stage, old, wide);
     bool any = id == found.id;
     for_each_formula(stage, [&](const Expr& e) { any = reads.any(e) || any; });
     if (any) require_no_instruction(c, stage);
   }
   // rewrite
   for (auto& [id, stage] : c.p.stages) {
-    const Reads reads(c, stage, old, wide);
+    const Wider reads(c, stage, old, wide);
     for_each_formula(stage, [&](Expr& e) { e = reads.rewritten(e); });
   }
   ir::Stage& copy = c.p.stages[found.id];
@@ -152,4 +145,74 @@ void apply_widen(Context& c) {
   b.where = c.step.where;
 }
 
+// The types that a stage converts a buffer's elements to; nothing where it reads some as they are, or none.
+std::vector<Type> conversions(ir::Stage stage, Id buffer) {
+  std::vector<Type> types;
+  bool whole = true;
+  const auto is_read = [&](const Expr& e) { return ir::is(e, ir::Op::load) && e.node()->id == buffer; };
+  for_each_formula(stage, [&](const Expr& e) {
+    whole = whole && !is_read(e);
+    ir::walk(e, [&](const Expr& x) {
+      for (const Expr& operand : ir::args_of(x))
+        if (is_read(operand)) ir::is(x, ir::Op::cast) ? types.push_back(x.type()) : void(whole = false);
+      return whole;
+    });
+  });
+  return whole ? types : std::vector<Type>();
+}
+
+// One that readers convert to, and now and then any: most of those are refused.
+Arg wider(Draw& d, const std::vector<Type>& converted) {
+  static constexpr const char* all[] = {"i16", "f32", "i32", "u16", "f64", "i64", "f16", "u32", "bf16", "i8", "u8", "u64"};
+  return Arg::text(converted.empty() || d.one_in(3) ? std::string(d.any(all)) : ir::text(d.any(converted)));
+}
+
+// Of a copy as it stands, or of one that is made for it: of a buffer, for a stage that converts all that it reads of it.
+bool draw_widen(Draw& d) {
+  const Program& p = d.p;
+  std::vector<Id> copies;
+  std::vector<std::pair<Id, Id>> converters;  // {buffer, reader}
+  for (const auto& [id, stage] : p.stages) {
+    if (stage.origin == ir::Stage::Origin::cache_read || d.one_in(24)) copies.push_back(id);
+    if (ir::nests_of(p, id).empty()) continue;
+    for (const auto& [buffer, b] : p.buffers)
+      if (!conversions(stage, buffer).empty()) converters.emplace_back(buffer, id);
+  }
+  if (converters.empty() || (!copies.empty() && d.one_in(2))) {
+    if (copies.empty()) return false;
+    const Id copy = d.any(copies), stored = p.stage(copy).buffers.front();
+    std::vector<Type> converted;
+    for (const auto& [id, stage] : p.stages)
+      for (const Type t : conversions(stage, stored)) converted.push_back(t);
+    return d.step("widen", {Arg::stage(copy), wider(d, converted)});
+  }
+  const auto [buffer, reader] = d.any(converters);
+  const Arg type = wider(d, conversions(p.stage(reader), buffer));
+  const Scope& scope = d.one_in(2) ? Scope::global : Scope::stack;
+  d.step("cache_read", {Arg::buffer(buffer), Arg::place(scope), Arg::integer(0), Arg::stage(reader)});
+  return d.step("widen", {Arg::stage(p.next_id + 1), type});  // the copy takes two ids, for its buffer and its stage
+}
+
+}  // namespace
+
+extern constexpr Primitive widen_primitive{
+    .name = "widen",
+    .spelling = "widen",
+    .parameters = {takes::stage(), takes::word("type", "i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64").as("")},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_widen,
+    .cpp = of_stage,
+    .draw = Drawing{.often = 2, .draw = draw_widen},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::widen(Type t, Where w) const {
+  return done(schedule::widen_primitive, {Arg::stage(id_), Arg::text(ir::text(t))}, w);
+}
+
+}  // namespace ashlar

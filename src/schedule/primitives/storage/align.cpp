@@ -3,9 +3,12 @@
 #include "schedule/primitives/storage/storage.h"
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 
 namespace ashlar::schedule {
+
+namespace {
 
 void apply_align(Context& c) {
   const ir::Stage& stage = c.stage(0);
@@ -25,4 +28,34 @@ void apply_align(Context& c) {
   }
 }
 
+bool draw_align(Draw& d) {
+  const Id stage = d.temporary();
+  const int rank = d.p.stage(stage).spatial_rank();
+  if (rank == 0) return false;
+  const Arg dim = Arg::integer(d.pick(static_cast<std::uint32_t>(rank)));
+  return d.step("align", {Arg::stage(stage), dim, Arg::integer(d.factor())});
+}
+
+}  // namespace
+
+extern constexpr Primitive align_primitive{
+    .name = "align",
+    .spelling = "align",
+    .parameters = {takes::stage(), takes::number("dim"), takes::number("multiple")},
+    .traits = Traits{Reads::moved, Places::moved, Boxes::kept, Layouts::proved, Callers::kept, Gives::nothing},
+    .apply = apply_align,
+    .cpp = of_stage,
+    .draw = Drawing{.often = 1, .draw = draw_align},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::align(int dim, Factor to, Where w) const {
+  return done(schedule::align_primitive, {Arg::stage(id_), Arg::integer(dim), Arg::integer(to.value())}, w);
+}
+
+}  // namespace ashlar

@@ -42,12 +42,9 @@ void require_calls_left(const Context& c, const Expr& condition) {
                (taken.size() == 1 ? " takes" : " take") + " all calls that " + (never(now) ? "keep it" : "break it"));
 }
 
-}  // namespace
-
 void apply_specialize(Context& c) {
   // match
-  const Arg& arg = c.expect(0, Arg::Kind::exprs, "a condition");
-  if (arg.exprs.size() == 1 && arg.exprs.front().type().is_bool()) require_calls_left(c, arg.exprs.front());
+  require_calls_left(c, c.arg(0).exprs.front());
   const Expr condition = condition_over_symbols(c);
   for (const ir::Variant& v : c.p.variants)
     if (ir::same(v.condition, condition)) c.refuse("a condition without a variant yet", ir::text(condition));
@@ -66,5 +63,27 @@ void apply_specialize(Context& c) {
   c.p.assumptions.push_back(ir::logic_not(condition));
   c.p.variants.push_back(std::move(variant));
 }
+
+// Which the fuzzer asks for by itself: it decides how many variants there may be.
+bool draw_specialize(Draw& d) {
+  if (d.p.symbols.empty()) return false;
+  auto at = d.p.symbols.begin();
+  std::advance(at, d.pick(static_cast<std::uint32_t>(d.p.symbols.size())));
+  const Expr n = ir::var(at->first, at->second.name), f = ir::index(d.factor()), limit = ir::index(1 + d.pick(12));
+  const Expr conditions[] = {ir::lt(n, limit), ir::ge(n, limit), ir::eq(ir::mod(n, f), ir::index(0)), ir::eq(n, limit)};
+  return d.step("specialize", {Arg::map({}, {d.any(conditions)})});
+}
+
+}  // namespace
+
+extern constexpr Primitive specialize_primitive{
+    .name = "specialize",
+    .spelling = "specialize",
+    .parameters = {takes::condition()},
+    .traits = Traits{Reads::changed, Places::kept, Boxes::derived, Layouts::kept, Callers::kept, Gives::variant},
+    .apply = apply_specialize,
+    .cpp = of_schedule,
+    .draw = Drawing{.draw = draw_specialize},
+};
 
 }  // namespace ashlar::schedule

@@ -20,6 +20,7 @@
 #include <ashlar/ir/recurrence.h>
 
 #include "schedule/legality/legality.h"
+#include "schedule/calls.h"
 #include "schedule/primitives/primitives.h"
 #include "schedule/primitives/storage/storage.h"
 
@@ -113,14 +114,8 @@ analysis::Facts facts_of_points(const Program& p, const ir::Stage& stage) {
   return facts;
 }
 
-}  // namespace
-
-void apply_cut(Context& c) {
-  // match
-  ir::Stage& stage = c.stage(0);
-  const Stmt terms = c.loop(1), loop = c.loop(2);
-  require_serial(c, terms), require_whole(c, terms);
-  const Stmt& nest = only_nest(c, stage);
+// match: terms as they were defined, each point of its own
+void require_terms(Context& c, const ir::Stage& stage, const Stmt& nest, const Stmt& terms) {
   const ir::Axis& axis = c.p.axis(terms.axis);
   if (nest_of(c.p, terms.id).id != nest.id || !axis.reduce) c.refuse("a loop over terms of " + stage.name, name_of(c.p, terms));
   if (axis.origin != ir::Axis::Origin::root)
@@ -141,41 +136,53 @@ void apply_cut(Context& c) {
     if (s.kind == Stmt::Kind::loop && s.loop_kind == ir::LoopKind::tensorized)
       c.refuse("loops without an intrinsic (move this call before tensorize)", name_of(c.p, s));
   });
-  const Blocks blocks = blocks_of(c, stage, loop);
+}
+
+// match: the terms are the first, inside of the loops over the dimension that bounds them then. Their variable.
+ir::IterVar& variable_of(Context& c, ir::Stage& stage, const Stmt& nest, const Stmt& terms, std::size_t dim) {
   const auto around = ir::path_to(c.p, terms.id);
   for (const ir::Root& r : nest.roots)
-    for (Id leaf : r.iter == stage.iters.at(blocks.dim).id ? ir::leaves_of(c.p, r.axis) : std::vector<Id>())
+    for (Id leaf : r.iter == stage.iters.at(dim).id ? ir::leaves_of(c.p, r.axis) : std::vector<Id>())
       if (std::none_of(around.begin(), around.end(),
                        [&](const Stmt* s) { return s->kind == Stmt::Kind::loop && s->axis == leaf; }))
-        c.refuse("a loop over terms inside the loops over " + stage.iters.at(blocks.dim).name + ", which bounds it then",
+        c.refuse("a loop over terms inside the loops over " + stage.iters.at(dim).name + ", which bounds it then",
                  name_of(c.p, terms) + " outside " + c.p.axis(leaf).name);
-  const auto found =
-      std::find_if(stage.iters.begin(), stage.iters.end(), [&](const ir::IterVar& v) { return v.id == axis.iter; });
-  const ir::IterVar before = *found;
+  const auto found = std::find_if(stage.iters.begin(), stage.iters.end(),
+                                  [&](const ir::IterVar& v) { return v.id == c.p.axis(terms.axis).iter; });
   for (auto v = stage.iters.begin(); v != stage.iters.end(); ++v) {
     if (v->kind == ir::IterKind::reduce && v < found)
       c.refuse("the first of the loops over terms of " + stage.name, name_of(c.p, terms) + ", behind " + v->name);
     for (const Expr* bound : {&v->begin, &v->end})
-      if (v->kind == ir::IterKind::reduce && !bound->empty() && ir::uses_var(*bound, before.id))
-        c.refuse("terms whose number does not depend on " + before.name, v->name + " of " + stage.name);
+      if (v->kind == ir::IterKind::reduce && !bound->empty() && ir::uses_var(*bound, found->id))
+        c.refuse("terms whose number does not depend on " + found->name, v->name + " of " + stage.name);
   }
-  // Of a reader alone: the stage is computed at the points of the reader's domain.
-  const Id owner = c.p.stage(nest_of(c.p, loop.id).stage).id;
-  const bool alone = std::none_of(c.p.stages.begin(), c.p.stages.end(), [&](const auto& s) {
-    return s.first != owner &&
+  return *found;
+}
+
+// Is the stage read by that one alone? Then it is computed at the points of the reader's domain.
+bool read_alone(const Program& p, const ir::Stage& stage, Id reader) {
+  return std::none_of(p.stages.begin(), p.stages.end(), [&](const auto& s) {
+    return s.first != reader &&
            std::any_of(stage.buffers.begin(), stage.buffers.end(), [&](Id b) { return reads_buffer(s.second, b); });
   });
-  // prove
-  if (blocks.of.descending)
-    prove_reassociation(c, stage, "cut takes its last terms first",
-                        "the loop " + name_of(c.p, loop) + " counts down, so the terms of earlier iterations come last");
-  // rewrite: the definitions
-  const ir::IterVar& point = stage.iters.at(blocks.dim);
-  const Expr value = ir::var(point.id, point.name);
-  analysis::Facts facts = facts_of_points(c.p, stage);
-  if (point.begin.empty() && !blocks.of.begin.empty() && alone)
-    facts.range(point.id, blocks.of.begin, ir::sub(blocks.of.end, ir::index(1)));
-  const Expr border = analysis::simplify(border_of(blocks, value), facts);
+}
+
+// The bounds of a variable of the part and of what is left, each up to the border or from it on.
+struct Bounds {
+  Expr begin, end;
+};
+struct Cut {
+  Bounds part, rest;
+};
+Cut bounds_of(const ir::IterVar& terms, const Blocks& blocks, const Expr& border, const analysis::Facts& facts) {
+  const Expr least = least_of(terms.end, border, facts);
+  if (blocks.of.descending) return {{ir::max(terms.begin, border), terms.end}, {terms.begin, least}};
+  const bool inside = analysis::can_prove(ir::le(terms.begin, border), facts);
+  return {{terms.begin, least}, {inside ? border : ir::max(terms.begin, border), terms.end}};
+}
+
+// rewrite: a stage of the terms of earlier blocks, with variables and storage of its own. `reads`: the stage's own point.
+ir::Stage part_of(Context& c, const ir::Stage& stage, Id terms, const Bounds& own, std::vector<Expr>& reads) {
   ir::Stage part;
   part.id = c.p.fresh();
   part.name = stage.name + "_cut";
@@ -184,7 +191,6 @@ void apply_cut(Context& c) {
   part.origin = ir::Stage::Origin::rfactor;
   part.origin_of = stage.id;
   ir::Substitution to;
-  std::vector<Expr> reads;
   for (const ir::IterVar& v : stage.iters) {
     ir::IterVar w = v;
     w.id = c.p.fresh();
@@ -193,9 +199,8 @@ void apply_cut(Context& c) {
       w.begin = w.end = Expr();
       reads.push_back(ir::var(v.id, v.name));
     } else {
-      const bool cut = v.id == before.id;
-      w.begin = ir::substitute(cut && blocks.of.descending ? ir::max(v.begin, border) : v.begin, to);
-      w.end = ir::substitute(cut && !blocks.of.descending ? least_of(v.end, border, facts) : v.end, to);
+      w.begin = ir::substitute(v.id == terms ? own.begin : v.begin, to);
+      w.end = ir::substitute(v.id == terms ? own.end : v.end, to);
     }
     part.iters.push_back(w);
     to.emplace_back(v.id, ir::var(w.id, w.name));
@@ -203,31 +208,105 @@ void apply_cut(Context& c) {
   for (const Expr& atom : stage.domain) part.domain.push_back(ir::substitute(atom, to));
   for (const Expr& e : stage.values) part.values.push_back(ir::substitute(e, to));
   for (const Expr& e : stage.inits) part.inits.push_back(ir::substitute(e, to));
-  std::vector<Id> own;
-  for (const Id b : std::vector<Id>(stage.buffers)) {
+  for (const Id b : stage.buffers) {
     const ir::Buffer like = c.p.buffer(b);
-    ir::Buffer& made =
-        new_buffer(c, like, part.name + (stage.buffers.size() == 1 ? "" : std::to_string(own.size())), Scope::global);
+    const std::string number = stage.buffers.size() == 1 ? "" : std::to_string(part.buffers.size());
+    ir::Buffer& made = new_buffer(c, like, part.name + number, Scope::global);
     made.stage = part.id;
-    own.push_back(made.id);
+    part.buffers.push_back(made.id);
   }
-  part.buffers = own;
+  return part;
+}
+
+void apply_cut(Context& c) {
+  // match
+  ir::Stage& stage = c.stage(0);
+  const Stmt &terms = c.loop(1), &loop = c.loop(2);
+  require_serial(c, terms), require_whole(c, terms);
+  const Stmt& nest = only_nest(c, stage);
+  require_terms(c, stage, nest, terms);
+  const Blocks blocks = blocks_of(c, stage, loop);
+  ir::IterVar& variable = variable_of(c, stage, nest, terms, blocks.dim);
+  const bool alone = read_alone(c.p, stage, c.p.stage(nest_of(c.p, loop.id).stage).id);
+  // prove
   if (blocks.of.descending)
-    found->end = least_of(before.end, border, facts);
-  else
-    found->begin = analysis::can_prove(ir::le(before.begin, border), facts) ? border : ir::max(before.begin, border);
-  for (std::size_t k = 0; k < own.size(); ++k)
-    stage.inits[k] = ir::load(own[k], c.p.buffer(own[k]).name, c.p.buffer(own[k]).type, reads, c.step.where);
+    prove_reassociation(c, stage, "cut takes its last terms first",
+                        "the loop " + name_of(c.p, loop) + " counts down, so the terms of earlier iterations come last");
+  // rewrite: the definitions
+  const ir::IterVar& point = stage.iters.at(blocks.dim);
+  analysis::Facts facts = facts_of_points(c.p, stage);
+  if (point.begin.empty() && !blocks.of.begin.empty() && alone)
+    facts.range(point.id, blocks.of.begin, ir::sub(blocks.of.end, ir::index(1)));
+  const Expr border = analysis::simplify(border_of(blocks, ir::var(point.id, point.name)), facts);
+  const Cut cut = bounds_of(variable, blocks, border, facts);
+  std::vector<Expr> reads;
+  const ir::Stage part = part_of(c, stage, variable.id, cut.part, reads);
+  variable.begin = cut.rest.begin, variable.end = cut.rest.end;
+  for (std::size_t k = 0; k < part.buffers.size(); ++k) {
+    const ir::Buffer& b = c.p.buffer(part.buffers[k]);
+    stage.inits[k] = ir::load(b.id, b.name, b.type, reads, c.step.where);
+  }
   c.p.stages[part.id] = part;
   // the tree: just before the stage
   std::vector<Stmt> made;
-  for (const Id b : own) made.push_back(fresh_alloc(c.p, b, c.step.where));
-  made.push_back(fresh_nest(c.p, c.p.stage(part.id), c.step.where));
-  const Spot spot = locate(c.p, only_nest(c, c.p.stage(c.step.args[0].id)).id);
-  spot.body->insert(spot.body->begin() + static_cast<std::ptrdiff_t>(spot.index), std::make_move_iterator(made.begin()),
-                    std::make_move_iterator(made.end()));
+  for (const Id b : part.buffers) made.push_back(fresh_alloc(c.p, b, c.step.where));
+  made.push_back(fresh_nest(c.p, part, c.step.where));
+  insert_before(c.p, nest.id, std::move(made));
   // remap
   c.results = {part.id};
 }
 
+// At a split of its own or of a reader's, which takes four ids; and often computed there.
+bool draw_cut(Draw& d) {
+  const Program& p = d.p;
+  std::vector<Id> sums;
+  for (const Id id : d.stages())
+    if ((p.stage(id).is_reduction() && !p.stage(id).scatters()) || d.one_in(16)) sums.push_back(id);
+  if (sums.empty()) return false;
+  const Id stage = d.any(sums);
+  std::vector<Id> owners = readers_of(p, stage);
+  owners.push_back(stage);
+  std::vector<const Stmt*> terms, points;
+  for (const Stmt* l : loops_of(p, stage))
+    if (p.axis(l->axis).reduce || d.one_in(16)) terms.push_back(l);
+  for (const Id owner : owners)
+    for (const Stmt* l : loops_of(p, owner))
+      if ((!p.axis(l->axis).reduce && p.axis(l->axis).origin == ir::Axis::Origin::root) || d.one_in(16)) points.push_back(l);
+  if (terms.empty() || points.empty()) return false;
+  const auto counts_down = [&](Id id) {
+    const auto& iters = p.stage(id).iters;
+    return std::any_of(iters.begin(), iters.end(), [](const ir::IterVar& v) { return v.descending; });
+  };
+  d.reassociates = order_matters(p, p.stage(stage)) && std::any_of(owners.begin(), owners.end(), counts_down);
+  const Arg tail = Arg::text(d.one_in(4) ? "exact" : "guard");
+  d.step("split", {Arg::loop(d.any(points)->id), Arg::integer(d.factor()), tail});
+  const Arg block = Arg::loop(p.next_id + (d.one_in(10) ? 3 : 2));
+  d.step("cut", {Arg::stage(stage), Arg::loop(d.any(terms)->id), block});
+  if (!d.one_in(3)) d.step("compute_at", {Arg::stage(p.next_id + 4), block});
+  return true;
+}
+
+}  // namespace
+
+extern constexpr Primitive cut_primitive{
+    .name = "cut",
+    .spelling = "cut",
+    .parameters = {takes::stage(), takes::loop("terms"), takes::loop("blocks")},
+    .traits = Traits{Reads::changed, Places::moved, Boxes::derived, Layouts::proved, Callers::kept, Gives::handles},
+    .apply = apply_cut,
+    .cpp = of_stage,
+    .draw = Drawing{.often = 2, .draw = draw_cut},
+};
+
 }  // namespace ashlar::schedule
+
+namespace ashlar {
+
+using schedule::Arg;
+
+Stage Stage::cut(Loop terms, Loop blocks, Where w) const {
+  const schedule::Primitive& cut = schedule::cut_primitive;
+  return Stage(apply(cut, {Arg::stage(id_), own(terms, cut, w), any(blocks, cut, w)}, w)[0], state_);
+}
+
+}  // namespace ashlar
