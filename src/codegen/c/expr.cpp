@@ -2,6 +2,7 @@
 // Expressions: one case an operator. Operators of C where they mean the same, helpers elsewhere (helpers.h).
 #include <ashlar/ir/function.h>
 #include <ashlar/ir/numeric.h>
+#include <ashlar/ir/operation.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/ir/vscale.h>
 
@@ -20,6 +21,7 @@ constexpr std::size_t kShort = 30, kLong = 90;  // characters: what is repeated 
 bool is_leaf(const Expr& e) { return ir::args_of(e).empty(); }
 bool computes_in_c(Type t) { return t.is_float() || (t.is_unsigned() && t.bits >= 32); }
 Type lane_of(const Expr& e) { return e.type().element(); }
+std::string sign_of(Op op) { return std::string(" ") + ir::operation(op).laws.sign + " "; }
 std::string call_text(const std::string& f, std::initializer_list<std::string> args) {
   std::string list;
   for (const std::string& a : args) list += (list.empty() ? "" : ", ") + a;
@@ -65,7 +67,7 @@ Text Function::emit(const Expr& e) {
 }
 
 Text Function::named(const Expr& e, const Text& t) {
-  const std::string name = file.unique("t");
+  const std::string name = is_helper ? "t" + std::to_string(named_.size() + 1) : file.unique("t");
   const std::string made = "const " + value_type(e.type()) + " " + name + " = " + t.s + ";";
   if (!lane_.empty() && e.type().lanes > 1)
     inner_ += place_ + std::string(static_cast<std::size_t>(2 * (depth_ + 1)), ' ') + made + "\n";
@@ -251,8 +253,9 @@ Text Function::node(const Expr& e) {
     }
     case Op::shl:
     case Op::shr:
-    case Op::rounding_shr:
       return {call_text(file.helpers.shift(n.op, t), {emit(args[0]).s, amount(args[1])})};
+    case Op::rounding_shr:
+      return {call_text(spelled(n.op, t, {t, u64}), {emit(args[0]).s, amount(args[1])})};
     default:
       break;
   }
@@ -283,28 +286,11 @@ Text Function::choice(const Expr& e) {
   return {chosen, kChoice};
 }
 
-const char* sign_of(Op comparison) {
-  switch (comparison) {
-    case Op::eq:
-      return " == ";
-    case Op::ne:
-      return " != ";
-    case Op::lt:
-      return " < ";
-    case Op::le:
-      return " <= ";
-    case Op::gt:
-      return " > ";
-    default:
-      return " >= ";
-  }
-}
-
 Text Function::comparison(const Expr& e) {
   const auto args = ir::args_of(e);
   const Type t = lane_of(args[0]);
   const Op op = ir::op_of(e);
-  const char* const sign = sign_of(op);
+  const std::string sign = sign_of(op);
   Text x = emit(args[0]), y = emit(args[1]);
   if (is_narrow_float(t)) {
     const std::string wide = file.helpers.convert(f32, t);
@@ -395,23 +381,21 @@ Text Function::unary(const Expr& e) {
 
 // ---- two operands ------------------------------------------------------------------------------------------------------
 // What C computes in the operands' own type.
-Text Function::infix(const char* op, int level, const Text& x, const Text& y, Type t) {
+Text Function::infix(Op op, int level, const Text& x, const Text& y, Type t) {
   Text left = x;
   if (x.literal && y.literal && (t.is_index() || t.bits == 64))
     left = {"(" + value_type(t) + ")" + wrapped(x, kPrefix), kPrefix};
-  return {wrapped(left, level) + " " + op + " " + wrapped(y, level + 1), level};
+  return {wrapped(left, level) + sign_of(op) + wrapped(y, level + 1), level};
 }
 
 Text Function::real_binary(Op op, Type t, const Text& x, const Text& y) {
   switch (op) {
     case Op::add:
-      return infix("+", kSum, x, y, t);
     case Op::sub:
-      return infix("-", kSum, x, y, t);
+      return infix(op, kSum, x, y, t);
     case Op::mul:
-      return infix("*", kProduct, x, y, t);
     case Op::div:
-      return infix("/", kProduct, x, y, t);
+      return infix(op, kProduct, x, y, t);
     case Op::min:
     case Op::max:
       return {call_text(file.helpers.binary(op, t), {x.s, y.s})};
@@ -457,18 +441,16 @@ Text Function::binary(const Expr& e) {
   const bool in_c = computes_in_c(t) || (t.is_index() && !is_wild(e));
   switch (op) {
     case Op::add:
-      if (in_c) return infix("+", kSum, x, y, t);
-      break;
     case Op::sub:
-      if (in_c) return infix("-", kSum, x, y, t);
+      if (in_c) return infix(op, kSum, x, y, t);
       break;
     case Op::mul:
-      if (in_c) return infix("*", kProduct, x, y, t);
+      if (in_c) return infix(op, kProduct, x, y, t);
       break;
     case Op::bit_and:
     case Op::bit_or:
     case Op::bit_xor: {
-      const char* const sign = op == Op::bit_and ? " & " : op == Op::bit_or ? " | " : " ^ ";
+      const std::string sign = sign_of(op);
       const std::string bits = wrapped(x, kPrefix) + sign + wrapped(y, kPrefix);
       if (!t.is_index() && t.bits < 32) return {"(" + value_type(t) + ")(" + bits + ")", kPrefix};
       if (x.literal && y.literal) return {"(" + value_type(t) + ")(" + bits + ")", kPrefix};
@@ -477,6 +459,7 @@ Text Function::binary(const Expr& e) {
     default:
       break;
   }
+  if (ir::operation(op).kind == ir::Kind::fixed_point) return {call_text(spelled(op, lane_of(e), {t, t}), {x.s, y.s})};
   return {call_text(file.helpers.binary(op, t), {x.s, y.s})};
 }
 
@@ -495,7 +478,7 @@ std::string Function::checked(const Expr& e) {
   if (op == Op::logic_and || op == Op::logic_or)
     return call_text(file.helpers.named(op == Op::logic_and ? "both" : "either"), {checked(args[0]), checked(args[1])});
   if (ir::is_comparison(op) && args[0].type().is_index()) {
-    const char* const sign = sign_of(op);
+    const std::string sign = sign_of(op);
     return "(" + checked(args[0]) + sign + checked(args[1]) + ")";
   }
   prepare({&e});

@@ -187,59 +187,6 @@ std::string Helpers::binary(Op op, Type t) {
       return of(name, t, "static inline $T min_$K($T a, $T b) { return a < b ? a : b; }");
     case Op::max:
       return of(name, t, "static inline $T max_$K($T a, $T b) { return a > b ? a : b; }");
-    case Op::add_sat:
-      return of(name, t,
-                no_sign ? "static inline $T add_sat_$K($T a, $T b) { return ($T)(a > $H - b ? $H : a + b); }"
-                        : "static inline $T add_sat_$K($T a, $T b) {\n"
-                          "  if (b > 0 ? a > $H - b : a < $L - b) return b > 0 ? $H : $L;\n"
-                          "  return ($T)(a + b);\n}");
-    case Op::sub_sat:
-      return of(name, t,
-                no_sign ? "static inline $T sub_sat_$K($T a, $T b) { return ($T)(a < b ? 0 : a - b); }"
-                        : "static inline $T sub_sat_$K($T a, $T b) {\n"
-                          "  if (b < 0 ? a > $H + b : a < $L + b) return b < 0 ? $H : $L;\n"
-                          "  return ($T)(a - b);\n}");
-    // x + y = 2 (x & y) + (x ^ y) = 2 (x | y) - (x ^ y),  x - y = (x ^ y) - 2 (~x & y): halved, nothing is widened
-    case Op::halving_add:
-      return of(name, t, "static inline $T halving_add_$K($T a, $T b) { return ($T)((a & b) + ((a ^ b) >> 1)); }");
-    case Op::rounding_halving_add:
-      return of(name, t, "static inline $T rounding_halving_add_$K($T a, $T b) { return ($T)((a | b) - ((a ^ b) >> 1)); }");
-    case Op::halving_sub:
-      return of(name, t, "static inline $T halving_sub_$K($T a, $T b) { return ($T)(((a ^ b) >> 1) - (~a & b)); }");
-    case Op::abs_diff:
-      return of(name, t, "static inline $U abs_diff_$K($T a, $T b) { return ($U)(a > b ? ($W)a - ($W)b : ($W)b - ($W)a); }");
-    case Op::mul_high:
-      if (!is_wide(t))
-        return of(name, t,
-                  no_sign ? "static inline $T mul_high_$K($T a, $T b) { return ($T)((uint64_t)a * b >> $N); }"
-                          : "static inline $T mul_high_$K($T a, $T b) { return ($T)((int64_t)a * b >> $N); }");
-      if (no_sign)
-        return define(name,
-                      "static inline uint64_t mul_high_u64(uint64_t a, uint64_t b) { /* by halves */\n"
-                      "  const uint64_t al = a & UINT32_MAX, ah = a >> 32, bl = b & UINT32_MAX, bh = b >> 32;\n"
-                      "  const uint64_t middle = ah * bl + (al * bl >> 32), low = (middle & UINT32_MAX) + al * bh;\n"
-                      "  return ah * bh + (middle >> 32) + (low >> 32);\n}");
-      binary(op, u64);
-      return define(name,
-                    "static inline int64_t mul_high_i64(int64_t a, int64_t b) {\n"
-                    "  const uint64_t high = mul_high_u64((uint64_t)a, (uint64_t)b);\n"
-                    "  return (int64_t)(high - (a < 0 ? (uint64_t)b : 0) - (b < 0 ? (uint64_t)a : 0));\n}");
-    case Op::mul_high_rounding:
-      if (!is_wide(t))
-        return of(name, t,
-                  no_sign ? "static inline $T mul_high_rounding_$K($T a, $T b) {\n"
-                            "  return ($T)(((uint64_t)a * b + (UINT64_C(1) << ($N - 1))) >> $N);\n}"
-                          : "static inline $T mul_high_rounding_$K($T a, $T b) {\n"
-                            "  const int64_t r = ((int64_t)a * b + (INT64_C(1) << ($N - 2))) >> ($N - 1);\n"
-                            "  return ($T)(r > $H ? $H : r);\n}");
-      binary(Op::mul_high, t);
-      return define(name, no_sign ? "static inline uint64_t mul_high_rounding_u64(uint64_t a, uint64_t b) {\n"
-                                    "  return mul_high_u64(a, b) + (a * b >> 63);\n}"
-                                  : "static inline int64_t mul_high_rounding_i64(int64_t a, int64_t b) {\n"
-                                    "  const uint64_t low = (uint64_t)a * (uint64_t)b, sum = low + (UINT64_C(1) << 62);\n"
-                                    "  const uint64_t high = (uint64_t)mul_high_i64(a, b) + (sum < low);\n"
-                                    "  if (a == INT64_MIN && b == INT64_MIN) return INT64_MAX;\n"
-                                    "  return (int64_t)(high << 1 | sum >> 63);\n}");
     default:
       throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
   }
@@ -254,12 +201,6 @@ std::string Helpers::shift(Op op, Type t) {
       return of(name, t,
                 t.is_unsigned() ? "static inline $T shr_$K($T a, uint64_t s) { return ($T)(s < $N ? a >> s : 0); }"
                                 : "static inline $T shr_$K($T a, uint64_t s) { return ($T)(a >> (s < $N ? s : $N - 1)); }");
-    case Op::rounding_shr:
-      shift(Op::shr, t);
-      binary(Op::add, t);
-      return of(name, t,
-                "static inline $T rounding_shr_$K($T a, uint64_t s) {\n"
-                "  return s == 0 ? a : add_$K(shr_$K(a, s), ($T)(shr_$K(a, s - 1) & 1));\n}");
     default:
       throw InternalError(std::string("codegen: ") + ir::op_name(op) + " is no shift");
   }

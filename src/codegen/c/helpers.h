@@ -46,9 +46,9 @@ class Helpers {
   void atomics() { atomics_ = true; }
   std::string text() const;  // all that were asked for
   bool defines(const std::string& name) const { return known_.count(name) != 0; }
+  std::string define(const std::string& name, const std::string& text);
 
  private:
-  std::string define(const std::string& name, const std::string& text);
   std::string of(const std::string& name, Type, const char* pattern);
   std::string widen(Type), narrow(Type), clamp(Type to, Type from);
 

@@ -16,7 +16,7 @@ using ir::Op;
 using llvm::Value;
 
 Emitter::Emitter(Unit& u, llvm::Function* f, Where where)
-    : unit(u), function(f), b(*u.context), math(b, u.target, u.is_device()) {
+    : unit(u), function(f), b(*u.context), math(b, u.target, u.is_device()), values_(u.kernel) {
   b.SetInsertPoint(llvm::BasicBlock::Create(*u.context, "entry", f));
   if (u.lines) b.SetCurrentDebugLocation(loop_ = u.lines->begin(f, where));
 }
@@ -247,10 +247,10 @@ Value* Emitter::emit_node(const Expr& e) {
     case Op::shr:
     case Op::rounding_shr: {
       Value* x = emit(args[0]);
-      return math.shift(n.op, t, x, operand_type(1), emit(args[1]), values_of(args[1]));
+      return math.shift(n.op, t, x, operand_type(1), emit(args[1]), values_.of(args[1]));
     }
     case Op::mul_high_rounding: {
-      const auto left = values_of(args[0]), right = values_of(args[1]);
+      const auto left = values_.of(args[0]), right = values_.of(args[1]);
       const std::int64_t lowest = ir::lowest_of(t.element());
       Value* x = emit(args[0]);
       return math.mul_high_rounding(t, x, emit(args[1]), !(left && left->low > lowest) && !(right && right->low > lowest));

@@ -218,17 +218,7 @@ Piece Arithmetic::binary(Op o, Piece x, Piece y) {
       return op(spv::OpBitwiseXor, t, {x, y});
     case Op::shl:
     case Op::shr:
-    case Op::rounding_shr:
       return shift(o, x, y);
-    case Op::mul_high_rounding:
-    case Op::mul_high:
-    case Op::add_sat:
-    case Op::sub_sat:
-    case Op::halving_add:
-    case Op::rounding_halving_add:
-    case Op::halving_sub:
-    case Op::abs_diff:
-      return fixed_point(o, x, y);
     default:
       throw InternalError(std::string("spirv: ") + ir::op_name(o) + " was not expanded");
   }
@@ -293,19 +283,18 @@ Piece Arithmetic::shifted_right(Piece x, Piece amount) {
 
 Piece Arithmetic::shift(Op o, Piece x, Piece amount) {
   const int bits = m.registers.physical(x.type).bits, given = m.registers.physical(amount.type).bits;
+  if (const auto by = constants_.find(amount.id); by != constants_.end() && by->second >= 0 && by->second < bits) {
+    const spv::Op right = x.type.is_unsigned() ? spv::OpShiftRightLogical : spv::OpShiftRightArithmetic;
+    return op(o == Op::shl ? spv::OpShiftLeftLogical : right, x.type, {x, like(x, by->second)});
+  }
   if (given > bits)  // clamped before it is narrowed
     amount = resize(x.type, least(amount, like(amount, bits + 1), true), false);
   else
     amount = resize(x.type, amount, false);
   const Piece zero = like(x, 0);
   if (o == Op::shr) return shifted_right(x, amount);
-  if (o == Op::shl) {
-    const Piece all = test(spv::OpUGreaterThanEqual, amount, like(x, bits));
-    return select(all, zero, op(spv::OpShiftLeftLogical, x.type, {x, select(all, zero, amount)}));
-  }
-  const Piece none = test(spv::OpIEqual, amount, zero);
-  const Piece last_out = and_(shifted_right(x, sub(amount, like(x, 1))), like(x, 1));
-  return select(none, x, add(shifted_right(x, amount), last_out));
+  const Piece all = test(spv::OpUGreaterThanEqual, amount, like(x, bits));
+  return select(all, zero, op(spv::OpShiftLeftLogical, x.type, {x, select(all, zero, amount)}));
 }
 
 Piece Arithmetic::comparison(Op o, Piece x, Piece y) {

@@ -86,11 +86,7 @@ class Arithmetic {
   struct Product {  // of 64-bit integers: its two words, u64
     Piece high, low;
   };
-  Piece fixed_point(ir::Op, Piece, Piece);  // arithmetic_fixed.cpp
-  Piece saturating(ir::Op, Piece, Piece);
-  Product product(Piece, Piece);
-  Piece mul_high(Piece, Piece);
-  Piece mul_high_rounding(Piece, Piece);
+  Product product(Piece, Piece);  // arithmetic_fma.cpp
   Piece count_bits(ir::Op, Piece);
   Piece float_unary(ir::Op, Piece);
   Piece rounded(ir::Op, Piece);  // floor, ceil, round, trunc

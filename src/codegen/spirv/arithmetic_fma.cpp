@@ -46,6 +46,18 @@ Arithmetic::Wide Arithmetic::jammed(const Wide& v, Piece by) {
   return {select(far, zero, high), or_(select(far, high, low), sticky)};
 }
 
+// The product of 64 bits from products of halves.
+Arithmetic::Product Arithmetic::product(Piece x, Piece y) {
+  const Type word = u64.with_lanes(x.type.lanes);
+  const Piece a = as(u64, x), b = as(u64, y), low32 = integer(word, 0xFFFFFFFF);
+  const Piece a0 = and_(a, low32), a1 = right(a, 32), b0 = and_(b, low32), b1 = right(b, 32);
+  const Piece p00 = mul(a0, b0), p01 = mul(a0, b1), p10 = mul(a1, b0);
+  const Piece middle = add(add(right(p00, 32), and_(p01, low32)), and_(p10, low32));
+  const Piece high = add(add(mul(a1, b1), add(right(p01, 32), right(p10, 32))), right(middle, 32));
+  const Piece low = or_(and_(p00, low32), left(middle, 32));
+  return {high, low};
+}
+
 // In integers. The product of two significands has 106 bits and is exact in 128, and so is its sum with the third once the
 // smaller of the two has been shifted right until their places agree; what falls off is kept as one sticky bit at the end
 // ("jamming": J. Hauser, Berkeley SoftFloat), more than 20 bits below where the sum is rounded.

@@ -169,7 +169,6 @@ Value Emitter::emit_node(const Expr& e) {
       return two([&](Piece x, Piece y) { return math.comparison(n.op, x, y); });
     case Op::shl:
     case Op::shr:
-    case Op::rounding_shr:
       return two([&](Piece x, Piece y) { return math.shift(n.op, x, y); });
     case Op::div:
     case Op::mod:

@@ -8,6 +8,7 @@
 #include <ashlar/ir/refusal.h>
 #include <ashlar/runtime/vulkan.h>
 
+#include "codegen/legalise.h"
 #include "codegen/spirv/emitter.h"
 #include "codegen/spirv/tools.h"
 
@@ -390,6 +391,9 @@ class Translator {
 
 }  // namespace
 
-Code translate(const ir::Kernel& k, const Options& options) { return Translator(k, options).run(); }
+Code translate(const ir::Kernel& kernel, const Options& options) {
+  const ir::Kernel k = legalise(kernel, {});
+  return Translator(k, options).run();
+}
 
 }  // namespace ashlar::codegen::spirv

@@ -5,8 +5,6 @@
 #include <bit>
 
 #include <llvm/IR/Intrinsics.h>
-#include <llvm/IR/IntrinsicsAArch64.h>
-#include <llvm/IR/IntrinsicsARM.h>
 
 #include <ashlar/ir/refusal.h>
 
@@ -167,17 +165,8 @@ Value* Arithmetic::binary(Op op, Type t, Value* x, Value* y) {
     case Op::shr:
     case Op::rounding_shr:
       return shift(op, t, x, t, y);
-    case Op::mul_high_rounding:
-    case Op::mul_high:
-    case Op::add_sat:
-    case Op::sub_sat:
-    case Op::halving_add:
-    case Op::rounding_halving_add:
-    case Op::halving_sub:
-    case Op::abs_diff:
-      return fixed_point(op, t, x, y);
     default:
-      throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
+      return fixed_point(op, t, x, y);
   }
 }
 
@@ -231,7 +220,7 @@ Value* Arithmetic::shifted_right(Type t, Value* x, Value* amount) {
   return b_.CreateAShr(x, intrinsic(llvm::Intrinsic::umin, {amount, integer(t, t.bits - 1)}));
 }
 
-Value* Arithmetic::shift(Op op, Type t, Value* x, Type amount_type, Value* amount, const std::optional<Values>& amounts) {
+Value* Arithmetic::shift(Op op, Type t, Value* x, Type amount_type, Value* amount, const std::optional<ir::Interval>& amounts) {
   if (amount_type.bits > t.bits)  // clamped before it is narrowed
     amount = b_.CreateTrunc(intrinsic(llvm::Intrinsic::umin, {amount, integer(amount_type, t.bits + 1)}), type(t));
   else if (amount_type.bits < t.bits)
@@ -245,16 +234,7 @@ Value* Arithmetic::shift(Op op, Type t, Value* x, Type amount_type, Value* amoun
     Value* all = b_.CreateICmpUGE(amount, integer(t, t.bits));
     return b_.CreateSelect(all, zero, b_.CreateShl(x, b_.CreateSelect(all, zero, amount)));
   }
-  // Shifts to the left by less than nothing, of which SRSHL and URSHL take the lowest byte: those by more than all bits give 0.
-  Value* beyond = integer(t, t.bits + 1);
-  Value* down = b_.CreateNeg(within ? amount : intrinsic(llvm::Intrinsic::umin, {amount, beyond}));
-  if (Value* v = neon(llvm::Intrinsic::aarch64_neon_srshl, llvm::Intrinsic::aarch64_neon_urshl, t, x, down)) return v;
-  if (Value* v = helium(llvm::Intrinsic::arm_mve_vshl_vector, t, x, down, {0, 1, t.is_unsigned() ? 1 : 0})) return v;
-  // all but the last step, then that one: (y >> 1) + (y & 1), which does not overflow
-  Value *one = integer(t, 1), *less = b_.CreateSub(amount, one);
-  Value* y = within ? right(x, less) : shifted_right(t, x, less);  // of no steps a number that is not taken
-  Value* shifted = b_.CreateAdd(right(y, one), b_.CreateAnd(y, one));
-  return within && amounts->low > 0 ? shifted : b_.CreateSelect(b_.CreateICmpEQ(amount, zero), x, shifted);
+  return rounding_shift(t, x, amount, within);
 }
 
 Value* Arithmetic::comparison(Op op, Type t, Value* x, Value* y) {

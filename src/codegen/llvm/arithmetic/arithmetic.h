@@ -13,16 +13,13 @@
 #include <llvm/IR/IRBuilder.h>
 
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/operation.h>
 #include <ashlar/ir/vscale.h>
 #include <ashlar/target/target.h>
 
 namespace ashlar::codegen {
 
 inline bool is_narrow_float(Type t) { return t.is_float() && t.bits < 32; }
-
-struct Values {  // of an integer: no others occur
-  std::int64_t low, high;
-};
 
 class Arithmetic {
  public:
@@ -45,9 +42,9 @@ class Arithmetic {
   // div, mod, trunc_div, trunc_rem by a constant: no test for zero or for overflow
   llvm::Value* divide_by(ir::Op, Type t, llvm::Value*, std::int64_t divisor);
   llvm::Value* shift(ir::Op, Type t, llvm::Value*, Type amount_type, llvm::Value* amount,
-                     const std::optional<Values>& amounts = {});
-  // `both_lowest`: signed operands may both be the smallest number
-  llvm::Value* mul_high_rounding(Type t, llvm::Value*, llvm::Value*, bool both_lowest = true);
+                     const std::optional<ir::Interval>& amounts = {});
+  // `both_lowest`: both operands may be the smallest number
+  llvm::Value* mul_high_rounding(Type t, llvm::Value*, llvm::Value*, bool both_lowest);
   llvm::Value* fma(Type t, llvm::Value*, llvm::Value*, llvm::Value*);
   llvm::Value* convert(Type to, Type from, llvm::Value*);
   llvm::Value* saturate(Type to, Type from, llvm::Value*);
@@ -80,17 +77,10 @@ class Arithmetic {
   llvm::Type* vector_of(llvm::Type*, Type lanes_as) const;
   llvm::Value* divide(ir::Op, Type t, llvm::Value*, llvm::Value*);
   llvm::Value* shifted_right(Type t, llvm::Value*, llvm::Value* amount);
-  llvm::Value* fixed_point(ir::Op, Type t, llvm::Value*, llvm::Value*);  // arithmetic_fixed.cpp
-  llvm::Value* unwrapped(Type t, llvm::Value*);
-  struct Wide {
-    llvm::Value *high, *low;
-  };
-  bool splits_products(Type t) const;
-  Wide product_in_halves(Type t, llvm::Value*, llvm::Value*);
-  llvm::Value* rounded_high(Type t, const Wide&);
-  llvm::Value* rounded_product_of_halves(Type t, llvm::Value*, llvm::Value*);
-  // An instruction of NEON on vectors of its registers' elements, register by register; null where there is none.
-  llvm::Value* neon(llvm::Intrinsic::ID signed_id, llvm::Intrinsic::ID unsigned_id, Type t, llvm::Value*, llvm::Value*);
+  llvm::Value* fixed_point(ir::Op, Type t, llvm::Value*, llvm::Value*);  // fixed.cpp
+  llvm::Value* rounding_shift(Type t, llvm::Value*, llvm::Value* amount, bool within);
+  // An instruction of NEON on vectors of its registers' elements, register by register.
+  llvm::Value* neon(llvm::Intrinsic::ID, Type t, llvm::Value*, llvm::Value*);
   // The same of Helium; `more` are the operands behind both vectors.
   llvm::Value* helium(llvm::Intrinsic::ID, Type t, llvm::Value*, llvm::Value*, std::initializer_list<int> more = {});
   llvm::Value* float_unary(ir::Op, Type t, llvm::Value*);
