@@ -17,6 +17,9 @@ BLOCKS = [
     ("ops/include/ashlar/ops/activation.h", "namespace ashlar::ops {"),
     ("tests/ops/elementwise_test.cpp", "{ops::relu, [](double x)"),
     ("generators/elementwise.cpp", 'ROW(relu, "'),
+    ("include/ashlar/ir/expr.h", "  // two operands"),
+    ("src/ir/operation.cpp", "    // two operands"),
+    ("src/ir/numeric.cpp", "      return mul_high(t, a, b);"),
     ("src/instructions/x86.cpp", "const char* const word_in_c"),
     ("tests/instructions/x86_test.cpp", "x86::vpdpwssd(8, Encoding::vex)"),
     ("src/schedule/primitives/sink.cpp", ""),
@@ -35,6 +38,8 @@ UNITS = [
     ["src/instructions/x86.cpp", "src/schedule/primitives/sink.cpp", "src/schedule/schedule.cpp", "src/schedule/apply.cpp",
      "src/schedule/trace/cpp_text.cpp", "tests/docs/loops.cpp", "tests/instructions/x86_test.cpp", "generators/elementwise.cpp"],
     ["tests/ops/elementwise_test.cpp"],
+    ["src/ir/operation.cpp"],
+    ["src/ir/numeric.cpp"],
 ]
 FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wno-sign-conversion", "-Werror"]
 

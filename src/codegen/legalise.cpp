@@ -2,9 +2,9 @@
 #include "codegen/legalise.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/spelling.h>
 
 namespace ashlar::codegen {
 namespace {
@@ -13,51 +13,29 @@ using ir::KStmt;
 
 class Legal {
  public:
-  Legal(const ir::Kernel& k, const Offers& offers) : offers_(offers), values_(k) {}
+  Legal(const ir::Kernel& k, const Offers& offers)
+      : values_(k),
+        spelled_([&offers](const ir::Applied& a) { return offered(offers, a.op, a.args[0].type(), a.type); },
+                 [this](const Expr& e) { return values_.of(e); }, offers.subnormals) {}
 
   void visit(std::vector<KStmt>& list) {
     for (KStmt& s : list) {
-      for_each_expr(s, [&](Expr& e) { e = visit(e); });
+      for_each_expr(s, [&](Expr& e) { e = spelled_(e); });
       visit(s.body);
       visit(s.otherwise);
     }
   }
 
  private:
-  Expr visit(const Expr& e) {
-    if (ir::args_of(e).empty()) return e;
-    if (const auto it = done_.find(e.node()); it != done_.end()) return it->second;
-    std::vector<Expr> args;
-    for (const Expr& a : ir::args_of(e)) args.push_back(visit(a));
-    const Expr known = ir::rebuild(e, args), spelled = spell(known);
-    const Expr result = spelled.empty() ? known : visit(spelled);
-    keep_.push_back(e);
-    done_.emplace(e.node(), result);
-    return result;
-  }
-
-  Expr spell(const Expr& e) {
-    const ir::Op op = ir::op_of(e);
-    const auto args = ir::args_of(e);
-    if (args.empty() || !ir::operation(op).laws.spelled) return {};
-    const Type operand = args[0].type();
-    const bool of_index = operand.is_index() || e.type().is_index();
-    if ((of_index && ir::operation(op).kind != ir::Kind::shift) || offered(offers_, op, operand, e.type())) return {};
-    ir::Applied a{op, e.type(), args, e.node()->where};
-    for (std::size_t k = 0; k < std::min(args.size(), a.values.size()); ++k) a.values[k] = values_.of(args[k]);
-    return ir::expanded(a);
-  }
-
-  const Offers& offers_;
   ConstantValues values_;
-  std::unordered_map<const ir::Node*, Expr> done_;
-  std::vector<Expr> keep_;  // keeps the keys alive
+  ir::Spelling spelled_;
 };
 
 }  // namespace
 
 bool offered(const Offers& offers, ir::Op op, Type operand, Type result) {
-  return std::any_of(offers.begin(), offers.end(),
+  if (ir::is_narrow(operand) && ir::operation(op).kind != ir::Kind::conversion) return false;  // computed in f32
+  return std::any_of(offers.rows.begin(), offers.rows.end(),
                      [&](const Offer& o) { return o.op == op && (!o.of || o.of(operand, result)); });
 }
 

@@ -3,10 +3,11 @@
 // What stands before every back end: operators that its target has no instruction for become others that it has. So a back end
 // translates one to one, and an operator is spelled once, in its row of the table (ashlar/ir/operation.h).
 //
-//   legalise(kernel, {{Op::add_sat}})       out[i] = add_sat(a[i], halving_add(b[i], c[i]))      becomes
+//   legalise(kernel, {{{Op::add_sat}}})     out[i] = add_sat(a[i], halving_add(b[i], c[i]))      becomes
 //                                           out[i] = add_sat(a[i], (b[i] & c[i]) + ((b[i] ^ c[i]) >> 1))
 //
-// The values are the same to the bit. Indices stay as they are: back ends look for patterns in addresses, bounds and masks.
+// The values are the same to the bit. Divisions, minima and shifts have no expansion: of indices, back ends look for patterns in
+// them.
 #include <functional>
 #include <map>
 #include <optional>
@@ -18,11 +19,15 @@
 namespace ashlar::codegen {
 
 // An operator with an expansion that a target offers all the same, on operands of all types or of some.
+// None is needed for operators without an expansion. Arithmetic on narrow floats is f32's everywhere.
 struct Offer {
   ir::Op op;
   std::function<bool(Type operand, Type result)> of = {};
 };
-using Offers = std::vector<Offer>;
+struct Offers {
+  std::vector<Offer> rows;
+  bool subnormals = true;  // a product of floats takes subnormal operands for what they are
+};
 
 bool offered(const Offers&, ir::Op, Type operand, Type result);
 ir::Kernel legalise(ir::Kernel, const Offers&);

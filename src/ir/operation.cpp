@@ -2,6 +2,7 @@
 #include <ashlar/ir/operation.h>
 
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/vscale.h>
 
 #include "ir/expansions/expansions.h"
 #include "ir/math/kit.h"
@@ -25,6 +26,8 @@ Expr of_two(const Applied& a) {
   return math::spelled(a, [](const math::Kit& k, std::span<const Expr> x) { return f(k, x[0], x[1]); });
 }
 
+Expr first_operand(const Applied& a) { return a.args[0]; }
+
 template <Expr (*f)(const math::Kit&, const Expr&)>
 constexpr Operation fn(Op op, const char* name) {
   return {op, name, 1, function, own, {.cost = kFunction, .spelled = of_one<f>}};
@@ -36,16 +39,18 @@ constexpr Operation fn2(Op op, const char* name) {
 
 // clang-format off
 constexpr Operation table[] = {
+    // leaves
     {Op::int_const, "int_const", 0, leaf, other},
     {Op::float_const, "float_const", 0, leaf, other},
     {Op::var, "var", 0, leaf, other},
     {Op::load, "load", Operation::any_number, leaf, other},
 
+    // one operand
     {Op::neg, "neg", 1, arithmetic, own, {.work = 1}},
-    {Op::bit_not, "bit_not", 1, bits, own},
+    {Op::bit_not, "bit_not", 1, bits, own, {.spelled = expansion::not_of_bool}},
     {Op::logic_not, "logic_not", 1, logic, bools},
-    {Op::cast, "cast", 1, conversion, any, {.cost = kMove}},
-    {Op::saturate, "saturate", 1, conversion, any},
+    {Op::cast, "cast", 1, conversion, any, {.cost = kMove, .spelled = expansion::cast}},
+    {Op::saturate, "saturate", 1, conversion, any, {.spelled = expansion::saturate}},
     {Op::bitcast, "bitcast", 1, conversion, any},
     {Op::abs, "abs", 1, arithmetic, own, {.work = 1}},
     {Op::sqrt, "sqrt", 1, arithmetic, own, {.cost = kRoot, .work = 1}},
@@ -81,35 +86,40 @@ constexpr Operation table[] = {
     fn<math::fast_tanh>(Op::fast_tanh, "fast_tanh"),
     fn<math::fast_erf>(Op::fast_erf, "fast_erf"),
     fn<math::fast_sigmoid>(Op::fast_sigmoid, "fast_sigmoid"),
-    {Op::floor, "floor", 1, rounding, own, {.work = 1}},
-    {Op::ceil, "ceil", 1, rounding, own, {.work = 1}},
-    {Op::round, "round", 1, rounding, own, {.work = 1}},
-    {Op::trunc, "trunc", 1, rounding, own, {.work = 1}},
-    {Op::isnan, "isnan", 1, test, real},
-    {Op::isinf, "isinf", 1, test, real},
+    {Op::floor, "floor", 1, rounding, own, {.work = 1, .spelled = expansion::rounded}},
+    {Op::ceil, "ceil", 1, rounding, own, {.work = 1, .spelled = expansion::rounded}},
+    {Op::round, "round", 1, rounding, own, {.work = 1, .spelled = expansion::rounded}},
+    {Op::trunc, "trunc", 1, rounding, own, {.work = 1, .spelled = expansion::rounded}},
+    {Op::isnan, "isnan", 1, test, real, {.spelled = expansion::isnan}},
+    {Op::isinf, "isinf", 1, test, real, {.spelled = expansion::isinf}},
     {Op::popcount, "popcount", 1, bits, own},
     {Op::clz, "clz", 1, bits, own},
     {Op::ctz, "ctz", 1, bits, own},
     {Op::rare, "rare", 1, promise, own},
 
+    // two operands
     {Op::add, "add", 2, arithmetic, own, {.work = 1, .commutes = true, .regroups = true, .sign = "+", .binds = 6}},
     {Op::sub, "sub", 2, arithmetic, own, {.work = 1, .sign = "-", .binds = 6}},
-    {Op::mul, "mul", 2, arithmetic, own, {.work = 1, .commutes = true, .regroups = true, .sign = "*", .binds = 7}},
+    {Op::mul, "mul", 2, arithmetic, own, {.work = 1, .commutes = true, .regroups = true, .sign = "*", .binds = 7,
+     .spelled = expansion::and_of_bools}},
     {Op::div, "div", 2, arithmetic, own, {.cost = kRoot, .work = 1, .sign = "/", .binds = 7}},
     {Op::mod, "mod", 2, arithmetic, own, {.cost = kRoot, .work = 1, .sign = "%", .binds = 7, .spelled = math::mod}},
     {Op::trunc_div, "trunc_div", 2, arithmetic, own},
     {Op::trunc_rem, "trunc_rem", 2, arithmetic, own},
-    {Op::min, "min", 2, arithmetic, own, {.work = 1, .commutes = true, .regroups = true}},
-    {Op::max, "max", 2, arithmetic, own, {.work = 1, .commutes = true, .regroups = true}},
-    {Op::bit_and, "bit_and", 2, bits, own, {.commutes = true, .regroups = true, .sign = "&", .binds = 4}},
-    {Op::bit_or, "bit_or", 2, bits, own, {.commutes = true, .regroups = true, .sign = "|", .binds = 3}},
-    {Op::bit_xor, "bit_xor", 2, bits, own, {.commutes = true, .regroups = true, .sign = "^", .binds = 3}},
+    {Op::min, "min", 2, arithmetic, own, {.work = 1, .commutes = true, .regroups = true, .spelled = expansion::min}},
+    {Op::max, "max", 2, arithmetic, own, {.work = 1, .commutes = true, .regroups = true, .spelled = expansion::max}},
+    {Op::bit_and, "bit_and", 2, bits, own, {.commutes = true, .regroups = true, .sign = "&", .binds = 4,
+     .spelled = expansion::and_of_bools}},
+    {Op::bit_or, "bit_or", 2, bits, own, {.commutes = true, .regroups = true, .sign = "|", .binds = 3,
+     .spelled = expansion::or_of_bools}},
+    {Op::bit_xor, "bit_xor", 2, bits, own, {.commutes = true, .regroups = true, .sign = "^", .binds = 3,
+     .spelled = expansion::xor_of_bools}},
     {Op::shl, "shl", 2, shift, count, {.work = 1, .sign = "<<", .binds = 5}},
     {Op::shr, "shr", 2, shift, count, {.work = 1, .sign = ">>", .binds = 5}},
     fn2<math::pow>(Op::pow, "pow"),
     fn2<math::fast_pow>(Op::fast_pow, "fast_pow"),
     fn2<math::atan2>(Op::atan2, "atan2"),
-    {Op::copysign, "copysign", 2, arithmetic, own},
+    {Op::copysign, "copysign", 2, arithmetic, own, {.spelled = expansion::copysign}},
     {Op::rounding_shr, "rounding_shr", 2, shift, count, {.work = 1, .spelled = expansion::rounding_shr}},
     {Op::mul_high_rounding, "mul_high_rounding", 2, fixed_point, own,
      {.work = 1, .commutes = true, .spelled = expansion::mul_high_rounding}},
@@ -123,18 +133,21 @@ constexpr Operation table[] = {
     {Op::abs_diff, "abs_diff", 2, fixed_point, other, {.work = 1, .commutes = true, .spelled = expansion::abs_diff}},
     {Op::eq, "eq", 2, comparison, pair, {.commutes = true, .sign = "==", .binds = 2}},
     {Op::ne, "ne", 2, comparison, pair, {.commutes = true, .sign = "!=", .binds = 2}},
-    {Op::lt, "lt", 2, comparison, pair, {.sign = "<", .binds = 2}},
-    {Op::le, "le", 2, comparison, pair, {.sign = "<=", .binds = 2}},
-    {Op::gt, "gt", 2, comparison, pair, {.sign = ">", .binds = 2}},
-    {Op::ge, "ge", 2, comparison, pair, {.sign = ">=", .binds = 2}},
+    {Op::lt, "lt", 2, comparison, pair, {.sign = "<", .binds = 2, .spelled = expansion::lt_of_bools}},
+    {Op::le, "le", 2, comparison, pair, {.sign = "<=", .binds = 2, .spelled = expansion::le_of_bools}},
+    {Op::gt, "gt", 2, comparison, pair, {.sign = ">", .binds = 2, .spelled = expansion::gt_of_bools}},
+    {Op::ge, "ge", 2, comparison, pair, {.sign = ">=", .binds = 2, .spelled = expansion::ge_of_bools}},
     {Op::logic_and, "logic_and", 2, logic, bools, {.commutes = true, .sign = "&&", .binds = 1}},
     {Op::logic_or, "logic_or", 2, logic, bools, {.commutes = true, .sign = "||", .binds = 0}},
 
+    // three
     {Op::select, "select", 3, choice, other, {.cost = kMove}},
-    {Op::fma, "fma", 3, arithmetic, own, {.work = 2}},
-    {Op::in_range, "in_range", 3, promise, other},
+    {Op::fma, "fma", 3, arithmetic, own, {.work = 2, .spelled = expansion::fma}},
+    {Op::in_range, "in_range", 3, promise, other, {.spelled = first_operand}},
 
+    // any number
     {Op::call, "call", Operation::any_number, call, other},
+    // vectors
     {Op::ramp, "ramp", 2, lanes, other},
     {Op::broadcast, "broadcast", 1, lanes, other},
 };
@@ -152,7 +165,28 @@ static_assert(in_order(), "one row an operator, in the order of the enumeration"
 std::span<const Operation> operations() { return table; }
 const Operation& operation(Op op) { return table[static_cast<std::size_t>(op)]; }
 
+namespace {
+
+bool computes_narrow(const Applied& a) {
+  const Kind k = operation(a.op).kind;
+  const bool computes = k == arithmetic || k == rounding || k == test || k == comparison;
+  return computes && is_narrow(a.args[0].type());
+}
+
+// f16(f32(a) + f32(b))
+Expr through_f32(const Applied& a) {
+  std::array<Expr, 3> wide;
+  for (std::size_t k = 0; k < a.args.size(); ++k) wide[k] = make(Op::cast, like(f32, a.type), {&a.args[k], 1}, a.where);
+  const Type t = a.type.is_float() ? like(f32, a.type) : a.type;
+  const Expr computed = make(a.op, t, std::span(wide).first(a.args.size()), a.where);
+  return a.type.is_float() ? make(Op::cast, a.type, {&computed, 1}, a.where) : computed;
+}
+
+}  // namespace
+
 Expr expanded(const Applied& a) {
+  if (a.args.empty()) return {};
+  if (computes_narrow(a)) return through_f32(a);
   const auto spelled = operation(a.op).laws.spelled;
   return spelled ? spelled(a) : Expr();
 }

@@ -52,7 +52,7 @@ class Evaluated {
   std::map<const Node*, Value> known_;
 };
 
-std::vector<Value> values(Type t, std::mt19937_64& random) {
+std::vector<Value> values(Type t, std::mt19937_64& random, bool many = false) {
   std::vector<Value> all;
   if (t.is_float()) {
     for (const double x : {0.0,    -0.0,   1.0,     -1.0,       0.5,      1.5,      2.5,     -2.5,      255.0,
@@ -62,8 +62,9 @@ std::vector<Value> values(Type t, std::mt19937_64& random) {
     all.push_back(float_value(t, std::numeric_limits<double>::infinity()));
     all.push_back(float_value(t, -std::numeric_limits<double>::infinity()));
     all.push_back(float_value(t, std::numeric_limits<double>::quiet_NaN()));
-    for (int k = 0; k < (t.bits == 8 ? 256 : 60); ++k)
-      all.push_back(from_bits(t, t.bits == 8 ? static_cast<unsigned>(k) : random()));
+    if (many && t.bits == 8)
+      for (unsigned k = 0; k < 256; ++k) all.push_back(from_bits(t, k));
+    for (int k = 0; k < (many ? 60 : 8); ++k) all.push_back(from_bits(t, random() & (~std::uint64_t{0} >> (64 - t.bits))));
     return all;
   }
   if (t.is_bool()) return {int_value(t, 0), int_value(t, 1)};
@@ -71,7 +72,7 @@ std::vector<Value> values(Type t, std::mt19937_64& random) {
                                std::int64_t{t.bits}, std::int64_t{t.bits + 1}, lowest_of(t), highest_of(t), lowest_of(t) + 1,
                                highest_of(t) - 1, std::int64_t{1} << (t.bits / 2)})
     all.push_back(int_value(t, v));
-  for (int k = 0; k < 40; ++k) all.push_back(int_value(t, static_cast<std::int64_t>(random() >> random() % 64)));
+  for (int k = 0; k < (many ? 40 : 8); ++k) all.push_back(int_value(t, static_cast<std::int64_t>(random() >> random() % 64)));
   return all;
 }
 
@@ -82,7 +83,7 @@ void compare(Op op, Type result, std::span<const Type> operands) {
   if (expanded(e).empty()) return;
   std::mt19937_64 random(7);
   std::vector<std::vector<Value>> given;
-  for (const Type t : operands) given.push_back(values(t, random));
+  for (const Type t : operands) given.push_back(values(t, random, operands.size() == 1));
   Evaluated by_definition(false), by_expansion(true);
   int wrong = 0;
   std::vector<Value> at(operands.size());
@@ -152,6 +153,8 @@ TEST_CASE("an expansion gives what the operator gives") {
           if (row.kind == Kind::fixed_point && !t.is_data_integer()) continue;
           if (row.kind == Kind::bits && t.is_float()) continue;
           if (row.op == Op::mod && t.is_float()) continue;
+          if (row.op == Op::copysign && !t.is_float()) continue;
+          if ((row.kind == Kind::rounding || row.op == Op::fma) && t.is_bool()) continue;
           compare(row.op, t, operands);
           break;
         case Takes::pair:

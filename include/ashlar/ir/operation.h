@@ -56,6 +56,7 @@ struct Applied {
   Where where;
   // Of the operands, where it is known what they may be.
   std::array<std::optional<Interval>, 2> values = {};
+  bool subnormals = true;  // a product of floats takes subnormal operands for what they are
 };
 
 struct Operation {
@@ -81,11 +82,14 @@ struct Operation {
 std::span<const Operation> operations();  // all of them, in the order of the enumeration
 const Operation& operation(Op);
 
+constexpr bool is_narrow(Type t) { return t.is_float() && t.bits < 32; }  // f16, bf16 and the 8-bit floats
+
 inline bool is_function(Op op) { return operation(op).kind == Kind::function; }
 // What takes numbers to numbers of their type, floats included.
 inline bool computes_reals(Kind k) { return k == Kind::arithmetic || k == Kind::rounding || k == Kind::function; }
 
-// By other operators, which may have expansions themselves; empty where it has none on operands of these types.
+// By other operators, which may have expansions themselves; empty where it has none on operands of these types. Arithmetic on
+// narrow floats is that of f32, rounded once.
 Expr expanded(const Applied&);
 Expr expanded(const Expr&);
 

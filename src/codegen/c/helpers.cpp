@@ -7,8 +7,6 @@
 #include <ashlar/ir/numeric.h>
 #include <ashlar/ir/refusal.h>
 
-#include "codegen/binary_format.h"
-
 namespace ashlar::codegen::c {
 
 using ir::Op;
@@ -137,20 +135,6 @@ std::string Helpers::unary(Op op, Type t) {
 
 std::string Helpers::binary(Op op, Type t) {
   const std::string name = std::string(ir::op_name(op)) + "_" + key(t);
-  if (t.is_float()) {
-    math_ = true;
-    if (op == Op::min)
-      return of(name, t,
-                "static inline $T min_$K($T a, $T b) { /* NaN wins, -0 < +0 */\n"
-                "  if (a != a || b != b) return a != a ? a : b;\n"
-                "  return a < b || (a == b && signbit(a)) ? a : b;\n}");
-    if (op == Op::max)
-      return of(name, t,
-                "static inline $T max_$K($T a, $T b) { /* NaN wins, -0 < +0 */\n"
-                "  if (a != a || b != b) return a != a ? a : b;\n"
-                "  return a > b || (a == b && !signbit(a)) ? a : b;\n}");
-    throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
-  }
   const bool no_sign = t.is_unsigned();
   switch (op) {
     case Op::add:
@@ -267,52 +251,6 @@ std::string Helpers::prefetch() {
 }
 
 // ---- conversions -------------------------------------------------------------------------------------------------------
-std::string Helpers::widen(Type t) {
-  from_bits(f32);
-  const std::string name = "f32_from_" + key(t);
-  if (t.code == Type::Code::bfloat)
-    return define(name, "static inline float f32_from_bf16(uint16_t h) { return f32_of_bits((uint32_t)h << 16); }");
-  bits_of(f32);
-  const Format f = format_of(t);
-  const bool is_e4m3 = t.code == Type::Code::e4m3;
-  const std::string type = value_type(t), sign_at = std::to_string(t.bits - 1), shift = std::to_string(23 - f.mantissa);
-  const std::string special = is_e4m3 ? "magnitude == " + std::to_string(f.nan) : "magnitude >= " + std::to_string(f.top);
-  return define(name, "static inline float " + name + "(" + type +
-                          " h) { /* the bits moved into place are the value times a power of two */\n"
-                          "  const uint32_t magnitude = h & " +
-                          std::to_string((1 << (t.bits - 1)) - 1) + "u, placed = magnitude << " + shift +
-                          ", sign = (uint32_t)h >> " + sign_at + " << 31;\n  return f32_of_bits(sign | (" + special +
-                          " ? placed | 0x7f800000u : bits_of_f32(f32_of_bits(placed) * 0x1p" + std::to_string(127 - f.bias) +
-                          "f)));\n}");
-}
-
-std::string Helpers::narrow(Type t) {
-  bits_of(f32);
-  const std::string name = key(t) + "_from_f32";
-  const Format f = format_of(t);
-  const int shift = 23 - f.mantissa;
-  const std::string type = value_type(t), by = std::to_string(shift), half = std::to_string((1u << (shift - 1)) - 1) + "u",
-                    rebias = std::to_string(static_cast<std::uint32_t>(127 - f.bias) << 23) + "u",
-                    top = std::to_string(f.top) + "u", nan = std::to_string(f.nan) + "u";
-  std::string text = "static inline " + type + " " + name + "(float v) { /* to nearest even */\n" +
-                     "  const uint32_t bits = bits_of_f32(v), magnitude = bits & 0x7fffffffu, sign = bits >> 31 << " +
-                     std::to_string(t.bits - 1) +
-                     ";\n  /* half a unit less one, plus the last bit kept, carries where nearest even rounds up */\n"
-                     "  uint32_t r = (magnitude + " +
-                     half + " + (magnitude >> " + by + " & 1u) - " + rebias + ") >> " + by + ";\n  if (r > " + top +
-                     ") r = " + top + ";\n";
-  if (f.bias != 127) {
-    from_bits(f32);
-    const int magic = 1 - f.bias - f.mantissa + 23;
-    text += "  if (magnitude < " + std::to_string(static_cast<std::uint32_t>(128 - f.bias) << 23) +
-            "u) /* subnormal: added to a power of two whose last place is theirs */\n    r = bits_of_f32(f32_of_bits(magnitude)"
-            " + 0x1p" +
-            std::to_string(magic) + "f) - " + std::to_string(static_cast<std::uint32_t>(magic + 127) << 23) + "u;\n";
-  }
-  text += "  if (magnitude > 0x7f800000u) r = " + nan + ";\n  return (" + type + ")(r | sign);\n}";
-  return define(name, text);
-}
-
 // Truncates towards zero, clamps to the type, NaN gives 0.
 std::string Helpers::clamp(Type to, Type from) {
   const std::string type = value_type(to), real = value_type(from), suffix = from.bits == 32 ? "f" : "",
@@ -329,8 +267,6 @@ std::string Helpers::clamp(Type to, Type from) {
 }
 
 std::string Helpers::convert(Type to, Type from) {
-  if (is_narrow_float(from) && to.element() == f32) return widen(from);
-  if (is_narrow_float(to) && from.element() == f32) return narrow(to);
   if (from.is_float() && to.is_integer()) return clamp(to, from);
   if (from.is_signed() && to.is_unsigned())  // as a function: gcc warns of products with such a cast in them
     return define(key(to) + "_from_" + key(from), "static inline " + value_type(to) + " " + key(to) + "_from_" + key(from) +
@@ -341,63 +277,10 @@ std::string Helpers::convert(Type to, Type from) {
 std::string converted(Helpers& h, Type to, Type from, const std::string& x) {
   to = to.element(), from = from.element();
   if (to == from) return x;
-  if (is_narrow_float(from)) {
-    const std::string wide = h.convert(f32, from) + "(" + x + ")";
-    return to == f32 ? wide : converted(h, to, f32, wide);
-  }
-  if (is_narrow_float(to)) {
-    const std::string wide = converted(h, f32, from, x);
-    return h.convert(to, f32) + "(" + wide + ")";
-  }
   if (to.is_bool()) return "((" + x + ") != " + (from.is_float() ? real_text(0, from.bits) : "0") + ")";
   if (from.is_float() && to.is_integer()) return h.convert(to, from) + "(" + x + ")";
   if (from.is_signed() && to.is_unsigned() && from.bits < 32 && to.bits >= 32) return h.convert(to, from) + "(" + x + ")";
   return "(" + value_type(to) + ")(" + x + ")";
-}
-
-std::string Helpers::saturate(Type to, Type from) {
-  to = to.element(), from = from.element();
-  const std::string name = "saturate_" + key(to) + "_" + key(from);
-  if (known_.count(name)) return name;
-  const std::string head = "static inline " + value_type(to) + " " + name + "(" + value_type(from) + " v) {\n";
-  if (to.is_float()) {  // beyond the largest finite value: that value with the sign; NaN stays
-    math_ = true;
-    const Format f = is_narrow_float(to) ? format_of(to) : Format{};
-    const double largest = to.bits == 64 ? 0x1.FFFFFFFFFFFFFp1023 : to.bits == 32 ? 0x1.FFFFFEp127 : f.largest;
-    const Type middle = to.bits == 64 || (from.is_float() && from.bits == 64) ? f64 : f32;
-    const std::string s = middle.bits == 32 ? "f" : "", limit = real_text(largest, middle.bits);
-    const std::string in = converted(*this, middle, from, "v");
-    const std::string out = converted(*this, to, middle, "x");
-    return define(name, head + "  const " + value_type(middle) + " wide = " + in + ";\n  const " + value_type(middle) +
-                            " x = fabs" + s + "(wide) > " + limit + " ? copysign" + s + "(" + limit +
-                            ", wide) : wide;\n  return " + out + ";\n}");
-  }
-  if (from.is_float()) {  // to nearest even, clamped
-    math_ = true;
-    const Type wide = from.bits == 64 ? f64 : f32;
-    const std::string in = converted(*this, wide, from, "v");
-    const std::string rounded = std::string(wide.bits == 64 ? "nearbyint(" : "nearbyintf(") + in + ")";
-    return define(name, head + "  return " + converted(*this, to, wide, rounded) + ";\n}");
-  }
-  // Integers: clamped in the source's type by those limits that it can exceed.
-  std::string x = "v";
-  const auto limit = [](std::int64_t v, Type t) {
-    return t.is_unsigned()  ? "UINT64_C(" + std::to_string(static_cast<std::uint64_t>(v)) + ")"
-           : v == INT64_MIN ? "INT64_MIN"
-                            : "INT64_C(" + std::to_string(v) + ")";
-  };
-  std::string body;
-  if (!from.is_unsigned() && ir::lowest_of(to) > ir::lowest_of(from))
-    body += "  if (v < " + limit(ir::lowest_of(to), from) + ") return (" + value_type(to) + ")" +
-            limit(ir::lowest_of(to), from) + ";\n";
-  const bool never = to.is_unsigned() && to.bits >= 64 && !from.is_unsigned();
-  const bool less = from.is_unsigned()
-                        ? static_cast<std::uint64_t>(ir::highest_of(to)) < static_cast<std::uint64_t>(ir::highest_of(from))
-                        : ir::highest_of(to) < ir::highest_of(from);
-  if (!never && less)
-    body += "  if (v > " + limit(ir::highest_of(to), from) + ") return (" + value_type(to) + ")" +
-            limit(ir::highest_of(to), from) + ";\n";
-  return define(name, head + body + "  return (" + value_type(to) + ")v;\n}");
 }
 
 // ---- for the entries ---------------------------------------------------------------------------------------------------

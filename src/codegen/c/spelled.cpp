@@ -12,9 +12,10 @@
 namespace ashlar::codegen::c {
 
 std::string Function::spelled(ir::Op op, Type result, std::initializer_list<Type> operands) {
-  const bool converts = ir::operation(op).kind == ir::Kind::conversion;
-  const std::string name =
-      ir::op_name(op) + ("_" + (converts ? key(result) + "_" : std::string()) + key(operands.begin()->element()));
+  const std::string of = key(operands.begin()->element());
+  const std::string name = op == ir::Op::cast       ? key(result) + "_from_" + of
+                           : op == ir::Op::saturate ? "saturate_" + key(result) + "_" + of
+                                                    : std::string(ir::op_name(op)) + "_" + of;
   if (file.helpers.defines(name)) return name;
   Function f(file);
   f.is_helper = true;

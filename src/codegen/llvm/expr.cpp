@@ -70,7 +70,7 @@ Value* Emitter::emit(const Expr& e) {
 
 Value* Emitter::constant(const ir::Node& n) {
   if (n.op == Op::int_const) return math.integer(n.type, n.i);
-  if (is_narrow_float(n.type))
+  if (ir::is_narrow(n.type))
     return math.integer(n.type, static_cast<std::int64_t>(ir::to_bits(ir::float_value(n.type.element(), n.f))));
   return math.real(n.type, n.f);
 }
@@ -176,8 +176,6 @@ Value* Emitter::emit_node(const Expr& e) {
       return emit(args[0]);
     case Op::cast:
       return math.convert(t, operand_type(0), emit(args[0]));
-    case Op::saturate:
-      return math.saturate(t, operand_type(0), emit(args[0]));
     case Op::bitcast:
       return math.bitcast(t, operand_type(0), emit(args[0]));
     case Op::eq:

@@ -1,31 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// fma of floats where the device's Fma rounds twice.
+// fma of f64 where the device's Fma rounds twice.
 #include "codegen/spirv/arithmetic.h"
 
 namespace ashlar::codegen::spirv {
 
 using ir::Op;
-
-// The product of two f32 is exact in f64. Its sum with the third, rounded to odd there (truncated, and the last bit set when
-// anything was lost), rounds to f32 as the exact sum does, because f64 has more than two bits to spare (S. Boldo, G. Melquiond:
-// Emulation of FMA and correctly rounded sums, IEEE Trans. Computers 57, 2008). What the sum lost is the error term of Knuth's
-// TwoSum, exact since no f32 operand can make an f64 overflow or underflow.
-Piece Arithmetic::fma_in_doubles(Piece x, Piece y, Piece z) {
-  const Type wide = f64.with_lanes(x.type.lanes);
-  auto extended = [&](Piece v) { return op(spv::OpFConvert, wide, {v}); };
-  const Piece p = exact(spv::OpFMul, extended(x), extended(y)), addend = extended(z);
-  const Piece s = exact(spv::OpFAdd, p, addend);
-  const Piece part = exact(spv::OpFSub, s, p);
-  const Piece lost = exact(spv::OpFAdd, exact(spv::OpFSub, p, exact(spv::OpFSub, s, part)), exact(spv::OpFSub, addend, part));
-  const Piece bits = bits_of(s), zero = like(bits, 0);
-  const Piece inexact = test(spv::OpFOrdNotEqual, lost, real(wide, 0));  // false for the NaN that infinities leave
-  const Piece even = test(spv::OpIEqual, and_(bits, like(bits, 1)), zero);
-  // towards what was lost: away from zero when it has the sign of the sum
-  const Piece same_sign = test(spv::OpSGreaterThanEqual, op(spv::OpBitwiseXor, bits.type, {bits, bits_of(lost)}), zero);
-  const Piece odd = add(bits, select(same_sign, like(bits, 1), like(bits, -1)));
-  const Piece chosen = select(and_(inexact, even), odd, bits);
-  return op(spv::OpFConvert, x.type, {float_of(wide, chosen)});
-}
 
 // Two words of 64 bits, as one number without a sign.
 struct Arithmetic::Wide {

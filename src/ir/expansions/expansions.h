@@ -16,4 +16,27 @@ Expr mul_high(const Applied&);
 Expr mul_high_rounding(const Applied&);
 Expr rounding_shr(const Applied&);
 
+// conversions.cpp
+Expr cast(const Applied&);
+Expr saturate(const Applied&);
+
+// bools.cpp
+Expr and_of_bools(const Applied&);
+Expr or_of_bools(const Applied&);
+Expr xor_of_bools(const Applied&);
+Expr not_of_bool(const Applied&);
+Expr lt_of_bools(const Applied&);
+Expr le_of_bools(const Applied&);
+Expr gt_of_bools(const Applied&);
+Expr ge_of_bools(const Applied&);
+
+// floats.cpp
+Expr min(const Applied&);
+Expr max(const Applied&);
+Expr isnan(const Applied&);
+Expr isinf(const Applied&);
+Expr copysign(const Applied&);
+Expr rounded(const Applied&);  // floor, ceil, round, trunc
+Expr fma(const Applied&);
+
 }  // namespace ashlar::ir::expansion

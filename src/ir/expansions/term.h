@@ -77,6 +77,13 @@ inline Term select(const Term& c, const Term& x, const Term& y) {
 inline Term min(const Term& x, const Term& y) { return x.with(Op::min, y); }
 inline Term max(const Term& x, const Term& y) { return x.with(Op::max, y); }
 
+// Of floats: x with the sign of y.
+inline Term signed_as(const Term& x, const Term& y) {
+  const Type t{Type::Code::unsigned_, x.type().bits};
+  const std::int64_t sign = INT64_MIN >> (64 - t.bits);
+  return ((x.bits_as(t) & ~sign) | (y.bits_as(t) & sign)).bits_as(x.type());
+}
+
 inline Term first(const Applied& a) { return {a.args[0], a.where}; }
 inline Term second(const Applied& a) { return {a.args[1], a.where}; }
 

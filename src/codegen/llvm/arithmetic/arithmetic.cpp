@@ -17,11 +17,8 @@ Arithmetic::Arithmetic(llvm::IRBuilder<>& builder, const Target& target, bool na
     : b_(builder),
       target_(target),
       host_(!native),
-      rounds_(native || target.offers("round")),
-      fuses_(native || target.offers("fma")),
       fuses_doubles_(native || target.offers("fma64")),
       soft_doubles_(!native && target.architecture() == Architecture::thumb && !target.has("fp64")),
-      converts_halves_(native || target.offers("half")),
       apart_(!native && (target.architecture() == Architecture::arm || target.architecture() == Architecture::thumb) &&
              !target.flushes_subnormals()) {}
 
@@ -68,19 +65,14 @@ Value* Arithmetic::unary(Op op, Type t, Value* x) {
     return each_lane(result, [&](Value* a) { return unary(op, t.with_lanes(1), a); }, x);
   }
   if (op == Op::isnan || op == Op::isinf) {
-    if (!t.is_float()) return integer(ir::like(bool_, t), 0);
-    if (is_narrow_float(t)) return unary(op, ir::like(f32, t), widen(t, x));
     if (op == Op::isnan) return b_.CreateFCmpUNO(x, x);
     return b_.CreateFCmpOEQ(intrinsic(llvm::Intrinsic::fabs, {x}), llvm::ConstantFP::getInfinity(x->getType()));
   }
-  if (t.is_float()) return float_unary(op, t, x);
-  if (t.is_bool()) {
-    if (op == Op::logic_not || op == Op::bit_not) return b_.CreateNot(x);
-    throw InternalError(std::string("codegen: ") + ir::op_name(op) + " of a bool");
-  }
+  if (t.is_float()) return float_unary(op, x);
   switch (op) {
     case Op::neg:
       return b_.CreateNeg(x);
+    case Op::logic_not:
     case Op::bit_not:
       return b_.CreateNot(x);
     case Op::abs:
@@ -91,11 +83,6 @@ Value* Arithmetic::unary(Op op, Type t, Value* x) {
       return b_.CreateIntrinsic(x->getType(), llvm::Intrinsic::ctlz, {x, b_.getFalse()});
     case Op::ctz:
       return b_.CreateIntrinsic(x->getType(), llvm::Intrinsic::cttz, {x, b_.getFalse()});
-    case Op::floor:
-    case Op::ceil:
-    case Op::round:
-    case Op::trunc:
-      return x;
     default:
       throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
   }
@@ -121,23 +108,6 @@ Value* Arithmetic::binary(Op op, Type t, Value* x, Value* y) {
   if (t.is_float() && apart(t))
     return each_lane(t, [&](Value* a, Value* b) { return binary(op, t.with_lanes(1), a, b); }, x, y);
   if (t.is_float()) return float_binary(op, t, x, y);
-  if (t.is_bool()) {
-    switch (op) {
-      case Op::logic_and:
-      case Op::bit_and:
-      case Op::min:
-      case Op::mul:
-        return b_.CreateAnd(x, y);
-      case Op::logic_or:
-      case Op::bit_or:
-      case Op::max:
-        return b_.CreateOr(x, y);
-      case Op::bit_xor:
-        return b_.CreateXor(x, y);
-      default:
-        throw InternalError(std::string("codegen: ") + ir::op_name(op) + " of bools");
-    }
-  }
   const bool is_unsigned = t.is_unsigned();
   switch (op) {
     case Op::add:
@@ -155,8 +125,10 @@ Value* Arithmetic::binary(Op op, Type t, Value* x, Value* y) {
       return intrinsic(is_unsigned ? llvm::Intrinsic::umin : llvm::Intrinsic::smin, {x, y});
     case Op::max:
       return intrinsic(is_unsigned ? llvm::Intrinsic::umax : llvm::Intrinsic::smax, {x, y});
+    case Op::logic_and:
     case Op::bit_and:
       return b_.CreateAnd(x, y);
+    case Op::logic_or:
     case Op::bit_or:
       return b_.CreateOr(x, y);
     case Op::bit_xor:
@@ -242,7 +214,6 @@ Value* Arithmetic::comparison(Op op, Type t, Value* x, Value* y) {
   if (t.is_float() && apart(t))
     return each_lane(ir::like(bool_, t), [&](Value* a, Value* b) { return comparison(op, t.with_lanes(1), a, b); }, x, y);
   using P = llvm::CmpInst::Predicate;
-  if (is_narrow_float(t)) return comparison(op, ir::like(f32, t), widen(t, x), widen(t, y));
   auto pick = [&](P real, P with_sign, P without) {
     return t.is_float() ? real : t.is_unsigned() || t.is_bool() ? without : with_sign;
   };

@@ -19,8 +19,6 @@
 
 namespace ashlar::codegen {
 
-inline bool is_narrow_float(Type t) { return t.is_float() && t.bits < 32; }
-
 class Arithmetic {
  public:
   // native: the machine rounds, fuses and converts halves by instructions, whatever the target's features say
@@ -47,10 +45,7 @@ class Arithmetic {
   llvm::Value* mul_high_rounding(Type t, llvm::Value*, llvm::Value*, bool both_lowest);
   llvm::Value* fma(Type t, llvm::Value*, llvm::Value*, llvm::Value*);
   llvm::Value* convert(Type to, Type from, llvm::Value*);
-  llvm::Value* saturate(Type to, Type from, llvm::Value*);
   llvm::Value* bitcast(Type to, Type from, llvm::Value*);
-  llvm::Value* widen(Type narrow, llvm::Value*);   // to f32, exact
-  llvm::Value* narrow(Type narrow, llvm::Value*);  // from f32, to nearest even
 
  private:
   // Whether an operation on vectors of floats is done one element at a time: NEON of 32-bit ARM and Helium take subnormal
@@ -68,7 +63,6 @@ class Arithmetic {
   void require_doubles(Type) const;  // refused: f64 where functions of the C compiler would compute it
   llvm::Value* minimum_or_maximum(ir::Op, Type t, llvm::Value*, llvm::Value*);
   llvm::Value* sum_of_integers(llvm::Value*, llvm::Value*);
-  llvm::Value* chosen_in_order(ir::Op, Type t, llvm::Value*, llvm::Value*);
   llvm::Value* chosen_both_ways(ir::Op, Type t, llvm::Value*, llvm::Value*);
   bool ranges(Type) const;
   llvm::Value* chosen_by_range(ir::Op, Type t, llvm::Value*, llvm::Value*);
@@ -83,13 +77,12 @@ class Arithmetic {
   llvm::Value* neon(llvm::Intrinsic::ID, Type t, llvm::Value*, llvm::Value*);
   // The same of Helium; `more` are the operands behind both vectors.
   llvm::Value* helium(llvm::Intrinsic::ID, Type t, llvm::Value*, llvm::Value*, std::initializer_list<int> more = {});
-  llvm::Value* float_unary(ir::Op, Type t, llvm::Value*);
+  llvm::Value* float_unary(ir::Op, llvm::Value*);
   llvm::Value* float_binary(ir::Op, Type t, llvm::Value*, llvm::Value*);
-  llvm::Value* rounded(ir::Op, Type t, llvm::Value*);                              // floor, ceil, round, trunc
-  llvm::Value* fma_in_doubles(Type t, llvm::Value*, llvm::Value*, llvm::Value*);   // f32
+  llvm::Value* rounded(ir::Op, llvm::Value*);                                      // floor, ceil, round, trunc
   llvm::Value* fma_in_integers(Type t, llvm::Value*, llvm::Value*, llvm::Value*);  // f64: fma.cpp
   llvm::Value* float_to_integer(Type to, Type from, llvm::Value*);
-  bool rounds_to_bfloat() const;
+  llvm::Value* narrowed(Type t, llvm::Value*);
   llvm::Value* clamped_to_integer(Type to, Type from, llvm::Value*);
   llvm::Value* bits_of(Type t, llvm::Value*);   // f32, f64: as integers
   llvm::Value* float_of(Type t, llvm::Value*);  // and back
@@ -97,8 +90,8 @@ class Arithmetic {
   llvm::IRBuilder<>& b_;
   const Target& target_;
   bool host_ = true;  // a processor, not a device
-  // instructions for rounding to integers, fma of f32 and of f64, f16; doubles are computed by functions of the C compiler
-  bool rounds_ = false, fuses_ = false, fuses_doubles_ = false, soft_doubles_ = false, converts_halves_ = false;
+  // instructions for fma of f64; doubles are computed by functions of the C compiler
+  bool fuses_doubles_ = false, soft_doubles_ = false;
   bool apart_ = false;
 };
 
