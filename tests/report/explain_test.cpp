@@ -6,7 +6,7 @@
 #include <ashlar/report/explain.h>
 #include <ashlar/schedule/step.h>
 
-#include "check.h"
+#include "tests/lower/check.h"
 #include "report/device_figures.h"
 #include "tests/support/gpu_operators.h"
 #include "tests/support/warp_operators.h"

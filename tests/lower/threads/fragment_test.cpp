@@ -2,7 +2,7 @@
 #include <ashlar/ir/refusal.h>
 #include <ashlar/report/explain.h>
 
-#include "launched.h"
+#include "tests/lower/launched.h"
 #include "tests/support/mma_operators.h"
 
 using namespace ashlar;

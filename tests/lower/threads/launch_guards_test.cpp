@@ -2,8 +2,8 @@
 // block, halos, vectors, warps, tiles that shift. Each runs with the search for races on.
 #include <ashlar/schedule/step.h>
 
-#include "check.h"
-#include "launched.h"
+#include "tests/lower/check.h"
+#include "tests/lower/launched.h"
 #include "tests/support/gpu_operators.h"
 
 using namespace ashlar;

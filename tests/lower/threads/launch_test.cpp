@@ -1,6 +1,6 @@
 // Schedules with blocks and threads, lowered and run: launches, guards, as few barriers as will do, and no race.
-#include "check.h"
-#include "launched.h"
+#include "tests/lower/check.h"
+#include "tests/lower/launched.h"
 #include "tests/support/gpu_operators.h"
 
 using namespace ashlar;

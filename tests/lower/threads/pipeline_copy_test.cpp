@@ -4,8 +4,8 @@
 #include <ashlar/lang.h>
 #include <ashlar/lang/build_program.h>
 
-#include "check.h"
-#include "launched.h"
+#include "tests/lower/check.h"
+#include "tests/lower/launched.h"
 
 using namespace ashlar;
 

@@ -3,8 +3,8 @@
 // of the block stood, it is reported, or computes something else.
 #include <ashlar/schedule/step.h>
 
-#include "check.h"
-#include "launched.h"
+#include "tests/lower/check.h"
+#include "tests/lower/launched.h"
 #include "tests/support/gpu_operators.h"
 #include "tests/support/mma_operators.h"
 

@@ -4,8 +4,8 @@
 #include <ashlar/lang/build_program.h>
 #include <ashlar/schedule/step.h>
 
-#include "check.h"
-#include "launched.h"
+#include "tests/lower/check.h"
+#include "tests/lower/launched.h"
 
 using namespace ashlar;
 using handmade::Sizes;

@@ -2,8 +2,8 @@
 // the search for races on; with warps of half the size, or with a warp's barrier in the place of a block's, a race is found.
 #include <functional>
 
-#include "check.h"
-#include "launched.h"
+#include "tests/lower/check.h"
+#include "tests/lower/launched.h"
 #include "tests/support/gpu_operators.h"
 #include "tests/support/warp_operators.h"
 

@@ -1,6 +1,6 @@
 // Steps of a recurrence that are stencils with periodic borders, and triangles, as schedule_by_default has them: down to
 // extents of one.
-#include "by_default.h"
+#include "tests/schedules/by_default.h"
 
 #include <ashlar/ir/print.h>
 
