@@ -17,6 +17,9 @@ BLOCKS = [
     ("ops/src/activation.cpp", "namespace ashlar::ops {"),
     ("tests/ops/elementwise_test.cpp", "{ops::relu, [](double x)"),
     ("generators/elementwise.cpp", 'ROW(relu, "'),
+    ("include/ashlar/ir/expr.h", "  // two operands"),
+    ("src/ir/operation.cpp", "    // two operands"),
+    ("src/ir/numeric.cpp", "      return mul_high(t, a, b);"),
     ("src/instructions/x86.cpp", "const char* const word_in_c"),
     ("tests/instructions/x86_test.cpp", "x86::vpdpwssd(8, Encoding::vex)"),
     ("src/schedule/primitives/loops/sink.cpp", ""),
@@ -32,6 +35,8 @@ UNITS = [
     ["ops/src/activation.cpp", "src/instructions/x86.cpp", "src/schedule/primitives/loops/sink.cpp", "tests/docs/loops.cpp",
      "tests/instructions/x86_test.cpp", "generators/elementwise.cpp"],
     ["tests/ops/elementwise_test.cpp"],
+    ["src/ir/operation.cpp"],
+    ["src/ir/numeric.cpp"],
 ]
 FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wno-sign-conversion", "-Werror"]
 

@@ -6,6 +6,7 @@
 
 #include <ashlar/analysis/evaluate.h>
 #include <ashlar/analysis/reads.h>
+#include <ashlar/ir/operation.h>
 
 namespace ashlar::schedules {
 namespace {
@@ -165,10 +166,7 @@ double Sizes::terms(const ir::Stage& s) const {
   return n;
 }
 
-double cost_of(Op op) {
-  const bool function = (op >= Op::rsqrt && op <= Op::fast_sigmoid) || op == Op::pow || op == Op::fast_pow || op == Op::atan2;
-  return op == Op::cast || op == Op::select ? 0.5 : function ? 16 : op == Op::sqrt || op == Op::div || op == Op::mod ? 6 : 1;
-}
+double cost_of(Op op) { return ir::operation(op).laws.cost; }
 
 double cost_of(const ir::Stage& s) {
   double cost = 0;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/operation.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 #include <fmt/format.h>
@@ -16,9 +17,7 @@ namespace {
 
 using ir::Op;
 
-bool has_polynomial(Op op) {
-  return (op >= Op::cbrt && op <= Op::fast_sigmoid) || op == Op::pow || op == Op::fast_pow || op == Op::atan2;
-}
+bool has_polynomial(Op op) { return ir::is_function(op) && op != Op::rsqrt; }
 
 struct Emulated {
   bool floats = false, doubles = false;  // of which the target has no fma

@@ -6,6 +6,7 @@
 
 #include <ashlar/analysis/packed.h>
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/operation.h>
 #include <ashlar/ir/refusal.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,18 +20,11 @@ using Names = std::map<ir::Id, std::string>;
 // An index expression in C99. Division and modulo are to the floor, as everywhere.
 std::string c_text(const Expr& e, const Names& names) {
   const auto arg = [&](std::size_t i) { return c_text(ir::args_of(e)[i], names); };
-  const auto infix = [&](const char* op) { return fmt::format("({} {} {})", arg(0), op, arg(1)); };
   switch (ir::op_of(e)) {
     case ir::Op::int_const:
       return fmt::format("{}", e.node()->i);
     case ir::Op::var:
       return names.at(e.node()->id);
-    case ir::Op::add:
-      return infix("+");
-    case ir::Op::sub:
-      return infix("-");
-    case ir::Op::mul:
-      return infix("*");
     case ir::Op::neg:
       return fmt::format("(-{})", arg(0));
     case ir::Op::div:
@@ -41,37 +35,13 @@ std::string c_text(const Expr& e, const Names& names) {
       return fmt::format("({0} < {1} ? {0} : {1})", arg(0), arg(1));
     case ir::Op::max:
       return fmt::format("({0} > {1} ? {0} : {1})", arg(0), arg(1));
-    case ir::Op::bit_and:
-      return infix("&");
-    case ir::Op::bit_or:
-      return infix("|");
-    case ir::Op::bit_xor:
-      return infix("^");
-    case ir::Op::shl:
-      return infix("<<");
-    case ir::Op::shr:
-      return infix(">>");
-    case ir::Op::eq:
-      return infix("==");
-    case ir::Op::ne:
-      return infix("!=");
-    case ir::Op::lt:
-      return infix("<");
-    case ir::Op::le:
-      return infix("<=");
-    case ir::Op::gt:
-      return infix(">");
-    case ir::Op::ge:
-      return infix(">=");
-    case ir::Op::logic_and:
-      return infix("&&");
-    case ir::Op::logic_or:
-      return infix("||");
     case ir::Op::logic_not:
       return fmt::format("(!{})", arg(0));
     case ir::Op::select:
       return fmt::format("({} ? {} : {})", arg(0), arg(1), arg(2));
     default:
+      if (const char* sign = ir::operation(ir::op_of(e)).laws.sign; *sign)
+        return fmt::format("({} {} {})", arg(0), sign, arg(1));
       break;
   }
   refuse("pack_argument", "an index map of integer arithmetic, which the generated header can hold as C",

@@ -8,6 +8,7 @@
 
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/numeric.h>
+#include <ashlar/ir/operation.h>
 
 #include "ir/print.h"
 
@@ -59,57 +60,6 @@ std::string real(double v, Type t) {
   std::string s(buffer, r.ptr);
   if (s.find_first_of(".e") == std::string::npos) s += ".0";
   return s;
-}
-
-struct Infix {
-  const char* symbol;
-  int level;
-};
-// Binding strength: higher binds tighter. Equal levels associate to the left.
-const Infix* infix(Op op) {
-  static constexpr Infix table[] = {{"+", 6}, {"-", 6},  {"*", 7},  {"/", 7},  {"%", 7},  {"&", 4},
-                                    {"|", 3}, {"^", 3},  {"<<", 5}, {">>", 5}, {"==", 2}, {"!=", 2},
-                                    {"<", 2}, {"<=", 2}, {">", 2},  {">=", 2}, {"&&", 1}, {"||", 0}};
-  switch (op) {
-    case Op::add:
-      return &table[0];
-    case Op::sub:
-      return &table[1];
-    case Op::mul:
-      return &table[2];
-    case Op::div:
-      return &table[3];
-    case Op::mod:
-      return &table[4];
-    case Op::bit_and:
-      return &table[5];
-    case Op::bit_or:
-      return &table[6];
-    case Op::bit_xor:
-      return &table[7];
-    case Op::shl:
-      return &table[8];
-    case Op::shr:
-      return &table[9];
-    case Op::eq:
-      return &table[10];
-    case Op::ne:
-      return &table[11];
-    case Op::lt:
-      return &table[12];
-    case Op::le:
-      return &table[13];
-    case Op::gt:
-      return &table[14];
-    case Op::ge:
-      return &table[15];
-    case Op::logic_and:
-      return &table[16];
-    case Op::logic_or:
-      return &table[17];
-    default:
-      return nullptr;
-  }
 }
 
 // What is left of a negative whole number, or of a product by one, without its minus: a + -2 is shown as a - 2, and
@@ -202,14 +152,14 @@ struct Writer {
         out += at->second;
         return;
       }
-    if (const Infix* op = infix(n.op)) {
-      const bool paren = op->level < outer;
+    if (const Operation::Laws& op = operation(n.op).laws; *op.sign) {  // equal strengths associate to the left
+      const bool paren = op.binds < outer;
       if (paren) out += "(";
-      write(args[0], op->level);
+      write(args[0], op.binds);
       const Expr negated = n.op == Op::add || n.op == Op::sub ? without_minus(args[1]) : Expr();
-      const char* symbol = negated.empty() ? op->symbol : n.op == Op::add ? "-" : "+";
+      const char* symbol = negated.empty() ? op.sign : n.op == Op::add ? "-" : "+";
       out += std::string(" ") + symbol + " ";
-      write(negated.empty() ? args[1] : negated, op->level + 1);
+      write(negated.empty() ? args[1] : negated, op.binds + 1);
       if (paren) out += ")";
       return;
     }

@@ -8,10 +8,9 @@
 // Moving bits (loads, stores, selects, bitcasts) and conversions stay in the narrow type.
 #include "lower/passes.h"
 
-#include <unordered_map>
-
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/math.h>
+#include <ashlar/ir/spelling.h>
 
 namespace ashlar::lower_impl {
 namespace {
@@ -19,62 +18,17 @@ namespace {
 using ir::KStmt;
 using ir::Op;
 
-bool is_narrow(Type t) { return t.is_float() && t.bits < 32; }
-
-class Spelled {
- public:
-  Expr visit(const Expr& e) {
-    if (auto it = done_.find(e.node()); it != done_.end()) return it->second;
-    const auto args = ir::args_of(e);
-    Expr result = e;
-    if (!args.empty()) {
-      std::vector<Expr> fresh;
-      for (const Expr& a : args) fresh.push_back(visit(a));
-      result = spell(ir::rebuild(e, fresh), fresh);
-    }
-    keep_.push_back(e);
-    done_.emplace(e.node(), result);
-    return result;
-  }
-
- private:
-  Expr spell(const Expr& e, std::vector<Expr>& args) {
-    switch (ir::op_of(e)) {
-      case Op::int_const:
-      case Op::float_const:
-      case Op::var:
-      case Op::load:
-      case Op::cast:
-      case Op::saturate:
-      case Op::bitcast:
-      case Op::select:
-      case Op::ramp:
-      case Op::broadcast:
-        return e;
-      case Op::in_range:
-        return args[0];
-      default:
-        break;
-    }
-    const bool narrow = is_narrow(args[0].type());
-    const bool function = ir::is_expanded_math(ir::op_of(e), args[0].type().element());
-    if (!narrow && !function) return e;
-    for (Expr& a : args)
-      if (is_narrow(a.type())) a = ir::cast(f32, a);
-    if (function) return ir::cast(e.type().element(), ir::expand_math_call(ir::op_of(e), args));
-    const Type wide = e.type().is_float() ? f32.with_lanes(e.type().lanes) : e.type();
-    const Expr computed = ir::make(ir::op_of(e), wide, args, e.node()->where);
-    return e.type().is_float() ? ir::cast(e.type().element(), computed) : computed;
-  }
-
-  std::unordered_map<const ir::Node*, Expr> done_;
-  std::vector<Expr> keep_;  // keeps the keys alive
-};
+// What machines have, or back ends spell for those that lack it (codegen/legalise.h).
+bool keeps(const ir::Applied& a) {
+  if (ir::operation(a.op).kind == ir::Kind::conversion) return true;
+  const Type operand = a.args[0].type();
+  return !ir::is_narrow(operand) && !ir::is_expanded_math(a.op, operand) && a.op != Op::in_range;
+}
 
 void visit(std::vector<KStmt>& list) {
   for (KStmt& s : list) {
-    Spelled spelled;
-    for_each_expr(s, [&](Expr& e) { e = spelled.visit(e); });
+    ir::Spelling spelled(keeps);
+    for_each_expr(s, [&](Expr& e) { e = spelled(e); });
     visit(s.body);
     visit(s.otherwise);
   }

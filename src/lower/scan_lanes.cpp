@@ -23,6 +23,7 @@
 #include <ashlar/analysis/simplify.h>
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/numeric.h>
+#include <ashlar/ir/operation.h>
 
 #include "lower/interior/lanes.h"
 #include "lower/passes.h"
@@ -37,19 +38,8 @@ using ir::Op;
 bool associates(Op op, Type t) {
   if (t.is_bool() || t.is_index()) return false;
   if (t.is_float()) return (op == Op::min || op == Op::max) && (t.bits == 32 || t.bits == 64);
-  switch (op) {
-    case Op::mul:
-      return t.bits <= 32;  // no vector has products of 64 bits for the price of an addition
-    case Op::add:
-    case Op::min:
-    case Op::max:
-    case Op::bit_and:
-    case Op::bit_or:
-    case Op::bit_xor:
-      return true;
-    default:
-      return false;
-  }
+  if (op == Op::mul && t.bits > 32) return false;  // no vector has products of 64 bits for the price of an addition
+  return ir::operation(op).laws.regroups;
 }
 
 // A value of the scan, as what is combined: itself, or of a float the integer with the same place in the order.

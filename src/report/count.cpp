@@ -5,7 +5,7 @@
 
 #include <ashlar/analysis/simplify.h>
 #include <ashlar/ir/build.h>
-
+#include <ashlar/ir/operation.h>
 
 namespace ashlar::report {
 
@@ -19,38 +19,7 @@ namespace {
 // Operations on data that one node stands for, of one lane.
 int operations_of(const Expr& e) {
   if (e.type().is_index() || e.type().is_bool()) return 0;
-  switch (ir::op_of(e)) {
-    case Op::fma:
-      return 2;
-    case Op::add:
-    case Op::sub:
-    case Op::mul:
-    case Op::div:
-    case Op::mod:
-    case Op::min:
-    case Op::max:
-    case Op::neg:
-    case Op::abs:
-    case Op::sqrt:
-    case Op::floor:
-    case Op::ceil:
-    case Op::round:
-    case Op::trunc:
-    case Op::rounding_shr:
-    case Op::mul_high_rounding:
-    case Op::mul_high:
-    case Op::add_sat:
-    case Op::sub_sat:
-    case Op::halving_add:
-    case Op::rounding_halving_add:
-    case Op::halving_sub:
-    case Op::abs_diff:
-    case Op::shl:
-    case Op::shr:
-      return 1;
-    default:
-      return 0;
-  }
+  return ir::operation(ir::op_of(e)).laws.work;
 }
 
 // Of one thread's share of a call.

@@ -10,6 +10,7 @@
 #include <ashlar/ir/function.h>
 #include <ashlar/analysis/regions.h>
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/operation.h>
 
 namespace ashlar::report {
 namespace {
@@ -35,6 +36,10 @@ struct PerPoint {
   double fma = 0, add = 0, mul = 0, other = 0;
 };
 
+bool computes(ir::Kind k) {
+  return k != ir::Kind::leaf && k != ir::Kind::conversion && k != ir::Kind::choice && k != ir::Kind::promise;
+}
+
 void count(const Expr& e, PerPoint& n) {
   ir::walk(e, [&](const Expr& x) {
     if (ir::is(x, Op::load)) return false;  // what computes an index is no operation on data
@@ -50,18 +55,8 @@ void count(const Expr& e, PerPoint& n) {
       case Op::mul:
         ++n.mul;
         break;
-      case Op::int_const:
-      case Op::float_const:
-      case Op::var:
-      case Op::cast:
-      case Op::saturate:
-      case Op::bitcast:
-      case Op::select:
-      case Op::rare:
-      case Op::in_range:
-        break;
       default:
-        ++n.other;
+        n.other += computes(ir::operation(ir::op_of(x)).kind);
     }
     return true;
   });

@@ -2,7 +2,9 @@
 #include "analysis/verify/expr.h"
 
 #include <ashlar/ir/function.h>
+#include <ashlar/ir/operation.h>
 #include <ashlar/ir/print.h>
+#include <ashlar/ir/refusal.h>
 
 namespace ashlar::analysis {
 
@@ -34,25 +36,11 @@ std::string wrong_types(const Expr& e) {
     case Op::var:
     case Op::load:
       return {};
-    case Op::logic_not:
-      return counted(1) && t.is_bool() && type(0) == t ? "" : found("one bool");
-    case Op::cast:
-    case Op::saturate:
-    case Op::bitcast:
-      return counted(1) && same_lanes(t, type(0)) ? "" : found("one operand of as many lanes");
-    case Op::isnan:
-    case Op::isinf:
-      return counted(1) && t.is_bool() && type(0).is_float() && same_lanes(t, type(0)) ? "" : found("a float, gives bool");
-    case Op::logic_and:
-    case Op::logic_or:
-      return counted(2) && t.is_bool() && type(0) == t && type(1) == t ? "" : found("two bools");
     case Op::select:
       // One bool may choose for all lanes.
       return counted(3) && type(0).is_bool() && type(1) == t && type(2) == t && (type(0).lanes == 1 || same_lanes(type(0), t))
                  ? ""
                  : found("a bool and two arms of its own type");
-    case Op::fma:
-      return counted(3) && type(0) == t && type(1) == t && type(2) == t ? "" : found("three operands of its own type");
     case Op::in_range:
       return counted(3) && type(0) == t ? "" : found("a value of its own type and two bounds");
     case Op::call: {
@@ -69,10 +57,6 @@ std::string wrong_types(const Expr& e) {
                  : found("two scalars");
     case Op::broadcast:
       return counted(1) && type(0).lanes == 1 && t.element() == type(0) && t.lanes > 1 ? "" : found("a scalar");
-    case Op::shl:
-    case Op::shr:
-    case Op::rounding_shr:
-      return counted(2) && type(0) == t && same_lanes(type(1), t) ? "" : found("a value of its own type and a count");
     case Op::abs_diff:
       return counted(2) && type(0) == type(1) && type(0).is_data_integer() && t.is_unsigned() && t.bits == type(0).bits &&
                      same_lanes(t, type(0))
@@ -81,12 +65,32 @@ std::string wrong_types(const Expr& e) {
     default:
       break;
   }
-  if (ir::is_comparison(n->op))
-    return counted(2) && type(0) == type(1) && t.is_bool() && same_lanes(t, type(0))
-               ? ""
-               : found("two operands of one type, gives bool");
-  if (n->op >= Op::neg && n->op <= Op::rare) return counted(1) && type(0) == t ? "" : found("one operand of its own type");
-  return counted(2) && type(0) == t && type(1) == t ? "" : found("two operands of its own type");
+  const ir::Operation& row = ir::operation(n->op);
+  const std::string number = row.operands == 1 ? "one" : row.operands == 2 ? "two" : "three";
+  const std::string operands = number + (row.operands == 1 ? " operand" : " operands");
+  const auto all = [&](auto&& fits) {
+    for (std::uint32_t k = 0; k < n->count; ++k)
+      if (!fits(type(k))) return false;
+    return true;
+  };
+  if (!counted(static_cast<std::uint32_t>(row.operands))) return found(operands.c_str());
+  switch (row.takes) {
+    case ir::Takes::own:
+      return all([&](Type a) { return a == t; }) ? "" : found((operands + " of its own type").c_str());
+    case ir::Takes::pair:
+      return type(0) == type(1) && t.is_bool() && same_lanes(t, type(0)) ? "" : found("two operands of one type, gives bool");
+    case ir::Takes::real:
+      return t.is_bool() && type(0).is_float() && same_lanes(t, type(0)) ? "" : found("a float, gives bool");
+    case ir::Takes::bools:
+      return t.is_bool() && all([&](Type a) { return a == t; }) ? "" : found(row.operands == 1 ? "one bool" : "two bools");
+    case ir::Takes::any:
+      return same_lanes(t, type(0)) ? "" : found("one operand of as many lanes");
+    case ir::Takes::count:
+      return type(0) == t && same_lanes(type(1), t) ? "" : found("a value of its own type and a count");
+    case ir::Takes::other:
+      break;
+  }
+  throw InternalError(std::string("no rule for the operands of ") + row.name);
 }
 
 }  // namespace ashlar::analysis

@@ -10,6 +10,7 @@
 #include <ashlar/ir/vscale.h>
 #include <ashlar/runtime/desc.h>
 
+#include "codegen/legalise.h"
 #include "codegen/affine.h"
 #include "codegen/c/entries.h"
 #include "codegen/workspace_text.h"
@@ -278,7 +279,32 @@ void write_tensor_entries(File& file) {
   entry(true);
 }
 
-std::string source(const ir::Kernel& kernel, const Target& target, const Options& options) {
+namespace {
+
+// Operators with an expansion that C has, or that are a function of the file, so that a formula stays readable (spelled.cpp).
+Offers offers_of_c() {
+  using ir::Op;
+  Offers all;
+  for (const Op op : {Op::add_sat, Op::sub_sat, Op::halving_add, Op::rounding_halving_add, Op::halving_sub, Op::abs_diff,
+                      Op::mul_high, Op::mul_high_rounding, Op::rounding_shr, Op::isnan, Op::isinf, Op::copysign})
+    all.rows.push_back({op});
+  for (const Op op :
+       {Op::min, Op::max, Op::mul, Op::bit_and, Op::bit_or, Op::bit_xor, Op::bit_not, Op::lt, Op::le, Op::gt, Op::ge})
+    all.rows.push_back({op, [](Type t, Type) { return !t.is_bool(); }});
+  for (const Op op : {Op::floor, Op::ceil, Op::round, Op::trunc, Op::fma})
+    all.rows.push_back({op, [](Type t, Type) { return t.is_float(); }});
+  all.rows.push_back({Op::cast, [](Type from, Type to) { return from.element() == f32 || to.element() == f32; }});
+  all.rows.push_back({Op::saturate, [](Type from, Type to) {  // where it clamps
+                        if (from.is_bool() || to.is_bool() || from.is_packed() || ir::is_narrow(from)) return false;
+                        return to.is_float() ? from.is_float() || to.bits < 32 : from.element() != to.element();
+                      }});
+  return all;
+}
+
+}  // namespace
+
+std::string source(const ir::Kernel& written, const Target& target, const Options& options) {
+  const ir::Kernel kernel = legalise(written, offers_of_c());
   if (target.is_gpu() || !launches_of(kernel).empty())
     refuse("c", "a target that is a processor", std::string(target.text()) + ", whose launches C cannot say", Where{});
   if (const ir::KStmt* s = scalable(kernel.body))

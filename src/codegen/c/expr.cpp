@@ -2,6 +2,7 @@
 // Expressions: one case an operator. Operators of C where they mean the same, helpers elsewhere (helpers.h).
 #include <ashlar/ir/function.h>
 #include <ashlar/ir/numeric.h>
+#include <ashlar/ir/operation.h>
 #include <ashlar/ir/refusal.h>
 #include <ashlar/ir/vscale.h>
 
@@ -20,6 +21,7 @@ constexpr std::size_t kShort = 30, kLong = 90;  // characters: what is repeated 
 bool is_leaf(const Expr& e) { return ir::args_of(e).empty(); }
 bool computes_in_c(Type t) { return t.is_float() || (t.is_unsigned() && t.bits >= 32); }
 Type lane_of(const Expr& e) { return e.type().element(); }
+std::string sign_of(Op op) { return std::string(" ") + ir::operation(op).laws.sign + " "; }
 std::string call_text(const std::string& f, std::initializer_list<std::string> args) {
   std::string list;
   for (const std::string& a : args) list += (list.empty() ? "" : ", ") + a;
@@ -65,7 +67,7 @@ Text Function::emit(const Expr& e) {
 }
 
 Text Function::named(const Expr& e, const Text& t) {
-  const std::string name = file.unique("t");
+  const std::string name = is_helper ? "t" + std::to_string(named_.size() + 1) : file.unique("t");
   const std::string made = "const " + value_type(e.type()) + " " + name + " = " + t.s + ";";
   if (!lane_.empty() && e.type().lanes > 1)
     inner_ += place_ + std::string(static_cast<std::size_t>(2 * (depth_ + 1)), ' ') + made + "\n";
@@ -110,7 +112,7 @@ bool Function::is_wild(const Expr& e) {
 Text Function::constant(const ir::Node& n) const {
   const Type t = n.type.element();
   if (n.op == Op::float_const) {
-    if (is_narrow_float(t))
+    if (ir::is_narrow(t))
       return {"(" + value_type(t) + ")" + std::to_string(ir::to_bits(ir::float_value(t, n.f))) + "u", kPrefix};
     file.helpers.math();
     std::string s = real_text(n.f, t.bits);
@@ -155,7 +157,7 @@ Text Function::load(const Expr& e) {
                                                         : "0";
   const std::string chosen = wrapped(mask, kCompare) + " ? " + wrapped(read, kCompare) + " : " + zero;
   if (!t.is_float() && !t.is_bool() && t.bits < 32) return {"(" + value_type(t) + ")(" + chosen + ")", kPrefix};
-  if (is_narrow_float(t)) return {"(" + value_type(t) + ")(" + wrapped(mask, kCompare) + " ? " + read.s + " : 0u)", kPrefix};
+  if (ir::is_narrow(t)) return {"(" + value_type(t) + ")(" + wrapped(mask, kCompare) + " ? " + read.s + " : 0u)", kPrefix};
   return {chosen, kChoice};
 }
 
@@ -206,15 +208,13 @@ Text Function::node(const Expr& e) {
     case Op::cast: {
       Text x = emit(args[0]);
       if (t == lane_of(args[0])) return x;
+      if (ir::is_narrow(t) || ir::is_narrow(lane_of(args[0])))
+        return {call_text(spelled(n.op, t, {lane_of(args[0])}), {x.s})};
       return {converted(file.helpers, t, lane_of(args[0]), x.s), t.is_bool() ? kPrimary : kPrefix};
     }
     case Op::saturate: {
-      const Type from = lane_of(args[0]);
-      Text x = emit(args[0]);
-      if (t == from && !t.is_float()) return x;
-      if (t.is_bool() || (from.is_bool() && !t.is_float())) return {converted(file.helpers, t, from, x.s), kPrefix};
-      if (t.is_float() && t.bits >= 32 && !from.is_float()) return {converted(file.helpers, t, from, x.s), kPrefix};
-      return {call_text(file.helpers.saturate(t, from), {x.s})};
+      const Text x = emit(args[0]);
+      return {call_text(spelled(n.op, t, {lane_of(args[0])}), {x.s})};
     }
     case Op::bitcast: {
       const Type from = lane_of(args[0]);
@@ -240,19 +240,14 @@ Text Function::node(const Expr& e) {
       return call(e);
     case Op::fma: {
       const std::string x = emit(args[0]).s, y = emit(args[1]).s, z = emit(args[2]).s;
-      if (!t.is_float())
-        return {call_text(file.helpers.binary(Op::add, t), {call_text(file.helpers.binary(Op::mul, t), {x, y}), z})};
       file.helpers.math();
-      if (t.bits == 64) return {call_text("fma", {x, y, z})};
-      if (t.bits == 32) return {call_text("fmaf", {x, y, z})};
-      const std::string wide = file.helpers.convert(f32, t);
-      return {call_text(file.helpers.convert(t, f32),
-                        {call_text("fmaf", {call_text(wide, {x}), call_text(wide, {y}), call_text(wide, {z})})})};
+      return {call_text(t.bits == 64 ? "fma" : "fmaf", {x, y, z})};
     }
     case Op::shl:
     case Op::shr:
-    case Op::rounding_shr:
       return {call_text(file.helpers.shift(n.op, t), {emit(args[0]).s, amount(args[1])})};
+    case Op::rounding_shr:
+      return {call_text(spelled(n.op, t, {t, u64}), {emit(args[0]).s, amount(args[1])})};
     default:
       break;
   }
@@ -278,38 +273,17 @@ Text Function::choice(const Expr& e) {
   Text x = emit(args[1]), y = emit(args[2]);
   if (x.literal && y.literal && (t.is_index() || t.bits == 64)) x = {"(" + value_type(t) + ")" + wrapped(x, kPrefix), kPrefix};
   const std::string chosen = wrapped(condition, kCompare) + " ? " + wrapped(x, kOr) + " : " + wrapped(y, kOr);
-  const bool small = (!t.is_float() && !t.is_bool() && t.bits < 32) || is_narrow_float(t);
+  const bool small = (!t.is_float() && !t.is_bool() && t.bits < 32) || ir::is_narrow(t);
   if (small) return {"(" + value_type(t) + ")(" + chosen + ")", kPrefix};
   return {chosen, kChoice};
-}
-
-const char* sign_of(Op comparison) {
-  switch (comparison) {
-    case Op::eq:
-      return " == ";
-    case Op::ne:
-      return " != ";
-    case Op::lt:
-      return " < ";
-    case Op::le:
-      return " <= ";
-    case Op::gt:
-      return " > ";
-    default:
-      return " >= ";
-  }
 }
 
 Text Function::comparison(const Expr& e) {
   const auto args = ir::args_of(e);
   const Type t = lane_of(args[0]);
   const Op op = ir::op_of(e);
-  const char* const sign = sign_of(op);
+  const std::string sign = sign_of(op);
   Text x = emit(args[0]), y = emit(args[1]);
-  if (is_narrow_float(t)) {
-    const std::string wide = file.helpers.convert(f32, t);
-    x = {call_text(wide, {x.s})}, y = {call_text(wide, {y.s})};
-  }
   if (t.is_bool()) x = {"(int)" + wrapped(x, kPrimary), kPrefix}, y = {"(int)" + wrapped(y, kPrimary), kPrefix};
   return {wrapped(x, kSum) + sign + wrapped(y, kSum), kCompare};
 }
@@ -358,27 +332,13 @@ Text Function::unary(const Expr& e) {
   const Type t = lane_of(of);
   Text x = emit(of);
   if (op == Op::isnan || op == Op::isinf) {
-    if (!t.is_float()) return {"false"};
-    if (is_narrow_float(t)) x = {call_text(file.helpers.convert(f32, t), {x.s})};
     file.helpers.math();
     return {std::string(op == Op::isnan ? "isnan" : "isinf") + "(" + x.s + ") != 0", kCompare};
   }
-  if (is_narrow_float(t)) {
-    const Text wide = real_unary(op, f32, {call_text(file.helpers.convert(f32, t), {x.s})});
-    return {call_text(file.helpers.convert(t, f32), {wide.s})};
-  }
   if (t.is_float()) return real_unary(op, t, x);
-  if (t.is_bool()) {
-    if (op != Op::logic_not && op != Op::bit_not)
-      throw InternalError(std::string("codegen: ") + ir::op_name(op) + " of a bool");
-    return {"!" + wrapped(x, kPrimary), kPrefix};
-  }
   switch (op) {
-    case Op::floor:
-    case Op::ceil:
-    case Op::round:
-    case Op::trunc:
-      return x;
+    case Op::logic_not:
+      return {"!" + wrapped(x, kPrimary), kPrefix};
     case Op::bit_not:
       return {"(" + value_type(t) + ")~" + wrapped(x, kPrimary), kPrefix};
     case Op::abs:
@@ -395,26 +355,24 @@ Text Function::unary(const Expr& e) {
 
 // ---- two operands ------------------------------------------------------------------------------------------------------
 // What C computes in the operands' own type.
-Text Function::infix(const char* op, int level, const Text& x, const Text& y, Type t) {
+Text Function::infix(Op op, int level, const Text& x, const Text& y, Type t) {
   Text left = x;
   if (x.literal && y.literal && (t.is_index() || t.bits == 64))
     left = {"(" + value_type(t) + ")" + wrapped(x, kPrefix), kPrefix};
-  return {wrapped(left, level) + " " + op + " " + wrapped(y, level + 1), level};
+  return {wrapped(left, level) + sign_of(op) + wrapped(y, level + 1), level};
 }
 
 Text Function::real_binary(Op op, Type t, const Text& x, const Text& y) {
   switch (op) {
     case Op::add:
-      return infix("+", kSum, x, y, t);
     case Op::sub:
-      return infix("-", kSum, x, y, t);
+      return infix(op, kSum, x, y, t);
     case Op::mul:
-      return infix("*", kProduct, x, y, t);
     case Op::div:
-      return infix("/", kProduct, x, y, t);
+      return infix(op, kProduct, x, y, t);
     case Op::min:
     case Op::max:
-      return {call_text(file.helpers.binary(op, t), {x.s, y.s})};
+      return {call_text(spelled(op, t, {t, t}), {x.s, y.s})};
     case Op::copysign:
       file.helpers.math();
       return {call_text(t.bits == 32 ? "copysignf" : "copysign", {x.s, y.s})};
@@ -428,47 +386,24 @@ Text Function::binary(const Expr& e) {
   const auto args = ir::args_of(e);
   const Type t = lane_of(args[0]);
   const Text x = emit(args[0]), y = emit(args[1]);
-  if (is_narrow_float(t)) {
-    const std::string wide = file.helpers.convert(f32, t);
-    const Text r = real_binary(op, f32, {call_text(wide, {x.s})}, {call_text(wide, {y.s})});
-    return {call_text(file.helpers.convert(t, f32), {r.s})};
-  }
   if (t.is_float()) return real_binary(op, t, x, y);
-  const auto joined = [&](const char* sign, int level) {  // chains need no parentheses: && and || are associative
+  const auto joined = [&](const std::string& sign, int level) {  // chains need no parentheses: && and || are associative
     return Text{wrapped(x, x.level == level ? level : kCompare) + sign + wrapped(y, kCompare), level};
   };
-  if (t.is_bool()) {
-    switch (op) {
-      case Op::logic_and:
-      case Op::bit_and:
-      case Op::min:
-      case Op::mul:
-        return joined(" && ", kAnd);
-      case Op::logic_or:
-      case Op::bit_or:
-      case Op::max:
-        return joined(" || ", kOr);
-      case Op::bit_xor:
-        return {wrapped(x, kSum) + " != " + wrapped(y, kSum), kCompare};
-      default:
-        throw InternalError(std::string("codegen: ") + ir::op_name(op) + " of bools");
-    }
-  }
+  if (op == Op::logic_and || op == Op::logic_or) return joined(sign_of(op), op == Op::logic_and ? kAnd : kOr);
   const bool in_c = computes_in_c(t) || (t.is_index() && !is_wild(e));
   switch (op) {
     case Op::add:
-      if (in_c) return infix("+", kSum, x, y, t);
-      break;
     case Op::sub:
-      if (in_c) return infix("-", kSum, x, y, t);
+      if (in_c) return infix(op, kSum, x, y, t);
       break;
     case Op::mul:
-      if (in_c) return infix("*", kProduct, x, y, t);
+      if (in_c) return infix(op, kProduct, x, y, t);
       break;
     case Op::bit_and:
     case Op::bit_or:
     case Op::bit_xor: {
-      const char* const sign = op == Op::bit_and ? " & " : op == Op::bit_or ? " | " : " ^ ";
+      const std::string sign = sign_of(op);
       const std::string bits = wrapped(x, kPrefix) + sign + wrapped(y, kPrefix);
       if (!t.is_index() && t.bits < 32) return {"(" + value_type(t) + ")(" + bits + ")", kPrefix};
       if (x.literal && y.literal) return {"(" + value_type(t) + ")(" + bits + ")", kPrefix};
@@ -477,6 +412,7 @@ Text Function::binary(const Expr& e) {
     default:
       break;
   }
+  if (ir::operation(op).kind == ir::Kind::fixed_point) return {call_text(spelled(op, lane_of(e), {t, t}), {x.s, y.s})};
   return {call_text(file.helpers.binary(op, t), {x.s, y.s})};
 }
 
@@ -495,7 +431,7 @@ std::string Function::checked(const Expr& e) {
   if (op == Op::logic_and || op == Op::logic_or)
     return call_text(file.helpers.named(op == Op::logic_and ? "both" : "either"), {checked(args[0]), checked(args[1])});
   if (ir::is_comparison(op) && args[0].type().is_index()) {
-    const char* const sign = sign_of(op);
+    const std::string sign = sign_of(op);
     return "(" + checked(args[0]) + sign + checked(args[1]) + ")";
   }
   prepare({&e});

@@ -35,6 +35,7 @@ class Function {
   const ir::Kernel& k;
   bool is_worker = false;  // runs in a slot: parallel loops inside are serial, a failure is handed on
   bool has_worker_bytes = false;
+  bool is_helper = false;  // names are its own: it computes what its parameters say
 
   // ---- lines
   void line(const std::string&);
@@ -84,7 +85,8 @@ class Function {
   Text binary(const Expr&);
   Text real_binary(ir::Op, Type, const Text&, const Text&);
   Text ramp(const Expr&);
-  Text infix(const char* op, int level, const Text&, const Text&, Type);
+  std::string spelled(ir::Op, Type result, std::initializer_list<Type> operands);  // spelled.cpp
+  Text infix(ir::Op, int level, const Text&, const Text&, Type);
   std::string amount(const Expr&);
   bool is_wild(const Expr&);
   Text named(const Expr&, const Text&);

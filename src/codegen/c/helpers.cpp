@@ -7,8 +7,6 @@
 #include <ashlar/ir/numeric.h>
 #include <ashlar/ir/refusal.h>
 
-#include "codegen/binary_format.h"
-
 namespace ashlar::codegen::c {
 
 using ir::Op;
@@ -137,20 +135,6 @@ std::string Helpers::unary(Op op, Type t) {
 
 std::string Helpers::binary(Op op, Type t) {
   const std::string name = std::string(ir::op_name(op)) + "_" + key(t);
-  if (t.is_float()) {
-    math_ = true;
-    if (op == Op::min)
-      return of(name, t,
-                "static inline $T min_$K($T a, $T b) { /* NaN wins, -0 < +0 */\n"
-                "  if (a != a || b != b) return a != a ? a : b;\n"
-                "  return a < b || (a == b && signbit(a)) ? a : b;\n}");
-    if (op == Op::max)
-      return of(name, t,
-                "static inline $T max_$K($T a, $T b) { /* NaN wins, -0 < +0 */\n"
-                "  if (a != a || b != b) return a != a ? a : b;\n"
-                "  return a > b || (a == b && !signbit(a)) ? a : b;\n}");
-    throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
-  }
   const bool no_sign = t.is_unsigned();
   switch (op) {
     case Op::add:
@@ -187,59 +171,6 @@ std::string Helpers::binary(Op op, Type t) {
       return of(name, t, "static inline $T min_$K($T a, $T b) { return a < b ? a : b; }");
     case Op::max:
       return of(name, t, "static inline $T max_$K($T a, $T b) { return a > b ? a : b; }");
-    case Op::add_sat:
-      return of(name, t,
-                no_sign ? "static inline $T add_sat_$K($T a, $T b) { return ($T)(a > $H - b ? $H : a + b); }"
-                        : "static inline $T add_sat_$K($T a, $T b) {\n"
-                          "  if (b > 0 ? a > $H - b : a < $L - b) return b > 0 ? $H : $L;\n"
-                          "  return ($T)(a + b);\n}");
-    case Op::sub_sat:
-      return of(name, t,
-                no_sign ? "static inline $T sub_sat_$K($T a, $T b) { return ($T)(a < b ? 0 : a - b); }"
-                        : "static inline $T sub_sat_$K($T a, $T b) {\n"
-                          "  if (b < 0 ? a > $H + b : a < $L + b) return b < 0 ? $H : $L;\n"
-                          "  return ($T)(a - b);\n}");
-    // x + y = 2 (x & y) + (x ^ y) = 2 (x | y) - (x ^ y),  x - y = (x ^ y) - 2 (~x & y): halved, nothing is widened
-    case Op::halving_add:
-      return of(name, t, "static inline $T halving_add_$K($T a, $T b) { return ($T)((a & b) + ((a ^ b) >> 1)); }");
-    case Op::rounding_halving_add:
-      return of(name, t, "static inline $T rounding_halving_add_$K($T a, $T b) { return ($T)((a | b) - ((a ^ b) >> 1)); }");
-    case Op::halving_sub:
-      return of(name, t, "static inline $T halving_sub_$K($T a, $T b) { return ($T)(((a ^ b) >> 1) - (~a & b)); }");
-    case Op::abs_diff:
-      return of(name, t, "static inline $U abs_diff_$K($T a, $T b) { return ($U)(a > b ? ($W)a - ($W)b : ($W)b - ($W)a); }");
-    case Op::mul_high:
-      if (!is_wide(t))
-        return of(name, t,
-                  no_sign ? "static inline $T mul_high_$K($T a, $T b) { return ($T)((uint64_t)a * b >> $N); }"
-                          : "static inline $T mul_high_$K($T a, $T b) { return ($T)((int64_t)a * b >> $N); }");
-      if (no_sign)
-        return define(name,
-                      "static inline uint64_t mul_high_u64(uint64_t a, uint64_t b) { /* by halves */\n"
-                      "  const uint64_t al = a & UINT32_MAX, ah = a >> 32, bl = b & UINT32_MAX, bh = b >> 32;\n"
-                      "  const uint64_t middle = ah * bl + (al * bl >> 32), low = (middle & UINT32_MAX) + al * bh;\n"
-                      "  return ah * bh + (middle >> 32) + (low >> 32);\n}");
-      binary(op, u64);
-      return define(name,
-                    "static inline int64_t mul_high_i64(int64_t a, int64_t b) {\n"
-                    "  const uint64_t high = mul_high_u64((uint64_t)a, (uint64_t)b);\n"
-                    "  return (int64_t)(high - (a < 0 ? (uint64_t)b : 0) - (b < 0 ? (uint64_t)a : 0));\n}");
-    case Op::mul_high_rounding:
-      if (!is_wide(t))
-        return of(name, t,
-                  no_sign ? "static inline $T mul_high_rounding_$K($T a, $T b) {\n"
-                            "  return ($T)(((uint64_t)a * b + (UINT64_C(1) << ($N - 1))) >> $N);\n}"
-                          : "static inline $T mul_high_rounding_$K($T a, $T b) {\n"
-                            "  const int64_t r = ((int64_t)a * b + (INT64_C(1) << ($N - 2))) >> ($N - 1);\n"
-                            "  return ($T)(r > $H ? $H : r);\n}");
-      binary(Op::mul_high, t);
-      return define(name, no_sign ? "static inline uint64_t mul_high_rounding_u64(uint64_t a, uint64_t b) {\n"
-                                    "  return mul_high_u64(a, b) + (a * b >> 63);\n}"
-                                  : "static inline int64_t mul_high_rounding_i64(int64_t a, int64_t b) {\n"
-                                    "  const uint64_t low = (uint64_t)a * (uint64_t)b, sum = low + (UINT64_C(1) << 62);\n"
-                                    "  const uint64_t high = (uint64_t)mul_high_i64(a, b) + (sum < low);\n"
-                                    "  if (a == INT64_MIN && b == INT64_MIN) return INT64_MAX;\n"
-                                    "  return (int64_t)(high << 1 | sum >> 63);\n}");
     default:
       throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
   }
@@ -254,12 +185,6 @@ std::string Helpers::shift(Op op, Type t) {
       return of(name, t,
                 t.is_unsigned() ? "static inline $T shr_$K($T a, uint64_t s) { return ($T)(s < $N ? a >> s : 0); }"
                                 : "static inline $T shr_$K($T a, uint64_t s) { return ($T)(a >> (s < $N ? s : $N - 1)); }");
-    case Op::rounding_shr:
-      shift(Op::shr, t);
-      binary(Op::add, t);
-      return of(name, t,
-                "static inline $T rounding_shr_$K($T a, uint64_t s) {\n"
-                "  return s == 0 ? a : add_$K(shr_$K(a, s), ($T)(shr_$K(a, s - 1) & 1));\n}");
     default:
       throw InternalError(std::string("codegen: ") + ir::op_name(op) + " is no shift");
   }
@@ -326,52 +251,6 @@ std::string Helpers::prefetch() {
 }
 
 // ---- conversions -------------------------------------------------------------------------------------------------------
-std::string Helpers::widen(Type t) {
-  from_bits(f32);
-  const std::string name = "f32_from_" + key(t);
-  if (t.code == Type::Code::bfloat)
-    return define(name, "static inline float f32_from_bf16(uint16_t h) { return f32_of_bits((uint32_t)h << 16); }");
-  bits_of(f32);
-  const Format f = format_of(t);
-  const bool is_e4m3 = t.code == Type::Code::e4m3;
-  const std::string type = value_type(t), sign_at = std::to_string(t.bits - 1), shift = std::to_string(23 - f.mantissa);
-  const std::string special = is_e4m3 ? "magnitude == " + std::to_string(f.nan) : "magnitude >= " + std::to_string(f.top);
-  return define(name, "static inline float " + name + "(" + type +
-                          " h) { /* the bits moved into place are the value times a power of two */\n"
-                          "  const uint32_t magnitude = h & " +
-                          std::to_string((1 << (t.bits - 1)) - 1) + "u, placed = magnitude << " + shift +
-                          ", sign = (uint32_t)h >> " + sign_at + " << 31;\n  return f32_of_bits(sign | (" + special +
-                          " ? placed | 0x7f800000u : bits_of_f32(f32_of_bits(placed) * 0x1p" + std::to_string(127 - f.bias) +
-                          "f)));\n}");
-}
-
-std::string Helpers::narrow(Type t) {
-  bits_of(f32);
-  const std::string name = key(t) + "_from_f32";
-  const Format f = format_of(t);
-  const int shift = 23 - f.mantissa;
-  const std::string type = value_type(t), by = std::to_string(shift), half = std::to_string((1u << (shift - 1)) - 1) + "u",
-                    rebias = std::to_string(static_cast<std::uint32_t>(127 - f.bias) << 23) + "u",
-                    top = std::to_string(f.top) + "u", nan = std::to_string(f.nan) + "u";
-  std::string text = "static inline " + type + " " + name + "(float v) { /* to nearest even */\n" +
-                     "  const uint32_t bits = bits_of_f32(v), magnitude = bits & 0x7fffffffu, sign = bits >> 31 << " +
-                     std::to_string(t.bits - 1) +
-                     ";\n  /* half a unit less one, plus the last bit kept, carries where nearest even rounds up */\n"
-                     "  uint32_t r = (magnitude + " +
-                     half + " + (magnitude >> " + by + " & 1u) - " + rebias + ") >> " + by + ";\n  if (r > " + top +
-                     ") r = " + top + ";\n";
-  if (f.bias != 127) {
-    from_bits(f32);
-    const int magic = 1 - f.bias - f.mantissa + 23;
-    text += "  if (magnitude < " + std::to_string(static_cast<std::uint32_t>(128 - f.bias) << 23) +
-            "u) /* subnormal: added to a power of two whose last place is theirs */\n    r = bits_of_f32(f32_of_bits(magnitude)"
-            " + 0x1p" +
-            std::to_string(magic) + "f) - " + std::to_string(static_cast<std::uint32_t>(magic + 127) << 23) + "u;\n";
-  }
-  text += "  if (magnitude > 0x7f800000u) r = " + nan + ";\n  return (" + type + ")(r | sign);\n}";
-  return define(name, text);
-}
-
 // Truncates towards zero, clamps to the type, NaN gives 0.
 std::string Helpers::clamp(Type to, Type from) {
   const std::string type = value_type(to), real = value_type(from), suffix = from.bits == 32 ? "f" : "",
@@ -388,8 +267,6 @@ std::string Helpers::clamp(Type to, Type from) {
 }
 
 std::string Helpers::convert(Type to, Type from) {
-  if (is_narrow_float(from) && to.element() == f32) return widen(from);
-  if (is_narrow_float(to) && from.element() == f32) return narrow(to);
   if (from.is_float() && to.is_integer()) return clamp(to, from);
   if (from.is_signed() && to.is_unsigned())  // as a function: gcc warns of products with such a cast in them
     return define(key(to) + "_from_" + key(from), "static inline " + value_type(to) + " " + key(to) + "_from_" + key(from) +
@@ -400,63 +277,10 @@ std::string Helpers::convert(Type to, Type from) {
 std::string converted(Helpers& h, Type to, Type from, const std::string& x) {
   to = to.element(), from = from.element();
   if (to == from) return x;
-  if (is_narrow_float(from)) {
-    const std::string wide = h.convert(f32, from) + "(" + x + ")";
-    return to == f32 ? wide : converted(h, to, f32, wide);
-  }
-  if (is_narrow_float(to)) {
-    const std::string wide = converted(h, f32, from, x);
-    return h.convert(to, f32) + "(" + wide + ")";
-  }
   if (to.is_bool()) return "((" + x + ") != " + (from.is_float() ? real_text(0, from.bits) : "0") + ")";
   if (from.is_float() && to.is_integer()) return h.convert(to, from) + "(" + x + ")";
   if (from.is_signed() && to.is_unsigned() && from.bits < 32 && to.bits >= 32) return h.convert(to, from) + "(" + x + ")";
   return "(" + value_type(to) + ")(" + x + ")";
-}
-
-std::string Helpers::saturate(Type to, Type from) {
-  to = to.element(), from = from.element();
-  const std::string name = "saturate_" + key(to) + "_" + key(from);
-  if (known_.count(name)) return name;
-  const std::string head = "static inline " + value_type(to) + " " + name + "(" + value_type(from) + " v) {\n";
-  if (to.is_float()) {  // beyond the largest finite value: that value with the sign; NaN stays
-    math_ = true;
-    const Format f = is_narrow_float(to) ? format_of(to) : Format{};
-    const double largest = to.bits == 64 ? 0x1.FFFFFFFFFFFFFp1023 : to.bits == 32 ? 0x1.FFFFFEp127 : f.largest;
-    const Type middle = to.bits == 64 || (from.is_float() && from.bits == 64) ? f64 : f32;
-    const std::string s = middle.bits == 32 ? "f" : "", limit = real_text(largest, middle.bits);
-    const std::string in = converted(*this, middle, from, "v");
-    const std::string out = converted(*this, to, middle, "x");
-    return define(name, head + "  const " + value_type(middle) + " wide = " + in + ";\n  const " + value_type(middle) +
-                            " x = fabs" + s + "(wide) > " + limit + " ? copysign" + s + "(" + limit +
-                            ", wide) : wide;\n  return " + out + ";\n}");
-  }
-  if (from.is_float()) {  // to nearest even, clamped
-    math_ = true;
-    const Type wide = from.bits == 64 ? f64 : f32;
-    const std::string in = converted(*this, wide, from, "v");
-    const std::string rounded = std::string(wide.bits == 64 ? "nearbyint(" : "nearbyintf(") + in + ")";
-    return define(name, head + "  return " + converted(*this, to, wide, rounded) + ";\n}");
-  }
-  // Integers: clamped in the source's type by those limits that it can exceed.
-  std::string x = "v";
-  const auto limit = [](std::int64_t v, Type t) {
-    return t.is_unsigned()  ? "UINT64_C(" + std::to_string(static_cast<std::uint64_t>(v)) + ")"
-           : v == INT64_MIN ? "INT64_MIN"
-                            : "INT64_C(" + std::to_string(v) + ")";
-  };
-  std::string body;
-  if (!from.is_unsigned() && ir::lowest_of(to) > ir::lowest_of(from))
-    body += "  if (v < " + limit(ir::lowest_of(to), from) + ") return (" + value_type(to) + ")" +
-            limit(ir::lowest_of(to), from) + ";\n";
-  const bool never = to.is_unsigned() && to.bits >= 64 && !from.is_unsigned();
-  const bool less = from.is_unsigned()
-                        ? static_cast<std::uint64_t>(ir::highest_of(to)) < static_cast<std::uint64_t>(ir::highest_of(from))
-                        : ir::highest_of(to) < ir::highest_of(from);
-  if (!never && less)
-    body += "  if (v > " + limit(ir::highest_of(to), from) + ") return (" + value_type(to) + ")" +
-            limit(ir::highest_of(to), from) + ";\n";
-  return define(name, head + body + "  return (" + value_type(to) + ")v;\n}");
 }
 
 // ---- for the entries ---------------------------------------------------------------------------------------------------

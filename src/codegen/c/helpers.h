@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // The functions that emitted C calls where C has no operator for what the IR means: division that floors, arithmetic that
-// wraps, shifts of any amount, minima with NaN and signed zeros, conversions that clamp, the narrow floats.
+// wraps, shifts of any amount, conversions that clamp. (Operators with an expansion are written from it: spelled.cpp.)
 //
 //   Helpers h;
 //   h.binary(Op::div, i32)       == "div_i32"      and the file gets: static inline int32_t div_i32(int32_t a, int32_t b) ...
-//   h.convert(f16, f32)          == "f16_from_f32"
+//   h.convert(u8, f32)           == "u8_from_f32"
 //
 // Invariant: a file holds the helpers that something in it calls, each behind those that it calls itself, and no others.
 // Values in C: index is int64_t, bool is bool, f16 and bf16 are uint16_t, the 8-bit floats and u4 uint8_t, i4 is int8_t.
@@ -14,10 +14,10 @@
 #include <vector>
 
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/operation.h>
 
 namespace ashlar::codegen::c {
 
-inline bool is_narrow_float(Type t) { return t.is_float() && t.bits < 32; }
 std::string value_type(Type);             // of a value: "int32_t", "bool"; lanes are left out
 std::string memory_type(Type);            // of an element in memory: bool is uint8_t
 std::string key(Type);                    // "i32", "f16"; index is i64
@@ -26,11 +26,10 @@ std::string real_text(double, int bits);  // a literal that reads back exactly: 
 class Helpers {
  public:
   // Names of functions. Of types that have one lane, or whose lanes do not matter.
-  std::string unary(ir::Op, Type);          // neg, abs, popcount, clz, ctz of integers
-  std::string binary(ir::Op, Type);         // integers and minima, maxima of floats
-  std::string shift(ir::Op, Type);          // (T, uint64_t amount)
-  std::string convert(Type to, Type from);  // what a cast in C does not say
-  std::string saturate(Type to, Type from);
+  std::string unary(ir::Op, Type);             // neg, abs, popcount, clz, ctz of integers
+  std::string binary(ir::Op, Type);            // integers
+  std::string shift(ir::Op, Type);             // (T, uint64_t amount)
+  std::string convert(Type to, Type from);     // what a cast in C does not say
   std::string bits_of(Type);                   // (float) -> uint32_t
   std::string from_bits(Type);                 // (uint32_t) -> float
   std::string load(Type), store(Type);         // through bytes: (const void *), (void *, T)
@@ -46,11 +45,11 @@ class Helpers {
   void atomics() { atomics_ = true; }
   std::string text() const;  // all that were asked for
   bool defines(const std::string& name) const { return known_.count(name) != 0; }
+  std::string define(const std::string& name, const std::string& text);
 
  private:
-  std::string define(const std::string& name, const std::string& text);
   std::string of(const std::string& name, Type, const char* pattern);
-  std::string widen(Type), narrow(Type), clamp(Type to, Type from);
+  std::string clamp(Type to, Type from);
 
   std::map<std::string, bool> known_;
   std::string text_;

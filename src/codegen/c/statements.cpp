@@ -235,7 +235,7 @@ void Function::for_loop(const KStmt& s) {
       const Text many = root(s.extent);
       past = file.unique(name + "_end");
       const std::string sum = wild ? file.helpers.binary(Op::add, ir::index_type) + "(" + begin.s + ", " + many.s + ")"
-                                   : infix("+", kSum, begin, many, ir::index_type).s;
+                                   : infix(Op::add, kSum, begin, many, ir::index_type).s;
       line("const int64_t " + past + " = " + sum + ";");
     }
     open("for (int64_t " + name + " = " + begin.s + "; " + name + " < " + past + "; ++" + name + ")");

@@ -16,6 +16,7 @@
 #include <ashlar/ir/build.h>
 
 #include "codegen/addresses.h"
+#include "codegen/legalise.h"
 #include "codegen/llvm/arithmetic/arithmetic.h"
 #include "codegen/llvm/lines.h"
 #include "codegen/llvm/unit.h"
@@ -95,7 +96,6 @@ class Emitter {
   llvm::Value* lanes_of_pattern(const Expr& comparison);
   llvm::Value* constant(const ir::Node&);
   llvm::Value* call_function(const Expr&);                       // functions.cpp
-  std::optional<Values> values_of(const Expr&);                  // table_values.cpp
   llvm::Value* divide_lanes(const Expr&, std::int64_t divisor);  // quotients.cpp; null where lanes need their 64 bits
   llvm::Value* divide_ramp(const Expr&, std::int64_t divisor);
 
@@ -196,8 +196,8 @@ class Emitter {
   std::unordered_map<const ir::Node*, Known> memo_;
   std::unordered_map<const ir::Node*, std::optional<std::pair<std::int64_t, std::int64_t>>> ranges_of_;
   std::map<ir::Id, std::set<std::pair<std::int64_t, int>>> register_accesses_;
-  std::map<ir::Id, Values> table_values_;  // of constants
-  struct Strided {                         // a load of the root without a mask
+  ConstantValues values_;
+  struct Strided {  // a load of the root without a mask
     ir::Id buffer;
     Type type;
     Ramp at;

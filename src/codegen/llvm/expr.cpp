@@ -16,7 +16,7 @@ using ir::Op;
 using llvm::Value;
 
 Emitter::Emitter(Unit& u, llvm::Function* f, Where where)
-    : unit(u), function(f), b(*u.context), math(b, u.target, u.is_device()) {
+    : unit(u), function(f), b(*u.context), math(b, u.target, u.is_device()), values_(u.kernel) {
   b.SetInsertPoint(llvm::BasicBlock::Create(*u.context, "entry", f));
   if (u.lines) b.SetCurrentDebugLocation(loop_ = u.lines->begin(f, where));
 }
@@ -70,7 +70,7 @@ Value* Emitter::emit(const Expr& e) {
 
 Value* Emitter::constant(const ir::Node& n) {
   if (n.op == Op::int_const) return math.integer(n.type, n.i);
-  if (is_narrow_float(n.type))
+  if (ir::is_narrow(n.type))
     return math.integer(n.type, static_cast<std::int64_t>(ir::to_bits(ir::float_value(n.type.element(), n.f))));
   return math.real(n.type, n.f);
 }
@@ -176,8 +176,6 @@ Value* Emitter::emit_node(const Expr& e) {
       return emit(args[0]);
     case Op::cast:
       return math.convert(t, operand_type(0), emit(args[0]));
-    case Op::saturate:
-      return math.saturate(t, operand_type(0), emit(args[0]));
     case Op::bitcast:
       return math.bitcast(t, operand_type(0), emit(args[0]));
     case Op::eq:
@@ -247,10 +245,10 @@ Value* Emitter::emit_node(const Expr& e) {
     case Op::shr:
     case Op::rounding_shr: {
       Value* x = emit(args[0]);
-      return math.shift(n.op, t, x, operand_type(1), emit(args[1]), values_of(args[1]));
+      return math.shift(n.op, t, x, operand_type(1), emit(args[1]), values_.of(args[1]));
     }
     case Op::mul_high_rounding: {
-      const auto left = values_of(args[0]), right = values_of(args[1]);
+      const auto left = values_.of(args[0]), right = values_.of(args[1]);
       const std::int64_t lowest = ir::lowest_of(t.element());
       Value* x = emit(args[0]);
       return math.mul_high_rounding(t, x, emit(args[1]), !(left && left->low > lowest) && !(right && right->low > lowest));

@@ -12,6 +12,7 @@
 #include <ashlar/ir/vscale.h>
 #include <ashlar/ir/build.h>
 
+#include "codegen/llvm/arithmetic/offers.h"
 #include "codegen/llvm/backend.h"
 
 namespace ashlar::codegen {
@@ -28,7 +29,7 @@ Unit::Unit(const ir::Kernel& k, const Target& t, Side side, std::shared_ptr<llvm
            std::shared_ptr<llvm::Module> m, std::string symbol)
     : context(std::move(c)),
       module(m ? std::move(m) : std::make_shared<llvm::Module>(k.name, *context)),
-      kernel(k),
+      kernel(legalise(k, offers_of(t, side == Side::device))),
       target(t),
       layout(abi_layout(k, t.pointer_bytes())),
       name(std::move(symbol)),

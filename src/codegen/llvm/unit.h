@@ -43,7 +43,7 @@ class Unit {
 
   const std::shared_ptr<llvm::LLVMContext> context;
   const std::shared_ptr<llvm::Module> module;
-  const ir::Kernel& kernel;
+  const ir::Kernel kernel;  // in operators that the target has (codegen/legalise.h)
   const Target& target;
   const AbiLayout layout;
   const std::string name;  // every symbol starts with it; of the simple entry, but for variants

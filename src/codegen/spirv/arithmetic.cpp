@@ -106,23 +106,11 @@ Piece Arithmetic::resize(Type to, Piece x, bool is_signed) {
 
 Piece Arithmetic::unary(Op o, Piece x) {
   const Type t = x.type;
-  const Type truth = bool_.with_lanes(t.lanes);
-  if (o == Op::isnan || o == Op::isinf) {
-    if (!t.is_float()) return integer(truth, 0);
-    if (is_narrow_float(t)) return unary(o, widen(x));
-    if (o == Op::isnan) return is_nan(x);
-    const Piece magnitude =
-        and_(bits_of(x), integer((t.bits == 64 ? u64 : u32).with_lanes(t.lanes), t.bits == 64 ? INT64_MAX : INT32_MAX));
-    return test(spv::OpIEqual, magnitude, like(magnitude, t.bits == 64 ? 0x7FF0000000000000 : 0x7F800000));
-  }
   if (t.is_float()) return float_unary(o, x);
-  if (t.is_bool()) {
-    if (o == Op::logic_not || o == Op::bit_not) return not_(x);
-    throw InternalError(std::string("spirv: ") + ir::op_name(o) + " of a bool");
-  }
   switch (o) {
     case Op::neg:
       return op(spv::OpSNegate, t, {x});
+    case Op::logic_not:
     case Op::bit_not:
       return not_(x);
     case Op::abs:
@@ -131,11 +119,6 @@ Piece Arithmetic::unary(Op o, Piece x) {
     case Op::clz:
     case Op::ctz:
       return count_bits(o, x);
-    case Op::floor:
-    case Op::ceil:
-    case Op::round:
-    case Op::trunc:
-      return x;
     default:
       throw InternalError(std::string("spirv: ") + ir::op_name(o) + " was not expanded");
   }
@@ -177,23 +160,6 @@ Piece Arithmetic::count_bits(Op o, Piece x) {
 Piece Arithmetic::binary(Op o, Piece x, Piece y) {
   const Type t = x.type;
   if (t.is_float()) return float_binary(o, x, y);
-  if (t.is_bool()) {
-    switch (o) {
-      case Op::logic_and:
-      case Op::bit_and:
-      case Op::min:
-      case Op::mul:
-        return and_(x, y);
-      case Op::logic_or:
-      case Op::bit_or:
-      case Op::max:
-        return or_(x, y);
-      case Op::bit_xor:
-        return op(spv::OpLogicalNotEqual, t, {x, y});
-      default:
-        throw InternalError(std::string("spirv: ") + ir::op_name(o) + " of bools");
-    }
-  }
   switch (o) {
     case Op::add:
       return add(x, y);
@@ -210,25 +176,17 @@ Piece Arithmetic::binary(Op o, Piece x, Piece y) {
       return least(x, y, t.is_unsigned());
     case Op::max:
       return most(x, y, t.is_unsigned());
+    case Op::logic_and:
     case Op::bit_and:
       return and_(x, y);
+    case Op::logic_or:
     case Op::bit_or:
       return or_(x, y);
     case Op::bit_xor:
       return op(spv::OpBitwiseXor, t, {x, y});
     case Op::shl:
     case Op::shr:
-    case Op::rounding_shr:
       return shift(o, x, y);
-    case Op::mul_high_rounding:
-    case Op::mul_high:
-    case Op::add_sat:
-    case Op::sub_sat:
-    case Op::halving_add:
-    case Op::rounding_halving_add:
-    case Op::halving_sub:
-    case Op::abs_diff:
-      return fixed_point(o, x, y);
     default:
       throw InternalError(std::string("spirv: ") + ir::op_name(o) + " was not expanded");
   }
@@ -293,42 +251,23 @@ Piece Arithmetic::shifted_right(Piece x, Piece amount) {
 
 Piece Arithmetic::shift(Op o, Piece x, Piece amount) {
   const int bits = m.registers.physical(x.type).bits, given = m.registers.physical(amount.type).bits;
+  if (const auto by = constants_.find(amount.id); by != constants_.end() && by->second >= 0 && by->second < bits) {
+    const spv::Op right = x.type.is_unsigned() ? spv::OpShiftRightLogical : spv::OpShiftRightArithmetic;
+    return op(o == Op::shl ? spv::OpShiftLeftLogical : right, x.type, {x, like(x, by->second)});
+  }
   if (given > bits)  // clamped before it is narrowed
     amount = resize(x.type, least(amount, like(amount, bits + 1), true), false);
   else
     amount = resize(x.type, amount, false);
   const Piece zero = like(x, 0);
   if (o == Op::shr) return shifted_right(x, amount);
-  if (o == Op::shl) {
-    const Piece all = test(spv::OpUGreaterThanEqual, amount, like(x, bits));
-    return select(all, zero, op(spv::OpShiftLeftLogical, x.type, {x, select(all, zero, amount)}));
-  }
-  const Piece none = test(spv::OpIEqual, amount, zero);
-  const Piece last_out = and_(shifted_right(x, sub(amount, like(x, 1))), like(x, 1));
-  return select(none, x, add(shifted_right(x, amount), last_out));
+  const Piece all = test(spv::OpUGreaterThanEqual, amount, like(x, bits));
+  return select(all, zero, op(spv::OpShiftLeftLogical, x.type, {x, select(all, zero, amount)}));
 }
 
 Piece Arithmetic::comparison(Op o, Piece x, Piece y) {
-  if (is_narrow_float(x.type)) return comparison(o, widen(x), widen(y));
   const Type t = x.type;
-  if (t.is_bool()) {
-    switch (o) {
-      case Op::eq:
-        return test(spv::OpLogicalEqual, x, y);
-      case Op::ne:
-        return test(spv::OpLogicalNotEqual, x, y);
-      case Op::lt:
-        return and_(not_(x), y);
-      case Op::le:
-        return or_(not_(x), y);
-      case Op::gt:
-        return and_(x, not_(y));
-      case Op::ge:
-        return or_(x, not_(y));
-      default:
-        break;
-    }
-  }
+  if (t.is_bool()) return test(o == Op::eq ? spv::OpLogicalEqual : spv::OpLogicalNotEqual, x, y);
   auto pick = [&](spv::Op real, spv::Op with_sign, spv::Op without) {
     if (t.is_float() || t.is_unsigned() || with_sign == without) return test(t.is_float() ? real : without, x, y);
     return ordered(with_sign, x, y);

@@ -13,6 +13,7 @@
 #include <optional>
 
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/operation.h>
 
 #include "codegen/spirv/function.h"
 
@@ -22,8 +23,6 @@ struct Piece {
   Ref id = 0;
   Type type;
 };
-
-inline bool is_narrow_float(Type t) { return t.is_float() && t.bits < 32; }
 
 class Arithmetic {
  public:
@@ -49,14 +48,11 @@ class Arithmetic {
   Piece shift(ir::Op, Piece, Piece amount);
   Piece fma(Piece, Piece, Piece);
   Piece convert(Type to, Piece);  // lanes of `to` are ignored
-  Piece saturate(Type to, Piece);
   Piece bitcast(Type to, Piece);
   Piece select(Piece condition, Piece x, Piece y);
   Piece splat(Piece scalar, int lanes);
   Piece lane(Piece vector, int k);
   Piece composite(std::span<const Piece> lanes);  // of one type
-  Piece widen(Piece narrow);                      // to f32, exact
-  Piece narrow(Type to, Piece);                   // from f32, to nearest even
 
  private:
   Piece as(Type t, Piece x) const { return {x.id, t.with_lanes(x.type.lanes)}; }  // the same register
@@ -86,18 +82,13 @@ class Arithmetic {
   struct Product {  // of 64-bit integers: its two words, u64
     Piece high, low;
   };
-  Piece fixed_point(ir::Op, Piece, Piece);  // arithmetic_fixed.cpp
-  Piece saturating(ir::Op, Piece, Piece);
-  Product product(Piece, Piece);
-  Piece mul_high(Piece, Piece);
-  Piece mul_high_rounding(Piece, Piece);
+  Product product(Piece, Piece);  // arithmetic_fma.cpp
   Piece count_bits(ir::Op, Piece);
   Piece float_unary(ir::Op, Piece);
-  Piece rounded(ir::Op, Piece);  // floor, ceil, round, trunc
+  Piece rounded(ir::Op, Piece);  // floor, ceil, round, trunc of f32
   Piece float_binary(ir::Op, Piece, Piece);
   std::optional<Piece> with_zero(ir::Op, Piece, Piece);
-  Piece fma_in_doubles(Piece, Piece, Piece);  // arithmetic_fma.cpp
-  Piece fma_in_integers(Piece, Piece, Piece);
+  Piece fma_in_integers(Piece, Piece, Piece);  // arithmetic_fma.cpp
   struct Wide;
   Wide jammed(const Wide&, Piece by);
   Piece float_to_integer(Type to, Piece);

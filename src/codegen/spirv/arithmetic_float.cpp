@@ -28,7 +28,6 @@ Piece Arithmetic::is_nan(Piece x) {
 }
 
 Piece Arithmetic::float_unary(Op o, Piece x) {
-  if (is_narrow_float(x.type)) return narrow(x.type, float_unary(o, widen(x)));
   switch (o) {
     case Op::neg:
       return op(spv::OpFNegate, x.type, {x});
@@ -46,31 +45,17 @@ Piece Arithmetic::float_unary(Op o, Piece x) {
   }
 }
 
-// f32 and f64 to a whole number. Mesa's llvmpipe rounds vectors that are wider than the processor's by way of integers, and
-// loses the sign of a zero there; of f64 it gets values wrong too (1.5 gives 1). So a result takes x's sign, which each of the
-// four has but for a zero's, and f64 is rounded in sums: |x| + 2^52 has no places after the point, and 2^52 comes off again
-// exactly.
+// An f32 to a whole number. Mesa's llvmpipe rounds vectors that are wider than the processor's by way of integers, and loses
+// the sign of a zero there. So the result takes x's sign, which each of the four has but for a zero's. (Of f64 it gets values
+// wrong too, 1.5 gives 1: those were spelled.)
 Piece Arithmetic::rounded(Op o, Piece x) {
-  const Type t = x.type;
-  const bool wide = t.bits == 64;
-  const Piece bits = bits_of(x), sign = and_(bits, like(bits, wide ? INT64_MIN : INT32_MIN));
-  auto signed_as_x = [&](Piece r) { return float_of(t, or_(bits_of(r), sign)); };
-  if (!wide)
-    return signed_as_x(glsl(o == Op::floor   ? GLSLstd450Floor
-                            : o == Op::ceil  ? GLSLstd450Ceil
-                            : o == Op::round ? GLSLstd450RoundEven
-                                             : GLSLstd450Trunc,
-                            {x}));
-  constexpr double whole = 0x1p52;  // from here on all numbers are whole
-  const Piece magnitude = and_(bits, like(bits, INT64_MAX)), above = float_of(t, magnitude);
-  Piece r = exact(spv::OpFSub, exact(spv::OpFAdd, above, real(t, whole)), real(t, whole));  // to nearest even
-  const Piece one = real(t, 1);
-  if (o == Op::trunc) r = select(test(spv::OpFOrdGreaterThan, r, above), exact(spv::OpFSub, r, one), r);
-  r = signed_as_x(r);
-  if (o == Op::floor) r = signed_as_x(select(test(spv::OpFOrdGreaterThan, r, x), exact(spv::OpFSub, r, one), r));
-  if (o == Op::ceil) r = signed_as_x(select(test(spv::OpFOrdLessThan, r, x), exact(spv::OpFAdd, r, one), r));
-  const Piece far = like(bits, std::bit_cast<std::int64_t>(whole));
-  return select(test(spv::OpULessThan, magnitude, far), r, x);  // infinities and NaN are far too
+  const Piece bits = bits_of(x), sign = and_(bits, like(bits, INT32_MIN));
+  const Piece r = glsl(o == Op::floor   ? GLSLstd450Floor
+                       : o == Op::ceil  ? GLSLstd450Ceil
+                       : o == Op::round ? GLSLstd450RoundEven
+                                        : GLSLstd450Trunc,
+                       {x});
+  return float_of(x.type, or_(bits_of(r), sign));
 }
 
 // With a constant 0, by the bits of the other operand: Mesa's llvmpipe takes 0 * x and 0 / x for 0, 0 + x for x and x / 0 for
@@ -105,7 +90,6 @@ std::optional<Piece> Arithmetic::with_zero(Op o, Piece x, Piece y) {
 }
 
 Piece Arithmetic::float_binary(Op o, Piece x, Piece y) {
-  if (is_narrow_float(x.type)) return narrow(x.type, float_binary(o, widen(x), widen(y)));
   if (const auto r = with_zero(o, x, y)) return *r;
   switch (o) {
     case Op::add:
@@ -116,21 +100,6 @@ Piece Arithmetic::float_binary(Op o, Piece x, Piece y) {
       return exact(spv::OpFMul, x, y);
     case Op::div:
       return exact(spv::OpFDiv, x, y);
-    case Op::min:
-    case Op::max: {
-      // Equal operands differ in the sign of zero alone: the sign of either for min, of both for max. A NaN in x stays x; with
-      // a NaN in y no comparison holds, and y is left.
-      const bool least = o == Op::min;
-      const Piece xb = bits_of(x), yb = bits_of(y);
-      const Piece merged = float_of(x.type, least ? or_(xb, yb) : and_(xb, yb));
-      const Piece first = or_(test(least ? spv::OpFOrdLessThan : spv::OpFOrdGreaterThan, x, y), is_nan(x));
-      return select(test(spv::OpFOrdEqual, x, y), merged, select(first, x, y));
-    }
-    case Op::copysign: {
-      const Piece xb = bits_of(x), yb = bits_of(y);
-      const std::int64_t sign = x.type.bits == 64 ? INT64_MIN : INT32_MIN;
-      return float_of(x.type, or_(and_(xb, like(xb, ~sign)), and_(yb, like(yb, sign))));
-    }
     default:
       throw InternalError(std::string("spirv: ") + ir::op_name(o) + " was not expanded");
   }
@@ -138,11 +107,9 @@ Piece Arithmetic::float_binary(Op o, Piece x, Piece y) {
 
 Piece Arithmetic::fma(Piece x, Piece y, Piece z) {
   const Type t = x.type;
-  if (!t.is_float()) return add(mul(x, y), z);
-  if (is_narrow_float(t)) return narrow(t, fma(widen(x), widen(y), widen(z)));
   if (const auto product = with_zero(Op::mul, x, y)) return float_binary(Op::add, *product, z);
   (t.bits == 64 ? used_fma64 : used_fma32) = true;
-  if (!native_fma_) return t.bits == 32 ? fma_in_doubles(x, y, z) : fma_in_integers(x, y, z);
+  if (!native_fma_) return fma_in_integers(x, y, z);
   const Piece r = glsl(GLSLstd450Fma, {x, y, z});
   m.decorate(r.id, spv::DecorationNoContraction);
   return r;

@@ -1,31 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// fma of floats where the device's Fma rounds twice.
+// fma of f64 where the device's Fma rounds twice.
 #include "codegen/spirv/arithmetic.h"
 
 namespace ashlar::codegen::spirv {
 
 using ir::Op;
-
-// The product of two f32 is exact in f64. Its sum with the third, rounded to odd there (truncated, and the last bit set when
-// anything was lost), rounds to f32 as the exact sum does, because f64 has more than two bits to spare (S. Boldo, G. Melquiond:
-// Emulation of FMA and correctly rounded sums, IEEE Trans. Computers 57, 2008). What the sum lost is the error term of Knuth's
-// TwoSum, exact since no f32 operand can make an f64 overflow or underflow.
-Piece Arithmetic::fma_in_doubles(Piece x, Piece y, Piece z) {
-  const Type wide = f64.with_lanes(x.type.lanes);
-  auto extended = [&](Piece v) { return op(spv::OpFConvert, wide, {v}); };
-  const Piece p = exact(spv::OpFMul, extended(x), extended(y)), addend = extended(z);
-  const Piece s = exact(spv::OpFAdd, p, addend);
-  const Piece part = exact(spv::OpFSub, s, p);
-  const Piece lost = exact(spv::OpFAdd, exact(spv::OpFSub, p, exact(spv::OpFSub, s, part)), exact(spv::OpFSub, addend, part));
-  const Piece bits = bits_of(s), zero = like(bits, 0);
-  const Piece inexact = test(spv::OpFOrdNotEqual, lost, real(wide, 0));  // false for the NaN that infinities leave
-  const Piece even = test(spv::OpIEqual, and_(bits, like(bits, 1)), zero);
-  // towards what was lost: away from zero when it has the sign of the sum
-  const Piece same_sign = test(spv::OpSGreaterThanEqual, op(spv::OpBitwiseXor, bits.type, {bits, bits_of(lost)}), zero);
-  const Piece odd = add(bits, select(same_sign, like(bits, 1), like(bits, -1)));
-  const Piece chosen = select(and_(inexact, even), odd, bits);
-  return op(spv::OpFConvert, x.type, {float_of(wide, chosen)});
-}
 
 // Two words of 64 bits, as one number without a sign.
 struct Arithmetic::Wide {
@@ -44,6 +23,18 @@ Arithmetic::Wide Arithmetic::jammed(const Wide& v, Piece by) {
   const Piece lost = select(far, or_(v.low, and_(v.high, mask)), and_(v.low, mask));
   const Piece sticky = select(test(spv::OpINotEqual, lost, zero), one, zero);
   return {select(far, zero, high), or_(select(far, high, low), sticky)};
+}
+
+// The product of 64 bits from products of halves.
+Arithmetic::Product Arithmetic::product(Piece x, Piece y) {
+  const Type word = u64.with_lanes(x.type.lanes);
+  const Piece a = as(u64, x), b = as(u64, y), low32 = integer(word, 0xFFFFFFFF);
+  const Piece a0 = and_(a, low32), a1 = right(a, 32), b0 = and_(b, low32), b1 = right(b, 32);
+  const Piece p00 = mul(a0, b0), p01 = mul(a0, b1), p10 = mul(a1, b0);
+  const Piece middle = add(add(right(p00, 32), and_(p01, low32)), and_(p10, low32));
+  const Piece high = add(add(mul(a1, b1), add(right(p01, 32), right(p10, 32))), right(middle, 32));
+  const Piece low = or_(and_(p00, low32), left(middle, 32));
+  return {high, low};
 }
 
 // In integers. The product of two significands has 106 bits and is exact in 128, and so is its sum with the third once the

@@ -91,7 +91,7 @@ Value Emitter::emit_node(const Expr& e) {
     case Op::int_const:
       return splat(math.integer(t.element(), n.i), t.lanes);
     case Op::float_const:
-      if (is_narrow_float(t)) {
+      if (ir::is_narrow(t)) {
         const auto bits = static_cast<std::int64_t>(ir::to_bits(ir::float_value(t.element(), n.f)));
         return splat(math.integer(t.element(), bits), t.lanes);
       }
@@ -150,8 +150,6 @@ Value Emitter::emit_node(const Expr& e) {
     switch (n.op) {
       case Op::cast:
         return one([&](Piece x) { return math.convert(t, x); });
-      case Op::saturate:
-        return one([&](Piece x) { return math.saturate(t, x); });
       case Op::bitcast:
         return one([&](Piece x) { return math.bitcast(t, x); });
       default:
@@ -169,7 +167,6 @@ Value Emitter::emit_node(const Expr& e) {
       return two([&](Piece x, Piece y) { return math.comparison(n.op, x, y); });
     case Op::shl:
     case Op::shr:
-    case Op::rounding_shr:
       return two([&](Piece x, Piece y) { return math.shift(n.op, x, y); });
     case Op::div:
     case Op::mod:

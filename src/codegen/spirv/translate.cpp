@@ -8,6 +8,7 @@
 #include <ashlar/ir/refusal.h>
 #include <ashlar/runtime/vulkan.h>
 
+#include "codegen/legalise.h"
 #include "codegen/spirv/emitter.h"
 #include "codegen/spirv/tools.h"
 
@@ -390,6 +391,31 @@ class Translator {
 
 }  // namespace
 
-Code translate(const ir::Kernel& k, const Options& options) { return Translator(k, options).run(); }
+namespace {
+
+// What a device has of the operators with an expansion. One may take subnormal operands for zero where it says that it does
+// not.
+Offers offers_of(const Options& options) {
+  using ir::Op;
+  Offers all;
+  all.subnormals = false;
+  const auto of_numbers = [](Type t, Type) { return !t.is_bool(); };
+  for (const Op op : {Op::mul, Op::bit_and, Op::bit_or, Op::bit_xor, Op::bit_not, Op::lt, Op::le, Op::gt, Op::ge})
+    all.rows.push_back({op, of_numbers});
+  for (const Op op : {Op::min, Op::max}) all.rows.push_back({op, [](Type t, Type) { return t.is_integer(); }});
+  for (const Op op : {Op::floor, Op::ceil, Op::round, Op::trunc})
+    all.rows.push_back({op, [](Type t, Type) { return t.element() == f32; }});
+  all.rows.push_back({Op::fma, [fuses = options.native_fma](Type t, Type) {  // f64: arithmetic_fma.cpp
+                        return t.is_float() && (t.bits == 64 || fuses);
+                      }});
+  return all;
+}
+
+}  // namespace
+
+Code translate(const ir::Kernel& kernel, const Options& options) {
+  const ir::Kernel k = legalise(kernel, offers_of(options));
+  return Translator(k, options).run();
+}
 
 }  // namespace ashlar::codegen::spirv

@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/operation.h>
 
 namespace ashlar::ir::math {
 
@@ -58,6 +59,10 @@ class Kit {
   // x rounded to an integral float, |x| < 2^22 (f32), 2^51 (f64).
   Expr nearest(const Expr& x) const { return sub(add(x, c(magic())), c(magic())); }
 };
+
+// A function's expansion on operands of any type of floats: f in f32 or f64, the narrow ones through f32.
+Expr spelled(const Applied&, Expr (*f)(const Kit&, std::span<const Expr>));
+Expr mod(const Applied&);  // of floats: x - floor(x / y) y
 
 // A point on the circle, n pi/2 + r.
 struct Circle {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// expand_math: which function becomes which expansion, and how narrow floats get there.
+// expand_math, and how narrow floats get to the expansions that the table of operators names.
 #include <ashlar/ir/math.h>
 
 #include <algorithm>
@@ -41,130 +41,34 @@ Op accurate_form(Op op) {
   return op;
 }
 
-bool is_expanded_math(Op op, Type t) {
-  switch (accurate_form(op)) {
-    case Op::rsqrt:
-    case Op::cbrt:
-    case Op::exp:
-    case Op::exp2:
-    case Op::expm1:
-    case Op::log:
-    case Op::log2:
-    case Op::log1p:
-    case Op::sin:
-    case Op::cos:
-    case Op::tan:
-    case Op::asin:
-    case Op::acos:
-    case Op::atan:
-    case Op::sinh:
-    case Op::cosh:
-    case Op::tanh:
-    case Op::erf:
-    case Op::erfc:
-    case Op::sigmoid:
-    case Op::pow:
-    case Op::atan2:
-      return true;
-    case Op::mod:
-      return t.is_float();
-    default:
-      return false;
-  }
+bool is_expanded_math(Op op, Type t) { return is_function(op) || (op == Op::mod && t.is_float()); }
+
+namespace math {
+
+Expr spelled(const Applied& a, Expr (*f)(const Kit&, std::span<const Expr>)) {
+  const Type t = a.args[0].type();
+  if (!t.is_float()) refuse(op_name(a.op), "an operand of a floating type", text(t), a.args[0].node()->where);
+  if (t.bits > 16) return f(Kit(t), a.args);
+  const Type wide{Type::Code::ieee, 32, t.lanes, t.scalable};
+  std::array<Expr, 2> widened;
+  for (std::size_t k = 0; k < a.args.size(); ++k) widened[k] = cast(wide, a.args[k]);
+  return cast(t, f(Kit(wide), std::span(widened).first(a.args.size())));
 }
 
-namespace {
-
-Expr expand_in(const math::Kit& k, Op op, std::span<const Expr> args) {
-  const Expr& x = args[0];
-  switch (op) {
-    case Op::rsqrt:
-      return math::rsqrt(k, x);
-    case Op::cbrt:
-      return math::cbrt(k, x);
-    case Op::exp:
-      return math::exp(k, x);
-    case Op::exp2:
-      return math::exp2(k, x);
-    case Op::expm1:
-      return math::expm1(k, x);
-    case Op::log:
-      return math::log(k, x);
-    case Op::log2:
-      return math::log2(k, x);
-    case Op::log1p:
-      return math::log1p(k, x);
-    case Op::sin:
-      return math::sin(k, x);
-    case Op::cos:
-      return math::cos(k, x);
-    case Op::tan:
-      return math::tan(k, x);
-    case Op::asin:
-      return math::asin(k, x);
-    case Op::acos:
-      return math::acos(k, x);
-    case Op::atan:
-      return math::atan(k, x);
-    case Op::sinh:
-      return math::sinh(k, x);
-    case Op::cosh:
-      return math::cosh(k, x);
-    case Op::tanh:
-      return math::tanh(k, x);
-    case Op::erf:
-      return math::erf(k, x);
-    case Op::erfc:
-      return math::erfc(k, x);
-    case Op::sigmoid:
-      return math::sigmoid(k, x);
-    case Op::fast_rsqrt:
-      return math::fast_rsqrt(k, x);
-    case Op::fast_exp:
-      return math::fast_exp(k, x);
-    case Op::fast_exp2:
-      return math::fast_exp2(k, x);
-    case Op::fast_expm1:
-      return math::fast_expm1(k, x);
-    case Op::fast_log:
-      return math::fast_log(k, x);
-    case Op::fast_log2:
-      return math::fast_log2(k, x);
-    case Op::fast_sin:
-      return math::fast_sin(k, x);
-    case Op::fast_cos:
-      return math::fast_cos(k, x);
-    case Op::fast_tan:
-      return math::fast_tan(k, x);
-    case Op::fast_tanh:
-      return math::fast_tanh(k, x);
-    case Op::fast_erf:
-      return math::fast_erf(k, x);
-    case Op::fast_sigmoid:
-      return math::fast_sigmoid(k, x);
-    case Op::atan2:
-      return math::atan2(k, x, args[1]);
-    case Op::pow:
-      return math::pow(k, x, args[1]);
-    case Op::fast_pow:
-      return math::fast_pow(k, x, args[1]);
-    case Op::mod:
-      return sub(x, mul(unary(Op::floor, div(x, args[1])), args[1]));
-    default:
-      throw InternalError(std::string("no expansion of ") + op_name(op));
-  }
+Expr mod(const Applied& a) {
+  if (!a.args[0].type().is_float()) return {};
+  return spelled(
+      a, [](const Kit&, std::span<const Expr> x) { return sub(x[0], ir::mul(unary(Op::floor, div(x[0], x[1])), x[1])); });
 }
 
-}  // namespace
+}  // namespace math
 
 Expr expand_math_call(Op op, std::span<const Expr> args) {
   const Type t = args[0].type();
   if (!t.is_float()) refuse(op_name(op), "an operand of a floating type", text(t), args[0].node()->where);
-  if (t.bits > 16) return expand_in(math::Kit(t), op, args);
-  const Type wide{Type::Code::ieee, 32, t.lanes, t.scalable};
-  std::array<Expr, 2> widened;
-  for (std::size_t k = 0; k < args.size(); ++k) widened[k] = cast(wide, args[k]);
-  return cast(t, expand_in(math::Kit(wide), op, std::span(widened).first(args.size())));
+  Expr e = expanded({op, t, args, args[0].node()->where});
+  if (e.empty()) throw InternalError(std::string("no expansion of ") + op_name(op));
+  return e;
 }
 
 Expr expand_math(const Expr& e) {

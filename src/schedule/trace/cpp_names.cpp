@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include <ashlar/ir/operation.h>
 #include <ashlar/ir/print.h>
 
 namespace ashlar::schedule::cpp {
@@ -158,56 +159,12 @@ Level level_of(ir::Op op) {
   }
 }
 
-const char* sign_of(ir::Op op) {
-  switch (op) {
-    case ir::Op::add:
-      return " + ";
-    case ir::Op::sub:
-      return " - ";
-    case ir::Op::mul:
-      return " * ";
-    case ir::Op::div:
-      return " / ";
-    case ir::Op::mod:
-      return " % ";
-    case ir::Op::bit_and:
-      return " & ";
-    case ir::Op::bit_or:
-      return " | ";
-    case ir::Op::bit_xor:
-      return " ^ ";
-    case ir::Op::shl:
-      return " << ";
-    case ir::Op::shr:
-      return " >> ";
-    default:
-      return nullptr;
-  }
-}
-
 std::string integer(std::int64_t n) {
   if (n == INT64_MIN) return "(-9223372036854775807 - 1)";
   return n < 0 ? "(" + std::to_string(n) + ")" : std::to_string(n);
 }
 
-const char* comparison_of(ir::Op op) {
-  switch (op) {
-    case ir::Op::eq:
-      return " == ";
-    case ir::Op::ne:
-      return " != ";
-    case ir::Op::lt:
-      return " < ";
-    case ir::Op::le:
-      return " <= ";
-    case ir::Op::gt:
-      return " > ";
-    case ir::Op::ge:
-      return " >= ";
-    default:
-      return nullptr;
-  }
-}
+std::string sign_of(ir::Op op) { return std::string(" ") + ir::operation(op).laws.sign + " "; }
 
 using NameOf = std::function<std::string(ir::Id, const std::string&)>;
 bool write(const Expr&, const NameOf&, std::string& text, Level&);
@@ -216,8 +173,8 @@ bool write(const Expr&, const NameOf&, std::string& text, Level&);
 bool write_condition(const Expr& e, const NameOf& name, std::string& text) {
   const ir::Op op = ir::op_of(e);
   const auto args = ir::args_of(e);
-  const bool joins = op == ir::Op::logic_and || op == ir::Op::logic_or;
-  if (!joins && op != ir::Op::logic_not && !comparison_of(op)) return false;
+  const ir::Kind kind = ir::operation(op).kind;
+  if (kind != ir::Kind::logic && kind != ir::Kind::comparison) return false;
   std::vector<std::string> parts;
   for (const Expr& a : args) {
     Level level{};
@@ -228,7 +185,7 @@ bool write_condition(const Expr& e, const NameOf& name, std::string& text) {
   if (op == ir::Op::logic_not)
     text = "!(" + parts.at(0) + ")";
   else
-    text = parts.at(0) + (joins ? op == ir::Op::logic_and ? " && " : " || " : comparison_of(op)) + parts.at(1);
+    text = parts.at(0) + sign_of(op) + parts.at(1);
   return true;
 }
 
@@ -245,8 +202,7 @@ bool write(const Expr& e, const NameOf& name, std::string& text, Level& level) {
   std::string a, b;
   Level of_a{}, of_b{};
   if (args.size() == 1 && e.type().is_float()) {  // neg, exp, ...: functions, and a sign
-    const bool known = op == ir::Op::neg || (op >= ir::Op::abs && op <= ir::Op::trunc);
-    if (!known || !write(args[0], name, a, of_a)) return false;
+    if (!ir::computes_reals(ir::operation(op).kind) || !write(args[0], name, a, of_a)) return false;
     text = op == ir::Op::neg ? "-(" + a + ")" : std::string(ir::op_name(op)) + "(" + a + ")";
     return level = op == ir::Op::neg ? other : atom, true;
   }
@@ -262,13 +218,12 @@ bool write(const Expr& e, const NameOf& name, std::string& text, Level& level) {
   if (args.size() != 2) return false;
   if (!write(args[0], name, a, of_a) || !write(args[1], name, b, of_b)) return false;
   if (op == ir::Op::min || op == ir::Op::max) return text = (op == ir::Op::min ? "min(" : "max(") + a + ", " + b + ")", true;
-  const char* sign = sign_of(op);
-  if (!sign) return false;
+  if (!*ir::operation(op).laws.sign) return false;
   level = level_of(op);
   // a chain of sums and products as it is; everything else in parentheses
   if (of_a < level || of_a == other || (level == other && of_a != atom)) a = "(" + a + ")";
   if (of_b <= level || of_b == other || (level == other && of_b != atom)) b = "(" + b + ")";
-  text = a + sign + b;
+  text = a + sign_of(op) + b;
   return true;
 }
 

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include <ashlar/ir/numeric.h>
+#include <ashlar/ir/operation.h>
 
 #include <ashlar/instructions/kept.h>
 #include "schedule/primitives/primitives.h"
@@ -94,11 +95,11 @@ Expr expr_from(const Json& j, Entry entry, int depth = 0) {
   if (!j.contains("args") || !j["args"].is_array()) bad(entry, "operands", j);
   std::vector<Expr> args;
   for (const Json& a : j["args"]) args.push_back(expr_from(a, entry, depth + 1));
-  for (int k = 0; k <= static_cast<int>(ir::Op::broadcast); ++k) {
-    const auto o = static_cast<ir::Op>(k);
-    if (op != ir::op_name(o)) continue;
-    const bool arithmetic = (o >= ir::Op::add && o <= ir::Op::mod) || o == ir::Op::min || o == ir::Op::max ||
-                            (o >= ir::Op::bit_and && o <= ir::Op::shr);
+  for (const ir::Operation& row : ir::operations()) {
+    if (op != row.name) continue;
+    const ir::Op o = row.op;
+    const bool arithmetic = o == ir::Op::min || o == ir::Op::max ||
+                            (*row.laws.sign && row.kind != ir::Kind::comparison && row.kind != ir::Kind::logic);
     const bool compares = ir::is_comparison(o) && args.size() == 2 && (args[0].type().is_index() || args[0].type().is_float());
     const bool joins = (o == ir::Op::logic_and || o == ir::Op::logic_or) && args.size() == 2 && args[0].type().is_bool();
     if ((arithmetic || compares || joins) && args.size() == 2 && args[0].type() == args[1].type())
@@ -111,7 +112,7 @@ Expr expr_from(const Json& j, Entry entry, int depth = 0) {
     const bool floats = !args.empty() && args[0].type().is_float();
     const bool real_binary =
         o == ir::Op::add || o == ir::Op::sub || o == ir::Op::mul || o == ir::Op::div || o == ir::Op::min || o == ir::Op::max;
-    const bool real_unary = o == ir::Op::neg || (o >= ir::Op::abs && o <= ir::Op::trunc);
+    const bool real_unary = row.operands == 1 && ir::computes_reals(row.kind);
     if (floats && ((real_binary && args.size() == 2 && args[0].type() == args[1].type()) || (real_unary && args.size() == 1)))
       return ir::make(o, args[0].type(), args);
     if (o == ir::Op::logic_not && args.size() == 1 && args[0].type().is_bool()) return ir::unary(o, args[0]);

@@ -5,8 +5,6 @@
 #include <bit>
 
 #include <llvm/IR/Intrinsics.h>
-#include <llvm/IR/IntrinsicsAArch64.h>
-#include <llvm/IR/IntrinsicsARM.h>
 
 #include <ashlar/ir/refusal.h>
 
@@ -19,11 +17,8 @@ Arithmetic::Arithmetic(llvm::IRBuilder<>& builder, const Target& target, bool na
     : b_(builder),
       target_(target),
       host_(!native),
-      rounds_(native || target.offers("round")),
-      fuses_(native || target.offers("fma")),
       fuses_doubles_(native || target.offers("fma64")),
       soft_doubles_(!native && target.architecture() == Architecture::thumb && !target.has("fp64")),
-      converts_halves_(native || target.offers("half")),
       apart_(!native && (target.architecture() == Architecture::arm || target.architecture() == Architecture::thumb) &&
              !target.flushes_subnormals()) {}
 
@@ -70,19 +65,14 @@ Value* Arithmetic::unary(Op op, Type t, Value* x) {
     return each_lane(result, [&](Value* a) { return unary(op, t.with_lanes(1), a); }, x);
   }
   if (op == Op::isnan || op == Op::isinf) {
-    if (!t.is_float()) return integer(ir::like(bool_, t), 0);
-    if (is_narrow_float(t)) return unary(op, ir::like(f32, t), widen(t, x));
     if (op == Op::isnan) return b_.CreateFCmpUNO(x, x);
     return b_.CreateFCmpOEQ(intrinsic(llvm::Intrinsic::fabs, {x}), llvm::ConstantFP::getInfinity(x->getType()));
   }
-  if (t.is_float()) return float_unary(op, t, x);
-  if (t.is_bool()) {
-    if (op == Op::logic_not || op == Op::bit_not) return b_.CreateNot(x);
-    throw InternalError(std::string("codegen: ") + ir::op_name(op) + " of a bool");
-  }
+  if (t.is_float()) return float_unary(op, x);
   switch (op) {
     case Op::neg:
       return b_.CreateNeg(x);
+    case Op::logic_not:
     case Op::bit_not:
       return b_.CreateNot(x);
     case Op::abs:
@@ -93,11 +83,6 @@ Value* Arithmetic::unary(Op op, Type t, Value* x) {
       return b_.CreateIntrinsic(x->getType(), llvm::Intrinsic::ctlz, {x, b_.getFalse()});
     case Op::ctz:
       return b_.CreateIntrinsic(x->getType(), llvm::Intrinsic::cttz, {x, b_.getFalse()});
-    case Op::floor:
-    case Op::ceil:
-    case Op::round:
-    case Op::trunc:
-      return x;
     default:
       throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
   }
@@ -123,23 +108,6 @@ Value* Arithmetic::binary(Op op, Type t, Value* x, Value* y) {
   if (t.is_float() && apart(t))
     return each_lane(t, [&](Value* a, Value* b) { return binary(op, t.with_lanes(1), a, b); }, x, y);
   if (t.is_float()) return float_binary(op, t, x, y);
-  if (t.is_bool()) {
-    switch (op) {
-      case Op::logic_and:
-      case Op::bit_and:
-      case Op::min:
-      case Op::mul:
-        return b_.CreateAnd(x, y);
-      case Op::logic_or:
-      case Op::bit_or:
-      case Op::max:
-        return b_.CreateOr(x, y);
-      case Op::bit_xor:
-        return b_.CreateXor(x, y);
-      default:
-        throw InternalError(std::string("codegen: ") + ir::op_name(op) + " of bools");
-    }
-  }
   const bool is_unsigned = t.is_unsigned();
   switch (op) {
     case Op::add:
@@ -157,8 +125,10 @@ Value* Arithmetic::binary(Op op, Type t, Value* x, Value* y) {
       return intrinsic(is_unsigned ? llvm::Intrinsic::umin : llvm::Intrinsic::smin, {x, y});
     case Op::max:
       return intrinsic(is_unsigned ? llvm::Intrinsic::umax : llvm::Intrinsic::smax, {x, y});
+    case Op::logic_and:
     case Op::bit_and:
       return b_.CreateAnd(x, y);
+    case Op::logic_or:
     case Op::bit_or:
       return b_.CreateOr(x, y);
     case Op::bit_xor:
@@ -167,17 +137,8 @@ Value* Arithmetic::binary(Op op, Type t, Value* x, Value* y) {
     case Op::shr:
     case Op::rounding_shr:
       return shift(op, t, x, t, y);
-    case Op::mul_high_rounding:
-    case Op::mul_high:
-    case Op::add_sat:
-    case Op::sub_sat:
-    case Op::halving_add:
-    case Op::rounding_halving_add:
-    case Op::halving_sub:
-    case Op::abs_diff:
-      return fixed_point(op, t, x, y);
     default:
-      throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
+      return fixed_point(op, t, x, y);
   }
 }
 
@@ -231,7 +192,7 @@ Value* Arithmetic::shifted_right(Type t, Value* x, Value* amount) {
   return b_.CreateAShr(x, intrinsic(llvm::Intrinsic::umin, {amount, integer(t, t.bits - 1)}));
 }
 
-Value* Arithmetic::shift(Op op, Type t, Value* x, Type amount_type, Value* amount, const std::optional<Values>& amounts) {
+Value* Arithmetic::shift(Op op, Type t, Value* x, Type amount_type, Value* amount, const std::optional<ir::Interval>& amounts) {
   if (amount_type.bits > t.bits)  // clamped before it is narrowed
     amount = b_.CreateTrunc(intrinsic(llvm::Intrinsic::umin, {amount, integer(amount_type, t.bits + 1)}), type(t));
   else if (amount_type.bits < t.bits)
@@ -245,16 +206,7 @@ Value* Arithmetic::shift(Op op, Type t, Value* x, Type amount_type, Value* amoun
     Value* all = b_.CreateICmpUGE(amount, integer(t, t.bits));
     return b_.CreateSelect(all, zero, b_.CreateShl(x, b_.CreateSelect(all, zero, amount)));
   }
-  // Shifts to the left by less than nothing, of which SRSHL and URSHL take the lowest byte: those by more than all bits give 0.
-  Value* beyond = integer(t, t.bits + 1);
-  Value* down = b_.CreateNeg(within ? amount : intrinsic(llvm::Intrinsic::umin, {amount, beyond}));
-  if (Value* v = neon(llvm::Intrinsic::aarch64_neon_srshl, llvm::Intrinsic::aarch64_neon_urshl, t, x, down)) return v;
-  if (Value* v = helium(llvm::Intrinsic::arm_mve_vshl_vector, t, x, down, {0, 1, t.is_unsigned() ? 1 : 0})) return v;
-  // all but the last step, then that one: (y >> 1) + (y & 1), which does not overflow
-  Value *one = integer(t, 1), *less = b_.CreateSub(amount, one);
-  Value* y = within ? right(x, less) : shifted_right(t, x, less);  // of no steps a number that is not taken
-  Value* shifted = b_.CreateAdd(right(y, one), b_.CreateAnd(y, one));
-  return within && amounts->low > 0 ? shifted : b_.CreateSelect(b_.CreateICmpEQ(amount, zero), x, shifted);
+  return rounding_shift(t, x, amount, within);
 }
 
 Value* Arithmetic::comparison(Op op, Type t, Value* x, Value* y) {
@@ -262,7 +214,6 @@ Value* Arithmetic::comparison(Op op, Type t, Value* x, Value* y) {
   if (t.is_float() && apart(t))
     return each_lane(ir::like(bool_, t), [&](Value* a, Value* b) { return comparison(op, t.with_lanes(1), a, b); }, x, y);
   using P = llvm::CmpInst::Predicate;
-  if (is_narrow_float(t)) return comparison(op, ir::like(f32, t), widen(t, x), widen(t, y));
   auto pick = [&](P real, P with_sign, P without) {
     return t.is_float() ? real : t.is_unsigned() || t.is_bool() ? without : with_sign;
   };

@@ -13,16 +13,11 @@
 #include <llvm/IR/IRBuilder.h>
 
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/operation.h>
 #include <ashlar/ir/vscale.h>
 #include <ashlar/target/target.h>
 
 namespace ashlar::codegen {
-
-inline bool is_narrow_float(Type t) { return t.is_float() && t.bits < 32; }
-
-struct Values {  // of an integer: no others occur
-  std::int64_t low, high;
-};
 
 class Arithmetic {
  public:
@@ -45,15 +40,12 @@ class Arithmetic {
   // div, mod, trunc_div, trunc_rem by a constant: no test for zero or for overflow
   llvm::Value* divide_by(ir::Op, Type t, llvm::Value*, std::int64_t divisor);
   llvm::Value* shift(ir::Op, Type t, llvm::Value*, Type amount_type, llvm::Value* amount,
-                     const std::optional<Values>& amounts = {});
-  // `both_lowest`: signed operands may both be the smallest number
-  llvm::Value* mul_high_rounding(Type t, llvm::Value*, llvm::Value*, bool both_lowest = true);
+                     const std::optional<ir::Interval>& amounts = {});
+  // `both_lowest`: both operands may be the smallest number
+  llvm::Value* mul_high_rounding(Type t, llvm::Value*, llvm::Value*, bool both_lowest);
   llvm::Value* fma(Type t, llvm::Value*, llvm::Value*, llvm::Value*);
   llvm::Value* convert(Type to, Type from, llvm::Value*);
-  llvm::Value* saturate(Type to, Type from, llvm::Value*);
   llvm::Value* bitcast(Type to, Type from, llvm::Value*);
-  llvm::Value* widen(Type narrow, llvm::Value*);   // to f32, exact
-  llvm::Value* narrow(Type narrow, llvm::Value*);  // from f32, to nearest even
 
  private:
   // Whether an operation on vectors of floats is done one element at a time: NEON of 32-bit ARM and Helium take subnormal
@@ -71,7 +63,6 @@ class Arithmetic {
   void require_doubles(Type) const;  // refused: f64 where functions of the C compiler would compute it
   llvm::Value* minimum_or_maximum(ir::Op, Type t, llvm::Value*, llvm::Value*);
   llvm::Value* sum_of_integers(llvm::Value*, llvm::Value*);
-  llvm::Value* chosen_in_order(ir::Op, Type t, llvm::Value*, llvm::Value*);
   llvm::Value* chosen_both_ways(ir::Op, Type t, llvm::Value*, llvm::Value*);
   bool ranges(Type) const;
   llvm::Value* chosen_by_range(ir::Op, Type t, llvm::Value*, llvm::Value*);
@@ -80,26 +71,18 @@ class Arithmetic {
   llvm::Type* vector_of(llvm::Type*, Type lanes_as) const;
   llvm::Value* divide(ir::Op, Type t, llvm::Value*, llvm::Value*);
   llvm::Value* shifted_right(Type t, llvm::Value*, llvm::Value* amount);
-  llvm::Value* fixed_point(ir::Op, Type t, llvm::Value*, llvm::Value*);  // arithmetic_fixed.cpp
-  llvm::Value* unwrapped(Type t, llvm::Value*);
-  struct Wide {
-    llvm::Value *high, *low;
-  };
-  bool splits_products(Type t) const;
-  Wide product_in_halves(Type t, llvm::Value*, llvm::Value*);
-  llvm::Value* rounded_high(Type t, const Wide&);
-  llvm::Value* rounded_product_of_halves(Type t, llvm::Value*, llvm::Value*);
-  // An instruction of NEON on vectors of its registers' elements, register by register; null where there is none.
-  llvm::Value* neon(llvm::Intrinsic::ID signed_id, llvm::Intrinsic::ID unsigned_id, Type t, llvm::Value*, llvm::Value*);
+  llvm::Value* fixed_point(ir::Op, Type t, llvm::Value*, llvm::Value*);  // fixed.cpp
+  llvm::Value* rounding_shift(Type t, llvm::Value*, llvm::Value* amount, bool within);
+  // An instruction of NEON on vectors of its registers' elements, register by register.
+  llvm::Value* neon(llvm::Intrinsic::ID, Type t, llvm::Value*, llvm::Value*);
   // The same of Helium; `more` are the operands behind both vectors.
   llvm::Value* helium(llvm::Intrinsic::ID, Type t, llvm::Value*, llvm::Value*, std::initializer_list<int> more = {});
-  llvm::Value* float_unary(ir::Op, Type t, llvm::Value*);
+  llvm::Value* float_unary(ir::Op, llvm::Value*);
   llvm::Value* float_binary(ir::Op, Type t, llvm::Value*, llvm::Value*);
-  llvm::Value* rounded(ir::Op, Type t, llvm::Value*);                              // floor, ceil, round, trunc
-  llvm::Value* fma_in_doubles(Type t, llvm::Value*, llvm::Value*, llvm::Value*);   // f32
+  llvm::Value* rounded(ir::Op, llvm::Value*);                                      // floor, ceil, round, trunc
   llvm::Value* fma_in_integers(Type t, llvm::Value*, llvm::Value*, llvm::Value*);  // f64: fma.cpp
   llvm::Value* float_to_integer(Type to, Type from, llvm::Value*);
-  bool rounds_to_bfloat() const;
+  llvm::Value* narrowed(Type t, llvm::Value*);
   llvm::Value* clamped_to_integer(Type to, Type from, llvm::Value*);
   llvm::Value* bits_of(Type t, llvm::Value*);   // f32, f64: as integers
   llvm::Value* float_of(Type t, llvm::Value*);  // and back
@@ -107,8 +90,8 @@ class Arithmetic {
   llvm::IRBuilder<>& b_;
   const Target& target_;
   bool host_ = true;  // a processor, not a device
-  // instructions for rounding to integers, fma of f32 and of f64, f16; doubles are computed by functions of the C compiler
-  bool rounds_ = false, fuses_ = false, fuses_doubles_ = false, soft_doubles_ = false, converts_halves_ = false;
+  // instructions for fma of f64; doubles are computed by functions of the C compiler
+  bool fuses_doubles_ = false, soft_doubles_ = false;
   bool apart_ = false;
 };
 

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The integer operators of fixed-point and pixel arithmetic: what would need one more bit, or twice the bits.
-//
-// Sums and differences that are halved are taken apart into the bits that the operands share and those in which they differ, so
-// nothing is widened, and 64-bit integers are as others:
-//
-//   x + y = 2 (x & y) + (x ^ y) = 2 (x | y) - (x ^ y)          x - y = (x ^ y) - 2 (~x & y)
-//
-// These are the forms from which LLVM selects pavgb, uhadd, srhadd, sabd, pmulhw where the machine has them; what it does not
-// select is asked for by name.
+// The integer operators of fixed-point arithmetic that LLVM has (offers.h); all others were spelled (codegen/legalise.h). What
+// it does not select is asked for by name.
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsAArch64.h>
 #include <llvm/IR/IntrinsicsARM.h>
@@ -17,6 +10,7 @@
 #include <ashlar/ir/refusal.h>
 
 #include "codegen/llvm/arithmetic/arithmetic.h"
+#include "codegen/llvm/arithmetic/offers.h"
 
 namespace ashlar::codegen {
 
@@ -25,12 +19,8 @@ using llvm::Value;
 
 Value* Arithmetic::fixed_point(Op op, Type t, Value* x, Value* y) {
   const bool is_unsigned = t.is_unsigned();
-  const auto half = [&](Value* v) { return is_unsigned ? b_.CreateLShr(v, integer(t, 1)) : b_.CreateAShr(v, integer(t, 1)); };
   switch (op) {
-    case Op::mul_high_rounding:
-      return mul_high_rounding(t, x, y);
     case Op::mul_high: {
-      if (splits_products(t)) return product_in_halves(t, x, y).high;
       llvm::Type* wide = vector_of(b_.getIntNTy(2u * t.bits), t);
       const auto widened = [&](Value* v) { return is_unsigned ? b_.CreateZExt(v, wide) : b_.CreateSExt(v, wide); };
       Value* product = b_.CreateMul(widened(x), widened(y));
@@ -40,94 +30,36 @@ Value* Arithmetic::fixed_point(Op op, Type t, Value* x, Value* y) {
       return intrinsic(is_unsigned ? llvm::Intrinsic::uadd_sat : llvm::Intrinsic::sadd_sat, {x, y});
     case Op::sub_sat:
       return intrinsic(is_unsigned ? llvm::Intrinsic::usub_sat : llvm::Intrinsic::ssub_sat, {x, y});
-    case Op::halving_add:
-      return b_.CreateAdd(b_.CreateAnd(x, y), half(b_.CreateXor(x, y)));
-    case Op::rounding_halving_add:
-      return b_.CreateSub(b_.CreateOr(x, y), half(b_.CreateXor(x, y)));
     case Op::halving_sub:
-      if (t.bits < 64)
-        if (Value* v = neon(llvm::Intrinsic::aarch64_neon_shsub, llvm::Intrinsic::aarch64_neon_uhsub, t, x, y)) return v;
-      return b_.CreateSub(half(b_.CreateXor(x, y)), b_.CreateAnd(b_.CreateNot(x), y));
-    case Op::abs_diff:
-      return b_.CreateSub(intrinsic(is_unsigned ? llvm::Intrinsic::umax : llvm::Intrinsic::smax, {x, y}),
-                          intrinsic(is_unsigned ? llvm::Intrinsic::umin : llvm::Intrinsic::smin, {x, y}));
+      return neon(is_unsigned ? llvm::Intrinsic::aarch64_neon_uhsub : llvm::Intrinsic::aarch64_neon_shsub, t, x, y);
     default:
-      throw InternalError(std::string("codegen: ") + ir::op_name(op) + " is no operator of fixed-point arithmetic");
+      throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
   }
 }
 
-// Signed, only the square of the smallest number is out of range, and no other result is the smallest number: its bits are
-// turned.
+// pmulhrsw wraps: of the square of the lowest number, the only result that is the lowest number, the bits are turned. The
+// instructions of NEON and Helium saturate.
 Value* Arithmetic::mul_high_rounding(Type t, Value* x, Value* y, bool both_lowest) {
-  const bool is_unsigned = t.is_unsigned();
-  if (!is_unsigned && (t.bits == 16 || t.bits == 32)) {
-    const auto id = llvm::Intrinsic::aarch64_neon_sqrdmulh;  // which saturates by itself
-    if (Value* v = neon(id, id, t, x, y)) return v;
-  }
-  if (!is_unsigned)
-    if (Value* v = helium(llvm::Intrinsic::arm_mve_vqrdmulh, t, x, y)) return v;
-  const unsigned shift = is_unsigned ? t.bits : t.bits - 1u;
-  if (splits_products(t)) return rounded_high(t, product_in_halves(t, x, y));
-  Value* result = is_unsigned ? nullptr : rounded_product_of_halves(t, x, y);
-  if (!result) {
-    llvm::Type* wide = vector_of(b_.getIntNTy(2u * t.bits), t);
-    auto constant = [&](const llvm::APInt& v) { return llvm::ConstantInt::get(wide, v); };
-    Value* product = is_unsigned ? b_.CreateMul(b_.CreateZExt(x, wide), b_.CreateZExt(y, wide))
-                                 : b_.CreateMul(b_.CreateSExt(x, wide), b_.CreateSExt(y, wide));
-    product = b_.CreateAdd(product, constant(llvm::APInt::getOneBitSet(2u * t.bits, shift - 1)));
-    result = b_.CreateTrunc(b_.CreateLShr(product, constant({2u * t.bits, shift})), type(t));
-  }
-  return is_unsigned || !both_lowest ? result : unwrapped(t, result);
-}
-
-Value* Arithmetic::unwrapped(Type t, Value* result) {
+  if (fills_neon(target_, t)) return neon(llvm::Intrinsic::aarch64_neon_sqrdmulh, t, x, y);
+  if (fills_helium(target_, t)) return helium(llvm::Intrinsic::arm_mve_vqrdmulh, t, x, y);
+  Value* result = t.lanes == 8    ? b_.CreateIntrinsic(llvm::Intrinsic::x86_ssse3_pmul_hr_sw_128, {}, {x, y})
+                  : t.lanes == 16 ? b_.CreateIntrinsic(llvm::Intrinsic::x86_avx2_pmul_hr_sw, {}, {x, y})
+                                  : b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_pmul_hr_sw_512, {}, {x, y});
+  if (!both_lowest) return result;
   Value* wrapped = b_.CreateICmpEQ(result, integer(t, ir::lowest_of(t.element())));
   return b_.CreateXor(result, b_.CreateSExt(wrapped, type(t)));
 }
 
-// WebAssembly has no product of 128 bits, and LLVM would call a function for it.
-bool Arithmetic::splits_products(Type t) const {
-  return host_ && t.bits == 64 && target_.architecture() == Architecture::wasm32;
+// Shifts to the left by less than nothing, of which SRSHL and URSHL take the lowest byte: those by more than all bits give 0.
+Value* Arithmetic::rounding_shift(Type t, Value* x, Value* amount, bool within) {
+  Value* down = b_.CreateNeg(within ? amount : intrinsic(llvm::Intrinsic::umin, {amount, integer(t, t.bits + 1)}));
+  if (fills_helium(target_, t))
+    return helium(llvm::Intrinsic::arm_mve_vshl_vector, t, x, down, {0, 1, t.is_unsigned() ? 1 : 0});
+  return neon(t.is_unsigned() ? llvm::Intrinsic::aarch64_neon_urshl : llvm::Intrinsic::aarch64_neon_srshl, t, x, down);
 }
 
-// x y = (a 2^32 + b) (c 2^32 + d), of unsigned halves; what a signed operand is less than the unsigned one of its bits is 2^64.
-Arithmetic::Wide Arithmetic::product_in_halves(Type t, Value* x, Value* y) {
-  const auto upper = [&](Value* v) { return b_.CreateLShr(v, integer(t, 32)); };
-  const auto lower = [&](Value* v) { return b_.CreateAnd(v, integer(t, UINT32_MAX)); };
-  Value *a = upper(x), *b = lower(x), *c = upper(y), *d = lower(y);
-  Value *bd = b_.CreateMul(b, d), *ad = b_.CreateMul(a, d), *bc = b_.CreateMul(b, c);
-  Value* middle = b_.CreateAdd(b_.CreateAdd(lower(ad), lower(bc)), upper(bd));  // less than 2^34
-  Value* high = b_.CreateAdd(b_.CreateAdd(b_.CreateMul(a, c), upper(middle)), b_.CreateAdd(upper(ad), upper(bc)));
-  if (!t.is_unsigned()) {
-    const auto where_negative = [&](Value* sign, Value* v) { return b_.CreateAnd(b_.CreateAShr(sign, integer(t, 63)), v); };
-    high = b_.CreateSub(b_.CreateSub(high, where_negative(x, y)), where_negative(y, x));
-  }
-  return {high, b_.CreateMul(x, y)};
-}
-
-Value* Arithmetic::rounded_high(Type t, const Wide& p) {
-  if (t.is_unsigned()) return b_.CreateAdd(p.high, b_.CreateLShr(p.low, integer(t, 63)));
-  Value* low = b_.CreateAdd(p.low, integer(t, std::int64_t{1} << 62));
-  Value* high = b_.CreateAdd(p.high, b_.CreateZExt(b_.CreateICmpULT(low, p.low), type(t)));
-  return unwrapped(t, b_.CreateOr(b_.CreateShl(high, integer(t, 1)), b_.CreateLShr(low, integer(t, 63))));
-}
-
-// pmulhrsw, which wraps, of a whole register of i16; null where there is none.
-Value* Arithmetic::rounded_product_of_halves(Type t, Value* x, Value* y) {
-  if (!host_ || t.element() != i16) return nullptr;
-  if (t.lanes == 8 && target_.has("sse4.1")) return b_.CreateIntrinsic(llvm::Intrinsic::x86_ssse3_pmul_hr_sw_128, {}, {x, y});
-  if (t.lanes == 16 && target_.has("avx2")) return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx2_pmul_hr_sw, {}, {x, y});
-  if (t.lanes == 32 && target_.has("avx512bw"))
-    return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_pmul_hr_sw_512, {}, {x, y});
-  return nullptr;
-}
-
-Value* Arithmetic::neon(llvm::Intrinsic::ID signed_id, llvm::Intrinsic::ID unsigned_id, Type t, Value* x, Value* y) {
-  const int bits = t.lanes * t.bits;
-  if (!host_ || target_.architecture() != Architecture::aarch64 || t.scalable || t.lanes == 1) return nullptr;
-  if (bits != 64 && bits % 128 != 0) return nullptr;
-  const auto id = t.is_unsigned() ? unsigned_id : signed_id;
-  if (bits <= 128) return b_.CreateIntrinsic(id, {x->getType()}, {x, y});
+Value* Arithmetic::neon(llvm::Intrinsic::ID id, Type t, Value* x, Value* y) {
+  if (t.lanes * t.bits <= 128) return b_.CreateIntrinsic(id, {x->getType()}, {x, y});
   const int lanes = 128 / t.bits;
   Value* all = llvm::PoisonValue::get(x->getType());
   for (int from = 0; from < t.lanes; from += lanes) {
@@ -140,7 +72,6 @@ Value* Arithmetic::neon(llvm::Intrinsic::ID signed_id, llvm::Intrinsic::ID unsig
 }
 
 Value* Arithmetic::helium(llvm::Intrinsic::ID id, Type t, Value* x, Value* y, std::initializer_list<int> more) {
-  if (!host_ || !target_.has("mve") || t.bits > 32 || t.lanes * t.bits % 128 != 0) return nullptr;
   const int lanes = 128 / t.bits;
   llvm::Type* part = llvm::FixedVectorType::get(lane_type(t, false), static_cast<unsigned>(lanes));
   llvm::SmallVector<llvm::Type*, 2> overloads{part};

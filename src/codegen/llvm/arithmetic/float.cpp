@@ -26,8 +26,7 @@ void Arithmetic::require_doubles(Type t) const {
     refuse("target", "a target with a unit for doubles", "arithmetic on f64 for " + std::string(target_.text()), Where{});
 }
 
-Value* Arithmetic::float_unary(Op op, Type t, Value* x) {
-  if (is_narrow_float(t)) return narrow(t, float_unary(op, ir::like(f32, t), widen(t, x)));
+Value* Arithmetic::float_unary(Op op, Value* x) {
   switch (op) {
     case Op::neg:
       return b_.CreateFNeg(x);
@@ -39,21 +38,13 @@ Value* Arithmetic::float_unary(Op op, Type t, Value* x) {
     case Op::ceil:
     case Op::round:
     case Op::trunc:
-      return rounded(op, t, x);
+      return rounded(op, x);
     default:
       throw InternalError(std::string("codegen: ") + ir::op_name(op) + " was not expanded");
   }
 }
 
 Value* Arithmetic::float_binary(Op op, Type t, Value* x, Value* y) {
-  if (is_narrow_float(t)) {
-    if (op == Op::copysign) {  // of the bits
-      const std::int64_t sign = std::int64_t{1} << (t.bits - 1);
-      return b_.CreateOr(b_.CreateAnd(x, integer(t, sign - 1)), b_.CreateAnd(y, integer(t, sign)));
-    }
-    const Type wide = ir::like(f32, t);
-    return narrow(t, float_binary(op, wide, widen(t, x), widen(t, y)));
-  }
   switch (op) {
     case Op::add:
       return b_.CreateFAdd(x, y);
@@ -76,25 +67,13 @@ Value* Arithmetic::float_binary(Op op, Type t, Value* x, Value* y) {
   }
 }
 
-// The smaller of two zeros has the sign bit of either, the larger that of both; a NaN gives a NaN. Two sequences do better than
-// LLVM's of llvm.minimum: on 32-bit ARM, where it has no code for f64, and takes NEON's for one f32; and on x86-64, where it
-// asks for signs first. A constant operand leaves LLVM less to ask than there is here.
+// The smaller of two zeros has the sign bit of either, the larger that of both; a NaN gives a NaN. On x86-64 two sequences do
+// better than LLVM's of llvm.minimum, which asks for signs first. A constant operand leaves LLVM less to ask than there is
+// here.
 Value* Arithmetic::minimum_or_maximum(Op op, Type t, Value* x, Value* y) {
-  const Architecture a = target_.architecture();
-  const bool arm = a == Architecture::arm || a == Architecture::thumb;
-  if (host_ && arm && (t.bits == 64 || apart_)) return chosen_in_order(op, t, x, y);
-  if (host_ && a == Architecture::x86_64 && !llvm::isa<llvm::Constant>(x) && !llvm::isa<llvm::Constant>(y))
+  if (host_ && target_.architecture() == Architecture::x86_64 && !llvm::isa<llvm::Constant>(x) && !llvm::isa<llvm::Constant>(y))
     return ranges(t) ? chosen_by_range(op, t, x, y) : chosen_both_ways(op, t, x, y);
   return intrinsic(op == Op::min ? llvm::Intrinsic::minimum : llvm::Intrinsic::maximum, {x, y});
-}
-
-Value* Arithmetic::chosen_in_order(Op op, Type t, Value* x, Value* y) {
-  const bool least = op == Op::min;
-  Value *p = bits_of(t, x), *q = bits_of(t, y);
-  Value* zeros = float_of(t, least ? b_.CreateOr(p, q) : b_.CreateAnd(p, q));
-  Value* chosen = b_.CreateSelect(least ? b_.CreateFCmpOLT(x, y) : b_.CreateFCmpOGT(x, y), x, y);
-  chosen = b_.CreateSelect(b_.CreateFCmpOEQ(x, y), zeros, chosen);
-  return b_.CreateSelect(b_.CreateFCmpUNO(x, y), b_.CreateFAdd(x, y), chosen);
 }
 
 // maxps gives its second operand where the two are equal or one is NaN. So the two orders differ for zeros of both signs alone,
@@ -150,70 +129,23 @@ Value* Arithmetic::chosen_by_range(Op op, Type t, Value* x, Value* y) {
   return float_of(t, b_.CreateOr(ordered, b_.CreateSExt(unordered, ordered->getType())));
 }
 
-// Without roundps: adding and taking away 2^23 (f32) or 2^52 (f64) rounds a smaller magnitude to an integer, to nearest even;
-// the other three correct that by one. Larger magnitudes, infinities and NaNs are integers or stay what they are.
-Value* Arithmetic::rounded(Op op, Type t, Value* x) {
-  if (rounds_) {
-    const auto id = op == Op::floor   ? llvm::Intrinsic::floor
-                    : op == Op::ceil  ? llvm::Intrinsic::ceil
-                    : op == Op::trunc ? llvm::Intrinsic::trunc
-                                      : llvm::Intrinsic::roundeven;
-    return intrinsic(id, {x});
-  }
-  Value* big = real(t, t.bits == 32 ? 0x1p23 : 0x1p52);
-  Value* one = real(t, 1);
-  Value* zero = real(t, 0);
-  Value* magnitude = intrinsic(llvm::Intrinsic::fabs, {x});
-  Value* nearest = b_.CreateFSub(b_.CreateFAdd(magnitude, big), big);
-  Value* result = nearest;
-  if (op == Op::trunc) {
-    result = b_.CreateFSub(nearest, b_.CreateSelect(b_.CreateFCmpOGT(nearest, magnitude), one, zero));
-  } else if (op != Op::round) {
-    Value* with_sign = intrinsic(llvm::Intrinsic::copysign, {nearest, x});
-    result = op == Op::floor ? b_.CreateFSub(with_sign, b_.CreateSelect(b_.CreateFCmpOGT(with_sign, x), one, zero))
-                             : b_.CreateFAdd(with_sign, b_.CreateSelect(b_.CreateFCmpOLT(with_sign, x), one, zero));
-  }
-  return b_.CreateSelect(b_.CreateFCmpOLT(magnitude, big), intrinsic(llvm::Intrinsic::copysign, {result, x}), x);
+Value* Arithmetic::rounded(Op op, Value* x) {
+  const auto id = op == Op::floor   ? llvm::Intrinsic::floor
+                  : op == Op::ceil  ? llvm::Intrinsic::ceil
+                  : op == Op::trunc ? llvm::Intrinsic::trunc
+                                    : llvm::Intrinsic::roundeven;
+  return intrinsic(id, {x});
 }
 
 Value* Arithmetic::fma(Type t, Value* x, Value* y, Value* z) {
   require_doubles(t);
   if (t.is_float() && apart(t))
     return each_lane(t, [&](Value* a, Value* b, Value* c) { return fma(t.with_lanes(1), a, b, c); }, x, y, z);
-  if (!t.is_float()) return binary(Op::add, t, binary(Op::mul, t, x, y), z);
-  if (is_narrow_float(t)) return narrow(t, fma(ir::like(f32, t), widen(t, x), widen(t, y), widen(t, z)));
-  if (t.bits == 64 ? fuses_doubles_ : fuses_) return intrinsic(llvm::Intrinsic::fma, {x, y, z});
-  if (t.bits == 32) {
-    require_doubles(ir::like(f64, t));
-    return fma_in_doubles(t, x, y, z);
-  }
+  if (t.bits == 32 || fuses_doubles_) return intrinsic(llvm::Intrinsic::fma, {x, y, z});
   if (target_.architecture() == Architecture::wasm32)  // LLVM would call functions for integers of 128 bits
     refuse("target", "a target that is not WebAssembly", "a fused multiply-add of f64 for " + std::string(target_.text()),
            Where{});
   return fma_in_integers(t, x, y, z);
-}
-
-// Without vfmadd. The product of two f32 is exact in f64. Its sum with the third, rounded to odd there (truncated, and the last
-// bit set when anything was lost), rounds to f32 as the exact sum does, because f64 has more than two bits to spare
-// (S. Boldo, G. Melquiond: Emulation of FMA and correctly rounded sums, IEEE Trans. Computers 57, 2008). What the sum lost is
-// the error term of Knuth's TwoSum, exact since no f32 operand can make an f64 overflow or underflow.
-Value* Arithmetic::fma_in_doubles(Type t, Value* x, Value* y, Value* z) {
-  const Type wide = ir::like(f64, t), integers = ir::like(i64, t);
-  auto extended = [&](Value* v) { return b_.CreateFPExt(v, type(wide)); };
-  Value* p = b_.CreateFMul(extended(x), extended(y));
-  Value* c = extended(z);
-  Value* s = b_.CreateFAdd(p, c);
-  Value* c_part = b_.CreateFSub(s, p);
-  Value* lost = b_.CreateFAdd(b_.CreateFSub(p, b_.CreateFSub(s, c_part)), b_.CreateFSub(c, c_part));
-  Value* bits = bits_of(wide, s);
-  Value* zero = real(wide, 0);
-  Value* inexact = b_.CreateFCmpONE(lost, zero);  // false for the NaN that infinities leave
-  Value* even = b_.CreateICmpEQ(b_.CreateAnd(bits, integer(integers, 1)), integer(integers, 0));
-  // towards what was lost: away from zero when it has the sign of the sum
-  Value* same_sign = b_.CreateICmpSGE(b_.CreateXor(bits, bits_of(wide, lost)), integer(integers, 0));
-  Value* odd = b_.CreateAdd(bits, b_.CreateSelect(same_sign, integer(integers, 1), integer(integers, -1)));
-  Value* chosen = b_.CreateSelect(b_.CreateAnd(inexact, even), odd, bits);
-  return b_.CreateFPTrunc(float_of(wide, chosen), type(t));
 }
 
 }  // namespace ashlar::codegen

@@ -30,7 +30,7 @@ constexpr std::int64_t kMostParameterBytes = 4096;
 
 class Translator {
  public:
-  Translator(const ir::Kernel& kernel, const Target& target) : k_(kernel), unit_(kernel, target, Unit::Side::device) {}
+  Translator(const ir::Kernel& kernel, const Target& target) : unit_(kernel, target, Unit::Side::device), k_(unit_.kernel) {}
 
   ptx::Code run() {
     ptx::Code code;
@@ -235,8 +235,8 @@ class Translator {
     return shared_;
   }
 
-  const ir::Kernel& k_;
   Unit unit_;
+  const ir::Kernel& k_;
   std::set<std::string> names_;
   llvm::GlobalVariable* shared_ = nullptr;
 };

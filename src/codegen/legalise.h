@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+// What stands before every back end: operators that its target has no instruction for become others that it has. So a back end
+// translates one to one, and an operator is spelled once, in its row of the table (ashlar/ir/operation.h).
+//
+//   legalise(kernel, {{{Op::add_sat}}})     out[i] = add_sat(a[i], halving_add(b[i], c[i]))      becomes
+//                                           out[i] = add_sat(a[i], (b[i] & c[i]) + ((b[i] ^ c[i]) >> 1))
+//
+// The values are the same to the bit. Divisions, minima and shifts have no expansion: of indices, back ends look for patterns in
+// them.
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include <ashlar/ir/kernel.h>
+#include <ashlar/ir/operation.h>
+
+namespace ashlar::codegen {
+
+// An operator with an expansion that a target offers all the same, on operands of all types or of some.
+// None is needed for operators without an expansion. Arithmetic on narrow floats is f32's everywhere.
+struct Offer {
+  ir::Op op;
+  std::function<bool(Type operand, Type result)> of = {};
+};
+struct Offers {
+  std::vector<Offer> rows;
+  bool subnormals = true;  // a product of floats takes subnormal operands for what they are
+};
+
+bool offered(const Offers&, ir::Op, Type operand, Type result);
+ir::Kernel legalise(ir::Kernel, const Offers&);
+
+// What a data integer of at most 32 bits may be because it is read from a constant: the multipliers and shifts of a quantized
+// layer are known when its code is made, so that operators need not provide for operands that do not occur.
+class ConstantValues {
+ public:
+  explicit ConstantValues(const ir::Kernel& k) : k_(k) {}
+  std::optional<ir::Interval> of(const Expr&);
+
+ private:
+  std::optional<ir::Interval> of_load(const Expr&);
+
+  const ir::Kernel& k_;
+  std::map<ir::Id, ir::Interval> tables_;
+};
+
+}  // namespace ashlar::codegen

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Floats of 32 and 64 bits, where there is no instruction, or none that keeps to docs/ir.md: signs and corners by the bits.
+#include "ir/expansions/expansions.h"
+#include "ir/expansions/term.h"
+
+namespace ashlar::ir::expansion {
+namespace {
+
+Type natural_of(const Term& x) { return Type{Type::Code::unsigned_, x.type().bits}; }
+Term bits_of(const Term& x) { return x.bits_as(natural_of(x)); }
+Term magnitude_of(const Term& bits) { return bits & (bits.type().bits == 64 ? INT64_MAX : INT32_MAX); }
+Term infinity(const Term& bits) { return bits.number(bits.type().bits == 64 ? 0x7FF0000000000000 : 0x7F800000); }
+bool is_real(const Applied& a) { return a.args[0].type().is_float() && a.args[0].type().bits >= 32; }
+
+// Equal operands differ in the sign of zero alone: the sign of either for min, of both for max. A NaN in x stays x; with a NaN
+// in y no comparison holds, and y is left.
+Expr chosen(const Applied& a, bool least) {
+  const Term x = first(a), y = second(a), p = bits_of(x), q = bits_of(y);
+  const Term zeros = (least ? p | q : p & q).bits_as(x.type());
+  const Term taken = either(least ? x < y : x > y, x.with(Op::isnan, like(bool_, x.type())));
+  return select(x == y, zeros, select(taken, x, y)).e;
+}
+
+}  // namespace
+
+Expr min(const Applied& a) { return is_real(a) ? chosen(a, true) : and_of_bools(a); }
+Expr max(const Applied& a) { return is_real(a) ? chosen(a, false) : or_of_bools(a); }
+
+Expr isnan(const Applied& a) {
+  const Term bits = bits_of(first(a));
+  return (magnitude_of(bits) > infinity(bits)).e;
+}
+Expr isinf(const Applied& a) {
+  const Term bits = bits_of(first(a));
+  return (magnitude_of(bits) == infinity(bits)).e;
+}
+
+Expr copysign(const Applied& a) { return signed_as(first(a), second(a)).e; }
+
+// An integer is whole. Adding and taking away 2^23 (f32) or 2^52 (f64) rounds a smaller magnitude to an integer, to nearest
+// even; the other three correct that by one. Larger magnitudes, infinities and NaNs are integers or stay what they are.
+Expr rounded(const Applied& a) {
+  const Term x = first(a);
+  if (!x.type().is_float()) return x.e;
+  const auto n = [&](double v) { return x.real(x.type(), v); };
+  const auto one_where = [&](const Term& c) { return select(c, n(1), n(0)); };
+  const Term big = n(x.type().bits == 32 ? 0x1p23 : 0x1p52), magnitude = x.with(Op::abs, x.type());
+  const Term nearest = (magnitude + big) - big;
+  Term result = nearest;
+  if (a.op == Op::trunc) {
+    result = nearest - one_where(nearest > magnitude);
+  } else if (a.op != Op::round) {
+    const Term with_sign = signed_as(nearest, x);
+    result = a.op == Op::floor ? with_sign - one_where(with_sign > x) : with_sign + one_where(with_sign < x);
+  }
+  return select(magnitude < big, signed_as(result, x), x).e;
+}
+
+// The product of two f32 is exact in f64. Its sum with the third, rounded to odd there (truncated, and the last bit set when
+// anything was lost), rounds to f32 as the exact sum does, because f64 has more than two bits to spare (S. Boldo, G. Melquiond:
+// Emulation of FMA and correctly rounded sums, IEEE Trans. Computers 57, 2008). What the sum lost is the error term of Knuth's
+// TwoSum, exact since no f32 operand can make an f64 overflow or underflow.
+Expr fma(const Applied& a) {
+  const Term x = first(a), y = second(a), z{a.args[2], a.where};
+  if (!x.type().is_float()) return (x * y + z).e;
+  if (x.type().bits != 32) return {};
+  const Term p = x.as(f64) * y.as(f64), c = z.as(f64), s = p + c, part = s - p;
+  const Term lost = (p - (s - part)) + (c - part);
+  const Term bits = s.bits_as(i64), zero = lost.real(lost.type(), 0);
+  const Term inexact = either(lost<zero, lost> zero);  // false for the NaN that infinities leave
+  // towards what was lost: away from zero when it has the sign of the sum
+  const Term same_sign = test(Op::ge, bits ^ lost.bits_as(i64), bits.number(0));
+  const Term odd = bits + select(same_sign, bits.number(1), bits.number(-1));
+  return select(both(inexact, (bits & 1) == 0), odd, bits).bits_as(f64).as(f32).e;
+}
+
+}  // namespace ashlar::ir::expansion

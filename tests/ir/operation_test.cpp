@@ -1,0 +1,188 @@
+// The table of operators: a row each, and expansions that give what the operator gives, to the bit.
+#include <cmath>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include <ashlar/ir/build.h>
+#include <ashlar/ir/operation.h>
+#include <ashlar/ir/print.h>
+
+using namespace ashlar;
+using namespace ashlar::ir;
+
+namespace {
+
+const Type kTypes[] = {bool_, i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, e4m3, e5m2, f32, f64};
+
+// An expression over x and y, on many values of them. Operators are evaluated by their definition, or, `by_expansion`, as far
+// as they have one.
+class Evaluated {
+ public:
+  explicit Evaluated(bool by_expansion) : by_expansion_(by_expansion) {}
+  Value of(const Expr& e, std::span<const Value> operands) {
+    known_.clear();
+    return visit(e, operands);
+  }
+
+ private:
+  Value visit(const Expr& e, std::span<const Value> operands) {
+    const Node& n = *e.node();
+    if (n.op == Op::var) return operands[n.id - 1];
+    if (n.count == 0) return value_of(e);
+    if (const auto at = known_.find(&n); at != known_.end()) return at->second;
+    const Expr spelled = by_expansion_ && !is_function(n.op) ? expansion_of(e) : Expr();
+    if (!spelled.empty()) return known_[&n] = visit(spelled, operands);
+    std::vector<Value> args;
+    for (const Expr& a : args_of(e)) args.push_back(visit(a, operands));
+    const auto v = evaluate(n.op, n.type, args);
+    REQUIRE(v);
+    return known_[&n] = *v;
+  }
+  const Expr& expansion_of(const Expr& e) {
+    const auto [at, first] = expansions_.try_emplace(e.node());
+    if (first) at->second = {e, expanded(e)};
+    return at->second.second;
+  }
+
+  bool by_expansion_;
+  std::map<const Node*, std::pair<Expr, Expr>> expansions_;
+  std::map<const Node*, Value> known_;
+};
+
+std::vector<Value> values(Type t, std::mt19937_64& random, bool many = false) {
+  std::vector<Value> all;
+  if (t.is_float()) {
+    for (const double x : {0.0,    -0.0,   1.0,     -1.0,       0.5,      1.5,      2.5,     -2.5,      255.0,
+                           256.0,  300.0,  -129.0,  65504.0,    65520.0,  448.0,    464.0,   0x1p31,    0x1p32,
+                           0x1p63, 0x1p64, -0x1p63, 0x1.8p-150, 0x1p-126, 0x1p-149, 0x1p-24, 0x1p-1074, 1e300})
+      all.push_back(float_value(t, x)), all.push_back(float_value(t, -x));
+    all.push_back(float_value(t, std::numeric_limits<double>::infinity()));
+    all.push_back(float_value(t, -std::numeric_limits<double>::infinity()));
+    all.push_back(float_value(t, std::numeric_limits<double>::quiet_NaN()));
+    if (many && t.bits == 8)
+      for (unsigned k = 0; k < 256; ++k) all.push_back(from_bits(t, k));
+    for (int k = 0; k < (many ? 60 : 8); ++k) all.push_back(from_bits(t, random() & (~std::uint64_t{0} >> (64 - t.bits))));
+    return all;
+  }
+  if (t.is_bool()) return {int_value(t, 0), int_value(t, 1)};
+  for (const std::int64_t v : {std::int64_t{0}, std::int64_t{1}, std::int64_t{-1}, std::int64_t{2}, std::int64_t{t.bits - 1},
+                               std::int64_t{t.bits}, std::int64_t{t.bits + 1}, lowest_of(t), highest_of(t), lowest_of(t) + 1,
+                               highest_of(t) - 1, std::int64_t{1} << (t.bits / 2)})
+    all.push_back(int_value(t, v));
+  for (int k = 0; k < (many ? 40 : 8); ++k) all.push_back(int_value(t, static_cast<std::int64_t>(random() >> random() % 64)));
+  return all;
+}
+
+void compare(Op op, Type result, std::span<const Type> operands) {
+  std::vector<Expr> args;
+  for (std::size_t k = 0; k < operands.size(); ++k) args.push_back(var(k + 1, "x", operands[k]));
+  const Expr e = make(op, result, args);
+  if (expanded(e).empty()) return;
+  std::mt19937_64 random(7);
+  std::vector<std::vector<Value>> given;
+  for (const Type t : operands) given.push_back(values(t, random, operands.size() == 1));
+  Evaluated by_definition(false), by_expansion(true);
+  int wrong = 0;
+  std::vector<Value> at(operands.size());
+  const auto check = [&] {
+    const Value want = by_definition.of(e, at), got = by_expansion.of(e, at);
+    if (same_value(want, got) || wrong++ > 2) return;
+    std::string shown;
+    for (const Value& v : at) shown += " " + text(v);
+    MESSAGE(op_name(op) << " of " << text(operands[0]) << " to " << text(result) << ":" << shown << " gives " << text(got)
+                        << ", expected " << text(want));
+  };
+  for (std::size_t i = 0; i < given[0].size(); ++i) {
+    at[0] = given[0][i];
+    if (operands.size() == 1) check();
+    if (operands.size() == 1) continue;
+    for (std::size_t j = i % 2; j < given[1].size(); j += 2) {
+      at[1] = given[1][j];
+      if (op == Op::copysign && std::isnan(at[1].f)) continue;  // whose sign is not defined
+      for (std::size_t k = 2; k < at.size(); ++k) at[k] = given[k][random() % given[k].size()];
+      check();
+    }
+  }
+  CHECK_MESSAGE(wrong == 0, op_name(op) << " of " << text(operands[0]) << " to " << text(result));
+}
+
+}  // namespace
+
+TEST_CASE("a row an operator, each with a name of its own") {
+  std::set<std::string> names;
+  for (const Operation& row : operations()) {
+    CHECK(&operation(row.op) == &row);
+    CHECK(op_name(row.op) == std::string(row.name));
+    CHECK(names.insert(row.name).second);
+    CHECK((row.laws.binds == 0 || *row.laws.sign));
+  }
+  CHECK(operations().back().op == Op::broadcast);
+}
+
+TEST_CASE("laws are those of the definition") {
+  std::mt19937_64 random(5);
+  for (const Operation& row : operations()) {
+    if (row.operands != 2 || (!row.laws.commutes && !row.laws.regroups) || row.takes == Takes::bools) continue;
+    for (const Type t : {i8, u8, i32, u64}) {
+      const bool compares = row.takes == Takes::pair;
+      const Type result = compares ? bool_ : row.op == Op::abs_diff ? Type{Type::Code::unsigned_, t.bits} : t;
+      const auto apply = [&](const Value& x, const Value& y) {
+        const Value args[] = {x, y};
+        return *evaluate(row.op, result, args);
+      };
+      const std::vector<Value> all = values(t, random);
+      for (const Value& x : all)
+        for (const Value& y : all) {
+          if (row.laws.commutes) CHECK(same_value(apply(x, y), apply(y, x)));
+          const Value& z = all[random() % all.size()];
+          if (row.laws.regroups) CHECK(same_value(apply(apply(x, y), z), apply(x, apply(y, z))));
+        }
+    }
+  }
+}
+
+TEST_CASE("an expansion gives what the operator gives") {
+  for (const Operation& row : operations()) {
+    if (!row.laws.spelled || row.kind == Kind::function) continue;  // functions are defined by theirs
+    for (const Type t : kTypes) {
+      const std::vector<Type> operands(static_cast<std::size_t>(row.operands), t);
+      switch (row.takes) {
+        case Takes::own:
+          if (row.kind == Kind::fixed_point && !t.is_data_integer()) continue;
+          if (row.kind == Kind::bits && t.is_float()) continue;
+          if (row.op == Op::mod && t.is_float()) continue;
+          if (row.op == Op::copysign && !t.is_float()) continue;
+          if ((row.kind == Kind::rounding || row.op == Op::fma) && t.is_bool()) continue;
+          compare(row.op, t, operands);
+          break;
+        case Takes::pair:
+          compare(row.op, bool_, operands);
+          break;
+        case Takes::real:
+          if (t.is_float()) compare(row.op, bool_, operands);
+          break;
+        case Takes::any:
+          for (const Type to : kTypes)
+            if (row.op != Op::bitcast) compare(row.op, to, operands);
+          break;
+        case Takes::count:
+          if (t.is_data_integer())
+            for (const Type amount : {t, u8, i32, u64}) {
+              const Type both[] = {t, amount};
+              compare(row.op, t, both);
+            }
+          break;
+        case Takes::other:
+          if (row.op == Op::abs_diff && t.is_data_integer()) compare(row.op, Type{Type::Code::unsigned_, t.bits}, operands);
+          break;
+        case Takes::bools:
+          compare(row.op, bool_, {});
+          break;
+      }
+    }
+  }
+}
