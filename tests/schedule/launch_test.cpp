@@ -212,3 +212,11 @@ TEST_CASE(
   test::means_the_same(built.program, s, {{4}, {4, 4}});
   test::says(refusal([&] { schedule::finish(s.scheduled(), s.target()); }), {"bind: expected"});
 }
+
+TEST_CASE("a loop cannot be bound to the blocks of a cluster") {
+  OnDevice p("cuda-sm_90a");
+  const std::string text = refusal([&] { p.result().bind(p.result().spatial<2>()[0], gpu::cluster_x); });
+  const char* const expected =
+      "bind: expected an axis of the grid or of a block (no launch has clusters yet), found gpu::cluster_x";
+  CHECK_MESSAGE(text.find(expected) != std::string::npos, text);
+}

@@ -20,6 +20,7 @@ void apply_bind(Context& c) {
   if (!c.target.is_gpu())
     c.refuse("a target with blocks and threads, such as vulkan (parallel spreads over the cores of a processor)",
              std::string(c.target.text()));
+  if (axis == gpu::cluster_x) c.refuse("an axis of the grid or of a block (no launch has clusters yet)", "gpu::cluster_x");
   // rewrite; handles stay
   loop.loop_kind = ir::LoopKind::bound;
   loop.bound_to = axis;
