@@ -112,7 +112,7 @@ TEST_CASE("the start of a reduction may not rely on its terms") {
   const Tensor x = lang::make_input("x", f32, {K}), y = lang::make_output("y", f32, {N});
   const Axis k("k", K);
   lang::bind(y, compute("y", {N}, [&](Var) { return sum(x(k), k).from(x(K - 1)); }));  // K may be 0, and N not
-  CHECK_THROWS_AS(Schedule(lang::build_program("kept", {x, y}), Target()), RefusalError);
+  CHECK_THROWS_WITH_AS(Schedule(lang::build_program("kept", {x, y}), Target()), doctest::Contains("K - 1"), RefusalError);
 }
 
 TEST_CASE("a cache with a fill value has a value everywhere, and keeps its box") {

@@ -132,7 +132,8 @@ TEST_CASE("columns of the chosen rows belong to threads of their own") {
   for (const char* target : {"vulkan", "cuda-sm_80"}) {
     Rows t(target);
     auto [n, d, put] = t.s[t.grad].reduction<3>();
-    CHECK_THROWS_AS(t.s[t.grad].bind(d, gpu::block_x), RefusalError);  // the second put goes to a column of its own
+    // the second put goes to a column of its own
+    CHECK_THROWS_WITH_AS(t.s[t.grad].bind(d, gpu::block_x), doctest::Contains("conflict: iterations"), RefusalError);
     auto [v, c] = t.s[t.grad].spatial<2>();
     auto [co, ci] = t.s[t.grad].split(c, 16);
     t.s[t.grad].bind(ci, gpu::thread_x);
