@@ -8,107 +8,12 @@
 
 #include <ashlar/ir/build.h>
 #include <ashlar/ir/function.h>
+#include <ashlar/ir/keywords.h>
 #include <ashlar/ir/refusal.h>
 
 namespace ashlar::codegen {
 
 namespace {
-
-constexpr std::string_view keywords[] = {"alignas",
-                                         "alignof",
-                                         "and",
-                                         "and_eq",
-                                         "asm",
-                                         "auto",
-                                         "bitand",
-                                         "bitor",
-                                         "bool",
-                                         "break",
-                                         "case",
-                                         "catch",
-                                         "char",
-                                         "char8_t",
-                                         "char16_t",
-                                         "char32_t",
-                                         "class",
-                                         "compl",
-                                         "concept",
-                                         "const",
-                                         "consteval",
-                                         "constexpr",
-                                         "constinit",
-                                         "const_cast",
-                                         "continue",
-                                         "co_await",
-                                         "co_return",
-                                         "co_yield",
-                                         "decltype",
-                                         "default",
-                                         "delete",
-                                         "do",
-                                         "double",
-                                         "dynamic_cast",
-                                         "else",
-                                         "enum",
-                                         "explicit",
-                                         "export",
-                                         "extern",
-                                         "false",
-                                         "float",
-                                         "for",
-                                         "friend",
-                                         "goto",
-                                         "if",
-                                         "inline",
-                                         "int",
-                                         "long",
-                                         "mutable",
-                                         "namespace",
-                                         "new",
-                                         "noexcept",
-                                         "not",
-                                         "not_eq",
-                                         "nullptr",
-                                         "operator",
-                                         "or",
-                                         "or_eq",
-                                         "private",
-                                         "protected",
-                                         "public",
-                                         "register",
-                                         "reinterpret_cast",
-                                         "requires",
-                                         "restrict",
-                                         "return",
-                                         "short",
-                                         "signed",
-                                         "sizeof",
-                                         "static",
-                                         "static_assert",
-                                         "static_cast",
-                                         "struct",
-                                         "switch",
-                                         "template",
-                                         "this",
-                                         "thread_local",
-                                         "throw",
-                                         "true",
-                                         "try",
-                                         "typedef",
-                                         "typeid",
-                                         "typename",
-                                         "union",
-                                         "unsigned",
-                                         "using",
-                                         "virtual",
-                                         "void",
-                                         "volatile",
-                                         "wchar_t",
-                                         "while",
-                                         "xor",
-                                         "xor_eq",
-                                         "linux",
-                                         "unix"};
 
 bool letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
@@ -118,7 +23,7 @@ std::string c_identifier(std::string_view name) {
   std::string out;
   for (char c : name) out += letter_or_digit(c) ? c : '_';
   if (out.empty() || (out[0] >= '0' && out[0] <= '9')) out.insert(0, "_");
-  if (std::find(std::begin(keywords), std::end(keywords), out) != std::end(keywords)) out += '_';
+  if (ir::is_keyword(out)) out += '_';
   return out;
 }
 

@@ -78,9 +78,6 @@ struct IndexMapRead {
 };
 IndexMapRead index_map(std::span<const ir::Id> vars, std::span<const Expr> outputs, const Facts&);
 
-// The element address of a layout: its physical coordinates times `strides`.
-Expr element_address(const ir::Layout&, std::span<const Expr> strides);
-
 // ---- BIJECT ------------------------------------------------------------------------------------------------------------
 struct IndexBox {
   std::vector<Expr> lo, extent;

@@ -329,14 +329,4 @@ std::optional<std::vector<std::int64_t>> IndexMap::at(std::span<const std::int64
   return r;
 }
 
-Expr element_address(const ir::Layout& layout, std::span<const Expr> strides) {
-  Expr sum = ir::index(0);
-  const std::size_t n = layout.map.empty() ? layout.vars.size() : layout.map.size();
-  for (std::size_t p = 0; p < n; ++p) {
-    const Expr coordinate = layout.map.empty() ? ir::var(layout.vars[p], "d" + std::to_string(p)) : layout.map[p];
-    sum = ir::add(sum, ir::mul(coordinate, strides[p]));
-  }
-  return sum;
-}
-
 }  // namespace ashlar::analysis
