@@ -3,13 +3,6 @@
 
 namespace ashlar::ops {
 
-namespace {
-
-using namespace detail;
-
-Expr is_nan(const Expr& e) { return e.type().is_float() ? isnan(e) : Expr(false); }
-}  // namespace
-
 namespace detail {
 
 Expr less(const Expr& a, const Expr& b) { return a.type().is_float() ? !isnan(a) && (isnan(b) || a < b) : Expr(a < b); }
@@ -103,7 +96,7 @@ namespace {
 
 Tensor cumulative(const char* op, const Tensor& x, int axis, const CumulativeOptions& o, Combine combine, Type wide,
                   Where where) {
-  const int d = dimension(op, axis, x.rank(where), where);
+  const int d = detail::dimension(op, axis, x.rank(where), where);
   return scan(
       op, x.shape(where), o.reverse ? Along(d).backwards() : Along(d), combine, [&](Indices i) { return wide(x(i, where)); },
       o.exclusive ? Scan::exclusive : Scan::inclusive, where);
