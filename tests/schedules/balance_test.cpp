@@ -9,6 +9,7 @@
 #include <ashlar/lang/build_program.h>
 #include <ashlar/lower/lower.h>
 #include <ashlar/schedules.h>
+#include <ashlar/schedule/step.h>
 #include <ashlar/schedules/by_default.h>
 
 #include "apps/convolution/conv3x3.h"

@@ -1,6 +1,7 @@
 // Products by panels, of few rows and without copies: any extents, dimensions before the rows, a transposed factor, an epilogue
 // in the tile.
 #include <ashlar/schedules/matmul_by_size.h>
+#include <ashlar/schedules/matmul_skinny.h>
 
 #include "tests/schedules/scheduled.h"
 

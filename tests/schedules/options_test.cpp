@@ -1,4 +1,5 @@
 // What families say of options and factors that they do not take, and that it stands at the line of their call.
+#include <ashlar/schedule/step.h>
 #include <ashlar/schedules.h>
 
 #include "tests/schedules/scheduled.h"
