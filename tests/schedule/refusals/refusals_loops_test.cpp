@@ -8,7 +8,7 @@ TEST_CASE("split refuses tails that cannot hold") {
   auto [i, j] = t.s[t.product].spatial<2>();
   const Loop k = t.s[t.product].reduction();
   says(refusal(t.s, [&] { t.s[t.product].split(i, 0); }),
-       {"split: expected a factor of at least 1, found 0", "loops_test.cpp:"});
+       {"split: expected a factor of at least 1, found 0", "refusals_loops_test.cpp:"});
   says(refusal(t.s, [&] { t.s[t.product].split(i, 4, Tail::exact); }),
        {"expected an extent of i of product that 4 divides", "found M", "conflict: M = "});
   says(refusal(t.s, [&] { t.s[t.product].split(i, 4, Tail::shift); }), {"of at least 4", "found M", "conflict: M = "});
@@ -86,12 +86,12 @@ TEST_CASE("a tail that was proved holds wherever the stage is computed later") {
   even.s[even.b].split(even.s[even.b].spatial<1>()[0], 4, Tail::exact);
   auto [yo, yi] = even.s[even.y].split(even.s[even.y].spatial<1>()[0], 6);
   says(refusal(even.s, [&, yo = yo] { even.s[even.b].compute_at(yo); }),
-       {"an extent that 4 still divides for i of b, split at loops_test.cpp:", "found min(N - io * 6, 6)"});
+       {"an extent that 4 still divides for i of b, split at refusals_loops_test.cpp:", "found min(N - io * 6, 6)"});
   Chain shifted({.min = 4});
   shifted.s[shifted.b].split(shifted.s[shifted.b].spatial<1>()[0], 4, Tail::shift);
   const Loop each = shifted.s[shifted.y].spatial<1>()[0];
   says(refusal(shifted.s, [&] { shifted.s[shifted.b].compute_at(each); }),
-       {"an extent still of at least 4 for i of b, split at loops_test.cpp:", "found 1"});
+       {"an extent still of at least 4 for i of b, split at refusals_loops_test.cpp:", "found 1"});
   even.same(16), shifted.same();
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("a loop with a kind is not split, fused or peeled any more") {
   auto [i, j] = t.s[t.C].spatial<2>();
   t.s[t.C].parallel(i);
   says(refusal(t.s, [&, i = i] { t.s[t.C].split(i, 4); }),
-       {"a loop without a kind yet", "was parallel at loops_test.cpp:", "move this call before it"});
+       {"a loop without a kind yet", "was parallel at refusals_loops_test.cpp:", "move this call before it"});
   says(refusal(t.s, [&, i = i, j = j] { t.s[t.C].fuse(i, j); }), {"a loop without a kind yet"});
   says(refusal(t.s, [&, i = i] { t.s[t.C].peel(i, Peel::first); }), {"a loop without a kind yet"});
 }
@@ -234,7 +234,7 @@ TEST_CASE("a peeled loop stands in parts") {
   auto [i, j] = t.s[t.C].spatial<2>();
   t.s[t.C].peel(i, Peel::last);
   says(refusal(t.s, [&, i = i] { t.s[t.C].split(i, 4); }),
-       {"a whole loop", "i of C, of which iterations were peeled at loops_test.cpp:"});
+       {"a whole loop", "i of C, of which iterations were peeled at refusals_loops_test.cpp:"});
   says(refusal(t.s, [&, i = i] { t.s[t.C].peel(i, Peel::first); }), {"a whole loop"});
   says(refusal(t.s, [&, j = j] { t.s[t.C].split(j, 4); }),
        {"a loop that stands at one place", "j of C, which peel copied (move the split before the peel)"});
@@ -299,12 +299,12 @@ TEST_CASE("parallel needs independent iterations and storage of their own") {
   auto [i, j] = t.s[t.C].spatial<2>();
   t.s[t.C].parallel(i);
   says(refusal(t.s, [&, j = j] { t.s[t.C].parallel(j); }),
-       {"one parallel loop on a path (fuse them)", "j of C inside i of C, at loops_test.cpp:"});
+       {"one parallel loop on a path (fuse them)", "j of C inside i of C, at refusals_loops_test.cpp:"});
   Product u;
   auto [ui, uj] = u.s[u.C].spatial<2>();
   u.s[u.C].parallel(uj);
   says(refusal(u.s, [&, ui = ui] { u.s[u.C].parallel(ui); }),
-       {"one parallel loop on a path (fuse them)", "j of C, at loops_test.cpp:", ", inside i of C"});
+       {"one parallel loop on a path (fuse them)", "j of C, at refusals_loops_test.cpp:", ", inside i of C"});
   auto [p, q] = u.s[u.product].spatial<2>();
   auto [qo, qi] = u.s[u.product].split(q, 8);
   u.s[u.product].reorder(qi, qo).vectorize(qi);

@@ -122,7 +122,7 @@ TEST_CASE("inline is for one value, with nothing placed in the stage or after it
   t.s[t.y].prefetch(y, t.b, 1);
   t.s[t.a].compute_root();
   says(refusal(t.s, [&] { t.s[t.b].inline_(); }), {"a stage that nothing prefetches (move this call before the prefetch)",
-                                                   "b, prefetched at placement_test.cpp:"});
+                                                   "b, prefetched at refusals_placement_test.cpp:"});
   Chain after;
   after.s[after.b].fuse_into(after.s[after.a].spatial<1>()[0]);
   says(refusal(after.s, [&] { after.s[after.a].inline_(); }),

@@ -39,7 +39,7 @@ TEST_CASE("reads that leave what they read are refused at the line that reads") 
   lang::DefinitionScope scope;
   Symbol N{"N"};
   Tensor x = lang::make_input("x", f32, {N}), y = lang::make_output("y", f32, {N});
-  const std::string here = "reduction_test.cpp:" + std::to_string(__LINE__ + 1);
+  const std::string here = "refusals_reduction_test.cpp:" + std::to_string(__LINE__ + 1);
   lang::bind(y, compute("y", {{"i", N}}, [&](Var i) { return x(i + 1); }));
   try {
     scheduled({x, y});

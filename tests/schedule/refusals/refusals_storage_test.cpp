@@ -88,7 +88,7 @@ TEST_CASE("cache_write leaves the spatial loops to the copy, and says where the 
   const Loop k = t.s[t.product].reduction();
   const Stage made = t.s.cache_write(t.product, Scope::global);
   says(refusal(t.s, [&] { t.s[t.product].unroll(k); }),
-       {"k of product, which went to product_cache by cache_write at storage_test.cpp:"});
+       {"k of product, which went to product_cache by cache_write at refusals_storage_test.cpp:"});
   t.s[t.product].split(i, 4);
   made.compute_at(j);
   CHECK(made.reduction().label() == "k");
@@ -103,7 +103,7 @@ TEST_CASE("what a scope can hold is checked when the schedule is complete") {
   const lang::Built built = lang::build_program("p", {x, y});
   for (const auto& [place, most] : {std::pair{Scope::stack, "262144"}, {Scope::registers, "16384"}}) {
     Schedule s(built, Target::parse("x86-64"));
-    const std::string here = "storage_test.cpp:" + std::to_string(__LINE__ + 1);
+    const std::string here = "refusals_storage_test.cpp:" + std::to_string(__LINE__ + 1);
     s[twice].store_in(place);
     const std::string expected = std::string("at most ") + most + " bytes in ";
     try {
