@@ -6,7 +6,7 @@
   [codegen.md](codegen.md), "Lines"         the heading, by its words; `docs/ir.md`, "A fragment" as well
   `tests/negative`, `src/lower/place.cpp`   the file or folder, from the root; where * or … stands, something that fits
   docs/README.md                            names every page of docs/
-  // docs/ir.md, "Conversions"              a comment of include/ or src/: the heading
+  // docs/ir.md, "Conversions"              a comment of include/ or src/, also of ops/ and schedules/: the heading
 
   scripts/check_links.py [ROOT]      prints every offence, exit code 1 if there is one
 """
@@ -33,7 +33,7 @@ def pages(root):
 
 
 def sources(root):
-    for top in ("include", "ops/include", "schedules/include", "src"):
+    for top in ("include", "src", "ops/include", "ops/src", "schedules/include", "schedules/src"):
         for folder, dirs, names in os.walk(os.path.join(root, top)):
             dirs.sort()
             for name in sorted(names):
