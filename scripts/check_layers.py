@@ -4,7 +4,7 @@
 Read from the #include lines of include/, src/, ops/, schedules/, apps/ and generators/. Also checked: that a header of a layer's
 own (in src, not in include) is included by no other layer; which layers may see which library (LLVM only in codegen/llvm, isl only
 in analysis); that what users include stays light: no heavy header of the standard library in it, and no more lines after
-preprocessing than its budget; that no installed header includes one that is not (cmake/internal_headers.txt); and that no two files
+preprocessing than its budget; that no installed header includes one that is not (of those in cmake/internal_headers.txt, or of src); and that no two files
 define one type.
 
   scripts/check_layers.py [--compiler g++] [ROOT]      prints every offence, exit code 1 if there is one
@@ -137,12 +137,14 @@ def check_light(root, compiler, say):
 
 
 def check_installed(root, say):
-    """What is installed includes nothing that is not."""
+    """What is installed includes nothing that is not: headers of include, without those of the list."""
     listed = os.path.join(root, "cmake/internal_headers.txt")
-    if not os.path.exists(listed):
-        return
-    with open(listed, encoding="utf-8") as f:
-        internal = [line.strip() for line in f if line.strip() and not line.startswith("#")]
+    internal = []
+    if os.path.exists(listed):
+        with open(listed, encoding="utf-8") as f:
+            internal = [line.strip() for line in f if line.strip() and not line.startswith("#")]
+    if not internal and os.path.exists(os.path.join(root, "include/ashlar/ashlar.h")):
+        say("cmake/internal_headers.txt: expected the headers of include/ashlar that are not installed, found none")
     for name in internal:
         if not os.path.exists(os.path.join(root, "include/ashlar", name.removesuffix("/*"))):
             say(f"cmake/internal_headers.txt: include/ashlar/{name}: no such header")
@@ -153,7 +155,9 @@ def check_installed(root, say):
             continue
         with open(os.path.join(root, path), encoding="utf-8") as f:
             for match in INCLUDE.finditer(f.read()):
-                if is_internal(match[2]):
+                if match[1] == '"' and is_private(match[2]):
+                    say(f"{path}: is installed, and includes {match[2]}, a header of src")
+                elif is_internal(match[2]):
                     say(f"{path}: is installed, and includes {match[2]}, which is not (cmake/internal_headers.txt)")
 
 

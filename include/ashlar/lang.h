@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The language of algorithms: tensors, index variables, and the ways to define a tensor (docs/language.md).
+// The language of algorithms: tensors, index variables, and the ways to define a tensor (docs/language.md), in namespace
+// ashlar. Var, Axis and Symbol are in lang/index.h, Tensor in lang/tensor.h, functions such as exp and select in lang/math.h,
+// sum and other reductions in lang/reduce.h.
+//
+// An Operand is a number or a formula. In every declaration the last parameter, Where, is the line of the caller, for
+// refusals; leave it out.
 #include <ashlar/lang/boundary.h>
 #include <ashlar/lang/compute.h>
 #include <ashlar/lang/constant.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // What the default scheduler weighs: every threshold and cost that it decides by, beside what it reads off the target
-// (registers, lanes, caches). Each belongs to the step of the scheduler whose namespace it is in, a file of that name. An
-// operation counts as one addition; a division 6, a function 12 or more (reading.h, cost_of).
+// (registers, lanes, caches). Each belongs to the step of the scheduler whose namespace it is in, a file of that name. What
+// an operation counts stands in the table of operations (src/ir/operation.cpp): an addition 1, a division 6, a function 16.
 #include <cstddef>
 #include <cstdint>
 

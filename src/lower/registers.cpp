@@ -4,7 +4,7 @@
 // Of a device: they fit what one thread can have, and those of all threads of a block, which are given registers in eights, fit
 // the file of a multiprocessor.
 //
-//   refused:  set_scope: expected accumulators in at most 30 of 32 vector registers, found 36 for acc (36 x 16 f32)
+//   refused:  store_in: expected accumulators in at most 30 of 32 vector registers, found 36 for acc (36 x 16 f32)
 #include "lower/passes.h"
 
 #include <algorithm>

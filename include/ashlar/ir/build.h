@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 // Making and walking expressions, for the compiler itself. No type is converted here: operands must already agree
-// (the language's operators, lang/operators.h, do the adopting and the refusing). A mistake here is an InternalError.
+// (the language's operators, lang/expr.h, do the adopting and the refusing). A mistake here is an InternalError.
 //
 //   Expr e = ir::add(ir::mul(x, ir::index(4)), y);    // index arithmetic folds constants and neutral elements at once
 //   Expr f = ir::substitute(e, {{x_id, ir::index(3)}});

@@ -27,7 +27,7 @@ Expr max(const Expr&, const Expr&, Where = Where::current());
 Expr clamp(const Expr&, const Expr&, const Expr&, Where = Where::current());
 Expr abs(Operand);  // wraps for the lowest integer: abs(-128) of i8 is -128
 Expr in_range(Operand value, Operand low,
-              Operand high);  // promises low <= value < high; the interpreter and the checked build test it
+              Operand high);  // promises low <= value < high; the interpreter checks it, compiled code trusts it
 Expr fast(Operand);           // with shorter expansions of its math functions: docs/ir.md, "Math functions"
 
 // ---- floating-point types: docs/ir.md, "Math functions", has the error bounds

@@ -99,7 +99,7 @@ struct Parts {
 // name.
 enum class Tail { guard, predicate, shift, pad, peel, exact };
 enum class Peel { first, last };
-enum class Place { last, first };  // of a dimension among those that are there
+enum class Place { last, first };  // whether rfactor's new dimension comes after or before the others
 struct Ends {                      // the loops over the iterations taken out at both ends
   Loop first, last;
 };
@@ -183,8 +183,8 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
   std::vector<Loop> nest(Where = Where::current()) const;           // as it stands, outermost first
   std::vector<Loop> loops(Where = Where::current()) const;          // all there are, peeled ones and copies among them
   Loop copy(Loop of, Loop peeled, Where = Where::current()) const;  // inside a peeled loop, the copy of a loop
-  // A stage inside of this recurrence, by its name; without one the only one. A reduction that stands in the step has no tensor
-  // that could name it: s[x].inside("x_sum").
+  // The stage of this name inside of this recurrence; without a name, the only one. A reduction that is written in the step has
+  // no tensor, and is found by its name: s[x].inside("x_sum").
   Stage inside(const char* name = nullptr, Where = Where::current()) const;
   ir::Id id() const { return id_; }
   const char* name() const;
@@ -193,8 +193,8 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
   Split split(Loop, Factor, Tail = Tail::guard, Where = Where::current()) const;  // the inner loop: Factor iterations
   Split split(Loop, Parts, Tail = Tail::guard, Where = Where::current()) const;   // the outer loop: at most Parts
   Loop fuse(Loop outer, Loop inner, Where = Where::current()) const;              // one loop of both
-  // The loop begins `by` iterations later with each iteration of the other one, before which it may stand afterwards:
-  // wavefronts.
+  // With each iteration of `along`, the second loop begins `by` iterations later. A reorder may then move it outside of
+  // `along`: wavefronts.
   Loop skew(Loop along, Loop, Factor by, Where = Where::current()) const;
   Tiles tile(Loop i, Loop j, Factor, Factor, Tail = Tail::guard, Where = Where::current()) const;  // two splits, reordered
   template <std::same_as<Loop>... L>
@@ -205,7 +205,8 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
   Stage reorder(std::span<const Loop> outermost_first, Where = Where::current()) const;
   Loop peel(Loop, Peel, Where = Where::current()) const;  // the loop over the iteration taken out
   Ends peel(Loop, Where = Where::current()) const;        // at both ends: in between, clamps and guards are often decided
-  // The loop keeps the iterations below a point, over symbols and counted from 0; the result runs over those from it on.
+  // Cuts the loop at iteration `at`, counted from 0, a number or a formula of Symbols. The loop keeps the iterations before it;
+  // the returned loop has the others.
   Loop partition(Loop, Operand at, Where = Where::current()) const;
   Stage reverse(Loop, Where = Where::current()) const;                  // from the last value of its variable to the first
   Stage tighten(Loop, Where = Where::current()) const;                  // ends where the domain ends, instead of a guard
@@ -220,7 +221,7 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
   Stage bind(Loop, ThreadAxis, Where = Where::current()) const;  // to gpu::block_x, gpu::thread_x, ...
   Stage vthread(Loop, Where = Where::current()) const;           // virtual threads: one thread computes them, interleaved
 
-  // ---- placement. A Loop knows its stage; naming the stage as well could only contradict it
+  // ---- placement. A Loop belongs to one stage, so the stage is not named as well
   Stage compute_at(Loop, Where = Where::current()) const;  // inside a loop of its reader, for what an iteration reads
   Stage compute_root(Where = Where::current()) const;      // outside of all loops: each point once
   Stage inline_(Where = Where::current()) const;           // its formula in the place of each read
@@ -253,8 +254,8 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
   // A layout that leaves `by` elements free behind each row of a dimension: row r of 32 starts at r * (32 + by).
   Stage pad(int dim, Factor by, Where = Where::current()) const;
   Stage prefetch(Loop, StageRef, Factor ahead, Where = Where::current()) const;  // asks for what is read `ahead` later
-  // A pipeline of two stages around a load: what it computes for the next iteration of the loop where it is placed is computed
-  // before this iteration's is read. Several loads of one loop share it.
+  // Loads ahead: in each iteration of the loop where this stage is placed, its values for the next one are computed before
+  // those of the current one are read. This is a pipeline of two stages; several loads of one loop share one.
   Stage double_buffer(Where = Where::current()) const;
   // What the loads compute for an iteration of the loop is computed stages - 1 iterations earlier.
   Stage pipeline(Loop, const Async&, Where = Where::current()) const;
@@ -262,19 +263,20 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
   // reduction
   Stage rfactor(Loop, Where = Where::current()) const;  // a new stage of partial results; their dimension is the last
   Stage rfactor(Loop, Place, Where = Where::current()) const;
-  // A new stage of the terms of earlier iterations of `blocks`, from which this one goes on with its others. `blocks` is the
-  // outer loop of a split of a dimension by a constant, of this stage or of one that reads it at that dimension.
+  // A new stage combines the terms of earlier iterations of `blocks`; this stage continues from it with the other terms.
+  // `blocks` is the outer loop of a split, by a constant, of a dimension of this stage or of a stage that reads it there.
   Stage cut(Loop terms, Loop blocks, Where = Where::current()) const;
-  // A scan in blocks: the totals of blocks, what stands before each of them, and each block scanned by itself; those three come
-  // back. The loop is the outer one of a split of what it scans along; the stage combines, and has independent points.
+  // Scans in blocks. Returns three new stages: the total of each block, what precedes each block, and each block scanned by
+  // itself. This stage combines them, so its points are independent. The loop is the outer one of a split, by a constant, of
+  // the loop that the stage scans along.
   std::array<Stage, 3> associative_scan(Loop, Where = Where::current()) const;
   // The loop may be bound to threads: each sums a part, and every thread gets the sum of all parts.
   Stage cross_thread_reduce(Loop, Where = Where::current()) const;
   Stage decompose_init(Loop, Where = Where::current()) const;  // the init stands before the loop, apart from the update
-  // Steps that run at once (parallel, bound to blocks or threads) combine into memory by indivisible updates.
+  // Steps that run at the same time (parallel, or bound to blocks or threads) update memory atomically.
   Stage atomic(Where = Where::current()) const;
-  // A sum of integers whose term is a product with sums in it becomes N sums of products, (x - z) * w: x * w and w apart. They
-  // come back, the ones of most dimensions first; the stage adds them up, and has no reduction loop any more.
+  // Multiplies out a sum of integers whose term is a product with sums in it: (x - z) * w becomes one sum of x * w and one of
+  // w. Returns the N sums, those of most dimensions first. This stage adds them up and has no reduction loop any more.
   template <std::size_t N>
   std::array<Stage, N> distribute(Where w = Where::current()) const {
     const std::vector<Stage> sums = distribute_(N, w);
@@ -282,9 +284,9 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
       return std::array<Stage, N>{sums[K]...};
     }(std::make_index_sequence<N>());
   }
-  // This sum and the maximum (or minimum) that its terms read, over the same points, become one reduction, in one pass: where a
-  // new maximum is met, what was summed so far is multiplied by rescale(old, now). A declaration, which is tried for a few
-  // values. Returns the reduction, which stands where the maximum did.
+  // Merges this sum and the maximum (or minimum) that its terms read into one reduction: one pass over the points, which both
+  // have in common. At each new maximum the sum so far is multiplied by rescale(old, now), your declaration, which is tested
+  // on sample values. Returns the reduction, which takes the place of the maximum.
   //
   //   s[total].roll(top, [](Expr old, Expr now) { return exp(old - now); });      // sum of exp(x - top)
   template <class F>
@@ -294,7 +296,7 @@ class Stage {  // a handle to a stage: each step returns it, or what it made
   }
   Stage init(Where = Where::current()) const;  // afterwards: the same stage, by the loops of its init
 
-  // This stage in the variant of the schedule for calls that keep the condition (Schedule::specialize).
+  // This stage in the variant of the schedule for calls that satisfy the condition (Schedule::specialize).
   Stage specialize(Operand condition, Where = Where::current()) const;
 
   // The loop and all inside it become one call of an instruction.
@@ -342,11 +344,11 @@ class Schedule {  // of a program: a value, copying is deep
   ~Schedule();
 
   Stage operator[](TensorAt) const;  // by value: cheap, and nothing can dangle
-  Stage operator[](StageAt) const;   // of this schedule, or in a variant the one that it began with
+  Stage operator[](StageAt) const;   // in a variant: its own version of a stage from before specialize()
   // Another stage with the same definition, which these readers read instead; it may be computed elsewhere.
   Stage clone(StageRef, std::initializer_list<StageRef> readers, Where = Where::current());
   Stage cache_read(StageRef source, std::initializer_list<StageRef> readers, Scope, Where = Where::current());  // a copy
-  // Where the source has no element the copy holds `fill`: what reads past the end then meets.
+  // The copy holds `fill` where the source has no element, so readers may read past the end.
   Stage cache_read(StageRef source, std::initializer_list<StageRef> readers, Scope, Operand fill, Where = Where::current());
   Stage cache_write(StageRef, Scope, Where = Where::current());  // a new stage computes; the old one copies from it
   // A condition over symbols that every proof may use from here on; checked at entry, where a call that breaks it is refused.
@@ -354,9 +356,9 @@ class Schedule {  // of a program: a value, copying is deep
   // No two elements of an input of integers are equal: steps of a scatter that choose their element by it may run at once. A
   // promise of the caller, checked by the interpreter.
   void injective(const Tensor& table, Where = Where::current());
-  // A schedule of its own for calls whose Symbols keep a condition, which its proofs may use; it begins with the steps made so
-  // far. The entry takes the first variant whose condition holds, and this schedule where none does. It lives as long as this
-  // one; loops and stages from before serve in both. A condition that was asked for before gives its variant again.
+  // A variant: another schedule, for calls whose Symbols satisfy the condition, which its proofs may use. It begins with the
+  // steps made so far. Each call takes the first variant whose condition holds, and this schedule if none does. The variant
+  // lives as long as this schedule; loops and stages from before are valid in both. The same condition gives the same variant.
   //
   //   Schedule& narrow = s.specialize(N <= 8);        narrow[C].unroll(j);        s[C].vectorize(j, 8);
   Schedule& specialize(Operand condition, Where = Where::current());
@@ -375,8 +377,8 @@ class Schedule {  // of a program: a value, copying is deep
   std::string text() const;      // the program as it stands
   std::string trace() const;     // a line a step
   std::string json() const;      // the steps, to save and replay
-  // The steps as calls: a C++ file with one function of the schedule, the tensors and whatever else they name. trace(), json()
-  // and to_cpp() are of the whole schedule, asked of a variant too.
+  // The steps as C++ calls: a file with one function of the schedule, the tensors and whatever else the steps name. Asked of a
+  // variant, trace(), json() and to_cpp() give the whole schedule.
   std::string to_cpp(std::string_view function = "schedule") const;
   std::uint64_t trace_hash() const;  // of the steps, their arguments and results; not of where they were written
   void replay(std::string_view json,
@@ -386,7 +388,7 @@ class Schedule {  // of a program: a value, copying is deep
   Schedule(lang::Built, const Target&);
   const schedule::Scheduled& scheduled() const;
   const ir::Program& algorithm() const;  // before any step
-  // Called after every step with its text and the program's; null: nobody listens.
+  // Calls the function after every step, with the text of the step and that of the program. Null: no calls.
   void observe(void (*)(void*, const std::string& step, const std::string& program), void*);
 
  private:

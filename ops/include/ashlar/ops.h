@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// The operator library: algorithms of the usual operators, as functions on tensors. They have no schedules (docs/ops.md).
+// The operator library: algorithms of the usual operators, as functions on tensors in namespace ashlar::ops. They have no
+// schedules. docs/ops.md has their conventions and which family of schedules fits which. Sums are in accumulator(type): f32 for
+// narrower floats, i32 for integers of at most 16 bits, otherwise the type itself. The parameter `where` is the line of the
+// caller, for refusals; leave it out.
 #include <ashlar/ops/activation.h>
 #include <ashlar/ops/attention.h>
 #include <ashlar/ops/conv.h>

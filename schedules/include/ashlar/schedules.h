@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// Schedules by family: functions that schedule one kind of operator each. They consist of primitives, with parameters from the
-// target's table (docs/ops.md, "Schedules by family").
+// Schedules by family: functions that schedule one kind of operator each, in namespace ashlar::schedules. Which function takes
+// which operator: docs/ops.md, "Schedules by family". They consist of primitives, with sizes chosen for the registers and
+// caches of the target, as an option of 0 asks. Stages are passed as s[tensor] and must have no schedule yet. The comments draw
+// the loops that result, outermost first.
 #include <ashlar/schedules/attention.h>
 #include <ashlar/schedules/attention_decode.h>
 #include <ashlar/schedules/by_default.h>

@@ -69,6 +69,7 @@ class Emitter {
   void begin_iteration(ir::Id loop);
   void end_streams();                                         // where a function ends that may have stored past the caches
   void synchronise(const ir::KStmt&);                         // inside a launch: nvptx/sync.cpp
+  void synchronise_by_mbarrier(const ir::KStmt&);             // the part of it that is about mbarriers
   void call(const ir::KStmt&);                                // inside a launch: nvptx/call.cpp
   void allocate_stack(const std::vector<ir::KStmt>& region);  // buffers of the frame that `region`'s function holds
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// What a step may have changed, and so what is derived or proved again after it.
+// What a step may have changed, and so what is derived or proved again after it. Of the first four the last word is always
+// right, and costs proofs. Callers and Gives have no such word: they say what is so. A step that changes what callers hand over
+// is refused once there are variants; and of the handles that a step gives, all get names where it is written as C++.
 #include <optional>
 
 #include "schedule/edit.h"

@@ -7,7 +7,7 @@
 //
 // Places are integers, and negative ones count from the back. A place that is still out of range is clamped by gathers and
 // dropped by scatters. Places::promised states that all places are in range and not negative, and saves that work; the
-// interpreter and the checked build test the promise. The dimension that is gathered from has an extent of at least 1: a
+// interpreter checks the promise; compiled code trusts it. The dimension that is gathered from has an extent of at least 1: a
 // number, or a Symbol with {.min = 1}.
 #include <ashlar/ops/common.h>
 

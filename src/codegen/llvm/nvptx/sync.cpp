@@ -36,6 +36,10 @@ void product_buffers(const ir::Kernel& k, const std::vector<ir::KStmt>& list, st
   }
 }
 
+void expect_chip(const Unit& unit, const ir::KStmt& statement, const char* chip, const char* what) {
+  require_chip(unit.target, chip, std::string(what) + " in kernel `" + unit.kernel.name + "`", statement.where);
+}
+
 }  // namespace
 
 Value* Emitter::shared_address(ir::Id buffer, const Expr& address, std::int64_t element_bytes) {
@@ -64,12 +68,45 @@ void Emitter::pin_products() {
   }
 }
 
+// An mbarrier is a word of eight bytes in shared memory.
+void Emitter::synchronise_by_mbarrier(const ir::KStmt& statement) {
+  const ir::Sync& s = *statement.sync;
+  auto needs = [&](const char* chip, const char* what) { expect_chip(unit, statement, chip, what); };
+  PtxAsm a(*this);
+  auto word = [&](const Expr& e) { return a.in("r", b.CreateTrunc(expr(e), b.getInt32Ty())); };
+  const std::string at = a.in("r", shared_address(s.buffer, s.index, 8));
+  switch (s.kind) {
+    case Sync::mbarrier_init:
+      a.text("mbarrier.init.shared.b64 [" + at + "], " + word(s.count) + ";");
+      break;
+    case Sync::mbarrier_arrive:
+      if (s.rank.empty()) {
+        a.text("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [" + at + "]; }");
+      } else {
+        needs("sm_90", "an arrival at another block's barrier");
+        a.text("{ .reg .b32 remote; mapa.shared::cluster.u32 remote, " + at + ", " + word(s.rank) +
+               "; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote]; }");
+      }
+      break;
+    case Sync::mbarrier_expect:
+      needs("sm_90", "an mbarrier that counts bytes");
+      a.text("mbarrier.arrive.expect_tx.shared::cta.b64 _, [" + at + "], " + word(s.bytes) + ";");
+      break;
+    case Sync::mbarrier_wait:
+      needs("sm_90", "a wait at an mbarrier");
+      a.text("{ .reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [" + at + "], " + word(s.parity) +
+             "; @!done bra again; }");
+      break;
+    default:
+      throw InternalError("codegen: no step of an mbarrier in kernel " + unit.name);
+  }
+  a.run();
+}
+
 void Emitter::synchronise(const ir::KStmt& statement) {
   if (!thread_of) throw InternalError("codegen: synchronisation outside a launch in kernel " + unit.name);
   const ir::Sync& s = *statement.sync;
-  auto needs = [&](const char* chip, const char* what) {
-    require_chip(unit.target, chip, std::string(what) + " in kernel `" + unit.kernel.name + "`", statement.where);
-  };
+  auto needs = [&](const char* chip, const char* what) { expect_chip(unit, statement, chip, what); };
   auto collective = [&](llvm::Intrinsic::ID id, std::initializer_list<Value*> args) {
     b.CreateIntrinsic(b.getVoidTy(), id, llvm::ArrayRef(args.begin(), args.size()));
   };
@@ -79,7 +116,6 @@ void Emitter::synchronise(const ir::KStmt& statement) {
     a.run(convergent);
   };
   auto word = [&](const Expr& e) { return b.CreateTrunc(expr(e), b.getInt32Ty()); };
-  auto barrier = [&] { return shared_address(s.buffer, s.index, 8); };
   // Hardware barrier 0 is the block's own.
   auto named = [&] {
     std::int64_t n = 0;
@@ -102,44 +138,11 @@ void Emitter::synchronise(const ir::KStmt& statement) {
     case Sync::cluster_wait:
       needs("sm_90", "a cluster barrier");
       return collective(llvm::Intrinsic::nvvm_barrier_cluster_wait_aligned, {});
-    case Sync::mbarrier_init: {
-      PtxAsm a(*this);
-      const std::string at = a.in("r", barrier()), count = a.in("r", word(s.count));
-      a.text("mbarrier.init.shared.b64 [" + at + "], " + count + ";");
-      a.run();
-      return;
-    }
-    case Sync::mbarrier_arrive: {
-      PtxAsm a(*this);
-      const std::string at = a.in("r", barrier());
-      if (s.rank.empty()) {
-        a.text("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [" + at + "]; }");
-      } else {
-        needs("sm_90", "an arrival at another block's barrier");
-        const std::string rank = a.in("r", word(s.rank));
-        a.text("{ .reg .b32 remote; mapa.shared::cluster.u32 remote, " + at + ", " + rank +
-               "; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote]; }");
-      }
-      a.run();
-      return;
-    }
-    case Sync::mbarrier_expect: {
-      needs("sm_90", "an mbarrier that counts bytes");
-      PtxAsm a(*this);
-      const std::string at = a.in("r", barrier()), bytes = a.in("r", word(s.bytes));
-      a.text("mbarrier.arrive.expect_tx.shared::cta.b64 _, [" + at + "], " + bytes + ";");
-      a.run();
-      return;
-    }
-    case Sync::mbarrier_wait: {
-      needs("sm_90", "a wait at an mbarrier");
-      PtxAsm a(*this);
-      const std::string at = a.in("r", barrier()), parity = a.in("r", word(s.parity));
-      a.text("{ .reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [" + at + "], " + parity +
-             "; @!done bra again; }");
-      a.run();
-      return;
-    }
+    case Sync::mbarrier_init:
+    case Sync::mbarrier_arrive:
+    case Sync::mbarrier_expect:
+    case Sync::mbarrier_wait:
+      return synchronise_by_mbarrier(statement);
     case Sync::commit:
       if (s.group == ir::Completion::copy_group) return instruction("cp.async.commit_group;");
       if (s.group == ir::Completion::bulk_group) {
