@@ -75,3 +75,18 @@ TEST_CASE("of what is counted no number is made before") {
         CHECK(!instructions::has(text, {target, "vpsrld"}));
       }
 }
+
+TEST_CASE("amounts of a table within the width are not clamped") {
+  int rows = 0;
+  for (const instructions::Row& row : instructions::rows()) {
+    const std::string name = row.name;
+    const bool within = name == "rounding_shr by a long table without 0";
+    if (!within && name != "rounding_shr by a long table with amounts past the width") continue;
+    ++rows;
+    const Target target = Target::parse("x86-64-v3");
+    const instructions::Made made(row, target);
+    const std::string text = codegen::emit(made.kernel(), target, codegen::Output::assembly);
+    CHECK_MESSAGE(instructions::has(text, {"x86-64-v3", "cmov[a-z]+"}) == !within, instructions::body(text));
+  }
+  CHECK(rows == 2);
+}
