@@ -90,3 +90,16 @@ TEST_CASE("amounts of a table within the width are not clamped") {
   }
   CHECK(rows == 2);
 }
+
+TEST_CASE("of two roundings from f64 LLVM does not make one") {
+  int rows = 0;
+  for (const instructions::Row& row : instructions::rows())
+    for (const auto& [name, target] : {std::pair{"f64 to bf16", "aarch64+bf16"}, std::pair{"f64 to f16", "x86-64-v3"}}) {
+      if (std::string(row.name) != name) continue;
+      const instructions::Made made(row, Target::parse(target));
+      const std::string text = codegen::emit(made.kernel(), made.schedule.target(), codegen::Output::llvm);
+      CHECK_MESSAGE(text.find("call <" + std::to_string(row.lanes) + " x float> @llvm.arithmetic.fence") != text.npos, text);
+      ++rows;
+    }
+  CHECK(rows == 2);
+}

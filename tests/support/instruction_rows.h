@@ -242,6 +242,8 @@ inline std::vector<Row> rows() {
        {{v3, "vcvtps2ph"}, {v4, "vcvtps2ph"}}},  // (seed 945007833)
       {"bf16 to f32", bf16, bf16, OF(f32(a)), {{v3, "vpslld"}, {arm, "shll|ushll"}}},
       {"f32 to bf16", f32, f32, OF(bf16(a)), {{"aarch64+bf16", "bfcvtn"}}},
+      {"f64 to bf16", f64, f64, OF(bf16(a)), {{"aarch64+bf16", "fcvtn"}, {"aarch64+bf16", "bfcvtn"}}, 4},
+      {"f64 to f16", f64, f64, OF(f16(a)), {{v3, "vcvtpd2psy?"}, {v3, "vcvtps2ph"}}, 4},
       {"f32 to i32", f32, f32, OF(i32(a)), {{sse, "cvttps2dq"}, {v3, "vcvttps2dq"}, {arm, "fcvtzs"}}},
       {"saturate i8 of i16",
        i16,
