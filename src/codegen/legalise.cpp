@@ -11,11 +11,16 @@ namespace {
 
 using ir::KStmt;
 
+// A range costs nothing, and a back end needs no provision for operands outside of it.
+bool is_kept(const Offers& offers, const ir::Applied& a) {
+  return a.op == ir::Op::in_range || offered(offers, a.op, a.args[0].type(), a.type);
+}
+
 class Legal {
  public:
   Legal(const ir::Kernel& k, const Offers& offers)
       : values_(k),
-        spelled_([&offers](const ir::Applied& a) { return offered(offers, a.op, a.args[0].type(), a.type); },
+        spelled_([&offers](const ir::Applied& a) { return is_kept(offers, a); },
                  [this](const Expr& e) { return values_.of(e); }, offers.subnormals) {}
 
   void visit(std::vector<KStmt>& list) {

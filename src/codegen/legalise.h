@@ -6,8 +6,8 @@
 //   legalise(kernel, {{{Op::add_sat}}})     out[i] = add_sat(a[i], halving_add(b[i], c[i]))      becomes
 //                                           out[i] = add_sat(a[i], (b[i] & c[i]) + ((b[i] ^ c[i]) >> 1))
 //
-// The values are the same to the bit. Divisions, minima and shifts have no expansion: of indices, back ends look for patterns in
-// them.
+// The values are the same to the bit. Divisions, minima of integers, and shl and shr have no expansion: of indices, back ends
+// look for patterns in them. Ranges (in_range) stay, also those that expansions know of.
 #include <functional>
 #include <map>
 #include <optional>

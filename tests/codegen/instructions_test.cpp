@@ -75,3 +75,31 @@ TEST_CASE("of what is counted no number is made before") {
         CHECK(!instructions::has(text, {target, "vpsrld"}));
       }
 }
+
+TEST_CASE("amounts of a table within the width are not clamped") {
+  int rows = 0;
+  for (const instructions::Row& row : instructions::rows()) {
+    const std::string name = row.name;
+    const bool within = name == "rounding_shr by a long table without 0";
+    if (!within && name != "rounding_shr by a long table with amounts past the width") continue;
+    ++rows;
+    const Target target = Target::parse("x86-64-v3");
+    const instructions::Made made(row, target);
+    const std::string text = codegen::emit(made.kernel(), target, codegen::Output::assembly);
+    CHECK_MESSAGE(instructions::has(text, {"x86-64-v3", "cmov[a-z]+"}) == !within, instructions::body(text));
+  }
+  CHECK(rows == 2);
+}
+
+TEST_CASE("of two roundings from f64 LLVM does not make one") {
+  int rows = 0;
+  for (const instructions::Row& row : instructions::rows())
+    for (const auto& [name, target] : {std::pair{"f64 to bf16", "aarch64+bf16"}, std::pair{"f64 to f16", "x86-64-v3"}}) {
+      if (std::string(row.name) != name) continue;
+      const instructions::Made made(row, Target::parse(target));
+      const std::string text = codegen::emit(made.kernel(), made.schedule.target(), codegen::Output::llvm);
+      CHECK_MESSAGE(text.find("call <" + std::to_string(row.lanes) + " x float> @llvm.arithmetic.fence") != text.npos, text);
+      ++rows;
+    }
+  CHECK(rows == 2);
+}

@@ -109,6 +109,7 @@ TEST_CASE("numbers of a constant need no provision for others") {
   };
   CHECK(kernel({1, 2, 3, 4}).count("select") == 0);
   CHECK(kernel({0, 2, 3, 4}).count("select") == 1);
+  CHECK(kernel({1, 2, 3, 4}).count("in_range") == 1);
   CHECK(kernel({1, 2, 3, 40}).count("in_range") == 0);
 }
 

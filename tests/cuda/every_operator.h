@@ -31,7 +31,9 @@ inline std::vector<Operation> operations(Type t) {
   binary({Op::eq, Op::ne});
   all.push_back([](const Expr& x, const Expr& y, const Expr& z) { return ir::select(ir::eq(x, y), x, z); });
   if (t.is_bool()) {
-    binary({Op::logic_and, Op::logic_or});
+    binary({Op::logic_and, Op::logic_or, Op::mul, Op::min, Op::max, Op::bit_and, Op::bit_or, Op::bit_xor, Op::lt, Op::le,
+            Op::gt, Op::ge});
+    unary({Op::logic_not, Op::bit_not});
     return all;
   }
   binary({Op::lt, Op::le, Op::gt, Op::ge, Op::add, Op::sub, Op::mul, Op::div, Op::min, Op::max});

@@ -42,10 +42,12 @@ inline Tensor few(const Tensor& table, int n) {
   return constant("few", table.type(), {n}, all);
 }
 
-// Amounts of a shift of 32 bits, from `least` on.
-inline Tensor amounts(const Tensor& like, int least) {
-  return constant("amounts", like.type(), {8},
-                  std::vector<int>{least, 31, 7 + least, 1 + least, 16, 28 + least, 5 + least, 30});
+// Amounts of a shift of 32 bits, from `least` on: eight, or as many more as repeat those, of which a loop reads others each
+// time.
+inline Tensor amounts(const Tensor& like, int least, int n = 8) {
+  std::vector<int> all{least, 31, 7 + least, 1 + least, 16, 28 + least, 5 + least, 30};
+  for (int k = 8; k < n; ++k) all.push_back(all[static_cast<std::size_t>(k - 8)]);
+  return constant("amounts", like.type(), {n}, all);
 }
 
 #define OF(expression)                                                 \
@@ -131,6 +133,18 @@ inline std::vector<Row> rows() {
        i32,
        OF(rounding_shr(a, amounts(T, 1)(i % 8))),
        {{m4, "asrs?(\\.w)?"}, {v3, "vpsravd"}}},
+      {"rounding_shr by a long table without 0",
+       i32,
+       i32,
+       OF(rounding_shr(a, amounts(T, 1, 64)(i))),
+       {{m4, "asrs?(\\.w)?"}, {v3, "sarxl"}},
+       1},
+      {"rounding_shr by a long table with amounts past the width",
+       i32,
+       i32,
+       OF(rounding_shr(a, amounts(T, 6, 64)(i))),
+       {{m4, "asrs?(\\.w)?"}, {v3, "sarxl"}, {v3, "cmov[a-z]+"}},
+       1},
       {"rounding_shr u32 by a table",
        u32,
        u32,
@@ -228,6 +242,8 @@ inline std::vector<Row> rows() {
        {{v3, "vcvtps2ph"}, {v4, "vcvtps2ph"}}},  // (seed 945007833)
       {"bf16 to f32", bf16, bf16, OF(f32(a)), {{v3, "vpslld"}, {arm, "shll|ushll"}}},
       {"f32 to bf16", f32, f32, OF(bf16(a)), {{"aarch64+bf16", "bfcvtn"}}},
+      {"f64 to bf16", f64, f64, OF(bf16(a)), {{"aarch64+bf16", "fcvtn"}, {"aarch64+bf16", "bfcvtn"}}, 4},
+      {"f64 to f16", f64, f64, OF(f16(a)), {{v3, "vcvtpd2psy?"}, {v3, "vcvtps2ph"}}, 4},
       {"f32 to i32", f32, f32, OF(i32(a)), {{sse, "cvttps2dq"}, {v3, "vcvttps2dq"}, {arm, "fcvtzs"}}},
       {"saturate i8 of i16",
        i16,

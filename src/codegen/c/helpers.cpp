@@ -134,6 +134,7 @@ std::string Helpers::unary(Op op, Type t) {
 }
 
 std::string Helpers::binary(Op op, Type t) {
+  if (t.is_float()) throw InternalError(std::string("codegen: ") + ir::op_name(op) + " of floats is not a helper function");
   const std::string name = std::string(ir::op_name(op)) + "_" + key(t);
   const bool no_sign = t.is_unsigned();
   switch (op) {

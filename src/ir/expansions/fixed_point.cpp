@@ -7,6 +7,8 @@
 //   x + y = 2 (x & y) + (x ^ y) = 2 (x | y) - (x ^ y)          x - y = (x ^ y) - 2 (~x & y)
 //
 // These are the forms from which LLVM selects pavgb, uhadd, srhadd, sabd, pmulhw where the machine has them.
+#include <algorithm>
+
 #include <ashlar/ir/numeric.h>
 
 #include "ir/expansions/expansions.h"
@@ -14,10 +16,10 @@
 
 namespace ashlar::ir::expansion {
 
-// Unsigned: a sum that became smaller, a difference of less and more. Signed: the result's sign is not that of x, though y (or
-// -y) has it; then the end of the range on x's side.
 namespace {
 
+// Unsigned: a sum that became smaller, a difference of less and more. Signed: the result's sign is not that of x, though y (or
+// -y) has it; then the end of the range on x's side.
 Expr saturated(const Applied& a, bool adds) {
   const Term x = first(a), y = second(a), r = adds ? x + y : x - y;
   if (a.type.is_unsigned()) return adds ? select(r < x, x.number(-1), r).e : select(x < y, x.number(0), r).e;
@@ -104,11 +106,23 @@ Expr mul_high_rounding(const Applied& a) {
   return turned(a, ((high << 1) | (low >> 63)).as(t)).e;
 }
 
+namespace {
+
+// What an amount may be, of which all beyond bits + 1 do the same. Negative ones are read as unsigned: nothing is known then.
+std::optional<Interval> known_amount(const Applied& a) {
+  const auto& v = a.values[1];
+  if (!v || v->low < 0) return std::nullopt;
+  const std::int64_t most = a.type.bits + 1;
+  return Interval{std::min(v->low, most), std::min(v->high, most)};
+}
+
+}  // namespace
+
 // All but the last step, then that one: (r >> 1) + (r & 1), which does not overflow.
 Expr rounding_shr(const Applied& a) {
   const Type natural = without_sign(a.type);
   const Term x = first(a);
-  const auto& known = a.values[1];
+  const auto known = known_amount(a);
   if (known && known->low == 0 && known->high == 0) return x.e;
   Term by = second(a).bits_as(without_sign(a.args[1].type()));
   if (by.type().bits > a.type.bits) by = min(by, by.number(a.type.bits + 1));  // clamped before it is narrowed

@@ -67,7 +67,8 @@ Expr fma(const Applied& a) {
   const Term p = x.as(f64) * y.as(f64), c = z.as(f64), s = p + c, part = s - p;
   const Term lost = (p - (s - part)) + (c - part);
   const Term bits = s.bits_as(i64), zero = lost.real(lost.type(), 0);
-  const Term inexact = either(lost<zero, lost> zero);  // false for the NaN that infinities leave
+  const Term below = lost<zero, above = lost> zero;
+  const Term inexact = either(below, above);  // false for the NaN that infinities leave
   // towards what was lost: away from zero when it has the sign of the sum
   const Term same_sign = test(Op::ge, bits ^ lost.bits_as(i64), bits.number(0));
   const Term odd = bits + select(same_sign, bits.number(1), bits.number(-1));

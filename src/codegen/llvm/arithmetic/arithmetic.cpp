@@ -13,13 +13,13 @@ namespace ashlar::codegen {
 using ir::Op;
 using llvm::Value;
 
-Arithmetic::Arithmetic(llvm::IRBuilder<>& builder, const Target& target, bool native)
+Arithmetic::Arithmetic(llvm::IRBuilder<>& builder, const Target& target, bool device)
     : b_(builder),
       target_(target),
-      host_(!native),
-      fuses_doubles_(native || target.offers("fma64")),
-      soft_doubles_(!native && target.architecture() == Architecture::thumb && !target.has("fp64")),
-      apart_(!native && (target.architecture() == Architecture::arm || target.architecture() == Architecture::thumb) &&
+      host_(!device),
+      fuses_doubles_(device || target.offers("fma64")),
+      soft_doubles_(!device && target.architecture() == Architecture::thumb && !target.has("fp64")),
+      apart_(!device && (target.architecture() == Architecture::arm || target.architecture() == Architecture::thumb) &&
              !target.flushes_subnormals()) {}
 
 llvm::Type* Arithmetic::lane_type(Type t, bool memory) const {

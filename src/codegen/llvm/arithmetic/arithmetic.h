@@ -21,8 +21,8 @@ namespace ashlar::codegen {
 
 class Arithmetic {
  public:
-  // native: the machine rounds, fuses and converts halves by instructions, whatever the target's features say
-  Arithmetic(llvm::IRBuilder<>& builder, const Target& target, bool native = false);
+  // device: which has f64 and its fma by instructions, and keeps subnormal numbers, whatever the target's features say
+  Arithmetic(llvm::IRBuilder<>& builder, const Target& target, bool device = false);
 
   static llvm::ElementCount count(Type t) { return llvm::ElementCount::get(t.lanes, t.scalable); }
   llvm::Type* type(Type) const;                       // in a register

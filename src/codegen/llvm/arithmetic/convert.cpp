@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Conversions between types, the narrow floats included.
+// Conversions that LLVM has: of f16 and bf16 where the machine has them; others of narrow floats were spelled
+// (codegen/legalise.h).
 #include <cmath>
 
 #include <llvm/IR/Intrinsics.h>
@@ -48,14 +49,14 @@ Value* Arithmetic::clamped_to_integer(Type to, Type from, Value* x) {
 
 // f32 to f16, and to bf16, of which there is one NaN.
 Value* Arithmetic::narrowed(Type t, Value* x) {
+  // LLVM looks through two roundings for a sign, and would call a function for the two in one.
+  if (host_ && llvm::isa<llvm::FPTruncInst>(x)) x = intrinsic(llvm::Intrinsic::arithmetic_fence, {x});
   if (t.code == Type::Code::bfloat) {
     const Type word = ir::like(u32, t);
     Value* rounded = b_.CreateBitCast(b_.CreateFPTrunc(x, vector_of(b_.getBFloatTy(), t)), type(t));
     Value* sign = b_.CreateAnd(b_.CreateLShr(bits_of(ir::like(f32, t), x), integer(word, 16)), integer(word, 0x8000));
     return b_.CreateSelect(b_.CreateFCmpUNO(x, x), b_.CreateTrunc(b_.CreateOr(sign, integer(word, 0x7FC0)), type(t)), rounded);
   }
-  // LLVM looks through two roundings for a sign, and would call a function for the two in one.
-  if (host_ && llvm::isa<llvm::FPTruncInst>(x)) x = intrinsic(llvm::Intrinsic::arithmetic_fence, {x});
   return b_.CreateBitCast(b_.CreateFPTrunc(x, vector_of(b_.getHalfTy(), t)), type(t));
 }
 

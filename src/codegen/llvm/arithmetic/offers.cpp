@@ -29,12 +29,12 @@ bool of_floats(Type t, Type) { return t.is_float(); }
 // What the machine rounds, fuses and converts by instructions; a device all of it.
 void offer_floats(std::vector<Offer>& all, const Target& target, bool device) {
   for (const Op op : {Op::isnan, Op::isinf, Op::copysign}) all.push_back({op});
-  // LLVM has no code for a minimum of f64 on 32-bit ARM, and takes NEON's for one f32, which flushes.
-  const bool flushes = is_arm(target) && !target.flushes_subnormals(), no_f64 = is_arm(target);
+  // LLVM has no code for a minimum of f64 on 32-bit ARM, and takes NEON's for one f32, which flushes subnormals: not where they
+  // must be kept.
+  const bool keeps = is_arm(target) && !target.flushes_subnormals(), no_f64 = is_arm(target);
   for (const Op op : {Op::min, Op::max})
-    all.push_back({op, [=](Type t, Type) {
-                     return !t.is_bool() && (device || !t.is_float() || !(flushes || (no_f64 && t.bits == 64)));
-                   }});
+    all.push_back(
+        {op, [=](Type t, Type) { return !t.is_bool() && (device || !t.is_float() || !(keeps || (no_f64 && t.bits == 64))); }});
   if (device || target.offers("round"))
     for (const Op op : {Op::floor, Op::ceil, Op::round, Op::trunc}) all.push_back({op, of_floats});
   const bool fuses = device || target.offers("fma");

@@ -1,0 +1,19 @@
+// Names and bodies of the functions that a file of C has for operators of integers.
+#include "codegen/c/helpers.h"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include <ashlar/ir/refusal.h>
+
+using namespace ashlar;
+
+TEST_CASE("no operator of floats is a helper function of integers") {
+  codegen::c::Helpers helpers;
+  for (const ir::Op op : {ir::Op::min, ir::Op::max, ir::Op::add}) {
+    CHECK_THROWS_AS(helpers.binary(op, f32), InternalError);
+    CHECK(helpers.binary(op, i32) == std::string(ir::op_name(op)) + "_i32");
+  }
+  CHECK_THROWS_AS(helpers.atomic(ir::Op::min, f32), InternalError);
+}
