@@ -300,6 +300,16 @@ TEST_CASE("division by constants") {
     }
 }
 
+TEST_CASE("shifts by numbers of a wider type") {
+  for (const Target& target : targets({"x86-64-v3"}))
+    for (Type t : {i8, u8, i16, u16, i32, u32}) {
+      std::vector<Case> cases;
+      for (std::int64_t by : {0, 1, 3, t.bits - 1, t.bits + 0, t.bits + 1, 256, 257, 65537, -1, -255})
+        for (Op op : {Op::shl, Op::shr, Op::rounding_shr}) cases.push_back({op, t, {edges(t)}, ir::int_const(i32, by)});
+      compare(target, cases);
+    }
+}
+
 TEST_CASE("bool operators") {
   for (const Target& target : targets(kLevels)) {
     std::vector<Case> cases;

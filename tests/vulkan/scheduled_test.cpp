@@ -295,6 +295,22 @@ TEST_CASE("constants are data of the shader, and numbers where the index is know
     }
 }
 
+TEST_CASE("amounts of a shift that a constant bounds") {
+  NEEDS_DEVICE;
+  for (const Type t : {i32, u8}) {
+    const lang::DefinitionScope scope;
+    const Tensor x = lang::make_input("x", t, {64}), y = lang::make_output("y", t, {64});
+    const Tensor amounts = constant("amounts", t, {4}, std::vector<int>{1, 2, 4, 3});
+    const Tensor z = compute("z", {64}, [&](Var i) { return rounding_shr(x(i), amounts(i % 4)); });
+    lang::bind(y, z);
+    const lang::Built built = lang::build_program("shifts", {x, y});
+    Schedule s(built, Target::parse("vulkan"));
+    auto [o, i] = s[z].split(s[z].spatial<1>()[0], 32);
+    s[z].bind(o, gpu::block_x).bind(i, gpu::thread_x);
+    agree(lowered(s), built.program, {{}});
+  }
+}
+
 TEST_CASE("numbers extended to 64 bits against constants (fuzz seeds 7105, 8108)") {
   // Mesa 22.3 narrows such a comparison itself, and gets it wrong; also where it finds the extension behind x * 1.
   NEEDS_DEVICE;
