@@ -18,7 +18,7 @@ CASES = {
     "gelu_tail": "gelu",  # other forms of it; names of their own so that an epilogue can name them
     "gelu_tanh": "gelu",
 }
-FUNCTION = re.compile(r"^[\w:]+(?:<[^>]*>)? (\w+)\(")
+FUNCTION = re.compile(r"^(?:inline )?[\w:]+(?:<[^>]*>)? (\w+)\(")
 ROW = re.compile(r"^ASHLAR_OPS_\w+\((\w+)")
 LISTED = re.compile(r"^  (\w+) +\S")
 

@@ -259,6 +259,7 @@ TEST_CASE("an intrinsic of a user's: its own text, its operands in it") {
     const Id r = b.registers("r", f32, 1), s = b.registers("s", f32, 1);
     ir::Intrinsic f = ir::shuffle_xor(f32);
     f.name = "bits_swapped";
+    f.device = ir::DeviceOp::none;
     if (!text.empty()) f.emit["ptx"] = text;
     const ir::Intrinsic& own = b.intrinsic(f);
     b.launch(num(1), 32, 0, [&](const Expr&, const Expr& thread) {

@@ -25,7 +25,7 @@ struct Entry {
   std::string name;  // unique in the module
   const ir::Launch* launch = nullptr;
   std::vector<LaunchParameter> parameters;
-  std::vector<const ir::TensorMap*> maps;
+  std::vector<ir::TensorMap> maps;
   std::int64_t shared_bytes = 0;
   std::int64_t cluster[3] = {1, 1, 1};
 };

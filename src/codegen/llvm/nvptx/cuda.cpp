@@ -58,7 +58,7 @@ Constant* module_data(Unit& unit) {
   std::vector<Constant*> rows;
   for (const ptx::Entry& e : code.entries) {
     std::vector<Constant*> maps;
-    for (const ir::TensorMap* m : e.maps) maps.push_back(map_row(r, *m));
+    for (const ir::TensorMap& m : e.maps) maps.push_back(map_row(r, m));
     if (e.parameters.size() > ASHLAR_ABI1_CUDA_MAX_PARAMETERS || e.maps.size() > ASHLAR_ABI1_CUDA_MAX_MAPS)
       refuse("cuda",
              "a launch of at most " + std::to_string(ASHLAR_ABI1_CUDA_MAX_PARAMETERS) + " parameters and " +
@@ -115,7 +115,7 @@ void Emitter::launch_cuda(const ir::KStmt& s) {
   const ptx::Entry& entry = unit.ptx->entries.at(number);
   auto* word = b.getInt64Ty();
   std::size_t count = entry.parameters.size();
-  for (const ir::TensorMap* m : entry.maps) count += 2 * m->box.size();
+  for (const ir::TensorMap& m : entry.maps) count += 2 * m.box.size();
   llvm::AllocaInst* grid = local(llvm::ArrayType::get(word, 3), llvm::Align(8), "grid");
   llvm::AllocaInst* parameters =
       local(llvm::ArrayType::get(word, std::max<std::size_t>(count, 1)), llvm::Align(8), "parameters");
@@ -129,11 +129,11 @@ void Emitter::launch_cuda(const ir::KStmt& s) {
     store_field(b, v, parameters, at);
     at += 8;
   };
-  for (const ir::TensorMap* m : entry.maps) {
-    put(b.CreatePtrToInt(base_of(m->buffer), word));
-    for (const Expr& e : m->extents) put(expr(e));
-    for (std::size_t d = 0; d + 1 < m->strides.size(); ++d)
-      put(b.CreateMul(expr(m->strides[d]), b.getInt64(static_cast<std::uint64_t>(m->type.bytes()))));
+  for (const ir::TensorMap& m : entry.maps) {
+    put(b.CreatePtrToInt(base_of(m.buffer), word));
+    for (const Expr& e : m.extents) put(expr(e));
+    for (std::size_t d = 0; d + 1 < m.strides.size(); ++d)
+      put(b.CreateMul(expr(m.strides[d]), b.getInt64(static_cast<std::uint64_t>(m.type.bytes()))));
   }
   const auto run = runtime_function(unit, "ashlar_abi1_cuda_run", {b.getPtrTy(), b.getInt32Ty(), b.getPtrTy(), b.getPtrTy()});
   b.CreateCall(run, {device_call, b.getInt32(static_cast<std::uint32_t>(number)), grid, parameters});

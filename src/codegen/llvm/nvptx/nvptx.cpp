@@ -75,7 +75,7 @@ class Translator {
     e.register_budget = starting_registers(s, unit_.target);
     for (unsigned n = 0; n < entry.parameters.size(); ++n) bind(e, entry.parameters[n], f->getArg(n));
     for (unsigned n = 0; n < entry.maps.size(); ++n)
-      e.bind_buffer(entry.maps[n]->id, f->getArg(static_cast<unsigned>(entry.parameters.size()) + n));
+      e.bind_buffer(entry.maps[n].id, f->getArg(static_cast<unsigned>(entry.parameters.size()) + n));
     numbers(e, l);
     entry.shared_bytes = shared_memory(e, s);
     e.allocate_stack(s.body);
@@ -84,7 +84,7 @@ class Translator {
     return entry;
   }
 
-  std::vector<const ir::TensorMap*> maps_of(const std::vector<ir::KStmt>& list) const {
+  std::vector<ir::TensorMap> maps_of(const std::vector<ir::KStmt>& list) const {
     std::set<ir::Id> ids;
     const std::function<void(const std::vector<ir::KStmt>&)> find = [&](const std::vector<ir::KStmt>& statements) {
       for (const ir::KStmt& s : statements) {
@@ -96,8 +96,8 @@ class Translator {
       }
     };
     find(list);
-    std::vector<const ir::TensorMap*> maps;
-    for (ir::Id id : ids) maps.push_back(&k_.tensor_maps.at(id));
+    std::vector<ir::TensorMap> maps;
+    for (ir::Id id : ids) maps.push_back(k_.tensor_maps.at(id));
     return maps;
   }
 
