@@ -132,12 +132,14 @@ bool applies_somewhere(const Rule& rule, const Assignment& variables, std::size_
       if (attempt(ir::index(n), nothing)) return true;
     return false;
   }
+  const Expr shared = ir::var(999, "s");  // what several variables stand for
   const Expr free = ir::var(own, name), bit = ir::var(own + 1, name), digit = ir::var(own + 2, name);
   const auto within = [](const Expr& e, std::int64_t end) {
     return [=](Facts& f) { f.assume(ir::le(ir::index(0), e)), f.assume(ir::lt(e, ir::index(end))); };
   };
-  return attempt(free, nothing) || attempt(bit, within(bit, 2)) || attempt(digit, within(digit, 64)) ||
-         attempt(free, [&](Facts& f) { f.assume(ir::lt(ir::index(0), free)); }) ||
+  return attempt(free, [&](Facts& f) { f.multiple(own, 4); }) || attempt(ir::mul(shared, ir::index(3)), nothing) ||
+         attempt(shared, nothing) || attempt(free, nothing) || attempt(bit, within(bit, 2)) ||
+         attempt(digit, within(digit, 64)) || attempt(free, [&](Facts& f) { f.assume(ir::lt(ir::index(0), free)); }) ||
          attempt(ir::mul(digit, ir::index(4)), within(digit, 64)) || attempt(ir::add(digit, ir::index(4)), within(digit, 2));
 }
 

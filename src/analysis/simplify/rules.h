@@ -33,8 +33,8 @@ struct Rule {
   Expr pattern, replacement;
   Expr condition;  // empty: always
   Suggest suggest = Suggest::none;
-  // Documentation: what the linear form carries out (linear.cpp, simplify.cpp: sums, comparisons, minima and maxima), never
-  // matched. It stands here so that its algebra is tested like the others'.
+  // Documentation, never matched: what the linear form carries out (linear.cpp, simplify.cpp: sums, comparisons, minima and
+  // maxima), or the builders of ir fold. It stands here so that its algebra is tested like the others'.
   bool carried_out_by_form = false;
 };
 
