@@ -58,10 +58,9 @@ def main():
         if name.startswith(SHIPPED):
             if not lines or LICENSE not in lines[0]:
                 offences.append(f"{name}:1: expected {LICENSE}")
-            lines = lines[1:]
         if len(lines) > MOST_LINES and name.endswith((".h", ".c", ".cpp")):
             offences.append(f"{name}: {len(lines)} lines, expected at most {MOST_LINES}: it holds two ideas")
-        for number, line in enumerate(lines, 2 if name.startswith(SHIPPED) else 1):
+        for number, line in enumerate(lines, 1):
             if MACHINE_PATH.search(line):
                 offences.append(f"{name}:{number}: a path of one machine: {line.strip()}")
             if UNFINISHED.search(line):

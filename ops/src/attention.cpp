@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <ashlar/ops/attention.h>
 
+#include <limits>
+
 namespace ashlar::ops {
 
 namespace {

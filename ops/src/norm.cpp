@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <ashlar/ops/norm.h>
 
+#include <limits>
+
 namespace ashlar::ops {
 
 Softmax softmax(const Tensor& x, int axis, Where where) {

@@ -21,12 +21,7 @@ namespace ashlar::interp {
 namespace {
 
 using ir::Stmt;
-using scheduled::BlockCode;
-using scheduled::CallCode;
-using scheduled::Code;
-using scheduled::Guard;
-using scheduled::Place;
-using scheduled::StageCode;
+using namespace scheduled;
 
 class Scheduled final : public Memory {
  public:

@@ -1,5 +1,5 @@
 #pragma once
-// A product on a fictional accelerator, as api/uses/i_accelerator.cpp has it: two scratchpads, a copy, and a 16x16x16 engine.
+// A product on a fictional accelerator, as in tests/uses/i_accelerator.cpp: two scratchpads, a copy, and a 16x16x16 engine.
 #include "programs.h"
 
 namespace ashlar::test {

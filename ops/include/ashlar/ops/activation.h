@@ -5,7 +5,6 @@
 // NaN gives a NaN.
 //
 //   Tensor y = ops::gelu(ops::dense(x, w, b), ops::Gelu::tanh);
-#include <limits>
 #include <ashlar/ops/common.h>
 
 namespace ashlar::ops {

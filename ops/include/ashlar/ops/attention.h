@@ -10,7 +10,6 @@
 //
 // Floating-point types. Scores, exponentials and sums are in accumulator(type). A query that sees no key gives 0 (PyTorch gives
 // NaN), and reads nothing of k and v.
-#include <limits>
 #include <ashlar/ops/common.h>
 
 namespace ashlar::ops {

@@ -6,7 +6,6 @@
 //   auto y = ops::layer_norm(x, gamma, beta, 1e-5);       s[y.mean]..., y.result
 //
 // A row of softmax gives NaN if it contains plus infinity or NaN, or nothing but minus infinity, as in PyTorch.
-#include <limits>
 #include <ashlar/ops/reduce.h>
 
 namespace ashlar::ops {
