@@ -35,17 +35,20 @@ std::size_t size_of(const ir::Program& p) {
 std::size_t size_of(const std::vector<ir::KStmt>& body) {
   std::size_t n = 0;
   for (const ir::KStmt& s : body) {
-    n += 1 + size_of(s.body) + size_of(s.otherwise);
-    for (const Expr* e : {&s.value, &s.address, &s.mask, &s.begin, &s.extent})
-      if (!e->empty()) n += ir::node_count(*e);
+    ++n;
+    for_each_expr(s, [&](const Expr& e) { n += ir::node_count(e); });
+    for (const auto* part : s.bodies()) n += size_of(*part);
   }
   return n;
 }
 
 std::int64_t syncs(const std::vector<ir::KStmt>& body, ir::Sync::Kind kind) {
   std::int64_t n = 0;
-  for (const ir::KStmt& s : body)
-    n += (s.kind == ir::KStmt::Kind::sync && s.sync->kind == kind) + syncs(s.body, kind) + syncs(s.otherwise, kind);
+  for (const ir::KStmt& s : body) {
+    const auto* sync = s.as<ir::KSync>();
+    n += sync && sync->kind == kind;
+    for (const auto* part : s.bodies()) n += syncs(*part, kind);
+  }
   return n;
 }
 

@@ -51,10 +51,8 @@ Array random_bits(Type t, std::vector<std::int64_t> shape, unsigned seed) {
 
 void expand(std::vector<ir::KStmt>& list) {  // math functions as lowering leaves them
   for (ir::KStmt& s : list) {
-    for (Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask})
-      if (!e->empty()) *e = ir::expand_math(*e);
-    expand(s.body);
-    expand(s.otherwise);
+    for_each_expr(s, [](Expr& e) { e = ir::expand_math(e); });
+    for (auto* part : s.bodies()) expand(*part);
   }
 }
 

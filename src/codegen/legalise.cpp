@@ -26,8 +26,7 @@ class Legal {
   void visit(std::vector<KStmt>& list) {
     for (KStmt& s : list) {
       for_each_expr(s, [&](Expr& e) { e = spelled_(e); });
-      visit(s.body);
-      visit(s.otherwise);
+      for (auto* part : s.bodies()) visit(*part);
     }
   }
 

@@ -23,7 +23,7 @@ namespace ashlar::interp::device {
 
 class DeviceRun final : public Memory {
  public:
-  DeviceRun(const ir::Kernel&, const KStmt& launch, const Slots& host, GlobalMemory&, const Options&);
+  DeviceRun(const ir::Kernel&, const ir::KLaunch&, const Slots& host, GlobalMemory&, const Options&);
   void run();
 
   // Memory
@@ -37,8 +37,8 @@ class DeviceRun final : public Memory {
 
   // ---- device_run.cpp
   std::vector<Code> compile(const std::vector<KStmt>&);
-  void compile_sync(Code&);
-  void compile_call(Code&);
+  void compile_sync(const Sync&, Code&);
+  void compile_call(const ir::KCall&, Code&);
   void add_intrinsic(const ir::Intrinsic&);
   Tape tape(const Expr& e) { return e.empty() ? Tape() : Tape(e, slots_, *this, Select::strict); }
   std::int64_t host_value(const Expr&, std::int64_t otherwise);
@@ -50,8 +50,9 @@ class DeviceRun final : public Memory {
   bool runnable(Thread&);
   void advance(Thread&);
   void end_thread(Thread&);
-  bool collective(Thread&, Code&);  // false: the thread waits
-  void store(Code&);
+  bool next_statement(Thread&, Code&);  // false: the thread waits
+  bool collective(Thread&, Code&);      // false: the thread waits
+  void store(const ir::KStore&, Code&);
   void next(Thread& t) { ++t.stack.back().at, t.state = Thread::State::ready; }
 
   // ---- device_memory.cpp
@@ -122,8 +123,7 @@ class DeviceRun final : public Memory {
   std::uint32_t agent_of(const Operation&, const ir::IntrinsicOperand&, std::uint32_t* clock);
 
   const ir::Kernel& kernel_;
-  const KStmt& stmt_;
-  const ir::Launch& launch_;
+  const ir::KLaunch& launch_;
   GlobalMemory& global_;
   const Options& options_;
   Slots slots_;

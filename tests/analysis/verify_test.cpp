@@ -219,12 +219,7 @@ const std::map<std::string, Break>& program_breaks() {
 constexpr Id in_id = 1, out_id = 2, tmp_id = 3, n_id = 4, i_id = 5, let_id = 6, work_id = 7;
 
 ir::KStmt store(Id buffer, Expr address, Expr value, Expr mask = {}) {
-  ir::KStmt s;
-  s.buffer = buffer;
-  s.address = std::move(address);
-  s.value = std::move(value);
-  s.mask = std::move(mask);
-  return s;
+  return {{}, ir::KStore{buffer, std::move(address), std::move(value), std::move(mask)}};
 }
 
 ir::Kernel kernel() {
@@ -232,6 +227,7 @@ ir::Kernel kernel() {
   ir::Kernel k;
   k.name = "twice";
   k.symbols[n_id].id = n_id;
+  k.next_id = 100;
   const auto buffer = [&](Id id, const char* name, ir::Storage storage, bool written) {
     ir::KBuffer b;
     b.id = id;
@@ -251,32 +247,24 @@ ir::Kernel kernel() {
   const Expr lanes = ir::ramp(first_address, ir::index(1), 8), low = ir::ramp(ir::index(0), ir::index(1), 8);
   const Expr mask = ir::lt(lanes, ir::broadcast(n, 8));
   const Expr value = ir::load(in_id, "in", f32.with_lanes(8), std::vector<Expr>{lanes, mask});
-  ir::KStmt let, loop;
-  let.kind = ir::KStmt::Kind::let;
-  let.var = let_id;
-  let.name = "at";
-  let.value = ir::mul(i, ir::index(8));
+  ir::KLet let{let_id, "at", ir::mul(i, ir::index(8))};
   let.body = {store(tmp_id, low, ir::mul(value, ir::broadcast(ir::float_const(f32, 2), 8))),
               store(out_id, lanes, ir::load(tmp_id, "tmp", f32.with_lanes(8), std::vector<Expr>{low}), mask)};
-  loop.kind = ir::KStmt::Kind::for_;
-  loop.var = i_id;
-  loop.name = "i";
-  loop.begin = ir::index(0);
-  loop.extent = ir::ceil_div(n, ir::index(8));
-  loop.loop_kind = ir::LoopKind::parallel;
-  loop.body = {let};
-  k.body = {loop};
+  ir::KFor loop{i_id, "i", ir::index(0), ir::ceil_div(n, ir::index(8)), ir::LoopKind::parallel};
+  loop.body = {{{}, let}};
+  k.body = {{{}, loop}};
   return k;
 }
 
 using KBreak = std::function<void(ir::Kernel&)>;
 
 const std::map<std::string, KBreak>& kernel_breaks() {
-  const auto let = [](ir::Kernel& k) -> ir::KStmt& { return k.body[0].body[0]; };
-  const auto first_store = [](ir::Kernel& k) -> ir::KStmt& { return k.body[0].body[0].body[0]; };
-  const auto last_store = [](ir::Kernel& k) -> ir::KStmt& { return k.body[0].body[0].body[1]; };
+  const auto loop = [](ir::Kernel& k) -> ir::KFor& { return k.body[0].get<ir::KFor>(); };
+  const auto let = [=](ir::Kernel& k) -> ir::KLet& { return loop(k).body[0].get<ir::KLet>(); };
+  const auto first_store = [=](ir::Kernel& k) -> ir::KStore& { return let(k).body[0].get<ir::KStore>(); };
+  const auto last_store = [=](ir::Kernel& k) -> ir::KStore& { return let(k).body[1].get<ir::KStore>(); };
   static const std::map<std::string, KBreak> table{
-      {"vars.defined", [=](ir::Kernel& k) { k.body.push_back(let(k)); }},  // uses i outside its loop
+      {"vars.defined", [=](ir::Kernel& k) { k.body.push_back({{}, let(k)}); }},  // uses i outside its loop
       {"vars.unique", [=](ir::Kernel& k) { let(k).var = i_id; }},
       {"types.operands",
        [=](ir::Kernel& k) {
@@ -295,36 +283,88 @@ const std::map<std::string, KBreak>& kernel_breaks() {
       {"store.mask", [=](ir::Kernel& k) { last_store(k).mask = ir::boolean(true); }},
       {"store.output", [=](ir::Kernel& k) { last_store(k).buffer = in_id; }},
       {"store.atomic", [=](ir::Kernel& k) { last_store(k).atomic = ir::Op::sub; }},
-      {"loop.bounds", [=](ir::Kernel& k) { k.body[0].extent = ir::int_const(i32, 4); }},
-      {"loop.kinds", [=](ir::Kernel& k) { k.body[0].loop_kind = ir::LoopKind::vectorized; }},
+      {"loop.bounds", [=](ir::Kernel& k) { loop(k).extent = ir::int_const(i32, 4); }},
+      {"loop.kinds", [=](ir::Kernel& k) { loop(k).kind = ir::LoopKind::vectorized; }},
       {"loop.parallel",
        [=](ir::Kernel& k) {
-         ir::KStmt inner = k.body[0];
+         ir::KFor inner = loop(k);
          inner.var = 50;
          inner.body.clear();
-         k.body[0].body.push_back(inner);
+         loop(k).body.push_back({{}, inner});
        }},
       {"branch.scalar",
        [=](ir::Kernel& k) {
-         ir::KStmt branch;
-         branch.kind = ir::KStmt::Kind::if_;
-         branch.value = last_store(k).mask;
-         branch.body = let(k).body;
-         let(k).body = {branch};
+         const ir::KIf branch{last_store(k).mask, let(k).body};
+         let(k).body = {{{}, branch}};
        }},
-      {"prefetch.shape",
-       [=](ir::Kernel& k) {
-         ir::KStmt p;
-         p.kind = ir::KStmt::Kind::prefetch;
-         p.buffer = in_id;
-         p.address = last_store(k).address;
-         let(k).body.push_back(p);
-       }},
+      {"prefetch.shape", [=](ir::Kernel& k) { let(k).body.push_back({{}, ir::KPrefetch{in_id, last_store(k).address}}); }},
       {"storage.elements", [=](ir::Kernel& k) { k.buffers[tmp_id].elements = ir::var(n_id, "N"); }},
       {"storage.offset", [=](ir::Kernel& k) { k.buffers[work_id].offset = {}; }},
       {"storage.constant", [=](ir::Kernel& k) { first_store(k).address = last_store(k).address; }},
   };
   return table;
+}
+
+// What lowering knows, broken; each with the text that says so.
+struct FactBreak {
+  KernelForm form;
+  std::function<void(ir::Kernel&)> change;
+  std::string text;
+};
+std::vector<FactBreak> fact_breaks() {
+  const auto draft = KernelForm::draft, finished = KernelForm::finished;
+  const auto loop = [](ir::Kernel& k) -> ir::KFor& { return k.body[0].get<ir::KFor>(); };
+  const auto let = [=](ir::Kernel& k) -> ir::KLet& { return loop(k).body[0].get<ir::KLet>(); };
+  const auto facts = [](ir::Kernel& k, Id buffer) -> ir::BufferFacts& { return k.buffers.at(buffer).lowering.made(); };
+  const auto combination = [=](ir::Kernel& k) -> ir::Combination& {
+    facts(k, tmp_id).part = ir::PartFacts{ir::float_const(f32, 0), {i_id}};
+    return facts(k, work_id).combination.emplace(ir::Combination{"sum", {}, {tmp_id}, {work_id}, {gpu::thread_x}});
+  };
+  const std::string left = "facts.left: a finished kernel has nothing left of what lowering knew; found: ";
+  const std::string nest = "facts.nest: statements of one nest stand together at the root, and nowhere else; found: ";
+  const std::string ring =
+      "facts.ring: a ring has two copies or more of every buffer that its loads write, each a buffer of the kernel with room "
+      "for "
+      "them; found: loop i";
+  const std::string parts =
+      "facts.parts: a part lies in registers or on the stack, and starts from a value of its type; found: ";
+  const std::string all =
+      "facts.combination: a combination has a part and a result for each component, this buffer the first, and axes of "
+      "threads; "
+      "found: work";
+  return {
+      {finished, [=](ir::Kernel& k) { facts(k, tmp_id); }, left + "tmp"},
+      {finished, [=](ir::Kernel& k) { k.body[0].nest = 9; }, left + "nest 9"},
+      {finished, [=](ir::Kernel& k) { loop(k).ring = ir::Ring{2, {{tmp_id, 4}}, false, {}}; }, left + "the ring of loop i"},
+      {finished, [=](ir::Kernel& k) { let(k).body[0].get<ir::KStore>().group = 9; }, left + "the group of a store to tmp"},
+      {draft,
+       [=](ir::Kernel& k) {
+         const ir::KStmt store = let(k).body[0];
+         k.body[0].nest = 9;
+         for (const Id other : {Id{10}, Id{9}}) k.body.push_back(store), k.body.back().nest = other;
+       },
+       nest + "nest 9 in two places"},
+      {draft, [=](ir::Kernel& k) { loop(k).body[0].nest = 9; }, nest + "nest 9 inside"},
+      {draft, [=](ir::Kernel& k) { loop(k).ring = ir::Ring{1, {{tmp_id, 4}}, false, {}}; }, ring},
+      {draft, [=](ir::Kernel& k) { loop(k).ring = ir::Ring{2, {{tmp_id, 5}}, false, {}}; }, ring},
+      {draft, [=](ir::Kernel& k) { loop(k).ring = ir::Ring{2, {{77, 4}}, false, {}}; }, ring},
+      {draft, [=](ir::Kernel& k) { let(k).body[1].get<ir::KStore>().group = 100; },
+       "facts.group: the group of a store is an id that the kernel has given; found: 100 of a store to out"},
+      {draft, [=](ir::Kernel& k) { facts(k, out_id).points = {i_id}; },
+       "facts.places: a buffer whose points are chosen shares places; found: out"},
+      {draft, [=](ir::Kernel& k) { facts(k, work_id).fragment = true; },
+       "facts.fragment: a fragment lies in registers; found: work"},
+      {draft, [=](ir::Kernel& k) { facts(k, work_id).part = ir::PartFacts{ir::float_const(f32, 0), {}}; }, parts + "work"},
+      {draft, [=](ir::Kernel& k) { facts(k, tmp_id).part = ir::PartFacts{ir::index(0), {}}; }, parts + "tmp"},
+      {draft, [=](ir::Kernel& k) { combination(k).axes.clear(); }, all},
+      {draft, [=](ir::Kernel& k) { combination(k).all = {tmp_id}; }, all},
+      {draft, [=](ir::Kernel& k) { combination(k).part = {out_id}; }, all},
+      {draft, [=](ir::Kernel& k) { facts(k, tmp_id).slots.emplace(ir::index(1), ir::index(0)); },
+       "facts.slots: slots are those of a buffer in shared memory: an index for each index; found: tmp"},
+      {draft, [](ir::Kernel& k) { k.next_id = let_id; },
+       "ids.given: buffers, variables and tensor maps have ids that the kernel has given; found: work of 7, where the next id "
+       "is 6"},
+  };
 }
 
 }  // namespace
@@ -382,12 +422,60 @@ TEST_CASE("a violation names the step that made it, the rule and what broke it")
 TEST_CASE("a finished kernel passes") {
   CHECK_NOTHROW(verify(kernel()));
   ir::Kernel draft = kernel();
-  draft.body[0].loop_kind = ir::LoopKind::unrolled;
+  draft.body[0].get<ir::KFor>().kind = ir::LoopKind::unrolled;
   CHECK_NOTHROW(verify(draft, KernelForm::draft));
 }
 
+TEST_CASE("what lowering knows is checked between passes, and nothing of it is left at the end") {
+  std::set<std::string> broken;
+  for (const FactBreak& b : fact_breaks()) {
+    CAPTURE(b.text);
+    ir::Kernel k = kernel();
+    b.change(k);
+    std::string found;
+    try {
+      verify(k, b.form);
+    } catch (const InternalError& e) { found = e.what(); }
+    CHECK(found == "internal error: " + b.text);
+    broken.insert(b.text.substr(0, b.text.find(':')));
+  }
+  for (const VerifierRule& r : kernel_rules())
+    if (const std::string name = r.name; name.starts_with("facts.") || name.starts_with("ids.")) CHECK(broken.count(name) == 1);
+}
+
+TEST_CASE("good facts pass between passes, and are printed where they are asked for") {
+  ir::Kernel k = kernel();
+  ir::KFor& loop = k.body[0].get<ir::KFor>();
+  k.body[0].nest = 9;
+  loop.ring = ir::Ring{2, {{tmp_id, 4}}, true, {}};
+  loop.body[0].get<ir::KLet>().body[0].get<ir::KStore>().group = 8;
+  ir::BufferFacts& parts = k.buffers.at(tmp_id).lowering.made();
+  parts.part = ir::PartFacts{ir::float_const(f32, 0), {i_id}};
+  parts.fragment = true;
+  ir::BufferFacts& all = k.buffers.at(work_id).lowering.made();
+  all.combination = ir::Combination{"sum", {}, {tmp_id}, {work_id}, {gpu::thread_x}};
+  all.shares_places = all.recurrent = true;
+  all.points = {i_id};
+  CHECK_NOTHROW(verify(k, KernelForm::draft));
+  const std::string text = ir::text_with_facts(k), plain = ir::text(k);
+  for (const char* line : {"registers tmp: f32[8]  (a fragment, parts that start from 0.0, shared out by loops 5)",
+                           "(of a recurrence, points share places, points by loops 5, work from tmp over thread_x)",
+                           "  of nest 9  in a ring of 2, by asynchronous copies: tmp[4]", "  of group 8"}) {
+    CAPTURE(text);
+    CHECK(text.find(line) != std::string::npos);
+    CHECK(plain.find(line) == std::string::npos);
+  }
+  k.body[0].nest = 0, loop.ring.reset(), loop.body[0].get<ir::KLet>().body[0].get<ir::KStore>().group = 0;
+  for (auto& [id, b] : k.buffers) b.lowering.reset();
+  CHECK_NOTHROW(verify(k));
+  CHECK(ir::text_with_facts(k) == plain);
+}
+
 TEST_CASE("every rule for kernels is broken by a kernel made for it, and reported by name") {
+  std::size_t named = 0;
   for (const VerifierRule& r : kernel_rules()) {
+    if (const std::string name = r.name; name.starts_with("facts.") || name.starts_with("ids.")) continue;  // by text, above
+    ++named;
     const auto it = kernel_breaks().find(r.name);
     INFO("rule " << r.name);
     REQUIRE(it != kernel_breaks().end());
@@ -395,5 +483,5 @@ TEST_CASE("every rule for kernels is broken by a kernel made for it, and reporte
     it->second(k);
     CHECK(violated([&] { verify(k); }) == r.name);
   }
-  CHECK(kernel_breaks().size() == kernel_rules().size());
+  CHECK(kernel_breaks().size() == named);
 }

@@ -190,7 +190,7 @@ std::vector<std::vector<Value>> compiled(const Target& target, const std::vector
     part.begin = end;
     end += part.elements;
     const auto width = static_cast<int>(part.width);
-    loops.push_back(ir::var(m.next++, "i"));
+    loops.push_back(ir::var(m.fresh(), "i"));
     const Expr first = ir::mul(loops.back(), ir::index(part.width));
     const Expr at = width == 1 ? first : ir::ramp(first, ir::index(1), width);
     auto& of = operands.emplace_back();

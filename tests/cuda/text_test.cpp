@@ -195,11 +195,8 @@ TEST_CASE("a prefetch asks for a line of the second cache") {
   Builder b("ahead");
   const Id x = b.input("x", f32, {num(64)}), out = b.output("out", f32, {num(64)});
   b.launch(num(1), 32, 0, [&](const Expr&, const Expr& thread) { b.store(out, thread, b.at(x, thread)); });
-  ir::KStmt ahead;
-  ahead.kind = ir::KStmt::Kind::prefetch;
-  ahead.buffer = x;
-  ahead.address = num(32);
-  b.k.body[0].body.insert(b.k.body[0].body.begin(), ahead);
+  auto& body = b.k.body[0].get<ir::KLaunch>().body;
+  body.insert(body.begin(), {{}, ir::KPrefetch{x, num(32)}});
   for (const char* target : {"cuda-sm_80", "cuda-sm_90a", "cuda-sm_100a"})
     CHECK(has(text_of(b.k, target), "prefetch.global.L2"));
 }

@@ -61,7 +61,7 @@ ir::Kernel multiply_add(const std::string& name = "multiply_add") {
   Maker m(name);
   const Expr N = m.symbol("N");
   const ir::Id a = m.tensor("a", f32, {N}), out = m.tensor("out", f32, {N}, true), fused = m.tensor("fused", f32, {N}, true);
-  const Expr i = ir::var(m.next++, "i"), x = m.load(a, i);
+  const Expr i = ir::var(m.fresh(), "i"), x = m.load(a, i);
   m.k.body = {
       kernels::loop(i, N, {kernels::store(out, i, ir::add(ir::mul(x, x), x)), kernels::store(fused, i, ir::fma(x, x, x))})};
   return m.k;
@@ -136,7 +136,7 @@ TEST_CASE("where addresses have 32 bits a file refuses what they do not count, a
 TEST_CASE("names of the user's that C or the file has are changed, and stay apart") {
   Maker m("names");
   const ir::Id x = m.tensor("int", i32, {ir::index(4)}), y = m.tensor("add_i32", i32, {ir::index(4)}, true);
-  const Expr i = ir::var(m.next++, "lane"), j = ir::var(m.next++, "lane"), n = ir::var(m.next++, "NAN");
+  const Expr i = ir::var(m.fresh(), "lane"), j = ir::var(m.fresh(), "lane"), n = ir::var(m.fresh(), "NAN");
   m.k.body = {kernels::let(
       n, ir::index(1),
       {kernels::loop(i, ir::index(2),

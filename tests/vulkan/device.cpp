@@ -23,31 +23,21 @@ Launching::Launching(kernels::Maker& m, const std::string& name, std::int64_t th
   l.threads = threads;
   l.warp = warp;
   for (int d = 0; d < 3; ++d) {
-    l.block[d] = m.next++;
+    l.block[d] = m.fresh();
     block[d] = ir::var(l.block[d], std::string("b") + "xyz"[d]);
     l.cluster[d] = ir::index(1);
   }
-  l.thread = m.next++;
+  l.thread = m.fresh();
   thread = ir::var(l.thread, "t");
 }
 
 ir::KStmt launch(const Launching& of, std::vector<Expr> grid, std::vector<ir::KStmt> body) {
   ir::Launch l = of.l;
   for (std::size_t d = 0; d < 3; ++d) l.grid[d] = d < grid.size() ? grid[d] : ir::index(1);
-  ir::KStmt s;
-  s.kind = ir::KStmt::Kind::launch;
-  s.name = l.name;
-  s.launch = std::make_shared<const ir::Launch>(std::move(l));
-  s.body = std::move(body);
-  return s;
+  return {{}, ir::KLaunch{std::move(l), std::move(body)}};
 }
 
-ir::KStmt barrier() {
-  ir::KStmt s;
-  s.kind = ir::KStmt::Kind::sync;
-  s.sync = std::make_shared<const ir::Sync>();
-  return s;
-}
+ir::KStmt barrier() { return {{}, ir::KSync{}}; }
 
 // ---- a device with the validation layer ----------------------------------------------------------------------------
 namespace {

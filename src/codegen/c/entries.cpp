@@ -243,17 +243,16 @@ std::string prototypes(const File& file, bool hosted) {
 // The first statement whose vectors have a length that only the machine knows.
 const ir::KStmt* scalable(const std::vector<ir::KStmt>& list) {
   for (const ir::KStmt& s : list) {
-    for (const Expr* e : {&s.begin, &s.extent, &s.value, &s.address, &s.mask}) {
-      bool any = false;
-      if (!e->empty())
-        ir::walk(*e, [&](const Expr& x) {
-          any = any || x.type().scalable || (ir::is(x, ir::Op::var) && x.node()->id == ir::vscale_id);
-          return !any;
-        });
-      if (any) return &s;
-    }
-    if (const ir::KStmt* inside = scalable(s.body)) return inside;
-    if (const ir::KStmt* inside = scalable(s.otherwise)) return inside;
+    bool any = false;
+    for_each_expr(s, [&](const Expr& e) {
+      ir::walk(e, [&](const Expr& x) {
+        any = any || x.type().scalable || (ir::is(x, ir::Op::var) && x.node()->id == ir::vscale_id);
+        return !any;
+      });
+    });
+    if (any) return &s;
+    for (const auto* part : s.bodies())
+      if (const ir::KStmt* inside = scalable(*part)) return inside;
   }
   return nullptr;
 }

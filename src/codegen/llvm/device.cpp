@@ -15,25 +15,23 @@ using llvm::Value;
 namespace {
 
 void check_statements(const Unit& unit, const std::vector<ir::KStmt>& list) {
-  using Kind = ir::KStmt::Kind;
   for (const ir::KStmt& s : list) {
-    if (s.kind == Kind::launch || s.kind == Kind::prefetch) continue;
+    if (s.is<ir::KLaunch>() || s.is<ir::KPrefetch>()) continue;
     auto refused = [&](const std::string& found) {
       refuse(unit.is_cuda() ? "cuda" : "vulkan",
              "only launches, and loops, conditions and lets around them, on the host's side of kernel `" + unit.kernel.name +
                  "`: its tensors lie in the device's memory",
              found, s.where);
     };
-    if (s.kind == Kind::store) refused("a store to `" + unit.kernel.buffers.at(s.buffer).name + "` outside a launch");
-    for (const Expr* e : {&s.begin, &s.extent, &s.value})
-      if (!e->empty())
-        ir::walk(*e, [&](const Expr& x) {
-          if (ir::is(x, ir::Op::load))
-            refused("a read of `" + unit.kernel.buffers.at(x.node()->id).name + "` outside a launch");
-          return true;
-        });
-    check_statements(unit, s.body);
-    check_statements(unit, s.otherwise);
+    if (const auto* store = s.as<ir::KStore>())
+      refused("a store to `" + unit.kernel.buffers.at(store->buffer).name + "` outside a launch");
+    for_each_expr(s, [&](const Expr& e) {
+      ir::walk(e, [&](const Expr& x) {
+        if (ir::is(x, ir::Op::load)) refused("a read of `" + unit.kernel.buffers.at(x.node()->id).name + "` outside a launch");
+        return true;
+      });
+    });
+    for (const auto* part : s.bodies()) check_statements(unit, *part);
   }
 }
 

@@ -68,8 +68,7 @@ Value* Emitter::call_function(const Expr& x) {
   return result;
 }
 
-void Emitter::call_of_region(const ir::KStmt& s) {
-  const ir::Call& call = *s.call;
+void Emitter::call_of_region(const ir::KCall& call, Where where) {
   const ir::Function& f = ir::function(call.function);
   auto* word = b.getInt64Ty();
   const auto list = [&](const std::vector<Expr>& values, const char* name) -> Value* {
@@ -101,7 +100,7 @@ void Emitter::call_of_region(const ir::KStmt& s) {
     field(TensorField::byte_offset, b.getInt64(0));
   }
   auto* type = llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy(), b.getPtrTy()}, false);
-  Value* rc = b.CreateCall(declared(*this, f, type, s.where), {regions, first});
+  Value* rc = b.CreateCall(declared(*this, f, type, where), {regions, first});
   llvm::BasicBlock *failed = block("failed"), *done = block("done");
   b.CreateCondBr(b.CreateICmpEQ(rc, b.getInt32(0)), done, failed);
   b.SetInsertPoint(failed);

@@ -85,7 +85,7 @@ Value* end_vulkan_call(Emitter& e) {
   return e.b.CreateCall(runtime_function(e.unit, "ashlar_abi1_vulkan_end", {e.b.getPtrTy()}), {e.device_call});
 }
 
-void Emitter::launch_vulkan(const ir::KStmt& s) {
+void Emitter::launch_vulkan(const ir::KLaunch& s) {
   // entries stand in the order of the launches; a host body is emitted once, in that order
   const std::size_t number = launches_++;
   const spirv::Entry& entry = unit.shaders[0]->entries.at(number);
@@ -94,7 +94,7 @@ void Emitter::launch_vulkan(const ir::KStmt& s) {
   const std::size_t count = std::max<std::size_t>(entry.parameters.size(), 1);
   llvm::AllocaInst* parameters = local(llvm::ArrayType::get(word, count), llvm::Align(8), "parameters");
   for (std::size_t d = 0; d < 3; ++d) {
-    const Expr& blocks = s.launch->grid[d];
+    const Expr& blocks = s.grid[d];
     store_field(b, blocks.empty() ? static_cast<Value*>(b.getInt64(1)) : expr(blocks), grid, 8 * d);
   }
   store_parameters(*this, entry.parameters, parameters);

@@ -68,8 +68,8 @@ class Emitter {
   const Place& place_of(ir::Id) const;
   Value load(const Expr&);
   Value load_at(ir::Id buffer, Type, const Expr& address, const Expr& mask);
-  void store(const ir::KStmt&);
-  void update(const ir::KStmt&);  // an atomic store
+  void store(const ir::KStore&);
+  void update(const ir::KStore&);  // an atomic store
   void store_at(ir::Id buffer, const Expr& address, const Value&, const Expr& mask);
   Piece load_piece(const Place&, Type, Piece index, std::int64_t align);
   Piece load_half(const Place&, Type, Piece index);
@@ -84,6 +84,8 @@ class Emitter {
 
   // ---- statements (statements.cpp)
   void statement(const ir::KStmt&);
+  void for_loop(const ir::KFor&);
+  void let(const ir::KLet&);
   void synchronise(const ir::Sync&);
   void call(const ir::Call&);
 

@@ -173,7 +173,7 @@ Value Emitter::load_at(ir::Id buffer, Type t, const Expr& address, const Expr& m
 }
 
 // ---- stores ----------------------------------------------------------------------------------------------------------
-void Emitter::store(const ir::KStmt& s) {
+void Emitter::store(const ir::KStore& s) {
   memo_.clear();
   kept_.clear();
   if (s.atomic) return update(s);
@@ -207,7 +207,7 @@ spv::Op operation(ir::Op op, Type t) {
 }  // namespace
 
 // Relaxed: barriers and the ends of launches order what is updated with what is read.
-void Emitter::update(const ir::KStmt& s) {
+void Emitter::update(const ir::KStore& s) {
   const Place& p = place_of(s.buffer);
   const Value v = emit(s.value), indices = emit(s.address);
   Value condition;

@@ -90,7 +90,7 @@ std::vector<KStmt> Flattener::block(const Stmt& s) {
   Statements first;  // what threads do together stands under no condition
   if (parts && s.piece == Stmt::Piece::begin) {
     const Expr at = place_of_part(*parts);
-    for (Id part : parts->part) first.push_back(store_stmt(part, at, draft_.parts.at(part), s.where));
+    for (Id part : parts->part) first.push_back(store_stmt(part, at, kernel_.buffers.at(part).facts().part->start, s.where));
     return first;
   }
   if (parts && s.piece == Stmt::Piece::combine) {
@@ -117,11 +117,11 @@ std::vector<KStmt> Flattener::stores(const Stmt& s, const Stmt& in, const ir::St
   const std::vector<Expr> index = ir::stored_at(stage, s.piece);
   if (stage.scatters() || stage.atomic)  // steps of several threads may choose one place
     for (Id buffer : stage.buffers) {
-      const Id stored = place_of(buffer).kbuffer;
-      draft_.mapped.insert(stored);
+      ir::BufferFacts& stored = lowering_of(kernel_, place_of(buffer).kbuffer);
+      stored.shares_places = true;
       for (const ir::Root& r : in.roots)
         if (p_.axis(r.axis).reduce)
-          for (Id leaf : ir::leaves_of(p_, r.axis)) draft_.points[stored].insert(leaf);
+          for (Id leaf : ir::leaves_of(p_, r.axis)) stored.points.insert(leaf);
     }
   auto lowered_all = [&](const std::vector<Expr>& list) {
     std::vector<Expr> result;
@@ -136,9 +136,9 @@ std::vector<KStmt> Flattener::stores(const Stmt& s, const Stmt& in, const ir::St
   if (!stage.is_reduction()) return store_all(s, stage, index, lowered_all(stage.values), expressions);
   if (s.piece == Stmt::Piece::init) return store_all(s, stage, index, lowered_all(stage.inits), expressions);
   if (parts && s.piece == Stmt::Piece::combine) {
-    const Combining& all = draft_.combining.at(parts->all.front());
+    const ir::Combination& all = *kernel_.buffers.at(parts->all.front()).facts().combination;
     return store_all(s, stage, index,
-                     ir::combine(all.stage.reducer, s.first_stores ? lowered_all(stage.inits) : accumulators(),
+                     ir::combine(all.reducer, s.first_stores ? lowered_all(stage.inits) : accumulators(),
                                  load_parts(parts->all, place_of_part(*parts), s.where)),
                      expressions);
   }
@@ -152,7 +152,7 @@ std::vector<KStmt> Flattener::stores(const Stmt& s, const Stmt& in, const ir::St
   }
   if (stage.atomic && steps_at_once(stage)) {
     Statements out = store_all(s, stage, index, terms, expressions);
-    for (KStmt& k : out) k.atomic = analysis::atomic_operator(stage);
+    for (KStmt& k : out) k.get<ir::KStore>().atomic = analysis::atomic_operator(stage);
     return out;
   }
   if (!s.first_stores) return store_all(s, stage, index, ir::combine(stage.reducer, accumulators(), terms), expressions);
@@ -170,9 +170,7 @@ std::vector<KStmt> Flattener::stores(const Stmt& s, const Stmt& in, const ir::St
   if (is_decided && decided) return start;
   go_on = store_all(s, stage, index, ir::combine(stage.reducer, accumulators(), terms), expressions);
   if (is_decided) return go_on;
-  KStmt out = if_stmt(first, std::move(start), s.where);
-  out.otherwise = std::move(go_on);
-  return {std::move(out)};
+  return {{s.where, ir::KIf{first, std::move(start), std::move(go_on)}}};
 }
 
 // Do several iterations of a reduction loop around run at once? Elsewhere an element is one iteration's own at a time.

@@ -31,8 +31,8 @@ std::vector<KStmt> Flattener::external(const Stmt& nest) {
       some = ir::logic_and(some, ir::gt(expressions.lower(extent.back()), ir::index(0)));
   }
 
-  auto made = std::make_shared<ir::Call>();
-  made->function = stage.values.front().node()->id;
+  ir::KCall made;
+  made.function = stage.values.front().node()->id;
   const auto actual = [&](Id buffer, const std::vector<Expr>& from, const std::vector<Expr>& extents) {
     ir::Call::Actual a;
     a.buffer = place_of(buffer).kbuffer;
@@ -44,7 +44,7 @@ std::vector<KStmt> Flattener::external(const Stmt& nest) {
     }
     for (const Expr& e : from) a.positions.push_back(expressions.lower(e));  // bounds may be elements of tables
     for (const Expr& e : extents) a.extents.push_back(expressions.lower(e));
-    made->actuals.push_back(std::move(a));
+    made.actuals.push_back(std::move(a));
   };
   for (const ir::Needed& n : ir::needed_by(stage.values.front())) {
     std::vector<Expr> from, extents;
@@ -64,12 +64,9 @@ std::vector<KStmt> Flattener::external(const Stmt& nest) {
     actual(n.first.node()->id, from, extents);
   }
   for (Id b : stage.buffers) actual(b, begin, extent);
-  made->results = stage.buffers.size();
+  made.results = stage.buffers.size();
 
-  KStmt k;
-  k.kind = KStmt::Kind::call;
-  k.where = nest.where;
-  k.call = std::move(made);
+  KStmt k{nest.where, std::move(made)};
   Statements out;
   if (std::int64_t always = 0; ir::is_int(some, &always)) {
     if (always) out.push_back(std::move(k));

@@ -33,8 +33,9 @@ class Flattener {
   using Statements = std::vector<ir::KStmt>;
   using Stmt = ir::Stmt;
 
-  Flattener(ir::Program& p, const LowerOptions& options);
-  Draft run();
+  // `launches`: statements at the root say which nest they come from.
+  Flattener(ir::Program& p, const LowerOptions& options, bool launches);
+  ir::Kernel run();
 
  private:
   struct Around {  // a loop around the current statement
@@ -55,7 +56,7 @@ class Flattener {
   // ---- loops (flatten/loop.cpp)
   Statements loop(const Stmt&);
   Statements many(const Stmt&, const ir::Axis&, const Expr& begin, Expr extent);
-  void make_ring(const Stmt&);
+  ir::Ring ring_of(const Stmt&);
   analysis::Interval hull(const Expr&, const analysis::VarRange& over) const;
 
   // ---- reductions over threads (flatten/parts.cpp)
@@ -104,7 +105,8 @@ class Flattener {
 
   ir::Program& p_;
   const LowerOptions& options_;
-  Draft draft_;
+  const bool launches_;
+  ir::Kernel kernel_;
   Facts facts_;
   std::vector<const Stmt*> path_;
   std::vector<Around> around_;

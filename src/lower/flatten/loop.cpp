@@ -10,6 +10,7 @@
 
 namespace ashlar::lower_impl {
 
+using ir::KFor;
 using ir::KStmt;
 using ir::LoopKind;
 using ir::Part;
@@ -111,23 +112,16 @@ std::vector<KStmt> Flattener::many(const Stmt& s, const ir::Axis& axis, const Ex
     ir::is_int(extent, &lane_count_);
   }
   around_.push_back({s.axis, kind});
-  KStmt k;
-  k.kind = KStmt::Kind::for_;
-  k.where = s.where;
-  k.var = s.axis;
-  k.name = axis.name;
-  k.begin = lowered(begin);
-  k.extent = lowered(extent);
-  k.loop_kind = kind;
+  KFor k{s.axis, axis.name, lowered(begin), lowered(extent), kind};
   k.bound_to = s.bound_to;
   k.body = body(s.body);
   around_.pop_back();
-  if (s.pipeline.stages > 0) make_ring(s);
+  if (s.pipeline.stages > 0) k.ring = ring_of(s);
   lane_ = lane;
   lane_begin_ = lane_begin;
   lane_count_ = lane_count;
   Statements out;
-  if (!k.body.empty()) out.push_back(std::move(k));
+  if (!k.body.empty()) out.push_back(for_stmt(std::move(k), s.where));
   return out;
 }
 
@@ -142,8 +136,8 @@ analysis::Interval Flattener::hull(const Expr& e, const analysis::VarRange& over
 }
 
 // A pipelined loop: what its loads store to becomes a ring.
-void Flattener::make_ring(const Stmt& s) {
-  Ring ring;
+ir::Ring Flattener::ring_of(const Stmt& s) {
+  ir::Ring ring;
   ring.stages = s.pipeline.stages;
   ring.async_copy = s.pipeline.async_copy;
   ring.where = s.pipeline.where;
@@ -151,7 +145,7 @@ void Flattener::make_ring(const Stmt& s) {
     if (a.kind != Stmt::Kind::alloc) continue;
     const Id stage = p_.buffer(a.buffer).stage;
     if (std::find(s.pipeline.loads.begin(), s.pipeline.loads.end(), stage) == s.pipeline.loads.end()) continue;
-    ir::KBuffer& b = draft_.kernel.buffers.at(kbuffer_of_.at(a.id));
+    ir::KBuffer& b = kernel_.buffers.at(kbuffer_of_.at(a.id));
     std::int64_t elements = 0;
     if (!ir::is_int(b.elements, &elements)) throw InternalError("shared memory without a constant size");
     const std::int64_t unit = std::max<std::int64_t>(1, 128 / b.type.bytes());  // a copy starts where the buffer may start
@@ -159,7 +153,7 @@ void Flattener::make_ring(const Stmt& s) {
     ring.buffers[b.id] = elements;
     b.elements = ir::index(elements * ring.stages);
   }
-  draft_.rings.emplace(s.axis, std::move(ring));
+  return ring;
 }
 
 }  // namespace ashlar::lower_impl

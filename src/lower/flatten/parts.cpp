@@ -43,25 +43,26 @@ void Flattener::begin_parts(const Stmt& chain, const Stmt& block) {
       list->push_back(b.id);
       b.type = p_.buffer(stage.buffers[c]).type;
       b.name = parts.name + (list == &parts.part ? "_part" : "_all") + (stage.buffers.size() == 1 ? "" : std::to_string(c));
-      draft_.kernel.buffers.emplace(b.id, b);
-      draft_.alloc_lines.emplace(b.id, block.where);
-      if (list == &parts.part) draft_.parts.emplace(b.id, analysis::identity_of(stage.reducer, c, b.type));
+      kernel_.buffers.emplace(b.id, b);
+      ir::BufferFacts& facts = lowering_of(kernel_, b.id);
+      facts.placed = block.where;
+      if (list == &parts.part) facts.part = ir::PartFacts{analysis::identity_of(stage.reducer, c, b.type), {}};
     }
-  Combining combining{stage, parts.part, parts.all, {}};
-  combining.stage.reducer.fused = false;
+  ir::Combination combination{stage.name, stage.reducer, parts.part, parts.all, {}};
+  combination.reducer.fused = false;
   const auto collect = [&](const auto& self, const std::vector<Stmt>& body) -> void {
     for (const Stmt& s : body) {
       if (s.kind == Stmt::Kind::nest) continue;  // a stage computed inside combines what is its own
       if (s.kind == Stmt::Kind::loop && s.combines && s.loop_kind == LoopKind::bound) {
-        for (Id part : parts.part) draft_.reducing[part].insert(s.axis);
-        if (std::find(combining.axes.begin(), combining.axes.end(), s.bound_to) == combining.axes.end())
-          combining.axes.push_back(s.bound_to);
+        for (Id part : parts.part) lowering_of(kernel_, part).part->over.insert(s.axis);
+        if (std::find(combination.axes.begin(), combination.axes.end(), s.bound_to) == combination.axes.end())
+          combination.axes.push_back(s.bound_to);
       }
       self(self, s.body);
     }
   };
   collect(collect, nest().body);
-  draft_.combining.emplace(parts.all.front(), std::move(combining));
+  lowering_of(kernel_, parts.all.front()).combination = std::move(combination);
   parts_[key] = std::move(parts);
 }
 
@@ -85,7 +86,7 @@ Expr Flattener::place_of_part(const Parts& parts) const {
 std::vector<Expr> Flattener::load_parts(const std::vector<Id>& buffers, const Expr& at, Where where) const {
   std::vector<Expr> loads;
   for (Id id : buffers) {
-    const ir::KBuffer& b = draft_.kernel.buffers.at(id);
+    const ir::KBuffer& b = kernel_.buffers.at(id);
     loads.push_back(ir::load(id, b.name, b.type, std::vector<Expr>{at}, where));
   }
   return loads;

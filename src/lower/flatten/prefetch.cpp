@@ -61,18 +61,15 @@ std::vector<KStmt> Flattener::prefetch(const Stmt& s) {
     Body expressions(values, facts_, Expr(), [this](Id buffer) -> const Place& { return place_of(buffer); });
     std::vector<Expr> index;
     for (std::uint32_t d = 0; d < what->count; ++d) index.push_back(what->args[d]);
-    KStmt k;
-    k.kind = KStmt::Kind::prefetch;
-    k.where = s.where;
-    k.buffer = place_of(s.buffer).kbuffer;
-    k.address = expressions.address(s.buffer, index);
+    const Id buffer = place_of(s.buffer).kbuffer;
+    const Expr address = expressions.address(s.buffer, index);
     const std::int64_t size = p_.buffer(s.buffer).type.bytes();
     const bool comes_along = std::any_of(out.begin(), out.end(), [&](const KStmt& other) {
       std::int64_t apart = 0;
-      return ir::is_int(analysis::simplify(ir::sub(k.address, other.address), facts_), &apart) &&
+      return ir::is_int(analysis::simplify(ir::sub(address, other.get<ir::KPrefetch>().address), facts_), &apart) &&
              std::abs(apart) * size < options_.cache_line;
     });
-    if (!comes_along) out.push_back(std::move(k));
+    if (!comes_along) out.push_back({s.where, ir::KPrefetch{buffer, address}});
   }
   return out;
 }

@@ -109,7 +109,7 @@ Value* end_cuda_call(Emitter& e) {
   return e.b.CreateCall(runtime_function(e.unit, "ashlar_abi1_cuda_end", {e.b.getPtrTy()}), {e.device_call});
 }
 
-void Emitter::launch_cuda(const ir::KStmt& s) {
+void Emitter::launch_cuda(const ir::KLaunch& s) {
   // entries stand in the order of the launches; a host body is emitted once, in that order
   const std::size_t number = launches_++;
   const ptx::Entry& entry = unit.ptx->entries.at(number);
@@ -120,7 +120,7 @@ void Emitter::launch_cuda(const ir::KStmt& s) {
   llvm::AllocaInst* parameters =
       local(llvm::ArrayType::get(word, std::max<std::size_t>(count, 1)), llvm::Align(8), "parameters");
   for (std::size_t d = 0; d < 3; ++d) {
-    const Expr& blocks = s.launch->grid[d];
+    const Expr& blocks = s.grid[d];
     store_field(b, blocks.empty() ? static_cast<Value*>(b.getInt64(1)) : expr(blocks), grid, 8 * d);
   }
   store_parameters(*this, entry.parameters, parameters);
