@@ -208,9 +208,8 @@ std::string TestDevice::run(const ir::Kernel& k, std::vector<Bytes>& arguments, 
   const codegen::spirv::Code code[2] = {codegen::spirv::translate(k, options), codegen::spirv::translate(k, emulated)};
   std::vector<ashlar_abi1_vulkan_launch> launches;
   for (const codegen::spirv::Entry& e : code[0].entries)
-    launches.push_back({e.name.c_str(), static_cast<std::uint32_t>(e.launch->threads),
-                        static_cast<std::uint32_t>(e.launch->warp), static_cast<std::uint32_t>(e.shared_bytes),
-                        static_cast<std::uint32_t>(e.parameter_bytes),
+    launches.push_back({e.name.c_str(), static_cast<std::uint32_t>(e.launch.threads), static_cast<std::uint32_t>(e.launch.warp),
+                        static_cast<std::uint32_t>(e.shared_bytes), static_cast<std::uint32_t>(e.parameter_bytes),
                         (e.parameters_in_memory ? std::uint32_t{ASHLAR_VULKAN_PARAMETERS_IN_MEMORY} : 0u) |
                             (e.uses_subgroups ? std::uint32_t{ASHLAR_VULKAN_USES_SUBGROUPS} : 0u),
                         0});
@@ -252,8 +251,8 @@ std::string TestDevice::run(const ir::Kernel& k, std::vector<Bytes>& arguments, 
                                  ? buffers.at(p.id)->address
                                  : static_cast<std::uint64_t>(variables.at(p.id)));
       parameters.push_back(0);
-      const std::int64_t grid[3] = {value_of(e.launch->grid[0], variables), value_of(e.launch->grid[1], variables),
-                                    value_of(e.launch->grid[2], variables)};
+      const std::int64_t grid[3] = {value_of(e.launch.grid[0], variables), value_of(e.launch.grid[1], variables),
+                                    value_of(e.launch.grid[2], variables)};
       if (rc == ASHLAR_OK) rc = ashlar_abi1_vulkan_run(call, l, grid, parameters.data());
     }
     const int ended = ashlar_abi1_vulkan_end(call);

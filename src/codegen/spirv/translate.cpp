@@ -146,7 +146,7 @@ class Translator {
   Entry launch(const ir::KStmt& s) {
     const ir::KLaunch& l = s.get<ir::KLaunch>();
     Entry entry;
-    entry.launch = &l;
+    entry.launch = l;
     entry.name = unique_name(l.name);
     if (l.threads < 1 || l.threads > 1024)
       refuse("vulkan", "a block of 1 to 1024 threads", std::to_string(l.threads) + " in launch `" + l.name + "`", s.where);

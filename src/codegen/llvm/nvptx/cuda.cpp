@@ -65,7 +65,7 @@ Constant* module_data(Unit& unit) {
                  std::to_string(ASHLAR_ABI1_CUDA_MAX_MAPS) + " tensor maps",
              "launch `" + e.name + "`", Where{});
     rows.push_back(
-        r.of({unit.text(e.name), maps.empty() ? r.null() : r.global(r.array(maps), ".maps"), r.i32c(e.launch->threads),
+        r.of({unit.text(e.name), maps.empty() ? r.null() : r.global(r.array(maps), ".maps"), r.i32c(e.launch.threads),
               r.i32c(e.shared_bytes), r.i32c(e.parameters.size()), r.i32c(e.maps.size())}));
     r.check(rows.back(), sizeof(ashlar_abi1_cuda_launch));
   }

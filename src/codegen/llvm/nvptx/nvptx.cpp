@@ -56,7 +56,7 @@ class Translator {
   ptx::Entry launch(const ir::KStmt& s) {
     const ir::KLaunch& l = s.get<ir::KLaunch>();
     ptx::Entry entry;
-    entry.launch = &l;
+    entry.launch = l;
     entry.name = unique_name(l.name);
     const Device& device = unit_.target.device();
     if (l.threads < 1 || l.threads > device.max_threads)
