@@ -82,11 +82,20 @@ class Launcher {
     }
     kernel_.body = std::move(out);
     // What lies in shared memory got its place with its launch; where a launch was empty there is none.
-    std::erase_if(kernel_.buffers,
-                  [](const auto& b) { return b.second.storage == ir::Storage::shared && b.second.offset.empty(); });
+    const auto unused = [](const auto& b) { return b.second.storage == ir::Storage::shared && b.second.offset.empty(); };
+    if (std::erase_if(kernel_.buffers, unused) > 0) drop_from_rings(kernel_.body);
   }
 
  private:
+  // A ring names no buffer that is gone.
+  void drop_from_rings(std::vector<KStmt>& list) const {
+    for (KStmt& s : list) {
+      if (auto* loop = s.as<KFor>(); loop && loop->ring)
+        std::erase_if(loop->ring->buffers, [&](const auto& b) { return !kernel_.buffers.count(b.first); });
+      for (auto* part : s.bodies()) drop_from_rings(*part);
+    }
+  }
+
   // ---- the host's side ---------------------------------------------------------------------------------------------------
   void host(std::vector<KStmt>& list, const Facts& facts) {
     for (KStmt& s : list) {
