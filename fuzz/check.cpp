@@ -493,12 +493,13 @@ class Checker {
   static bool scatters_at_once(const ir::Program& p) {
     bool any = false;
     ir::walk(p.body, [&](const Stmt& s) {
-      if (s.kind != Stmt::Kind::loop || s.loop_kind == ir::LoopKind::serial || s.loop_kind == ir::LoopKind::unrolled) return;
-      const Stmt* nest = nullptr;
+      const ir::LoopStmt* loop = s.as<ir::LoopStmt>();
+      if (!loop || loop->kind == ir::LoopKind::serial || loop->kind == ir::LoopKind::unrolled) return;
+      const ir::NestStmt* nest = nullptr;
       for (const Stmt* x : ir::path_to(p, s.id))
-        if (x->kind == Stmt::Kind::nest) nest = x;
+        if (const ir::NestStmt* here = x->as<ir::NestStmt>()) nest = here;
       const ir::Stage& stage = p.stage(nest->stage);
-      any = any || (p.axis(s.axis).reduce && stage.scatters() && !stage.atomic);
+      any = any || (p.axis(loop->axis).reduce && stage.scatters() && !stage.atomic);
     });
     return any && !promises_of_inputs(p).empty();
   }

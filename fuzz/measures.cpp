@@ -6,6 +6,7 @@
 namespace fuzz {
 
 using namespace ashlar;
+using ir::LoopStmt;
 using ir::Stmt;
 
 std::int64_t copies_of_code(const ir::Program& p) {
@@ -13,11 +14,12 @@ std::int64_t copies_of_code(const ir::Program& p) {
   const std::function<void(const std::vector<Stmt>&, std::int64_t)> visit = [&](const std::vector<Stmt>& body, std::int64_t n) {
     for (const Stmt& s : body) {
       std::int64_t here = n, extent = 0;
-      if (s.kind == Stmt::Kind::loop && (s.loop_kind == ir::LoopKind::unrolled || s.loop_kind == ir::LoopKind::vectorized) &&
-          ir::is_int(p.axis(s.axis).extent, &extent))
+      if (const LoopStmt* loop = s.as<LoopStmt>();
+          loop && (loop->kind == ir::LoopKind::unrolled || loop->kind == ir::LoopKind::vectorized) &&
+          ir::is_int(p.axis(loop->axis).extent, &extent))
         here *= std::max<std::int64_t>(extent, 1);
       most = std::max(most, here);
-      visit(s.body, here);
+      visit(s.body(), here);
     }
   };
   visit(p.body, 1);

@@ -49,8 +49,8 @@ std::vector<std::size_t> free_of_order(const ir::Stage& s) {
 // What is computed inside of a recurrence belongs to the thread.
 void keep_in_thread(Draft& d, Id id) {
   std::vector<Id> inside;
-  ir::walk(ir::nests_of(d.program(), id).front()->body, [&](const ir::Stmt& s) {
-    if (s.kind == ir::Stmt::Kind::nest) inside.push_back(s.stage);
+  ir::walk(ir::nests_of(d.program(), id).front()->body(), [&](const ir::Stmt& s) {
+    if (const ir::NestStmt* nest = s.as<ir::NestStmt>()) inside.push_back(nest->stage);
   });
   for (const Id stage : inside) d.handle(stage).store_in(Scope::stack, d.where);
 }

@@ -59,9 +59,9 @@ bool picks_indices(const ir::Program& p, const ir::Stage& s, Id variable) {
 // The loop over all of the dimension, if it is a serial one.
 std::optional<Loop> serial_loop(const Draft& d, const std::vector<Loop>& nest, Id variable) {
   for (const Loop& l : nest) {
-    const ir::Stmt& loop = *ir::find(d.program(), l.id());
+    const ir::LoopStmt& loop = ir::find(d.program(), l.id())->get<ir::LoopStmt>();
     const ir::Axis& axis = d.program().axis(loop.axis);
-    if (axis.origin == ir::Axis::Origin::root && axis.iter == variable && loop.loop_kind == ir::LoopKind::serial) return l;
+    if (axis.origin == ir::Axis::Origin::root && axis.iter == variable && loop.kind == ir::LoopKind::serial) return l;
   }
   return std::nullopt;
 }
@@ -80,7 +80,7 @@ void few_points(Draft& d, Id id) {
     if (n < 2 || n > most_points || static_cast<std::size_t>(n) * nodes > most_nodes_together) continue;
     const std::vector<Loop> nest = stage.nest(d.where);
     const auto points = serial_loop(d, nest, dims[k].id);
-    if (!points || ir::find(d.program(), nest.back().id())->loop_kind != ir::LoopKind::vectorized) continue;
+    if (!points || !ir::is_loop(*ir::find(d.program(), nest.back().id()), ir::LoopKind::vectorized)) continue;
     const std::string unrolled = count(static_cast<double>(n)) + " points along " + dims[k].name;
     const auto unroll = [&] {
       stage.unroll(*points, d.where);

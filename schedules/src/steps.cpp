@@ -56,7 +56,7 @@ bool follows(const ir::Stage& recurrence, Id variable, const ir::Stage& s, std::
 }
 
 bool one_point(const Draft& d, const ir::Stage& s, Id variable) {
-  for (const ir::Root& r : ir::nests_of(d.program(), s.id).front()->roots) {
+  for (const ir::Root& r : ir::nests_of(d.program(), s.id).front()->get<ir::NestStmt>().roots) {
     if (r.iter != variable) continue;
     ir::Substitution late;  // loops around, of which sizes take 0
     for (const Id v : ir::free_vars(r.extent))
@@ -333,9 +333,9 @@ bool is_fresh(const ir::Program& p, const ir::Stage& s) {
   const auto nests = ir::nests_of(p, s.id);
   if (nests.size() != 1 || ir::path_to(p, nests.front()->id).size() != 1) return false;
   bool fresh = true;
-  ir::walk(nests.front()->body, [&](const ir::Stmt& x) {
-    if (x.kind == ir::Stmt::Kind::loop)
-      fresh = fresh && x.loop_kind == ir::LoopKind::serial && p.axis(x.axis).origin == ir::Axis::Origin::root;
+  ir::walk(nests.front()->body(), [&](const ir::Stmt& x) {
+    if (const ir::LoopStmt* loop = x.as<ir::LoopStmt>())
+      fresh = fresh && loop->kind == ir::LoopKind::serial && p.axis(loop->axis).origin == ir::Axis::Origin::root;
   });
   return fresh;
 }

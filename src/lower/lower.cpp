@@ -85,9 +85,7 @@ ir::Kernel lower(const ir::Program& program, const LowerOptions& options) {
   if (!program.variants.empty()) return lower_variants(program, options);
   State state{program, {}, false};
   bool launches = options.launches;
-  ir::walk(program.body, [&](const ir::Stmt& s) {
-    launches = launches || (s.kind == ir::Stmt::Kind::loop && s.loop_kind == ir::LoopKind::bound);
-  });
+  ir::walk(program.body, [&](const ir::Stmt& s) { launches = launches || (ir::is_loop(s, ir::LoopKind::bound)); });
   const bool drops = std::any_of(program.stages.begin(), program.stages.end(),
                                  [&](const auto& stage) { return analysis::drops(program, stage.second); });
   for (const Pass& pass : passes) {

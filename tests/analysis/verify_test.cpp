@@ -17,7 +17,11 @@
 
 using namespace ashlar;
 using namespace ashlar::analysis;
+using ir::AllocStmt;
+using ir::BlockStmt;
 using ir::Id;
+using ir::LoopStmt;
+using ir::NestStmt;
 using ir::Program;
 using ir::Stmt;
 
@@ -48,27 +52,31 @@ ir::Buffer& buffer_named(Program& p, const std::string& name) {
     if (b.name == name) return b;
   throw InternalError("no buffer " + name);
 }
-Stmt& first(Program& p, Stmt::Kind kind, const std::string& stage) {
-  Stmt* found = nullptr;
+// The first such node of a stage.
+template <class Node>
+Node& first(Program& p, const std::string& stage) {
+  Node* found = nullptr;
   const std::function<void(std::vector<Stmt>&, bool)> walk = [&](std::vector<Stmt>& body, bool inside) {
     for (Stmt& s : body) {
-      const bool here = inside || (s.kind == Stmt::Kind::nest && p.stage(s.stage).name == stage);
-      if (!found && here && s.kind == kind) found = &s;
-      walk(s.body, here);
+      const NestStmt* nest = s.as<NestStmt>();
+      const bool here = inside || (nest && p.stage(nest->stage).name == stage);
+      if (!found && here) found = s.as<Node>();
+      if (s.has_body()) walk(s.body(), here);
     }
   };
   walk(p.body, false);
   if (!found) throw InternalError("no such statement in " + stage);
   return *found;
 }
-Stmt& loop_over(Program& p, const std::string& axis) {
+Stmt& loop_statement(Program& p, const std::string& axis) {
   Id id = 0;
   ir::walk(p.body, [&](const Stmt& s) {
-    if (s.kind == Stmt::Kind::loop && p.axis(s.axis).name == axis && !id) id = s.id;
+    if (const LoopStmt* loop = s.as<LoopStmt>(); loop && p.axis(loop->axis).name == axis && !id) id = s.id;
   });
   if (!id) throw InternalError("no loop over " + axis);
   return *ir::find(p, id);
 }
+LoopStmt& loop_over(Program& p, const std::string& axis) { return loop_statement(p, axis).get<LoopStmt>(); }
 
 std::string violated(const std::function<void()>& check) {
   try {
@@ -81,14 +89,18 @@ std::string violated(const std::function<void()>& check) {
   return "nothing";
 }
 
+// A prefetch of A at the end of a list.
+void put_prefetch(Program& p, std::vector<Stmt>& list, Id loop, std::int64_t ahead) {
+  list.push_back({p.fresh(), 0, {}, ir::PrefetchStmt{.buffer = buffer_named(p, "A").id, .loop = loop, .ahead = ahead}});
+}
+
 using Break = std::function<void(Program&)>;
 
 const std::map<std::string, Break>& program_breaks() {
   static const std::map<std::string, Break> table{
-      {"ids.resolve", [](Program& p) { first(p, Stmt::Kind::loop, "P").axis = 9999; }},
-      {"ids.unique", [](Program& p) { loop_over(p, "k").id = loop_over(p, "i").id; }},
-      {"ids.variables",
-       [](Program& p) { first(p, Stmt::Kind::block, "C").when = {ir::lt(ir::var(9999, "ghost"), ir::index(3))}; }},
+      {"ids.resolve", [](Program& p) { first<LoopStmt>(p, "P").axis = 9999; }},
+      {"ids.unique", [](Program& p) { loop_statement(p, "k").id = loop_statement(p, "i").id; }},
+      {"ids.variables", [](Program& p) { first<BlockStmt>(p, "C").when = {ir::lt(ir::var(9999, "ghost"), ir::index(3))}; }},
       {"axis.provenance",
        [](Program& p) {
          ir::Axis& a = p.axes.at(loop_over(p, "k").axis);
@@ -105,7 +117,7 @@ const std::map<std::string, Break>& program_breaks() {
          Expr& v = stage_named(p, "P").values[0];
          v = ir::transform(v, [](const Expr& e) { return ir::is(e, ir::Op::load) ? ir::load(e.node()->id, "A", f32, {}) : e; });
        }},
-      {"types.conditions", [](Program& p) { first(p, Stmt::Kind::block, "C").when = {ir::index(1)}; }},
+      {"types.conditions", [](Program& p) { first<BlockStmt>(p, "C").when = {ir::index(1)}; }},
       {"stage.components", [](Program& p) { stage_named(p, "P").values[0] = ir::float_const(f64, 1); }},
       {"stage.rank",
        [](Program& p) {
@@ -145,37 +157,44 @@ const std::map<std::string, Break>& program_breaks() {
          s.along = {0};
          const Expr before = ir::load(s.buffers[0], "P", f32, std::vector<Expr>{ir::sub(x, ir::index(1))});
          s.values[0] = ir::select(ir::lt(x, ir::index(1)), ir::float_const(f32, 0), before);
-         first(p, Stmt::Kind::loop, "P").loop_kind = ir::LoopKind::parallel;
+         first<LoopStmt>(p, "P").kind = ir::LoopKind::parallel;
        }},
       {"buffer.arguments", [](Program& p) { p.arguments.pop_back(); }},
       {"buffer.layout", [](Program& p) { buffer_named(p, "P").layout.pad_to = 0; }},
-      {"nest.roots", [](Program& p) { first(p, Stmt::Kind::nest, "C").roots.pop_back(); }},
-      {"loop.own", [](Program& p) { first(p, Stmt::Kind::loop, "P").axis = loop_over(p, "i").axis; }},
+      {"nest.roots", [](Program& p) { first<NestStmt>(p, "C").roots.pop_back(); }},
+      {"nest.after", [](Program& p) { first<NestStmt>(p, "C").after = stage_named(p, "P").id; }},
+      {"loop.own", [](Program& p) { first<LoopStmt>(p, "P").axis = loop_over(p, "i").axis; }},
       {"loop.once", [](Program& p) { loop_over(p, "k").axis = loop_over(p, "i").axis; }},
       {"loop.parallel",
        [](Program& p) {
          // Another axis of C, spatial, so that only the nesting is wrong.
-         loop_over(p, "i").loop_kind = ir::LoopKind::parallel;
-         loop_over(p, "k").loop_kind = ir::LoopKind::parallel;
+         loop_over(p, "i").kind = ir::LoopKind::parallel;
+         loop_over(p, "k").kind = ir::LoopKind::parallel;
        }},
-      {"loop.constant", [](Program& p) { loop_over(p, "i").loop_kind = ir::LoopKind::unrolled; }},
-      {"loop.reduction", [](Program& p) { loop_over(p, "k").loop_kind = ir::LoopKind::vectorized; }},
-      {"block.own", [](Program& p) { first(p, Stmt::Kind::block, "C").stage = stage_named(p, "P").id; }},
+      {"loop.constant", [](Program& p) { loop_over(p, "i").kind = ir::LoopKind::unrolled; }},
+      {"loop.reduction", [](Program& p) { loop_over(p, "k").kind = ir::LoopKind::vectorized; }},
+      {"loop.part", [](Program& p) { loop_over(p, "i").from = ir::index(1); }},
+      {"loop.tight", [](Program& p) { loop_over(p, "i").tight = true; }},
+      {"loop.bound", [](Program& p) { loop_over(p, "i").bound_to = gpu::thread_x; }},
+      {"loop.combined", [](Program& p) { loop_over(p, "i").combines = true; }},
+      {"loop.tensorized", [](Program& p) { loop_over(p, "i").intrinsic = 9999; }},
+      {"loop.pipeline", [](Program& p) { loop_over(p, "i").pipeline = ir::Pipeline{.stages = 2}; }},
+      {"block.own", [](Program& p) { first<BlockStmt>(p, "C").stage = stage_named(p, "P").id; }},
       {"block.leaves",
        [](Program& p) {
-         Stmt& i = loop_over(p, "i");
          std::vector<Stmt> inner = std::move(loop_over(p, "k").body);
-         i.body = std::move(inner);
+         loop_over(p, "i").body = std::move(inner);
        }},
       {"block.cover", [](Program& p) { loop_over(p, "i").part = ir::Part::but_last; }},
-      {"block.init", [](Program& p) { first(p, Stmt::Kind::block, "C").piece = Stmt::Piece::update; }},
+      {"block.init", [](Program& p) { first<BlockStmt>(p, "C").piece = ir::Piece::update; }},
       {"block.order",
        [](Program& p) {
          // k is split and its halves run in the wrong order.
          ir::Stage& s = stage_named(p, "C");
          s.reducer.order = ir::Reducer::Order::exact;
-         Stmt& k = loop_over(p, "k");
-         const Id parent = k.axis;
+         Stmt& k = loop_statement(p, "k");
+         LoopStmt& k_loop = k.get<LoopStmt>();
+         const Id parent = k_loop.axis;
          ir::Axis outer = p.axis(parent), inner = outer;
          outer.id = p.fresh(), inner.id = p.fresh();
          outer.origin = ir::Axis::Origin::split_outer, inner.origin = ir::Axis::Origin::split_inner;
@@ -184,31 +203,33 @@ const std::map<std::string, Break>& program_breaks() {
          outer.extent = inner.extent = ir::index(2);
          p.axes.at(parent).became = {outer.id, inner.id};
          Stmt loop = k;
+         LoopStmt& l = loop.get<LoopStmt>();
          loop.id = p.fresh();
-         loop.axis = outer.id;
-         k.axis = inner.id;
-         k.body = {loop};
+         l.axis = outer.id;
+         k_loop.axis = inner.id;
+         k.body() = {loop};
          p.axes[outer.id] = outer;
          p.axes[inner.id] = inner;
        }},
-      {"storage.live", [](Program& p) { std::erase_if(p.body, [](const Stmt& s) { return s.kind == Stmt::Kind::alloc; }); }},
+      {"block.stores", [](Program& p) { first<BlockStmt>(p, "P").first_stores = true; }},
+      {"storage.live", [](Program& p) { std::erase_if(p.body, [](const Stmt& s) { return s.is<AllocStmt>(); }); }},
       {"order.produced",
        [](Program& p) {
-         const auto nest =
-             std::find_if(p.body.begin(), p.body.end(), [&](const Stmt& s) { return s.kind == Stmt::Kind::nest; });
+         const auto nest = std::find_if(p.body.begin(), p.body.end(), [&](const Stmt& s) { return s.is<NestStmt>(); });
          p.body.erase(nest);  // P is never computed
        }},
       {"order.outputs", [](Program& p) { p.body.pop_back(); }},
       {"nest.beside",
        [](Program& p) {
          for (ir::Stmt& s : p.body)
-           if (s.kind == ir::Stmt::Kind::nest) s.loop = loop_over(p, "i").axis;
+           if (NestStmt* n = s.as<NestStmt>()) n->sibling = {loop_over(p, "i").axis, 0};
        }},
       {"slide.loop",
        [](Program& p) {
-         Stmt& nest = first(p, Stmt::Kind::nest, "P");
-         nest.slides.push_back({loop_over(p, "i").id, p.stage(nest.stage).iters[0].id, {}});
+         NestStmt& nest = first<NestStmt>(p, "P");
+         nest.slides.push_back({loop_statement(p, "i").id, p.stage(nest.stage).iters[0].id, {}});
        }},
+      {"prefetch.loop", [](Program& p) { put_prefetch(p, p.body, loop_statement(p, "i").id, 1); }},
   };
   return table;
 }
@@ -348,27 +369,83 @@ TEST_CASE("every rule for programs is broken by a program made for it, and repor
   for (const auto& [name, unused] : program_breaks()) CHECK(known.count(name) == 1);
 }
 
+TEST_CASE("what an attribute refers to stands where it has to") {
+  const struct {
+    Break attribute;
+    const char* found;
+  } cases[] = {
+      {[](Program& p) { first<NestStmt>(p, "C").after = stage_named(p, "P").id; }, "nest C outside of P"},
+      {[](Program& p) { loop_over(p, "i").to = ir::index(1); }, "loop i to a cut that its part has not"},
+      {[](Program& p) { loop_over(p, "i").part = ir::Part::above; }, "loop i without the cut that it runs from"},
+      {[](Program& p) { loop_over(p, "i").part = ir::Part::below; }, "loop i without the cut that it runs to"},
+      {[](Program& p) { loop_over(p, "i").part = ir::Part::full; }, "loop i over whole tiles, where no split made any"},
+      {[](Program& p) { loop_over(p, "i").tight = true; }, "loop i is tight, and neither the inner loop of a split"},
+      {[](Program& p) { loop_over(p, "i").bound_to = gpu::thread_x; }, "loop i names thread_x and is not bound"},
+      {[](Program& p) { loop_over(p, "i").combines = true; }, "loop i is no loop of a reduction"},
+      {[](Program& p) { loop_over(p, "k").combines = true, loop_over(p, "k").kind = ir::LoopKind::vthread; },
+       "loop k is neither bound nor about to be"},
+      {[](Program& p) { loop_over(p, "i").intrinsic = 9999; }, "loop i names an intrinsic and is not tensorized"},
+      {[](Program& p) { loop_over(p, "i").kind = ir::LoopKind::tensorized; }, "loop i without an intrinsic"},
+      {[](Program& p) { loop_over(p, "i").kind = ir::LoopKind::tensorized, loop_over(p, "i").intrinsic = 9999; },
+       "loop i by an intrinsic that the program has not"},
+      {[](Program& p) { loop_over(p, "i").pipeline = ir::Pipeline{.stages = 1}; }, "loop i of 1 stages"},
+      {[](Program& p) { loop_over(p, "i").pipeline = ir::Pipeline{.stages = 2}; }, "loop i without loads"},
+      {[](Program& p) { loop_over(p, "i").pipeline = ir::Pipeline{.stages = 2, .loads = {9999}}; },
+       "loop i of a stage that does not exist"},
+      {[](Program& p) { loop_over(p, "i").pipeline = ir::Pipeline{.stages = 2, .loads = {stage_named(p, "P").id}}; },
+       "loop i of P, which is not computed in it"},
+      {[](Program& p) {
+         LoopStmt& i = loop_over(p, "i");
+         i.kind = ir::LoopKind::parallel, i.pipeline = ir::Pipeline{.stages = 2, .loads = {stage_named(p, "P").id}};
+       },
+       "loop i is not serial"},
+      {[](Program& p) { first<BlockStmt>(p, "P").first_stores = true; }, "block P stores first, and is no reduction"},
+      {[](Program& p) { first<BlockStmt>(p, "P").stores = ir::Stores::dropped; },
+       "block P stores components apart, of which none drops a dimension"},
+      {[](Program& p) {
+         NestStmt& nest = first<NestStmt>(p, "C");
+         nest.slides.push_back({9999, p.stage(nest.stage).iters[0].id, {}});
+       },
+       "nest C along a loop that is not around it, or not serial"},
+      {[](Program& p) { put_prefetch(p, p.body, loop_statement(p, "i").id, 1); },
+       "prefetch A along a loop that is not around it"},
+      {[](Program& p) { put_prefetch(p, loop_over(p, "k").body, loop_statement(p, "i").id, 0); },
+       "prefetch A ahead by 0 iterations"},
+  };
+  for (const auto& c : cases) {
+    Program p = example();
+    c.attribute(p);
+    std::string found;
+    try {
+      verify(p);
+    } catch (const InternalError& e) { found = e.what(); }
+    INFO("expected " << std::string(c.found) << ", found " << found);
+    CHECK(found.find(std::string("; found: ") + c.found) != std::string::npos);
+  }
+}
+
 TEST_CASE("peeled loops cover their axis once") {
   Program p = example();
-  Stmt& i = loop_over(p, "i");
-  Stmt& nest = first(p, Stmt::Kind::nest, "C");
+  Stmt& i = loop_statement(p, "i");
+  NestStmt& nest = first<NestStmt>(p, "C");
   Stmt copy = i;
   const std::function<void(Stmt&)> renumber = [&](Stmt& s) {
     s.id = p.fresh();
-    for (Stmt& b : s.body) renumber(b);
+    if (s.has_body())
+      for (Stmt& b : s.body()) renumber(b);
   };
   renumber(copy);
-  i.part = ir::Part::but_last;
-  copy.part = ir::Part::last;
+  i.get<LoopStmt>().part = ir::Part::but_last;
+  copy.get<LoopStmt>().part = ir::Part::last;
   nest.body.push_back(copy);
   CHECK_NOTHROW(verify(p));
-  first(p, Stmt::Kind::nest, "C").body.back().part = ir::Part::all;  // the last iteration is computed twice
+  first<NestStmt>(p, "C").body.back().get<LoopStmt>().part = ir::Part::all;  // the last iteration is computed twice
   CHECK(violated([&] { verify(p); }) == "block.cover");
 }
 
 TEST_CASE("a violation names the step that made it, the rule and what broke it") {
   Program p = example();
-  loop_over(p, "k").loop_kind = ir::LoopKind::parallel;
+  loop_over(p, "k").kind = ir::LoopKind::parallel;
   try {
     verify(p, "parallel");
     FAIL("passed");

@@ -83,21 +83,10 @@ struct Maker {
     s.buffers = {buffer};
     ir::Buffer& b = p.buffers.at(buffer);
     b.stage = s.id;
-    if (b.role == ir::Role::temporary) {
-      ir::Stmt alloc;
-      alloc.kind = ir::Stmt::Kind::alloc;
-      alloc.id = p.fresh();
-      alloc.buffer = buffer;
-      p.body.push_back(alloc);
-    }
-    ir::Stmt nest;
-    nest.kind = ir::Stmt::Kind::nest;
-    nest.id = p.fresh();
-    nest.stage = s.id;
-    ir::Stmt block;
-    block.kind = ir::Stmt::Kind::block;
-    block.id = p.fresh();
-    block.stage = s.id;
+    if (b.role == ir::Role::temporary) { p.body.push_back({p.fresh(), 0, {}, ir::AllocStmt{.buffer = buffer}}); }
+    const ir::Id nest_id = p.fresh();
+    ir::NestStmt nest{.stage = s.id};
+    ir::Stmt block{p.fresh(), 0, {}, ir::BlockStmt{.stage = s.id}};
     std::vector<ir::Stmt> loops;
     for (const ir::IterVar& v : s.iters) {
       ir::Axis a;
@@ -107,20 +96,16 @@ struct Maker {
       a.reduce = v.kind == ir::IterKind::reduce;
       p.axes[a.id] = a;
       nest.roots.push_back({v.id, a.id, {}, {}});
-      ir::Stmt loop;
-      loop.kind = ir::Stmt::Kind::loop;
-      loop.id = p.fresh();
-      loop.axis = a.id;
-      loops.push_back(loop);
+      loops.push_back({p.fresh(), 0, {}, ir::LoopStmt{.axis = a.id}});
     }
     std::vector<ir::Stmt> inner{block};
     while (!loops.empty()) {
-      loops.back().body = std::move(inner);
+      loops.back().body() = std::move(inner);
       inner = {std::move(loops.back())};
       loops.pop_back();
     }
     nest.body = std::move(inner);
-    p.body.push_back(std::move(nest));
+    p.body.push_back({nest_id, 0, {}, std::move(nest)});
     p.stages[s.id] = std::move(s);
     return p.buffer(buffer).stage;
   }

@@ -197,7 +197,9 @@ std::unique_ptr<Runner> runner(const ir::Kernel& kernel, const Target& target) {
 // Are there sums that the threads of a block have together? Alone the interpreter of launches adds them in the same order.
 bool combines(const ir::Program& p) {
   bool found = false;
-  ir::walk(p.body, [&](const ir::Stmt& s) { found = found || s.combines; });
+  ir::walk(p.body, [&](const ir::Stmt& s) {
+    if (const ir::LoopStmt* loop = s.as<ir::LoopStmt>()) found = found || loop->combines;
+  });
   return found;
 }
 

@@ -55,6 +55,8 @@ class Unchanged {
   bool compare(const std::vector<ir::Stmt>&, ir::Id parent, bool around);
   bool same_shape(const ir::Stmt& now, const ir::Stmt& before) const;
   bool same_statement(const ir::Stmt& now, const ir::Stmt& before) const;
+  bool same_nest(const ir::NestStmt& now, const ir::NestStmt& before) const;
+  bool same_loop(const ir::LoopStmt& now, const ir::LoopStmt& before) const;
 
   const ir::Program &before_, &now_;
   std::vector<std::uint8_t> flags_;  // by id, of all kinds

@@ -14,8 +14,9 @@ namespace ashlar::lower_impl {
 using ir::KStmt;
 
 std::vector<KStmt> Flattener::external(const Stmt& nest) {
+  const ir::NestStmt& node = nest.get<ir::NestStmt>();
   ++position_;
-  const ir::Stage& stage = p_.stage(nest.stage);
+  const ir::Stage& stage = p_.stage(node.stage);
   const Facts facts = facts_;
   Body expressions(ir::Substitution{}, facts, Expr(), [this](Id buffer) -> const Place& { return place_of(buffer); });
   const auto simple = [&](const Expr& e) { return analysis::simplify(known(e), facts); };
@@ -23,7 +24,7 @@ std::vector<KStmt> Flattener::external(const Stmt& nest) {
   std::vector<analysis::VarRange> box;
   std::vector<Expr> begin, extent;
   Expr some = ir::boolean(true);
-  for (const ir::Root& r : nest.roots) {
+  for (const ir::Root& r : node.roots) {
     begin.push_back(simple(r.begin));
     extent.push_back(simple(r.extent));
     box.push_back({r.iter, {r.begin, ir::sub(ir::add(r.begin, r.extent), ir::index(1))}});

@@ -48,7 +48,7 @@ std::vector<KStmt> Flattener::body(const std::vector<Stmt>& list) {
     const std::size_t before = position_;
     if (const Stmt* begin = begin_of(s)) begin_parts(s, *begin);
     path_.push_back(&s);
-    if (s.kind == Stmt::Kind::alloc) {
+    if (s.is<ir::AllocStmt>()) {
       allocs.emplace_back(places_.size(), lives_.size());
       alloc(s);
       if (draft_.kernel.buffers.at(places_.back().kbuffer).storage == ir::Storage::workspace)
@@ -69,22 +69,19 @@ std::vector<KStmt> Flattener::body(const std::vector<Stmt>& list) {
 }
 
 std::vector<KStmt> Flattener::statement(const Stmt& s) {
-  switch (s.kind) {
-    case Stmt::Kind::nest:
-      if (ir::computed_by(p_.stage(s.stage).values)) return external(s);
-      return body(s.body);
-    case Stmt::Kind::loop:
-      return loop(s);
-    case Stmt::Kind::block:
-      ++position_;
-      if (const auto d = sites_.distributed.find(s.id); d != sites_.distributed.end()) return distributed(s, d->second);
-      return block(s);
-    case Stmt::Kind::prefetch:
-      return prefetch(s);
-    case Stmt::Kind::alloc:
-      break;
-  }
-  return {};
+  return ir::match(
+      s,
+      [&](const ir::NestStmt& nest) -> Statements {
+        if (ir::computed_by(p_.stage(nest.stage).values)) return external(s);
+        return body(nest.body);
+      },
+      [&](const ir::LoopStmt&) { return loop(s); },
+      [&](const ir::BlockStmt&) {
+        ++position_;
+        if (const auto d = sites_.distributed.find(s.id); d != sites_.distributed.end()) return distributed(s, d->second);
+        return block(s);
+      },
+      [&](const ir::PrefetchStmt& ahead) { return prefetch(s, ahead); }, [](const ir::AllocStmt&) { return Statements(); });
 }
 
 namespace {
@@ -114,19 +111,20 @@ void Flattener::alloc(const Stmt& s) {
     per_worker |= a.kind == LoopKind::parallel;
     if (a.kind == LoopKind::vectorized) lanes.push_back({ir::sub(ir::axis_var(p_, a.axis), lane_begin_), lane_count_});
   }
-  const Id id = draft_.kernel.buffers.count(s.buffer) ? s.id : s.buffer;
-  const bool fragment = p_.buffer(s.buffer).scope == Scope::fragment;
-  Place place = fragment ? place_fragment(draft_.kernel, p_, s, id, sites_.held.at(s.buffer))
+  const ir::Buffer& buffer = p_.buffer(s.get<ir::AllocStmt>().buffer);
+  const Id id = draft_.kernel.buffers.count(buffer.id) ? s.id : buffer.id;
+  const bool fragment = buffer.scope == Scope::fragment;
+  Place place = fragment ? place_fragment(draft_.kernel, p_, s, id, sites_.held.at(buffer.id))
                          : place_alloc(draft_.kernel, p_, s, id, std::move(lanes), per_worker, options_);
   if (fragment) draft_.fragments.insert(id);
   for (auto* list : {&place.lo, &place.logical_lo, &place.logical_extent})
     for (Expr& e : *list) e = known(e);
   for (const Around& a : around_) draft_.kernel.buffers.at(id).inside.push_back(a.axis);
-  draft_.alloc_lines.emplace(id, p_.buffer(s.buffer).where);
-  if (p_.stage(p_.buffer(s.buffer).stage).is_recurrence()) draft_.recurrent.insert(id);
+  draft_.alloc_lines.emplace(id, buffer.where);
+  if (p_.stage(buffer.stage).is_recurrence()) draft_.recurrent.insert(id);
   kbuffer_of_[s.id] = id;
-  if (is_ring(p_.buffer(s.buffer).layout, place.logical_extent, facts_)) draft_.mapped.insert(id);
-  current_[s.buffer] = places_.size();
+  if (is_ring(buffer.layout, place.logical_extent, facts_)) draft_.mapped.insert(id);
+  current_[buffer.id] = places_.size();
   places_.push_back(std::move(place));
   last_use_.push_back(0);
 }
@@ -141,7 +139,7 @@ const Place& Flattener::place_of(Id buffer) {
 
 const ir::Stmt& Flattener::nest() const {
   for (std::size_t k = path_.size(); k-- > 0;)
-    if (path_[k]->kind == Stmt::Kind::nest) return *path_[k];
+    if (path_[k]->is<ir::NestStmt>()) return *path_[k];
   throw InternalError("a block outside of any nest");
 }
 

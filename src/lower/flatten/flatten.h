@@ -82,7 +82,7 @@ class Flattener {
   static Statements guarded(const Conditions&, Body&, Statements, Where);
   std::size_t depth_of(const Expr& condition) const;
   Statements block(const Stmt&);
-  Statements stores(const Stmt&, const Stmt& in, const ir::Stage&, const Parts*, Body&, const Facts&);
+  Statements stores(const Stmt&, const ir::NestStmt& in, const ir::Stage&, const Parts*, Body&, const Facts&);
   // Stores values[k] where target(k) says; several are all computed before the first is stored.
   struct Target {
     Id kbuffer = 0;
@@ -97,9 +97,9 @@ class Flattener {
   Statements over_tiles(const Stmt& loop, const analysis::TileDigit&);
   Statements distributed(const Stmt& block, const analysis::Distribution&);
 
-  Statements external(const Stmt& nest);  // flatten/external.cpp
-  Statements call(const Stmt&);           // flatten/call.cpp
-  Statements prefetch(const Stmt&);       // flatten/prefetch.cpp
+  Statements external(const Stmt& nest);                      // flatten/external.cpp
+  Statements call(const Stmt&);                               // flatten/call.cpp
+  Statements prefetch(const Stmt&, const ir::PrefetchStmt&);  // flatten/prefetch.cpp
   bool moves(const ir::Node& load, const Stmt& nest, Id axis) const;
 
   ir::Program& p_;

@@ -111,18 +111,19 @@ void Flattener::find_fragments() {
 
 // A loop over elements of fragments: what is left of it is a loop over tiles, or nothing.
 std::vector<KStmt> Flattener::over_tiles(const Stmt& s, const analysis::TileDigit& digit) {
+  const ir::LoopStmt& loop = s.get<ir::LoopStmt>();
   tile_numbers_[s.id] = ir::index(0);
-  if (digit.modulus != 0) return body(s.body);
-  const Expr whole = analysis::simplify(known(ir::extent_of(p_, s)), facts_);
+  if (digit.modulus != 0) return body(s.body());
+  const Expr whole = analysis::simplify(known(ir::extent_of(p_, loop)), facts_);
   const Expr count = analysis::simplify(ir::div(whole, ir::index(digit.whole)), facts_);
-  if (ir::is_int(count, 1)) return body(s.body);
+  if (ir::is_int(count, 1)) return body(s.body());
   const Facts outside = facts_;
   const auto conditions_outside = conditions_.size();
   KStmt k;
   k.kind = KStmt::Kind::for_;
   k.where = s.where;
   k.var = p_.fresh();
-  k.name = p_.axis(s.axis).name + "_tile";
+  k.name = p_.axis(loop.axis).name + "_tile";
   k.begin = ir::index(0);
   k.extent = lowered(count);
   k.loop_kind = LoopKind::unrolled;
@@ -130,7 +131,7 @@ std::vector<KStmt> Flattener::over_tiles(const Stmt& s, const analysis::TileDigi
   std::int64_t tiles = 0;
   if (!ir::is_int(count, &tiles)) {
     const auto most = analysis::constant_max(count, facts_);
-    if (!most) throw InternalError("tiles of " + p_.axis(s.axis).name + " without a constant number");
+    if (!most) throw InternalError("tiles of " + p_.axis(loop.axis).name + " without a constant number");
     tiles = *most;
     k.extent = ir::index(tiles);
     conditions_.push_back(ir::lt(number, count));
@@ -138,7 +139,7 @@ std::vector<KStmt> Flattener::over_tiles(const Stmt& s, const analysis::TileDigi
   facts_.range(k.var, ir::index(0), ir::index(tiles - 1));
   tile_numbers_[s.id] = number;
   around_.push_back({k.var, k.loop_kind});
-  if (tiles > 0) k.body = body(s.body);
+  if (tiles > 0) k.body = body(s.body());
   around_.pop_back();
   facts_ = outside;
   conditions_.resize(conditions_outside);

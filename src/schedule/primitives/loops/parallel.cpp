@@ -21,7 +21,7 @@ void apply_parallel(Context& c) {
   // prove
   prove_parallel(c, loop);
   // rewrite; handles stay
-  loop.loop_kind = ir::LoopKind::parallel;
+  loop.get<LoopStmt>().kind = ir::LoopKind::parallel;
   loop.where = c.step.where;
 }
 

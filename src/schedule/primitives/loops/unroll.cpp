@@ -19,7 +19,7 @@ void apply_unroll(Context& c) {
   // prove
   prove_constant_extent(c, loop, 1024);
   // rewrite; handles stay
-  loop.loop_kind = ir::LoopKind::unrolled;
+  loop.get<LoopStmt>().kind = ir::LoopKind::unrolled;
   loop.where = c.step.where;
 }
 

@@ -21,7 +21,7 @@ void apply_vectorize(Context& c) {
   if (!prove_scalable(c, loop)) prove_constant_extent(c, loop, 1024);
   prove_vectorizable(c, loop);
   // rewrite; handles stay
-  loop.loop_kind = ir::LoopKind::vectorized;
+  loop.get<LoopStmt>().kind = ir::LoopKind::vectorized;
   loop.where = c.step.where;
 }
 
