@@ -400,7 +400,7 @@ TEST_CASE("what an attribute refers to stands where it has to") {
        },
        "loop i is not serial"},
       {[](Program& p) { first<BlockStmt>(p, "P").first_stores = true; }, "block P stores first, and is no reduction"},
-      {[](Program& p) { first<BlockStmt>(p, "P").stores = ir::Stores::dropped; },
+      {[](Program& p) { first<BlockStmt>(p, "P").stores = ir::Stores::whole; },
        "block P stores components apart, of which none drops a dimension"},
       {[](Program& p) {
          NestStmt& nest = first<NestStmt>(p, "C");
