@@ -58,6 +58,7 @@ class DeviceRun final : public Memory {
   Thread& thread(int number) { return threads_[static_cast<std::size_t>(number)]; }
   Block& block(int number) { return blocks_[static_cast<std::size_t>(number)]; }
   const BufferInfo& buffer(int b) const { return buffers_[static_cast<std::size_t>(b)]; }
+  const BufferInfo& inside(int buffer, std::int64_t at, const char* verb) const;  // or an error
   Register& reg(Thread&, int buffer, std::int64_t at, const char* verb);
   Value read_register(Thread&, int buffer, std::int64_t at);
   void write_register(Thread&, int buffer, std::int64_t at, const Value&);
@@ -119,7 +120,6 @@ class DeviceRun final : public Memory {
     return *intrinsics_[static_cast<std::size_t>(o.code->intrinsic)].f;
   }
   Accessor issuer(Operation&, const ir::IntrinsicOperand&, Clocks& scratch);
-  std::uint32_t agent_of(const Operation&, const ir::IntrinsicOperand&, std::uint32_t* clock);
 
   const ir::Kernel& kernel_;
   const KStmt& stmt_;

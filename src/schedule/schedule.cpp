@@ -139,6 +139,12 @@ Stage Stage::done(const schedule::Primitive& primitive, std::vector<Arg> args, W
   apply(primitive, std::move(args), where);
   return *this;
 }
+Stage Stage::of_own(const schedule::Primitive& primitive, Loop l, Where where) const {
+  return done(primitive, {own(l, primitive, where)}, where);
+}
+Stage Stage::of_any(const schedule::Primitive& primitive, Loop l, Where where) const {
+  return done(primitive, {Arg::stage(id_), any(l, primitive, where)}, where);
+}
 
 const char* Stage::name() const {
   const auto& s = state_->scheduled;

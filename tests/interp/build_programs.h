@@ -1,15 +1,24 @@
 #pragma once
 // Programs written by hand for the interpreter's tests: stages, and the tree that computes each at the top, in order.
+#include <cmath>
 #include <initializer_list>
 #include <string>
 #include <vector>
 
+#include <ashlar/interp/interpreter.h>
 #include <ashlar/ir/build.h>
-#include <ashlar/ir/program.h>
+
+#include "tests/support/program_arguments.h"
 
 namespace test {
 
 using namespace ashlar;
+
+// Small numbers of both signs.
+inline interp::Array ramp(Type t, std::vector<std::int64_t> shape) {
+  double next = 0;
+  return interp::Array::make(t, std::move(shape), [&](auto) { return std::fmod(next += 7, 11.0) - 5; });
+}
 
 struct Maker {
   ir::Program p;
@@ -24,16 +33,7 @@ struct Maker {
   }
 
   ir::Id argument(ir::ArgumentKind kind, const std::string& name, Type type, std::vector<Expr> extents) {
-    ir::Buffer b;
-    b.id = p.fresh();
-    b.name = name;
-    b.type = type;
-    b.rank = static_cast<int>(extents.size());
-    b.role = kind == ir::ArgumentKind::input ? ir::Role::input : ir::Role::output;
-    b.extents = std::move(extents);
-    p.arguments.push_back({kind, b.id});
-    p.buffers[b.id] = b;
-    return b.id;
+    return add_argument(p, kind, name, type, std::move(extents));
   }
   ir::Id input(const std::string& name, Type type, std::vector<Expr> extents) {
     return argument(ir::ArgumentKind::input, name, type, extents);

@@ -296,4 +296,14 @@ inline Killed kill(const Builder& b, const std::vector<Run>& runs) {
   return n;
 }
 
+inline void check_killed(const std::string& what, const Killed& n) {
+  MESSAGE(what << ": " << n.made << " mutants made, " << n.killed << " killed (" << n.by_report << " by a report, "
+               << n.by_result << " by the result)");
+  CHECK(n.made > 0);
+  CHECK(n.killed == n.made);
+  CHECK(n.survivors == "");
+  CHECK(n.astray == "");
+  CHECK(n.silent == "");
+}
+
 }  // namespace launches

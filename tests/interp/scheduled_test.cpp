@@ -12,14 +12,9 @@ using namespace ashlar;
 using interp::Array;
 using interp::RunError;
 using ir::Stmt;
-using test::Maker;
+using test::Maker, test::ramp;
 
 namespace {
-
-Array ramp(Type t, std::vector<std::int64_t> shape) {
-  double next = 0;
-  return Array::make(t, std::move(shape), [&](auto) { return std::fmod(next += 7, 11.0) - 5; });
-}
 
 Stmt* loop_over(ir::Program& p, ir::Id axis) {
   Stmt* found = nullptr;

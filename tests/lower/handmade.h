@@ -19,6 +19,8 @@
 #include <ashlar/ir/refusal.h>
 #include <ashlar/lower/lower.h>
 
+#include "tests/support/program_arguments.h"
+
 namespace handmade {
 
 using namespace ashlar;
@@ -228,16 +230,7 @@ class Handmade {
 
  private:
   Id argument(ir::ArgumentKind kind, const std::string& name, Type t, std::vector<Expr> extents) {
-    ir::Buffer b;
-    b.id = p.fresh();
-    b.name = name;
-    b.type = t;
-    b.rank = static_cast<int>(extents.size());
-    b.role = kind == ir::ArgumentKind::input ? ir::Role::input : ir::Role::output;
-    b.extents = std::move(extents);
-    p.buffers[b.id] = b;
-    p.arguments.push_back({kind, b.id});
-    return b.id;
+    return add_argument(p, kind, name, t, std::move(extents));
   }
   void renew(Stmt& s) {
     s.copy_of = s.id;

@@ -39,6 +39,23 @@ void check_statements(const Unit& unit, const std::vector<ir::KStmt>& list) {
 
 }  // namespace
 
+Value* begin_device_call(Emitter& e, const char* begin, Value* module, Value* context, const WorkspaceBytes* bytes,
+                         Value* call) {
+  auto& b = e.b;
+  llvm::Type *pointer = b.getPtrTy(), *word = b.getInt64Ty();
+  Value* workspace = e.local(word, llvm::Align(8), "workspace");
+  Value* none = b.getInt64(0);
+  Value* align = b.getInt64(static_cast<std::uint64_t>(e.unit.kernel.workspace_align));
+  Value* rc = b.CreateCall(runtime_function(e.unit, begin, {pointer, pointer, word, word, pointer, pointer}),
+                           {module, context, bytes ? bytes->total : none, bytes ? align : none, call, workspace});
+  llvm::BasicBlock *failed = e.block("failed"), *begun = e.block("begun");
+  b.CreateCondBr(b.CreateICmpEQ(rc, b.getInt32(0)), begun, failed);
+  b.SetInsertPoint(failed);
+  b.CreateRet(rc);
+  b.SetInsertPoint(begun);
+  return workspace;
+}
+
 void check_host_body(const Unit& unit) { check_statements(unit, unit.kernel.body); }
 
 llvm::FunctionCallee runtime_function(Unit& unit, const char* name, std::initializer_list<llvm::Type*> parameters) {

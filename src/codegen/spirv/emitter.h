@@ -75,6 +75,8 @@ class Emitter {
   Piece load_half(const Place&, Type, Piece index);
   void store_piece(const Place&, Piece value, Piece index, std::int64_t align);
   Ref pointer(const Place&, Type, Piece index);
+  Value condition_of(const Expr& mask, int lanes);
+  std::optional<Ramp> kept_ramp(const Expr& address, int lanes);  // its expressions outlive the statement's memo
   Value load_slots(const Place&, Type, std::int64_t first);
   void store_slots(const Place&, const Value&, std::int64_t first);
   Piece from_memory(const Place&, Type, Ref);

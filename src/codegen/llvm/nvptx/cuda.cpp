@@ -89,18 +89,9 @@ Constant* module_data(Unit& unit) {
 
 Value* begin_cuda_call(Emitter& e, Value* context, const WorkspaceBytes* bytes) {
   auto& b = e.b;
-  llvm::Type *pointer = b.getPtrTy(), *word = b.getInt64Ty();
+  llvm::Type* word = b.getInt64Ty();
   llvm::AllocaInst* call = e.local(llvm::ArrayType::get(word, sizeof(ashlar_abi1_cuda_call) / 8), llvm::Align(8), "call");
-  llvm::AllocaInst* workspace = e.local(word, llvm::Align(8), "workspace");
-  const auto begin = runtime_function(e.unit, "ashlar_abi1_cuda_begin", {pointer, pointer, word, word, pointer, pointer});
-  Value* align = b.getInt64(static_cast<std::uint64_t>(e.unit.kernel.workspace_align));
-  Value* rc = b.CreateCall(begin, {module_data(e.unit), context, bytes ? bytes->total : b.getInt64(0),
-                                   bytes ? align : b.getInt64(0), call, workspace});
-  llvm::BasicBlock *failed = e.block("failed"), *begun = e.block("begun");
-  b.CreateCondBr(b.CreateICmpEQ(rc, b.getInt32(0)), begun, failed);
-  b.SetInsertPoint(failed);
-  b.CreateRet(rc);
-  b.SetInsertPoint(begun);
+  Value* workspace = begin_device_call(e, "ashlar_abi1_cuda_begin", module_data(e.unit), context, bytes, call);
   e.device_call = call;
   return b.CreateLoad(word, workspace);
 }

@@ -58,8 +58,6 @@ extern constexpr Primitive cross_thread_reduce_primitive{
 
 namespace ashlar {
 
-Stage Stage::cross_thread_reduce(Loop l, Where w) const {
-  return done(schedule::cross_thread_reduce_primitive, {own(l, schedule::cross_thread_reduce_primitive, w)}, w);
-}
+Stage Stage::cross_thread_reduce(Loop l, Where w) const { return of_own(schedule::cross_thread_reduce_primitive, l, w); }
 
 }  // namespace ashlar

@@ -54,8 +54,6 @@ extern constexpr Primitive vthread_primitive{
 
 namespace ashlar {
 
-Stage Stage::vthread(Loop l, Where w) const {
-  return done(schedule::vthread_primitive, {own(l, schedule::vthread_primitive, w)}, w);
-}
+Stage Stage::vthread(Loop l, Where w) const { return of_own(schedule::vthread_primitive, l, w); }
 
 }  // namespace ashlar

@@ -74,8 +74,6 @@ extern constexpr Primitive reverse_primitive{
 
 namespace ashlar {
 
-Stage Stage::reverse(Loop l, Where w) const {
-  return done(schedule::reverse_primitive, {own(l, schedule::reverse_primitive, w)}, w);
-}
+Stage Stage::reverse(Loop l, Where w) const { return of_own(schedule::reverse_primitive, l, w); }
 
 }  // namespace ashlar

@@ -41,8 +41,6 @@ extern constexpr Primitive tighten_primitive{
 
 namespace ashlar {
 
-Stage Stage::tighten(Loop l, Where w) const {
-  return done(schedule::tighten_primitive, {own(l, schedule::tighten_primitive, w)}, w);
-}
+Stage Stage::tighten(Loop l, Where w) const { return of_own(schedule::tighten_primitive, l, w); }
 
 }  // namespace ashlar

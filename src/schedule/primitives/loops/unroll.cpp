@@ -41,9 +41,7 @@ namespace ashlar {
 
 using schedule::Arg;
 
-Stage Stage::unroll(Loop l, Where w) const {
-  return done(schedule::unroll_primitive, {own(l, schedule::unroll_primitive, w)}, w);
-}
+Stage Stage::unroll(Loop l, Where w) const { return of_own(schedule::unroll_primitive, l, w); }
 Stage Stage::unroll(Loop l, Factor by, Where w) const {
   detail::Together together(*state_, "unroll");
   const schedule::Primitive& split = schedule::split_primitive;

@@ -75,8 +75,6 @@ extern constexpr Primitive unroll_and_jam_primitive{
 
 namespace ashlar {
 
-Stage Stage::unroll_and_jam(Loop l, Where w) const {
-  return done(schedule::unroll_and_jam_primitive, {own(l, schedule::unroll_and_jam_primitive, w)}, w);
-}
+Stage Stage::unroll_and_jam(Loop l, Where w) const { return of_own(schedule::unroll_and_jam_primitive, l, w); }
 
 }  // namespace ashlar

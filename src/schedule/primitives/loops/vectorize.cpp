@@ -56,9 +56,7 @@ namespace ashlar {
 
 using schedule::Arg;
 
-Stage Stage::vectorize(Loop l, Where w) const {
-  return done(schedule::vectorize_primitive, {own(l, schedule::vectorize_primitive, w)}, w);
-}
+Stage Stage::vectorize(Loop l, Where w) const { return of_own(schedule::vectorize_primitive, l, w); }
 Stage Stage::vectorize(Loop l, Factor lanes, Where w) const {
   detail::Together together(*state_, "vectorize");
   const schedule::Primitive& split = schedule::split_primitive;

@@ -162,8 +162,6 @@ namespace ashlar {
 
 using schedule::Arg;
 
-Stage Stage::compute_at(Loop l, Where w) const {
-  return done(schedule::compute_at_primitive, {Arg::stage(id_), any(l, schedule::compute_at_primitive, w)}, w);
-}
+Stage Stage::compute_at(Loop l, Where w) const { return of_any(schedule::compute_at_primitive, l, w); }
 
 }  // namespace ashlar

@@ -148,8 +148,6 @@ namespace ashlar {
 
 using schedule::Arg;
 
-Stage Stage::fuse_into(Loop l, Where w) const {
-  return done(schedule::fuse_into_primitive, {Arg::stage(id_), any(l, schedule::fuse_into_primitive, w)}, w);
-}
+Stage Stage::fuse_into(Loop l, Where w) const { return of_any(schedule::fuse_into_primitive, l, w); }
 
 }  // namespace ashlar

@@ -132,8 +132,6 @@ namespace ashlar {
 
 using schedule::Arg;
 
-Stage Stage::fuse_siblings(Loop l, Where w) const {
-  return done(schedule::fuse_siblings_primitive, {Arg::stage(id_), any(l, schedule::fuse_siblings_primitive, w)}, w);
-}
+Stage Stage::fuse_siblings(Loop l, Where w) const { return of_any(schedule::fuse_siblings_primitive, l, w); }
 
 }  // namespace ashlar

@@ -125,8 +125,6 @@ namespace ashlar {
 
 using schedule::Arg;
 
-Stage Stage::slide(Loop l, Where w) const {
-  return done(schedule::slide_primitive, {Arg::stage(id_), any(l, schedule::slide_primitive, w)}, w);
-}
+Stage Stage::slide(Loop l, Where w) const { return of_any(schedule::slide_primitive, l, w); }
 
 }  // namespace ashlar

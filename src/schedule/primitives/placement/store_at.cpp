@@ -82,8 +82,6 @@ namespace ashlar {
 
 using schedule::Arg;
 
-Stage Stage::store_at(Loop l, Where w) const {
-  return done(schedule::store_at_primitive, {Arg::stage(id_), any(l, schedule::store_at_primitive, w)}, w);
-}
+Stage Stage::store_at(Loop l, Where w) const { return of_any(schedule::store_at_primitive, l, w); }
 
 }  // namespace ashlar

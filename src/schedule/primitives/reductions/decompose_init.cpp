@@ -110,9 +110,7 @@ extern constexpr Primitive decompose_init_primitive{
 
 namespace ashlar {
 
-Stage Stage::decompose_init(Loop l, Where w) const {
-  return done(schedule::decompose_init_primitive, {own(l, schedule::decompose_init_primitive, w)}, w);
-}
+Stage Stage::decompose_init(Loop l, Where w) const { return of_own(schedule::decompose_init_primitive, l, w); }
 Stage Stage::init(Where w) const {
   const ir::Stage& stage = detail::standing(*state_, id_, "init", w);
   const auto blocks = ir::blocks_of(state_->scheduled.program, id_);
