@@ -5,6 +5,7 @@
 #include <functional>
 #include <set>
 
+#include <ashlar/analysis/scope_call.h>
 #include <ashlar/analysis/dropped.h>
 #include <ashlar/ir/recurrence.h>
 
@@ -156,7 +157,7 @@ void require_capacity(const Program& p, const ir::Buffer& b) {
   for (const Expr& e : analysis::storage_extents(p, alloc->id)) {
     const auto n = e.empty() ? std::nullopt : analysis::constant_max(e, analysis::facts_of_arguments(p));
     if (!n)
-      ashlar::refuse("store_in",
+      ashlar::refuse(analysis::scope_call(p, b),
                      "a constant size for " + b.name + " in " + b.scope.name +
                          " (place it inside a tile of constant extent, or use Scope::global)",
                      e.empty() ? "an extent without bound" : "an extent of " + ir::text(e), b.where);
@@ -164,7 +165,7 @@ void require_capacity(const Program& p, const ir::Buffer& b) {
     if (bytes > most) break;
   }
   if (bytes > most)
-    ashlar::refuse("store_in", "at most " + std::to_string(most) + " bytes in " + b.scope.name,
+    ashlar::refuse(analysis::scope_call(p, b), "at most " + std::to_string(most) + " bytes in " + b.scope.name,
                    b.name + " of " + std::to_string(bytes) + " or more", b.where);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <ashlar/analysis/scope_call.h>
 #include <ashlar/analysis/simplify.h>
 #include <ashlar/analysis/tensorize.h>
 #include <ashlar/ir/print.h>
@@ -187,7 +188,8 @@ class Finder {
   void choose_tiles(Id buffer, const Stmt& loop, Where where) {
     const std::string& name = p_.buffer(buffer).name;
     if (loop.loop_kind == LoopKind::bound || loop.loop_kind == LoopKind::vthread)
-      stop("store_in", "storage of " + name + " inside of the loops over warps and virtual threads (compute_at)",
+      stop(scope_call(p_, p_.buffer(buffer)),
+           "storage of " + name + " inside of the loops over warps and virtual threads (compute_at)",
            "the storage outside of " + axis_name(loop) + ", which chooses among its tiles", p_.buffer(buffer).where);
     if (loop.loop_kind != LoopKind::serial && loop.loop_kind != LoopKind::unrolled)
       stop("tensorize", "a serial or unrolled loop over tiles of " + name, axis_name(loop) + ", which has another kind", where);
@@ -258,14 +260,15 @@ class Finder {
         stop("cross_thread_reduce", "a reduction that touches no fragment", what, on->where);
     for (Id b : stage.buffers)
       if (const Scope& scope = p_.buffer(b).scope; scope == Scope::registers || scope == Scope::stack)
-        stop("store_in", "memory that other lanes see for " + stage.name + ", which reads a fragment, or Scope::fragment",
+        stop(scope_call(p_, p_.buffer(b)),
+             "memory that other lanes see for " + stage.name + ", which reads a fragment, or Scope::fragment",
              std::string("Scope::") + scope.name, p_.buffer(b).where);
     std::vector<Touch> touches;
     for (const auto& [b, at] : accesses) {
       const ir::Buffer& buffer = p_.buffer(b);
       if (!sites_.held.count(b))
-        stop("store_in", "an intrinsic that says which lane holds which element of " + buffer.name + " (tensorize)", "none",
-             buffer.where);
+        stop(scope_call(p_, buffer), "an intrinsic that says which lane holds which element of " + buffer.name + " (tensorize)",
+             "none", buffer.where);
       touches.push_back({b, indices(b, at, stage.where), buffer.name});
     }
     sites_.distributed.emplace(s.id, distribute(stage, touches));

@@ -17,6 +17,7 @@
 #include <ashlar/ir/function.h>
 #include <ashlar/analysis/interval.h>
 #include <ashlar/analysis/regions.h>
+#include <ashlar/analysis/scope_call.h>
 #include <ashlar/analysis/thread_tree.h>
 
 #include "schedule/legality/legality.h"
@@ -344,10 +345,10 @@ void finish_launches(Context& c) {
                      "at most " + std::to_string(launch.device.max_threads) + " threads of a block of " + launch.device.name,
                      std::to_string(threads) + " in the launch of " + stage.name, root.where);
     shared_bytes = 0;
-    auto takes = [&](std::int64_t bytes, const std::string& name, Where where) {
+    auto takes = [&](std::int64_t bytes, const std::string& name, Where where, const char* call) {
       shared_bytes += (bytes + shared_unit - 1) / shared_unit * shared_unit;
       if (shared_bytes > launch.device.shared_bytes)
-        ashlar::refuse("store_in",
+        ashlar::refuse(call,
                        "at most " + std::to_string(launch.device.shared_bytes) + " bytes of shared memory in a block of " +
                            launch.device.name,
                        std::to_string(shared_bytes) + " with " + name, where);
@@ -359,22 +360,23 @@ void finish_launches(Context& c) {
       for (const Expr& e : analysis::storage_extents(p, s.id)) {
         const auto n = e.empty() ? std::nullopt : analysis::constant_max(e, analysis::facts_of_arguments(p));
         if (!n)
-          ashlar::refuse("store_in",
+          ashlar::refuse(analysis::scope_call(p, b),
                          "a constant size for " + b.name + " in Scope::shared (place it inside a tile of constant extent)",
                          e.empty() ? "an extent without bound" : "an extent of " + ir::text(e), b.where);
         bytes *= std::max<std::int64_t>(0, *n);
       }
       const std::int64_t ring = ring_of(p, s);
-      takes(bytes * ring, ring > 1 ? std::to_string(ring) + " buffers of " + b.name : b.name, b.where);
+      takes(bytes * ring, ring > 1 ? std::to_string(ring) + " buffers of " + b.name : b.name, b.where,
+            analysis::scope_call(p, b));
     });
     for (const Stmt* loop : launch.combined)
-      takes(launch.combining_bytes(*loop), "the parts of " + name_of(p, *loop), loop->where);
+      takes(launch.combining_bytes(*loop), "the parts of " + name_of(p, *loop), loop->where, "cross_thread_reduce");
   }
   for (const auto& [id, b] : p.buffers) {
     const Stmt* alloc = ir::alloc_of(p, id);
     if (!alloc) continue;
     if (gpu && (b.scope == Scope::registers || b.scope == Scope::stack) && ir::path_to(p, alloc->id).size() == 1)
-      ashlar::refuse("store_in",
+      ashlar::refuse(analysis::scope_call(p, b),
                      b.name + " computed inside a launch, since Scope::" + b.scope.name +
                          " belongs to a thread (compute_at, or Scope::global)",
                      "it is computed in a launch of its own", b.where);
@@ -382,7 +384,8 @@ void finish_launches(Context& c) {
     bool inside = false;
     for (const Stmt* s : ir::path_to(p, alloc->id)) inside = inside || bound(*s);
     if (!inside)
-      ashlar::refuse("store_in", b.name + " computed inside a loop bound to blocks, since Scope::shared belongs to a block",
+      ashlar::refuse(analysis::scope_call(p, b),
+                     b.name + " computed inside a loop bound to blocks, since Scope::shared belongs to a block",
                      "it is computed outside of any", b.where);
   }
 }

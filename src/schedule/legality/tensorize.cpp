@@ -6,6 +6,7 @@
 
 #include <ashlar/analysis/dropped.h>
 #include <ashlar/analysis/fragment_sites.h>
+#include <ashlar/analysis/scope_call.h>
 #include <ashlar/analysis/tensorize.h>
 #include <ashlar/ir/emit_text.h>
 
@@ -187,14 +188,14 @@ void finish_fragments(Context& c) {
       const ir::Buffer& b = c.p.buffer(id);
       const std::vector<std::int64_t> counts = analysis::tile_counts(c.p, s, held.tile);
       if (counts.empty())
-        ashlar::refuse("store_in",
+        ashlar::refuse(analysis::scope_call(c.p, b),
                        "a constant size for " + b.name + " in Scope::fragment (place it inside a tile of constant extent)",
                        "an extent without bound", b.where);
       std::int64_t words = held.tile.registers * b.type.bits;
       for (const std::int64_t n : counts) words *= std::min<std::int64_t>(n, 1 << 16);
       words = (words + 31) / 32;
       if (words > c.target.device().max_registers)
-        ashlar::refuse("store_in",
+        ashlar::refuse(analysis::scope_call(c.p, b),
                        "at most " + std::to_string(c.target.device().max_registers) + " registers of a lane for " + b.name,
                        std::to_string(words), b.where);
     });
