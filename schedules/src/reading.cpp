@@ -186,12 +186,6 @@ double cost_of(const ir::Stage& s) {
   return cost;
 }
 
-int accesses_of(const ir::Stage& s) {
-  int n = 0;
-  for (const Expr& e : s.values) ir::walk(e, [&](const Expr& x) { return n += ir::is(x, Op::load), true; });
-  return n;
-}
-
 std::vector<Id> readers_of(const ir::Program& p, const ir::Stage& s) {
   std::vector<Id> readers;
   for (const auto& [id, other] : p.stages) {
