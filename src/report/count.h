@@ -21,7 +21,7 @@ struct Site {  // one access of a statement
   std::vector<const ir::KStmt*> loops;  // around it, inside the launch
   std::vector<Expr> when;               // conditions around it that are the same for all threads
   int elements = 1;                     // neighbours that one thread accesses at once
-  bool spread = false;                  // several that are no neighbours
+  bool spread = false;                  // several that are not adjacent
 };
 
 struct Uses {  // of one buffer, by loads or by stores

@@ -150,7 +150,7 @@ class Explainer {
     for (const Site& site : uses.sites) {
       vector = std::max(vector, site.elements);
       if (site.spread) {
-        ++unknown, why = "a vector of elements that are no neighbours";
+        ++unknown, why = "a vector of elements that are not adjacent";
         continue;
       }
       analysis::Facts facts;
@@ -264,7 +264,7 @@ class Explainer {
     };
     add(vectors, "of neighbours, up to " + std::to_string(widest) + " at once");
     add(one, "of one element");
-    add(spread, "of elements that are no neighbours");
+    add(spread, "of elements that are not adjacent");
     line(k_.buffers.at(id).name + (store ? " store" : " load"), text + "; " + scaled(uses.bytes, "B"));
   }
 
@@ -283,8 +283,7 @@ static std::string worst_first(const ir::Program& p, const Target& target, const
   const auto symbols = report::sizes_of(p.symbols, p.name, sizes, where);
   const ir::Variant* variant = report::variant_at(p, symbols);
   const ir::Program& taken = variant ? *variant->program : p;
-  const std::vector<report::Loss> all =
-      report::losses(taken, target, report::stage_figures(taken, target, symbols));
+  const std::vector<report::Loss> all = report::losses(taken, target, report::stage_figures(taken, target, symbols));
   std::string text = "worst first\n";
   for (std::size_t k = 0; k < std::min<std::size_t>(3, all.size()); ++k)
     text += "  " + std::to_string(k + 1) + ". " + all[k].text + "\n";

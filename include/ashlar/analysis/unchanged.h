@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
-// What two programs have in common, one of which a step made of the other: an answer that follows from these parts alone is the
-// same for both, and need not be found again.
+// The parts of a program that a step has not changed: an answer that depends only on these parts is still valid after the step.
 //
-//   nest P            after a step that split the loop of C, in which Q is computed: P is the nest that it was, and so is all
-//     for i           inside it; Q is not, since a loop around it is another
+//   nest P            after a step that split the loop of C, in which Q is computed: P and all inside it are unchanged; Q is
+//     for i           not, since a loop around it changed
 //   nest C
 //     for j
 //       nest Q
