@@ -2,6 +2,7 @@
 // Scans, written as recurrences: one step combines what is before with one term.
 #include <ashlar/lang/scan.h>
 
+#include <ashlar/ir/operation.h>
 #include <ashlar/ir/print.h>
 #include <ashlar/ir/refusal.h>
 
@@ -13,24 +14,38 @@ namespace {
 
 using lang::StageDef;
 
-Expr identity(Combine c, Type t) {
-  const std::int64_t number = c == Combine::multiply ? 1 : c == Combine::bit_and ? -1 : 0;
-  if (c == Combine::max) return lowest(t);
-  if (c == Combine::min) return highest(t);
-  return t.is_float() ? ir::float_const(t, static_cast<double>(number)) : ir::int_const(t, number);
+ir::Op op_of(Combine c) {
+  switch (c) {
+    case Combine::add:
+      return ir::Op::add;
+    case Combine::multiply:
+      return ir::Op::mul;
+    case Combine::max:
+      return ir::Op::max;
+    case Combine::min:
+      return ir::Op::min;
+    case Combine::bit_or:
+      return ir::Op::bit_or;
+    case Combine::bit_and:
+      return ir::Op::bit_and;
+    case Combine::bit_xor:
+      return ir::Op::bit_xor;
+  }
+  throw InternalError("a combiner without an operator");
 }
 
 // The reducer that a combiner stands for, of values of one type.
 ir::Reducer reducer_of(Combine c, Type t) {
   ir::Reducer r;
-  const auto of_bits = [&](ir::Op op, const char* name) {
+  const auto of_bits = [&] {
+    const ir::Op op = op_of(c);
     const Expr left = placeholder(t, "left", 0), right = placeholder(t, "right", 0);
     r.kind = ir::ReducerKind::custom;
-    r.name = name;
+    r.name = ir::op_name(op);
     r.left = {left.node()->id};
     r.right = {right.node()->id};
     r.combine = {ir::binary(op, left, right)};
-    r.identity = {identity(c, t)};
+    r.identity = {ir::identity_of(op, t)};
     return r;
   };
   switch (c) {
@@ -46,14 +61,9 @@ ir::Reducer reducer_of(Combine c, Type t) {
     case Combine::min:
       r.kind = ir::ReducerKind::minimum;
       return r;
-    case Combine::bit_or:
-      return of_bits(ir::Op::bit_or, "bit_or");
-    case Combine::bit_and:
-      return of_bits(ir::Op::bit_and, "bit_and");
-    case Combine::bit_xor:
-      return of_bits(ir::Op::bit_xor, "bit_xor");
+    default:
+      return of_bits();
   }
-  throw InternalError("a combiner without an operator");
 }
 
 std::vector<Expr> terms_of(const Scanned& scan, const Operand* given, std::size_t count) {
@@ -82,7 +92,7 @@ void define_scan(const Scanned& scan, const Operand* given, std::size_t count, T
   const ir::Reducer reducer =
       scan.reducer ? lang::reducer(scan.reducer, site.where).reducer : reducer_of(scan.combine, terms.front().type());
   const std::vector<Expr> identities =
-      scan.reducer ? reducer.identity : std::vector<Expr>{identity(scan.combine, terms.front().type())};
+      scan.reducer ? reducer.identity : std::vector<Expr>{ir::identity_of(op_of(scan.combine), terms.front().type())};
   if (scan.along.count != 1) refuse(site.name, "one dimension to scan along", std::to_string(scan.along.count), site.where);
   std::vector<Operand> first;
   for (const Expr& e : scan.kind == Scan::inclusive ? ir::combine(reducer, identities, terms) : identities)

@@ -52,13 +52,8 @@ struct Order {
     return lanes == 1 ? one : ir::broadcast(one, lanes);
   }
   Expr identity(int lanes) const {
-    const Type t = held();
-    const std::int64_t v = op == Op::max       ? ir::lowest_of(t)
-                           : op == Op::min     ? ir::highest_of(t)
-                           : op == Op::mul     ? 1
-                           : op == Op::bit_and ? (t.is_signed() ? -1 : ir::highest_of(t))
-                                               : 0;
-    return constant(v, lanes);
+    const Expr one = ir::identity_of(op, held());
+    return lanes == 1 ? one : ir::broadcast(one, lanes);
   }
   // b ^ (b >> 31 & 0x7fffffff): negative numbers in the reverse order of their bits. Its own inverse.
   Expr turned(const Expr& bits) const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <ashlar/ir/function.h>
+#include <ashlar/ir/operation.h>
 
 #include "schedule/primitives/primitives.h"
 #include "schedule/trace/cpp_names.h"
@@ -149,7 +150,7 @@ void drop_reduction_loops(const Program& p, std::vector<Stmt>& body, Id keep) {
 
 Expr over_symbols(const Context& c, const Expr& e, const char* what) {
   return ir::transform(e, [&](const Expr& x) -> Expr {
-    if (ir::is(x, ir::Op::load) || ir::is(x, ir::Op::call)) c.refuse(std::string(what) + " over symbols", ir::text(e));
+    if (!ir::operation(ir::op_of(x)).laws.pure) c.refuse(std::string(what) + " over symbols", ir::text(e));
     if (!ir::is(x, ir::Op::var)) return x;
     const auto it = c.p.symbols.find(x.node()->id);
     if (it == c.p.symbols.end()) c.refuse(std::string(what) + " over symbols", ir::text(e));

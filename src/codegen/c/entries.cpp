@@ -285,8 +285,12 @@ namespace {
 Offers offers_of_c() {
   using ir::Op;
   Offers all;
-  for (const Op op : {Op::add_sat, Op::sub_sat, Op::halving_add, Op::rounding_halving_add, Op::halving_sub, Op::abs_diff,
-                      Op::mul_high, Op::mul_high_rounding, Op::rounding_shr, Op::isnan, Op::isinf, Op::copysign})
+  for (const Op op : {Op::add_sat,     Op::sub_sat,   Op::halving_add,  Op::rounding_halving_add,
+                      Op::halving_sub, Op::abs_diff,  Op::mul_high,     Op::mul_high_rounding,
+                      Op::shl,         Op::shr,       Op::rounding_shr, Op::div,
+                      Op::mod,         Op::trunc_div, Op::trunc_rem,    Op::abs,
+                      Op::popcount,    Op::clz,       Op::ctz,          Op::isnan,
+                      Op::isinf,       Op::copysign})
     all.rows.push_back({op});
   for (const Op op :
        {Op::min, Op::max, Op::mul, Op::bit_and, Op::bit_or, Op::bit_xor, Op::bit_not, Op::lt, Op::le, Op::gt, Op::ge})

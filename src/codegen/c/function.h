@@ -79,6 +79,7 @@ class Function {
   Text load(const Expr&);
   Text call(const Expr&);
   Text choice(const Expr&);
+  Text shift(const Expr&);
   Text comparison(const Expr&);
   Text unary(const Expr&);
   Text real_unary(ir::Op, Type, const Text&);

@@ -168,7 +168,9 @@ void Function::store_lanes(const KStmt& s) {
 // One read-modify-write an element.
 void Function::update(const KStmt& s) {
   const ir::KBuffer& b = k.buffers.at(s.buffer);
-  const std::string f = file.helpers.atomic(*s.atomic, b.type.element());
+  const Type t = b.type.element();
+  const bool chosen = *s.atomic == Op::min || *s.atomic == Op::max;
+  const std::string f = file.helpers.atomic(*s.atomic, t, chosen ? spelled(*s.atomic, t, {t, t}) + "(old, v)" : "old + v");
   const int n = s.value.type().lanes;
   prepare({&s.mask, &s.address, &s.value});
   const auto one = [&] {

@@ -96,8 +96,13 @@ class Emitter {
   llvm::Value* lanes_below(const Expr& comparison);
   llvm::Value* lanes_of_pattern(const Expr& comparison);
   llvm::Value* constant(const ir::Node&);
-  llvm::Value* call_function(const Expr&);                       // functions.cpp
-  llvm::Value* divide_lanes(const Expr&, std::int64_t divisor);  // quotients.cpp; null where lanes need their 64 bits
+  // An operator without an instruction, by its expansion on integers that hold its operands.
+  llvm::Value* by_expansion(ir::Op, Type t, std::span<const Expr> args, std::initializer_list<llvm::Value*>);
+  llvm::Value* on_integers(ir::Op, Type t, std::span<const Expr> args);  // of indices
+  llvm::Value* divided(ir::Op, Type t, llvm::Value*, std::int64_t divisor);
+  llvm::Value* fused(Type t, llvm::Value*, llvm::Value*, llvm::Value*);  // fma of f64: functions.cpp
+  llvm::Value* call_function(const Expr&);                               // functions.cpp
+  llvm::Value* divide_lanes(const Expr&, std::int64_t divisor);          // quotients.cpp; null where lanes need their 64 bits
   llvm::Value* divide_ramp(const Expr&, std::int64_t divisor);
 
   bool narrows_indices() const;                                                // narrow.cpp

@@ -15,6 +15,7 @@
 #include <ashlar/ir/kernel.h>
 
 #include "codegen/addresses.h"
+#include "codegen/legalise.h"
 #include "codegen/spirv/arithmetic.h"
 
 namespace ashlar::codegen::spirv {
@@ -40,7 +41,7 @@ struct Place {
 
 class Emitter {
  public:
-  Emitter(const ir::Kernel&, Function&, bool native_fma);
+  Emitter(const ir::Kernel&, Function&, const Offers&);
 
   Function& c;
   Module& m;
@@ -58,6 +59,7 @@ class Emitter {
   Piece scalar(const Expr&);
   Value emit(const Expr&);
   Value emit_node(const Expr&);
+  Value on_integers(const Expr&);  // an operator of indices that is left, on the integers that hold them
   using PieceFunction = std::function<Piece(std::span<const Piece>)>;
   Value each(Type result, std::initializer_list<const Value*>, const PieceFunction&);
   Value splat(Piece, int lanes);
@@ -88,6 +90,7 @@ class Emitter {
   void call(const ir::Call&);
 
   const ir::Kernel& k_;
+  const Offers& offers_;  // of the device
   std::map<ir::Id, Value> vars_;
   std::map<ir::Id, std::int64_t> multiples_;
   std::map<ir::Id, Place> places_;

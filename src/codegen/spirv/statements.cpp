@@ -174,8 +174,8 @@ void Emitter::call(const ir::Call& call) {
   } else if (physical.bits == 64) {
     const Piece whole{value.id, u64}, half = math.integer(u64, 32);
     const Piece low = moved(math.convert(u32, whole));
-    const Piece high = moved(math.convert(u32, math.shift(ir::Op::shr, whole, half)));
-    result = math.binary(ir::Op::bit_or, math.convert(u64, low), math.shift(ir::Op::shl, math.convert(u64, high), half));
+    const Piece high = moved(math.convert(u32, math.binary(ir::Op::shr, whole, half)));
+    result = math.binary(ir::Op::bit_or, math.convert(u64, low), math.binary(ir::Op::shl, math.convert(u64, high), half));
   } else {
     const Type narrow = physical.is_bool() ? bool_ : physical.bits == 16 ? u16 : u8;
     result = math.convert(narrow, moved(math.convert(u32, Piece{value.id, narrow})));

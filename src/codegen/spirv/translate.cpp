@@ -79,7 +79,8 @@ bool grouped(const std::set<std::pair<std::int64_t, int>>& accesses) {
 
 class Translator {
  public:
-  Translator(const ir::Kernel& kernel, const Options& o) : k(kernel), options(o), m({o.index32}) {
+  Translator(const ir::Kernel& kernel, const Options& o, const Offers& has)
+      : k(kernel), options(o), offers(has), m({o.index32}) {
     m.capability(spv::CapabilityShader);
     m.capability(spv::CapabilityPhysicalStorageBufferAddresses);
     m.capability(spv::CapabilityInt64);
@@ -164,7 +165,7 @@ class Translator {
     entry.parameters_in_memory = kFirstParameter + entry.parameter_bytes > kPushBytes;
 
     Function c(m);
-    Emitter e(k, c, options.native_fma);
+    Emitter e(k, c, offers);
     interface_.clear();
     const Ref push = push_constants(entry);
     numbers(e, l, push);
@@ -378,6 +379,7 @@ class Translator {
 
   const ir::Kernel& k;
   const Options& options;
+  const Offers& offers;
   Module m;
   std::set<std::string> names_;
   std::set<Ref> interface_;  // of the launch at hand
@@ -402,20 +404,19 @@ Offers offers_of(const Options& options) {
   const auto of_numbers = [](Type t, Type) { return !t.is_bool(); };
   for (const Op op : {Op::mul, Op::bit_and, Op::bit_or, Op::bit_xor, Op::bit_not, Op::lt, Op::le, Op::gt, Op::ge})
     all.rows.push_back({op, of_numbers});
-  for (const Op op : {Op::min, Op::max}) all.rows.push_back({op, [](Type t, Type) { return t.is_integer(); }});
+  for (const Op op : {Op::popcount, Op::clz}) all.rows.push_back({op, [](Type t, Type) { return t.element() == u32; }});
   for (const Op op : {Op::floor, Op::ceil, Op::round, Op::trunc})
     all.rows.push_back({op, [](Type t, Type) { return t.element() == f32; }});
-  all.rows.push_back({Op::fma, [fuses = options.native_fma](Type t, Type) {  // f64: arithmetic_fma.cpp
-                        return t.is_float() && (t.bits == 64 || fuses);
-                      }});
+  if (options.native_fma) all.rows.push_back({Op::fma, [](Type t, Type) { return t.is_float(); }});
   return all;
 }
 
 }  // namespace
 
 Code translate(const ir::Kernel& kernel, const Options& options) {
-  const ir::Kernel k = legalise(kernel, offers_of(options));
-  return Translator(k, options).run();
+  const Offers offers = offers_of(options);
+  const ir::Kernel k = legalise(kernel, offers);
+  return Translator(k, options, offers).run();
 }
 
 }  // namespace ashlar::codegen::spirv

@@ -22,6 +22,7 @@
 
 #include <ashlar/analysis/simplify.h>
 #include <ashlar/ir/build.h>
+#include <ashlar/ir/operation.h>
 
 #include "lower/passes.h"
 
@@ -70,9 +71,7 @@ bool takes_anything(const Expr& e) {
 bool may_object(const Expr& value) {
   bool found = false;
   ir::walk(value, [&](const Expr& e) {
-    const Op op = ir::op_of(e);
-    const bool divides = op == Op::div || op == Op::mod || op == Op::trunc_div || op == Op::trunc_rem;
-    found = found || op == Op::in_range || (divides && e.type().element().is_integer());
+    found = found || (ir::operation(ir::op_of(e)).laws.may_trap && e.type().element().is_integer());
     return !found;
   });
   return found;
