@@ -77,7 +77,7 @@ void few_points(Draft& d, Id id) {
   const Stage stage = d.handle(id);
   for (std::size_t k = 0; k + 1 < dims.size(); ++k) {
     const std::int64_t n = d.sizes().constant_extent(s, dims[k].id).value_or(INT64_MAX);
-    if (n < 2 || n > most_points || static_cast<std::size_t>(n) * nodes > most_nodes_together) continue;
+    if (n < 2 || n > costs::few_points::most_points || static_cast<std::size_t>(n) * nodes > most_nodes_together) continue;
     const std::vector<Loop> nest = stage.nest(d.where);
     const auto points = serial_loop(d, nest, dims[k].id);
     if (!points || ir::find(d.program(), nest.back().id())->loop_kind != ir::LoopKind::vectorized) continue;

@@ -40,16 +40,6 @@ const OutputKindInfo* find_output_kind(std::string_view name) {
   return nullptr;
 }
 
-std::vector<std::string> missing_back_ends() {
-  std::vector<std::string> missing;
-#ifndef ASHLAR_HAS_LLVM
-  missing.emplace_back("LLVM");
-#elif !defined ASHLAR_HAS_SPIRV
-  missing.emplace_back("Vulkan (ASHLAR_VULKAN)");
-#endif
-  return missing;
-}
-
 std::string back_end_missing(OutputKind kind) {
   const std::vector<std::string> missing = missing_back_ends();
   switch (kind) {
