@@ -393,7 +393,7 @@ class Checker {
         try {
           run(found);
         } catch (const interp::RunError& e) { fail("run error: " + what, std::string(e.what()) + "\n  where " + shape); }
-        const bool on_device = setup_.vulkan && what.rfind("compiled", 0) == 0;
+        const bool on_device = setup_.device && what.rfind("compiled", 0) == 0;
         const std::string d = compare(algorithm, found, expected, reassociated_, on_device && setup_.loose_zeros);
         if (!d.empty()) fail("wrong value: " + what, d + "\n  where " + shape);
         kernel_ = nullptr;
@@ -447,14 +447,16 @@ class Checker {
             const std::string outside = guarded.take(a);
             if (!outside.empty()) fail("wrote outside: emulated " + ready[k].name, outside + "\n  where " + shape);
           });
-        if (ready[k].is_compiled() && (!targets_[k].is_gpu() || setup_.vulkan))
+        if (ready[k].is_compiled() && (!targets_[k].is_gpu() || setup_.device))
           same("compiled for " + ready[k].name, [&](interp::Arguments& a) {
-            Guarded guarded(state_.program, a, *sizes.kept, setup_.vulkan);
+            Guarded guarded(state_.program, a, *sizes.kept, setup_.device);
             const int code = ready[k].call(guarded.pointers());
+            if (setup_.device) count([](Statistics& s) { ++s.on_device; });
             if (code != ASHLAR_OK) {
               char text[400];
               ashlar_error_text(ashlar_last_error(), text, sizeof text);
-              if (setup_.vulkan && std::string_view(text).find(" lacks a fused multiply-add") != std::string_view::npos) {
+              if (setup_.device.vulkan &&
+                  std::string_view(text).find(" lacks a fused multiply-add") != std::string_view::npos) {
                 count([](Statistics& s) { ++s.without_fma; });
                 throw Stop{};
               }
