@@ -15,6 +15,7 @@ struct Prepared {
   ashlar::ir::Kernel kernel;
   double relative = 0;                          // bound on the error where a tensor core adds in an order of its own
   std::vector<ashlar::interp::Arguments> data;  // random, one for each shape
+  bool growing = false;                         // shapes behind one that the interpreter takes long for are left out
 };
 struct Case {
   std::string name;
@@ -22,7 +23,7 @@ struct Case {
 };
 
 // The operators and programs of the tests for devices, the families of schedules; "library: NAME" and "library: NAME f16":
-// every generator of ashlar-ops as it is scheduled by default, at small extents and at larger odd ones.
+// every generator of ashlar-ops as it is scheduled by default, at small extents and at larger ones.
 std::vector<Case> cases(const std::string& target);
 std::vector<Case> library_cases(const std::string& target);  // a part of them
 

@@ -1,6 +1,6 @@
 #pragma once
-// Cases on the device against the interpreter, one line of JSON each (lines.h): {"begin": NAME}, then {"case": NAME, "result":
-// passed, differs, error or refused, ...} with the seconds that its parts took.
+// Cases on the device against the interpreter, one line of JSON each (lines.h): {"begin": NAME}, {"stage": ...} for what may
+// take long, then {"case": NAME, "result": passed, close, differs, error or refused, ...} with the seconds that its parts took.
 #include <string>
 #include <vector>
 

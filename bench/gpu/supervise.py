@@ -4,9 +4,10 @@
     supervise.py [--jobs N] [--limit S] [--seconds S] [--together N] [--lines FILE] PROGRAM [CASE ...]
 
 A process is `PROGRAM --check CASE ...`. It prints a line of JSON when a case begins, {"begin": NAME}, and one when it ends,
-{"case": NAME, "result": ...}. One that says nothing for `limit` seconds is ended: its case is reported as "hung". One that dies
-has its case reported as "crashed" or, where it says that the device is lost (exit code 4), as it said itself. The cases behind
-it run in a new process. After `seconds` in all what is left is reported as "not run".
+{"case": NAME, "result": ...}; between them it may print {"stage": WHAT}. One that says nothing for `limit` seconds is ended:
+its case is reported as "hung". One that dies has its case reported as "crashed" or, where it says that the device is lost (exit
+code 4), as it said itself. The cases behind it run in a new process. After `seconds` in all what is left is reported as "not
+run".
 
 Exit code 1 if a case differs, fails, hangs or crashes; 3 if there is no device.
 """
@@ -41,7 +42,7 @@ class Process:
         self.process = subprocess.Popen(command(self.cases), stdout=subprocess.PIPE, stderr=self.errors,
                                         stdin=subprocess.DEVNULL, start_new_session=True)
         self.said = b""
-        self.current = None
+        self.current, self.stage = None, ""
         self.last = []  # what it printed that is no line of JSON
         if begun:
             begun(self.process)
@@ -63,7 +64,9 @@ class Process:
             self.last = (self.last + [line.decode(errors="replace")])[-5:]
             return
         if "begin" in found:
-            self.current = found["begin"]
+            self.current, self.stage = found["begin"], ""
+        elif "stage" in found:
+            self.stage = " " + found["stage"]
         elif "case" in found:
             self.finish(found)
 
@@ -102,7 +105,7 @@ class Process:
                     self.take(line)
         self.end()
         if time.monotonic() < self.deadline:
-            self.fail("hung", f"nothing was heard for {self.limit} s; {self.stderr()}")
+            self.fail("hung", f"nothing was heard for {self.limit} s{self.stage}; {self.stderr()}")
         elif self.current is not None:
             self.finish({"case": self.current, "result": "not finished", "text": "the time for all was over"})
         return self.cases
