@@ -54,4 +54,13 @@ std::vector<schedule::Step> bind_next(const Program& p, std::size_t attempt, boo
   return {};
 }
 
+std::vector<schedule::Step> store_in_global(const Program& p) {
+  std::vector<schedule::Step> steps;
+  for (const auto& [id, stage] : p.stages)
+    if (std::any_of(stage.buffers.begin(), stage.buffers.end(),
+                    [&](ir::Id b) { return !(p.buffer(b).scope == Scope::global); }))
+      steps.push_back(made("set_scope", {Arg::stage(id), Arg::place(Scope::global)}));
+  return steps;
+}
+
 }  // namespace fuzz

@@ -1,6 +1,7 @@
 #include "measures.h"
 
 #include <algorithm>
+#include <cctype>
 #include <functional>
 
 namespace fuzz {
@@ -76,6 +77,17 @@ bool divides_floats(const ir::Program& p) {
         return !any;
       });
   return any;
+}
+
+std::string without_numbers(const std::string& text) {
+  std::string r;
+  for (char ch : text) {
+    if (std::isdigit(static_cast<unsigned char>(ch))) {
+      if (r.empty() || r.back() != '#') r += '#';
+    } else
+      r += ch;
+  }
+  return r;
 }
 
 }  // namespace fuzz

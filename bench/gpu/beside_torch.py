@@ -124,6 +124,8 @@ class Library:
         keep = []
 
         def described(t):
+            if not t.is_contiguous():  # no strides: the library takes the rows behind each other
+                raise ValueError(f"a tensor of strides {tuple(t.stride())}, expected a contiguous one of shape {tuple(t.shape)}")
             shape = (ctypes.c_int64 * max(1, t.dim()))(*t.shape)
             keep.append(shape)
             code, bits = {torch.float32: (2, 32), torch.bfloat16: (4, 16)}[t.dtype]
@@ -162,7 +164,7 @@ def measure(torch, library, stream, row):
         library.prepare(row.kernel)
         found["prepare_s"] = round(time.monotonic() - started, 3)
         expected = theirs()
-        result = torch.empty_like(expected) if result is None else result
+        result = torch.empty_like(expected, memory_format=torch.contiguous_format) if result is None else result
         result.fill_(float("nan"))
         call = library.function(torch, row.kernel, [*inputs, result], stream)
         started = time.monotonic()

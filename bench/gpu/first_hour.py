@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """What is known of a device after a few minutes on it: everything is run once, and nothing that hangs or dies costs the rest.
 
-    first_hour.py --out FOLDER [--root FOLDER] [--seconds S] [--seed N] [--jobs N]
+    first_hour.py --out FOLDER [--root FOLDER] [--seconds S] [--seed N] [--jobs N] [--only STEP]... [--match TEXT]...
+
+--only is cases, times, library, random or sanitizer; the last two take the seconds that are left. --match takes the cases, times and operators whose names contain a text.
 
 The plan, with the seconds that a step has at most, for --seconds 330:
 
@@ -35,6 +37,7 @@ SANITIZED = ["add_bias", "transpose", "pipelined_product", "softmax_tree", "sum_
              "recurrence_of_rows", "scans_in_blocks", "counts_in_shared_memory", "persistent product", "whole tiles by a user's instruction",
              "product by a user's instruction, bf16, ldmatrix, 3", "a tile of attention", "by family: product", "by family: softmax",
              "library: matmul", "library: attention"]
+STEPS = ["cases", "times", "library", "random", "sanitizer"]
 TOOLS = ["memcheck", "racecheck", "synccheck", "initcheck"]
 
 
@@ -89,6 +92,7 @@ class Plan:
         self.out = pathlib.Path(options.out)
         self.out.mkdir(parents=True, exist_ok=True)
         self.started, self.seconds, self.seed, self.jobs = time.monotonic(), options.seconds, options.seed, options.jobs
+        self.only, self.match, self.chosen = options.only or STEPS, options.match, bool(options.only)
         self.log = Log(self.out)
         root = pathlib.Path(options.root).resolve()
         self.program, self.fuzz, self.library = (str(root / p) for p in ("bin/ashlar_gpu", "bin/ashlar_fuzz", "lib/libashlar_gpu.so"))
@@ -105,6 +109,9 @@ class Plan:
             return r.returncode, (r.stdout + r.stderr).strip()
         except (OSError, subprocess.TimeoutExpired) as e:
             return None, str(e)
+
+    def named(self, names):
+        return [n for n in names if not self.match or any(text in n for text in self.match)]
 
     def step(self, name, command, cases, env=None, keep=True, **limits):
         begun = time.monotonic()
@@ -125,7 +132,7 @@ class Plan:
         said, why = listing.communicate(timeout=60)
         if listing.returncode != 0:
             return self.log.note(f"nothing is timed beside PyTorch: {(said + why)[-300:]}")
-        titles = said.splitlines()
+        titles = self.named(said.splitlines())
         self.step("times", lambda some: [sys.executable, "-u", str(HERE / "beside_torch.py"), self.library, *some], titles, jobs=1,
                   limit=30, seconds=self.left(90), together=len(titles))
 
@@ -155,12 +162,12 @@ class Plan:
         self.log.note(f"sanitizer, {tool}: {time.monotonic() - begun:.0f} s, {dict(ran)}")
 
     def together(self):
-        seconds = self.left(100)
+        seconds = self.left(330 if self.chosen else 100)
         few = max(1, (self.jobs - 4) // 3)
-        work = [threading.Thread(target=self.sanitizer, args=(tool, seconds)) for tool in TOOLS]
+        work = [threading.Thread(target=self.sanitizer, args=(tool, seconds)) for tool in TOOLS if "sanitizer" in self.only]
         work += [threading.Thread(target=self.random, args=(name, target, extra, few, seconds)) for name, target, extra in
                  (("random launches, sm_90a", "cuda-sm_90a", []), ("random launches, sm_80", "cuda-sm_80", []),
-                  ("random programs by default", "cuda-sm_90a", ["--by-default"]))]
+                  ("random programs by default", "cuda-sm_90a", ["--by-default"])) if "random" in self.only]
         for w in work:
             w.start()
         for w in work:
@@ -191,9 +198,13 @@ class Plan:
         cases = self.asked(self.program, "--list", target)[1].splitlines()
         listing = subprocess.Popen([sys.executable, str(HERE / "beside_torch.py"), self.library, "--list"], text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # PyTorch is read from disk meanwhile
-        self.check("cases", [c for c in cases if not c.startswith("library: ")], 60)
-        self.times(listing)
-        self.check("library", [c for c in cases if c.startswith("library: ")], 60)
+        for step in self.only:
+            if step == "cases":
+                self.check("cases", self.named(c for c in cases if not c.startswith("library: ")), 60)
+            elif step == "times":
+                self.times(listing)
+            elif step == "library":
+                self.check("library", self.named(c for c in cases if c.startswith("library: ")), 60)
         self.together()
         return self.finish()
 
@@ -204,6 +215,8 @@ def main():
     parser.add_argument("--root", default=HERE)
     parser.add_argument("--seconds", type=float, default=330)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", action="append", choices=STEPS)
+    parser.add_argument("--match", action="append", default=[])
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     return Plan(parser.parse_args()).run()
 

@@ -34,9 +34,11 @@ generator::Compilation made(const std::string& name, const Params& params, const
   }
 }
 
-// At extents that grow, as far as the interpreter takes soon: the more Symbols, the smaller.
+// At extents that grow, as far as the interpreter takes soon: the more Symbols, the smaller. Six of them are a window in three
+// dimensions: a point has hundreds of terms, each with its conditions.
 std::vector<std::int64_t> first_extents(std::size_t symbols) {
   if (symbols == 0) return {1};
+  if (symbols > 5) return {1, 2, 3};
   if (symbols > 3) return {1, 5, 9};
   return {5, symbols == 1 ? 1037 : symbols == 2 ? 67 : 17};
 }

@@ -104,14 +104,16 @@ bool scattered(Draft& d, Id id) {
   return d.attempt(id, "the init by the threads of one block, points in their order by its first", [&] { init(d.handle(id)); });
 }
 
-// A launch of one thread: what has no points of its own is one, others have a loop over threads of one iteration.
+// A launch of one thread: what has no points of its own is one, others have a loop over threads of one iteration. Of a scatter
+// that is a loop of its init.
 void one_thread(Draft& d, Id id) {
   const auto dims = free_of_order(d.stage(id));
   if (dims.empty()) return d.done(id, "one thread");
   d.attempt(id, "one thread", [&] {
     const Stage stage = d.handle(id);
     keep_in_thread(d, id);
-    const Loop loop = loop_over(d, stage, spatial_of(d.stage(id))[dims.back()].id);
+    const Loop loop = d.stage(id).scatters() ? stage.spatial_loops(d.where).back()
+                                             : loop_over(d, stage, spatial_of(d.stage(id))[dims.back()].id);
     stage.bind(stage.split(loop, 1, Tail::guard, d.where).inner, gpu::thread_x, d.where);
   });
 }
